@@ -1,0 +1,168 @@
+package v1
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Decode reads one object from YAML or JSON and returns it as *NodePool,
+// *NodeClaim, *NodeOverlay or one of their lists, as its kind says.
+//
+// Decoding is strict. These are faults, and all of them are returned at once in
+// a *DecodeError, each with its path:
+//
+//   - a field that the kind does not have, with the right spelling if one is
+//     near, or the right place if the field exists elsewhere
+//   - a key that appears twice in one object
+//   - a value of the wrong type, such as a number where a string is asked for
+//   - a missing, unknown or outdated kind or apiVersion
+//
+// Field names are case-sensitive. null is the same as leaving a field out,
+// except within a list or a map of strings, where it is a fault. Text after the
+// first object is a fault; use DecodeAll.
+//
+// What is read is neither defaulted nor validated: call Default, then Validate.
+func Decode(data []byte) (runtime.Object, error) {
+	doc, err := single(data)
+	if err != nil {
+		return nil, err
+	}
+	return doc.decode()
+}
+
+// DecodeNodePool is Decode for a NodePool; any other kind is a fault.
+func DecodeNodePool(data []byte) (*NodePool, error) {
+	out := &NodePool{}
+	if err := DecodeInto(data, GroupVersion.WithKind(NodePoolKind), out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DecodeNodeClaim is Decode for a NodeClaim; any other kind is a fault.
+func DecodeNodeClaim(data []byte) (*NodeClaim, error) {
+	out := &NodeClaim{}
+	if err := DecodeInto(data, GroupVersion.WithKind(NodeClaimKind), out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DecodeNodeOverlay is Decode for a NodeOverlay; any other kind is a fault.
+func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
+	out := &NodeOverlay{}
+	if err := DecodeInto(data, GroupVersionAlpha.WithKind(NodeOverlayKind), out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// DecodeInto reads one object of the given kind from YAML or JSON into out,
+// which is a pointer to its Go type and normally new, as strictly as Decode. It
+// serves the kinds of other packages, such as the NodeClass of a provider.
+// After an error out is unchanged.
+func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) error {
+	doc, err := single(data)
+	if err != nil {
+		return err
+	}
+	return doc.Into(kind, out)
+}
+
+// DecodeAll reads every object of a YAML stream or a JSON text, in order, as
+// strictly as Decode. Lists are opened: the items of a NodePoolList, or of a
+// List as kubectl prints it, are returned one by one. Documents without content
+// are passed over. The faults of all objects are joined; if there is one, no
+// object is returned. For a stream that holds other kinds as well, use
+// Documents.
+func DecodeAll(data []byte) ([]runtime.Object, error) {
+	docs, err := Documents(data)
+	errs := []error{err}
+	var out []runtime.Object
+	for _, doc := range docs {
+		obj, err := doc.decode()
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		out = append(out, obj)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// decode picks the Go type by the kind.
+func (d Document) decode() (runtime.Object, error) {
+	want, ok := GroupVersionKindOf(d.kind.Kind)
+	if !ok {
+		return nil, d.fail(field.ErrorList{unknownKind(d.kind.Kind)})
+	}
+	out := newObject(want.Kind)
+	if err := d.Into(want, out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func newObject(kind string) runtime.Object {
+	switch kind {
+	case NodePoolKind:
+		return &NodePool{}
+	case NodePoolListKind:
+		return &NodePoolList{}
+	case NodeClaimKind:
+		return &NodeClaim{}
+	case NodeClaimListKind:
+		return &NodeClaimList{}
+	case NodeOverlayKind:
+		return &NodeOverlay{}
+	}
+	return &NodeOverlayList{}
+}
+
+func unknownKind(kind string) *field.Error {
+	const use = "use NodePool, NodeClaim or NodeOverlay"
+	path := field.NewPath("kind")
+	switch kind {
+	case "":
+		return field.Required(path, use)
+	case "Provisioner":
+		return field.Invalid(path, kind, "a Provisioner of karpenter.sh/v1alpha5 is a NodePool of "+GroupVersion.String()+" today; convert it")
+	case "Machine":
+		return field.Invalid(path, kind, "a Machine of karpenter.sh/v1alpha5 is a NodeClaim of "+GroupVersion.String()+" today; convert it")
+	}
+	return field.Invalid(path, kind, use)
+}
+
+// checkKind compares apiVersion and kind with what is wanted. Nothing else is
+// judged if they differ: the fields of another kind would all be unknown.
+func (d Document) checkKind(want schema.GroupVersionKind) field.ErrorList {
+	var faults field.ErrorList
+	apiVersion, kind := want.ToAPIVersionAndKind()
+	path := field.NewPath("apiVersion")
+	switch got := d.kind.GroupVersion(); {
+	case d.apiVersion == "":
+		faults = append(faults, field.Required(path, "write apiVersion: "+apiVersion))
+	case got == want.GroupVersion():
+	case got.Group == want.Group:
+		faults = append(faults, field.Invalid(path, d.apiVersion,
+			fmt.Sprintf("only %s is read; convert the manifest, the fields of other versions differ", apiVersion)))
+	default:
+		faults = append(faults, field.Invalid(path, d.apiVersion, fmt.Sprintf("want %s for a %s", apiVersion, kind)))
+	}
+	path = field.NewPath("kind")
+	switch d.kind.Kind {
+	case kind:
+	case "":
+		faults = append(faults, field.Required(path, "write kind: "+kind))
+	default:
+		faults = append(faults, field.Invalid(path, d.kind.Kind, "want "+kind))
+	}
+	return faults
+}

@@ -1,0 +1,216 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// checkFields compares the document with a Go type and returns every field that
+// the type does not have, every value that does not fit and every key that
+// appears twice, sorted by path.
+func (d Document) checkFields(t reflect.Type) field.ErrorList {
+	c := &fieldChecker{root: t}
+	if d.tree != nil {
+		c.value(nil, d.tree, t)
+	}
+	for _, dup := range d.duplicates {
+		c.faults = append(c.faults, dup.fault(t))
+	}
+	slices.SortStableFunc(c.faults, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return c.faults
+}
+
+// fieldChecker gathers the faults of one document.
+type fieldChecker struct {
+	root   reflect.Type
+	faults field.ErrorList
+}
+
+func (c *fieldChecker) mismatch(path *field.Path, value any, detail string) {
+	c.faults = append(c.faults, field.TypeInvalid(path, shorten(value), detail))
+}
+
+// value checks a JSON value against the type that it will be decoded into.
+func (c *fieldChecker) value(path *field.Path, value any, t reflect.Type) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case value == nil:
+		// null leaves the field out. Lists and maps refuse it themselves.
+	case readsItself(t), isScalar(t):
+		c.leaf(path, value, t)
+	case t.Kind() == reflect.Struct:
+		c.object(path, value, t)
+	case t.Kind() == reflect.Map:
+		c.dictionary(path, value, t)
+	case t.Kind() == reflect.Slice:
+		c.array(path, value, t)
+	}
+}
+
+func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		c.mismatch(path, value, "want an object, got "+jsonTypeOf(value))
+		return
+	}
+	fields := jsonFields(t)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if ft, known := fields[name]; known {
+			c.value(path.Child(name), members[name], ft)
+			continue
+		}
+		c.faults = append(c.faults, field.Forbidden(path.Child(name), "unknown field"+c.hint(path, name, t)))
+	}
+}
+
+func (c *fieldChecker) dictionary(path *field.Path, value any, t reflect.Type) {
+	members, ok := value.(map[string]any)
+	if !ok {
+		c.mismatch(path, value, "want an object, got "+jsonTypeOf(value))
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if members[key] == nil {
+			c.mismatch(path.Key(key), nil, "want a value, got null; remove the key")
+			continue
+		}
+		c.value(path.Key(key), members[key], t.Elem())
+	}
+}
+
+func (c *fieldChecker) array(path *field.Path, value any, t reflect.Type) {
+	items, ok := value.([]any)
+	if !ok {
+		c.mismatch(path, value, "want a list, got "+jsonTypeOf(value))
+		return
+	}
+	for i, item := range items {
+		if item == nil {
+			c.mismatch(path.Index(i), nil, "want a value, got null; remove the item")
+			continue
+		}
+		c.value(path.Index(i), item, t.Elem())
+	}
+}
+
+// leaf tries the value on a fresh instance of the type, so that the judgement
+// is the decoder's own.
+func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(data, reflect.New(t).Interface())
+	}
+	if err == nil {
+		return
+	}
+	got := jsonTypeOf(value)
+	switch {
+	case readsItself(t):
+		c.mismatch(path, value, err.Error())
+	case t.Kind() == reflect.String && (got == "a number" || got == "a boolean"):
+		c.mismatch(path, value, fmt.Sprintf("want a string, got %s; put it in quotes", got))
+	case t.Kind() == reflect.String:
+		c.mismatch(path, value, "want a string, got "+got)
+	case t.Kind() == reflect.Bool:
+		c.mismatch(path, value, "want true or false, got "+got)
+	case got == "a number":
+		c.mismatch(path, value, fmt.Sprintf("want a whole number of %d bits", t.Bits()))
+	default:
+		c.mismatch(path, value, "want a number, got "+got)
+	}
+}
+
+// descend goes one step down, in the path and in the type. The type is nil
+// below what the type does not know.
+func descend(path *field.Path, t reflect.Type, step any) (*field.Path, reflect.Type) {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if index, ok := step.(int); ok {
+		if t != nil && t.Kind() == reflect.Slice {
+			return path.Index(index), t.Elem()
+		}
+		return path.Index(index), nil
+	}
+	name, _ := step.(string)
+	if t != nil && t.Kind() == reflect.Map {
+		return path.Key(name), t.Elem()
+	}
+	if t != nil && t.Kind() == reflect.Struct {
+		return path.Child(name), jsonFields(t)[name]
+	}
+	return path.Child(name), nil
+}
+
+// jsonFields returns the members of a struct by their name in JSON, those of
+// embedded structs without a name included.
+func jsonFields(t reflect.Type) map[string]reflect.Type {
+	fields := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case name == "" && f.Anonymous && f.Type.Kind() == reflect.Struct:
+			maps.Copy(fields, jsonFields(f.Type))
+		case name == "":
+			fields[f.Name] = f.Type
+		default:
+			fields[name] = f.Type
+		}
+	}
+	return fields
+}
+
+func readsItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
+func isScalar(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.String, reflect.Bool,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+		reflect.Float32, reflect.Float64:
+		return true
+	}
+	return false
+}
+
+func jsonTypeOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case map[string]any:
+		return "an object"
+	case []any:
+		return "a list"
+	}
+	return "a number"
+}
+
+// shorten keeps a whole subtree out of a message.
+func shorten(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return "{...}"
+	case []any:
+		return "[...]"
+	case nil:
+		return "null"
+	default:
+		return value
+	}
+}

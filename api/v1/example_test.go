@@ -1,0 +1,145 @@
+package v1_test
+
+import (
+	"errors"
+	"fmt"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+func ExampleDecode() {
+	_, err := v1.Decode([]byte(`
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: default
+spec:
+  wieght: 10
+  disruption:
+    expireAfter: 720h
+    budgets:
+      - nodes: 5
+`))
+	var decodeError *v1.DecodeError
+	if errors.As(err, &decodeError) {
+		fmt.Println(decodeError.Kind, decodeError.Name)
+		for _, fault := range decodeError.Faults {
+			fmt.Println("-", fault)
+		}
+	}
+	// Output:
+	// NodePool default
+	// - spec.disruption.budgets[0].nodes: Invalid value: 5: want a string, got a number; put it in quotes
+	// - spec.disruption.expireAfter: Forbidden: unknown field; it belongs at spec.template.spec.expireAfter
+	// - spec.wieght: Forbidden: unknown field; did you mean "weight"?
+}
+
+func ExampleDecodeNodePool() {
+	pool, err := v1.DecodeNodePool([]byte(`{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}}`))
+	fmt.Println(pool.Name, err)
+	// Output: default <nil>
+}
+
+func ExampleDecodeAll() {
+	objects, err := v1.DecodeAll([]byte(`
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+---
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: b}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, obj := range objects {
+		fmt.Printf("%T\n", obj)
+	}
+	// Output:
+	// *v1.NodePool
+	// *v1.NodeOverlay
+}
+
+func ExampleDocuments() {
+	docs, err := v1.Documents([]byte(`
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, doc := range docs {
+		fmt.Println(doc.GroupVersionKind().Group, doc.GroupVersionKind().Kind, doc.Name())
+	}
+	// Output:
+	// karpenter.k8s.aws EC2NodeClass default
+	// karpenter.sh NodePool default
+}
+
+func ExampleNodePool_Default() {
+	p := &v1.NodePool{}
+	p.Default()
+	fmt.Println(p.Spec.Template.Spec.ExpireAfter)
+	fmt.Println(p.Spec.Disruption.ConsolidateAfter, p.Spec.Disruption.ConsolidationPolicy)
+	fmt.Println(p.Spec.Disruption.Budgets[0].Nodes)
+	// Output:
+	// 720h
+	// 0s WhenEmptyOrUnderutilized
+	// 10%
+}
+
+func ExampleNodePool_Validate() {
+	p := pool()
+	p.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: v1.CapacityTypeLabelKey, Operator: "In", Values: []string{"sport"}},
+		{Key: "example.com/cores", Operator: "Gt", Values: []string{"many"}},
+	}
+	for _, fault := range p.Validate() {
+		fmt.Println(fault)
+	}
+	// Output:
+	// spec.template.spec.requirements[0].values: Invalid value: ["sport"]: karpenter.sh/capacity-type knows none of these values; use on-demand, reserved, spot
+	// spec.template.spec.requirements[1].values[0]: Invalid value: "many": operator Gt needs exactly one value, a whole number of 0 or more
+}
+
+func ExampleNodePool_ValidateUpdate() {
+	before, after := pool(), pool()
+	replicas := int64(3)
+	after.Spec.Replicas = &replicas
+	fmt.Println(after.ValidateUpdate(before))
+	// Output: [spec.replicas: Forbidden: a dynamic pool cannot become static; remove replicas, or create another pool]
+}
+
+func ExampleNodePool_Hash() {
+	p := pool()
+	p.Default()
+	fmt.Println(p.Hash(), v1.NodePoolHashVersion)
+	p.Spec.Template.Labels = map[string]string{"team": "a"}
+	fmt.Println(p.Hash())
+	// Output:
+	// 6821555240594823858 v3
+	// 1617844334411263980
+}
+
+func ExampleParseNillableDuration() {
+	for _, text := range []string{"90m", "Never", "soon"} {
+		d, err := v1.ParseNillableDuration(text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(d, d.IsNever(), d.Duration != nil)
+	}
+	// Output:
+	// 90m false true
+	// Never true false
+	// "soon" is not a duration; write one such as "720h" or "1h30m", or "Never"
+}

@@ -1,0 +1,155 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Rules are what a provider knows about labels and resources beyond the core
+// of karpenter.sh, for validation. They add to the core's rules and never
+// loosen them. The zero value and nil are the core's rules alone. Rules are
+// only read.
+type Rules struct {
+	// WellKnownLabels are label keys in a restricted domain that users may
+	// use all the same.
+	WellKnownLabels []string
+	// RestrictedDomains are label domains that belong to the provider. A key
+	// whose domain is one of them, or a subdomain, is refused unless it is in
+	// WellKnownLabels. karpenter.sh is always restricted.
+	RestrictedDomains []string
+	// KnownValues lists, by label key, the values that exist. A requirement
+	// with operator In must keep at least one of them. The capacity types are
+	// always known.
+	KnownValues map[string][]string
+	// WellKnownResources are resources that the provider reports itself, which
+	// a NodeOverlay may therefore not set. cpu, memory, ephemeral-storage and
+	// pods are always among them.
+	WellKnownResources []corev1.ResourceName
+}
+
+// Validate is ValidateWith(nil).
+func (p *NodePool) Validate() field.ErrorList {
+	return p.ValidateWith(nil)
+}
+
+// ValidateWith returns every fault of the pool's spec, in the order of the
+// fields, or nil. Each names the field, the value and the remedy.
+//
+// A pool passes if the API server would store it and Karpenter would work
+// with it: it must satisfy the schema and its rules, and the checks that
+// Karpenter makes at run time. Where the schema is stricter than the run time,
+// or the reverse, both hold; where both are lax, so is this. A schedule or a
+// count that the server stores but Karpenter cannot read, and therefore treats
+// as a closed budget, does not work and is a fault.
+//
+// A field that was left out, or is an empty string, is judged by its default,
+// so Default need not be called first. Metadata is left to the API server, and status to the
+// controller that writes it. The receiver is not changed; a nil pool is one
+// fault.
+func (p *NodePool) ValidateWith(rules *Rules) field.ErrorList {
+	spec := field.NewPath("spec")
+	if p == nil {
+		return nilObject(spec)
+	}
+	v := newValidator(rules)
+	v.template(spec.Child("template"), &p.Spec.Template)
+	v.disruption(spec.Child("disruption"), &p.Spec.Disruption)
+	v.capacity(spec, &p.Spec)
+	return v.faults
+}
+
+// Validate is ValidateWith(nil).
+func (c *NodeClaim) Validate() field.ErrorList {
+	return c.ValidateWith(nil)
+}
+
+// ValidateWith returns every fault of the claim's spec, in the order of the
+// fields, or nil.
+//
+// The rules are those of the schema. The extra checks that Karpenter makes on
+// a NodePool at run time (valid label values, length of names, known capacity
+// types, unique taints) do not exist for claims, because claims are made from
+// pods as well: a pod may exclude a label value that no node can have. The key
+// karpenter.sh/nodepool is allowed.
+//
+// As for a pool, defaults are assumed, metadata and status are not judged, the
+// receiver is not changed, and nil is one fault.
+func (c *NodeClaim) ValidateWith(rules *Rules) field.ErrorList {
+	spec := field.NewPath("spec")
+	if c == nil {
+		return nilObject(spec)
+	}
+	v := newValidator(rules)
+	v.schemaOnly = true
+	v.taints(spec.Child("taints"), c.Spec.Taints, nil)
+	v.taints(spec.Child("startupTaints"), c.Spec.StartupTaints, nil)
+	v.requirements(spec.Child("requirements"), c.Spec.Requirements, requirementContext{nodePoolKey: true})
+	v.nodeClassRef(spec.Child("nodeClassRef"), c.Spec.NodeClassRef)
+	v.gracePeriod(spec.Child("terminationGracePeriod"), c.Spec.TerminationGracePeriod)
+	v.nillable(spec.Child("expireAfter"), c.Spec.ExpireAfter)
+	return v.faults
+}
+
+// Validate is ValidateWith(nil).
+func (o *NodeOverlay) Validate() field.ErrorList {
+	return o.ValidateWith(nil)
+}
+
+// ValidateWith returns every fault of the overlay's spec, in the order of the
+// fields, or nil. Schema and run time rules both hold, as for a NodePool; the
+// key karpenter.sh/nodepool is allowed, and NotIn needs a value. The receiver
+// is not changed; nil is one fault.
+func (o *NodeOverlay) ValidateWith(rules *Rules) field.ErrorList {
+	spec := field.NewPath("spec")
+	if o == nil {
+		return nilObject(spec)
+	}
+	v := newValidator(rules)
+	var reqs []NodeSelectorRequirementWithMinValues
+	if o.Spec.Requirements != nil {
+		reqs = make([]NodeSelectorRequirementWithMinValues, len(o.Spec.Requirements))
+	}
+	for i, r := range o.Spec.Requirements {
+		reqs[i] = NodeSelectorRequirementWithMinValues{Key: r.Key, Operator: r.Operator, Values: r.Values}
+	}
+	v.requirements(spec.Child("requirements"), reqs, requirementContext{nodePoolKey: true, notInNeedsValue: true})
+	v.overlayPrice(spec, &o.Spec)
+	v.overlayCapacity(spec.Child("capacity"), o.Spec.Capacity)
+	v.weight(spec.Child("weight"), o.Spec.Weight, maxOverlayWeight)
+	return v.faults
+}
+
+// Bounds of the schema.
+const (
+	maxLabels           = 100
+	maxRequirements     = 100
+	maxRequirementKey   = 316
+	maxMinValues        = 50
+	maxBudgets          = 50
+	maxReasonsPerBudget = 50
+	maxPoolWeight       = 100
+	maxOverlayWeight    = 10000
+)
+
+// validator gathers the faults of one object.
+type validator struct {
+	rules      Rules
+	schemaOnly bool // Karpenter has no run time checks for the object
+	faults     field.ErrorList
+}
+
+func newValidator(rules *Rules) *validator {
+	v := &validator{}
+	if rules != nil {
+		v.rules = *rules
+	}
+	return v
+}
+
+func (v *validator) add(faults ...*field.Error) {
+	v.faults = append(v.faults, faults...)
+}
+
+func nilObject(path *field.Path) field.ErrorList {
+	return field.ErrorList{field.Required(path, "the object is nil")}
+}

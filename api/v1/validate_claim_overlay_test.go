@@ -1,0 +1,143 @@
+package v1_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+func TestNodeClaimValidate(t *testing.T) {
+	c := claim()
+	require.Empty(t, c.Validate())
+	c.Spec = v1.NodeClaimSpec{
+		Taints:                 []corev1.Taint{{Key: "a", Effect: "NoSchedule"}, {Key: "a", Effect: "NoSchedule"}, {}},
+		StartupTaints:          []corev1.Taint{{Key: "b", Effect: "Soon"}},
+		TerminationGracePeriod: &metav1.Duration{Duration: time.Millisecond},
+		ExpireAfter:            v1.MustParseNillableDuration("-1h"),
+	}
+	before := c.DeepCopy()
+	require.Equal(t, []string{
+		`spec.taints[2].key: Required value: a taint needs a key`,
+		`spec.taints[2].effect: Required value: use NoSchedule, PreferNoSchedule or NoExecute`,
+		`spec.startupTaints[0].effect: Unsupported value: "Soon": supported values: "NoExecute", "NoSchedule", "PreferNoSchedule"`,
+		`spec.requirements: Required value: write an empty list, [], to admit every node`,
+		`spec.nodeClassRef: Required value: name the provider's NodeClass by group, kind and name`,
+		`spec.terminationGracePeriod: Invalid value: "1ms": want whole hours, minutes and seconds, not negative, such as 1h30m`,
+		`spec.expireAfter: Invalid value: "-1h": want whole hours, minutes and seconds, not negative, such as 720h or 1h30m, or Never`,
+	}, messages(c.Validate()))
+	require.Equal(t, before, c)
+}
+
+func TestNodeOverlayPrices(t *testing.T) {
+	for _, text := range []string{"0", "5", "0.5", "12.345"} {
+		o := overlay()
+		o.Spec.Price = &text
+		require.Empty(t, o.Validate(), text)
+	}
+	for _, text := range []string{"", ".5", "5.", "-1", "+1", "1e3", "1,5", "$5", "5%"} {
+		o := overlay()
+		o.Spec.Price = &text
+		require.Equal(t, []string{`spec.price: Invalid value: "` + text + `": want a decimal number without sign or unit, such as "0.5"`}, messages(o.Validate()))
+	}
+	for _, text := range []string{"+0.05", "-1.2", "+5", "-.5", "+10%", "+.5%", "+1000%", "-5%", "-15.5%", "-99.9%", "-100%"} {
+		o := overlay()
+		o.Spec.PriceAdjustment = &text
+		require.Empty(t, o.Validate(), text)
+	}
+	for _, text := range []string{"", "5", "10%", "-101%", "-100.0%", "-.5%", "+", "-", "%", "+%", "-%", "+1.", "--1", "+1 %", "-5.%"} {
+		o := overlay()
+		o.Spec.PriceAdjustment = &text
+		require.Equal(t, []string{`spec.priceAdjustment: Invalid value: "` + text +
+			`": want a sign and an amount ("+0.05", "-1.2"), or a sign and a percentage ("+10%", "-15.5%", at the least "-100%")`}, messages(o.Validate()))
+	}
+}
+
+func TestNodeOverlayValidate(t *testing.T) {
+	one := resource.MustParse("1")
+	o := overlay()
+	o.Spec = v1.NodeOverlaySpec{
+		Price: new("1"), PriceAdjustment: new("+1"), Weight: new(int32(10001)),
+		Capacity: corev1.ResourceList{"pods": one, "cpu": one, "memory": one, "ephemeral-storage": one, "example.com/eni": one, "example.com/fuse": one},
+	}
+	before := o.DeepCopy()
+	require.Equal(t, []string{
+		`spec.requirements: Required value: write an empty list, [], to admit every node`,
+		`spec.price: Forbidden: not together with priceAdjustment; remove one of the two`,
+		`spec.capacity[cpu]: Forbidden: the provider reports this resource itself; an overlay can only set extended resources`,
+		`spec.capacity[ephemeral-storage]: Forbidden: the provider reports this resource itself; an overlay can only set extended resources`,
+		`spec.capacity[memory]: Forbidden: the provider reports this resource itself; an overlay can only set extended resources`,
+		`spec.capacity[pods]: Forbidden: the provider reports this resource itself; an overlay can only set extended resources`,
+		`spec.weight: Invalid value: 10001: want 1 to 10000; leave it out for the lowest weight, 0`,
+	}, messages(o.Validate()))
+	require.Len(t, o.ValidateWith(&v1.Rules{WellKnownResources: []corev1.ResourceName{"example.com/eni"}}), 8)
+	require.Equal(t, before, o)
+}
+
+func TestNodePoolValidateUpdate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(old, now *v1.NodePool)
+		want []string
+	}{
+		"nothing": {func(old, now *v1.NodePool) {}, nil},
+		"class name": {func(old, now *v1.NodePool) {
+			now.Spec.Template.Spec.NodeClassRef.Name = "other"
+		}, nil},
+		"class": {func(old, now *v1.NodePool) {
+			now.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "g", Kind: "k", Name: "n"}
+		}, []string{
+			`spec.template.spec.nodeClassRef.group: Invalid value: "g": cannot be changed from "karpenter.k8s.aws"; create another pool`,
+			`spec.template.spec.nodeClassRef.kind: Invalid value: "k": cannot be changed from "EC2NodeClass"; create another pool`,
+		}},
+		"class gone": {func(old, now *v1.NodePool) { now.Spec.Template.Spec.NodeClassRef = nil }, nil},
+		"replicas number": {func(old, now *v1.NodePool) {
+			old.Spec.Replicas, now.Spec.Replicas = new(int64(1)), new(int64(2))
+		}, nil},
+		"to static": {func(old, now *v1.NodePool) { now.Spec.Replicas = new(int64(1)) },
+			[]string{`spec.replicas: Forbidden: a dynamic pool cannot become static; remove replicas, or create another pool`}},
+		"to dynamic": {func(old, now *v1.NodePool) { old.Spec.Replicas = new(int64(1)) },
+			[]string{`spec.replicas: Forbidden: a static pool cannot become dynamic; put replicas back, or create another pool`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old, now := pool(), pool()
+			tc.edit(old, now)
+			require.Equal(t, tc.want, messages(now.ValidateUpdate(old)))
+		})
+	}
+	require.Empty(t, pool().ValidateUpdate(nil))
+	require.Empty(t, (*v1.NodePool)(nil).ValidateUpdate(pool()))
+}
+
+func TestNodeClaimValidateUpdate(t *testing.T) {
+	old := claim()
+	old.Spec.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1000m")}
+	now := claim()
+	now.Spec.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
+	now.Spec.ExpireAfter = v1.MustParseNillableDuration("43200m")
+	now.Spec.Taints = []corev1.Taint{}
+	now.Labels = map[string]string{"a": "b"}
+	now.Status.NodeName = "n"
+	require.Empty(t, now.ValidateUpdate(old), "the same by meaning")
+
+	now.Spec = v1.NodeClaimSpec{
+		Taints:                 []corev1.Taint{{Key: "a"}},
+		StartupTaints:          []corev1.Taint{{Key: "a"}},
+		Requirements:           []v1.NodeSelectorRequirementWithMinValues{{Key: "a"}},
+		TerminationGracePeriod: &metav1.Duration{},
+		ExpireAfter:            v1.NeverDuration(),
+	}
+	before := now.DeepCopy()
+	var want []string
+	for _, name := range []string{"taints", "startupTaints", "requirements", "resources", "nodeClassRef", "terminationGracePeriod", "expireAfter"} {
+		want = append(want, "spec."+name+": Forbidden: the spec of a NodeClaim cannot be changed; create another one")
+	}
+	require.Equal(t, want, messages(now.ValidateUpdate(old)))
+	require.Equal(t, before, now)
+	require.Empty(t, now.ValidateUpdate(nil))
+	require.Empty(t, overlay().ValidateUpdate(overlay()))
+}

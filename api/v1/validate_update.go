@@ -1,0 +1,108 @@
+package v1
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ValidateUpdate returns the faults of the step from old to p, or nil: the
+// rules that fix a field once the object exists. It does not repeat Validate,
+// because the API server lets a fault pass that was there before.
+//
+//   - spec.replicas cannot be added or removed, so a pool stays static or
+//     dynamic; its number may change.
+//   - spec.template.spec.nodeClassRef keeps its group and kind; its name may
+//     change.
+//
+// If either pool is nil there is nothing to compare, and no fault.
+func (p *NodePool) ValidateUpdate(old *NodePool) field.ErrorList {
+	if p == nil || old == nil {
+		return nil
+	}
+	v := newValidator(nil)
+	spec := field.NewPath("spec")
+	v.refUpdate(spec.Child("template", "spec", "nodeClassRef"), p.Spec.Template.Spec.NodeClassRef, old.Spec.Template.Spec.NodeClassRef)
+	replicas := spec.Child("replicas")
+	switch {
+	case p.Spec.Replicas != nil && old.Spec.Replicas == nil:
+		v.add(field.Forbidden(replicas, "a dynamic pool cannot become static; remove replicas, or create another pool"))
+	case p.Spec.Replicas == nil && old.Spec.Replicas != nil:
+		v.add(field.Forbidden(replicas, "a static pool cannot become dynamic; put replicas back, or create another pool"))
+	}
+	return v.faults
+}
+
+func (v *validator) refUpdate(path *field.Path, ref, old *NodeClassReference) {
+	if ref == nil || old == nil {
+		return
+	}
+	if ref.Group != old.Group {
+		v.add(field.Invalid(path.Child("group"), ref.Group, "cannot be changed from "+strconv.Quote(old.Group)+"; create another pool"))
+	}
+	if ref.Kind != old.Kind {
+		v.add(field.Invalid(path.Child("kind"), ref.Kind, "cannot be changed from "+strconv.Quote(old.Kind)+"; create another pool"))
+	}
+}
+
+// ValidateUpdate returns the faults of the step from old to c, or nil: the spec
+// of a NodeClaim cannot change at all. Each part that differs is one fault.
+//
+// Specs are compared by meaning, which admits all that the API server admits
+// and a little more: defaults are filled in, an empty list is equal to none,
+// 60m to 1h and 1000m to 1. If either claim is nil, there is no fault.
+func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
+	if c == nil || old == nil {
+		return nil
+	}
+	now, before := specParts(c), specParts(old)
+	v := newValidator(nil)
+	for _, name := range []string{
+		"taints", "startupTaints", "requirements", "resources", "nodeClassRef", "terminationGracePeriod", "expireAfter",
+	} {
+		if !bytes.Equal(now[name], before[name]) {
+			v.add(field.Forbidden(field.NewPath("spec", name), "the spec of a NodeClaim cannot be changed; create another one"))
+		}
+	}
+	return v.faults
+}
+
+// specParts returns the fields of the claim's spec as they would be written,
+// which is what the API server compares, but with defaults, and with amounts
+// and durations in their normal form.
+func specParts(c *NodeClaim) map[string]json.RawMessage {
+	normal := c.DeepCopy()
+	normal.Default()
+	spec := &normal.Spec
+	spec.ExpireAfter.Raw = nil
+	if spec.ExpireAfter.Duration == nil {
+		spec.ExpireAfter = NeverDuration()
+	}
+	if len(spec.Taints) == 0 {
+		spec.Taints = nil
+	}
+	if len(spec.StartupTaints) == 0 {
+		spec.StartupTaints = nil
+	}
+	if len(spec.Resources.Requests) == 0 {
+		spec.Resources.Requests = nil
+	}
+	for i := range spec.Requirements {
+		if len(spec.Requirements[i].Values) == 0 {
+			spec.Requirements[i].Values = nil
+		}
+	}
+	// Neither step can fail: the types are ours, and the text is their own.
+	data, _ := json.Marshal(spec)
+	var parts map[string]json.RawMessage
+	_ = json.Unmarshal(data, &parts)
+	return parts
+}
+
+// ValidateUpdate returns nil: no field of a NodeOverlay is fixed. It is here so
+// that all kinds can be treated alike.
+func (o *NodeOverlay) ValidateUpdate(_ *NodeOverlay) field.ErrorList {
+	return nil
+}
