@@ -1,0 +1,113 @@
+package requirements
+
+import "strings"
+
+// hint returns the key most likely to have been meant by key, among the other
+// keys of s and, with a vocabulary, the well-known ones; or nothing. Letter
+// case does not count. In order of likelihood:
+//
+//  1. the same name under another prefix ("zone" for
+//     "topology.kubernetes.io/zone"), nearest first;
+//  2. a few letters apart, fewest first;
+//  3. one contained in the other, nearest in length first.
+//
+// Ties go to the first in byte order.
+func hint(key string, s Set, v *Vocabulary) string {
+	best := suggestion{class: noSuggestion}
+	for i := range s.reqs {
+		best = better(best, suggest(key, s.reqs[i].key))
+	}
+	if v != nil {
+		for _, k := range v.wellKnown {
+			best = better(best, suggest(key, k))
+		}
+	}
+	return best.key
+}
+
+// suggestion is a candidate for a hint, the likelier the smaller in the order
+// of class, distance and key.
+type suggestion struct {
+	class    int
+	distance int
+	key      string
+}
+
+const (
+	sameName = iota
+	closeSpelling
+	containedIn
+	noSuggestion
+)
+
+func better(a, b suggestion) suggestion {
+	switch {
+	case a.class != b.class:
+		if a.class < b.class {
+			return a
+		}
+	case a.distance != b.distance:
+		if a.distance < b.distance {
+			return a
+		}
+	case a.key <= b.key:
+		return a
+	}
+	return b
+}
+
+// suggest rates candidate, which is not key itself, as the key that was meant.
+func suggest(key, candidate string) suggestion {
+	a, b := strings.ToLower(key), strings.ToLower(candidate)
+	name := nameOf(a)
+	distance := editDistance(a, b)
+	switch {
+	case name == nameOf(b):
+		return suggestion{class: sameName, distance: distance, key: candidate}
+	case distance <= tolerance(name):
+		return suggestion{class: closeSpelling, distance: distance, key: candidate}
+	case min(len(a), len(b)) >= 3 && (strings.Contains(b, a) || strings.Contains(a, b)):
+		return suggestion{class: containedIn, distance: max(len(a), len(b)) - min(len(a), len(b)), key: candidate}
+	}
+	return suggestion{class: noSuggestion}
+}
+
+// nameOf is the part of a key after its prefix.
+func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
+
+// tolerance is how many letters may differ for a name to be a typing mistake.
+// The shorter the name, the sooner another name is just another name.
+func tolerance(name string) int {
+	switch {
+	case len(name) < 3:
+		return 0
+	case len(name) < 6:
+		return 1
+	}
+	return 2
+}
+
+// editDistance counts the insertions, deletions and substitutions of one byte,
+// and the swaps of two neighbours, that make a into b.
+func editDistance(a, b string) int {
+	// The rows of the usual table for i-2, i-1 and i bytes of a.
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before, last, row = last, row, before
+		row[0] = i + 1
+		for j := range len(b) {
+			substituted := last[j]
+			if a[i] != b[j] {
+				substituted++
+			}
+			row[j+1] = min(substituted, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

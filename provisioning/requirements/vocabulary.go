@@ -1,0 +1,213 @@
+package requirements
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Vocabulary says which label keys mean something to the provisioning of nodes:
+// the well-known ones, the ones that users may not set, other names for the
+// same label, and the values that some may have.
+//
+// A Vocabulary is immutable and may be shared between goroutines. A nil
+// *Vocabulary behaves as DefaultVocabulary in every method and function of this
+// package but Set.Compatible and Set.Conflicts, where it stands for a closed
+// world. The zero value knows nothing.
+type Vocabulary struct {
+	wellKnown         []string // sorted; the keys of isWellKnown
+	isWellKnown       map[string]bool
+	restrictedDomains []string // sorted
+	restrictedLabels  []string // sorted
+	aliases           map[string]string
+	valueAliases      map[string]map[string]string
+	knownValues       map[string][]string // values sorted
+}
+
+// Extension is what a provider adds to a Vocabulary. Every field may be left
+// empty. Keys that are aliases are taken for what they stand for.
+type Extension struct {
+	// WellKnown are the keys whose values whoever launches a node chooses, so
+	// that a NodePool may leave them undefined.
+	WellKnown []string
+
+	// RestrictedDomains are the prefixes (the part of a key before the slash)
+	// under which users may set no label but the well-known ones. Their
+	// subdomains are restricted too.
+	RestrictedDomains []string
+
+	// RestrictedLabels are single keys that users may not set.
+	RestrictedLabels []string
+
+	// Aliases maps other names of a label to its key. If the key is an alias
+	// too, it is followed.
+	Aliases map[string]string
+
+	// ValueAliases maps, for a key, other spellings of a value to the value.
+	ValueAliases map[string]map[string]string
+
+	// KnownValues lists, for a key, values that a node may get. A requirement
+	// for none of them is refused by CheckRequirement.
+	KnownValues map[string][]string
+}
+
+// defaultVocabulary is immutable, like every Vocabulary.
+var defaultVocabulary = extend(&Vocabulary{}, &Extension{
+	WellKnown:         v1.WellKnownLabels(),
+	RestrictedDomains: []string{v1.Group},
+	RestrictedLabels:  []string{corev1.LabelHostname},
+	Aliases: map[string]string{
+		corev1.LabelFailureDomainBetaZone:   corev1.LabelTopologyZone,
+		corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+		corev1.LabelInstanceType:            corev1.LabelInstanceTypeStable,
+		"beta.kubernetes.io/arch":           corev1.LabelArchStable,
+		"beta.kubernetes.io/os":             corev1.LabelOSStable,
+	},
+	KnownValues: map[string][]string{
+		v1.CapacityTypeLabelKey: v1.CapacityTypes(),
+	},
+})
+
+// DefaultVocabulary returns the vocabulary that every provider shares, which is
+// that of Karpenter without a cloud:
+//
+//   - well-known: karpenter.sh/nodepool, karpenter.sh/capacity-type,
+//     kubernetes.io/arch, kubernetes.io/os, node.kubernetes.io/instance-type,
+//     node.kubernetes.io/windows-build, topology.kubernetes.io/region and
+//     topology.kubernetes.io/zone;
+//   - restricted: the domain karpenter.sh and the label kubernetes.io/hostname;
+//   - aliases: the beta names of the labels for zone, region, instance type,
+//     architecture and operating system;
+//   - known values: on-demand, reserved and spot for the capacity type.
+func DefaultVocabulary() *Vocabulary { return defaultVocabulary }
+
+func (v *Vocabulary) orDefault() *Vocabulary {
+	if v == nil {
+		return defaultVocabulary
+	}
+	return v
+}
+
+// Extend returns a Vocabulary that knows all that v does and what e adds. Lists
+// are merged; where an alias of e has the name of an old one, e wins. Aliases
+// that lead in a circle name no label and are left out. Neither v nor e is
+// changed, and the result shares nothing with e.
+func (v *Vocabulary) Extend(e Extension) *Vocabulary {
+	return extend(v.orDefault(), &e)
+}
+
+func extend(v *Vocabulary, e *Extension) *Vocabulary {
+	aliases := maps.Clone(v.aliases)
+	if aliases == nil {
+		aliases = map[string]string{}
+	}
+	maps.Copy(aliases, e.Aliases)
+	out := &Vocabulary{
+		aliases:           resolved(aliases),
+		restrictedDomains: merged(v.restrictedDomains, e.RestrictedDomains),
+		valueAliases:      map[string]map[string]string{},
+		knownValues:       map[string][]string{},
+		isWellKnown:       map[string]bool{},
+	}
+	out.wellKnown = merged(normalizeKeys(out.aliases, v.wellKnown), normalizeKeys(out.aliases, e.WellKnown))
+	for _, key := range out.wellKnown {
+		out.isWellKnown[key] = true
+	}
+	out.restrictedLabels = merged(normalizeKeys(out.aliases, v.restrictedLabels), normalizeKeys(out.aliases, e.RestrictedLabels))
+	out.addValueAliases(v.valueAliases)
+	out.addValueAliases(e.ValueAliases)
+	out.addKnownValues(v.knownValues)
+	out.addKnownValues(e.KnownValues)
+	return out
+}
+
+func (v *Vocabulary) addValueAliases(byKey map[string]map[string]string) {
+	// In order, so that a key given under two names ends the same every time.
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		to := normalizeKey(v.aliases, key)
+		if v.valueAliases[to] == nil {
+			v.valueAliases[to] = map[string]string{}
+		}
+		maps.Copy(v.valueAliases[to], byKey[key])
+	}
+}
+
+func (v *Vocabulary) addKnownValues(byKey map[string][]string) {
+	for key, values := range byKey {
+		to := normalizeKey(v.aliases, key)
+		v.knownValues[to] = merged(v.knownValues[to], values)
+	}
+}
+
+func normalizeKeys(aliases map[string]string, keys []string) []string {
+	out := make([]string, len(keys))
+	for i, key := range keys {
+		out[i] = normalizeKey(aliases, key)
+	}
+	return out
+}
+
+func normalizeKey(aliases map[string]string, key string) string {
+	if to, ok := aliases[key]; ok {
+		return to
+	}
+	return key
+}
+
+// resolved returns the aliases with each leading straight to a key that is not
+// an alias.
+func resolved(aliases map[string]string) map[string]string {
+	out := make(map[string]string, len(aliases))
+	for from := range aliases {
+		to, ok := aliases[from], true
+		for steps := 0; ok; steps++ {
+			var next string
+			if next, ok = aliases[to]; !ok {
+				out[from] = to
+			} else if to = next; steps > len(aliases) {
+				break // a circle
+			}
+		}
+	}
+	return out
+}
+
+// merged returns the strings of both, sorted and without duplicates.
+func merged(a, b []string) []string { return sortedCopy(slices.Concat(a, b)) }
+
+// WellKnown reports whether the key, or the key it is an alias of, is
+// well-known.
+func (v *Vocabulary) WellKnown(key string) bool {
+	v = v.orDefault()
+	return v.isWellKnown[v.NormalizeKey(key)]
+}
+
+// NormalizeKey returns the key that an alias stands for, and any other key as
+// it is.
+func (v *Vocabulary) NormalizeKey(key string) string {
+	return normalizeKey(v.orDefault().aliases, key)
+}
+
+// NormalizeValue returns the value that an alias stands for under a key, and
+// any other value as it is. The key may be an alias too.
+func (v *Vocabulary) NormalizeValue(key, value string) string {
+	v = v.orDefault()
+	if to, ok := v.valueAliases[v.NormalizeKey(key)][value]; ok {
+		return to
+	}
+	return value
+}
+
+func (v *Vocabulary) normalizeValues(key string, values []string) []string {
+	if len(v.orDefault().valueAliases) == 0 {
+		return values
+	}
+	out := make([]string, len(values))
+	for i, value := range values {
+		out[i] = v.NormalizeValue(key, value)
+	}
+	return out
+}
