@@ -1,0 +1,147 @@
+package resources
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// ErrNegative is wrapped by the error of PodRequests for a request below zero.
+var ErrNegative = errors.New("negative request")
+
+// PodRequests returns what a pod takes from a node, computed as kube-scheduler
+// computes it, and "pods=1". It does not change the pod. In order:
+//
+//  1. Of each container, its request; where the status reports resources, the
+//     greatest of request, resources in use and resources allocated, so that a
+//     pod that is being resized in place holds the larger amount. A resize that
+//     the kubelet called infeasible leaves the request out.
+//  2. The sum over containers and restartable init containers (sidecars).
+//  3. Raised by name to the peak of initialisation: each ordinary init container
+//     runs beside the sidecars that started before it.
+//  4. Pod-level requests replace the result for cpu, memory and hugepages-*.
+//     They too count the resources in use while a resize is under way.
+//  5. Plus the overhead of the pod's runtime class, as found in spec.overhead.
+//  6. Rounded up to the unit of each name; see FromResourceList.
+//
+// Limits are not consulted: for a pod read from the API server they have
+// already been copied to missing requests. A pod built from a template has not
+// been through that; see [WithDefaultRequests].
+//
+// Requests below zero, or outside int64, are errors. Each names the container
+// and the resource, and all are reported at once; they wrap ErrNegative and
+// ErrOverflow.
+func PodRequests(pod *corev1.Pod) (List, error) {
+	if pod == nil {
+		return List{}, errors.New("pod is nil; pass the pod whose requests are wanted")
+	}
+	if err := checkRequests(pod); err != nil {
+		return List{}, podFault(pod, err)
+	}
+	// Adding overhead in here could write through a pointer shared with the
+	// pod's own pod-level requests, so it is added below, to copies.
+	requests := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{
+		UseStatusResources: true,
+		InPlacePodLevelResourcesVerticalScalingEnabled: true,
+		ExcludeOverhead: true,
+	})
+	for name, overhead := range pod.Spec.Overhead {
+		sum := requests[name].DeepCopy()
+		sum.Add(overhead)
+		requests[name] = sum
+	}
+	list, err := FromResourceList(requests)
+	if err != nil {
+		return List{}, podFault(pod, err)
+	}
+	return list.With(corev1.ResourcePods, 1), nil
+}
+
+func podFault(pod *corev1.Pod, err error) error {
+	return fmt.Errorf("pod %s/%s: %w", pod.Namespace, pod.Name, err)
+}
+
+// checkRequests refuses the quantities that PodRequests cannot add up: those
+// below zero, and those so large that a sum with them would be meaningless.
+func checkRequests(pod *corev1.Pod) error {
+	var faults []error
+	for i := range pod.Spec.InitContainers {
+		c := &pod.Spec.InitContainers[i]
+		faults = appendFaults(faults, "init container "+c.Name, c.Resources.Requests)
+	}
+	for i := range pod.Spec.Containers {
+		c := &pod.Spec.Containers[i]
+		faults = appendFaults(faults, "container "+c.Name, c.Resources.Requests)
+	}
+	if pod.Spec.Resources != nil {
+		faults = appendFaults(faults, "pod-level resources", pod.Spec.Resources.Requests)
+	}
+	faults = appendFaults(faults, "overhead", pod.Spec.Overhead)
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			s := &statuses[i]
+			faults = appendFaults(faults, "status of container "+s.Name, s.AllocatedResources)
+			if s.Resources != nil {
+				faults = appendFaults(faults, "status of container "+s.Name, s.Resources.Requests)
+			}
+		}
+	}
+	if pod.Status.Resources != nil {
+		faults = appendFaults(faults, "pod-level status", pod.Status.Resources.Requests)
+	}
+	faults = appendFaults(faults, "pod-level status", pod.Status.AllocatedResources)
+	return errors.Join(faults...)
+}
+
+// appendFaults appends the faults of one list of requests, sorted by name.
+func appendFaults(faults []error, where string, rl corev1.ResourceList) []error {
+	var faulty []corev1.ResourceName
+	for name, q := range rl {
+		if _, ok := amountOf(name, q); !ok || q.Sign() < 0 || !validName(string(name)) {
+			faulty = append(faulty, name)
+		}
+	}
+	slices.Sort(faulty)
+	for _, name := range faulty {
+		faults = append(faults, fmt.Errorf("%s: %w", where, requestFault(name, rl[name])))
+	}
+	return faults
+}
+
+func requestFault(name corev1.ResourceName, q resource.Quantity) error {
+	if q.Sign() < 0 && validName(string(name)) {
+		return fmt.Errorf("resource %s: %s: %w; use zero or more", name, q.String(), ErrNegative)
+	}
+	return quantityFault(name, q)
+}
+
+// WithDefaultRequests returns a copy of pod in which each container requests
+// its limit of every resource for which it sets a limit but no request. The API
+// server does so to every pod it admits; do it to pods made from templates, such
+// as that of a DaemonSet, before PodRequests. Pod-level resources are left as
+// they are. A nil pod gives nil.
+func WithDefaultRequests(pod *corev1.Pod) *corev1.Pod {
+	if pod == nil {
+		return nil
+	}
+	pod = pod.DeepCopy()
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			r := &containers[i].Resources
+			for name, limit := range r.Limits {
+				if _, found := r.Requests[name]; found {
+					continue
+				}
+				if r.Requests == nil {
+					r.Requests = make(corev1.ResourceList, len(r.Limits))
+				}
+				r.Requests[name] = limit.DeepCopy()
+			}
+		}
+	}
+	return pod
+}
