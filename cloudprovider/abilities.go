@@ -1,0 +1,174 @@
+package cloudprovider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// As returns the first provider that has the methods of T: p itself, or the one
+// found by following Unwrap() CloudProvider from p. It reports false if there is
+// none, or if p is nil. T is an interface with the methods of an ability, such
+// as DriftDetector or one of the caller's own. The functions of this package
+// that use an ability find it this way, so a wrapper that implements it hides
+// what it wraps.
+func As[T any](p CloudProvider) (ability T, found bool) {
+	for p != nil {
+		if ability, found = p.(T); found {
+			return ability, true
+		}
+		wrapper, ok := p.(interface{ Unwrap() CloudProvider })
+		if !ok {
+			break
+		}
+		p = wrapper.Unwrap()
+	}
+	return ability, false
+}
+
+// unsupported is the answer to a call for an ability that p does not have.
+func unsupported(p CloudProvider, op, object string) error {
+	name := Name(p)
+	if name == "" {
+		name = fmt.Sprintf("%T", p)
+	}
+	return &Error{Op: op, Kind: KindUnsupported, Object: object,
+		Err: fmt.Errorf("provider %s cannot do that: %w", name, errors.ErrUnsupported)}
+}
+
+// Namer is a provider with a name.
+type Namer interface {
+	// Name returns a short name such as "aws", for texts and metrics. It is
+	// constant.
+	Name() string
+}
+
+// Name returns the name of p, and "" if p is no Namer.
+func Name(p CloudProvider) string {
+	if n, ok := As[Namer](p); ok {
+		return n.Name()
+	}
+	return ""
+}
+
+// VocabularyProvider is a provider with labels of its own.
+type VocabularyProvider interface {
+	// Vocabulary returns the well-known labels, aliases and restricted domains
+	// in force with this provider: the default vocabulary, extended. The value
+	// is constant and read-only.
+	Vocabulary() *requirements.Vocabulary
+}
+
+// Vocabulary returns the vocabulary of p. If p is no VocabularyProvider, or
+// returns nil, it is requirements.DefaultVocabulary.
+func Vocabulary(p CloudProvider) *requirements.Vocabulary {
+	if vp, ok := As[VocabularyProvider](p); ok {
+		if v := vp.Vocabulary(); v != nil {
+			return v
+		}
+	}
+	return requirements.DefaultVocabulary()
+}
+
+// NodeClassSupporter is a provider that says which node classes are its own.
+type NodeClassSupporter interface {
+	// SupportedNodeClasses returns the group and kind of each node class that
+	// the provider launches from. The list is constant and read-only.
+	SupportedNodeClasses() []schema.GroupKind
+}
+
+// SupportsNodeClass reports whether p launches nodes from node classes of this
+// group and kind. A pool whose node class is not supported belongs to another
+// provider and is left alone. A p that is no NodeClassSupporter supports all.
+func SupportsNodeClass(p CloudProvider, class schema.GroupKind) bool {
+	s, ok := As[NodeClassSupporter](p)
+	if !ok {
+		return true
+	}
+	for _, supported := range s.SupportedNodeClasses() {
+		if supported == class {
+			return true
+		}
+	}
+	return false
+}
+
+// NodeClassChecker is a provider that knows when a node class can be used.
+type NodeClassChecker interface {
+	// NodeClassReady returns nil if nodes can be launched from the node class
+	// now. Errors: KindNotReady with what is missing, KindNotFound if it does
+	// not exist. It answers from what is known, without waiting.
+	NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error
+}
+
+// NodeClassReady returns nil if nodes can be launched from the node class now,
+// and otherwise an error that says why not: of KindUnsupported if
+// SupportsNodeClass says no, else what the provider returns. For a p that is
+// no NodeClassChecker, every supported node class is ready.
+func NodeClassReady(ctx context.Context, p CloudProvider, ref v1.NodeClassReference) error {
+	if class := ref.GroupKind(); !SupportsNodeClass(p, class) {
+		return unsupported(p, "NodeClassReady", class.String()+" "+ref.Name)
+	}
+	if c, ok := As[NodeClassChecker](p); ok {
+		return c.NodeClassReady(ctx, ref)
+	}
+	return nil
+}
+
+// Drift says in what a machine differs from what would be launched today. The
+// zero Drift is none.
+type Drift struct {
+	// Reason is a word of the provider's own, as in "AMIDrift". It becomes the
+	// reason of the NodeClaim's Drifted condition. Empty means no drift.
+	Reason string
+	// Detail is one line on what differs, and from what.
+	Detail string
+}
+
+// DriftDetector is a provider that knows of drift the engine cannot see: of the
+// image, the network, the node class.
+type DriftDetector interface {
+	// IsDrifted compares the machine of claim, named by
+	// claim.Status.ProviderID, with what its node class asks for now. It
+	// returns the zero Drift if they agree or if it cannot be known. Of several
+	// differences it reports the first in an order that does not change. It is
+	// called for every NodeClaim every few minutes, so it works from caches.
+	// Errors: KindNotFound if the machine or the node class is gone.
+	IsDrifted(ctx context.Context, claim *v1.NodeClaim) (Drift, error)
+}
+
+// IsDrifted asks p whether the machine of claim has drifted. For a p that is no
+// DriftDetector nothing drifts: the result is the zero Drift and no error. Drift
+// from the NodePool is not the provider's part and is not asked for here.
+func IsDrifted(ctx context.Context, p CloudProvider, claim *v1.NodeClaim) (Drift, error) {
+	if d, ok := As[DriftDetector](p); ok {
+		return d.IsDrifted(ctx, claim)
+	}
+	return Drift{}, nil
+}
+
+// Rebooter is a provider that can restart machines.
+type Rebooter interface {
+	// Reboot asks the cloud to restart the instance and returns nil once the
+	// cloud has accepted; the machine may come back minutes later. It is
+	// idempotent on operation: all calls with the same one restart the machine
+	// at most once. Choose one for each restart wanted, and keep it over
+	// retries and restarts of the caller. Errors: KindNotFound if the instance
+	// is gone, KindDenied if it cannot be restarted, KindThrottled.
+	Reboot(ctx context.Context, id, operation string) error
+}
+
+// Reboot asks p to restart the instance. For a p that is no Rebooter the error
+// is of KindUnsupported and wraps errors.ErrUnsupported: replace the node
+// instead.
+func Reboot(ctx context.Context, p CloudProvider, id, operation string) error {
+	if r, ok := As[Rebooter](p); ok {
+		return r.Reboot(ctx, id, operation)
+	}
+	return unsupported(p, "Reboot", id)
+}

@@ -1,0 +1,162 @@
+package cloudprovider
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Availability remembers which offerings the cloud refused to sell, so that the
+// next decision does not ask for them again at once. Each mark covers a Scope
+// and ends by itself after some minutes, since clouds do not tell when stock
+// returns.
+//
+// It is the one place in the package with a state. Any number of goroutines may
+// use it. The answers are a function of the calls made, the instants that the
+// clock gave and the numbers that the source of jitter gave, and of nothing
+// else. A clock that steps back does not revive marks that have ended.
+//
+// A provider keeps one for an account and region, marks it from the errors of
+// Create, and returns from InstanceTypes what Apply makes of the catalog.
+type Availability struct {
+	now  func() time.Time
+	opts AvailabilityOptions
+
+	mu       sync.Mutex
+	marks    map[Scope]*queuedMark
+	queue    markQueue // the same marks, by end
+	sequence uint64
+
+	// A lookup tries one scope for each set of fields in use, and most
+	// instance types have no mark at all; these say which.
+	inUse [fieldsEnd]int // marks by the fields of their scope
+	types map[string]int // marks by instance type, "" for any
+}
+
+// NewAvailability returns an Availability without marks that reads the time
+// from now, which must be safe for concurrent use: time.Now, or the clock of a
+// test. opts may be nil. The error lists every option that is not valid.
+func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availability, error) {
+	a := &Availability{now: now, marks: make(map[Scope]*queuedMark), types: make(map[string]int)}
+	if opts != nil {
+		a.opts = *opts
+	}
+	f := faults{prefix: "availability"}
+	if now == nil {
+		f.add("now: nil; pass the clock, such as time.Now")
+	}
+	f.availabilityOptions(&a.opts)
+	if len(f.errs) > 0 {
+		return nil, errors.Join(f.errs...)
+	}
+	a.opts.TTL = cmp.Or(a.opts.TTL, defaultTTL)
+	a.opts.MaxMarks = cmp.Or(a.opts.MaxMarks, defaultMaxMarks)
+	a.opts.TTLByReason = maps.Clone(a.opts.TTLByReason)
+	return a, nil
+}
+
+// MarkUnavailable marks the scope, as of now and for the time that the options
+// give for the reason, and returns the mark in force. Use OfferingKey.Scope for
+// a single offering. A scope that is marked already keeps the mark that ends
+// later, and its Since.
+func (a *Availability) MarkUnavailable(scope Scope, reason string) Mark {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mark(a.advance(), scope, reason, 0)
+}
+
+// MarkFromError marks what the cloud refused: the Offerings and Scopes of every
+// *Error of KindInsufficientCapacity in the tree of err, under its Reason, or
+// "InsufficientCapacity" if it has none. A mark lasts at least as long as
+// RetryAfter asks. It returns the marks in force for these scopes, sorted by
+// scope, and none for any other error or nil.
+func (a *Availability) MarkFromError(err error) []Mark {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now := a.advance()
+	made := make(map[Scope]Mark)
+	eachError(err, func(e *Error) bool {
+		if e.Kind != KindInsufficientCapacity {
+			return true
+		}
+		reason := cmp.Or(e.Reason, string(e.Kind))
+		for _, key := range e.Offerings {
+			made[key.Scope()] = a.mark(now, key.Scope(), reason, e.RetryAfter)
+		}
+		for _, scope := range e.Scopes {
+			made[scope] = a.mark(now, scope, reason, e.RetryAfter)
+		}
+		return true
+	})
+	return slices.SortedFunc(maps.Values(made), func(a, b Mark) int { return a.Scope.Compare(b.Scope) })
+}
+
+// MarkAvailable ends the mark on exactly this scope, as after a launch that
+// worked, and reports whether there was one. Marks on wider and narrower scopes
+// stay.
+func (a *Availability) MarkAvailable(scope Scope) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.advance()
+	m, found := a.marks[scope]
+	if found {
+		heap.Remove(&a.queue, m.index)
+		a.forget(m)
+	}
+	return found
+}
+
+// Clear ends all marks.
+func (a *Availability) Clear() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.advance()
+	for len(a.queue) > 0 {
+		a.forget(heap.Pop(&a.queue).(*queuedMark))
+	}
+}
+
+// advance ends the marks whose time is up and returns the present instant.
+func (a *Availability) advance() time.Time {
+	now := a.now()
+	for len(a.queue) > 0 && !a.queue[0].Until.After(now) {
+		a.forget(heap.Pop(&a.queue).(*queuedMark))
+	}
+	return now
+}
+
+// mark records a mark that lasts at least the given time.
+func (a *Availability) mark(now time.Time, scope Scope, reason string, atLeast time.Duration) Mark {
+	until := now.Add(max(a.opts.ttl(reason), atLeast))
+	if m, found := a.marks[scope]; found {
+		if until.After(m.Until) {
+			m.Until, m.Reason = until, reason
+			heap.Fix(&a.queue, m.index)
+		}
+		return m.Mark
+	}
+	m := &queuedMark{Mark: Mark{Scope: scope, Reason: reason, Since: now, Until: until}}
+	a.marks[scope] = m
+	heap.Push(&a.queue, m)
+	a.inUse[scope.fields()]++
+	a.types[scope.InstanceType]++
+	a.sequence++
+	if len(a.queue) > a.opts.MaxMarks {
+		a.forget(heap.Pop(&a.queue).(*queuedMark))
+	}
+	return m.Mark
+}
+
+// forget drops a mark that has left the queue.
+func (a *Availability) forget(m *queuedMark) {
+	delete(a.marks, m.Scope)
+	a.inUse[m.Scope.fields()]--
+	if a.types[m.Scope.InstanceType]--; a.types[m.Scope.InstanceType] == 0 {
+		delete(a.types, m.Scope.InstanceType)
+	}
+	a.sequence++
+}

@@ -1,0 +1,41 @@
+// Package cloudprovider is the border between decisions and a cloud: what an
+// engine must know of a cloud to decide, and what a cloud must do to carry a
+// decision out.
+//
+// # Model
+//
+//   - A [CloudProvider] lists instance types and creates, deletes, gets and
+//     lists instances. Its five methods will not change.
+//   - An [InstanceType] is one machine shape with its labels, capacity and
+//     overhead. Its [Offering]s are the ways to buy it: zone, capacity type and
+//     reservation, each with a price in USD per hour.
+//   - A [LaunchRequest] asks for one machine, as a list of equally good
+//     [LaunchOption]s, and gives back an [Instance].
+//   - Every error is, or wraps, an [Error] of one [Kind] out of a closed list;
+//     errors.Is(err, ErrNotFound) and KindOf(err) tell them apart.
+//   - Further abilities are interfaces of one method with a package function
+//     each, which looks through wrappers and says what holds when the ability
+//     is absent: [IsDrifted], [RepairPolicies], [Reboot], [Interruptions],
+//     [Acknowledge], [Vocabulary], [SupportsNodeClass], [NodeClassReady],
+//     [Name]. Do not assert the interfaces; call the functions.
+//   - An [Availability] remembers which offerings were out of stock.
+//
+// # To write a provider
+//
+// Implement CloudProvider and the abilities that the cloud has. Check the
+// catalog with [InstanceType.Validate], filter it through an Availability,
+// return errors as *Error, and take the labels of an Instance from
+// [LaunchOption.NodeLabels].
+//
+// # Left out
+//
+// Which instance type to launch, when to disrupt a node, and anything that
+// talks to a network or a cluster. No function here reads a clock: instants
+// are arguments, or come from a function that the caller passes in.
+//
+// # Guarantees
+//
+// Inputs are never modified. Every returned slice has a stated order. Values
+// handed out by a provider are read-only for everybody and may be shared
+// between goroutines.
+package cloudprovider

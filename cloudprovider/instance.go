@@ -1,0 +1,55 @@
+package cloudprovider
+
+import (
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Instance is one machine as the cloud has it. It is read-only once handed out.
+type Instance struct {
+	// ID is spec.providerID of the Node that the machine becomes. Required,
+	// and never used again for another machine.
+	ID string
+
+	// Name and NodePool are those of the LaunchRequest, kept with the machine.
+	Name, NodePool string
+
+	// Type is the name of the instance type.
+	Type string
+
+	// Zone, CapacityType, ReservationID and OfferingID are those of the
+	// offering that the machine was launched by.
+	Zone, CapacityType, ReservationID, OfferingID string
+
+	// ImageID is the cloud's name for the image that the machine boots.
+	ImageID string
+
+	// Labels are labels that the node will have, as far as the provider knows:
+	// at least LaunchOption.NodeLabels of the option it was launched by.
+	Labels map[string]string
+
+	// Capacity and Allocatable are the provider's estimates for the node.
+	// They may be empty from List.
+	Capacity, Allocatable resources.List
+
+	// Price is what the machine costs, in USD per hour; 0 if unknown.
+	Price float64
+
+	// CreatedAt is when the cloud accepted the request, to the cloud's
+	// precision.
+	CreatedAt time.Time
+
+	// Deleting says that the machine is going down, whoever asked for it.
+	Deleting bool
+}
+
+// OfferingKey identifies the offering that the machine was launched by.
+func (i *Instance) OfferingKey() OfferingKey {
+	return OfferingKey{
+		InstanceType:  i.Type,
+		Zone:          i.Zone,
+		CapacityType:  i.CapacityType,
+		ReservationID: i.ReservationID,
+	}
+}

@@ -1,0 +1,112 @@
+package cloudprovider
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// LaunchOption is one way to launch a machine: an instance type and one of its
+// offerings. Both pointers are set, and what they point at is read-only.
+type LaunchOption struct {
+	InstanceType *InstanceType
+	Offering     *Offering
+}
+
+// Key returns the identity of the offering.
+func (o LaunchOption) Key() OfferingKey { return o.Offering.Key(o.InstanceType.Name) }
+
+// Compare orders options by price, then by key. It returns -1, 0 or +1. A price
+// that is not a number sorts last.
+func (o LaunchOption) Compare(other LaunchOption) int {
+	return compareOfferings(o.InstanceType, o.Offering, other.InstanceType, other.Offering)
+}
+
+// Requirements returns the labels that a node launched by this option can have:
+// those of the instance type, narrowed to those of the offering.
+func (o LaunchOption) Requirements() requirements.Set {
+	return o.InstanceType.Requirements.Intersect(o.Offering.Labels())
+}
+
+// NodeLabels returns the labels that a node launched by this option is sure to
+// have: those of Requirements with exactly one value. It is what a provider puts into Instance.Labels. The caller owns the map.
+func (o LaunchOption) NodeLabels() map[string]string {
+	labels := make(map[string]string)
+	for r := range o.Requirements().All() {
+		if values, finite := r.Values(); finite && len(values) == 1 {
+			labels[r.Key()] = values[0]
+		}
+	}
+	return labels
+}
+
+// LaunchRequest asks for one machine. It is read-only for the provider.
+type LaunchRequest struct {
+	// Token makes the request repeatable: of all calls with the same token at
+	// most one launches a machine. Required. Choose one for each machine
+	// wanted, such as the UID of the NodeClaim, and keep it over retries and
+	// restarts. Up to 64 printable ASCII characters pass every known cloud.
+	Token string
+
+	// Name is the name of the NodeClaim, if there is one. It comes back in
+	// Instance.Name.
+	Name string
+
+	// NodePool is the name of the pool that the machine is for. It comes back
+	// in Instance.NodePool.
+	NodePool string
+
+	// NodeClassRef names the provider's configuration for the machine.
+	NodeClassRef v1.NodeClassReference
+
+	// Requirements are the labels that the node must admit, for providers that
+	// configure the machine by them. Every one of Options satisfies them.
+	Requirements requirements.Set
+
+	// Requests is what the node must have room for, DaemonSets included.
+	Requests resources.List
+
+	// Options are the ways to launch the machine, any of which will do, best
+	// first. At least one.
+	Options []LaunchOption
+
+	// Labels and Annotations are for the Node object, beside those that the
+	// option implies.
+	Labels, Annotations map[string]string
+
+	// Taints are on the node as long as it lives, StartupTaints until whoever
+	// put them there takes them off.
+	Taints, StartupTaints []corev1.Taint
+}
+
+// Validate returns nil if the request is complete, and otherwise an Error of
+// KindDenied that lists every fault: no token, no node class, no options, an
+// option without type or offering. Providers call it first in Create.
+func (r *LaunchRequest) Validate() error {
+	f := faults{prefix: "launch request"}
+	if r.Name != "" {
+		f.prefix += " " + r.Name
+	}
+	if r.Token == "" {
+		f.add("token: empty; set one that is unique to this machine, or a retry may launch a second")
+	}
+	if r.NodeClassRef.Name == "" {
+		f.add("nodeClassRef.name: empty; name the node class to launch with")
+	}
+	if len(r.Options) == 0 {
+		f.add("options: none; give at least one offering to launch")
+	}
+	for i, o := range r.Options {
+		if o.InstanceType == nil || o.Offering == nil {
+			f.add("options[%d]: instance type or offering is nil; set both", i)
+		}
+	}
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return &Error{Op: "Create", Kind: KindDenied, Object: r.Name, Err: errors.Join(f.errs...)}
+}

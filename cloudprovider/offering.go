@@ -1,0 +1,131 @@
+package cloudprovider
+
+import (
+	"cmp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Offering is one way to buy an instance type. It is read-only once handed
+// out. Within an instance type, zone, capacity type and reservation tell
+// offerings apart; see OfferingKey.
+type Offering struct {
+	// Zone is the value of topology.kubernetes.io/zone. Required.
+	Zone string
+
+	// CapacityType is the value of karpenter.sh/capacity-type: spot, on-demand
+	// or reserved, or one of the provider's own. Required.
+	CapacityType string
+
+	// ReservationID names the reservation that a reserved offering draws on.
+	// Required when CapacityType is reserved, and empty otherwise. Offerings
+	// of different instance types and zones may share one reservation.
+	ReservationID string
+
+	// Requirements are further labels by which this offering differs from the
+	// others of its type, such as a zone ID. Zone and capacity type need not
+	// be repeated. May be empty.
+	Requirements requirements.Set
+
+	// Price is what an instance costs, in USD per hour. It is above zero
+	// wherever the offering is Available; capacity that is already paid for
+	// has a tiny price, so that it sorts first and cost still has a meaning.
+	Price float64
+
+	// Available says that the cloud is believed to sell this now. A full
+	// reservation stays Available with ReservationCapacity 0; see Launchable.
+	Available bool
+
+	// ReservationCapacity is how many more instances the reservation holds.
+	// Meaningful only for reserved offerings.
+	ReservationCapacity int
+
+	// Capacity, if not nil, changes the capacity of the type for this
+	// offering: its amounts replace those of the type name by name.
+	Capacity *resources.List
+
+	// Overhead, if not nil, changes the total overhead of the type for this
+	// offering: its amounts replace Overhead.Total of the type name by name.
+	Overhead *resources.List
+
+	// ID is the provider's own name for the offering, or that of a caller who
+	// builds catalogs. The engine does not look at it and passes it through in
+	// LaunchOption. May be empty.
+	ID string
+}
+
+// Labels returns the labels that set this offering apart: Requirements, and
+// zone and capacity type unless empty. Labels of the instance type are not in
+// it; see LaunchOption.Requirements.
+func (o *Offering) Labels() requirements.Set {
+	own := make([]requirements.Requirement, 0, 2)
+	if o.CapacityType != "" {
+		own = append(own, requirements.In(v1.CapacityTypeLabelKey, o.CapacityType))
+	}
+	if o.Zone != "" {
+		own = append(own, requirements.In(corev1.LabelTopologyZone, o.Zone))
+	}
+	return o.Requirements.With(own...)
+}
+
+// Launchable reports whether an instance can be launched by this offering now:
+// it is Available, and if its capacity type is reserved then the reservation
+// has capacity left. Stock and health are two things: an available reservation
+// that is full is not launchable but comes back by itself.
+func (o *Offering) Launchable() bool {
+	return o.Available && (o.CapacityType != v1.CapacityTypeReserved || o.ReservationCapacity > 0)
+}
+
+// Key returns the identity of o among all offerings of a provider, given the
+// name of the instance type that it belongs to.
+func (o *Offering) Key(instanceType string) OfferingKey {
+	return OfferingKey{
+		InstanceType:  instanceType,
+		Zone:          o.Zone,
+		CapacityType:  o.CapacityType,
+		ReservationID: o.ReservationID,
+	}
+}
+
+// OfferingKey identifies an offering among all offerings of a provider. It is
+// comparable, so it can be a map key.
+type OfferingKey struct {
+	// InstanceType is the name of the instance type.
+	InstanceType string
+	// Zone and CapacityType are those of the Offering.
+	Zone, CapacityType string
+	// ReservationID is that of the Offering: empty unless it is reserved.
+	ReservationID string
+}
+
+// String returns the parts joined by "/", as in "m5.large/zone-a/spot" or
+// "m5.large/zone-a/reserved/cr-1". Empty parts other than the reservation
+// are written as "?".
+func (k OfferingKey) String() string {
+	parts := []string{k.InstanceType, k.Zone, k.CapacityType}
+	for i, part := range parts {
+		if part == "" {
+			parts[i] = "?"
+		}
+	}
+	if k.ReservationID != "" {
+		parts = append(parts, k.ReservationID)
+	}
+	return strings.Join(parts, "/")
+}
+
+// Compare orders keys by instance type, zone, capacity type and reservation,
+// in byte order. It returns -1, 0 or +1, as cmp.Compare does.
+func (k OfferingKey) Compare(other OfferingKey) int {
+	return cmp.Or(
+		cmp.Compare(k.InstanceType, other.InstanceType),
+		cmp.Compare(k.Zone, other.Zone),
+		cmp.Compare(k.CapacityType, other.CapacityType),
+		cmp.Compare(k.ReservationID, other.ReservationID),
+	)
+}

@@ -1,0 +1,122 @@
+package cloudprovider
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// RepairAction is what to do about an unhealthy node.
+type RepairAction string
+
+const (
+	// RebootNode restarts the machine; see Reboot.
+	RebootNode RepairAction = "RebootNode"
+	// ReplaceNode launches another node and deletes this one.
+	ReplaceNode RepairAction = "ReplaceNode"
+)
+
+// RepairPolicy says that a node with a certain condition is unhealthy, for how
+// long that is tolerated, and what to do then.
+type RepairPolicy struct {
+	// ConditionType and ConditionStatus are those of the node condition that
+	// means trouble. Required.
+	ConditionType   corev1.NodeConditionType
+	ConditionStatus corev1.ConditionStatus
+
+	// ReasonRegex is a regular expression (package regexp) that matches
+	// anywhere in the reason of the condition. Empty marks the fallback, which
+	// speaks for every condition in the set whose reason nothing else matches.
+	ReasonRegex string
+
+	// TolerationDuration is how long the condition is left alone. Zero or more.
+	TolerationDuration time.Duration
+
+	// TerminationGracePeriod bounds the drain before the action. Nil inherits
+	// that of the NodeClaim; of both the shorter holds. 0 does not drain.
+	TerminationGracePeriod *time.Duration
+
+	// Priority, from 0 to 100, ranks policies, the higher first: among several
+	// that call for the same action on one node, and among nodes that wait for
+	// repair, where time spent waiting counts too.
+	Priority int
+
+	// Action is what to do. Required.
+	Action RepairAction
+}
+
+// Repairer is a provider that knows by which conditions a machine of its cloud
+// shows that it is broken.
+type Repairer interface {
+	// RepairPolicies returns a set that ValidateRepairPolicies accepts. It is
+	// constant and read-only; its order has no meaning.
+	RepairPolicies() []RepairPolicy
+}
+
+// RepairPolicies returns the repair policies of p. It is nil, which repairs
+// nothing, for a p that is no Repairer.
+func RepairPolicies(p CloudProvider) []RepairPolicy {
+	if r, ok := As[Repairer](p); ok {
+		return r.RepairPolicies()
+	}
+	return nil
+}
+
+// ValidateRepairPolicies returns nil if the set can be used, and otherwise an
+// error that lists every fault, one a line, with the index of the policy and the
+// remedy. Faults are: a policy with an empty condition type, a status other
+// than True, False and Unknown, an expression that does not compile, a negative
+// duration, a priority outside 0 to 100 or an unknown action; a fallback (empty
+// expression) whose action is not ReplaceNode; and a set, also an empty one,
+// with other than one fallback.
+func ValidateRepairPolicies(policies []RepairPolicy) error {
+	f := faults{prefix: "repair policies"}
+	fallbacks := 0
+	for i := range policies {
+		if policies[i].ReasonRegex == "" {
+			fallbacks++
+		}
+		one := faults{prefix: "repair policy " + strconv.Itoa(i)}
+		one.repairPolicy(&policies[i])
+		f.errs = append(f.errs, one.errs...)
+	}
+	if fallbacks != 1 {
+		f.add("%d without reasonRegex; there must be exactly one such fallback, give the others an expression such as .*", fallbacks)
+	}
+	return errors.Join(f.errs...)
+}
+
+func (f *faults) repairPolicy(p *RepairPolicy) {
+	if p.ConditionType == "" {
+		f.add("conditionType: empty; name a node condition, such as Ready")
+	}
+	switch p.ConditionStatus {
+	case corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown:
+	default:
+		f.add("conditionStatus: %q; use True, False or Unknown", p.ConditionStatus)
+	}
+	if _, err := regexp.Compile(p.ReasonRegex); err != nil {
+		f.add("reasonRegex: %w; use the syntax of package regexp", err)
+	}
+	if p.TolerationDuration < 0 {
+		f.add("tolerationDuration: %v; use zero or more", p.TolerationDuration)
+	}
+	if p.TerminationGracePeriod != nil && *p.TerminationGracePeriod < 0 {
+		f.add("terminationGracePeriod: %v; use zero for no drain, or nil to inherit", *p.TerminationGracePeriod)
+	}
+	if p.Priority < 0 || p.Priority > 100 {
+		f.add("priority: %d; use 0 to 100", p.Priority)
+	}
+	switch p.Action {
+	case ReplaceNode:
+	case RebootNode:
+		if p.ReasonRegex == "" {
+			f.add("action: %s on the fallback; use %s", RebootNode, ReplaceNode)
+		}
+	default:
+		f.add("action: %q; use %s or %s", p.Action, RebootNode, ReplaceNode)
+	}
+}

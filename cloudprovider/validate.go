@@ -1,0 +1,147 @@
+package cloudprovider
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Validate returns nil if t is sound, and otherwise an error that lists every
+// fault, one a line, with the instance type, the place in it and the remedy.
+// Faults are, in this order:
+//
+//   - an empty name, or requirements that contradict themselves or the name;
+//   - a capacity without room for a pod, with a negative amount, or less
+//     negative overhead;
+//   - a volume limit below zero;
+//   - of each offering: no zone or capacity type; a second one with the same
+//     key; a reservation ID on other than reserved capacity, or the reverse; a
+//     negative reservation capacity; a price that is not a number of USD per
+//     hour (above zero if the offering is Available, else zero or more);
+//     requirements that contradict themselves or those of the type; negative
+//     amounts in an override.
+//
+// Overhead above capacity is no fault: such a type exists, and fits nothing.
+func (t *InstanceType) Validate() error {
+	f := faults{prefix: "instance type " + t.Name}
+	if t.Name == "" {
+		f.prefix = "instance type without a name"
+		f.add("name: empty; set it to the value of %s", corev1.LabelInstanceTypeStable)
+	}
+	f.contradictions("requirements", t.Requirements)
+	if r, found := t.Requirements.Get(corev1.LabelInstanceTypeStable); found && !r.Impossible() && !r.Has(t.Name) {
+		f.add("requirements: %s does not admit the name; use In with the name alone", r)
+	}
+	if t.Capacity.Get(corev1.ResourcePods) <= 0 {
+		f.add("capacity: no pods, so that nothing fits; set %s to the number of pods a node can run", corev1.ResourcePods)
+	}
+	f.negative("capacity", t.Capacity)
+	f.negative("overhead.kubeReserved", t.Overhead.KubeReserved)
+	f.negative("overhead.systemReserved", t.Overhead.SystemReserved)
+	f.negative("overhead.evictionThreshold", t.Overhead.EvictionThreshold)
+	if _, err := t.allocatable(nil, nil); err != nil {
+		f.add("%w", err)
+	}
+	for _, driver := range slices.Sorted(maps.Keys(t.VolumeAttachmentLimits)) {
+		if n := t.VolumeAttachmentLimits[driver]; n < 0 {
+			f.add("volumeAttachmentLimits: %s: %d; use zero or more, or leave the driver out for no limit", driver, n)
+		}
+	}
+	seen := make(map[OfferingKey]bool, len(t.Offerings))
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		f.offering(t, o, i, seen[o.Key(t.Name)])
+		seen[o.Key(t.Name)] = true
+	}
+	return errors.Join(f.errs...)
+}
+
+// faults collects what is wrong with one object.
+type faults struct {
+	prefix string
+	errs   []error
+}
+
+func (f *faults) add(format string, args ...any) {
+	// Not in one format: the prefix holds names, which may hold a percent sign.
+	f.errs = append(f.errs, fmt.Errorf("%s: %w", f.prefix, fmt.Errorf(format, args...)))
+}
+
+func (f *faults) contradictions(where string, s requirements.Set) {
+	for r := range s.All() {
+		if r.Impossible() {
+			f.add("%s: %s contradicts itself; no node can have such a label", where, r)
+		}
+	}
+}
+
+func (f *faults) negative(where string, l resources.List) {
+	for _, name := range l.Negative() {
+		f.add("%s: resource %s: %s; use zero or more", where, name, resources.Format(name, l.Get(name)))
+	}
+}
+
+func (f *faults) offering(t *InstanceType, o *Offering, index int, duplicate bool) {
+	where := fmt.Sprintf("offering %d (%s)", index, o.Key(t.Name))
+	if o.Zone == "" {
+		f.add("%s: zone: empty; set it to the value of %s", where, corev1.LabelTopologyZone)
+	}
+	if o.CapacityType == "" {
+		f.add("%s: capacityType: empty; use %s, %s or %s", where,
+			v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved)
+	}
+	if duplicate {
+		f.add("%s: offered twice; zone, capacity type and reservation must differ", where)
+	}
+	f.reservation(where, o)
+	f.price(where, o)
+	labels := o.Labels()
+	f.contradictions(where+": requirements", labels)
+	for r := range labels.All() {
+		if of, found := t.Requirements.Get(r.Key()); found && !of.Impossible() && !r.Impossible() && !of.Overlaps(r) {
+			f.add("%s: %s, but the instance type has %s; widen the requirements of the type", where, r, of)
+		}
+	}
+	if o.Capacity != nil {
+		f.negative(where+": capacity", *o.Capacity)
+	}
+	if o.Overhead != nil {
+		f.negative(where+": overhead", *o.Overhead)
+	}
+	if o.Capacity != nil || o.Overhead != nil {
+		if _, err := t.allocatable(o.Capacity, o.Overhead); err != nil {
+			f.add("%s: %w", where, err)
+		}
+	}
+}
+
+func (f *faults) reservation(where string, o *Offering) {
+	switch reserved := o.CapacityType == v1.CapacityTypeReserved; {
+	case reserved && o.ReservationID == "":
+		f.add("%s: reservationID: empty; name the reservation that it draws on", where)
+	case !reserved && o.ReservationID != "":
+		f.add("%s: reservationID: %s on capacity type %q; use capacity type %s or leave it empty",
+			where, o.ReservationID, o.CapacityType, v1.CapacityTypeReserved)
+	}
+	if o.ReservationCapacity < 0 {
+		f.add("%s: reservationCapacity: %d; use zero for a full reservation", where, o.ReservationCapacity)
+	}
+}
+
+func (f *faults) price(where string, o *Offering) {
+	switch {
+	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0:
+		f.add("%s: price: %v; use a price in USD per hour", where, o.Price)
+	case o.Price == 0 && o.Available:
+		f.add("%s: price: 0; use a price above zero, a tiny one for capacity already paid for, "+
+			"or set available to false while the price is unknown", where)
+	}
+}
