@@ -1,0 +1,396 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+var _ interface {
+	cloudprovider.CloudProvider
+	cloudprovider.VocabularyProvider
+	cloudprovider.Namer
+} = (*fake.Cloud)(nil)
+
+// smallCloud sells m5.large and c7g.large.
+func smallCloud(t *testing.T) *fake.Cloud {
+	t.Helper()
+	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large", "c7g.large"}})
+	require.NoError(t, err)
+	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
+	require.NoError(t, err)
+	return cloud
+}
+
+func catalogOf(t *testing.T, cloud *fake.Cloud) []*cloudprovider.InstanceType {
+	t.Helper()
+	types, err := cloud.InstanceTypes(t.Context(), nil)
+	require.NoError(t, err)
+	return types
+}
+
+// request asks for any offering that where admits.
+func request(t *testing.T, cloud *fake.Cloud, token, where string) cloudprovider.LaunchRequest {
+	t.Helper()
+	reqs := requirements.MustParse(where)
+	return cloudprovider.LaunchRequest{
+		Token:        token,
+		Name:         "claim-" + token,
+		NodePool:     "general",
+		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
+		Requirements: reqs,
+		Requests:     resources.MustParse("cpu=1, memory=1Gi, pods=3"),
+		Options:      cloudprovider.LaunchOptions(catalogOf(t, cloud), reqs),
+		Labels:       map[string]string{"team": "a", corev1.LabelArchStable: "wrong"},
+	}
+}
+
+func TestCreateTakesTheCheapest(t *testing.T) {
+	cloud := smallCloud(t)
+	req := request(t, cloud, "t1", "node.kubernetes.io/instance-type = m5.large")
+	slices.Reverse(req.Options) // the order does not decide
+	cheapest := req.Options[len(req.Options)-1]
+
+	got, err := cloud.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, cheapest.Key(), got.OfferingKey())
+	require.Equal(t, v1.CapacityTypeSpot, got.CapacityType)
+	require.InDelta(t, cheapest.Offering.Price, got.Price, 0)
+	require.Equal(t, cheapest.Offering.ID, got.OfferingID)
+	require.Equal(t, "claim-t1", got.Name)
+	require.Equal(t, "general", got.NodePool)
+	require.Equal(t, "image-amd64", got.ImageID)
+	require.Equal(t, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), got.CreatedAt)
+	require.Regexp(t, "^fake:///"+got.Zone+"/i-[0-9a-f]{17}$", got.ID)
+	require.False(t, got.Deleting)
+
+	allocatable, err := cheapest.InstanceType.Allocatable()
+	require.NoError(t, err)
+	require.True(t, got.Allocatable.Equal(allocatable))
+	require.True(t, got.Capacity.Equal(cheapest.InstanceType.Capacity))
+
+	for key, value := range cheapest.NodeLabels() {
+		require.Equal(t, value, got.Labels[key])
+	}
+	require.Equal(t, "a", got.Labels["team"])
+	require.Equal(t, "general", got.Labels[v1.NodePoolLabelKey])
+	require.Equal(t, got.Zone, got.Labels[corev1.LabelTopologyZone])
+	require.NotEmpty(t, got.Labels[fake.LabelZoneID])
+	require.NotContains(t, got.Labels, fake.LabelInstanceGPUName)
+	require.NotContains(t, got.Labels, fake.LabelInstanceTenancy, "two values are left open")
+}
+
+// The cloud sells at its own prices, whatever the caller believes.
+func TestCreateGoesByThePricesOfTheCloud(t *testing.T) {
+	cloud := smallCloud(t)
+	req := request(t, cloud, "t1", "node.kubernetes.io/instance-type = m5.large")
+	want := req.Options[0].Key()
+	for i, o := range req.Options {
+		changed := *o.Offering
+		changed.Price = 100 - changed.Price
+		req.Options[i].Offering = &changed
+	}
+	got, err := cloud.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, want, got.OfferingKey())
+	require.Less(t, got.Price, 1.0)
+}
+
+func TestCreateIsIdempotent(t *testing.T) {
+	cloud := smallCloud(t)
+	first, err := cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
+	require.NoError(t, err)
+	different := request(t, cloud, "same", "kubernetes.io/arch = arm64")
+	different.Requests = resources.MustParse("cpu=1000")
+	again, err := cloud.Create(t.Context(), different)
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	other, err := cloud.Create(t.Context(), request(t, cloud, "other", "kubernetes.io/arch = amd64"))
+	require.NoError(t, err)
+	require.NotEqual(t, first.ID, other.ID)
+
+	// Sold out or not, the token keeps its instance until that is deleted.
+	require.NoError(t, cloud.SetAvailable(first.OfferingKey(), false))
+	again, err = cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
+	require.NoError(t, err)
+	require.Same(t, first, again)
+
+	require.NoError(t, cloud.Delete(t.Context(), first.ID))
+	_, err = cloud.Create(t.Context(), request(t, cloud, "same", "kubernetes.io/arch = amd64"))
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.ErrorContains(t, err, `the instance of token "same" was deleted`)
+}
+
+// IDs depend on tokens and zones, not on the order of calls.
+func TestIDsDoNotDependOnOrder(t *testing.T) {
+	ids := func(tokens ...string) []string {
+		cloud := smallCloud(t)
+		for _, token := range tokens {
+			_, err := cloud.Create(t.Context(), request(t, cloud, token, "kubernetes.io/arch = amd64"))
+			require.NoError(t, err)
+		}
+		list, err := cloud.List(t.Context())
+		require.NoError(t, err)
+		out := []string{}
+		for _, i := range list {
+			out = append(out, i.ID+" "+i.Name)
+		}
+		return out
+	}
+	require.Equal(t, ids("a", "b", "c", "d"), ids("d", "c", "b", "a"))
+	require.True(t, slices.IsSorted(ids("a", "b", "c", "d", "e", "f")))
+}
+
+func TestSoldOut(t *testing.T) {
+	cloud := smallCloud(t)
+	req := request(t, cloud, "t1", "node.kubernetes.io/instance-type = m5.large, topology.kubernetes.io/zone in (us-east-1a, us-east-1b)")
+	require.Len(t, req.Options, 4)
+
+	// One after the other, the next best is sold, until none is left.
+	for i, o := range req.Options {
+		req.Token = fmt.Sprint("t", i)
+		got, err := cloud.Create(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, o.Key(), got.OfferingKey())
+		require.NoError(t, cloud.SetAvailable(o.Key(), false))
+	}
+	req.Token, req.Options = "last", append(req.Options, req.Options[0])
+	_, err := cloud.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	var refused *cloudprovider.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "Create", refused.Op)
+	require.Equal(t, "claim-t1", refused.Object)
+	require.Len(t, refused.Offerings, 4, "each once")
+	require.True(t, slices.IsSortedFunc(refused.Offerings, cloudprovider.OfferingKey.Compare))
+	require.Equal(t, "m5.large/us-east-1a/on-demand", refused.Offerings[0].String())
+
+	// A token that led to nothing may be used again.
+	require.NoError(t, cloud.SetAvailable(refused.Offerings[2], true))
+	got, err := cloud.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, refused.Offerings[2], got.OfferingKey())
+}
+
+func TestSetAvailableLeavesWhatWasHandedOut(t *testing.T) {
+	cloud := smallCloud(t)
+	before := catalogOf(t, cloud)
+	key := before[1].Offerings[0].Key("m5.large")
+	require.NoError(t, cloud.SetAvailable(key, false))
+	require.True(t, before[1].Offerings[0].Available)
+	require.False(t, catalogOf(t, cloud)[1].Offerings[0].Available)
+	require.True(t, catalogOf(t, cloud)[1].Offerings[1].Available)
+	require.Same(t, before[0], catalogOf(t, cloud)[0], "other types are not copied")
+	require.NoError(t, cloud.SetAvailable(key, true))
+	require.True(t, catalogOf(t, cloud)[1].Offerings[0].Available)
+
+	key.Zone = "mars"
+	require.ErrorIs(t, cloud.SetAvailable(key, true), cloudprovider.ErrDenied)
+	key.InstanceType = "m6.large"
+	require.ErrorContains(t, cloud.SetAvailable(key, true), `no instance type "m6.large"`)
+}
+
+func TestCreateDenies(t *testing.T) {
+	cloud := smallCloud(t)
+	elsewhere, err := fake.NewCatalog(&fake.CatalogOptions{Region: "eu-west-1", Types: []string{"m5.large", "r5.large"}})
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		change func(*cloudprovider.LaunchRequest)
+		want   []string
+	}{
+		"empty": {
+			func(r *cloudprovider.LaunchRequest) { *r = cloudprovider.LaunchRequest{} },
+			[]string{"token: empty", "options: none"},
+		},
+		"offerings of another cloud": {
+			func(r *cloudprovider.LaunchRequest) {
+				r.Options = cloudprovider.LaunchOptions(elsewhere, requirements.MustParse("topology.kubernetes.io/zone = eu-west-1a, karpenter.sh/capacity-type = spot"))
+			},
+			[]string{"(m5.large/eu-west-1a/spot): the cloud has no such offering", "(r5.large/eu-west-1a/spot): the cloud has no such offering"},
+		},
+		"requirements": {
+			func(r *cloudprovider.LaunchRequest) {
+				r.Requirements = requirements.MustParse("kubernetes.io/arch = arm64, topology.kubernetes.io/zone = us-east-1a, team = b")
+			},
+			[]string{"options[0]", "the request wants kubernetes.io/arch = arm64, but it has kubernetes.io/arch = amd64"},
+		},
+		"requests": {
+			func(r *cloudprovider.LaunchRequest) {
+				r.Requests = resources.MustParse("cpu=1931m, memory=1Gi, nvidia.com/gpu=1")
+			},
+			[]string{"it has no room for the [cpu nvidia.com/gpu] requested: requests are cpu=1931m", "allocatable is cpu=1930m"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			req := request(t, cloud, "t1", "kubernetes.io/arch = amd64")
+			c.change(&req)
+			_, err := cloud.Create(t.Context(), req)
+			require.ErrorIs(t, err, cloudprovider.ErrDenied)
+			for _, want := range c.want {
+				require.ErrorContains(t, err, want)
+			}
+		})
+	}
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
+
+// What an overlay adds to an option is believed.
+func TestCreateJudgesRoomByTheOption(t *testing.T) {
+	cloud := smallCloud(t)
+	req := request(t, cloud, "t1", "kubernetes.io/arch = amd64")
+	req.Requests = req.Requests.With("example.com/dongle", 1)
+	_, err := cloud.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	extra := resources.MustParse("example.com/dongle=2")
+	for i, o := range req.Options {
+		changed := *o.Offering
+		changed.Capacity = &extra
+		req.Options[i].Offering = &changed
+	}
+	_, err = cloud.Create(t.Context(), req)
+	require.NoError(t, err)
+}
+
+func TestLifeOfAnInstance(t *testing.T) {
+	cloud := smallCloud(t)
+	instance, err := cloud.Create(t.Context(), request(t, cloud, "t1", "kubernetes.io/arch = amd64"))
+	require.NoError(t, err)
+	got, err := cloud.Get(t.Context(), instance.ID)
+	require.NoError(t, err)
+	require.Equal(t, instance, got)
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []*cloudprovider.Instance{instance}, list)
+
+	require.NoError(t, cloud.Delete(t.Context(), instance.ID))
+	err = cloud.Delete(t.Context(), instance.ID)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.ErrorContains(t, err, "it was deleted")
+	_, err = cloud.Get(t.Context(), instance.ID)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	_, err = cloud.Get(t.Context(), "fake:///nowhere/i-1")
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.ErrorContains(t, err, "the cloud never had it")
+	list, err = cloud.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list)
+}
+
+func TestCancelledContext(t *testing.T) {
+	cloud := smallCloud(t)
+	req := request(t, cloud, "t1", "kubernetes.io/arch = amd64")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("enough"))
+	_, err := cloud.Create(ctx, req)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
+	_, err = cloud.InstanceTypes(ctx, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = cloud.Get(ctx, "x")
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = cloud.List(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, cloud.Delete(ctx, "x"), context.Canceled)
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, list, "nothing was launched")
+}
+
+func TestClock(t *testing.T) {
+	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	cloud, err := fake.New(&fake.Options{Clock: func() time.Time { return now }})
+	require.NoError(t, err)
+	first, err := cloud.Create(t.Context(), request(t, cloud, "t1", "node.kubernetes.io/instance-type = m5.large"))
+	require.NoError(t, err)
+	now = now.Add(time.Hour)
+	second, err := cloud.Create(t.Context(), request(t, cloud, "t2", "node.kubernetes.io/instance-type = m5.large"))
+	require.NoError(t, err)
+	require.Equal(t, time.Hour, second.CreatedAt.Sub(first.CreatedAt))
+}
+
+func TestNewSortsAndCopies(t *testing.T) {
+	types, err := fake.NewCatalog(&fake.CatalogOptions{Families: []string{"m5", "c5"}})
+	require.NoError(t, err)
+	want, err := fake.New(&fake.Options{InstanceTypes: types})
+	require.NoError(t, err)
+	slices.Reverse(types)
+	for _, it := range types {
+		slices.Reverse(it.Offerings)
+	}
+	got, err := fake.New(&fake.Options{InstanceTypes: types})
+	require.NoError(t, err)
+	require.Equal(t, catalogOf(t, want), catalogOf(t, got))
+	types[0].Offerings[0].Available = false
+	require.Equal(t, catalogOf(t, want), catalogOf(t, got))
+
+	none, err := fake.New(&fake.Options{InstanceTypes: []*cloudprovider.InstanceType{}})
+	require.NoError(t, err)
+	require.Empty(t, catalogOf(t, none))
+	all, err := fake.New(nil)
+	require.NoError(t, err)
+	require.Len(t, catalogOf(t, all), len(fake.Catalog()))
+	require.Equal(t, "fake", cloudprovider.Name(all))
+	require.True(t, cloudprovider.Vocabulary(all).WellKnown(fake.LabelInstanceFamily))
+}
+
+func TestNewFaults(t *testing.T) {
+	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large"}})
+	require.NoError(t, err)
+	broken := types[0].Clone()
+	broken.Name = "broken"
+	broken.Offerings[0].Price = -1
+	_, err = fake.New(&fake.Options{InstanceTypes: []*cloudprovider.InstanceType{types[0], nil, broken, types[0]}})
+	require.ErrorContains(t, err, "instance type 2 of the list: nil")
+	require.ErrorContains(t, err, "instance type broken: requirements:")
+	require.ErrorContains(t, err, "price: -1")
+	require.ErrorContains(t, err, "instance type m5.large: there is another one of that name")
+}
+
+// Run with -race. However the calls interleave, the outcome is the same.
+func TestConcurrentUse(t *testing.T) {
+	cloud := smallCloud(t)
+	const workers, tokens = 8, 20
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for i := range tokens {
+				req := request(t, cloud, fmt.Sprint("t", i), "kubernetes.io/arch = amd64, karpenter.sh/capacity-type = on-demand, topology.kubernetes.io/zone = us-east-1a")
+				got, err := cloud.Create(t.Context(), req)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := cloud.Get(t.Context(), got.ID); err != nil {
+					t.Error(err)
+				}
+				if err := cloud.SetAvailable(cloudprovider.OfferingKey{InstanceType: "c7g.large", Zone: "us-east-1a", CapacityType: v1.CapacityTypeSpot}, i%2 == 0); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, list, tokens)
+	for _, i := range list {
+		require.NoError(t, cloud.Delete(t.Context(), i.ID))
+		require.True(t, strings.HasPrefix(i.ID, "fake:///us-east-1a/"))
+	}
+}
