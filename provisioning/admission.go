@@ -1,0 +1,284 @@
+package provisioning
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// admission works out which options each class may use.
+type admission struct {
+	p       *Problem
+	domains *domains
+	traits  *traits
+	open    map[string]bool       // keys that some useful pool leaves open
+	useful  []bool                // by pool: some class may go there
+	suited  [][]bitset.Set        // by class and alternative: options by labels and taints
+	fitting map[string]bitset.Set // by request: options with room for one pod
+	kinds   map[string]int32      // by set of options
+}
+
+func newAdmission(p *Problem, d *domains) *admission {
+	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, kinds: map[string]int32{}}
+	a.useful = usefulPools(p)
+	asked := map[string]map[string]bool{} // by key: the texts
+	for c := range p.classes {
+		a.suited = append(a.suited, a.suitedTo(&p.classes[c]))
+		for i, alt := range p.classes[c].alternatives {
+			if a.suited[c][i].Empty() {
+				continue // pods that go nowhere disagree with nobody
+			}
+			for r := range alt.Set.All() {
+				if asked[r.Key()] == nil {
+					asked[r.Key()] = map[string]bool{}
+				}
+				asked[r.Key()][r.String()] = true
+			}
+		}
+	}
+	// Two classes may disagree over a label on a node that allows either, if
+	// some pool leaves it open and more than one thing is asked of it.
+	contested := map[string]bool{}
+	for key, texts := range asked {
+		if a.isOpen(key) {
+			a.open[key] = true
+			contested[key] = len(texts) > 1 || a.countsValues(key)
+		}
+	}
+	a.traits = newTraits(d, contested, p.minValues)
+	return a
+}
+
+// usefulPools says which pools have options and are tolerated by some class.
+// The others must have no say in what is open.
+func usefulPools(p *Problem) []bool {
+	out := make([]bool, len(p.pools))
+	for i := range p.pools {
+		out[i] = len(p.pools[i].options) > 0 && slices.ContainsFunc(p.classes, func(c class) bool {
+			return c.unsupported == "" && len(untolerated(p.pools[i].taints, c.tolerations)) == 0
+		})
+	}
+	return out
+}
+
+func (a *admission) isOpen(key string) bool {
+	for i := range a.p.pools {
+		if a.useful[i] && a.domains.of(i, key).free {
+			return true
+		}
+	}
+	return false
+}
+
+// countsValues says whether some pool wants several values of a label. What a
+// class asks of it then narrows what is counted.
+func (a *admission) countsValues(key string) bool {
+	for i := range a.p.pools {
+		for _, r := range a.p.pools[i].minValues {
+			if a.useful[i] && r.Key() == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// touchesOpen says whether a set asks about a label that some pool leaves open
+// on options that the class may use. Then the node must promise what is asked,
+// so the alternative cannot be merged with others.
+func (a *admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
+	for r := range s.All() {
+		if !a.open[r.Key()] {
+			continue
+		}
+		for i := range a.p.pools {
+			p := &a.p.pools[i]
+			if !a.domains.of(i, r.Key()).free {
+				continue
+			}
+			here := bitset.New(a.domains.total)
+			here.AddRange(p.first, p.first+len(p.options))
+			if here.Overlaps(options) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lower returns a class as the packer sees it. Its variants are the ways to
+// place it on new nodes: one for all alternatives that leave no label open, and
+// one for each of the others. sources holds, beside each variant, the
+// alternative it stands for, or -1.
+func (a *admission) lower(index int, request []int64) (lowered pack.Class, sources []int) {
+	c := &a.p.classes[index]
+	lowered = pack.Class{Request: request}
+	if c.unsupported != "" {
+		return lowered, nil
+	}
+	lowered.Count = len(c.pods)
+	fitting := a.fits(request)
+	kind := bitset.New(a.domains.total)
+	var plain bitset.Set
+	plainSource := -1
+	count := 0
+	for i, alt := range c.alternatives {
+		options := a.suited[index][i].Clone()
+		kind.Or(options)
+		options.And(fitting)
+		trait := a.traits.of(alt.Set)
+		a.keepMinValues(options, trait)
+		if options.Empty() {
+			continue
+		}
+		if a.touchesOpen(alt.Set, options) {
+			lowered.Variants = append(lowered.Variants, pack.Variant{Options: options, Trait: trait})
+			sources = append(sources, i)
+			continue
+		}
+		if plain == nil {
+			plain = options
+		}
+		plain.Or(options)
+		plainSource = i
+		count++
+	}
+	if plain != nil {
+		if count > 1 {
+			plainSource = -1
+		}
+		lowered.Variants = append(lowered.Variants, pack.Variant{Options: plain})
+		sources = append(sources, plainSource)
+	}
+	kind.And(a.fits(atMostOne(request)))
+	lowered.Kind = a.kind(kind)
+	return lowered, sources
+}
+
+// kind numbers the sets of options that classes may use if they have room. A
+// resource that an option has none of counts as a label here: pods that want a
+// GPU are of another kind than those that do not.
+func (a *admission) kind(options bitset.Set) int {
+	id, _ := intern(a.kinds, []byte(options.Key()), int32(len(a.kinds)))
+	return int(id)
+}
+
+func atMostOne(request []int64) []int64 {
+	out := make([]int64, len(request))
+	for r, want := range request {
+		out[r] = min(want, 1)
+	}
+	return out
+}
+
+// admitsNewNode says whether an alternative can be met by a node whose name is
+// not known yet.
+func admitsNewNode(alt requirements.Alternative) bool {
+	return alt.NodeNames == nil || alt.NodeNames.Has(newHostname)
+}
+
+// suitedTo returns, for each alternative of a class, the options whose labels
+// and taints suit it.
+func (a *admission) suitedTo(c *class) []bitset.Set {
+	out := make([]bitset.Set, len(c.alternatives))
+	for i, alt := range c.alternatives {
+		out[i] = bitset.New(a.domains.total)
+		if c.unsupported == "" && admitsNewNode(alt) {
+			a.addOptions(out[i], c, alt)
+		}
+	}
+	return out
+}
+
+func (a *admission) addOptions(out bitset.Set, c *class, alt requirements.Alternative) {
+	for i := range a.p.pools {
+		p := &a.p.pools[i]
+		if len(p.options) == 0 || len(untolerated(p.taints, c.tolerations)) > 0 {
+			continue
+		}
+		here := bitset.New(a.domains.total)
+		here.AddRange(p.first, p.first+len(p.options))
+		for r := range alt.Set.All() {
+			here.And(a.domains.admitting(i, r))
+		}
+		out.Or(here)
+	}
+}
+
+// keepMinValues removes, under the Strict policy, the options of pools of which
+// too few values are left for a node with one such pod.
+func (a *admission) keepMinValues(options bitset.Set, trait int32) {
+	if a.p.opts.MinValues == BestEffort {
+		return
+	}
+	for i := range a.p.pools {
+		p := &a.p.pools[i]
+		for m, mv := range a.p.minValues[i] {
+			here := bitset.New(a.domains.total)
+			here.AddRange(p.first, p.first+len(p.options))
+			here.And(options)
+			if mv.MinValue.Distinct(p.first, here, a.traits.Values(i, m, trait)) < mv.Need {
+				options.AndNot(here)
+				break
+			}
+		}
+	}
+}
+
+// fits returns the options with room for one pod of the given request.
+func (a *admission) fits(request []int64) bitset.Set {
+	key := make([]byte, 0, 8*len(request))
+	for _, n := range request {
+		key = append(key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+	}
+	if known, ok := a.fitting[string(key)]; ok {
+		return known
+	}
+	out := bitset.New(a.domains.total)
+	for i := range a.p.pools {
+		p := &a.p.pools[i]
+		for j := range p.options {
+			if within(request, p.options[j].capacity) {
+				out.Add(p.first + j)
+			}
+		}
+	}
+	a.fitting[string(key)] = out
+	return out
+}
+
+// within says whether an amount of each resource is there.
+func within(request, capacity []int64) bool {
+	for r, want := range request {
+		if want > capacity[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// resourceNames lists the resources that any class or daemon asks for, sorted:
+// the dimensions of the problem.
+func resourceNames(classes []class, daemons []daemon) []corev1.ResourceName {
+	seen := map[corev1.ResourceName]bool{}
+	for c := range classes {
+		for name := range classes[c].requests.All() {
+			seen[name] = true
+		}
+	}
+	for i := range daemons {
+		for name := range daemons[i].requests.All() {
+			seen[name] = true
+		}
+	}
+	out := make([]corev1.ResourceName, 0, len(seen))
+	for name := range seen {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}

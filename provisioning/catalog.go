@@ -1,0 +1,208 @@
+package provisioning
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// checkTypes reports the faults of all catalogs, each type once.
+func checkTypes(pools []pool, f *faults) {
+	checked := map[*cloudprovider.InstanceType]bool{}
+	for i := range pools {
+		p := &pools[i]
+		for j, t := range p.types {
+			catalog := fmt.Sprintf("InstanceTypes[%q]", p.object.Name)
+			switch {
+			case t == nil:
+				f.add(catalog, "", "holds a nil instance type; leave it out")
+				continue
+			case j > 0 && p.types[j-1] != nil && p.types[j-1].Name == t.Name:
+				f.add(catalog, "", "lists %q twice; list each instance type once", t.Name)
+			}
+			if checked[t] {
+				continue
+			}
+			checked[t] = true
+			if err := t.Validate(); err != nil {
+				f.split(catalog, err)
+			}
+		}
+	}
+}
+
+// newOptions lists what each pool may launch: the offerings that can be had
+// now, of the types and with the labels that the pool's template allows. It
+// numbers the options of all pools in one sequence and returns their number.
+func newOptions(pools []pool) int {
+	total := 0
+	for i := range pools {
+		p := &pools[i]
+		p.first = total
+		if p.idle.Cause != "" {
+			continue
+		}
+		for _, t := range p.types {
+			if !overlapping(p.template, typeLabels(t)) {
+				continue
+			}
+			for j := range t.Offerings {
+				if o := &t.Offerings[j]; o.Launchable() && o.CapacityType != v1.CapacityTypeReserved && p.allows(t, o) {
+					p.options = append(p.options, option{LaunchOption: cloudprovider.LaunchOption{InstanceType: t, Offering: o}})
+				}
+			}
+		}
+		slices.SortStableFunc(p.options, func(a, b option) int { return a.LaunchOption.Compare(b.LaunchOption) })
+		if len(p.options) == 0 {
+			p.idle = PoolReason{NodePool: p.object.Name, Cause: CauseNoInstanceTypes, Detail: p.whyNoOptions()}
+		}
+		total += len(p.options)
+	}
+	return total
+}
+
+// overlapping says whether two sets have a state in common for each key that
+// both name.
+func overlapping(a, b requirements.Set) bool {
+	for r := range a.All() {
+		if other, ok := b.Get(r.Key()); ok && !r.Overlaps(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// allows says whether the template of the pool and the labels of the type
+// agree with an offering.
+func (p *pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
+	for _, set := range []requirements.Set{p.template, t.Requirements} {
+		if r, ok := set.Get(corev1.LabelTopologyZone); ok && !r.Has(o.Zone) {
+			return false
+		}
+		if r, ok := set.Get(v1.CapacityTypeLabelKey); ok && !r.Has(o.CapacityType) {
+			return false
+		}
+		if o.Requirements.Len() > 0 && !overlapping(o.Requirements, set) {
+			return false
+		}
+	}
+	return true
+}
+
+// whyNoOptions says what leaves a pool without options.
+func (p *pool) whyNoOptions() string {
+	suited, offered := 0, 0
+	for _, t := range p.types {
+		if !overlapping(p.template, typeLabels(t)) {
+			continue
+		}
+		suited++
+		for j := range t.Offerings {
+			if p.allows(t, &t.Offerings[j]) {
+				offered++
+			}
+		}
+	}
+	switch {
+	case suited == 0 && len(p.types) == 1:
+		return "its requirements rule out the only instance type that it has"
+	case suited == 0:
+		return fmt.Sprintf("its requirements rule out all %d instance types", len(p.types))
+	case offered == 0:
+		return fmt.Sprintf("its requirements rule out every offering of the instance types that they allow (%d)", suited)
+	case offered == 1:
+		return "the only offering that its requirements allow is not available now"
+	}
+	return fmt.Sprintf("none of the %d offerings that its requirements allow is available now", offered)
+}
+
+// setCapacities works out what each option can give to pods: the allocatable
+// of the type as bought by the offering, less the daemons that run there.
+func (p *Problem) setCapacities(d *domains, f *faults) {
+	onDaemon := make([]bitset.Set, len(p.daemons))
+	for i := range p.daemons {
+		onDaemon[i] = p.daemons[i].onNew(d)
+	}
+	known := map[capacityKey]int{}
+	var all []capacityOf
+	failed := map[*cloudprovider.InstanceType]bool{}
+	mask := bitset.New(len(p.daemons))
+	for i := range p.pools {
+		pl := &p.pools[i]
+		for j := range pl.options {
+			o := &pl.options[j]
+			clear(mask)
+			for k := range onDaemon {
+				if onDaemon[k].Has(pl.first + j) {
+					mask.Add(k)
+				}
+			}
+			key := capacityKey{typ: o.InstanceType, daemons: mask.Key()}
+			if o.Offering.Capacity != nil || o.Offering.Overhead != nil {
+				key.offering = o.Offering
+			}
+			id, ok := known[key]
+			if !ok {
+				of, err := p.net(o, mask)
+				if err != nil && !failed[o.InstanceType] {
+					failed[o.InstanceType] = true
+					f.wrap(fmt.Sprintf("InstanceTypes[%q]", pl.object.Name), "", err)
+				}
+				id = len(all)
+				all = append(all, of)
+				known[key] = id
+			}
+			o.capacity, o.daemons = all[id].free, all[id].daemons
+		}
+	}
+}
+
+// capacityOf is what an option has for pods, and what daemons take of it.
+type capacityOf struct {
+	free    []int64
+	daemons *resources.List
+}
+
+// capacityKey tells capacities apart; options with equal keys share a vector.
+type capacityKey struct {
+	typ      *cloudprovider.InstanceType
+	offering *cloudprovider.Offering // only if it overrides something
+	daemons  string
+}
+
+func (p *Problem) net(o *option, daemons bitset.Set) (capacityOf, error) {
+	var taken resources.List
+	free, err := o.InstanceType.AllocatableFor(o.Offering)
+	for k := range daemons.All() {
+		if err == nil {
+			taken, err = taken.Add(p.daemons[k].requests)
+		}
+	}
+	negative := len(free.Negative()) > 0
+	if err == nil {
+		free, err = free.Sub(taken)
+	}
+	if negative {
+		// Nothing fits on a node that has less than nothing of something.
+		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
+	}
+	return capacityOf{free: p.vector(free), daemons: &taken}, err
+}
+
+// vector lays out a list by the resources of the problem. Less than nothing
+// counts as nothing: a resource that is overcommitted keeps only those pods
+// away that ask for some, as kube-scheduler has it.
+func (p *Problem) vector(l resources.List) []int64 {
+	out := make([]int64, len(p.resources))
+	for i, name := range p.resources {
+		out[i] = max(l.Get(name), 0)
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package provisioning
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// maxInstanceTypes is the most instance types that a NodeClaim names, as
+// Karpenter has it: a NodeClaim must stay small enough for the API server.
+const maxInstanceTypes = 600
+
+// nodeLabels are the labels that the pool gives a node whatever it is launched
+// as: those of the template, and a value for each further label that is asked
+// for and that nobody else sets.
+func nodeLabels(pool *pool, asked requirements.Set, options []cloudprovider.LaunchOption, v *requirements.Vocabulary) map[string]string {
+	out := maps.Clone(pool.object.Spec.Template.Labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	out[v1.NodePoolLabelKey] = pool.object.Name
+	if ref := pool.object.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Kind != "" {
+		out[v1.NodeClassLabelKey(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})] = ref.Name
+	}
+	for r := range asked.All() {
+		_, set := out[r.Key()]
+		if set || v.WellKnown(r.Key()) || r.AllowsAbsent() || fromTypes(r.Key(), options) {
+			continue
+		}
+		if value, ok := r.Any(); ok {
+			out[r.Key()] = value
+		}
+	}
+	return out
+}
+
+// fromTypes says whether some option has a label of its own.
+func fromTypes(key string, options []cloudprovider.LaunchOption) bool {
+	return slices.ContainsFunc(options, func(o cloudprovider.LaunchOption) bool {
+		return defines(o, key)
+	})
+}
+
+// Request is the order for the node as a CloudProvider takes it. The token
+// makes it idempotent: see cloudprovider.LaunchRequest. Name is left empty for
+// the caller to set if the node has a NodeClaim object.
+//
+// The request names all Options, each on its own, so that it stays exact where
+// a NodeClaim cannot be. Its slices and maps are shared with the plan.
+func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
+	template := &n.Pool.Spec.Template
+	var class v1.NodeClassReference
+	if template.Spec.NodeClassRef != nil {
+		class = *template.Spec.NodeClassRef
+	}
+	return cloudprovider.LaunchRequest{
+		Token:         token,
+		NodePool:      n.Pool.Name,
+		NodeClassRef:  class,
+		Requirements:  n.Requirements,
+		Requests:      n.total(),
+		Options:       n.Options,
+		Labels:        n.Labels,
+		Annotations:   n.annotations(),
+		Taints:        template.Spec.Taints,
+		StartupTaints: template.Spec.StartupTaints,
+	}
+}
+
+// total is what pods and daemons ask for. It was summed up before, so that it
+// cannot overflow.
+func (n *NewNode) total() resources.List {
+	sum, err := n.Requests.Add(n.Daemons)
+	if err != nil {
+		return n.Requests
+	}
+	return sum
+}
+
+// NodeClaim is the node as a karpenter.sh/v1 object to create: named by
+// generateName, owned by the pool, with the hash of the pool for drift.
+//
+// The requirements of a NodeClaim can say "these types, in these zones, as
+// these capacity types" but not "type a in zone x or type b in zone y". Where
+// the options are not all combinations of the former kind, the NodeClaim
+// states the largest part of them that is, cheapest first among equals, so that
+// whatever is launched by it holds the pods. It names at most 600 instance
+// types, the cheapest. A minValues that no such part satisfies is lowered to
+// what the part has, and the NodeClaim is annotated so.
+//
+// The object is the caller's own.
+func (n *NewNode) NodeClaim() *v1.NodeClaim {
+	template := n.Pool.Spec.Template.DeepCopy()
+	asked, lowered := n.claimRequirements()
+	annotations := n.annotations()
+	if lowered {
+		annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(true)
+	}
+	block := true
+	claim := &v1.NodeClaim{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.NodeClaimKind},
+		ObjectMeta: metav1.ObjectMeta{
+			GenerateName: n.Pool.Name + "-",
+			Labels:       maps.Clone(n.Labels),
+			Annotations:  annotations,
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion:         v1.GroupVersion.String(),
+				Kind:               v1.NodePoolKind,
+				Name:               n.Pool.Name,
+				UID:                n.Pool.UID,
+				BlockOwnerDeletion: &block,
+			}},
+		},
+		Spec: v1.NodeClaimSpec{
+			Requirements:           asked.NodeSelectorRequirements(),
+			NodeClassRef:           template.Spec.NodeClassRef,
+			Taints:                 template.Spec.Taints,
+			StartupTaints:          template.Spec.StartupTaints,
+			ExpireAfter:            template.Spec.ExpireAfter,
+			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
+		},
+	}
+	claim.Spec.Resources.Requests = n.total().ResourceList()
+	return claim
+}
+
+func (n *NewNode) annotations() map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, n.Pool.Spec.Template.Annotations)
+	out[v1.NodePoolHashAnnotationKey] = n.Pool.Hash()
+	out[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+	out[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(n.MinValuesRelaxed)
+	return out
+}
+
+// claimRequirements narrows Requirements to the largest box of options, and
+// says whether it had to lower a minValues.
+func (n *NewNode) claimRequirements() (requirements.Set, bool) {
+	var types []string
+	seen := map[string]bool{}
+	var kept []cloudprovider.LaunchOption
+	for _, o := range n.box() {
+		name := o.InstanceType.Name
+		if !seen[name] {
+			if len(types) == maxInstanceTypes {
+				continue
+			}
+			seen[name] = true
+			types = append(types, name)
+		}
+		kept = append(kept, o)
+	}
+	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).With(whereabouts(kept)...)
+	short := missed(asked, kept)
+	for _, r := range short {
+		asked = asked.Without(r.Key()).With(r.WithMinValues(distinctValues(r, kept)))
+	}
+	return asked, len(short) > 0
+}
+
+// missed returns the requirements of which options have fewer values than
+// their minValues.
+func missed(asked requirements.Set, options []cloudprovider.LaunchOption) []requirements.Requirement {
+	var out []requirements.Requirement
+	for r := range asked.All() {
+		if r.MinValues() > 0 && distinctValues(r, options) < r.MinValues() {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// distinctValues counts the values of a label that options have and that a
+// requirement on it admits.
+func distinctValues(r requirements.Requirement, options []cloudprovider.LaunchOption) int {
+	seen := map[string]bool{}
+	for _, o := range options {
+		if !defines(o, r.Key()) {
+			continue
+		}
+		have := r
+		if own, ok := typeRequirement(o.InstanceType, r.Key()); ok {
+			have = have.Intersect(own)
+		}
+		if own, ok := offeringRequirement(o.Offering, r.Key()); ok {
+			have = have.Intersect(own)
+		}
+		values, _ := have.Values()
+		for _, value := range values {
+			seen[value] = true
+		}
+	}
+	return len(seen)
+}

@@ -1,0 +1,61 @@
+// Package provisioning decides which nodes to launch for pods that have no room,
+// and which pods fit on nodes that exist. It is the decision that Karpenter's
+// provisioner makes, as a pure function: a snapshot in, a plan out.
+//
+//	plan, err := provisioning.Solve(ctx, provisioning.Input{
+//		NodePools:     pools,
+//		InstanceTypes: catalog, // by pool
+//		Nodes:         nodes,
+//		Pods:          pending,
+//	}, nil)
+//
+// # Model
+//
+//   - A NodePool and one offering of an instance type (a zone, a capacity type,
+//     a price) make an option: one way to launch a node. The node has the labels
+//     of both, and room for what the type can allocate less the DaemonSets that
+//     would run there.
+//   - A pod may go to a node whose labels satisfy its nodeSelector and one term
+//     of its required node affinity, whose NoSchedule and NoExecute taints it
+//     tolerates, and which has room for its requests. kube-scheduler is the judge
+//     of each of these.
+//   - Pods that are alike in all of this form a class and are placed by count.
+//   - Existing nodes are filled first. What is left goes to new nodes of the
+//     heaviest pools that can take it, at the least cost within one weight and
+//     within the limits of the pools.
+//   - A new node carries every option that holds all its pods, cheapest first,
+//     so that whoever launches it has a choice. minValues of a pool is a demand
+//     on that choice.
+//   - A pod without a place comes with a [Reason] that speaks of every pool.
+//   - [Plan.Cost] is what the new nodes cost, [Plan.LowerBound] what no plan can
+//     undercut.
+//
+// # Left out
+//
+// Nothing here talks to a cluster or to a cloud: the caller says which pods are
+// pending, gets the catalog from a cloudprovider.CloudProvider, and carries the
+// plan out by [NewNode.Request] or [NewNode.NodeClaim]. Pods are not bound; that
+// is the business of kube-scheduler. Removing nodes is another decision.
+//
+// Topology spread, pod affinity and anti-affinity, host ports, volumes,
+// preferred node affinity and resource claims are not modelled yet. A pod that
+// uses one of them stays unplaced with [CauseUnsupported]: it is never placed as
+// if it did not. Offerings of capacity type reserved are left out of plans.
+//
+// # Guarantees
+//
+// The same input gives the same plan, to the byte, whatever the order of its
+// slices and maps and the number of processors: every list has an order that its
+// comment states. Work is bounded by counted steps and not by time; ctx only
+// aborts. Inputs are read-only, plans point into them. A [Problem] and the
+// functions may be used from any number of goroutines. Faults of the input are
+// reported all at once, as [InputError]; nothing that comes from outside makes
+// the package panic.
+//
+// [Verify] judges any plan, whoever made it, without the code that makes plans.
+//
+// # Examples
+//
+// Read the example of [Solve] first, then that of [Verify]. Those of [NewNode]
+// show how a plan is carried out, that of [Faults] how bad input is reported.
+package provisioning

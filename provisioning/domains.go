@@ -1,0 +1,213 @@
+package provisioning
+
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// newHostname stands for the name of a node that does not exist yet. No label
+// can have this value, so that In never admits it and NotIn always does.
+const newHostname = "\x00a new node"
+
+// domain is, for one pool and label key, what values the label can have on
+// each option. Few values occur on many options, so each is kept once.
+type domain struct {
+	distinct []requirements.Requirement
+	of       []int32 // by option of the pool
+	free     bool    // some option leaves more than one state open
+}
+
+// domains works out domains when first asked for. It is safe for concurrent
+// use.
+type domains struct {
+	vocabulary *requirements.Vocabulary
+	pools      []pool
+	known      map[domainKey]*domain
+	bits       map[bitsKey]bitset.Set
+	total      int // options of all pools
+
+	mu sync.Mutex // guards known and bits
+}
+
+type domainKey struct {
+	pool int
+	key  string
+}
+
+type bitsKey struct {
+	pool        int
+	requirement string
+}
+
+func newDomains(v *requirements.Vocabulary, pools []pool, total int) *domains {
+	return &domains{vocabulary: v, pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, total: total}
+}
+
+// of returns the domain of a key in a pool.
+func (d *domains) of(pool int, key string) *domain {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.locked(pool, key)
+}
+
+func (d *domains) locked(pool int, key string) *domain {
+	id := domainKey{pool, key}
+	if known, ok := d.known[id]; ok {
+		return known
+	}
+	out := d.build(&d.pools[pool], key)
+	d.known[id] = out
+	return out
+}
+
+func (d *domains) build(p *pool, key string) *domain {
+	out := &domain{of: make([]int32, len(p.options))}
+	index := map[string]int32{}
+	byType := map[*cloudprovider.InstanceType]template{}
+	last := map[typeAndLabel]int32{}
+	for i := range p.options {
+		o := &p.options[i]
+		base, ok := byType[o.InstanceType]
+		if !ok {
+			base = d.ofType(p, o.InstanceType, key)
+			byType[o.InstanceType] = base
+		}
+		label := offeringLabel(o.Offering, key)
+		seen := typeAndLabel{o.InstanceType, label}
+		if id, ok := last[seen]; ok && label != otherLabel {
+			out.of[i] = id
+			continue
+		}
+		r := base.requirement
+		if own, ok := offeringRequirement(o.Offering, key); ok {
+			r = own
+			if base.named {
+				r = base.requirement.Intersect(own)
+			}
+		}
+		id, fresh := intern(index, []byte(r.String()), int32(len(out.distinct)))
+		if fresh {
+			out.distinct = append(out.distinct, r)
+			out.free = out.free || open(r)
+		}
+		out.of[i], last[seen] = id, id
+	}
+	return out
+}
+
+// typeAndLabel identifies a domain entry cheaply.
+type typeAndLabel struct {
+	typ   *cloudprovider.InstanceType
+	label string
+}
+
+// otherLabel marks an offering that says something of its own about a key in
+// its Requirements.
+const otherLabel = "\x00"
+
+func offeringLabel(o *cloudprovider.Offering, key string) string {
+	switch key {
+	case corev1.LabelTopologyZone:
+		return o.Zone
+	case v1.CapacityTypeLabelKey:
+		return o.CapacityType
+	}
+	if _, ok := o.Requirements.Get(key); ok {
+		return otherLabel
+	}
+	return ""
+}
+
+func offeringRequirement(o *cloudprovider.Offering, key string) (requirements.Requirement, bool) {
+	switch key {
+	case corev1.LabelTopologyZone:
+		return requirements.In(key, o.Zone), true
+	case v1.CapacityTypeLabelKey:
+		return requirements.In(key, o.CapacityType), true
+	}
+	return o.Requirements.Get(key)
+}
+
+// typeRequirement is what a type says of a label. Its name is a label even if
+// its requirements do not list it.
+func typeRequirement(t *cloudprovider.InstanceType, key string) (requirements.Requirement, bool) {
+	r, ok := t.Requirements.Get(key)
+	if !ok && key == corev1.LabelInstanceTypeStable {
+		return requirements.In(key, t.Name), true
+	}
+	return r, ok
+}
+
+// typeLabels is what a type says of all labels.
+func typeLabels(t *cloudprovider.InstanceType) requirements.Set {
+	if name, ok := typeRequirement(t, corev1.LabelInstanceTypeStable); ok {
+		return t.Requirements.With(name)
+	}
+	return t.Requirements
+}
+
+// template is what pool and type together leave open for a label, and whether
+// either of them names it.
+type template struct {
+	requirement requirements.Requirement
+	named       bool
+}
+
+// ofType returns what pool and type say of a label. If neither names it, it is
+// open if it is well known, as the provider may set it, and absent if not. The
+// hostname is always a new one.
+func (d *domains) ofType(p *pool, t *cloudprovider.InstanceType, key string) template {
+	if key == corev1.LabelHostname {
+		return template{requirements.In(key, newHostname), true}
+	}
+	byPool, inPool := p.template.Get(key)
+	byType, inType := typeRequirement(t, key)
+	switch {
+	case inPool && inType:
+		return template{byPool.Intersect(byType), true}
+	case inPool:
+		return template{byPool, true}
+	case inType:
+		return template{byType, true}
+	case d.vocabulary.WellKnown(key):
+		return template{requirements.NotIn(key), false}
+	}
+	return template{requirements.DoesNotExist(key), false}
+}
+
+// open says whether more than one state is left.
+func open(r requirements.Requirement) bool {
+	values, finite := r.Values()
+	return !finite || len(values) > 1 || len(values) == 1 && r.AllowsAbsent()
+}
+
+// admitting returns the options of a pool whose label can satisfy a
+// requirement. The result must not be changed.
+func (d *domains) admitting(pool int, r requirements.Requirement) bitset.Set {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := bitsKey{pool, r.String()}
+	if known, ok := d.bits[id]; ok {
+		return known
+	}
+	out := bitset.New(d.total)
+	dom := d.locked(pool, r.Key())
+	admits := make([]bool, len(dom.distinct))
+	for i := range dom.distinct {
+		admits[i] = dom.distinct[i].Overlaps(r)
+	}
+	first := d.pools[pool].first
+	for i, which := range dom.of {
+		if admits[which] {
+			out.Add(first + i)
+		}
+	}
+	d.bits[id] = out
+	return out
+}

@@ -1,0 +1,251 @@
+package provisioning
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// existing is a node of the input that pods can be sent to.
+type existing struct {
+	Node
+	standing labelsAndTaints
+	free     []int64 // allocatable less bound pods and daemons still to come
+}
+
+// labelsAndTaints is what decides who may run on a node.
+type labelsAndTaints struct {
+	name   string
+	labels map[string]string
+	taints []corev1.Taint
+}
+
+// existingNodes works out the room on each node that stays: those that are
+// initialised first, then by name.
+func (p *Problem) existingNodes(nodes []Node, f *faults) []existing {
+	requests := newRequestsCache()
+	var out []existing
+	for _, n := range nodes {
+		e := existing{Node: n, standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
+		free, err := p.room(&e, requests)
+		if err != nil {
+			f.wrap(nodeObject(n), "", err)
+			continue
+		}
+		if n.leaving() {
+			continue
+		}
+		e.free = p.vector(free)
+		out = append(out, e)
+	}
+	slices.SortStableFunc(out, func(a, b existing) int {
+		switch {
+		case a.initialized() == b.initialized():
+			return 0 // they are sorted by name already
+		case a.initialized():
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// room is what is left on a node for pods.
+func (p *Problem) room(e *existing, requests *requestsCache) (resources.List, error) {
+	free, err := p.allocatable(e)
+	if err != nil {
+		return free, err
+	}
+	var taken resources.List
+	for _, pod := range e.Pods {
+		if pod == nil || finished(pod) {
+			continue
+		}
+		used, err := requests.of(pod)
+		if err != nil {
+			return free, err
+		}
+		if taken, err = taken.Add(used); err != nil {
+			return free, fmt.Errorf("bound pods in sum: %w", err)
+		}
+	}
+	ready := map[string]string{}
+	for i := range p.daemons {
+		d := &p.daemons[i]
+		if !d.runsOn(e.standing.name, e.standing.labels, e.standing.taints) &&
+			!d.runsOn(e.standing.name, e.readyLabels(ready), e.standing.taints) {
+			continue
+		}
+		missing := d.requests
+		for _, pod := range e.Pods {
+			if pod == nil || finished(pod) || !d.owns(pod) {
+				continue
+			}
+			used, err := requests.of(pod)
+			if err != nil {
+				return free, err
+			}
+			less, err := missing.Sub(used)
+			if err != nil {
+				return free, err
+			}
+			missing = less.Max(resources.List{})
+		}
+		if taken, err = taken.Add(missing); err != nil {
+			return free, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
+		}
+	}
+	return free.Sub(taken)
+}
+
+// allocatable is what a node has for pods before any came. A claim that has not
+// been launched is taken at its promise.
+func (p *Problem) allocatable(e *existing) (resources.List, error) {
+	if e.launched() {
+		out, err := e.Node.allocatable()
+		if err != nil {
+			err = fmt.Errorf("status.allocatable: %w", err)
+		}
+		return out, err
+	}
+	for i := range p.pools {
+		if p.pools[i].object.Name == e.poolName() {
+			promise, err := p.pools[i].promised(e.Node, p.vocabulary)
+			if len(promise.allocatable.Negative()) > 0 {
+				// Nothing fits on a type that keeps more than it has.
+				return resources.List{}, err
+			}
+			return promise.allocatable, err
+		}
+	}
+	return resources.List{}, nil
+}
+
+// readyLabels are those of the node once it has started. into is scratch space
+// that is filled on the first call.
+func (e *existing) readyLabels(into map[string]string) map[string]string {
+	if e.initialized() && !e.rebooting() {
+		return e.standing.labels
+	}
+	if len(into) == 0 {
+		maps.Copy(into, e.standing.labels)
+		into[v1.NodeRegisteredLabelKey] = "true"
+		into[v1.NodeInitializedLabelKey] = "true"
+	}
+	return into
+}
+
+// nodeAdmission says which classes may run on which nodes. Most nodes of a
+// cluster look alike to the pods, so each look is judged once. Labels of nodes
+// that exist are judged as they stand, by kube-scheduler's own code: no alias
+// helps a pod whose label is not there.
+type nodeAdmission struct {
+	p         *Problem
+	selectors []nodeaffinity.RequiredNodeAffinity // by class
+	keys      []string                            // labels that some class asks about
+	names     bool                                // some class asks about names
+	known     map[string]bitset.Set
+}
+
+func newNodeAdmission(p *Problem) *nodeAdmission {
+	a := &nodeAdmission{p: p, known: map[string]bitset.Set{}}
+	keys := map[string]bool{}
+	for c := range p.classes {
+		pod := p.pods[p.classes[c].pods[0]]
+		a.selectors = append(a.selectors, nodeaffinity.GetRequiredNodeAffinity(pod))
+		for key := range pod.Spec.NodeSelector {
+			keys[key] = true
+		}
+		for _, term := range requiredTerms(pod) {
+			a.names = a.names || len(term.MatchFields) > 0
+			for i := range term.MatchExpressions {
+				keys[term.MatchExpressions[i].Key] = true
+			}
+		}
+	}
+	a.keys = slices.Sorted(maps.Keys(keys))
+	return a
+}
+
+func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// classes returns the classes that labels and taints of a node admit.
+func (a *nodeAdmission) classes(n *labelsAndTaints) bitset.Set {
+	look := a.look(n)
+	if known, ok := a.known[look]; ok {
+		return known
+	}
+	out := bitset.New(len(a.p.classes))
+	for c := range a.p.classes {
+		if a.p.classes[c].unsupported == "" && a.selects(c, n) && len(untolerated(n.taints, a.p.classes[c].tolerations)) == 0 {
+			out.Add(c)
+		}
+	}
+	a.known[look] = out
+	return out
+}
+
+func (a *nodeAdmission) selects(c int, n *labelsAndTaints) bool {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.name, Labels: n.labels}}
+	// An error means that the selector cannot be read, which FromPod reports.
+	ok, err := a.selectors[c].Match(node)
+	return ok && err == nil
+}
+
+// look renders all that admission depends on.
+func (a *nodeAdmission) look(n *labelsAndTaints) string {
+	var b strings.Builder
+	for _, key := range a.keys {
+		value, ok := n.labels[key]
+		if ok {
+			b.WriteString("=")
+		}
+		b.WriteString(value)
+		b.WriteByte(0)
+	}
+	if a.names {
+		b.WriteString(n.name)
+	}
+	for i := range n.taints {
+		b.WriteByte(0)
+		b.WriteString(n.taints[i].ToString())
+	}
+	return b.String()
+}
+
+// requestsCache remembers what pods request by their containers, as most pods
+// on a cluster are one of few kinds.
+type requestsCache struct {
+	key   podKey
+	known map[string]resources.List
+}
+
+func newRequestsCache() *requestsCache { return &requestsCache{known: map[string]resources.List{}} }
+
+func (c *requestsCache) of(pod *corev1.Pod) (resources.List, error) {
+	key := c.key.resourcesOnly(pod)
+	if known, ok := c.known[string(key)]; ok {
+		return known, nil
+	}
+	out, err := resources.PodRequests(pod)
+	if err != nil {
+		return out, err
+	}
+	c.known[string(key)] = out
+	return out, nil
+}

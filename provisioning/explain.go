@@ -1,0 +1,301 @@
+package provisioning
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// explainer works out why pods of one class have no place.
+type explainer struct {
+	p       *Problem
+	d       *domains
+	c       int // index of class
+	class   *class
+	request []int64
+}
+
+// explain returns why pods of a class stay pending.
+func (p *Problem) explain(c int) *Reason {
+	class := &p.classes[c]
+	if class.unsupported != "" {
+		return &Reason{Cause: CauseUnsupported, Detail: class.unsupported}
+	}
+	e := &explainer{p: p, d: p.traits.domains, c: c, class: class, request: p.requests[c]}
+	out := &Reason{ExistingNodes: e.nodes()}
+	if why := contradiction(class); why != "" {
+		out.Cause, out.Detail = CauseInvalid, why
+		return out
+	}
+	if len(p.pools) == 0 {
+		out.Cause = CauseNoNodePool
+		return out
+	}
+	out.Cause = CauseNodePools
+	for i := range p.pools {
+		out.Pools = append(out.Pools, e.pool(i))
+	}
+	return out
+}
+
+// contradiction says why no node whatever can have what a class asks for, ""
+// if one can.
+func contradiction(c *class) string {
+	if len(c.alternatives) == 0 {
+		return "no node can match its required node affinity, which has no terms, or only empty ones"
+	}
+	for _, alt := range c.alternatives {
+		possible := alt.NodeNames == nil || !alt.NodeNames.Impossible()
+		if possible && !alt.Set.Impossible() {
+			return ""
+		}
+	}
+	for r := range c.alternatives[0].Set.All() {
+		if r.Impossible() {
+			return fmt.Sprintf("no node can match its node selection, which contradicts itself over label %s", r.Key())
+		}
+	}
+	return "no node can match its node selection, which asks for several node names at once"
+}
+
+// nodes counts the existing nodes by what they refuse the class for.
+func (e *explainer) nodes() map[Cause]int {
+	if len(e.p.nodes) == 0 {
+		return nil
+	}
+	out := map[Cause]int{}
+	admission := newNodeAdmission(e.p)
+	for i := range e.p.nodes {
+		n := &e.p.nodes[i]
+		switch {
+		case len(untolerated(n.standing.taints, e.class.tolerations)) > 0:
+			out[CauseTaints]++
+		case !admission.selects(e.c, &n.standing):
+			out[CauseRequirements]++
+		default:
+			out[CauseResources]++
+		}
+	}
+	return out
+}
+
+// pool says why one pool refuses the class. Of several alternatives it speaks
+// of the one that came furthest, the first of equals.
+func (e *explainer) pool(i int) PoolReason {
+	p := &e.p.pools[i]
+	if p.idle.Cause != "" {
+		return p.idle
+	}
+	if taints := untolerated(p.taints, e.class.tolerations); len(taints) > 0 {
+		return PoolReason{NodePool: p.object.Name, Cause: CauseTaints, Taints: taints}
+	}
+	best, bestStage := PoolReason{}, -1
+	for _, alt := range e.class.alternatives {
+		if reason, stage := e.alternative(i, alt); stage > bestStage {
+			best, bestStage = reason, stage
+		}
+	}
+	best.NodePool = p.object.Name
+	return best
+}
+
+// alternative returns what stops one alternative in a pool, and how many
+// hurdles it took before.
+func (e *explainer) alternative(i int, alt requirements.Alternative) (PoolReason, int) {
+	p := &e.p.pools[i]
+	if !admitsNewNode(alt) {
+		return PoolReason{Cause: CauseRequirements, Detail: "the pod asks for a node by name, and a new node has none before it is launched"}, 0
+	}
+	if r, ok := alt.Set.Get(corev1.LabelHostname); ok && !r.Has(newHostname) {
+		return PoolReason{Cause: CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}, 0
+	}
+	// Types and offerings may narrow any label but not invent one, so a label
+	// of the type's own must not count against the pool.
+	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
+		return PoolReason{Cause: CauseRequirements, Conflicts: conflicts}, 1
+	}
+	options := bitset.New(e.d.total)
+	options.AddRange(p.first, p.first+len(p.options))
+	for r := range alt.Set.All() {
+		options.And(e.d.admitting(i, r))
+	}
+	if options.Empty() {
+		return e.noType(p, alt), 2
+	}
+	return e.noRoom(i, alt, options)
+}
+
+// withPool returns the conflicts between an alternative and the pool's own
+// template, over the keys that only the pool speaks of.
+func (e *explainer) withPool(p *pool, alt requirements.Alternative) []requirements.Conflict {
+	var out []requirements.Conflict
+	for _, c := range p.template.Conflicts(alt.Set.Without(corev1.LabelHostname), e.p.vocabulary) {
+		if c.Undefined && e.typesName(p, c.Key) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// typesName says whether some type or offering of a pool has a label.
+func (e *explainer) typesName(p *pool, key string) bool {
+	for _, t := range p.types {
+		if _, ok := typeRequirement(t, key); ok {
+			return true
+		}
+		for j := range t.Offerings {
+			if _, ok := t.Offerings[j].Requirements.Get(key); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noType says why no option of a pool has the labels asked for: there is no
+// such type, or it cannot be had now.
+func (e *explainer) noType(p *pool, alt requirements.Alternative) PoolReason {
+	suited, offered := 0, 0
+	wanted := p.template.Intersect(alt.Set)
+	for _, t := range p.types {
+		if !overlapping(wanted, typeLabels(t)) {
+			continue
+		}
+		suited++
+		for j := range t.Offerings {
+			if labels := t.Offerings[j].Labels(); overlapping(wanted, labels) && overlapping(t.Requirements, labels) {
+				offered++
+			}
+		}
+	}
+	asked := e.askedOfTypes(p, alt)
+	if suited == 0 {
+		return PoolReason{Cause: CauseInstanceTypes, Detail: fmt.Sprintf("no instance type of the pool has %s", asked)}
+	}
+	have := fmt.Sprintf("%d instance types have %s", suited, asked)
+	if suited == 1 {
+		have = "1 instance type has " + asked
+	}
+	switch offered {
+	case 0:
+		return PoolReason{Cause: CauseOfferings, Detail: have + ", but no offering has all of it"}
+	case 1:
+		return PoolReason{Cause: CauseOfferings, Detail: have + ", but the only offering is not available now"}
+	}
+	return PoolReason{Cause: CauseOfferings, Detail: have + fmt.Sprintf(", but none of the %d offerings is available now", offered)}
+}
+
+// askedOfTypes renders what an alternative asks of labels that types or
+// offerings of a pool have, as the others are not to blame.
+func (e *explainer) askedOfTypes(p *pool, alt requirements.Alternative) string {
+	var asked []string
+	for r := range alt.Set.All() {
+		if e.typesName(p, r.Key()) {
+			asked = append(asked, r.String())
+		}
+	}
+	if len(asked) == 0 {
+		return alt.Set.String()
+	}
+	return strings.Join(asked, " and ")
+}
+
+// noRoom says what stops pods whose labels and taints suit some options.
+func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.Set) (PoolReason, int) {
+	p := &e.p.pools[i]
+	fitting := options.Clone()
+	for o := range options.All() {
+		if !within(e.request, p.options[o-p.first].capacity) {
+			fitting.Remove(o)
+		}
+	}
+	if fitting.Empty() {
+		return e.tooLarge(p, options), 3
+	}
+	trait := e.p.traits.of(alt.Set)
+	for m, mv := range e.p.minValues[i] {
+		if have := mv.Distinct(p.first, fitting, e.p.traits.Values(i, m, trait)); have < mv.Need && e.p.opts.MinValues != BestEffort {
+			return PoolReason{Cause: CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
+				mv.Need, mv.key, have)}, 4
+		}
+	}
+	return PoolReason{Cause: CauseLimits, Detail: strings.Join(p.limitTexts, ", ")}, 5
+}
+
+// tooLarge says of which resources no option has enough. Where each could be
+// had by itself it speaks of the option that comes closest to having all.
+func (e *explainer) tooLarge(p *pool, options bitset.Set) PoolReason {
+	out := PoolReason{Cause: CauseResources}
+	for r, want := range e.request {
+		best := largest(p, options, r)
+		if want <= 0 || p.options[best].capacity[r] >= want {
+			continue
+		}
+		s := e.shortfall(p, best, r)
+		if s.Resource == corev1.ResourcePods && s.Largest <= 0 {
+			// Whatever else such a type has is of no use.
+			out.Shortfalls = []Shortfall{s}
+			return out
+		}
+		out.Shortfalls = append(out.Shortfalls, s)
+	}
+	if len(out.Shortfalls) > 0 {
+		return out
+	}
+	closest := e.closest(p, options)
+	out.Detail = "no suitable instance type has enough of everything at once; closest is " + p.options[closest].InstanceType.Name
+	for r, want := range e.request {
+		if want > p.options[closest].capacity[r] {
+			out.Shortfalls = append(out.Shortfalls, e.shortfall(p, closest, r))
+		}
+	}
+	return out
+}
+
+// closest returns the option that has the largest part of what the class asks
+// for, in the resource that it has the least part of; the cheapest of equals.
+func (e *explainer) closest(p *pool, options bitset.Set) int {
+	closest, most := -1, 0.0
+	for o := range options.All() {
+		part := math.Inf(1)
+		for r, want := range e.request {
+			if want > 0 {
+				part = min(part, float64(p.options[o-p.first].capacity[r])/float64(want))
+			}
+		}
+		if closest < 0 || part > most {
+			closest, most = o-p.first, part
+		}
+	}
+	return closest
+}
+
+func (e *explainer) shortfall(p *pool, option, r int) Shortfall {
+	o := &p.options[option]
+	name := e.p.resources[r]
+	daemons := o.daemons.Get(name)
+	return Shortfall{
+		Resource:     name,
+		Requested:    e.request[r] + daemons,
+		Daemons:      daemons,
+		Largest:      o.capacity[r] + daemons,
+		InstanceType: o.InstanceType.Name,
+	}
+}
+
+// largest returns the option with most of a resource, the cheapest of equals.
+func largest(p *pool, options bitset.Set, r int) int {
+	best := -1
+	for o := range options.All() {
+		if i := o - p.first; best < 0 || p.options[i].capacity[r] > p.options[best].capacity[r] {
+			best = i
+		}
+	}
+	return best
+}

@@ -1,0 +1,121 @@
+package provisioning_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// manifests are objects as anybody may write them.
+type manifests struct {
+	Pools      []*v1.NodePool
+	Pods       []*corev1.Pod
+	Daemons    []*corev1.Pod
+	Nodes      []manifestNode
+	BestEffort bool
+}
+
+type manifestNode struct {
+	Node  *corev1.Node
+	Claim *v1.NodeClaim
+	Pods  []*corev1.Pod
+}
+
+// input puts the objects beside a sound catalog. It takes a few of each, so
+// that a run stays short.
+func (m *manifests) input() provisioning.Input {
+	vast := sceneType("vast", "cpu=64, memory=512Gi, pods=1000", 9, "linux")
+	vast.Capacity = vast.Capacity.With(corev1.ResourceMemory, math.MaxInt64).With("example.com/gpu", math.MaxInt64)
+	small := sceneType("small", "cpu=2, memory=4Gi, pods=8, ephemeral-storage=20Gi", 0.10, "linux")
+	open := sceneType("open", "cpu=4, memory=8Gi, pods=29", 0.20, "linux", "windows").Clone()
+	open.Requirements = open.Requirements.Without(corev1.LabelWindowsBuild)
+	open.Offerings[0].Requirements = requirements.MustParse("example.com/rack in (r1, r2)")
+	in := provisioning.Input{
+		NodePools:     m.Pools[:min(len(m.Pools), 4)],
+		Pods:          m.Pods[:min(len(m.Pods), 12)],
+		DaemonSetPods: m.Daemons[:min(len(m.Daemons), 3)],
+		InstanceTypes: map[string][]*cloudprovider.InstanceType{},
+	}
+	for _, pool := range in.NodePools {
+		if pool != nil {
+			in.InstanceTypes[pool.Name] = []*cloudprovider.InstanceType{small, vast, open}
+		}
+	}
+	for _, n := range m.Nodes[:min(len(m.Nodes), 4)] {
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: n.Node, NodeClaim: n.Claim, Pods: n.Pods[:min(len(n.Pods), 4)]})
+	}
+	return in
+}
+
+// FuzzSolve reads objects from any JSON. Either the input is refused for stated
+// faults, or there is a plan that the referee accepts.
+func FuzzSolve(f *testing.F) {
+	for _, text := range []string{
+		`{}`,
+		`{"Pools":[null],"Pods":[null],"Daemons":[null],"Nodes":[{},{"Pods":[null]}]}`,
+		`{"Pools":[{"metadata":{"name":"p"}}],"Pods":[{"metadata":{"name":"a"},"spec":{"containers":[{"resources":{"requests":{"memory":"9223372036854775807","example.com/gpu":"9223372036854775807"}}}]}},
+			{"metadata":{"name":"b"},"spec":{"containers":[{"resources":{"requests":{"memory":"4e18"}}}]}}]}`,
+		`{"Pools":[{"metadata":{"name":"p"},"spec":{"limits":{"cpu":"1e18","nodes":"1"},"template":{"spec":{"requirements":[
+			{"key":"team","operator":"Exists","minValues":50},{"key":"example.com/rack","operator":"NotIn","values":["r1"]}]}}}}],
+			"Pods":[{"metadata":{"name":"a"},"spec":{"nodeSelector":{"team":"","kubernetes.io/hostname":"a new node"}}}]}`,
+		`{"Pools":[{"metadata":{"name":"p"},"spec":{"weight":5,"template":{"metadata":{"labels":{"team":"red"}},"spec":{"taints":[{"key":"k","effect":"NoSchedule"}]}}}},
+			{"metadata":{"name":"q"},"spec":{"replicas":1}}],
+			"Pods":[{"metadata":{"name":"a"},"spec":{"tolerations":[{"operator":"Exists"}],"affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
+			{"matchExpressions":[{"key":"team","operator":"In","values":["red"]},{"key":"kubernetes.io/os","operator":"NotIn","values":["windows"]}]},
+			{"matchFields":[{"key":"metadata.name","operator":"In","values":["n"]}]}]}}}}},{"metadata":{"name":"b"},"spec":{"initContainers":[{"restartPolicy":"Always","resources":{"requests":{"cpu":"1"}}}]}}],
+			"Daemons":[{"metadata":{"name":"d"},"spec":{"containers":[{"resources":{"requests":{"cpu":"100m"}}}]}}],
+			"Nodes":[{"Node":{"metadata":{"name":"n","labels":{"kubernetes.io/arch":"amd64"}},"status":{"allocatable":{"cpu":"2","memory":"4Gi","pods":"10"}}},
+			"Pods":[{"metadata":{"name":"e"},"spec":{"nodeName":"n","overhead":{"cpu":"1"}}}]},
+			{"Claim":{"metadata":{"name":"c","labels":{"karpenter.sh/nodepool":"p"}},"spec":{"requirements":[{"key":"team","operator":"Exists"}]}}}],"BestEffort":true}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m manifests
+		if json.Unmarshal(data, &m) != nil {
+			return
+		}
+		opts := &provisioning.Options{MaxSteps: 500}
+		if m.BestEffort {
+			opts.MinValues = provisioning.BestEffort
+		}
+		checkSolve(t, m.input(), opts)
+	})
+}
+
+// checkSolve asks for faults or for a plan without violations. where is a format
+// and arguments for failures.
+func checkSolve(t *testing.T, in provisioning.Input, opts *provisioning.Options, where ...any) {
+	t.Helper()
+	problem, err := provisioning.Prepare(in, opts)
+	if err != nil {
+		require.NotEmpty(t, provisioning.Faults(err), where...)
+		for _, fault := range provisioning.Faults(err) {
+			require.NotEmpty(t, fault.Object, where...)
+			require.NotContains(t, fault.Error(), "%!", where...)
+		}
+		return
+	}
+	plan, err := problem.Solve(context.Background())
+	require.NoError(t, err, where...)
+	require.Empty(t, provisioning.Verify(in, plan, opts), where...)
+	require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts), where...)
+	for i := range plan.Create {
+		plan.Create[i].NodeClaim()
+		plan.Create[i].Request("token")
+	}
+	for _, u := range plan.Unplaced {
+		require.NotEmpty(t, u.Reason.String(), where...)
+		require.NotContains(t, u.Reason.String(), "\n", where...)
+		require.NotContains(t, u.Reason.String(), "%!", where...)
+	}
+}

@@ -1,0 +1,388 @@
+package provisioning_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// fault is a way to spoil a sound input, and what is said of it.
+type fault struct {
+	name  string
+	spoil func(s *scene)
+	says  []string // each fault, in full
+}
+
+func inputFaults() []fault {
+	return append(append(podFaults(), poolFaults()...), nodeFaults()...)
+}
+
+// terms is where required node affinity stands in a pod.
+const terms = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+
+func podFaults() []fault {
+	return []fault{
+		{"nil pod", func(s *scene) { s.in.Pods = append(s.in.Pods, nil) }, []string{
+			`Pods[5]: is nil; leave it out`,
+		}},
+		{"pod without a name", func(s *scene) { s.huge.Name = "" }, []string{
+			`Pods[0]: metadata.name: is empty; pods are told apart by namespace and name`,
+		}},
+		{"pod listed twice", func(s *scene) { s.in.Pods = append(s.in.Pods, s.huge) }, []string{
+			`Pod "default/huge": is listed twice in Pods; list each pod once`,
+		}},
+		{"pod that is bound", func(s *scene) { s.huge.Spec.NodeName = "old" }, []string{
+			`Pod "default/huge": spec.nodeName: is "old"; a bound pod belongs in Node.Pods, not among the pods to place`,
+		}},
+		{"negative request", func(s *scene) { s.quantity(s.huge, "cpu", "-1") }, []string{
+			`Pod "default/huge": container main: resource cpu: -1: negative request; use zero or more`,
+		}},
+		{"request out of range", func(s *scene) { s.quantity(s.huge, "cpu", "1e30") }, []string{
+			`Pod "default/huge": container main: resource cpu: 1e30: amount out of range; the amount in milli-CPU must fit in a signed 64-bit integer, use a smaller quantity`,
+		}},
+		{"resource without a proper name", func(s *scene) { s.quantity(s.huge, "my gpu", "1") }, []string{
+			`Pod "default/huge": container main: resource "my gpu": not a resource name; use letters, digits, "-", "_", "." and "/", as in nvidia.com/gpu`,
+		}},
+		{"two requests at fault", func(s *scene) {
+			s.quantity(s.huge, "cpu", "-1")
+			s.quantity(s.huge, "memory", "-1")
+		}, []string{
+			`Pod "default/huge": container main: resource cpu: -1: negative request; use zero or more`,
+			`Pod "default/huge": container main: resource memory: -1: negative request; use zero or more`,
+		}},
+		{"operator that is not known", func(s *scene) { s.term(s.huge, "team", "Is", "red") }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].operator: Invalid value: "Is": label "team": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Lt`,
+		}},
+		{"operator of NodePools only", func(s *scene) { s.term(s.huge, "cpus", v1.NodeSelectorOpGte, "4") }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].operator: Invalid value: "Gte": label "cpus": operator Gte is not known to Kubernetes; use Gt or Lt with the next integer`,
+		}},
+		{"In without values", func(s *scene) { s.term(s.huge, "team", corev1.NodeSelectorOpIn) }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].values: Required value: label "team": operator In needs at least one value; add one, or use DoesNotExist if the label must be absent`,
+		}},
+		{"Exists with a value", func(s *scene) { s.term(s.huge, "team", corev1.NodeSelectorOpExists, "red") }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].values: Invalid value: ["red"]: label "team": operator Exists takes no values; remove them, or use In or NotIn`,
+		}},
+		{"Gt of no number", func(s *scene) { s.term(s.huge, "cpus", corev1.NodeSelectorOpGt, "many") }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].values: Invalid value: ["many"]: label "cpus": operator Gt needs exactly one integer of at most 64 bits, found ["many"]; write one such as "4"`,
+		}},
+		{"label key that is none", func(s *scene) { s.term(s.huge, "my team", corev1.NodeSelectorOpExists) }, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].key: Invalid value: "my team": label "my team": it is not a label key: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`,
+		}},
+		{"field that is not known", func(s *scene) {
+			s.term(s.huge, "team", corev1.NodeSelectorOpExists)
+			s.terms(s.huge)[0].MatchFields = []corev1.NodeSelectorRequirement{{Key: "spec.hostname", Operator: "In", Values: []string{"a"}}}
+		}, []string{
+			`Pod "default/huge": ` + terms + `[0].matchFields[0].key: Invalid value: "spec.hostname": no node can be selected by this field; use metadata.name`,
+		}},
+		{"several selectors at fault", func(s *scene) {
+			s.term(s.huge, "team", corev1.NodeSelectorOpIn)
+			s.term(s.huge, "cpus", corev1.NodeSelectorOpGt, "many")
+		}, []string{
+			`Pod "default/huge": ` + terms + `[0].matchExpressions[0].values: Required value: label "team": operator In needs at least one value; add one, or use DoesNotExist if the label must be absent`,
+			`Pod "default/huge": ` + terms + `[1].matchExpressions[0].values: Invalid value: ["many"]: label "cpus": operator Gt needs exactly one integer of at most 64 bits, found ["many"]; write one such as "4"`,
+		}},
+		{"nil DaemonSet pod", func(s *scene) { s.in.DaemonSetPods = append(s.in.DaemonSetPods, nil) }, []string{
+			`DaemonSetPods[1]: is nil; leave it out`,
+		}},
+		{"DaemonSet pod without a name", func(s *scene) { s.daemon.Name = "" }, []string{
+			`DaemonSetPods[0]: metadata.name: is empty; pods are told apart by namespace and name`,
+		}},
+		{"DaemonSet pod listed twice", func(s *scene) { s.in.DaemonSetPods = append(s.in.DaemonSetPods, s.daemon) }, []string{
+			`Pod "default/agent": is listed twice in DaemonSetPods; list each pod once`,
+		}},
+		{"negative request of a DaemonSet", func(s *scene) { s.quantity(s.daemon, "cpu", "-1") }, []string{
+			`DaemonSet Pod "default/agent": container main: resource cpu: -1: negative request; use zero or more`,
+		}},
+		{"selector of a DaemonSet at fault", func(s *scene) { s.term(s.daemon, "team", "Is", "red") }, []string{
+			`DaemonSet Pod "default/agent": ` + terms + `[0].matchExpressions[0].operator: Invalid value: "Is": label "team": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Lt`,
+		}},
+	}
+}
+
+func poolFaults() []fault {
+	return []fault{
+		{"nil NodePool", func(s *scene) { s.in.NodePools = append(s.in.NodePools, nil) }, []string{
+			`NodePools[2]: is nil; leave it out`,
+		}},
+		{"NodePool without a name", func(s *scene) { s.in.NodePools = append(s.in.NodePools, &v1.NodePool{}) }, []string{
+			`NodePools[2]: metadata.name: is empty; every NodePool needs a name of its own`,
+		}},
+		{"NodePool listed twice", func(s *scene) { s.in.NodePools = append(s.in.NodePools, s.general) }, []string{
+			`NodePool "general": is listed twice; list each NodePool once`,
+		}},
+		{"requirement of a NodePool at fault", func(s *scene) {
+			s.general.Spec.Template.Spec.Requirements = append(s.general.Spec.Template.Spec.Requirements,
+				v1.NodeSelectorRequirementWithMinValues{Key: "cpus", Operator: "Gt", Values: []string{"many"}})
+		}, []string{
+			`NodePool "general": spec.template.spec.requirements[1].values: Invalid value: ["many"]: label "cpus": operator Gt needs exactly one integer of at most 64 bits, found ["many"]; write one such as "4"`,
+		}},
+		{"label that a node gets as it starts", func(s *scene) {
+			s.general.Spec.Template.Labels = map[string]string{corev1.LabelHostname: "h", v1.NodeInitializedLabelKey: "true"}
+			s.batch.Spec.Template.Spec.Requirements[0].Key = v1.NodeRegisteredLabelKey
+		}, []string{
+			`NodePool "general": spec.template: names label kubernetes.io/hostname, which a node gets only as it starts; leave it out`,
+			`NodePool "general": spec.template: names label karpenter.sh/initialized, which a node gets only as it starts; leave it out`,
+			`NodePool "batch": spec.template: names label karpenter.sh/registered, which a node gets only as it starts; leave it out`,
+		}},
+		{"negative limit", func(s *scene) { s.limit("cpu", "-1") }, []string{
+			`NodePool "general": spec.limits[cpu]: is negative; a limit is zero or more`,
+		}},
+		{"limit out of range", func(s *scene) { s.limit("memory", "1e30") }, []string{
+			`NodePool "general": spec.limits: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+		}},
+		{"nil instance type", func(s *scene) { s.in.InstanceTypes["batch"] = append(s.in.InstanceTypes["batch"], nil) }, []string{
+			`InstanceTypes["batch"]: holds a nil instance type; leave it out`,
+		}},
+		{"instance type listed twice", func(s *scene) {
+			s.in.InstanceTypes["batch"] = append(s.in.InstanceTypes["batch"], s.small)
+		}, []string{
+			`InstanceTypes["batch"]: lists "small" twice; list each instance type once`,
+		}},
+		{"instance type without a name", func(s *scene) { s.small.Name = "" }, []string{
+			`InstanceTypes["general"]: instance type without a name: name: empty; set it to the value of node.kubernetes.io/instance-type`,
+			`InstanceTypes["general"]: instance type without a name: requirements: node.kubernetes.io/instance-type = small does not admit the name; use In with the name alone`,
+		}},
+		{"negative price", func(s *scene) { s.small.Offerings[0].Price = -1 }, []string{
+			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: -1; use a price in USD per hour`,
+		}},
+		{"price that is not a number", func(s *scene) { s.small.Offerings[0].Price = math.NaN() }, []string{
+			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: NaN; use a price in USD per hour`,
+		}},
+		{"no price on what is for sale", func(s *scene) { s.small.Offerings[0].Price = 0 }, []string{
+			`InstanceTypes["general"]: instance type small: offering 0 (small/a/on-demand): price: 0; use a price above zero, a tiny one for capacity already paid for, or set available to false while the price is unknown`,
+		}},
+		{"offering twice", func(s *scene) { s.small.Offerings[1] = s.small.Offerings[0] }, []string{
+			`InstanceTypes["general"]: instance type small: offering 1 (small/a/on-demand): offered twice; zone, capacity type and reservation must differ`,
+		}},
+		{"offering without a zone", func(s *scene) { s.small.Offerings[0].Zone = "" }, []string{
+			`InstanceTypes["general"]: instance type small: offering 0 (small/?/on-demand): zone: empty; set it to the value of topology.kubernetes.io/zone`,
+		}},
+		{"instance type without pods", func(s *scene) { s.small.Capacity = s.small.Capacity.Without("pods") }, []string{
+			`InstanceTypes["general"]: instance type small: capacity: no pods, so that nothing fits; set pods to the number of pods a node can run`,
+		}},
+		{"overhead out of range", func(s *scene) {
+			s.small.Overhead.KubeReserved = resources.New(map[corev1.ResourceName]int64{"cpu": math.MaxInt64})
+			s.small.Overhead.SystemReserved = s.small.Overhead.KubeReserved
+		}, []string{
+			`InstanceTypes["general"]: instance type small: overhead: resource cpu: 9223372036854775807m + 9223372036854775807m: amount out of range; use smaller amounts`,
+		}},
+		{"DaemonSets out of range", func(s *scene) {
+			s.quantity(s.daemon, "memory", "9223372036854775807")
+			other := s.daemon.DeepCopy()
+			other.Name = "other"
+			s.in.DaemonSetPods = append(s.in.DaemonSetPods, other)
+		}, []string{
+			`DaemonSetPods: requests in sum: resource memory: 9223372036854775807 + 9223372036854775807: amount out of range; use smaller amounts`,
+		}},
+		{"unknown MinValues policy", func(s *scene) { s.opts = &provisioning.Options{MinValues: "Maybe"} }, []string{
+			`Options: MinValues is "Maybe"; use "Strict" or "BestEffort"`,
+		}},
+		{"negative MaxSteps", func(s *scene) { s.opts = &provisioning.Options{MaxSteps: -1} }, []string{
+			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+		}},
+		{"all options", func(s *scene) { s.opts = &provisioning.Options{MinValues: "strict", MaxSteps: -1} }, []string{
+			`Options: MinValues is "strict"; use "Strict" or "BestEffort"`,
+			`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+		}},
+	}
+}
+
+func nodeFaults() []fault {
+	return []fault{
+		{"node that is nothing", func(s *scene) { s.in.Nodes = append(s.in.Nodes, provisioning.Node{}) }, []string{
+			`Nodes[3]: has neither a Node nor a NodeClaim; set at least one`,
+		}},
+		{"node without a name", func(s *scene) { s.plain.Node.Name = "" }, []string{
+			`Nodes[2]: metadata.name: is empty; nodes are told apart by name`,
+		}},
+		{"NodeClaim without a name", func(s *scene) { s.young.NodeClaim.Name = "" }, []string{
+			`Nodes[0]: metadata.name: is empty; nodes are told apart by name`,
+		}},
+		{"node listed twice", func(s *scene) { s.in.Nodes = append(s.in.Nodes, *s.plain) }, []string{
+			`Node "plain": is listed twice; list each node once, with its NodeClaim beside it`,
+		}},
+		{"NodeClaim listed beside its node", func(s *scene) {
+			s.in.Nodes = append(s.in.Nodes, provisioning.Node{NodeClaim: s.old.NodeClaim})
+		}, []string{
+			`NodeClaim "claim-old": is listed apart from its Node; list both in one entry`,
+		}},
+		{"allocatable out of range", func(s *scene) {
+			s.plain.Node.Status.Allocatable = corev1.ResourceList{"memory": resource.MustParse("1e30")}
+		}, []string{
+			`Node "plain": status.allocatable: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+		}},
+		{"capacity out of range, where limits count it", func(s *scene) {
+			s.limit("cpu", "10")
+			s.old.Node.Status.Capacity = corev1.ResourceList{"memory": resource.MustParse("1e30")}
+		}, []string{
+			`Node "old": status.capacity: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+		}},
+		{"allocatable of a NodeClaim out of range", func(s *scene) {
+			s.young.NodeClaim.Status.Allocatable = corev1.ResourceList{"memory": resource.MustParse("1e30")}
+		}, []string{
+			`NodeClaim "young": status.allocatable: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+		}},
+		{"negative request of a bound pod", func(s *scene) { s.quantity(s.old.Pods[0], "cpu", "-1") }, []string{
+			`Node "old": pod default/bound: container main: resource cpu: -1: negative request; use zero or more`,
+		}},
+		{"bound pods out of range", func(s *scene) {
+			s.plain.Pods = []*corev1.Pod{scenePod("a", "1", "1"), scenePod("b", "1", "1"), scenePod("c", "1", "1")}
+			for _, pod := range s.plain.Pods {
+				s.quantity(pod, "memory", "9223372036854775807")
+			}
+		}, []string{
+			`Node "plain": bound pods in sum: resource memory: 9223372036854775807 + 9223372036854775807: amount out of range; use smaller amounts`,
+		}},
+		{"nil bound pod", func(s *scene) { s.old.Pods = append(s.old.Pods, nil) }, []string{
+			`Node "old": Pods[1]: is nil; leave it out`,
+		}},
+	}
+}
+
+func TestInputFaults(t *testing.T) {
+	for _, f := range inputFaults() {
+		t.Run(f.name, func(t *testing.T) {
+			s := newScene()
+			f.spoil(s)
+			problem, err := provisioning.Prepare(s.in, s.opts)
+			require.Nil(t, problem)
+			require.Error(t, err)
+			require.Equal(t, f.says, texts(provisioning.Faults(err)))
+			plan, again := provisioning.Solve(context.Background(), s.in, s.opts)
+			require.Nil(t, plan)
+			require.EqualError(t, again, err.Error())
+			var first *provisioning.InputError
+			require.True(t, errors.As(err, &first))
+			require.Equal(t, f.says[0], first.Error())
+		})
+	}
+}
+
+// TestInputFaultsAtOnce spoils one input in many ways and asks for all of them
+// in one error. What is listed twice or shared is told once.
+func TestInputFaultsAtOnce(t *testing.T) {
+	s := newScene()
+	s.opts = &provisioning.Options{MaxSteps: -1}
+	s.quantity(s.webs[1], "cpu", "-1")
+	s.huge.Spec.NodeName = "old"
+	s.term(s.night, "team", corev1.NodeSelectorOpIn)
+	s.quantity(s.daemon, "memory", "1e30")
+	s.in.Pods = append(s.in.Pods, nil)
+	s.in.NodePools = append(s.in.NodePools, nil, s.batch)
+	s.small.Offerings[2].Price = -2 // in the catalogs of both pools
+	s.in.Nodes = append(s.in.Nodes, provisioning.Node{}, *s.old)
+	s.limit("cpu", "-2")
+	s.plain.Node.Status.Allocatable = corev1.ResourceList{"memory": resource.MustParse("1e30")}
+	s.quantity(s.old.Pods[0], "cpu", "-1")
+	_, err := provisioning.Prepare(s.in, s.opts)
+	require.Equal(t, []string{
+		`Options: MaxSteps is -1; use 0 for the default, or a positive number`,
+		`Pods[5]: is nil; leave it out`,
+		`Nodes[3]: has neither a Node nor a NodeClaim; set at least one`,
+		`Node "old": is listed twice; list each node once, with its NodeClaim beside it`,
+		`Pod "default/huge": spec.nodeName: is "old"; a bound pod belongs in Node.Pods, not among the pods to place`,
+		`Pod "default/night-1": ` + terms + `[0].matchExpressions[0].values: Required value: label "team": operator In needs at least one value; add one, or use DoesNotExist if the label must be absent`,
+		`Pod "default/web-2": container main: resource cpu: -1: negative request; use zero or more`,
+		`DaemonSet Pod "default/agent": container main: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+		`NodePools[2]: is nil; leave it out`,
+		`NodePool "batch": is listed twice; list each NodePool once`,
+		`InstanceTypes["general"]: instance type small: offering 2 (small/b/on-demand): price: -2; use a price in USD per hour`,
+		`NodePool "general": spec.limits[cpu]: is negative; a limit is zero or more`,
+		`Node "old": pod default/bound: container main: resource cpu: -1: negative request; use zero or more`,
+		`Node "plain": status.allocatable: resource memory: 1e30: amount out of range; the amount in bytes must fit in a signed 64-bit integer, use a smaller quantity`,
+	}, texts(provisioning.Faults(err)))
+	require.ErrorIs(t, err, resources.ErrNegative)
+	require.ErrorIs(t, err, resources.ErrOverflow)
+	require.Equal(t, strings.Join(texts(provisioning.Faults(err)), "\n"), err.Error())
+}
+
+// TestInputFaultsOfAlikePods: a fault of many pods alike is told once.
+func TestInputFaultsOfAlikePods(t *testing.T) {
+	s := newScene()
+	s.quantity(s.webs[0], "cpu", "-1")
+	s.quantity(s.webs[1], "cpu", "-1")
+	_, err := provisioning.Prepare(s.in, nil)
+	require.Equal(t, []string{`Pod "default/web-1": container main: resource cpu: -1: negative request; use zero or more`},
+		texts(provisioning.Faults(err)))
+}
+
+func TestInputErrorFields(t *testing.T) {
+	s := newScene()
+	s.term(s.huge, "team", "Is", "red")
+	_, err := provisioning.Prepare(s.in, nil)
+	var fault *provisioning.InputError
+	require.ErrorAs(t, err, &fault)
+	require.Equal(t, `Pod "default/huge"`, fault.Object)
+	require.Equal(t, terms+"[0].matchExpressions[0].operator", fault.Field)
+	require.Empty(t, fault.Detail)
+	var cause *field.Error
+	require.ErrorAs(t, err, &cause)
+	require.Equal(t, fault.Field, cause.Field)
+}
+
+func TestFaults(t *testing.T) {
+	require.Empty(t, provisioning.Faults(nil))
+	require.Empty(t, provisioning.Faults(context.Canceled))
+	require.Empty(t, provisioning.Faults(errors.Join(context.Canceled, nil)))
+	one := &provisioning.InputError{Object: `Pod "a/b"`, Detail: "is odd"}
+	require.Equal(t, []*provisioning.InputError{one}, provisioning.Faults(one))
+	require.Equal(t, []*provisioning.InputError{one}, provisioning.Faults(fmt.Errorf("planning: %w", one)))
+	require.Equal(t, []*provisioning.InputError{one, one}, provisioning.Faults(errors.Join(one, context.Canceled, errors.Join(one))))
+	two := errors.Join(one, one)
+	require.Len(t, provisioning.Faults(fmt.Errorf("planning: %w", two)), 2)
+}
+
+func TestSolveStopsWithContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	plan, err := provisioning.Solve(ctx, newScene().in, nil)
+	require.Nil(t, plan)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Empty(t, provisioning.Faults(err))
+}
+
+func texts(faults []*provisioning.InputError) []string {
+	var out []string
+	for _, f := range faults {
+		out = append(out, f.Error())
+	}
+	return out
+}
+
+// quantity sets a request as it would stand in a manifest.
+func (s *scene) quantity(pod *corev1.Pod, name corev1.ResourceName, text string) {
+	pod.Spec.Containers[0].Resources.Requests[name] = resource.MustParse(text)
+}
+
+func (s *scene) limit(name corev1.ResourceName, text string) {
+	s.general.Spec.Limits = v1.Limits{name: resource.MustParse(text)}
+}
+
+// term adds a term of required node affinity with one expression.
+func (s *scene) term(pod *corev1.Pod, key string, op corev1.NodeSelectorOperator, values ...string) {
+	if pod.Spec.Affinity == nil {
+		pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{},
+		}}
+	}
+	required := pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	required.NodeSelectorTerms = append(required.NodeSelectorTerms, corev1.NodeSelectorTerm{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: op, Values: values}},
+	})
+}
+
+func (s *scene) terms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}

@@ -1,0 +1,132 @@
+// Package bitset holds fixed-size sets of small integers as machine words.
+package bitset
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Set is a set of integers in [0, n) for the n it was made with. Sets combined
+// with each other must have been made with the same n.
+type Set []uint64
+
+// New returns an empty set for integers in [0, n).
+func New(n int) Set { return make(Set, (n+63)/64) }
+
+// Add puts i into the set.
+func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
+
+// Remove takes i out of the set.
+func (s Set) Remove(i int) { s[i>>6] &^= 1 << (i & 63) }
+
+// Has says whether i is in the set.
+func (s Set) Has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
+
+// Clone returns a copy that shares nothing with s.
+func (s Set) Clone() Set { return append(make(Set, 0, len(s)), s...) }
+
+// AddRange puts [lo, hi) into the set.
+func (s Set) AddRange(lo, hi int) {
+	for i := lo; i < hi; {
+		if i&63 == 0 && hi-i >= 64 {
+			s[i>>6] = ^uint64(0)
+			i += 64
+			continue
+		}
+		s.Add(i)
+		i++
+	}
+}
+
+// And keeps what is in t too.
+func (s Set) And(t Set) {
+	for i := range s {
+		s[i] &= t[i]
+	}
+}
+
+// Or adds what is in t.
+func (s Set) Or(t Set) {
+	for i := range s {
+		s[i] |= t[i]
+	}
+}
+
+// AndNot removes what is in t.
+func (s Set) AndNot(t Set) {
+	for i := range s {
+		s[i] &^= t[i]
+	}
+}
+
+// Empty says whether nothing is in the set.
+func (s Set) Empty() bool {
+	for _, w := range s {
+		if w != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Len counts the members.
+func (s Set) Len() int {
+	n := 0
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// SubsetOf says whether every member is in t.
+func (s Set) SubsetOf(t Set) bool {
+	for i, w := range s {
+		if w&^t[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Overlaps says whether s and t have a member in common.
+func (s Set) Overlaps(t Set) bool {
+	for i, w := range s {
+		if w&t[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Equal says whether s and t have the same members.
+func (s Set) Equal(t Set) bool {
+	for i, w := range s {
+		if w != t[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// All yields the members in ascending order.
+func (s Set) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, w := range s {
+			for w != 0 {
+				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+					return
+				}
+				w &= w - 1
+			}
+		}
+	}
+}
+
+// Key returns the members as a string that equal sets share, for use in maps.
+func (s Set) Key() string {
+	b := make([]byte, 0, len(s)*8)
+	for _, w := range s {
+		b = append(b, byte(w), byte(w>>8), byte(w>>16), byte(w>>24), byte(w>>32), byte(w>>40), byte(w>>48), byte(w>>56))
+	}
+	return string(b)
+}

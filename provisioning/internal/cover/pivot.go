@@ -1,0 +1,107 @@
+package cover
+
+import "math"
+
+// pivot brings a supply into the basis, handed to the dearest rows it serves;
+// false means that it cannot, which only rounding can cause.
+func (t *tableau) pivot(enter int) bool {
+	if t.inverse == nil {
+		t.invert()
+	}
+	clear(t.direction)
+	supply := t.at(enter)
+	for r, j := range t.bestRow[t.set[enter]] {
+		if j < 0 {
+			continue
+		}
+		for i := range t.direction {
+			t.direction[i] += float64(supply.Amount[r] * t.inverse[i][j])
+		}
+	}
+	leave, step := -1, math.Inf(1)
+	for i, d := range t.direction {
+		if d > 1e-12 && t.level[i]/d < step {
+			leave, step = i, t.level[i]/d
+		}
+	}
+	if leave < 0 {
+		return false
+	}
+	t.exchange(leave, step)
+	t.cost[leave] = supply.Price
+	t.supply[leave] = enter
+	t.moveDuals(leave, t.value(enter)-supply.Price)
+	return true
+}
+
+// invert writes out the inverse of the diagonal basis of the start.
+func (t *tableau) invert() {
+	m := len(t.rows)
+	cells := make([]float64, m*m)
+	t.inverse = make([][]float64, m)
+	for i := range t.inverse {
+		t.inverse[i] = cells[i*m : (i+1)*m]
+		t.inverse[i][i] = 1 / t.amount[i]
+	}
+}
+
+// exchange replaces basic column leave by the one with the present direction.
+func (t *tableau) exchange(leave int, step float64) {
+	out := t.inverse[leave]
+	t.changed = t.changed[:0]
+	for j := range out {
+		if out[j] != 0 {
+			out[j] /= t.direction[leave]
+			t.changed = append(t.changed, j)
+		}
+	}
+	for i, d := range t.direction {
+		if i == leave || d == 0 {
+			continue
+		}
+		in := t.inverse[i]
+		for _, j := range t.changed {
+			in[j] -= float64(d * out[j])
+		}
+		t.level[i] = math.Max(t.level[i]-float64(step*d), 0)
+	}
+	t.level[leave] = step
+}
+
+// afresh is the number of steps after which the duals are worked out anew, so
+// that rounding does not pile up.
+const afresh = 50
+
+// moveDuals brings the duals up to date after an exchange: those of the rows
+// that changed fall so far that the supply that came in is worth its price.
+func (t *tableau) moveDuals(came int, excess float64) {
+	t.steps++
+	if t.steps%afresh == 0 {
+		t.computeDuals()
+		return
+	}
+	for _, j := range t.changed {
+		t.dual[j] -= float64(excess * t.inverse[came][j])
+		t.touch(j)
+	}
+}
+
+// touch notes that the dual of a row has changed.
+func (t *tableau) touch(row int) {
+	for _, s := range t.setsOf[t.rows[row].group] {
+		t.stale[s] = true
+	}
+}
+
+// computeDuals sets the duals to the costs of the basis times its inverse.
+func (t *tableau) computeDuals() {
+	clear(t.dual)
+	for i, c := range t.cost {
+		for j, v := range t.inverse[i] {
+			t.dual[j] += float64(c * v)
+		}
+	}
+	for s := range t.stale {
+		t.stale[s] = true
+	}
+}

@@ -1,0 +1,109 @@
+package cover
+
+import "slices"
+
+// part is a piece of a problem that shares no supply with the rest, restricted
+// to groups that demand something.
+type part struct {
+	p        *Problem
+	groups   []int   // numbers in the whole problem, ascending
+	serves   [][]int // sets of indices into groups
+	supplies []int   // numbers in the whole problem, ascending
+	set      []int   // by index into supplies: which of serves it serves
+}
+
+// split cuts a problem into its parts. Groups belong together when a supply
+// serves both; a group without demand ties nothing together. Supplies that
+// serve nobody who demands anything are left out.
+func split(p *Problem) []*part {
+	wanted := make([]bool, len(p.Demand))
+	for g, demand := range p.Demand {
+		wanted[g] = slices.ContainsFunc(demand, func(d float64) bool { return d > 0 })
+	}
+	used := make([]bool, len(p.Serves))
+	for i := range p.Supplies {
+		used[p.Supplies[i].Serves] = true
+	}
+	parent := make([]int, len(p.Demand))
+	for g := range parent {
+		parent[g] = g
+	}
+	first := make([]int, len(p.Serves)) // the first wanted group, -1 if none
+	for s, groups := range p.Serves {
+		first[s] = -1
+		for _, g := range groups {
+			switch {
+			case !used[s] || !wanted[g]:
+			case first[s] < 0:
+				first[s] = g
+			default:
+				join(parent, first[s], g)
+			}
+		}
+	}
+	return collect(p, wanted, parent, first)
+}
+
+// root finds the least group of the part of a group.
+func root(parent []int, g int) int {
+	for parent[g] != g {
+		parent[g] = parent[parent[g]]
+		g = parent[g]
+	}
+	return g
+}
+
+func join(parent []int, a, b int) {
+	a, b = root(parent, a), root(parent, b)
+	parent[max(a, b)] = min(a, b)
+}
+
+// collect makes a part of each set of joined groups, by their least group.
+func collect(p *Problem, wanted []bool, parent, first []int) []*part {
+	var parts []*part
+	partOf := make([]int, len(p.Demand)) // by least group
+	local := make([]int, len(p.Demand))
+	for g := range p.Demand {
+		if !wanted[g] {
+			continue
+		}
+		r := root(parent, g)
+		if r == g {
+			partOf[g] = len(parts)
+			parts = append(parts, &part{p: p})
+		}
+		in := parts[partOf[r]]
+		local[g] = len(in.groups)
+		in.groups = append(in.groups, g)
+	}
+	set := make([]int, len(p.Serves)) // in its part
+	for s, groups := range p.Serves {
+		if first[s] < 0 {
+			continue
+		}
+		in := parts[partOf[root(parent, first[s])]]
+		set[s] = len(in.serves)
+		here := make([]int, 0, len(groups))
+		for _, g := range groups {
+			if wanted[g] {
+				here = append(here, local[g])
+			}
+		}
+		in.serves = append(in.serves, here)
+	}
+	for i := range p.Supplies {
+		s := p.Supplies[i].Serves
+		if first[s] >= 0 {
+			in := parts[partOf[root(parent, first[s])]]
+			in.supplies = append(in.supplies, i)
+			in.set = append(in.set, set[s])
+		}
+	}
+	return parts
+}
+
+// at returns a supply by its number in the part.
+func (in *part) at(i int) *Supply { return &in.p.Supplies[in.supplies[i]] }
+
+// dims is the number of resources.
+func (in *part) dims() int { return len(in.p.Demand[in.groups[0]]) }

@@ -1,0 +1,57 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+)
+
+// patternBound is a lower bound on the cost of serving what is left, proven by
+// worths of pods: if no pattern of any candidate is worth more than its price
+// times a ratio, then no packing costs less than all pods are worth divided by
+// that ratio. Unlike the covering relaxation it knows that pods are not cut in
+// pieces: where a node holds two pods and a half, it holds two.
+//
+// Any worths give a bound; good ones give a good bound. What a candidate can
+// hold at most is found by branch and bound, and estimated from above where
+// that would take long.
+func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
+	total := 0.0
+	for c, n := range left {
+		if t.groupOf[c] >= 0 {
+			total += float64(worth[c] * float64(n))
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	k := newKnapsack(s.p, left, worth)
+	type estimate struct {
+		candidate int
+		ratio     float64 // from above
+	}
+	estimates := make([]estimate, 0, len(t.candidates))
+	for i := range t.candidates {
+		c := &t.candidates[i]
+		k.load(t.entries[c.serves], c.capacity)
+		estimates = append(estimates, estimate{i, k.ceiling() / c.price})
+	}
+	slices.SortStableFunc(estimates, func(x, y estimate) int { return -cmp.Compare(x.ratio, y.ratio) })
+	ratio := 0.0 // of patterns known to exist, or that cannot be ruled out
+	for _, e := range estimates {
+		if e.ratio <= ratio {
+			break
+		}
+		c := &t.candidates[e.candidate]
+		k.load(t.entries[c.serves], c.capacity)
+		_, ceiling := k.most(ratio*c.price, maxVisits)
+		s.steps++
+		ratio = max(ratio, ceiling/c.price)
+	}
+	if ratio == 0 {
+		return 0
+	}
+	return s.withoutFees(t, total/ratio*(1-1e-9))
+}
+
+// maxVisits bounds the branches looked at for one candidate in a proof.
+const maxVisits = 4000

@@ -1,0 +1,84 @@
+package pack
+
+import (
+	"cmp"
+	"slices"
+)
+
+// buy packs what is left into new nodes of one tier.
+func (s *solver) buy(t *tier, out *Result) error {
+	before := slices.Clone(s.left)
+	q := s.quote(t, s.left)
+	q.bound = max(q.bound, s.fineBound(t, s.left))
+	start := s.save()
+	picks := s.polish(t, s.rounds(t, q), q)
+	picks, bound := s.improve(t, q, start, picks)
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
+	if len(picks) == 0 {
+		return nil
+	}
+	if !s.complete(t) {
+		placed := before
+		for c := range placed {
+			placed[c] -= s.left[c]
+		}
+		bound = max(s.quote(t, placed).bound, s.fineBound(t, placed))
+	}
+	out.Bound += bound
+	for i := range picks {
+		out.New = append(out.New, s.launch(t, &picks[i]))
+	}
+	return nil
+}
+
+// improve generates patterns where the picks are far above the bound. It
+// returns the cheaper picks and the better bound.
+func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, float64) {
+	if len(picks) == 0 || !s.complete(t) || s.steps >= s.maxSteps || !s.generates(t, start.left) ||
+		costOf(t, picks) < q.bound*(1+generateGap) {
+		return picks, q.bound
+	}
+	end := s.save()
+	s.restore(start)
+	other, bound := s.generate(t, q, picks)
+	q.bound = max(q.bound, bound)
+	if len(other) > 0 && s.complete(t) {
+		other = s.polish(t, other, q)
+	}
+	if len(other) > 0 && s.complete(t) && costOf(t, other) < costOf(t, picks) {
+		return other, q.bound
+	}
+	s.restore(end)
+	return picks, q.bound
+}
+
+// launch works out all the options of a pick. In a pool with limits an option
+// that would take more of them than was set aside is left out, so that every
+// launch that the plan allows stays within the limits.
+func (s *solver) launch(t *tier, p *pick) Launch {
+	c := &t.candidates[p.candidate]
+	pool := &s.p.Pools[c.pool]
+	set := s.options(c.pool, p.shares, p.trait).Clone()
+	for o := range set.All() {
+		if p.uses != nil && !fits(pool.Uses[o-pool.First], p.uses) {
+			set.Remove(o)
+		}
+	}
+	return Launch{
+		Pool:    c.pool,
+		Copies:  p.copies,
+		Shares:  p.shares,
+		Options: set,
+		Trait:   p.trait,
+		Price:   s.p.Options[first(set)].Price,
+		Relaxed: s.relaxed(c.pool, set, p.trait),
+	}
+}
+
+func sortShares(shares []Share) {
+	slices.SortFunc(shares, func(x, y Share) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Variant, y.Variant))
+	})
+}

@@ -1,0 +1,350 @@
+package pack
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+)
+
+// entry is a variant of a class as a candidate sees it.
+type entry struct {
+	class   int32
+	variant int32
+	trait   int32
+}
+
+// candidate is an option worth aiming at: no other option of its tier is at
+// least as large, as open and as cheap.
+type candidate struct {
+	bin
+	price  float64 // effective: never zero
+	serves int     // index into tier.serves
+
+	// safe means that the options at least as large and as open satisfy every
+	// MinValue, so that whatever fits this option needs no second look.
+	safe bool
+}
+
+// tier is the pools of one weight compiled together.
+type tier struct {
+	pools      []int
+	candidates []candidate
+	entries    [][]entry    // by set of admission groups: who may come
+	serves     [][]int      // the same as lists of admission groups
+	admits     []bitset.Set // the sets themselves
+	kinds      [][]int      // by set of admission groups: the kinds of its classes
+	largest    []int64      // of each resource, on any candidate
+	groupOf    []int32      // by class: its admission group, -1 if none
+	groups     int
+	classes    bitset.Set // that have a variant here
+
+	supplies []cover.Supply // the candidates again
+	free     bool           // some candidate has no price
+	unit     []float64      // least price of each resource bought alone
+}
+
+// admission collects the distinct option sets of a tier's classes and their
+// variants.
+type admission struct {
+	t       *tier
+	mask    bitset.Set // options of the tier
+	sets    []bitset.Set
+	entries [][]entry // by group
+	index   map[string]int32
+}
+
+func newAdmission(p *Problem, pools []int) *admission {
+	a := &admission{
+		t:     &tier{pools: pools, groupOf: make([]int32, len(p.Classes)), classes: bitset.New(len(p.Classes))},
+		mask:  bitset.New(len(p.Options)),
+		index: map[string]int32{},
+	}
+	for _, i := range pools {
+		a.mask.AddRange(p.Pools[i].First, p.Pools[i].Last)
+	}
+	for c := range p.Classes {
+		a.t.groupOf[c] = -1
+		var all bitset.Set
+		for v, variant := range p.Classes[c].Variants {
+			g := a.group(variant.Options)
+			if g < 0 {
+				continue
+			}
+			a.entries[g] = append(a.entries[g], entry{int32(c), int32(v), variant.Trait})
+			a.t.groupOf[c] = g
+			a.t.classes.Add(c)
+			if all == nil {
+				all = variant.Options.Clone()
+			}
+			all.Or(variant.Options)
+		}
+		if len(p.Classes[c].Variants) > 1 && all != nil {
+			a.t.groupOf[c] = a.group(all)
+		}
+	}
+	a.t.groups = len(a.sets)
+	return a
+}
+
+// group returns the number of a set of options cut down to the tier, -1 if
+// that is empty.
+func (a *admission) group(options bitset.Set) int32 {
+	if !options.Overlaps(a.mask) {
+		return -1
+	}
+	here := options.Clone()
+	here.And(a.mask)
+	key := here.Key()
+	g, ok := a.index[key]
+	if !ok {
+		g = int32(len(a.sets))
+		a.index[key] = g
+		a.sets = append(a.sets, here)
+		a.entries = append(a.entries, nil)
+	}
+	return g
+}
+
+// newTier finds the candidates of the pools of one tier. It costs
+// O(groups x options / 64 + options x candidates x dims).
+func newTier(p *Problem, pools []int) *tier {
+	a := newAdmission(p, pools)
+	masks, ids := a.masks(p)
+	a.t.entries = make([][]entry, len(masks))
+	a.t.serves = make([][]int, len(masks))
+	for m, mask := range masks {
+		for g := range mask.All() {
+			a.t.serves[m] = append(a.t.serves[m], g)
+			a.t.entries[m] = append(a.t.entries[m], a.entries[g]...)
+		}
+		slices.SortFunc(a.t.entries[m], func(x, y entry) int {
+			return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.variant, y.variant))
+		})
+	}
+	a.t.admits = masks
+	a.t.kinds = a.kinds(p)
+	a.t.candidates = candidates(p, pools, masks, ids)
+	a.t.largest = make([]int64, p.Dims)
+	for i := range a.t.candidates {
+		for r, c := range a.t.candidates[i].capacity {
+			a.t.largest[r] = max(a.t.largest[r], c)
+		}
+	}
+	a.t.setSupplies(p)
+	a.t.unit = a.t.unitPrices(p.Dims)
+	return a.t
+}
+
+// kinds lists the kinds that each set of groups serves.
+func (a *admission) kinds(p *Problem) [][]int {
+	ofGroup := make([]map[int]bool, len(a.sets))
+	for c, g := range a.t.groupOf {
+		if g >= 0 {
+			if ofGroup[g] == nil {
+				ofGroup[g] = map[int]bool{}
+			}
+			ofGroup[g][p.Classes[c].Kind] = true
+		}
+	}
+	out := make([][]int, len(a.t.serves))
+	for s, groups := range a.t.serves {
+		seen := map[int]bool{}
+		for _, g := range groups {
+			maps.Copy(seen, ofGroup[g])
+		}
+		out[s] = slices.Sorted(maps.Keys(seen))
+	}
+	return out
+}
+
+// masks returns the distinct sets of groups that options admit, and for each
+// option the index of its set, -1 for options that admit nobody.
+func (a *admission) masks(p *Problem) ([]bitset.Set, []int) {
+	words := len(bitset.New(len(a.sets)))
+	flat := make([]uint64, words*len(p.Options))
+	for g, set := range a.sets {
+		for o := range set.All() {
+			bitset.Set(flat[o*words : (o+1)*words]).Add(g)
+		}
+	}
+	ids := make([]int, len(p.Options))
+	var masks []bitset.Set
+	index := map[string]int{}
+	single := map[uint64]int{}
+	for o := range p.Options {
+		mask := bitset.Set(flat[o*words : (o+1)*words])
+		if mask.Empty() {
+			ids[o] = -1
+			continue
+		}
+		var id int
+		var ok bool
+		if words == 1 {
+			id, ok = single[mask[0]]
+		} else {
+			id, ok = index[mask.Key()]
+		}
+		if !ok {
+			id = len(masks)
+			masks = append(masks, mask)
+			if words == 1 {
+				single[mask[0]] = id
+			} else {
+				index[mask.Key()] = id
+			}
+		}
+		ids[o] = id
+	}
+	return masks, ids
+}
+
+// candidates drops the options that another one beats in every respect.
+func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candidate {
+	fee := fees(p, pools, ids)
+	var all []candidate
+	for _, pool := range pools {
+		for o := p.Pools[pool].First; o < p.Pools[pool].Last; o++ {
+			if ids[o] >= 0 {
+				price := p.Options[o].Price + fee(p.Options[o].Capacity)
+				all = append(all, candidate{bin: bin{capacity: p.Options[o].Capacity, pool: pool, option: o}, price: price, serves: ids[o]})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y candidate) int {
+		return cmp.Or(cmp.Compare(x.price, y.price), -slices.Compare(x.capacity, y.capacity))
+	})
+	kept := all[:0:0]
+	for _, c := range all {
+		if slices.ContainsFunc(kept, func(k candidate) bool { return beats(p, masks, &k, &c) }) {
+			continue
+		}
+		c.safe = isSafe(p, masks, ids, &c)
+		c.inverse = inverse(c.capacity)
+		kept = append(kept, c)
+	}
+	return kept
+}
+
+// feeShare is the surcharge of an option as a share of the cheapest price, and
+// up to as much again for its capacity.
+const feeShare = 1e-6
+
+// fees returns a tiny surcharge that grows with capacity. It keeps free
+// options apart: where prices say nothing, less capacity is better. Options
+// that admit nobody have no say in it.
+func fees(p *Problem, pools []int, ids []int) func([]int64) float64 {
+	largest := make([]int64, p.Dims)
+	cheapest := 0.0
+	for _, pool := range pools {
+		for i := p.Pools[pool].First; i < p.Pools[pool].Last; i++ {
+			if ids[i] < 0 {
+				continue
+			}
+			o := &p.Options[i]
+			for r, c := range o.Capacity {
+				largest[r] = max(largest[r], c)
+			}
+			if o.Price > 0 && (cheapest == 0 || o.Price < cheapest) {
+				cheapest = o.Price
+			}
+		}
+	}
+	if cheapest == 0 {
+		cheapest = 1
+	}
+	unit := cheapest * feeShare / float64(max(p.Dims, 1))
+	return func(capacity []int64) float64 {
+		fee := float64(cheapest * feeShare)
+		for r, c := range capacity {
+			if largest[r] > 0 {
+				fee += float64(unit * (float64(c) / float64(largest[r])))
+			}
+		}
+		return fee
+	}
+}
+
+// beats says whether k makes c pointless. It holds only where k can always
+// stand in for c: limits and MinValues may rule k out when c is still allowed.
+func beats(p *Problem, masks []bitset.Set, k, c *candidate) bool {
+	if !fits(c.capacity, k.capacity) {
+		return false
+	}
+	if k.serves != c.serves && !masks[c.serves].SubsetOf(masks[k.serves]) {
+		return false
+	}
+	pool := &p.Pools[k.pool]
+	if pool.MinValues != nil && !k.safe {
+		return false
+	}
+	if pool.Limits == nil {
+		return true
+	}
+	if k.pool != c.pool {
+		return false
+	}
+	for r, use := range pool.Uses[k.option-pool.First] {
+		if use > pool.Uses[c.option-pool.First][r] {
+			return false
+		}
+	}
+	return true
+}
+
+// isSafe says whether the options at least as large and as open as c satisfy
+// the MinValues of its pool.
+func isSafe(p *Problem, masks []bitset.Set, ids []int, c *candidate) bool {
+	pool := &p.Pools[c.pool]
+	if pool.MinValues == nil {
+		return true
+	}
+	larger := bitset.New(len(p.Options))
+	for o := pool.First; o < pool.Last; o++ {
+		if ids[o] >= 0 && masks[c.serves].SubsetOf(masks[ids[o]]) && fits(c.capacity, p.Options[o].Capacity) {
+			larger.Add(o)
+		}
+	}
+	for i := range pool.MinValues {
+		if pool.MinValues[i].Distinct(pool.First, larger, nil) < pool.MinValues[i].Need {
+			return false
+		}
+	}
+	return true
+}
+
+// Distinct counts the values that a set of options shows, of those allowed; nil
+// allows all.
+func (m *MinValue) Distinct(first int, options, allowed bitset.Set) int {
+	seen := bitset.New(m.Count)
+	for o := range options.All() {
+		for _, v := range m.Values[o-first] {
+			seen.Add(int(v))
+		}
+	}
+	if allowed != nil {
+		seen.And(allowed)
+	}
+	return seen.Len()
+}
+
+func fits(request, capacity []int64) bool {
+	for r, want := range request {
+		if want > capacity[r] {
+			return false
+		}
+	}
+	return true
+}
+
+func inverse(v []int64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		if x > 0 {
+			out[i] = 1 / float64(x)
+		}
+	}
+	return out
+}

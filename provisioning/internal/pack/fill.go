@@ -1,0 +1,251 @@
+package pack
+
+import "slices"
+
+// pattern is what goes together on one new node.
+type pattern struct {
+	shares []Share
+	trait  int32
+	value  float64 // of the pods at their dual prices
+}
+
+// bin is what a pattern is made for: an option to launch, or an existing node.
+type bin struct {
+	capacity []int64
+	inverse  []float64 // of capacity; 0 where capacity is 0
+	pool     int
+	option   int // -1: an existing node, where traits do not matter
+}
+
+// worth says what pods are worth, and with that which to prefer.
+type worth struct {
+	value      []float64 // by class
+	correction []float64 // by class; nil means 1
+	target     []float64 // by resource: the share of the bin to use up; nil means all
+	highest    []float64 // by resource: the highest price anybody pays
+}
+
+// filler fills bins with pods. It is scratch space, used by one goroutine.
+type filler struct {
+	p        *Problem
+	traits   *traitCache
+	requests []float64 // by class and resource
+	room     []int64
+	scale    []float64 // of each resource: one over what the bin should take
+	weight   []float64 // of each resource: the share of that still to take
+	used     []int32   // by class, pods placed in this fill
+	touched  []int32   // classes with used > 0
+	active   []active
+	offset   int     // of the last sample
+	weighed  []entry // the entries that the fill weighed against each other
+	shares   []Share
+	ranked   []entry // scratch of refine
+	dear     float64 // scratch of refine: worth over the price of the room asked for
+	added    []entry // scratch of refine
+}
+
+// active is an entry that still has pods and may still fit.
+type active struct {
+	entry
+	value float64
+	zeal  float64 // how much to prefer it: its correction to the fourth
+}
+
+func newFiller(p *Problem) *filler {
+	f := &filler{
+		p:        p,
+		traits:   newTraitCache(p),
+		requests: make([]float64, len(p.Classes)*p.Dims),
+		room:     make([]int64, p.Dims),
+		scale:    make([]float64, p.Dims),
+		weight:   make([]float64, p.Dims),
+		used:     make([]int32, len(p.Classes)),
+	}
+	for c := range p.Classes {
+		for r, want := range p.Classes[c].Request {
+			f.requests[c*p.Dims+r] = float64(want)
+		}
+	}
+	return f
+}
+
+// fill chooses pods for a bin from what is left. It takes at each step the
+// class whose request points most like what is still to be taken, larger pods
+// first, so that no resource runs out long before the others; several pods at
+// once while there is plenty of room. The shares it returns are valid until
+// the next call.
+//
+// It takes O(entries x dims) for each of its steps, of which there are a few
+// for each class that ends up in the bin.
+func (f *filler) fill(b *bin, entries []entry, left []int, w worth) pattern {
+	f.begin(b, w)
+	out := pattern{}
+	sampled := f.sample(entries, left, w)
+	f.fillUp(b, left, &out)
+	if b.option >= 0 && f.gap(w.highest) > tolerableWaste*out.value {
+		f.refine(left, &w, &out)
+		f.shares = slices.DeleteFunc(f.shares, func(s Share) bool { return s.Count == 0 })
+	}
+	if sampled {
+		f.activate(entries, 0, 1, left, w)
+		f.fillUp(b, left, &out)
+	}
+	sortShares(f.shares)
+	out.shares = f.shares
+	return out
+}
+
+// fillUp takes pods of active entries until none fits.
+func (f *filler) fillUp(b *bin, left []int, out *pattern) {
+	for {
+		best := f.choose(left)
+		if best < 0 {
+			return
+		}
+		a := &f.active[best]
+		trait, ok := f.traits.join(b, out.trait, a.trait)
+		if !ok {
+			f.drop(best)
+			continue
+		}
+		n := f.batch(int(a.class), left)
+		f.take(a, n, b.capacity)
+		out.trait = trait
+		out.value += float64(a.value * float64(n))
+	}
+}
+
+func (f *filler) begin(b *bin, w worth) {
+	copy(f.room, b.capacity)
+	for r := range f.weight {
+		f.weight[r] = 1
+		f.scale[r] = b.inverse[r]
+		if w.target != nil {
+			f.scale[r] /= w.target[r]
+		}
+	}
+	for _, c := range f.touched {
+		f.used[c] = 0
+	}
+	f.touched = f.touched[:0]
+	f.shares = f.shares[:0]
+}
+
+const (
+	// sampleSize is how many entries a fill weighs against each other.
+	sampleSize = 160
+	// sampleFrom is the number of entries from which they are sampled.
+	sampleFrom = 2 * sampleSize
+)
+
+// sample activates the entries to choose from. Of very many it takes every
+// n-th, starting elsewhere each time: where thousands of classes are left, a
+// few hundred of them fill a bin about as well as all. It says whether it left
+// some out.
+func (f *filler) sample(entries []entry, left []int, w worth) bool {
+	stride := 1
+	if len(entries) > sampleFrom {
+		stride = len(entries) / sampleSize
+		f.offset = (f.offset + 1) % stride
+		f.activate(entries, f.offset, stride, left, w)
+	} else {
+		f.activate(entries, 0, 1, left, w)
+	}
+	f.weighed = f.weighed[:0]
+	for i := range f.active {
+		f.weighed = append(f.weighed, f.active[i].entry)
+	}
+	return stride > 1
+}
+
+// activate lists every stride-th entry of which a pod is left and fits.
+func (f *filler) activate(entries []entry, offset, stride int, left []int, w worth) {
+	f.active = f.active[:0]
+	for i := offset; i < len(entries); i += stride {
+		e := entries[i]
+		if int(f.used[e.class]) >= left[e.class] || !fits(f.p.Classes[e.class].Request, f.room) {
+			continue
+		}
+		zeal := 1.0
+		if w.correction != nil {
+			zeal = w.correction[e.class] * w.correction[e.class]
+		}
+		f.active = append(f.active, active{entry: e, value: w.value[e.class], zeal: zeal * zeal})
+	}
+}
+
+// choose returns the best active entry, -1 if none fits, and forgets those
+// that do not fit any more.
+func (f *filler) choose(left []int) int {
+	best, bestScore := -1, -1.0
+	dims := f.p.Dims
+	for i := 0; i < len(f.active); {
+		c := int(f.active[i].class)
+		if int(f.used[c]) >= left[c] || !fits(f.p.Classes[c].Request, f.room) {
+			f.drop(i)
+			continue
+		}
+		dot, norm, size := 0.0, 0.0, 0.0
+		for r, want := range f.requests[c*dims : c*dims+dims] {
+			s := want * f.scale[r]
+			dot += float64(s * f.weight[r])
+			norm += float64(s * s)
+			size = max(size, s)
+		}
+		score := 0.0
+		if norm > 0 {
+			score = dot * dot / norm * size
+			score *= f.active[i].zeal
+		}
+		if score > bestScore {
+			best, bestScore = i, score
+		}
+		i++
+	}
+	return best
+}
+
+// drop forgets an active entry; what was taken of it stays taken.
+func (f *filler) drop(i int) {
+	last := len(f.active) - 1
+	f.active[i] = f.active[last]
+	f.active = f.active[:last]
+}
+
+// batch says how many pods of a class to take at once: a quarter of what would
+// fit, as the balance of the room shifts with each.
+func (f *filler) batch(c int, left []int) int {
+	n := int64(left[c] - int(f.used[c]))
+	for r, want := range f.p.Classes[c].Request {
+		if want > 0 {
+			n = min(n, f.room[r]/want)
+		}
+	}
+	return int(max(1, n/4))
+}
+
+func (f *filler) take(a *active, n int, capacity []int64) {
+	c := int(a.class)
+	if f.used[c] == 0 {
+		f.touched = append(f.touched, a.class)
+	}
+	f.used[c] += int32(n)
+	f.addShare(a.entry, n)
+	for r, want := range f.p.Classes[c].Request {
+		f.room[r] -= want * int64(n)
+		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)
+	}
+}
+
+// tolerableWaste is the share of a pattern's worth that its gap may be worth
+// before exchanges are tried.
+const tolerableWaste = 0.002
+
+// gap is what the room that is left would be worth.
+func (f *filler) gap(highest []float64) float64 {
+	worth := 0.0
+	for r, price := range highest {
+		worth += float64(price * float64(max(f.room[r], 0)))
+	}
+	return worth
+}

@@ -1,0 +1,100 @@
+package pack
+
+import "slices"
+
+// finish is a way to end a greedy run early: one node that takes all that is
+// left.
+type finish struct {
+	picks []pick
+	cost  float64
+	end   state
+}
+
+// finishWithOne looks for the cheapest candidate that takes all that is left
+// of a tier, and remembers it if that would be the cheapest end so far.
+func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, best *finish) {
+	if !s.sumLeft(t) {
+		return
+	}
+	for i := range t.candidates {
+		c := &t.candidates[i]
+		if best.picks != nil && cost+c.price >= best.cost {
+			return // candidates come cheapest first
+		}
+		if !fits(s.sum, c.capacity) || !s.admitsLeft(t, c) {
+			continue
+		}
+		var p prospect
+		s.look(t, i, &p, q)
+		uses := s.uses(t, i, &p.pattern)
+		if s.affordable(c.pool, uses) == 0 || !s.takesAll(t, p.shares) {
+			s.sumLeft(t)
+			continue
+		}
+		best.cost = cost + c.price
+		best.picks = append(slices.Clone(picks), pick{candidate: i, pattern: p.pattern, copies: 1, uses: uses})
+		best.end = s.save()
+		for _, sh := range p.shares {
+			best.end.left[sh.Class] -= sh.Count
+		}
+		for r, use := range uses {
+			best.end.limits[c.pool][r] -= use
+		}
+		return
+	}
+}
+
+// sumLeft sums up what is left of a tier; false if that is nothing or too much
+// for any candidate.
+func (s *solver) sumLeft(t *tier) bool {
+	clear(s.sum)
+	some := false
+	for c, n := range s.left {
+		if n == 0 || t.groupOf[c] < 0 {
+			continue
+		}
+		some = true
+		for r, want := range s.p.Classes[c].Request {
+			if want > 0 && int64(n) > (t.largest[r]-s.sum[r])/want {
+				return false
+			}
+			s.sum[r] += want * int64(n)
+		}
+	}
+	return some
+}
+
+// admitsLeft says whether a candidate is open to every class that is left.
+func (s *solver) admitsLeft(t *tier, c *candidate) bool {
+	for class, n := range s.left {
+		if n > 0 && t.groupOf[class] >= 0 && !t.admits[c.serves].Has(int(t.groupOf[class])) {
+			return false
+		}
+	}
+	return true
+}
+
+// takesAll says whether shares hold all that is left of a tier.
+func (s *solver) takesAll(t *tier, shares []Share) bool {
+	taken := 0
+	for _, sh := range shares {
+		taken += sh.Count
+	}
+	left := 0
+	for class, n := range s.left {
+		if t.groupOf[class] >= 0 {
+			left += n
+		}
+	}
+	return taken == left
+}
+
+// complete says whether nothing is left that the tier could serve.
+func (s *solver) complete(t *tier) bool {
+	for class, n := range s.left {
+		if n > 0 && t.groupOf[class] >= 0 {
+			return false
+		}
+	}
+	return true
+}

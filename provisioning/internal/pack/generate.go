@@ -1,0 +1,230 @@
+package pack
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+const (
+	// generateGap is the gap to the bound above which patterns are generated.
+	generateGap = 0.02
+	// maxMasterRows is the most classes that patterns are generated for: the
+	// work grows with their square.
+	maxMasterRows = 160
+	// generateRounds bounds how often all candidates are asked for patterns.
+	generateRounds = 40
+	// generateBatch is the most patterns taken up in a round.
+	generateBatch = 24
+	// generateVisits bounds the branches looked at for a pattern.
+	generateVisits = 200
+)
+
+// generate packs a tier by column generation: it looks for the patterns that
+// the linear program over whole patterns wants, buys them as often as it says
+// in whole nodes, and leaves the rest to greedy. Where pods are large for the
+// nodes that are cheap, this finds the mixes that taking the best pattern first
+// cannot see.
+//
+// It returns the picks, and a bound proven by the final duals.
+func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
+	m := newMaster(t, s.left)
+	if !s.seed(t, m, known) {
+		return nil, 0
+	}
+	visits := generateVisits
+	for range generateRounds {
+		m.solve(20 * len(m.classes))
+		if s.steps >= s.maxSteps || s.ctx.Err() != nil {
+			break
+		}
+		if s.newColumns(t, m, q, visits) {
+			continue
+		}
+		if visits == maxVisits {
+			break
+		}
+		visits = maxVisits
+	}
+	m.price()
+	worth := make([]float64, len(s.left))
+	for i, c := range m.classes {
+		worth[c] = math.Max(m.dual[i], 0)
+	}
+	bound := s.patternBound(t, s.left, worth)
+	return s.roundDown(t, m, q, worth), bound
+}
+
+// generates says whether the classes that are left in a tier are few enough
+// for column generation.
+func (s *solver) generates(t *tier, left []int) bool {
+	rows := 0
+	for c, n := range left {
+		if n > 0 && t.groupOf[c] >= 0 {
+			rows++
+		}
+	}
+	return rows > 0 && rows <= maxMasterRows
+}
+
+// seed adds for each class the best node of that class alone, and the patterns
+// already known.
+func (s *solver) seed(t *tier, m *master, known []pick) bool {
+	for _, c := range m.classes {
+		best := mold{candidate: -1}
+		bestUnit := math.Inf(1)
+		for i := range t.candidates {
+			n, variant := s.alone(t, &t.candidates[i], c)
+			if n == 0 {
+				continue
+			}
+			if unit := t.candidates[i].price / float64(n); unit < bestUnit {
+				bestUnit = unit
+				best = mold{candidate: i, price: t.candidates[i].price}
+				best.shares = []Share{{Class: c, Variant: variant, Count: n}}
+				best.trait = s.p.Classes[c].Variants[variant].Trait
+			}
+		}
+		if best.candidate < 0 {
+			return false
+		}
+		m.columns = append(m.columns, best)
+	}
+	m.start()
+	for i := range known {
+		p := &known[i]
+		m.columns = append(m.columns, mold{candidate: p.candidate, price: t.candidates[p.candidate].price, pattern: p.pattern})
+	}
+	return true
+}
+
+// alone says how many pods of a class a candidate holds, by which variant.
+func (s *solver) alone(t *tier, c *candidate, class int) (int, int) {
+	for _, e := range t.entries[c.serves] {
+		if int(e.class) != class {
+			continue
+		}
+		n := int64(s.left[class])
+		for r, want := range s.p.Classes[class].Request {
+			if want > 0 {
+				n = min(n, max(c.capacity[r], 0)/want)
+			}
+		}
+		share := Share{Class: class, Variant: int(e.variant), Count: int(n)}
+		if n > 0 && s.p.Pools[c.pool].MinValues != nil && (!c.safe || e.trait != 0) {
+			n = int64(s.mostEnough(c.pool, nil, share, e.trait))
+		}
+		return int(n), int(e.variant)
+	}
+	return 0, 0
+}
+
+// newColumns asks every candidate for a pattern worth more than its price at
+// the present duals, and adds the best of them. It says whether there were
+// any.
+func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
+	m.price()
+	worth := make([]float64, len(s.left))
+	correction := make([]float64, len(s.left))
+	for i, c := range m.classes {
+		worth[c] = math.Max(m.dual[i], 0)
+		correction[c] = correctionFor(worth[c], q.value[c], 10)
+	}
+	k := newKnapsack(s.p, s.left, worth)
+	var found []mold
+	var gains []float64
+	for i := range t.candidates {
+		c := &t.candidates[i]
+		k.load(t.entries[c.serves], c.capacity)
+		floor := c.price * (1 + 1e-6)
+		if k.ceiling() <= floor {
+			continue
+		}
+		p := s.pricePattern(t, i, k, m, q, correction, visits)
+		if value := m.worth(p.shares); value > floor {
+			found = append(found, mold{candidate: i, price: c.price, pattern: p})
+			gains = append(gains, value/c.price)
+		}
+	}
+	order := make([]int, len(found))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return -cmp.Compare(gains[x], gains[y]) })
+	for _, i := range order[:min(len(order), generateBatch)] {
+		m.columns = append(m.columns, found[i])
+	}
+	return len(found) > 0
+}
+
+// pricePattern returns the better of two patterns of a candidate: a balanced
+// fill, and the best that a short branch and bound finds.
+func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q quote, correction []float64, visits int) pattern {
+	c := &t.candidates[i]
+	s.steps++
+	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
+		value: k.worth, correction: correction, target: q.target[c.serves], highest: q.highest[c.serves],
+	})
+	p := pattern{shares: slices.Clone(got.shares), trait: got.trait}
+	s.keepMinValues(t, i, &p, k.worth)
+	best := max(m.worth(p.shares), c.price)
+	if value, _ := k.most(best, visits); value <= best {
+		return p
+	}
+	other := pattern{shares: k.shares()}
+	for _, sh := range other.shares {
+		trait, ok := s.filler.traits.join(&c.bin, other.trait, s.p.Classes[sh.Class].Variants[sh.Variant].Trait)
+		if !ok {
+			return p
+		}
+		other.trait = trait
+	}
+	s.keepMinValues(t, i, &other, k.worth)
+	if m.worth(other.shares) > m.worth(p.shares) {
+		return other
+	}
+	return p
+}
+
+// roundDown buys the whole part of the master's solution, and lets greedy do
+// the rest with the worths found.
+func (s *solver) roundDown(t *tier, m *master, q quote, worth []float64) []pick {
+	for c := range s.correction {
+		s.correction[c] = 1
+	}
+	s.highestCorrection = 1
+	for _, c := range m.classes {
+		s.correction[c] = correctionFor(worth[c], q.value[c], 5)
+		s.highestCorrection = max(s.highestCorrection, s.correction[c])
+	}
+	var picks []pick
+	for i, column := range m.basic {
+		if column < 0 {
+			continue
+		}
+		p := &m.columns[column]
+		pool := t.candidates[p.candidate].pool
+		uses := s.uses(t, p.candidate, &p.pattern)
+		copies := min(int(m.level[i]+1e-6), s.copies(p.shares), s.affordable(pool, uses))
+		if copies == 0 {
+			continue
+		}
+		picks = append(picks, pick{candidate: p.candidate, pattern: p.pattern, copies: copies, uses: uses})
+		s.remove(p.shares, copies)
+		s.spend(pool, uses, copies)
+	}
+	if s.complete(t) {
+		return picks
+	}
+	return append(picks, s.greedy(t, s.quote(t, s.left))...)
+}
+
+// correctionFor turns the worth of a pod into a correction of its value, of at
+// most the given factor either way. A pod without value asks for nothing, and
+// fits anyhow.
+func correctionFor(worth, value, most float64) float64 {
+	if value <= 0 {
+		return 1
+	}
+	return min(max(worth/value, 1/most), most)
+}

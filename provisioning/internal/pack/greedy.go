@@ -1,0 +1,167 @@
+package pack
+
+import (
+	"math"
+	"slices"
+)
+
+// pick is a pattern applied to some nodes at once.
+type pick struct {
+	candidate int
+	pattern
+	copies int
+	uses   []int64 // of each limited resource, by one copy
+}
+
+// prospect is the best known pattern of a candidate.
+type prospect struct {
+	pattern
+	score  float64 // value for money: of the pattern, or a ceiling for it
+	looked bool    // since prices were last asked for
+	dead   bool    // nothing fits, or limits forbid it
+}
+
+// greedy buys nodes in a tier until nothing that is left fits: again and again
+// the candidate whose best fill is worth most for its price.
+//
+// A candidate's fill is made only when it comes up for selection: its score is
+// a ceiling until then, first what its whole capacity is worth, later what its
+// last fill was worth, as that only falls while pods run out. The first
+// candidate that keeps the top after being looked at is the best.
+//
+// Dual prices hold at the margin only: they say that two kinds of node are
+// worth buying, not how many of each. So a pattern is applied to a share of
+// what is left at a time, and then prices are asked for again.
+func (s *solver) greedy(t *tier, q quote) []pick {
+	prospects := make([]prospect, len(t.candidates))
+	s.ceilings(t, prospects, q)
+	var picks []pick
+	var rest finish
+	spent, cost := 0.0, 0.0
+	s.finishWithOne(t, q, picks, cost, &rest)
+	for s.ctx.Err() == nil {
+		i := best(prospects)
+		if i < 0 {
+			break
+		}
+		p := &prospects[i]
+		copies := 0
+		if p.looked {
+			copies = s.copies(p.shares)
+		}
+		if copies == 0 {
+			s.look(t, i, p, q)
+			continue
+		}
+		uses := s.uses(t, i, &p.pattern)
+		copies = min(copies, s.affordable(t.candidates[i].pool, uses), s.portion(&p.pattern, q))
+		if copies == 0 {
+			p.dead = true
+			continue
+		}
+		picks = append(picks, pick{candidate: i, pattern: p.pattern, copies: copies, uses: uses})
+		p.shares = slices.Clone(p.shares) // the pick keeps the old ones
+		s.remove(p.shares, copies)
+		s.spend(t.candidates[i].pool, uses, copies)
+		cost += float64(t.candidates[i].price * float64(copies))
+		spent += float64(p.value * float64(copies))
+		if spent > q.total*requoteShare {
+			spent = 0
+			q = s.quote(t, s.left)
+			s.ceilings(t, prospects, q)
+		}
+		s.finishWithOne(t, q, picks, cost, &rest)
+	}
+	if rest.picks != nil && (rest.cost < cost || !s.complete(t)) {
+		s.restore(rest.end)
+		return rest.picks
+	}
+	return picks
+}
+
+const (
+	// portionShare is the share of what is left that one pattern may take.
+	portionShare = 0.08
+	// requoteShare is the share of what is left after whose sale prices are
+	// asked for again.
+	requoteShare = 0.04
+)
+
+// portion says how many copies of a pattern make up its portion.
+func (s *solver) portion(p *pattern, q quote) int {
+	n := q.total * portionShare / p.value
+	if !(n < math.MaxInt32) {
+		return math.MaxInt32 // pods that ask for nothing are worth nothing
+	}
+	return max(1, int(n))
+}
+
+// ceilings scores each prospect by what its whole capacity would fetch.
+func (s *solver) ceilings(t *tier, prospects []prospect, q quote) {
+	for i := range prospects {
+		c := &t.candidates[i]
+		worth := 0.0
+		for r, price := range q.highest[c.serves] {
+			worth += float64(price * float64(max(c.capacity[r], 0)))
+		}
+		prospects[i].looked = false
+		prospects[i].score = min(worth, q.total) / c.price * s.highestCorrection
+	}
+}
+
+// look makes the best fill of a candidate from what is left.
+func (s *solver) look(t *tier, i int, p *prospect, q quote) {
+	s.steps++
+	c := &t.candidates[i]
+	got := s.filler.fill(&c.bin, q.entries[c.serves], s.left, worth{
+		value:      q.value,
+		correction: s.correction,
+		target:     q.target[c.serves],
+		highest:    q.highest[c.serves],
+	})
+	p.shares = append(p.shares[:0], got.shares...)
+	p.trait, p.value = got.trait, got.value
+	s.keepMinValues(t, i, &p.pattern, q.value)
+	corrected := 0.0
+	for _, sh := range p.shares {
+		corrected += float64(q.value[sh.Class] * float64(sh.Count) * s.correction[sh.Class])
+	}
+	p.score = corrected / c.price
+	p.looked = true
+	p.dead = len(p.shares) == 0
+}
+
+// best returns the live candidate with the highest score, the largest of
+// equals, -1 if there is none.
+func best(prospects []prospect) int {
+	top := -1
+	for i := range prospects {
+		p := &prospects[i]
+		if p.dead {
+			continue
+		}
+		if top < 0 || p.score > prospects[top].score*(1+1e-9) ||
+			p.score > prospects[top].score*(1-1e-9) && p.value > prospects[top].value {
+			top = i
+		}
+	}
+	return top
+}
+
+// affordable says how many nodes with the given uses the limits of a pool
+// still allow.
+func (s *solver) affordable(pool int, uses []int64) int {
+	n := int(^uint(0) >> 1)
+	for r, use := range uses {
+		if use > 0 {
+			n = min(n, int(max(s.limits[pool][r], 0)/use))
+		}
+	}
+	return n
+}
+
+func (s *solver) spend(pool int, uses []int64, copies int) {
+	for r, use := range uses {
+		s.limits[pool][r] -= use * int64(copies)
+	}
+}

@@ -1,0 +1,179 @@
+package pack
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// knapsack finds the most that the pods on one node can be worth.
+type knapsack struct {
+	p     *Problem
+	left  []int
+	worth []float64
+
+	items    []item
+	room     []int64
+	rates    []float64 // by resource: what the room of the node is worth
+	plane    []float64 // scratch of rate
+	after    [][]float64
+	counts   []int // by position: what is in now
+	chosen   []int // the same for the best found
+	best     float64
+	open     float64 // the most that branches not looked at might hold
+	visits   int
+	patience int
+}
+
+// item is a class that may go on the node.
+type item struct {
+	entry
+	request    []int64
+	limit      int
+	worth      float64
+	efficiency float64 // worth by what its request costs at the rates
+}
+
+func newKnapsack(p *Problem, left []int, worth []float64) *knapsack {
+	return &knapsack{p: p, left: left, worth: worth, room: make([]int64, p.Dims), rates: make([]float64, p.Dims)}
+}
+
+// load takes up a node: its room and the classes it may hold, the most
+// efficient first.
+func (k *knapsack) load(entries []entry, capacity []int64) {
+	copy(k.room, capacity)
+	k.items = k.items[:0]
+	last := int32(-1)
+	for _, e := range entries {
+		if e.class == last || k.left[e.class] == 0 || k.worth[e.class] <= 0 {
+			continue
+		}
+		last = e.class
+		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: k.left[e.class], worth: k.worth[e.class]})
+	}
+	k.rate(capacity)
+	for i := range k.items {
+		it := &k.items[i]
+		charge := 0.0
+		for r, want := range it.request {
+			charge += float64(k.rates[r] * float64(want))
+		}
+		it.efficiency = it.worth / charge
+	}
+	slices.SortStableFunc(k.items, func(x, y item) int { return -cmp.Compare(x.efficiency, y.efficiency) })
+	k.prepareAfter()
+}
+
+// prepareAfter works out, for each position and resource, the highest worth by
+// unit of the resource among the items from there on.
+func (k *knapsack) prepareAfter() {
+	for len(k.after) < len(k.items)+1 {
+		k.after = append(k.after, make([]float64, k.p.Dims))
+	}
+	clear(k.after[len(k.items)])
+	for i := len(k.items) - 1; i >= 0; i-- {
+		for r := range k.after[i] {
+			k.after[i][r] = k.after[i+1][r]
+			switch want := k.items[i].request[r]; {
+			case want > 0:
+				k.after[i][r] = max(k.after[i][r], k.items[i].worth/float64(want))
+			default:
+				k.after[i][r] = unlimited
+			}
+		}
+	}
+}
+
+// unlimited stands for items that need nothing of a resource.
+const unlimited = math.MaxFloat64
+
+// ceiling bounds from above what the whole node can hold.
+func (k *knapsack) ceiling() float64 { return k.above(0) }
+
+// above bounds from above what items from position i on can add in the room
+// there is: by each resource alone, and by all at the rates.
+func (k *knapsack) above(i int) float64 {
+	if i == len(k.items) {
+		return 0
+	}
+	charge := 0.0
+	bound := unlimited
+	for r, room := range k.room {
+		if room < 0 {
+			room = 0
+		}
+		charge += float64(k.rates[r] * float64(room))
+		if rate := k.after[i][r]; rate < unlimited {
+			bound = min(bound, float64(rate*float64(room)))
+		}
+	}
+	return min(bound, float64(charge*k.items[i].efficiency))
+}
+
+// most returns the highest worth of a pattern that it found above floor, or
+// else floor, and a ceiling over all patterns. The two are equal unless it ran
+// out of visits.
+func (k *knapsack) most(floor float64, visits int) (found, ceiling float64) {
+	k.best, k.open, k.visits, k.patience = floor, 0, 0, visits
+	k.counts = append(k.counts[:0], make([]int, len(k.items))...)
+	k.chosen = k.chosen[:0]
+	k.search(0, 0)
+	return k.best, max(k.best, k.open)
+}
+
+// search tries all counts of the item at position i, most first. Once visits
+// have run out, it only notes how much the branches left might hold.
+func (k *knapsack) search(i int, value float64) {
+	if value > k.best {
+		k.best = value
+		k.chosen = append(k.chosen[:0], k.counts[:i]...)
+	}
+	above := value + k.above(i)
+	if i == len(k.items) || above <= k.best*(1+1e-9) {
+		return
+	}
+	if k.visits++; k.visits > k.patience {
+		k.open = max(k.open, above)
+		return
+	}
+	it := &k.items[i]
+	n := k.fitting(it)
+	k.put(it, n)
+	for ; ; n-- {
+		k.counts[i] = n
+		k.search(i+1, value+float64(it.worth*float64(n)))
+		if n == 0 {
+			return
+		}
+		k.put(it, -1)
+	}
+}
+
+func (k *knapsack) fitting(it *item) int {
+	n := int64(it.limit)
+	for r, want := range it.request {
+		if want > 0 {
+			n = min(n, max(k.room[r], 0)/want)
+		}
+	}
+	return int(n)
+}
+
+func (k *knapsack) put(it *item, n int) {
+	for r, want := range it.request {
+		k.room[r] -= want * int64(n)
+	}
+}
+
+// shares lists the best pattern found by most, if it found one above its
+// floor.
+func (k *knapsack) shares() []Share {
+	var out []Share
+	for i, n := range k.chosen {
+		if n > 0 {
+			out = append(out, Share{Class: int(k.items[i].class), Variant: int(k.items[i].variant), Count: n})
+		}
+	}
+	sortShares(out)
+	return out
+}

@@ -1,0 +1,73 @@
+package pack
+
+import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+
+// options returns the options of a pool that hold a pattern: admitted by every
+// variant in it and large enough for the sum. The set is scratch space, valid
+// until the next call.
+func (s *solver) options(pool int, shares []Share, trait int32) bitset.Set {
+	p := &s.p.Pools[pool]
+	set := s.scratch
+	clear(set)
+	set.AddRange(p.First, p.Last)
+	sum := s.sum
+	clear(sum)
+	for _, sh := range shares {
+		class := &s.p.Classes[sh.Class]
+		set.And(class.Variants[sh.Variant].Options)
+		for r, want := range class.Request {
+			sum[r] += want * int64(sh.Count)
+		}
+	}
+	if trait != 0 {
+		set.And(s.p.Traits.Options(pool, trait))
+	}
+	s.round++
+	for o := range set.All() {
+		if !s.holds(s.capacityOf[o], sum) {
+			set.Remove(o)
+		}
+	}
+	return set
+}
+
+// holds says whether a capacity holds a sum. Many options share a capacity, so
+// the answer is kept for the round.
+func (s *solver) holds(capacity int32, sum []int64) bool {
+	if s.answered[capacity] != s.round {
+		s.answered[capacity] = s.round
+		s.answer[capacity] = fits(sum, s.capacities[capacity])
+	}
+	return s.answer[capacity]
+}
+
+// capacities numbers the distinct capacity vectors of the options.
+func capacities(p *Problem) (of []int32, all [][]int64) {
+	index := map[*int64]int32{}
+	of = make([]int32, len(p.Options))
+	for o := range p.Options {
+		if p.Dims == 0 {
+			continue
+		}
+		key := &p.Options[o].Capacity[0]
+		id, ok := index[key]
+		if !ok {
+			id = int32(len(all))
+			index[key] = id
+			all = append(all, p.Options[o].Capacity)
+		}
+		of[o] = id
+	}
+	if p.Dims == 0 {
+		all = append(all, nil)
+	}
+	return of, all
+}
+
+// first returns the least member of a set, -1 if it is empty.
+func first(set bitset.Set) int {
+	for i := range set.All() {
+		return i
+	}
+	return -1
+}

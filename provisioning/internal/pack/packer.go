@@ -1,0 +1,184 @@
+package pack
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+)
+
+// Packer is a Problem made ready to be solved, any number of times and from
+// any number of goroutines.
+type Packer struct {
+	p     *Problem
+	tiers []*tier
+	size  []float64
+	kinds int
+
+	capacityOf []int32   // by option: which of capacities
+	capacities [][]int64 // each once, as far as options share the vector
+}
+
+// New compiles a problem. It costs about O(groups x options/64) plus
+// O(options x candidates) comparisons, and is independent of counts.
+func New(p *Problem) *Packer {
+	k := &Packer{p: p, size: sizes(p)}
+	for c := range p.Classes {
+		k.kinds = max(k.kinds, p.Classes[c].Kind+1)
+	}
+	k.capacityOf, k.capacities = capacities(p)
+	for i := 0; i < len(p.Pools); {
+		j := i
+		var pools []int
+		for j < len(p.Pools) && p.Pools[j].Tier == p.Pools[i].Tier {
+			pools = append(pools, j)
+			j++
+		}
+		k.tiers = append(k.tiers, newTier(p, pools))
+		i = j
+	}
+	return k
+}
+
+// solver is one run.
+type solver struct {
+	*Packer
+	ctx      context.Context
+	filler   *filler
+	left     []int     // by class
+	limits   [][]int64 // by pool: what may still be used
+	steps    int
+	maxSteps int
+
+	correction        []float64 // by class: see rounds
+	highestCorrection float64
+
+	scratch  bitset.Set // of options
+	sum      []int64
+	possible map[possibleKey]int
+
+	round    int32   // of questions about one sum
+	answered []int32 // by capacity: the round it was last asked in
+	answer   []bool
+}
+
+// Solve packs the pods: first into existing nodes, then tier by tier into new
+// ones. When maxSteps patterns have been built it stops looking for better
+// ones, but still finishes. It fails only with the context's error.
+func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &solver{
+		Packer:   k,
+		ctx:      ctx,
+		filler:   newFiller(k.p),
+		left:     make([]int, len(k.p.Classes)),
+		limits:   make([][]int64, len(k.p.Pools)),
+		maxSteps: maxSteps,
+		scratch:  bitset.New(len(k.p.Options)),
+		sum:      make([]int64, k.p.Dims),
+		possible: map[possibleKey]int{},
+		answered: make([]int32, len(k.capacities)),
+		answer:   make([]bool, len(k.capacities)),
+	}
+	for c := range k.p.Classes {
+		s.left[c] = k.p.Classes[c].Count
+	}
+	for i := range k.p.Pools {
+		s.limits[i] = slices.Clone(k.p.Pools[i].Limits)
+	}
+	out := &Result{Nodes: make([][]Share, len(k.p.Nodes))}
+	if err := s.fillNodes(out); err != nil {
+		return nil, err
+	}
+	for _, t := range k.tiers {
+		if err := s.buy(t, out); err != nil {
+			return nil, err
+		}
+	}
+	out.Left = s.left
+	out.Steps = s.steps
+	return out, nil
+}
+
+// fillNodes places pods on existing nodes, which cost nothing: each node in
+// turn takes pods that fill it well, rather those that would be dear elsewhere.
+func (s *solver) fillNodes(out *Result) error {
+	if len(s.p.Nodes) == 0 {
+		return nil
+	}
+	w := s.nodeWorth()
+	entries := make([]entry, 0, len(s.p.Classes))
+	for i := range s.p.Nodes {
+		if err := s.ctx.Err(); err != nil {
+			return err
+		}
+		n := &s.p.Nodes[i]
+		entries = entries[:0]
+		for c := range n.Classes.All() {
+			if s.left[c] > 0 && fits(s.p.Classes[c].Request, n.Free) {
+				entries = append(entries, entry{class: int32(c)})
+			}
+		}
+		if len(entries) == 0 {
+			continue
+		}
+		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1}
+		s.steps++
+		got := s.filler.fill(&b, entries, s.left, w)
+		out.Nodes[i] = slices.Clone(got.shares)
+		s.remove(got.shares, 1)
+	}
+	return nil
+}
+
+func (s *solver) remove(shares []Share, copies int) {
+	for _, sh := range shares {
+		s.left[sh.Class] -= sh.Count * copies
+	}
+}
+
+// copies says how often shares can be taken from what is left.
+func (s *solver) copies(shares []Share) int {
+	if len(shares) == 0 {
+		return 0
+	}
+	n := -1
+	for i := 0; i < len(shares); {
+		c, sum := shares[i].Class, 0
+		for ; i < len(shares) && shares[i].Class == c; i++ {
+			sum += shares[i].Count
+		}
+		if m := s.left[c] / sum; n < 0 || m < n {
+			n = m
+		}
+	}
+	return n
+}
+
+// sizes measures each class by the largest share it takes of the largest
+// capacity that any class may use.
+func sizes(p *Problem) []float64 {
+	used := bitset.New(len(p.Options))
+	for c := range p.Classes {
+		for _, v := range p.Classes[c].Variants {
+			used.Or(v.Options)
+		}
+	}
+	largest := make([]int64, p.Dims)
+	for o := range used.All() {
+		for r, c := range p.Options[o].Capacity {
+			largest[r] = max(largest[r], c)
+		}
+	}
+	out := make([]float64, len(p.Classes))
+	for c := range p.Classes {
+		for r, want := range p.Classes[c].Request {
+			if largest[r] > 0 {
+				out[c] = max(out[c], float64(want)/float64(largest[r]))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package pack
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+)
+
+// quote is what the covering relaxation says of a tier: the least cost, and
+// what a pod of each class is worth.
+type quote struct {
+	bound float64
+	value []float64 // by class
+	total float64   // of all that is left
+
+	// highest is, for each set of groups and resource, the highest price that
+	// any of its kinds pays.
+	highest [][]float64
+
+	// target is, for each set of groups and resource, the share of capacity
+	// that the cheapest cover has use for: 1 where the resource is scarce.
+	target [][]float64
+
+	// entries holds, for each set of groups, who may come and was left when
+	// prices were asked for.
+	entries [][]entry
+}
+
+// quote solves the covering relaxation for what is left in a tier, kind by
+// kind.
+func (s *solver) quote(t *tier, left []int) quote {
+	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
+	solution := cover.Solve(problem, maxPivots)
+	s.raise(t, solution.Prices)
+	out := quote{
+		bound:   s.withoutFees(t, solution.Bound),
+		value:   s.priced(t, solution.Prices),
+		highest: highest(t, solution.Prices),
+		target:  targets(t, problem, solution.Bought),
+	}
+	out.entries = alive(t, left)
+	for c, n := range left {
+		out.total += float64(out.value[c] * float64(n))
+	}
+	return out
+}
+
+// alive returns the entries of a tier without those of which nothing is left.
+func alive(t *tier, left []int) [][]entry {
+	out := make([][]entry, len(t.entries))
+	for s, entries := range t.entries {
+		if len(entries) <= sampleFrom {
+			out[s] = entries // so few that it does not matter
+			continue
+		}
+		for _, e := range entries {
+			if left[e.class] > 0 {
+				out[s] = append(out[s], e)
+			}
+		}
+	}
+	return out
+}
+
+const (
+	// maxPivots bounds a simplex; duals are near their optimum long before.
+	maxPivots = 500
+	// maxFineRows bounds the size of the relaxation that tells classes apart
+	// by the room they need too, and maxFinePivots its simplex, which only runs
+	// once.
+	maxFineRows   = 1000
+	maxFinePivots = 5000
+)
+
+// fineBound solves the relaxation in which a pod uses only options with room
+// for it. It is a better bound than that of kinds, and takes longer.
+func (s *solver) fineBound(t *tier, left []int) float64 {
+	if t.groups*s.p.Dims > maxFineRows {
+		return 0
+	}
+	problem := s.relaxation(t, left, t.serves, t.groups, func(c int) int { return int(t.groupOf[c]) })
+	return s.withoutFees(t, cover.Solve(problem, maxFinePivots).Bound)
+}
+
+// relaxation states the covering problem for what is left, with classes lumped
+// together by a number below count.
+func (s *solver) relaxation(t *tier, left []int, serves [][]int, count int, lump func(class int) int) *cover.Problem {
+	problem := &cover.Problem{Serves: serves, Demand: make([][]float64, count)}
+	for g := range problem.Demand {
+		problem.Demand[g] = make([]float64, s.p.Dims)
+	}
+	for c, n := range left {
+		if t.groupOf[c] >= 0 && n > 0 {
+			demand := problem.Demand[lump(c)]
+			for r, want := range s.p.Classes[c].Request {
+				demand[r] += float64(float64(want) * float64(n))
+			}
+		}
+	}
+	problem.Supplies = t.supplies
+	return problem
+}
+
+// withoutFees takes the fee that candidates carry off a bound.
+func (s *solver) withoutFees(t *tier, bound float64) float64 {
+	if t.free {
+		return 0 // where something costs nothing, fees are all there is
+	}
+	return bound / (1 + 2*feeShare)
+}
+
+// setSupplies states the candidates for the relaxation.
+func (t *tier) setSupplies(p *Problem) {
+	amounts := make([]float64, len(t.candidates)*p.Dims)
+	for i := range t.candidates {
+		c := &t.candidates[i]
+		amount := amounts[i*p.Dims : (i+1)*p.Dims]
+		for r, a := range c.capacity {
+			amount[r] = math.Max(float64(a), 0)
+		}
+		t.supplies = append(t.supplies, cover.Supply{Price: c.price, Amount: amount, Serves: c.serves})
+		t.free = t.free || p.Options[c.option].Price == 0
+	}
+}
+
+// targets compares what the kinds of each set demand with what is bought of the
+// supplies open to any of them.
+func targets(t *tier, p *cover.Problem, bought []float64) [][]float64 {
+	out := make([][]float64, len(p.Serves))
+	served := make([]bool, len(p.Demand))
+	for s, groups := range p.Serves {
+		clear(served)
+		demand := make([]float64, len(p.Demand[groups[0]]))
+		supply := make([]float64, len(demand))
+		for _, g := range groups {
+			served[g] = true
+			for r, d := range p.Demand[g] {
+				demand[r] += d
+			}
+		}
+		for i, x := range bought {
+			if x > 0 && slices.ContainsFunc(p.Serves[p.Supplies[i].Serves], func(g int) bool { return served[g] }) {
+				for r, a := range p.Supplies[i].Amount {
+					supply[r] += float64(x * a)
+				}
+			}
+		}
+		out[s] = make([]float64, len(demand))
+		for r := range demand {
+			out[s][r] = 1
+			if supply[r] > 0 {
+				out[s][r] = min(1, max(demand[r]/supply[r], 0.02))
+			}
+		}
+	}
+	return out
+}
+
+// raise lifts each price to a hundredth of the least price of the resource
+// bought alone. A plentiful resource costs nothing, but may be scarce at the
+// end, and a pod that asks for nothing else must still be worth something.
+func (s *solver) raise(t *tier, prices [][]float64) {
+	floor := t.unit
+	for g := range prices {
+		for r := range prices[g] {
+			prices[g][r] = math.Max(prices[g][r], floor[r]/100)
+		}
+	}
+}
+
+// priced values each pod by the prices of its kind.
+func (s *solver) priced(t *tier, prices [][]float64) []float64 {
+	out := make([]float64, len(s.p.Classes))
+	for c := range out {
+		if t.groupOf[c] >= 0 {
+			for r, want := range s.p.Classes[c].Request {
+				out[c] += float64(prices[s.p.Classes[c].Kind][r] * float64(want))
+			}
+		}
+	}
+	return out
+}
+
+func highest(t *tier, prices [][]float64) [][]float64 {
+	out := make([][]float64, len(t.kinds))
+	for s, kinds := range t.kinds {
+		out[s] = slices.Clone(prices[kinds[0]])
+		for _, g := range kinds[1:] {
+			for r, p := range prices[g] {
+				out[s][r] = math.Max(out[s][r], p)
+			}
+		}
+	}
+	return out
+}
+
+// unitPrices returns the least price of each resource bought alone.
+func (t *tier) unitPrices(dims int) []float64 {
+	unit := make([]float64, dims)
+	for i := range t.candidates {
+		for r, a := range t.candidates[i].capacity {
+			if a <= 0 {
+				continue
+			}
+			if p := t.candidates[i].price / float64(a); unit[r] == 0 || p < unit[r] {
+				unit[r] = p
+			}
+		}
+	}
+	return unit
+}
+
+// onlyHere is the correction of pods that no new node takes.
+const onlyHere = 10
+
+// nodeWorth says which pods existing nodes, which cost nothing, should take
+// first: those that no tier takes, then those that cost most for what they ask
+// in the first tier that takes them.
+func (s *solver) nodeWorth() worth {
+	out := worth{
+		value:      make([]float64, len(s.p.Classes)),
+		correction: slices.Repeat([]float64{onlyHere}, len(s.p.Classes)),
+	}
+	for _, t := range slices.Backward(s.tiers) {
+		q := s.quote(t, s.left)
+		for c := range t.classes.All() {
+			alone := 0.0 // what each resource would cost bought by itself
+			for r, want := range s.p.Classes[c].Request {
+				alone += float64(t.unit[r] * float64(want))
+			}
+			out.value[c], out.correction[c] = q.value[c], 1
+			if alone > 0 {
+				out.correction[c] = math.Sqrt(q.value[c] / alone)
+			}
+		}
+	}
+	return out
+}

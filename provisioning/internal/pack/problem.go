@@ -1,0 +1,135 @@
+// Package pack is the numeric heart of the engine: it fills existing nodes and
+// buys new ones so that counts of identical pods find room at the least cost.
+//
+// It knows nothing of Kubernetes. Pods come as classes with a request vector
+// and a count; launch options as capacity vectors with a price; every rule
+// about labels and taints has been lowered to the set of options that a class
+// may use. All numbers are integers but prices, and nothing depends on chance,
+// time or map order.
+package pack
+
+import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+
+// Problem is one packing problem. It is read-only once handed to New.
+type Problem struct {
+	// Dims is the number of resources. Every vector has this length.
+	Dims int
+
+	Classes []Class
+
+	// Options lie pool by pool, within a pool cheapest first.
+	Options []Option
+
+	// Pools are in the order they are tried: ascending Tier.
+	Pools []Pool
+
+	// Nodes are existing nodes in the order they are filled.
+	Nodes []Node
+
+	// Traits knows the labels that an option leaves open; nil when no variant
+	// has a trait.
+	Traits Traits
+}
+
+// Class is a group of identical pods.
+type Class struct {
+	Request  []int64
+	Count    int
+	Variants []Variant
+
+	// Kind is equal for classes that may use the same options but for the room
+	// they need: the relaxation that prices pods tells only kinds apart. Kinds
+	// are numbered from 0, without gaps.
+	Kind int
+}
+
+// Variant is one way to place the pods of a class on new nodes.
+type Variant struct {
+	// Options that hold one pod of the class: labels, taints and room.
+	Options bitset.Set
+	// Trait is what the pods ask of the labels that options leave open; 0 asks
+	// nothing.
+	Trait int32
+}
+
+// Traits is an algebra over the labels that an option leaves open. All
+// methods must be safe for concurrent use.
+type Traits interface {
+	// Merge returns the trait that asks for both, or false when no node of the
+	// pool can have both.
+	Merge(pool int, a, b int32) (int32, bool)
+	// Options returns the options of the pool that can have the trait.
+	Options(pool int, trait int32) bitset.Set
+	// Values returns the value numbers of a MinValue of the pool that a node
+	// with the trait can still show; nil means all.
+	Values(pool, minValue int, trait int32) bitset.Set
+}
+
+// Option is one way to launch a node.
+type Option struct {
+	Price    float64 // USD per hour
+	Capacity []int64 // allocatable less daemons
+}
+
+// Pool is a range of options under common rules.
+type Pool struct {
+	First, Last int // its options are [First, Last)
+	Tier        int
+
+	// Limits is what may still be used of each limited resource; nil means
+	// that there are no limits.
+	Limits []int64
+	// Uses holds, for each option from First on, what a launch takes of each
+	// limited resource.
+	Uses [][]int64
+
+	MinValues []MinValue
+	// BestEffort lowers a MinValue to what can be had.
+	BestEffort bool
+}
+
+// MinValue demands that the options of a node show at least Need distinct
+// values. Values holds the value numbers, small and dense, of each option from
+// the pool's First on.
+type MinValue struct {
+	Need   int
+	Values [][]int32
+	Count  int // value numbers are below Count
+}
+
+// Node is an existing node.
+type Node struct {
+	Free    []int64
+	Classes bitset.Set // that may run here by labels and taints
+}
+
+// Result says which pods go where.
+type Result struct {
+	// Nodes holds, for each existing node, what it takes.
+	Nodes [][]Share
+	// New holds the nodes to launch, tier by tier.
+	New []Launch
+	// Left counts, by class, the pods without a place.
+	Left []int
+	// Bound is a lower bound on the cost of New.
+	Bound float64
+	Steps int
+}
+
+// Share is a number of pods of one class on one node.
+type Share struct {
+	Class   int
+	Variant int // of the class; meaningless on existing nodes
+	Count   int
+}
+
+// Launch is a number of identical new nodes.
+type Launch struct {
+	Pool    int
+	Copies  int
+	Shares  []Share    // on each copy, ascending by class
+	Options bitset.Set // each of which holds the shares
+	Trait   int32
+	Price   float64 // of the cheapest option
+	Relaxed bool    // a MinValue was lowered
+}

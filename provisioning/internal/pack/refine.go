@@ -1,0 +1,170 @@
+package pack
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// refine improves a fill by exchange: it takes one or two pods out, fills the
+// room again by worth, and keeps what is worth more. A greedy fill of a small
+// node leaves a gap that no single pod fits; an exchange often closes it.
+//
+// It looks at O(shares^2 x entries) exchanges a round, and stops after a few
+// rounds. Large nodes waste little and are left as they are, and so are pods
+// with traits.
+func (f *filler) refine(left []int, w *worth, out *pattern) {
+	const rounds, many = 3, 40
+	pods := 0
+	for i := range f.shares {
+		pods += f.shares[i].Count
+	}
+	if pods > many {
+		return
+	}
+	f.rankByWorth(w)
+	for range rounds {
+		if !f.improve(left, w, out) {
+			return
+		}
+	}
+}
+
+// rankByWorth lists the weighed entries that may be put in, the most valuable
+// first, and notes how far they are worth more than the room they ask for.
+func (f *filler) rankByWorth(w *worth) {
+	value := w.value
+	f.ranked, f.dear = f.ranked[:0], 1
+	for _, e := range f.weighed {
+		if e.trait != 0 {
+			continue
+		}
+		f.ranked = append(f.ranked, e)
+		asked := 0.0
+		for r, price := range w.highest {
+			asked += float64(price * float64(f.p.Classes[e.class].Request[r]))
+		}
+		if value[e.class] > float64(f.dear*asked) {
+			f.dear = min(value[e.class]/asked, math.MaxFloat64)
+		}
+	}
+	slices.SortFunc(f.ranked, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(value[y.class], value[x.class]), cmp.Compare(x.class, y.class), cmp.Compare(x.variant, y.variant))
+	})
+}
+
+// improve makes every exchange that gains, and says whether there was one.
+func (f *filler) improve(left []int, w *worth, out *pattern) bool {
+	found := false
+	const pairsUpTo = 10
+	for i := 0; i < len(f.shares); i++ {
+		last := len(f.shares)
+		if last > pairsUpTo {
+			last = i // one pod at a time
+		}
+		for j := i - 1; j < last; j++ {
+			// j below i stands for taking out one pod only.
+			if f.exchange(i, j, left, w, out) {
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+// exchange takes out a pod of share i and, unless j is below i, one of share
+// j, and puts in what is worth most. It undoes all unless that gains.
+func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
+	value := w.value
+	first, second := i, -1
+	if j >= i {
+		second = j
+	}
+	if !f.removable(first, second) {
+		return false
+	}
+	loss := f.move(f.shares[first].Class, -1, value)
+	if second >= 0 {
+		loss += f.move(f.shares[second].Class, -1, value)
+	}
+	gain, most := 0.0, f.dear*f.gap(w.highest)*(1+1e-9)
+	f.added = f.added[:0]
+	// Pods that fit are worth no more than most together, nor each.
+	from, _ := slices.BinarySearchFunc(f.ranked, most, func(e entry, most float64) int { return cmp.Compare(most, value[e.class]) })
+	for _, e := range f.ranked[from:] {
+		if gain+most <= loss {
+			break
+		}
+		c := int(e.class)
+		for int(f.used[c]) < left[c] && fits(f.p.Classes[c].Request, f.room) {
+			gain += f.move(c, 1, value)
+			f.added = append(f.added, e)
+			most = f.dear * f.gap(w.highest) * (1 + 1e-9)
+		}
+	}
+	if gain > loss*(1+1e-9) {
+		f.settle(first, second)
+		out.value += gain - loss
+		return true
+	}
+	for _, e := range f.added {
+		f.move(int(e.class), -1, value)
+	}
+	f.move(f.shares[first].Class, 1, value)
+	if second >= 0 {
+		f.move(f.shares[second].Class, 1, value)
+	}
+	return false
+}
+
+// removable says whether a pod of each share is there to take out and may go.
+func (f *filler) removable(first, second int) bool {
+	need := 1
+	if second == first {
+		need = 2
+	}
+	if f.shares[first].Count < need || f.traitOf(first) != 0 {
+		return false
+	}
+	return second < 0 || f.shares[second].Count >= 1 && f.traitOf(second) == 0
+}
+
+func (f *filler) traitOf(share int) int32 {
+	s := &f.shares[share]
+	return f.p.Classes[s.Class].Variants[s.Variant].Trait
+}
+
+// move puts pods of a class in (n > 0) or takes them out, and returns what
+// they are worth.
+func (f *filler) move(c, n int, value []float64) float64 {
+	if f.used[c] == 0 {
+		f.touched = append(f.touched, int32(c))
+	}
+	f.used[c] += int32(n)
+	for r, want := range f.p.Classes[c].Request {
+		f.room[r] -= want * int64(n)
+	}
+	return value[c]
+}
+
+// settle writes an exchange into the shares.
+func (f *filler) settle(first, second int) {
+	f.shares[first].Count--
+	if second >= 0 {
+		f.shares[second].Count--
+	}
+	for _, e := range f.added {
+		f.addShare(e, 1)
+	}
+}
+
+// addShare notes n more pods of an entry.
+func (f *filler) addShare(e entry, n int) {
+	for i := range f.shares {
+		if s := &f.shares[i]; s.Class == int(e.class) && s.Variant == int(e.variant) {
+			s.Count += n
+			return
+		}
+	}
+	f.shares = append(f.shares, Share{Class: int(e.class), Variant: int(e.variant), Count: n})
+}

@@ -1,0 +1,105 @@
+package pack
+
+import "slices"
+
+const (
+	// maxRounds is the most often that a tier is packed anew.
+	maxRounds = 4
+	// roundsGap is the gap to the bound below which another round is not
+	// worth its time.
+	roundsGap = 0.0125
+	// hopelessGap is the gap above which rounds give way to column generation.
+	hopelessGap = 0.06
+	// roundsSteps is the number of patterns after which no new round begins.
+	roundsSteps = 5000
+	// learning is how far corrections move towards what was paid.
+	learning = 0.7
+)
+
+// state is what a greedy run changes.
+type state struct {
+	left   []int
+	limits [][]int64
+}
+
+func (s *solver) save() state {
+	return state{slices.Clone(s.left), cloneLimits(s.limits)}
+}
+
+// restore goes back to a saved state, which stays as it is.
+func (s *solver) restore(to state) {
+	copy(s.left, to.left)
+	s.limits = cloneLimits(to.limits)
+}
+
+func cloneLimits(limits [][]int64) [][]int64 {
+	out := make([][]int64, len(limits))
+	for i := range limits {
+		out[i] = slices.Clone(limits[i])
+	}
+	return out
+}
+
+// rounds runs greedy again and again and keeps the cheapest run.
+//
+// The covering relaxation cuts pods in pieces, so it undervalues those that
+// are hard to combine: they stay behind and end up on nodes half empty. Each
+// round therefore values a class higher by what its pods cost in the round
+// before, and takes it earlier.
+func (s *solver) rounds(t *tier, q quote) []pick {
+	start, startSteps := s.save(), s.steps
+	s.correction = slices.Repeat([]float64{1}, len(s.left))
+	s.highestCorrection = 1
+	var best []pick
+	var end state
+	bestCost := 0.0
+	for round := range maxRounds {
+		s.restore(start)
+		picks := s.greedy(t, q)
+		cost := costOf(t, picks)
+		complete := s.complete(t)
+		if round == 0 || complete && cost < bestCost {
+			best, bestCost, end = picks, cost, s.save()
+		}
+		if !complete || bestCost < q.bound*(1+roundsGap) || s.steps >= s.maxSteps || s.steps-startSteps >= roundsSteps || s.ctx.Err() != nil {
+			break
+		}
+		if bestCost > q.bound*(1+hopelessGap) && s.generates(t, start.left) {
+			break
+		}
+		s.correct(t, picks, q.value)
+	}
+	s.restore(end)
+	return best
+}
+
+// correct raises the correction of each class towards what its pods cost for
+// what they are worth.
+func (s *solver) correct(t *tier, picks []pick, value []float64) {
+	paid := make([]float64, len(s.left))
+	worth := make([]float64, len(s.left))
+	for i := range picks {
+		p := &picks[i]
+		ratio := t.candidates[p.candidate].price / worthOf(p.shares, value)
+		for _, sh := range p.shares {
+			w := float64(value[sh.Class] * float64(sh.Count) * float64(p.copies))
+			paid[sh.Class] += float64(ratio * w)
+			worth[sh.Class] += w
+		}
+	}
+	for c := range paid {
+		if worth[c] > 0 {
+			s.correction[c] *= 1 + float64(learning*(paid[c]/worth[c]-1))
+			s.highestCorrection = max(s.highestCorrection, s.correction[c])
+		}
+	}
+}
+
+// worthOf sums up what shares are worth.
+func worthOf(shares []Share, value []float64) float64 {
+	sum := 0.0
+	for _, sh := range shares {
+		sum += float64(value[sh.Class] * float64(sh.Count))
+	}
+	return sum
+}

@@ -1,0 +1,23 @@
+// Package randproblem makes up provisioning problems for tests: the same
+// problem for the same seed, on every machine and in every version of Go.
+//
+// Random problems are worth little where everything is easy, so the ones made
+// here are full of edges: pools that may launch nothing, offerings that are
+// sold out, labels that an instance type leaves open, amounts that fit to the
+// byte, nodes half way through their start, DaemonSets that run on some options
+// only, selections that contradict themselves. Still every problem is
+// well-formed: Prepare has no reason to refuse it.
+//
+// # Model
+//
+// A problem is drawn in this order: its size, a catalog, pools with their own
+// view of the catalog, DaemonSets, existing nodes with bound pods, and pods in
+// shapes of which each has a few copies. Labels, taints and values come from
+// one short table, so that what one object asks for another often has.
+//
+// # Left out
+//
+// There is no promise on how often an edge comes up, nor that a seed keeps its
+// problem from one version of this package to the next. Tests name seeds in
+// failure messages only.
+package randproblem

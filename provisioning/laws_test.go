@@ -1,0 +1,341 @@
+package provisioning_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// TestLawOrderOfInput: the order of lists means nothing.
+func TestLawOrderOfInput(t *testing.T) {
+	for seed := range lawSeeds(3000, 100) {
+		opts := lawOptions(seed)
+		want := solved(t, randproblem.New(seed), opts)
+		in := randproblem.New(seed)
+		shuffle(&in, seed, false)
+		require.Equal(t, want, solved(t, in, opts), "seed %d", seed)
+		// The order of offerings is seen in the instance types that a plan
+		// points at, though not in the plan.
+		shuffle(&in, seed+1, true)
+		require.Equal(t, essence(want), essence(solved(t, in, opts)), "seed %d, offerings too", seed)
+	}
+}
+
+// TestLawRepeatable: solving again, or at the same time, gives an equal plan.
+func TestLawRepeatable(t *testing.T) {
+	for seed := range lawSeeds(3000, 60) {
+		opts := lawOptions(seed)
+		problem, err := provisioning.Prepare(randproblem.New(seed), opts)
+		require.NoError(t, err, "seed %d", seed)
+		plans := make([]*provisioning.Plan, 4)
+		errs := make([]error, len(plans))
+		var wg sync.WaitGroup
+		for i := range plans {
+			wg.Go(func() { plans[i], errs[i] = problem.Solve(context.Background()) })
+		}
+		wg.Wait()
+		want := solved(t, randproblem.New(seed), opts)
+		for i := range plans {
+			require.NoError(t, errs[i])
+			require.Equal(t, want, plans[i], "seed %d, solve %d", seed, i)
+		}
+	}
+}
+
+// TestLawReadOnlyInput: nothing that the input points at is written to, by
+// solving or by using the plan.
+func TestLawReadOnlyInput(t *testing.T) {
+	for seed := range lawSeeds(3000, 100) {
+		in, untouched := randproblem.New(seed), randproblem.New(seed)
+		plan := solved(t, in, nil)
+		for i := range plan.Create {
+			plan.Create[i].NodeClaim().Labels["written"] = "yes"
+			plan.Create[i].Request("token")
+		}
+		for i := range plan.Unplaced {
+			_ = plan.Unplaced[i].Reason.String()
+		}
+		// DeepEqual looks at unexported fields as well.
+		require.True(t, reflect.DeepEqual(untouched, in), "seed %d: the input was changed", seed)
+	}
+}
+
+// TestLawUnrelatedPool: a lighter pool that no pod tolerates changes nothing
+// but the count of options, and adds its word to each reason.
+func TestLawUnrelatedPool(t *testing.T) {
+	for seed := range lawSeeds(3000, 100) {
+		opts := lawOptions(seed)
+		in := randproblem.New(seed)
+		for _, pool := range in.NodePools {
+			weight := int32(1)
+			if pool.Spec.Weight != nil {
+				weight += *pool.Spec.Weight
+			}
+			pool.Spec.Weight = &weight
+		}
+		for _, pod := range in.Pods {
+			pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == "" })
+		}
+		want := essence(solved(t, in, opts))
+		in.NodePools = append(in.NodePools, unrelatedPool())
+		in.InstanceTypes["unrelated"] = randproblem.New(seed + 1).InstanceTypes[anyPool(randproblem.New(seed+1))]
+		got := essence(solved(t, in, opts))
+		requireSameBound(t, &want, &got, seed)
+		for i, u := range got.Unplaced {
+			if u.Reason.Cause == provisioning.CauseNodePools && len(u.Reason.Pools) > 0 {
+				last := len(u.Reason.Pools) - 1
+				require.Equal(t, "unrelated", u.Reason.Pools[last].NodePool, "seed %d", seed)
+				reason := *u.Reason
+				reason.Pools = reason.Pools[:last]
+				if last == 0 {
+					reason.Cause, reason.Pools = provisioning.CauseNoNodePool, nil
+				}
+				got.Unplaced[i].Reason = &reason
+			}
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+	}
+}
+
+// requireSameBound compares the bounds of two plans, and makes them and the
+// Stats equal for the comparison of the rest. The bound is rounded down by about
+// one in a million, which goes by what resources and prices there are.
+func requireSameBound(t *testing.T, want, got *planEssence, seed uint64) {
+	t.Helper()
+	require.InEpsilon(t, 1+want.LowerBound, 1+got.LowerBound, 1e-5, "seed %d", seed)
+	got.LowerBound, got.Stats = want.LowerBound, want.Stats
+}
+
+// unrelatedPool is one that asks about all the labels that pods ask about.
+func unrelatedPool() *v1.NodePool {
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "unrelated"}}
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "NodeClass", Name: "default"}
+	pool.Spec.Template.Spec.Requirements = requirements.MustParse(
+		"team, example.org/tier, example.org/rank > 0").NodeSelectorRequirements()
+	pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "nobody-tolerates-this", Effect: corev1.TaintEffectNoSchedule}}
+	return pool
+}
+
+func anyPool(in provisioning.Input) string {
+	if len(in.NodePools) == 0 {
+		return ""
+	}
+	return in.NodePools[0].Name
+}
+
+// TestLawHopelessPod: without a pod that no node can hold, existing or new, all
+// others have the same place.
+func TestLawHopelessPod(t *testing.T) {
+	removed := 0
+	for seed := range lawSeeds(3000, 100) {
+		opts := lawOptions(seed)
+		in := randproblem.New(seed)
+		plan := solved(t, in, opts)
+		for _, u := range plan.Unplaced {
+			if !hopeless(u, plan) {
+				continue
+			}
+			less := in
+			less.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(p *corev1.Pod) bool { return p == u.Pod })
+			want := essence(plan)
+			want.Unplaced = slices.DeleteFunc(want.Unplaced, func(v provisioning.Unplaced) bool { return v.Pod == u.Pod })
+			got := essence(solved(t, less, opts))
+			requireSameBound(t, &want, &got, seed)
+			require.Equal(t, want, got, "seed %d without %s", seed, u.Pod.Name)
+			removed++
+		}
+	}
+	require.Greater(t, removed, 30)
+}
+
+// hopeless says whether a pod was refused for what it is, and not for want of
+// room that others took.
+func hopeless(u provisioning.Unplaced, plan *provisioning.Plan) bool {
+	if u.Reason.ExistingNodes[provisioning.CauseResources] > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(u.Reason.Pools, func(r provisioning.PoolReason) bool {
+		return r.Cause == provisioning.CauseLimits
+	})
+}
+
+// TestLawFewSteps: a plan that ran out of steps is complete and valid.
+func TestLawFewSteps(t *testing.T) {
+	for seed := range lawSeeds(3000, 100) {
+		in := randproblem.New(seed)
+		opts := &provisioning.Options{MaxSteps: 1}
+		plan := solved(t, in, opts)
+		require.Empty(t, provisioning.Verify(in, plan, opts), "seed %d", seed)
+		require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts), "seed %d", seed)
+		placed := len(plan.Unplaced)
+		for _, n := range plan.Create {
+			placed += len(n.Pods)
+		}
+		for _, b := range plan.Bind {
+			placed += len(b.Pods)
+		}
+		require.Len(t, in.Pods, placed, "seed %d", seed)
+	}
+}
+
+// TestLawLaunchable: what a plan hands on to a provider or an API server is
+// sound, and a NodeClaim admits no launch but those in Options.
+func TestLawLaunchable(t *testing.T) {
+	claims := 0
+	for seed := range lawSeeds(3000, 100) {
+		in, opts := randproblem.New(seed), lawOptions(seed)
+		plan := solved(t, in, opts)
+		for i := range plan.Create {
+			n := &plan.Create[i]
+			request := n.Request(fmt.Sprintf("token-%d", i))
+			require.NoError(t, request.Validate(), "seed %d, node %s", seed, n.Name)
+			checkClaim(t, in, n, fmt.Sprintf("seed %d, node %s", seed, n.Name))
+			claims++
+		}
+	}
+	require.Greater(t, claims, 100)
+}
+
+func checkClaim(t *testing.T, in provisioning.Input, n *provisioning.NewNode, where string) {
+	t.Helper()
+	claim := n.NodeClaim()
+	require.Empty(t, claim.ValidateWith(nil), where)
+	asked, err := requirements.FromRequirements(claim.Spec.Requirements, in.Vocabulary)
+	require.NoError(t, err, where)
+	require.False(t, asked.Impossible(), where)
+	vocabulary := in.Vocabulary
+	if vocabulary == nil {
+		vocabulary = requirements.DefaultVocabulary()
+	}
+	listed := map[cloudprovider.OfferingKey]bool{}
+	for _, o := range n.Options {
+		listed[o.Key()] = true
+	}
+	admitted := 0
+	distinct := map[string]map[string]bool{}
+	for _, it := range in.InstanceTypes[n.Pool.Name] {
+		for i := range it.Offerings {
+			o := cloudprovider.LaunchOption{InstanceType: it, Offering: &it.Offerings[i]}
+			node := o.Requirements().Intersect(requirements.FromLabels(claim.Labels, in.Vocabulary))
+			if !o.Offering.Launchable() || !node.Compatible(asked, vocabulary) {
+				continue
+			}
+			require.True(t, listed[o.Key()], "%s: its NodeClaim admits %s, which is not among the options", where, o.Key())
+			admitted++
+			countValues(distinct, asked, node)
+		}
+	}
+	require.Positive(t, admitted, "%s: no offering satisfies its NodeClaim", where)
+	for r := range asked.All() {
+		require.GreaterOrEqual(t, len(distinct[r.Key()]), r.MinValues(), "%s: %s cannot be met", where, r)
+	}
+}
+
+func countValues(distinct map[string]map[string]bool, asked, node requirements.Set) {
+	for r := range asked.All() {
+		have, _ := node.Get(r.Key())
+		values, _ := have.Intersect(r).Values()
+		for _, v := range values {
+			if distinct[r.Key()] == nil {
+				distinct[r.Key()] = map[string]bool{}
+			}
+			distinct[r.Key()][v] = true
+		}
+	}
+}
+
+func solved(t *testing.T, in provisioning.Input, opts *provisioning.Options) *provisioning.Plan {
+	t.Helper()
+	plan, err := provisioning.Solve(context.Background(), in, opts)
+	require.NoError(t, err)
+	return plan
+}
+
+// planEssence is a plan with offerings by name.
+type planEssence struct {
+	Create           []nodeEssence
+	Bind             []provisioning.Binding
+	Unplaced         []provisioning.Unplaced
+	Cost, LowerBound float64
+	Stats            provisioning.Stats
+}
+
+type nodeEssence struct {
+	Name, Pool, Requirements, Requests, Daemons string
+	Labels                                      map[string]string
+	Options                                     []cloudprovider.OfferingKey
+	Prices                                      []float64
+	Pods                                        []*corev1.Pod
+	Relaxed                                     bool
+}
+
+func essence(plan *provisioning.Plan) planEssence {
+	e := planEssence{
+		Bind: plan.Bind, Unplaced: append([]provisioning.Unplaced{}, plan.Unplaced...),
+		Cost: plan.Cost, LowerBound: plan.LowerBound, Stats: plan.Stats,
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		node := nodeEssence{
+			Name: n.Name, Pool: n.Pool.Name, Requirements: n.Requirements.String(), Requests: n.Requests.String(),
+			Daemons: n.Daemons.String(), Labels: n.Labels, Pods: n.Pods, Relaxed: n.MinValuesRelaxed,
+		}
+		for _, o := range n.Options {
+			node.Options = append(node.Options, o.Key())
+			node.Prices = append(node.Prices, o.Offering.Price)
+		}
+		e.Create = append(e.Create, node)
+	}
+	return e
+}
+
+// shuffle puts the lists of an input into another order.
+func shuffle(in *provisioning.Input, seed uint64, offerings bool) {
+	r := &shuffler{state: seed}
+	mix(r, in.NodePools)
+	mix(r, in.Pods)
+	mix(r, in.Nodes)
+	mix(r, in.DaemonSetPods)
+	for i := range in.Nodes {
+		mix(r, in.Nodes[i].Pods)
+	}
+	done := map[*cloudprovider.InstanceType]bool{}
+	for _, pool := range in.NodePools {
+		types := in.InstanceTypes[pool.Name]
+		mix(r, types)
+		for _, it := range types {
+			if offerings && !done[it] {
+				done[it] = true
+				mix(r, it.Offerings)
+			}
+		}
+	}
+}
+
+// shuffler is a source of chance that is the same everywhere.
+type shuffler struct{ state uint64 }
+
+func (r *shuffler) below(n int) int {
+	r.state = r.state*6364136223846793005 + 1442695040888963407
+	return int((r.state >> 33) % uint64(n))
+}
+
+func mix[T any](r *shuffler, list []T) {
+	for i := len(list) - 1; i > 0; i-- {
+		j := r.below(i + 1)
+		list[i], list[j] = list[j], list[i]
+	}
+}

@@ -1,0 +1,215 @@
+package provisioning
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// sortedNodes returns the nodes by name, and reports those that are empty,
+// nameless or listed twice.
+func sortedNodes(nodes []Node, f *faults) []Node {
+	sorted := make([]Node, 0, len(nodes))
+	for i, n := range nodes {
+		switch {
+		case n.Node == nil && n.NodeClaim == nil:
+			f.add(fmt.Sprintf("Nodes[%d]", i), "", "has neither a Node nor a NodeClaim; set at least one")
+		case n.Name() == "":
+			f.add(fmt.Sprintf("Nodes[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
+		default:
+			sorted = append(sorted, n)
+		}
+	}
+	slices.SortStableFunc(sorted, func(a, b Node) int { return strings.Compare(a.Name(), b.Name()) })
+	checkNodes(sorted, f)
+	return slices.CompactFunc(sorted, func(a, b Node) bool {
+		if a.Name() != b.Name() {
+			return false
+		}
+		f.add(nodeObject(b), "", "is listed twice; list each node once, with its NodeClaim beside it")
+		return true
+	})
+}
+
+// checkNodes reports bound pods that are missing, and NodeClaims that are
+// listed beside their Node: their capacity would count twice.
+func checkNodes(nodes []Node, f *faults) {
+	claimed, named := map[string]bool{}, map[string]bool{}
+	for _, n := range nodes {
+		for i, pod := range n.Pods {
+			if pod == nil {
+				f.add(nodeObject(n), fmt.Sprintf("Pods[%d]", i), "is nil; leave it out")
+			}
+		}
+		if n.Node == nil {
+			continue
+		}
+		named[n.Node.Name] = true
+		if n.NodeClaim != nil {
+			claimed[n.NodeClaim.Name] = true
+		}
+	}
+	for _, n := range nodes {
+		if n.Node == nil && (claimed[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
+			f.add(nodeObject(n), "", "is listed apart from its Node; list both in one entry")
+		}
+	}
+}
+
+func nodeObject(n Node) string {
+	if n.Node == nil {
+		return fmt.Sprintf("NodeClaim %q", n.Name())
+	}
+	return fmt.Sprintf("Node %q", n.Name())
+}
+
+// leaving says whether the node is on its way out, so that no pod should be
+// sent there.
+func (n Node) leaving() bool {
+	return n.Node != nil && !n.Node.DeletionTimestamp.IsZero() ||
+		n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
+		n.hasCondition(v1.ConditionTypeInstanceTerminating)
+}
+
+// registered says whether the Node carries its own labels and taints by now.
+func (n Node) registered() bool {
+	return n.initialized() || n.Node != nil && n.Node.Labels[v1.NodeRegisteredLabelKey] == "true"
+}
+
+// launched says whether the instance behind the node is known. A NodeClaim that
+// is still waiting for its instance promises only what its requirements say.
+func (n Node) launched() bool {
+	return n.Node != nil || n.NodeClaim.Status.ProviderID != "" || len(n.NodeClaim.Status.Allocatable) > 0
+}
+
+// initialized says whether the node has started completely. Nodes that nobody
+// claims count as such.
+func (n Node) initialized() bool {
+	return n.Node != nil && (n.NodeClaim == nil || n.Node.Labels[v1.NodeInitializedLabelKey] == "true")
+}
+
+// poolName is the pool that the node belongs to, if any.
+func (n Node) poolName() string { return n.labels()[v1.NodePoolLabelKey] }
+
+// labels are those the node has, and until it is registered those of its
+// NodeClaim as well, which it will be given.
+func (n Node) labels() map[string]string {
+	if n.registered() {
+		return n.Node.Labels
+	}
+	out := map[string]string{}
+	if n.Node != nil {
+		maps.Copy(out, n.Node.Labels)
+	}
+	maps.Copy(out, n.NodeClaim.Labels)
+	if !n.launched() {
+		for _, r := range n.NodeClaim.Spec.Requirements {
+			if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+				out[r.Key] = r.Values[0]
+			}
+		}
+	}
+	if n.Node == nil && out[corev1.LabelHostname] == "" {
+		out[corev1.LabelHostname] = n.hostName()
+	}
+	return out
+}
+
+// hostName is the name of the Node, which for a NodeClaim on its way may not
+// be known yet.
+func (n Node) hostName() string {
+	switch {
+	case n.Node != nil:
+		return n.Node.Name
+	case n.NodeClaim.Status.NodeName != "":
+		return n.NodeClaim.Status.NodeName
+	}
+	return newHostname
+}
+
+// taints are the hard taints that pods must tolerate. Those that go away while
+// a node starts do not count until it has started, and a cordon does.
+func (n Node) taints() []corev1.Taint {
+	var all []corev1.Taint
+	if n.Node != nil {
+		all = slices.Clone(n.Node.Spec.Taints)
+	}
+	if !n.registered() {
+		all = append(all, n.NodeClaim.Spec.Taints...)
+	}
+	starting := !n.initialized() || n.rebooting()
+	var out []corev1.Taint
+	for _, t := range hardTaints(all) {
+		if starting && (startingTaint(&t) || isStartupTaint(n.NodeClaim, &t)) {
+			continue
+		}
+		out = append(out, t)
+	}
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if n.Node != nil && n.Node.Spec.Unschedulable && !slices.ContainsFunc(out, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
+		out = append(out, cordon)
+	}
+	return out
+}
+
+func isStartupTaint(claim *v1.NodeClaim, t *corev1.Taint) bool {
+	return slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(t) })
+}
+
+// rebooting says whether the node is being rebooted and will come back.
+func (n Node) rebooting() bool { return n.hasCondition(v1.ConditionTypeRebooting) }
+
+// hasCondition says whether a condition of the NodeClaim is True.
+func (n Node) hasCondition(kind string) bool {
+	if n.NodeClaim == nil {
+		return false
+	}
+	for _, c := range n.NodeClaim.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == metav1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// capacity is the whole size of the node.
+func (n Node) capacity() (resources.List, error) {
+	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Capacity },
+		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Capacity })
+}
+
+// allocatable is what pods may use of the node.
+func (n Node) allocatable() (resources.List, error) {
+	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Allocatable },
+		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Allocatable })
+}
+
+// merged reads a list of the Node. Until the node is initialised its entries
+// that are missing or zero come from the NodeClaim, as kubelets publish
+// extended resources late.
+func (n Node) merged(ofNode func(*corev1.NodeStatus) corev1.ResourceList, ofClaim func(*v1.NodeClaimStatus) corev1.ResourceList) (resources.List, error) {
+	var own, claimed resources.List
+	var err error
+	if n.Node != nil {
+		if own, err = resources.FromResourceList(ofNode(&n.Node.Status)); err != nil || n.initialized() {
+			return own, err
+		}
+	}
+	if claimed, err = resources.FromResourceList(ofClaim(&n.NodeClaim.Status)); err != nil {
+		return resources.List{}, err
+	}
+	out := claimed
+	for name, amount := range own.All() {
+		if amount != 0 {
+			out = out.With(name, amount)
+		}
+	}
+	return out, nil
+}

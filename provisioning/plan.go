@@ -1,0 +1,111 @@
+package provisioning
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Plan is the answer to an Input: every pod of Input.Pods stands in exactly
+// one of Create, Bind and Unplaced. A Plan is data; nothing has happened yet.
+// It shares memory with the Input and between its own nodes, so treat it as
+// read-only.
+type Plan struct {
+	// Create lists the nodes to launch: by pool in the order pools are tried,
+	// then dearest first, then by the name of the first pod.
+	Create []NewNode
+
+	// Bind lists the existing nodes that take pods, sorted by node name.
+	Bind []Binding
+
+	// Unplaced lists the pods that stay pending, sorted by namespace and name.
+	Unplaced []Unplaced
+
+	// Cost is what Create costs at each node's cheapest option, in USD per
+	// hour.
+	Cost float64
+
+	// LowerBound is a proven floor under Cost, in USD per hour. No plan that
+	// serves the same pods on new nodes of the same pool weights costs less. It
+	// is the best of three bounds: two linear relaxations in which pods and
+	// nodes may be split, and one over whole patterns of pods. It is 0 where
+	// some option is free.
+	LowerBound float64
+
+	// Stats counts the work done; it is the same for the same input.
+	Stats Stats
+}
+
+// Stats says how large the problem was and how much work it took.
+type Stats struct {
+	Pods    int // pods asked for
+	Classes int // groups of pods that are identical to the engine
+	Options int // launchable (pool, instance type, offering) triples
+	Steps   int // patterns built; the unit of Options.MaxSteps
+}
+
+// Gap is Cost over LowerBound less one: 0.01 means that the plan is at most 1%
+// above the optimum. It is zero when nothing is to be launched.
+func (p *Plan) Gap() float64 {
+	if p.LowerBound <= 0 {
+		return 0
+	}
+	return p.Cost/p.LowerBound - 1
+}
+
+// NewNode is one node to launch.
+type NewNode struct {
+	// Name identifies the node within its plan, such as "general-0003". It is
+	// not the name of any object.
+	Name string
+
+	// Pool is the NodePool it belongs to.
+	Pool *v1.NodePool
+
+	// Requirements are what the pool and the pods together ask of the node.
+	// They do not spell out the instance types; Options does, exactly.
+	Requirements requirements.Set
+
+	// Labels are the labels to give the node: those of the pool's template, its
+	// NodePool and node class, and a value for each further label that
+	// Requirements ask for and no instance type brings along.
+	Labels map[string]string
+
+	// Options are all the ways to launch the node, each of which holds all its
+	// pods: cheapest first, then by instance type, zone, capacity type and
+	// reservation. Never empty.
+	Options []cloudprovider.LaunchOption
+
+	// Pods are the pods it is for, sorted by namespace and name.
+	Pods []*corev1.Pod
+
+	// Requests is what the pods ask for in sum, "pods" being their count.
+	// Room for DaemonSets is not in it, as it differs by option.
+	Requests resources.List
+
+	// Daemons is the least that DaemonSet pods ask for on any option.
+	Daemons resources.List
+
+	// MinValuesRelaxed says that a minValues of the pool was lowered to what
+	// can be had, under BestEffort.
+	MinValuesRelaxed bool
+}
+
+// Price is the price of the cheapest option, in USD per hour.
+func (n *NewNode) Price() float64 { return n.Options[0].Offering.Price }
+
+// Binding lists the pods that fit on a node that exists or is on its way.
+type Binding struct {
+	Node string
+	Pods []*corev1.Pod // sorted by namespace and name
+}
+
+// Unplaced is a pod that stays pending, and why. Pods that are alike share one
+// Reason.
+type Unplaced struct {
+	Pod    *corev1.Pod
+	Reason *Reason
+}

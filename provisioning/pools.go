@@ -1,0 +1,219 @@
+package provisioning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// pool is a NodePool made ready.
+type pool struct {
+	object *v1.NodePool
+
+	// template is what every node of the pool has: labels and requirements.
+	template requirements.Set
+	taints   []corev1.Taint // hard ones; startup taints keep nobody out
+
+	// idle says why the pool launches nothing; empty Cause means that it does.
+	idle PoolReason
+
+	types   []*cloudprovider.InstanceType // by name
+	options []option                      // those a node may be launched by, cheapest first
+	first   int                           // index of options[0] among those of all pools
+
+	limits     []corev1.ResourceName // limited resources, sorted
+	remaining  []int64               // of each limit
+	limitTexts []string              // how each limit stands, for reasons
+
+	minValues []requirements.Requirement // those of the template with a minimum
+}
+
+// option is one launchable offering of one type in one pool.
+type option struct {
+	cloudprovider.LaunchOption
+	capacity []int64         // allocatable less daemons, by resource of the problem
+	daemons  *resources.List // what daemons take; shared by options alike
+}
+
+// newPools returns the pools in the order they are tried: weight descending,
+// then name.
+func newPools(in *Input, v *requirements.Vocabulary, f *faults) []pool {
+	objects := make([]*v1.NodePool, 0, len(in.NodePools))
+	for i, object := range in.NodePools {
+		switch {
+		case object == nil:
+			f.add(fmt.Sprintf("NodePools[%d]", i), "", "is nil; leave it out")
+		case object.Name == "":
+			f.add(fmt.Sprintf("NodePools[%d]", i), "metadata.name", "is empty; every NodePool needs a name of its own")
+		default:
+			objects = append(objects, object)
+		}
+	}
+	slices.SortStableFunc(objects, func(a, b *v1.NodePool) int {
+		return cmp.Or(-cmp.Compare(weight(a), weight(b)), strings.Compare(a.Name, b.Name))
+	})
+	pools := make([]pool, 0, len(objects))
+	seen := map[string]bool{}
+	for _, object := range objects {
+		if seen[object.Name] {
+			f.add(poolObject(object), "", "is listed twice; list each NodePool once")
+			continue
+		}
+		seen[object.Name] = true
+		pools = append(pools, newPool(object, in.InstanceTypes[object.Name], v, f))
+	}
+	return pools
+}
+
+func weight(p *v1.NodePool) int32 {
+	if p.Spec.Weight == nil {
+		return 0
+	}
+	return *p.Spec.Weight
+}
+
+func poolObject(p *v1.NodePool) string { return fmt.Sprintf("NodePool %q", p.Name) }
+
+func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requirements.Vocabulary, f *faults) pool {
+	p := pool{object: object, taints: hardTaints(object.Spec.Template.Spec.Taints)}
+	p.idle = idle(object)
+	template, err := requirements.FromNodePool(object, v)
+	if err != nil {
+		f.split(poolObject(object), err)
+	}
+	for _, key := range []string{corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey} {
+		if _, named := template.Get(key); named {
+			f.add(poolObject(object), "spec.template", "names label %s, which a node gets only as it starts; leave it out", key)
+		}
+	}
+	// A node is registered and initialised by the time pods run on it, and
+	// DaemonSets select on that.
+	p.template = template.With(
+		requirements.In(v1.NodeRegisteredLabelKey, "true"),
+		requirements.In(v1.NodeInitializedLabelKey, "true"),
+	)
+	for r := range template.All() {
+		if r.MinValues() > 0 {
+			p.minValues = append(p.minValues, r)
+		}
+	}
+	p.types = slices.Clone(types)
+	slices.SortStableFunc(p.types, func(a, b *cloudprovider.InstanceType) int {
+		if a == nil || b == nil {
+			return 0
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	if why := impossibleKeys(template); p.idle.Cause == "" && why != "" {
+		p.idle = PoolReason{NodePool: object.Name, Cause: CauseRequirements, Detail: "its own labels and requirements contradict each other over " + why}
+	}
+	if p.idle.Cause == "" && len(types) == 0 {
+		p.idle = PoolReason{NodePool: object.Name, Cause: CauseNoInstanceTypes, Detail: "it has no instance types"}
+	}
+	return p
+}
+
+// impossibleKeys lists the labels that no node can have as asked.
+func impossibleKeys(s requirements.Set) string {
+	var keys []string
+	for r := range s.All() {
+		if r.Impossible() {
+			keys = append(keys, r.Key())
+		}
+	}
+	return strings.Join(keys, ", ")
+}
+
+// idle says why a pool launches no nodes, if so.
+func idle(object *v1.NodePool) PoolReason {
+	r := PoolReason{NodePool: object.Name, Cause: CauseNotReady}
+	switch {
+	case !object.DeletionTimestamp.IsZero():
+		r.Detail = "it is being deleted"
+	case object.Spec.Replicas != nil:
+		r.Detail = "it is static: spec.replicas fixes how many nodes it has"
+	default:
+		for _, c := range object.Status.Conditions {
+			if c.Type == v1.ConditionTypeReady && c.Status != metav1.ConditionTrue {
+				r.Detail = fmt.Sprintf("its Ready condition is %s", c.Status)
+				if c.Reason != "" {
+					r.Detail += ", reason " + c.Reason
+				}
+				return r
+			}
+		}
+		return PoolReason{}
+	}
+	return r
+}
+
+// setLimits works out what the limits of the pool still allow: the limits less
+// the capacity of its nodes that are not on their way out.
+func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
+	if len(p.object.Spec.Limits) == 0 {
+		return
+	}
+	limits, err := resources.FromResourceList(corev1.ResourceList(p.object.Spec.Limits))
+	if err != nil {
+		f.wrap(poolObject(p.object), "spec.limits", err)
+		return
+	}
+	used := resources.List{}
+	for _, n := range nodes {
+		if n.poolName() != p.object.Name || n.leaving() {
+			continue
+		}
+		capacity, err := n.capacity()
+		if !n.launched() {
+			promise, broken := p.promised(n, v)
+			if broken != nil {
+				continue // found again, and reported, with the room of the node
+			}
+			capacity, err = promise.capacity, nil
+		}
+		if err == nil {
+			used, err = used.Add(capacity.With(nodesResource, 1))
+		}
+		if err != nil {
+			f.wrap(nodeObject(n), "status.capacity", err)
+		}
+	}
+	for name, limit := range limits.All() {
+		if limit < 0 {
+			f.add(poolObject(p.object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")
+			continue
+		}
+		p.limits = append(p.limits, name)
+		p.remaining = append(p.remaining, max(limit-max(used.Get(name), 0), 0))
+		p.limitTexts = append(p.limitTexts, fmt.Sprintf("%s of %s %s", resources.Format(name, used.Get(name)), resources.Format(name, limit), name))
+	}
+}
+
+// nodesResource is the limit that counts nodes.
+const nodesResource = corev1.ResourceName("nodes")
+
+// uses returns what a launch takes of each limited resource.
+func (p *pool) uses(o cloudprovider.LaunchOption) []int64 {
+	out := make([]int64, len(p.limits))
+	for i, name := range p.limits {
+		if name == nodesResource {
+			out[i] = 1
+			continue
+		}
+		capacity := o.InstanceType.Capacity
+		if o.Offering.Capacity != nil {
+			capacity = capacity.Merge(*o.Offering.Capacity)
+		}
+		out[i] = capacity.Get(name)
+	}
+	return out
+}

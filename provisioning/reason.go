@@ -1,0 +1,94 @@
+package provisioning
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Cause is the kind of thing that keeps a pod from a node. The set is closed
+// within a major version.
+type Cause string
+
+const (
+	// CauseUnsupported: the pod uses a feature that the engine does not model;
+	// Reason.Detail names it.
+	CauseUnsupported Cause = "Unsupported"
+	// CauseInvalid: the pod itself cannot be scheduled anywhere, as its node
+	// selection contradicts itself.
+	CauseInvalid Cause = "Invalid"
+	// CauseNoNodePool: there is no NodePool that may launch nodes.
+	CauseNoNodePool Cause = "NoNodePool"
+	// CauseNodePools: every NodePool refused the pod, each for a reason of its
+	// own listed in Reason.Pools.
+	CauseNodePools Cause = "NodePools"
+
+	// CauseNotReady: the pool launches nothing now: it is being deleted, not
+	// ready or static.
+	CauseNotReady Cause = "NotReady"
+	// CauseNoInstanceTypes: the pool has no catalog, or its own requirements
+	// leave nothing of it.
+	CauseNoInstanceTypes Cause = "NoInstanceTypes"
+	// CauseTaints: the pod does not tolerate a taint of the pool.
+	CauseTaints Cause = "Taints"
+	// CauseRequirements: the pod and the pool ask for different labels.
+	CauseRequirements Cause = "Requirements"
+	// CauseInstanceTypes: pool and pod agree, but no instance type has the
+	// labels both ask for.
+	CauseInstanceTypes Cause = "InstanceTypes"
+	// CauseOfferings: instance types would do, but none is available where and
+	// how the pod may run.
+	CauseOfferings Cause = "Offerings"
+	// CauseResources: no instance type left is large enough.
+	CauseResources Cause = "Resources"
+	// CauseMinValues: too few distinct values are left to satisfy a minValues
+	// of the pool.
+	CauseMinValues Cause = "MinValues"
+	// CauseLimits: the limits of the pool leave no room for another node.
+	CauseLimits Cause = "Limits"
+)
+
+// Reason says why a pod stays pending. String renders it as one line.
+type Reason struct {
+	Cause Cause
+
+	// Detail completes Cause: the feature that is not supported, the
+	// requirement that contradicts itself.
+	Detail string
+
+	// Pools says why each NodePool refused, in the order they were tried.
+	Pools []PoolReason
+
+	// ExistingNodes counts the nodes that were looked at and had no place for
+	// the pod, by what each refused it for.
+	ExistingNodes map[Cause]int
+}
+
+// PoolReason says why one NodePool cannot launch a node for a pod. Of a pod
+// with several alternatives (ORed node selector terms) it describes the one
+// that came furthest.
+type PoolReason struct {
+	NodePool string
+	Cause    Cause
+
+	// Taints that are not tolerated, for CauseTaints.
+	Taints []corev1.Taint
+	// Conflicts between what the pool and the pod ask for, for
+	// CauseRequirements and CauseInstanceTypes.
+	Conflicts []requirements.Conflict
+	// Shortfalls by resource, for CauseResources.
+	Shortfalls []Shortfall
+	// Detail completes Cause in words where the fields above do not.
+	Detail string
+}
+
+// Shortfall is a resource of which no instance type has enough. Where each
+// resource could be had, but no type has enough of all, it is one of which the
+// type that comes closest has not enough; the Detail of the PoolReason says so.
+type Shortfall struct {
+	Resource     corev1.ResourceName
+	Requested    int64  // by the pod and the daemons of the node, in the units of package resources
+	Daemons      int64  // the daemons' part of Requested
+	Largest      int64  // allocatable of the best type that is otherwise suitable
+	InstanceType string // that type
+}

@@ -1,0 +1,158 @@
+package provisioning
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// String renders the reason as one line of English.
+func (r *Reason) String() string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	switch r.Cause {
+	case CauseUnsupported:
+		fmt.Fprintf(&b, "the engine does not model this yet: %s", r.Detail)
+	case CauseInvalid:
+		b.WriteString(r.Detail)
+	case CauseNoNodePool:
+		b.WriteString("there is no NodePool to launch a node from")
+	case CauseNodePools:
+		for i := range r.Pools {
+			if i > 0 {
+				b.WriteString("; ")
+			}
+			b.WriteString(r.Pools[i].String())
+		}
+	default:
+		b.WriteString(string(r.Cause))
+		if r.Detail != "" {
+			b.WriteString(": " + r.Detail)
+		}
+	}
+	b.WriteString(r.nodesText())
+	return b.String()
+}
+
+// nodesText counts the existing nodes, "" if there are none.
+func (r *Reason) nodesText() string {
+	total := 0
+	for _, n := range r.ExistingNodes {
+		total += n
+	}
+	var parts []string
+	for _, cause := range slices.Sorted(maps.Keys(r.ExistingNodes)) {
+		if n := r.ExistingNodes[cause]; total == 1 && n == 1 {
+			return "; the only existing node " + nodesCause(cause, 1)
+		} else if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, nodesCause(cause, n)))
+		}
+	}
+	if total == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; of %d existing nodes, %s", total, strings.Join(parts, ", "))
+}
+
+// nodesCause is what is wrong with n nodes.
+func nodesCause(c Cause, n int) string {
+	is, has := "are", "have"
+	if n == 1 {
+		is, has = "is", "has"
+	}
+	switch c {
+	case CauseTaints:
+		return is + " ruled out by taints"
+	case CauseRequirements:
+		return is + " ruled out by labels"
+	case CauseResources:
+		return has + " too little room"
+	}
+	return is + " ruled out by " + strings.ToLower(string(c))
+}
+
+// String renders the reason as one line of English that begins with the name
+// of the pool.
+func (r *PoolReason) String() string {
+	return fmt.Sprintf("NodePool %s: %s", r.NodePool, r.text())
+}
+
+func (r *PoolReason) text() string {
+	switch r.Cause {
+	case CauseTaints:
+		return r.taintsText()
+	case CauseResources:
+		return r.shortfallsText()
+	case CauseLimits:
+		return "its limits leave no room for a node that holds the pod: before this plan it uses " + r.Detail
+	}
+	if len(r.Conflicts) > 0 {
+		parts := make([]string, len(r.Conflicts))
+		for i := range r.Conflicts {
+			parts[i] = r.Conflicts[i].String()
+		}
+		return strings.Join(parts, "; ")
+	}
+	return r.Detail
+}
+
+func (r *PoolReason) taintsText() string {
+	parts := make([]string, len(r.Taints))
+	for i := range r.Taints {
+		t := r.Taints[i]
+		parts[i] = t.ToString()
+	}
+	if len(parts) == 1 {
+		return "its taint " + parts[0] + " is not tolerated"
+	}
+	return "its taints " + strings.Join(parts, ", ") + " are not tolerated"
+}
+
+func (r *PoolReason) shortfallsText() string {
+	parts := make([]string, len(r.Shortfalls))
+	for i := range r.Shortfalls {
+		s := &r.Shortfalls[i]
+		if parts[i] = s.String(); r.Detail != "" {
+			// Other types have enough of it, and lack something else.
+			parts[i] = s.asks() + ", and it has " + resources.Format(s.Resource, s.Largest)
+		}
+	}
+	text := strings.Join(parts, "; ")
+	if r.Detail != "" {
+		text = r.Detail + ": " + text
+	}
+	return text
+}
+
+// String renders the shortfall as a clause.
+func (s *Shortfall) String() string {
+	switch {
+	case s.Resource == corev1.ResourcePods && s.Largest <= 0:
+		return "no suitable instance type has room for any pod beside its overhead"
+	case s.Resource == corev1.ResourcePods:
+		return fmt.Sprintf("DaemonSets fill every suitable instance type: none runs more pods than %d (%s)", s.Largest, s.InstanceType)
+	case s.Largest <= 0:
+		return s.asks() + ", but no suitable instance type has any"
+	}
+	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", resources.Format(s.Resource, s.Largest), s.InstanceType)
+}
+
+// asks says how much of the resource is asked for.
+func (s *Shortfall) asks() string {
+	text := "the pod asks for " + amount(s.Resource, s.Requested-s.Daemons)
+	if s.Daemons > 0 {
+		text += " and DaemonSets for " + amount(s.Resource, s.Daemons)
+	}
+	return text
+}
+
+func amount(name corev1.ResourceName, n int64) string {
+	return fmt.Sprintf("%s=%s", name, resources.Format(name, n))
+}

@@ -1,0 +1,120 @@
+package provisioning_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
+)
+
+var update = flag.Bool("update", false, "write the outcome of scenarios into their files")
+
+// TestScenarios tells the stories of testdata: what is declared there is
+// solved, and the plan is shown as text. The notation is described in package
+// internal/scenario. After an intended change run
+//
+//	go test ./provisioning -run TestScenarios -update
+//
+// and review the difference.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			f, err := scenario.Parse(string(text))
+			require.NoError(t, err)
+			outcomes := make([]string, len(f.Cases))
+			for i := range f.Cases {
+				outcomes[i] = outcome(t, &f.Cases[i])
+			}
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(f.Update(outcomes)), 0o644))
+				return
+			}
+			for i, c := range f.Cases {
+				require.Equal(t, c.Want, outcomes[i], "%s: case %s", file, c.Title)
+			}
+			require.Equal(t, string(text), f.Update(outcomes), "the layout of the file is that of an update")
+		})
+	}
+}
+
+// TestScenariosShowEveryCause: there is a story for each reason why a pod may
+// stay pending.
+func TestScenariosShowEveryCause(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, line := range strings.Split(string(text), "\n") {
+			if causes, ok := strings.CutSuffix(line, ")"); ok && strings.HasPrefix(line, "pending ") {
+				for _, cause := range strings.Split(causes[strings.LastIndexByte(causes, '(')+1:], ", ") {
+					seen[cause] = true
+				}
+			}
+		}
+	}
+	for _, cause := range []provisioning.Cause{
+		provisioning.CauseUnsupported, provisioning.CauseInvalid, provisioning.CauseNoNodePool,
+		provisioning.CauseNotReady, provisioning.CauseNoInstanceTypes, provisioning.CauseTaints,
+		provisioning.CauseRequirements, provisioning.CauseInstanceTypes, provisioning.CauseOfferings,
+		provisioning.CauseResources, provisioning.CauseMinValues, provisioning.CauseLimits,
+	} {
+		require.True(t, seen[string(cause)], "no scenario shows %s", cause)
+	}
+}
+
+// outcome solves a case and shows the plan. Whatever the story, the referee
+// must agree, and the order in which things are told must not matter.
+func outcome(t *testing.T, c *scenario.Case) string {
+	t.Helper()
+	in, opts := scenarioInput(c.World)
+	text := solveText(t, in, opts, c.World.Show)
+	slices.Reverse(in.NodePools)
+	slices.Reverse(in.Nodes)
+	slices.Reverse(in.Pods)
+	slices.Reverse(in.DaemonSetPods)
+	for _, types := range in.InstanceTypes {
+		slices.Reverse(types)
+	}
+	require.Equal(t, text, solveText(t, in, opts, c.World.Show), "case %s: the reverse order of input gives another plan", c.Title)
+	return text
+}
+
+func scenarioInput(w *scenario.World) (provisioning.Input, *provisioning.Options) {
+	in := provisioning.Input{
+		NodePools:     w.NodePools,
+		InstanceTypes: w.InstanceTypes,
+		Pods:          w.Pods,
+		DaemonSetPods: w.DaemonSetPods,
+		Vocabulary:    w.Vocabulary,
+	}
+	for _, n := range w.Nodes {
+		in.Nodes = append(in.Nodes, provisioning.Node(n))
+	}
+	return in, &provisioning.Options{MinValues: provisioning.MinValuesPolicy(w.MinValues), MaxSteps: w.MaxSteps}
+}
+
+func solveText(t *testing.T, in provisioning.Input, opts *provisioning.Options, show map[string]bool) string {
+	t.Helper()
+	plan, err := provisioning.Solve(context.Background(), in, opts)
+	if err != nil {
+		return faultsText(err)
+	}
+	require.Empty(t, provisioning.Verify(in, plan, opts))
+	require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts))
+	return planText(plan, show)
+}

@@ -1,0 +1,189 @@
+package provisioning_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// planText shows a plan to people. Alike nodes are one entry:
+//
+//	2 × general  0.2000 USD/h  web ×3, cart
+//	    small/a/on-demand 0.1000, small/b/on-demand 0.1000
+//	node-1  web ×2
+//	pending huge
+//	    NodePool general: the pod asks for ...
+//	cost 0.2000 USD/h, at least 0.1800
+//
+// Behind these come what a node has beyond the usual (labels of its own,
+// DaemonSets, a lowered minValues) and what a scenario asks to show:
+// "names", "requests", "requirements", "labels" and "claim".
+func planText(plan *provisioning.Plan, show map[string]bool) string {
+	var b strings.Builder
+	writeNewNodes(&b, plan, show)
+	for _, bind := range plan.Bind {
+		fmt.Fprintf(&b, "%s  %s\n", bind.Node, podsText(bind.Pods))
+	}
+	writePending(&b, plan)
+	if plan.Cost > 0 {
+		fmt.Fprintf(&b, "cost %.4f USD/h, at least %.4f\n", plan.Cost, plan.LowerBound)
+	}
+	if b.Len() == 0 {
+		b.WriteString("nothing to do\n")
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func writeNewNodes(b *strings.Builder, plan *provisioning.Plan, show map[string]bool) {
+	for i := 0; i < len(plan.Create); {
+		entry := newNodeText(&plan.Create[i], show)
+		alike := i + 1
+		for alike < len(plan.Create) && newNodeText(&plan.Create[alike], show) == entry {
+			alike++
+		}
+		if show["names"] {
+			for _, n := range plan.Create[i:alike] {
+				fmt.Fprintf(b, "%s for %s\n", n.Name, namesText(n.Pods))
+			}
+		}
+		fmt.Fprintf(b, "%d × %s", alike-i, entry)
+		i = alike
+	}
+}
+
+func newNodeText(n *provisioning.NewNode, show map[string]bool) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %.4f USD/h  %s\n", n.Pool.Name, n.Price(), podsText(n.Pods))
+	fmt.Fprintf(&b, "    %s\n", optionsText(n.Options))
+	labels := maps.Clone(n.Labels)
+	if !show["labels"] {
+		delete(labels, v1.NodePoolLabelKey)
+		delete(labels, "example.com/nodeclass")
+	}
+	if len(labels) > 0 {
+		fmt.Fprintf(&b, "    labels %s\n", labelsText(labels))
+	}
+	if n.Daemons.Len() > 0 {
+		fmt.Fprintf(&b, "    DaemonSets take %s\n", n.Daemons)
+	}
+	if show["requests"] {
+		fmt.Fprintf(&b, "    pods request %s\n", n.Requests)
+	}
+	if show["requirements"] {
+		fmt.Fprintf(&b, "    requires %s\n", n.Requirements)
+	}
+	if n.MinValuesRelaxed {
+		b.WriteString("    minValues lowered\n")
+	}
+	if show["claim"] {
+		writeClaim(&b, n.NodeClaim())
+	}
+	return b.String()
+}
+
+func writeClaim(b *strings.Builder, claim *v1.NodeClaim) {
+	for _, r := range claim.Spec.Requirements {
+		fmt.Fprintf(b, "    claims %s %s", r.Key, r.Operator)
+		if len(r.Values) > 0 {
+			fmt.Fprintf(b, " %s", strings.Join(r.Values, ", "))
+		}
+		if r.MinValues != nil {
+			fmt.Fprintf(b, ", at least %d", *r.MinValues)
+		}
+		b.WriteString("\n")
+	}
+	if claim.Annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] == "true" {
+		b.WriteString("    claims fewer values than the pool demands\n")
+	}
+}
+
+func optionsText(options []cloudprovider.LaunchOption) string {
+	const most = 6
+	var parts []string
+	for _, o := range options {
+		parts = append(parts, fmt.Sprintf("%s %.4f", o.Key(), o.Offering.Price))
+	}
+	if len(parts) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(parts[:most], ", "), len(parts)-most)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func labelsText(labels map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, key+"="+labels[key])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// podsText counts pods by name, where web-1 and web-2 are both web.
+func podsText(pods []*corev1.Pod) string {
+	counts := map[string]int{}
+	for _, pod := range pods {
+		name := pod.Name
+		if i := strings.LastIndexByte(name, '-'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+			name = name[:i]
+		}
+		counts[name]++
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		if counts[name] > 1 {
+			parts = append(parts, fmt.Sprintf("%s ×%d", name, counts[name]))
+		} else {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func namesText(pods []*corev1.Pod) string {
+	names := make([]string, len(pods))
+	for i, pod := range pods {
+		names[i] = pod.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// writePending lists the pods without a place, those with one reason together.
+func writePending(b *strings.Builder, plan *provisioning.Plan) {
+	var reasons []*provisioning.Reason
+	pods := map[*provisioning.Reason][]*corev1.Pod{}
+	for _, u := range plan.Unplaced {
+		if pods[u.Reason] == nil {
+			reasons = append(reasons, u.Reason)
+		}
+		pods[u.Reason] = append(pods[u.Reason], u.Pod)
+	}
+	for _, r := range reasons {
+		fmt.Fprintf(b, "pending %s (%s)\n    %s\n", podsText(pods[r]), causesText(r), r)
+	}
+}
+
+// causesText names the causes as programs see them.
+func causesText(r *provisioning.Reason) string {
+	if r.Cause != provisioning.CauseNodePools {
+		return string(r.Cause)
+	}
+	var parts []string
+	for _, p := range r.Pools {
+		parts = append(parts, string(p.Cause))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func faultsText(err error) string {
+	lines := []string{"the input is refused"}
+	for _, f := range provisioning.Faults(err) {
+		lines = append(lines, "    "+f.Error())
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,108 @@
+package provisioning
+
+import (
+	"sync"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// traits interns what classes ask of contested labels, so that the packer can
+// merge by number. Trait 0 asks nothing. It is safe for concurrent use, as
+// several goroutines may solve one Problem; the numbers depend on who came
+// first, and nothing depends on the numbers.
+type traits struct {
+	domains   *domains
+	contested map[string]bool
+	minValues [][]minValue // by pool
+
+	mu     sync.Mutex
+	sets   []requirements.Set // by trait
+	number map[string]int32
+	bits   map[traitKey]bitset.Set
+}
+
+type traitKey struct {
+	pool  int
+	trait int32
+}
+
+func newTraits(d *domains, contested map[string]bool, minValues [][]minValue) *traits {
+	return &traits{
+		domains:   d,
+		contested: contested,
+		minValues: minValues,
+		sets:      []requirements.Set{{}},
+		number:    map[string]int32{"": 0},
+		bits:      map[traitKey]bitset.Set{},
+	}
+}
+
+// of returns the trait of what a set asks of contested labels.
+func (t *traits) of(s requirements.Set) int32 {
+	var asked []requirements.Requirement
+	for r := range s.All() {
+		if t.contested[r.Key()] {
+			asked = append(asked, r)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.intern(requirements.NewSet(asked...))
+}
+
+func (t *traits) intern(s requirements.Set) int32 {
+	id, fresh := intern32(t.number, s.String(), int32(len(t.sets)))
+	if fresh {
+		t.sets = append(t.sets, s)
+	}
+	return id
+}
+
+func intern32(index map[string]int32, key string, next int32) (int32, bool) {
+	return intern(index, []byte(key), next)
+}
+
+// Merge implements pack.Traits.
+func (t *traits) Merge(pool int, a, b int32) (int32, bool) {
+	t.mu.Lock()
+	both := t.sets[a].Intersect(t.sets[b])
+	if both.Impossible() {
+		t.mu.Unlock()
+		return 0, false
+	}
+	id := t.intern(both)
+	t.mu.Unlock()
+	return id, !t.Options(pool, id).Empty()
+}
+
+// Options implements pack.Traits.
+func (t *traits) Options(pool int, trait int32) bitset.Set {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id := traitKey{pool, trait}
+	if known, ok := t.bits[id]; ok {
+		return known
+	}
+	p := &t.domains.pools[pool]
+	out := bitset.New(t.domains.total)
+	out.AddRange(p.first, p.first+len(p.options))
+	for r := range t.sets[trait].All() {
+		out.And(t.domains.admitting(pool, r))
+	}
+	t.bits[id] = out
+	return out
+}
+
+// Values implements pack.Traits.
+func (t *traits) Values(pool, minValue int, trait int32) bitset.Set {
+	mv := &t.minValues[pool][minValue]
+	t.mu.Lock()
+	asked := t.sets[trait]
+	t.mu.Unlock()
+	r, ok := asked.Get(mv.key)
+	if !ok {
+		return nil
+	}
+	return mv.allowed(r)
+}

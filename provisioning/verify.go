@@ -1,0 +1,139 @@
+package provisioning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Rule names what a plan must respect. The set may grow.
+type Rule string
+
+const (
+	// RuleCompleteness: every pod of the input stands in exactly one place of
+	// the plan, and nothing else stands there.
+	RuleCompleteness Rule = "completeness"
+	// RuleOrder: the lists of a plan are sorted as their comments say.
+	RuleOrder Rule = "order"
+	// RuleAccounts: what a plan says about itself, such as Cost, LowerBound and
+	// the Requests of a node, agrees with what it lists.
+	RuleAccounts Rule = "accounts"
+	// RuleReason: an unplaced pod comes with a reason, and the reason is true
+	// as far as the pod alone can tell.
+	RuleReason Rule = "reason"
+
+	// RulePool: a new node belongs to a NodePool that may launch nodes.
+	RulePool Rule = "pool"
+	// RuleOffering: an option of a new node is in the catalog of its NodePool
+	// and can be launched now.
+	RuleOffering Rule = "offering"
+	// RuleReservation: no more nodes count on a capacity reservation than it
+	// has instances left.
+	RuleReservation Rule = "reservation"
+	// RuleRequirements: the labels that a node has, or may turn out to have,
+	// satisfy its NodePool and the node selection of its pods.
+	RuleRequirements Rule = "requirements"
+	// RuleTaints: a pod tolerates the NoSchedule and NoExecute taints of its
+	// node.
+	RuleTaints Rule = "taints"
+	// RuleResources: the pods of a node, with what DaemonSets take there, fit
+	// into what it can allocate.
+	RuleResources Rule = "resources"
+	// RuleMinValues: the options of a new node have as many distinct values as
+	// its NodePool demands.
+	RuleMinValues Rule = "minValues"
+	// RuleLimits: the nodes of a NodePool stay within its limits, whichever
+	// option each new one becomes.
+	RuleLimits Rule = "limits"
+	// RuleNode: pods are bound to a node that exists and stays.
+	RuleNode Rule = "node"
+	// RuleUnsupported: a pod that uses a feature the engine does not model is
+	// left pending.
+	RuleUnsupported Rule = "unsupported"
+
+	// RuleOverlooked: an unplaced pod really has no place. VerifyUnplaced
+	// checks it; Verify does not.
+	RuleOverlooked Rule = "overlooked"
+)
+
+// Violation is one way in which a plan breaks a rule.
+type Violation struct {
+	Rule Rule
+
+	// Node is the name of the new or existing node concerned, if there is one.
+	Node string
+
+	// Pod is the namespace/name of the pod concerned, if there is one. Of
+	// several pods that break the rule in the same way it is the first.
+	Pod string
+
+	// Message says what is wrong, in one line.
+	Message string
+}
+
+// String renders the violation as one line: the rule, the node and the pod if
+// there are such, and the message.
+func (v Violation) String() string {
+	var b strings.Builder
+	b.WriteString(string(v.Rule))
+	if v.Node != "" {
+		b.WriteString(": node ")
+		b.WriteString(v.Node)
+	}
+	if v.Pod != "" {
+		b.WriteString(": pod ")
+		b.WriteString(v.Pod)
+	}
+	b.WriteString(": ")
+	b.WriteString(v.Message)
+	return b.String()
+}
+
+func compareViolations(a, b Violation) int {
+	return cmp.Or(
+		cmp.Compare(a.Rule, b.Rule),
+		cmp.Compare(a.Node, b.Node),
+		cmp.Compare(a.Pod, b.Pod),
+		cmp.Compare(a.Message, b.Message),
+	)
+}
+
+// Verify judges a plan against the input it was made from, and returns every
+// rule it breaks, sorted by rule, node, pod and message without duplicates; nil
+// means that the plan is valid. It shares no code with Solve: each node is
+// written out as the Node it would be, and pods are put on it as kube-scheduler
+// would. It is slow and plain on purpose.
+//
+// Every option of a new node is a promise, so each is judged by itself, and so
+// is each set of labels that the node may come up with where its NodePool,
+// instance type and Requirements leave a choice.
+//
+// Verify trusts nothing in plan and does not panic on one that is malformed.
+// What it says about Cost and LowerBound is arithmetic: it does not prove the
+// bound, and it does not ask whether a cheaper plan exists. Whether pods were
+// left pending for nothing is a question for VerifyUnplaced.
+//
+// A nil opts means the defaults; it must be what the plan was made with.
+// Neither in nor plan is changed, and calls may run concurrently.
+func Verify(in Input, plan *Plan, opts *Options) []Violation {
+	if plan == nil {
+		return []Violation{{Rule: RuleCompleteness, Message: "there is no plan: it is nil"}}
+	}
+	r := newReferee(in, plan, opts)
+	r.checkCompleteness()
+	r.checkOrder()
+	r.checkAccounts()
+	r.checkReasons()
+	r.checkNewNodes()
+	r.checkBindings()
+	r.checkUnsupported()
+	r.checkLimits()
+	r.checkReservations()
+	return r.verdict()
+}
+
+// verdict sorts what was found, so that the order of checks shows nowhere.
+func (r *referee) verdict() []Violation {
+	slices.SortFunc(r.found, compareViolations)
+	return slices.Compact(r.found)
+}

@@ -1,0 +1,287 @@
+package provisioning
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// refereeNode is an existing node as it will stand once it is ready for pods.
+type refereeNode struct {
+	name     string
+	pool     string       // "" for capacity that somebody else manages
+	node     *corev1.Node // name and labels only
+	taints   []corev1.Taint
+	settling bool // managed and not ready for the first time, or rebooting
+	deleting bool
+
+	allocatable, capacity       resources.List
+	allocatableErr, capacityErr error
+	shut                        string // why it has no room at all
+
+	bound []*refereePod // pods here that take room
+}
+
+// addNode completes a node that is on its way from its NodeClaim.
+func (r *referee) addNode(in Node) {
+	claim := in.NodeClaim
+	if in.Node == nil && claim == nil {
+		return
+	}
+	node, claimed := in.Node, claim != nil
+	if node == nil {
+		node = &corev1.Node{}
+	}
+	if !claimed {
+		claim = &v1.NodeClaim{}
+	}
+	initialized := !claimed || node.Labels[v1.NodeInitializedLabelKey] == "true"
+	registered := initialized || node.Labels[v1.NodeRegisteredLabelKey] == "true"
+
+	n := &refereeNode{name: in.Name()}
+	n.settling = !initialized || r.hasCondition(claim.Status.Conditions, v1.ConditionTypeRebooting)
+	n.deleting = node.DeletionTimestamp != nil || claim.DeletionTimestamp != nil ||
+		r.hasCondition(claim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
+	n.node = r.standingNode(in, claim, registered)
+	n.pool = n.node.Labels[v1.NodePoolLabelKey]
+	n.taints = r.standingTaints(node, claim, registered, n.settling)
+
+	if r.unlaunched(in) {
+		r.expect(n, claim)
+	} else {
+		r.measure(n, node, claim, initialized)
+	}
+	for _, pod := range in.Pods {
+		if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			n.bound = append(n.bound, r.newPod(pod))
+		}
+	}
+	r.nodes = append(r.nodes, n)
+	r.nodesNamed[n.name] = append(r.nodesNamed[n.name], n)
+}
+
+// measure sets the size that node and claim say it has.
+func (r *referee) measure(n *refereeNode, node *corev1.Node, claim *v1.NodeClaim, initialized bool) {
+	allocatable, capacity := node.Status.Allocatable, node.Status.Capacity
+	if !initialized {
+		allocatable = r.filled(allocatable, claim.Status.Allocatable)
+		capacity = r.filled(capacity, claim.Status.Capacity)
+	}
+	n.allocatable, n.allocatableErr = resources.FromResourceList(allocatable)
+	n.capacity, n.capacityErr = resources.FromResourceList(capacity)
+}
+
+func (r *referee) hasCondition(conditions []metav1.Condition, kind string) bool {
+	for _, condition := range conditions {
+		if condition.Type == kind && condition.Status == metav1.ConditionTrue {
+			return true
+		}
+	}
+	return false
+}
+
+// standingNode has the labels that the node will have: those of the NodeClaim
+// are put on it when it registers, with those that follow from what an
+// unlaunched claim asks for.
+func (r *referee) standingNode(in Node, claim *v1.NodeClaim, registered bool) *corev1.Node {
+	standing := &corev1.Node{}
+	standing.Name = claim.Status.NodeName
+	labels := map[string]string{}
+	if in.Node != nil {
+		standing.Name = in.Node.Name
+		maps.Copy(labels, in.Node.Labels)
+	}
+	if standing.Name == "" {
+		standing.Name = refereeNewName
+	}
+	if !registered {
+		maps.Copy(labels, claim.Labels)
+	}
+	if r.unlaunched(in) {
+		for key, value := range r.settledLabels(claim) {
+			if _, given := claim.Labels[key]; !given {
+				labels[key] = value
+			}
+		}
+	}
+	if _, named := labels[corev1.LabelHostname]; !named && in.Node == nil {
+		labels[corev1.LabelHostname] = standing.Name
+	}
+	standing.Labels = labels
+	return standing
+}
+
+// standingTaints are those that will not go away by themselves when the node
+// becomes ready.
+func (r *referee) standingTaints(node *corev1.Node, claim *v1.NodeClaim, registered, settling bool) []corev1.Taint {
+	taints := slices.Clone(node.Spec.Taints)
+	if !registered {
+		taints = append(taints, claim.Spec.Taints...)
+	}
+	if settling {
+		taints = slices.DeleteFunc(taints, func(taint corev1.Taint) bool {
+			return r.passing(taint) || slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool {
+				return s.MatchTaint(&taint)
+			})
+		})
+	}
+	if node.Spec.Unschedulable {
+		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
+	}
+	return taints
+}
+
+// passing says whether a taint is one that every node bears while it starts or
+// reboots.
+func (r *referee) passing(taint corev1.Taint) bool {
+	hard := taint.Effect == corev1.TaintEffectNoSchedule
+	switch taint.Key {
+	case corev1.TaintNodeNotReady:
+		return hard || taint.Effect == corev1.TaintEffectNoExecute
+	case corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized", v1.RebootingTaintKey:
+		return hard
+	case v1.UnregisteredTaintKey:
+		return taint.Effect == corev1.TaintEffectNoExecute
+	}
+	return strings.HasPrefix(taint.Key, "readiness.k8s.io/")
+}
+
+// filled is a list with its missing and zero entries taken from another: until
+// a device plugin reports, the kubelet says zero or nothing.
+func (r *referee) filled(list, from corev1.ResourceList) corev1.ResourceList {
+	full := corev1.ResourceList{}
+	maps.Copy(full, list)
+	for name, quantity := range from {
+		if have := full[name]; have.IsZero() {
+			full[name] = quantity
+		}
+	}
+	return full
+}
+
+// missingDaemons sums up what DaemonSet pods that will come to the node ask
+// for, less what the pod of the same DaemonSet there already holds.
+func (r *referee) missingDaemons(n *refereeNode) resources.List {
+	ready := &corev1.Node{}
+	ready.Name = n.node.Name
+	ready.Labels = maps.Clone(n.node.Labels)
+	if n.settling {
+		ready.Labels[v1.NodeRegisteredLabelKey] = "true"
+		ready.Labels[v1.NodeInitializedLabelKey] = "true"
+	}
+	var sum resources.List
+	for _, d := range r.daemons {
+		if d.requestsErr != nil || !d.selection.accepts(n.node) && !d.selection.accepts(ready) {
+			continue
+		}
+		if _, refused := d.tolerations.refused(n.taints); refused {
+			continue
+		}
+		missing := d.requests
+		for _, p := range n.bound {
+			if !r.sameDaemonSet(d, p) {
+				continue
+			}
+			if less, err := missing.Sub(p.requests); err == nil {
+				missing = less.Max(resources.List{})
+			}
+		}
+		if next, err := sum.Add(missing); err == nil {
+			sum = next
+		}
+	}
+	return sum
+}
+
+// sameDaemonSet says whether a bound pod belongs to the DaemonSet that another
+// pod represents. A representative made from the template has no owner, but the
+// name of the DaemonSet.
+func (r *referee) sameDaemonSet(representative, bound *refereePod) bool {
+	owner := metav1.GetControllerOfNoCopy(bound.Pod)
+	if owner == nil || owner.Kind != "DaemonSet" || bound.Namespace != representative.Namespace {
+		return false
+	}
+	own := metav1.GetControllerOfNoCopy(representative.Pod)
+	switch {
+	case own == nil:
+		return owner.Name == representative.Name
+	case own.UID != "" && owner.UID != "":
+		return own.UID == owner.UID
+	}
+	return own.Name == owner.Name
+}
+
+// checkBindings judges the pods that are to go to existing nodes.
+func (r *referee) checkBindings() {
+	for _, b := range r.plan.Bind {
+		nodes := r.nodesNamed[b.Node]
+		if len(nodes) == 0 {
+			r.report(RuleNode, b.Node, "", "it is not in the input")
+			continue
+		}
+		if len(nodes) > 1 {
+			r.report(RuleNode, b.Node, "", "%d nodes of the input have this name, so the binding is ambiguous", len(nodes))
+		}
+		n := nodes[0]
+		if n.deleting {
+			r.report(RuleNode, b.Node, "", "it is being deleted and takes no pods")
+		}
+		pods := r.knownPods(b.Pods)
+		for _, p := range pods {
+			r.judgeBinding(n, p)
+		}
+		r.judgeRoom(n, pods)
+	}
+}
+
+func (r *referee) judgeBinding(n *refereeNode, p *refereePod) {
+	if taint, refused := p.tolerations.refused(n.taints); refused {
+		r.report(RuleTaints, n.name, p.key.String(), "it does not tolerate %s", taint.ToString())
+	}
+	if !p.selection.accepts(n.node) {
+		r.report(RuleRequirements, n.name, p.key.String(), "its node selection refuses the node, which has %s", p.selection.labelText(n.node))
+	}
+}
+
+func (r *referee) judgeRoom(n *refereeNode, pods []*refereePod) {
+	if n.allocatableErr != nil {
+		r.report(RuleResources, n.name, "", "what it can allocate cannot be read: %v", n.allocatableErr)
+		return
+	}
+	if n.shut != "" && len(pods) > 0 {
+		r.report(RuleResources, n.name, "", "it has no room: %s", n.shut)
+		return
+	}
+	asked, ok := r.sumRequests(n.name, pods)
+	if !ok {
+		return
+	}
+	held, ok := r.sumRequests(n.name, n.bound)
+	if !ok {
+		return
+	}
+	daemons := r.missingDaemons(n)
+	taken, err := held.Add(daemons)
+	if err == nil {
+		taken, err = taken.Add(asked)
+	}
+	if err != nil {
+		r.report(RuleResources, n.name, "", "the requests of its pods cannot be added up: %v", err)
+		return
+	}
+	for name, more := range asked.All() {
+		// A node may be overcommitted in what the new pods do not ask for.
+		if more <= 0 || taken.Get(name) <= n.allocatable.Get(name) {
+			continue
+		}
+		r.report(RuleResources, n.name, "", "its new pods ask for %s of %s, DaemonSets for %s and its present pods hold %s, but it can allocate %s",
+			resources.Format(name, more), name, resources.Format(name, daemons.Get(name)),
+			resources.Format(name, held.Get(name)), resources.Format(name, n.allocatable.Get(name)))
+	}
+}

@@ -1,0 +1,106 @@
+package provisioning_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+)
+
+// lawSeeds is how many random problems a law is tried on.
+func lawSeeds(all, short int) uint64 {
+	if testing.Short() {
+		return uint64(short)
+	}
+	return uint64(all)
+}
+
+// lawOptions varies the options with the seed.
+func lawOptions(seed uint64) *provisioning.Options {
+	switch seed % 7 {
+	case 0:
+		return &provisioning.Options{MinValues: provisioning.BestEffort}
+	case 1:
+		return &provisioning.Options{MaxSteps: 1 + int(seed/7%5)}
+	}
+	return nil
+}
+
+// TestVerifyAcceptsSolver holds every plan of Solve against Verify, and every
+// pod it left pending against VerifyUnplaced.
+func TestVerifyAcceptsSolver(t *testing.T) {
+	for seed := range lawSeeds(10_000, 1_000) {
+		in, opts := randproblem.New(seed), lawOptions(seed)
+		plan, err := provisioning.Solve(context.Background(), in, opts)
+		require.NoError(t, err, "seed %d", seed)
+		require.Empty(t, provisioning.Verify(in, plan, opts), "seed %d", seed)
+		require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts), "seed %d", seed)
+	}
+}
+
+// TestVerifyUnplacedFindsAbandonedPods takes pods out of the places that Solve
+// found for them. Where they came from there is a place.
+func TestVerifyUnplacedFindsAbandonedPods(t *testing.T) {
+	abandoned := 0
+	for seed := range lawSeeds(1_500, 300) {
+		in := randproblem.New(seed)
+		plan, err := provisioning.Solve(context.Background(), in, nil)
+		require.NoError(t, err)
+		for i, b := range plan.Bind {
+			broke := clonePlan(plan)
+			broke.Bind[i].Pods = b.Pods[1:]
+			requireOverlooked(t, in, broke, b.Pods[0], seed)
+			abandoned++
+		}
+		for i, n := range plan.Create {
+			if len(n.Pods) > 1 || len(n.Pool.Spec.Limits) > 0 || n.Options[0].Offering.ReservationID != "" || demandsValues(n.Pool) {
+				continue // it need not have a place that is certain
+			}
+			broke := clonePlan(plan)
+			broke.Create = slices.Delete(broke.Create, i, i+1)
+			requireOverlooked(t, in, broke, n.Pods[0], seed)
+			abandoned++
+		}
+	}
+	require.Greater(t, abandoned, 300)
+}
+
+// demandsValues says whether a pool sets minValues. A pod with alternatives may
+// meet those only by several of them together.
+func demandsValues(pool *v1.NodePool) bool {
+	return slices.ContainsFunc(pool.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool {
+		return r.MinValues != nil
+	})
+}
+
+func requireOverlooked(t *testing.T, in provisioning.Input, plan *provisioning.Plan, pod *corev1.Pod, seed uint64) {
+	t.Helper()
+	reason := &provisioning.Reason{Cause: provisioning.CauseNodePools}
+	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: reason})
+	// Pods that waited for its room may be found as well.
+	found := provisioning.VerifyUnplaced(in, plan, nil)
+	require.True(t, slices.ContainsFunc(found, func(v provisioning.Violation) bool {
+		return v.Rule == provisioning.RuleOverlooked && v.Pod == pod.Namespace+"/"+pod.Name
+	}), "seed %d: pod %s is not found: %v", seed, pod.Name, found)
+}
+
+// TestVerifyIsRepeatable judges broken plans twice: the words must not depend
+// on the order of maps.
+func TestVerifyIsRepeatable(t *testing.T) {
+	for seed := range lawSeeds(300, 100) {
+		in, other := randproblem.New(seed), randproblem.New(seed+1)
+		plan, err := provisioning.Solve(context.Background(), other, nil)
+		require.NoError(t, err)
+		// The plan is for another problem, so nearly all of it is wrong.
+		found := provisioning.Verify(in, plan, nil)
+		require.Equal(t, found, provisioning.Verify(in, plan, nil), "seed %d", seed)
+		require.Equal(t, provisioning.VerifyUnplaced(in, plan, nil), provisioning.VerifyUnplaced(in, plan, nil), "seed %d", seed)
+		require.True(t, len(found) > 0 || len(in.Pods)+len(other.Pods) == 0, "seed %d", seed)
+	}
+}

@@ -1,0 +1,132 @@
+package provisioning
+
+import (
+	"maps"
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// checkLimits adds up, for each pool with limits, the capacity of its nodes and
+// the most that any option of each new node has. Where the pool is above a limit
+// already, its new nodes must have none of that resource.
+func (r *referee) checkLimits() {
+	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
+		pool := r.pools[name]
+		grows := slices.ContainsFunc(r.fresh, func(f *refereeFresh) bool { return f != nil && f.pool == pool })
+		if !grows || len(pool.Spec.Limits) == 0 {
+			continue
+		}
+		limits, left, err := r.limits(pool)
+		if err != nil {
+			r.report(RuleLimits, "", "", "the limits of NodePool %s cannot be applied: %v", name, err)
+			continue
+		}
+		added, err := r.growth(pool)
+		if err != nil {
+			r.report(RuleLimits, "", "", "the new nodes of NodePool %s cannot be added up: %v", name, err)
+			continue
+		}
+		for resource, limit := range limits.All() {
+			if more := added.Get(resource); more > 0 && more > left.Get(resource) {
+				r.report(RuleLimits, "", "", "NodePool %s may have %s of %s and has %s left, but its new nodes could add %s",
+					name, resources.Format(resource, limit), resource,
+					resources.Format(resource, left.Get(resource)), resources.Format(resource, more))
+			}
+		}
+	}
+}
+
+// limits are the limits of a pool, and what its present nodes leave of them.
+func (r *referee) limits(pool *refereePool) (limits, left resources.List, err error) {
+	if pool.limitsErr != nil {
+		return pool.limits, left, pool.limitsErr
+	}
+	used, err := r.usage(pool)
+	if err == nil {
+		left, err = pool.limits.Sub(used)
+	}
+	return pool.limits, left, err
+}
+
+// usage is the capacity of the nodes that a pool has.
+func (r *referee) usage(pool *refereePool) (used resources.List, err error) {
+	for _, n := range r.nodes {
+		if n.pool != pool.Name || n.deleting {
+			continue
+		}
+		if n.capacityErr != nil {
+			return used, n.capacityErr
+		}
+		if used, err = used.Add(n.capacity.With(v1.ResourceNodes, 1)); err != nil {
+			return used, err
+		}
+	}
+	return used, nil
+}
+
+// growth is the capacity that the new nodes of a pool have at worst: of each
+// node the most that any option has of each limited resource.
+func (r *referee) growth(pool *refereePool) (added resources.List, err error) {
+	for _, f := range r.fresh {
+		if f == nil || f.pool != pool {
+			continue
+		}
+		var worst resources.List
+		if f.survey != nil {
+			worst = f.survey.worst
+		}
+		if added, err = added.Add(worst.With(v1.ResourceNodes, 1)); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+// checkReservations counts the nodes whose cheapest option, the one that Cost
+// counts, draws on a capacity reservation. They cannot be more than the
+// reservation has instances left; where the catalog gives several numbers for
+// one reservation, the least is true.
+func (r *referee) checkReservations() {
+	left := r.reservations()
+	takers := map[string]int{}
+	for _, f := range r.fresh {
+		if f == nil || f.survey == nil || f.survey.cheapest == nil {
+			continue
+		}
+		if id := f.survey.cheapest.Offering.ReservationID; id != "" {
+			takers[id]++
+		}
+	}
+	for id, count := range takers {
+		if count > left[id] {
+			r.report(RuleReservation, "", "", "%d new nodes count on reservation %s, which has room for %d", count, id, left[id])
+		}
+	}
+}
+
+func (r *referee) reservations() map[string]int {
+	left := map[string]int{}
+	for _, types := range r.in.InstanceTypes {
+		for _, t := range types {
+			if t == nil {
+				continue
+			}
+			for i := range t.Offerings {
+				r.noteReservation(left, &t.Offerings[i])
+			}
+		}
+	}
+	return left
+}
+
+func (r *referee) noteReservation(left map[string]int, o *cloudprovider.Offering) {
+	if o.ReservationID == "" {
+		return
+	}
+	if known, ok := left[o.ReservationID]; !ok || o.ReservationCapacity < known {
+		left[o.ReservationID] = o.ReservationCapacity
+	}
+}

@@ -1,0 +1,259 @@
+package provisioning
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// referee holds one plan, its input in a form that is easy to look things up
+// in, and the violations found so far.
+type referee struct {
+	in         Input
+	plan       *Plan
+	policy     MinValuesPolicy
+	vocabulary *requirements.Vocabulary
+
+	pools      map[string]*refereePool
+	nodes      []*refereeNode
+	nodesNamed map[string][]*refereeNode
+	pods       map[refereeKey]*refereePod
+	daemons    []*refereePod
+	terms      []refereeAntiTerm             // of bound pods
+	selecting  map[string][]*refereeAntiTerm // of pods by namespace and labels
+	selections map[string]*refereeSelection  // by signature
+	parsed     int                           // number of selections so far
+	options    map[cloudprovider.LaunchOption]*refereeOption
+	same       map[refereeListID]refereeListID // of equal lists, the first
+	looks      map[refereeListLook][][]cloudprovider.LaunchOption
+	lists      map[refereeListID]refereeList
+	asks       []corev1.ResourceName // what pods of the input ask for, sorted
+	scratch    []int32               // of located
+
+	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
+	// whose pool is unknown are nil.
+	fresh []*refereeFresh
+
+	found []Violation
+}
+
+type refereeKey struct{ namespace, name string }
+
+func (k refereeKey) String() string { return k.namespace + "/" + k.name }
+
+func (k refereeKey) compare(l refereeKey) int {
+	return cmp.Or(cmp.Compare(k.namespace, l.namespace), cmp.Compare(k.name, l.name))
+}
+
+func refereeKeyOf(pod *corev1.Pod) refereeKey { return refereeKey{pod.Namespace, pod.Name} }
+
+// refereePod is a pod with what the referee asks about it more than once.
+type refereePod struct {
+	*corev1.Pod
+	key         refereeKey
+	copies      int // how often the input lists it: once, if it is sound
+	selection   *refereeSelection
+	tolerations refereeTolerations
+	requests    resources.List
+	requestsErr error
+}
+
+// refereeSelection is the node selection that pods of one workload share.
+type refereeSelection struct {
+	number   int // tells it apart from others
+	affinity nodeaffinity.RequiredNodeAffinity
+	// mentions are the values that the selection names, by label key as
+	// written. A key that is only tested for existence has no values.
+	mentions map[string][]string
+}
+
+func newReferee(in Input, plan *Plan, opts *Options) *referee {
+	r := &referee{
+		in:         in,
+		plan:       plan,
+		policy:     Strict,
+		vocabulary: in.Vocabulary,
+		pools:      map[string]*refereePool{},
+		nodesNamed: map[string][]*refereeNode{},
+		pods:       map[refereeKey]*refereePod{},
+		selections: map[string]*refereeSelection{},
+		options:    map[cloudprovider.LaunchOption]*refereeOption{},
+		selecting:  map[string][]*refereeAntiTerm{},
+		same:       map[refereeListID]refereeListID{},
+		looks:      map[refereeListLook][][]cloudprovider.LaunchOption{},
+		lists:      map[refereeListID]refereeList{},
+	}
+	if opts != nil && opts.MinValues != "" {
+		r.policy = opts.MinValues
+	}
+	if r.vocabulary == nil {
+		r.vocabulary = requirements.DefaultVocabulary()
+	}
+	for _, pod := range in.Pods {
+		if pod == nil {
+			continue
+		}
+		if known := r.pods[refereeKeyOf(pod)]; known != nil {
+			known.copies++
+			continue
+		}
+		r.pods[refereeKeyOf(pod)] = r.newPod(pod)
+	}
+	r.asks = r.askedResources()
+	for _, pod := range in.DaemonSetPods {
+		if pod != nil {
+			p := r.newPod(pod)
+			p.tolerations = withDaemonTolerations(pod)
+			r.daemons = append(r.daemons, p)
+		}
+	}
+	for _, pool := range in.NodePools {
+		if pool != nil {
+			r.pools[pool.Name] = r.newPool(pool)
+		}
+	}
+	for _, node := range in.Nodes {
+		r.addNode(node)
+	}
+	r.terms = r.antiTerms()
+	r.fresh = make([]*refereeFresh, len(plan.Create))
+	return r
+}
+
+// askedResources are the resources that some pod asks for.
+func (r *referee) askedResources() []corev1.ResourceName {
+	asked := map[corev1.ResourceName]bool{}
+	for _, p := range r.pods {
+		for name := range p.requests.All() {
+			asked[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(asked))
+}
+
+func (r *referee) newPod(pod *corev1.Pod) *refereePod {
+	p := &refereePod{Pod: pod, key: refereeKeyOf(pod), copies: 1, selection: r.selectionOf(pod), tolerations: pod.Spec.Tolerations}
+	p.requests, p.requestsErr = resources.PodRequests(pod)
+	return p
+}
+
+// selectionOf parses a node selection once for all pods that share it.
+func (r *referee) selectionOf(pod *corev1.Pod) *refereeSelection {
+	terms := r.requiredTerms(pod)
+	// Most pods select nothing. A selection of strings always marshals; were it
+	// ever not to, the pod would get a selection of its own below.
+	var signature []byte
+	var err error
+	if len(pod.Spec.NodeSelector) > 0 || terms != nil {
+		signature, err = json.Marshal(struct {
+			Selector map[string]string
+			Terms    []corev1.NodeSelectorTerm
+			Required bool
+		}{pod.Spec.NodeSelector, terms, terms != nil})
+	}
+	if known := r.selections[string(signature)]; err == nil && known != nil {
+		return known
+	}
+	r.parsed++
+	s := &refereeSelection{
+		number:   r.parsed,
+		affinity: nodeaffinity.GetRequiredNodeAffinity(pod),
+		mentions: map[string][]string{},
+	}
+	for key, value := range pod.Spec.NodeSelector {
+		s.mentions[key] = append(s.mentions[key], value)
+	}
+	for _, term := range terms {
+		for _, expression := range term.MatchExpressions {
+			s.mentions[expression.Key] = append(s.mentions[expression.Key], expression.Values...)
+		}
+	}
+	if err == nil {
+		r.selections[string(signature)] = s
+	}
+	return s
+}
+
+// requiredTerms are the ORed terms of the required node affinity; nil if there
+// is none, empty but not nil if there is one that nothing can match.
+func (*referee) requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	affinity := pod.Spec.Affinity
+	if affinity == nil || affinity.NodeAffinity == nil {
+		return nil
+	}
+	required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		return nil
+	}
+	if required.NodeSelectorTerms == nil {
+		return []corev1.NodeSelectorTerm{}
+	}
+	return required.NodeSelectorTerms
+}
+
+// accepts says whether the pod's node selection lets it run on a node.
+func (s *refereeSelection) accepts(node *corev1.Node) bool {
+	ok, err := s.affinity.Match(node)
+	return ok && err == nil
+}
+
+// known returns the input's own object for a pod of the plan, as a plan could
+// carry an altered copy. It is nil for a pod that was not asked for.
+func (r *referee) known(pod *corev1.Pod) *refereePod {
+	if pod == nil {
+		return nil
+	}
+	return r.pods[refereeKeyOf(pod)]
+}
+
+// knownPods returns the pods of a list that were asked for. The others, and
+// nil, are for checkCompleteness to report.
+func (r *referee) knownPods(pods []*corev1.Pod) []*refereePod {
+	var known []*refereePod
+	for _, pod := range pods {
+		if p := r.known(pod); p != nil {
+			known = append(known, p)
+		}
+	}
+	return known
+}
+
+func (r *referee) report(rule Rule, node, pod, format string, args ...any) {
+	r.found = append(r.found, Violation{rule, node, pod, r.oneLine(fmt.Sprintf(format, args...))})
+}
+
+// oneLine keeps a joined error on the single line that a Message is.
+func (*referee) oneLine(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(s string) bool { return s == "" }), "; ")
+}
+
+// sumRequests adds up what pods ask for. The pods whose requests cannot be read
+// are reported and left out.
+func (r *referee) sumRequests(node string, pods []*refereePod) (resources.List, bool) {
+	var sum resources.List
+	ok := true
+	for _, p := range pods {
+		if p.requestsErr != nil {
+			r.report(RuleResources, node, p.key.String(), "its requests cannot be read: %v", p.requestsErr)
+			ok = false
+			continue
+		}
+		next, err := sum.Add(p.requests)
+		if err != nil {
+			r.report(RuleResources, node, "", "the requests of its pods cannot be added up: %v", err)
+			return sum, false
+		}
+		sum = next
+	}
+	return sum, ok
+}

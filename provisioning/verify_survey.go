@@ -1,0 +1,129 @@
+package provisioning
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// refereeSurvey is what a list of options amounts to under a brief. Nodes that
+// share both, as copies of one launch do, share the survey; what depends on how
+// much the pods of one node ask for in sum is compared with it.
+type refereeSurvey struct {
+	// sound says that each option is in the catalog and on sale, may run the
+	// pods, and is at odds with nothing. If not, a tally says what is wrong.
+	sound bool
+	// room is what every option has for pods, of each of referee.asks. Below
+	// zero no pod that asks for any fits.
+	room []int64
+
+	// landed says that some option can be a node. Then least is what DaemonSets
+	// ask for on any of those options, and most what all of them ask for that
+	// could run there if the labels were left open: the least on any option.
+	landed      bool
+	least, most resources.List
+
+	// cheapest is the first of the options with the lowest price, nil if the
+	// catalog has none of them.
+	cheapest *refereeOption
+	// worst is the most that any option has of each limited resource.
+	worst resources.List
+	// values counts the values of each label with minValues.
+	values map[string]int
+	// tallies are the faults in detail, by what the pods ask for in sum.
+	tallies map[string]*refereeTally
+	// reach holds, for the labels that somebody asked about, the states they
+	// may be in on any option.
+	reach map[string][]requirements.Requirement
+}
+
+// survey looks at every option of a list once.
+func (r *referee) survey(b *refereeBrief, list []cloudprovider.LaunchOption) *refereeSurvey {
+	id := r.idOf(list)
+	if known := b.surveys[id]; known != nil {
+		return known
+	}
+	options := r.located(b.pool, list)
+	s := &refereeSurvey{sound: len(options) == len(list), room: make([]int64, len(r.asks))}
+	b.surveys[id] = s
+	for k := range s.room {
+		s.room[k] = math.MaxInt64
+	}
+	known, open := map[*refereeGround]bool{}, map[*refereeGround]bool{}
+	for _, i := range options {
+		o, g := b.stock.options[i], r.groundOf(b, i)
+		s.sound = s.sound && g != nil && !g.refuses && !o.indebted && o.Offering.Launchable()
+		if s.cheapest == nil || o.Offering.Price < s.cheapest.Offering.Price {
+			s.cheapest = o
+		}
+		if g == nil {
+			continue
+		}
+		for k, have := range o.room {
+			if have < g.most[k] {
+				s.room[k] = -1
+			} else {
+				s.room[k] = min(s.room[k], have-g.most[k])
+			}
+		}
+		if !s.landed {
+			s.landed, s.least, s.most = true, g.least, r.openGround(b.pool, i).anywhere
+		}
+		if !known[g] {
+			known[g] = true
+			s.least = r.lesser(s.least, g.least)
+		}
+		if free := r.openGround(b.pool, i); !open[free] {
+			open[free] = true
+			s.most = r.lesser(s.most, free.anywhere)
+		}
+	}
+	s.worst = r.worst(b, options)
+	s.values = r.countValues(b, options)
+	return s
+}
+
+// fits says whether every option has room for what the pods of a node ask for.
+func (r *referee) fits(s *refereeSurvey, requests resources.List) bool {
+	for name, asked := range requests.All() {
+		if asked <= 0 {
+			continue
+		}
+		if k, known := slices.BinarySearch(r.asks, name); !known || asked > s.room[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// worst is the most that any of options has of each resource that the pool
+// limits.
+func (r *referee) worst(b *refereeBrief, options []int32) resources.List {
+	worst := map[corev1.ResourceName]int64{}
+	for name := range b.pool.limits.All() {
+		worst[name] = 0
+		for _, i := range options {
+			worst[name] = max(worst[name], b.stock.options[i].capacity.Get(name))
+		}
+	}
+	return resources.New(worst)
+}
+
+// reachOf are the states that a label may be in on any option of a list.
+func (r *referee) reachOf(b *refereeBrief, list []cloudprovider.LaunchOption, key string) []requirements.Requirement {
+	s := r.survey(b, list)
+	reach, known := s.reach[key]
+	if !known {
+		reach = r.distinct(b, r.located(b.pool, list), key, func(_ *refereeOption, state refereeState) bool { return state.named })
+		if s.reach == nil {
+			s.reach = map[string][]requirements.Requirement{}
+		}
+		s.reach[key] = reach
+	}
+	return reach
+}

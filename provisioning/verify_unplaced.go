@@ -1,0 +1,263 @@
+package provisioning
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// VerifyUnplaced asks whether a plan left pods pending that have a place: on an
+// existing node beside what the plan puts there, or alone on a fresh node of a
+// NodePool within its limits. It returns a violation of RuleOverlooked for each
+// such pod, sorted as Verify sorts; nil means that none was overlooked.
+//
+// It excuses a pod that uses features the engine does not model, and each
+// NodePool that the pod's Reason blames the limits of. Room that is left over on
+// new nodes of the plan, and capacity reservations, are not considered.
+//
+// Arguments are those of Verify, whose rules the plan is expected to keep.
+func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
+	if plan == nil {
+		return nil
+	}
+	r := newReferee(in, plan, opts)
+	r.checkNewNodes() // for what the new nodes count against limits
+	r.found = nil
+	placed := map[string][]*refereePod{}
+	for _, b := range plan.Bind {
+		placed[b.Node] = append(placed[b.Node], r.knownPods(b.Pods)...)
+	}
+	rooms := r.rooms(placed)
+	verdicts := map[string]string{}
+	for _, u := range plan.Unplaced {
+		p := r.known(u.Pod)
+		if p == nil || p.requestsErr != nil || r.mayBeRefused(p) {
+			continue
+		}
+		// Pods alike get the same answer; thousands of them are common.
+		like := fmt.Sprintf("%d %v %v %v", p.selection.number, p.requests, p.tolerations, r.limitedPools(u.Reason))
+		place, known := verdicts[like]
+		if !known {
+			if place = r.placeOnExisting(p, rooms); place == "" {
+				place = r.placeOnFresh(p, r.limitedPools(u.Reason))
+			}
+			verdicts[like] = place
+		}
+		if place != "" {
+			r.report(RuleOverlooked, "", p.key.String(), "%s", place)
+		}
+	}
+	return r.verdict()
+}
+
+// mayBeRefused says whether the engine is entitled to refuse a pod whatever room
+// there is.
+func (r *referee) mayBeRefused(p *refereePod) bool {
+	if len(p.unsupported()) > 0 || len(r.termsFor(p)) > 0 {
+		return true
+	}
+	// A cautious engine may refuse what kube-scheduler does not look at: terms
+	// that are not there, and the ports of init containers that end.
+	if a := p.Spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
+		return true
+	}
+	for _, c := range p.Spec.InitContainers {
+		for _, port := range c.Ports {
+			if port.HostPort > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (r *referee) limitedPools(reason *Reason) []string {
+	var names []string
+	if reason == nil {
+		return nil
+	}
+	for _, pool := range reason.Pools {
+		if pool.Cause == CauseLimits {
+			names = append(names, pool.NodePool)
+		}
+	}
+	return names
+}
+
+// rooms computes what each existing node has left under the plan. Nodes that
+// cannot take pods are missing.
+func (r *referee) rooms(placed map[string][]*refereePod) map[*refereeNode]resources.List {
+	rooms := map[*refereeNode]resources.List{}
+	for _, n := range r.nodes {
+		if n.deleting || n.allocatableErr != nil || n.shut != "" || len(r.nodesNamed[n.name]) > 1 {
+			continue
+		}
+		if len(n.allocatable.Negative()) > 0 {
+			continue // a careful engine sends nobody to a node that is in debt
+		}
+		left, ok := n.allocatable, true
+		for _, p := range slices.Concat(n.bound, placed[n.name]) {
+			less, err := left.Sub(p.requests)
+			ok = ok && err == nil && p.requestsErr == nil
+			left = less
+		}
+		if left, err := left.Sub(r.missingDaemons(n)); ok && err == nil {
+			rooms[n] = left
+		}
+	}
+	return rooms
+}
+
+func (r *referee) placeOnExisting(p *refereePod, rooms map[*refereeNode]resources.List) string {
+	for _, n := range r.nodes {
+		room, open := rooms[n]
+		if !open || !r.hasRoom(p, room) || !p.selection.accepts(n.node) {
+			continue
+		}
+		if _, refused := p.tolerations.refused(n.taints); refused {
+			continue
+		}
+		return "it is left pending, but has a place on node " + n.name
+	}
+	return ""
+}
+
+// hasRoom says whether what p asks for is left on a node, which may be
+// overcommitted in what p does not ask for.
+func (r *referee) hasRoom(p *refereePod, room resources.List) bool {
+	for name, amount := range p.requests.All() {
+		if amount > 0 && amount > room.Get(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOnFresh looks for a node that could be launched for a pod alone.
+func (r *referee) placeOnFresh(p *refereePod, limited []string) string {
+	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
+		pool := r.pools[name]
+		if pool.closed() != "" || slices.Contains(limited, name) {
+			continue
+		}
+		if _, refused := p.tolerations.refused(pool.Spec.Template.Spec.Taints); refused {
+			continue
+		}
+		within, ok := r.optionsWithinLimits(pool)
+		if !ok {
+			continue
+		}
+		for _, asked := range r.askedFor(p, pool) {
+			if option := r.freshOption(p, pool, within, asked); option != nil {
+				return fmt.Sprintf("it is left pending, but NodePool %s could launch %s for it alone", name, option)
+			}
+		}
+	}
+	return ""
+}
+
+// askedFor lists what the requirements of a node for p alone might be. They
+// matter only to count minValues; otherwise the labels of each landing are
+// judged anyway.
+func (r *referee) askedFor(p *refereePod, pool *refereePool) []requirements.Set {
+	if !r.countsValues(pool) {
+		return []requirements.Set{{}}
+	}
+	parsed, err := requirements.FromPod(p.Pod, r.vocabulary)
+	if err != nil {
+		return nil
+	}
+	var asked []requirements.Set
+	for _, alternative := range parsed.Alternatives {
+		asked = append(asked, alternative.Set)
+	}
+	return asked
+}
+
+func (r *referee) countsValues(pool *refereePool) bool {
+	if r.policy == BestEffort {
+		return false
+	}
+	for want := range pool.demands.All() {
+		if want.MinValues() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// optionsWithinLimits lists what can be launched in a pool besides the new nodes
+// of the plan, in the order of the catalog. Reservations are left out, as others
+// may be counting on them. It is false where that cannot be computed.
+func (r *referee) optionsWithinLimits(pool *refereePool) ([]int32, bool) {
+	limits, room, err := r.limits(pool)
+	if err != nil {
+		return nil, false
+	}
+	added, err := r.growth(pool)
+	if err == nil {
+		room, err = room.Sub(added)
+	}
+	if err != nil {
+		return nil, false
+	}
+	var within []int32
+	for i, o := range r.stockOf(pool).options {
+		if o.err == nil && o.Offering.Launchable() && o.Offering.ReservationID == "" && r.withinLimits(o, limits, room) {
+			within = append(within, int32(i))
+		}
+	}
+	return within, true
+}
+
+// freshOption returns one of the options that a node for p alone could be
+// launched with, given that the node asks for no more than asked.
+func (r *referee) freshOption(p *refereePod, pool *refereePool, options []int32, asked requirements.Set) *refereeOption {
+	brief := r.brief(pool, asked, []*refereeSelection{p.selection})
+	var fitting []int32
+	for _, i := range options {
+		if r.fitsAlone(p, brief, i) {
+			fitting = append(fitting, i)
+		}
+	}
+	if len(fitting) == 0 || r.policy != BestEffort && r.missesMinValues(brief, fitting) {
+		return nil
+	}
+	return brief.stock.options[fitting[0]]
+}
+
+func (r *referee) missesMinValues(brief *refereeBrief, options []int32) bool {
+	values := r.countValues(brief, options)
+	for want := range brief.pool.demands.All() {
+		if values[want.Key()] < want.MinValues() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *referee) withinLimits(o *refereeOption, limits, room resources.List) bool {
+	capacity := o.capacity.With(v1.ResourceNodes, 1)
+	for name := range limits.All() {
+		if need := capacity.Get(name); need > 0 && need > room.Get(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsAlone says whether p may run on some landing and fits beside every
+// DaemonSet that could run on the option. That is more than may ever run there
+// at once, so it never accuses an engine that is merely careful.
+func (r *referee) fitsAlone(p *refereePod, brief *refereeBrief, option int32) bool {
+	o, g := brief.stock.options[option], r.groundOf(brief, option)
+	if g == nil || o.indebted || !slices.ContainsFunc(g.landings, func(l *refereeLanding) bool { return l.accepts(p.selection) }) {
+		return false
+	}
+	room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
+	return err == nil && r.hasRoom(p, room)
+}

@@ -1,0 +1,129 @@
+package provisioning_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+func TestVerifyUnplaced(t *testing.T) {
+	tolerant := []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	const onGeneral = "it is left pending, but NodePool general could launch "
+	for _, tc := range []struct {
+		name  string
+		plant func(s *scene)
+		says  string // "" if the pod really has no place
+	}{
+		{"too large", func(*scene) {}, ""},
+		{"fits a type", func(s *scene) { s.request(s.huge, "cpu=7") }, onGeneral + "large/a/on-demand for it alone"},
+		{"fits to the last milli-CPU", func(s *scene) { s.request(s.huge, "cpu=7800m") }, onGeneral},
+		{"fits but for the DaemonSet", func(s *scene) { s.request(s.huge, "cpu=7801m") }, ""},
+		{"fits a sold-out type only", func(s *scene) {
+			s.gone.Capacity = s.gone.Capacity.With(corev1.ResourceCPU, 1e6).With(corev1.ResourceMemory, 1<<50)
+		}, ""},
+		{"fits an existing node", func(s *scene) { s.request(s.huge, "cpu=1800m") }, "it is left pending, but has a place on node plain"},
+		{"fits an existing node but for what the plan puts there", func(s *scene) {
+			s.in.NodePools, s.in.Nodes = nil, s.in.Nodes[1:2]
+			s.request(s.huge, "cpu=701m")
+		}, ""},
+		{"fits an existing node beside what the plan puts there", func(s *scene) {
+			s.in.NodePools, s.in.Nodes = nil, s.in.Nodes[1:2]
+			s.request(s.huge, "cpu=700m")
+		}, "node old"},
+		{"existing node leaves", func(s *scene) {
+			s.in.NodePools, s.in.Nodes = nil, s.in.Nodes[2:]
+			s.plain.Node.DeletionTimestamp = &metav1.Time{}
+			s.request(s.huge, "cpu=1")
+		}, ""},
+		{"pool with a taint", func(s *scene) { s.in.NodePools = s.in.NodePools[:1]; s.request(s.huge, "cpu=7") }, ""},
+		{"pool with a taint that is tolerated", func(s *scene) {
+			s.in.NodePools = s.in.NodePools[:1]
+			s.huge.Spec.Tolerations = tolerant
+			s.request(s.huge, "cpu=7")
+		}, "NodePool batch could launch"},
+		{"label that a pool leaves to the pod", func(s *scene) {
+			s.huge.Spec.Tolerations = tolerant
+			s.huge.Spec.NodeSelector = map[string]string{"team": "blue"}
+			s.request(s.huge, "cpu=7")
+		}, "NodePool batch could launch"},
+		{"label that no pool gives", func(s *scene) {
+			s.huge.Spec.NodeSelector = map[string]string{"team": "blue"}
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"label that only a type gives", func(s *scene) {
+			s.large.Requirements = s.large.Requirements.With(requirements.In("disk", "fast"))
+			s.huge.Spec.NodeSelector = map[string]string{"disk": "fast"}
+			s.request(s.huge, "cpu=7")
+		}, onGeneral + "large/a/on-demand"},
+		{"system that a type leaves to the pod", func(s *scene) {
+			s.huge.Spec.NodeSelector = map[string]string{corev1.LabelOSStable: "windows"}
+			s.request(s.huge, "cpu=3")
+		}, onGeneral + "open/a/on-demand"},
+		{"closed pool", func(s *scene) { s.general.Spec.Replicas = new(int64); s.request(s.huge, "cpu=7") }, ""},
+		{"limits leave nothing", func(s *scene) {
+			s.general.Spec.Limits = v1.Limits(resources.MustParse("cpu=17").ResourceList())
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"limits leave room", func(s *scene) {
+			s.general.Spec.Limits = v1.Limits(resources.MustParse("cpu=18").ResourceList())
+			s.request(s.huge, "cpu=7")
+		}, onGeneral},
+		{"limits are blamed", func(s *scene) {
+			s.general.Spec.Limits = v1.Limits(resources.MustParse("cpu=18").ResourceList())
+			s.plan.Unplaced[0].Reason.Pools = []provisioning.PoolReason{{NodePool: "general", Cause: provisioning.CauseLimits}}
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"minValues missed", func(s *scene) { s.demand(corev1.LabelInstanceTypeStable, 2); s.request(s.huge, "cpu=7") }, ""},
+		{"minValues missed, at best effort", func(s *scene) {
+			s.demand(corev1.LabelInstanceTypeStable, 2)
+			s.request(s.huge, "cpu=7")
+			s.opts = &provisioning.Options{MinValues: provisioning.BestEffort}
+		}, onGeneral},
+		{"minValues met", func(s *scene) { s.demand(corev1.LabelTopologyZone, 2); s.request(s.huge, "cpu=7") }, onGeneral},
+		{"minValues missed in the pod's zone", func(s *scene) {
+			s.demand(corev1.LabelTopologyZone, 2)
+			s.huge.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "a"}
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"only a reservation", func(s *scene) {
+			for i := range s.large.Offerings {
+				s.large.Offerings[i].ReservationID = "cr"
+			}
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"unsupported", func(s *scene) {
+			s.huge.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 1}}
+			s.request(s.huge, "cpu=7")
+		}, ""},
+		{"unreadable requests", func(s *scene) { s.huge.Spec.Overhead = corev1.ResourceList{"not a name": {}} }, ""},
+		{"no reason at all", func(s *scene) { s.plan.Unplaced[0].Reason = nil; s.request(s.huge, "cpu=7") }, onGeneral},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newScene()
+			tc.plant(s)
+			found := provisioning.VerifyUnplaced(s.in, s.plan, s.opts)
+			if tc.says == "" {
+				require.Empty(t, found)
+				return
+			}
+			require.Len(t, found, 1)
+			require.Equal(t, provisioning.RuleOverlooked, found[0].Rule)
+			require.Equal(t, "default/huge", found[0].Pod)
+			require.Contains(t, found[0].Message, tc.says)
+		})
+	}
+	require.Empty(t, provisioning.VerifyUnplaced(newScene().in, nil, nil))
+}
+
+// demand gives pool general a minValues.
+func (s *scene) demand(key string, least int) {
+	s.general.Spec.Template.Spec.Requirements = append(s.general.Spec.Template.Spec.Requirements,
+		v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: corev1.NodeSelectorOpExists, MinValues: &least})
+}
