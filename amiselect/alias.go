@@ -1,0 +1,222 @@
+package amiselect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// latest is the version of an alias that follows what AWS recommends.
+const latest = "latest"
+
+// maxAliasLength is the limit of the EC2NodeClass.
+const maxAliasLength = 30
+
+// maxBack bounds how far latest~n looks back. Deprecated images disappear after
+// some time, so a distant release is more likely a slip of the finger.
+const maxBack = 9
+
+// Alias names the images that AWS publishes for a family, at one release or at
+// the latest. Its text form is that of the field alias of a term:
+//
+//	al2023@latest       what AWS recommends now
+//	al2023@latest~1     the release before that; not known to Karpenter
+//	al2023@v20240807    this release
+//
+// Aliases are comparable. The zero Alias is not valid.
+type Alias struct {
+	// Family is any family but FamilyCustom.
+	Family Family
+	// Version is the release as it was written, or empty for the latest.
+	Version string
+	// Back is how many releases before the latest are meant, 0 to 9, for each
+	// architecture and variant on its own. It is 0 with a Version.
+	Back int
+}
+
+// Static reports whether the alias names a release, rather than following the
+// latest. Also a static alias changes its images with the Kubernetes version.
+func (a Alias) Static() bool { return a.Version != "" }
+
+// String returns the text form, which ParseAlias reads.
+func (a Alias) String() string {
+	version := a.Version
+	if version == "" {
+		version = latest
+	}
+	if a.Back > 0 {
+		version += "~" + strconv.Itoa(a.Back)
+	}
+	return a.Family.AliasName() + "@" + version
+}
+
+// ParseAlias reads an alias. These are the rules, and the error joins what is
+// wrong with each part:
+//
+//   - at most 30 characters, with one "@" in it;
+//   - before it al2, al2023, bottlerocket, windows2019, windows2022 or
+//     windows2025, in lower case;
+//   - behind it "latest", "latest~1" to "latest~9", or a release: for al2 and
+//     al2023 a "v" and the date, such as v20240807, and for bottlerocket three
+//     numbers with any number of "v" before them, such as 1.20.4 or v1.20.4, both
+//     with more behind a "-" or "." where a release has it. Windows images are
+//     published at their latest release only, so those have no other pin.
+func ParseAlias(text string) (Alias, error) {
+	name, version, found := strings.Cut(text, "@")
+	var errs []error
+	if len(text) > maxAliasLength {
+		errs = append(errs, fmt.Errorf("is %d characters long, at most %d are allowed", len(text), maxAliasLength))
+	}
+	a := Alias{Family: aliasFamily(name)}
+	if a.Family == "" {
+		errs = append(errs, familyError(name))
+	}
+	switch {
+	case !found:
+		errs = append(errs, errors.New("has no version; write family@version, such as al2023@latest"))
+	case strings.Contains(version, "@"):
+		errs = append(errs, errors.New("has more than one \"@\"; write family@version, such as al2023@latest"))
+	default:
+		if err := a.parseVersion(version); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if len(errs) > 0 {
+		return Alias{}, fmt.Errorf("alias %q: %w", shorten(text), errors.Join(errs...))
+	}
+	return a, nil
+}
+
+// shorten keeps a long text from flooding a message.
+func shorten(text string) string {
+	const limit = 60
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}
+
+func aliasFamily(name string) Family {
+	for _, f := range Families() {
+		if n := f.AliasName(); n != "" && n == name {
+			return f
+		}
+	}
+	return ""
+}
+
+func familyError(name string) error {
+	lower := strings.ToLower(name)
+	switch {
+	case name == "":
+		return fmt.Errorf("has no family; use one of %s", strings.Join(aliasNames(), ", "))
+	case slices.Contains(aliasNames(), lower):
+		return fmt.Errorf("family %q must be in lower case: %s", name, lower)
+	case lower == strings.ToLower(string(FamilyCustom)):
+		return errors.New("there are no published images of family custom; select by id, name, tags or ssmParameter")
+	}
+	return fmt.Errorf("family %q is not known; use one of %s", shorten(name), strings.Join(aliasNames(), ", "))
+}
+
+// parseVersion reads what stands behind the "@". The family may be unknown, and
+// then a release is not judged.
+func (a *Alias) parseVersion(text string) error {
+	if text == "" {
+		return errors.New("has an empty version; write latest or a release")
+	}
+	if rest, ok := strings.CutPrefix(text, latest); ok {
+		back, ok := parseBack(rest)
+		if !ok {
+			return fmt.Errorf("version %q is not valid; write latest, or latest~1 to latest~%d for a release before it", shorten(text), maxBack)
+		}
+		a.Back = back
+		return nil
+	}
+	var fits bool
+	var want string
+	switch {
+	case a.Family == "":
+		return nil
+	case a.Family.Windows():
+		return fmt.Errorf("version %q is not valid; Windows images are published at their latest release only, so write latest and lock by id", shorten(text))
+	case a.Family == FamilyBottlerocket:
+		fits, want = bottlerocketRelease(text), "three numbers, such as v1.20.4"
+	default:
+		fits, want = amazonLinuxRelease(text), "a v and the date, such as v20240807"
+	}
+	if !fits {
+		return fmt.Errorf("version %q is not a release of %s; want latest or %s", shorten(text), a.Family.AliasName(), want)
+	}
+	a.Version = text
+	return nil
+}
+
+// parseBack reads what follows "latest": nothing, or "~" and a digit.
+func parseBack(text string) (int, bool) {
+	if text == "" {
+		return 0, true
+	}
+	if len(text) != 2 || text[0] != '~' || text[1] < '1' || text[1] > '0'+maxBack {
+		return 0, false
+	}
+	return int(text[1] - '0'), true
+}
+
+// amazonLinuxRelease accepts v, eight digits and an optional rest.
+func amazonLinuxRelease(text string) bool {
+	rest, ok := strings.CutPrefix(text, "v")
+	date, rest := digits(rest)
+	return ok && len(date) == 8 && releaseRest(rest)
+}
+
+// bottlerocketRelease accepts any number of v, three numbers and an optional
+// rest.
+func bottlerocketRelease(text string) bool {
+	rest := strings.TrimLeft(text, "v")
+	for i := range 3 {
+		var number string
+		if number, rest = digits(rest); number == "" {
+			return false
+		}
+		if i == 2 {
+			break
+		}
+		var ok bool
+		if rest, ok = strings.CutPrefix(rest, "."); !ok {
+			return false
+		}
+	}
+	return releaseRest(rest)
+}
+
+// digits splits a text behind the digits it begins with.
+func digits(text string) (number, rest string) {
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return text[:n], text[n:]
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// releaseRest accepts nothing, or a "-" or "." and more letters, digits, "-" and
+// ".". Anything else could lead to another SSM parameter, or match more than one
+// image.
+func releaseRest(text string) bool {
+	if text == "" {
+		return true
+	}
+	if len(text) < 2 || text[0] != '-' && text[0] != '.' {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if !isDigit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '.' {
+			return false
+		}
+	}
+	return true
+}

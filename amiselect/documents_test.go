@@ -1,0 +1,106 @@
+package amiselect_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+)
+
+// TestWaysToPin: the ways to pin one image that Karpenter's documentation names
+// select it, and go on to do so when there is a newer one; tags and @latest move.
+func TestWaysToPin(t *testing.T) {
+	const name = "amazon-eks-node-al2023-x86_64-standard-1.31-v20240219"
+	image := amazons("ami-052c9ea013e6e3567", name, "x86_64", "2024-02-19")
+	image.Tags = map[string]string{"karpenter.sh/discovery": "shop", "environment": "prod"}
+	newer := amazons("ami-newer", "amazon-eks-node-al2023-x86_64-standard-1.31-v20240807", "x86_64", "2024-08-07")
+	newer.Tags = image.Tags
+	tags := []amiselect.Term{{Tags: map[string]string{"karpenter.sh/discovery": "shop", "environment": "prod"}}}
+	for _, tt := range []struct {
+		terms []amiselect.Term
+		moves bool
+	}{
+		{alias("al2023@v20240219"), false},
+		{[]amiselect.Term{{Name: name}}, false},
+		{[]amiselect.Term{{ID: image.ID}}, false},
+		{tags, true},
+		{alias("al2023@latest"), true},
+		{[]amiselect.Term{{Name: "amazon-eks-node-al2023-*"}}, true},
+	} {
+		require.Equal(t, !tt.moves, tt.terms[0].Static())
+		before, ok := mustSelect(t, tt.terms, []amiselect.Image{image}, on("1.31")).For(m5)
+		require.True(t, ok)
+		require.Equal(t, image.ID, before.ID)
+		s := mustSelect(t, tt.terms, []amiselect.Image{image, newer}, on("1.31"))
+		_, drifted := s.DriftedOn(image.ID, m5)
+		require.Equal(t, tt.moves, drifted, tt.terms)
+	}
+}
+
+// TestQueriesWithAnswers: once the parameters of an alias are answered, their
+// images are asked for by id.
+func TestQueriesWithAnswers(t *testing.T) {
+	env := amiselect.Environment{KubernetesVersion: "1.31", Parameters: map[string]string{}}
+	queries, err := amiselect.Queries(alias("al2@v20240807"), env)
+	require.NoError(t, err)
+	require.Len(t, queries, 3)
+	for n, q := range queries {
+		env.Parameters[q.Parameter] = []string{"ami-b", "ami-a", ""}[n]
+	}
+	env.History = true // of no use to a release that is known
+	queries, err = amiselect.Queries(alias("al2@v20240807"), env)
+	require.NoError(t, err)
+	require.Equal(t, "  terms [0] images owners [] deprecated true\n    state = available\n    image-id = ami-a | ami-b\n", show(queries))
+}
+
+// TestDriftWithoutVariant: an image of a variant that AWS has withdrawn has
+// nothing to take its place.
+func TestDriftWithoutVariant(t *testing.T) {
+	images := al2023("1.31", "20240703", "20240807")
+	opts := on("1.31")
+	opts.Environment.Parameters = map[string]string{}
+	queries, err := amiselect.Queries(alias("al2023@latest"), opts.Environment)
+	require.NoError(t, err)
+	for _, q := range queries {
+		opts.Environment.Parameters[q.Parameter] = ""
+	}
+	opts.Environment.Parameters[queries[0].Parameter] = "ami-x86std20240807"
+	s := mustSelect(t, alias("al2023@latest"), images, opts)
+	reason, drifted := s.DriftedOn("ami-armstd20240807", m7g)
+	require.True(t, drifted)
+	require.Equal(t, amiselect.CodeNotSelected, reason.Code)
+	require.Contains(t, reason.String(), "is not selected, nor is any other for such machines")
+	// What SSM does not recommend any more is later than what it does.
+	opts.Environment.Parameters[queries[0].Parameter] = "ami-x86std20240703"
+	reason, _ = mustSelect(t, alias("al2023@latest"), images, opts).Drifted("ami-x86std20240807")
+	require.Equal(t, amiselect.CodeRelease, reason.Code)
+	require.Contains(t, reason.Detail, "is of release v20240807, later than v20240703, where al2023@latest leads now")
+}
+
+// TestAges: how old an image is stands in the unit that says enough.
+func TestAges(t *testing.T) {
+	for created, want := range map[time.Duration]string{
+		-time.Hour:                   "is not yet a moment old",
+		90 * time.Second:             "is 1m30s old",
+		5*time.Hour + time.Minute:    "is 5h old",
+		49 * time.Hour:               "is 2d1h old",
+		72*time.Hour + 5*time.Minute: "is 3d old",
+	} {
+		i := mine("ami-1", "a", "x86_64", "2024-01-01")
+		i.Created = now.Add(-created)
+		_, err := amiselect.Select(now, []amiselect.Term{{Tags: map[string]string{"k": "v"}}, {Name: "a*"}}, []amiselect.Image{i},
+			&amiselect.Options{MinAge: 30 * 24 * time.Hour, Environment: amiselect.Environment{Account: account}})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// TestWindowsBuilds: each year of Windows Server has a build.
+func TestWindowsBuilds(t *testing.T) {
+	for year, build := range map[string]string{"2019": "10.0.17763", "2022": "10.0.20348", "2025": "10.0.26100"} {
+		image := amazons("ami-win", "Windows_Server-"+year+"-English-Core-EKS_Optimized-1.35-2026.01.13", "x86_64", "2024-08-13")
+		s := mustSelect(t, alias("windows"+year+"@latest"), []amiselect.Image{image}, on("1.35"))
+		require.Equal(t, "kubernetes.io/arch = amd64, kubernetes.io/os = windows, node.kubernetes.io/windows-build = "+build, s.Choices()[0].Requirements.String())
+	}
+}

@@ -1,0 +1,74 @@
+package amiselect
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Environment is what the meaning of terms depends on besides the terms.
+type Environment struct {
+	// KubernetesVersion is that of the control plane, such as 1.31. Needed by
+	// aliases.
+	KubernetesVersion string
+
+	// Account is the number of the AWS account that owner self stands for. It
+	// is needed to Select by a name without owner, or by owner self.
+	Account string
+
+	// Parameters are the values of the SSM parameters that Queries asks for, by
+	// name. An empty value says that there is no such parameter.
+	//
+	// If it is not nil, Select takes what it says and wants every answer: one
+	// that is missing is an error, so that a failed call is not taken for an
+	// image that AWS has withdrawn, which would replace nodes.
+	//
+	// If it is nil, SSM is not consulted: Select recognises the images of an
+	// alias by the names that AWS gives them and their owner, amazon, and
+	// takes the newest for the latest. A term with an ssmParameter is then an
+	// error.
+	Parameters map[string]string
+
+	// History has Queries ask for older releases of an alias at the latest as
+	// well. It is needed where Parameters is nil, and for Options.MinAge and
+	// Options.Deny to have something to fall back on. An alias at latest~1 has
+	// it asked for anyway.
+	History bool
+}
+
+// alias is an alias of the terms, resolved for the environment.
+type resolvedAlias struct {
+	Alias
+	kubernetes string
+	lines      []published
+}
+
+// resolve validates terms and environment together. The alias is nil if the
+// terms have none.
+func resolve(terms []Term, env Environment) (*resolvedAlias, error) {
+	var errs []error
+	for _, f := range ValidateTerms(nil, terms) {
+		errs = append(errs, f)
+	}
+	if env.Account != "" && !isAccount(env.Account) {
+		errs = append(errs, field.Invalid(field.NewPath("environment", "account"), env.Account, "want the twelve digits of an AWS account"))
+	}
+	version, minor, err := parseKubernetes(env.KubernetesVersion)
+	path := field.NewPath("environment", "kubernetesVersion")
+	alias := len(terms) > 0 && terms[0].Alias != ""
+	switch {
+	case env.KubernetesVersion == "" && alias:
+		errs = append(errs, field.Required(path, "an alias stands for the images of one Kubernetes version; give that of the control plane, such as 1.31"))
+	case env.KubernetesVersion != "" && err != nil:
+		errs = append(errs, field.Invalid(path, env.KubernetesVersion, detailOf(err)))
+	case alias && len(errs) == 0:
+		// The terms are valid, so the alias is.
+		a, _ := ParseAlias(terms[0].Alias)
+		if err := checkSupported(a.Family, minor); err != nil {
+			return nil, fmt.Errorf("amiSelectorTerms[0].alias: %w", err)
+		}
+		return &resolvedAlias{a, version, publishedFor(a, version)}, nil
+	}
+	return nil, errors.Join(errs...)
+}

@@ -1,0 +1,119 @@
+package amiselect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Family is an operating system that nodes boot, spelled as in the field
+// amiFamily of an EC2NodeClass.
+type Family string
+
+// The families.
+const (
+	// FamilyAL2 is Amazon Linux 2. AWS publishes no image of it for Kubernetes
+	// 1.33 and later.
+	FamilyAL2 Family = "AL2"
+	// FamilyAL2023 is Amazon Linux 2023.
+	FamilyAL2023 Family = "AL2023"
+	// FamilyBottlerocket is Bottlerocket.
+	FamilyBottlerocket Family = "Bottlerocket"
+	// FamilyWindows2019 is Windows Server 2019 Core.
+	FamilyWindows2019 Family = "Windows2019"
+	// FamilyWindows2022 is Windows Server 2022 Core.
+	FamilyWindows2022 Family = "Windows2022"
+	// FamilyWindows2025 is Windows Server 2025 Core. AWS publishes no image of it
+	// for Kubernetes before 1.35.
+	FamilyWindows2025 Family = "Windows2025"
+	// FamilyCustom is an image that joins the cluster by means of its own. It has
+	// no alias.
+	FamilyCustom Family = "Custom"
+)
+
+// Families returns all families, sorted by name. The slice is the caller's.
+func Families() []Family {
+	return []Family{FamilyAL2, FamilyAL2023, FamilyBottlerocket, FamilyCustom,
+		FamilyWindows2019, FamilyWindows2022, FamilyWindows2025}
+}
+
+// AliasName returns the part of an alias before the "@": the family in lower
+// case. It is empty for FamilyCustom and for unknown families, which have no
+// alias.
+func (f Family) AliasName() string {
+	if f == FamilyCustom || !slices.Contains(Families(), f) {
+		return ""
+	}
+	return strings.ToLower(string(f))
+}
+
+// Windows reports whether the family is a version of Windows Server.
+func (f Family) Windows() bool {
+	return f == FamilyWindows2019 || f == FamilyWindows2022 || f == FamilyWindows2025
+}
+
+// windowsYear is the year in the name of a Windows family.
+func (f Family) windowsYear() string { return strings.TrimPrefix(string(f), "Windows") }
+
+// windowsBuild is the value of node.kubernetes.io/windows-build.
+func (f Family) windowsBuild() string {
+	switch f {
+	case FamilyWindows2019:
+		return "10.0.17763"
+	case FamilyWindows2022:
+		return "10.0.20348"
+	case FamilyWindows2025:
+		return "10.0.26100"
+	}
+	return ""
+}
+
+// aliasNames lists what may stand before the "@" of an alias.
+func aliasNames() (names []string) {
+	for _, f := range Families() {
+		if name := f.AliasName(); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ResolveFamily says which family the nodes of an EC2NodeClass boot, given its
+// amiFamily, empty if it has none, and its terms:
+//
+//  1. amiFamily, if it is set: it must be a family, and with an alias among the
+//     terms it must be the family of that alias or FamilyCustom.
+//  2. Else the family of the alias.
+//  3. Without alias it is an error, as nothing else tells how to configure a
+//     node.
+//
+// The faults have paths below path, which is that of the EC2NodeClass's spec and
+// may be nil. Those of the terms themselves are left to ValidateTerms.
+func ResolveFamily(path *field.Path, family Family, terms []Term) (Family, field.ErrorList) {
+	at := path.Child("amiFamily")
+	var faults field.ErrorList
+	if family != "" && !slices.Contains(Families(), family) {
+		faults = append(faults, field.NotSupported(at, family, Families()))
+	}
+	var alias Family
+	for i := range terms {
+		if a, err := ParseAlias(terms[i].Alias); err == nil {
+			alias = a.Family
+			break
+		}
+	}
+	switch {
+	case len(faults) > 0:
+		return "", faults
+	case family == "" && alias == "":
+		return "", field.ErrorList{field.Required(at, "say which family the images are of, or select by alias")}
+	case family == "":
+		return alias, nil
+	case alias != "" && family != alias && family != FamilyCustom:
+		return "", field.ErrorList{field.Invalid(at, family,
+			fmt.Sprintf("the alias is of family %s: write that, or %s, or leave the field out", alias, FamilyCustom))}
+	}
+	return family, nil
+}

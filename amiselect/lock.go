@@ -1,0 +1,116 @@
+package amiselect
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrNotLockable is wrapped by the error of Lock when no terms can say what was
+// selected.
+var ErrNotLockable = errors.New("cannot be locked")
+
+// Lock returns terms that select the images of s and go on selecting them when
+// new ones appear: what was tested becomes the pin for production. s must have
+// been selected by the terms given.
+//
+//   - An alias with a version is static already and is returned as it is.
+//   - An alias at the latest, or at latest~n, becomes the same alias with the
+//     version that it resolved to, which holds in every account and region. An
+//     alias of Windows, which has no versions, becomes the id; the EC2NodeClass
+//     must then have the field amiFamily.
+//   - All other terms, also those that are static already, become one term by id
+//     for each image, in the order of Selection.Images. Ids hold in one region
+//     only.
+//
+// A pin covers all variants, so an alias whose variants resolved to different
+// releases cannot be locked; nor can one whose pin would select an image that
+// was passed over, or one whose images do not bear the names that AWS gives
+// them. The error then wraps ErrNotLockable and says which image stands in the
+// way. The same goes for an empty Selection, and for other terms than those of
+// s.
+//
+// Select by the terms returned, from the same images under the same options,
+// selects the same images for the same machines, except that ids of Windows
+// carry no requirement of the operating system. Where Environment.Parameters is
+// in use, ask Queries for those of the new terms first.
+func Lock(terms []Term, s Selection) ([]Term, error) {
+	switch {
+	case s.Empty():
+		return nil, fmt.Errorf("%w: nothing is selected", ErrNotLockable)
+	case !slices.EqualFunc(terms, s.s.terms, Term.Equal):
+		return nil, fmt.Errorf("%w: the terms are not those that the images were selected by; select again", ErrNotLockable)
+	case s.s.alias != nil && s.s.alias.Static():
+		return s.Terms(), nil
+	case s.s.alias != nil && !s.s.alias.Family.Windows():
+		return s.s.lockAlias()
+	}
+	var out []Term
+	for _, i := range s.Images() {
+		out = append(out, Term{ID: i.ID})
+	}
+	return out, nil
+}
+
+// lockAlias finds the version that stands for all that the alias resolved to.
+func (s *selection) lockAlias() ([]Term, error) {
+	var found []string // releases, by first use
+	var of []string    // the same with their variants, for the message
+	for n, winner := range s.winners {
+		if winner == nil {
+			continue
+		}
+		release, ok := s.alias.lines[n].release(s.alias.Family, winner.Name)
+		if !ok {
+			return nil, fmt.Errorf("%w: the name of %s does not tell its release; select it by id", ErrNotLockable, winner)
+		}
+		of = append(of, fmt.Sprintf("%s is at %s", s.alias.lines[n].describe(), release))
+		if !slices.Contains(found, release) {
+			found = append(found, release)
+		}
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("%w: one version cannot stand for different releases: %s; wait until they agree, or deny the ones that are ahead",
+			ErrNotLockable, strings.Join(of, ", "))
+	}
+	pin, err := ParseAlias(s.alias.Family.AliasName() + "@" + found[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNotLockable, err)
+	}
+	if err := s.checkPin(pin); err != nil {
+		return nil, err
+	}
+	return []Term{{Alias: pin.String()}}, nil
+}
+
+// checkPin makes sure that a pin selects what was selected. It is judged by the
+// names of images: the parameters of the pin need not have been read.
+func (s *selection) checkPin(pin Alias) error {
+	var errs []error
+	for n := range s.winners {
+		line, winner := &s.alias.lines[n], s.winners[n]
+		switch by := s.pick(s.candidates(line, pin, nil), false, false); {
+		case by == winner:
+		case by == nil:
+			errs = append(errs, fmt.Errorf("%w: %s would not select %s for %s, as its owner is not known to be amazon; select it by id",
+				ErrNotLockable, pin, winner, line.describe()))
+		case winner == nil:
+			errs = append(errs, fmt.Errorf("%w: %s would also select %s for %s, which was passed over; deny it, or wait until it is taken",
+				ErrNotLockable, pin, by, line.describe()))
+		default:
+			errs = append(errs, fmt.Errorf("%w: %s would select %s for %s instead of %s; deny it, or wait until it is taken",
+				ErrNotLockable, pin, by, line.describe(), winner))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// describe names the machines of a line.
+func (p *published) describe() string {
+	names := make([]string, len(p.variants))
+	for i, v := range p.variants {
+		names[i] = string(v)
+	}
+	return p.arch + " " + strings.Join(names, " and ")
+}

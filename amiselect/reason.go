@@ -1,0 +1,124 @@
+package amiselect
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Code says in one word why an image is not selected.
+type Code string
+
+// The codes.
+const (
+	// CodeSuperseded: a term selects the image, but a newer one wins.
+	CodeSuperseded Code = "Superseded"
+	// CodeDeprecated: a term selects the image, but it is deprecated and one
+	// that is not wins.
+	CodeDeprecated Code = "Deprecated"
+	// CodeDenied: Options.Deny covers the image.
+	CodeDenied Code = "Denied"
+	// CodeTooYoung: the image is younger than Options.MinAge.
+	CodeTooYoung Code = "TooYoung"
+	// CodeUnavailable: the state of the image is not available.
+	CodeUnavailable Code = "Unavailable"
+	// CodeArchitecture: the architecture is neither x86_64 nor arm64.
+	CodeArchitecture Code = "Architecture"
+	// CodeFamily: the image is of another family than the alias.
+	CodeFamily Code = "Family"
+	// CodeKubernetesVersion: the image is for another Kubernetes version than
+	// that of the control plane, which an alias follows.
+	CodeKubernetesVersion Code = "KubernetesVersion"
+	// CodeRelease: the image is of another release than the one that the alias
+	// names, or of a later one than the one that it leads to.
+	CodeRelease Code = "Release"
+	// CodeNotSelected: no term selects the image.
+	CodeNotSelected Code = "NotSelected"
+	// CodeGone: the image is not among those that Select was given. Its owner
+	// has removed it or taken it back, or Queries no longer asks for it.
+	CodeGone Code = "Gone"
+	// CodeOtherMachine: the image is selected, but another one for the instance
+	// type.
+	CodeOtherMachine Code = "OtherMachine"
+	// CodeNoImageForType: nothing is selected that boots the instance type.
+	CodeNoImageForType Code = "NoImageForType"
+	// CodeNotJudged: there is nothing to compare with, as the Selection is empty
+	// or the image of the node is not known. That is no drift.
+	CodeNotJudged Code = "NotJudged"
+)
+
+// Reason says why an image is not selected.
+type Reason struct {
+	// Code is the cause.
+	Code Code
+	// ImageID and ImageName are the image; the name may be unknown.
+	ImageID, ImageName string
+	// Term is the index of the term that the cause concerns, or negative.
+	Term int
+	// ReplacementID and ReplacementName are what is selected instead; empty if
+	// nothing is, or it depends on the instance type.
+	ReplacementID, ReplacementName string
+	// Detail completes the sentence that begins with the image, such as "is of
+	// release v20240703".
+	Detail string
+}
+
+// String renders the reason as one line of English, without a full stop.
+func (r Reason) String() string {
+	var b strings.Builder
+	switch {
+	case r.ImageID == "":
+		b.WriteString("the image")
+	case r.ImageName == "":
+		b.WriteString(r.ImageID)
+	default:
+		b.WriteString(r.ImageID + " (" + r.ImageName + ")")
+	}
+	b.WriteString(" " + r.Detail)
+	if r.ReplacementID != "" {
+		b.WriteString("; " + r.ReplacementID)
+		if r.ReplacementName != "" {
+			b.WriteString(" (" + r.ReplacementName + ")")
+		}
+		b.WriteString(" takes its place")
+	}
+	return b.String()
+}
+
+// reason completes a cause that needs nothing but the image.
+func (s *selection) reason(code Code, i *Image, term int) Reason {
+	r := Reason{Code: code, ImageID: i.ID, ImageName: i.Name, Term: term}
+	switch code {
+	case CodeUnavailable:
+		r.Detail = fmt.Sprintf("is in state %s, not available", shorten(i.State))
+	case CodeArchitecture:
+		r.Detail = "has no architecture in its description"
+		if i.Architecture != "" {
+			r.Detail = fmt.Sprintf("has architecture %s, nodes boot x86_64 or arm64", shorten(i.Architecture))
+		}
+	case CodeDenied:
+		r.Detail = fmt.Sprintf("is on the deny-list, by %s", shorten(s.denied(i)))
+	case CodeTooYoung:
+		ready := i.Created.Add(s.minAge).UTC()
+		r.Detail = fmt.Sprintf("is %s old and must be %s, which it is from %s on",
+			age(s.now.Sub(i.Created)), age(s.minAge), ready.Format(time.DateTime)+" UTC")
+	}
+	return r
+}
+
+// age renders a duration in the largest unit that says enough.
+func age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0:
+		return "not yet a moment"
+	case d >= 2*day:
+		if hours := d % day / time.Hour; hours > 0 {
+			return fmt.Sprintf("%dd%dh", d/day, hours)
+		}
+		return fmt.Sprintf("%dd", d/day)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return d.Truncate(time.Second).String()
+}

@@ -1,0 +1,116 @@
+package amiselect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Choice is an image that was selected, and for which machines.
+type Choice struct {
+	// Image is the image. Its tags are shared; do not write to them.
+	Image Image
+	// Requirements are what an instance type must meet to boot it.
+	Requirements requirements.Set
+	// Variant is what the image of an alias is for, else VariantAny.
+	Variant Variant
+	// Term is the index of the term that selected it.
+	Term int
+}
+
+// PassedOver is an image that a term selects but that may not be taken.
+type PassedOver struct {
+	// Image is the image. Its tags are shared; do not write to them.
+	Image Image
+	// Reason says why.
+	Reason Reason
+}
+
+// Selection is what Select picked. It is immutable; the zero Selection is empty.
+type Selection struct{ s *selection }
+
+// selection is what a Selection is made of. It does not change once Select has
+// returned.
+type selection struct {
+	now      time.Time
+	terms    []Term
+	env      Environment // without Parameters
+	minAge   time.Duration
+	deny     []denial
+	catalog  *catalog
+	alias    *resolvedAlias // nil without
+	winners  []*Image       // by line of the alias; nil for none
+	matcher  *matcher       // nil with an alias
+	choices  []Choice
+	choiceOf map[string]int // by id of an image, the first
+	passed   []PassedOver
+}
+
+// Empty reports whether nothing is selected, which Select reports as an error.
+func (s Selection) Empty() bool { return s.s == nil }
+
+// Terms returns a copy of the terms that were selected by.
+func (s Selection) Terms() []Term {
+	if s.s == nil {
+		return nil
+	}
+	out := slices.Clone(s.s.terms)
+	for i := range out {
+		out[i] = out[i].clone()
+	}
+	return out
+}
+
+// Choices lists what was selected, images in the order of Compare and those of
+// one image by variant. The slice is the caller's.
+func (s Selection) Choices() []Choice {
+	if s.s == nil {
+		return nil
+	}
+	return slices.Clone(s.s.choices)
+}
+
+// Images lists the images that were selected, each once, in the order of
+// Compare. The slice is the caller's.
+func (s Selection) Images() []Image {
+	var out []Image
+	for _, c := range s.Choices() {
+		if len(out) == 0 || out[len(out)-1].ID != c.Image.ID {
+			out = append(out, c.Image)
+		}
+	}
+	return out
+}
+
+// PassedOver lists the images that a term selects but that may not be taken, in
+// the order of Compare. For an alias these are the ones that would have been
+// preferred to what was selected. The slice is the caller's.
+func (s Selection) PassedOver() []PassedOver {
+	if s.s == nil {
+		return nil
+	}
+	return slices.Clone(s.s.passed)
+}
+
+// For returns the image that an instance type boots: the first of Choices whose
+// requirements go with those of the type. A label that the type does not name
+// counts as one that its nodes do not have. It reports false if there is none,
+// so that no node of the type can be launched, and for a nil type.
+func (s Selection) For(t *cloudprovider.InstanceType) (Image, bool) {
+	c, ok := s.choice(t)
+	return c.Image, ok
+}
+
+func (s Selection) choice(t *cloudprovider.InstanceType) (Choice, bool) {
+	if s.s == nil || t == nil {
+		return Choice{}, false
+	}
+	for i := range s.s.choices {
+		if t.Requirements.Compatible(s.s.choices[i].Requirements, nil) {
+			return s.s.choices[i], true
+		}
+	}
+	return Choice{}, false
+}
