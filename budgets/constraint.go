@@ -1,0 +1,188 @@
+package budgets
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// form says when a constraint is in force, and what it takes off its value.
+type form int
+
+const (
+	always  form = iota
+	never        // a window of no length
+	inside       // in its windows
+	outside      // out of its windows
+	between      // from an instant to another
+	rate         // always; what has begun within a while is taken off
+	keep         // always; the value is what must be left
+)
+
+// constraint is a budget or a rule. The zero value but for binding and scope
+// allows no node at any time, which is what stands for a malformed one.
+type constraint struct {
+	binding  Binding
+	scope    scope
+	form     form
+	value    quantity
+	windows  []windows
+	from, to time.Time
+	per      time.Duration
+}
+
+// scope is the reasons that a constraint applies to.
+type scope struct {
+	all     bool
+	known   uint8    // bits of those named
+	reasons []Reason // all that are named
+}
+
+func newScope(reasons []Reason) scope {
+	s := scope{all: reasons == nil, reasons: slices.Clone(reasons)}
+	for _, r := range reasons {
+		s.known |= bit(r)
+	}
+	return s
+}
+
+// bit is that of a known reason, or 0.
+func bit(r Reason) uint8 {
+	switch r {
+	case Drifted:
+		return 1
+	case Empty:
+		return 2
+	case Underutilized:
+		return 4
+	case Unhealthy:
+		return 8
+	case Expired:
+		return 16
+	}
+	return 0
+}
+
+func (s *scope) has(r Reason) bool {
+	if b := bit(r); b != 0 {
+		return s.all || s.known&b != 0
+	}
+	return s.all || slices.Contains(s.reasons, r)
+}
+
+// applies reports whether a constraint has a say in a reason.
+func (c *Compiled) applies(k *constraint, r Reason) bool {
+	if r == Expired && k.binding.Source == FromBudgets {
+		return c.expiry && (k.scope.has(Expired) || k.scope.has(Drifted))
+	}
+	return k.scope.has(r)
+}
+
+// inForce reports whether a constraint bounds disruption at an instant, which
+// is given twice, exactly and in whole seconds.
+func (k *constraint) inForce(now time.Time, t int64) bool {
+	switch k.form {
+	case never:
+		return false
+	case inside:
+		_, open := k.windows[0].open(t)
+		return open
+	case outside:
+		for i := range k.windows {
+			if _, open := k.windows[i].open(t); open {
+				return false
+			}
+		}
+	case between:
+		return !now.Before(k.from) && now.Before(k.to)
+	}
+	return true
+}
+
+// left is the value of a constraint, and what remains of it after taking off
+// what counts against it, which may be negative.
+func (c *Compiled) left(k *constraint, now time.Time, n *Counts, r Reason) (limit, left int) {
+	nodes := max(n.Nodes, 0)
+	limit = k.value.of(nodes)
+	switch k.form {
+	case outside:
+		limit = 0
+	case rate:
+		return limit, limit - k.begun(now, n)
+	case keep:
+		limit = max(0, nodes-limit)
+	}
+	return limit, limit - c.consuming(k, n, r)
+}
+
+func (c *Compiled) consuming(k *constraint, n *Counts, r Reason) int {
+	if !c.separate || k.scope.all {
+		return n.Consuming(r)
+	}
+	sum, own := 0, 0
+	for _, of := range [...]Reason{Drifted, Empty, Underutilized, Unhealthy, Expired} {
+		nodes := *n.By.of(of)
+		sum = add(sum, nodes)
+		if k.scope.has(of) || of == r {
+			own = add(own, nodes)
+		}
+	}
+	unknown := max(0, n.Disrupting-sum)
+	rest := Counts{Disrupting: min(add(own, unknown), max(0, n.Disrupting)), Rebooting: n.Rebooting, NotReady: n.NotReady}
+	return rest.Consuming(r)
+}
+
+// begun counts the disruptions that a rate has not forgotten yet.
+func (k *constraint) begun(now time.Time, n *Counts) int {
+	count := 0
+	for i := range n.History {
+		if k.remembers(now, &n.History[i]) {
+			count++
+		}
+	}
+	return count
+}
+
+func (k *constraint) remembers(now time.Time, p *Past) bool {
+	return now.Sub(p.At) < k.per && (p.Reason == "" || k.scope.has(p.Reason))
+}
+
+// change is the first instant after now at which a constraint comes into force
+// or ceases to be, or at which more of it is left; zero if there is none. In
+// between nothing changes, but something need not change then either.
+func (k *constraint) change(now time.Time, t int64, n *Counts) time.Time {
+	var first time.Time
+	switch k.form {
+	case inside, outside:
+		soonest := int64(math.MaxInt64)
+		for i := range k.windows {
+			if at, ok := k.windows[i].change(t); ok {
+				soonest = min(soonest, at)
+			}
+		}
+		if soonest < math.MaxInt64 {
+			first = time.Unix(soonest, 0)
+		}
+	case between:
+		if now.Before(k.from) {
+			first = k.from
+		} else if now.Before(k.to) {
+			first = k.to
+		}
+	case rate:
+		for i := range n.History {
+			if p := &n.History[i]; k.remembers(now, p) {
+				first = earlier(first, p.At.Add(k.per))
+			}
+		}
+	}
+	return first
+}
+
+// earlier is the earlier of two instants, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

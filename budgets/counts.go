@@ -1,0 +1,154 @@
+package budgets
+
+import (
+	"math"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Reason is why nodes are to be disrupted.
+type Reason = v1.DisruptionReason
+
+// The reasons. All but Expired may be named by the budgets of a NodePool.
+const (
+	// Drifted nodes no longer match their pool or NodeClass.
+	Drifted = v1.DisruptionReasonDrifted
+	// Empty nodes have no workload pods.
+	Empty = v1.DisruptionReasonEmpty
+	// Underutilized nodes have pods that fit elsewhere for less.
+	Underutilized = v1.DisruptionReasonUnderutilized
+	// Unhealthy nodes have a condition that asks for repair.
+	Unhealthy = v1.DisruptionReasonUnhealthy
+	// Expired nodes have reached the end of their lifetime. Budgets of a
+	// NodePool have no say in expiry unless Policy.Expiry gives them one.
+	Expired Reason = "Expired"
+)
+
+// Counts says how many nodes a set of budgets is about, and how many of them
+// are out of service or on their way out. Each node is counted once in Nodes
+// and at most once in Disrupting, Rebooting and NotReady together. Negative
+// numbers are taken for 0. Count makes it from the states of nodes.
+type Counts struct {
+	// Nodes is what percentages are taken of: the nodes that the autoscaler
+	// manages and that are initialized or rebooting, without those whose
+	// instance the cloud is already terminating.
+	Nodes int
+	// Disrupting is how many of Nodes are marked for deletion, whatever the
+	// cause. They count against every reason.
+	Disrupting int
+	// Rebooting is how many of Nodes are being rebooted. They count against
+	// every reason.
+	Rebooting int
+	// NotReady is how many of Nodes are not ready. They count against every
+	// reason except Unhealthy, for they are what repair is for.
+	NotReady int
+	// By splits Disrupting up. Only Policy.SeparateReasons looks at it.
+	By ByReason
+	// History is when disruptions began, in any order. Only Rate looks at it.
+	// Entries older than the longest rate need not be there.
+	History []Past
+}
+
+// ByReason is a number of nodes for each reason.
+type ByReason struct {
+	Drifted, Empty, Underutilized, Unhealthy, Expired int
+}
+
+// of is a pointer to the number for a reason, or nil if the reason is not known.
+func (b *ByReason) of(r Reason) *int {
+	switch r {
+	case Drifted:
+		return &b.Drifted
+	case Empty:
+		return &b.Empty
+	case Underutilized:
+		return &b.Underutilized
+	case Unhealthy:
+		return &b.Unhealthy
+	case Expired:
+		return &b.Expired
+	}
+	return nil
+}
+
+// count adds nodes to those of a reason.
+func (b *ByReason) count(r Reason, n int) {
+	if p := b.of(r); p != nil {
+		*p = add(*p, n)
+	}
+}
+
+// Past is one disruption that has begun.
+type Past struct {
+	// At is when it began. One in the future counts as if it had begun.
+	At time.Time
+	// Reason is why. One without a reason counts for every rate.
+	Reason Reason
+}
+
+// Consuming is how many nodes count against a budget asked for a reason:
+// those that are disrupted or rebooting, and, unless the reason is Unhealthy,
+// those that are not ready.
+func (c Counts) Consuming(r Reason) int {
+	n := add(c.Disrupting, c.Rebooting)
+	if r != Unhealthy {
+		n = add(n, c.NotReady)
+	}
+	return n
+}
+
+// NodeState is what a node's part in Counts depends on.
+type NodeState struct {
+	// Managed is whether the node has a NodeClaim.
+	Managed bool
+	// Initialized is whether the node carries the label that says so.
+	Initialized bool
+	// Ready is whether its condition Ready is True.
+	Ready bool
+	// Disrupting is whether it is marked for deletion, or is being deleted.
+	Disrupting bool
+	// Rebooting is whether its condition Rebooting is True.
+	Rebooting bool
+	// InstanceTerminating is whether the cloud has accepted the deletion of its
+	// instance.
+	InstanceTerminating bool
+	// Reason is why it is disrupted, if that is known.
+	Reason Reason
+}
+
+// Count counts nodes. In order, a node
+//
+//  1. that is not managed, or neither initialized nor rebooting, counts
+//     nowhere;
+//  2. whose instance is terminating counts nowhere;
+//  3. counts in Nodes;
+//  4. counts in the first that holds of Disrupting, Rebooting and NotReady.
+func Count(nodes []NodeState) Counts {
+	var c Counts
+	for _, n := range nodes {
+		if !n.Managed || !n.Initialized && !n.Rebooting || n.InstanceTerminating {
+			continue
+		}
+		c.Nodes++
+		switch {
+		case n.Disrupting:
+			c.Disrupting++
+			c.By.count(n.Reason, 1)
+		case n.Rebooting:
+			c.Rebooting++
+		case !n.Ready:
+			c.NotReady++
+		}
+	}
+	return c
+}
+
+// add adds two counts, of which negative ones are 0, without overflow.
+func add(a, b int) int {
+	a, b = max(a, 0), max(b, 0)
+	if a > math.MaxInt-b {
+		return math.MaxInt
+	}
+	return a + b
+}

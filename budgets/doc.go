@@ -1,0 +1,60 @@
+// Package budgets answers how many nodes may be disrupted now, which budget
+// decided that, and until when the answer holds.
+//
+// # Model
+//
+// A budget is a bound on how many nodes of a pool may be on their way out at
+// one time. It is a count or a percentage of the nodes, rounded up; it is in
+// force always, or in windows [hit, hit+duration) that a cron schedule opens;
+// and it applies to the disruption reasons that it names, or to all. The
+// smallest bound in force wins, and the nodes that are already on their way
+// out are taken off it:
+//
+//	Compile    budgets and a Policy to a form that answers quickly
+//	Allow      how many more nodes, which budget decided, until when
+//	Calendar   the same for a stretch of time, as windows
+//	Forecast   when k nodes can have been replaced
+//	Lint       budgets that do not do what was probably meant
+//	Groups     budgets over several pools, or per zone or other label
+//
+// Budgets come as package api/v1 defines them. A Policy adds in Go what they
+// cannot say: rates, allow-windows, date ranges, a number of nodes to keep, and
+// expiry that keeps to the budgets.
+//
+// # Failing closed
+//
+// A budget that is malformed allows no node, but only for the reasons that it
+// applies to. It never blocks a reason that it does not name.
+//
+// # Daylight saving
+//
+// A schedule runs in UTC unless it begins with CRON_TZ=<zone> or TZ=<zone>. In
+// a zone whose clocks change:
+//
+//   - a duration is elapsed time: 24h from 9:00 ends at 8:00 by the wall after
+//     the night in which the clock is put back, and at 10:00 after the one in
+//     which it is put forward;
+//   - a wall time that is skipped hits at the instant at which the old clock
+//     would have shown it: 2:30 at what is now called 3:30;
+//   - a wall time that comes twice hits the first time. It hits the second time
+//     too only if the old clock, had it run on, would show a hit then as well,
+//     so that a series such as every hour or every minute has no hole.
+//
+// In other words, for as long after a change as the clock was moved, an instant
+// is a hit if the old clock or the new one says so after a move forward, and if
+// both say so after a move back. No window vanishes and none comes twice. The
+// rules of zones are those of the time zone database of the process; a zone it
+// does not have is a fault of the budget.
+//
+// # What is left out
+//
+// Nothing is counted or watched here: the caller says how many nodes there are
+// and what state they are in. Which node to disrupt is a matter of package
+// disruption.
+//
+// # Guarantees
+//
+// Answers are a function of the arguments and the time zone database: no clock,
+// no chance, no log. Nothing given is changed or kept. No input makes a
+// function panic. A *Compiled and a *Groups may be used from many goroutines.
+package budgets

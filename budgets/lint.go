@@ -1,0 +1,233 @@
+package budgets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Fault is a kind of Finding.
+type Fault string
+
+// The kinds of findings.
+const (
+	// Malformed budgets cannot be read, and block what they apply to.
+	Malformed Fault = "Malformed"
+	// AppliesToNothing: the list of reasons is there and empty.
+	AppliesToNothing Fault = "AppliesToNothing"
+	// NeverFires: the schedule has no hits, or the windows no length.
+	NeverFires Fault = "NeverFires"
+	// BlocksForever: no node may be disrupted at any time for some reason.
+	BlocksForever Fault = "BlocksForever"
+	// Inverted: a window seems to be meant to allow more than another budget,
+	// or than none; but a budget can only restrict.
+	Inverted Fault = "Inverted"
+	// HiddenPercentage: another budget lets at most one node go, so that the
+	// percentage, which is at least one node, never gets through.
+	HiddenPercentage Fault = "HiddenPercentage"
+	// NeverBinds: another budget is as strict whenever this one is in force.
+	NeverBinds Fault = "NeverBinds"
+	// ClockGap: windows that join or overlap by the wall clock leave a hole
+	// when it is put back, because durations are elapsed time.
+	ClockGap Fault = "ClockGap"
+)
+
+// Finding is one thing about budgets that was probably not meant.
+type Finding struct {
+	// Fault is its kind.
+	Fault Fault
+	// Budget is the index of the budget.
+	Budget int
+	// Field is where in the budget the remedy begins, such as schedule.
+	Field string
+	// Why says what is wrong, and Remedy what to do, each in one sentence or
+	// two without a full stop at the end.
+	Why, Remedy string
+}
+
+// String is the finding in one line.
+func (f Finding) String() string {
+	return fmt.Sprintf("budgets[%d].%s: %s: %s; %s", f.Budget, f.Field, f.Fault, f.Why, f.Remedy)
+}
+
+// Lint finds budgets that do not do what was probably meant, in order of the
+// budgets, and for each in the order of the constants above. What holds for
+// some sizes of a pool only is not a finding. A budget that is malformed, or
+// never in force, has no findings of other kinds.
+func Lint(bs []v1.Budget) []Finding {
+	l := linter{budgets: bs}
+	for i := range bs {
+		l.read(i)
+	}
+	for i := range bs {
+		if l.live(i) {
+			l.blocks(i)
+			l.hidden(i)
+			l.clock(i)
+		}
+	}
+	l.blocksTogether()
+	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Budget - b.Budget })
+	return l.findings
+}
+
+// linter collects findings.
+type linter struct {
+	budgets     []v1.Budget
+	constraints []constraint // one for each budget
+	findings    []Finding
+}
+
+func (l *linter) add(i int, fault Fault, field, why, remedy string) {
+	l.findings = append(l.findings, Finding{fault, i, field, why, remedy})
+}
+
+// read judges a budget by itself.
+func (l *linter) read(i int) {
+	r := reader{tabulate: true}
+	r.budget(i, &l.budgets[i])
+	k := r.constraints[0]
+	prefix := fmt.Sprintf("budgets[%d].", i)
+	for _, f := range r.faults {
+		l.add(i, Malformed, strings.TrimPrefix(f.Field, prefix), f.ErrorBody(),
+			"correct it; until then it allows no node for "+reasonsText(k.scope))
+	}
+	switch {
+	case k.binding.Malformed:
+	case !k.scope.all && len(k.scope.reasons) == 0:
+		l.add(i, AppliesToNothing, "reasons", "the list of reasons is empty, so the budget applies to none",
+			"remove the list to apply it to all reasons, or remove the budget")
+	case k.form == never:
+		l.add(i, NeverFires, "duration", "windows of no length are never open", "give a duration such as 8h")
+	case k.form == inside && k.windows[0].schedule.set.never:
+		l.add(i, NeverFires, "schedule", "the schedule names no time that exists, so the budget is never in force",
+			"correct the day of the month or the month")
+		k.form = never
+	}
+	l.constraints = append(l.constraints, k)
+}
+
+// live reports whether a budget is ever in force for any reason.
+func (l *linter) live(i int) bool {
+	k := &l.constraints[i]
+	return !k.binding.Malformed && k.form != never && (k.scope.all || len(k.scope.reasons) > 0)
+}
+
+// constant reports whether a budget is in force at all times.
+func (l *linter) constant(i int) bool {
+	k := &l.constraints[i]
+	return k.form == always || k.form == inside && (k.windows[0].always || k.windows[0].connected && k.windows[0].schedule.zone.utc())
+}
+
+// blocks finds a budget that lets nothing go at any time.
+func (l *linter) blocks(i int) {
+	if k := &l.constraints[i]; k.value.n == 0 && l.constant(i) {
+		l.add(i, BlocksForever, "nodes", fmt.Sprintf("it allows no node at any time for %s", reasonsText(k.scope)),
+			"raise it, or give it a schedule and a duration")
+	}
+}
+
+// hidden finds a budget that another one, or its own value, leaves without
+// effect.
+func (l *linter) hidden(i int) {
+	k := &l.constraints[i]
+	windowed := !l.constant(i)
+	if k.value.percent && k.value.n == 100 {
+		if windowed {
+			l.add(i, Inverted, "nodes", "100% in a window restricts nothing, and does not lift other budgets or close the time outside the window",
+				"to allow disruption in the window only, block the time outside with a budget of 0, or use the rule Only")
+		} else {
+			l.add(i, NeverBinds, "nodes", "100% is all nodes", "remove the budget, or lower it")
+		}
+		return
+	}
+	for j := range l.constraints {
+		if j == i || !l.live(j) || !l.covers(j, i) {
+			continue
+		}
+		o := &l.constraints[j]
+		same := l.covers(i, j) && o.value == k.value
+		if !o.value.atMost(k.value) || same && j > i {
+			continue
+		}
+		switch {
+		case windowed && l.constant(j) && o.value != k.value:
+			l.add(i, Inverted, "schedule", fmt.Sprintf("the window never allows more than %s of budgets[%d], which always holds: the smallest budget wins", l.nodes(j), j),
+				fmt.Sprintf("if the window is when disruption is to be allowed, give budgets[%d] a schedule that covers the other times, or use the rule Only", j))
+		case k.value.percent && !o.value.percent:
+			l.add(i, HiddenPercentage, "nodes", fmt.Sprintf("%s is one node or more, and budgets[%d] allows at most %s whenever this one is in force", l.nodes(i), j, l.nodes(j)),
+				fmt.Sprintf("remove one of the two, or raise budgets[%d]", j))
+		default:
+			l.add(i, NeverBinds, "nodes", fmt.Sprintf("budgets[%d], %s, is as strict whenever this one is in force", j, l.nodes(j)),
+				"remove it, or make it stricter")
+		}
+		return
+	}
+}
+
+// covers reports whether budget j applies to all reasons of i, and is in force
+// whenever i is, as far as can be told without playing time through.
+func (l *linter) covers(j, i int) bool {
+	kj, ki := &l.constraints[j], &l.constraints[i]
+	if !kj.scope.all && (ki.scope.all || ki.scope.known&^kj.scope.known != 0) {
+		return false
+	}
+	if l.constant(j) {
+		return true
+	}
+	if ki.form != inside {
+		return false
+	}
+	wj, wi := &kj.windows[0], &ki.windows[0]
+	return wj.schedule.set == wi.schedule.set && wj.schedule.zone.loc.String() == wi.schedule.zone.loc.String() && wj.length >= wi.length
+}
+
+func (l *linter) nodes(i int) string {
+	if text := l.budgets[i].Nodes; text != "" {
+		return text
+	}
+	return v1.DefaultBudgetNodes
+}
+
+// ruleFrom is the year from which clock looks at a zone's table: what the time
+// zone database foresees, not what has been abolished since.
+const ruleFrom = 2040
+
+// clock finds a hole that is there only because a clock is put back.
+func (l *linter) clock(i int) {
+	k := &l.constraints[i]
+	if k.form != inside {
+		return
+	}
+	w := &k.windows[0]
+	start := dayOf(ruleFrom, 1, 1) * secondsPerDay
+	for _, z := range w.schedule.zone.table {
+		back := z.before - z.offset
+		if back <= 0 || z.from < start {
+			continue
+		}
+		hit, ok1 := w.schedule.prev(z.from - 1)
+		next, ok2 := w.schedule.next(z.from)
+		if hole := next - hit - w.length; ok1 && ok2 && hole > 0 && hole <= back {
+			l.add(i, ClockGap, "duration", fmt.Sprintf("in %s its windows join by the wall clock, but leave a hole of %s when the clock is put back",
+				w.schedule.zone.loc, time.Duration(hole)*time.Second),
+				fmt.Sprintf("lengthen the duration by %s", time.Duration(back)*time.Second))
+			return
+		}
+	}
+}
+
+func reasonsText(s scope) string {
+	if s.all {
+		return "any reason"
+	}
+	texts := make([]string, len(s.reasons))
+	for i, r := range s.reasons {
+		texts[i] = string(r)
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, ", ")
+}
