@@ -1,0 +1,35 @@
+// Package manifest reads a cluster from Kubernetes manifests: what
+// `kubectl get -o yaml` prints and what people write by hand.
+//
+// It is shared by the example programs and is no part of the library: reading
+// files and guessing what a controller would do next is for programs, not for
+// a decision engine.
+//
+// The model:
+//
+//   - A Source is a named text. It holds YAML documents, JSON documents, or
+//     Lists of objects, in any mixture.
+//   - Read decodes every object it needs and reports every fault of every
+//     source at once, each with file, document, line, object and field. If
+//     there is one fault, nothing is returned.
+//   - NodePools and NodeClaims are decoded, defaulted and validated by package
+//     api/v1.
+//   - Core objects are checked against their Go types. A field the type does
+//     not have is a fault, because in a manifest written by hand it is a
+//     misspelling. In an object that carries a metadata.uid it is only noted:
+//     an API server has accepted that object, so the field is merely newer
+//     than this program.
+//   - Kinds that have no say in a plan (Services, EC2NodeClasses, ...) are
+//     counted and ignored.
+//   - Pods are bound, pending or out of the picture (finished, gated, being
+//     deleted, or waiting for a DaemonSet's node).
+//   - Workloads stand for the pods they still lack. A Deployment of five
+//     replicas, of which three are in the input, adds two pending pods: to ask
+//     "what if it were twenty", edit spec.replicas in the dump.
+//   - The order of sources, documents and objects does not matter.
+//
+// Admission is not played through, with one exception: requests left out are
+// taken from the limits, as the API server does. LimitRanges, RuntimeClass
+// overheads and webhooks leave their mark on pods in a dump, but not on pods
+// made from a template.
+package manifest

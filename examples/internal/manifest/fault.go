@@ -1,0 +1,94 @@
+package manifest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Fault is one thing wrong with a manifest.
+type Fault struct {
+	// File is the name of the Source.
+	File string
+	// Document counts from 1 within the file. Zero: the file as a whole.
+	Document int
+	// Line counts from 1 within the file. Zero: not known.
+	Line int
+	// Object names what the document holds, such as "Deployment shop/web".
+	// Empty: the document could not be read so far.
+	Object string
+	// Field is the path of the field, such as "spec.replicas". Empty: the
+	// object as a whole.
+	Field string
+	// Message says what is wrong and what to do about it.
+	Message string
+}
+
+// Error renders the fault as one line, as a compiler would.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	b.WriteString(f.File)
+	if f.Line > 0 {
+		fmt.Fprintf(&b, ":%d", f.Line)
+	}
+	if f.Document > 0 {
+		fmt.Fprintf(&b, " (document %d)", f.Document)
+	}
+	for _, part := range []string{f.Object, f.Field, f.Message} {
+		if part != "" {
+			b.WriteString(": ")
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// Faults is the error Read returns: everything wrong with its sources, in the
+// order of the sources. It is never empty.
+type Faults []*Fault
+
+// Error renders one fault a line.
+func (fs Faults) Error() string {
+	lines := make([]string, len(fs))
+	for i, f := range fs {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap lets errors.As find the single faults.
+func (fs Faults) Unwrap() []error {
+	errs := make([]error, len(fs))
+	for i, f := range fs {
+		errs[i] = f
+	}
+	return errs
+}
+
+// ranks numbers the sources.
+func ranks(sources []Source) map[string]int {
+	rank := make(map[string]int, len(sources))
+	for i, s := range sources {
+		if _, seen := rank[s.Name]; !seen {
+			rank[s.Name] = i
+		}
+	}
+	return rank
+}
+
+// sorted puts faults in the order of the sources, and within a source in the
+// order of the text.
+func (fs Faults) sorted(rank map[string]int) Faults {
+	slices.SortStableFunc(fs, func(a, b *Fault) int {
+		return cmp.Or(
+			cmp.Compare(rank[a.File], rank[b.File]),
+			cmp.Compare(a.Document, b.Document),
+			cmp.Compare(a.Line, b.Line),
+			cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Field, b.Field),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	return fs
+}

@@ -1,0 +1,180 @@
+package manifest_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+func TestFaults(t *testing.T) {
+	deployment := func(spec string) string {
+		return "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n" + spec
+	}
+	const tmpl = "  template:\n    spec:\n      containers:\n        - name: a\n"
+	for _, tt := range []struct {
+		name, text string
+		want       []string // each after "a.yaml"
+	}{
+		{"nothing at all", "", []string{
+			": holds no object; look whether the command that wrote it failed"}},
+		{"only comments", "# nothing\n---\n# here\n", []string{
+			": holds no object; look whether the command that wrote it failed"}},
+		{"not YAML", "a: b\n---\nx: [1, 2\ny: 3\n", []string{
+			":1 (document 1): apiVersion and kind is missing; every object needs apiVersion and kind",
+			":3 (document 2): is not YAML: did not find expected ',' or ']'"}},
+		{"text where an object should be", "kubectl: command not found: x", []string{
+			":1 (document 1): is not YAML: mapping values are not allowed in this context"}},
+		{"a scalar", "error", []string{
+			`:1 (document 1): holds the text "error" where an object with apiVersion and kind should be`}},
+		{"a scalar in a List", "apiVersion: v1\nkind: List\nitems:\n  - 7\n", []string{
+			`:4 (document 1): items[0]: holds the number 7 where an object with apiVersion and kind should be`}},
+		{"no kind", "apiVersion: v1\nmetadata: {name: a}", []string{
+			":1 (document 1): a: kind is missing; every object needs apiVersion and kind"}},
+		{"an old version", "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}", []string{
+			":1 (document 1): NodePool a: apiVersion: karpenter.sh/v1beta1 is not read by this program; convert the object to karpenter.sh/v1"}},
+		{"no name", "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a-\nspec: {containers: [{name: a}]}", []string{
+			":3 (document 1): Pod default/(no name): metadata.name: is missing; give the object a name"}},
+		{"a bad name", "apiVersion: v1\nkind: Node\nmetadata:\n  name: Node_1", []string{
+			":4 (document 1): Node Node_1: metadata.name: is not a name; use up to 253 lower-case letters, digits, '-' and '.'"}},
+		{"a bad namespace", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  namespace: a.b", []string{
+			":5 (document 1): Pod a.b/a: metadata.namespace: is not a name; use up to 63 lower-case letters, digits and '-'"}},
+		{"twice the same", docs(pod("p", container), pod("p", container)), []string{
+			":9 (document 2): Pod shop/p: metadata.name: stands twice in the input, first in a.yaml, document 1; remove one of them"}},
+		{"a duplicate key", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\nspec: {containers: [{name: a}]}", []string{
+			`:5 (document 1): is not YAML: key "name" already set in map`}},
+		{"a duplicate key in JSON", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"a"}]}}`, []string{
+			`:1 (document 1): duplicate field "metadata.name"; remove one of the two`}},
+		{"misspelt fields, each with its line", deployment(`  replicas: 2
+  template:
+    spec:
+      containers:
+        - name: a
+          resuorces:
+            requests: {cpu: 1}
+          Image: b
+      tolerations:
+        - key: a
+          xyzzy: b
+`), []string{
+			":11 (document 1): Deployment default/web: spec.template.spec.containers[0].resuorces: Forbidden: unknown field; did you mean \"resources\"?",
+			":13 (document 1): Deployment default/web: spec.template.spec.containers[0].Image: Forbidden: unknown field; did you mean \"image\"?",
+			":16 (document 1): Deployment default/web: spec.template.spec.tolerations[0].xyzzy: Forbidden: unknown field; remove it",
+		}},
+		{"values of the wrong type, all at once", deployment(`  replicas: many
+  paused: 1
+  minReadySeconds: 1.5
+  progressDeadlineSeconds: 3000000000
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/version: 1.5
+        canary: yes
+    spec:
+      nodeSelector: [a]
+      volumes: {}
+      containers:
+        -
+        - name: a
+          resources:
+            requests:
+              cpu: 1 core
+              memory: {}
+`), []string{
+			`:6 (document 1): Deployment default/web: spec.replicas: Invalid value: "many": want a number, got a string`,
+			`:7 (document 1): Deployment default/web: spec.paused: Invalid value: 1: want true or false, got a number`,
+			`:8 (document 1): Deployment default/web: spec.minReadySeconds: Invalid value: 1.5: want a whole number of 32 bits`,
+			`:9 (document 1): Deployment default/web: spec.progressDeadlineSeconds: Invalid value: 3000000000: want a whole number of 32 bits`,
+			`:13 (document 1): Deployment default/web: spec.template.metadata.labels[app.kubernetes.io/version]: Invalid value: 1.5: want a string, got a number; put it in quotes`,
+			`:14 (document 1): Deployment default/web: spec.template.metadata.labels.canary: Invalid value: true: want a string, got a boolean; put it in quotes`,
+			`:16 (document 1): Deployment default/web: spec.template.spec.nodeSelector: Invalid value: "[...]": want an object, got a list`,
+			`:17 (document 1): Deployment default/web: spec.template.spec.volumes: Invalid value: "{...}": want a list, got an object`,
+			`:19 (document 1): Deployment default/web: spec.template.spec.containers[0]: Invalid value: "null": want a value, got null; remove the item`,
+			`:23 (document 1): Deployment default/web: spec.template.spec.containers[1].resources.requests.cpu: Invalid value: "1 core": want a quantity such as 500m, 2 or 4Gi`,
+			`:24 (document 1): Deployment default/web: spec.template.spec.containers[1].resources.requests.memory: Invalid value: "{...}": want a quantity such as 500m, 2 or 4Gi`,
+		}},
+		{"other types that read themselves", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  creationTimestamp: yesterday\nspec:\n  containers:\n    - name: a\n      ports: 80\n      livenessProbe: {tcpSocket: {port: []}}", []string{
+			`:5 (document 1): Pod default/a: metadata.creationTimestamp: Invalid value: "yesterday": parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`,
+			`:9 (document 1): Pod default/a: spec.containers[0].ports: Invalid value: 80: want a list, got a number`,
+			`:10 (document 1): Pod default/a: spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: "[...]": json: cannot unmarshal array into Go value of type int32`,
+		}},
+		{"no containers", docs(pod("p", "spec: {containers: []}"), deployment("  replicas: 1\n")), []string{
+			":4 (document 1): Pod shop/p: spec.containers: is empty; a pod needs a container",
+			":10 (document 2): Deployment default/web: spec.template.spec.containers: is empty; a pod needs a container"}},
+		{"negative replicas", deployment("  replicas: -1\n" + tmpl), []string{
+			":6 (document 1): Deployment default/web: spec.replicas: is -1; it must not be negative"}},
+		{"too many replicas", deployment("  replicas: 2000000000\n" + tmpl), []string{
+			":6 (document 1): Deployment default/web: spec.replicas: is 2000000000, but at most 200000 pods can be planned at once; lower it"}},
+		{"too many together", docs(deployment("  replicas: 200000\n"+tmpl), strings.Replace(deployment("  replicas: 1\n"+tmpl), "web", "xyz", 1)), []string{
+			":13 (document 2): Deployment default/xyz: brings the pods that workloads stand for above 200000, more than can be planned at once; lower the replicas"}},
+		{"a broken selector", deployment("  selector: {matchExpressions: [{key: a, operator: Near}]}\n" + tmpl), []string{
+			`:6 (document 1): Deployment default/web: spec.selector: "Near" is not a valid label selector operator; correct it`}},
+		{"a pod on a node that is not there", docs(
+			pod("p", "spec: {nodeName: gone, containers: [{name: a}]}"),
+			pod("q", "spec: {nodeName: gone, containers: [{name: a}]}"),
+			pod("r", "spec: {nodeName: lost, containers: [{name: a}]}")), []string{
+			":4 (document 1): Pod shop/p: spec.nodeName: is bound to Node gone, as is Pod shop/q, which is not in the input; add the node (kubectl get nodes -o yaml) or remove spec.nodeName",
+			":14 (document 3): Pod shop/r: spec.nodeName: is bound to Node lost, which is not in the input; add the node (kubectl get nodes -o yaml) or remove spec.nodeName"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := read(tt.text)
+			require.Error(t, err)
+			require.Nil(t, c)
+			var want []string
+			for _, line := range tt.want {
+				want = append(want, "a.yaml"+line)
+			}
+			require.Equal(t, want, strings.Split(err.Error(), "\n"))
+		})
+	}
+}
+
+func TestFaultsOfAllSourcesInTheirOrder(t *testing.T) {
+	_, err := read(pod("p", "x: 1"), "", pod("p", "y: 1"))
+	require.EqualError(t, err, strings.Join([]string{
+		"a.yaml:4 (document 1): Pod shop/p: x: Forbidden: unknown field; remove it",
+		"b.yaml: holds no object; look whether the command that wrote it failed",
+		"c.yaml:3 (document 1): Pod shop/p: metadata.name: stands twice in the input, first in a.yaml, document 1; remove one of them",
+	}, "\n"))
+}
+
+func TestLinesOfJSON(t *testing.T) {
+	_, err := read("{\n \"apiVersion\": \"v1\",\n \"kind\": \"Pod\",\n \"metadata\": {\"name\": \"a\"},\n \"spec\": {\n  \"containers\": [\n   {\"name\": \"a\",\n    \"imag\": \"b\"}]}}\n\n" +
+		"{\"apiVersion\": \"v1\", \"kind\": \"Pod\",\n \"metadata\": {\"name\": 5}}")
+	require.EqualError(t, err, strings.Join([]string{
+		"a.yaml:8 (document 1): Pod default/a: spec.containers[0].imag: Forbidden: unknown field; did you mean \"image\"?",
+		"a.yaml:11 (document 2): Pod default/(no name): metadata.name: Invalid value: 5: want a string, got a number; put it in quotes",
+	}, "\n"))
+}
+
+func TestListsNestedWithoutEnd(t *testing.T) {
+	_, err := read(strings.Repeat("[", 5000) + strings.Repeat("]", 5000))
+	require.EqualError(t, err, "a.yaml:1 (document 1): nests Lists deeper than anyone does; unfold them")
+}
+
+func TestExplainsFaultsOfTheEngine(t *testing.T) {
+	c := mustRead(t, workload("Deployment", "web", "replicas: 2"), workload("DaemonSet", "agent", "selector: {}"), node("node-a", ""))
+	wrong := func(object, field string) error {
+		return &provisioning.InputError{Object: object, Field: field, Detail: "is negative", Err: errors.New("why")}
+	}
+	var pods []error
+	for _, p := range c.Pods {
+		pods = append(pods, wrong(`Pod "`+p.Namespace+"/"+p.Name+`"`, "spec.containers[0].resources"))
+	}
+	err := c.Explain(errors.Join(append(pods,
+		wrong(`Node "node-a"`, ""),
+		wrong(`DaemonSet Pod "shop/agent"`, "spec"),
+		wrong("Options", ""))...))
+	require.EqualError(t, err, strings.Join([]string{
+		"a.yaml:8 (document 1): Deployment shop/web: spec.template.spec.containers[0].resources: is negative: why",
+		"b.yaml:8 (document 1): DaemonSet shop/agent: spec.template.spec: is negative: why",
+		"c.yaml:1 (document 1): Node node-a: is negative: why",
+		"Options: is negative: why",
+	}, "\n"))
+
+	other := errors.New("something else")
+	require.Same(t, other, c.Explain(other))
+}

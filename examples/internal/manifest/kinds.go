@@ -1,0 +1,139 @@
+package manifest
+
+import (
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// item is a decoded object and where it came from.
+type item[T any] struct {
+	*object
+	value T
+}
+
+// objects holds the decoded objects by kind, in the order they were read.
+type objects struct {
+	nodePools    []item[*v1.NodePool]
+	nodeClaims   []item[*v1.NodeClaim]
+	nodes        []item[*corev1.Node]
+	pods         []item[*corev1.Pod]
+	daemonSets   []item[*appsv1.DaemonSet]
+	deployments  []item[*appsv1.Deployment]
+	replicaSets  []item[*appsv1.ReplicaSet]
+	statefulSets []item[*appsv1.StatefulSet]
+	jobs         []item[*batchv1.Job]
+}
+
+// kind is a kind of object that has a say in a plan.
+type kind struct {
+	apiVersion string // the only one that is read
+	namespaced bool
+	decode     func(*reader, *object)
+}
+
+// kinds lists them by name.
+func kinds() map[string]kind {
+	return map[string]kind{
+		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodePools, decodeNodePool) }},
+		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodeClaims, decodeNodeClaim) }},
+
+		"Node":        {"v1", false, func(r *reader, o *object) { store(r, o, &r.found.nodes, decodeCore[corev1.Node]) }},
+		"Pod":         {"v1", true, func(r *reader, o *object) { store(r, o, &r.found.pods, decodeCore[corev1.Pod]) }},
+		"DaemonSet":   {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.daemonSets, decodeCore[appsv1.DaemonSet]) }},
+		"Deployment":  {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.deployments, decodeCore[appsv1.Deployment]) }},
+		"ReplicaSet":  {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.replicaSets, decodeCore[appsv1.ReplicaSet]) }},
+		"StatefulSet": {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.statefulSets, decodeCore[appsv1.StatefulSet]) }},
+		"Job":         {"batch/v1", true, func(r *reader, o *object) { store(r, o, &r.found.jobs, decodeCore[batchv1.Job]) }},
+	}
+}
+
+// store decodes an object and keeps it if that succeeds.
+func store[T metav1.Object](r *reader, o *object, to *[]item[T], decode func(*reader, *object) (T, bool)) {
+	if value, ok := decode(r, o); ok && r.validate(o, value) {
+		value.SetNamespace(o.namespace)
+		*to = append(*to, item[T]{object: o, value: value})
+	}
+}
+
+// pointer is a pointer to the Go type of a kind.
+type pointer[T any] interface {
+	*T
+	runtime.Object
+}
+
+// decodeCore decodes a kind of Kubernetes itself.
+func decodeCore[T any, P pointer[T]](r *reader, o *object) (P, bool) {
+	value := P(new(T))
+	return value, r.decode(o, value, lenient)
+}
+
+// take puts an object where it belongs: among the decoded, the ignored or the
+// faults.
+func (r *reader) take(o *object) {
+	k, known := r.kinds[o.kind]
+	if !known || group(k.apiVersion) != group(o.apiVersion) {
+		r.ignored[o.kind]++
+		return
+	}
+	if k.apiVersion != o.apiVersion {
+		r.faults = append(r.faults, o.fault([]any{"apiVersion"},
+			"%s is not read by this program; convert the object to %s", o.apiVersion, k.apiVersion))
+		return
+	}
+	switch {
+	case !k.namespaced:
+		o.namespace = ""
+	case o.namespace == "":
+		o.namespace = corev1.NamespaceDefault
+	}
+	if !r.named(o) {
+		return
+	}
+	k.decode(r, o)
+}
+
+// named checks that an object has a name, and one that nothing else has.
+func (r *reader) named(o *object) bool {
+	at := []any{"metadata", "name"}
+	if o.name == "" && !o.nameOfWrongType() {
+		r.faults = append(r.faults, o.fault(at, "is missing; give the object a name"))
+		return false
+	}
+	if o.name == "" {
+		return true // for the decoder to report
+	}
+	if len(validation.IsDNS1123Subdomain(o.name)) > 0 {
+		r.faults = append(r.faults, o.fault(at, "is not a name; use up to 253 lower-case letters, digits, '-' and '.'"))
+		return false
+	}
+	if o.namespace != "" && len(validation.IsDNS1123Label(o.namespace)) > 0 {
+		r.faults = append(r.faults, o.fault([]any{"metadata", "namespace"},
+			"is not a name; use up to 63 lower-case letters, digits and '-'"))
+		return false
+	}
+	id := o.kind + " " + o.namespace + "/" + o.name
+	if first, twice := r.seen[id]; twice {
+		r.faults = append(r.faults, o.fault(at, "stands twice in the input, first in %s, document %d; remove one of them",
+			first.doc.file, first.doc.number))
+		return false
+	}
+	r.seen[id] = o
+	return true
+}
+
+// group is the API group of an apiVersion; that of "v1" is empty.
+func group(apiVersion string) string {
+	g, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return g
+}

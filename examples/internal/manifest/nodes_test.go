@@ -1,0 +1,94 @@
+package manifest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const claimSpec = `
+spec:
+  requirements: []
+  nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+`
+
+func node(name, spec string) string {
+	return "apiVersion: v1\nkind: Node\nmetadata: {name: " + name + "}\n" + spec
+}
+
+func claim(name, status string) string {
+	return "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: " + name + "}" + claimSpec + status
+}
+
+func TestJoinsNodesAndClaims(t *testing.T) {
+	c := mustRead(t, docs(
+		node("node-a", ""),
+		node("node-b", "spec: {providerID: aws:///b}"),
+		node("node-c", "spec: {providerID: aws:///c}"),
+		claim("by-name", "status: {nodeName: node-a}"),
+		claim("by-id", "status: {providerID: aws:///b}"),
+		claim("on-its-way", "status: {providerID: aws:///d}"),
+		pod("p2", "spec: {nodeName: node-a, containers: [{name: a}]}"),
+		pod("p1", "spec: {nodeName: node-a, containers: [{name: a}]}"),
+	))
+	got := map[string]string{}
+	for _, n := range c.Nodes {
+		claim := "-"
+		if n.NodeClaim != nil {
+			claim = n.NodeClaim.Name
+		}
+		got[n.Name()] = claim
+	}
+	require.Equal(t, map[string]string{"node-a": "by-name", "node-b": "by-id", "node-c": "-", "on-its-way": "on-its-way"}, got)
+	require.Equal(t, []string{"shop/p1", "shop/p2"}, names(c.Nodes[0].Pods))
+}
+
+func TestTwoClaimsOfOneNode(t *testing.T) {
+	_, err := read(docs(node("node-a", ""), claim("one", "status: {nodeName: node-a}"), claim("two", "status: {nodeName: node-a}")))
+	require.EqualError(t, err, "a.yaml:20 (document 3): NodeClaim two: status.nodeName: "+
+		"claims Node node-a, which NodeClaim one has already; remove one of the two")
+}
+
+func TestNodesThatAreBeingDeleted(t *testing.T) {
+	const deleted = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a","deletionTimestamp":"2026-01-02T03:04:05Z"}}`
+	bound := func(name, owner string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"shop","ownerReferences":[{"apiVersion":"apps/v1","kind":"` + owner +
+			`","name":"x","uid":"1","controller":true}]},"spec":{"nodeName":"node-a","containers":[{"name":"a"}]}}`
+	}
+	c := mustRead(t, docs(deleted, bound("web", "ReplicaSet"), bound("agent", "DaemonSet"), bound("mirror", "Node")))
+	require.Empty(t, c.Nodes)
+	require.Equal(t, []string{"shop/web"}, names(c.Pods))
+	require.Empty(t, c.Pods[0].Spec.NodeName)
+	require.Equal(t, []string{"node node-a is being deleted; its pods (1) are planned for elsewhere"}, c.Notes)
+}
+
+func TestNodePoolsAreStrictDefaultedAndValidated(t *testing.T) {
+	const good = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: []
+`
+	c := mustRead(t, good)
+	require.Equal(t, "720h0m0s", c.NodePools[0].Spec.Template.Spec.ExpireAfter.Duration.String())
+
+	_, err := read(`
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general, uid: accepted-by-a-server}
+spec:
+  wieght: 3
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements: []
+`)
+	require.EqualError(t, err, `a.yaml:6 (document 1): NodePool general: spec.wieght: Forbidden: unknown field; did you mean "weight"?`)
+
+	_, err = read(good + "        \n  weight: 101\n")
+	require.ErrorContains(t, err, "a.yaml:11 (document 1): NodePool general: spec.weight: Invalid value: 101")
+}

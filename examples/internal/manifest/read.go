@@ -1,0 +1,147 @@
+package manifest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// MaxPods bounds the pods that workloads may stand for in one reading, so that
+// a slip of the hand in spec.replicas is reported rather than obeyed.
+const MaxPods = 200_000
+
+// Source is a named text to read.
+type Source struct {
+	Name string // for messages: a file name, or "-" for standard input
+	Data []byte
+}
+
+// Cluster is what the sources describe, ready to be planned for. The pods of
+// one workload share memory; treat all of it as read-only.
+type Cluster struct {
+	// NodePools are sorted by name.
+	NodePools []*v1.NodePool
+
+	// Nodes joins Nodes, their NodeClaims and the pods bound to them, sorted
+	// by name. Nodes that are being deleted are left out, as they take no more
+	// pods.
+	Nodes []provisioning.Node
+
+	// Pods are to be placed, sorted by namespace and name: the pending pods of
+	// the input, the pods that workloads still lack, and those that must leave
+	// nodes that are being deleted.
+	Pods []*corev1.Pod
+
+	// DaemonSetPods holds one pod for each DaemonSet, sorted by namespace and
+	// name.
+	DaemonSetPods []*corev1.Pod
+
+	// Ignored counts the objects of kinds that have no say in a plan, sorted
+	// by kind.
+	Ignored []KindCount
+
+	// Notes are remarks on the input that are no faults, one line each.
+	Notes []string
+
+	ranks  map[string]int   // of the sources, by name
+	places map[string]place // by the name that the engine gives to an object
+}
+
+// KindCount is a number of objects of one kind.
+type KindCount struct {
+	Kind  string
+	Count int
+}
+
+// Read reads a cluster from all sources together. If anything is wrong in any
+// of them the error is of type Faults and lists all of it, and there is no
+// Cluster. A source without any object in it is a fault too, as it usually
+// means that the command that should have written it failed.
+//
+// Rules are what the provider adds to the validation of NodePools and
+// NodeClaims; nil adds nothing.
+func Read(rules *v1.Rules, sources ...Source) (*Cluster, error) {
+	r := &reader{
+		kinds:   kinds(),
+		rules:   rules,
+		seen:    map[string]*object{},
+		ignored: map[string]int{},
+		cluster: &Cluster{ranks: ranks(sources)},
+	}
+	for _, s := range sources {
+		r.read(s)
+	}
+	// A workload that could not be read is missing from the picture, and what
+	// depends on it would be reported as wrong. So only a clean reading goes on.
+	if len(r.faults) == 0 {
+		r.assemble()
+	}
+	if len(r.faults) > 0 {
+		return nil, r.faults.sorted(r.cluster.ranks)
+	}
+	return r.cluster, nil
+}
+
+// reader is the state of one Read.
+type reader struct {
+	kinds   map[string]kind
+	rules   *v1.Rules
+	seen    map[string]*object // by kind, namespace and name
+	found   objects
+	ignored map[string]int
+	faults  Faults
+	cluster *Cluster
+}
+
+// read takes in one source.
+func (r *reader) read(s Source) {
+	docs := split(s)
+	if len(docs) == 0 {
+		r.faults = append(r.faults, &Fault{File: s.Name,
+			Message: "holds no object; look whether the command that wrote it failed"})
+		return
+	}
+	for _, d := range docs {
+		value, faults := d.parse()
+		r.faults = append(r.faults, faults...)
+		flatten(origin{doc: d}, value, r.take, &r.faults)
+	}
+}
+
+// assemble makes the cluster from the decoded objects.
+func (r *reader) assemble() {
+	c := r.cluster
+	for _, p := range r.found.nodePools {
+		c.NodePools = append(c.NodePools, p.value)
+		c.placed(p.String(), place{object: p.object})
+	}
+	slices.SortFunc(c.NodePools, func(a, b *v1.NodePool) int { return cmp.Compare(a.Name, b.Name) })
+	for _, kind := range sortedKeys(r.ignored) {
+		c.Ignored = append(c.Ignored, KindCount{Kind: kind, Count: r.ignored[kind]})
+	}
+	r.sortPods()
+	r.joinNodes()
+	r.expand()
+	for _, d := range r.found.daemonSets {
+		if d.value.DeletionTimestamp != nil {
+			continue
+		}
+		pod := daemonPod(d.value)
+		c.DaemonSetPods = append(c.DaemonSetPods, pod)
+		c.placed("DaemonSet Pod "+pod.Namespace+"/"+pod.Name, place{d.object, []any{"spec", "template"}})
+	}
+	slices.SortFunc(c.Pods, comparePods)
+	slices.SortFunc(c.DaemonSetPods, comparePods)
+	slices.Sort(c.Notes)
+}
+
+func comparePods(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,64 @@
+package manifest
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// validate checks of a decoded object what this package goes on to use. The
+// rest of what an API server would refuse is for the engine to judge.
+func (r *reader) validate(o *object, value any) bool {
+	before := len(r.faults)
+	switch v := value.(type) {
+	case *corev1.Pod:
+		r.containers(o, &v.Spec, "spec")
+	case *appsv1.DaemonSet:
+		r.template(o, &v.Spec.Template)
+	case *appsv1.Deployment:
+		r.replicas(o, v.Spec.Replicas, "replicas")
+		r.selector(o, v.Spec.Selector)
+		r.template(o, &v.Spec.Template)
+	case *appsv1.ReplicaSet:
+		r.replicas(o, v.Spec.Replicas, "replicas")
+		r.template(o, &v.Spec.Template)
+	case *appsv1.StatefulSet:
+		r.replicas(o, v.Spec.Replicas, "replicas")
+		r.template(o, &v.Spec.Template)
+	case *batchv1.Job:
+		r.replicas(o, v.Spec.Parallelism, "parallelism")
+		r.template(o, &v.Spec.Template)
+	}
+	return len(r.faults) == before
+}
+
+func (r *reader) template(o *object, t *corev1.PodTemplateSpec) {
+	r.containers(o, &t.Spec, "spec", "template", "spec")
+}
+
+func (r *reader) containers(o *object, spec *corev1.PodSpec, path ...any) {
+	if len(spec.Containers) == 0 {
+		r.faults = append(r.faults, o.fault(append(path, "containers"), "is empty; a pod needs a container"))
+	}
+}
+
+// replicas checks a number of pods.
+func (r *reader) replicas(o *object, n *int32, field string) {
+	if n == nil {
+		return
+	}
+	at := []any{"spec", field}
+	switch {
+	case *n < 0:
+		r.faults = append(r.faults, o.fault(at, "is %d; it must not be negative", *n))
+	case *n > MaxPods:
+		r.faults = append(r.faults, o.fault(at, "is %d, but at most %d pods can be planned at once; lower it", *n, MaxPods))
+	}
+}
+
+func (r *reader) selector(o *object, s *metav1.LabelSelector) {
+	if _, err := metav1.LabelSelectorAsSelector(s); err != nil {
+		r.faults = append(r.faults, o.fault([]any{"spec", "selector"}, "%v; correct it", err))
+	}
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// buildReport writes a plan down. It lists at most maxOptions options a node;
+// zero is all.
+func buildReport(c *manifest.Cluster, in provisioning.Input, plan *provisioning.Plan, maxOptions int) *report {
+	r := &report{
+		Schema:   schema,
+		Cost:     cost{USDPerHour: micro(plan.Cost), LowerBound: micro(plan.LowerBound), Gap: micro(plan.Gap())},
+		NewNodes: make([]newNode, 0, len(plan.Create)),
+		Bindings: make([]binding, 0, len(plan.Bind)),
+		Unplaced: make([]unplacedPod, 0, len(plan.Unplaced)),
+		Input:    countInput(c, in),
+		Stats:    stats{Classes: plan.Stats.Classes, Options: plan.Stats.Options, Steps: plan.Stats.Steps},
+	}
+	for i := range plan.Create {
+		r.NewNodes = append(r.NewNodes, buildNewNode(&plan.Create[i], maxOptions))
+	}
+	nodes := make(map[string]*provisioning.Node, len(in.Nodes))
+	for i := range in.Nodes {
+		nodes[in.Nodes[i].Name()] = &in.Nodes[i]
+	}
+	for _, b := range plan.Bind {
+		r.Bindings = append(r.Bindings, buildBinding(b, nodes[b.Node]))
+	}
+	for _, u := range plan.Unplaced {
+		r.Unplaced = append(r.Unplaced, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
+	}
+	return r
+}
+
+func countInput(c *manifest.Cluster, in provisioning.Input) inputCounts {
+	counts := inputCounts{
+		NodePools:  len(in.NodePools),
+		Nodes:      len(in.Nodes),
+		Pods:       len(in.Pods),
+		DaemonSets: len(in.DaemonSetPods),
+		Ignored:    map[string]int{},
+		Notes:      append([]string{}, c.Notes...),
+	}
+	for _, types := range in.InstanceTypes {
+		counts.InstanceTypes = max(counts.InstanceTypes, len(types))
+	}
+	for _, k := range c.Ignored {
+		counts.Ignored[k.Kind] = k.Count
+	}
+	return counts
+}
+
+func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
+	best := n.Options[0]
+	node := newNode{
+		Name:             n.Name,
+		NodePool:         n.Pool.Name,
+		InstanceType:     best.InstanceType.Name,
+		Zone:             best.Offering.Zone,
+		CapacityType:     best.Offering.CapacityType,
+		USDPerHour:       micro(n.Price()),
+		Requests:         amounts(n.Requests),
+		DaemonRequests:   amounts(n.Daemons),
+		MinValuesRelaxed: n.MinValuesRelaxed,
+		Requirements:     n.Requirements.NodeSelectorRequirements(),
+		Pods:             refsTo(n.Pods),
+		OptionCount:      len(n.Options),
+	}
+	used, err := n.Requests.Add(n.Daemons)
+	allocatable, allocErr := best.InstanceType.AllocatableFor(best.Offering)
+	if err == nil && allocErr == nil {
+		node.Utilization = share(used, allocatable)
+	}
+	options := n.Options
+	if maxOptions > 0 && len(options) > maxOptions {
+		options = options[:maxOptions]
+	}
+	node.Options = make([]option, 0, len(options))
+	for _, o := range options {
+		node.Options = append(node.Options, buildOption(o))
+	}
+	return node
+}
+
+func buildOption(o cloudprovider.LaunchOption) option {
+	return option{
+		InstanceType:  o.InstanceType.Name,
+		Zone:          o.Offering.Zone,
+		CapacityType:  o.Offering.CapacityType,
+		ReservationID: o.Offering.ReservationID,
+		USDPerHour:    micro(o.Offering.Price),
+	}
+}
+
+func buildBinding(b provisioning.Binding, node *provisioning.Node) binding {
+	out := binding{Node: b.Node, Pods: refsTo(b.Pods)}
+	if node == nil {
+		return out
+	}
+	labels, allocatable := map[string]string{}, corev1.ResourceList{}
+	switch {
+	case node.Node != nil:
+		labels, allocatable = node.Node.Labels, node.Node.Status.Allocatable
+	case node.NodeClaim != nil:
+		labels, allocatable = node.NodeClaim.Labels, node.NodeClaim.Status.Allocatable
+	}
+	out.NodePool = labels["karpenter.sh/nodepool"]
+	out.InstanceType = labels[corev1.LabelInstanceTypeStable]
+	out.Zone = labels[corev1.LabelTopologyZone]
+	out.CapacityType = labels["karpenter.sh/capacity-type"]
+	out.Utilization = utilizationAfter(allocatable, node.Pods, b.Pods)
+	return out
+}
+
+// utilizationAfter is the utilization of a node with these pods on it, or nil
+// if it cannot be known.
+func utilizationAfter(allocatable corev1.ResourceList, podLists ...[]*corev1.Pod) *utilization {
+	room, err := resources.FromResourceList(allocatable)
+	if err != nil {
+		return nil
+	}
+	var used resources.List
+	for _, pods := range podLists {
+		for _, pod := range pods {
+			requests, err := resources.PodRequests(pod)
+			if err != nil {
+				return nil
+			}
+			if used, err = used.Add(requests); err != nil {
+				return nil
+			}
+		}
+	}
+	return share(used, room)
+}
+
+// share is used over room, or nil where there is no room at all.
+func share(used, room resources.List) *utilization {
+	cpu, memory := room.Get(corev1.ResourceCPU), room.Get(corev1.ResourceMemory)
+	if cpu <= 0 || memory <= 0 {
+		return nil
+	}
+	return &utilization{
+		CPU:    micro(float64(used.Get(corev1.ResourceCPU)) / float64(cpu)),
+		Memory: micro(float64(used.Get(corev1.ResourceMemory)) / float64(memory)),
+	}
+}
+
+func buildReason(r *provisioning.Reason) reason {
+	out := reason{Cause: string(r.Cause), Message: r.String(), Detail: r.Detail}
+	for i := range r.Pools {
+		out.NodePools = append(out.NodePools, buildPoolReason(&r.Pools[i]))
+	}
+	for cause, n := range r.ExistingNodes {
+		if out.ExistingNodes == nil {
+			out.ExistingNodes = map[string]int{}
+		}
+		out.ExistingNodes[string(cause)] = n
+	}
+	return out
+}
+
+func buildPoolReason(p *provisioning.PoolReason) poolReason {
+	out := poolReason{NodePool: p.NodePool, Cause: string(p.Cause), Message: p.String(), Detail: p.Detail}
+	for _, t := range p.Taints {
+		out.Taints = append(out.Taints, t.ToString())
+	}
+	for _, c := range p.Conflicts {
+		out.Conflicts = append(out.Conflicts, conflict{Key: c.Key, Have: c.Have.String(), Want: c.Want.String(), Hint: c.Hint})
+	}
+	for _, s := range p.Shortfalls {
+		out.Shortfalls = append(out.Shortfalls, shortfall{
+			Resource:     string(s.Resource),
+			Requested:    resources.Format(s.Resource, s.Requested),
+			Daemons:      resources.Format(s.Resource, s.Daemons),
+			Largest:      resources.Format(s.Resource, s.Largest),
+			InstanceType: s.InstanceType,
+		})
+	}
+	return out
+}
+
+func refTo(pod *corev1.Pod) podRef {
+	w := workloadOf(pod)
+	return podRef{Namespace: pod.Namespace, Name: pod.Name, Owner: w.kind + "/" + w.name, workload: w}
+}
+
+func refsTo(pods []*corev1.Pod) []podRef {
+	refs := make([]podRef, 0, len(pods))
+	for _, pod := range pods {
+		refs = append(refs, refTo(pod))
+	}
+	return refs
+}
+
+func amounts(l resources.List) map[string]string {
+	out := make(map[string]string, l.Len())
+	for name, amount := range l.All() {
+		out[string(name)] = resources.Format(name, amount)
+	}
+	return out
+}
+
+// micro rounds to six decimals, so that sums print as people write them.
+func micro(x float64) float64 { return math.Round(x*1e6) / 1e6 }

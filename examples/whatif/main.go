@@ -1,0 +1,22 @@
+// Command whatif plans nodes for a cluster that is written down in manifests,
+// and says what they would cost. It needs neither a cloud nor a cluster.
+//
+//	whatif                             plan the sample cluster
+//	whatif -f shop.yaml                plan a cluster of one's own
+//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
+//	    replicasets,statefulsets,jobs -A -o yaml | whatif -f -
+//
+// The instance types are those of the fake cloud unless -instance-types names
+// a file of others. -o json and -o yaml print the plan in the form that
+// README.md describes.
+//
+// The exit code is 0 when there is a plan, even one that leaves pods pending;
+// 1 when it leaves some under -fail-unplaced, or when something broke; 2 when
+// the input or the flags are wrong.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

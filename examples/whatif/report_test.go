@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// render writes a plan in a format.
+func render(t *testing.T, in provisioning.Input, plan *provisioning.Plan, format string, maxOptions int) string {
+	t.Helper()
+	c := &manifest.Cluster{Notes: []string{"a note"}, Ignored: []manifest.KindCount{{Kind: "Service", Count: 3}}}
+	var out bytes.Buffer
+	require.NoError(t, write(&out, buildReport(c, in, plan, maxOptions), format))
+	return out.String()
+}
+
+func TestJSON(t *testing.T) {
+	in, plan := handmade()
+	golden(t, "handmade.json", render(t, in, plan, "json", 1))
+}
+
+func TestYAMLSaysTheSameAsJSON(t *testing.T) {
+	in, plan := handmade()
+	fromYAML, err := yaml.YAMLToJSON([]byte(render(t, in, plan, "yaml", 0)))
+	require.NoError(t, err)
+	require.JSONEq(t, render(t, in, plan, "json", 0), string(fromYAML))
+}
+
+// TestJSONHasNoNull makes sure that readers need not tell an empty list from a
+// missing one.
+func TestJSONHasNoNull(t *testing.T) {
+	text := render(t, provisioning.Input{}, &provisioning.Plan{}, "json", 0)
+	require.NotContains(t, text, "null")
+	in, plan := handmade()
+	require.NotContains(t, render(t, in, plan, "json", 0), "null")
+}
+
+func TestOptionsAreCutButCounted(t *testing.T) {
+	in, plan := handmade()
+	for limit, want := range []int{2, 1, 2, 2} {
+		var r report
+		require.NoError(t, json.Unmarshal([]byte(render(t, in, plan, "json", limit)), &r))
+		require.Len(t, r.NewNodes[0].Options, want)
+		require.Equal(t, 2, r.NewNodes[0].OptionCount)
+	}
+}
+
+func TestWorkloadOf(t *testing.T) {
+	require.Equal(t, "Deployment shop/web", workloadOf(testPod("shop", "web", "p")).String())
+	require.Equal(t, "Pod shop/p", workloadOf(testPod("shop", "", "p")).String())
+	other := testPod("shop", "web", "p")
+	other.Labels["pod-template-hash"] = "xyz"
+	require.Equal(t, "ReplicaSet shop/web-abc", workloadOf(other).String())
+	other.OwnerReferences[0].Kind = "Job"
+	require.Equal(t, "Job shop/web-abc", workloadOf(other).String())
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // something broke, or pods stay pending under -fail-unplaced
+	exitBadInput = 2 // the flags or the input are wrong
+)
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		return exitBadInput
+	}
+	cluster, types, err := readAll(s, stdin)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	for _, line := range remarks(cluster) {
+		fmt.Fprintln(stderr, "whatif: "+line)
+	}
+	in := inputFrom(cluster, types)
+	opts := &provisioning.Options{MinValues: s.minValues}
+	problem, err := provisioning.Prepare(in, opts)
+	if err != nil {
+		return complain(stderr, cluster.Explain(err), exitBadInput)
+	}
+	plan, err := problem.Solve(context.Background())
+	if err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	verified := s.verify || launchOptions(plan) <= maxVerified
+	if verified {
+		if err := verify(in, plan, opts); err != nil {
+			return complain(stderr, err, exitFailed)
+		}
+	}
+	maxOptions := s.maxOptions
+	if s.output == "table" {
+		maxOptions = 1 // the table only counts them
+	}
+	report := buildReport(cluster, in, plan, maxOptions)
+	report.Verified = verified
+	if err := write(stdout, report, s.output); err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	if s.failUnplaced && len(plan.Unplaced) > 0 {
+		return exitFailed
+	}
+	return exitOK
+}
+
+// complain writes an error, each of its lines by itself.
+func complain(stderr io.Writer, err error, code int) int {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(stderr, "whatif: "+strings.TrimRight(line, "\n"))
+	}
+	return code
+}
+
+// readAll reads the manifests and the instance types. Faults in either do not
+// keep the other from being looked at.
+func readAll(s settings, stdin io.Reader) (*manifest.Cluster, []*cloudprovider.InstanceType, error) {
+	var errs []error
+	sources := []manifest.Source{{Name: "sample.yaml", Data: sample}}
+	if len(s.files) > 0 {
+		sources = nil
+		for _, name := range s.files {
+			data, err := readFile(name, stdin)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			sources = append(sources, manifest.Source{Name: name, Data: data})
+		}
+	}
+	cluster, err := manifest.Read(rules(), sources...)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	types, err := readTypes(s, stdin)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	return cluster, types, errors.Join(errs...)
+}
+
+// rules are those of the provider that the manifests are written for.
+func rules() *v1.Rules {
+	return &v1.Rules{WellKnownLabels: fake.WellKnownLabels(), RestrictedDomains: []string{fake.LabelDomain}}
+}
+
+// readTypes reads the file of instance types, or takes those of the fake
+// cloud.
+func readTypes(s settings, stdin io.Reader) ([]*cloudprovider.InstanceType, error) {
+	if s.instanceTypes == "" {
+		return fake.Catalog(), nil
+	}
+	data, err := readFile(s.instanceTypes, stdin)
+	if err != nil {
+		return nil, err
+	}
+	types, err := fake.ReadCatalog(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.instanceTypes, err)
+	}
+	return types, nil
+}
+
+// readFile reads a file, or standard input if the name is "-".
+func readFile(name string, stdin io.Reader) ([]byte, error) {
+	if name != "-" {
+		return os.ReadFile(name)
+	}
+	data, err := io.ReadAll(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return data, nil
+}
+
+// remarks says what of the input had no say in the plan.
+func remarks(c *manifest.Cluster) []string {
+	var lines []string
+	if len(c.Ignored) > 0 {
+		var kinds []string
+		for _, k := range c.Ignored {
+			kinds = append(kinds, fmt.Sprintf("%d %s", k.Count, k.Kind))
+		}
+		lines = append(lines, "ignored "+strings.Join(kinds, ", "))
+	}
+	return append(lines, c.Notes...)
+}
+
+// inputFrom makes the engine's input. Every pool may launch every type.
+func inputFrom(c *manifest.Cluster, types []*cloudprovider.InstanceType) provisioning.Input {
+	in := provisioning.Input{
+		NodePools:     c.NodePools,
+		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
+		Nodes:         c.Nodes,
+		Pods:          c.Pods,
+		DaemonSetPods: c.DaemonSetPods,
+		Vocabulary:    fake.Vocabulary(),
+	}
+	for _, pool := range c.NodePools {
+		in.InstanceTypes[pool.Name] = types
+	}
+	return in
+}
+
+// maxVerified is the number of launch options of all new nodes up to which a
+// plan is verified without being asked to: some seconds' worth.
+const maxVerified = 100_000
+
+func launchOptions(plan *provisioning.Plan) int {
+	n := 0
+	for i := range plan.Create {
+		n += len(plan.Create[i].Options)
+	}
+	return n
+}
+
+// verify asks the referee, which shares no code with the solver, whether the
+// plan keeps all the rules. A plan that does not is not shown.
+func verify(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
+	var errs []error
+	for _, v := range provisioning.Verify(in, plan, opts) {
+		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
+	}
+	return errors.Join(errs...)
+}

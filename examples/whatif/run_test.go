@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(data)
+}
+
+func TestSample(t *testing.T) {
+	code, stdout, stderr := call("")
+	require.Equal(t, 0, code)
+	require.Empty(t, stderr)
+	golden(t, "sample.txt", stdout)
+}
+
+func TestShop(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/shop.yaml")
+	require.Equal(t, 0, code)
+	require.Equal(t, "whatif: ignored 1 EC2NodeClass\n", stderr)
+	golden(t, "shop.txt", stdout)
+}
+
+func TestOwnInstanceTypes(t *testing.T) {
+	args := []string{"-f", "testdata/small.yaml", "-instance-types", "testdata/types.yaml"}
+	for format, extension := range map[string]string{"table": "txt", "json": "json", "yaml": "yaml"} {
+		code, stdout, stderr := call("", append(args, "-o", format)...)
+		require.Equal(t, 0, code)
+		require.Equal(t, "whatif: ignored 1 Service\n", stderr)
+		// How long the engine searches is its own affair.
+		golden(t, "small."+extension, regexp.MustCompile(`("?steps"?): \d+`).ReplaceAllString(stdout, "$1: 0"))
+
+		code, again, _ := call("", append(args, "-o", format)...)
+		require.Equal(t, 0, code)
+		require.Equal(t, stdout, again)
+	}
+}
+
+func TestStandardInput(t *testing.T) {
+	args := []string{"-instance-types", "testdata/types.yaml", "-f"}
+	_, fromFile, _ := call("", append(args, "testdata/small.yaml")...)
+	code, fromStdin, _ := call(read(t, "testdata/small.yaml"), append(args, "-")...)
+	require.Equal(t, 0, code)
+	require.Equal(t, fromFile, fromStdin)
+
+	code, typesFromStdin, _ := call(read(t, "testdata/types.yaml"), "-instance-types", "-", "-f", "testdata/small.yaml")
+	require.Equal(t, 0, code)
+	require.Equal(t, fromFile, typesFromStdin)
+}
+
+func TestSeveralFiles(t *testing.T) {
+	pools, workloads, found := strings.Cut(read(t, "testdata/small.yaml"), "---\n")
+	require.True(t, found)
+	file := filepath.Join(t.TempDir(), "pools.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(pools), 0o666))
+	_, want, _ := call("", "-f", "testdata/small.yaml")
+	code, got, _ := call(workloads, "-f", file, "-f", "-")
+	require.Equal(t, 0, code)
+	require.Equal(t, want, got)
+}
+
+func TestFailUnplaced(t *testing.T) {
+	args := []string{"-f", "testdata/small.yaml", "-instance-types", "testdata/types.yaml"}
+	code, without, _ := call("", args...)
+	require.Equal(t, 0, code)
+	code, with, _ := call("", append(args, "-fail-unplaced")...)
+	require.Equal(t, 1, code)
+	require.Equal(t, without, with, "the plan is printed all the same")
+}
+
+func TestNoPools(t *testing.T) {
+	code, stdout, _ := call("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: a}]}", "-f", "-")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "1 pod stays pending.\nThe input has no NodePool, so no node can be launched.\n")
+}
+
+func TestNoPods(t *testing.T) {
+	pool, _, _ := strings.Cut(read(t, "testdata/small.yaml"), "---\n")
+	code, stdout, _ := call(pool, "-f", "-", "-instance-types", "testdata/types.yaml")
+	require.Equal(t, 0, code)
+	require.Equal(t, "No pod is pending, so there is nothing to plan.\n\n"+
+		"Read 1 NodePool, 2 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", stdout)
+}
+
+// TestVerify makes sure that a plan which breaks a rule is noticed.
+func TestVerify(t *testing.T) {
+	s := settings{files: []string{"testdata/small.yaml"}, instanceTypes: "testdata/types.yaml"}
+	cluster, types, err := readAll(s, nil)
+	require.NoError(t, err)
+	in := inputFrom(cluster, types)
+	plan, err := provisioning.Solve(t.Context(), in, nil)
+	require.NoError(t, err)
+	require.NoError(t, verify(in, plan, nil))
+	require.Equal(t, 4, launchOptions(plan))
+
+	plan.Create[0].Pods = plan.Create[0].Pods[1:]
+	require.ErrorContains(t, verify(in, plan, nil), "the plan breaks a rule, please report this: ")
+}
+
+func TestMinValues(t *testing.T) {
+	text := strings.Replace(read(t, "testdata/small.yaml"), "values: [spot, on-demand]}",
+		"values: [spot, on-demand]}\n        - {key: node.kubernetes.io/instance-type, operator: Exists, minValues: 3}", 1)
+	args := []string{"-f", "-", "-instance-types", "testdata/types.yaml"}
+	code, strict, _ := call(text, args...)
+	require.Equal(t, 0, code)
+	require.Contains(t, strict, "4 pods stay pending.")
+	code, relaxed, _ := call(text, append(args, "-min-values", "BestEffort")...)
+	require.Equal(t, 0, code)
+	require.Contains(t, relaxed, "1 pod stays pending.")
+	require.Contains(t, relaxed, "a minValues of the pool was lowered")
+}
+
+func TestBadInput(t *testing.T) {
+	const pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n    - name: a\n"
+	badTypes := filepath.Join(t.TempDir(), "types.yaml")
+	require.NoError(t, os.WriteFile(badTypes, []byte("instanceTypes: [{name: a, colour: red}]"), 0o666))
+	for _, tt := range []struct {
+		name, stdin string
+		args        []string
+		want        []string // parts of lines, in order
+	}{
+		{"an empty file", "", []string{"-f", "-"}, []string{"whatif: -: holds no object"}},
+		{"a file that is not there", "", []string{"-f", "testdata/none.yaml"}, []string{"whatif: open testdata/none.yaml: "}},
+		{"a folder", "", []string{"-f", "testdata"}, []string{"whatif: read testdata: "}},
+		{"two faults of a manifest", pod + "      cmd: x\n      imge: y\n", []string{"-f", "-"}, []string{
+			`whatif: -:7 (document 1): Pod default/p: spec.containers[0].cmd: `,
+			`whatif: -:8 (document 1): Pod default/p: spec.containers[0].imge: Forbidden: unknown field; did you mean "image"?`}},
+		{"faults in all files", pod + "      imge: y\n", []string{"-f", "testdata/none.yaml", "-f", "-", "-instance-types", badTypes}, []string{
+			"whatif: open testdata/none.yaml: ", "whatif: -:7 (document 1): Pod default/p", "whatif: " + badTypes}},
+		{"a pool that is not valid", `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+        - {key: karpenter.k8s.aws/instance-famly, operator: Exists}
+        - {key: kubernetes.io/arch, operator: In}
+`, []string{"-f", "-"}, []string{
+			"whatif: -:10 (document 1): NodePool general: spec.template.spec.requirements[0].key: ",
+			"whatif: -:11 (document 1): NodePool general: spec.template.spec.requirements[1].values: "}},
+		{"what only the engine finds", pod + "      resources: {requests: {cpu: -1}}\n", []string{"-f", "-"}, []string{
+			"whatif: -:"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := call(tt.stdin, tt.args...)
+			require.Equal(t, 2, code)
+			require.Empty(t, stdout, "nothing is planned from half-read input")
+			lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
+			require.Len(t, lines, len(tt.want), stderr)
+			for i, want := range tt.want {
+				require.Contains(t, lines[i], want)
+			}
+		})
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"-x"}, []string{"flag provided but not defined: -x"}},
+		{[]string{"-f"}, []string{"flag needs an argument: -f"}},
+		{[]string{"-f", ""}, []string{`invalid value "" for flag -f: the file name is empty`}},
+		{[]string{"-f", "-", "-f", "-"}, []string{`invalid value "-" for flag -f: it is given twice`}},
+		{[]string{"-f", "-", "-instance-types", "-"}, []string{`invalid value "-" for flag -instance-types: standard input holds the manifests already`}},
+		{[]string{"shop.yaml", "b"}, []string{`unexpected argument "shop.yaml b"; files are named with -f`}},
+		{[]string{"-o", "xml", "-min-values", "None", "-options", "-1"}, []string{
+			`invalid value "xml" for flag -o: must be table, json or yaml`,
+			`invalid value "None" for flag -min-values: must be Strict or BestEffort`,
+			`invalid value -1 for flag -options: must not be negative`}},
+	} {
+		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
+			code, stdout, stderr := call("", tt.args...)
+			require.Equal(t, 2, code)
+			require.Empty(t, stdout)
+			want := ""
+			for _, line := range tt.want {
+				want += "whatif: " + line + "\n"
+			}
+			require.Equal(t, want+"\n"+usage, stderr)
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, flag := range []string{"-h", "-help", "--help"} {
+		code, stdout, stderr := call("", flag)
+		require.Equal(t, 0, code)
+		require.Equal(t, usage, stdout)
+		require.Empty(t, stderr)
+	}
+}
+
+func TestColourOnlyOnATerminal(t *testing.T) {
+	none := func(string) string { return "" }
+	require.False(t, styleFor(&bytes.Buffer{}, none).on)
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	defer file.Close()
+	require.False(t, styleFor(file, none).on)
+
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer device.Close()
+	require.True(t, styleFor(device, none).on, "a character device passes for a terminal")
+	for name, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
+		require.False(t, styleFor(device, func(n string) string {
+			if n == name {
+				return value
+			}
+			return ""
+		}).on, name)
+	}
+}

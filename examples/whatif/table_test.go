@@ -1,0 +1,166 @@
+package main
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// handmade is a plan with some of everything.
+func handmade() (provisioning.Input, *provisioning.Plan) {
+	general, gpu := testPool("general"), testPool("gpu-with-a-long-name-for-no-reason")
+	node := func(name string, pods ...*corev1.Pod) provisioning.NewNode {
+		return provisioning.NewNode{Name: name, Pool: general, Pods: pods,
+			Options: []cloudprovider.LaunchOption{
+				testOption("m6a.xlarge", "us-east-1a", "spot", 0.0712), testOption("m6a.xlarge", "us-east-1b", "on-demand", 0.1728)},
+			Requirements: requirements.MustParse("kubernetes.io/arch = amd64"),
+			Requests:     resources.MustParse("cpu=1500m, memory=3Gi, pods=3"), Daemons: resources.MustParse("cpu=100m, pods=1")}
+	}
+	last := provisioning.NewNode{Name: "gpu-0001", Pool: gpu, Pods: []*corev1.Pod{testPod("shop", "recommender", "r-1")},
+		Options: []cloudprovider.LaunchOption{testOption("g4dn.12xlarge", "us-east-1a", "on-demand", 3.912)}, MinValuesRelaxed: true,
+		Requests: resources.MustParse("cpu=4, memory=16Gi")}
+	plan := &provisioning.Plan{
+		Create: []provisioning.NewNode{
+			node("general-0001", testPod("shop", "web", "w-1"), testPod("shop", "web", "w-2"), testPod("shop", "cart", "c-1")),
+			node("general-0002", testPod("shop", "web", "w-3"), testPod("shop", "web", "w-4"), testPod("shop", "cart", "c-2")),
+			last,
+		},
+		Bind:       []provisioning.Binding{{Node: "ip-10-0-17-21.ec2.internal", Pods: []*corev1.Pod{testPod("shop", "web", "w-5")}}},
+		Cost:       4.0544,
+		LowerBound: 4.01,
+		Stats:      provisioning.Stats{Classes: 3, Options: 900, Steps: 12},
+	}
+	for _, name := range []string{"t-1", "t-2"} {
+		plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "trainer", name), Reason: refused()})
+	}
+	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "", "proxy"), Reason: testReason("host port 8080")})
+	in := provisioning.Input{NodePools: []*v1.NodePool{general, gpu}, Nodes: []provisioning.Node{{
+		Node: &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "ip-10-0-17-21.ec2.internal", Labels: map[string]string{
+				"node.kubernetes.io/instance-type": "m6i.xlarge", "topology.kubernetes.io/zone": "us-east-1a"}},
+			Status: corev1.NodeStatus{Allocatable: resources.MustParse("cpu=2, memory=4Gi").ResourceList()},
+		},
+		Pods: []*corev1.Pod{testPod("shop", "web", "w-0")},
+	}}}
+	for _, n := range plan.Create {
+		in.Pods = append(in.Pods, n.Pods...)
+	}
+	in.Pods = append(in.Pods, plan.Bind[0].Pods...)
+	for _, u := range plan.Unplaced {
+		in.Pods = append(in.Pods, u.Pod)
+	}
+	return in, plan
+}
+
+// refused is a reason with every kind of detail.
+func refused() *provisioning.Reason {
+	offered := requirements.MustParse("kubernetes.io/arch in (amd64, arm64), !zone")
+	wanted := requirements.MustParse("kubernetes.io/arch = riscv64, zone = a")
+	return &provisioning.Reason{
+		Cause: provisioning.CauseNodePools,
+		Pools: []provisioning.PoolReason{
+			{NodePool: "general", Cause: provisioning.CauseRequirements, Conflicts: offered.Conflicts(wanted, requirements.DefaultVocabulary())},
+			{NodePool: "gpu", Cause: provisioning.CauseTaints, Taints: []corev1.Taint{{Key: "nvidia.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule}}},
+			{NodePool: "large", Cause: provisioning.CauseResources, Shortfalls: []provisioning.Shortfall{
+				{Resource: "nvidia.com/gpu", Requested: 16, Largest: 8, InstanceType: "p5.48xlarge"},
+				{Resource: corev1.ResourceMemory, Requested: 4 << 40, Daemons: 1 << 30, Largest: 2 << 40, InstanceType: "p5.48xlarge"}}},
+		},
+		ExistingNodes: map[provisioning.Cause]int{provisioning.CauseResources: 3, provisioning.CauseTaints: 1, provisioning.CauseRequirements: 2},
+	}
+}
+
+func TestTable(t *testing.T) {
+	in, plan := handmade()
+	r := buildReport(&manifest.Cluster{}, in, plan, 0)
+	golden(t, "handmade.txt", drawTable(r, style{}))
+}
+
+func TestTableInColour(t *testing.T) {
+	in, plan := handmade()
+	r := buildReport(&manifest.Cluster{}, in, plan, 0)
+	coloured := drawTable(r, style{on: true})
+	require.Contains(t, coloured, "\x1b[")
+	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[33m"} {
+		coloured = strings.ReplaceAll(coloured, code, "")
+	}
+	require.Equal(t, drawTable(r, style{}), coloured, "colours change nothing else")
+}
+
+func TestTableOfNothing(t *testing.T) {
+	r := buildReport(&manifest.Cluster{}, provisioning.Input{}, &provisioning.Plan{}, 0)
+	require.Equal(t, "No pod is pending, so there is nothing to plan.\n\n"+
+		"Read 0 NodePools, 0 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", drawTable(r, style{}))
+}
+
+// TestTableFitsThePage draws many plans, most of them absurd.
+func TestTableFitsThePage(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for i := range 300 {
+		in, plan := randomPlan(r)
+		text := drawTable(buildReport(&manifest.Cluster{}, in, plan, 0), style{})
+		widest := 0
+		for _, line := range strings.Split(text, "\n") {
+			width := utf8.RuneCountInString(line)
+			if width > pageWidth || strings.HasSuffix(line, " ") || strings.ContainsFunc(line, unprintable) {
+				t.Fatalf("plan %d: %d columns: %q", i, width, line)
+			}
+			widest = max(widest, width)
+		}
+		if len(plan.Create) > 0 {
+			require.Equal(t, pageWidth, widest, "plan %d: the table fills the page", i)
+		}
+	}
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+func TestShorten(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 4, "äöüß"}, {"äöüß", 3, "äö…"}, {"abc", 1, "…"}, {"abc", 0, ""}, {"", 0, ""},
+	} {
+		require.Equal(t, tt.want, shorten(tt.text, tt.width))
+	}
+}
+
+func TestWrap(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	require.Equal(t, []string{"  a b"}, wrap(" a\n b ", 2))
+	require.Empty(t, wrap("  ", 2))
+	require.Equal(t, []string{"  a", "  " + long[:78], "  " + long[:22] + " b"}, wrap("a "+long+" b", 2))
+}
+
+func TestEnumerate(t *testing.T) {
+	long := strings.Repeat("x", 30)
+	require.Equal(t, []string{" a, b"}, enumerate([]string{"a", "b"}, 1, 1))
+	require.Equal(t, []string{" " + long + ", " + long + ", and 2 more"}, enumerate([]string{long, long, long, long}, 1, 1))
+	require.Equal(t, []string{" and 1 more"}, enumerate([]string{strings.Repeat("x", 300)}, 1, 2))
+}
+
+func TestPercentIsNeverRoundedUp(t *testing.T) {
+	require.Equal(t, "99%", percent(0.9999))
+	require.Equal(t, "100%", percent(1))
+	require.Equal(t, "29%", percent(0.29), "0.29 is a little less than that in binary")
+	require.Equal(t, ">999%", percent(1e9))
+}
+
+func TestUSD(t *testing.T) {
+	require.Equal(t, "0.0712", usd(0.0712, 4))
+	require.Equal(t, "1e+300", usd(1e300, 4))
+}
