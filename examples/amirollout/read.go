@@ -1,0 +1,235 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	sigsjson "sigs.k8s.io/json"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// The node class that is read.
+const (
+	classKind       = "EC2NodeClass"
+	classAPIVersion = "karpenter.k8s.aws/v1"
+)
+
+// input is everything that was read.
+type input struct {
+	class  string
+	terms  []amiselect.Term
+	family amiselect.Family
+	pools  map[string]*budgets.Compiled
+	images []amiselect.Image
+	nodes  []amiselect.Node
+	counts map[string]int // nodes by pool
+	others int            // nodes of other classes
+}
+
+// reader collects input and faults.
+type reader struct {
+	input
+	types  map[string]*cloudprovider.InstanceType
+	faults []error
+}
+
+// readAll reads all files; faults in one do not keep the others from being
+// looked at.
+func readAll(s settings, stdin io.Reader) (*input, error) {
+	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
+	r.pools, r.counts = map[string]*budgets.Compiled{}, map[string]int{}
+	for _, t := range fake.Catalog() {
+		r.types[t.Name] = t
+	}
+	manifest, manifestOK := r.open(s.manifest, "sample/class.yaml", sampleClass, stdin)
+	if manifestOK {
+		r.manifest(manifest)
+	}
+	// If the pools are not known, every node would seem to be of none.
+	known := len(r.faults) == 0
+	if f, ok := r.open(s.images, "sample/images.json", sampleImages, stdin); ok {
+		images, err := amiselect.ReadImages(f.data)
+		r.add(f.name, "", err)
+		r.images = images
+	}
+	if f, ok := r.open(s.nodes, "sample/nodes.yaml", sampleNodes, stdin); ok {
+		r.claims(f, known)
+	}
+	return &r.input, errors.Join(r.faults...)
+}
+
+// file is a file that was read.
+type file struct {
+	name string
+	data []byte
+}
+
+func (r *reader) open(name, sampleName, sample string, stdin io.Reader) (file, bool) {
+	var data []byte
+	var err error
+	switch name {
+	case "":
+		return file{sampleName, []byte(sample)}, true
+	case "-":
+		data, err = io.ReadAll(stdin)
+	default:
+		data, err = os.ReadFile(name)
+	}
+	if err != nil {
+		r.faults = append(r.faults, err)
+	}
+	return file{name, data}, err == nil
+}
+
+// add notes an error, each of its lines by itself, with where it is.
+func (r *reader) add(file, object string, err error) {
+	if err == nil {
+		return
+	}
+	for line := range strings.Lines(err.Error()) {
+		where := file
+		if object != "" {
+			where += ": " + object
+		}
+		r.faults = append(r.faults, fmt.Errorf("%s: %s", where, strings.TrimRight(line, "\n")))
+	}
+}
+
+// manifest reads the node class and the pools.
+func (r *reader) manifest(f file) {
+	docs, err := v1.Documents(f.data)
+	r.add(f.name, "", err)
+	classes := 0
+	for _, doc := range docs {
+		object := doc.GroupVersionKind().Kind + " " + doc.Name()
+		switch doc.GroupVersionKind().Kind {
+		case classKind:
+			classes++
+			r.add(f.name, object, r.nodeClass(doc))
+		case v1.NodePoolKind:
+			r.add(f.name, object, r.pool(doc))
+		}
+	}
+	if classes != 1 && err == nil {
+		r.add(f.name, "", fmt.Errorf("holds %d objects of kind %s; want one", classes, classKind))
+	}
+}
+
+// nodeClass reads what matters here of an EC2NodeClass: the rest may be of any
+// version, but the terms are read strictly.
+func (r *reader) nodeClass(doc v1.Document) error {
+	var class struct {
+		APIVersion string
+		Spec       struct {
+			AMIFamily        amiselect.Family
+			AMISelectorTerms json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(doc.JSON(), &class); err != nil {
+		return err
+	}
+	if class.APIVersion != classAPIVersion {
+		return fmt.Errorf("apiVersion: %q is not read; convert it to %s", class.APIVersion, classAPIVersion)
+	}
+	r.class = doc.Name()
+	path := field.NewPath("spec", "amiSelectorTerms")
+	if len(class.Spec.AMISelectorTerms) > 0 {
+		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &r.terms)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		for i := range strict {
+			strict[i] = fmt.Errorf("%s: %w", path, strict[i])
+		}
+		if len(strict) > 0 {
+			return errors.Join(strict...)
+		}
+	}
+	var faults field.ErrorList
+	if faults = amiselect.ValidateTerms(path, r.terms); len(faults) == 0 {
+		r.family, faults = amiselect.ResolveFamily(field.NewPath("spec"), class.Spec.AMIFamily, r.terms)
+	}
+	return joined(faults)
+}
+
+// joined keeps one fault a line.
+func joined(faults field.ErrorList) error {
+	errs := make([]error, len(faults))
+	for i, f := range faults {
+		errs[i] = f
+	}
+	return errors.Join(errs...)
+}
+
+func (r *reader) pool(doc v1.Document) error {
+	pool := &v1.NodePool{}
+	if err := doc.Into(v1.GroupVersion.WithKind(v1.NodePoolKind), pool); err != nil {
+		return err
+	}
+	pool.Default()
+	rules := &v1.Rules{WellKnownLabels: fake.WellKnownLabels(), RestrictedDomains: []string{fake.LabelDomain}}
+	if err := joined(pool.ValidateWith(rules)); err != nil {
+		return err
+	}
+	if _, twice := r.pools[pool.Name]; twice {
+		return errors.New("metadata.name: stands twice in the file; remove one")
+	}
+	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
+	r.pools[pool.Name] = compiled
+	return err
+}
+
+// claims reads the nodes. Whether their pools exist is judged only if the pools
+// are known.
+func (r *reader) claims(f file, known bool) {
+	docs, err := v1.Documents(f.data)
+	r.add(f.name, "", err)
+	for _, doc := range docs {
+		if doc.GroupVersionKind().Kind != v1.NodeClaimKind {
+			continue
+		}
+		r.add(f.name, "NodeClaim "+doc.Name(), r.claim(doc, known))
+	}
+	slices.SortFunc(r.nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(r.nodes); i++ {
+		if r.nodes[i].Name == r.nodes[i-1].Name {
+			r.add(f.name, "NodeClaim "+r.nodes[i].Name, errors.New("stands twice in the file; remove one"))
+		}
+	}
+}
+
+func (r *reader) claim(doc v1.Document, known bool) error {
+	claim := &v1.NodeClaim{}
+	if err := doc.Into(v1.GroupVersion.WithKind(v1.NodeClaimKind), claim); err != nil {
+		return err
+	}
+	pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels["node.kubernetes.io/instance-type"]
+	// A percentage is of all nodes of a pool, whatever their class.
+	r.counts[pool]++
+	if ref := claim.Spec.NodeClassRef; ref != nil && known && ref.Name != r.class {
+		r.others++
+		return nil
+	}
+	var errs []error
+	if _, ok := r.pools[pool]; !ok && known {
+		errs = append(errs, fmt.Errorf("metadata.labels[%s]: NodePool %q is not in the manifest", v1.NodePoolLabelKey, pool))
+	}
+	t, ok := r.types[typeName]
+	if !ok {
+		errs = append(errs, fmt.Errorf("metadata.labels[node.kubernetes.io/instance-type]: %q is not an instance type of the catalog", typeName))
+	}
+	r.nodes = append(r.nodes, amiselect.Node{Name: claim.Name, NodePool: pool, ImageID: claim.Status.ImageID,
+		InstanceType: t, Created: claim.CreationTimestamp.Time})
+	return errors.Join(errs...)
+}

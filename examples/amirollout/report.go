@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+)
+
+// report is what is printed.
+type report struct {
+	settings
+	*input
+	selection amiselect.Selection
+	rollout   amiselect.Rollout
+	lock      []amiselect.Term
+	lockErr   error
+}
+
+// String renders the report in 80 columns.
+func (r *report) String() string {
+	t := &text{}
+	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.class, r.kubernetes, clock(r.now)))
+	for _, term := range r.terms {
+		t.wrap("  ", term.String())
+	}
+	var rules []string
+	if r.minAge > 0 {
+		rules = append(rules, "images must be "+span(r.minAge)+" old")
+	}
+	if len(r.deny) > 0 {
+		rules = append(rules, "denied are "+strings.Join(r.deny, ", "))
+	}
+	if len(rules) > 0 {
+		t.wrap("  ", strings.Join(rules, "; "))
+	}
+	r.selected(t)
+	r.passedOver(t)
+	r.drifted(t)
+	r.promote(t)
+	r.timetable(t)
+	return t.String()
+}
+
+// selected lists images and what they are for.
+func (r *report) selected(t *text) {
+	t.heading("SELECTED", "")
+	t.line("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
+	for _, c := range r.selection.Choices() {
+		variant := string(c.Variant)
+		if c.Variant == amiselect.VariantAny {
+			variant = "any"
+		}
+		_, _, release, ok := amiselect.Release(c.Image.Name)
+		if !ok {
+			release = c.Image.Name
+		}
+		t.line(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
+	}
+}
+
+func (r *report) passedOver(t *text) {
+	passed := r.selection.PassedOver()
+	if len(passed) == 0 {
+		return
+	}
+	t.heading("PASSED OVER", count(len(passed), "image"))
+	for _, p := range passed {
+		t.wrap("  ", p.Reason.String())
+	}
+}
+
+// drifted groups nodes that drift from one image to another.
+func (r *report) drifted(t *text) {
+	judged := len(r.rollout.Moves) + len(r.rollout.Kept) + len(r.rollout.Settled)
+	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.rollout.Moves), count(judged, "node")))
+	var reasons []string
+	names := map[string][]string{}
+	for _, m := range r.rollout.Moves {
+		why := m.Reason.String()
+		if _, seen := names[why]; !seen {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], m.Node)
+	}
+	for _, why := range reasons {
+		slices.Sort(names[why])
+		t.wrap("  ", why)
+		t.wrap("    ", count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
+	}
+	if n := len(r.rollout.Unjudged); n > 0 {
+		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.rollout.Unjudged, ", "))
+	}
+	if r.others > 0 {
+		t.wrap("  ", count(r.others, "node")+" of other classes left out")
+	}
+}
+
+// promote prints the lock as it goes into a manifest.
+func (r *report) promote(t *text) {
+	t.heading("LOCK TO PROMOTE", "")
+	if r.lockErr != nil {
+		t.wrap("  ", "None: "+r.lockErr.Error())
+		return
+	}
+	lock := struct {
+		Terms []amiselect.Term `json:"amiSelectorTerms"`
+	}{r.lock}
+	data, err := yaml.Marshal(lock)
+	if err != nil {
+		t.wrap("  ", "None: "+err.Error())
+		return
+	}
+	for line := range strings.Lines(string(data)) {
+		t.line("  " + strings.TrimRight(line, "\n"))
+	}
+}
+
+// timetable lists nodes that begin together.
+func (r *report) timetable(t *text) {
+	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.replacement)+" a node")
+	moves := r.rollout.Moves
+	for len(moves) > 0 {
+		n := 1
+		for n < len(moves) && moves[n].Start.Equal(moves[0].Start) && moves[n].NodePool == moves[0].NodePool {
+			n++
+		}
+		var names []string
+		for _, m := range moves[:n] {
+			names = append(names, m.Node)
+		}
+		when := "not within a year"
+		if start := moves[0].Start; !start.IsZero() {
+			when = start.Format("Mon 01-02 15:04")
+		}
+		t.hang(fmt.Sprintf("  %-17s  %-8s ", when, moves[0].NodePool), strings.Join(names, ", "))
+		moves = moves[n:]
+	}
+	switch {
+	case len(r.rollout.Moves) == 0:
+		t.wrap("  ", "No node has drifted.")
+	case r.rollout.Complete:
+		t.line("")
+		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.rollout.Finish), span(r.rollout.Finish.Sub(r.now))))
+	default:
+		t.line("")
+		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")
+	}
+}
+
+func clock(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
+
+// count is a number and what is counted.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// span renders a duration in days, hours and minutes.
+func span(d time.Duration) string {
+	const day = 24 * time.Hour
+	var b strings.Builder
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{day, "d"}, {time.Hour, "h"}, {time.Minute, "m"}} {
+		if n := d / unit.size; n > 0 {
+			fmt.Fprintf(&b, "%d%s", n, unit.name)
+			d %= unit.size
+		}
+	}
+	if b.Len() == 0 {
+		return d.String()
+	}
+	return b.String()
+}

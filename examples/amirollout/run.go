@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/budgets"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // something broke
+	exitBadInput = 2 // the flags or the input are wrong
+)
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		return exitBadInput
+	}
+	in, err := readAll(s, stdin)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	r, err := decide(s, in)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	if _, err := io.WriteString(stdout, r.String()); err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	return exitOK
+}
+
+// complain writes an error, each of its lines by itself.
+func complain(stderr io.Writer, err error, code int) int {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(stderr, "amirollout: "+strings.TrimRight(line, "\n"))
+	}
+	return code
+}
+
+// decide asks the library.
+func decide(s settings, in *input) (*report, error) {
+	selection, err := amiselect.Select(s.now, in.terms, in.images, &amiselect.Options{
+		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
+		MinAge:      s.minAge,
+		Deny:        s.deny,
+	})
+	if err != nil {
+		return nil, err
+	}
+	rollout, err := amiselect.Preview(s.now, amiselect.Selection{}, selection, in.nodes,
+		&amiselect.PreviewOptions{Pace: in.pace, Replacement: s.replacement})
+	if err != nil {
+		return nil, err
+	}
+	r := &report{settings: s, input: in, selection: selection, rollout: rollout}
+	r.lock, r.lockErr = amiselect.Lock(in.terms, selection)
+	return r, nil
+}
+
+// pace joins the budgets of the pools to the preview: both speak of more nodes,
+// and of until when.
+func (in *input) pace(pool string, at time.Time, disrupting int) (int, time.Time) {
+	a := in.pools[pool].Allow(at, budgets.Counts{Nodes: in.counts[pool], Disrupting: disrupting}, budgets.Drifted)
+	return a.Nodes, a.Until
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+}
+
+func TestGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"sample.txt":  nil,
+		"minage.txt":  {"-min-age", "168h"},
+		"deny.txt":    {"-deny", "*-v20240904", "-deny", "ami-065d13c423042fe53", "-replace", "90m"},
+		"upgrade.txt": {"-kubernetes", "1.30"},
+		"tags.txt":    {"-f", "testdata/tags.yaml", "-images", "testdata/tags.json", "-nodes", "testdata/tags-nodes.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			code, stdout, stderr := call("", args...)
+			require.Empty(t, stderr)
+			require.Equal(t, 0, code)
+			golden(t, name, stdout)
+			for line := range strings.Lines(stdout) {
+				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, line)
+				require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"))
+			}
+			_, again, _ := call("", args...)
+			require.Equal(t, stdout, again)
+		})
+	}
+}
+
+func TestStandardInput(t *testing.T) {
+	_, want, _ := call("")
+	for name, text := range map[string]string{"-f": sampleClass, "-images": sampleImages, "-nodes": sampleNodes} {
+		code, got, stderr := call(text, name, "-")
+		require.Empty(t, stderr)
+		require.Equal(t, 0, code)
+		require.Equal(t, want, got)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	class := func(terms string) string {
+		return "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: {amiSelectorTerms: " + terms + "}\n"
+	}
+	for _, tt := range []struct {
+		name, stdin string
+		args        []string
+		want        []string // parts of lines, in order
+	}{
+		{"terms", class(`[{id: x, tags: {}}, {idd: ami-1}]`), []string{"-f", "-"}, []string{
+			`amirollout: -: EC2NodeClass c: spec.amiSelectorTerms: unknown field "[1].idd"`}},
+		{"terms that are not valid", class(`[{id: x, tags: {a: ""}}, {alias: AL2@latest}]`), []string{"-f", "-"}, []string{
+			"amirollout: -: EC2NodeClass c: spec.amiSelectorTerms[0].tags: Forbidden: does not go with id",
+			`spec.amiSelectorTerms[0].id: Invalid value: "x"`, "spec.amiSelectorTerms[0].tags[a]: Invalid value",
+			"spec.amiSelectorTerms[1].alias: Forbidden", `spec.amiSelectorTerms[1].alias: Invalid value: "AL2@latest": family "AL2" must be in lower case: al2`}},
+		{"terms of the wrong type", class(`al2023@latest`), []string{"-f", "-"}, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
+		{"no terms", class(`[]`), []string{"-f", "-"}, []string{"spec.amiSelectorTerms: Required value"}},
+		{"no family", class(`[{id: ami-1}]`), []string{"-f", "-"}, []string{"spec.amiFamily: Required value"}},
+		{"no class", "", []string{"-f", "-"}, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
+		{"two classes", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), []string{"-f", "-"}, []string{"holds 2 objects of kind EC2NodeClass"}},
+		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), []string{"-f", "-"}, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
+		{"a bad budget", strings.Replace(sampleClass, `nodes: "3"`, `nodes: "3%%"`, 1), []string{"-f", "-"}, []string{"NodePool general: spec.disruption.budgets[1].nodes: "}},
+		{"a pool twice", sampleClass + "---\n" + sampleClass[strings.Index(sampleClass, "apiVersion: karpenter.sh"):], []string{"-f", "-"}, []string{"NodePool general: metadata.name: stands twice", "NodePool gpu: metadata.name: stands twice"}},
+		{"images", `{"Images": [{}, {"ImageId": "ami-1", "CreationDate": "x"}]}`, []string{"-images", "-"}, []string{
+			"amirollout: -: Images[0].ImageId: is missing", "Images[0].CreationDate", "Images[1].CreationDate"}},
+		{"nodes", strings.NewReplacer("m5.large", "m5.largest", "nodepool: gpu", "nodepool: cpu").Replace(
+			"apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: a, labels: {karpenter.sh/nodepool: cpu, node.kubernetes.io/instance-type: m5.large}}\nspec: {nodeClassRef: {name: default}, requirements: []}\n"),
+			[]string{"-nodes", "-"}, []string{`NodeClaim a: metadata.labels[karpenter.sh/nodepool]: NodePool "cpu" is not in the manifest`, `"m5.largest" is not an instance type of the catalog`}},
+		{"a node twice", sampleNodes + "---\n" + sampleNodes[strings.Index(sampleNodes, "apiVersion"):strings.Index(sampleNodes, "status")], []string{"-nodes", "-"}, []string{"NodeClaim general-bfh: stands twice in the file"}},
+		{"several files", "{}", []string{"-f", "testdata/none.yaml", "-images", "-", "-nodes", "testdata"}, []string{
+			"amirollout: open testdata/none.yaml: ", "amirollout: -: images: the object has no list Images", "amirollout: read testdata: "}},
+		{"no image", "", []string{"-kubernetes", "1.29"}, []string{"amirollout: no image is selected: amiSelectorTerms[0] (alias \"al2023@latest\"): AWS publishes none for Kubernetes 1.29"}},
+		{"an environment that makes no sense", "", []string{"-kubernetes", "1", "-account", "me", "-deny", `\`}, []string{
+			"environment.account: Invalid value", "environment.kubernetesVersion: Invalid value", "options.deny[0]: Invalid value"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := call(tt.stdin, tt.args...)
+			require.Equal(t, 2, code)
+			require.Empty(t, stdout)
+			lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
+			require.Len(t, lines, len(tt.want), stderr)
+			for i, want := range tt.want {
+				require.Contains(t, lines[i], want)
+				require.True(t, strings.HasPrefix(lines[i], "amirollout: "))
+			}
+		})
+	}
+}
+
+func TestBadFlags(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"-x"}, []string{"flag provided but not defined: -x"}},
+		{[]string{"-now", "today", "-min-age", "-1h", "-replace", "-1m", "-f", "-", "-images", "-", "rest"}, []string{
+			`unexpected argument "rest"; files are named with -f, -images and -nodes`,
+			`invalid value "today" for flag -now: want a time such as 2024-09-06T15:00:00Z`,
+			"invalid value -1h0m0s for flag -min-age: must not be negative", "invalid value -1m0s for flag -replace: must not be negative",
+			`standard input, "-", can be one file only`}},
+	} {
+		code, stdout, stderr := call("", tt.args...)
+		require.Equal(t, 2, code)
+		require.Empty(t, stdout)
+		want := ""
+		for _, line := range tt.want {
+			want += "amirollout: " + line + "\n"
+		}
+		require.Equal(t, want+"\n"+usage, stderr)
+	}
+	code, stdout, stderr := call("", "-h")
+	require.Equal(t, 0, code)
+	require.Equal(t, usage, stdout)
+	require.Empty(t, stderr)
+}
+
+func TestSpan(t *testing.T) {
+	for text, minutes := range map[string]int{"0s": 0, "5m": 5, "1h": 60, "1d1m": 1441} {
+		require.Equal(t, text, span(time.Duration(minutes)*time.Minute))
+	}
+}

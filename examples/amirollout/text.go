@@ -1,0 +1,52 @@
+package main
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// width is how many columns a line has.
+const width = 80
+
+// text is built line by line.
+type text struct{ b strings.Builder }
+
+func (t *text) String() string { return t.b.String() }
+
+func (t *text) line(s string) { t.b.WriteString(strings.TrimRight(s, " ") + "\n") }
+
+// heading begins a section, with a remark at the right.
+func (t *text) heading(title, remark string) {
+	t.line("")
+	if remark == "" {
+		t.line(title)
+		return
+	}
+	t.line(title + strings.Repeat(" ", max(1, width-len(title)-utf8.RuneCountInString(remark))) + remark)
+}
+
+// wrap writes words, lines after the first set in by two more.
+func (t *text) wrap(indent, words string) { t.fill(indent, indent+"  ", words) }
+
+// hang writes words behind a label, with the lines after the first below them.
+func (t *text) hang(label, words string) {
+	t.fill(label, strings.Repeat(" ", utf8.RuneCountInString(label)), words)
+}
+
+// fill breaks words into lines. A word that is longer than a line has one to
+// itself.
+func (t *text) fill(first, rest, words string) {
+	line, empty := first, true
+	for _, word := range strings.Fields(words) {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			t.line(line)
+			line, empty = rest, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	t.line(line)
+}
