@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+)
+
+// layer says which packages of this module a package may import outside its
+// tests. The first layer that matches a package holds.
+type layer struct {
+	packages string   // pattern
+	may      []string // patterns
+	why      string   // shown when the layer is broken
+}
+
+// Names for the lower parts of the table.
+var (
+	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
+	contract = append([]string{"cloudprovider"}, leaves...)
+	engine   = append([]string{"provisioning", "budgets"}, contract...)
+	cloud    = append([]string{"amiselect", "aws/..."}, contract...)
+	anything = append([]string{"fake", "disruption", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+)
+
+var layers = []layer{
+	{"api/v1", nil,
+		"the wire types are the bottom: a program that only reads manifests needs nothing else"},
+	{"provisioning/resources", nil,
+		"resource vectors are arithmetic and know nothing of pools or clouds"},
+	{"provisioning/requirements", []string{"api/v1"},
+		"the algebra reads NodePools and NodeClaims and nothing above them"},
+	{"budgets", []string{"api/v1"},
+		"a budget is counted from its manifest and the time alone"},
+	{"cloudprovider", leaves,
+		"a provider author must not have to build the engine"},
+	{"cloudprovider/cloudprovidertest", contract,
+		"the conformance suite judges a provider by the contract alone"},
+	{"provisioning", append([]string{"provisioning/internal/..."}, contract...),
+		"the engine plans for any cloud: it sees the contract, never a provider"},
+	{"provisioning/internal/randproblem", append([]string{"provisioning", "fake"}, contract...),
+		"it makes random problems for tests, and so knows the input but no part of the engine"},
+	{"provisioning/internal/...", append([]string{"provisioning/internal/..."}, contract...),
+		"the engine's parts lie below its public face"},
+	{"amiselect", contract,
+		"choosing an image needs instance types, not the engine"},
+	{"fake", append([]string{"fake/internal/..."}, contract...),
+		"the fake cloud is a provider like any other and must not know who asks it"},
+	{"disruption", append([]string{"disruption/internal/..."}, engine...),
+		"disruption asks the engine and the budgets, and never a cloud"},
+	{"disruption/internal/...", append([]string{"disruption/internal/..."}, engine...),
+		"disruption asks the engine and the budgets, and never a cloud"},
+	{"aws/api/v1", []string{"api/v1"},
+		"the AWS wire type is readable without the AWS SDK"},
+	{"aws/bootstrap", append([]string{"aws/api/v1"}, contract...),
+		"user data is made from values"},
+	{"aws/interruption", append([]string{"aws/api/v1"}, contract...),
+		"a message is parsed from bytes"},
+	{"aws/...", cloud,
+		"the AWS provider implements the contract; the engine must not leak into it"},
+	{"examples/...", append([]string{"examples/..."}, anything...),
+		"an example shows what a user can write, so it uses public packages only"},
+	{"internal/policy", nil,
+		"the policy tests read the source and run none of it"},
+}
+
+// checkImports enforces the layers.
+func checkImports(m *module) (found []finding) {
+	for _, p := range m.packages {
+		i := slices.IndexFunc(layers, func(l layer) bool { return matches(l.packages, p.rel) })
+		if i < 0 {
+			file, line := m.at(p.start())
+			found = append(found, finding{file: file, line: line, subject: p.rel,
+				message: fmt.Sprintf("package %s has no layer: say in layers what it may import, and why", p.rel)})
+			continue
+		}
+		for _, spec := range p.imports(p.files) {
+			if !m.has(spec.path) {
+				continue
+			}
+			target := m.relative(spec.path)
+			if slices.ContainsFunc(layers[i].may, func(pattern string) bool { return matches(pattern, target) }) {
+				continue
+			}
+			file, line := m.at(spec.pos)
+			found = append(found, finding{file: file, line: line, subject: p.rel + ":" + target,
+				message: fmt.Sprintf("%s may not import %s: %s", p.rel, target, layers[i].why)})
+		}
+	}
+	return found
+}
+
+// checkCompile reports packages that do not build. The other rules judge
+// them by as much as could be read.
+func checkCompile(m *module) (found []finding) {
+	for _, p := range m.packages {
+		found = append(found, p.faults...)
+	}
+	return found
+}
+
+// imported is one import of a file.
+type imported struct {
+	path string
+	pos  token.Pos
+}
+
+// imports lists what files import, in the order of the source.
+func (p *pkg) imports(files []*ast.File) (specs []imported) {
+	for _, f := range files {
+		for _, s := range f.Imports {
+			path, err := strconv.Unquote(s.Path.Value)
+			if err != nil {
+				continue // does not parse, so compile reports it
+			}
+			specs = append(specs, imported{path, s.Pos()})
+		}
+	}
+	return specs
+}
+
+// start is where to report what concerns a package as a whole.
+func (p *pkg) start() token.Pos {
+	for _, files := range [][]*ast.File{p.files, p.tests} {
+		if len(files) > 0 {
+			return files[0].Package
+		}
+	}
+	return 0
+}

@@ -1,0 +1,8 @@
+package v1_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

@@ -1,0 +1,8 @@
+package fake_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

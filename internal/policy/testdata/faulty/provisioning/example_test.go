@@ -1,0 +1,8 @@
+package provisioning_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

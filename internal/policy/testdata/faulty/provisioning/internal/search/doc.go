@@ -1,0 +1,2 @@
+// Package search is without fault.
+package search

@@ -1,0 +1,155 @@
+package provisioning
+
+import (
+	"fmt"
+	"log"       // want purity: provisioning may not import log
+	"math/rand" // want purity: provisioning may not import math/rand
+	"net/netip"
+	"net/url" // want purity: provisioning may not import net/url
+	"os"      // want purity: provisioning may not import os
+	"time"
+)
+
+// Default is written to by package fake.
+var Default = "a"
+
+// Now asks what a pure package may not ask.
+func Now() {
+	now := time.Now // want purity: provisioning may not use time.Now
+	// want+1 purity: provisioning may not use time.Sleep
+	time.Sleep(time.Until(now()) * 1)              // want purity: provisioning may not use time.Until
+	fmt.Println(netip.Addr{}, &url.URL{}, os.Args) // want purity: provisioning may not use fmt.Println
+	println(rand.Int())                            // want purity: provisioning may not use println
+	Verify()                                       // want referee: Verify is declared in verify.go
+	_ = Node{}.Name()
+	log.Print(time.Duration(1).Seconds())
+}
+
+// TODO: a promise. // want words: "TODO"
+
+// Machine is at /home/somebody. want words: a path of one machine
+
+// Short has 60 lines.
+func Short(n int) int {
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	return n
+}
+
+// Long has 61 lines.
+func Long(n int) int { // want size: func Long has 61 lines
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	n++
+	return n
+}

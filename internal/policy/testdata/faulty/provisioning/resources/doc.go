@@ -1,0 +1,2 @@
+// Package resources is without fault.
+package resources

@@ -1,0 +1,8 @@
+package resources_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

@@ -1,0 +1,8 @@
+package strange_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

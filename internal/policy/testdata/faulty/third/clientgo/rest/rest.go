@@ -1,0 +1,2 @@
+// Package rest stands in for a client.
+package rest

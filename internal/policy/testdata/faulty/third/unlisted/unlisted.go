@@ -1,0 +1,4 @@
+// Package unlisted brings a client along.
+package unlisted
+
+import _ "k8s.io/client-go/rest"
