@@ -53,10 +53,11 @@ func (f Finding) String() string {
 	return fmt.Sprintf("budgets[%d].%s: %s: %s; %s", f.Budget, f.Field, f.Fault, f.Why, f.Remedy)
 }
 
-// Lint finds budgets that do not do what was probably meant, in order of the
-// budgets, and for each in the order of the constants above. What holds for
-// some sizes of a pool only is not a finding. A budget that is malformed, or
-// never in force, has no findings of other kinds.
+// Lint finds budgets that do not do what was probably meant. Findings are in
+// order of the budgets, and always in the same order for the same budgets. What
+// holds for some sizes of a pool only is not a finding. A budget that is
+// malformed, or never in force, has no findings of other kinds. Whether budgets
+// block a reason together is found by playing one leap year through.
 func Lint(bs []v1.Budget) []Finding {
 	l := linter{budgets: bs}
 	for i := range bs {
@@ -213,11 +214,22 @@ func (l *linter) clock(i int) {
 		next, ok2 := w.schedule.next(z.from)
 		if hole := next - hit - w.length; ok1 && ok2 && hole > 0 && hole <= back {
 			l.add(i, ClockGap, "duration", fmt.Sprintf("in %s its windows join by the wall clock, but leave a hole of %s when the clock is put back",
-				w.schedule.zone.loc, time.Duration(hole)*time.Second),
-				fmt.Sprintf("lengthen the duration by %s", time.Duration(back)*time.Second))
+				w.schedule.zone.loc, plain(hole)), fmt.Sprintf("lengthen the duration by %s", plain(back)))
 			return
 		}
 	}
+}
+
+// plain writes seconds as hours and minutes, without parts that are zero.
+func plain(seconds int64) string {
+	text := (time.Duration(seconds) * time.Second).String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = strings.TrimSuffix(short+"m", "h0m")
+		if text != short+"m" {
+			text += "h"
+		}
+	}
+	return text
 }
 
 func reasonsText(s scope) string {

@@ -102,11 +102,26 @@ func compareViolations(a, b Violation) int {
 // rule it breaks, sorted by rule, node, pod and message without duplicates; nil
 // means that the plan is valid. It shares no code with Solve: each node is
 // written out as the Node it would be, and pods are put on it as kube-scheduler
-// would. It is slow and plain on purpose.
+// would. It is plain on purpose.
 //
 // Every option of a new node is a promise, so each is judged by itself, and so
 // is each set of labels that the node may come up with where its NodePool,
 // instance type and Requirements leave a choice.
+//
+// What nodes have in common is judged once: lists of options that are the same,
+// Requirements that read the same, pods that select the same. Memory grows with
+// the catalog and with the number of pods and nodes, never with nodes times
+// options. Time grows with the options of different lists; where options are
+// copies of those in the catalog, as in a plan that was decoded, every list is
+// gone through on its own, and the verdict is the same.
+//
+// A NodeClaim that is not launched, which has neither a Node nor a provider ID
+// nor allocatable resources, takes pods too. It may become any instance type of
+// its pool's catalog that its labels and requirements admit, whether or not that
+// can be launched now: its room is the least that those types have of each
+// resource, and against limits it counts with the most. If there is no such
+// type, or one holds back more than it has, it has no room. Its labels are its
+// own and the single values that its requirements leave.
 //
 // Verify trusts nothing in plan and does not panic on one that is malformed.
 // What it says about Cost and LowerBound is arithmetic: it does not prove the

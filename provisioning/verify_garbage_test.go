@@ -37,6 +37,18 @@ func wrecks() []wreck {
 		func(r *rand.Rand, in *provisioning.Input, _ *provisioning.Plan) {
 			in.Nodes = append(in.Nodes, provisioning.Node{}, provisioning.Node{Pods: []*corev1.Pod{nil}}, provisioning.Node{Node: &corev1.Node{}})
 		},
+		func(r *rand.Rand, in *provisioning.Input, plan *provisioning.Plan) {
+			odd := &v1.NodeClaim{}
+			odd.Name = "odd"
+			odd.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "k"}, {Operator: corev1.NodeSelectorOpIn}}
+			in.Nodes = append(in.Nodes, provisioning.Node{NodeClaim: odd}, provisioning.Node{NodeClaim: &v1.NodeClaim{}})
+			for i := range in.Nodes {
+				if claim := in.Nodes[i].NodeClaim; claim != nil && r.IntN(2) == 0 {
+					in.Nodes[i].Node, claim.Status = nil, v1.NodeClaimStatus{}
+				}
+			}
+			plan.Bind = append(plan.Bind, provisioning.Binding{Node: "odd", Pods: in.Pods})
+		},
 		func(r *rand.Rand, in *provisioning.Input, _ *provisioning.Plan) {
 			for name := range in.InstanceTypes {
 				in.InstanceTypes[name] = append(in.InstanceTypes[name], nil, &cloudprovider.InstanceType{})

@@ -2,6 +2,8 @@ package provisioning_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -9,8 +11,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // lawSeeds is how many random problems a law is tried on.
@@ -48,7 +52,7 @@ func TestVerifyAcceptsSolver(t *testing.T) {
 // found for them. Where they came from there is a place.
 func TestVerifyUnplacedFindsAbandonedPods(t *testing.T) {
 	abandoned := 0
-	for seed := range lawSeeds(1_500, 300) {
+	for seed := range lawSeeds(1_500, 400) {
 		in := randproblem.New(seed)
 		plan, err := provisioning.Solve(context.Background(), in, nil)
 		require.NoError(t, err)
@@ -88,6 +92,60 @@ func requireOverlooked(t *testing.T, in provisioning.Input, plan *provisioning.P
 	require.True(t, slices.ContainsFunc(found, func(v provisioning.Violation) bool {
 		return v.Rule == provisioning.RuleOverlooked && v.Pod == pod.Namespace+"/"+pod.Name
 	}), "seed %d: pod %s is not found: %v", seed, pod.Name, found)
+}
+
+// TestVerifyDoesNotDependOnSharing judges plans, sound and broken, whose nodes
+// share no memory with each other or the catalog, as if they came from a file.
+func TestVerifyDoesNotDependOnSharing(t *testing.T) {
+	broke := 0
+	for seed := range lawSeeds(1_000, 200) {
+		in := randproblem.New(seed)
+		plan, err := provisioning.Solve(context.Background(), in, nil)
+		require.NoError(t, err)
+		rng := rand.New(rand.NewPCG(seed, 2))
+		m := &mutant{rng, in, clonePlan(plan)}
+		if seed%4 > 0 {
+			mutations()[rng.IntN(len(mutations()))].apply(m)
+		}
+		found := provisioning.Verify(in, m.plan, nil)
+		if len(found) > 0 {
+			broke++
+		}
+		copied := clonePlan(m.plan)
+		for i := range copied.Create {
+			n := &copied.Create[i]
+			for j, option := range n.Options {
+				offering := *option.Offering
+				n.Options[j] = cloudprovider.LaunchOption{InstanceType: option.InstanceType.Clone(), Offering: &offering}
+			}
+			n.Requirements = requirements.MustParse(n.Requirements.String())
+		}
+		require.Equal(t, found, provisioning.Verify(in, copied, nil), "seed %d", seed)
+	}
+	require.Greater(t, broke, 50)
+}
+
+// TestVerifyMemory looks for what is kept for each option of each node, which
+// would be gigabytes here.
+func TestVerifyMemory(t *testing.T) {
+	in := genericInput(5000, 700)
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	require.NoError(t, err)
+	unshare(plan)
+	// What a sold-out type is to blame for makes for the longest way round.
+	for i := range in.InstanceTypes["default"][0].Offerings {
+		in.InstanceTypes["default"][0].Offerings[i].Available = false
+	}
+	options := 0
+	for _, n := range plan.Create {
+		options += len(n.Options)
+	}
+	require.Greater(t, options, 500_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	provisioning.Verify(in, plan, nil)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 }
 
 // TestVerifyIsRepeatable judges broken plans twice: the words must not depend

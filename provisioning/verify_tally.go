@@ -42,6 +42,7 @@ func (r *referee) tally(f *refereeFresh, brief *refereeBrief) *refereeTally {
 		t.option = i
 		r.judgeOption(t, option)
 	}
+	t.brief = nil // large, and not needed to report
 	if f.survey.tallies == nil {
 		f.survey.tallies = map[string]*refereeTally{}
 	}

@@ -31,7 +31,7 @@ func (p *problem) drawRequest(name string) provisioning.Node {
 	if p.chance(30) {
 		claim.Spec.StartupTaints = []corev1.Taint{startupTaint()}
 	}
-	claim.Spec.Requirements = p.drawClaimRequirements(pool.Name, claim.Labels)
+	claim.Spec.Requirements = p.drawClaimRequirements(pool.Name)
 	if p.chance(6) {
 		claim.DeletionTimestamp = deletedAt()
 	}
@@ -40,12 +40,12 @@ func (p *problem) drawRequest(name string) provisioning.Node {
 
 // drawClaimRequirements draws what a NodeClaim of a pool asks for: mostly a few
 // instance types of the pool, and further labels of which some settle a value,
-// some leave a choice and some rule out all of those types. It does not
-// contradict the labels that the NodeClaim has already.
-func (p *problem) drawClaimRequirements(pool string, labels map[string]string) []v1.NodeSelectorRequirementWithMinValues {
+// some leave a choice and some rule out all of those types. Now and then they
+// contradict the labels that the NodeClaim has.
+func (p *problem) drawClaimRequirements(pool string) []v1.NodeSelectorRequirementWithMinValues {
 	reqs := []v1.NodeSelectorRequirementWithMinValues{}
 	require := func(percent int, key string, op corev1.NodeSelectorOperator, values ...string) {
-		if _, settled := labels[key]; !settled && p.chance(percent) {
+		if p.chance(percent) {
 			reqs = append(reqs, v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: op, Values: values})
 		}
 	}

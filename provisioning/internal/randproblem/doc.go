@@ -4,9 +4,10 @@
 // Random problems are worth little where everything is easy, so the ones made
 // here are full of edges: pools that may launch nothing, offerings that are
 // sold out, labels that an instance type leaves open, amounts that fit to the
-// byte, nodes half way through their start, DaemonSets that run on some options
-// only, selections that contradict themselves. Still every problem is
-// well-formed: Prepare has no reason to refuse it.
+// byte, nodes half way through their start, NodeClaims that nothing is launched
+// for, DaemonSets that run on some options only, selections that contradict
+// themselves. Still every problem is well-formed: Prepare has no reason to
+// refuse it.
 //
 // # Model
 //

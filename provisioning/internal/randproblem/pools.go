@@ -41,9 +41,7 @@ func (p *problem) drawPool(name string) *v1.NodePool {
 			template.Labels[tierLabel] = pick(p.source, []string{"gold", "silver"})
 		}
 	}
-	for _, taint := range p.drawTaints(20) {
-		template.Spec.Taints = append(template.Spec.Taints, taint)
-	}
+	template.Spec.Taints = append(template.Spec.Taints, p.drawTaints(20)...)
 	if p.chance(15) {
 		template.Spec.StartupTaints = []corev1.Taint{startupTaint()}
 	}
