@@ -105,6 +105,12 @@ func TestForecast(t *testing.T) {
 	policy := &budgets.Policy{Rules: []budgets.Rule{budgets.Rate{Nodes: "1", Per: 24 * time.Hour}}}
 	require.Equal(t, noon.Add(6*24*time.Hour+time.Minute), forecast(t, nil, policy, work(7, 50, time.Minute)).Done)
 
+	// Three a day and two an hour: two, one an hour later, and so on each day.
+	policy.Rules = []budgets.Rule{budgets.Rate{Nodes: "3", Per: 24 * time.Hour}, budgets.Rate{Nodes: "2", Per: time.Hour}}
+	table = forecast(t, nil, policy, work(6, 50, time.Minute))
+	require.Equal(t, noon.Add(25*time.Hour+time.Minute), table.Done)
+	require.Len(t, table.Batches, 4)
+
 	// What is disrupted already takes its time, too.
 	busy := work(2, 10, time.Hour)
 	busy.Counts.Disrupting, busy.Counts.Rebooting = 1, 1

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+)
+
+// calendar is what is to be printed.
+type calendar struct {
+	settings
+	pool     *v1.NodePool
+	to       time.Time
+	sections []section
+}
+
+// section is the calendar of some reasons.
+type section struct {
+	reasons []budgets.Reason
+	windows []budgets.Window
+}
+
+func (c *calendar) add(reason budgets.Reason, windows []budgets.Window) {
+	for i := range c.sections {
+		if slices.EqualFunc(c.sections[i].windows, windows, sameAnswer) {
+			c.sections[i].reasons = append(c.sections[i].reasons, reason)
+			return
+		}
+	}
+	c.sections = append(c.sections, section{[]budgets.Reason{reason}, windows})
+}
+
+func sameAnswer(a, b budgets.Window) bool {
+	return a.From.Equal(b.From) && a.To.Equal(b.To) && a.Nodes == b.Nodes && a.Binding == b.Binding
+}
+
+func (s *section) title() string {
+	names := make([]string, len(s.reasons))
+	for i, r := range s.reasons {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
+}
+
+// level is one answer, as cells and colours show it.
+type level struct {
+	nodes     int
+	unlimited bool
+}
+
+func (l level) String() string {
+	switch {
+	case l.unlimited:
+		return "no limit"
+	case l.nodes == 0:
+		return "none"
+	case l.nodes == 1:
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", l.nodes)
+}
+
+// levels are the answers that occur, the smallest first.
+func (c *calendar) levels() (all []level) {
+	for i := range c.sections {
+		for _, w := range c.sections[i].windows {
+			if l := (level{w.Nodes, w.Unlimited}); !slices.Contains(all, l) {
+				all = append(all, l)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b level) int {
+		switch {
+		case a.nodes < b.nodes:
+			return -1
+		case a.nodes > b.nodes:
+			return 1
+		case a.unlimited == b.unlimited:
+			return 0
+		case b.unlimited:
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// day is the midnight, or the first instant, of a day.
+func (c *calendar) day(i int) time.Time { return c.from.AddDate(0, 0, i) }
+
+// least is the smallest answer in [from, to), if that is not empty.
+func (s *section) least(from, to time.Time) (least level, ok bool) {
+	for _, w := range s.windows {
+		if !w.From.Before(to) || !from.Before(w.To) {
+			continue
+		}
+		if !ok || w.Nodes < least.nodes || w.Nodes == least.nodes && !w.Unlimited {
+			least, ok = level{w.Nodes, w.Unlimited}, true
+		}
+	}
+	return least, ok
+}
+
+func (c *calendar) title() string {
+	return fmt.Sprintf("NodePool %s: how many of its %d nodes may be disrupted at once", c.pool.Name, c.nodes)
+}
+
+// span is the stretch of the calendar in words.
+func (c *calendar) span() string {
+	last := c.day(c.days - 1)
+	text := c.from.Format("Mon 2 Jan 2006")
+	if c.days > 1 {
+		text += " to " + last.Format("Mon 2 Jan 2006")
+	}
+	return fmt.Sprintf("%s, %s", text, c.zone)
+}
+
+// rule is a budget in words: how many nodes and when.
+func rule(b v1.Budget) (nodes, when, reasons string) {
+	nodes, when, reasons = b.Nodes, "always", "all"
+	if b.Schedule != nil {
+		when = fmt.Sprintf("%s for %s", *b.Schedule, short(b.Duration.Duration))
+	}
+	if b.Reasons != nil {
+		names := make([]string, len(b.Reasons))
+		for i, r := range b.Reasons {
+			names[i] = string(r)
+		}
+		if reasons = strings.Join(names, ", "); reasons == "" {
+			reasons = "none"
+		}
+	}
+	return nodes, when, reasons
+}
+
+// short writes a duration without zero parts, and days as such.
+func short(d time.Duration) string {
+	hours, minutes := int64(d/time.Hour), int64(d%time.Hour/time.Minute)
+	var parts []string
+	if hours >= 48 {
+		parts, hours = append(parts, fmt.Sprintf("%dd", hours/24)), hours%24
+	}
+	if hours > 0 {
+		parts = append(parts, fmt.Sprintf("%dh", hours))
+	}
+	if minutes > 0 {
+		parts = append(parts, fmt.Sprintf("%dm", minutes))
+	}
+	if len(parts) == 0 {
+		return "0m"
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+)
+
+//go:embed sample.yaml
+var sample []byte
+
+// settings is what the command line asks for.
+type settings struct {
+	files   []string // "-" is standard input; none is the sample
+	pool    string   // empty is the only one
+	nodes   int
+	reasons []budgets.Reason
+	from    time.Time // midnight in the zone
+	days    int
+	zone    *time.Location
+	output  string // table or svg
+}
+
+const (
+	defaultFrom = "2026-03-02" // a Monday
+	maxDays     = 35
+)
+
+const usage = `Budgetcal prints how many nodes the disruption budgets of a NodePool let go.
+
+usage: budgetcal [flags]
+
+  -f FILE         read the NodePool from FILE, YAML or JSON, or from standard
+                  input if FILE is -; may be repeated. Default: a sample
+  -pool NAME      which NodePool, if there are several
+  -nodes N        how many nodes the pool has. Default 20
+  -reason REASON  Drifted, Empty, Underutilized, Unhealthy or Expired; may be
+                  repeated. Default: all but Expired
+  -from DATE      first day, such as 2026-03-02, which is the default
+  -days N         number of days, 1 to 35. Default 7
+  -weeks N        the same in weeks
+  -tz ZONE        time zone of days and hours. Default UTC. It does not change
+                  when schedules hit: they name their own
+  -o FORMAT       table or svg. Default table
+  -h              print this
+`
+
+// errUsage tells that the command line is wrong.
+var errUsage = errors.New("usage")
+
+// parseFlags reads the command line. What it has to say to the user it writes
+// to out.
+func parseFlags(args []string, out io.Writer) (settings, error) {
+	s := settings{}
+	var from, zone string
+	weeks := 0
+	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Func("f", "", func(name string) error {
+		if name == "" {
+			return errors.New("the file name is empty")
+		}
+		s.files = append(s.files, name)
+		return nil
+	})
+	set.Func("reason", "", func(text string) error {
+		known := append(v1.DisruptionReasons(), budgets.Expired)
+		if r := budgets.Reason(text); !slices.Contains(known, r) {
+			return fmt.Errorf("want one of %v", known)
+		} else if !slices.Contains(s.reasons, r) {
+			s.reasons = append(s.reasons, r)
+		}
+		return nil
+	})
+	set.StringVar(&s.pool, "pool", "", "")
+	set.IntVar(&s.nodes, "nodes", 20, "")
+	set.StringVar(&from, "from", defaultFrom, "")
+	set.IntVar(&s.days, "days", 7, "")
+	set.IntVar(&weeks, "weeks", 0, "")
+	set.StringVar(&zone, "tz", "UTC", "")
+	set.StringVar(&s.output, "o", "table", "")
+
+	err := set.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return s, flag.ErrHelp
+	}
+	var faults []string
+	if err != nil {
+		faults = append(faults, err.Error())
+	} else {
+		given := map[string]bool{}
+		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		if given["weeks"] {
+			s.days = min(weeks, maxDays) * 7
+			if given["days"] {
+				faults = append(faults, "flags -days and -weeks say the same: give one of them")
+			}
+		}
+		faults = append(faults, s.resolve(from, zone, set.Args())...)
+	}
+	if len(faults) == 0 {
+		return s, nil
+	}
+	for _, f := range faults {
+		fmt.Fprintln(out, "budgetcal: "+f)
+	}
+	fmt.Fprint(out, "\n"+usage)
+	return s, errUsage
+}
+
+// resolve completes settings that could be parsed, and lists what is wrong.
+func (s *settings) resolve(from, zone string, rest []string) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if len(rest) > 0 {
+		fault("unexpected argument %q; files are named with -f", strings.Join(rest, " "))
+	}
+	if s.nodes < 0 {
+		fault("invalid value %d for flag -nodes: must not be negative", s.nodes)
+	}
+	if s.days < 1 || s.days > maxDays {
+		fault("invalid value %d for flag -days: must be 1 to %d, or 1 to %d weeks", s.days, maxDays, maxDays/7)
+	}
+	if s.output != "table" && s.output != "svg" {
+		fault("invalid value %q for flag -o: must be table or svg", s.output)
+	}
+	loc, err := time.LoadLocation(zone)
+	if err != nil || zone == "" || zone == "Local" {
+		fault("invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
+		loc = time.UTC
+	}
+	s.zone = loc
+	if s.from, err = time.ParseInLocation(time.DateOnly, from, loc); err != nil || s.from.Year() < 1 {
+		fault("invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
+	}
+	if len(s.reasons) == 0 {
+		s.reasons = v1.DisruptionReasons()
+	}
+	return faults
+}

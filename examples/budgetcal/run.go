@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitBadInput = 2
+)
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		return exitBadInput
+	}
+	pool, err := readPool(s, stdin)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	cal, err := newCalendar(s, pool)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	text := cal.table()
+	if s.output == "svg" {
+		text = cal.svg()
+	}
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	return exitOK
+}
+
+// complain writes an error, each of its lines by itself.
+func complain(stderr io.Writer, err error, code int) int {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(stderr, "budgetcal: "+strings.TrimRight(line, "\n"))
+	}
+	return code
+}
+
+// readPool reads the manifests and picks the NodePool.
+func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
+	var errs []error
+	sources := []manifest.Source{{Name: "sample.yaml", Data: sample}}
+	if len(s.files) > 0 {
+		sources = nil
+		for _, name := range s.files {
+			data, err := readFile(name, stdin)
+			if err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			sources = append(sources, manifest.Source{Name: name, Data: data})
+		}
+	}
+	cluster, err := manifest.Read(&v1.Rules{}, sources...)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	var names []string
+	for _, p := range cluster.NodePools {
+		if p.Name == s.pool || s.pool == "" && len(cluster.NodePools) == 1 {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the input has no NodePool")
+	case s.pool != "":
+		return nil, fmt.Errorf("the input has no NodePool %q, but %s", s.pool, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("the input has several NodePools, choose one with -pool: %s", strings.Join(names, ", "))
+}
+
+// readFile reads a file, or standard input if the name is "-".
+func readFile(name string, stdin io.Reader) ([]byte, error) {
+	if name != "-" {
+		return os.ReadFile(name)
+	}
+	data, err := io.ReadAll(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("standard input: %w", err)
+	}
+	return data, nil
+}
+
+// newCalendar asks the budgets about every reason. Reasons with the same answer
+// at all times share a section.
+func newCalendar(s settings, pool *v1.NodePool) (*calendar, error) {
+	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
+	if err != nil {
+		return nil, fmt.Errorf("NodePool %s: spec.disruption: %w", pool.Name, err)
+	}
+	c := &calendar{settings: s, pool: pool, to: s.from.AddDate(0, 0, s.days)}
+	for _, reason := range s.reasons {
+		windows := compiled.Calendar(s.from, c.to, budgets.Counts{Nodes: s.nodes}, reason)
+		c.add(reason, windows)
+	}
+	return c, nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+}
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestGolden(t *testing.T) {
+	const pools = "testdata/pools.yaml"
+	for name, args := range map[string][]string{
+		"sample.txt":     nil,
+		"sample.svg":     {"-o", "svg"},
+		"spring.txt":     {"-f", pools, "-pool", "web", "-from", "2026-03-28", "-days", "3", "-tz", "Europe/Berlin", "-nodes", "9"},
+		"spring.svg":     {"-f", pools, "-pool", "web", "-from", "2026-03-28", "-days", "3", "-tz", "Europe/Berlin", "-nodes", "9", "-o", "svg"},
+		"autumn.txt":     {"-f", pools, "-pool", "web", "-from", "2026-10-24", "-days", "3", "-tz", "Europe/Berlin", "-nodes", "9"},
+		"autumn.svg":     {"-f", pools, "-pool", "web", "-from", "2026-10-24", "-days", "3", "-tz", "Europe/Berlin", "-nodes", "900", "-o", "svg"},
+		"unlimited.txt":  {"-f", pools, "-pool", "batch", "-days", "1"},
+		"unlimited.svg":  {"-f", pools, "-pool", "batch", "-days", "1", "-o", "svg"},
+		"inverted.txt":   {"-f", pools, "-pool", "a-b", "-days", "2", "-reason", "Empty", "-reason", "Drifted"},
+		"large.txt":      {"-f", pools, "-pool", "web", "-nodes", "5000", "-days", "2"},
+		"five-weeks.svg": {"-weeks", "5", "-o", "svg", "-reason", "Drifted"},
+	} {
+		code, stdout, stderr := call("", args...)
+		require.Equal(t, 0, code, stderr)
+		require.Empty(t, stderr)
+		golden(t, name, stdout)
+		if strings.HasSuffix(name, ".svg") {
+			wellFormed(t, stdout)
+			continue
+		}
+		for line := range strings.Lines(stdout) {
+			require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 80, "%s: %s", name, line)
+		}
+	}
+}
+
+// wellFormed reads a picture to its end and looks at its measures.
+func wellFormed(t *testing.T, text string) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	elements := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		if start, ok := token.(xml.StartElement); ok {
+			elements++
+			for _, a := range start.Attr {
+				require.False(t, strings.HasPrefix(a.Value, "-"), "%s %s=%s", start.Name.Local, a.Name.Local, a.Value)
+			}
+		}
+	}
+	require.Greater(t, elements, 20)
+}
+
+func TestStandardInput(t *testing.T) {
+	_, want, _ := call("")
+	code, got, _ := call(string(sample), "-f", "-")
+	require.Equal(t, 0, code)
+	require.Equal(t, want, got)
+}
+
+func TestHelp(t *testing.T) {
+	code, stdout, stderr := call("", "-h")
+	require.Equal(t, 0, code)
+	require.Equal(t, usage, stdout)
+	require.Empty(t, stderr)
+}
+
+func TestBadInput(t *testing.T) {
+	for name, row := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"flags": {[]string{"-o", "png", "-nodes", "-1", "-days", "0", "-tz", "Nowhere", "-from", "soon", "rest"}, []string{
+			`budgetcal: unexpected argument "rest"; files are named with -f`,
+			`budgetcal: invalid value -1 for flag -nodes: must not be negative`,
+			`budgetcal: invalid value 0 for flag -days: must be 1 to 35, or 1 to 5 weeks`,
+			`budgetcal: invalid value "png" for flag -o: must be table or svg`,
+			`budgetcal: invalid value "Nowhere" for flag -tz: must be a zone such as Europe/Berlin`,
+			`budgetcal: invalid value "soon" for flag -from: must be a date such as 2026-03-02`,
+		}},
+		"both":    {[]string{"-days", "2", "-weeks", "1"}, []string{`budgetcal: flags -days and -weeks say the same: give one of them`}},
+		"reason":  {[]string{"-reason", "Bored"}, []string{`budgetcal: invalid value "Bored" for flag -reason: want one of [Drifted Empty Underutilized Unhealthy Expired]`}},
+		"no file": {[]string{"-f", "testdata/none.yaml"}, []string{`budgetcal: open testdata/none.yaml: no such file or directory`}},
+		"several": {[]string{"-f", "testdata/pools.yaml"}, []string{`budgetcal: the input has several NodePools, choose one with -pool: a-b, batch, web`}},
+		"unknown": {[]string{"-pool", "x"}, []string{`budgetcal: the input has no NodePool "x", but default`}},
+		"zone": {[]string{"-f", "testdata/zone.yaml"}, []string{`budgetcal: NodePool zone: spec.disruption: budgets[0].schedule: Invalid value: ` +
+			`"CRON_TZ=Europe/Atlantis 0 2 * * *": the time zone database has no zone "Europe/Atlantis"; correct the name, or give the program time zone data`}},
+		"manifest": {[]string{"-f", "testdata/faulty.yaml"}, []string{
+			`spec.disruption.budgets[0].nodes`, `"half"`, `spec.disruption.budgets[1].schedule`, `"25" is not a number from 0 to 23`,
+		}},
+	} {
+		code, stdout, stderr := call("", row.args...)
+		require.Equal(t, 2, code, name)
+		require.Empty(t, stdout, name)
+		for _, want := range row.want {
+			require.Contains(t, stderr, want, name)
+		}
+	}
+	code, _, stderr := call("", "-f", "-")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "budgetcal: ")
+}
