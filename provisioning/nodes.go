@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -110,16 +111,27 @@ func (n Node) labels() map[string]string {
 	}
 	maps.Copy(out, n.NodeClaim.Labels)
 	if !n.launched() {
-		for _, r := range n.NodeClaim.Spec.Requirements {
-			if r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
-				out[r.Key] = r.Values[0]
-			}
-		}
+		addPromised(out, n.NodeClaim)
 	}
 	if n.Node == nil && out[corev1.LabelHostname] == "" {
 		out[corev1.LabelHostname] = n.hostName()
 	}
 	return out
+}
+
+// addPromised adds the labels that the requirements of a claim leave no choice
+// about. What cannot be read promises nothing.
+func addPromised(labels map[string]string, claim *v1.NodeClaim) {
+	asked, err := requirements.FromRequirements(claim.Spec.Requirements, nil)
+	if err != nil {
+		return
+	}
+	for r := range asked.All() {
+		values, finite := r.Values()
+		if _, set := labels[r.Key()]; !set && finite && len(values) == 1 && !r.AllowsAbsent() {
+			labels[r.Key()] = values[0]
+		}
+	}
 }
 
 // hostName is the name of the Node, which for a NodeClaim on its way may not

@@ -52,6 +52,7 @@ func (p *problem) drawClaimRequirements(pool string) []v1.NodeSelectorRequiremen
 	in := corev1.NodeSelectorOpIn
 	require(90, corev1.LabelInstanceTypeStable, in, p.drawTypeNames(pool)...)
 	require(50, corev1.LabelTopologyZone, in, some(p.source, 1, zones())...)
+	require(20, corev1.LabelTopologyZone, corev1.NodeSelectorOpNotIn, some(p.source, 1, zones())...)
 	require(40, v1.CapacityTypeLabelKey, in, some(p.source, 1, v1.CapacityTypes())...)
 	require(30, corev1.LabelArchStable, in, some(p.source, 1, []string{v1.ArchitectureAmd64, v1.ArchitectureArm64})...)
 	require(40, corev1.LabelOSStable, in, "linux")
