@@ -108,21 +108,32 @@ func (a *assembler) options(set bitset.Set) optionList {
 	}
 	out := optionList{options: make([]cloudprovider.LaunchOption, 0, set.Len())}
 	seen := map[*resources.List]bool{}
-	pool := 0
+	var last *resources.List
+	p := a.p.poolOf(set)
 	for o := range set.All() {
-		for o >= a.p.pools[pool].first+len(a.p.pools[pool].options) {
-			pool++
-		}
-		option := &a.p.pools[pool].options[o-a.p.pools[pool].first]
+		option := &p.options[o-p.first]
 		out.options = append(out.options, option.LaunchOption)
-		if !seen[option.daemons] {
+		if option.daemons != last && !seen[option.daemons] {
 			out.daemons = least(out.daemons, *option.daemons, len(seen) == 0)
 			seen[option.daemons] = true
 		}
+		last = option.daemons
 	}
 	out.where = whereabouts(out.options)
 	a.lists[key] = out
 	return out
+}
+
+// poolOf returns the pool that a set of options of one pool is of.
+func (p *Problem) poolOf(set bitset.Set) *pool {
+	for o := range set.All() {
+		for i := range p.pools {
+			if pl := &p.pools[i]; o < pl.first+len(pl.options) {
+				return pl
+			}
+		}
+	}
+	return nil
 }
 
 // least is the smaller amount of each resource, one that is not listed being
@@ -177,7 +188,12 @@ func (a *assembler) requirements(pool *pool, l *pack.Launch) requirements.Set {
 // whereabouts states the zones and capacity types of options.
 func whereabouts(options []cloudprovider.LaunchOption) []requirements.Requirement {
 	var zones, capacityTypes []string
+	lastZone, lastType := "", ""
 	for _, o := range options {
+		if o.Offering.Zone == lastZone && o.Offering.CapacityType == lastType {
+			continue
+		}
+		lastZone, lastType = o.Offering.Zone, o.Offering.CapacityType
 		if !slices.Contains(zones, o.Offering.Zone) {
 			zones = append(zones, o.Offering.Zone)
 		}

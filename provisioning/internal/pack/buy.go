@@ -27,10 +27,27 @@ func (s *solver) buy(t *tier, out *Result) error {
 		bound = max(s.quote(t, placed).bound, s.fineBound(t, placed))
 	}
 	out.Bound += bound
+	picks = merged(picks)
 	for i := range picks {
 		out.New = append(out.New, s.launch(t, &picks[i]))
 	}
 	return nil
+}
+
+// merged joins the picks of equal patterns, which were bought in portions.
+func merged(picks []pick) []pick {
+	out := picks[:0:0]
+	for _, p := range picks {
+		i := slices.IndexFunc(out, func(o pick) bool {
+			return o.candidate == p.candidate && o.trait == p.trait && slices.Equal(o.shares, p.shares)
+		})
+		if i < 0 {
+			out = append(out, p)
+			continue
+		}
+		out[i].copies += p.copies
+	}
+	return out
 }
 
 // improve generates patterns where the picks are far above the bound. It
@@ -61,9 +78,11 @@ func (s *solver) launch(t *tier, p *pick) Launch {
 	c := &t.candidates[p.candidate]
 	pool := &s.p.Pools[c.pool]
 	set := s.options(c.pool, p.shares, p.trait).Clone()
-	for o := range set.All() {
-		if p.uses != nil && !fits(pool.Uses[o-pool.First], p.uses) {
-			set.Remove(o)
+	if p.uses != nil {
+		for o := range set.All() {
+			if !fits(pool.Uses[o-pool.First], p.uses) {
+				set.Remove(o)
+			}
 		}
 	}
 	return Launch{

@@ -1,6 +1,10 @@
 package pack
 
-import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+import (
+	"math/bits"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+)
 
 // options returns the options of a pool that hold a pattern: admitted by every
 // variant in it and large enough for the sum. The set is scratch space, valid
@@ -23,9 +27,12 @@ func (s *solver) options(pool int, shares []Share, trait int32) bitset.Set {
 		set.And(s.p.Traits.Options(pool, trait))
 	}
 	s.round++
-	for o := range set.All() {
-		if !s.holds(s.capacityOf[o], sum) {
-			set.Remove(o)
+	// By hand, not by All: a plan asks this of every pattern and option.
+	for w := p.First >> 6; w<<6 < p.Last; w++ {
+		for left := set[w]; left != 0; left &= left - 1 {
+			if o := w<<6 + bits.TrailingZeros64(left); !s.holds(s.capacityOf[o], sum) {
+				set.Remove(o)
+			}
 		}
 	}
 	return set

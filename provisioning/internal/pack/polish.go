@@ -33,7 +33,7 @@ const (
 	// polishSteps bounds the patterns built for polishing a tier.
 	polishSteps = 500
 	// goodEnough is the gap to the bound below which polishing stops.
-	goodEnough = 0.005
+	goodEnough = 0.0075
 )
 
 // ruinSizes are the numbers of nodes taken back at a time, and starts the

@@ -7,7 +7,7 @@ const (
 	maxRounds = 4
 	// roundsGap is the gap to the bound below which another round is not
 	// worth its time.
-	roundsGap = 0.0125
+	roundsGap = 0.015
 	// hopelessGap is the gap above which rounds give way to column generation.
 	hopelessGap = 0.06
 	// roundsSteps is the number of patterns after which no new round begins.
