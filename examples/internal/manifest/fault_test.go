@@ -48,6 +48,9 @@ func TestFaults(t *testing.T) {
 			`:5 (document 1): is not YAML: key "name" already set in map`}},
 		{"a duplicate key in JSON", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"a"}]}}`, []string{
 			`:1 (document 1): duplicate field "metadata.name"; remove one of the two`}},
+		{"a misspelt field does not hide a bad value", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: x\nspec:\n  template:\n    spec:\n      requirments: []\n      nodeClassRef: {group: a, kind: B, name: c}\n  weight: 500\n", []string{
+			`:8 (document 1): NodePool x: spec.template.spec.requirments: Forbidden: unknown field; did you mean "requirements"?`,
+			":10 (document 1): NodePool x: spec.weight: Invalid value: 500: want 1 to 100; leave it out for the lowest weight, 0"}},
 		{"misspelt fields, each with its line", deployment(`  replicas: 2
   template:
     spec:

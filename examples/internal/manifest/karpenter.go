@@ -1,25 +1,51 @@
 package manifest
 
 import (
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	kjson "sigs.k8s.io/json"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // decodeNodePool decodes, defaults and validates a NodePool.
 func decodeNodePool(r *reader, o *object) (*v1.NodePool, bool) {
 	pool := &v1.NodePool{}
-	if !r.decode(o, pool, strict) {
-		return nil, false
-	}
-	pool.Default()
-	return pool, r.refuse(o, pool.ValidateWith(r.rules))
+	return pool, r.decodeValid(o, pool, func() field.ErrorList {
+		pool.Default()
+		return pool.ValidateWith(r.rules)
+	})
 }
 
 // decodeNodeClaim decodes, defaults and validates a NodeClaim.
 func decodeNodeClaim(r *reader, o *object) (*v1.NodeClaim, bool) {
 	claim := &v1.NodeClaim{}
-	if !r.decode(o, claim, strict) {
-		return nil, false
+	return claim, r.decodeValid(o, claim, func() field.ErrorList {
+		claim.Default()
+		return claim.ValidateWith(r.rules)
+	})
+}
+
+// decodeValid decodes an object and validates it. An object with misspelt
+// fields is validated as well, as far as it can be read, so that all its faults
+// come at once; but that a field is missing is not said then, as it may be the
+// one that is misspelt.
+func (r *reader) decodeValid(o *object, out runtime.Object, validate func() field.ErrorList) bool {
+	if r.decode(o, out, strict) {
+		return r.refuse(o, validate())
 	}
-	claim.Default()
-	return claim, r.refuse(o, claim.ValidateWith(r.rules))
+	data, err := json.Marshal(o.fields)
+	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, out) != nil {
+		return false
+	}
+	var sure field.ErrorList
+	for _, f := range validate() {
+		if f.Type != field.ErrorTypeRequired {
+			sure = append(sure, f)
+		}
+	}
+	r.refuse(o, sure)
+	return false
 }
