@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"encoding/binary"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -233,7 +234,7 @@ func (a *admission) keepMinValues(options bitset.Set, trait int32) {
 func (a *admission) fits(request []int64) bitset.Set {
 	key := make([]byte, 0, 8*len(request))
 	for _, n := range request {
-		key = append(key, byte(n), byte(n>>8), byte(n>>16), byte(n>>24), byte(n>>32), byte(n>>40), byte(n>>48), byte(n>>56))
+		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
 	if known, ok := a.fitting[string(key)]; ok {
 		return known

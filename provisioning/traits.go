@@ -52,15 +52,11 @@ func (t *traits) of(s requirements.Set) int32 {
 }
 
 func (t *traits) intern(s requirements.Set) int32 {
-	id, fresh := intern32(t.number, s.String(), int32(len(t.sets)))
+	id, fresh := intern(t.number, []byte(s.String()), int32(len(t.sets)))
 	if fresh {
 		t.sets = append(t.sets, s)
 	}
 	return id
-}
-
-func intern32(index map[string]int32, key string, next int32) (int32, bool) {
-	return intern(index, []byte(key), next)
 }
 
 // Merge implements pack.Traits.

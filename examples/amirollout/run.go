@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // The exit codes.
@@ -43,12 +43,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// complain writes an error, each of its lines by itself.
+// complain writes an error as this program's.
 func complain(stderr io.Writer, err error, code int) int {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(stderr, "amirollout: "+strings.TrimRight(line, "\n"))
-	}
-	return code
+	return command.Complain(stderr, "amirollout", err, code)
 }
 
 // decide asks the library.

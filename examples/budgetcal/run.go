@@ -5,11 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 )
 
@@ -48,28 +48,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// complain writes an error, each of its lines by itself.
+// complain writes an error as this program's.
 func complain(stderr io.Writer, err error, code int) int {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(stderr, "budgetcal: "+strings.TrimRight(line, "\n"))
-	}
-	return code
+	return command.Complain(stderr, "budgetcal", err, code)
 }
 
 // readPool reads the manifests and picks the NodePool.
 func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 	var errs []error
-	sources := []manifest.Source{{Name: "sample.yaml", Data: sample}}
-	if len(s.files) > 0 {
-		sources = nil
-		for _, name := range s.files {
-			data, err := readFile(name, stdin)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			sources = append(sources, manifest.Source{Name: name, Data: data})
-		}
+	sources, err := manifest.Sources(s.files, stdin, sample)
+	if err != nil {
+		errs = append(errs, err)
 	}
 	cluster, err := manifest.Read(&v1.Rules{}, sources...)
 	if err != nil {
@@ -92,18 +81,6 @@ func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 		return nil, fmt.Errorf("the input has no NodePool %q, but %s", s.pool, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("the input has several NodePools, choose one with -pool: %s", strings.Join(names, ", "))
-}
-
-// readFile reads a file, or standard input if the name is "-".
-func readFile(name string, stdin io.Reader) ([]byte, error) {
-	if name != "-" {
-		return os.ReadFile(name)
-	}
-	data, err := io.ReadAll(stdin)
-	if err != nil {
-		return nil, fmt.Errorf("standard input: %w", err)
-	}
-	return data, nil
 }
 
 // newCalendar asks the budgets about every reason. Reasons with the same answer

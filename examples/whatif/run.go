@@ -6,11 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -71,29 +71,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// complain writes an error, each of its lines by itself.
+// complain writes an error as this program's.
 func complain(stderr io.Writer, err error, code int) int {
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(stderr, "whatif: "+strings.TrimRight(line, "\n"))
-	}
-	return code
+	return command.Complain(stderr, "whatif", err, code)
 }
 
 // readAll reads the manifests and the instance types. Faults in either do not
 // keep the other from being looked at.
 func readAll(s settings, stdin io.Reader) (*manifest.Cluster, []*cloudprovider.InstanceType, error) {
 	var errs []error
-	sources := []manifest.Source{{Name: "sample.yaml", Data: sample}}
-	if len(s.files) > 0 {
-		sources = nil
-		for _, name := range s.files {
-			data, err := readFile(name, stdin)
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			sources = append(sources, manifest.Source{Name: name, Data: data})
-		}
+	sources, err := manifest.Sources(s.files, stdin, sample)
+	if err != nil {
+		errs = append(errs, err)
 	}
 	cluster, err := manifest.Read(rules(), sources...)
 	if err != nil {
@@ -117,7 +106,7 @@ func readTypes(s settings, stdin io.Reader) ([]*cloudprovider.InstanceType, erro
 	if s.instanceTypes == "" {
 		return fake.Catalog(), nil
 	}
-	data, err := readFile(s.instanceTypes, stdin)
+	data, err := command.ReadFile(s.instanceTypes, stdin)
 	if err != nil {
 		return nil, err
 	}
@@ -126,18 +115,6 @@ func readTypes(s settings, stdin io.Reader) ([]*cloudprovider.InstanceType, erro
 		return nil, fmt.Errorf("%s: %w", s.instanceTypes, err)
 	}
 	return types, nil
-}
-
-// readFile reads a file, or standard input if the name is "-".
-func readFile(name string, stdin io.Reader) ([]byte, error) {
-	if name != "-" {
-		return os.ReadFile(name)
-	}
-	data, err := io.ReadAll(stdin)
-	if err != nil {
-		return nil, fmt.Errorf("standard input: %w", err)
-	}
-	return data, nil
 }
 
 // remarks says what of the input had no say in the plan.

@@ -2,6 +2,7 @@
 package bitset
 
 import (
+	"encoding/binary"
 	"iter"
 	"math/bits"
 )
@@ -126,7 +127,7 @@ func (s Set) All() iter.Seq[int] {
 func (s Set) Key() string {
 	b := make([]byte, 0, len(s)*8)
 	for _, w := range s {
-		b = append(b, byte(w), byte(w>>8), byte(w>>16), byte(w>>24), byte(w>>32), byte(w>>40), byte(w>>48), byte(w>>56))
+		b = binary.LittleEndian.AppendUint64(b, w)
 	}
 	return string(b)
 }
