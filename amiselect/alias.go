@@ -203,11 +203,14 @@ func digits(text string) (number, rest string) {
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // releaseRest accepts nothing, or a "-" or "." and more letters, digits, "-" and
-// ".". Anything else could lead to another SSM parameter, or match more than one
-// image.
+// ".", but no two dots in a row. Anything else could lead to another SSM
+// parameter, or match more than one image.
 func releaseRest(text string) bool {
 	if text == "" {
 		return true
+	}
+	if strings.Contains(text, "..") {
+		return false
 	}
 	if len(text) < 2 || text[0] != '-' && text[0] != '.' {
 		return false
