@@ -1,12 +1,13 @@
 package v1
 
 import (
-	"encoding/binary"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/structhash"
 )
 
 // NodePoolHashVersion is the version of the rules by which NodePool.Hash is
@@ -44,25 +45,21 @@ func (p *NodePool) Hash() string {
 // is that of Karpenter's structs and counts too.
 
 func hashTemplate(t *NodeClaimTemplate) uint64 {
-	h := newStructHash("NodeClaimTemplate")
+	h := structhash.Of("NodeClaimTemplate")
 	if t.Labels != nil || t.Annotations != nil {
-		h.field("ObjectMeta", hashObjectMeta(&t.ObjectMeta))
+		h.Field("ObjectMeta", hashObjectMeta(&t.ObjectMeta))
 	}
 	if !emptyTemplateSpec(&t.Spec) {
-		h.field("Spec", hashTemplateSpec(&t.Spec))
+		h.Field("Spec", hashTemplateSpec(&t.Spec))
 	}
-	return h.sum
+	return h.Sum()
 }
 
 func hashObjectMeta(m *ObjectMeta) uint64 {
-	h := newStructHash("ObjectMeta")
-	if m.Labels != nil {
-		h.field("Labels", hashStringMap(m.Labels))
-	}
-	if m.Annotations != nil {
-		h.field("Annotations", hashStringMap(m.Annotations))
-	}
-	return h.sum
+	h := structhash.Of("ObjectMeta")
+	h.TextMap("Labels", m.Labels)
+	h.TextMap("Annotations", m.Annotations)
+	return h.Sum()
 }
 
 // emptyTemplateSpec reports whether no field at all is set. The requirements
@@ -73,31 +70,31 @@ func emptyTemplateSpec(s *NodeClaimTemplateSpec) bool {
 }
 
 func hashTemplateSpec(s *NodeClaimTemplateSpec) uint64 {
-	h := newStructHash("NodeClaimTemplateSpec")
+	h := structhash.Of("NodeClaimTemplateSpec")
 	if s.Taints != nil {
-		h.field("Taints", hashTaints(s.Taints))
+		h.Field("Taints", hashTaints(s.Taints))
 	}
 	if s.StartupTaints != nil {
-		h.field("StartupTaints", hashTaints(s.StartupTaints))
+		h.Field("StartupTaints", hashTaints(s.StartupTaints))
 	}
 	if s.NodeClassRef != nil {
-		h.field("NodeClassRef", hashNodeClassReference(s.NodeClassRef))
+		h.Field("NodeClassRef", hashNodeClassReference(s.NodeClassRef))
 	}
 	if s.TerminationGracePeriod != nil {
-		h.field("TerminationGracePeriod", hashDuration(s.TerminationGracePeriod))
+		h.Field("TerminationGracePeriod", hashDuration(s.TerminationGracePeriod))
 	}
 	if s.ExpireAfter.Duration != nil {
-		h.field("ExpireAfter", hashNillableDuration(*s.ExpireAfter.Duration))
+		h.Field("ExpireAfter", hashNillableDuration(*s.ExpireAfter.Duration))
 	}
-	return h.sum
+	return h.Sum()
 }
 
 func hashNodeClassReference(r *NodeClassReference) uint64 {
-	h := newStructHash("NodeClassReference")
-	h.text("Kind", r.Kind)
-	h.text("Name", r.Name)
-	h.text("Group", r.Group)
-	return h.sum
+	h := structhash.Of("NodeClassReference")
+	h.Text("Kind", r.Kind)
+	h.Text("Name", r.Name)
+	h.Text("Group", r.Group)
+	return h.Sum()
 }
 
 func hashTaints(taints []corev1.Taint) uint64 {
@@ -109,99 +106,44 @@ func hashTaints(taints []corev1.Taint) uint64 {
 }
 
 func hashTaint(t *corev1.Taint) uint64 {
-	h := newStructHash("Taint")
-	h.text("Key", t.Key)
-	h.text("Value", t.Value)
-	h.text("Effect", string(t.Effect))
+	h := structhash.Of("Taint")
+	h.Text("Key", t.Key)
+	h.Text("Value", t.Value)
+	h.Text("Effect", string(t.Effect))
 	if t.TimeAdded != nil {
-		h.field("TimeAdded", hashTime(t.TimeAdded))
+		h.Field("TimeAdded", hashTime(t.TimeAdded))
 	}
-	return h.sum
+	return h.Sum()
 }
 
 // hashTime hashes the instant with a zone offset of zero. Karpenter hashes the
 // offset of its host; it runs in containers whose zone is UTC, so the values
 // agree there, and ours do not change with the machine.
 func hashTime(t *metav1.Time) uint64 {
-	h := newStructHash("Time")
+	h := structhash.Of("Time")
 	if t.Time == (time.Time{}) {
-		return h.sum
+		return h.Sum()
 	}
 	// The only fault of MarshalBinary is a zone offset that it cannot express,
 	// and zero is none.
 	data, _ := t.Time.In(time.FixedZone("", 0)).MarshalBinary()
-	h.field("Time", fnv1(data))
-	return h.sum
+	h.Field("Time", structhash.Bytes(data))
+	return h.Sum()
 }
 
 // hashDuration leaves out a length of zero, as every zero field.
 func hashDuration(d *metav1.Duration) uint64 {
-	h := newStructHash("Duration")
+	h := structhash.Of("Duration")
 	if d.Duration != 0 {
-		h.field("Duration", hashUint64s(uint64(d.Duration)))
+		h.Field("Duration", structhash.Int64(int64(d.Duration)))
 	}
-	return h.sum
+	return h.Sum()
 }
 
 // hashNillableDuration does hash a length of zero: there the field is a
 // pointer, and one that is set is not a zero field.
 func hashNillableDuration(d time.Duration) uint64 {
-	h := newStructHash("NillableDuration")
-	h.field("Duration", hashUint64s(uint64(d)))
-	return h.sum
-}
-
-func hashStringMap(m map[string]string) uint64 {
-	var set uint64
-	for k, v := range m {
-		set ^= hashUint64s(fnv1([]byte(k)), fnv1([]byte(v)))
-	}
-	return hashUint64s(set)
-}
-
-// structHash accumulates the hash of a struct. Each field is mixed in by
-// exclusive or and the sum is hashed again after it, so the order of fields
-// counts.
-type structHash struct {
-	sum uint64
-}
-
-func newStructHash(typeName string) structHash {
-	return structHash{sum: fnv1([]byte(typeName))}
-}
-
-func (h *structHash) field(name string, value uint64) {
-	h.sum = hashUint64s(h.sum ^ hashUint64s(fnv1([]byte(name)), value))
-}
-
-// text adds a field of type string unless it is empty: zero fields are left
-// out, so that a new field does not change the hash of old objects.
-func (h *structHash) text(name, value string) {
-	if value != "" {
-		h.field(name, fnv1([]byte(value)))
-	}
-}
-
-// hashUint64s hashes the numbers as little-endian bytes.
-func hashUint64s(values ...uint64) uint64 {
-	var buf [16]byte
-	data := buf[:0]
-	for _, v := range values {
-		data = binary.LittleEndian.AppendUint64(data, v)
-	}
-	return fnv1(data)
-}
-
-// fnv1 is the 64-bit FNV-1 hash (multiply, then exclusive or).
-func fnv1(data []byte) uint64 {
-	const (
-		offset = 14695981039346656037
-		prime  = 1099511628211
-	)
-	sum := uint64(offset)
-	for _, b := range data {
-		sum *= prime
-		sum ^= uint64(b)
-	}
-	return sum
+	h := structhash.Of("NillableDuration")
+	h.Field("Duration", structhash.Int64(int64(d)))
+	return h.Sum()
 }
