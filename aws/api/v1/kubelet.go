@@ -1,0 +1,50 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// KubeletConfiguration is what can be set of the kubelet's configuration. Names
+// and meanings are those of the kubelet. Which settings a family of images takes
+// is said at EC2NodeClass.Validate.
+type KubeletConfiguration struct {
+	// ClusterDNS are the IP addresses of the cluster's DNS service. Families
+	// other than AL2023 and Custom take one.
+	ClusterDNS []string `json:"clusterDNS,omitzero"`
+	// MaxPods is the largest number of pods on a node, zero or more. Nil counts
+	// them by the addresses that the instance type has.
+	MaxPods *int32 `json:"maxPods,omitempty"`
+	// PodsPerCore lowers the number of pods to so many per vCPU. Zero, like nil,
+	// does not.
+	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
+	// SystemReserved is what the operating system is given, by resource: cpu,
+	// memory, ephemeral-storage or pid, to a quantity that is not negative.
+	SystemReserved map[string]string `json:"systemReserved,omitzero"`
+	// KubeReserved is what Kubernetes itself is given, as SystemReserved. A
+	// resource that is not named has a default that grows with the instance.
+	KubeReserved map[string]string `json:"kubeReserved,omitzero"`
+	// EvictionHard says by signal below what amount, a quantity or a percentage,
+	// pods are evicted at once. Signals are memory.available, nodefs.available,
+	// nodefs.inodesFree, imagefs.available, imagefs.inodesFree and
+	// pid.available.
+	EvictionHard map[string]string `json:"evictionHard,omitzero"`
+	// EvictionSoft is EvictionHard with time to recover. Each signal needs an
+	// entry in EvictionSoftGracePeriod, and the reverse.
+	EvictionSoft map[string]string `json:"evictionSoft,omitzero"`
+	// EvictionSoftGracePeriod is the time to recover by signal, not negative.
+	EvictionSoftGracePeriod map[string]metav1.Duration `json:"evictionSoftGracePeriod,omitzero"`
+	// EvictionMaxPodGracePeriod bounds, in seconds, how long a pod that is
+	// evicted by EvictionSoft may take to end. Zero or more.
+	EvictionMaxPodGracePeriod *int32 `json:"evictionMaxPodGracePeriod,omitempty"`
+	// ImageGCHighThresholdPercent is how full the disk must be, 0 to 100, for
+	// images to be removed.
+	ImageGCHighThresholdPercent *int32 `json:"imageGCHighThresholdPercent,omitempty"`
+	// ImageGCLowThresholdPercent is down to where they are removed, below the
+	// high threshold.
+	ImageGCLowThresholdPercent *int32 `json:"imageGCLowThresholdPercent,omitempty"`
+	// CPUCFSQuota enforces CPU limits. Nil leaves it to the kubelet, which does.
+	CPUCFSQuota *bool `json:"cpuCFSQuota,omitempty"`
+	// Extra are further settings by their names in the kubelet's configuration,
+	// beside the fields above on the wire, with values as encoding/json decodes
+	// them. Nothing here depends on them; they are passed on to the kubelet of
+	// families that take any, which AL2023 is. Karpenter has them from 1.15 on.
+	Extra map[string]any `json:"-"`
+}

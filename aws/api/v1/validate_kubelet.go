@@ -1,0 +1,176 @@
+package v1
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+)
+
+// reservable returns the keys of systemReserved and kubeReserved, sorted.
+func reservable() []string {
+	return []string{"cpu", "ephemeral-storage", "memory", "pid"}
+}
+
+// evictionSignals returns the keys of the eviction maps, sorted.
+func evictionSignals() []string {
+	return []string{
+		"imagefs.available", "imagefs.inodesFree", "memory.available",
+		"nodefs.available", "nodefs.inodesFree", "pid.available",
+	}
+}
+
+func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family amiselect.Family) {
+	if k == nil {
+		return
+	}
+	v.clusterDNS(path.Child("clusterDNS"), k.ClusterDNS, family)
+	atLeast(v, path.Child("maxPods"), k.MaxPods, 0)
+	atLeast(v, path.Child("podsPerCore"), k.PodsPerCore, 0)
+	if k.PodsPerCore != nil && family == amiselect.FamilyBottlerocket {
+		v.add(field.Forbidden(path.Child("podsPerCore"), "Bottlerocket has no such setting; use maxPods"))
+	}
+	v.reserved(path.Child("systemReserved"), k.SystemReserved)
+	v.reserved(path.Child("kubeReserved"), k.KubeReserved)
+	v.thresholds(path.Child("evictionHard"), k.EvictionHard)
+	v.thresholds(path.Child("evictionSoft"), k.EvictionSoft)
+	v.gracePeriods(path, k)
+	atLeast(v, path.Child("evictionMaxPodGracePeriod"), k.EvictionMaxPodGracePeriod, 0)
+	high, low := k.ImageGCHighThresholdPercent, k.ImageGCLowThresholdPercent
+	within(v, path.Child("imageGCHighThresholdPercent"), high, 0, 100)
+	within(v, path.Child("imageGCLowThresholdPercent"), low, 0, 100)
+	if high != nil && low != nil && *high <= *low {
+		v.add(field.Invalid(path.Child("imageGCHighThresholdPercent"), *high, "must be above imageGCLowThresholdPercent"))
+	}
+	v.extra(path, k.Extra, family)
+}
+
+// extra checks the settings that have no field. They stand beside the fields on
+// the wire, and so do their paths.
+func (v *validator) extra(path *field.Path, extra map[string]any, family amiselect.Family) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		at, value := path.Child(name), extra[name]
+		want, got := kubeletSetting(name), jsonKindOf(value)
+		switch {
+		case name == "registerWithTaints":
+			v.add(field.Forbidden(at, "taints come from the NodePool; write them there"))
+		case slices.Contains(kubeletFieldNames(), name):
+			v.add(field.Forbidden(at, "there is a field of this name; set that"))
+		case want == "":
+			v.add(field.Forbidden(at, "the kubelet has no such setting; remove it"))
+		case want != got:
+			v.add(field.TypeInvalid(at, fmt.Sprint(value), "want "+string(want)))
+		case family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom:
+			v.add(field.Forbidden(at, "the family "+string(family)+" does not take it here; write it into userData, or use AL2023"))
+		case name == "evictionMinimumReclaim":
+			v.minimumReclaim(at, value.(map[string]any))
+		}
+	}
+}
+
+func (v *validator) minimumReclaim(path *field.Path, signals map[string]any) {
+	texts := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(signals)) {
+		text, ok := signals[key].(string)
+		if !ok {
+			v.add(field.TypeInvalid(path.Key(key), fmt.Sprint(signals[key]), "want a string"))
+			continue
+		}
+		texts[key] = text
+	}
+	v.thresholds(path, texts)
+}
+
+func (v *validator) clusterDNS(path *field.Path, addresses []string, family amiselect.Family) {
+	for i, text := range addresses {
+		if _, err := netip.ParseAddr(text); err != nil {
+			v.add(field.Invalid(path.Index(i), text, "want an IP address"))
+		}
+	}
+	if len(addresses) > 1 && family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom {
+		v.add(field.Invalid(path, strings.Join(addresses, ", "), "the family "+string(family)+" takes one address; keep one"))
+	}
+}
+
+func (v *validator) reserved(path *field.Path, amounts map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(amounts)) {
+		at := path.Key(key)
+		if !slices.Contains(reservable(), key) {
+			v.add(field.NotSupported(at, key, reservable()))
+		}
+		if !isAmount(amounts[key]) {
+			v.add(field.Invalid(at, amounts[key], "want a quantity that is not negative, such as 100m or 256Mi"))
+		}
+	}
+}
+
+func (v *validator) thresholds(path *field.Path, signals map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(signals)) {
+		at := path.Key(key)
+		v.signal(at, key)
+		if !isAmount(signals[key]) && !isPercentage(signals[key]) {
+			v.add(field.Invalid(at, signals[key], "want a quantity that is not negative, such as 500Mi, or a percentage from 0% to 100%, such as 12.5%"))
+		}
+	}
+}
+
+func (v *validator) signal(path *field.Path, key string) {
+	if !slices.Contains(evictionSignals(), key) {
+		v.add(field.NotSupported(path, key, evictionSignals()))
+	}
+}
+
+// gracePeriods checks them, and that the soft thresholds have the same keys.
+func (v *validator) gracePeriods(path *field.Path, k *KubeletConfiguration) {
+	soft, periods := path.Child("evictionSoft"), path.Child("evictionSoftGracePeriod")
+	for _, key := range slices.Sorted(maps.Keys(k.EvictionSoft)) {
+		if _, ok := k.EvictionSoftGracePeriod[key]; !ok {
+			v.add(field.Required(periods.Key(key), "a signal of evictionSoft needs a grace period, such as 1m"))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(k.EvictionSoftGracePeriod)) {
+		v.signal(periods.Key(key), key)
+		v.period(periods.Key(key), k.EvictionSoftGracePeriod[key])
+		if _, ok := k.EvictionSoft[key]; !ok {
+			v.add(field.Required(soft.Key(key), "a signal of evictionSoftGracePeriod needs a threshold, or remove it there"))
+		}
+	}
+}
+
+func (v *validator) period(path *field.Path, d metav1.Duration) {
+	if d.Duration < 0 {
+		v.add(field.Invalid(path, d.Duration.String(), "must not be negative"))
+	}
+}
+
+// isAmount refuses a minus sign even before zero, as the schema does. It refuses
+// exponents beyond three digits as well: to work them out would take for ever.
+func isAmount(text string) bool {
+	if i := strings.LastIndexAny(text, "eE"); i >= 0 && len(text)-i > len("e-123") {
+		return false
+	}
+	_, err := resource.ParseQuantity(text)
+	return err == nil && !strings.HasPrefix(text, "-")
+}
+
+// isPercentage accepts 0% to 100% with up to two decimals.
+func isPercentage(text string) bool {
+	number, ok := strings.CutSuffix(text, "%")
+	whole, decimals, hasPoint := strings.Cut(number, ".")
+	if !ok || !isNumber(whole, 3) || hasPoint && !isNumber(decimals, 2) {
+		return false
+	}
+	return len(whole) < 3 || whole == "100" && strings.Trim(decimals, "0") == ""
+}
+
+// isNumber reports whether the text is one digit or more, up to a limit.
+func isNumber(text string, most int) bool {
+	return text != "" && len(text) <= most && strings.Trim(text, "0123456789") == ""
+}

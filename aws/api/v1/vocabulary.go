@@ -1,0 +1,106 @@
+package v1
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// WellKnownLabels returns the label keys that AWS adds to those every provider
+// has, sorted: what a NodePool may ask for without defining it. LabelNodeClass
+// is not among them, as a NodePool chooses its class by reference. The slice is
+// the caller's.
+func WellKnownLabels() []string {
+	labels := []string{
+		LabelCapacityReservationID, LabelCapacityReservationInterruptible, LabelCapacityReservationType,
+		LabelInstanceTenancy, LabelPlacementGroupID, LabelPlacementGroupPartition,
+		LabelTopologyZoneID,
+	}
+	labels = append(labels, instanceLabels()...)
+	slices.Sort(labels)
+	return labels
+}
+
+// instanceLabels are the labels that a type has wherever and however it is
+// bought.
+func instanceLabels() []string {
+	return []string{
+		LabelInstanceAcceleratorCount, LabelInstanceAcceleratorManufacturer, LabelInstanceAcceleratorName,
+		LabelInstanceCPU, LabelInstanceCPUManufacturer, LabelInstanceCPUSustainedClockSpeedMhz,
+		LabelInstanceCapabilityFlex, LabelInstanceCategory, LabelInstanceEBSBandwidth,
+		LabelInstanceEncryptionInTransitSupported, LabelInstanceFamily, LabelInstanceGPUCount,
+		LabelInstanceGPUManufacturer, LabelInstanceGPUMemory, LabelInstanceGPUName,
+		LabelInstanceGeneration, LabelInstanceHypervisor, LabelInstanceLocalNVME, LabelInstanceMemory,
+		LabelInstanceNetworkBandwidth, LabelInstanceSize, LabelNitroSandbox,
+	}
+}
+
+// WellKnownResources returns the extended resources that instance types of AWS
+// have by themselves and a NodeOverlay therefore cannot set, sorted. GPUs are not
+// among them: EC2 reports none for some types, and an overlay is the remedy. The
+// slice is the caller's.
+func WellKnownResources() []corev1.ResourceName {
+	return []corev1.ResourceName{ResourceNeuron, ResourceNeuronCore, ResourceGaudi, ResourceEFA, ResourcePodENI}
+}
+
+// ExoticResources returns the extended resources whose instance types are only
+// launched if nothing else will do, sorted. The slice is the caller's.
+func ExoticResources() []corev1.ResourceName {
+	return []corev1.ResourceName{ResourceAMDGPU, ResourceNeuron, ResourceNeuronCore, ResourceGaudi, ResourceNVIDIAGPU}
+}
+
+// VocabularyExtension returns what AWS adds to the vocabulary of requirements:
+// the well-known labels, the domain karpenter.k8s.aws as a restricted one, the
+// name under which the EBS storage driver knows the zone, and the tenancies.
+func VocabularyExtension() requirements.Extension {
+	return requirements.Extension{
+		WellKnown:         WellKnownLabels(),
+		RestrictedDomains: []string{Group},
+		Aliases:           map[string]string{LabelEBSTopologyZone: corev1.LabelTopologyZone},
+		KnownValues:       knownValues(),
+	}
+}
+
+// Vocabulary returns the vocabulary of requirements on AWS: the default one with
+// VocabularyExtension.
+func Vocabulary() *requirements.Vocabulary {
+	return requirements.DefaultVocabulary().Extend(VocabularyExtension())
+}
+
+func knownValues() map[string][]string {
+	return map[string][]string{LabelInstanceTenancy: {TenancyDedicated, TenancyDefault}}
+}
+
+// NodePoolRules returns the rules for NodePool.ValidateWith on AWS. They are the
+// caller's.
+func NodePoolRules() *karpv1.Rules {
+	return &karpv1.Rules{
+		WellKnownLabels:    WellKnownLabels(),
+		RestrictedDomains:  []string{Group},
+		KnownValues:        knownValues(),
+		WellKnownResources: WellKnownResources(),
+	}
+}
+
+// NodeClaimRules returns the rules for NodeClaim.ValidateWith on AWS: those of a
+// NodePool, with LabelNodeClass allowed, because a claim carries the labels of
+// its pool as requirements. They are the caller's.
+func NodeClaimRules() *karpv1.Rules {
+	rules := NodePoolRules()
+	rules.WellKnownLabels = append(rules.WellKnownLabels, LabelNodeClass)
+	slices.Sort(rules.WellKnownLabels)
+	return rules
+}
+
+// NodeOverlayRules returns the rules for NodeOverlay.ValidateWith on AWS. An
+// overlay speaks of instance types, so it cannot ask for tenancy, reservation or
+// placement group. They are the caller's.
+func NodeOverlayRules() *karpv1.Rules {
+	rules := NodePoolRules()
+	rules.WellKnownLabels = append(instanceLabels(), LabelTopologyZoneID)
+	slices.Sort(rules.WellKnownLabels)
+	return rules
+}

@@ -1,0 +1,228 @@
+package bootstrap
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// cloudInitTypes are the types of parts that cloud-init acts on.
+func cloudInitTypes() []string {
+	return []string{"text/cloud-boothook", "text/cloud-config", "text/cloud-config-archive",
+		"text/cloud-config-jsonp", "text/jinja2", typePartHandler, "text/upstart-job", "text/x-include-once-url",
+		"text/x-include-url", typeShell, "text/x-shellscript-per-boot", "text/x-shellscript-per-instance",
+		"text/x-shellscript-per-once"}
+}
+
+// typePartHandler is a program that handles parts of types of its own.
+const typePartHandler = "text/part-handler"
+
+// sniffedTypes are the types of parts that cloud-init looks into.
+func sniffedTypes() []string {
+	return []string{"", "text/plain", "text/x-not-multipart", "application/octet-stream", "application/gzip",
+		"application/gzip-compressed", "application/gzipped", "application/x-compress", "application/x-compressed",
+		"application/x-gunzip", "application/x-gzip", "application/x-gzip-compressed"}
+}
+
+// firstLines are the beginnings by which cloud-init knows a text. A longer one
+// stands before those that it begins with.
+func firstLines() [][2]string {
+	return [][2]string{
+		{"#!", typeShell},
+		{"#cloud-config-archive", "text/cloud-config-archive"},
+		{"#cloud-config-jsonp", "text/cloud-config-jsonp"},
+		{"#cloud-config", "text/cloud-config"},
+		{"#cloud-boothook", "text/cloud-boothook"},
+		{"#include-once", "text/x-include-once-url"},
+		{"#include", "text/x-include-url"},
+		{"#part-handler", typePartHandler},
+		{"## template: jinja", "text/jinja2"},
+	}
+}
+
+// maxCustom is the most that is read of custom user data. Whatever is longer
+// would not fit, packed or not.
+const maxCustom = 1 << 20
+
+// custom is what a user wrote, as the family has it.
+type custom struct {
+	parts    []mimePart     // AL2, AL2023
+	settings map[string]any // Bottlerocket
+	commands string         // Windows
+}
+
+// parseCustom reads the custom user data. FamilyCustom does not need it.
+func (n *Node) parseCustom() (c custom, err error) {
+	if len(n.CustomUserData) > maxCustom && n.Family != FamilyCustom {
+		return c, fmt.Errorf("has %d bytes: EC2 takes %d, shorten it or let it fetch the rest when it runs", len(n.CustomUserData), MaxBytes)
+	}
+	switch n.Family {
+	case FamilyAL2, FamilyAL2023:
+		c.parts, err = n.customParts()
+	case FamilyBottlerocket:
+		c.settings, err = parseSettings(n.CustomUserData)
+	case FamilyCustom:
+	default:
+		c.commands, err = parsePowerShell(n.CustomUserData)
+	}
+	return c, err
+}
+
+// customParts reads the custom user data of a family that boots from an archive.
+func (n *Node) customParts() ([]mimePart, error) {
+	// Scripts with carriage returns do not run.
+	text := strings.ReplaceAll(n.CustomUserData, "\r", "")
+	if strings.TrimSpace(text) == "" {
+		return nil, nil
+	}
+	if looksLikeMIME(text) {
+		parts, err := parseMIME(text)
+		if err != nil {
+			return nil, fmt.Errorf("is no MIME archive: %w", err)
+		}
+		return parts, n.checkParts(parts)
+	}
+	part := mimePart{body: strings.TrimSuffix(text, "\n") + "\n"}
+	kind := n.classify(text)
+	switch {
+	case kind == typeNodeConfig:
+		part.header = []string{"Content-Type: " + typeNodeConfig}
+	case ascii(text):
+		part.header = []string{"Content-Type: " + kind + `; charset="us-ascii"`}
+	default:
+		part.header = []string{"Content-Type: " + kind + `; charset="utf-8"`}
+	}
+	parts := []mimePart{part}
+	return parts, n.checkParts(parts)
+}
+
+func ascii(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0
+}
+
+// classify finds the type of a text that does not say it itself: by its first
+// line; else it is a NodeConfig if it is a map in YAML; else a shell script. On
+// AL2 a map is a NodeConfig only if it says so, so that checkParts can refuse it.
+func (n *Node) classify(text string) string {
+	start := strings.TrimLeft(text, " \t\n")
+	for _, f := range firstLines() {
+		if strings.HasPrefix(start, f[0]) {
+			return f[1]
+		}
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(text), &object); err != nil || len(object) == 0 {
+		return typeShell
+	}
+	if n.Family == FamilyAL2023 || nodeConfigFault(object) == "" {
+		return typeNodeConfig
+	}
+	return typeShell
+}
+
+// checkParts refuses parts that nothing on the node acts on.
+func (n *Node) checkParts(parts []mimePart) error {
+	kinds := make([]string, len(parts))
+	for i, part := range parts {
+		value, err := contentType(part.header)
+		if err != nil {
+			return fmt.Errorf("part %d: %w", i+1, err)
+		}
+		if value == "" {
+			continue
+		}
+		if kinds[i], _, err = mime.ParseMediaType(value); err != nil {
+			return fmt.Errorf("part %d: Content-Type %q: %w; write it as %s", i+1, value, err, typeShell)
+		}
+	}
+	if slices.Contains(kinds, typePartHandler) {
+		return nil // it may know any type
+	}
+	var faults []error
+	for i, kind := range kinds {
+		switch {
+		case slices.Contains(cloudInitTypes(), kind), slices.Contains(sniffedTypes(), kind), strings.HasPrefix(kind, "multipart/"):
+		case kind == typeNodeConfig && n.Family == FamilyAL2023:
+			if _, err := parts[i].nodeConfig(); err != nil {
+				faults = append(faults, fmt.Errorf("part %d: %w", i+1, err))
+			}
+		case kind == typeNodeConfig:
+			faults = append(faults, fmt.Errorf("part %d is a NodeConfig, which %s nodes do not read: set spec.kubelet instead, or choose AL2023", i+1, n.Family))
+		default:
+			faults = append(faults, fmt.Errorf("part %d: nothing acts on Content-Type %q: write %s or another of %s", i+1, kind, typeShell, strings.Join(cloudInitTypes(), ", ")))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// nodeConfig reads a part as a NodeConfig. It is nil for other parts, and for a
+// part that is encoded in some way: nodeadm will read it, we need not.
+func (p mimePart) nodeConfig() (map[string]any, error) {
+	value, err := contentType(p.header)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, err := mime.ParseMediaType(value); err != nil || kind != typeNodeConfig || p.encoded() {
+		return nil, nil
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(p.body), &object); err != nil {
+		return nil, fmt.Errorf("is no YAML: %w", err)
+	}
+	if fault := nodeConfigFault(object); fault != "" {
+		return nil, errors.New(fault)
+	}
+	return object, nil
+}
+
+// encoded reports whether a header says that the body is not plain, or the body
+// is one word, as base64 is.
+func (p mimePart) encoded() bool {
+	for _, line := range p.header {
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		if strings.EqualFold(name, "Content-Transfer-Encoding") &&
+			(strings.EqualFold(value, "base64") || strings.EqualFold(value, "quoted-printable")) {
+			return true
+		}
+	}
+	body := strings.ReplaceAll(strings.TrimSpace(p.body), "\n", "")
+	return body != "" && only(body, "+/=")
+}
+
+// nodeConfigFault says why an object is no NodeConfig.
+func nodeConfigFault(object map[string]any) string {
+	version, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	if !strings.HasPrefix(version, "node.eks.aws/") || kind != "NodeConfig" {
+		return fmt.Sprintf("is YAML with apiVersion %q and kind %q: only a NodeConfig of node.eks.aws/v1alpha1 is read here; begin a script with #!/bin/bash and cloud-config with #cloud-config", version, kind)
+	}
+	return ""
+}
+
+// mimeData joins the parts of the user and the one that is generated.
+func mimeData(custom []mimePart, name string, own mimePart) UserData {
+	u := UserData{Text: writeMIME(append(slices.Clip(custom), own))}
+	rest := len(u.Text)
+	if size := partsSize(custom); size > 0 {
+		u.Parts = append(u.Parts, Part{partCustom, size})
+		rest -= size
+	}
+	u.Parts = append(u.Parts, Part{name, len(own.body)}, Part{partFraming, rest - len(own.body)})
+	return u
+}
+
+// partsSize is what parts take, but for the lines between them.
+func partsSize(parts []mimePart) (size int) {
+	for _, part := range parts {
+		for _, line := range part.header {
+			size += len(line) + 1
+		}
+		size += len(part.body)
+	}
+	return size
+}

@@ -1,0 +1,147 @@
+package bootstrap_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+)
+
+// archive is a MIME archive with one part of a type.
+func archive(kind, body string) string {
+	return lines("MIME-Version: 1.0", `Content-Type: multipart/mixed; boundary="b"`, "", "--b", "Content-Type: "+kind, "", body, "--b--")
+}
+
+// TestCustomFaults: custom user data that is not what the family reads.
+func TestCustomFaults(t *testing.T) {
+	const (
+		al2    = bootstrap.FamilyAL2
+		al2023 = bootstrap.FamilyAL2023
+		rocket = bootstrap.FamilyBottlerocket
+		win    = bootstrap.FamilyWindows2022
+	)
+	multi := `Content-Type: multipart/mixed; boundary="b"`
+	for _, c := range []struct {
+		family     bootstrap.Family
+		text, want string
+	}{
+		{al2, "Content-Type: text/x-shellscript\n\n#!/bin/sh\n", `Content-Type is "text/x-shellscript": an archive is multipart/mixed; wrap the text`},
+		{al2, "MIME-Version: 1.0\n\n--b\n", "write it as multipart/mixed"},
+		{al2, "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n--b\n", "has no boundary"},
+		{al2, "Content-Type: multipart/mixed; boundary=//\n\n--//--\n", "with the quotes"},
+		{al2, multi + "\n" + multi + "\n\n--b--\n", "two headers Content-Type: remove one"},
+		{al2, multi, "the archive ends within headers"},
+		{al2, multi + "\n\n--other\n", `no line "--b" begins a part`},
+		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "#!/bin/sh", "--b--"), "line 5: \"#!/bin/sh\" is no header: put an empty line"},
+		{al2, lines(multi, "", "--b", "exec > log: rm -rf /tmp/a-rather-long-line-of-a-script", "--b--"), `line 4: "exec > log: rm -rf /tmp/a-rather-long-li"... is no header`},
+		{al2, lines(multi, "", "--b", " folded: nothing", "", "--b--"), "line 4: the header begins with a blank"},
+		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "", "#!/bin/sh"), `line 4: the part that begins here has no end: add a line "--b--"`},
+		{al2, archive("text/html", "x"), `part 1: nothing acts on Content-Type "text/html": write text/x-shellscript`},
+		{al2, archive("text/x-shellscript; charset", "x"), "part 1: Content-Type"},
+		{al2, archive("application/node.eks.aws", nodeText), "part 1 is a NodeConfig, which AL2 nodes do not read: set spec.kubelet instead"},
+		{al2, nodeText, "is a NodeConfig, which AL2 nodes do not read"},
+		{al2023, archive("application/node.eks.aws", "kind: ["), "part 1: is no YAML"},
+		{al2023, archive("application/node.eks.aws", "kind: Pod"), `is YAML with apiVersion "" and kind "Pod": only a NodeConfig`},
+		{al2023, "runcmd: [ls]\n", "begin a script with #!/bin/bash and cloud-config with #cloud-config"},
+		{al2023, "# a comment\necho a: b; ls\n", "begin a script with #!/bin/bash"},
+		{al2023, strings.Repeat("#", 1<<20+1), "has 1048577 bytes: EC2 takes 16384"},
+		{rocket, "a = \n", "line 1, column 5: is no TOML"},
+		{rocket, "[settings]\na = 1\na = 2\n", "line 3, column 1: is no TOML"},
+		{rocket, mimeText, "write settings as TOML"},
+		{rocket, shellText, "write settings as TOML"},
+		{rocket, "settings = 1", "settings is no table: write [settings]"},
+		{rocket, "[settings]\nkubernetes = 'x'", "settings.kubernetes is no table"},
+		{rocket, "[[settings.kubernetes]]", "settings.kubernetes is no table"},
+		{rocket, "[settings.kubernetes]\nnode-labels = []\n[settings]\nbootstrap-commands = 1", "settings.bootstrap-commands is no table"},
+		{rocket, "a" + strings.Repeat(".a", 40) + "=1", "nested more than 32 deep"},
+		{rocket, "a=" + strings.Repeat("[", 40) + strings.Repeat("]", 40), "nested more than 32 deep"},
+		{win, "<powershell>\nls\n</powershell>", "line 1: has <powershell>: write the PowerShell commands alone"},
+		{win, "ls\n</POWERSHELL>", "line 2: has </powershell>"},
+		{win, mimeText, "is a MIME archive, which Windows nodes do not read"},
+	} {
+		n := plain(c.family)
+		n.CustomUserData = c.text
+		u, err := bootstrap.Render(n)
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, err, "customUserData: Invalid value: ")
+		require.Empty(t, u)
+	}
+}
+
+// TestCustomAccepted: what cloud-init and nodeadm take is taken, as what it is.
+func TestCustomAccepted(t *testing.T) {
+	for _, c := range []struct {
+		family     bootstrap.Family
+		text, want string
+	}{
+		{bootstrap.FamilyAL2, "echo no shebang", "text/x-shellscript; charset=\"us-ascii\"\n\necho no shebang\n"},
+		{bootstrap.FamilyAL2, "#!/bin/sh\r\necho\r\n", "text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/sh\necho\n\n--//"},
+		{bootstrap.FamilyAL2, "#!/bin/sh\necho é", "text/x-shellscript; charset=\"utf-8\"\n\n#!/bin/sh"},
+		{bootstrap.FamilyAL2, "\n\n#cloud-boothook\nls", "text/cloud-boothook;"},
+		{bootstrap.FamilyAL2, "#include-once\nhttps://x", "text/x-include-once-url;"},
+		{bootstrap.FamilyAL2, "a: b", "text/x-shellscript;"},
+		{bootstrap.FamilyAL2, archive("text/x-anything", "x") + "this is ignored", ""},
+		{bootstrap.FamilyAL2023, "#!/bin/sh\na: b\n", "text/x-shellscript;"},
+		{bootstrap.FamilyAL2023, "# only a comment\n", "text/x-shellscript;"},
+		{bootstrap.FamilyAL2023, `{"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig"}`, "application/node.eks.aws\n\n{"},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws; charset=\"us-ascii\"", "a2luZDogUG9kCg=="), "a2luZDogUG9kCg=="},
+		{bootstrap.FamilyAL2023, lines(`Content-Type: multipart/mixed; boundary="b"`, "", "--b", "content-type: application/node.eks.aws", "Content-Transfer-Encoding: Base64", "", "kind: [", "--b--"), "Base64\n\nkind: ["},
+		{bootstrap.FamilyAL2023, archive("multipart/mixed; boundary=x", "--x\n\nls\n--x--"), "--x--"},
+		{bootstrap.FamilyAL2023, archive("", "#!/bin/sh"), "Content-Type: \n\n#!/bin/sh"},
+		{bootstrap.FamilyAL2023, lines(`content-type: multipart/mixed; boundary="b"`, "", "--b--"), "boundary=\"//\"\n\n--//\nContent-Type: application/node.eks.aws"},
+	} {
+		n := plain(c.family)
+		n.CustomUserData = c.text
+		if strings.Contains(c.text, "x-anything") {
+			// A part handler may know any type.
+			n.CustomUserData = strings.Replace(c.text, "--b\n", "--b\nContent-Type: text/part-handler\n\nprint()\n--b\n", 1)
+			u := render(t, n)
+			require.Contains(t, u.Text, "text/x-anything")
+			require.NotContains(t, u.Text, "this is ignored")
+			continue
+		}
+		require.Contains(t, render(t, n).Text, c.want)
+	}
+	for _, family := range managed() {
+		n := plain(family)
+		want := render(t, n)
+		n.CustomUserData = " \r\n\t\n"
+		require.Equal(t, want.Text, render(t, n).Text, "%s: blanks are nothing", family)
+	}
+}
+
+// TestWarnings: what is lost of custom user data is said.
+func TestWarnings(t *testing.T) {
+	warnings := func(n bootstrap.Node, custom string) []string {
+		n.CustomUserData = custom
+		return render(t, n).Warnings
+	}
+	rocket, al2023 := bootstrap.FamilyBottlerocket, bootstrap.FamilyAL2023
+	require.Equal(t, []string{
+		"customUserData: settings.kubernetes.cluster-name is replaced by a generated value: set it in the NodePool or in spec.kubelet, if they have it",
+		"customUserData: settings.kubernetes.future-setting is passed on, but is not known: check its spelling and that the image has it, or the node will not boot",
+		`customUserData: settings.kubernetes.node-labels has "karpenter.sh/nodepool", which is replaced by the value of the node: set the label in the NodePool`,
+		"customUserData: settings.kubernetes.node-taints is replaced by a generated value: set it in the NodePool or in spec.kubelet, if they have it",
+	}, warnings(plain(rocket), tomlText))
+	require.Empty(t, warnings(plain(rocket), "[settings.kubernetes]\nmax-pods = 58\nnode-labels = {'karpenter.sh/nodepool' = 'default'}\n"), "the same value")
+	require.Equal(t, []string{
+		"customUserData: part 1 sets spec.kubelet.config.maxPods, which the generated NodeConfig overrides: set it in spec.kubelet",
+	}, warnings(plain(al2023), nodeText))
+	asked := plain(al2023)
+	asked.Kubelet.ClusterDNS = []string{"10.0.0.7"}
+	require.Len(t, warnings(asked, nodeText), 2, "name servers that were asked for do not yield")
+	windows := plain(bootstrap.FamilyWindows2022)
+	windows.InstanceStore = bootstrap.InstanceStoreRAID0
+	require.Equal(t, []string{"instanceStore: Windows nodes ignore RAID0: format the disks in the custom user data"}, warnings(windows, ""))
+}
+
+// TestDNSYields: name servers that nobody asked for give way to the user's.
+func TestDNSYields(t *testing.T) {
+	n := plain(bootstrap.FamilyBottlerocket)
+	n.CustomUserData = tomlText
+	require.Contains(t, render(t, n).Text, "cluster-dns-ip = ['8.8.8.8', '8.8.4.4']")
+	n.Kubelet.ClusterDNS = []string{"10.0.0.7"}
+	require.Contains(t, render(t, n).Text, "cluster-dns-ip = '10.0.0.7'")
+}

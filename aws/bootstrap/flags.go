@@ -1,0 +1,108 @@
+package bootstrap
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// KubeletFlags returns the flags that AL2 and Windows nodes run the kubelet with,
+// one a word as the kubelet sees it, in this order: --node-labels,
+// --register-with-taints, --max-pods, --pods-per-core, --system-reserved,
+// --kube-reserved, --eviction-hard, --eviction-soft, --eviction-soft-grace-period,
+// --eviction-max-pod-grace-period, --image-gc-high-threshold,
+// --image-gc-low-threshold, --cpu-cfs-quota. A flag without value is left out.
+// Labels and the entries of maps are sorted by key, taints are in the order of
+// RegistrationTaints.
+//
+// Other families get their labels and settings in other ways; for them it says
+// what the flags would be, and for FamilyCustom it is empty. Errors are those of
+// Render but for the custom user data, which is not read.
+func KubeletFlags(n Node) ([]string, error) {
+	if _, faults := n.validate(); len(faults) > 0 {
+		return nil, faults.ToAggregate()
+	}
+	if n.Family == FamilyCustom {
+		return nil, nil
+	}
+	var words []string
+	for _, f := range n.flags() {
+		words = append(words, f.name+"="+f.value)
+	}
+	return words, nil
+}
+
+// flag is one flag of the kubelet.
+type flag struct {
+	name, value string
+	quoted      bool // whether the value stands in quotes where flags make one text
+}
+
+func (n *Node) flags() []flag {
+	k := &n.Kubelet
+	var flags []flag
+	text := func(name, value string) {
+		if value != "" {
+			flags = append(flags, flag{name, value, true})
+		}
+	}
+	number := func(name string, value *int32) {
+		if value != nil {
+			flags = append(flags, flag{name, strconv.Itoa(int(*value)), false})
+		}
+	}
+	text("--node-labels", joinMap(n.RegistrationLabels(), "="))
+	text("--register-with-taints", joinTaints(n.RegistrationTaints()))
+	number("--max-pods", n.maxPods())
+	number("--pods-per-core", k.PodsPerCore)
+	text("--system-reserved", joinMap(k.SystemReserved, "="))
+	text("--kube-reserved", joinMap(k.KubeReserved, "="))
+	text("--eviction-hard", joinMap(k.EvictionHard, "<"))
+	text("--eviction-soft", joinMap(k.EvictionSoft, "<"))
+	text("--eviction-soft-grace-period", joinMap(durations(k.EvictionSoftGracePeriod), "="))
+	number("--eviction-max-pod-grace-period", k.EvictionMaxPodGracePeriod)
+	number("--image-gc-high-threshold", k.ImageGCHighThresholdPercent)
+	number("--image-gc-low-threshold", k.ImageGCLowThresholdPercent)
+	if k.CPUCFSQuota != nil {
+		flags = append(flags, flag{"--cpu-cfs-quota", strconv.FormatBool(*k.CPUCFSQuota), false})
+	}
+	return flags
+}
+
+// flagLine renders the flags as one text, which systemd and Windows split into
+// words again: both know double quotes. No value has one, see Node.validate.
+func (n *Node) flagLine() string {
+	var words []string
+	for _, f := range n.flags() {
+		value := f.value
+		if f.quoted {
+			value = `"` + value + `"`
+		}
+		words = append(words, f.name+"="+value)
+	}
+	return strings.Join(words, " ")
+}
+
+// joinMap renders entries as flags of the kubelet take them. There is no escape
+// for the comma, so values must not have one.
+func joinMap(m map[string]string, separator string) string {
+	var entries []string
+	for _, key := range sortedKeys(m) {
+		entries = append(entries, key+separator+m[key])
+	}
+	return strings.Join(entries, ",")
+}
+
+func joinTaints(taints []corev1.Taint) string {
+	var entries []string
+	for _, t := range taints {
+		if t.Value == "" {
+			entries = append(entries, fmt.Sprintf("%s:%s", t.Key, t.Effect))
+			continue
+		}
+		entries = append(entries, fmt.Sprintf("%s=%s:%s", t.Key, t.Value, t.Effect))
+	}
+	return strings.Join(entries, ",")
+}

@@ -1,0 +1,119 @@
+package bootstrap_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+)
+
+var update = flag.Bool("update", false, "rewrite the files under testdata")
+
+// golden compares a text with a file, or writes the file.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+}
+
+// ptr is a pointer to a copy.
+func ptr[T any](v T) *T { return &v }
+
+// plain is a node with no more than what every family needs.
+func plain(family bootstrap.Family) bootstrap.Node {
+	return bootstrap.Node{
+		Family:      family,
+		ClusterName: "test-cluster",
+		Endpoint:    "https://test.example.com",
+		CABundle:    "Y2EtYnVuZGxlCg==",
+		ClusterCIDR: "10.100.0.0/16",
+		Labels: map[string]string{
+			"karpenter.sh/capacity-type":       "spot",
+			"karpenter.sh/nodepool":            "default",
+			"topology.kubernetes.io/zone":      "eu-central-1a",
+			"node-restriction.kubernetes.io/x": "y",
+		},
+		MaxPods: ptr(int32(58)),
+	}
+}
+
+// full is a node that sets whatever the family has.
+func full(family bootstrap.Family) bootstrap.Node {
+	n := plain(family)
+	n.DNSIP = "10.100.0.10"
+	n.Taints = []corev1.Taint{
+		{Key: "example.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule},
+		{Key: "example.com/gpu", Value: "true", Effect: corev1.TaintEffectNoExecute},
+	}
+	n.StartupTaints = []corev1.Taint{
+		{Key: "cni.example.com/not-ready", Effect: corev1.TaintEffectNoSchedule},
+		{Key: "example.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule},
+	}
+	n.InstanceStore = bootstrap.InstanceStoreRAID0
+	n.BottlerocketVersion = "1.45.0"
+	n.Kubelet = bootstrap.Kubelet{
+		ClusterDNS:                  []string{"169.254.20.10"},
+		MaxPods:                     ptr(int32(42)),
+		PodsPerCore:                 ptr(int32(4)),
+		SystemReserved:              map[string]string{"memory": "200Mi", "cpu": "100m"},
+		KubeReserved:                map[string]string{"pid": "1000", "ephemeral-storage": "3Gi", "cpu": "200m"},
+		EvictionHard:                map[string]string{"nodefs.available": "10%", "memory.available": "5%"},
+		EvictionSoft:                map[string]string{"memory.available": "500Mi"},
+		EvictionSoftGracePeriod:     map[string]time.Duration{"memory.available": time.Minute},
+		EvictionMaxPodGracePeriod:   ptr(int32(60)),
+		ImageGCHighThresholdPercent: ptr(int32(85)),
+		ImageGCLowThresholdPercent:  ptr(int32(80)),
+		CPUCFSQuota:                 ptr(false),
+	}
+	switch family {
+	case bootstrap.FamilyBottlerocket:
+		n.Kubelet.PodsPerCore = nil
+	case bootstrap.FamilyAL2023:
+		n.Kubelet.ClusterDNS = append(n.Kubelet.ClusterDNS, "10.100.0.10")
+		n.Kubelet.Extra = map[string]any{
+			"shutdownGracePeriod": "30s",
+			"featureGates":        map[string]any{"UserNamespacesSupport": true},
+		}
+	}
+	return n
+}
+
+// managed are all families but Custom.
+func managed() []bootstrap.Family {
+	var families []bootstrap.Family
+	for _, f := range bootstrap.Families() {
+		if f != bootstrap.FamilyCustom {
+			families = append(families, f)
+		}
+	}
+	return families
+}
+
+func render(t *testing.T, n bootstrap.Node) bootstrap.UserData {
+	t.Helper()
+	u, err := bootstrap.Render(n)
+	require.NoError(t, err)
+	total := 0
+	for _, p := range u.Parts {
+		require.GreaterOrEqual(t, p.Bytes, 0, p.Name)
+		total += p.Bytes
+	}
+	require.Equal(t, len(u.Text), total, "parts must add up")
+	return u
+}
+
+// lines joins lines, each with a line break.
+func lines(l ...string) string { return strings.Join(l, "\n") + "\n" }

@@ -1,0 +1,171 @@
+package bootstrap
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+const (
+	// MaxBytes is the most that EC2 takes as user data, before base64.
+	MaxBytes = 16384
+	// WarnBytes is the size, nine tenths of MaxBytes, from which on it is time to
+	// make user data smaller.
+	WarnBytes = 14745
+)
+
+// UserData is what an instance is given to boot with.
+type UserData struct {
+	// Text is the user data. It is empty only for FamilyCustom.
+	Text string
+	// Parts say what Text consists of. Their sizes add up to that of Text.
+	Parts []Part
+	// Warnings say what of the Node has no effect, or another than one might
+	// think, each in a sentence. Nothing in them keeps a node from joining.
+	Warnings []string
+
+	packed []byte // Text, compressed, if it had to be
+}
+
+// Part is a share of user data.
+type Part struct {
+	// Name says what it is, such as "custom user data".
+	Name string
+	// Bytes is its size.
+	Bytes int
+}
+
+// Bytes returns what EC2 is to hand to the instance: Text, or Text packed with
+// gzip, see Node.Compress. The slice is the caller's.
+func (u UserData) Bytes() []byte {
+	if u.packed != nil {
+		return bytes.Clone(u.packed)
+	}
+	return []byte(u.Text)
+}
+
+// Base64 returns Bytes as the field UserData of the EC2 API takes them.
+func (u UserData) Base64() string { return base64.StdEncoding.EncodeToString(u.Bytes()) }
+
+// Compressed reports whether Bytes are packed with gzip.
+func (u UserData) Compressed() bool { return u.packed != nil }
+
+// NearLimit reports whether Bytes are WarnBytes or more.
+func (u UserData) NearLimit() bool { return len(u.Bytes()) >= WarnBytes }
+
+// SizeError says that user data is larger than EC2 takes.
+type SizeError struct {
+	// Bytes is the size of the user data, packed if the Node said so.
+	Bytes int
+	// Parts are those of the text before it was packed.
+	Parts []Part
+	// Remedy says what to do, in a clause.
+	Remedy string
+}
+
+// Error gives the sizes and the remedy.
+func (e *SizeError) Error() string {
+	var parts []string
+	for _, p := range e.Parts {
+		parts = append(parts, fmt.Sprintf("%s %d", p.Name, p.Bytes))
+	}
+	return fmt.Sprintf("customUserData: user data has %d bytes, %d more than the %d that EC2 takes (%s): %s",
+		e.Bytes, e.Bytes-MaxBytes, MaxBytes, strings.Join(parts, ", "), e.Remedy)
+}
+
+// Render makes the user data of a node:
+//
+//  1. It checks the fields of the Node. The faults of all of them are joined, each
+//     with the path of its field, that of the custom user data included.
+//  2. It makes the text of the family, in which the custom user data has its
+//     place, as the package comment says.
+//  3. It packs the text if it has more than MaxBytes and Node.Compress says so.
+//  4. It refuses with a *SizeError what has more than MaxBytes still.
+func Render(n Node) (UserData, error) {
+	w, faults := n.validate()
+	if !n.Family.known() {
+		return UserData{}, faults.ToAggregate()
+	}
+	c, err := n.parseCustom()
+	if err != nil {
+		faults = append(faults, customFault(n.CustomUserData, err))
+	}
+	if len(faults) > 0 {
+		return UserData{}, faults.ToAggregate()
+	}
+	u, err := n.text(w, c)
+	if err != nil {
+		return UserData{}, customFault(n.CustomUserData, err)
+	}
+	if n.Compress && n.Family.compressible() && len(u.Text) > MaxBytes {
+		u.packed = pack(u.Text)
+	}
+	if size := len(u.Bytes()); size > MaxBytes {
+		return UserData{}, &SizeError{Bytes: size, Parts: u.Parts, Remedy: n.remedy()}
+	}
+	return u, nil
+}
+
+// text makes the text of the family, in which the user's has its place.
+func (n *Node) text(w network, c custom) (UserData, error) {
+	switch n.Family {
+	case FamilyAL2:
+		return n.al2(w, c.parts), nil
+	case FamilyAL2023:
+		return n.al2023(w, c.parts)
+	case FamilyBottlerocket:
+		return n.bottlerocket(w, c.settings)
+	case FamilyCustom:
+		u := UserData{Text: n.CustomUserData}
+		if u.Text != "" {
+			u.Parts = []Part{{partCustom, len(u.Text)}}
+		}
+		return u, nil
+	}
+	return n.windows(w, c.commands), nil
+}
+
+// Names of parts.
+const (
+	partCustom  = "custom user data"
+	partFraming = "framing"
+)
+
+// customFault puts the path before an error in the custom user data. The text
+// itself is too long to repeat, but for its beginning.
+func customFault(custom string, err error) *field.Error {
+	first, _, more := strings.Cut(strings.TrimSpace(custom), "\n")
+	if len(first) > 40 {
+		first, more = strings.ToValidUTF8(first[:40], ""), true
+	}
+	if more {
+		first += "..."
+	}
+	return field.Invalid(field.NewPath("customUserData"), first, err.Error())
+}
+
+func (n *Node) remedy() string {
+	switch {
+	case n.Compress || !n.Family.compressible():
+		return "shorten the custom user data, or let it fetch the rest when it runs"
+	default:
+		return "shorten the custom user data, let it fetch the rest when it runs, or set Compress"
+	}
+}
+
+// pack compresses a text. The header says nothing of time and system, so that the
+// same text gives the same bytes.
+func pack(text string) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		// A buffer takes everything.
+		_, _ = z.Write([]byte(text))
+		_ = z.Close()
+	}
+	return b.Bytes()
+}

@@ -1,0 +1,108 @@
+package interruption
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Ledger keeps count of which notices of which message of a queue were dealt
+// with, so that a message is deleted after the last of them and not before. It
+// lives in memory: after a restart the queue delivers again what was not
+// deleted. The zero Ledger is ready for use. It must not be used by several
+// goroutines at once.
+type Ledger struct {
+	messages map[string]*delivery // by id of the queue's message
+}
+
+// delivery is a message of the queue.
+type delivery struct {
+	receipt string
+	last    time.Time
+	open    []string // instances whose notice is not acknowledged, sorted
+}
+
+// separator stands between the parts of a notice's ID. Ids of messages and of
+// instances do not have it.
+const separator = "/"
+
+// Deliver takes down that the queue delivered a message at now, and returns its
+// notices that were not acknowledged yet, in the order of the instances. Their ID
+// is the message's id and the instance.
+//
+// receipt is what the queue wants to have the message deleted; it is another one
+// at each delivery, and the latest counts. id is the same at each delivery. If no
+// notice is returned, there is nothing to do about the message any more: delete
+// it.
+func (l *Ledger) Deliver(now time.Time, id, receipt string, m Message) []cloudprovider.Interruption {
+	notices := m.Interruptions()
+	if len(notices) == 0 {
+		return nil
+	}
+	d := l.messages[id]
+	if d == nil {
+		d = &delivery{open: slices.Clone(m.InstanceIDs)}
+		slices.Sort(d.open)
+		if l.messages == nil {
+			l.messages = map[string]*delivery{}
+		}
+		l.messages[id] = d
+	}
+	d.receipt, d.last = receipt, now
+	var out []cloudprovider.Interruption
+	for _, n := range notices {
+		if slices.Contains(d.open, n.InstanceID) {
+			n.ID = id + separator + n.InstanceID
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// Acknowledge takes down that notices were dealt with, by their IDs, and returns
+// the receipts of the messages that can be deleted now because nothing is left of
+// them, sorted. IDs that are unknown or already acknowledged are passed over.
+//
+// If deleting fails, nothing is lost: the queue delivers the message again, and
+// Deliver returns no notice of it.
+func (l *Ledger) Acknowledge(ids ...string) []string {
+	var receipts []string
+	for _, id := range ids {
+		i := strings.LastIndex(id, separator)
+		if i < 0 {
+			continue
+		}
+		d := l.messages[id[:i]]
+		if d == nil {
+			continue
+		}
+		at := slices.Index(d.open, id[i+len(separator):])
+		if at < 0 {
+			continue
+		}
+		d.open = slices.Delete(d.open, at, at+1)
+		if len(d.open) == 0 {
+			receipts = append(receipts, d.receipt)
+		}
+	}
+	slices.Sort(receipts)
+	return receipts
+}
+
+// Forget drops what was last delivered before an instant. Call it now and then,
+// with an instant so long ago that the queue no longer has such messages: its
+// retention time and some minutes.
+func (l *Ledger) Forget(before time.Time) {
+	for id, d := range l.messages {
+		if d.last.Before(before) {
+			delete(l.messages, id)
+		}
+	}
+}
+
+// Len returns the number of messages that the ledger remembers.
+func (l *Ledger) Len() int {
+	return len(l.messages)
+}
