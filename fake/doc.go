@@ -1,8 +1,8 @@
 // Package fake is a small cloud in memory: a catalog of instance types and a
-// cloudprovider.CloudProvider that sells them. It is for tests, examples and
-// what-if tools, and needs no network, account or cluster.
+// cloudprovider.CloudProvider that sells them. It is for tests, examples,
+// simulations and what-if tools, and needs no network, account or cluster.
 //
-// # Model
+// # Catalog
 //
 // [Catalog] is generated from a table of facts about Amazon EC2, one line a
 // family (families.go), with labels, capacity and overhead as Karpenter's AWS
@@ -11,27 +11,62 @@
 // with other zones. [ReadCatalog] and [WriteCatalog] read and write catalogs of
 // any cloud as YAML or JSON.
 //
-// A [Cloud] launches instances of a catalog, remembers them and deletes them:
+// # Cloud
+//
+// A [Cloud] launches instances of a catalog, remembers them and deletes them.
+// With no options it works at once and without end:
 //
 //	cloud, err := fake.New(nil)
 //	types, err := cloud.InstanceTypes(ctx, pool)
 //	instance, err := cloud.Create(ctx, request)
-//	err = cloud.SetAvailable(instance.OfferingKey(), false) // sold out
 //	err = cloud.Delete(ctx, instance.ID)
+//
+// [Options] make it behave as clouds do. It has a clock, which [Cloud.Advance]
+// moves, and a seed for all that is chance; nothing sleeps or runs by itself.
+//
+//   - [Timing]: a machine boots (its Node appears), is registered, becomes ready;
+//     going down takes time too. [Cloud.Nodes] has the Nodes of the moment.
+//   - [Stock], [Reservation]: each offering has so many machines, several can
+//     share a reservation; what is deleted comes back, what runs dry is refused.
+//   - [Spot]: prices walk, machines are interrupted, with a warning and perhaps
+//     advice before. [Cloud.Interruptions] has the notices.
+//   - [Lag], [RateLimit]: answers are old, calls are throttled.
+//   - [Image], [NodeClass]: what machines boot, and when they have drifted.
+//   - [Breakdown]: nodes break, with conditions that repair policies know; a
+//     [Cloud.Reboot] may mend them.
+//
+// [Cloud.Do] and [Cloud.After] make things happen now and later: stock is
+// refilled, machines are interrupted, an image is published ([Action]).
+//
+// [Cloud.Script] makes calls go wrong. A [Rule] is a condition ([When]) and an
+// effect:
+//
+//	fake.Nth(2, "create").Fail(cloudprovider.ErrThrottled)
+//	fake.And(fake.On("create"), fake.InZone("us-east-1a"), fake.Times(3)).Lose()
+//
+// [Cloud.Log] tells the story in text, [Cloud.Stats] in numbers.
 //
 // # Left out
 //
-// Machines do not boot and make no Nodes; an instance runs from Create to
-// Delete. Stock is without end, and a reservation is never used up: an offering
-// is on sale or it is not. There are no node classes; every one a request names
-// is taken to exist. Of EC2 the catalog leaves out Windows, capacity
-// reservations, placement groups, dedicated hosts, Mac instances, and some
-// of the oldest and rarest families.
+// Pods, and what controllers write into Nodes, are the business of the
+// simulation around it. There are no CSINodes and no ResourceSlices. Of EC2 the
+// catalog leaves out Windows, the labels of capacity reservations, placement
+// groups, dedicated hosts, Mac instances, and some of the oldest and rarest
+// families.
 //
 // # Guarantees
 //
-// The same calls give the same answers, byte for byte, on every machine.
-// Nothing reads a clock or a random number; the clock of a Cloud is given to
-// it. Everything returned is sorted in an order that is stated. The methods of
-// a Cloud may be called from any number of goroutines.
+// The same calls give the same answers, byte for byte, on every machine. Nothing
+// reads a clock or a source of chance: the clock of a Cloud is given to it, and
+// what happens to one machine depends on Seed and that machine, not on what else
+// there is. Everything returned is sorted in an order that is stated. The
+// methods of a Cloud may be called from any number of goroutines.
+//
+// In any order of calls and events: the machines listed are those launched less
+// those gone; stock is never below zero; a token never has two machines.
+//
+// With n machines that are not gone, Create and Delete take O(log n) and one move
+// of up to n pointers, beside the look at each option of the request; Get takes
+// O(log n), List O(n), Nodes O(n log n) of which it builds anew only what
+// changed; Advance O(log n) for each event that happens, and O(1) if none does.
 package fake

@@ -1,34 +1,38 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Create launches the cheapest option of the request, by the prices that the
-// cloud has now, among those that it sells now; of equal ones the first. The
-// instance runs at once.
+// cloud has now, among those that it sells now and has in stock; of equal ones
+// the first. With the zero Options.Timing it runs at once.
 //
 // In this order:
 //
 //  1. A request that does not pass cloudprovider.LaunchRequest.Validate is
-//     denied.
-//  2. A token that was used returns its instance, or KindNotFound once that is
-//     deleted, whatever else the request says.
-//  3. A request is denied with all its faults if it has options that are not in
+//     denied. No rule of the script sees it.
+//  2. Rules and rate limits apply; see Script and RateLimit.
+//  3. A token that was used returns its instance, also while that is going down,
+//     or KindNotFound once it is gone, whatever else the request says.
+//  4. The node class must exist and be ready, where Options.NodeClasses says
+//     which there are.
+//  5. A request is denied with all its faults if it has options that are not in
 //     the catalog, that do not admit the Requirements, or that have no room for
 //     the Requests. The fake is strict, so that tests show a planner that asks
 //     for such.
-//  4. If none of the options is on sale the error is KindInsufficientCapacity
-//     with the keys of all of them, sorted.
+//  6. If none of the options is on sale and in stock the error is
+//     KindInsufficientCapacity with the keys of all of them, sorted.
+//  7. If no image can be booted the error is KindNotReady.
 //
 // The labels of the instance are those of the option, the pool's name, and
 // those of the request, where an earlier one wins.
@@ -39,41 +43,63 @@ func (c *Cloud) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*c
 	if err := req.Validate(); err != nil {
 		return nil, err
 	}
-	now := c.clock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	in := call{op: OpCreate, object: req.Name, token: req.Token, pool: req.NodePool}
+	in.offering = func() (cloudprovider.OfferingKey, bool) { return c.wouldLaunch(&req) }
+	return answer(c, ctx, in, func(o *orders) (*cloudprovider.Instance, error) { return c.create(&req, o) })
+}
+
+// wouldLaunch is the offering by which a request was launched, or would be now.
+func (c *Cloud) wouldLaunch(req *cloudprovider.LaunchRequest) (cloudprovider.OfferingKey, bool) {
 	if id, used := c.tokens[req.Token]; used {
-		if instance, running := c.instances[id]; running {
-			return instance, nil
+		return c.aboutInstance(id)()
+	}
+	if s, _ := c.cheapest(req, nil); s != nil {
+		return s.key, true
+	}
+	return cloudprovider.OfferingKey{}, false
+}
+
+func (c *Cloud) create(req *cloudprovider.LaunchRequest, o *orders) (*cloudprovider.Instance, error) {
+	if id, used := c.tokens[req.Token]; used {
+		if m, runs := c.find(id); runs {
+			return m.instance, nil
 		}
 		return nil, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotFound, Object: req.Name,
 			Err: fmt.Errorf("the instance of token %q was deleted; use a new token for a new instance", req.Token)}
 	}
-	if err := c.check(&req); err != nil {
-		return nil, denied("Create", req.Name, err)
-	}
-	option, err := c.cheapest(&req)
+	class, err := c.class("Create", req.NodeClassRef)
 	if err != nil {
 		return nil, err
 	}
-	instance, err := newInstance(option, &req)
+	if err := c.check(req); err != nil {
+		return nil, denied("Create", req.Name, err)
+	}
+	s, refused := c.cheapest(req, o.refuse)
+	if s == nil {
+		return nil, c.outOfStock(req, refused)
+	}
+	t := c.types[s.typ]
+	image, found := c.imageFor(class, architecture(t))
+	if !found {
+		return nil, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotReady, Object: req.Name,
+			Err: fmt.Errorf("node class %s has no image for architecture %q; publish one", req.NodeClassRef.Name, architecture(t))}
+	}
+	instance, err := newInstance(t, s.offering, req)
 	if err != nil {
 		return nil, denied("Create", req.Name, err)
 	}
-	instance.ID, instance.CreatedAt = c.newID(req.Token, instance.Zone), now
-	c.tokens[req.Token], c.instances[instance.ID] = instance.ID, instance
-	return instance, nil
-}
-
-// own returns the cloud's own view of an option, which may be newer than that
-// of the caller.
-func (c *Cloud) own(option cloudprovider.LaunchOption) (cloudprovider.LaunchOption, bool) {
-	i, found := c.index[option.InstanceType.Name]
-	if !found {
-		return cloudprovider.LaunchOption{}, false
+	instance.ID, instance.CreatedAt = c.newID(req.Token, instance.Zone), c.now
+	instance.ImageID, instance.Price = image.ID, c.price(s)
+	m := &machine{
+		instance: instance, shelf: s, token: req.Token, class: req.NodeClassRef, changed: c.now, stalled: o.stall,
+		annotations: maps.Clone(req.Annotations), taints: slices.Clone(req.Taints), startupTaints: slices.Clone(req.StartupTaints),
 	}
-	o, found := c.types[i].Offering(option.Key())
-	return cloudprovider.LaunchOption{InstanceType: c.types[i], Offering: o}, found
+	if class != nil {
+		m.classHash = class.Hash
+	}
+	c.take(s)
+	c.add(m)
+	return m.instance, nil
 }
 
 // check returns every fault of the options. Room and labels are judged by what
@@ -82,11 +108,14 @@ func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	var errs []error
 	for i, option := range req.Options {
 		where := fmt.Sprintf("options[%d] (%s)", i, option.Key())
-		if _, found := c.own(option); !found {
+		if _, found := c.shelves[option.Key()]; !found {
 			errs = append(errs, fmt.Errorf("%s: the cloud has no such offering; take options from InstanceTypes", where))
 			continue
 		}
-		labels := option.Requirements()
+		var labels requirements.Set
+		if req.Requirements.Len() > 0 {
+			labels = option.Requirements()
+		}
 		for want := range req.Requirements.All() {
 			if have, named := labels.Get(want.Key()); named && !have.Overlaps(want) {
 				errs = append(errs, fmt.Errorf("%s: the request wants %s, but it has %s; leave it out", where, want, have))
@@ -105,25 +134,33 @@ func (c *Cloud) check(req *cloudprovider.LaunchRequest) error {
 	return errors.Join(errs...)
 }
 
-// cheapest returns the option to launch.
-func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest) (cloudprovider.LaunchOption, error) {
-	var best cloudprovider.LaunchOption
+// cheapest returns what to launch, and if that is nothing the options that
+// cannot be had.
+func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovider.Scope) (*shelf, []cloudprovider.OfferingKey) {
+	var best *shelf
+	var price float64
 	refused := make([]cloudprovider.OfferingKey, 0, len(req.Options))
 	for _, option := range req.Options {
-		own, _ := c.own(option)
-		if !own.Offering.Launchable() {
-			refused = append(refused, option.Key())
+		key := option.Key()
+		s, found := c.shelves[key]
+		if !found {
+			continue // create denies it; here it is only that nothing can be launched by it
+		}
+		isRefused := slices.ContainsFunc(refuse, func(scope cloudprovider.Scope) bool { return scope.Covers(key) })
+		if isRefused || !s.sold() || c.left(s) < 1 {
+			refused = append(refused, key)
 			continue
 		}
-		if best.Offering == nil || own.Offering.Price < best.Offering.Price {
-			best = own
+		if p := c.price(s); best == nil || p < price {
+			best, price = s, p
 		}
 	}
-	if best.Offering != nil {
-		return best, nil
-	}
+	return best, refused
+}
+
+func (c *Cloud) outOfStock(req *cloudprovider.LaunchRequest, refused []cloudprovider.OfferingKey) error {
 	slices.SortFunc(refused, cloudprovider.OfferingKey.Compare)
-	return best, &cloudprovider.Error{
+	err := &cloudprovider.Error{
 		Op:        "Create",
 		Kind:      cloudprovider.KindInsufficientCapacity,
 		Object:    req.Name,
@@ -131,12 +168,14 @@ func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest) (cloudprovider.Launch
 		Offerings: slices.Compact(refused),
 		Err:       errors.New("none of the options is available"),
 	}
+	c.stats.Refused++
+	c.record(EventRefused, cmp.Or(req.Name, req.Token), "%d offerings", len(err.Offerings))
+	return err
 }
 
-// newInstance describes the machine that an option makes of a request, but for
-// its ID and time.
-func newInstance(option cloudprovider.LaunchOption, req *cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
-	t, o := option.InstanceType, option.Offering
+// newInstance describes the machine that an offering makes of a request, but for
+// its ID, time, image and price.
+func newInstance(t *cloudprovider.InstanceType, o *cloudprovider.Offering, req *cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	allocatable, err := t.AllocatableFor(o)
 	if err != nil {
 		return nil, err
@@ -150,7 +189,7 @@ func newInstance(option cloudprovider.LaunchOption, req *cloudprovider.LaunchReq
 	if req.NodePool != "" {
 		labels[v1.NodePoolLabelKey] = req.NodePool
 	}
-	maps.Copy(labels, option.NodeLabels())
+	maps.Copy(labels, cloudprovider.LaunchOption{InstanceType: t, Offering: o}.NodeLabels())
 	return &cloudprovider.Instance{
 		Name:          req.Name,
 		NodePool:      req.NodePool,
@@ -159,11 +198,9 @@ func newInstance(option cloudprovider.LaunchOption, req *cloudprovider.LaunchReq
 		CapacityType:  o.CapacityType,
 		ReservationID: o.ReservationID,
 		OfferingID:    o.ID,
-		ImageID:       "image-" + labels[corev1.LabelArchStable],
 		Labels:        labels,
 		Capacity:      capacity,
 		Allocatable:   allocatable,
-		Price:         o.Price,
 	}, nil
 }
 

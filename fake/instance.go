@@ -1,0 +1,171 @@
+package fake
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// machine is an instance and what the cloud knows of it beside.
+type machine struct {
+	instance *cloudprovider.Instance // replaced, never written to
+	before   *cloudprovider.Instance // as it was before it was Deleting
+	shelf    *shelf                  // what it was taken from
+	token    string
+
+	class     v1.NodeClassReference
+	classHash string
+
+	annotations           map[string]string
+	taints, startupTaints []corev1.Taint
+
+	stage   stage
+	changed time.Time // when the readiness of the node last changed
+	joined  time.Time
+	stalled bool // it never joins
+
+	deleted, gone time.Time // when it began to go down, and was gone; zero before
+	taken         bool      // the cloud took it away, so that its place is not free
+
+	faults     []brokenPart // sorted by the type of the condition
+	worn       []int        // how often each of Options.Breakdowns was arranged
+	boots      int
+	rebooting  bool
+	operations map[string]bool // reboots asked for
+
+	node *corev1.Node // nil if it has to be built anew
+}
+
+// stage is how far a machine has come.
+type stage int
+
+const (
+	launching stage = iota
+	joined
+	registered
+	ready
+)
+
+// title names the machine in the log.
+func (m *machine) title() string { return cmp.Or(m.instance.Name, m.instance.ID) }
+
+// lives reports whether the machine is there and not going down.
+func (m *machine) lives() bool { return m.deleted.IsZero() }
+
+// short is the part of the ID after the last slash.
+func (m *machine) short() string {
+	return m.instance.ID[strings.LastIndexByte(m.instance.ID, '/')+1:]
+}
+
+// asOf returns the instance as it was at an instant, nil if it was not there.
+func (m *machine) asOf(at time.Time) *cloudprovider.Instance {
+	switch {
+	case m.instance.CreatedAt.After(at), !m.gone.IsZero() && !m.gone.After(at):
+		return nil
+	case !m.deleted.IsZero() && m.deleted.After(at):
+		return m.before
+	}
+	return m.instance
+}
+
+// place is where a machine of that ID is, or would be, in c.machines.
+func (c *Cloud) place(id string) (int, bool) {
+	return slices.BinarySearchFunc(c.machines, id, func(m *machine, id string) int {
+		return strings.Compare(m.instance.ID, id)
+	})
+}
+
+// find returns the machine, unless it is gone.
+func (c *Cloud) find(id string) (*machine, bool) {
+	i, found := c.place(id)
+	if !found || !c.machines[i].gone.IsZero() {
+		return nil, false
+	}
+	return c.machines[i], true
+}
+
+// add takes a new machine in and arranges its start.
+func (c *Cloud) add(m *machine) {
+	i, _ := c.place(m.instance.ID)
+	c.machines = slices.Insert(c.machines, i, m)
+	c.tokens[m.token] = m.instance.ID
+	c.stats.Launched++
+	c.recordOf(m, EventLaunched, "%s at %.6g USD per hour", m.instance.OfferingKey(), m.instance.Price)
+	d := newDice(c.opts.Seed, "timing", m.instance.ID)
+	launch, register, initialize := d.in(c.opts.Timing.Launch), d.in(c.opts.Timing.Registration), d.in(c.opts.Timing.Initialization)
+	c.exposeToSpot(m)
+	if m.stalled {
+		return
+	}
+	c.step(m, launch, func() {
+		m.joined = c.now
+		c.reach(m, joined, EventJoined)
+		c.step(m, register, func() {
+			c.reach(m, registered, EventRegistered)
+			c.step(m, initialize, func() {
+				c.reach(m, ready, EventReady)
+				c.wearOut(m)
+			})
+		})
+	})
+}
+
+// step does something to a machine after a time, unless it is going down by
+// then. What takes no time is done at once.
+func (c *Cloud) step(m *machine, d time.Duration, do func()) {
+	if d <= 0 {
+		do()
+		return
+	}
+	c.after(d, func() {
+		if m.lives() {
+			do()
+		}
+	})
+}
+
+func (c *Cloud) reach(m *machine, s stage, kind EventKind) {
+	m.stage, m.changed, m.node = s, c.now, nil
+	c.recordOf(m, kind, "")
+}
+
+// takeDown makes a machine go down.
+func (c *Cloud) takeDown(m *machine, why string, taken bool) {
+	m.before, m.deleted, m.changed, m.taken, m.node = m.instance, c.now, c.now, taken, nil
+	going := *m.instance
+	going.Deleting = true
+	m.instance = &going
+	c.recordOf(m, EventDeleting, "%s", why)
+	d := newDice(c.opts.Seed, "shutdown", m.instance.ID).in(c.opts.Timing.Shutdown)
+	if d <= 0 {
+		c.finish(m)
+		return
+	}
+	c.after(d, func() { c.finish(m) })
+}
+
+// finish makes a machine gone. It stays in the books for as long as an answer
+// may be old.
+func (c *Cloud) finish(m *machine) {
+	m.gone, m.node = c.now, nil
+	c.stats.count(m, c.now)
+	c.stats.Terminated++
+	c.recordOf(m, EventGone, "")
+	c.giveBack(m)
+	if lag := c.opts.Lag.longest(); lag > 0 {
+		c.after(lag, func() { c.strike(m) })
+		return
+	}
+	c.strike(m)
+}
+
+func (c *Cloud) strike(m *machine) {
+	i, _ := c.place(m.instance.ID)
+	c.machines = slices.Delete(c.machines, i, i+1)
+}

@@ -1,0 +1,252 @@
+package fake_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// player does random things to a cloud.
+type player struct {
+	cloud  *fake.Cloud
+	r      *rand.Rand
+	types  []*cloudprovider.InstanceType
+	tokens int
+
+	mu   *sync.Mutex
+	ids  map[string]string // token to instance, as Create said
+	errs []string
+}
+
+const stockOfEach, inCatalog = 3, 2
+
+// lawCloud is a cloud in which everything can happen.
+func lawCloud(t testing.TB, seed uint64) *fake.Cloud {
+	t.Helper()
+	cloud := world(t, fake.Options{
+		Seed: seed,
+		Timing: fake.Timing{Launch: fake.Span{Max: minute}, Registration: fake.Span{Max: 10 * second}, Initialization: fake.Span{Max: minute},
+			Shutdown: fake.Span{Max: 2 * minute}, Reboot: fake.Span{Max: minute}},
+		Stock:        []fake.Stock{{Count: stockOfEach}},
+		Reservations: []fake.Reservation{{ID: "cr", Capacity: inCatalog, InstanceTypes: []string{"m5.large", "c7g.large"}}},
+		Spot:         fake.Spot{Every: minute, Swing: 0.3, Lifetime: time.Hour, Advice: minute},
+		Breakdowns:   []fake.Breakdown{{Mean: time.Hour, Fault: fake.NodeFault{Type: "Ready", Status: corev1.ConditionFalse, CuredByReboot: true}}},
+		RateLimits:   []fake.RateLimit{{Burst: 20, Every: second}},
+	})
+	ice := &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity}
+	require.NoError(t, cloud.Script(
+		fake.And(fake.On("create"), fake.Chance(15)).Lose(), fake.And(fake.On("create"), fake.Chance(10)).Twice(),
+		fake.And(fake.InZone("b"), fake.Every(5)).Fail(ice), fake.And(fake.On("delete"), fake.Chance(20)).Lose(),
+		fake.Chance(5).Delay(7*second), fake.And(fake.On("create"), fake.Every(9)).Stall(),
+		fake.And(fake.On("create"), fake.Chance(20)).Refuse(cloudprovider.Scope{CapacityType: "spot"}), fake.And(fake.On("acknowledge"), fake.Chance(30)).Partly(cloudprovider.ErrThrottled),
+	))
+	return cloud
+}
+
+// move does one thing.
+func (p *player) move(ctx context.Context) {
+	switch n := p.r.IntN(20); {
+	case n < 7:
+		p.create(ctx)
+	case n < 10:
+		p.cloud.Advance(time.Duration(p.r.IntN(300)) * second)
+	case n < 13:
+		if id := p.anyID(ctx); id != "" {
+			_ = p.cloud.Delete(ctx, id) // also what is gone or throttled
+		}
+	case n == 13:
+		if id := p.anyID(ctx); id != "" {
+			_ = p.cloud.Reboot(ctx, id, fmt.Sprint(p.r.IntN(50)))
+		}
+	case n == 14:
+		notices, _ := p.cloud.Interruptions(ctx)
+		_ = cloudprovider.Acknowledge(ctx, p.cloud, notices...)
+	case n == 15:
+		p.cloud.Nodes()
+	default:
+		target := fake.Target{Count: p.r.IntN(3) + 1}
+		actions := []fake.Action{
+			fake.Interrupt(target, minute), fake.Stop(target), fake.Maintain(target, minute), fake.Rebalance(target), fake.Mend(target),
+			fake.Refill(keySpotA.Scope(), 1), fake.SetReservation("cr", inCatalog+p.r.IntN(2)), fake.PublishImage(fake.Image{ID: fmt.Sprint("v", p.r.IntN(5)), Architecture: "x86_64"}),
+		}
+		if err := p.cloud.After(time.Duration(p.r.IntN(100))*second, actions[p.r.IntN(len(actions))]); err != nil {
+			p.fault("%v", err)
+		}
+	}
+}
+
+func (p *player) create(ctx context.Context) {
+	where := []string{"", m5, spotA, anySp, inReservation, inA}[p.r.IntN(6)]
+	token := fmt.Sprint("t", p.r.IntN(p.tokens))
+	instance, err := p.cloud.Create(ctx, cloudprovider.LaunchRequest{
+		Token: token, Name: token, NodeClassRef: v1.NodeClassReference{Name: "default"}, Options: cloudprovider.LaunchOptions(p.types, requirements.MustParse(where)),
+	})
+	if err != nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first, known := p.ids[token]; known && first != instance.ID {
+		p.fault("token %s has both %s and %s", token, first, instance.ID)
+	}
+	p.ids[token] = instance.ID
+}
+
+func (p *player) fault(format string, args ...any) {
+	p.errs = append(p.errs, fmt.Sprintf(format, args...))
+}
+
+func (p *player) anyID(ctx context.Context) string {
+	list, err := p.cloud.List(ctx)
+	if err != nil || len(list) == 0 {
+		return ""
+	}
+	return list[p.r.IntN(len(list))].ID
+}
+
+// books are what the log tells.
+type books struct {
+	launched map[string]string // instance to offering
+	gone     map[string]bool
+	lost     map[string]int // places by offering that went to somebody else
+	refills  int
+}
+
+func booksOf(t testing.TB, cloud *fake.Cloud) books {
+	t.Helper()
+	b := books{launched: map[string]string{}, gone: map[string]bool{}, lost: map[string]int{}}
+	reason, byToken := map[string]string{}, map[string]int{}
+	events := cloud.Events()
+	for i, e := range events {
+		require.False(t, i > 0 && e.At.Before(events[i-1].At), "events are in order: %v", e)
+		switch e.Kind {
+		case fake.EventLaunched:
+			b.launched[e.InstanceID], _, _ = strings.Cut(e.Detail, " at ")
+			byToken[e.Object]++
+			require.Equal(t, 1, byToken[e.Object], "one machine for token %s", e.Object)
+		case fake.EventDeleting:
+			require.Empty(t, reason[e.InstanceID], "it goes down once")
+			reason[e.InstanceID] = e.Detail
+		case fake.EventGone:
+			require.False(t, b.gone[e.InstanceID], "it is gone once")
+			b.gone[e.InstanceID] = true
+			if r := reason[e.InstanceID]; r != "asked for" && r != "terminated by somebody else" {
+				b.lost[b.launched[e.InstanceID]]++
+			}
+		case fake.EventChanged:
+			if strings.HasPrefix(e.Detail, "refill") {
+				b.refills++
+			}
+		}
+	}
+	return b
+}
+
+// checkBooks compares what the cloud says with what its log tells.
+func checkBooks(t *testing.T, cloud *fake.Cloud) {
+	t.Helper()
+	cloud.ClearScript()
+	cloud.Advance(minute) // so that the rate limit lets the calls below pass
+	b, stats := booksOf(t, cloud), cloud.Stats()
+	require.Len(t, b.launched, stats.Launched)
+	require.Len(t, b.gone, stats.Terminated)
+
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	require.True(t, slices.IsSortedFunc(list, func(a, b *cloudprovider.Instance) int { return strings.Compare(a.ID, b.ID) }))
+	require.Len(t, list, stats.Launched-stats.Terminated, "what was launched is there or gone")
+	held, inReserve, names := map[string]int{}, 0, map[string]bool{}
+	for n, i := range list {
+		require.Equal(t, b.launched[i.ID], i.OfferingKey().String())
+		require.False(t, b.gone[i.ID])
+		held[b.launched[i.ID]]++
+		names[i.ID[strings.LastIndex(i.ID, "/")+1:]] = true
+		if i.ReservationID != "" {
+			inReserve++
+		}
+		if n < 10 {
+			got, err := cloud.Get(t.Context(), i.ID)
+			require.NoError(t, err)
+			require.Same(t, i, got)
+		}
+	}
+	for _, n := range cloud.Nodes() {
+		require.True(t, names[n.Name], "a node has a machine")
+	}
+	for _, it := range catalogOf(t, cloud) {
+		for i := range it.Offerings {
+			key := it.Offerings[i].Key(it.Name)
+			want := stockOfEach - held[key.String()] - b.lost[key.String()]
+			if key == keySpotA {
+				want += b.refills
+			}
+			require.GreaterOrEqual(t, want, 0, "more were sold than there were of %s", key)
+			if key.ReservationID != "" {
+				left := it.Offerings[i].ReservationCapacity
+				require.Contains(t, []int{max(inCatalog-inReserve, 0), max(inCatalog+1-inReserve, 0)}, left)
+				want = min(want, left)
+			}
+			require.Equal(t, want, freeOf(t, cloud, key), key)
+		}
+	}
+}
+
+// Whatever is done to a cloud, in whatever order: the machines listed are those
+// launched less those gone, stock is never below zero and adds up, no token has
+// two machines, and the same again comes out the same.
+func TestLaws(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			run := func() *player {
+				p := &player{cloud: lawCloud(t, seed), r: rand.New(rand.NewPCG(seed, 1)), tokens: 60, mu: &sync.Mutex{}, ids: map[string]string{}}
+				p.types = catalogOf(t, p.cloud)
+				for range 200 {
+					p.move(t.Context())
+				}
+				return p
+			}
+			p := run()
+			require.Empty(t, p.errs)
+			require.Equal(t, p.cloud.Log(), run().cloud.Log())
+			checkBooks(t, p.cloud)
+		})
+	}
+}
+
+// The same with several at once. Run with -race.
+func TestLawsAtOnce(t *testing.T) {
+	for seed := range uint64(8) {
+		cloud := lawCloud(t, seed)
+		types := catalogOf(t, cloud)
+		ids, mu := map[string]string{}, &sync.Mutex{}
+		var wg sync.WaitGroup
+		var players []*player
+		for n := range uint64(6) {
+			p := &player{cloud: cloud, types: types, r: rand.New(rand.NewPCG(seed, n)), tokens: 40, mu: mu, ids: ids}
+			players = append(players, p)
+			wg.Go(func() {
+				for range 60 {
+					p.move(t.Context())
+				}
+			})
+		}
+		wg.Wait()
+		for _, p := range players {
+			require.Empty(t, p.errs)
+		}
+		checkBooks(t, cloud)
+	}
+}

@@ -1,0 +1,159 @@
+package fake_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares a log with the file of that name. The lines of intent at its
+// top, which begin with "#", are kept.
+func golden(t *testing.T, name, intent, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "log", name+".txt")
+	got = "# " + intent + "\n" + got
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run with -update to write it")
+	require.Equal(t, string(want), got)
+}
+
+var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+
+// world is a cloud with m5.large and c7g.large in two zones, and the options
+// given.
+func world(t testing.TB, opts fake.Options) *fake.Cloud {
+	t.Helper()
+	if opts.InstanceTypes == nil {
+		opts.InstanceTypes = twoTypes(t)
+	}
+	cloud, err := fake.New(&opts)
+	require.NoError(t, err)
+	return cloud
+}
+
+func twoTypes(t testing.TB) []*cloudprovider.InstanceType {
+	t.Helper()
+	types, err := fake.NewCatalog(&fake.CatalogOptions{
+		Zones: []fake.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large", "c7g.large"},
+	})
+	require.NoError(t, err)
+	return types
+}
+
+// ask is a request for what where admits, from what the cloud shows, to the
+// extent that it can be launched.
+func ask(t testing.TB, cloud *fake.Cloud, token, where string) cloudprovider.LaunchRequest {
+	t.Helper()
+	types, err := cloud.InstanceTypes(t.Context(), nil)
+	require.NoError(t, err)
+	return cloudprovider.LaunchRequest{
+		Token: token, Name: token, NodePool: "general",
+		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
+		Options:      cloudprovider.LaunchOptions(types, requirements.MustParse(where)),
+	}
+}
+
+func launch(t testing.TB, cloud *fake.Cloud, token, where string) *cloudprovider.Instance {
+	t.Helper()
+	instance, err := cloud.Create(t.Context(), ask(t, cloud, token, where))
+	require.NoError(t, err)
+	return instance
+}
+
+const (
+	m5     = "node.kubernetes.io/instance-type = m5.large"
+	spotA  = m5 + ", karpenter.sh/capacity-type = spot, topology.kubernetes.io/zone = a"
+	spotB  = m5 + ", karpenter.sh/capacity-type = spot, topology.kubernetes.io/zone = b"
+	odA    = m5 + ", karpenter.sh/capacity-type = on-demand, topology.kubernetes.io/zone = a"
+	inA    = "topology.kubernetes.io/zone = a"
+	anySp  = "karpenter.sh/capacity-type = spot"
+	minute = time.Minute
+	second = time.Second
+)
+
+var keySpotA = cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: v1.CapacityTypeSpot}
+
+// A day in the life of a cloud with everything switched on comes out the same,
+// byte for byte, every time.
+func TestStory(t *testing.T) {
+	golden(t, "story", "Machines start, run dry, are interrupted, break, drift and go, with everything switched on.", story(t, 7))
+	require.Equal(t, story(t, 7), story(t, 7))
+	require.NotEqual(t, story(t, 7), story(t, 8), "the seed decides")
+}
+
+func story(t *testing.T, seed uint64) string {
+	cloud := world(t, fake.Options{
+		Seed: seed,
+		Timing: fake.Timing{
+			Launch: fake.Span{Min: 20 * time.Second, Max: 40 * time.Second}, Registration: fake.Exactly(5 * time.Second),
+			Initialization: fake.Span{Min: 10 * time.Second, Max: time.Minute},
+			Shutdown:       fake.Exactly(30 * time.Second), Reboot: fake.Exactly(45 * time.Second),
+		},
+		Lag:          fake.Lag{List: 2 * time.Second},
+		Stock:        []fake.Stock{{Scope: cloudprovider.Scope{CapacityType: v1.CapacityTypeSpot}, Count: 2, Every: 4 * minute}},
+		Spot:         fake.Spot{Every: 5 * minute, Swing: 0.3, Lifetime: 2 * time.Hour, Advice: 10 * minute},
+		Reservations: []fake.Reservation{{ID: "cr-1", Capacity: 1, InstanceTypes: []string{"m5.large"}, Expires: epoch.Add(3 * time.Hour), Warning: 20 * minute}},
+		Breakdowns:   []fake.Breakdown{{Mean: 6 * time.Hour, Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "SoftLockup", CuredByReboot: true}}},
+		RateLimits:   []fake.RateLimit{{Ops: []string{"create"}, Burst: 2, Every: 15 * time.Second}},
+	})
+	require.NoError(t, cloud.Script(
+		fake.Nth(5, "create").Lose(),
+		fake.And(fake.On("delete"), fake.Times(1)).Fail(cloudprovider.ErrThrottled),
+	))
+	require.NoError(t, cloud.After(90*minute, fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+	for i := range 8 {
+		for {
+			_, err := cloud.Create(t.Context(), ask(t, cloud, fmt.Sprint("web-", i), m5+", karpenter.sh/capacity-type != on-demand"))
+			if err == nil {
+				break
+			}
+			cloud.Advance(max(cloudprovider.RetryAfter(err), minute))
+		}
+		cloud.Advance(5 * time.Second)
+	}
+	for range 24 {
+		cloud.Advance(10 * minute)
+		notices, err := cloud.Interruptions(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, cloudprovider.Acknowledge(t.Context(), cloud, notices...))
+		for _, n := range cloud.Nodes() {
+			for _, condition := range n.Status.Conditions {
+				if condition.Type == "KernelReady" && condition.Status == corev1.ConditionFalse {
+					require.NoError(t, cloud.Reboot(t.Context(), n.Spec.ProviderID, fmt.Sprint("repair of ", condition.LastTransitionTime.Unix())))
+				}
+			}
+		}
+	}
+	list, err := cloud.List(t.Context())
+	require.NoError(t, err)
+	for _, instance := range list {
+		if !instance.Deleting {
+			if err := cloud.Delete(t.Context(), instance.ID); err != nil {
+				require.NoError(t, cloud.Delete(t.Context(), instance.ID))
+			}
+		}
+	}
+	cloud.Advance(minute)
+	var b strings.Builder
+	b.WriteString(cloud.Log())
+	fmt.Fprintf(&b, "%+v\n", cloud.Stats())
+	return b.String()
+}
