@@ -17,9 +17,21 @@ import (
 // as DriftDetector or one of the caller's own. The functions of this package
 // that use an ability find it this way, so a wrapper that implements it hides
 // what it wraps.
+//
+// A wrapper cannot know when it is written which abilities there will be within
+// it. One that wants to stand before them, but only where they are, has a method
+//
+//	As(target any) bool
+//
+// which is asked before Unwrap is followed. target is a *T; if the wrapper knows
+// that T and has it to offer, it sets *target and returns true. It is the same
+// arrangement as that of errors.As.
 func As[T any](p CloudProvider) (ability T, found bool) {
 	for p != nil {
 		if ability, found = p.(T); found {
+			return ability, true
+		}
+		if offers, ok := p.(interface{ As(target any) bool }); ok && offers.As(&ability) {
 			return ability, true
 		}
 		wrapper, ok := p.(interface{ Unwrap() CloudProvider })

@@ -15,13 +15,23 @@ import (
 // and ends by itself after some minutes, since clouds do not tell when stock
 // returns.
 //
+// With AvailabilityOptions.MaxTTL, a scope that is refused again soon after its
+// mark ended is marked for twice as long as before. With ProbeBudget, only so
+// many launches find out whether the stock is back, instead of all that wait
+// for it: see Admit.
+//
 // It is the one place in the package with a state. Any number of goroutines may
 // use it. The answers are a function of the calls made, the instants that the
 // clock gave and the numbers that the source of jitter gave, and of nothing
 // else. A clock that steps back does not revive marks that have ended.
 //
-// A provider keeps one for an account and region, marks it from the errors of
-// Create, and returns from InstanceTypes what Apply makes of the catalog.
+// A provider keeps one for an account and region, returns from InstanceTypes
+// what Apply makes of the catalog, and in Create
+//
+//  1. passes the options of the request through Admit,
+//  2. tells the outcome to Launched or MarkFromError.
+//
+// Notices of the cloud go to MarkFromInterruption.
 type Availability struct {
 	now  func() time.Time
 	opts AvailabilityOptions
@@ -35,6 +45,8 @@ type Availability struct {
 	// instance types have no mark at all; these say which.
 	inUse [fieldsEnd]int // marks by the fields of their scope
 	types map[string]int // marks by instance type, "" for any
+
+	past refusals
 }
 
 // NewAvailability returns an Availability without marks that reads the time
@@ -42,6 +54,7 @@ type Availability struct {
 // test. opts may be nil. The error lists every option that is not valid.
 func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availability, error) {
 	a := &Availability{now: now, marks: make(map[Scope]*queuedMark), types: make(map[string]int)}
+	a.past.records = make(map[Scope]*refusal)
 	if opts != nil {
 		a.opts = *opts
 	}
@@ -53,9 +66,7 @@ func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availabi
 	if len(f.errs) > 0 {
 		return nil, errors.Join(f.errs...)
 	}
-	a.opts.TTL = cmp.Or(a.opts.TTL, defaultTTL)
-	a.opts.MaxMarks = cmp.Or(a.opts.MaxMarks, defaultMaxMarks)
-	a.opts.TTLByReason = maps.Clone(a.opts.TTLByReason)
+	a.opts.complete()
 	return a, nil
 }
 
@@ -63,6 +74,10 @@ func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availabi
 // give for the reason, and returns the mark in force. Use OfferingKey.Scope for
 // a single offering. A scope that is marked already keeps the mark that ends
 // later, and its Since.
+//
+// How long the mark lasts, in this order: the TTL of the reason; doubled for
+// each earlier refusal that is remembered, up to MaxTTL (launches that fail
+// together while a mark stands are one refusal); plus jitter.
 func (a *Availability) MarkUnavailable(scope Scope, reason string) Mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,20 +119,24 @@ func (a *Availability) MarkAvailable(scope Scope) bool {
 	a.advance()
 	m, found := a.marks[scope]
 	if found {
-		heap.Remove(&a.queue, m.index)
-		a.forget(m)
+		a.unmark(m)
 	}
 	return found
 }
 
-// Clear ends all marks.
+// Clear ends all marks and forgets all refusals.
 func (a *Availability) Clear() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.advance()
+	a.clear()
+}
+
+func (a *Availability) clear() {
 	for len(a.queue) > 0 {
 		a.forget(heap.Pop(&a.queue).(*queuedMark))
 	}
+	a.past.clear()
 }
 
 // advance ends the marks whose time is up and returns the present instant.
@@ -126,29 +145,58 @@ func (a *Availability) advance() time.Time {
 	for len(a.queue) > 0 && !a.queue[0].Until.After(now) {
 		a.forget(heap.Pop(&a.queue).(*queuedMark))
 	}
+	a.past.advance(now)
 	return now
 }
 
-// mark records a mark that lasts at least the given time.
+// mark records that the scope was refused, by a mark that lasts at least the
+// given time.
 func (a *Availability) mark(now time.Time, scope Scope, reason string, atLeast time.Duration) Mark {
-	until := now.Add(max(a.opts.ttl(reason), atLeast))
-	if m, found := a.marks[scope]; found {
-		if until.After(m.Until) {
-			m.Until, m.Reason = until, reason
-			heap.Fix(&a.queue, m.index)
-		}
-		return m.Mark
+	m, marked := a.marks[scope]
+	past := a.refused(scope, marked)
+	until := now.Add(max(a.opts.ttl(reason, past.doublings()), atLeast))
+	switch {
+	case !marked:
+		m = a.insert(Mark{Scope: scope, Reason: reason, Since: now, Until: until})
+	case until.After(m.Until):
+		m.Until, m.Reason = until, reason
+		heap.Fix(&a.queue, m.index)
+	case past != nil && past.probing:
+		m.Reason = reason
 	}
-	m := &queuedMark{Mark: Mark{Scope: scope, Reason: reason, Since: now, Until: until}}
-	a.marks[scope] = m
+	if past != nil {
+		past.probing = false
+		a.past.rememberUntil(past, m.Until.Add(a.opts.ForgetAfter))
+	}
+	a.bound()
+	return m.Mark
+}
+
+// insert adds a mark on a scope that has none.
+func (a *Availability) insert(mark Mark) *queuedMark {
+	m := &queuedMark{Mark: mark}
+	a.marks[mark.Scope] = m
 	heap.Push(&a.queue, m)
-	a.inUse[scope.fields()]++
-	a.types[scope.InstanceType]++
+	a.inUse[mark.Scope.fields()]++
+	a.types[mark.Scope.InstanceType]++
 	a.sequence++
-	if len(a.queue) > a.opts.MaxMarks {
+	return m
+}
+
+// bound drops what is more than the options allow to keep.
+func (a *Availability) bound() {
+	for len(a.queue) > a.opts.MaxMarks {
 		a.forget(heap.Pop(&a.queue).(*queuedMark))
 	}
-	return m.Mark
+	for len(a.past.queue) > a.opts.MaxMarks {
+		a.past.drop(a.past.queue[0])
+	}
+}
+
+// unmark ends a mark that is still in the queue.
+func (a *Availability) unmark(m *queuedMark) {
+	heap.Remove(&a.queue, m.index)
+	a.forget(m)
 }
 
 // forget drops a mark that has left the queue.

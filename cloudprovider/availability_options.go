@@ -1,6 +1,7 @@
 package cloudprovider
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -20,6 +21,26 @@ type AvailabilityOptions struct {
 	// is missing has TTL. Above zero. The map is copied.
 	TTLByReason map[string]time.Duration
 
+	// MaxTTL bounds how long marks grow. Each time that a scope is refused anew
+	// while it is remembered (see ForgetAfter), its mark lasts twice as long as
+	// the time before, and at the most this long; a TTL that is longer already
+	// stays as it is. Default and zero: marks do not grow. Not below TTL.
+	MaxTTL time.Duration
+
+	// ForgetAfter is how long after the end of its mark a refused scope is
+	// remembered: for that time its next mark is longer, if MaxTTL is set, and
+	// it is on probation, if ProbeBudget is set. Default and zero: the longer
+	// of MaxTTL and ten times TTL. Not negative.
+	ForgetAfter time.Duration
+
+	// ProbeBudget is how many launches may try a scope on probation within
+	// each ProbePeriod; see Admit. Default and zero: any number. Not negative.
+	ProbeBudget int
+
+	// ProbePeriod is the period of ProbeBudget. It begins with the first
+	// launch that Admit lets through. Default and zero: TTL. Not negative.
+	ProbePeriod time.Duration
+
 	// Jitter lengthens each mark by a random share of up to this fraction, so
 	// that offerings refused together are not tried again together. From 0,
 	// the default, to 1.
@@ -32,14 +53,18 @@ type AvailabilityOptions struct {
 	Random interface{ Float64() float64 }
 
 	// MaxMarks bounds the memory. Beyond it, the mark that would end first is
-	// dropped; of those that end together, the first by Scope. Default and
-	// zero: 10,000, about 2 MB.
+	// dropped; of those that end together, the first by Scope. As many refused
+	// scopes are remembered, and the one to be forgotten first is dropped.
+	// Default and zero: 10,000, about 2 MB, and as much again for what is
+	// remembered.
 	MaxMarks int
 }
 
 const (
 	defaultTTL      = 3 * time.Minute
 	defaultMaxMarks = 10_000
+	// rememberedTTLs is how many times TTL a refusal is remembered by default.
+	rememberedTTLs = 10
 )
 
 func (f *faults) availabilityOptions(o *AvailabilityOptions) {
@@ -50,6 +75,18 @@ func (f *faults) availabilityOptions(o *AvailabilityOptions) {
 		if ttl := o.TTLByReason[reason]; ttl <= 0 {
 			f.add("ttlByReason: %s: %v; use a time above zero", reason, ttl)
 		}
+	}
+	if ttl := cmp.Or(o.TTL, defaultTTL); o.MaxTTL != 0 && o.MaxTTL < ttl {
+		f.add("maxTTL: %v; use a time of at least ttl, %v, or zero for marks that do not grow", o.MaxTTL, ttl)
+	}
+	if o.ForgetAfter < 0 {
+		f.add("forgetAfter: %v; use a time above zero, or zero for the default", o.ForgetAfter)
+	}
+	if o.ProbeBudget < 0 {
+		f.add("probeBudget: %d; use a number above zero, or zero for any number", o.ProbeBudget)
+	}
+	if o.ProbePeriod < 0 {
+		f.add("probePeriod: %v; use a time above zero, or zero for the default", o.ProbePeriod)
 	}
 	switch {
 	case !(o.Jitter >= 0 && o.Jitter <= 1): // also if it is not a number
@@ -62,11 +99,27 @@ func (f *faults) availabilityOptions(o *AvailabilityOptions) {
 	}
 }
 
-// ttl returns how long a mark for the reason lasts, jitter included.
-func (o *AvailabilityOptions) ttl(reason string) time.Duration {
+// complete fills in the defaults of valid options, and makes them their own.
+func (o *AvailabilityOptions) complete() {
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
+	o.MaxMarks = cmp.Or(o.MaxMarks, defaultMaxMarks)
+	o.TTLByReason = maps.Clone(o.TTLByReason)
+	o.ProbePeriod = cmp.Or(o.ProbePeriod, o.TTL)
+	o.ForgetAfter = cmp.Or(o.ForgetAfter, max(o.MaxTTL, product(o.TTL, rememberedTTLs)))
+}
+
+// remembers reports whether refusals matter after their marks have ended.
+func (o *AvailabilityOptions) remembers() bool { return o.MaxTTL > 0 || o.ProbeBudget > 0 }
+
+// ttl returns how long a mark for the reason lasts that has been doubled so
+// many times, jitter included.
+func (o *AvailabilityOptions) ttl(reason string, doublings int) time.Duration {
 	ttl, found := o.TTLByReason[reason]
 	if !found {
 		ttl = o.TTL
+	}
+	for ; doublings > 0 && ttl < o.MaxTTL; doublings-- {
+		ttl = min(product(ttl, 2), o.MaxTTL)
 	}
 	if o.Jitter == 0 {
 		return ttl
@@ -76,4 +129,12 @@ func (o *AvailabilityOptions) ttl(reason string) time.Duration {
 		return ttl
 	}
 	return ttl + time.Duration(extra)
+}
+
+// product returns d times n, or the longest duration if that is shorter.
+func product(d time.Duration, n int64) time.Duration {
+	if d > math.MaxInt64/time.Duration(n) {
+		return math.MaxInt64
+	}
+	return d * time.Duration(n)
 }

@@ -18,14 +18,26 @@
 //     is absent: [IsDrifted], [RepairPolicies], [Reboot], [Interruptions],
 //     [Acknowledge], [Vocabulary], [SupportsNodeClass], [NodeClassReady],
 //     [Name]. Do not assert the interfaces; call the functions.
-//   - An [Availability] remembers which offerings were out of stock.
+//   - An [Availability] remembers which offerings were out of stock, for longer
+//     the more often they were, and lets a few launches find out whether they
+//     are back.
 //
 // # To write a provider
 //
-// Implement CloudProvider and the abilities that the cloud has. Check the
-// catalog with [InstanceType.Validate], filter it through an Availability,
-// return errors as *Error, and take the labels of an Instance from
-// [LaunchOption.NodeLabels].
+// Implement CloudProvider and the abilities that the cloud has. Filter the
+// catalog through an Availability, return errors as *Error, and take the labels
+// of an Instance from [LaunchOption.NodeLabels]. What providers have in common
+// is in packages below this one, each of use without the others:
+//
+//	catalog   instance types from what a cloud says of machines; checks
+//	kubelet   reserved and eviction maths, numbers of pods
+//	pricing   price book: lists, spot, fees, commitments, staleness
+//	launch    options of a request filtered, ordered and cut to one call
+//	coalesce  many small calls made as few large ones
+//	retry     when to repeat what failed, by Kind
+//	drift     hash annotations of node classes
+//	garbage   instances without NodeClaims, and the reverse
+//	observe   events of every call, for logs and metrics
 //
 // # Left out
 //

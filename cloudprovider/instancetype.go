@@ -29,6 +29,10 @@ type InstanceType struct {
 	// Capacity is the full size of the machine, including "pods".
 	Capacity resources.List
 
+	// CapacityOverlays names, for each resource of Capacity that a NodeOverlay
+	// set, that overlay. Set by ApplyOverlays.
+	CapacityOverlays map[corev1.ResourceName]string
+
 	// Overhead is what the machine keeps from pods.
 	Overhead Overhead
 
@@ -39,6 +43,10 @@ type InstanceType struct {
 	// VolumeAttachmentLimits says how many volumes of a CSI driver can be
 	// attached at once, by driver name. A driver that is missing has no limit.
 	VolumeAttachmentLimits map[string]int64
+
+	// Devices are the devices for dynamic resource allocation that a node of
+	// this type will have. Devices that compare equal may be listed together.
+	Devices []InstanceDevice
 }
 
 // Overhead is what a node keeps from pods. The three parts add up.
@@ -154,10 +162,12 @@ func (t *InstanceType) Offering(key OfferingKey) (*Offering, bool) {
 }
 
 // Clone returns a copy of t that shares nothing with it that can change: the
-// offerings and limits of the copy may be written to.
+// offerings, limits, devices and overlay names of the copy may be written to.
 func (t *InstanceType) Clone() *InstanceType {
 	c := *t
 	c.Offerings = slices.Clone(t.Offerings)
 	c.VolumeAttachmentLimits = maps.Clone(t.VolumeAttachmentLimits)
+	c.CapacityOverlays = maps.Clone(t.CapacityOverlays)
+	c.Devices = cloneDevices(t.Devices)
 	return &c
 }

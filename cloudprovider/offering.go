@@ -37,6 +37,10 @@ type Offering struct {
 	// has a tiny price, so that it sorts first and cost still has a meaning.
 	Price float64
 
+	// PriceOverlay names the NodeOverlay that set Price. Empty means that it is
+	// the provider's own. Set by ApplyOverlays.
+	PriceOverlay string
+
 	// Available says that the cloud is believed to sell this now. A full
 	// reservation stays Available with ReservationCapacity 0; see Launchable.
 	Available bool

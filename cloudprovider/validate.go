@@ -22,6 +22,8 @@ import (
 //   - a capacity without room for a pod, with a negative amount, or less
 //     negative overhead;
 //   - a volume limit below zero;
+//   - a device without a driver, below one in number, with a node of its own,
+//     or an attribute without exactly one value;
 //   - of each offering: no zone or capacity type; a second one with the same
 //     key; a reservation ID on other than reserved capacity, or the reverse; a
 //     negative reservation capacity; a price that is not a number of USD per
@@ -55,6 +57,7 @@ func (t *InstanceType) Validate() error {
 			f.add("volumeAttachmentLimits: %s: %d; use zero or more, or leave the driver out for no limit", driver, n)
 		}
 	}
+	validateDevices(&f, t.Devices)
 	seen := make(map[OfferingKey]bool, len(t.Offerings))
 	for i := range t.Offerings {
 		o := &t.Offerings[i]

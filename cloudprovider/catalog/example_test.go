@@ -1,0 +1,82 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+func Example() {
+	capacity := resources.MustParse("cpu=2, memory=7577Mi, ephemeral-storage=20Gi, pods=29")
+	large, err := catalog.Machine{
+		Name: "m5.large", Arch: "amd64", Region: "eu",
+		Labels:   map[string]string{"example.com/family": "m5"},
+		Capacity: capacity,
+		Overhead: kubelet.EKS().Overhead(capacity, nil),
+		Offerings: []cloudprovider.Offering{
+			{Zone: "eu-a", CapacityType: "on-demand", Price: 0.1, Available: true},
+			{Zone: "eu-b", CapacityType: "spot", Price: 0.03, Available: true},
+		},
+	}.InstanceType("example.com/family", "example.com/gpu")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for r := range large.Requirements.All() {
+		fmt.Println(r)
+	}
+	// Output:
+	// example.com/family = m5
+	// !example.com/gpu
+	// karpenter.sh/capacity-type in (on-demand, spot)
+	// kubernetes.io/arch = amd64
+	// kubernetes.io/os = linux
+	// node.kubernetes.io/instance-type = m5.large
+	// !node.kubernetes.io/windows-build
+	// topology.kubernetes.io/region = eu
+	// topology.kubernetes.io/zone in (eu-a, eu-b)
+}
+
+func ExampleMachine_InstanceType() {
+	_, err := catalog.Machine{Name: "m5.large", Capacity: resources.MustParse("pods=10")}.InstanceType()
+	fmt.Println(err)
+	// Output:
+	// machine m5.large: arch: empty; use amd64 or arm64
+}
+
+func ExampleCheck() {
+	for _, problem := range catalog.Check("example", []*cloudprovider.InstanceType{nil, {
+		Name:      "m5.large",
+		Capacity:  resources.MustParse("cpu=2, pods=29"),
+		Overhead:  cloudprovider.Overhead{KubeReserved: resources.MustParse("cpu=70")},
+		Offerings: []cloudprovider.Offering{{Zone: "eu-a", CapacityType: "spot", Price: -1}},
+	}}, nil) {
+		fmt.Printf("%s: %q\n", problem.Severity, problem.Field)
+	}
+	// Output:
+	// Fault: ""
+	// Fault: "offering 0 (m5.large/eu-a/spot): price"
+	// Warning: "overhead"
+	// Warning: "requirements"
+}
+
+func ExampleCheckProvider() {
+	provider := named{shelf{types: []*cloudprovider.InstanceType{nil}}}
+	problems, err := catalog.CheckProvider(context.Background(), provider, nil, nil)
+	fmt.Println(catalog.Error(problems), err)
+	// Output:
+	// provider shelf: instance type without a name (0): nil; leave it out <nil>
+}
+
+func ExampleOpenLabels() {
+	fmt.Println(catalog.OpenLabels(&cloudprovider.InstanceType{
+		Name:      "m5.large",
+		Offerings: []cloudprovider.Offering{{Zone: "eu-a", CapacityType: "spot"}},
+	}))
+	// Output:
+	// [kubernetes.io/arch kubernetes.io/os node.kubernetes.io/instance-type node.kubernetes.io/windows-build topology.kubernetes.io/region]
+}

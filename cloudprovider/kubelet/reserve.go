@@ -1,0 +1,151 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// whole is a share of all of it.
+const whole = 10_000
+
+// Tier is one step of a Curve.
+type Tier struct {
+	// UpTo is where the tier ends, counted from zero. Zero means no end, and is
+	// for the last tier.
+	UpTo int64
+	// Share is the part of what lies in the tier that is taken, of 10,000.
+	Share int64
+}
+
+// Curve takes a share of an amount that changes with the size of the amount:
+// each tier has a share of its own of the part of the amount that lies in it.
+// The tiers are in the order of UpTo. Beyond the last one nothing is taken. The
+// zero Curve takes nothing.
+type Curve []Tier
+
+// Of returns the sum over the tiers, each rounded down to a whole unit.
+func (c Curve) Of(amount int64) int64 {
+	var total, from int64
+	for _, t := range c {
+		to := amount
+		if t.UpTo > 0 {
+			to = min(amount, t.UpTo)
+		}
+		total = plus(total, share(to-from, t.Share, whole, false))
+		from = max(from, to)
+	}
+	return total
+}
+
+// Validate returns nil if tiers follow each other and have shares from 0 to
+// 10,000, and otherwise an error that lists every fault.
+func (c Curve) Validate() error {
+	var faults []error
+	var from int64
+	for i, t := range c {
+		switch {
+		case t.UpTo == 0 && i < len(c)-1:
+			faults = append(faults, fmt.Errorf("tier %d: upTo: 0, but another follows; only the last has no end", i))
+		case t.UpTo < 0 || t.UpTo != 0 && t.UpTo <= from:
+			faults = append(faults, fmt.Errorf("tier %d: upTo: %d; use more than %d, where it begins", i, t.UpTo, from))
+		}
+		if t.Share < 0 || t.Share > whole {
+			faults = append(faults, fmt.Errorf("tier %d: share: %d; use 0 to %d, parts of ten thousand", i, t.Share, whole))
+		}
+		from = max(from, t.UpTo)
+	}
+	return errors.Join(faults...)
+}
+
+// Reserve is how much of one resource is kept from pods. The zero Reserve keeps
+// nothing.
+type Reserve struct {
+	// Flat is kept on every node.
+	Flat int64
+	// PerPod is kept for each pod that the node may run.
+	PerPod int64
+	// Curve is kept on top, by the capacity of the node.
+	Curve Curve
+
+	// Max bounds the sum. Zero is no bound.
+	Max int64
+	// MaxShare bounds the sum by a part of the capacity, of 10,000, rounded
+	// down. Zero is no bound.
+	MaxShare int64
+
+	// Small is kept instead of all this on nodes with a capacity below
+	// SmallBelow.
+	Small, SmallBelow int64
+}
+
+// Of returns what is kept of a capacity on a node for so many pods:
+//
+//  1. Small, if capacity is below SmallBelow;
+//  2. else Flat, and PerPod for each pod, and Curve of the capacity,
+//  3. at the most Max and MaxShare of the capacity, where they are set.
+func (r Reserve) Of(capacity, pods int64) int64 {
+	capacity, pods = max(capacity, 0), max(pods, 0)
+	if capacity < r.SmallBelow {
+		return max(r.Small, 0)
+	}
+	kept := plus(max(r.Flat, 0), times(r.PerPod, pods))
+	kept = plus(kept, r.Curve.Of(capacity))
+	if r.Max > 0 {
+		kept = min(kept, r.Max)
+	}
+	if r.MaxShare > 0 {
+		kept = min(kept, share(capacity, r.MaxShare, whole, false))
+	}
+	return kept
+}
+
+// Validate returns nil if no field is negative, MaxShare is at most 10,000 and
+// the Curve is valid, and otherwise an error that lists every fault.
+func (r Reserve) Validate() error {
+	var faults []error
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"flat", r.Flat}, {"perPod", r.PerPod}, {"max", r.Max}, {"small", r.Small}, {"smallBelow", r.SmallBelow}} {
+		if f.value < 0 {
+			faults = append(faults, fmt.Errorf("%s: %d; use zero or more", f.name, f.value))
+		}
+	}
+	if r.MaxShare < 0 || r.MaxShare > whole {
+		faults = append(faults, fmt.Errorf("maxShare: %d; use 0 to %d, parts of ten thousand", r.MaxShare, whole))
+	}
+	if err := r.Curve.Validate(); err != nil {
+		faults = append(faults, fmt.Errorf("curve: %w", err))
+	}
+	return errors.Join(faults...)
+}
+
+// share returns amount*num/den without overflow on the way. Amounts and shares
+// below zero count as zero.
+func share(amount, num, den int64, up bool) int64 {
+	if amount <= 0 || num <= 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(uint64(amount), uint64(num))
+	if hi >= uint64(den) {
+		return math.MaxInt64
+	}
+	quotient, rest := bits.Div64(hi, lo, uint64(den))
+	if up && rest > 0 {
+		quotient++
+	}
+	return int64(min(quotient, math.MaxInt64))
+}
+
+// plus adds two amounts that are not negative.
+func plus(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// times multiplies two amounts; negative ones count as zero.
+func times(a, b int64) int64 { return share(a, b, 1, false) }

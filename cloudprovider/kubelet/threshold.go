@@ -1,0 +1,150 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Signal is what a kubelet watches to decide on eviction: a key of evictionHard
+// in its configuration.
+type Signal string
+
+// The signals of the kubelet.
+const (
+	// MemoryAvailable is free memory. Its threshold is kept from pods.
+	MemoryAvailable Signal = "memory.available"
+	// NodeFSAvailable is free space on the disk of the kubelet. Its threshold
+	// is kept from pods, as ephemeral storage.
+	NodeFSAvailable Signal = "nodefs.available"
+	// NodeFSInodesFree is free inodes on that disk. Pods do not request
+	// inodes, so nothing is kept.
+	NodeFSInodesFree Signal = "nodefs.inodesFree"
+	// ImageFSAvailable is free space on the disk of images. Nothing is kept.
+	ImageFSAvailable Signal = "imagefs.available"
+	// ImageFSInodesFree is free inodes on that disk. Nothing is kept.
+	ImageFSInodesFree Signal = "imagefs.inodesFree"
+	// PIDAvailable is free process ids. Nothing is kept.
+	PIDAvailable Signal = "pid.available"
+)
+
+// Signals returns the signals, sorted. The slice is the caller's.
+func Signals() []Signal {
+	return []Signal{ImageFSAvailable, ImageFSInodesFree, MemoryAvailable, NodeFSAvailable, NodeFSInodesFree, PIDAvailable}
+}
+
+// percentUnits is one percent, in the units of Threshold. Six decimals are more
+// than anybody writes.
+const percentUnits = 1_000_000
+
+// Threshold is how much must stay free: an amount, or a part of the capacity. It
+// is comparable. The zero Threshold is an amount of nothing.
+type Threshold struct {
+	value   int64 // bytes or units, or millionths of a percent
+	percent bool
+}
+
+// Amount returns the threshold of an amount, in the unit of the resource. An
+// amount below zero counts as zero.
+func Amount(n int64) Threshold { return Threshold{value: max(n, 0)} }
+
+// Percent returns the threshold of so many whole percent of the capacity. Values
+// outside 0 to 100 count as the nearer of the two.
+func Percent(n int64) Threshold {
+	return Threshold{value: min(max(n, 0), 100) * percentUnits, percent: true}
+}
+
+// ParseThreshold reads a threshold as kubelet configurations have it: a
+// percentage from 0% to 100%, with up to six decimals, or a quantity that is not
+// negative, such as 100Mi, rounded up to a whole unit. The error says what is
+// wrong with the text and what is wanted.
+func ParseThreshold(text string) (Threshold, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	if !percent {
+		q, err := resource.ParseQuantity(text)
+		if err != nil {
+			return Threshold{}, fmt.Errorf("threshold %q: use a percentage such as 10%%, or a quantity such as 100Mi", text)
+		}
+		if q.Sign() < 0 {
+			return Threshold{}, fmt.Errorf("threshold %q: negative; use zero or more", text)
+		}
+		// FromResourceList rounds up and refuses what is out of range.
+		list, err := resources.FromResourceList(corev1.ResourceList{corev1.ResourceMemory: q})
+		if err != nil {
+			return Threshold{}, fmt.Errorf("threshold %q: %w", text, err)
+		}
+		return Threshold{value: list.Get(corev1.ResourceMemory)}, nil
+	}
+	integer, fraction, _ := strings.Cut(number, ".")
+	units, ok := decimal(integer, fraction)
+	if !ok {
+		return Threshold{}, fmt.Errorf("threshold %q: use a percentage from 0%% to 100%%, with at most six decimals", text)
+	}
+	return Threshold{value: units, percent: true}, nil
+}
+
+// decimal reads a percentage in units of a millionth.
+func decimal(integer, fraction string) (int64, bool) {
+	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
+	if integer == "" || len(fraction) > 6 || !digits(integer) || !digits(fraction) {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(integer+fraction+strings.Repeat("0", 6-len(fraction)), 10, 64)
+	return n, err == nil && n <= 100*percentUnits
+}
+
+// Of returns how much must stay free of a capacity. A percentage is rounded up.
+// 100% switches the threshold off, as it does in the kubelet, and is nothing.
+func (t Threshold) Of(capacity int64) int64 {
+	switch {
+	case !t.percent:
+		return t.value
+	case t.value >= 100*percentUnits:
+		return 0
+	}
+	return share(capacity, t.value, 100*percentUnits, true)
+}
+
+// String returns the text that ParseThreshold reads back to the same threshold:
+// a percentage without needless zeros, or a quantity in binary notation.
+func (t Threshold) String() string {
+	if !t.percent {
+		return resources.Format(corev1.ResourceMemory, t.value)
+	}
+	text := strconv.FormatInt(t.value/percentUnits, 10)
+	if rest := t.value % percentUnits; rest > 0 {
+		text += "." + strings.TrimRight(fmt.Sprintf("%06d", rest), "0")
+	}
+	return text + "%"
+}
+
+// ParseThresholds reads an evictionHard map. A signal that is missing is missing
+// in the result. The error lists every fault, sorted by signal: one that the
+// kubelet does not know, and a value that ParseThreshold does not take.
+func ParseThresholds(m map[string]string) (map[Signal]Threshold, error) {
+	var faults []error
+	out := make(map[Signal]Threshold, len(m))
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		t, err := ParseThreshold(m[key])
+		switch {
+		case !slices.Contains(Signals(), Signal(key)):
+			faults = append(faults, fmt.Errorf("evictionHard: %q is no signal; use one of %v", key, Signals()))
+		case err != nil:
+			faults = append(faults, fmt.Errorf("evictionHard: %s: %w", key, err))
+		default:
+			out[Signal(key)] = t
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
+}

@@ -1,0 +1,26 @@
+// Package launch makes the list that goes to the cloud out of the options of a
+// launch request: filtered, put in order, and cut to what one call takes.
+//
+// # Model
+//
+// [Select] takes a LaunchRequest and [Options], and gives a [Selection]: the
+// options to send, best first, and for every other one the reason why it is not
+// among them. It works in steps: what cannot be launched is left out; spot
+// capacity that is dearer than the cheapest capacity on demand is left out;
+// capacity types that one call cannot mix are left out; machines that are out of
+// the ordinary go last, unless they were asked for; the rest is cheapest first;
+// what is beyond the limit is cut, so that minValues hold as far as they can.
+//
+// # Left out
+//
+// Subnets, images, launch templates, and which reservation to use of several:
+// they are each cloud's own. A LaunchRequest has only options that fit the pods,
+// so resources are not looked at again.
+//
+// # Guarantees
+//
+// The same request gives the same Selection, whatever the order of its options.
+// Inputs are not modified. Nothing is ever in a Selection that is not in the
+// request, and each option of the request is either selected or dropped with a
+// reason.
+package launch

@@ -1,0 +1,228 @@
+package launch
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Select returns which of req.Options to send to the cloud, and in which order.
+// The steps, in this order:
+//
+//  1. An option that is Incomplete, Unlaunchable or a Duplicate is dropped.
+//  2. Unless KeepDearSpot is set: if there are options of capacity type
+//     on-demand, those of spot that cost more than the cheapest of them are
+//     dropped (DearSpot). A price that is no number counts as the highest.
+//  3. If OneCapacityType is set: all but the options of one capacity type are
+//     dropped (OtherCapacityType). It is the first by Prefer for which the
+//     minimums of values hold, or else the first.
+//  4. If DropExotic is set: machines out of the ordinary are dropped if others
+//     are left (OutOfTheOrdinary).
+//  5. The rest is put in order, see Selection.Options.
+//  6. Beyond Limit instance types, in the order of their first option, the
+//     others are dropped (BeyondLimit). If minimums of values would fail by
+//     that, dearer types that add values take the place of the dearest ones
+//     that add none; if that does not meet them all, other sets of types are
+//     searched for one that does, in a bounded number of steps.
+//
+// The minimums are those of req.Requirements (Requirement.MinValues): so many
+// different values of a label, among those that the requirement admits, must be
+// had by the options together. Steps 2 and 4 are not taken if a minimum that
+// held before would fail after them (Spared).
+//
+// A nil req has nothing to select.
+func Select(req *cloudprovider.LaunchRequest, opts *Options) Selection {
+	if req == nil {
+		return Selection{}
+	}
+	w := &work{settings: opts.settings(req), minimums: minimums(req.Requirements)}
+	w.admit(req.Options)
+	if !w.KeepDearSpot {
+		w.dearSpot()
+	}
+	if w.OneCapacityType {
+		w.oneCapacityType()
+	}
+	w.exoticLast()
+	w.limit()
+	w.out.Options = w.options()
+	w.out.Unmet = w.unmet(w.left)
+	return w.out
+}
+
+// candidate is an option that is still in.
+type candidate struct {
+	cloudprovider.LaunchOption
+	key    cloudprovider.OfferingKey
+	price  float64
+	exotic string
+	values [][]string // by minimum
+}
+
+type work struct {
+	settings
+	minimums []minimum
+	left     []*candidate // in order
+	out      Selection
+}
+
+func (w *work) drop(c *candidate, r Reason, format string, args ...any) {
+	w.out.Dropped = append(w.out.Dropped, Dropped{Key: c.key, Reason: r, Detail: fmt.Sprintf(format, args...)})
+}
+
+// admit takes in what can be launched, in order.
+func (w *work) admit(options []cloudprovider.LaunchOption) {
+	var incomplete []Dropped
+	all := make([]*candidate, 0, len(options))
+	for _, o := range options {
+		if o.InstanceType == nil || o.Offering == nil {
+			incomplete = append(incomplete, dropIncomplete(o))
+			continue
+		}
+		all = append(all, &candidate{LaunchOption: o, key: o.Key(), price: priceOf(o)})
+	}
+	slices.SortFunc(incomplete, func(a, b Dropped) int {
+		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Detail, b.Detail))
+	})
+	w.out.Dropped = incomplete
+	slices.SortStableFunc(all, func(a, b *candidate) int {
+		if c := cmp.Compare(a.price, b.price); c != 0 {
+			return c
+		}
+		return cmp.Or(a.key.Compare(b.key), cmp.Compare(a.Offering.ID, b.Offering.ID))
+	})
+	var launchable []*candidate
+	for _, c := range all {
+		if !c.Offering.Launchable() {
+			why := "not available"
+			if c.Offering.Available {
+				why = "the reservation is full"
+			}
+			w.drop(c, Unlaunchable, "%s", why)
+			continue
+		}
+		launchable = append(launchable, c)
+	}
+	seen := map[cloudprovider.OfferingKey]bool{}
+	for _, c := range launchable {
+		if seen[c.key] {
+			w.drop(c, Duplicate, "there already, for no more")
+			continue
+		}
+		seen[c.key] = true
+		c.exotic = w.exoticName(c.InstanceType)
+		c.values = w.valuesOf(c.LaunchOption)
+		w.left = append(w.left, c)
+	}
+}
+
+// priceOf is the price to sort by, as LaunchOption.Compare does: what is no
+// number comes last.
+func priceOf(o cloudprovider.LaunchOption) float64 {
+	if math.IsNaN(o.Offering.Price) {
+		return math.Inf(1)
+	}
+	return o.Offering.Price
+}
+
+func dropIncomplete(o cloudprovider.LaunchOption) Dropped {
+	d := Dropped{Reason: Incomplete, Detail: "instance type and offering are nil; set both"}
+	switch {
+	case o.InstanceType != nil:
+		d.Key.InstanceType, d.Detail = o.InstanceType.Name, "the offering is nil; set both"
+	case o.Offering != nil:
+		d.Key, d.Detail = o.Offering.Key(""), "the instance type is nil; set both"
+	}
+	return d
+}
+
+// filter drops what keep does not want, unless minimums would fail by it.
+func (w *work) filter(r Reason, keep func(*candidate) bool, detail func(*candidate) string) {
+	var kept, gone []*candidate
+	for _, c := range w.left {
+		if keep(c) {
+			kept = append(kept, c)
+		} else {
+			gone = append(gone, c)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	if w.fails(w.left, kept) {
+		w.out.Spared = append(w.out.Spared, r)
+		return
+	}
+	w.left = kept
+	for _, c := range gone {
+		w.drop(c, r, "%s", detail(c))
+	}
+}
+
+func (w *work) dearSpot() {
+	i := slices.IndexFunc(w.left, func(c *candidate) bool { return c.Offering.CapacityType == v1.CapacityTypeOnDemand })
+	if i < 0 {
+		return
+	}
+	cheapest := w.left[i] // they are in order
+	w.filter(DearSpot, func(c *candidate) bool {
+		return c.Offering.CapacityType != v1.CapacityTypeSpot || c.price <= cheapest.price
+	}, func(c *candidate) string {
+		return fmt.Sprintf("%s USD/h, more than %s on demand for %s", usd(c.price), usd(cheapest.price), cheapest.key)
+	})
+}
+
+func (w *work) oneCapacityType() {
+	by := byCapacityType(w.left)
+	if len(by) < 2 {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(w.preference(a), w.preference(b)), cmp.Compare(a, b))
+	})
+	chosen := names[0]
+	if i := slices.IndexFunc(names, func(name string) bool { return len(w.unmet(by[name])) == 0 }); i >= 0 {
+		chosen = names[i]
+	}
+	for _, c := range w.left {
+		if c.Offering.CapacityType != chosen {
+			w.drop(c, OtherCapacityType, "the call is for %s", chosen)
+		}
+	}
+	w.left = by[chosen]
+}
+
+// exoticLast drops machines out of the ordinary or puts them last.
+func (w *work) exoticLast() {
+	ordinary := func(c *candidate) bool { return c.exotic == "" }
+	if w.DropExotic && slices.ContainsFunc(w.left, ordinary) {
+		w.filter(OutOfTheOrdinary, ordinary, func(c *candidate) string {
+			return c.exotic + " was not asked for"
+		})
+	}
+	slices.SortStableFunc(w.left, func(a, b *candidate) int {
+		switch {
+		case ordinary(a) == ordinary(b):
+			return 0
+		case ordinary(a):
+			return -1
+		}
+		return 1
+	})
+}
+
+func (w *work) options() []cloudprovider.LaunchOption {
+	options := make([]cloudprovider.LaunchOption, len(w.left))
+	for i, c := range w.left {
+		options[i] = c.LaunchOption
+	}
+	return options
+}
+
+func usd(price float64) string { return strconv.FormatFloat(price, 'g', 6, 64) }
