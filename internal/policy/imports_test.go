@@ -21,12 +21,14 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "budgets"}, contract...)
-	cloud    = append([]string{"amiselect", "aws/..."}, contract...)
+	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"fake", "disruption", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
-	{"api/v1", nil,
+	{"internal/structhash", nil,
+		"hashing is arithmetic over Go values"},
+	{"api/v1", []string{"internal/structhash"},
 		"the wire types are the bottom: a program that only reads manifests needs nothing else"},
 	{"provisioning/resources", nil,
 		"resource vectors are arithmetic and know nothing of pools or clouds"},
@@ -36,8 +38,12 @@ var layers = []layer{
 		"a budget is counted from its manifest and the time alone"},
 	{"cloudprovider", leaves,
 		"a provider author must not have to build the engine"},
-	{"cloudprovider/cloudprovidertest", contract,
+	{"cloudprovider/devicecel", contract,
+		"the CEL interpreter is large, so only those who select devices build it"},
+	{"cloudprovider/cloudprovidertest", append([]string{"cloudprovider/...", "fake"}, contract...),
 		"the conformance suite judges a provider by the contract alone"},
+	{"cloudprovider/...", append([]string{"cloudprovider/..."}, contract...),
+		"the parts of the provider kit stand beside the contract"},
 	{"provisioning", append([]string{"provisioning/internal/..."}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/internal/randproblem", append([]string{"provisioning", "fake"}, contract...),
@@ -52,7 +58,7 @@ var layers = []layer{
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"disruption/internal/...", append([]string{"disruption/internal/..."}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"aws/api/v1", []string{"api/v1"},
+	{"aws/api/v1", []string{"api/v1", "amiselect", "provisioning/requirements", "internal/structhash"},
 		"the AWS wire type is readable without the AWS SDK"},
 	{"aws/bootstrap", append([]string{"aws/api/v1"}, contract...),
 		"user data is made from values"},

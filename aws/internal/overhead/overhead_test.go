@@ -1,0 +1,191 @@
+package overhead_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+func m5large() overhead.Machine {
+	return overhead.Machine{VCPUs: 2, MemoryMiB: 8192, Prefixes: true, Interfaces: 3, Addresses: 10}
+}
+
+func class(family amiselect.Family, kubelet *awsv1.KubeletConfiguration) *awsv1.EC2NodeClass {
+	c := &awsv1.EC2NodeClass{}
+	c.Name = "nodes"
+	c.Spec.AMIFamily, c.Spec.Kubelet = &family, kubelet
+	return c
+}
+
+func settings(t *testing.T, c *awsv1.EC2NodeClass) overhead.Settings {
+	t.Helper()
+	s, err := overhead.NewSettings(c)
+	require.NoError(t, err)
+	return s
+}
+
+func TestMemory(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		machine overhead.Machine
+		lost    string
+		mib     int64
+	}{
+		{"m5.large", m5large(), "0.075", 7577},
+		{"g5g.xlarge", overhead.Machine{MemoryMiB: 8192, Arm64: true}, "0.075", 7518},
+		{"nothing is lost", m5large(), "0", 8192},
+		{"a whole number is not rounded up", overhead.Machine{MemoryMiB: 8000}, "0.075", 7400},
+		{"the least share is a MiB", m5large(), "0.000001", 8191},
+		{"nearly all is lost", m5large(), "0.999999", 0},
+		{"six decimals", overhead.Machine{MemoryMiB: 1_000_000}, "0.071251", 928_749},
+		{"less than Arm keeps", overhead.Machine{MemoryMiB: 32, Arm64: true}, "0.075", 0},
+		{"no memory", overhead.Machine{MemoryMiB: -5}, "0.075", 0},
+		{"beyond any machine", overhead.Machine{MemoryMiB: 1 << 62}, "0.5", 1 << 39},
+	} {
+		lost, err := overhead.ParseShare(c.lost)
+		require.NoError(t, err, c.name)
+		require.Equal(t, c.mib<<20, c.machine.Memory(lost), c.name)
+	}
+}
+
+func TestParseShare(t *testing.T) {
+	for text, want := range map[string]overhead.Share{
+		"0": 0, "0.075": overhead.DefaultMemoryShare, ".5": 500_000, "0.": 0, "00.1": 100_000, "0.999999": 999_999,
+	} {
+		got, err := overhead.ParseShare(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got, text)
+	}
+	for _, text := range []string{"", ".", "1", "1.0", "-0.1", "+0.1", "0.0000001", "7.5%", "0.0.1", "1e-2", "0,075", "9999999999"} {
+		_, err := overhead.ParseShare(text)
+		require.ErrorContains(t, err, "with at most six decimals", text)
+	}
+	require.Equal(t, "0.075", overhead.DefaultMemoryShare.String())
+	require.Equal(t, "0", overhead.Share(-1).String())
+	require.Equal(t, "0.999999", overhead.Share(1_000_000).String())
+}
+
+func TestPods(t *testing.T) {
+	big := overhead.Machine{VCPUs: 96, Prefixes: true, Interfaces: 15, Addresses: 50}
+	small := overhead.Machine{VCPUs: 2, Interfaces: 2, Addresses: 2}
+	efa := class(amiselect.FamilyAL2023, nil)
+	efa.Spec.NetworkInterfaces = []awsv1.NetworkInterface{
+		{InterfaceType: awsv1.InterfaceTypeInterface},
+		{DeviceIndex: 1, InterfaceType: awsv1.InterfaceTypeEFAOnly},
+		{NetworkCardIndex: 1, InterfaceType: awsv1.InterfaceTypeEFAOnly},
+	}
+	prefixes := overhead.Cluster{PrefixDelegation: true}
+	perCore := &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(4))}
+	for _, c := range []struct {
+		name    string
+		class   *awsv1.EC2NodeClass
+		machine overhead.Machine
+		cluster overhead.Cluster
+		want    int64
+	}{
+		{"by addresses", class(amiselect.FamilyAL2023, nil), m5large(), overhead.Cluster{}, 29},
+		{"an interface is reserved", class(amiselect.FamilyAL2023, nil), m5large(), overhead.Cluster{ReservedInterfaces: 1}, 20},
+		{"all interfaces are reserved", class(amiselect.FamilyAL2023, nil), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 0},
+		{"efa-only on the default card", efa, m5large(), overhead.Cluster{}, 20},
+		{"both", efa, m5large(), overhead.Cluster{ReservedInterfaces: 1}, 11},
+		{"maxPods", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 110},
+		{"maxPods of zero", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(0))}), m5large(), overhead.Cluster{}, 0},
+		{"podsPerCore", class(amiselect.FamilyAL2023, perCore), m5large(), overhead.Cluster{}, 8},
+		{"podsPerCore above", class(amiselect.FamilyAL2023, perCore), big, overhead.Cluster{}, 384},
+		{"podsPerCore of zero", class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(0))}), m5large(), overhead.Cluster{}, 29},
+		{"podsPerCore unknown to Bottlerocket", class(amiselect.FamilyBottlerocket, perCore), m5large(), overhead.Cluster{}, 29},
+		{"Windows", class(amiselect.FamilyWindows2022, nil), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 110},
+		{"Windows with podsPerCore", class(amiselect.FamilyWindows2022, perCore), m5large(), overhead.Cluster{}, 8},
+		{"Custom", class(amiselect.FamilyCustom, nil), m5large(), overhead.Cluster{}, 29},
+		{"no class", nil, m5large(), overhead.Cluster{}, 29},
+		{"prefixes, bounded", class(amiselect.FamilyAL2023, nil), m5large(), prefixes, 110},
+		{"prefixes, large", class(amiselect.FamilyAL2023, nil), big, prefixes, 250},
+		{"prefixes, few", class(amiselect.FamilyAL2023, nil), overhead.Machine{VCPUs: 2, Prefixes: true, Interfaces: 2, Addresses: 2}, prefixes, 34},
+		{"no prefixes on such machines", class(amiselect.FamilyAL2023, nil), small, prefixes, 4},
+		{"prefixes do not matter on Windows", class(amiselect.FamilyWindows2019, nil), m5large(), prefixes, 110},
+		{"a negative reserve is none", class(amiselect.FamilyAL2023, nil), m5large(), overhead.Cluster{ReservedInterfaces: -4}, 29},
+	} {
+		require.Equal(t, c.want, settings(t, c.class).Pods(c.machine, c.cluster), c.name)
+	}
+}
+
+func TestOverhead(t *testing.T) {
+	capacity := resources.MustParse("cpu=2, memory=7577Mi, ephemeral-storage=20Gi, pods=29")
+	of110 := capacity.With(corev1.ResourcePods, 110)
+	max110 := &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}
+	for _, c := range []struct {
+		name                    string
+		class                   *awsv1.EC2NodeClass
+		capacity                resources.List
+		kube, system, threshold string
+	}{
+		{"AL2023", class(amiselect.FamilyAL2023, nil), capacity,
+			"cpu=70m, memory=574Mi, ephemeral-storage=1Gi", "", "memory=100Mi, ephemeral-storage=2Gi"},
+		{"AL2023 reserves for addresses, not for maxPods", class(amiselect.FamilyAL2023, max110), of110,
+			"cpu=70m, memory=574Mi, ephemeral-storage=1Gi", "", "memory=100Mi, ephemeral-storage=2Gi"},
+		{"Custom as well", class(amiselect.FamilyCustom, max110), of110,
+			"cpu=70m, memory=574Mi, ephemeral-storage=1Gi", "", "memory=100Mi, ephemeral-storage=2Gi"},
+		{"Bottlerocket reserves for maxPods", class(amiselect.FamilyBottlerocket, max110), of110,
+			"cpu=70m, memory=1465Mi, ephemeral-storage=1Gi", "", "memory=100Mi, ephemeral-storage=2Gi"},
+		{"Windows reserves for its pods", class(amiselect.FamilyWindows2022, nil), of110,
+			"cpu=70m, memory=1465Mi, ephemeral-storage=1Gi", "", "memory=100Mi, ephemeral-storage=2Gi"},
+		{"the class sets some", class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
+			KubeReserved:   map[string]string{"memory": "300Mi", "pid": "100"},
+			SystemReserved: map[string]string{"cpu": "100m"},
+			EvictionHard:   map[string]string{"memory.available": "5%", "nodefs.available": "100%", "pid.available": "10%"},
+			EvictionSoft:   map[string]string{"memory.available": "50%"},
+		}), capacity, "cpu=70m, memory=300Mi, ephemeral-storage=1Gi, pid=100", "cpu=100m", "memory=397253018, ephemeral-storage=0"},
+	} {
+		got := settings(t, c.class).Overhead(m5large(), c.capacity)
+		require.Equal(t, resources.MustParse(c.kube).String(), got.KubeReserved.String(), c.name)
+		require.Equal(t, resources.MustParse(c.system).String(), got.SystemReserved.String(), c.name)
+		require.Equal(t, resources.MustParse(c.threshold).String(), got.EvictionThreshold.String(), c.name)
+	}
+}
+
+// An image that reserves for addresses and has none reserves for no pod, whatever
+// the number of pods is set to.
+func TestOverheadWithoutAddresses(t *testing.T) {
+	s := settings(t, class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}))
+	got := s.Overhead(overhead.Machine{VCPUs: 1}, resources.MustParse("cpu=1, memory=1Gi, pods=110"))
+	require.Equal(t, int64(255<<20), got.KubeReserved.Get(corev1.ResourceMemory))
+}
+
+func TestReservedCPU(t *testing.T) {
+	for cpu, want := range map[int64]int64{1: 60, 2: 70, 4: 80, 8: 90, 96: 310, 192: 550} {
+		got := settings(t, nil).Overhead(m5large(), resources.New(map[corev1.ResourceName]int64{corev1.ResourceCPU: cpu * 1000}))
+		require.Equal(t, want, got.KubeReserved.Get(corev1.ResourceCPU), cpu)
+	}
+}
+
+func TestSettingsThatCannotBeRead(t *testing.T) {
+	_, err := overhead.NewSettings(class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
+		MaxPods:        ptr(int32(-1)),
+		PodsPerCore:    ptr(int32(-2)),
+		KubeReserved:   map[string]string{"memory": "lots"},
+		SystemReserved: map[string]string{"gpu": "1"},
+		EvictionHard:   map[string]string{"memory.available": "110%"},
+	}))
+	require.Error(t, err)
+	require.True(t, strings.HasPrefix(err.Error(), "EC2NodeClass nodes: spec.kubelet: "))
+	for _, part := range []string{"maxPods: -1", "podsPerCore: -2", "kubeReserved: memory", `systemReserved: "gpu"`, "memory.available"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestClusterValidate(t *testing.T) {
+	require.NoError(t, overhead.DefaultCluster().Validate())
+	require.NoError(t, overhead.Cluster{}.Validate())
+	err := overhead.Cluster{ReservedInterfaces: -1, MemoryLost: 1_000_000}.Validate()
+	require.ErrorContains(t, err, "reserved network interfaces: -1")
+	require.ErrorContains(t, err, "memory lost: 1000000 millionths; use 0 to 999999")
+}

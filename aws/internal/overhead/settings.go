@@ -1,0 +1,158 @@
+package overhead
+
+import (
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Cluster is what holds for all nodes of a cluster. The zero value reserves no
+// interface, gives pods single addresses, and takes no memory to be lost; see
+// DefaultCluster.
+type Cluster struct {
+	// ReservedInterfaces is the number of network interfaces of each node that
+	// pods get no addresses from, because the network plugin keeps them for
+	// itself, as custom networking and security groups for pods do. Not below
+	// zero.
+	ReservedInterfaces int64
+	// PrefixDelegation says that the network plugin gives network interfaces
+	// prefixes in place of single addresses, where the machine can. The number
+	// of pods is then bounded by what Kubernetes is tested with: 110, and 250
+	// from 30 vCPUs on.
+	PrefixDelegation bool
+	// MemoryLost is the part of the memory of a machine that its nodes are taken
+	// not to report.
+	MemoryLost Share
+}
+
+// DefaultCluster returns a Cluster that loses DefaultMemoryShare of the memory.
+func DefaultCluster() Cluster { return Cluster{MemoryLost: DefaultMemoryShare} }
+
+// Validate returns nil, or an error that lists every field out of its range.
+func (c Cluster) Validate() error {
+	var faults []error
+	if c.ReservedInterfaces < 0 {
+		faults = append(faults, fmt.Errorf("reserved network interfaces: %d; use zero or more", c.ReservedInterfaces))
+	}
+	if c.MemoryLost != c.MemoryLost.bounded() {
+		faults = append(faults, fmt.Errorf("memory lost: %d millionths; use 0 to %d", int64(c.MemoryLost), int64(wholeShare-1)))
+	}
+	return errors.Join(faults...)
+}
+
+// Settings is what an EC2NodeClass says of the pods and the overhead of its
+// nodes. It is immutable. The zero value is a class of no known family.
+type Settings struct {
+	features    bootstrap.Features
+	maxPods     *int64
+	podsPerCore int64
+	efaOnly     []int64 // network cards of the interfaces without IP traffic
+	reserved    resources.List
+	system      resources.List
+	eviction    map[kubelet.Signal]kubelet.Threshold
+}
+
+// NewSettings reads a class: its resolved family, and of its spec kubelet and
+// networkInterfaces. The error lists every setting that cannot be read: a
+// resource in kubeReserved or systemReserved, a threshold in evictionHard, a
+// number below zero. A nil class has the settings of family Custom.
+func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
+	s := Settings{features: bootstrap.Family(class.ResolvedAMIFamily()).Features()}
+	if class == nil {
+		return s, nil
+	}
+	for _, n := range class.Spec.NetworkInterfaces {
+		if n.InterfaceType == awsv1.InterfaceTypeEFAOnly {
+			s.efaOnly = append(s.efaOnly, int64(n.NetworkCardIndex))
+		}
+	}
+	k := class.Spec.Kubelet
+	if k == nil {
+		return s, nil
+	}
+	var faults [5]error
+	s.reserved, faults[0] = kubelet.ParseReserved("kubeReserved", k.KubeReserved)
+	s.system, faults[1] = kubelet.ParseReserved("systemReserved", k.SystemReserved)
+	s.eviction, faults[2] = kubelet.ParseThresholds(k.EvictionHard)
+	if k.MaxPods != nil {
+		n := int64(*k.MaxPods)
+		s.maxPods, faults[3] = &n, notNegative("maxPods", n)
+	}
+	if k.PodsPerCore != nil && s.features.PodsPerCore {
+		s.podsPerCore = int64(*k.PodsPerCore)
+		faults[4] = notNegative("podsPerCore", s.podsPerCore)
+	}
+	if err := errors.Join(faults[:]...); err != nil {
+		return Settings{}, fmt.Errorf("EC2NodeClass %s: spec.kubelet: %w", class.Name, err)
+	}
+	return s, nil
+}
+
+func notNegative(name string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%s: %d; use zero or more", name, n)
+	}
+	return nil
+}
+
+// Pods returns how many pods a node of the machine runs:
+//
+//  1. maxPods of the class, if it is set;
+//  2. else what the interfaces of the default card have addresses for, if the
+//     family counts pods so. Interfaces that the cluster reserves, and those of
+//     type efa-only that the class puts on that card, have none;
+//  3. else 110, on Windows;
+//  4. of all that at most podsPerCore for each vCPU, if it is set and the family
+//     knows it.
+//
+// It may be zero, and then nothing fits.
+func (s Settings) Pods(m Machine, c Cluster) int64 {
+	pods := int64(windowsPods)
+	used := max(c.ReservedInterfaces, 0) + s.efaOnlyOn(m.Card)
+	switch {
+	case s.maxPods != nil:
+		pods = *s.maxPods
+	case s.features.ENILimitedPodDensity && c.PrefixDelegation && m.Prefixes:
+		pods = m.prefixPods(used)
+	case s.features.ENILimitedPodDensity:
+		pods = m.AddressPods(used)
+	}
+	return kubelet.PodsPerCore(pods, s.podsPerCore, min(max(m.VCPUs, 0), 1<<40)*1000)
+}
+
+func (s Settings) efaOnlyOn(card int64) int64 {
+	var n int64
+	for _, c := range s.efaOnly {
+		if c == card {
+			n++
+		}
+	}
+	return n
+}
+
+// Overhead returns what a node of the machine with this capacity keeps from pods:
+// the reserves and thresholds of kubelet.EKS, with those of the class in place of
+// them name by name and signal by signal.
+//
+// Memory is reserved for each pod. On Amazon Linux, and on images of which
+// nothing is known, that is each pod that the interfaces have single addresses
+// for, whatever the number of pods is set to and whatever the cluster reserves,
+// as that is what the script in the image counts. On the others it is each pod of
+// the capacity.
+func (s Settings) Overhead(m Machine, capacity resources.List) cloudprovider.Overhead {
+	rules := kubelet.EKS()
+	config := &kubelet.Config{KubeReserved: s.reserved, SystemReserved: s.system, EvictionHard: s.eviction}
+	if s.features.ENILimitedMemoryOverhead {
+		pods := m.AddressPods(s.efaOnlyOn(m.Card))
+		memory := resources.New(map[corev1.ResourceName]int64{corev1.ResourceMemory: rules.Memory.Of(0, pods)})
+		config.KubeReserved = memory.Merge(s.reserved)
+	}
+	return rules.Overhead(capacity, config)
+}
