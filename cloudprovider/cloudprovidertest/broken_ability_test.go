@@ -1,0 +1,205 @@
+package cloudprovidertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func brokenAbilities() []broken {
+	return slices.Concat(brokenCalls(), brokenHealth(), brokenNotices())
+}
+
+func brokenCalls() []broken {
+	return []broken{
+		{"call/cancelled", "a cache knows no context", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				return t.Cloud.InstanceTypes(context.WithoutCancel(ctx), pool)
+			}
+		}},
+		{"call/cancelled", "loses the cause", func(t *twist) {
+			t.list = func(ctx context.Context) ([]*cloudprovider.Instance, error) {
+				list, err := t.Cloud.List(ctx)
+				if ctx.Err() != nil {
+					return nil, unknown(err)
+				}
+				return list, err
+			}
+		}},
+		{"call/hanging", "waits for the cloud", func(t *twist) { t.heedless = true }},
+		{"call/behind", "a lock around the call", func(t *twist) { t.locked = true }},
+		{"call/concurrent", "one at a time", func(t *twist) {
+			var busy atomic.Bool
+			collision := make(chan struct{})
+			var once sync.Once
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				if !strings.Contains(req.Token, "call-concurrent") {
+					return t.Cloud.Create(ctx, req)
+				}
+				if !busy.CompareAndSwap(false, true) {
+					once.Do(func() { close(collision) })
+					return nil, errorText("busy")
+				}
+				defer busy.Store(false)
+				<-collision // takes as long as it takes for another to come
+				return t.Cloud.Create(ctx, req)
+			}
+		}},
+		{"call/kept", "marks what it handed out", func(t *twist) {
+			var mu sync.Mutex
+			shared, _ := t.Cloud.InstanceTypes(context.Background(), nil)
+			for i := range shared {
+				shared[i] = shared[i].Clone()
+			}
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				_, err := t.Cloud.InstanceTypes(ctx, pool)
+				if err != nil {
+					return nil, err
+				}
+				return shared, nil
+			}
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Create(ctx, req)
+				var e *cloudprovider.Error
+				mu.Lock()
+				defer mu.Unlock()
+				if errors.As(err, &e) && len(e.Offerings) > 0 {
+					for _, i := range shared {
+						if o, found := i.Offering(e.Offerings[0]); found {
+							o.Available = false
+						}
+					}
+				}
+				return instance, err
+			}
+		}},
+		{"call/kept", "going down in place", func(t *twist) {
+			var mu sync.Mutex
+			kept := map[string]*cloudprovider.Instance{}
+			recreate(func(i *cloudprovider.Instance) {
+				mu.Lock()
+				defer mu.Unlock()
+				kept[i.ID] = i
+			})(t)
+			t.deleted = func(ctx context.Context, id string) error {
+				err := t.Cloud.Delete(ctx, id)
+				mu.Lock()
+				defer mu.Unlock()
+				if i := kept[id]; i != nil && err == nil {
+					i.Deleting = true
+				}
+				return err
+			}
+		}},
+		{"call/constant", "a name with a number", func(t *twist) {
+			var n atomic.Int64
+			t.name = func() string { return fmt.Sprintf("fake-%d", n.Add(1)) }
+		}},
+		{"call/constant", "no name", func(t *twist) { t.name = func() string { return "" } }},
+	}
+}
+
+func brokenHealth() []broken {
+	return []broken{
+		{"drift/none", "what cannot be known is drift", func(t *twist) {
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				drift, err := t.Cloud.IsDrifted(ctx, claim)
+				if err == nil && drift.Reason == "" {
+					drift = cloudprovider.Drift{Reason: hashDrift, Detail: "no hash"}
+				}
+				return drift, err
+			}
+		}},
+		{"drift/none", "writes down that it looked", func(t *twist) {
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				claim.Annotations["checked"] = "yes"
+				return t.Cloud.IsDrifted(ctx, claim)
+			}
+		}},
+		{"drift/seen", "says it in two lines", func(t *twist) {
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				drift, err := t.Cloud.IsDrifted(ctx, claim)
+				if drift.Reason != "" {
+					drift.Detail += "\nsee above"
+				}
+				return drift, err
+			}
+		}},
+		{"drift/seen", "never looks", func(t *twist) {
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				_, err := t.Cloud.IsDrifted(ctx, claim)
+				return cloudprovider.Drift{}, err
+			}
+		}},
+		{"drift/gone", "what is gone has not drifted", func(t *twist) {
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				drift, err := t.Cloud.IsDrifted(ctx, claim)
+				if errors.Is(err, cloudprovider.ErrNotFound) {
+					return cloudprovider.Drift{}, nil
+				}
+				return drift, err
+			}
+		}},
+		{"repair/valid", "no fallback", func(t *twist) {
+			t.policies = func() []cloudprovider.RepairPolicy { return t.Cloud.RepairPolicies()[1:] }
+		}},
+		{"repair/reboot", "restarts that it cannot do", func(t *twist) { t.withoutReboot = true }},
+		{"reboot/once", "restarts each time", func(t *twist) {
+			var n atomic.Int64
+			t.reboot = func(ctx context.Context, id, operation string) error {
+				return t.Cloud.Reboot(ctx, id, fmt.Sprint(operation, n.Add(1)))
+			}
+		}},
+		{"reboot/gone", "what is gone needs no restart", func(t *twist) {
+			t.reboot = func(ctx context.Context, id, operation string) error {
+				err := t.Cloud.Reboot(ctx, id, operation)
+				if errors.Is(err, cloudprovider.ErrNotFound) {
+					return nil
+				}
+				return err
+			}
+		}},
+	}
+}
+
+// hashDrift is a reason of drift.
+const hashDrift = "HashDrift"
+
+func brokenNotices() []broken {
+	type notices = []cloudprovider.Interruption
+	renotice := func(change func(notices)) func(*twist) {
+		return func(t *twist) {
+			t.interrupted = func(ctx context.Context) (notices, error) {
+				all, err := t.Cloud.Interruptions(ctx)
+				change(all)
+				return all, err
+			}
+		}
+	}
+	return []broken{
+		{"notice/delivered", "all notices are alike", renotice(func(all notices) {
+			for i := range all {
+				all[i].Kind = cloudprovider.InterruptionSpot
+			}
+		})},
+		{"notice/sorted", "the latest first", renotice(slices.Reverse[notices])},
+		{"notice/acknowledged", "does not know that ID", func(t *twist) {
+			t.acknowledged = func(ctx context.Context, ids ...string) error {
+				if slices.Contains(ids, "no-such-notice") {
+					return cloudprovider.ErrNotFound
+				}
+				return t.Cloud.Acknowledge(ctx, ids...)
+			}
+		}},
+		{"notice/acknowledged", "keeps them all", func(t *twist) {
+			t.acknowledged = func(context.Context, ...string) error { return nil }
+		}},
+	}
+}

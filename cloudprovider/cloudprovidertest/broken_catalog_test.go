@@ -1,0 +1,142 @@
+package cloudprovidertest_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// recatalog has InstanceTypes return copies with a change.
+func recatalog(change func([]*cloudprovider.InstanceType) []*cloudprovider.InstanceType) func(*twist) {
+	return func(t *twist) {
+		t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+			types, err := t.Cloud.InstanceTypes(ctx, pool)
+			if err != nil {
+				return nil, err
+			}
+			for i := range types {
+				types[i] = types[i].Clone()
+			}
+			return change(types), nil
+		}
+	}
+}
+
+// retype changes the last type of the catalog, which is none that the suite
+// launches.
+func retype(change func(*cloudprovider.InstanceType)) func(*twist) {
+	return recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+		change(types[len(types)-1])
+		return types
+	})
+}
+
+func brokenCatalogs() []broken {
+	return slices.Concat(brokenTypes(), []broken{
+		{"catalog/stable", "the order of a map", func(t *twist) {
+			var turn atomic.Int64
+			recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+				last := types[len(types)-1]
+				last.Requirements = last.Requirements.With(requirements.In("example.com/turn", strconv.FormatInt(turn.Add(1), 10)))
+				return types
+			})(t)
+		}},
+		{"catalog/unfiltered", "filters by the pool", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
+				reqs, _ := requirements.FromNodePool(pool, t.Vocabulary())
+				return slices.DeleteFunc(types, func(i *cloudprovider.InstanceType) bool {
+					r, found := reqs.Get(corev1.LabelInstanceTypeStable)
+					return found && !r.Has(i.Name)
+				}), err
+			}
+		}},
+		{"catalog/unfiltered", "writes to the pool", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				if len(pool.Spec.Template.Spec.Requirements) > 0 {
+					pool.Spec.Template.Spec.Requirements[0].Values = nil
+				}
+				return t.Cloud.InstanceTypes(ctx, pool)
+			}
+		}},
+		{"class/ready", "never ready", func(t *twist) {
+			t.ready = func(ctx context.Context, ref v1.NodeClassReference) error {
+				if err := t.Cloud.NodeClassReady(ctx, ref); err != nil {
+					return err
+				}
+				return cloudprovider.ErrNotReady
+			}
+		}},
+		{"class/missing", "a default in place of what is missing", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
+				if cloudprovider.KindOf(err) == cloudprovider.KindNotFound {
+					pool = pool.DeepCopy()
+					pool.Spec.Template.Spec.NodeClassRef.Name = "default"
+					return t.Cloud.InstanceTypes(ctx, pool)
+				}
+				return types, err
+			}
+		}},
+		{"class/foreign", "takes every kind for its own", func(t *twist) {
+			foreign := schema.GroupKind{Group: "conformance.example.com", Kind: "ForeignNodeClass"}
+			t.supported = func() []schema.GroupKind { return append(t.Cloud.SupportedNodeClasses(), foreign) }
+		}},
+		{"class/unready", "says so only when asked", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				types, err := t.Cloud.InstanceTypes(ctx, pool)
+				if cloudprovider.KindOf(err) == cloudprovider.KindNotReady {
+					return nil, nil
+				}
+				return types, err
+			}
+		}},
+	})
+}
+
+func brokenTypes() []broken {
+	return []broken{
+		{"catalog/sound", "a price of zero", retype(func(t *cloudprovider.InstanceType) { t.Offerings[0].Price = 0 })},
+		{"catalog/sound", "a nil entry", recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+			return append(types, nil)
+		})},
+		{"catalog/sorted", "by price", recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+			return cloudprovider.OrderByPrice(types, requirements.Set{})
+		})},
+		{"catalog/sorted", "offerings from the last", retype(func(t *cloudprovider.InstanceType) { slices.Reverse(t.Offerings) })},
+		{"catalog/labels", "no word of GPUs", retype(func(t *cloudprovider.InstanceType) {
+			t.Requirements = t.Requirements.Without(fake.LabelInstanceGPUName)
+		})},
+		{"catalog/offerings", "a zone that nothing is offered in", retype(func(t *cloudprovider.InstanceType) {
+			t.Requirements = t.Requirements.Without(corev1.LabelTopologyZone).With(
+				requirements.In(corev1.LabelTopologyZone, "zone-a", "zone-b", "zone-c"))
+		})},
+		{"catalog/reservations", "each offering for itself", retype(func(t *cloudprovider.InstanceType) {
+			for i, zone := range []string{"zone-a", "zone-b"} {
+				t.Offerings = append(t.Offerings, cloudprovider.Offering{
+					Zone: zone, CapacityType: v1.CapacityTypeReserved, ReservationID: "cr-1",
+					Requirements: t.Offerings[i*2].Requirements, Price: 1000, Available: true, ReservationCapacity: i + 1,
+				})
+			}
+			slices.SortFunc(t.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(t.Name).Compare(b.Key(t.Name)) })
+			t.Requirements = t.Requirements.Without(v1.CapacityTypeLabelKey).With(
+				requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypes()...))
+		})},
+		{"catalog/capacity", "memory in MiB", retype(func(t *cloudprovider.InstanceType) {
+			t.Capacity = t.Capacity.With(corev1.ResourceMemory, t.Capacity.Get(corev1.ResourceMemory)>>20)
+		})},
+		{"catalog/capacity", "overhead of a larger machine", retype(func(t *cloudprovider.InstanceType) {
+			t.Overhead.SystemReserved = resources.MustParse("cpu=64")
+		})},
+	}
+}

@@ -1,0 +1,124 @@
+package cloudprovidertest_test
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// broken is a provider that breaks one rule, in a way in which providers do.
+type broken struct {
+	check string // the one that has to find it
+	how   string
+	twist func(*twist)
+}
+
+// brokenProviders has at least one for each check.
+func brokenProviders() []broken {
+	return slices.Concat(brokenCatalogs(), brokenCreates(), brokenTokens(), brokenInstances(), brokenLists(), brokenAbilities())
+}
+
+// TestUntwisted holds that the harness of the broken providers passes every
+// check, and skips none, as long as nothing is twisted.
+func TestUntwisted(t *testing.T) {
+	for _, r := range cloudprovidertest.Examine(t, twisted(nil)) {
+		require.True(t, r.Passed(), "%s", r)
+	}
+}
+
+// TestBroken holds that each check can fail, and finds no fault but its own.
+func TestBroken(t *testing.T) {
+	for _, b := range brokenProviders() {
+		t.Run(b.check+": "+b.how, func(t *testing.T) {
+			t.Parallel()
+			for _, r := range cloudprovidertest.Examine(t, twisted(b.twist)) {
+				if r.Check.Name == b.check {
+					require.NotEmpty(t, r.Failures, "%s", r)
+					require.Contains(t, strings.Join(strings.Fields(r.String()), " "), r.Check.Rule)
+				} else {
+					require.Empty(t, r.Failures, "%s", r)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryCheckCanFail holds that there is a broken provider for each check.
+func TestEveryCheckCanFail(t *testing.T) {
+	have := map[string]bool{}
+	for _, b := range brokenProviders() {
+		have[b.check] = true
+	}
+	for _, c := range cloudprovidertest.Checks() {
+		require.True(t, have[c.Name], "no provider in brokenProviders fails %s", c.Name)
+		delete(have, c.Name)
+	}
+	require.Empty(t, have, "there are no such checks")
+}
+
+// twisted opens a harness of a cloud in which machines take time to go down,
+// with every hook.
+func twisted(apply func(*twist)) func(testing.TB) *cloudprovidertest.Harness {
+	return func(t testing.TB) *cloudprovidertest.Harness {
+		w := &wire{}
+		opts := fake.Options{Timing: fake.Timing{Launch: fake.Exactly(100 * time.Millisecond), Shutdown: fake.Exactly(time.Second)}}
+		h := over(t, opts, func(cloud, neighbor *fake.Cloud) cloudprovider.CloudProvider {
+			tw := &twist{Cloud: cloud, neighbor: neighbor, wire: w}
+			if apply != nil {
+				apply(tw)
+			}
+			if tw.withoutReboot {
+				return struct {
+					cloudprovider.CloudProvider
+					cloudprovider.Repairer
+					cloudprovider.NodeClassSupporter
+				}{tw, tw, tw}
+			}
+			return tw
+		})
+		h.Hang, h.Patience = w.hang, 3*time.Second
+		return h
+	}
+}
+
+// changed returns a copy of an instance with a change.
+func changed(instance *cloudprovider.Instance, err error, change func(*cloudprovider.Instance)) (*cloudprovider.Instance, error) {
+	if err != nil {
+		return nil, err
+	}
+	other := *instance
+	change(&other)
+	return &other, nil
+}
+
+// unknown is a failure of which only the text is left.
+func unknown(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &cloudprovider.Error{Op: "Call", Err: errorText(cmp.Or(err.Error(), "failed"))}
+}
+
+// errorText is an error that is nothing but its text.
+type errorText string
+
+func (e errorText) Error() string { return string(e) }
+
+// TestFailureText holds the text of a failure, which the documentation shows.
+func TestFailureText(t *testing.T) {
+	i := slices.IndexFunc(brokenProviders(), func(b broken) bool { return b.how == "memory in MiB" })
+	require.GreaterOrEqual(t, i, 0)
+	for _, r := range cloudprovidertest.Examine(t, twisted(brokenProviders()[i].twist)) {
+		if len(r.Failures) > 0 {
+			golden(t, "failure.txt", r.String()+"\n")
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package cloudprovidertest
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+)
+
+func catalogChecks() []Check {
+	return []Check{
+		{Name: "catalog/sound", run: catalogSound,
+			Rule: "InstanceTypes returns instance types that InstanceType.Validate accepts, with prices in USD per hour, at least one of which can be launched."},
+		{Name: "catalog/sorted", run: catalogSorted,
+			Rule: "InstanceTypes is sorted by name and has each name once; the offerings of a type are in the order of OfferingKey."},
+		{Name: "catalog/labels", run: catalogLabels,
+			Rule: "An instance type names every well-known label of the provider's vocabulary, with DoesNotExist for those that do not apply: one that it leaves open counts as if it could have any value."},
+		{Name: "catalog/offerings", run: catalogOfferings,
+			Rule: "The zones and capacity types of an instance type are the union over its offerings, and its label of the instance type is its name."},
+		{Name: "catalog/capacity", run: catalogCapacity,
+			Rule: "Capacity is above overhead: cpu, memory and pods are listed, and some of each is left for pods by every offering."},
+		{Name: "catalog/reservations", run: catalogReservations,
+			Rule: "Offerings that draw on one reservation agree on how many more instances it holds."},
+		{Name: "catalog/stable", run: catalogStable,
+			Rule: "The order and content of the catalog depend on nothing but the state of the cloud."},
+		{Name: "catalog/unfiltered", run: catalogUnfiltered,
+			Rule: "The requirements of the pool do not filter the catalog: that is the caller's part, and drift and pricing look up types that the pool does not admit."},
+	}
+}
+
+func catalogSound(p *probe) {
+	types, err := p.Provider.InstanceTypes(p.ctx, p.Pool)
+	p.must(err == nil, "InstanceTypes: %v", err)
+	for i, t := range types {
+		if t == nil {
+			p.fail("instance type %d of the list is nil; leave it out", i)
+		} else if err := t.Validate(); err != nil {
+			p.fail("%v", err)
+		}
+	}
+	for _, t := range p.types() {
+		if slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return o.Launchable() }) {
+			return
+		}
+	}
+	p.fail("none of %d instance types can be launched; a machine that costs nothing known is not available", len(types))
+}
+
+func catalogSorted(p *probe) {
+	last := ""
+	for i, t := range p.types() {
+		switch {
+		case i > 0 && t.Name == last:
+			p.fail("%s is there twice; tell the types apart by name", t.Name)
+		case t.Name < last:
+			p.fail("%s comes after %s; sort by name, in byte order", t.Name, last)
+		}
+		last = t.Name
+		for n := 1; n < len(t.Offerings); n++ {
+			before, key := t.Offerings[n-1].Key(t.Name), t.Offerings[n].Key(t.Name)
+			if key.Compare(before) < 0 {
+				p.fail("offering %s comes after %s; sort by OfferingKey.Compare", key, before)
+			}
+		}
+	}
+}
+
+func catalogLabels(p *probe) {
+	types := p.types()
+	vocabulary := cloudprovider.Vocabulary(p.Provider)
+	wellKnown := map[string]bool{}
+	for _, key := range p.WellKnownLabels {
+		wellKnown[key] = true
+	}
+	for _, t := range types {
+		for r := range t.Requirements.All() {
+			wellKnown[r.Key()] = wellKnown[r.Key()] || vocabulary.WellKnown(r.Key())
+		}
+		for i := range t.Offerings {
+			for r := range t.Offerings[i].Requirements.All() {
+				wellKnown[r.Key()] = wellKnown[r.Key()] || vocabulary.WellKnown(r.Key())
+			}
+		}
+	}
+	maps.DeleteFunc(wellKnown, func(_ string, is bool) bool { return !is })
+	keys := slices.Sorted(maps.Keys(wellKnown))
+	for _, t := range types {
+		if open := catalog.OpenLabels(t, keys...); len(open) > 0 {
+			p.fail("%s leaves open %s; name each with its values, or with DoesNotExist", t.Name, strings.Join(open, ", "))
+		}
+	}
+}
+
+func catalogOfferings(p *probe) {
+	for _, t := range p.types() {
+		zones, capacityTypes := map[string]bool{}, map[string]bool{}
+		for _, o := range t.Offerings {
+			zones[o.Zone], capacityTypes[o.CapacityType] = true, true
+		}
+		if len(t.Offerings) > 0 {
+			p.values(t, corev1.LabelTopologyZone, zones)
+			p.values(t, v1.CapacityTypeLabelKey, capacityTypes)
+		}
+		p.values(t, corev1.LabelInstanceTypeStable, map[string]bool{t.Name: true})
+	}
+}
+
+// values wants a label of an instance type to have exactly these values. One
+// that is not named at all is the business of another check.
+func (p *probe) values(t *cloudprovider.InstanceType, key string, want map[string]bool) {
+	r, named := t.Requirements.Get(key)
+	if !named {
+		return
+	}
+	if got, finite := r.Values(); !finite || !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(maps.Keys(want))) {
+		p.fail("%s has %s; want %s to be in (%s)", t.Name, r, key, strings.Join(slices.Sorted(maps.Keys(want)), ", "))
+	}
+}
+
+func catalogCapacity(p *probe) {
+	for _, t := range p.types() {
+		if slices.Contains(p.TooSmall, t.Name) {
+			continue
+		}
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			room, err := t.AllocatableFor(o)
+			if err != nil {
+				p.fail("%v", err)
+				continue
+			}
+			var nothing []string
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+				if room.Get(name) <= 0 {
+					nothing = append(nothing, string(name))
+				}
+			}
+			if len(nothing) > 0 {
+				p.fail("%s: nothing is left of %s: allocatable is %s; correct capacity and overhead, or list the type in Harness.TooSmall",
+					o.Key(t.Name), strings.Join(nothing, ", "), room)
+				break // the other offerings have the same fault
+			}
+		}
+	}
+}
+
+func catalogReservations(p *probe) {
+	type holder struct {
+		key  cloudprovider.OfferingKey
+		left int
+	}
+	first := map[string]holder{}
+	for _, t := range p.types() {
+		for _, o := range t.Offerings {
+			if o.ReservationID == "" {
+				continue
+			}
+			h, seen := first[o.ReservationID]
+			if !seen {
+				first[o.ReservationID] = holder{o.Key(t.Name), o.ReservationCapacity}
+			} else if h.left != o.ReservationCapacity {
+				p.fail("%s says that %d are left, and %s that %d are; of one reservation both say the same",
+					h.key, h.left, o.Key(t.Name), o.ReservationCapacity)
+			}
+		}
+	}
+}
+
+func catalogStable(p *probe) {
+	first, second := p.types(), p.types()
+	if len(first) != len(second) {
+		p.fail("of two calls the first returned %d instance types and the second %d", len(first), len(second))
+		return
+	}
+	for i := range first {
+		if a, b := describe(first[i]), describe(second[i]); a != b {
+			p.fail("two calls differ at instance type %d:\n%s\n%s", i, a, b)
+			return
+		}
+	}
+}
+
+// describe is all of an instance type but prices and stock, which may change at
+// any time.
+func describe(t *cloudprovider.InstanceType) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s; capacity %s; overhead %s, %s, %s; volumes %v", t.Name, t.Requirements, t.Capacity,
+		t.Overhead.KubeReserved, t.Overhead.SystemReserved, t.Overhead.EvictionThreshold, t.VolumeAttachmentLimits)
+	for _, d := range t.Devices {
+		fmt.Fprintf(&b, "; %d devices of %s", d.Count, d.Driver)
+	}
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		fmt.Fprintf(&b, "; %s %s %s", o.Key(t.Name), o.ID, o.Requirements)
+	}
+	return b.String()
+}
+
+func catalogUnfiltered(p *probe) {
+	all := p.types()
+	p.must(len(all) > 0, "InstanceTypes: none")
+	narrow := p.Pool.DeepCopy()
+	narrow.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpIn, Values: []string{all[0].Name}},
+		{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"no-such-zone"}},
+	}
+	before := narrow.DeepCopy()
+	types, err := p.Provider.InstanceTypes(p.ctx, narrow)
+	p.must(err == nil, "InstanceTypes: %v", err)
+	types = slices.DeleteFunc(slices.Clone(types), func(t *cloudprovider.InstanceType) bool { return t == nil })
+	if len(types) != len(all) {
+		p.fail("a pool that admits one type in no zone gets %d instance types; want all %d", len(types), len(all))
+	}
+	offerings := func(types []*cloudprovider.InstanceType) (n int) {
+		for _, t := range types {
+			n += len(t.Offerings)
+		}
+		return n
+	}
+	if got, want := offerings(types), offerings(all); got != want {
+		p.fail("a pool that admits no zone gets %d offerings; want all %d", got, want)
+	}
+	if !reflect.DeepEqual(narrow, before) {
+		p.fail("the pool was changed by the call; it is read-only")
+	}
+}

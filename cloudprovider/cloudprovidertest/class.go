@@ -1,0 +1,72 @@
+package cloudprovidertest
+
+import (
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func classChecks() []Check {
+	return []Check{
+		{Name: "class/ready", run: classReady,
+			Rule: "NodeClassReady returns nil for a node class from which nodes can be launched, and its group and kind are supported."},
+		{Name: "class/missing", run: classMissing,
+			Rule: "For a node class that does not exist InstanceTypes, Create and NodeClassReady say KindNotFound."},
+		{Name: "class/foreign", run: classForeign, Needs: []string{needNodeClasses},
+			Rule: "A node class whose group or kind belongs to another provider is not supported, and InstanceTypes says KindUnsupported."},
+		{Name: "class/unready", run: classUnready, Needs: []string{needUnready},
+			Rule: "For a node class that is not ready InstanceTypes, Create and NodeClassReady say KindNotReady."},
+	}
+}
+
+func classReady(p *probe) {
+	if err := cloudprovider.NodeClassReady(p.ctx, p.Provider, p.ref()); err != nil {
+		p.fail("NodeClassReady: %v", err)
+	}
+}
+
+func (p *probe) ref() v1.NodeClassReference { return *p.Pool.Spec.Template.Spec.NodeClassRef }
+
+// of is the pool with another node class.
+func (p *probe) of(ref v1.NodeClassReference) *v1.NodePool {
+	pool := p.Pool.DeepCopy()
+	pool.Spec.Template.Spec.NodeClassRef = &ref
+	return pool
+}
+
+func classMissing(p *probe) {
+	ref := p.ref()
+	ref.Name = p.Prefix + "-no-such-node-class"
+	req := p.request()
+	req.NodeClassRef = ref
+	p.refused(ref, req, cloudprovider.KindNotFound)
+}
+
+func classUnready(p *probe) {
+	req := p.request()
+	p.Unready()
+	p.refused(p.ref(), req, cloudprovider.KindNotReady)
+}
+
+// refused wants everything that a node class is needed for to fail.
+func (p *probe) refused(ref v1.NodeClassReference, req cloudprovider.LaunchRequest, kind cloudprovider.Kind) {
+	before := p.machines()
+	_, err := p.Provider.InstanceTypes(p.ctx, p.of(ref))
+	p.kind("InstanceTypes", err, kind)
+	_, err = p.create(p.Provider, req)
+	p.kind("Create", err, kind)
+	if n := p.machines(); n != before {
+		p.fail("Create: there were %d machines before and are %d now; want none launched", before, n)
+	}
+	if able[cloudprovider.NodeClassChecker](p.Provider) {
+		p.kind("NodeClassReady", cloudprovider.NodeClassReady(p.ctx, p.Provider, ref), kind)
+	}
+}
+
+func classForeign(p *probe) {
+	ref := v1.NodeClassReference{Group: "conformance.example.com", Kind: "ForeignNodeClass", Name: p.ref().Name}
+	if cloudprovider.SupportsNodeClass(p.Provider, ref.GroupKind()) {
+		p.fail("SupportedNodeClasses: %s is among them; list those of this provider only", ref.GroupKind())
+	}
+	_, err := p.Provider.InstanceTypes(p.ctx, p.of(ref))
+	p.kind("InstanceTypes", err, cloudprovider.KindUnsupported)
+}

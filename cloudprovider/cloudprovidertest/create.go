@@ -1,0 +1,160 @@
+package cloudprovidertest
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func createChecks() []Check {
+	return []Check{
+		{Name: "create/option", run: createOption,
+			Rule: "Create launches by one of the options of the request and never by anything else, and the instance says by which."},
+		{Name: "create/identity", run: createIdentity,
+			Rule: "The instance that Create returns has an ID, a time of creation, and the name and the pool of the request."},
+		{Name: "create/labels", run: createLabels,
+			Rule: "The labels of an instance are at least LaunchOption.NodeLabels of the option it was launched by."},
+		{Name: "create/capacity", run: createCapacity,
+			Rule: "The instance that Create returns has the capacity and the allocatable that the provider expects of the node, and its price if that is known."},
+		{Name: "create/invalid", run: createInvalid,
+			Rule: "A request that LaunchRequest.Validate does not accept is KindDenied, and launches nothing."},
+		{Name: "create/unknown", run: createUnknown,
+			Rule: "An option that the cloud does not have is an error; nothing else is launched in its place."},
+		{Name: "create/read-only", run: createReadOnly,
+			Rule: "The launch request is read-only: a provider that wants its options in another order sorts a copy."},
+	}
+}
+
+// option returns the option of the request by which the instance was launched,
+// and false if there is none.
+func option(req *cloudprovider.LaunchRequest, instance *cloudprovider.Instance) (cloudprovider.LaunchOption, bool) {
+	i := slices.IndexFunc(req.Options, func(o cloudprovider.LaunchOption) bool { return o.Key() == instance.OfferingKey() })
+	if i < 0 {
+		return cloudprovider.LaunchOption{}, false
+	}
+	return req.Options[i], true
+}
+
+func createOption(p *probe) {
+	// The dearest, so that a provider which looks for something cheaper shows.
+	req := p.request()
+	req.Options = req.Options[len(req.Options)-1:]
+	instance := p.launch(req)
+	o, found := option(&req, instance)
+	switch {
+	case !found:
+		p.fail("Create: the only option is %s, but the instance says it is %s", req.Options[0].Key(), instance.OfferingKey())
+	case instance.OfferingID != o.Offering.ID:
+		p.fail("Create: OfferingID is %q; want that of the offering, %q", instance.OfferingID, o.Offering.ID)
+	}
+}
+
+func createIdentity(p *probe) {
+	req := p.request()
+	instance := p.launch(req)
+	if instance.ID == "" {
+		p.fail("Create: ID is empty; set it to what spec.providerID of the node will be")
+	}
+	if instance.CreatedAt.IsZero() {
+		p.fail("Create: CreatedAt is zero; set it to when the cloud accepted the request")
+	}
+	if instance.Name != req.Name || instance.NodePool != req.NodePool {
+		p.fail("Create: name and pool are %q and %q; want %q and %q", instance.Name, instance.NodePool, req.Name, req.NodePool)
+	}
+	if instance.Deleting {
+		p.fail("Create: the instance is Deleting")
+	}
+}
+
+func createLabels(p *probe) {
+	req := p.request()
+	instance := p.launch(req)
+	o, found := option(&req, instance)
+	p.must(found, "Create: %s is not among the options", instance.OfferingKey())
+	p.labels("Create", instance, o)
+	got, err := p.Provider.Get(p.ctx, instance.ID)
+	p.must(err == nil && got != nil, "Get: %v", err)
+	p.labels("Get", got, o)
+}
+
+func (p *probe) labels(call string, instance *cloudprovider.Instance, o cloudprovider.LaunchOption) {
+	want := o.NodeLabels()
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		if got, found := instance.Labels[key]; !found || got != want[key] {
+			p.fail("%s: label %s is %q; want %q", call, key, got, want[key])
+		}
+	}
+}
+
+func createCapacity(p *probe) {
+	req := p.request()
+	instance := p.launch(req)
+	if !req.Requests.Fits(instance.Allocatable) {
+		p.fail("Create: the request asks for %s, but Allocatable is %q", req.Requests, instance.Allocatable)
+	}
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
+		if instance.Capacity.Get(name) < instance.Allocatable.Get(name) {
+			p.fail("Create: %s: Capacity %q is below Allocatable %q", name, instance.Capacity, instance.Allocatable)
+		}
+	}
+	if price := instance.Price; math.IsNaN(price) || math.IsInf(price, 0) || price < 0 {
+		p.fail("Create: Price is %v; use USD per hour, or 0 if it is not known", price)
+	}
+}
+
+func createInvalid(p *probe) {
+	before := p.machines()
+	for _, wrong := range []struct {
+		name string
+		make func(*cloudprovider.LaunchRequest)
+	}{
+		{"no token", func(r *cloudprovider.LaunchRequest) { r.Token = "" }},
+		{"no node class", func(r *cloudprovider.LaunchRequest) { r.NodeClassRef.Name = "" }},
+		{"no options", func(r *cloudprovider.LaunchRequest) { r.Options = nil }},
+		{"an option without offering", func(r *cloudprovider.LaunchRequest) { r.Options[0].Offering = nil }},
+		{"an option without instance type", func(r *cloudprovider.LaunchRequest) { r.Options[0].InstanceType = nil }},
+	} {
+		req := p.request()
+		wrong.make(&req)
+		_, err := p.create(p.Provider, req)
+		p.kind("Create with "+wrong.name, err, cloudprovider.KindDenied)
+	}
+	if n := p.machines(); n != before {
+		p.fail("there were %d machines before and are %d now; want none launched", before, n)
+	}
+}
+
+func createUnknown(p *probe) {
+	req := p.request()
+	unknown := req.Options[0].InstanceType.Clone()
+	unknown.Name = "no-such-instance-type"
+	req.Options = []cloudprovider.LaunchOption{{InstanceType: unknown, Offering: &unknown.Offerings[0]}}
+	before := p.machines()
+	if instance, err := p.create(p.Provider, req); err == nil {
+		p.fail("Create: asked for %s it launched %s", req.Options[0].Key(), instance.OfferingKey())
+	}
+	if n := p.machines(); n != before {
+		p.fail("there were %d machines before and are %d now; want none launched", before, n)
+	}
+}
+
+func createReadOnly(p *probe) {
+	req := p.request()
+	slices.Reverse(req.Options) // so that sorting them by price shows
+	options, labels := slices.Clone(req.Options), maps.Clone(req.Labels)
+	requirements := req.Requirements
+	p.launch(req)
+	if !slices.Equal(req.Options, options) {
+		p.fail("Create: the options of the request are in another order than before, or are others")
+	}
+	if !maps.Equal(req.Labels, labels) {
+		p.fail("Create: the labels of the request were %v and are %v", labels, req.Labels)
+	}
+	if !req.Requirements.Equal(requirements) {
+		p.fail("Create: the requirements of the request were %s and are %s", requirements, req.Requirements)
+	}
+}

@@ -1,0 +1,216 @@
+package cloudprovidertest
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Harness connects the suite with one provider and its cloud. The first two
+// fields are required. Of the hooks each enables checks that cannot run without
+// it; they are called by one goroutine at a time, the one of the test, so that
+// they may use testing.TB.Fatal.
+//
+// A hook that changes the cloud may leave it so: the next check opens a new
+// Harness. If all of them share a cloud, undo the change in a cleanup of the
+// test.
+type Harness struct {
+	// Provider is the provider under test. Required.
+	Provider cloudprovider.CloudProvider
+
+	// Pool is a NodePool whose node class exists and is ready, and for which
+	// something can be launched. Required.
+	Pool *v1.NodePool
+
+	// Prefix begins the tokens and names that the suite uses. Two runs on one
+	// cloud that remembers tokens need different ones. Default: "conformance".
+	Prefix string
+
+	// Only narrows what is launched, as to small machines of a real cloud.
+	// Default: whatever the pool admits. Of that the ten cheapest offerings are
+	// used.
+	Only requirements.Set
+
+	// WellKnownLabels are the labels that the provider's vocabulary adds to
+	// v1.WellKnownLabels. Labels that some instance type names and that are
+	// well-known count without being listed here.
+	WellKnownLabels []string
+
+	// TooSmall names the instance types on which overhead leaves nothing for
+	// pods, and that are in the catalog all the same.
+	TooSmall []string
+
+	// Tries is how many options of one request the provider asks the cloud for,
+	// at least, before it gives up. Zero or more. Default and zero: all of those
+	// that are of one capacity type.
+	Tries int
+
+	// Patience is how long, by the cloud's time, slow things may take: until
+	// what was deleted is gone, and what was launched is listed. Zero or more.
+	// Default and zero: one minute.
+	Patience time.Duration
+
+	// Advance lets time pass in the cloud. If nil, the suite waits. The suite
+	// calls it with a fraction of Patience at a time.
+	Advance func(time.Duration)
+
+	// Claim completes the NodeClaim of a machine that was just launched, as
+	// the provider's controllers do: with the hash of the node class in an
+	// annotation, for example. It is called once for each NodeClaim that is
+	// shown to IsDrifted. May be nil.
+	Claim func(*v1.NodeClaim)
+
+	// Machines returns how many machines of the cluster the cloud has that are
+	// not going down, counted without the provider. If nil, List is believed,
+	// and a machine that the provider lost track of is not found out.
+	Machines func() int
+
+	// Restart returns a provider for the same cloud and cluster that knows
+	// nothing but what the cloud does, as after a restart of the process.
+	Restart func() cloudprovider.CloudProvider
+
+	// Neighbor returns a provider for another cluster in the same account.
+	Neighbor func() cloudprovider.CloudProvider
+
+	// RunDry makes the cloud refuse these offerings for lack of stock from now
+	// on. That the catalog shows it is neither needed nor wrong.
+	RunDry func(keys ...cloudprovider.OfferingKey)
+
+	// Fail makes the cloud fail the next call that this method of the provider
+	// makes: by throttling it for KindThrottled, with a server error or a
+	// broken connection for KindUnknown. For List it is best the last call of
+	// several, if the cloud lists in pages.
+	Fail func(method string, kind cloudprovider.Kind)
+
+	// Lose makes the cloud carry out the next launch and the answer get lost.
+	Lose func()
+
+	// Hang makes the cloud not answer the next call that this method of the
+	// provider makes until release is called, which the suite does. The channel
+	// is closed when that call has come to the cloud.
+	Hang func(method string) (reached <-chan struct{}, release func())
+
+	// Unready makes the node class of Pool not ready.
+	Unready func()
+
+	// Drift changes the node class, or the image that it stands for, so that
+	// the instance is out of date.
+	Drift func(id string)
+
+	// Terminate takes the instance away, as somebody does who uses the cloud's
+	// console.
+	Terminate func(id string)
+
+	// Interrupt makes the cloud issue a notice about the instance, and returns
+	// its kind. The machine should run on for at least Patience.
+	Interrupt func(id string) cloudprovider.InterruptionKind
+
+	// Reboots returns how often the instance was restarted.
+	Reboots func(id string) int
+}
+
+// defaultPatience is Harness.Patience unless it is set.
+const defaultPatience = time.Minute
+
+// complete sets the defaults, and says what is missing.
+func (h *Harness) complete() error {
+	if h == nil {
+		return errors.New("the harness is nil; return one with Provider and Pool")
+	}
+	var errs []error
+	if h.Provider == nil {
+		errs = append(errs, errors.New("Harness.Provider: nil; set the provider to test"))
+	}
+	switch {
+	case h.Pool == nil:
+		errs = append(errs, errors.New("Harness.Pool: nil; set a pool that something can be launched for"))
+	case h.Pool.Name == "":
+		errs = append(errs, errors.New("Harness.Pool: it has no name; give it one"))
+	case h.Pool.Spec.Template.Spec.NodeClassRef == nil:
+		errs = append(errs, errors.New("Harness.Pool: spec.template.spec.nodeClassRef: nil; name a node class that is ready"))
+	}
+	if h.Tries < 0 {
+		errs = append(errs, errors.New("Harness.Tries: below zero; use zero or more"))
+	}
+	if h.Patience < 0 {
+		errs = append(errs, errors.New("Harness.Patience: below zero; use zero or more"))
+	}
+	h.Prefix = cmp.Or(h.Prefix, "conformance")
+	h.Patience = cmp.Or(h.Patience, defaultPatience)
+	return errors.Join(errs...)
+}
+
+// What a check needs beside a provider and a pool: hooks, which are fields of
+// Harness, and abilities, which are interfaces of package cloudprovider.
+const (
+	needRestart   = "Harness.Restart"
+	needNeighbor  = "Harness.Neighbor"
+	needRunDry    = "Harness.RunDry"
+	needFail      = "Harness.Fail"
+	needLose      = "Harness.Lose"
+	needHang      = "Harness.Hang"
+	needUnready   = "Harness.Unready"
+	needDrift     = "Harness.Drift"
+	needTerminate = "Harness.Terminate"
+	needInterrupt = "Harness.Interrupt"
+	needReboots   = "Harness.Reboots"
+
+	needNodeClasses = "cloudprovider.NodeClassSupporter"
+	needDetector    = "cloudprovider.DriftDetector"
+	needRepairer    = "cloudprovider.Repairer"
+	needRebooter    = "cloudprovider.Rebooter"
+	needSource      = "cloudprovider.InterruptionSource"
+	needAcknowledge = "cloudprovider.InterruptionAcknowledger"
+)
+
+// has reports whether what a check needs is there. A name that it does not know
+// never is.
+func (h *Harness) has(need string) bool {
+	switch need {
+	case needRestart:
+		return h.Restart != nil
+	case needNeighbor:
+		return h.Neighbor != nil
+	case needRunDry:
+		return h.RunDry != nil
+	case needFail:
+		return h.Fail != nil
+	case needLose:
+		return h.Lose != nil
+	case needHang:
+		return h.Hang != nil
+	case needUnready:
+		return h.Unready != nil
+	case needDrift:
+		return h.Drift != nil
+	case needTerminate:
+		return h.Terminate != nil
+	case needInterrupt:
+		return h.Interrupt != nil
+	case needReboots:
+		return h.Reboots != nil
+	case needNodeClasses:
+		return able[cloudprovider.NodeClassSupporter](h.Provider)
+	case needDetector:
+		return able[cloudprovider.DriftDetector](h.Provider)
+	case needRepairer:
+		return able[cloudprovider.Repairer](h.Provider)
+	case needRebooter:
+		return able[cloudprovider.Rebooter](h.Provider)
+	case needSource:
+		return able[cloudprovider.InterruptionSource](h.Provider)
+	case needAcknowledge:
+		return able[cloudprovider.InterruptionAcknowledger](h.Provider)
+	}
+	return false
+}
+
+// able reports whether a provider has an ability.
+func able[T any](p cloudprovider.CloudProvider) bool {
+	_, ok := cloudprovider.As[T](p)
+	return ok
+}

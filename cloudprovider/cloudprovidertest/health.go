@@ -1,0 +1,151 @@
+package cloudprovidertest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func healthChecks() []Check {
+	return []Check{
+		{Name: "drift/none", run: driftNone, Needs: []string{needDetector},
+			Rule: "A machine that was just launched has not drifted, and to ask does not change the NodeClaim."},
+		{Name: "drift/seen", run: driftSeen, Needs: []string{needDetector, needDrift},
+			Rule: "A machine that differs from what its node class asks for now has drifted, with a reason of one word and a detail of one line, the same each time."},
+		{Name: "drift/gone", run: driftGone, Needs: []string{needDetector},
+			Rule: "Of a machine that is gone IsDrifted says KindNotFound."},
+		{Name: "repair/valid", run: repairValid, Needs: []string{needRepairer},
+			Rule: "The repair policies are a set that ValidateRepairPolicies accepts."},
+		{Name: "repair/reboot", run: repairReboot, Needs: []string{needRepairer},
+			Rule: "Only a provider that can restart machines has repair policies that ask for it."},
+		{Name: "reboot/once", run: rebootOnce, Needs: []string{needRebooter, needReboots},
+			Rule: "All calls of Reboot with one operation restart the machine at most once, another operation restarts it again, and it stays the same instance."},
+		{Name: "reboot/gone", run: rebootGone, Needs: []string{needRebooter},
+			Rule: "Of a machine that is gone Reboot says KindNotFound."},
+	}
+}
+
+// claim is the NodeClaim of an instance.
+func (p *probe) claim(req cloudprovider.LaunchRequest, instance *cloudprovider.Instance) *v1.NodeClaim {
+	ref := req.NodeClassRef
+	claim := &v1.NodeClaim{}
+	claim.Name, claim.Labels, claim.Annotations = req.Name, map[string]string{}, map[string]string{}
+	for key, value := range instance.Labels {
+		claim.Labels[key] = value
+	}
+	claim.Labels[v1.NodePoolLabelKey] = req.NodePool
+	claim.Spec.NodeClassRef = &ref
+	claim.Spec.Requirements = req.Requirements.NodeSelectorRequirements()
+	claim.Status.ProviderID, claim.Status.ImageID = instance.ID, instance.ImageID
+	if p.Claim != nil {
+		p.Claim(claim)
+	}
+	return claim
+}
+
+// launchClaim launches a machine and makes its NodeClaim.
+func (p *probe) launchClaim() *v1.NodeClaim {
+	req := p.request()
+	return p.claim(req, p.launch(req))
+}
+
+func driftNone(p *probe) {
+	claim := p.launchClaim()
+	before := claim.DeepCopy()
+	drift, err := cloudprovider.IsDrifted(p.ctx, p.Provider, claim)
+	switch {
+	case err != nil:
+		p.fail("IsDrifted: %v", err)
+	case drift != cloudprovider.Drift{}:
+		p.fail("IsDrifted: %s (%s); want the zero Drift", drift.Reason, drift.Detail)
+	}
+	if !reflect.DeepEqual(claim, before) {
+		p.fail("IsDrifted: it changed the NodeClaim, which is read-only")
+	}
+}
+
+func driftSeen(p *probe) {
+	claim := p.launchClaim()
+	p.Drift(claim.Status.ProviderID)
+	var drift cloudprovider.Drift
+	p.must(p.wait(func() bool {
+		var err error
+		drift, err = cloudprovider.IsDrifted(p.ctx, p.Provider, claim)
+		p.must(err == nil, "IsDrifted: %v", err)
+		return drift != cloudprovider.Drift{}
+	}), "IsDrifted: %v after the change it still says that there is none", p.Patience)
+	if drift.Reason == "" || strings.ContainsAny(drift.Reason, " \t\n") {
+		p.fail("IsDrifted: the reason is %q; use a word, as in ImageDrift", drift.Reason)
+	}
+	if drift.Detail == "" || strings.Contains(drift.Detail, "\n") {
+		p.fail("IsDrifted: the detail is %q; say in one line what differs", drift.Detail)
+	}
+	if again, err := cloudprovider.IsDrifted(p.ctx, p.Provider, claim); err != nil || again != drift {
+		p.fail("IsDrifted: it said %v, and then %v, %v", drift, again, err)
+	}
+}
+
+func driftGone(p *probe) {
+	claim := p.launchClaim()
+	p.goneBy(p.Provider, claim.Status.ProviderID)
+	_, err := cloudprovider.IsDrifted(p.ctx, p.Provider, claim)
+	p.kind("IsDrifted", err, cloudprovider.KindNotFound)
+}
+
+func repairValid(p *probe) {
+	if err := cloudprovider.ValidateRepairPolicies(cloudprovider.RepairPolicies(p.Provider)); err != nil {
+		p.fail("%v", err)
+	}
+}
+
+func repairReboot(p *probe) {
+	reboots := slices.ContainsFunc(cloudprovider.RepairPolicies(p.Provider), func(r cloudprovider.RepairPolicy) bool {
+		return r.Action == cloudprovider.RebootNode
+	})
+	if reboots && !able[cloudprovider.Rebooter](p.Provider) {
+		p.fail("a policy has the action %s, but the provider is no Rebooter; use %s",
+			cloudprovider.RebootNode, cloudprovider.ReplaceNode)
+	}
+}
+
+// reboot restarts a machine, once the cloud lets it.
+func (p *probe) reboot(id, operation string) {
+	var err error
+	p.must(p.wait(func() bool {
+		err = cloudprovider.Reboot(p.ctx, p.Provider, id, operation)
+		return !errors.Is(err, cloudprovider.ErrDenied) // it has not started yet
+	}), "Reboot: %v later it is still denied: %v", p.Patience, err)
+	p.must(err == nil, "Reboot: %v", err)
+}
+
+// restarts wants a machine to have been restarted so often.
+func (p *probe) restarts(id string, want int, after string) {
+	p.wait(func() bool { return p.Reboots(id) >= want })
+	p.pause(p.Patience / steps) // for one too many to show
+	if got := p.Reboots(id); got != want {
+		p.fail("Reboot: after %s the machine was restarted %d times; want %d", after, got, want)
+	}
+}
+
+func rebootOnce(p *probe) {
+	want := p.launch(p.request())
+	for range 3 {
+		p.reboot(want.ID, p.Prefix+"-first")
+	}
+	p.restarts(want.ID, 1, "three calls with one operation")
+	p.reboot(want.ID, p.Prefix+"-second")
+	p.restarts(want.ID, 2, "another operation")
+	got, err := p.Provider.Get(p.ctx, want.ID)
+	p.must(err == nil, "Get, after a restart: %v", err)
+	p.sameInstance("Get, after a restart", got, want)
+}
+
+func rebootGone(p *probe) {
+	id := p.launch(p.request()).ID
+	p.goneBy(p.Provider, id)
+	p.kind("Reboot", cloudprovider.Reboot(p.ctx, p.Provider, id, p.Prefix+"-gone"), cloudprovider.KindNotFound)
+}

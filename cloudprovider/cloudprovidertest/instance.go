@@ -1,0 +1,147 @@
+package cloudprovidertest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func instanceChecks() []Check {
+	return []Check{
+		{Name: "get/created", run: getCreated,
+			Rule: "An instance just returned by Create is found by Get, with the name, pool and offering that Create returned."},
+		{Name: "get/unknown", run: getUnknown,
+			Rule: "For an ID that never existed Get says KindNotFound, whatever the ID looks like."},
+		{Name: "delete/unknown", run: deleteUnknown,
+			Rule: "For an ID that never existed Delete says KindNotFound, whatever the ID looks like."},
+		{Name: "delete/complete", run: deleteComplete,
+			Rule: "Delete returns nil once the cloud has accepted, and while the instance goes down, with Deleting set; once it is gone Delete and Get say KindNotFound."},
+		{Name: "delete/others", run: deleteOthers,
+			Rule: "Delete terminates the instance with the ID and no other."},
+		{Name: "get/terminated", run: getTerminated, Needs: []string{needTerminate},
+			Rule: "Get returns the instance as the cloud sees it now: Deleting when somebody else takes it away, and then KindNotFound."},
+		{Name: "get/failed", run: getFailed, Needs: []string{needFail},
+			Rule: "A call that failed for another reason never says KindNotFound: the caller takes the machine for gone and makes another."},
+	}
+}
+
+// sameInstance wants an instance to be the one that Create returned.
+func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
+	if got == nil {
+		p.fail("%s: neither an instance nor an error was returned", call)
+		return
+	}
+	tell := func(i *cloudprovider.Instance) string {
+		return fmt.Sprintf("%s, name %q, pool %q, %s, offering %q", i.ID, i.Name, i.NodePool, i.OfferingKey(), i.OfferingID)
+	}
+	if a, b := tell(got), tell(want); a != b {
+		p.fail("%s: it is %s; Create had returned %s", call, a, b)
+	}
+}
+
+func getCreated(p *probe) {
+	want := p.launch(p.request())
+	got, err := p.Provider.Get(p.ctx, want.ID)
+	if err != nil {
+		p.fail("Get, just after Create: %v", err)
+		return
+	}
+	p.sameInstance("Get", got, want)
+}
+
+// strange are IDs that no machine has. The last looks like one of the cloud's.
+func (p *probe) strange() []string {
+	id := []byte(p.launch(p.request()).ID)
+	p.must(len(id) > 0, "Create: the ID is empty")
+	// Of a number in base 16 as of any other, both are digits.
+	last := &id[len(id)-1]
+	if *last == '0' {
+		*last = '1'
+	} else {
+		*last = '0'
+	}
+	return []string{"no-such-instance", "", "conformance:///no/such/instance", string(id)}
+}
+
+func getUnknown(p *probe) {
+	for _, id := range p.strange() {
+		_, err := p.Provider.Get(p.ctx, id)
+		p.kind(fmt.Sprintf("Get %q", id), err, cloudprovider.KindNotFound)
+	}
+}
+
+func deleteUnknown(p *probe) {
+	for _, id := range p.strange() {
+		p.kind(fmt.Sprintf("Delete %q", id), p.Provider.Delete(p.ctx, id), cloudprovider.KindNotFound)
+	}
+}
+
+func deleteComplete(p *probe) {
+	id := p.launch(p.request()).ID
+	err := p.Provider.Delete(p.ctx, id)
+	p.must(err == nil, "Delete: %v", err)
+	gone := p.wait(func() bool {
+		instance, err := p.Provider.Get(p.ctx, id)
+		switch {
+		case errors.Is(err, cloudprovider.ErrNotFound):
+			return true
+		case err != nil:
+			p.must(false, "Get, while the instance goes down: %v", err)
+		default:
+			p.must(instance != nil && instance.Deleting, "Get: after Delete the instance is there and not Deleting")
+		}
+		err = p.Provider.Delete(p.ctx, id)
+		p.must(err == nil || errors.Is(err, cloudprovider.ErrNotFound), "Delete, while the instance goes down: %v", err)
+		return false
+	})
+	p.must(gone, "Get: %v after Delete it still finds the instance; if that is the cloud's way, raise Harness.Patience", p.Patience)
+	p.kind("Delete, once Get says that the instance is gone", p.Provider.Delete(p.ctx, id), cloudprovider.KindNotFound)
+	_, err = p.Provider.Get(p.ctx, id)
+	p.kind("Get, once the instance was gone", err, cloudprovider.KindNotFound)
+}
+
+func deleteOthers(p *probe) {
+	one, other := p.launch(p.request()), p.launch(p.request())
+	p.goneBy(p.Provider, one.ID)
+	instance, err := p.Provider.Get(p.ctx, other.ID)
+	switch {
+	case err != nil:
+		p.fail("Get, of an instance beside the one that was deleted: %v", err)
+	case instance != nil && instance.Deleting:
+		p.fail("Get: %s is Deleting, but it was %s that Delete was called for", other.ID, one.ID)
+	}
+}
+
+func getTerminated(p *probe) {
+	id := p.launch(p.request()).ID
+	p.Terminate(id)
+	told := p.wait(func() bool {
+		instance, err := p.Provider.Get(p.ctx, id)
+		p.must(err == nil || errors.Is(err, cloudprovider.ErrNotFound), "Get: %v", err)
+		return err != nil || instance != nil && instance.Deleting
+	})
+	p.must(told, "Get: %v after it was terminated the instance is there and not Deleting", p.Patience)
+	p.must(p.wait(func() bool {
+		_, err := p.Provider.Get(p.ctx, id)
+		return errors.Is(err, cloudprovider.ErrNotFound)
+	}), "Get: %v after it was terminated the instance is still there", p.Patience)
+}
+
+func getFailed(p *probe) {
+	id := p.launch(p.request()).ID
+	for _, call := range []struct {
+		method string
+		do     func() error
+	}{
+		{"Get", func() error { _, err := p.Provider.Get(p.ctx, id); return err }},
+		{"Delete", func() error { return p.Provider.Delete(p.ctx, id) }},
+	} {
+		for _, kind := range []cloudprovider.Kind{cloudprovider.KindUnknown, cloudprovider.KindThrottled} {
+			p.Fail(call.method, kind)
+			if err := call.do(); errors.Is(err, cloudprovider.ErrNotFound) {
+				p.fail("%s, which failed as %s, says %s: %v", call.method, kind, cloudprovider.KindNotFound, err)
+			}
+		}
+	}
+}

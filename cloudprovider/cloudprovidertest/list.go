@@ -1,0 +1,156 @@
+package cloudprovidertest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func listChecks() []Check {
+	return []Check{
+		{Name: "list/complete", run: listComplete,
+			Rule: "List returns every instance of ours, with the name, pool and offering that Create returned."},
+		{Name: "list/sorted", run: listSorted,
+			Rule: "List is sorted by ID and has each instance once."},
+		{Name: "list/restart", run: listRestart, Needs: []string{needRestart},
+			Rule: "Ours is what was created for this cluster by any process at any time: List, Get and Delete know it after a restart of the provider."},
+		{Name: "list/ours", run: listOurs, Needs: []string{needNeighbor},
+			Rule: "Instances of other clusters are not ours: List leaves them out, and Get and Delete say KindNotFound."},
+		{Name: "list/deleting", run: listDeleting,
+			Rule: "List includes instances that are going down."},
+		{Name: "list/gone", run: listGone,
+			Rule: "List excludes instances that are gone."},
+		{Name: "list/failed", run: listFailed, Needs: []string{needFail},
+			Rule: "A list that cannot be completed is an error, never a short list: the caller deletes the NodeClaims of instances that are missing."},
+	}
+}
+
+// listed waits until List has all of the instances.
+func (p *probe) listed(provider cloudprovider.CloudProvider, want ...*cloudprovider.Instance) []*cloudprovider.Instance {
+	var list []*cloudprovider.Instance
+	var missing string
+	p.must(p.wait(func() bool {
+		var err error
+		list, err = provider.List(p.ctx)
+		p.must(err == nil, "List: %v", err)
+		p.must(!slices.Contains(list, nil), "List: an entry is nil")
+		missing = ""
+		for _, w := range want {
+			if find(list, w.ID) == nil {
+				missing = w.ID
+			}
+		}
+		return missing == ""
+	}), "List: %v after Create %s is missing; it has %d instances", p.Patience, missing, len(list))
+	return list
+}
+
+// several launches three machines.
+func (p *probe) several() (out []*cloudprovider.Instance) {
+	for range 3 {
+		out = append(out, p.launch(p.request()))
+	}
+	return out
+}
+
+func listComplete(p *probe) {
+	want := p.several()
+	list := p.listed(p.Provider, want...)
+	for _, w := range want {
+		p.sameInstance("List", find(list, w.ID), w)
+	}
+}
+
+func listSorted(p *probe) {
+	list := p.listed(p.Provider, p.several()...)
+	for i := 1; i < len(list); i++ {
+		switch before, id := list[i-1].ID, list[i].ID; {
+		case before == id:
+			p.fail("List: %s is there twice", id)
+		case before > id:
+			p.fail("List: %s comes after %s; sort by ID, in byte order", id, before)
+		}
+	}
+}
+
+func listRestart(p *probe) {
+	want := p.launch(p.request())
+	after := p.Restart()
+	p.listed(after, want)
+	got, err := after.Get(p.ctx, want.ID)
+	p.must(err == nil, "Get, after a restart: %v", err)
+	p.sameInstance("Get", got, want)
+	if err := after.Delete(p.ctx, want.ID); err != nil {
+		p.fail("Delete, after a restart: %v", err)
+	}
+}
+
+func listOurs(p *probe) {
+	neighbor := p.Neighbor()
+	foreign, err := p.create(neighbor, p.request())
+	p.must(err == nil, "Create, by the neighbor: %v", err)
+	p.launched[len(p.launched)-1].foreign = true
+	ours := p.launch(p.request())
+	p.listed(neighbor, foreign)
+	if list := p.listed(p.Provider, ours); find(list, foreign.ID) != nil {
+		p.fail("List: %s is of another cluster", foreign.ID)
+	}
+	_, err = p.Provider.Get(p.ctx, foreign.ID)
+	p.kind("Get, of an instance of another cluster", err, cloudprovider.KindNotFound)
+	p.kind("Delete, of an instance of another cluster", p.Provider.Delete(p.ctx, foreign.ID), cloudprovider.KindNotFound)
+	if instance, err := neighbor.Get(p.ctx, foreign.ID); err != nil || instance != nil && instance.Deleting {
+		p.fail("Delete: it took away %s, which is of another cluster", foreign.ID)
+	}
+}
+
+func listDeleting(p *probe) {
+	instance := p.launch(p.request())
+	p.listed(p.Provider, instance)
+	err := p.Provider.Delete(p.ctx, instance.ID)
+	p.must(err == nil, "Delete: %v", err)
+	there := func() bool {
+		_, err := p.Provider.Get(p.ctx, instance.ID)
+		return err == nil
+	}
+	for range steps {
+		before := there()
+		list, err := p.Provider.List(p.ctx)
+		p.must(err == nil, "List: %v", err)
+		// Both, as it may be gone at any moment.
+		if before && there() && find(list, instance.ID) == nil {
+			p.fail("List: %s is missing, but Get finds it", instance.ID)
+			return
+		}
+		if !before {
+			return
+		}
+		p.pause(p.Patience / steps)
+	}
+}
+
+func listGone(p *probe) {
+	instance := p.launch(p.request())
+	p.listed(p.Provider, instance)
+	p.goneBy(p.Provider, instance.ID)
+	p.must(p.wait(func() bool {
+		list, err := p.Provider.List(p.ctx)
+		p.must(err == nil, "List: %v", err)
+		return find(list, instance.ID) == nil
+	}), "List: %s is still there %v after it was gone", instance.ID, p.Patience)
+}
+
+func listFailed(p *probe) {
+	want := p.several()
+	p.listed(p.Provider, want...)
+	for _, kind := range []cloudprovider.Kind{cloudprovider.KindUnknown, cloudprovider.KindThrottled} {
+		p.Fail("List", kind)
+		list, err := p.Provider.List(p.ctx)
+		switch {
+		case err == nil && len(list) < len(want):
+			p.fail("List, which failed as %s, returned %d of %d instances and no error", kind, len(list), len(want))
+		case errors.Is(err, cloudprovider.ErrNotFound):
+			p.fail("List, which failed as %s, says %s: %v", kind, cloudprovider.KindNotFound, err)
+		}
+	}
+}

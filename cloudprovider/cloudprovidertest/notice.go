@@ -1,0 +1,119 @@
+package cloudprovidertest
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func noticeChecks() []Check {
+	return []Check{
+		{Name: "notice/delivered", run: noticeDelivered, Needs: []string{needSource, needInterrupt},
+			Rule: "Interruptions returns each notice of the cloud on a machine of ours at least once, with the ID of the instance as Create returned it, one of the kinds, and when it was issued."},
+		{Name: "notice/sorted", run: noticeSorted, Needs: []string{needSource, needInterrupt},
+			Rule: "Interruptions is sorted by At, then InstanceID, Kind and ID."},
+		{Name: "notice/acknowledged", run: noticeAcknowledged, Needs: []string{needSource, needInterrupt, needAcknowledge},
+			Rule: "A notice that was acknowledged is not returned again; IDs that are unknown or already acknowledged are ignored."},
+	}
+}
+
+// notices waits for one on each of the instances, and returns all that came, in
+// the batches in which they came.
+func (p *probe) notices(ids ...string) (batches [][]cloudprovider.Interruption) {
+	seen := map[string]bool{}
+	p.must(p.wait(func() bool {
+		batch, err := cloudprovider.Interruptions(p.ctx, p.Provider)
+		p.must(err == nil, "Interruptions: %v", err)
+		batches = append(batches, batch)
+		for _, n := range batch {
+			seen[n.InstanceID] = true
+		}
+		return !slices.ContainsFunc(ids, func(id string) bool { return !seen[id] })
+	}), "Interruptions: %v after the cloud issued a notice there is none with the InstanceID of the machine", p.Patience)
+	return batches
+}
+
+// on returns the notices on an instance, each once.
+func on(batches [][]cloudprovider.Interruption, id string) (out []cloudprovider.Interruption) {
+	for _, n := range slices.Concat(batches...) {
+		if n.InstanceID == id && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func noticeDelivered(p *probe) {
+	id := p.launch(p.request()).ID
+	want := p.Interrupt(id)
+	all := on(p.notices(id), id)
+	if !slices.ContainsFunc(all, func(n cloudprovider.Interruption) bool { return n.Kind == want }) {
+		p.fail("Interruptions: the notice is of kind %q; want %q", all[0].Kind, want)
+	}
+	for _, n := range all {
+		switch {
+		case n.At.IsZero():
+			p.fail("Interruptions: At is zero; set it to when the cloud issued the notice")
+		case !n.Deadline.IsZero() && n.Deadline.Before(n.At):
+			p.fail("Interruptions: the deadline %v is before %v, when the notice was issued", n.Deadline, n.At)
+		}
+		if strings.Contains(n.Detail, "\n") {
+			p.fail("Interruptions: the detail is %q; use one line", n.Detail)
+		}
+	}
+}
+
+func noticeSorted(p *probe) {
+	var ids []string
+	for _, instance := range p.several() {
+		ids = append(ids, instance.ID)
+	}
+	for _, id := range ids {
+		p.Interrupt(id)
+	}
+	for _, batch := range p.notices(ids...) {
+		if !slices.IsSortedFunc(batch, compareNotices) {
+			p.fail("Interruptions: the notices are in another order: %s", order(batch))
+		}
+	}
+}
+
+func compareNotices(a, b cloudprovider.Interruption) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID),
+		strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.ID, b.ID))
+}
+
+func order(batch []cloudprovider.Interruption) string {
+	var parts []string
+	for _, n := range batch {
+		parts = append(parts, strings.Join([]string{n.At.UTC().Format("15:04:05.000"), n.InstanceID, string(n.Kind), n.ID}, " "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func noticeAcknowledged(p *probe) {
+	id := p.launch(p.request()).ID
+	p.Interrupt(id)
+	all := on(p.notices(id), id)
+	if err := cloudprovider.Acknowledge(p.ctx, p.Provider, cloudprovider.Interruption{ID: "no-such-notice"}); err != nil {
+		p.fail("Acknowledge, of an ID that is unknown: %v", err)
+	}
+	for range 2 {
+		if err := cloudprovider.Acknowledge(p.ctx, p.Provider, all...); err != nil {
+			p.fail("Acknowledge: %v", err)
+		}
+	}
+	for range 3 {
+		batch, err := cloudprovider.Interruptions(p.ctx, p.Provider)
+		p.must(err == nil, "Interruptions: %v", err)
+		for _, n := range batch {
+			if n.ID != "" && slices.ContainsFunc(all, func(a cloudprovider.Interruption) bool { return a.ID == n.ID }) {
+				p.fail("Interruptions: notice %s was acknowledged, and is there again", n.ID)
+				return
+			}
+		}
+		p.pause(p.Patience / steps)
+	}
+}

@@ -1,0 +1,155 @@
+package cloudprovidertest
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Result is what came of one check.
+type Result struct {
+	// Check is the check.
+	Check Check
+	// Failures says where the provider broke the rule, one text for each
+	// place, in the order in which they were found. Empty is a pass, unless
+	// Skipped is set.
+	Failures []string
+	// Skipped is why the check did not run, and what to do for it to run.
+	// Empty if it ran.
+	Skipped string
+}
+
+// Passed reports whether the check ran and found nothing.
+func (r Result) Passed() bool { return r.Skipped == "" && len(r.Failures) == 0 }
+
+// String returns the name of the check and "ok"; or why it was skipped; or the
+// rule and below it what broke it, in lines of at most 80 bytes where words allow.
+func (r Result) String() string {
+	switch {
+	case r.Skipped != "":
+		return fmt.Sprintf("%s: skipped: %s", r.Check.Name, r.Skipped)
+	case len(r.Failures) == 0:
+		return r.Check.Name + ": ok"
+	}
+	var b strings.Builder
+	b.WriteString(r.Check.Name + ": the provider breaks a rule of the contract:" + fold("    ", r.Check.Rule))
+	for _, f := range r.Failures {
+		b.WriteString(fold("  - ", f))
+	}
+	return b.String()
+}
+
+// fold breaks a text into lines, the first of which begins with a bullet. Breaks
+// that the text has stay.
+func fold(bullet, text string) string {
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		length := 0
+		for word := range strings.SplitSeq(line, " ") {
+			if length > 0 && length+1+len(word) <= 80 {
+				b.WriteString(" " + word)
+				length += 1 + len(word)
+				continue
+			}
+			b.WriteString("\n" + bullet + word)
+			length, bullet = len(bullet)+len(word), "    "
+		}
+	}
+	return b.String()
+}
+
+// Summary counts the results in its first line, and then lists those that did not
+// pass, by Result.String: first the failures, then what was skipped.
+func Summary(results []Result) string {
+	var failed, skipped []string
+	for _, r := range results {
+		switch {
+		case r.Skipped != "":
+			skipped = append(skipped, r.String())
+		case !r.Passed():
+			failed = append(failed, r.String())
+		}
+	}
+	lines := []string{fmt.Sprintf("%d checks: %d passed, %d failed, %d skipped",
+		len(results), len(results)-len(failed)-len(skipped), len(failed), len(skipped))}
+	return strings.Join(slices.Concat(lines, failed, skipped), "\n")
+}
+
+// Run runs all checks, each as a subtest of its name with a Harness of its own,
+// which open makes. Open may fail or skip the subtest by the testing.TB that it
+// is given, and clean up after itself with Cleanup. If anything was skipped, Run
+// logs the Summary of what was at the end.
+func Run(t *testing.T, open func(testing.TB) *Harness) {
+	t.Helper()
+	var skipped []Result
+	for _, c := range Checks() {
+		t.Run(c.Name, func(t *testing.T) {
+			r := c.examine(t, open)
+			if r.Skipped != "" {
+				skipped = append(skipped, r)
+				t.Skip(r.Skipped)
+			}
+			if len(r.Failures) > 0 {
+				t.Error(r.String())
+			}
+		})
+	}
+	if len(skipped) > 0 {
+		t.Logf("the suite is not complete: %s", Summary(skipped))
+	}
+}
+
+// Examine runs all checks and returns what came of each, in the order of Checks.
+// It fails tb for nothing that the provider does; open may.
+func Examine(tb testing.TB, open func(testing.TB) *Harness) []Result {
+	tb.Helper()
+	var out []Result
+	for _, c := range Checks() {
+		out = append(out, c.examine(tb, open))
+	}
+	return out
+}
+
+// examine runs one check.
+func (c Check) examine(tb testing.TB, open func(testing.TB) *Harness) (r Result) {
+	tb.Helper()
+	r.Check = c
+	h := open(tb)
+	if err := h.complete(); err != nil {
+		tb.Fatalf("cloudprovidertest: %v", err)
+	}
+	var missing []string
+	for _, need := range c.Needs {
+		if !h.has(need) {
+			missing = append(missing, remedy(need))
+		}
+	}
+	if len(missing) > 0 {
+		r.Skipped = strings.Join(missing, "; ")
+		return r
+	}
+	p := &probe{Harness: h, tb: tb, ctx: tb.Context(), check: c.Name}
+	defer p.cleanUp()
+	defer func() {
+		switch v := recover().(type) {
+		case nil, halt:
+		case skip:
+			r.Skipped = string(v)
+		default:
+			p.fail("panic: %v\n%s", v, debug.Stack())
+		}
+		r.Failures = p.failures
+	}()
+	c.run(p)
+	return r
+}
+
+// remedy says what to do about something that a check needs.
+func remedy(need string) string {
+	if strings.HasPrefix(need, "Harness.") {
+		return "set " + need
+	}
+	return "implement " + need + " if the cloud can do that"
+}

@@ -1,0 +1,163 @@
+package cloudprovidertest_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// plain is a provider without a single ability, and whose cloud does nothing
+// out of the ordinary.
+func plain(t testing.TB) *cloudprovidertest.Harness {
+	pool := &v1.NodePool{}
+	pool.Name = "general"
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "FakeNodeClass", Name: "default"}
+	cloud := newCloud(t, fake.Options{})
+	return &cloudprovidertest.Harness{Provider: struct{ cloudprovider.CloudProvider }{cloud}, Pool: pool, Patience: 1}
+}
+
+func TestPlainProvider(t *testing.T) {
+	for _, r := range cloudprovidertest.Examine(t, plain) {
+		require.Empty(t, r.Failures, "%s", r)
+		require.Equal(t, len(r.Check.Needs) > 0, r.Skipped != "", "%s", r)
+		for _, need := range r.Check.Needs {
+			require.Contains(t, r.Skipped, need)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	names := map[string]bool{}
+	for _, c := range cloudprovidertest.Checks() {
+		require.False(t, names[c.Name], "%s is there twice", c.Name)
+		names[c.Name] = true
+		require.Regexp(t, regexp.MustCompile(`^[a-z]+/[a-z-]+$`), c.Name)
+		require.True(t, strings.HasSuffix(c.Rule, "."), "%s: a rule is a sentence", c.Name)
+		for _, need := range c.Needs {
+			require.Regexp(t, regexp.MustCompile(`^(Harness|cloudprovider)\.[A-Z]\w+$`), need)
+		}
+	}
+}
+
+// TestTries holds that a provider which asks for one option at a time may name
+// that one, if the harness says so.
+func TestTries(t *testing.T) {
+	one := refuse(func(req *cloudprovider.LaunchRequest, err error) error {
+		if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
+			return err
+		}
+		return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity,
+			Offerings: []cloudprovider.OfferingKey{req.Options[0].Key()}}
+	})
+	for _, tries := range []int{0, 1} {
+		for _, r := range cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
+			h := twisted(one)(t)
+			h.Tries = tries
+			return h
+		}) {
+			require.Equal(t, tries == 0 && r.Check.Name == "stock/all", len(r.Failures) > 0, "%s", r)
+		}
+	}
+}
+
+// TestRules holds the list of rules, which the documentation shows.
+func TestRules(t *testing.T) {
+	var b strings.Builder
+	for _, c := range cloudprovidertest.Checks() {
+		b.WriteString(c.Name)
+		for _, need := range c.Needs {
+			b.WriteString(", " + need[strings.IndexByte(need, '.')+1:])
+		}
+		line := "\n   "
+		for word := range strings.SplitSeq(c.Rule, " ") {
+			if len(line)+1+len(word) > 80 {
+				b.WriteString(line)
+				line = "\n   "
+			}
+			line += " " + word
+		}
+		b.WriteString(line + "\n")
+	}
+	golden(t, "rules.txt", b.String())
+}
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+}
+
+// TestPanic holds that a provider that panics fails the check, and the suite
+// goes on.
+func TestPanic(t *testing.T) {
+	results := cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
+		h := plain(t)
+		h.Provider = struct{ cloudprovider.CloudProvider }{} // every method panics
+		return h
+	})
+	require.Len(t, results, len(cloudprovidertest.Checks()))
+	require.Contains(t, results[0].String(), "panic: runtime error")
+	require.NotEmpty(t, results[len(results)-1].Skipped)
+}
+
+// TestIncompleteHarness holds that the author is told what is missing.
+func TestIncompleteHarness(t *testing.T) {
+	for _, c := range []struct {
+		harness *cloudprovidertest.Harness
+		want    string
+	}{
+		{nil, "the harness is nil"},
+		{&cloudprovidertest.Harness{}, "Harness.Provider: nil"},
+		{&cloudprovidertest.Harness{}, "Harness.Pool: nil"},
+		{&cloudprovidertest.Harness{Pool: &v1.NodePool{}}, "Harness.Pool: it has no name"},
+		{&cloudprovidertest.Harness{Patience: -1}, "Harness.Patience: below zero"},
+	} {
+		tb := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer func() { _ = recover() }()
+			cloudprovidertest.Examine(tb, func(testing.TB) *cloudprovidertest.Harness { return c.harness })
+		}()
+		<-done
+		require.Contains(t, tb.text, c.want)
+	}
+}
+
+// TestNothingIsLeft holds that what a check launches is deleted at its end.
+func TestNothingIsLeft(t *testing.T) {
+	var clouds []*fake.Cloud
+	cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
+		return over(t, fake.Options{}, func(cloud, neighbor *fake.Cloud) cloudprovider.CloudProvider {
+			clouds = append(clouds, cloud, neighbor)
+			return cloud
+		})
+	})
+	launched := 0
+	for _, cloud := range clouds {
+		list, err := cloud.List(t.Context())
+		require.NoError(t, err)
+		require.Empty(t, list)
+		launched += cloud.Stats().Launched
+	}
+	require.Greater(t, launched, len(cloudprovidertest.Checks()))
+}

@@ -1,0 +1,91 @@
+package cloudprovidertest
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func stockChecks() []Check {
+	return []Check{
+		{Name: "stock/all", run: stockAll, Needs: []string{needRunDry},
+			Rule: "When every option is out of stock Create says KindInsufficientCapacity and names in Error.Offerings or Error.Scopes all that were tried and refused, not the first only."},
+		{Name: "stock/some", run: stockSome, Needs: []string{needRunDry},
+			Rule: "When some options are out of stock Create launches by another one, or refuses and names none but those that are out of stock."},
+	}
+}
+
+func keys(options []cloudprovider.LaunchOption) []cloudprovider.OfferingKey {
+	out := make([]cloudprovider.OfferingKey, len(options))
+	for i, o := range options {
+		out[i] = o.Key()
+	}
+	return out
+}
+
+// covers reports whether a refusal is about an offering.
+func covers(e *cloudprovider.Error, key cloudprovider.OfferingKey) bool {
+	return slices.Contains(e.Offerings, key) ||
+		slices.ContainsFunc(e.Scopes, func(s cloudprovider.Scope) bool { return s.Covers(key) })
+}
+
+// refusal is the *Error of a Create that found nothing in stock, nil if it is
+// none.
+func (p *probe) refusal(err error) *cloudprovider.Error {
+	p.kind("Create", err, cloudprovider.KindInsufficientCapacity)
+	var e *cloudprovider.Error
+	if err != nil && !errors.As(err, &e) {
+		p.fail("Create: the error has no *cloudprovider.Error in it, so that nothing says what was refused: %v", err)
+	}
+	return e
+}
+
+func stockAll(p *probe) {
+	req := p.request()
+	// Of one capacity type, as some clouds take but one in a call.
+	capacityType := req.Options[0].Offering.CapacityType
+	req.Options = slices.DeleteFunc(req.Options, func(o cloudprovider.LaunchOption) bool {
+		return o.Offering.CapacityType != capacityType
+	})
+	all := keys(req.Options)
+	before := p.machines()
+	p.RunDry(all...)
+	_, err := p.create(p.Provider, req)
+	if e := p.refusal(err); e != nil {
+		tried := all
+		if p.Tries > 0 {
+			tried = all[:min(len(all), p.Tries)]
+		}
+		for _, key := range tried {
+			if !covers(e, key) {
+				p.fail("Create: it was refused %s, but the error does not name it; if the provider did not try it, set Harness.Tries", key)
+			}
+		}
+	}
+	p.more(before, 0)
+}
+
+func stockSome(p *probe) {
+	req := p.request()
+	if len(req.Options) < 2 {
+		panic(skip("it takes two offerings; widen Harness.Pool or Harness.Only"))
+	}
+	all := keys(req.Options)
+	dry := all[:1]
+	p.RunDry(dry...)
+	instance, err := p.create(p.Provider, req)
+	if err == nil {
+		if slices.Contains(dry, instance.OfferingKey()) {
+			p.fail("Create: it launched %s, of which there is none", instance.OfferingKey())
+		}
+		return
+	}
+	if e := p.refusal(err); e != nil {
+		for _, key := range all[1:] {
+			if covers(e, key) {
+				p.fail("Create: the error names %s, which is in stock", key)
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// day is what happens between one planning and the last deletion.
+type day struct {
+	cloud    *cloud
+	provider *provider
+	out      io.Writer
+	started  time.Time
+	running  []*cloudprovider.Instance
+}
+
+// say prints what happened, by the cloud's clock.
+func (d *day) say(format string, args ...any) {
+	at := d.cloud.now().Sub(d.started)
+	for i, line := range wrap(fmt.Sprintf(format, args...), 80-8) {
+		stamp := ""
+		if i == 0 {
+			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)
+		}
+		fmt.Fprintf(d.out, "%-8s%s\n", stamp, line)
+	}
+}
+
+// wrap breaks a text into lines of so many bytes, at spaces. Lines after the
+// first are indented.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.SplitSeq(text, " ") {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), "  "+word
+		}
+	}
+	return append(lines, line)
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// spend plays the day.
+func (d *day) spend(ctx context.Context) error {
+	pool := demoPool()
+	plan, err := d.plan(ctx, pool)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context, *provisioning.Plan) error{d.launch, d.shortage, d.list, d.trouble, d.clear} {
+		if err := step(ctx, plan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoPool is a pool for everything that the cloud has.
+func demoPool() *v1.NodePool {
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	class := nodeClass()
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: class.Group, Kind: class.Kind, Name: "default"}
+	return pool
+}
+
+// demoPods are five for the CPU and one for a GPU.
+func demoPods() []*corev1.Pod {
+	var pods []*corev1.Pod
+	add := func(name, requests string) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+		pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Requests: resources.MustParse(requests).ResourceList(),
+		}}}
+		pods = append(pods, pod)
+	}
+	for i := range 5 {
+		add(fmt.Sprintf("web-%d", i), "cpu=1500m, memory=5Gi")
+	}
+	add("train", "cpu=7, memory=40Gi, nvidia.com/gpu=1")
+	return pods
+}
+
+// plan asks the provider what there is and the engine what to launch.
+func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, error) {
+	types, err := d.provider.InstanceTypes(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	offerings := 0
+	for _, t := range types {
+		offerings += len(t.Offerings)
+	}
+	d.say("%s sells %d instance types by %d offerings", cloudprovider.Name(d.provider), len(types), offerings)
+	in := provisioning.Input{
+		NodePools:     []*v1.NodePool{pool},
+		InstanceTypes: map[string][]*cloudprovider.InstanceType{pool.Name: types},
+		Pods:          demoPods(),
+		Vocabulary:    cloudprovider.Vocabulary(d.provider),
+	}
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if err != nil {
+		return nil, err
+	}
+	d.say("plan: %s for %s, %.3f USD/h, at most %.1f%% above the optimum", count(len(plan.Create), "new node"),
+		count(len(in.Pods)-len(plan.Unplaced), "pod"), plan.Cost, 100*plan.Gap())
+	return plan, nil
+}
+
+// launch carries the plan out, with the cheapest offering of the first node sold
+// out, which the catalog does not show.
+func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		first := n.Options[0]
+		if i == 0 {
+			d.cloud.sellOut(choice{first.InstanceType.Name, first.Offering.Zone, first.Offering.CapacityType})
+			d.say("%s is sold out meanwhile", first.Key())
+		}
+		req := n.Request("token-" + n.Name)
+		req.Name = n.Name
+		instance, err := d.provider.Create(ctx, req)
+		if err != nil {
+			return err
+		}
+		d.say("launched %s for %s: %s, %s, %.3f USD/h, the best that is left of %d options",
+			instance.Name, count(len(n.Pods), "pod"), instance.ID, instance.OfferingKey(), instance.Price, len(n.Options))
+		d.running = append(d.running, instance)
+		if i > 0 {
+			continue
+		}
+		again, err := d.provider.Create(ctx, req)
+		if err != nil {
+			return err
+		}
+		d.say("asked again with %s: %s, the same", req.Token, again.ID)
+	}
+	return nil
+}
+
+// shortage asks for what is sold out, and for nothing else.
+func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
+	req := plan.Create[0].Request("token-shortage")
+	req.Options = req.Options[:1]
+	_, err := d.provider.Create(ctx, req)
+	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
+		return fmt.Errorf("want a shortage, got %v", err)
+	}
+	d.say("%v", err)
+	for _, mark := range d.provider.refused.Marks() {
+		d.say("until then the catalog has it as not available: %s", mark)
+	}
+	return nil
+}
+
+// list prints what the cloud has of ours.
+func (d *day) list(ctx context.Context, _ *provisioning.Plan) error {
+	list, err := d.provider.List(ctx)
+	if err != nil {
+		return err
+	}
+	d.say("the list has %s", count(len(list), "instance"))
+	for _, instance := range list {
+		d.say("- %s %s %s", instance.ID, instance.Name, state(instance))
+	}
+	return nil
+}
+
+func state(i *cloudprovider.Instance) string {
+	if i.Deleting {
+		return "going down"
+	}
+	return "running " + i.ImageID
+}
+
+// trouble has a machine announced for maintenance, and a new image published.
+func (d *day) trouble(ctx context.Context, _ *provisioning.Plan) error {
+	d.cloud.advance(10 * time.Minute)
+	first := d.running[0]
+	d.cloud.announce(first.ID[strings.LastIndexByte(first.ID, '/')+1:], "maintenance", time.Hour)
+	notices, err := cloudprovider.Interruptions(ctx, d.provider)
+	if err != nil {
+		return err
+	}
+	for _, n := range notices {
+		d.say("notice: %s of %s in %v", n.Kind, n.InstanceID, n.Deadline.Sub(n.At))
+	}
+	if err := cloudprovider.Acknowledge(ctx, d.provider, notices...); err != nil {
+		return err
+	}
+	d.cloud.setClass(class{Name: "default", Image: "image-8"})
+	claim := &v1.NodeClaim{}
+	claim.Status.ProviderID = first.ID
+	drift, err := cloudprovider.IsDrifted(ctx, d.provider, claim)
+	if err != nil {
+		return err
+	}
+	d.say("%s of %s: %s", drift.Reason, first.ID, drift.Detail)
+	return nil
+}
+
+// clear deletes everything, and waits until it is gone.
+func (d *day) clear(ctx context.Context, plan *provisioning.Plan) error {
+	for _, instance := range d.running {
+		if err := d.provider.Delete(ctx, instance.ID); err != nil {
+			return err
+		}
+		d.say("delete %s: accepted", instance.ID)
+	}
+	if err := d.list(ctx, plan); err != nil {
+		return err
+	}
+	d.cloud.advance(time.Minute)
+	for _, instance := range d.running {
+		err := d.provider.Delete(ctx, instance.ID)
+		if !errors.Is(err, cloudprovider.ErrNotFound) {
+			return fmt.Errorf("want it gone, got %v", err)
+		}
+		d.say("%v", err)
+	}
+	return d.list(ctx, plan)
+}

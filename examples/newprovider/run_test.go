@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden file")
+
+func TestRun(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitOK, run(nil, &stdout, &stderr), stderr.String())
+	require.Empty(t, stderr.String())
+	path := filepath.Join("testdata", "golden", "day.txt")
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, stdout.Bytes(), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), stdout.String())
+	for line := range strings.Lines(stdout.String()) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
+		require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"), "spaces at the end")
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, c := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"-h"}, exitOK, "usage: newprovider", ""},
+		{[]string{"now"}, exitBadInput, "", "newprovider: there are no arguments, but \"now\" was given\n"},
+	} {
+		var stdout, stderr bytes.Buffer
+		require.Equal(t, c.code, run(c.args, &stdout, &stderr))
+		require.Contains(t, stdout.String(), c.stdout)
+		require.Equal(t, c.stderr, stderr.String())
+	}
+}
+
+// TestWrongDay holds that the day does not go on as if nothing were wrong
+// when the cloud does something else than expected.
+func TestWrongDay(t *testing.T) {
+	h := open(t)
+	p := h.Provider.(*provider)
+	p.client.url = "http://127.0.0.1:0" // nobody listens there
+	d := &day{cloud: newCloud(), provider: p, out: &bytes.Buffer{}}
+	require.Error(t, d.spend(t.Context()))
+
+	h = open(t)
+	p = h.Provider.(*provider)
+	d = &day{cloud: newCloud(), provider: p, out: &bytes.Buffer{}} // not the cloud of the provider
+	require.ErrorContains(t, d.spend(t.Context()), "want a shortage")
+}
