@@ -3,28 +3,34 @@ package provisioning
 import (
 	"encoding/binary"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// admission works out which options each class may use.
+// admission works out which options each class may use. It is safe for
+// concurrent use, as several goroutines may solve one Problem.
 type admission struct {
 	p       *Problem
 	domains *domains
 	traits  *traits
-	open    map[string]bool       // keys that some useful pool leaves open
-	useful  []bool                // by pool: some class may go there
-	suited  [][]bitset.Set        // by class and alternative: options by labels and taints
+	open    map[string]bool // keys that some useful pool leaves open
+	useful  []bool          // by pool: some class may go there
+	suited  [][]bitset.Set  // by class and alternative: options by labels and taints
+
+	mu      sync.Mutex            // guards the rest
 	fitting map[string]bitset.Set // by request: options with room for one pod
-	kinds   map[string]int32      // by set of options
+	pins    map[string]bitset.Set // by text: the options that can have them
 }
 
 func newAdmission(p *Problem, d *domains) *admission {
-	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, kinds: map[string]int32{}}
+	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{}}
 	a.useful = usefulPools(p)
 	asked := map[string]map[string]bool{} // by key: the texts
 	for c := range p.classes {
@@ -44,10 +50,16 @@ func newAdmission(p *Problem, d *domains) *admission {
 	// Two classes may disagree over a label on a node that allows either, if
 	// some pool leaves it open and more than one thing is asked of it.
 	contested := map[string]bool{}
+	for _, key := range p.table.keys {
+		key = p.vocabulary.NormalizeKey(key)
+		// Classes are pinned to different values of it.
+		a.open[key] = a.isOpen(key)
+		contested[key] = a.open[key]
+	}
 	for key, texts := range asked {
 		if a.isOpen(key) {
 			a.open[key] = true
-			contested[key] = len(texts) > 1 || a.countsValues(key)
+			contested[key] = contested[key] || len(texts) > 1 || a.countsValues(key)
 		}
 	}
 	a.traits = newTraits(d, contested, p.minValues)
@@ -60,7 +72,7 @@ func usefulPools(p *Problem) []bool {
 	out := make([]bool, len(p.pools))
 	for i := range p.pools {
 		out[i] = len(p.pools[i].options) > 0 && slices.ContainsFunc(p.classes, func(c class) bool {
-			return c.unsupported == "" && len(untolerated(p.pools[i].taints, c.tolerations)) == 0
+			return c.refusal == nil && len(untolerated(p.pools[i].taints, c.tolerations)) == 0
 		})
 	}
 	return out
@@ -111,34 +123,45 @@ func (a *admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 	return false
 }
 
-// lower returns a class as the packer sees it. Its variants are the ways to
-// place it on new nodes: one for all alternatives that leave no label open, and
-// one for each of the others. sources holds, beside each variant, the
-// alternative it stands for, or -1.
-func (a *admission) lower(index int, request []int64) (lowered pack.Class, sources []int) {
+// lower returns pods of a class with the given pin as the packer sees them.
+// Their variants are the ways to place them on new nodes: one for all
+// alternatives that leave no label open, and one for each of the others. The
+// lot has, beside each variant, what it asks for.
+func (a *admission) lower(index int, pin requirements.Set) (lowered pack.Class, l lot) {
+	return a.lowerWith(index, pin, nil, map[string]int32{})
+}
+
+// lowerWith is lower with the options that the pods prefer, if any of those
+// will do; nil stands for no preference. kinds numbers the kinds of classes.
+func (a *admission) lowerWith(index int, pin requirements.Set, preferred bitset.Set, kinds map[string]int32) (lowered pack.Class, l lot) {
 	c := &a.p.classes[index]
+	request := a.p.requests[index]
 	lowered = pack.Class{Request: request}
-	if c.unsupported != "" {
-		return lowered, nil
+	fitting := a.fits(request).Clone()
+	pinned := a.pinned(pin)
+	if pinned != nil {
+		fitting.And(pinned)
 	}
-	lowered.Count = len(c.pods)
-	fitting := a.fits(request)
+	if preferred != nil && a.overlaps(index, fitting, preferred) {
+		fitting.And(preferred)
+	}
 	kind := bitset.New(a.domains.total)
 	var plain bitset.Set
 	plainSource := -1
 	count := 0
 	for i, alt := range c.alternatives {
+		asked := alt.Set.Intersect(pin)
 		options := a.suited[index][i].Clone()
 		kind.Or(options)
 		options.And(fitting)
-		trait := a.traits.of(alt.Set)
+		trait := a.traits.of(asked)
 		a.keepMinValues(options, trait)
 		if options.Empty() {
 			continue
 		}
-		if a.touchesOpen(alt.Set, options) {
+		if a.touchesOpen(asked, options) {
 			lowered.Variants = append(lowered.Variants, pack.Variant{Options: options, Trait: trait})
-			sources = append(sources, i)
+			l.sources = append(l.sources, asked)
 			continue
 		}
 		if plain == nil {
@@ -149,22 +172,62 @@ func (a *admission) lower(index int, request []int64) (lowered pack.Class, sourc
 		count++
 	}
 	if plain != nil {
-		if count > 1 {
-			plainSource = -1
+		source := pin // of several alternatives none is certain
+		if count == 1 {
+			source = c.alternatives[plainSource].Set.Intersect(pin)
 		}
 		lowered.Variants = append(lowered.Variants, pack.Variant{Options: plain})
-		sources = append(sources, plainSource)
+		l.sources = append(l.sources, source)
+	}
+	if pinned != nil {
+		kind.And(pinned)
 	}
 	kind.And(a.fits(atMostOne(request)))
-	lowered.Kind = a.kind(kind)
-	return lowered, sources
+	lowered.Kind = kindOf(kind, kinds)
+	return lowered, l
 }
 
-// kind numbers the sets of options that classes may use if they have room. A
+// overlaps says whether some options that suit a class are among others.
+func (a *admission) overlaps(index int, fitting, preferred bitset.Set) bool {
+	both := fitting.Clone()
+	both.And(preferred)
+	return slices.ContainsFunc(a.suited[index], both.Overlaps)
+}
+
+// pinned returns the options that can have what a pin asks for; nil stands for
+// all.
+func (a *admission) pinned(pin requirements.Set) bitset.Set {
+	if pin.Len() == 0 {
+		return nil
+	}
+	text := pin.String()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if known, ok := a.pins[text]; ok {
+		return known
+	}
+	out := bitset.New(a.domains.total)
+	for i := range a.p.pools {
+		p := &a.p.pools[i]
+		if len(p.options) == 0 {
+			continue
+		}
+		here := bitset.New(a.domains.total)
+		here.AddRange(p.first, p.first+len(p.options))
+		for r := range pin.All() {
+			here.And(a.domains.admitting(i, r))
+		}
+		out.Or(here)
+	}
+	a.pins[text] = out
+	return out
+}
+
+// kindOf numbers the sets of options that classes may use if they have room. A
 // resource that an option has none of counts as a label here: pods that want a
 // GPU are of another kind than those that do not.
-func (a *admission) kind(options bitset.Set) int {
-	id, _ := intern(a.kinds, []byte(options.Key()), int32(len(a.kinds)))
+func kindOf(options bitset.Set, kinds map[string]int32) int {
+	id, _ := intern(kinds, []byte(options.Key()), int32(len(kinds)))
 	return int(id)
 }
 
@@ -188,14 +251,22 @@ func (a *admission) suitedTo(c *class) []bitset.Set {
 	out := make([]bitset.Set, len(c.alternatives))
 	for i, alt := range c.alternatives {
 		out[i] = bitset.New(a.domains.total)
-		if c.unsupported == "" && admitsNewNode(alt) {
+		if c.refusal == nil && admitsNewNode(alt) {
 			a.addOptions(out[i], c, alt)
+			a.keepPorts(out[i], c)
+			a.keepFromDaemons(out[i], c)
 		}
 	}
 	return out
 }
 
 func (a *admission) addOptions(out bitset.Set, c *class, alt requirements.Alternative) {
+	a.addMatching(out, c, alt, false)
+}
+
+// addMatching adds the options whose labels and taints suit an alternative of
+// a class, if certain is set whatever is left open.
+func (a *admission) addMatching(out bitset.Set, c *class, alt requirements.Alternative, certain bool) {
 	for i := range a.p.pools {
 		p := &a.p.pools[i]
 		if len(p.options) == 0 || len(untolerated(p.taints, c.tolerations)) > 0 {
@@ -204,9 +275,49 @@ func (a *admission) addOptions(out bitset.Set, c *class, alt requirements.Altern
 		here := bitset.New(a.domains.total)
 		here.AddRange(p.first, p.first+len(p.options))
 		for r := range alt.Set.All() {
-			here.And(a.domains.admitting(i, r))
+			if certain {
+				here.And(a.domains.certain(i, r))
+			} else if writable(r) {
+				here.And(a.domains.admitting(i, r))
+			} else {
+				clear(here)
+			}
 		}
 		out.Or(here)
+	}
+}
+
+// writable says whether a label can be given a value that a requirement
+// admits: no valid label value is below zero.
+func writable(r requirements.Requirement) bool {
+	value, ok := r.Any()
+	return !ok || r.AllowsAbsent() || len(validation.IsValidLabelValue(value)) == 0
+}
+
+// keepPorts removes the options where a daemon binds a port that pods of a
+// class bind.
+func (a *admission) keepPorts(options bitset.Set, c *class) {
+	if len(c.ports) == 0 {
+		return
+	}
+	for i := range a.p.daemons {
+		if portsClash(hostPorts(a.p.daemons[i].pod), c.ports) {
+			options.AndNot(a.p.onDaemon[i])
+		}
+	}
+}
+
+// keepFromDaemons removes the options where a daemon runs that pods of a class
+// may not be with: it is on the node itself, so in every domain of it.
+func (a *admission) keepFromDaemons(options bitset.Set, c *class) {
+	for i := range a.p.daemons {
+		d := &a.p.daemons[i]
+		away := slices.ContainsFunc(c.terms, func(t term) bool {
+			return t.weight == 0 && t.kind == topology.Apart && d.selected.Has(t.pods)
+		}) || slices.ContainsFunc(d.apart, func(t term) bool { return c.selected.Has(t.pods) })
+		if away {
+			options.AndNot(a.p.onDaemon[i])
+		}
 	}
 }
 
@@ -236,6 +347,8 @@ func (a *admission) fits(request []int64) bitset.Set {
 	for _, n := range request {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	if known, ok := a.fitting[string(key)]; ok {
 		return known
 	}
@@ -268,6 +381,9 @@ func resourceNames(classes []class, daemons []daemon) []corev1.ResourceName {
 	seen := map[corev1.ResourceName]bool{}
 	for c := range classes {
 		for name := range classes[c].requests.All() {
+			seen[name] = true
+		}
+		for name := range classes[c].extra.All() {
 			seen[name] = true
 		}
 	}

@@ -18,8 +18,13 @@ import (
 // assembler turns counts back into pods.
 type assembler struct {
 	p     *Problem
-	next  []int // by class: the first pod not handed out yet
+	s     *stage
+	seal  *seal
+	rest  [][]int32 // by part: the pods not handed out yet
 	lists map[string]optionList
+
+	placed  []bool // by pod
+	classOf []int  // by pod, once asked for
 }
 
 // optionList is a list of options and the least that daemons take on any.
@@ -30,19 +35,22 @@ type optionList struct {
 }
 
 // assemble makes the plan that a packing stands for.
-func (p *Problem) assemble(r *pack.Result) *Plan {
-	a := &assembler{p: p, next: make([]int, len(p.classes)), lists: map[string]optionList{}}
-	plan := &Plan{LowerBound: r.Bound, Stats: Stats{
-		Pods:    len(p.pods),
+func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
+	a := &assembler{p: p, s: s, seal: s.seal(p, r), lists: map[string]optionList{}, placed: make([]bool, len(p.pods))}
+	a.share()
+	plan := &Plan{offered: map[string]offer{}, LowerBound: r.Bound, Stats: Stats{
+		Pods:    len(p.pods) - len(p.virtual),
 		Classes: len(p.classes),
 		Steps:   r.Steps,
 	}}
 	for i := range p.pools {
-		plan.Stats.Options += len(p.pools[i].options)
+		pl := &p.pools[i]
+		plan.Stats.Options += len(pl.options)
+		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types}
 	}
 	for i, shares := range r.Nodes {
-		if len(shares) > 0 {
-			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.take(shares)})
+		if pods := a.pods(append(a.takeFixed(i), a.take(shares)...)); len(pods) > 0 {
+			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: pods})
 		}
 	}
 	slices.SortFunc(plan.Bind, func(x, y Binding) int { return cmp.Compare(x.Node, y.Node) })
@@ -56,25 +64,73 @@ func (p *Problem) assemble(r *pack.Result) *Plan {
 	// The bound is proven; only rounding in the sum could put it above.
 	plan.LowerBound = min(plan.LowerBound, plan.Cost)
 	plan.Unplaced = a.unplaced()
+	a.bufferStatus(plan)
+	plan.Static, plan.Overlays = p.static, p.market.overlays
+	plan.Order = a.order(plan)
 	return plan
 }
 
-// take hands out pods, sorted.
-func (a *assembler) take(shares []pack.Share) []*corev1.Pod {
-	n := 0
-	for _, s := range shares {
-		n += s.Count
+// share gives each part its pods.
+func (a *assembler) share() {
+	a.rest = make([][]int32, len(a.s.parts))
+	next := make([]int, len(a.p.classes))
+	for i := range a.s.parts {
+		part := &a.s.parts[i]
+		from := next[part.class]
+		a.rest[i] = a.p.classes[part.class].pods[from : from+part.count]
+		next[part.class] += part.count
 	}
-	ranks := make([]int32, 0, n)
+}
+
+// take hands out pods, sorted. Of a part it gives no more than the seal lets
+// through.
+func (a *assembler) take(shares []pack.Share) []int32 {
+	var ranks []int32
 	for _, s := range shares {
-		from := a.next[s.Class]
-		ranks = append(ranks, a.p.classes[s.Class].pods[from:from+s.Count]...)
-		a.next[s.Class] = from + s.Count
+		if a.s.lots[s.Class].units != nil {
+			for _, part := range a.s.lots[s.Class].parts {
+				ranks = append(ranks, a.all(part)...)
+			}
+			continue
+		}
+		want := s.Count
+		for _, part := range a.s.lots[s.Class].parts {
+			n := min(want, len(a.rest[part]))
+			want -= n
+			given := a.rest[part][:min(n, a.seal.left[part])]
+			a.rest[part] = a.rest[part][n:]
+			a.seal.left[part] -= len(given)
+			ranks = append(ranks, given...)
+		}
 	}
+	return ranks
+}
+
+// takeFixed hands out the pods that can only go to a node that exists.
+func (a *assembler) takeFixed(node int) []int32 {
+	var ranks []int32
+	for i, f := range a.s.bundler.fixed {
+		if part := a.s.fixedParts[i]; part >= 0 && f.node == node {
+			ranks = append(ranks, a.all(part)...)
+		}
+	}
+	return ranks
+}
+
+// all hands out a whole part.
+func (a *assembler) all(part int) []int32 {
+	out := a.rest[part][:min(len(a.rest[part]), a.seal.left[part])]
+	a.rest[part] = nil
+	return out
+}
+
+// pods marks pods as placed and returns them, sorted.
+func (a *assembler) pods(ranks []int32) []*corev1.Pod {
 	slices.Sort(ranks)
-	pods := make([]*corev1.Pod, n)
+	pods := make([]*corev1.Pod, len(ranks))
 	for i, rank := range ranks {
 		pods[i] = a.p.pods[rank]
+		a.placed[rank] = true
 	}
 	return pods
 }
@@ -89,12 +145,19 @@ func (a *assembler) newNodes(l *pack.Launch) []NewNode {
 	}
 	list := a.options(l.Options)
 	model.Options, model.Daemons = list.options, list.daemons
-	model.Requirements = a.requirements(pool, l).With(list.where...)
+	model.Requirements = a.settled(a.requirements(pool, l), list.options).With(list.where...)
 	model.Labels = nodeLabels(pool, model.Requirements, model.Options, a.p.vocabulary)
-	nodes := make([]NewNode, l.Copies)
-	for i := range nodes {
-		nodes[i] = model
-		nodes[i].Pods = a.take(l.Shares)
+	nodes := make([]NewNode, 0, l.Copies)
+	whole := a.count(l.Shares)
+	for range l.Copies {
+		n := model
+		ranks := a.take(l.Shares)
+		if len(ranks) < whole {
+			n.Requests = a.requestsOf(ranks)
+		}
+		if n.Pods = a.pods(ranks); len(n.Pods) > 0 {
+			nodes = append(nodes, n)
+		}
 	}
 	return nodes
 }
@@ -155,13 +218,53 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 	sum := make([]int64, len(a.p.resources))
 	listed := make([]bool, len(a.p.resources))
 	for _, s := range shares {
-		for r, want := range a.p.requests[s.Class] {
-			sum[r] += want * int64(s.Count)
-			if _, ok := a.p.classes[s.Class].requests.Lookup(a.p.resources[r]); ok {
-				listed[r] = true
+		if l := &a.s.lots[s.Class]; l.units != nil {
+			for i, part := range l.parts {
+				a.addRequests(sum, listed, a.s.parts[part].class, l.units[i])
+			}
+			continue
+		}
+		a.addRequests(sum, listed, a.s.parts[a.s.lots[s.Class].parts[0]].class, s.Count)
+	}
+	return a.list(sum, listed)
+}
+
+// count is how many pods shares stand for.
+func (a *assembler) count(shares []pack.Share) int {
+	n := 0
+	for _, s := range shares {
+		units := 1
+		if l := &a.s.lots[s.Class]; l.units != nil {
+			units = 0
+			for _, u := range l.units {
+				units += u
+			}
+		}
+		n += s.Count * units
+	}
+	return n
+}
+
+// requestsOf sums up what pods ask for, given by rank.
+func (a *assembler) requestsOf(ranks []int32) resources.List {
+	if a.classOf == nil {
+		a.classOf = make([]int, len(a.p.pods))
+		for c := range a.p.classes {
+			for _, rank := range a.p.classes[c].pods {
+				a.classOf[rank] = c
 			}
 		}
 	}
+	sum := make([]int64, len(a.p.resources))
+	listed := make([]bool, len(a.p.resources))
+	for _, rank := range ranks {
+		a.addRequests(sum, listed, a.classOf[rank], 1)
+	}
+	return a.list(sum, listed)
+}
+
+// list names the amounts of the resources that some pod asks for.
+func (a *assembler) list(sum []int64, listed []bool) resources.List {
 	amounts := map[corev1.ResourceName]int64{}
 	for r, name := range a.p.resources {
 		if listed[r] {
@@ -171,18 +274,38 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 	return resources.New(amounts)
 }
 
+func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
+	for r, want := range a.p.requests[class][:len(sum)] {
+		sum[r] += want * int64(count)
+		if _, ok := a.p.classes[class].requests.Lookup(a.p.resources[r]); ok {
+			listed[r] = true
+		}
+	}
+}
+
 // requirements states what pool and pods ask of a node. Of pods with several
 // ways to be placed only what the options show is certain.
 func (a *assembler) requirements(pool *pool, l *pack.Launch) requirements.Set {
 	set := pool.template
 	for _, s := range l.Shares {
-		if source := a.p.sources[s.Class][s.Variant]; source >= 0 {
-			set = set.Intersect(a.p.classes[s.Class].alternatives[source].Set)
-		}
+		set = set.Intersect(a.s.lots[s.Class].sources[s.Variant])
 	}
 	// The name is not known yet, and what a node becomes by starting must not
 	// be on it before.
 	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+}
+
+// settled takes back labels that a node need not have and that pods are spread
+// over: with a value that nobody asked for it would be a domain to be filled.
+func (a *assembler) settled(set requirements.Set, options []cloudprovider.LaunchOption) requirements.Set {
+	for _, key := range a.p.table.keys {
+		key = a.p.vocabulary.NormalizeKey(key)
+		r, ok := set.Get(key)
+		if ok && r.AllowsAbsent() && r.AllowsPresent() && !a.p.vocabulary.WellKnown(key) && !fromTypes(key, options) {
+			set = set.Intersect(requirements.NewSet(requirements.DoesNotExist(key)))
+		}
+	}
+	return set
 }
 
 // whereabouts states the zones and capacity types of options.
@@ -245,24 +368,21 @@ func (a *assembler) sortAndName(plan *Plan) {
 
 // unplaced lists the pods without a place.
 func (a *assembler) unplaced() []Unplaced {
+	var out []Unplaced
 	reasons := make([]*Reason, len(a.p.classes))
-	var ranks []int32
-	of := map[int32]int{}
+	of := make([]int, len(a.p.pods))
 	for c := range a.p.classes {
-		rest := a.p.classes[c].pods[a.next[c]:]
-		if len(rest) == 0 {
-			continue
-		}
-		reasons[c] = a.p.explain(c)
-		for _, rank := range rest {
-			ranks = append(ranks, rank)
+		for _, rank := range a.p.classes[c].pods {
 			of[rank] = c
+			if !a.placed[rank] && reasons[c] == nil {
+				reasons[c] = a.p.explain(c, a.s, a.seal)
+			}
 		}
 	}
-	slices.Sort(ranks)
-	out := make([]Unplaced, len(ranks))
-	for i, rank := range ranks {
-		out[i] = Unplaced{Pod: a.p.pods[rank], Reason: reasons[of[rank]]}
+	for rank, placed := range a.placed {
+		if !placed {
+			out = append(out, Unplaced{Pod: a.p.pods[rank], Reason: reasons[of[rank]]})
+		}
 	}
 	return out
 }

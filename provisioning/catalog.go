@@ -54,7 +54,7 @@ func newOptions(pools []pool) int {
 				continue
 			}
 			for j := range t.Offerings {
-				if o := &t.Offerings[j]; o.Launchable() && o.CapacityType != v1.CapacityTypeReserved && p.allows(t, o) {
+				if o := &t.Offerings[j]; o.Launchable() && p.allows(t, o) {
 					p.options = append(p.options, option{LaunchOption: cloudprovider.LaunchOption{InstanceType: t, Offering: o}})
 				}
 			}
@@ -130,6 +130,7 @@ func (p *Problem) setCapacities(d *domains, f *faults) {
 	for i := range p.daemons {
 		onDaemon[i] = p.daemons[i].onNew(d)
 	}
+	p.onDaemon = onDaemon
 	known := map[capacityKey]int{}
 	var all []capacityOf
 	failed := map[*cloudprovider.InstanceType]bool{}
@@ -180,12 +181,20 @@ type capacityKey struct {
 func (p *Problem) net(o *option, daemons bitset.Set) (capacityOf, error) {
 	var taken resources.List
 	free, err := o.InstanceType.AllocatableFor(o.Offering)
+	negative := len(free.Negative()) > 0
+	free = free.Merge(p.extras.ofType(o.InstanceType))
+	var extra resources.List
 	for k := range daemons.All() {
 		if err == nil {
 			taken, err = taken.Add(p.daemons[k].requests)
 		}
+		if err == nil {
+			extra, err = extra.Add(p.daemons[k].extra)
+		}
 	}
-	negative := len(free.Negative()) > 0
+	if err == nil {
+		free, err = free.Sub(extra)
+	}
 	if err == nil {
 		free, err = free.Sub(taken)
 	}
@@ -193,14 +202,30 @@ func (p *Problem) net(o *option, daemons bitset.Set) (capacityOf, error) {
 		// Nothing fits on a node that has less than nothing of something.
 		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
 	}
-	return capacityOf{free: p.vector(free), daemons: &taken}, err
+	out := capacityOf{free: p.vector(free), daemons: &taken}
+	for i := range p.rules.seats {
+		out.free[len(p.resources)+i] = int64(p.rules.seats[i].count)
+	}
+	return out, err
 }
 
-// vector lays out a list by the resources of the problem. Less than nothing
+// request is what a pod of a class takes of a node, seats included.
+func (p *Problem) request(c int) []int64 {
+	out := p.vector(p.classes[c].requests.Merge(p.classes[c].extra))
+	for i := range p.rules.seats {
+		if p.rules.seats[i].takes[c] {
+			out[len(p.resources)+i] = 1
+		}
+	}
+	return out
+}
+
+// vector lays out a list by the resources of the problem, with room for the
+// seats behind them. Less than nothing
 // counts as nothing: a resource that is overcommitted keeps only those pods
 // away that ask for some, as kube-scheduler has it.
 func (p *Problem) vector(l resources.List) []int64 {
-	out := make([]int64, len(p.resources))
+	out := make([]int64, len(p.resources)+len(p.rules.seats))
 	for i, name := range p.resources {
 		out[i] = max(l.Get(name), 0)
 	}

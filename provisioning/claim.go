@@ -139,6 +139,7 @@ func (n *NewNode) annotations() map[string]string {
 	out[v1.NodePoolHashAnnotationKey] = n.Pool.Hash()
 	out[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 	out[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(n.MinValuesRelaxed)
+	maps.Copy(out, cloudprovider.OverlayAnnotations(n.Options))
 	return out
 }
 

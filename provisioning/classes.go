@@ -8,6 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -19,11 +23,30 @@ type class struct {
 
 	requests     resources.List
 	alternatives []requirements.Alternative // any one of which will do
+	asked        []requirements.Alternative // the same as the pod states them, without what its volumes and devices ask
+	labels       []string                   // that a node must have, whatever the value
+	preferences  []requirements.Preference
 	tolerations  []corev1.Toleration
+	priority     int32
+	ports        []hostPort
 
-	// unsupported names a feature that keeps the whole class unplaced.
-	unsupported string
+	terms    []term     // constraints towards other pods, hard ones first
+	selected bitset.Set // the selections that its pods are in
+
+	// refusal says why the whole class stays unplaced, nil if nothing does.
+	refusal *Reason
+
+	volumes    volume.Needs
+	volumeKey  string // equal for volumes that the same nodes suit
+	devices    *device.Need
+	extra      resources.List // volumes and devices, counted like resources
+	virtual    bool           // spare room: the pods do not exist
+	noSpot     bool           // its pods are to come on other than spot capacity
+	hasVolumes bool           // that may matter to where it runs
 }
+
+// pod returns the pod that stands for a class.
+func (p *Problem) pod(c int) *corev1.Pod { return p.pods[p.classes[c].pods[0]] }
 
 // sortedPods returns the pods by namespace and name, and reports those that
 // are missing, nameless, listed twice or bound.
@@ -57,40 +80,104 @@ func podObject(pod *corev1.Pod) string {
 	return fmt.Sprintf("Pod %q", pod.Namespace+"/"+pod.Name)
 }
 
-// classify groups sorted pods into classes, in the order of their first pods.
-// It costs O(pods) hash look-ups; what a class means is worked out once.
-func classify(pods []*corev1.Pod, repelled []repelled, v *requirements.Vocabulary, f *faults) []class {
-	var key podKey
-	var classes []class
-	index := map[string]int32{}
-	of := make([]int32, len(pods))
+// classifier groups pods into classes.
+type classifier struct {
+	p          *Problem
+	f          *faults
+	key        podKey
+	reader     *termReader
+	virtual    map[*corev1.Pod]bool
+	identities *identities
+
+	termKeys map[string]int32
+	bound    boundTerms
+	terms    [][]term // by number; 0 has none
+	termErrs []error
+}
+
+// classify groups the sorted pods of a problem into classes, in the order of
+// their first pods. It costs O(pods) hash look-ups; what a class means is worked
+// out once.
+func (k *classifier) classify() {
+	termsOf := k.readTerms()
+	for i := range k.p.daemons {
+		if a := k.p.daemons[i].pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+			// What cannot be read keeps nobody away.
+			k.p.daemons[i].apart, _ = k.reader.apart(k.p.daemons[i].pod, a.PodAntiAffinity)
+		}
+	}
+	k.identities = newIdentities(k.reader.selections)
+	for i := range k.p.daemons {
+		k.p.daemons[i].selected = k.identities.members[k.identities.of(k.p.daemons[i].pod)]
+	}
+	type kind struct{ spec, terms, members int32 }
+	specs, members := map[string]int32{}, map[string]int32{}
+	index := map[kind]int32{}
+	of := make([]int32, len(k.p.pods))
 	var sizes []int32
-	for i, pod := range pods {
+	for i, pod := range k.p.pods {
 		if pod.Spec.NodeName != "" {
-			f.add(podObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
+			k.f.add(podObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
 		}
-		id, fresh := int32(len(classes)), true
-		feature := refused(pod, repelled)
-		if feature != "" {
-			id, fresh = intern(index, append(append(key.buf[:0], '!'), feature...), id)
-		} else {
-			id, fresh = intern(index, key.scheduling(pod), id)
-		}
-		if fresh {
-			classes = append(classes, newClass(pod, feature, v, f))
+		var id kind
+		id.spec, _ = intern(specs, k.spec(pod, i), int32(len(specs)))
+		id.terms = termsOf[i]
+		selected := k.identities.members[k.identities.of(pod)]
+		id.members, _ = intern(members, []byte(selected.Key()), int32(len(members)))
+		c, ok := index[id]
+		if !ok {
+			c = int32(len(sizes))
+			index[id] = c
+			k.p.classes = append(k.p.classes, k.newClass(pod, i, id.terms, selected))
 			sizes = append(sizes, 0)
 		}
-		of[i] = id
-		sizes[id]++
+		of[i] = c
+		sizes[c]++
 	}
-	members := make([]int32, len(pods))
-	for c := range classes {
-		classes[c].pods, members = members[:0:sizes[c]], members[sizes[c]:]
+	left := make([]int32, len(k.p.pods))
+	for c := range k.p.classes {
+		k.p.classes[c].pods, left = left[:0:sizes[c]], left[sizes[c]:]
 	}
 	for i, c := range of {
-		classes[c].pods = append(classes[c].pods, int32(i))
+		k.p.classes[c].pods = append(k.p.classes[c].pods, int32(i))
 	}
-	return classes
+}
+
+// spec returns the key of all that decides where a pod may run but its
+// constraints towards others. What keeps a pod pending makes it one of a kind.
+func (k *classifier) spec(pod *corev1.Pod, rank int) []byte {
+	buf := k.key.scheduling(pod)
+	buf = append(buf, k.p.extras.key(pod, rank)...)
+	if r := k.barred(pod); r != nil {
+		buf = append(buf, r.Cause...)
+		buf = append(buf, r.Detail...)
+	}
+	if k.virtual[pod] {
+		buf = append(buf, "spare"...)
+	}
+	k.key.buf = buf
+	return buf
+}
+
+// readTerms reads the constraints between pods, of each kind of pod once, and
+// returns the number of those of each pod.
+func (k *classifier) readTerms() []int32 {
+	k.termKeys = map[string]int32{}
+	k.terms, k.termErrs = [][]term{nil}, []error{nil}
+	out := make([]int32, len(k.p.pods))
+	for i, pod := range k.p.pods {
+		if !k.reader.constrained(pod) {
+			continue
+		}
+		id, fresh := intern(k.termKeys, k.key.between(pod, k.reader.defaults != nil), int32(len(k.terms)))
+		if fresh {
+			terms, err := k.reader.terms(pod)
+			k.terms = append(k.terms, terms)
+			k.termErrs = append(k.termErrs, err)
+		}
+		out[i] = id
+	}
+	return out
 }
 
 // intern returns the number of a key, and whether it is new and got the next.
@@ -102,32 +189,121 @@ func intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 	return next, true
 }
 
-// refused names what keeps a pod from being placed by this engine at all.
-func refused(pod *corev1.Pod, repelled []repelled) string {
-	if feature := unsupported(pod); feature != "" {
-		return feature
+// newClass works out what pods like this one ask for. What is wrong with them
+// keeps them pending and all else goes on.
+func (k *classifier) newClass(pod *corev1.Pod, rank int, terms int32, selected bitset.Set) class {
+	c := class{
+		tolerations: pod.Spec.Tolerations,
+		ports:       hostPorts(pod),
+		terms:       k.terms[terms],
+		selected:    selected,
+		virtual:     k.virtual[pod],
+		hasVolumes:  hasVolumes(pod),
 	}
-	for i := range repelled {
-		if repelled[i].selects(pod) {
-			return fmt.Sprintf("the required anti-affinity of bound pod %s, which selects it", repelled[i].by)
-		}
+	if pod.Spec.Priority != nil {
+		c.priority = *pod.Spec.Priority
 	}
-	return ""
-}
-
-func newClass(pod *corev1.Pod, feature string, v *requirements.Vocabulary, f *faults) class {
-	c := class{unsupported: feature, tolerations: pod.Spec.Tolerations}
-	var err error
-	if c.requests, err = resources.PodRequests(pod); err != nil {
-		f.split(podObject(pod), err)
+	requests, err := resources.PodRequests(pod)
+	if err == nil {
+		err = k.termErrs[terms]
 	}
-	if feature != "" {
-		return c
+	c.requests = requests
+	asked, wrong := requirements.FromPod(pod, k.p.vocabulary)
+	if err == nil {
+		err = wrong
 	}
-	asked, err := requirements.FromPod(pod, v)
-	if err != nil {
-		f.split(podObject(pod), err)
+	c.alternatives, c.preferences = asked.Alternatives, asked.Preferences
+	c.asked = asked.Alternatives
+	c.needLabels(k.p.vocabulary)
+	c.refusal = k.refused(pod, err)
+	k.addExtras(&c, pod, rank)
+	if c.refusal != nil {
+		c.terms, c.ports = nil, nil
 	}
-	c.alternatives = asked.Alternatives
 	return c
 }
+
+// needLabels notes the labels that constraints towards other pods are about. A
+// node without one takes no pod that is to be spread over it, or with others by
+// it.
+func (c *class) needLabels(v *requirements.Vocabulary) {
+	for _, t := range c.terms {
+		if t.weight == 0 && t.kind != topology.Apart && !slices.Contains(c.labels, t.key) {
+			c.labels = append(c.labels, t.key)
+		}
+	}
+	for _, key := range c.labels {
+		if key == corev1.LabelHostname {
+			continue // every new node has it
+		}
+		there := requirements.NewSet(requirements.Exists(v.NormalizeKey(key)))
+		narrowed := make([]requirements.Alternative, len(c.alternatives))
+		for i, alt := range c.alternatives {
+			narrowed[i] = requirements.Alternative{Set: alt.Set.Intersect(there), NodeNames: alt.NodeNames}
+		}
+		c.alternatives = narrowed
+	}
+}
+
+// addExtras works out the volumes and devices of a class.
+func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
+	x := k.p.extras
+	var volumes *volumeNeed
+	if hasVolumes(pod) {
+		need := x.needOf(pod)
+		volumes, c.volumes, c.volumeKey = &need, need.Needs, need.key
+		if need.err != nil && c.refusal == nil {
+			c.refusal = &Reason{Cause: CauseVolumes, Detail: oneLine(need.err)}
+		}
+	}
+	if x.deviceNeeds != nil && hasDevices(pod) {
+		c.devices = &x.deviceNeeds[rank]
+		if c.devices.Refusal != nil && c.refusal == nil {
+			c.refuse(c.devices.Refusal)
+		}
+	}
+	c.alternatives = x.narrow(c.alternatives, volumes, c.devices)
+}
+
+// refused says what keeps pods like this one from being placed at all.
+func (k *classifier) refused(pod *corev1.Pod, err error) *Reason {
+	if r := k.barred(pod); r != nil {
+		return r
+	}
+	if err != nil {
+		// Pods that are alike share the reason, so it names none of them.
+		own := fmt.Sprintf("pod %s/%s: ", pod.Namespace, pod.Name)
+		return &Reason{Cause: CauseInvalid, Detail: strings.ReplaceAll(oneLine(err), own, "")}
+	}
+	return nil
+}
+
+// barred says why a pod is not to be scheduled now, whatever it asks for.
+func (k *classifier) barred(pod *corev1.Pod) *Reason {
+	names := k.p.opts.SchedulerNames
+	switch {
+	case len(pod.Spec.SchedulingGates) > 0:
+		return &Reason{Cause: CauseGated, Detail: gates(pod)}
+	case len(names) > 0 && !slices.Contains(names, schedulerName(pod)):
+		return &Reason{Cause: CauseOtherScheduler, Detail: schedulerName(pod)}
+	case pod.DeletionTimestamp != nil:
+		return &Reason{Cause: CauseDeleting}
+	}
+	return nil
+}
+
+func schedulerName(pod *corev1.Pod) string {
+	return cmp.Or(pod.Spec.SchedulerName, corev1.DefaultSchedulerName)
+}
+
+// gates lists the scheduling gates of a pod.
+func gates(pod *corev1.Pod) string {
+	var names []string
+	for _, g := range pod.Spec.SchedulingGates {
+		names = append(names, cmp.Or(g.Name, "one without a name"))
+	}
+	return strings.Join(names, ", ")
+}
+
+// oneLine joins the lines of an error.
+func oneLine(err error) string { return strings.Join(strings.Split(err.Error(), "\n"), "; ") }

@@ -16,9 +16,12 @@ import (
 type daemon struct {
 	pod          *corev1.Pod
 	requests     resources.List
+	extra        resources.List // devices of its claims
 	alternatives []requirements.Alternative
 	selector     nodeaffinity.RequiredNodeAffinity
 	tolerations  []corev1.Toleration
+	selected     bitset.Set // selections that its pods are in
+	apart        []term     // their own required anti-affinity
 }
 
 func newDaemons(pods []*corev1.Pod, v *requirements.Vocabulary, f *faults) []daemon {

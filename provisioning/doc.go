@@ -17,8 +17,13 @@
 //     would run there.
 //   - A pod may go to a node whose labels satisfy its nodeSelector and one term
 //     of its required node affinity, whose NoSchedule and NoExecute taints it
-//     tolerates, and which has room for its requests. kube-scheduler is the judge
-//     of each of these.
+//     tolerates, whose host ports are free, which can attach its volumes and
+//     has room for its requests and devices. Topology spread, pod affinity and
+//     anti-affinity hold over all pods, bound, placed and pending.
+//     kube-scheduler is the judge of each of these: [Plan.Order] is an order in
+//     which it would bind the pods as planned.
+//   - What pods prefer is weighed against cost ([Options].PreferenceCost) and
+//     never leaves a pod without a place.
 //   - Pods that are alike in all of this form a class and are placed by count.
 //   - Existing nodes are filled first. What is left goes to new nodes of the
 //     heaviest pools that can take it, at the least cost within one weight and
@@ -26,7 +31,10 @@
 //   - A new node carries every option that holds all its pods, cheapest first,
 //     so that whoever launches it has a choice. minValues of a pool is a demand
 //     on that choice.
-//   - A pod without a place comes with a [Reason] that speaks of every pool.
+//   - Scarce room, limits and reservations go to the pods of higher priority
+//     first; capacity buffers come after all pods.
+//   - A pod without a place comes with a [Reason] that speaks of every pool, and
+//     [Plan.Why] says why a node is not of another type.
 //   - [Plan.Cost] is what the new nodes cost, [Plan.LowerBound] what no plan can
 //     undercut.
 //
@@ -37,10 +45,12 @@
 // plan out by [NewNode.Request] or [NewNode.NodeClaim]. Pods are not bound; that
 // is the business of kube-scheduler. Removing nodes is another decision.
 //
-// Topology spread, pod affinity and anti-affinity, host ports, volumes,
-// preferred node affinity and resource claims are not modelled yet. A pod that
-// uses one of them stays unplaced with [CauseUnsupported]: it is never placed as
-// if it did not. Offerings of capacity type reserved are left out of plans.
+// A few things kube-scheduler and the drivers decide alone: preferences among
+// nodes that exist, soft spread and soft affinity by hostname, devices shared
+// between pods or constrained to each other. A pod that demands what is not
+// modelled stays unplaced with [CauseUnsupported]: it is never placed as if it
+// did not. docs/design.md lists where the solver stays on the safe side and may
+// overlook a place.
 //
 // # Guarantees
 //

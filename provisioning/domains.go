@@ -187,6 +187,22 @@ func open(r requirements.Requirement) bool {
 	return !finite || len(values) > 1 || len(values) == 1 && r.AllowsAbsent()
 }
 
+// certain returns the options of a pool whose label satisfies a requirement
+// whatever it turns out to be.
+func (d *domains) certain(pool int, r requirements.Requirement) bitset.Set {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := bitset.New(d.total)
+	dom := d.locked(pool, r.Key())
+	first := d.pools[pool].first
+	for i, which := range dom.of {
+		if own := dom.distinct[which]; own.Intersect(r).Equal(own) {
+			out.Add(first + i)
+		}
+	}
+	return out
+}
+
 // admitting returns the options of a pool whose label can satisfy a
 // requirement. The result must not be changed.
 func (d *domains) admitting(pool int, r requirements.Requirement) bitset.Set {

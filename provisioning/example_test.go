@@ -249,7 +249,6 @@ func ExampleOptions_Validate() {
 // remedy.
 func ExampleFaults() {
 	in := shop()
-	in.Pods[0].Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = resources.MustParse("cpu=-1").ResourceList()["cpu"]
 	in.Pods[1].Spec.NodeName = "ip-10-0-17-21"
 	in.NodePools[0].Spec.Limits = v1.Limits(resources.MustParse("nodes=-5").ResourceList())
 	in.InstanceTypes["general"][0].Offerings[0].Price = -0.1
@@ -260,7 +259,6 @@ func ExampleFaults() {
 	}
 
 	// Output:
-	// Pod "shop/web-0": container main: resource cpu: -1: negative request; use zero or more
 	// Pod "shop/web-1": spec.nodeName: is "ip-10-0-17-21"; a bound pod belongs in Node.Pods, not among the pods to place
 	// InstanceTypes["general"]: instance type m6i.2xlarge: offering 0 (m6i.2xlarge/us-east-1a/on-demand): price: -0.1; use a price in USD per hour
 	// NodePool "general": spec.limits[nodes]: is negative; a limit is zero or more

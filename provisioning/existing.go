@@ -11,15 +11,19 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// existing is a node of the input that pods can be sent to.
+// existing is a node of the input.
 type existing struct {
 	Node
 	standing labelsAndTaints
-	free     []int64 // allocatable less bound pods and daemons still to come
+	free     []int64  // allocatable less bound pods and daemons still to come
+	verdict  *verdict // on the classes
+	daemons  []int    // those that will come and are not there yet
+	at       []int    // by key of the domain table
 }
 
 // labelsAndTaints is what decides who may run on a node.
@@ -30,8 +34,9 @@ type labelsAndTaints struct {
 }
 
 // existingNodes works out the room on each node that stays: those that are
-// initialised first, then by name.
-func (p *Problem) existingNodes(nodes []Node, f *faults) []existing {
+// initialised first, then by name. Nodes on their way out come apart: their
+// pods still count where constraints count pods.
+func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []existing) {
 	requests := newRequestsCache()
 	var out []existing
 	for _, n := range nodes {
@@ -42,6 +47,7 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) []existing {
 			continue
 		}
 		if n.leaving() {
+			leaving = append(leaving, e)
 			continue
 		}
 		e.free = p.vector(free)
@@ -56,7 +62,7 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) []existing {
 		}
 		return 1
 	})
-	return out
+	return out, leaving
 }
 
 // room is what is left on a node for pods.
@@ -65,6 +71,7 @@ func (p *Problem) room(e *existing, requests *requestsCache) (resources.List, er
 	if err != nil {
 		return free, err
 	}
+	free = free.Merge(p.extras.ofNode(e, p.typeOf(e)))
 	var taken resources.List
 	for _, pod := range e.Pods {
 		if pod == nil || finished(pod) {
@@ -85,7 +92,7 @@ func (p *Problem) room(e *existing, requests *requestsCache) (resources.List, er
 			!d.runsOn(e.standing.name, e.readyLabels(ready), e.standing.taints) {
 			continue
 		}
-		missing := d.requests
+		missing, here := d.requests, false
 		for _, pod := range e.Pods {
 			if pod == nil || finished(pod) || !d.owns(pod) {
 				continue
@@ -98,13 +105,68 @@ func (p *Problem) room(e *existing, requests *requestsCache) (resources.List, er
 			if err != nil {
 				return free, err
 			}
-			missing = less.Max(resources.List{})
+			missing, here = less.Max(resources.List{}), true
+		}
+		if !here {
+			e.daemons = append(e.daemons, i)
+			if missing, err = missing.Add(d.extra); err != nil {
+				return free, err
+			}
 		}
 		if taken, err = taken.Add(missing); err != nil {
 			return free, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
 		}
 	}
 	return free.Sub(taken)
+}
+
+// typeOf is the instance type of a node in the catalog of its pool, nil if that
+// is not known.
+func (p *Problem) typeOf(e *existing) *cloudprovider.InstanceType {
+	name, ok := e.standing.labels[corev1.LabelInstanceTypeStable]
+	if !ok {
+		return nil
+	}
+	for i := range p.pools {
+		if p.pools[i].object.Name != e.poolName() {
+			continue
+		}
+		types := p.pools[i].types
+		if at, ok := slices.BinarySearchFunc(types, name, func(t *cloudprovider.InstanceType, name string) int {
+			return strings.Compare(t.Name, name)
+		}); ok {
+			return types[at]
+		}
+	}
+	return nil
+}
+
+// admits says whether the labels, taints and volumes of a class let its pods
+// run on a node.
+func (p *Problem) admits(c int, n *existing) bool {
+	if !n.verdict.admits.Has(c) {
+		return false
+	}
+	class := &p.classes[c]
+	for _, key := range class.labels {
+		if _, ok := n.standing.labels[key]; !ok {
+			return false
+		}
+	}
+	if class.hasVolumes && !p.extras.volumes.Admits(&class.volumes, n.standing.name, n.standing.labels) {
+		return false
+	}
+	if class.devices == nil {
+		return true
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.standing.name, Labels: n.standing.labels}}
+	for _, pin := range class.devices.Pins {
+		selector, err := nodeaffinity.NewNodeSelector(pin)
+		if err != nil || !selector.Match(node) {
+			return false
+		}
+	}
+	return true
 }
 
 // allocatable is what a node has for pods before any came. A claim that has not
@@ -153,16 +215,26 @@ type nodeAdmission struct {
 	selectors []nodeaffinity.RequiredNodeAffinity // by class
 	keys      []string                            // labels that some class asks about
 	names     bool                                // some class asks about names
-	known     map[string]bitset.Set
+	known     map[string]*verdict
+}
+
+// verdict says which classes suit nodes of one look.
+type verdict struct {
+	selects   bitset.Set // by labels
+	tolerates bitset.Set // by taints
+	admits    bitset.Set // by both
 }
 
 func newNodeAdmission(p *Problem) *nodeAdmission {
-	a := &nodeAdmission{p: p, known: map[string]bitset.Set{}}
+	a := &nodeAdmission{p: p, known: map[string]*verdict{}}
 	keys := map[string]bool{}
 	for c := range p.classes {
-		pod := p.pods[p.classes[c].pods[0]]
+		pod := p.pod(c)
 		a.selectors = append(a.selectors, nodeaffinity.GetRequiredNodeAffinity(pod))
 		for key := range pod.Spec.NodeSelector {
+			keys[key] = true
+		}
+		for _, key := range p.classes[c].labels {
 			keys[key] = true
 		}
 		for _, term := range requiredTerms(pod) {
@@ -184,18 +256,26 @@ func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// classes returns the classes that labels and taints of a node admit.
-func (a *nodeAdmission) classes(n *labelsAndTaints) bitset.Set {
+// judge returns the verdict on a node.
+func (a *nodeAdmission) judge(n *labelsAndTaints) *verdict {
 	look := a.look(n)
 	if known, ok := a.known[look]; ok {
 		return known
 	}
-	out := bitset.New(len(a.p.classes))
+	out := &verdict{selects: bitset.New(len(a.p.classes)), tolerates: bitset.New(len(a.p.classes))}
 	for c := range a.p.classes {
-		if a.p.classes[c].unsupported == "" && a.selects(c, n) && len(untolerated(n.taints, a.p.classes[c].tolerations)) == 0 {
-			out.Add(c)
+		if a.p.classes[c].refusal != nil {
+			continue
+		}
+		if a.selects(c, n) {
+			out.selects.Add(c)
+		}
+		if len(untolerated(n.taints, a.p.classes[c].tolerations)) == 0 {
+			out.tolerates.Add(c)
 		}
 	}
+	out.admits = out.selects.Clone()
+	out.admits.And(out.tolerates)
 	a.known[look] = out
 	return out
 }
@@ -205,6 +285,25 @@ func (a *nodeAdmission) selects(c int, n *labelsAndTaints) bool {
 	// An error means that the selector cannot be read, which FromPod reports.
 	ok, err := a.selectors[c].Match(node)
 	return ok && err == nil
+}
+
+// signatures numbers the classes so that those are equal which the same looks
+// admit.
+func (a *nodeAdmission) signatures() []int32 {
+	out := make([]int32, len(a.p.classes))
+	looks := slices.Sorted(maps.Keys(a.known))
+	index := map[string]int32{}
+	buf := make([]byte, len(looks))
+	for c := range a.p.classes {
+		for i, look := range looks {
+			buf[i] = 0
+			if a.known[look].admits.Has(c) {
+				buf[i] = 1
+			}
+		}
+		out[c], _ = intern(index, buf, int32(len(index)))
+	}
+	return out
 }
 
 // look renders all that admission depends on.

@@ -3,6 +3,7 @@ package provisioning
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,12 +22,19 @@ type explainer struct {
 }
 
 // explain returns why pods of a class stay pending.
-func (p *Problem) explain(c int) *Reason {
+func (p *Problem) explain(c int, s *stage, sealed *seal) *Reason {
 	class := &p.classes[c]
-	if class.unsupported != "" {
-		return &Reason{Cause: CauseUnsupported, Detail: class.unsupported}
+	if class.refusal != nil {
+		return class.refusal
 	}
-	e := &explainer{p: p, d: p.traits.domains, c: c, class: class, request: p.requests[c]}
+	e := &explainer{p: p, d: p.traits.domains, c: c, class: class, request: p.requests[c][:len(p.resources)]}
+	if r := p.blocked(c, s, sealed); r != nil {
+		return r
+	}
+	if len(p.rules.duties[c].with) > 0 {
+		return &Reason{Cause: CauseAffinity, Detail: fmt.Sprintf(
+			"its required pod affinity over %s asks for a node where matching pods are, and no such node has room for it", corev1.LabelHostname)}
+	}
 	out := &Reason{ExistingNodes: e.nodes()}
 	if why := contradiction(class); why != "" {
 		out.Cause, out.Detail = CauseInvalid, why
@@ -77,9 +85,31 @@ func (e *explainer) nodes() map[Cause]int {
 			out[CauseTaints]++
 		case !admission.selects(e.c, &n.standing):
 			out[CauseRequirements]++
-		default:
+		case !e.p.admits(e.c, n):
+			out[CauseVolumes]++
+		case !within(e.request, n.free):
 			out[CauseResources]++
+		case portsClash(e.class.ports, e.portsOn(n)):
+			out[CauseHostPorts]++
+		case len(e.p.rules.duties[e.c].parts) > 0 || len(e.p.rules.duties[e.c].spans) > 0:
+			out[CauseNodes]++
+		default:
+			out[CauseResources]++ // other pods have taken it
 		}
+	}
+	return out
+}
+
+// portsOn lists the host ports that are taken on a node.
+func (e *explainer) portsOn(n *existing) []hostPort {
+	var out []hostPort
+	for _, pod := range n.Pods {
+		if pod != nil && !finished(pod) {
+			out = append(out, hostPorts(pod)...)
+		}
+	}
+	for _, i := range n.daemons {
+		out = append(out, hostPorts(e.p.daemons[i].pod)...)
 	}
 	return out
 }
@@ -98,6 +128,7 @@ func (e *explainer) pool(i int) PoolReason {
 	for _, alt := range e.class.alternatives {
 		if reason, stage := e.alternative(i, alt); stage > bestStage {
 			best, bestStage = reason, stage
+			best.Options, best.Steps = len(p.options), e.steps(i, alt)
 		}
 	}
 	best.NodePool = p.object.Name
@@ -114,6 +145,11 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (PoolReason
 	if r, ok := alt.Set.Get(corev1.LabelHostname); ok && !r.Has(newHostname) {
 		return PoolReason{Cause: CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}, 0
 	}
+	for r := range alt.Set.All() {
+		if !writable(r) {
+			return PoolReason{Cause: CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}, 0
+		}
+	}
 	// Types and offerings may narrow any label but not invent one, so a label
 	// of the type's own must not count against the pool.
 	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
@@ -126,6 +162,14 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (PoolReason
 	}
 	if options.Empty() {
 		return e.noType(p, alt), 2
+	}
+	e.p.admission.keepPorts(options, e.class)
+	if options.Empty() {
+		return PoolReason{Cause: CauseHostPorts, Detail: "a DaemonSet binds a host port of the pod on every suitable instance type"}, 3
+	}
+	e.p.admission.keepFromDaemons(options, e.class)
+	if options.Empty() {
+		return PoolReason{Cause: CauseAntiAffinity, Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type"}, 3
 	}
 	return e.noRoom(i, alt, options)
 }
@@ -216,16 +260,22 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 		}
 	}
 	if fitting.Empty() {
-		return e.tooLarge(p, options), 3
+		return e.tooLarge(p, options), 4
 	}
 	trait := e.p.traits.of(alt.Set)
 	for m, mv := range e.p.minValues[i] {
 		if have := mv.Distinct(p.first, fitting, e.p.traits.Values(i, m, trait)); have < mv.Need && e.p.opts.MinValues != BestEffort {
 			return PoolReason{Cause: CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
-				mv.Need, mv.key, have)}, 4
+				mv.Need, mv.key, have)}, 5
 		}
 	}
-	return PoolReason{Cause: CauseLimits, Detail: strings.Join(p.limitTexts, ", ")}, 5
+	if ids := e.reservations(p, fitting); len(ids) > 0 {
+		return PoolReason{Cause: CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
+	}
+	if len(p.limits) == 0 {
+		return PoolReason{Cause: CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
+	}
+	return PoolReason{Cause: CauseLimits, Detail: strings.Join(p.limitTexts, ", ")}, 6
 }
 
 // tooLarge says of which resources no option has enough. Where each could be
@@ -298,4 +348,21 @@ func largest(p *pool, options bitset.Set, r int) int {
 		}
 	}
 	return best
+}
+
+// reservations lists the reservations that all of some options draw on, nil if
+// one draws on none.
+func (e *explainer) reservations(p *pool, options bitset.Set) []string {
+	var ids []string
+	for o := range options.All() {
+		id := p.options[o-p.first].Offering.ReservationID
+		if id == "" {
+			return nil
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
 }

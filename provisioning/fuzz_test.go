@@ -12,6 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -76,6 +77,13 @@ func FuzzSolve(f *testing.F) {
 			"Nodes":[{"Node":{"metadata":{"name":"n","labels":{"kubernetes.io/arch":"amd64"}},"status":{"allocatable":{"cpu":"2","memory":"4Gi","pods":"10"}}},
 			"Pods":[{"metadata":{"name":"e"},"spec":{"nodeName":"n","overhead":{"cpu":"1"}}}]},
 			{"Claim":{"metadata":{"name":"c","labels":{"karpenter.sh/nodepool":"p"}},"spec":{"requirements":[{"key":"team","operator":"Exists"}]}}}],"BestEffort":true}`,
+		`{"Pools":[{"metadata":{"name":"p"}}],"Pods":[
+			{"metadata":{"name":"a","labels":{"app":"x"}},"spec":{"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"topology.kubernetes.io/zone","whenUnsatisfiable":"DoNotSchedule","labelSelector":{"matchLabels":{"app":"x"}},"minDomains":2,"nodeTaintsPolicy":"Honor"}]}},
+			{"metadata":{"name":"b","labels":{"app":"x"}},"spec":{"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"kubernetes.io/hostname","labelSelector":{"matchExpressions":[{"key":"app","operator":"Exists"}]},"namespaceSelector":{}}]}}}},
+			{"metadata":{"name":"c","labels":{"app":"y"}},"spec":{"affinity":{"podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"example.com/rack","labelSelector":{"matchLabels":{"app":"x"}},"matchLabelKeys":["app"]}]}}}},
+			{"metadata":{"name":"d"},"spec":{"priority":7,"containers":[{"ports":[{"hostPort":80}]}],"volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"gone"}}]}}],
+			"Nodes":[{"Node":{"metadata":{"name":"n","labels":{"topology.kubernetes.io/zone":"a"}},"status":{"allocatable":{"cpu":"2","memory":"4Gi","pods":"10"}}},
+			"Pods":[{"metadata":{"name":"e","labels":{"app":"x"}},"spec":{"nodeName":"n","containers":[{"ports":[{"hostPort":80,"hostIP":"10.0.0.1","protocol":"UDP"}]}],"affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"topology.kubernetes.io/zone","labelSelector":{}}]}}}}]}]}`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -89,6 +97,18 @@ func FuzzSolve(f *testing.F) {
 			opts.MinValues = provisioning.BestEffort
 		}
 		checkSolve(t, m.input(), opts)
+	})
+}
+
+// FuzzRichProblem draws problems of any mix of features.
+func FuzzRichProblem(f *testing.F) {
+	f.Add(uint64(1), uint(0), 0)
+	f.Add(uint64(2), uint(randproblem.All&^randproblem.Affinity), 1)
+	f.Add(uint64(3), uint(randproblem.Volumes|randproblem.Buffers), 50)
+	f.Fuzz(func(t *testing.T, seed uint64, without uint, maxSteps int) {
+		in, opts := richProblem(seed, randproblem.Config{Without: randproblem.Feature(without)})
+		opts.MaxSteps = max(0, maxSteps)
+		checkSolve(t, in, opts, "seed %d, without %b, %d steps", seed, without, maxSteps)
 	})
 }
 

@@ -2,6 +2,10 @@ package provisioning
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -36,6 +40,34 @@ type Input struct {
 	// requests are set aside on every node it would run on.
 	DaemonSetPods []*corev1.Pod
 
+	// Namespaces are read for their labels, where a pod affinity term has a
+	// namespaceSelector. A namespace that is not listed has only the label
+	// kubernetes.io/metadata.name, as every namespace has.
+	Namespaces []*corev1.Namespace
+
+	// Volumes are the storage objects that the volumes of pods refer to.
+	Volumes Volumes
+
+	// Devices are the objects of dynamic resource allocation that the resource
+	// claims of pods refer to.
+	Devices Devices
+
+	// Overlays change prices and capacities of the catalogs before anything
+	// else looks at them. See cloudprovider.ApplyOverlays.
+	Overlays []*v1.NodeOverlay
+
+	// Buffers are spare room to keep, in pods that do not exist. They are
+	// placed last, where all real pods have been.
+	Buffers []Buffer
+
+	// Services are read, as Controllers are, only where Options.DefaultSpread
+	// is set: what a constraint counts that names no selector is deduced from
+	// the Services that select the pod and from the controller that owns it.
+	Services []*corev1.Service
+
+	// Controllers are the owners of pods; see Services.
+	Controllers []Controller
+
 	// Vocabulary names the well-known labels and aliases in force; nil means
 	// requirements.DefaultVocabulary.
 	Vocabulary *requirements.Vocabulary
@@ -62,4 +94,41 @@ func (n Node) Name() string {
 		return n.NodeClaim.Name
 	}
 	return ""
+}
+
+// Volumes are storage objects. The zero value has none; a pod whose claim is
+// missing stays pending and says so.
+type Volumes struct {
+	Claims  []*corev1.PersistentVolumeClaim
+	Volumes []*corev1.PersistentVolume
+	Classes []*storagev1.StorageClass
+
+	// CSINodes say how many volumes each node that exists can attach. For a
+	// driver that a node does not publish, the limit of its instance type
+	// counts, if that is known.
+	CSINodes []*storagev1.CSINode
+}
+
+// Devices are the objects of dynamic resource allocation (DRA). The zero value
+// has none; a pod with resource claims stays pending then and says so.
+type Devices struct {
+	Claims    []*resourcev1.ResourceClaim
+	Templates []*resourcev1.ResourceClaimTemplate
+	Classes   []*resourcev1.DeviceClass
+
+	// Slices say which devices the nodes that exist have. Those of nodes to
+	// come are InstanceType.Devices.
+	Slices []*resourcev1.ResourceSlice
+
+	// Matcher evaluates the selectors of claims and classes, which are
+	// expressions of the language CEL. Without it only requests with no
+	// selector can be counted.
+	Matcher cloudprovider.DeviceMatcher
+}
+
+// Controller is what owns pods: a ReplicaSet, a StatefulSet or a
+// ReplicationController.
+type Controller struct {
+	UID      types.UID
+	Selector *metav1.LabelSelector
 }

@@ -3,6 +3,9 @@ package provisioning
 import (
 	"errors"
 	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.
@@ -16,11 +19,83 @@ const (
 	BestEffort MinValuesPolicy = "BestEffort"
 )
 
+// PreferencePolicy says whether soft constraints count: preferred node
+// affinity, preferred pod affinity and anti-affinity, topology spread with
+// ScheduleAnyway, and taints with PreferNoSchedule.
+type PreferencePolicy string
+
+const (
+	// Respect weighs soft constraints against cost. It is the default.
+	Respect PreferencePolicy = "Respect"
+	// Ignore leaves soft constraints to kube-scheduler.
+	Ignore PreferencePolicy = "Ignore"
+)
+
+// ReservedPolicy says what becomes of a pod that could run on reserved capacity
+// of which nothing is left.
+type ReservedPolicy string
+
+const (
+	// ReservedFallback launches other capacity for it. It is the default.
+	ReservedFallback ReservedPolicy = "Fallback"
+	// ReservedStrict makes the nodes that draw on a reservation name nothing
+	// else, so that a reservation which turns out to be full fails the launch
+	// rather than become a bill.
+	ReservedStrict ReservedPolicy = "Strict"
+)
+
+// CapacityMix divides the pods of each workload between on-demand and spot
+// capacity, where they may use both.
+type CapacityMix struct {
+	// OnDemandBase is how many pods of each group of like pods come on
+	// on-demand (or reserved) capacity first.
+	OnDemandBase int
+	// OnDemandPercent, 0 to 100, is the share of the others that does,
+	// rounded up.
+	OnDemandPercent int
+}
+
 // Options tune the engine. The zero value, and nil, mean the defaults.
 type Options struct {
 	// MinValues says what to do when a minValues cannot be met. Default
 	// Strict.
 	MinValues MinValuesPolicy
+
+	// Preferences says whether soft constraints count. Default Respect.
+	Preferences PreferencePolicy
+
+	// PreferenceCost is what a soft constraint of weight 100 may cost, as a
+	// share of what the pods that have it cost without; lighter ones may cost
+	// in proportion. ScheduleAnyway and PreferNoSchedule weigh 100. Default
+	// and zero: 0.1.
+	PreferenceCost float64
+
+	// DefaultSpread are the topology spread constraints of pods that have
+	// none of their own, as the defaultConstraints of kube-scheduler's
+	// PodTopologySpread plugin are. They name no selector.
+	DefaultSpread []corev1.TopologySpreadConstraint
+
+	// SchedulerNames are the schedulers whose pods are placed; the pods of
+	// others stay Unplaced with that reason. Default and empty: all.
+	SchedulerNames []string
+
+	// Reserved says what becomes of pods when reservations are used up.
+	// Default ReservedFallback.
+	Reserved ReservedPolicy
+
+	// NodeFee is added to the price of every new node when plans are compared,
+	// in USD per hour. It stands for what a node costs beside its bill
+	// (licences, agents, its share of attention), and makes plans with fewer,
+	// larger nodes. Plan.Cost does not include it. Default 0.
+	NodeFee float64
+
+	// CapacityMix, if set, divides pods between on-demand and spot capacity.
+	CapacityMix *CapacityMix
+
+	// SpotFlexibility is the least number of distinct instance types that a
+	// node which may be launched as spot names for it; a node that can name
+	// fewer is launched as another capacity type if it may. Default 0.
+	SpotFlexibility int
 
 	// MaxSteps bounds the search: the number of patterns built. Default and
 	// zero: 1,000,000, far above what ordinary problems need. A plan that ran
@@ -32,6 +107,9 @@ type Options struct {
 // hundreds to thousands.
 const defaultMaxSteps = 1_000_000
 
+// defaultPreferenceCost is the default of Options.PreferenceCost.
+const defaultPreferenceCost = 0.1
+
 // Validate returns an error that joins all faults of the options.
 func (o *Options) Validate() error {
 	var faults []error
@@ -40,6 +118,32 @@ func (o *Options) Validate() error {
 	default:
 		faults = append(faults, fmt.Errorf("MinValues is %q; use %q or %q", o.MinValues, Strict, BestEffort))
 	}
+	switch o.Preferences {
+	case "", Respect, Ignore:
+	default:
+		faults = append(faults, fmt.Errorf("Preferences is %q; use %q or %q", o.Preferences, Respect, Ignore))
+	}
+	switch o.Reserved {
+	case "", ReservedFallback, ReservedStrict:
+	default:
+		faults = append(faults, fmt.Errorf("Reserved is %q; use %q or %q", o.Reserved, ReservedFallback, ReservedStrict))
+	}
+	if !(o.PreferenceCost >= 0) || math.IsInf(o.PreferenceCost, 0) {
+		faults = append(faults, fmt.Errorf("PreferenceCost is %v; use a share of a pod's cost, such as 0.1", o.PreferenceCost))
+	}
+	if !(o.NodeFee >= 0) || math.IsInf(o.NodeFee, 0) {
+		faults = append(faults, fmt.Errorf("NodeFee is %v; use an amount of USD per hour, or 0", o.NodeFee))
+	}
+	if o.SpotFlexibility < 0 {
+		faults = append(faults, fmt.Errorf("SpotFlexibility is %d; use a number of instance types, or 0", o.SpotFlexibility))
+	}
+	if m := o.CapacityMix; m != nil && m.OnDemandBase < 0 {
+		faults = append(faults, fmt.Errorf("CapacityMix.OnDemandBase is %d; use a number of pods, or 0", m.OnDemandBase))
+	}
+	if m := o.CapacityMix; m != nil && (m.OnDemandPercent < 0 || m.OnDemandPercent > 100) {
+		faults = append(faults, fmt.Errorf("CapacityMix.OnDemandPercent is %d; use 0 to 100", m.OnDemandPercent))
+	}
+	faults = append(faults, validateDefaultSpread(o.DefaultSpread)...)
 	if o.MaxSteps < 0 {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}
@@ -52,6 +156,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = defaultMaxSteps
+	}
+	if o.PreferenceCost == 0 {
+		o.PreferenceCost = defaultPreferenceCost
 	}
 	return o
 }

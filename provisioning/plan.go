@@ -24,6 +24,23 @@ type Plan struct {
 	// Unplaced lists the pods that stay pending, sorted by namespace and name.
 	Unplaced []Unplaced
 
+	// Order lists the pods of Create and Bind in an order in which
+	// kube-scheduler may bind them, one by one: each constraint between pods
+	// (topology spread, affinity) holds at the turn of the pod that has it, on
+	// whichever of its options each new node turns out to be.
+	Order []*corev1.Pod
+
+	// Static says what NodePools with a fixed number of replicas are short of
+	// or have too much of, sorted by pool.
+	Static []StaticPool
+
+	// Buffers says how each of Input.Buffers fares, sorted by namespace and
+	// name.
+	Buffers []BufferStatus
+
+	// Overlays says what each of Input.Overlays did, sorted by name.
+	Overlays []cloudprovider.OverlayStatus
+
 	// Cost is what Create costs at each node's cheapest option, in USD per
 	// hour.
 	Cost float64
@@ -37,6 +54,14 @@ type Plan struct {
 
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
+
+	offered map[string]offer // by pool, for Why; nil in a Plan that a caller made up
+}
+
+// offer is what a pool had to choose from.
+type offer struct {
+	template requirements.Set
+	types    []*cloudprovider.InstanceType
 }
 
 // Stats says how large the problem was and how much work it took.

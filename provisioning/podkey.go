@@ -33,7 +33,28 @@ func (k *podKey) scheduling(pod *corev1.Pod) []byte {
 		k.text(t.Value)
 		k.text(string(t.Effect))
 	}
+	k.ports(pod)
+	k.pointer(pod.Spec.Priority)
 	return k.buf
+}
+
+// where returns the key of the labels a pod asks of its node. It is valid
+// until the next call.
+func (k *podKey) where(pod *corev1.Pod) []byte {
+	k.buf = k.buf[:0]
+	k.labels(pod.Spec.NodeSelector)
+	k.affinity(pod.Spec.Affinity)
+	return k.buf
+}
+
+func (k *podKey) ports(pod *corev1.Pod) {
+	ports := hostPorts(pod)
+	k.number(int64(len(ports)))
+	for _, p := range ports {
+		k.number(int64(p.number))
+		k.text(string(p.protocol))
+		k.text(p.address)
+	}
 }
 
 // resourcesOnly returns the key of all that decides what the pod requests. It
@@ -126,7 +147,18 @@ func (k *podKey) labels(labels map[string]string) {
 }
 
 func (k *podKey) affinity(a *corev1.Affinity) {
-	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+	if a == nil || a.NodeAffinity == nil {
+		k.number(-1)
+		return
+	}
+	preferred := a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	k.number(int64(len(preferred)))
+	for i := range preferred {
+		k.number(int64(preferred[i].Weight))
+		k.selector(preferred[i].Preference.MatchExpressions)
+		k.selector(preferred[i].Preference.MatchFields)
+	}
+	if a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		k.number(-1)
 		return
 	}

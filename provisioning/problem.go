@@ -5,28 +5,59 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Problem is an Input compiled for solving. It is immutable and safe for
 // concurrent use.
 type Problem struct {
+	in         Input
 	opts       Options
 	vocabulary *requirements.Vocabulary
+	market     *market
 
 	pods    []*corev1.Pod // by namespace and name
 	classes []class
 	daemons []daemon
 	pools   []pool // in the order they are tried
 	nodes   []existing
+	leaving int // nodes on their way out
 
 	resources []corev1.ResourceName // the dimensions of every vector
 	requests  [][]int64             // by class, in the same units
-	sources   [][]int               // by class and variant: the alternative, or -1 for all
 	minValues [][]minValue          // by pool
 	traits    *traits
-	packer    *pack.Packer
+	admission *admission
+
+	static  []StaticPool
+	buffers []Buffer
+	virtual map[*corev1.Pod]bool // pods that stand for buffers
+
+	extras *extras
+
+	rules     *rules
+	table     *domainTable
+	cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
+	finder    *cellFinder
+	wishes    []wishes      // by class
+	nodeParts [][]pack.Part // by node: what its pods count for
+	nodeClass []int32       // by class: equal for those that the same nodes admit
+
+	// For the selections of affinities over the name of the node: whether a pod
+	// of one runs, and on which nodes.
+	running map[int]bool
+	beside  map[int][]bool
+
+	onDaemon   []bitset.Set // by daemon: the options where it runs
+	lowPools   []pack.Pool
+	lowOptions []pack.Option
+	stocks     map[string]int // by reservation: one more than its index
+	stockSizes []int
+	flexible   *pack.Flexible
+	first      *stage // the problem with its domains assigned
 }
 
 // Prepare compiles an input. It reports every fault of the input at once, as
@@ -36,24 +67,41 @@ type Problem struct {
 // It takes O(pods + options x (keys asked about + classes / 64)) time, and
 // little more memory than the input has options and classes.
 func Prepare(in Input, opts *Options) (*Problem, error) {
-	var f faults
-	p := &Problem{vocabulary: in.Vocabulary}
+	var o Options
 	if opts != nil {
-		p.opts = *opts
+		o = *opts
 	}
-	if err := p.opts.Validate(); err != nil {
+	return prepare(in, o, nil)
+}
+
+// prepare compiles an input, on the market of another problem unless that is
+// nil.
+func prepare(in Input, opts Options, m *market) (*Problem, error) {
+	var f faults
+	p := &Problem{in: in, vocabulary: in.Vocabulary, rules: &rules{}}
+	if err := opts.Validate(); err != nil {
 		f.split("Options", err)
 	}
-	p.opts = p.opts.withDefaults()
+	p.opts = opts.withDefaults()
 	if p.vocabulary == nil {
 		p.vocabulary = requirements.DefaultVocabulary()
 	}
-	p.pods = sortedPods(in.Pods, "Pods", &f)
+	p.buffers = sortedBuffers(in.Buffers, &f)
+	pods, virtual := withBuffers(in.Pods, p.buffers)
+	p.virtual = virtual
+	p.pods = sortedPods(pods, "Pods", &f)
 	nodes := sortedNodes(in.Nodes, &f)
-	p.classes = classify(p.pods, repellers(nodes), p.vocabulary, &f)
 	p.daemons = newDaemons(in.DaemonSetPods, p.vocabulary, &f)
-	p.pools = newPools(&in, p.vocabulary, &f)
-	checkTypes(p.pools, &f)
+	p.extras = newExtras(&in, p.vocabulary, &f)
+	p.extras.read(p)
+	k := &classifier{p: p, f: &f, reader: newTermReader(&in, &p.opts, &f), virtual: virtual}
+	k.bound = k.readBound(nodes)
+	k.classify()
+	if m == nil {
+		m = newMarket(&in, p.vocabulary, &f)
+	}
+	p.market = m
+	p.pools = m.take()
 	if f.err() != nil {
 		p.checkRooms(nodes, &f)
 		return nil, f.err()
@@ -61,9 +109,10 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	for i := range p.pools {
 		p.pools[i].setLimits(nodes, p.vocabulary, &f)
 	}
+	p.static = staticPools(p.pools, nodes, p.vocabulary, &f)
+	p.extras.settle(p)
 	p.resources = resourceNames(p.classes, p.daemons)
-	total := newOptions(p.pools)
-	p.compile(newDomains(p.vocabulary, p.pools, total), nodes, &f)
+	p.compile(m.domains, k, nodes, &f)
 	if err := f.err(); err != nil {
 		return nil, err
 	}
@@ -91,38 +140,84 @@ func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 }
 
 // compile lowers the problem to numbers.
-func (p *Problem) compile(d *domains, nodes []Node, f *faults) {
+func (p *Problem) compile(d *domains, k *classifier, nodes []Node, f *faults) {
+	p.mixCapacity(d)
+	x := p.compileRules(k, nodes)
 	p.setCapacities(d, f)
 	p.minValues = make([][]minValue, len(p.pools))
 	for i := range p.pools {
 		p.minValues[i] = newMinValues(&p.pools[i], i, d)
 	}
-	a := newAdmission(p, d)
-	p.traits = a.traits
-	lowered := &pack.Problem{Dims: len(p.resources), Traits: a.traits}
-	for i := range p.classes {
-		c := &p.classes[i]
-		request := p.vector(c.requests)
-		lower, sources := a.lower(i, request)
-		p.requests = append(p.requests, request)
-		p.sources = append(p.sources, sources)
-		lowered.Classes = append(lowered.Classes, lower)
+	for c := range p.classes {
+		p.requests = append(p.requests, p.request(c))
 	}
+	p.compileNodes(d, x, nodes, f)
+	p.admission = newAdmission(p, d)
+	p.traits = p.admission.traits
+	p.compileCells()
+	p.raiseCaps()
+	p.weighPreferences()
+	p.setStocks()
 	for i := range p.pools {
-		p.lowerPool(i, lowered)
+		p.lowerPool(i)
 	}
-	p.nodes = p.existingNodes(nodes, f)
-	admitted := newNodeAdmission(p)
-	for i := range p.nodes {
-		lowered.Nodes = append(lowered.Nodes, pack.Node{Free: p.nodes[i].free, Classes: admitted.classes(&p.nodes[i].standing)})
-	}
+	p.setFlexible()
 	if f.err() == nil {
-		p.packer = pack.New(lowered)
+		p.first = p.newStage(orders{urgent: len(p.virtual) > 0})
+	}
+}
+
+// compileRules works out the constraints between pods.
+func (p *Problem) compileRules(k *classifier, nodes []Node) *census {
+	p.rules = newRules(p, k.reader.selections)
+	x := &census{p: p, r: p.rules, identities: k.identities, bound: k.bound}
+	x.addBoundRules(nodes)
+	p.rules.addPorts(p, x.boundPorts(nodes))
+	p.rules.join(p)
+	p.rules.addSeats(p)
+	return x
+}
+
+// compileNodes works out what existing nodes have to give, and how the rules
+// stand with the pods there.
+func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
+	staying, leaving := p.existingNodes(nodes, f)
+	p.nodes, p.leaving = staying, len(leaving)
+	p.table = newDomainTable(p, p.rules, d, [][]existing{p.nodes, leaving})
+	judge := newNodeAdmission(p)
+	for _, list := range [][]existing{p.nodes, leaving} {
+		for i := range list {
+			n := &list[i]
+			n.verdict, n.at = judge.judge(&n.standing), p.table.at(n, p.vocabulary)
+		}
+	}
+	x.count(p.nodes, leaving)
+	for i := range p.nodes {
+		p.settleUnknown(&p.nodes[i])
+	}
+	x.findRunning(leaving)
+	for i := range p.nodes {
+		n := &p.nodes[i]
+		parts := x.partsOn(n)
+		copy(n.free[len(p.resources):], p.rules.seatsOn(parts))
+		p.nodeParts = append(p.nodeParts, parts)
+	}
+	p.nodeClass = judge.signatures()
+}
+
+// compileCells works out where classes with constraints over domains may go.
+func (p *Problem) compileCells() {
+	p.cells = make([][]topology.Cell, len(p.classes))
+	p.finder = newCellFinder(p, p.admission)
+	for c := range p.classes {
+		if len(p.rules.duties[c].spans) > 0 {
+			p.cells[c] = p.finder.cells(c)
+		}
 	}
 }
 
 // lowerPool adds a pool and its options. Pools of one weight make up a tier.
-func (p *Problem) lowerPool(i int, lowered *pack.Problem) {
+func (p *Problem) lowerPool(i int) {
 	pl := &p.pools[i]
 	low := pack.Pool{
 		First:      pl.first,
@@ -133,7 +228,7 @@ func (p *Problem) lowerPool(i int, lowered *pack.Problem) {
 		low.MinValues = append(low.MinValues, mv.MinValue)
 	}
 	if i > 0 {
-		low.Tier = lowered.Pools[i-1].Tier
+		low.Tier = p.lowPools[i-1].Tier
 		if weight(pl.object) != weight(p.pools[i-1].object) {
 			low.Tier++
 		}
@@ -144,12 +239,12 @@ func (p *Problem) lowerPool(i int, lowered *pack.Problem) {
 	}
 	for j := range pl.options {
 		o := &pl.options[j]
-		lowered.Options = append(lowered.Options, pack.Option{Price: o.Offering.Price, Capacity: o.capacity})
+		p.lowOptions = append(p.lowOptions, pack.Option{Price: o.Offering.Price, Capacity: o.capacity, Stock: p.stock(o)})
 		if low.Uses != nil {
 			low.Uses[j] = pl.uses(o.LaunchOption)
 		}
 	}
-	lowered.Pools = append(lowered.Pools, low)
+	p.lowPools = append(p.lowPools, low)
 }
 
 // Solve finds the plan. It fails only with the error of ctx, once that is
@@ -170,9 +265,50 @@ func (p *Problem) lowerPool(i int, lowered *pack.Problem) {
 // The time is about proportional to (classes x options worth having), not to
 // the number of pods.
 func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
-	result, err := p.packer.Solve(ctx, p.opts.MaxSteps)
+	s, result, err := p.settle(ctx, p.first)
+	if err == nil {
+		s, result, err = p.solveUrgent(ctx, s, result)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return p.assemble(result), nil
+	plan := p.assemble(s, result)
+	if narrow := s.narrowed(result); narrow != nil {
+		return p.better(ctx, plan, p.newStage(*narrow))
+	}
+	return plan, nil
 }
+
+// settle packs a stage and, where that shows that its domains were assigned on
+// wrong assumptions, stages made of what was learnt.
+func (p *Problem) settle(ctx context.Context, s *stage) (*stage, *pack.Result, error) {
+	result, err := s.packer.Solve(ctx, p.opts.MaxSteps)
+	for range maxStages {
+		if err != nil {
+			return nil, nil, err
+		}
+		next := s.next(p, result)
+		if next == nil {
+			return s, result, nil
+		}
+		s = next
+		result, err = s.packer.Solve(ctx, p.opts.MaxSteps)
+	}
+	return s, result, err
+}
+
+// better returns a plan, or that of another stage if it places more pods.
+func (p *Problem) better(ctx context.Context, plan *Plan, s *stage) (*Plan, error) {
+	s, result, err := p.settle(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if other := p.assemble(s, result); len(other.Unplaced) < len(plan.Unplaced) {
+		return other, nil
+	}
+	return plan, nil
+}
+
+// maxStages bounds how often domains are assigned anew, as the packer found
+// less room somewhere than thought.
+const maxStages = 6

@@ -15,13 +15,35 @@ const (
 	// Reason.Detail names it.
 	CauseUnsupported Cause = "Unsupported"
 	// CauseInvalid: the pod itself cannot be scheduled anywhere, as its node
-	// selection contradicts itself.
+	// selection contradicts itself or something in it cannot be read.
 	CauseInvalid Cause = "Invalid"
+	// CauseGated: the pod has scheduling gates, which Reason.Detail lists.
+	CauseGated Cause = "SchedulingGated"
+	// CauseDeleting: the pod is being deleted.
+	CauseDeleting Cause = "Deleting"
+	// CauseOtherScheduler: the pod is for a scheduler that
+	// Options.SchedulerNames does not name; Reason.Detail names it.
+	CauseOtherScheduler Cause = "OtherScheduler"
 	// CauseNoNodePool: there is no NodePool that may launch nodes.
 	CauseNoNodePool Cause = "NoNodePool"
 	// CauseNodePools: every NodePool refused the pod, each for a reason of its
 	// own listed in Reason.Pools.
 	CauseNodePools Cause = "NodePools"
+
+	// CauseSpread: a topology spread constraint keeps the pod out of every
+	// place that has room.
+	CauseSpread Cause = "TopologySpread"
+	// CauseAffinity: a required pod affinity term of the pod does.
+	CauseAffinity Cause = "PodAffinity"
+	// CauseAntiAffinity: a required anti-affinity term does, of the pod or of
+	// a pod that is there.
+	CauseAntiAffinity Cause = "PodAntiAffinity"
+	// CauseHostPorts: a pod that is there binds a port that the pod binds too.
+	CauseHostPorts Cause = "HostPorts"
+	// CauseVolumes: a volume of the pod cannot be used, or not there.
+	CauseVolumes Cause = "Volumes"
+	// CauseDevices: the resource claims of the pod cannot be met.
+	CauseDevices Cause = "Devices"
 
 	// CauseNotReady: the pool launches nothing now: it is being deleted, not
 	// ready or static.
@@ -44,6 +66,12 @@ const (
 	// CauseMinValues: too few distinct values are left to satisfy a minValues
 	// of the pool.
 	CauseMinValues Cause = "MinValues"
+	// CauseNodes: instance types would do, and no limit is in the way, but
+	// constraints between pods leave none.
+	CauseNodes Cause = "Nodes"
+	// CauseReservations: only reserved capacity would do, and what the
+	// reservations have left goes to other pods.
+	CauseReservations Cause = "Reservations"
 	// CauseLimits: the limits of the pool leave no room for another node.
 	CauseLimits Cause = "Limits"
 )
@@ -80,6 +108,19 @@ type PoolReason struct {
 	Shortfalls []Shortfall
 	// Detail completes Cause in words where the fields above do not.
 	Detail string
+
+	// Options is how many ways the pool has to launch a node, and Steps says in
+	// order what removed how many of them. Steps ends with the one that left
+	// none, or with what else was in the way.
+	Options int
+	Steps   []Step
+}
+
+// Step is one constraint on the way from all options of a pool to none.
+type Step struct {
+	Constraint string // in words, such as "topology.kubernetes.io/zone = a"
+	Removed    int    // options it removed of those that were left
+	Left       int
 }
 
 // Shortfall is a resource of which no instance type has enough. Where each

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -20,8 +22,12 @@ func (r *Reason) String() string {
 	switch r.Cause {
 	case CauseUnsupported:
 		fmt.Fprintf(&b, "the engine does not model this yet: %s", r.Detail)
-	case CauseInvalid:
-		b.WriteString(r.Detail)
+	case CauseGated:
+		fmt.Fprintf(&b, "it waits for its scheduling gates to be lifted: %s", r.Detail)
+	case CauseOtherScheduler:
+		fmt.Fprintf(&b, "it is for scheduler %s, which Options.SchedulerNames does not name", r.Detail)
+	case CauseDeleting:
+		b.WriteString("it is being deleted")
 	case CauseNoNodePool:
 		b.WriteString("there is no NodePool to launch a node from")
 	case CauseNodePools:
@@ -32,10 +38,7 @@ func (r *Reason) String() string {
 			b.WriteString(r.Pools[i].String())
 		}
 	default:
-		b.WriteString(string(r.Cause))
-		if r.Detail != "" {
-			b.WriteString(": " + r.Detail)
-		}
+		b.WriteString(cmp.Or(r.Detail, string(r.Cause)))
 	}
 	b.WriteString(r.nodesText())
 	return b.String()
@@ -72,6 +75,12 @@ func nodesCause(c Cause, n int) string {
 		return is + " ruled out by taints"
 	case CauseRequirements:
 		return is + " ruled out by labels"
+	case CauseHostPorts:
+		return is + " ruled out by host ports"
+	case CauseVolumes:
+		return is + " ruled out by volumes"
+	case CauseNodes:
+		return is + " ruled out by the pods there"
 	case CauseResources:
 		return has + " too little room"
 	}
@@ -121,7 +130,7 @@ func (r *PoolReason) shortfallsText() string {
 		s := &r.Shortfalls[i]
 		if parts[i] = s.String(); r.Detail != "" {
 			// Other types have enough of it, and lack something else.
-			parts[i] = s.asks() + ", and it has " + resources.Format(s.Resource, s.Largest)
+			parts[i] = s.asks() + ", and it has " + quantity(s.Resource, s.Largest)
 		}
 	}
 	text := strings.Join(parts, "; ")
@@ -141,7 +150,7 @@ func (s *Shortfall) String() string {
 	case s.Largest <= 0:
 		return s.asks() + ", but no suitable instance type has any"
 	}
-	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", resources.Format(s.Resource, s.Largest), s.InstanceType)
+	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", quantity(s.Resource, s.Largest), s.InstanceType)
 }
 
 // asks says how much of the resource is asked for.
@@ -153,6 +162,22 @@ func (s *Shortfall) asks() string {
 	return text
 }
 
+// amount renders how much of a resource is asked for. Volumes and devices are
+// counted under names of their own.
 func amount(name corev1.ResourceName, n int64) string {
+	if text, ok := device.Amount(name, n); ok {
+		return text
+	}
+	if strings.HasPrefix(string(name), volumesPrefix) {
+		return fmt.Sprintf("%d %s", n, name)
+	}
 	return fmt.Sprintf("%s=%s", name, resources.Format(name, n))
+}
+
+// quantity renders how much of a resource there is.
+func quantity(name corev1.ResourceName, n int64) string {
+	if text, ok := device.Amount(name, n); ok {
+		return text
+	}
+	return resources.Format(name, n)
 }

@@ -72,6 +72,10 @@ func TestScenariosShowEveryCause(t *testing.T) {
 		provisioning.CauseNotReady, provisioning.CauseNoInstanceTypes, provisioning.CauseTaints,
 		provisioning.CauseRequirements, provisioning.CauseInstanceTypes, provisioning.CauseOfferings,
 		provisioning.CauseResources, provisioning.CauseMinValues, provisioning.CauseLimits,
+		provisioning.CauseGated, provisioning.CauseDeleting, provisioning.CauseOtherScheduler,
+		provisioning.CauseSpread, provisioning.CauseAffinity, provisioning.CauseAntiAffinity,
+		provisioning.CauseHostPorts, provisioning.CauseVolumes, provisioning.CauseDevices,
+		provisioning.CauseReservations,
 	} {
 		require.True(t, seen[string(cause)], "no scenario shows %s", cause)
 	}
@@ -100,12 +104,47 @@ func scenarioInput(w *scenario.World) (provisioning.Input, *provisioning.Options
 		InstanceTypes: w.InstanceTypes,
 		Pods:          w.Pods,
 		DaemonSetPods: w.DaemonSetPods,
-		Vocabulary:    w.Vocabulary,
+		Namespaces:    w.Namespaces,
+		Volumes:       provisioning.Volumes(w.Volumes),
+		Devices: provisioning.Devices{
+			Claims: w.Devices.Claims, Templates: w.Devices.Templates, Classes: w.Devices.Classes, Slices: w.Devices.Slices,
+			Matcher: scenario.Matcher{},
+		},
+		Overlays:   w.Overlays,
+		Services:   w.Services,
+		Vocabulary: w.Vocabulary,
 	}
 	for _, n := range w.Nodes {
-		in.Nodes = append(in.Nodes, provisioning.Node(n))
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: n.Node, NodeClaim: n.NodeClaim, Pods: n.Pods})
 	}
-	return in, &provisioning.Options{MinValues: provisioning.MinValuesPolicy(w.MinValues), MaxSteps: w.MaxSteps}
+	for _, c := range w.Controllers {
+		in.Controllers = append(in.Controllers, provisioning.Controller(c))
+	}
+	for _, b := range w.Buffers {
+		in.Buffers = append(in.Buffers, provisioning.Buffer{
+			Namespace: b.Namespace, Name: b.Name, Template: b.Template, Replicas: b.Replicas,
+		})
+	}
+	return in, scenarioOptions(&w.Options)
+}
+
+func scenarioOptions(o *scenario.Options) *provisioning.Options {
+	opts := &provisioning.Options{
+		MinValues:       provisioning.MinValuesPolicy(o.MinValues),
+		MaxSteps:        o.MaxSteps,
+		Preferences:     provisioning.PreferencePolicy(o.Preferences),
+		PreferenceCost:  o.PreferenceCost,
+		DefaultSpread:   o.DefaultSpread,
+		SchedulerNames:  o.SchedulerNames,
+		Reserved:        provisioning.ReservedPolicy(o.Reserved),
+		NodeFee:         o.NodeFee,
+		SpotFlexibility: o.SpotFlexibility,
+	}
+	if o.CapacityMix != nil {
+		mix := provisioning.CapacityMix(*o.CapacityMix)
+		opts.CapacityMix = &mix
+	}
+	return opts
 }
 
 func solveText(t *testing.T, in provisioning.Input, opts *provisioning.Options, show map[string]bool) string {

@@ -20,11 +20,14 @@ import (
 //	node-1  web ×2
 //	pending huge
 //	    NodePool general: the pod asks for ...
+//	static fixed: 2 nodes, 1 to launch
+//	buffer spare: 1 on existing nodes, 2 on new ones
 //	cost 0.2000 USD/h, at least 0.1800
 //
-// Behind these come what a node has beyond the usual (labels of its own,
-// DaemonSets, a lowered minValues) and what a scenario asks to show:
-// "names", "requests", "requirements", "labels" and "claim".
+// The pods of a buffer are named as such. Behind these come what a node has
+// beyond the usual (labels of its own, DaemonSets, a lowered minValues) and what
+// a scenario asks to show: "names", "requests", "requirements", "labels",
+// "claim", "overlays" and "order".
 func planText(plan *provisioning.Plan, show map[string]bool) string {
 	var b strings.Builder
 	writeNewNodes(&b, plan, show)
@@ -32,6 +35,14 @@ func planText(plan *provisioning.Plan, show map[string]bool) string {
 		fmt.Fprintf(&b, "%s  %s\n", bind.Node, podsText(bind.Pods))
 	}
 	writePending(&b, plan)
+	writeStatic(&b, plan)
+	writeBuffers(&b, plan)
+	if show["overlays"] {
+		writeOverlays(&b, plan)
+	}
+	if show["order"] {
+		fmt.Fprintf(&b, "order %s\n", namesText(plan.Order))
+	}
 	if plan.Cost > 0 {
 		fmt.Fprintf(&b, "cost %.4f USD/h, at least %.4f\n", plan.Cost, plan.LowerBound)
 	}
@@ -165,6 +176,63 @@ func writePending(b *strings.Builder, plan *provisioning.Plan) {
 	}
 	for _, r := range reasons {
 		fmt.Fprintf(b, "pending %s (%s)\n    %s\n", podsText(pods[r]), causesText(r), r)
+	}
+}
+
+// writeStatic tells of the pools with a fixed number of nodes.
+func writeStatic(b *strings.Builder, plan *provisioning.Plan) {
+	for _, s := range plan.Static {
+		fmt.Fprintf(b, "static %s: %d node", s.Pool.Name, s.Active)
+		if s.Active != 1 {
+			b.WriteString("s")
+		}
+		if s.Missing > 0 {
+			fmt.Fprintf(b, ", %d to launch", s.Missing)
+		}
+		if s.HeldBack > 0 {
+			fmt.Fprintf(b, ", %d held back (%s)", s.HeldBack, s.Held)
+		}
+		if s.Excess > 0 {
+			fmt.Fprintf(b, ", %d to remove: %s", s.Excess, strings.Join(s.Remove, ", "))
+		}
+		b.WriteString("\n")
+	}
+}
+
+// writeBuffers tells where spare room is.
+func writeBuffers(b *strings.Builder, plan *provisioning.Plan) {
+	for _, s := range plan.Buffers {
+		var parts []string
+		for _, part := range []struct {
+			n     int
+			where string
+		}{{s.Existing, "on existing nodes"}, {s.Fresh, "on new ones"}, {s.Unplaced, "without a place"}} {
+			if part.n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", part.n, part.where))
+			}
+		}
+		fmt.Fprintf(b, "buffer %s: %s\n", s.Name, strings.Join(parts, ", "))
+		if s.Reason != nil {
+			fmt.Fprintf(b, "    %s\n", s.Reason)
+		}
+	}
+}
+
+// writeOverlays tells what became of overlays.
+func writeOverlays(b *strings.Builder, plan *provisioning.Plan) {
+	for _, s := range plan.Overlays {
+		fmt.Fprintf(b, "overlay %s: selects %d offerings of %d types, sets the price of %d and the capacity of %d\n",
+			s.Name, s.Offerings, s.InstanceTypes, s.Priced, s.Resized)
+		for _, c := range s.Conflicts {
+			what := fmt.Sprintf("the price of %s", c.Offering)
+			if c.Resource != "" {
+				what = fmt.Sprintf("%s of %s", c.Resource, c.Offering.InstanceType)
+			}
+			fmt.Fprintf(b, "    gives way to %s in NodePool %s on %s\n", c.With[0], c.NodePool, what)
+		}
+		for _, f := range s.Faults {
+			fmt.Fprintf(b, "    %s\n", f.Error())
+		}
 	}
 }
 

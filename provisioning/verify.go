@@ -47,9 +47,26 @@ const (
 	RuleLimits Rule = "limits"
 	// RuleNode: pods are bound to a node that exists and stays.
 	RuleNode Rule = "node"
-	// RuleUnsupported: a pod that uses a feature the engine does not model is
-	// left pending.
-	RuleUnsupported Rule = "unsupported"
+
+	// RuleScheduling: a pod that is being deleted, waits for a scheduling gate, or
+	// is for a scheduler that is not asked about, is left pending.
+	RuleScheduling Rule = "scheduling"
+	// RuleSpread: at the turn of a pod, its topology spread constraints with
+	// DoNotSchedule hold.
+	RuleSpread Rule = "topologySpread"
+	// RuleAffinity: at the turn of a pod, its required pod affinity is met.
+	RuleAffinity Rule = "podAffinity"
+	// RuleAntiAffinity: at the turn of a pod, neither its required anti-affinity
+	// nor that of a pod before it keeps it out.
+	RuleAntiAffinity Rule = "podAntiAffinity"
+	// RuleHostPorts: no two pods of a node use the same host port.
+	RuleHostPorts Rule = "hostPorts"
+	// RuleVolumes: the volumes of a pod can be had on its node, beside those of
+	// the others.
+	RuleVolumes Rule = "volumes"
+	// RuleDevices: the resource claims of a pod can be met, as far as devices can
+	// be counted.
+	RuleDevices Rule = "devices"
 
 	// RuleOverlooked: an unplaced pod really has no place. VerifyUnplaced
 	// checks it; Verify does not.
@@ -106,14 +123,50 @@ func compareViolations(a, b Violation) int {
 //
 // Every option of a new node is a promise, so each is judged by itself, and so
 // is each set of labels that the node may come up with where its NodePool,
-// instance type and Requirements leave a choice.
+// instance type and Requirements leave a choice. A label that no instance type
+// speaks of has the value that NewNode.Labels gives it.
+//
+// What pods want of each other is judged in the worst case, at the turn that
+// Plan.Order gives each pod. All new nodes are there from the start, with their
+// DaemonSet pods, and may turn out to be whichever of their options is worst for
+// the pod whose turn it is; pods that are bound, and those with earlier turns,
+// count where they are, on nodes that are being deleted too. A DaemonSet pod that
+// an existing node lacks may come or not.
+//
+//   - Topology spread with DoNotSchedule, of the pod or else Options.DefaultSpread:
+//     for each domain that the node may be in, the pods that may be there, and the
+//     pod itself if it is selected, less the pods that are sure to be in any other
+//     domain that may exist, are at most maxSkew. A domain that exists only if some
+//     new node comes up there has at least the pods of that node. Where fewer than
+//     minDomains are sure to exist the other domain counts as empty. As with
+//     kube-scheduler, an empty selector counts no pods.
+//   - Required affinity: a pod that all terms select is sure to be in the domain of
+//     each term, or there is none in any domain and the pod selects itself.
+//   - Required anti-affinity of the pod, and of the pods that came before: no pod
+//     may be in the same domain that one of the two keeps out.
+//   - Host ports and volumes are as on kube-scheduler's filters; what a claim with
+//     no volume will be bound to is reserved by the first pod that uses it. Where
+//     kube-scheduler would wait for a controller (a claim that names its volume but
+//     is not marked as bound, an ephemeral volume whose claim is not there yet)
+//     Verify looks ahead. Two pods with one claim whose volume is yet to be made,
+//     and which one node at a time may use, belong in one zone.
+//   - Devices are counted only: requests for an exact number of a class, on each
+//     node against all its devices of the class, if those can be told. Anything
+//     else that a resource claim asks for is taken on trust.
+//
+// Neither soft constraints nor Options.CapacityMix, NodeFee and SpotFlexibility
+// make a plan invalid, and Plan.Static and Overlays are not judged.
+// Input.Overlays are applied before anything else looks at the catalogs. The
+// pods of buffers may stand in Create, Bind and Order as others do, and must come
+// last; Plan.Buffers counts them.
 //
 // What nodes have in common is judged once: lists of options that are the same,
 // Requirements that read the same, pods that select the same. Memory grows with
 // the catalog and with the number of pods and nodes, never with nodes times
-// options. Time grows with the options of different lists; where options are
-// copies of those in the catalog, as in a plan that was decoded, every list is
-// gone through on its own, and the verdict is the same.
+// options; only constraints between pods take memory for each node and each
+// distinct constraint. Time grows with the options of different lists; where
+// options are copies of those in the catalog, as in a plan that was decoded, every
+// list is gone through on its own, and the verdict is the same.
 //
 // A NodeClaim that is not launched, which has neither a Node nor a provider ID
 // nor allocatable resources, takes pods too. It may become any instance type of
@@ -138,10 +191,15 @@ func Verify(in Input, plan *Plan, opts *Options) []Violation {
 	r.checkCompleteness()
 	r.checkOrder()
 	r.checkAccounts()
+	r.checkBuffers()
 	r.checkReasons()
 	r.checkNewNodes()
 	r.checkBindings()
-	r.checkUnsupported()
+	r.checkScheduling()
+	r.checkTurns(nil)
+	r.checkThings()
+	r.checkAttachments()
+	r.checkDevices()
 	r.checkLimits()
 	r.checkReservations()
 	return r.verdict()

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // benchmarkVerify judges the plan of Solve for an input, as changed.
@@ -81,4 +84,76 @@ func selectingInput(pods, types int) provisioning.Input {
 		}
 	}
 	return in
+}
+
+// spreadScene is a plan of nodes in zones a and b in turn, each with a pod of
+// every workload. Pods are spread over zones and hosts, half of the workloads
+// keep their pods apart, and some follow others.
+func spreadScene(nodes, workloads int) *scene {
+	s := newScene()
+	// As many nodes exist as are to be launched.
+	s.in.Nodes, s.in.Pods, s.plan.Create, s.plan.Bind, s.plan.Unplaced = nil, nil, nil, nil, nil
+	for i := range nodes {
+		zone := []string{"a", "b"}[i%2]
+		node := provisioning.Node{Node: sceneNode(fmt.Sprintf("node-%05d", i), map[string]string{corev1.LabelTopologyZone: zone})}
+		n := provisioning.NewNode{
+			Name: fmt.Sprintf("general-%05d", i), Pool: s.general, Requirements: requirements.MustParse("kubernetes.io/arch = amd64"),
+			Daemons: resources.MustParse("cpu=100m, memory=64Mi, pods=1"),
+		}
+		n.Options = sceneOptions(s.large)
+		for w := range workloads {
+			for _, kind := range []string{"present", "web"} {
+				pod := scenePod(fmt.Sprintf("%s-%05d-%02d", kind, i, w), "1m", "1Mi")
+				team(fmt.Sprintf("team-%02d", w), pod)
+				spread(pod, corev1.LabelTopologyZone, 1)
+				spread(pod, corev1.LabelHostname, 1)
+				if w%2 == 0 {
+					avoid(pod, affinityTerm(corev1.LabelHostname, pod.Labels["team"]))
+				}
+				if w%5 == 1 {
+					follow(pod, affinityTerm(corev1.LabelHostname, fmt.Sprintf("team-%02d", w-1)))
+				}
+				if kind == "present" {
+					node.Pods = append(node.Pods, pod)
+				} else {
+					n.Pods = append(n.Pods, pod)
+				}
+			}
+		}
+		s.in.Nodes = append(s.in.Nodes, node)
+		s.plan.Create = append(s.plan.Create, n)
+		s.pin(&s.plan.Create[i], zone)
+		s.in.Pods = append(s.in.Pods, n.Pods...)
+		for _, pod := range n.Pods {
+			requests, _ := resources.PodRequests(pod)
+			s.plan.Create[i].Requests, _ = s.plan.Create[i].Requests.Add(requests)
+		}
+		s.plan.Cost += n.Price()
+	}
+	s.plan.Cost, s.plan.LowerBound, s.plan.Stats.Pods = 0.2*float64(nodes), 0, len(s.in.Pods)
+	s.reorder()
+	return s
+}
+
+func TestVerifySpreadScene(t *testing.T) {
+	s := spreadScene(20, 10)
+	require.Empty(t, provisioning.Verify(s.in, s.plan, nil))
+	last := len(s.plan.Order) - 1
+	s.plan.Create[0].Pods[0].Labels["team"] = "team-01"
+	require.NotEmpty(t, provisioning.Verify(s.in, s.plan, nil))
+	require.Contains(t, s.plan.Order[last].Name, "web-00019-09")
+}
+
+func BenchmarkVerifyConstraints(b *testing.B) {
+	for _, nodes := range []int{100, 500} {
+		s := spreadScene(nodes, 10)
+		b.Run(fmt.Sprintf("family=spread/pods=%d/nodes=%d", 10*nodes, 2*nodes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if found := provisioning.Verify(s.in, s.plan, nil); len(found) > 0 {
+					b.Fatal(found[0])
+				}
+			}
+		})
+	}
 }

@@ -1,7 +1,6 @@
 package provisioning
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -39,11 +38,7 @@ func (r *referee) brief(pool *refereePool, asked requirements.Set, selections []
 		narrow:   map[string][]refereeState{},
 		surveys:  map[refereeListID]*refereeSurvey{},
 	}
-	canonical := map[string]bool{}
-	for key := range b.mentions {
-		canonical[r.vocabulary.NormalizeKey(key)] = true
-	}
-	b.keys = slices.Sorted(maps.Keys(canonical))
+	b.keys = r.canonicalKeys(b.mentions)
 	b.impossible = slices.Clone(b.stock.odd)
 	for want := range asked.All() {
 		column, states := r.column(pool, want.Key()), r.states(b, want.Key())
@@ -70,27 +65,33 @@ func (r *referee) states(b *refereeBrief, key string) []refereeState {
 
 // group numbers the combinations of states that the mentioned labels are in.
 func (r *referee) group(b *refereeBrief) {
-	b.group = make([]int32, len(b.stock.options))
-	count := 1
-	for _, key := range b.keys {
-		column := r.column(b.pool, key)
+	group, count := r.grouping(b.pool, b.keys)
+	b.group, b.grounds = group, make([]*refereeGround, count)
+}
+
+// grouping numbers the combinations of states that labels of a pool are in, by
+// option.
+func (r *referee) grouping(pool *refereePool, keys []string) (group []int32, count int) {
+	group, count = make([]int32, len(r.stockOf(pool).options)), 1
+	for _, key := range keys {
+		column := r.column(pool, key)
 		if len(column.states) < 2 {
 			continue
 		}
 		type split struct{ group, state int32 }
 		numbers := map[split]int32{}
 		for i, state := range column.state {
-			at := split{b.group[i], state}
+			at := split{group[i], state}
 			number, seen := numbers[at]
 			if !seen {
 				number = int32(len(numbers))
 				numbers[at] = number
 			}
-			b.group[i] = number
+			group[i] = number
 		}
 		count = len(numbers)
 	}
-	b.grounds = make([]*refereeGround, count)
+	return group, count
 }
 
 // groundOf is what comes of an option under a brief; nil where its labels

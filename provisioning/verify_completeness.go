@@ -37,6 +37,9 @@ func (r *referee) checkCompleteness() {
 	}
 	for _, u := range r.plan.Unplaced {
 		seat(u.Pod, "Unplaced")
+		if p := r.known(u.Pod); p != nil && p.virtual {
+			r.report(RuleCompleteness, "", p.key.String(), "it stands for a buffer, and Buffers counts it; Unplaced is for real pods")
+		}
 	}
 
 	for _, key := range slices.SortedFunc(maps.Keys(places), refereeKey.compare) {
@@ -48,12 +51,13 @@ func (r *referee) checkCompleteness() {
 		case len(found) > known.copies:
 			r.report(RuleCompleteness, "", key.String(), "it stands in the plan %d times, in %s and %s among others; expected %d",
 				len(found), found[0], found[1], known.copies)
+		case known.virtual:
 		case len(found) < known.copies:
 			r.report(RuleCompleteness, "", key.String(), "the input lists it %d times, the plan %d times", known.copies, len(found))
 		}
 	}
-	for key := range r.pods {
-		if len(places[key]) == 0 {
+	for key, p := range r.pods {
+		if len(places[key]) == 0 && !p.virtual {
 			r.report(RuleCompleteness, "", key.String(), "it was asked for, but stands nowhere in the plan")
 		}
 	}

@@ -168,19 +168,9 @@ func (r *referee) filled(list, from corev1.ResourceList) corev1.ResourceList {
 // missingDaemons sums up what DaemonSet pods that will come to the node ask
 // for, less what the pod of the same DaemonSet there already holds.
 func (r *referee) missingDaemons(n *refereeNode) resources.List {
-	ready := &corev1.Node{}
-	ready.Name = n.node.Name
-	ready.Labels = maps.Clone(n.node.Labels)
-	if n.settling {
-		ready.Labels[v1.NodeRegisteredLabelKey] = "true"
-		ready.Labels[v1.NodeInitializedLabelKey] = "true"
-	}
 	var sum resources.List
-	for _, d := range r.daemons {
-		if d.requestsErr != nil || !d.selection.accepts(n.node) && !d.selection.accepts(ready) {
-			continue
-		}
-		if _, refused := d.tolerations.refused(n.taints); refused {
+	for _, d := range r.daemonsOn(n) {
+		if d.requestsErr != nil {
 			continue
 		}
 		missing := d.requests
@@ -197,6 +187,39 @@ func (r *referee) missingDaemons(n *refereeNode) resources.List {
 		}
 	}
 	return sum
+}
+
+// daemonsOn are the DaemonSets that run on the node, or will once it is ready.
+func (r *referee) daemonsOn(n *refereeNode) (daemons []*refereePod) {
+	ready := &corev1.Node{}
+	ready.Name = n.node.Name
+	ready.Labels = maps.Clone(n.node.Labels)
+	if n.settling {
+		ready.Labels[v1.NodeRegisteredLabelKey] = "true"
+		ready.Labels[v1.NodeInitializedLabelKey] = "true"
+	}
+	for _, d := range r.daemons {
+		if !d.selection.accepts(n.node) && !d.selection.accepts(ready) {
+			continue
+		}
+		if _, refused := d.tolerations.refused(n.taints); !refused {
+			daemons = append(daemons, d)
+		}
+	}
+	return daemons
+}
+
+// comingDaemons are the DaemonSets of a node that have no pod there yet.
+func (r *referee) comingDaemons(n *refereeNode) (daemons []*refereePod) {
+	if n.deleting {
+		return nil
+	}
+	for _, d := range r.daemonsOn(n) {
+		if !slices.ContainsFunc(n.bound, func(p *refereePod) bool { return r.sameDaemonSet(d, p) }) {
+			daemons = append(daemons, d)
+		}
+	}
+	return daemons
 }
 
 // sameDaemonSet says whether a bound pod belongs to the DaemonSet that another

@@ -96,7 +96,6 @@ func (r *referee) checkOptions(f *refereeFresh, brief *refereeBrief) {
 	}
 	r.checkMinValues(f, f.survey.values)
 	r.checkSums(f)
-	r.checkApart(f, brief)
 }
 
 func (r *referee) checkPoolTaints(f *refereeFresh) {

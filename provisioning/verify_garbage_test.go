@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -135,10 +137,73 @@ func wrecks() []wreck {
 			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{}, provisioning.Unplaced{Reason: &provisioning.Reason{}},
 				provisioning.Unplaced{Pod: &corev1.Pod{}, Reason: &provisioning.Reason{Pools: []provisioning.PoolReason{{}}}})
 		},
+		func(r *rand.Rand, in *provisioning.Input, plan *provisioning.Plan) {
+			plan.Order = append(plan.Order, nil, &corev1.Pod{}, &corev1.Pod{})
+			r.Shuffle(len(plan.Order), func(i, j int) { plan.Order[i], plan.Order[j] = plan.Order[j], plan.Order[i] })
+		},
+		func(r *rand.Rand, in *provisioning.Input, _ *provisioning.Plan) {
+			for _, pod := range in.Pods {
+				if pod != nil {
+					wreckPod(r, pod)
+				}
+			}
+			for i := range in.Nodes {
+				for _, pod := range in.Nodes[i].Pods {
+					if pod != nil {
+						wreckPod(r, pod)
+					}
+				}
+			}
+		},
+		func(r *rand.Rand, in *provisioning.Input, _ *provisioning.Plan) {
+			in.Namespaces = []*corev1.Namespace{nil, {}}
+			in.Overlays = []*v1.NodeOverlay{nil, {}}
+			in.Services = []*corev1.Service{nil, {}}
+			in.Controllers = []provisioning.Controller{{}, {Selector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{}}}}}
+			in.Volumes = provisioning.Volumes{
+				Claims:  []*corev1.PersistentVolumeClaim{nil, {}, {ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "default"}}},
+				Volumes: []*corev1.PersistentVolume{nil, {}, {Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{}}}},
+				Classes: []*storagev1.StorageClass{nil, {}}, CSINodes: []*storagev1.CSINode{nil, {}},
+			}
+			in.Devices = provisioning.Devices{
+				Claims:    []*resourcev1.ResourceClaim{nil, {}, {Status: resourcev1.ResourceClaimStatus{Allocation: &resourcev1.AllocationResult{}}}},
+				Templates: []*resourcev1.ResourceClaimTemplate{nil, {}}, Classes: []*resourcev1.DeviceClass{nil, {}},
+				Slices: []*resourcev1.ResourceSlice{nil, {}},
+			}
+		},
 		func(r *rand.Rand, _ *provisioning.Input, plan *provisioning.Plan) {
 			plan.Cost, plan.LowerBound = math.Inf(1), math.NaN()
 		},
 	}
+}
+
+// wreckPod gives a pod constraints that make little sense.
+func wreckPod(r *rand.Rand, pod *corev1.Pod) {
+	odd := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a b", Operator: "In"}}}
+	policy := corev1.NodeInclusionPolicy("Perhaps")
+	least := int32(-1)
+	terms := []corev1.PodAffinityTerm{{}, {TopologyKey: "zone", LabelSelector: &metav1.LabelSelector{}, MatchLabelKeys: []string{"", "app", "app"}}}
+	if r.IntN(3) == 0 {
+		terms = append(terms, corev1.PodAffinityTerm{LabelSelector: odd, NamespaceSelector: odd})
+	}
+	constraints := []corev1.TopologySpreadConstraint{
+		{WhenUnsatisfiable: corev1.DoNotSchedule}, {WhenUnsatisfiable: "Never", LabelSelector: odd},
+		{WhenUnsatisfiable: corev1.DoNotSchedule, TopologyKey: corev1.LabelHostname, MaxSkew: math.MinInt32, MinDomains: &least, NodeAffinityPolicy: &policy, LabelSelector: &metav1.LabelSelector{}},
+	}
+	pod.Spec.TopologySpreadConstraints = constraints[:r.IntN(4)]
+	pod.Spec.Affinity = &corev1.Affinity{
+		PodAffinity:     &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms[:r.IntN(len(terms))]},
+		PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms[:r.IntN(len(terms))]},
+	}
+	name := "c"
+	pod.Spec.Volumes = []corev1.Volume{
+		{}, {Name: "e", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+		{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{}}},
+		{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}},
+		{VolumeSource: corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{""}}}},
+	}[r.IntN(5):]
+	pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{}, {ResourceClaimName: &name}, {ResourceClaimTemplateName: &name}}[r.IntN(4):]
+	pod.Spec.InitContainers = []corev1.Container{{Ports: []corev1.ContainerPort{{HostPort: -1}, {HostPort: 1, Protocol: "?", HostIP: "?"}}}}
 }
 
 // checkGarbage wrecks a problem and its plan in the ways that the bits of which
@@ -154,7 +219,10 @@ func checkGarbage(t *testing.T, seed, which uint64) {
 			w(r, &in, plan)
 		}
 	}
-	opts := &provisioning.Options{MinValues: provisioning.MinValuesPolicy([]string{"", "Strict", "BestEffort", "Nonsense"}[r.IntN(4)])}
+	opts := &provisioning.Options{
+		DefaultSpread: []corev1.TopologySpreadConstraint{{}, {WhenUnsatisfiable: corev1.DoNotSchedule, TopologyKey: "zone"}}[:r.IntN(3)],
+		MinValues:     provisioning.MinValuesPolicy([]string{"", "Strict", "BestEffort", "Nonsense"}[r.IntN(4)]),
+	}
 	for _, found := range [][]provisioning.Violation{provisioning.Verify(in, plan, opts), provisioning.VerifyUnplaced(in, plan, opts)} {
 		for i, v := range found {
 			require.NotEmpty(t, v.Rule)

@@ -87,6 +87,7 @@ func TestVerifyNewNodeLabels(t *testing.T) {
 			s.plan.Stats.Pods++
 			s.second().Pods = append(s.second().Pods, other)
 			s.second().Requests = resources.MustParse("cpu=2, memory=2Gi, pods=2")
+			s.reorder()
 		}), broken, "default/night-2: its node selection refuses option open/a/spot, which may come up with"},
 		{"system the type does not have", asks("team = red, kubernetes.io/os = windows"), broken, "cannot agree on label kubernetes.io/os"},
 		{"number above bound", both(asks("team > 5"), func(s *scene) { s.night.Spec.NodeSelector = nil }, terms(on("team", corev1.NodeSelectorOpGt, "5"))), nil, ""},

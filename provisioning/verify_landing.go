@@ -71,11 +71,28 @@ func (r *referee) ground(b *refereeBrief, domain requirements.Set) *refereeGroun
 	return g
 }
 
-// landings writes out the nodes that an option may become within a domain.
-// Labels that are open get each of the values that the mentions can tell apart.
+// landings writes out the nodes that an option may become within a domain, with
+// the DaemonSets that run there.
 func (r *referee) landings(domain requirements.Set, b *refereeBrief) []*refereeLanding {
+	var landings []*refereeLanding
+	for _, node := range r.writtenOut(domain, b.mentions) {
+		l := &refereeLanding{node: node, verdicts: map[*refereeSelection]bool{}}
+		for _, d := range b.pool.daemons {
+			if l.accepts(d.selection) {
+				l.daemons = append(l.daemons, d)
+			}
+		}
+		l.requests = r.daemonRequests(l.daemons)
+		landings = append(landings, l)
+	}
+	return landings
+}
+
+// writtenOut are the nodes within a domain, with the labels that are mentioned.
+// Labels that are open get each of the values that the mentions can tell apart.
+func (r *referee) writtenOut(domain requirements.Set, mentions map[string][]string) []*corev1.Node {
 	byKey := map[string][]string{} // mentioned values by canonical key
-	for key, values := range b.mentions {
+	for key, values := range mentions {
 		canonical := r.vocabulary.NormalizeKey(key)
 		if byKey[canonical] == nil {
 			byKey[canonical] = []string{}
@@ -89,28 +106,21 @@ func (r *referee) landings(domain requirements.Set, b *refereeBrief) []*refereeL
 	for i, key := range keys {
 		choices[i] = r.choices(domain, key, byKey[key])
 	}
-	var landings []*refereeLanding
+	var nodes []*corev1.Node
 	for _, pick := range r.combinations(choices) {
 		node := &corev1.Node{}
 		node.Name = refereeNewName
 		node.Labels = map[string]string{}
-		for key, values := range b.mentions {
+		for key, values := range mentions {
 			canonical := r.vocabulary.NormalizeKey(key)
 			at, _ := slices.BinarySearch(keys, canonical)
 			if label := choices[at][pick[at]]; label.present {
 				node.Labels[key] = r.spelling(key, canonical, label.value, values)
 			}
 		}
-		l := &refereeLanding{node: node, verdicts: map[*refereeSelection]bool{}}
-		for _, d := range b.pool.daemons {
-			if l.accepts(d.selection) {
-				l.daemons = append(l.daemons, d)
-			}
-		}
-		l.requests = r.daemonRequests(l.daemons)
-		landings = append(landings, l)
+		nodes = append(nodes, node)
 	}
-	return landings
+	return nodes
 }
 
 // daemonRequests sums up what DaemonSets ask for. It leaves out what cannot be

@@ -1,8 +1,10 @@
 package provisioning
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -89,6 +91,10 @@ func (r *referee) growth(pool *refereePool) (added resources.List, err error) {
 // counts, draws on a capacity reservation. They cannot be more than the
 // reservation has instances left; where the catalog gives several numbers for
 // one reservation, the least is true.
+//
+// A node that names nothing but reservations must be sure of an instance even
+// if other such nodes come first and take from its reservations what they can.
+// Nodes that name something else as well fall back on that.
 func (r *referee) checkReservations() {
 	left := r.reservations()
 	takers := map[string]int{}
@@ -103,6 +109,48 @@ func (r *referee) checkReservations() {
 	for id, count := range takers {
 		if count > left[id] {
 			r.report(RuleReservation, "", "", "%d new nodes count on reservation %s, which has room for %d", count, id, left[id])
+		}
+	}
+	r.checkReserved(left)
+}
+
+// checkReserved judges the nodes that name nothing but reservations.
+func (r *referee) checkReserved(left map[string]int) {
+	type reserved struct {
+		names []string
+		nodes int
+		first string
+	}
+	groups := map[string]*reserved{}
+	for _, f := range r.fresh {
+		if f == nil || f.survey == nil || len(f.survey.reservations) == 0 {
+			continue
+		}
+		if !f.survey.reservedOnly {
+			if r.reserved == ReservedStrict {
+				r.report(RuleReservation, f.Name, "", "it names reservation %s and other capacity, but the policy is %s", f.survey.reservations[0], ReservedStrict)
+			}
+			continue
+		}
+		key := fmt.Sprintf("%q", f.survey.reservations)
+		if groups[key] == nil {
+			groups[key] = &reserved{names: f.survey.reservations, first: f.Name}
+		}
+		groups[key].nodes++
+	}
+	for _, g := range groups {
+		room, rivals := 0, 0
+		for _, name := range g.names {
+			room += left[name]
+		}
+		for _, other := range groups {
+			if slices.ContainsFunc(other.names, func(name string) bool { return slices.Contains(g.names, name) }) {
+				rivals += other.nodes
+			}
+		}
+		if rivals > room {
+			r.report(RuleReservation, g.first, "", "it names reservations only, %s, which have room for %d, but %d new nodes that name nothing else may draw on them",
+				strings.Join(g.names, ", "), room, rivals)
 		}
 	}
 }

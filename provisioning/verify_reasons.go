@@ -28,8 +28,8 @@ func (r *referee) checkReasons() {
 				r.report(RuleReason, "", name, "its reason blames the taints of NodePool %s, all of which it tolerates", pool.NodePool)
 			}
 		}
-		if p := r.known(u.Pod); p != nil && u.Reason.Cause == CauseUnsupported && !r.mayBeRefused(p) {
-			r.report(RuleReason, "", name, "its reason says that %q is not supported, but it uses nothing that the engine does not model", u.Reason.Detail)
+		if p := r.known(u.Pod); p != nil && u.Reason.Cause == CauseUnsupported && !r.unmodelled(p) {
+			r.report(RuleReason, "", name, "its reason says that %q is not supported, but it uses nothing that an engine need not model", u.Reason.Detail)
 		}
 	}
 }
@@ -37,4 +37,12 @@ func (r *referee) checkReasons() {
 func (r *referee) refusedByTaint(pod *corev1.Pod, pool *refereePool) bool {
 	_, refused := refereeTolerations(pod.Spec.Tolerations).refused(pool.Spec.Template.Spec.Taints)
 	return refused
+}
+
+// unmodelled says whether an engine may say of a pod that it does not model what
+// the pod uses: resource claims, volumes, and what it wants of other pods.
+func (r *referee) unmodelled(p *refereePod) bool {
+	a := p.Spec.Affinity
+	return len(p.Spec.ResourceClaims) > 0 || len(p.Spec.Volumes) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 ||
+		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -28,17 +29,37 @@ type referee struct {
 	nodes      []*refereeNode
 	nodesNamed map[string][]*refereeNode
 	pods       map[refereeKey]*refereePod
+	sharing    map[refereeKey]int // how many pods name a claim, once asked for
 	daemons    []*refereePod
-	terms      []refereeAntiTerm             // of bound pods
-	selecting  map[string][]*refereeAntiTerm // of pods by namespace and labels
-	selections map[string]*refereeSelection  // by signature
-	parsed     int                           // number of selections so far
+	selections map[string]*refereeSelection // by signature
+	parsed     int                          // number of selections so far
 	options    map[cloudprovider.LaunchOption]*refereeOption
 	same       map[refereeListID]refereeListID // of equal lists, the first
 	looks      map[refereeListLook][][]cloudprovider.LaunchOption
 	lists      map[refereeListID]refereeList
 	asks       []corev1.ResourceName // what pods of the input ask for, sorted
 	scratch    []int32               // of located
+
+	schedulers    []string // whose pods are placed; none means all
+	reserved      ReservedPolicy
+	defaultSpread []corev1.TopologySpreadConstraint
+	// cautious says that a pod is not to be put where it takes a closer look to
+	// see that it may go.
+	cautious bool
+
+	sites      []*refereeSite
+	siteOf     map[*refereeNode]*refereeSite
+	families   map[string]*refereeFamily
+	lenses     map[string]*refereeLens
+	glances    map[string]*refereeGlance // at one key of all nodes
+	counters   refereeCounters
+	antiTerms  map[string]*refereeAntiTerm
+	companies  map[string]*refereeCompany
+	spreadsOf  map[string]*refereeSpread
+	spreadList []*refereeSpread      // those of spreadsOf, in the order of their making
+	spaces     map[string]labels.Set // of namespaces; nil until somebody asks
+
+	storage refereeStorage
 
 	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
 	// whose pool is unknown are nil.
@@ -61,11 +82,20 @@ func refereeKeyOf(pod *corev1.Pod) refereeKey { return refereeKey{pod.Namespace,
 type refereePod struct {
 	*corev1.Pod
 	key         refereeKey
-	copies      int // how often the input lists it: once, if it is sound
+	copies      int  // how often the input lists it: once, if it is sound
+	virtual     bool // it stands for a buffer
 	selection   *refereeSelection
 	tolerations refereeTolerations
 	requests    resources.List
 	requestsErr error
+
+	// What it wants of the pods around it. Of pods that run it is only the
+	// anti-affinity.
+	wants    []refereeWant
+	company  *refereeCompany
+	apart    []*refereeAntiTerm
+	wantsErr error
+	learnt   bool
 }
 
 // refereeSelection is the node selection that pods of one workload share.
@@ -88,18 +118,46 @@ func newReferee(in Input, plan *Plan, opts *Options) *referee {
 		pods:       map[refereeKey]*refereePod{},
 		selections: map[string]*refereeSelection{},
 		options:    map[cloudprovider.LaunchOption]*refereeOption{},
-		selecting:  map[string][]*refereeAntiTerm{},
+		glances:    map[string]*refereeGlance{},
+		antiTerms:  map[string]*refereeAntiTerm{},
+		companies:  map[string]*refereeCompany{},
+		spreadsOf:  map[string]*refereeSpread{},
+		counters:   refereeCounters{map[refereeHook][]refereeCounter{}, map[string]*refereeKind{}},
 		same:       map[refereeListID]refereeListID{},
 		looks:      map[refereeListLook][][]cloudprovider.LaunchOption{},
 		lists:      map[refereeListID]refereeList{},
 	}
-	if opts != nil && opts.MinValues != "" {
-		r.policy = opts.MinValues
+	if opts != nil {
+		r.policy = cmp.Or(opts.MinValues, Strict)
+		r.schedulers, r.reserved, r.defaultSpread = opts.SchedulerNames, opts.Reserved, opts.DefaultSpread
 	}
 	if r.vocabulary == nil {
 		r.vocabulary = requirements.DefaultVocabulary()
 	}
-	for _, pod := range in.Pods {
+	if len(in.Overlays) > 0 {
+		// Where overlays cannot be applied there is no plan; then the catalogs
+		// are as they were.
+		if types, _, err := cloudprovider.ApplyOverlays(in.Overlays, in.NodePools, in.InstanceTypes, r.vocabulary); err == nil {
+			r.in.InstanceTypes = types
+		}
+	}
+	r.addPods()
+	for _, pool := range in.NodePools {
+		if pool != nil {
+			r.pools[pool.Name] = r.newPool(pool)
+		}
+	}
+	for _, node := range in.Nodes {
+		r.addNode(node)
+	}
+	r.storage = r.newStorage()
+	r.fresh = make([]*refereeFresh, len(plan.Create))
+	return r
+}
+
+// addPods reads the pods to place and those of DaemonSets.
+func (r *referee) addPods() {
+	for _, pod := range r.in.Pods {
 		if pod == nil {
 			continue
 		}
@@ -109,25 +167,15 @@ func newReferee(in Input, plan *Plan, opts *Options) *referee {
 		}
 		r.pods[refereeKeyOf(pod)] = r.newPod(pod)
 	}
+	r.addBuffers()
 	r.asks = r.askedResources()
-	for _, pod := range in.DaemonSetPods {
+	for _, pod := range r.in.DaemonSetPods {
 		if pod != nil {
 			p := r.newPod(pod)
 			p.tolerations = withDaemonTolerations(pod)
 			r.daemons = append(r.daemons, p)
 		}
 	}
-	for _, pool := range in.NodePools {
-		if pool != nil {
-			r.pools[pool.Name] = r.newPool(pool)
-		}
-	}
-	for _, node := range in.Nodes {
-		r.addNode(node)
-	}
-	r.terms = r.antiTerms()
-	r.fresh = make([]*refereeFresh, len(plan.Create))
-	return r
 }
 
 // askedResources are the resources that some pod asks for.

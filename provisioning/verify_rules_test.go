@@ -192,6 +192,7 @@ func TestVerifyLimits(t *testing.T) {
 				s.plan.Unplaced = append(s.plan.Unplaced, provisioning.Unplaced{Pod: web, Reason: s.plan.Unplaced[0].Reason})
 			}
 			s.plan.Cost, s.plan.LowerBound = 0.05, 0
+			s.reorder()
 		}, nil, ""},
 		{"unreadable", func(s *scene) { s.general.Spec.Limits = v1.Limits{"not a name": {}} }, broken, "cannot be applied"},
 	})

@@ -126,8 +126,23 @@ func (s *scene) drawPlan() {
 		Unplaced: []provisioning.Unplaced{{Pod: s.huge, Reason: &provisioning.Reason{Cause: provisioning.CauseNodePools}}},
 		Stats:    provisioning.Stats{Pods: 5},
 	}
+	s.reorder()
 	s.plan.Cost = first.Price() + second.Price()
 	s.plan.LowerBound = s.plan.Cost / 2
+}
+
+// reorder lists the placed pods in the order in which the plan lists their nodes.
+func (s *scene) reorder() { s.plan.Order = placedPods(s.plan) }
+
+func placedPods(plan *provisioning.Plan) []*corev1.Pod {
+	var placed []*corev1.Pod
+	for _, n := range plan.Create {
+		placed = append(placed, n.Pods...)
+	}
+	for _, b := range plan.Bind {
+		placed = append(placed, b.Pods...)
+	}
+	return placed
 }
 
 // first is the new node of pool general, second that of pool batch.
@@ -139,6 +154,7 @@ func (s *scene) bind(pod *corev1.Pod, node string) {
 	s.plan.Unplaced = slices.DeleteFunc(s.plan.Unplaced, func(u provisioning.Unplaced) bool { return u.Pod == pod })
 	s.plan.Bind = slices.DeleteFunc(s.plan.Bind, func(b provisioning.Binding) bool { return slices.Contains(b.Pods, pod) })
 	s.plan.Bind = append(s.plan.Bind, provisioning.Binding{Node: node, Pods: []*corev1.Pod{pod}})
+	s.reorder()
 }
 
 func sceneType(name, capacity string, price float64, systems ...string) *cloudprovider.InstanceType {

@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -31,15 +30,19 @@ type refereeSurvey struct {
 	// cheapest is the first of the options with the lowest price, nil if the
 	// catalog has none of them.
 	cheapest *refereeOption
+	// reservations are those that some option draws on, sorted; with reservedOnly
+	// set all options do.
+	reservations []string
+	reservedOnly bool
 	// worst is the most that any option has of each limited resource.
 	worst resources.List
 	// values counts the values of each label with minValues.
 	values map[string]int
 	// tallies are the faults in detail, by what the pods ask for in sum.
 	tallies map[string]*refereeTally
-	// reach holds, for the labels that somebody asked about, the states they
-	// may be in on any option.
-	reach map[string][]requirements.Requirement
+	// always are the DaemonSets that run on every option, perhaps the others
+	// that run on some.
+	always, perhaps []*refereePod
 }
 
 // survey looks at every option of a list once.
@@ -83,6 +86,8 @@ func (r *referee) survey(b *refereeBrief, list []cloudprovider.LaunchOption) *re
 			s.most = r.lesser(s.most, free.anywhere)
 		}
 	}
+	s.reservations, s.reservedOnly = r.drawnOn(b, options)
+	s.always, s.perhaps = r.attendance(b.pool, known)
 	s.worst = r.worst(b, options)
 	s.values = r.countValues(b, options)
 	return s
@@ -114,16 +119,43 @@ func (r *referee) worst(b *refereeBrief, options []int32) resources.List {
 	return resources.New(worst)
 }
 
-// reachOf are the states that a label may be in on any option of a list.
-func (r *referee) reachOf(b *refereeBrief, list []cloudprovider.LaunchOption, key string) []requirements.Requirement {
-	s := r.survey(b, list)
-	reach, known := s.reach[key]
-	if !known {
-		reach = r.distinct(b, r.located(b.pool, list), key, func(_ *refereeOption, state refereeState) bool { return state.named })
-		if s.reach == nil {
-			s.reach = map[string][]requirements.Requirement{}
+// attendance says which DaemonSets of a pool run on all landings, and which only
+// on some.
+func (r *referee) attendance(pool *refereePool, grounds map[*refereeGround]bool) (always, perhaps []*refereePod) {
+	landings := 0
+	counts := map[*refereePod]int{}
+	for g := range grounds {
+		for _, l := range g.landings {
+			landings++
+			for _, d := range l.daemons {
+				counts[d]++
+			}
 		}
-		s.reach[key] = reach
 	}
-	return reach
+	for _, d := range pool.daemons {
+		switch counts[d] {
+		case 0:
+		case landings:
+			always = append(always, d)
+		default:
+			perhaps = append(perhaps, d)
+		}
+	}
+	return always, perhaps
+}
+
+// drawnOn lists the reservations of options, and says whether there is nothing
+// else.
+func (*referee) drawnOn(b *refereeBrief, options []int32) (names []string, only bool) {
+	only = true
+	for _, i := range options {
+		switch id := b.stock.options[i].Offering.ReservationID; {
+		case id == "":
+			only = false
+		case !slices.Contains(names, id):
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
+	return names, only
 }

@@ -86,3 +86,12 @@ func withDaemonTolerations(pod *corev1.Pod) refereeTolerations {
 	// Appending the pod's own to ours leaves the pod's slice alone.
 	return append(added, pod.Spec.Tolerations...)
 }
+
+// text is the same for tolerations that are the same.
+func (t refereeTolerations) text() []string {
+	var text []string
+	for _, toleration := range t {
+		text = append(text, toleration.String())
+	}
+	return text
+}

@@ -15,9 +15,19 @@ import (
 // NodePool within its limits. It returns a violation of RuleOverlooked for each
 // such pod, sorted as Verify sorts; nil means that none was overlooked.
 //
-// It excuses a pod that uses features the engine does not model, and each
-// NodePool that the pod's Reason blames the limits of. Room that is left over on
-// new nodes of the plan, and capacity reservations, are not considered.
+// All other pods are where the plan puts them. A fresh node is launched as one
+// instance type in one zone, and must be sure to do: where a constraint depends on
+// what becomes of other new nodes, or would let the pod in only on a closer look
+// than at the counts of each domain, the pod has no place.
+//
+// It excuses a pod that is being deleted, waits for a gate or another scheduler,
+// one whose Reason says that what it uses is not supported, one with resource
+// claims, one whose constraints cannot be read or whose volume claims are not
+// settled yet, and each NodePool that the pod's Reason blames the limits of. Nor
+// does it ask for a fresh node that would be one domain more to a topology spread
+// by which the plan let a pod in only because every domain had some. Room that is
+// left over on new nodes of the plan, and capacity reservations, are not
+// considered.
 //
 // Arguments are those of Verify, whose rules the plan is expected to keep.
 func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
@@ -26,7 +36,15 @@ func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
 	}
 	r := newReferee(in, plan, opts)
 	r.checkNewNodes() // for what the new nodes count against limits
+	var pending []*refereePod
+	for _, u := range plan.Unplaced {
+		if p := r.known(u.Pod); p != nil {
+			pending = append(pending, p)
+		}
+	}
+	r.checkTurns(pending)
 	r.found = nil
+	r.cautious = true
 	placed := map[string][]*refereePod{}
 	for _, b := range plan.Bind {
 		placed[b.Node] = append(placed[b.Node], r.knownPods(b.Pods)...)
@@ -35,15 +53,16 @@ func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
 	verdicts := map[string]string{}
 	for _, u := range plan.Unplaced {
 		p := r.known(u.Pod)
-		if p == nil || p.requestsErr != nil || r.mayBeRefused(p) {
+		if p == nil || r.excused(p) || u.Reason != nil && u.Reason.Cause == CauseUnsupported {
 			continue
 		}
 		// Pods alike get the same answer; thousands of them are common.
-		like := fmt.Sprintf("%d %v %v %v", p.selection.number, p.requests, p.tolerations, r.limitedPools(u.Reason))
+		limited := r.limitedPools(u.Reason)
+		like := fmt.Sprintf("%d %v %v %v %s", p.selection.number, p.requests, p.tolerations, limited, r.tastes(p))
 		place, known := verdicts[like]
 		if !known {
 			if place = r.placeOnExisting(p, rooms); place == "" {
-				place = r.placeOnFresh(p, r.limitedPools(u.Reason))
+				place = r.placeOnFresh(p, limited)
 			}
 			verdicts[like] = place
 		}
@@ -52,27 +71,6 @@ func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
 		}
 	}
 	return r.verdict()
-}
-
-// mayBeRefused says whether the engine is entitled to refuse a pod whatever room
-// there is.
-func (r *referee) mayBeRefused(p *refereePod) bool {
-	if len(p.unsupported()) > 0 || len(r.termsFor(p)) > 0 {
-		return true
-	}
-	// A cautious engine may refuse what kube-scheduler does not look at: terms
-	// that are not there, and the ports of init containers that end.
-	if a := p.Spec.Affinity; a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) {
-		return true
-	}
-	for _, c := range p.Spec.InitContainers {
-		for _, port := range c.Ports {
-			if port.HostPort > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (r *referee) limitedPools(reason *Reason) []string {
@@ -118,7 +116,7 @@ func (r *referee) placeOnExisting(p *refereePod, rooms map[*refereeNode]resource
 		if !open || !r.hasRoom(p, room) || !p.selection.accepts(n.node) {
 			continue
 		}
-		if _, refused := p.tolerations.refused(n.taints); refused {
+		if _, refused := p.tolerations.refused(n.taints); refused || !r.welcome(r.siteOf[n], p) {
 			continue
 		}
 		return "it is left pending, but has a place on node " + n.name
@@ -141,8 +139,8 @@ func (r *referee) hasRoom(p *refereePod, room resources.List) bool {
 func (r *referee) placeOnFresh(p *refereePod, limited []string) string {
 	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
 		pool := r.pools[name]
-		if pool.closed() != "" || slices.Contains(limited, name) {
-			continue
+		if pool.closed() != "" || slices.Contains(limited, name) || r.minds(p) && r.countsValues(pool) {
+			continue // several options at once are more than is asked about
 		}
 		if _, refused := p.tolerations.refused(pool.Spec.Template.Spec.Taints); refused {
 			continue
@@ -220,7 +218,7 @@ func (r *referee) freshOption(p *refereePod, pool *refereePool, options []int32,
 	brief := r.brief(pool, asked, []*refereeSelection{p.selection})
 	var fitting []int32
 	for _, i := range options {
-		if r.fitsAlone(p, brief, i) {
+		if r.fitsAlone(p, brief, i) && (len(fitting) > 0 || r.welcomeAlone(p, pool, asked, i)) {
 			fitting = append(fitting, i)
 		}
 	}

@@ -98,8 +98,8 @@ func TestVerifyUnplaced(t *testing.T) {
 			}
 			s.request(s.huge, "cpu=7")
 		}, ""},
-		{"unsupported", func(s *scene) {
-			s.huge.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 1}}
+		{"resource claim", func(s *scene) {
+			s.huge.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu"}}
 			s.request(s.huge, "cpu=7")
 		}, ""},
 		{"unreadable requests", func(s *scene) { s.huge.Spec.Overhead = corev1.ResourceList{"not a name": {}} }, ""},

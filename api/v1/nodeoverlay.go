@@ -59,7 +59,9 @@ type NodeOverlayList struct {
 
 // CompareNodeOverlays orders overlays by precedence, for slices.SortFunc: the
 // heavier first, and of equal weight the one whose name comes later in byte
-// order first. A nil weight is 0.
+// order first, as Karpenter sorts them. A nil weight is 0. Overlays of equal
+// weight that touch one field are a conflict: cloudprovider.ApplyOverlays then
+// keeps the one whose name comes first and reports the other.
 func CompareNodeOverlays(a, b *NodeOverlay) int {
 	return cmp.Or(
 		cmp.Compare(weightOf(b.Spec.Weight), weightOf(a.Spec.Weight)),

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,6 +23,14 @@ func buildReport(c *manifest.Cluster, in provisioning.Input, plan *provisioning.
 		Unplaced: make([]unplacedPod, 0, len(plan.Unplaced)),
 		Input:    countInput(c, in),
 		Stats:    stats{Classes: plan.Stats.Classes, Options: plan.Stats.Options, Steps: plan.Stats.Steps},
+
+		Order:       make([]string, 0, len(plan.Order)),
+		StaticPools: buildStaticPools(plan.Static, maxOptions),
+		Buffers:     buildBuffers(plan.Buffers),
+		Overlays:    buildOverlays(plan.Overlays),
+	}
+	for _, pod := range plan.Order {
+		r.Order = append(r.Order, podName(pod))
 	}
 	for i := range plan.Create {
 		r.NewNodes = append(r.NewNodes, buildNewNode(&plan.Create[i], maxOptions))
@@ -71,20 +80,15 @@ func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
 		MinValuesRelaxed: n.MinValuesRelaxed,
 		Requirements:     n.Requirements.NodeSelectorRequirements(),
 		Pods:             refsTo(n.Pods),
+		Labels:           map[string]string{},
 		OptionCount:      len(n.Options),
+		Options:          buildOptions(n.Options, maxOptions),
 	}
+	maps.Copy(node.Labels, n.Labels)
 	used, err := n.Requests.Add(n.Daemons)
 	allocatable, allocErr := best.InstanceType.AllocatableFor(best.Offering)
 	if err == nil && allocErr == nil {
 		node.Utilization = share(used, allocatable)
-	}
-	options := n.Options
-	if maxOptions > 0 && len(options) > maxOptions {
-		options = options[:maxOptions]
-	}
-	node.Options = make([]option, 0, len(options))
-	for _, o := range options {
-		node.Options = append(node.Options, buildOption(o))
 	}
 	return node
 }
@@ -183,6 +187,10 @@ func buildPoolReason(p *provisioning.PoolReason) poolReason {
 			Largest:      resources.Format(s.Resource, s.Largest),
 			InstanceType: s.InstanceType,
 		})
+	}
+	out.OptionCount = p.Options
+	for _, s := range p.Steps {
+		out.Steps = append(out.Steps, step{Constraint: s.Constraint, Removed: s.Removed, Left: s.Left})
 	}
 	return out
 }

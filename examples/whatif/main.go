@@ -4,7 +4,10 @@
 //	whatif                             plan the sample cluster
 //	whatif -f shop.yaml                plan a cluster of one's own
 //	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
-//	    replicasets,statefulsets,jobs -A -o yaml | whatif -f -
+//	    replicasets,statefulsets,jobs,namespaces,services,priorityclasses,\
+//	    pvc,pv,storageclasses,csinodes -A -o yaml | whatif -f -
+//	whatif -explain shop/forecast      tell all about one pod
+//	whatif -without ip-10-0-17-21      plan as if that node went
 //
 // The instance types are those of the fake cloud unless -instance-types names
 // a file of others. -o json and -o yaml print the plan in the form that

@@ -98,5 +98,18 @@ func randomPlan(r *rand.Rand) (provisioning.Input, *provisioning.Plan) {
 			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: reason})
 		}
 	}
+	for range r.Intn(4) {
+		pool := testPool(name())
+		pool.Spec.Replicas = new(r.Int63())
+		plan.Static = append(plan.Static, provisioning.StaticPool{Pool: pool, Active: r.Intn(1e9), Missing: r.Intn(1e9), HeldBack: r.Intn(3),
+			Held: words(r, 200), Excess: r.Intn(9), Remove: names[:r.Intn(len(names))],
+			Options: []cloudprovider.LaunchOption{testOption(name(), name(), name(), r.ExpFloat64())}})
+		plan.Buffers = append(plan.Buffers, provisioning.BufferStatus{Namespace: name(), Name: name(), Existing: r.Intn(1e9), Unplaced: 1, Reason: testReason(words(r, 300))})
+		status := cloudprovider.OverlayStatus{Name: name(), Offerings: r.Intn(2) * r.Intn(1e9)}
+		if r.Intn(2) == 0 {
+			status.Conflicts = []cloudprovider.OverlayConflict{{Offering: cloudprovider.OfferingKey{InstanceType: name()}, With: names}}
+		}
+		plan.Overlays = append(plan.Overlays, status)
+	}
 	return in, plan
 }

@@ -19,6 +19,11 @@ type report struct {
 	Unplaced []unplacedPod `json:"unplaced"`
 	Input    inputCounts   `json:"input"`
 	Stats    stats         `json:"stats"`
+
+	Order       []string     `json:"order"`
+	StaticPools []staticPool `json:"staticPools"`
+	Buffers     []buffer     `json:"buffers"`
+	Overlays    []overlay    `json:"overlays"`
 }
 
 // cost is in USD per hour. Gap is USDPerHour over LowerBound less one.
@@ -40,6 +45,7 @@ type newNode struct {
 	DaemonRequests   map[string]string                         `json:"daemonRequests"`
 	MinValuesRelaxed bool                                      `json:"minValuesRelaxed"`
 	Requirements     []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
+	Labels           map[string]string                         `json:"labels"`
 	Pods             []podRef                                  `json:"pods"`
 	OptionCount      int                                       `json:"optionCount"`
 	Options          []option                                  `json:"options"`
@@ -102,6 +108,16 @@ type poolReason struct {
 	Taints     []string    `json:"taints,omitempty"`
 	Conflicts  []conflict  `json:"conflicts,omitempty"`
 	Shortfalls []shortfall `json:"shortfalls,omitempty"`
+
+	OptionCount int    `json:"optionCount,omitempty"`
+	Steps       []step `json:"steps,omitempty"`
+}
+
+// step is a constraint that removed some of the ways to launch a node.
+type step struct {
+	Constraint string `json:"constraint"`
+	Removed    int    `json:"removed"`
+	Left       int    `json:"left"`
 }
 
 // conflict is a label on which the pool, or its instance types, and the pod

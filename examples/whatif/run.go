@@ -40,21 +40,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	for _, line := range remarks(cluster) {
 		fmt.Fprintln(stderr, "whatif: "+line)
 	}
-	in := inputFrom(cluster, types)
-	opts := &provisioning.Options{MinValues: s.minValues}
-	problem, err := provisioning.Prepare(in, opts)
+	in, plan, code, err := solve(s, cluster, types)
 	if err != nil {
-		return complain(stderr, cluster.Explain(err), exitBadInput)
-	}
-	plan, err := problem.Solve(context.Background())
-	if err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, code)
 	}
 	verified := s.verify || launchOptions(plan) <= maxVerified
 	if verified {
-		if err := verify(in, plan, opts); err != nil {
+		if err := verify(in, plan, s.options()); err != nil {
 			return complain(stderr, err, exitFailed)
 		}
+	}
+	if s.explain != "" || s.why != "" {
+		text, err := answer(s, in, plan)
+		if err != nil {
+			return complain(stderr, err, exitBadInput)
+		}
+		fmt.Fprint(stdout, text)
+		return exitOK
 	}
 	maxOptions := s.maxOptions
 	if s.output == "table" {
@@ -69,6 +71,25 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return exitFailed
 	}
 	return exitOK
+}
+
+// solve makes the plan, and returns the input it answers: without the nodes
+// that are to be removed. Of an error it says what the exit code is.
+func solve(s settings, c *manifest.Cluster, types []*cloudprovider.InstanceType) (provisioning.Input, *provisioning.Plan, int, error) {
+	in := inputFrom(c, types)
+	if err := checkNodes(in, s.without); err != nil {
+		return in, nil, exitBadInput, err
+	}
+	problem, err := provisioning.Prepare(in, s.options())
+	if removed := staying(in, s.without); err == nil && len(removed) > 0 {
+		problem, err = problem.Without(removed...)
+		in = withoutNodes(in, removed)
+	}
+	if err != nil {
+		return in, nil, exitBadInput, c.Explain(err)
+	}
+	plan, err := problem.Solve(context.Background())
+	return in, plan, exitFailed, err
 }
 
 // complain writes an error as this program's.
@@ -128,22 +149,6 @@ func remarks(c *manifest.Cluster) []string {
 		lines = append(lines, "ignored "+strings.Join(kinds, ", "))
 	}
 	return append(lines, c.Notes...)
-}
-
-// inputFrom makes the engine's input. Every pool may launch every type.
-func inputFrom(c *manifest.Cluster, types []*cloudprovider.InstanceType) provisioning.Input {
-	in := provisioning.Input{
-		NodePools:     c.NodePools,
-		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
-		Nodes:         c.Nodes,
-		Pods:          c.Pods,
-		DaemonSetPods: c.DaemonSetPods,
-		Vocabulary:    fake.Vocabulary(),
-	}
-	for _, pool := range c.NodePools {
-		in.InstanceTypes[pool.Name] = types
-	}
-	return in
 }
 
 // maxVerified is the number of launch options of all new nodes up to which a

@@ -46,7 +46,7 @@ func TestOwnInstanceTypes(t *testing.T) {
 	for format, extension := range map[string]string{"table": "txt", "json": "json", "yaml": "yaml"} {
 		code, stdout, stderr := call("", append(args, "-o", format)...)
 		require.Equal(t, 0, code)
-		require.Equal(t, "whatif: ignored 1 Service\n", stderr)
+		require.Equal(t, "whatif: ignored 1 ConfigMap\n", stderr)
 		// How long the engine searches is its own affair.
 		golden(t, "small."+extension, regexp.MustCompile(`("?steps"?): \d+`).ReplaceAllString(stdout, "$1: 0"))
 
@@ -161,8 +161,8 @@ spec:
 `, []string{"-f", "-"}, []string{
 			"whatif: -:10 (document 1): NodePool general: spec.template.spec.requirements[0].key: ",
 			"whatif: -:11 (document 1): NodePool general: spec.template.spec.requirements[1].values: "}},
-		{"what only the engine finds", pod + "      resources: {requests: {cpu: -1}}\n", []string{"-f", "-"}, []string{
-			"whatif: -:"}},
+		{"what only the engine finds", "apiVersion: v1\nkind: Node\nmetadata: {name: node}\nstatus:\n  allocatable: {cpu: 1E}\n",
+			[]string{"-f", "-"}, []string{"whatif: -:1 (document 1): Node node: status.allocatable: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			code, stdout, stderr := call(tt.stdin, tt.args...)
@@ -192,6 +192,17 @@ func TestBadFlags(t *testing.T) {
 			`invalid value "xml" for flag -o: must be table, json or yaml`,
 			`invalid value "None" for flag -min-values: must be Strict or BestEffort`,
 			`invalid value -1 for flag -options: must not be negative`}},
+		{[]string{"-preferences", "None", "-reserved", "", "-node-fee", "-0.1"}, []string{
+			`invalid value "None" for flag -preferences: must be Respect or Ignore`,
+			`invalid value "" for flag -reserved: must be Fallback or Strict`,
+			`invalid value -0.1 for flag -node-fee: must be an amount of USD per hour, or 0`}},
+		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
+		{[]string{"-without", ""}, []string{`invalid value "" for flag -without: the name of the node is empty`}},
+		{[]string{"-explain", "web", "-why", "a/b/c", "-o", "json"}, []string{
+			`invalid value "web" for flag -explain: must be NAMESPACE/POD`,
+			`invalid value "a/b/c" for flag -why: must be NODE/INSTANCETYPE`,
+			`-explain and -why are two questions; ask one at a time`,
+			`-explain and -why answer in text; leave out -o json`}},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {
 			code, stdout, stderr := call("", tt.args...)
@@ -203,6 +214,12 @@ func TestBadFlags(t *testing.T) {
 			}
 			require.Equal(t, want+"\n"+usage, stderr)
 		})
+	}
+}
+
+func TestUsageFitsThePage(t *testing.T) {
+	for line := range strings.Lines(usage) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), pageWidth, line)
 	}
 }
 

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 const hoursPerMonth = 730
@@ -31,6 +29,9 @@ func drawTable(r *report, s style) string {
 	t.newNodes()
 	t.existingNodes()
 	t.pending()
+	t.staticPools()
+	t.buffers()
+	t.overlays()
 	t.cost()
 	t.footer()
 	return strings.Join(t.lines, "\n") + "\n"
@@ -47,22 +48,33 @@ func (t *table) heading(left, right string) {
 func (t *table) summary() {
 	r := t.report
 	if r.Input.Pods == 0 {
-		t.add(wrap("No pod is pending, so there is nothing to plan.", 0)...)
+		text := "No pod is pending, so there is nothing to plan."
+		if len(r.StaticPools)+len(r.Buffers) > 0 {
+			text = "No pod is pending."
+		}
+		t.add(wrap(text, 0)...)
 		return
 	}
-	created, bound := 0, 0
+	created, bound, spare := 0, 0, 0
 	for _, n := range r.NewNodes {
-		created += len(n.Pods)
+		pods := realPods(n.Pods)
+		created += pods
+		if pods == 0 {
+			spare++ // nodes for nothing but buffers
+		}
 	}
 	for _, b := range r.Bindings {
-		bound += len(b.Pods)
+		bound += realPods(b.Pods)
 	}
 	parts := []string{}
 	if bound > 0 {
 		parts = append(parts, fmt.Sprintf("%s on %s", fits(bound, "fits", "fit"), count(len(r.Bindings), "existing node")))
 	}
 	if created > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s", fits(created, "needs", "need"), count(len(r.NewNodes), "new node")))
+		parts = append(parts, fmt.Sprintf("%s %s", fits(created, "needs", "need"), count(len(r.NewNodes)-spare, "new node")))
+	}
+	if spare > 0 {
+		parts = append(parts, "spare room needs "+count(spare, "new node"))
 	}
 	if n := len(r.Unplaced); n > 0 {
 		parts = append(parts, fits(n, "stays pending", "stay pending"))
@@ -72,6 +84,17 @@ func (t *table) summary() {
 	if r.Input.NodePools == 0 {
 		t.add(wrap("The input has no NodePool, so no node can be launched.", 0)...)
 	}
+}
+
+// realPods counts pods less those that stand for buffers.
+func realPods(pods []podRef) int {
+	n := 0
+	for _, p := range pods {
+		if p.workload.kind != "Buffer" {
+			n++
+		}
+	}
+	return n
 }
 
 // fits is "3 pods fit", with the verb in the right number.
@@ -103,7 +126,7 @@ func (t *table) newNodes() {
 	t.add("", t.style.heading(lines[0]))
 	for i, group := range groups {
 		t.add(lines[i+1])
-		t.workloads(group.node.Pods)
+		t.workloads(group.title(), group.node.Pods)
 		if group.node.MinValuesRelaxed {
 			t.add(t.style.warning(margin + "a minValues of the pool was lowered"))
 		}
@@ -112,9 +135,13 @@ func (t *table) newNodes() {
 
 const margin = "      "
 
-// workloads lists what runs on a node, in faint letters.
-func (t *table) workloads(pods []podRef) {
-	for _, line := range enumerate(t.tally(pods), len(margin), 2) {
+// workloads lists what runs on a node, in faint letters, after its name.
+func (t *table) workloads(node string, pods []podRef) {
+	items := t.tally(pods)
+	if node != "" && len(items) > 0 {
+		items[0] = node + ": " + items[0]
+	}
+	for _, line := range enumerate(items, len(margin), 2) {
 		t.add(t.style.faint(line))
 	}
 }
@@ -156,7 +183,7 @@ func (t *table) existingNodes() {
 	t.add("", t.style.heading(lines[0]))
 	for i, b := range t.report.Bindings {
 		t.add(lines[i+1])
-		t.workloads(b.Pods)
+		t.workloads("", b.Pods)
 	}
 }
 
@@ -173,6 +200,7 @@ func (t *table) pending() {
 			t.add(wrapHanging(printable(line), len(margin))...)
 		}
 	}
+	t.add(t.style.faint(shorten(printable("Ask -explain "+groups[0].pod+" for all that is in its way."), pageWidth)))
 }
 
 func (t *table) cost() {
@@ -209,109 +237,4 @@ func (t *table) footer() {
 	for _, line := range wrap(text, 0) {
 		t.add(t.style.faint(line))
 	}
-}
-
-// nodeGroup is a number of new nodes that are alike.
-type nodeGroup struct {
-	node  *newNode
-	count int
-}
-
-// groupNodes puts nodes of the same pool, launch and workloads together, in
-// the order in which the plan names the first of each.
-func groupNodes(nodes []newNode) []*nodeGroup {
-	var groups []*nodeGroup
-	known := map[string]*nodeGroup{}
-	for i := range nodes {
-		n := &nodes[i]
-		key := nodeKey(n)
-		if g := known[key]; g != nil {
-			g.count++
-			continue
-		}
-		g := &nodeGroup{node: n, count: 1}
-		known[key] = g
-		groups = append(groups, g)
-	}
-	return groups
-}
-
-// nodeKey is equal for nodes that one row can stand for.
-func nodeKey(n *newNode) string {
-	cpu, memory := percents(n.Utilization)
-	parts := []string{n.NodePool, n.InstanceType, n.Zone, n.CapacityType, strconv.Itoa(n.OptionCount),
-		strconv.FormatFloat(n.USDPerHour, 'g', -1, 64), cpu, memory, strconv.FormatBool(n.MinValuesRelaxed)}
-	owners := make([]string, 0, len(n.Pods))
-	for _, p := range n.Pods {
-		owners = append(owners, p.workload.String())
-	}
-	slices.Sort(owners)
-	return strings.Join(append(parts, owners...), "\x00")
-}
-
-// pendingGroup is a number of pods that stay pending for one reason: those of
-// one workload, or pods without any.
-type pendingGroup struct {
-	first  workload
-	reason *reason
-	count  int
-}
-
-func (g *pendingGroup) title() string {
-	if g.first.kind == "Pod" && g.count > 1 {
-		return fmt.Sprintf("Pod %s/%s and others", g.first.namespace, g.first.name)
-	}
-	return g.first.String()
-}
-
-// reasonLines says why a pod stays pending: a line for each pool, and one for
-// the existing nodes.
-func reasonLines(r *reason) []string {
-	if len(r.NodePools) == 0 {
-		return []string{r.Message}
-	}
-	var lines []string
-	for i := range r.NodePools {
-		lines = append(lines, r.NodePools[i].Message)
-	}
-	var nodes []string
-	for _, cause := range slices.Sorted(maps.Keys(r.ExistingNodes)) {
-		what := strings.ToLower(cause)
-		switch provisioning.Cause(cause) {
-		case provisioning.CauseRequirements:
-			what = "other labels"
-		case provisioning.CauseResources:
-			what = "too little room"
-		}
-		nodes = append(nodes, fmt.Sprintf("%s on %d", what, r.ExistingNodes[cause]))
-	}
-	if len(nodes) > 0 {
-		lines = append(lines, "existing nodes: "+strings.Join(nodes, ", "))
-	}
-	return lines
-}
-
-// groupUnplaced sorts the groups by workload and reason.
-func groupUnplaced(pods []unplacedPod) []*pendingGroup {
-	var groups []*pendingGroup
-	known := map[string]*pendingGroup{}
-	for i := range pods {
-		p := &pods[i]
-		key := p.workload.String() + "\x00" + p.Reason.Message
-		if p.workload.kind == "Pod" {
-			key = "Pod\x00" + p.Reason.Message
-		}
-		if g := known[key]; g != nil {
-			g.count++
-			continue
-		}
-		g := &pendingGroup{first: p.workload, reason: &p.Reason, count: 1}
-		known[key] = g
-		groups = append(groups, g)
-	}
-	slices.SortStableFunc(groups, func(a, b *pendingGroup) int {
-		return cmp.Or(cmp.Compare(a.first.namespace, b.first.namespace), cmp.Compare(a.first.name, b.first.name),
-			cmp.Compare(a.first.kind, b.first.kind), cmp.Compare(a.reason.Message, b.reason.Message))
-	})
-	return groups
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -47,6 +48,7 @@ func handmade() (provisioning.Input, *provisioning.Plan) {
 		plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "trainer", name), Reason: refused()})
 	}
 	plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: testPod("shop", "", "proxy"), Reason: testReason("host port 8080")})
+	addExtras(plan)
 	in := provisioning.Input{NodePools: []*v1.NodePool{general, gpu}, Nodes: []provisioning.Node{{
 		Node: &corev1.Node{
 			ObjectMeta: metav1.ObjectMeta{Name: "ip-10-0-17-21.ec2.internal", Labels: map[string]string{
@@ -65,6 +67,29 @@ func handmade() (provisioning.Input, *provisioning.Plan) {
 	return in, plan
 }
 
+// addExtras adds pools with a fixed number of nodes, buffers and overlays.
+func addExtras(plan *provisioning.Plan) {
+	edge, core := testPool("edge"), testPool("core")
+	edge.Spec.Replicas, core.Spec.Replicas = new(int64(5)), new(int64(1))
+	plan.Order = []*corev1.Pod{testPod("shop", "web", "w-5"), testPod("shop", "web", "w-1")}
+	plan.Static = []provisioning.StaticPool{
+		{Pool: core, Active: 3, Deleting: 1, Excess: 2, Remove: []string{"core-a", "core-b"}},
+		{Pool: edge, Active: 1, PendingDisruption: 1, Missing: 2, HeldBack: 1, Held: "the limit of 4 nodes is reached",
+			Options: []cloudprovider.LaunchOption{testOption("m6a.large", "us-east-1a", "on-demand", 0.0864)}},
+	}
+	plan.Buffers = []provisioning.BufferStatus{
+		{Namespace: "shop", Name: "spare", Existing: 3, Fresh: 2},
+		{Namespace: "shop", Name: "vast", Unplaced: 4, Reason: refused()},
+	}
+	plan.Overlays = []cloudprovider.OverlayStatus{
+		{Name: "bad", Faults: field.ErrorList{field.Invalid(field.NewPath("spec", "price"), "1e9", "want a decimal number")}},
+		{Name: "good", InstanceTypes: 3, Offerings: 12, Priced: 12, Resized: 3},
+		{Name: "none"},
+		{Name: "torn", InstanceTypes: 1, Offerings: 2, Priced: 1, Conflicts: []cloudprovider.OverlayConflict{{NodePool: "edge",
+			Offering: cloudprovider.OfferingKey{InstanceType: "m6a.large", Zone: "us-east-1a", CapacityType: "spot"}, With: []string{"good"}}}},
+	}
+}
+
 // refused is a reason with every kind of detail.
 func refused() *provisioning.Reason {
 	offered := requirements.MustParse("kubernetes.io/arch in (amd64, arm64), !zone")
@@ -74,7 +99,9 @@ func refused() *provisioning.Reason {
 		Pools: []provisioning.PoolReason{
 			{NodePool: "general", Cause: provisioning.CauseRequirements, Conflicts: offered.Conflicts(wanted, requirements.DefaultVocabulary())},
 			{NodePool: "gpu", Cause: provisioning.CauseTaints, Taints: []corev1.Taint{{Key: "nvidia.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule}}},
-			{NodePool: "large", Cause: provisioning.CauseResources, Shortfalls: []provisioning.Shortfall{
+			{NodePool: "large", Cause: provisioning.CauseResources, Options: 900, Steps: []provisioning.Step{
+				{Constraint: "kubernetes.io/arch = amd64", Removed: 300, Left: 600},
+				{Constraint: "room for nvidia.com/gpu=16", Removed: 600}}, Shortfalls: []provisioning.Shortfall{
 				{Resource: "nvidia.com/gpu", Requested: 16, Largest: 8, InstanceType: "p5.48xlarge"},
 				{Resource: corev1.ResourceMemory, Requested: 4 << 40, Daemons: 1 << 30, Largest: 2 << 40, InstanceType: "p5.48xlarge"}}},
 		},

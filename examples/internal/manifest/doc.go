@@ -19,8 +19,11 @@
 //     misspelling. In an object that carries a metadata.uid it is only noted:
 //     an API server has accepted that object, so the field is merely newer
 //     than this program.
-//   - Kinds that have no say in a plan (Services, EC2NodeClasses, ...) are
-//     counted and ignored.
+//   - What pods refer to is read too: namespaces, services, volumes, devices,
+//     priority classes; and what changes the picture: NodeOverlays and
+//     CapacityBuffers, with their references resolved.
+//   - Kinds that have no say in a plan (Secrets, PodDisruptionBudgets,
+//     EC2NodeClasses, ...) are counted and ignored.
 //   - Pods are bound, pending or out of the picture (finished, gated, being
 //     deleted, or waiting for a DaemonSet's node).
 //   - Workloads stand for the pods they still lack. A Deployment of five
@@ -28,8 +31,10 @@
 //     "what if it were twenty", edit spec.replicas in the dump.
 //   - The order of sources, documents and objects does not matter.
 //
-// Admission is not played through, with one exception: requests left out are
-// taken from the limits, as the API server does. LimitRanges, RuntimeClass
+// Admission is not played through, with two exceptions: requests left out are
+// taken from the limits, and priorities from the PriorityClasses, as the API
+// server does. Nor are controllers, except that the claims are made which pods
+// of StatefulSets get from its templates. LimitRanges, RuntimeClass
 // overheads and webhooks leave their mark on pods in a dump, but not on pods
 // made from a template.
 package manifest

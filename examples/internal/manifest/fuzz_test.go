@@ -28,6 +28,10 @@ func FuzzRead(f *testing.F) {
 		"apiVersion: v1\nkind: Pod\nmetadata: &m {name: a, labels: {<<: *m}}\nspec: {containers: [{name: a}]}",
 		workload("StatefulSet", "db", "replicas: 3\n  volumeClaimTemplates: [{}]\n  ordinals: {start: -9}"),
 		workload("Job", "job", "parallelism: 3\n  completions: -4"),
+		workload("ReplicationController", "rc", "selector: {app: web}"),
+		docs(workload("Deployment", "web", ""), buffer("spec: {scalableRef: {kind: Deployment, name: web}, percentage: 50, limits: {cpu: -1}}")),
+		docs(object("scheduling.k8s.io/v1", "PriorityClass", "a", "value: 3\nglobalDefault: true"), pod("p", container)),
+		object("resource.k8s.io/v1", "ResourceSlice", "a", "spec: {driver: x, devices: [{name: 1}]}"),
 		docs(node("node-a", ""), claim("one", "status: {nodeName: node-a}"), pod("p", "spec: {nodeName: node-a, containers: [{name: a}]}")),
 	} {
 		f.Add([]byte(text))

@@ -28,6 +28,12 @@ func decodeNodeClaim(r *reader, o *object) (*v1.NodeClaim, bool) {
 	})
 }
 
+// decodeNodeOverlay decodes and validates a NodeOverlay. It has no defaults.
+func decodeNodeOverlay(r *reader, o *object) (*v1.NodeOverlay, bool) {
+	overlay := &v1.NodeOverlay{}
+	return overlay, r.decodeValid(o, overlay, func() field.ErrorList { return overlay.ValidateWith(r.rules) })
+}
+
 // decodeValid decodes an object and validates it. An object with misspelt
 // fields is validated as well, as far as it can be read, so that all its faults
 // come at once; but that a field is missing is not said then, as it may be the

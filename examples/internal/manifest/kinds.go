@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"maps"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -30,6 +31,10 @@ type objects struct {
 	replicaSets  []item[*appsv1.ReplicaSet]
 	statefulSets []item[*appsv1.StatefulSet]
 	jobs         []item[*batchv1.Job]
+
+	replicationControllers []item[*corev1.ReplicationController]
+
+	surroundings
 }
 
 // kind is a kind of object that has a say in a plan.
@@ -41,7 +46,8 @@ type kind struct {
 
 // kinds lists them by name.
 func kinds() map[string]kind {
-	return map[string]kind{
+	all := surroundingKinds()
+	maps.Copy(all, map[string]kind{
 		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodePools, decodeNodePool) }},
 		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodeClaims, decodeNodeClaim) }},
 
@@ -52,7 +58,11 @@ func kinds() map[string]kind {
 		"ReplicaSet":  {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.replicaSets, decodeCore[appsv1.ReplicaSet]) }},
 		"StatefulSet": {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.statefulSets, decodeCore[appsv1.StatefulSet]) }},
 		"Job":         {"batch/v1", true, func(r *reader, o *object) { store(r, o, &r.found.jobs, decodeCore[batchv1.Job]) }},
-	}
+		"ReplicationController": {"v1", true, func(r *reader, o *object) {
+			store(r, o, &r.found.replicationControllers, decodeCore[corev1.ReplicationController])
+		}},
+	})
+	return all
 }
 
 // store decodes an object and keeps it if that succeeds.

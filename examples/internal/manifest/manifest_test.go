@@ -107,11 +107,12 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestCountsIgnoredKinds(t *testing.T) {
-	service := "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {whatever: 1}"
+	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nspec: {whatever: 1}"
+	budget := "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}"
 	cron := "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}"
 	knative := "apiVersion: example.com/v1\nkind: Deployment\nmetadata: {name: a}"
-	c := mustRead(t, docs(service, service, cron, knative))
-	require.Equal(t, []manifest.KindCount{{"CronJob", 1}, {"Deployment", 1}, {"Service", 2}}, c.Ignored)
+	c := mustRead(t, docs(secret, secret, cron, knative, budget))
+	require.Equal(t, []manifest.KindCount{{"CronJob", 1}, {"Deployment", 1}, {"PodDisruptionBudget", 1}, {"Secret", 2}}, c.Ignored)
 }
 
 func TestPodsThatAreNotPlannedFor(t *testing.T) {

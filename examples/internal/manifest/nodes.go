@@ -88,7 +88,6 @@ func (r *reader) joinNodes() {
 		slices.SortFunc(node.Pods, comparePods)
 		if leaving(node) {
 			r.evict(node)
-			continue
 		}
 		r.cluster.Nodes = append(r.cluster.Nodes, *node)
 	}

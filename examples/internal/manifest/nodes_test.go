@@ -56,8 +56,10 @@ func TestNodesThatAreBeingDeleted(t *testing.T) {
 			`","name":"x","uid":"1","controller":true}]},"spec":{"nodeName":"node-a","containers":[{"name":"a"}]}}`
 	}
 	c := mustRead(t, docs(deleted, bound("web", "ReplicaSet"), bound("agent", "DaemonSet"), bound("mirror", "Node")))
-	require.Empty(t, c.Nodes)
+	require.Len(t, c.Nodes, 1, "it counts until it is gone")
+	require.Equal(t, []string{"shop/agent", "shop/mirror", "shop/web"}, names(c.Nodes[0].Pods))
 	require.Equal(t, []string{"shop/web"}, names(c.Pods))
+	require.Equal(t, "node-a", c.Nodes[0].Pods[2].Spec.NodeName)
 	require.Empty(t, c.Pods[0].Spec.NodeName)
 	require.Equal(t, []string{"node node-a is being deleted; its pods (1) are planned for elsewhere"}, c.Notes)
 }

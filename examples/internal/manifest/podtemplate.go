@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // template is what a workload makes pods from. The pods share its maps and
@@ -58,7 +59,7 @@ func (t *template) pod(name string) *corev1.Pod {
 func daemonPod(d *appsv1.DaemonSet) *corev1.Pod {
 	o := &object{namespace: d.Namespace, name: d.Name}
 	t := newTemplate(o, &d.Spec.Template)
-	t.owners = controller("apps/v1", "DaemonSet", d.Name)
+	t.owners = controller("apps/v1", "DaemonSet", d.Name, uidOf(d, "DaemonSet"))
 	tolerate := func(key string, effect corev1.TaintEffect) {
 		t.spec.Tolerations = append(t.spec.Tolerations,
 			corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect})
@@ -76,8 +77,21 @@ func daemonPod(d *appsv1.DaemonSet) *corev1.Pod {
 }
 
 // controller is the owner reference of a workload's pods.
-func controller(apiVersion, kind, name string) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, Controller: new(true)}}
+func controller(apiVersion, kind, name string, uid types.UID) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: new(true)}}
+}
+
+// uidOf is the UID of a workload, or what stands for it where nobody has given
+// it one yet.
+func uidOf(w metav1.Object, kind string) types.UID {
+	if uid := w.GetUID(); uid != "" {
+		return uid
+	}
+	return madeUID(kind, w.GetNamespace(), w.GetName())
+}
+
+func madeUID(kind, namespace, name string) types.UID {
+	return types.UID(kind + " " + namespace + "/" + name)
 }
 
 // defaultRequests fills in requests that are left out from the limits, as the
@@ -135,3 +149,6 @@ func withLabel(labels map[string]string, key, value string) map[string]string {
 	more[key] = value
 	return more
 }
+
+// hashLabel is the label by which a Deployment tells its ReplicaSets apart.
+const hashLabel = appsv1.DefaultDeploymentUniqueLabelKey

@@ -28,8 +28,8 @@ type Cluster struct {
 	NodePools []*v1.NodePool
 
 	// Nodes joins Nodes, their NodeClaims and the pods bound to them, sorted
-	// by name. Nodes that are being deleted are left out, as they take no more
-	// pods.
+	// by name. Nodes that are being deleted are among them, though they take
+	// no more pods: they count for limits and topology until they are gone.
 	Nodes []provisioning.Node
 
 	// Pods are to be placed, sorted by namespace and name: the pending pods of
@@ -40,6 +40,28 @@ type Cluster struct {
 	// DaemonSetPods holds one pod for each DaemonSet, sorted by namespace and
 	// name.
 	DaemonSetPods []*corev1.Pod
+
+	// Namespaces, Services and Overlays are sorted by name, Services by
+	// namespace first.
+	Namespaces []*corev1.Namespace
+	Services   []*corev1.Service
+	Overlays   []*v1.NodeOverlay
+
+	// Volumes are the storage objects, each list sorted by namespace and name.
+	// The claims that StatefulSets will make for pending pods are among them.
+	Volumes provisioning.Volumes
+
+	// Devices are the objects of dynamic resource allocation, sorted likewise.
+	// There is no Matcher.
+	Devices provisioning.Devices
+
+	// Buffers are the CapacityBuffers, resolved, sorted by namespace and name.
+	Buffers []provisioning.Buffer
+
+	// Controllers are the ReplicaSets, StatefulSets and ReplicationControllers
+	// that have selectors, and the ReplicaSets that Deployments will make,
+	// sorted by UID. Those that have no UID get one made of their name.
+	Controllers []provisioning.Controller
 
 	// Ignored counts the objects of kinds that have no say in a plan, sorted
 	// by kind.
@@ -124,6 +146,7 @@ func (r *reader) assemble() {
 	for _, kind := range sortedKeys(r.ignored) {
 		c.Ignored = append(c.Ignored, KindCount{Kind: kind, Count: r.ignored[kind]})
 	}
+	r.surround()
 	r.sortPods()
 	r.joinNodes()
 	r.expand()
@@ -137,6 +160,10 @@ func (r *reader) assemble() {
 	}
 	slices.SortFunc(c.Pods, comparePods)
 	slices.SortFunc(c.DaemonSetPods, comparePods)
+	r.addClaims()
+	r.addBuffers()
+	r.prioritize()
+	slices.SortFunc(c.Controllers, func(a, b provisioning.Controller) int { return cmp.Compare(a.UID, b.UID) })
 	slices.Sort(c.Notes)
 }
 

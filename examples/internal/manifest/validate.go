@@ -22,10 +22,21 @@ func (r *reader) validate(o *object, value any) bool {
 		r.template(o, &v.Spec.Template)
 	case *appsv1.ReplicaSet:
 		r.replicas(o, v.Spec.Replicas, "replicas")
+		r.selector(o, v.Spec.Selector)
 		r.template(o, &v.Spec.Template)
 	case *appsv1.StatefulSet:
 		r.replicas(o, v.Spec.Replicas, "replicas")
+		r.selector(o, v.Spec.Selector)
 		r.template(o, &v.Spec.Template)
+	case *corev1.ReplicationController:
+		r.replicas(o, v.Spec.Replicas, "replicas")
+		if v.Spec.Template == nil {
+			r.faults = append(r.faults, o.fault([]any{"spec", "template"}, "is missing; say what its pods are to be"))
+			break
+		}
+		r.template(o, v.Spec.Template)
+	case *corev1.PodTemplate:
+		r.containers(o, &v.Template.Spec, "template", "spec")
 	case *batchv1.Job:
 		r.replicas(o, v.Spec.Parallelism, "parallelism")
 		r.template(o, &v.Spec.Template)

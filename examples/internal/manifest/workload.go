@@ -26,6 +26,9 @@ func (r *reader) expand() {
 	for _, s := range byName(r.found.statefulSets) {
 		x.statefulSet(s)
 	}
+	for _, rc := range byName(r.found.replicationControllers) {
+		x.replicationController(rc)
+	}
 	for _, j := range byName(r.found.jobs) {
 		x.job(j)
 	}
@@ -150,8 +153,10 @@ func (x *expander) deployment(d item[*appsv1.Deployment]) {
 	}
 	t := newTemplate(d.object, &d.value.Spec.Template)
 	rs := d.name + "-" + t.hash
-	t.labels = withLabel(t.labels, appsv1.DefaultDeploymentUniqueLabelKey, t.hash)
-	t.owners = controller("apps/v1", "ReplicaSet", rs)
+	t.labels = withLabel(t.labels, hashLabel, t.hash)
+	uid := madeUID("ReplicaSet", d.namespace, rs)
+	t.owners = controller("apps/v1", "ReplicaSet", rs, uid)
+	x.own(uid, withHash(d.value.Spec.Selector, t.hash))
 	x.want(demand{template: t, base: rs, count: orOne(d.value.Spec.Replicas) - x.have(owner{"Deployment", d.namespace, d.name})})
 }
 
@@ -166,8 +171,19 @@ func (x *expander) replicaSet(rs item[*appsv1.ReplicaSet]) {
 		return
 	}
 	t := newTemplate(rs.object, &rs.value.Spec.Template)
-	t.owners = controller("apps/v1", "ReplicaSet", rs.name)
+	t.owners = controller("apps/v1", "ReplicaSet", rs.name, uidOf(rs.value, "ReplicaSet"))
 	x.want(demand{template: t, base: rs.name, count: orOne(rs.value.Spec.Replicas) - x.have(owner{"ReplicaSet", rs.namespace, rs.name})})
+}
+
+// replicationController expands what came before the ReplicaSet.
+func (x *expander) replicationController(rc item[*corev1.ReplicationController]) {
+	if rc.value.DeletionTimestamp != nil {
+		return
+	}
+	const kind = "ReplicationController"
+	t := newTemplate(rc.object, rc.value.Spec.Template)
+	t.owners = controller("v1", kind, rc.name, uidOf(rc.value, kind))
+	x.want(demand{template: t, base: rc.name, count: orOne(rc.value.Spec.Replicas) - x.have(owner{kind, rc.namespace, rc.name})})
 }
 
 // statefulSet adds the ordinals that have no pod, all at once even if the
@@ -182,7 +198,7 @@ func (x *expander) statefulSet(s item[*appsv1.StatefulSet]) {
 		first = int(s.value.Spec.Ordinals.Start)
 	}
 	t := newTemplate(s.object, &s.value.Spec.Template)
-	t.owners = controller("apps/v1", "StatefulSet", s.name)
+	t.owners = controller("apps/v1", "StatefulSet", s.name, uidOf(s.value, "StatefulSet"))
 	for _, claim := range s.value.Spec.VolumeClaimTemplates {
 		t.claims = append(t.claims, claim.Name)
 	}
@@ -216,7 +232,7 @@ func (x *expander) job(j item[*batchv1.Job]) {
 		want = 0 // a work queue: once one pod has succeeded no more are started
 	}
 	t := newTemplate(j.object, &spec.Template)
-	t.owners = controller("batch/v1", "Job", j.name)
+	t.owners = controller("batch/v1", "Job", j.name, uidOf(j.value, "Job"))
 	x.want(demand{template: t, base: j.name, count: want - b.live})
 }
 

@@ -19,8 +19,11 @@ const tmpl = `
 // workload is a manifest; spec is further lines of its spec.
 func workload(kind, name, spec string) string {
 	apiVersion := "apps/v1"
-	if kind == "Job" {
+	switch kind {
+	case "Job":
 		apiVersion = "batch/v1"
+	case "ReplicationController":
+		apiVersion = "v1"
 	}
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {namespace: shop, name: %s}\nspec:\n  %s%s", apiVersion, kind, name, spec, tmpl)
 }
@@ -69,6 +72,7 @@ func TestWorkloadsStandForThePodsTheyLack(t *testing.T) {
 			"web-R"},
 		{"a ReplicaSet of its own", []string{workload("ReplicaSet", "web", "replicas: 2"), owned("web-1", "ReplicaSet", "web", running)}, "web-1 web-R"},
 		{"a ReplicaSet whose Deployment is not there", []string{replicaSet}, "web-abc-R web-abc-R web-abc-R"},
+		{"a ReplicationController", []string{workload("ReplicationController", "web", "replicas: 2"), owned("web-1", "ReplicationController", "web", running)}, "web-1 web-R"},
 		{"a StatefulSet", []string{workload("StatefulSet", "db", "replicas: 3")}, "db-0 db-1 db-2"},
 		{"a StatefulSet that counts from five", []string{workload("StatefulSet", "db", "replicas: 2\n  ordinals: {start: 5}")}, "db-5 db-6"},
 		{"a StatefulSet fills the gaps",
@@ -152,6 +156,23 @@ func TestVolumesOfAStatefulSet(t *testing.T) {
 	for i, want := range []string{"data-db-0", "data-db-1"} {
 		require.Equal(t, want, c.Pods[i].Spec.Volumes[0].PersistentVolumeClaim.ClaimName)
 	}
+}
+
+// TestClaimsOfAStatefulSet: each pod that waits has its claims, those of the
+// input as they are, and the others from the templates.
+func TestClaimsOfAStatefulSet(t *testing.T) {
+	const templates = "replicas: 3\n  volumeClaimTemplates: [{metadata: {name: data, labels: {tier: db}}, spec: {storageClassName: fast, accessModes: [ReadWriteOnce]}}]"
+	c := mustRead(t, docs(workload("StatefulSet", "db", templates),
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a"}}`,
+		strings.Replace(owned("db-2", "StatefulSet", "db", running), `"spec":{`, `"spec":{"nodeName":"node-a",`, 1),
+		"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data-db-1}\nspec: {storageClassName: slow}"))
+	require.Equal(t, []string{"shop/db-0", "shop/db-1"}, names(c.Pods))
+	var got []string
+	for _, claim := range c.Volumes.Claims {
+		got = append(got, fmt.Sprintf("%s/%s %s %s", claim.Namespace, claim.Name, *claim.Spec.StorageClassName, claim.Labels["tier"]))
+	}
+	require.Equal(t, []string{"shop/data-db-0 fast db", "shop/data-db-1 slow "}, got)
+	require.Equal(t, corev1.ClaimPending, c.Volumes.Claims[0].Status.Phase)
 }
 
 func TestDaemonSets(t *testing.T) {

@@ -26,6 +26,9 @@ func (s *solver) buy(t *tier, out *Result) error {
 		}
 		bound = max(s.quote(t, placed).bound, s.fineBound(t, placed))
 	}
+	if s.p.Fee > 0 {
+		bound = s.boundWithoutFee(t, before)
+	}
 	out.Bound += bound
 	picks = merged(picks)
 	for i := range picks {
@@ -77,7 +80,8 @@ func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, f
 func (s *solver) launch(t *tier, p *pick) Launch {
 	c := &t.candidates[p.candidate]
 	pool := &s.p.Pools[c.pool]
-	set := s.options(c.pool, p.shares, p.trait).Clone()
+	set := s.options(c.pool, c.stock, p.shares, p.trait).Clone()
+	s.keepFlexible(c, set)
 	if p.uses != nil {
 		for o := range set.All() {
 			if !fits(pool.Uses[o-pool.First], p.uses) {
@@ -92,6 +96,7 @@ func (s *solver) launch(t *tier, p *pick) Launch {
 		Options: set,
 		Trait:   p.trait,
 		Price:   s.p.Options[first(set)].Price,
+		Stock:   c.stock,
 		Relaxed: s.relaxed(c.pool, set, p.trait),
 	}
 }

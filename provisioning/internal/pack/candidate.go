@@ -21,6 +21,8 @@ type entry struct {
 type candidate struct {
 	bin
 	price  float64 // effective: never zero
+	worth  float64 // the price at which it counts for the relaxation
+	stock  int     // as in Option
 	serves int     // index into tier.serves
 
 	// safe means that the options at least as large and as open satisfy every
@@ -43,6 +45,7 @@ type tier struct {
 
 	supplies []cover.Supply // the candidates again
 	free     bool           // some candidate has no price
+	stocked  bool           // some candidate comes from a stock
 	unit     []float64      // least price of each resource bought alone
 }
 
@@ -127,6 +130,7 @@ func newTier(p *Problem, pools []int) *tier {
 	a.t.admits = masks
 	a.t.kinds = a.kinds(p)
 	a.t.candidates = candidates(p, pools, masks, ids)
+	a.t.appraise(p, masks)
 	a.t.largest = make([]int64, p.Dims)
 	for i := range a.t.candidates {
 		for r, c := range a.t.candidates[i].capacity {
@@ -208,8 +212,8 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candid
 	for _, pool := range pools {
 		for o := p.Pools[pool].First; o < p.Pools[pool].Last; o++ {
 			if ids[o] >= 0 {
-				price := p.Options[o].Price + fee(p.Options[o].Capacity)
-				all = append(all, candidate{bin: bin{capacity: p.Options[o].Capacity, pool: pool, option: o}, price: price, serves: ids[o]})
+				price := p.Options[o].Price + p.Fee + fee(p.Options[o].Capacity)
+				all = append(all, candidate{bin: bin{capacity: p.Options[o].Capacity, pool: pool, option: o}, price: price, worth: price, stock: p.Options[o].Stock, serves: ids[o]})
 			}
 		}
 	}
@@ -275,6 +279,12 @@ func beats(p *Problem, masks []bitset.Set, k, c *candidate) bool {
 	}
 	if k.serves != c.serves && !masks[c.serves].SubsetOf(masks[k.serves]) {
 		return false
+	}
+	if k.stock != 0 && k.stock != c.stock {
+		return false // it may run out
+	}
+	if f := p.Flexible; f != nil && f.Options.Has(k.option) && !f.Options.Has(c.option) {
+		return false // it may name too few kinds
 	}
 	pool := &p.Pools[k.pool]
 	if pool.MinValues != nil && !k.safe {

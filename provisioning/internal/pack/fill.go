@@ -14,7 +14,8 @@ type bin struct {
 	capacity []int64
 	inverse  []float64 // of capacity; 0 where capacity is 0
 	pool     int
-	option   int // -1: an existing node, where traits do not matter
+	option   int    // -1: an existing node, where traits do not matter
+	parts    []Part // of the pods on an existing node
 }
 
 // worth says what pods are worth, and with that which to prefer.
@@ -29,6 +30,8 @@ type worth struct {
 type filler struct {
 	p        *Problem
 	traits   *traitCache
+	tally    *tally
+	urgent   bool      // no pod is to be exchanged for one that is worth more
 	requests []float64 // by class and resource
 	room     []int64
 	scale    []float64 // of each resource: one over what the bin should take
@@ -51,10 +54,12 @@ type active struct {
 	zeal  float64 // how much to prefer it: its correction to the fourth
 }
 
-func newFiller(p *Problem) *filler {
+func newFiller(p *Problem, urgent bool) *filler {
 	f := &filler{
 		p:        p,
+		urgent:   urgent,
 		traits:   newTraitCache(p),
+		tally:    newTally(p),
 		requests: make([]float64, len(p.Classes)*p.Dims),
 		room:     make([]int64, p.Dims),
 		scale:    make([]float64, p.Dims),
@@ -82,7 +87,7 @@ func (f *filler) fill(b *bin, entries []entry, left []int, w worth) pattern {
 	out := pattern{}
 	sampled := f.sample(entries, left, w)
 	f.fillUp(b, left, &out)
-	if b.option >= 0 && f.gap(w.highest) > tolerableWaste*out.value {
+	if b.option >= 0 && !f.urgent && f.gap(w.highest) > tolerableWaste*out.value {
 		f.refine(left, &w, &out)
 		f.shares = slices.DeleteFunc(f.shares, func(s Share) bool { return s.Count == 0 })
 	}
@@ -108,7 +113,11 @@ func (f *filler) fillUp(b *bin, left []int, out *pattern) {
 			f.drop(best)
 			continue
 		}
-		n := f.batch(int(a.class), left)
+		n := f.tally.most(int(a.class), f.batch(int(a.class), left))
+		if n == 0 {
+			f.drop(best)
+			continue
+		}
 		f.take(a, n, b.capacity)
 		out.trait = trait
 		out.value += float64(a.value * float64(n))
@@ -129,6 +138,7 @@ func (f *filler) begin(b *bin, w worth) {
 	}
 	f.touched = f.touched[:0]
 	f.shares = f.shares[:0]
+	f.tally.begin(b.parts)
 }
 
 const (
@@ -231,6 +241,7 @@ func (f *filler) take(a *active, n int, capacity []int64) {
 	}
 	f.used[c] += int32(n)
 	f.addShare(a.entry, n)
+	f.tally.add(f.p.Classes[c].Parts, n)
 	for r, want := range f.p.Classes[c].Request {
 		f.room[r] -= want * int64(n)
 		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)

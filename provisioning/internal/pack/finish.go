@@ -27,7 +27,7 @@ func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, bes
 		var p prospect
 		s.look(t, i, &p, q)
 		uses := s.uses(t, i, &p.pattern)
-		if s.affordable(c.pool, uses) == 0 || !s.takesAll(t, p.shares) {
+		if s.affordable(c, uses) == 0 || !s.takesAll(t, p.shares) {
 			s.sumLeft(t)
 			continue
 		}
@@ -39,6 +39,9 @@ func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, bes
 		}
 		for r, use := range uses {
 			best.end.limits[c.pool][r] -= use
+		}
+		if c.stock != 0 {
+			best.end.stocks[c.stock-1]--
 		}
 		return
 	}

@@ -11,9 +11,13 @@ const (
 	generateGap = 0.02
 	// maxMasterRows is the most classes that patterns are generated for: the
 	// work grows with their square.
-	maxMasterRows = 160
+	maxMasterRows = 100
 	// generateRounds bounds how often all candidates are asked for patterns.
 	generateRounds = 40
+	// generateWork is how many rounds there are for one class: with many
+	// classes a round takes longer and gains less.
+	generateWork = 1200
+	leastRounds  = 10
 	// generateBatch is the most patterns taken up in a round.
 	generateBatch = 24
 	// generateVisits bounds the branches looked at for a pattern.
@@ -33,7 +37,7 @@ func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
 		return nil, 0
 	}
 	visits := generateVisits
-	for range generateRounds {
+	for range min(generateRounds, max(generateWork/len(m.classes), leastRounds)) {
 		m.solve(20 * len(m.classes))
 		if s.steps >= s.maxSteps || s.ctx.Err() != nil {
 			break
@@ -59,6 +63,9 @@ func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
 // for column generation.
 func (s *solver) generates(t *tier, left []int) bool {
 	rows := 0
+	if s.urgent || t.stocked {
+		return false // patterns of the master know no stocks
+	}
 	for c, n := range left {
 		if n > 0 && t.groupOf[c] >= 0 {
 			rows++
@@ -104,15 +111,15 @@ func (s *solver) alone(t *tier, c *candidate, class int) (int, int) {
 		if int(e.class) != class {
 			continue
 		}
-		n := int64(s.left[class])
+		n := int64(min(s.left[class], s.p.alone(class)))
 		for r, want := range s.p.Classes[class].Request {
 			if want > 0 {
 				n = min(n, max(c.capacity[r], 0)/want)
 			}
 		}
 		share := Share{Class: class, Variant: int(e.variant), Count: int(n)}
-		if n > 0 && s.p.Pools[c.pool].MinValues != nil && (!c.safe || e.trait != 0) {
-			n = int64(s.mostEnough(c.pool, nil, share, e.trait))
+		if n > 0 && (s.isFlexible(c) || s.p.Pools[c.pool].MinValues != nil && (!c.safe || e.trait != 0)) {
+			n = int64(s.mostEnough(c, nil, share, e.trait))
 		}
 		return int(n), int(e.variant)
 	}
@@ -172,6 +179,9 @@ func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q quote, c
 		return p
 	}
 	other := pattern{shares: k.shares()}
+	if !s.filler.tally.together(other.shares) {
+		return p
+	}
 	for _, sh := range other.shares {
 		trait, ok := s.filler.traits.join(&c.bin, other.trait, s.p.Classes[sh.Class].Variants[sh.Variant].Trait)
 		if !ok {
@@ -203,15 +213,14 @@ func (s *solver) roundDown(t *tier, m *master, q quote, worth []float64) []pick 
 			continue
 		}
 		p := &m.columns[column]
-		pool := t.candidates[p.candidate].pool
 		uses := s.uses(t, p.candidate, &p.pattern)
-		copies := min(int(m.level[i]+1e-6), s.copies(p.shares), s.affordable(pool, uses))
+		copies := min(int(m.level[i]+1e-6), s.copies(p.shares), s.affordable(&t.candidates[p.candidate], uses))
 		if copies == 0 {
 			continue
 		}
 		picks = append(picks, pick{candidate: p.candidate, pattern: p.pattern, copies: copies, uses: uses})
 		s.remove(p.shares, copies)
-		s.spend(pool, uses, copies)
+		s.spend(&t.candidates[p.candidate], uses, copies)
 	}
 	if s.complete(t) {
 		return picks

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -19,6 +20,7 @@ type prospect struct {
 	score  float64 // value for money: of the pattern, or a ceiling for it
 	looked bool    // since prices were last asked for
 	dead   bool    // nothing fits, or limits forbid it
+	rests  bool    // others are likelier to be the best at these prices
 }
 
 // greedy buys nodes in a tier until nothing that is left fits: again and again
@@ -41,8 +43,11 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 	s.finishWithOne(t, q, picks, cost, &rest)
 	for s.ctx.Err() == nil {
 		i := best(prospects)
-		if i < 0 {
+		if i < 0 && !wake(prospects) {
 			break
+		}
+		if i < 0 {
+			continue
 		}
 		p := &prospects[i]
 		copies := 0
@@ -54,7 +59,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 			continue
 		}
 		uses := s.uses(t, i, &p.pattern)
-		copies = min(copies, s.affordable(t.candidates[i].pool, uses), s.portion(&p.pattern, q))
+		copies = min(copies, s.affordable(&t.candidates[i], uses), s.portion(&p.pattern, q))
 		if copies == 0 {
 			p.dead = true
 			continue
@@ -62,7 +67,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 		picks = append(picks, pick{candidate: i, pattern: p.pattern, copies: copies, uses: uses})
 		p.shares = slices.Clone(p.shares) // the pick keeps the old ones
 		s.remove(p.shares, copies)
-		s.spend(t.candidates[i].pool, uses, copies)
+		s.spend(&t.candidates[i], uses, copies)
 		cost += float64(t.candidates[i].price * float64(copies))
 		spent += float64(p.value * float64(copies))
 		if spent > q.total*requoteShare {
@@ -107,6 +112,43 @@ func (s *solver) ceilings(t *tier, prospects []prospect, q quote) {
 		prospects[i].looked = false
 		prospects[i].score = min(worth, q.total) / c.price * s.highestCorrection
 	}
+	s.rest(prospects)
+}
+
+// mostAwake is how many candidates are looked at while prices stay the same.
+// Where prices are duals every candidate worth buying has the same ceiling, so
+// that many more are near it than can be the best.
+const mostAwake = 32
+
+// rest puts all but the likeliest candidates aside.
+func (s *solver) rest(prospects []prospect) {
+	s.ranking = s.ranking[:0]
+	for i := range prospects {
+		prospects[i].rests = false
+		if !prospects[i].dead {
+			s.ranking = append(s.ranking, int32(i))
+		}
+	}
+	if len(s.ranking) <= mostAwake {
+		return
+	}
+	slices.SortFunc(s.ranking, func(x, y int32) int {
+		return cmp.Or(-cmp.Compare(prospects[x].score, prospects[y].score), cmp.Compare(x, y))
+	})
+	for _, i := range s.ranking[mostAwake:] {
+		prospects[i].rests = true
+	}
+}
+
+// wake brings candidates back that were put aside, and says whether there were
+// any.
+func wake(prospects []prospect) bool {
+	some := false
+	for i := range prospects {
+		some = some || prospects[i].rests && !prospects[i].dead
+		prospects[i].rests = false
+	}
+	return some
 }
 
 // look makes the best fill of a candidate from what is left.
@@ -137,7 +179,7 @@ func best(prospects []prospect) int {
 	top := -1
 	for i := range prospects {
 		p := &prospects[i]
-		if p.dead {
+		if p.dead || p.rests {
 			continue
 		}
 		if top < 0 || p.score > prospects[top].score*(1+1e-9) ||
@@ -148,20 +190,21 @@ func best(prospects []prospect) int {
 	return top
 }
 
-// affordable says how many nodes with the given uses the limits of a pool
-// still allow.
-func (s *solver) affordable(pool int, uses []int64) int {
-	n := int(^uint(0) >> 1)
+// affordable says how many nodes of a candidate with the given uses the limits
+// of its pool and its stock still allow.
+func (s *solver) affordable(c *candidate, uses []int64) int {
+	n := s.inStock(c)
 	for r, use := range uses {
 		if use > 0 {
-			n = min(n, int(max(s.limits[pool][r], 0)/use))
+			n = min(n, int(max(s.limits[c.pool][r], 0)/use))
 		}
 	}
 	return n
 }
 
-func (s *solver) spend(pool int, uses []int64, copies int) {
+func (s *solver) spend(c *candidate, uses []int64, copies int) {
+	s.draw(c, copies)
 	for r, use := range uses {
-		s.limits[pool][r] -= use * int64(copies)
+		s.limits[c.pool][r] -= use * int64(copies)
 	}
 }

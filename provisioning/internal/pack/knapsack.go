@@ -49,7 +49,7 @@ func (k *knapsack) load(entries []entry, capacity []int64) {
 			continue
 		}
 		last = e.class
-		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: k.left[e.class], worth: k.worth[e.class]})
+		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: min(k.left[e.class], k.p.alone(int(e.class))), worth: k.worth[e.class]})
 	}
 	k.rate(capacity)
 	for i := range k.items {

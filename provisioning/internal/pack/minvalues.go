@@ -12,7 +12,8 @@ import (
 func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
-	if pool.MinValues == nil || c.safe && p.trait == 0 || s.enough(c.pool, p.shares, p.trait) {
+	flexible := s.isFlexible(c)
+	if !flexible && (pool.MinValues == nil || c.safe && p.trait == 0 && s.p.Flexible == nil && len(s.p.Stocks) == 0) || s.enough(c, p.shares, p.trait) {
 		return
 	}
 	whole := slices.Clone(p.shares)
@@ -23,7 +24,7 @@ func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 		if !ok {
 			continue
 		}
-		if n := s.mostEnough(c.pool, p.shares, sh, trait); n > 0 {
+		if n := s.mostEnough(c, p.shares, sh, trait); n > 0 {
 			sh.Count = n
 			p.shares = append(p.shares, sh)
 			p.trait = trait
@@ -35,13 +36,13 @@ func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 
 // mostEnough returns the largest count of a share that can join others with
 // enough options left.
-func (s *solver) mostEnough(pool int, shares []Share, sh Share, trait int32) int {
+func (s *solver) mostEnough(c *candidate, shares []Share, sh Share, trait int32) int {
 	trial := append(slices.Clone(shares), sh)
 	last := &trial[len(trial)-1]
 	low, high := 0, sh.Count
 	for low < high {
 		last.Count = (low + high + 1) / 2
-		if s.enough(pool, trial, trait) {
+		if s.enough(c, trial, trait) {
 			low = last.Count
 		} else {
 			high = last.Count - 1
@@ -52,13 +53,17 @@ func (s *solver) mostEnough(pool int, shares []Share, sh Share, trait int32) int
 
 // enough says whether the options that hold a pattern satisfy the MinValues of
 // the pool.
-func (s *solver) enough(pool int, shares []Share, trait int32) bool {
-	set := s.options(pool, shares, trait)
-	p := &s.p.Pools[pool]
+func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
+	set := s.options(c.pool, c.stock, shares, trait)
+	s.keepFlexible(c, set)
+	p := &s.p.Pools[c.pool]
 	for i := range p.MinValues {
-		if p.MinValues[i].Distinct(p.First, set, s.values(pool, i, trait)) < s.needed(pool, i, shares) {
+		if p.MinValues[i].Distinct(p.First, set, s.values(c.pool, i, trait)) < s.needed(c.pool, i, shares) {
 			return false
 		}
+	}
+	if s.isFlexible(c) && s.p.Flexible.kinds(set) < s.neededKinds(c.pool, shares) {
+		return false
 	}
 	return !set.Empty()
 }
@@ -123,7 +128,7 @@ func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	if pool.MinValues == nil {
 		return out
 	}
-	set := s.options(c.pool, p.shares, p.trait)
+	set := s.options(c.pool, c.stock, p.shares, p.trait)
 	chosen := bitset.New(len(s.p.Options))
 	chosen.Add(c.option)
 	for m := range pool.MinValues {

@@ -7,9 +7,10 @@ import (
 )
 
 // options returns the options of a pool that hold a pattern: admitted by every
-// variant in it and large enough for the sum. The set is scratch space, valid
+// variant in it and large enough for the sum, and of no other stock than the
+// one given. The set is scratch space, valid
 // until the next call.
-func (s *solver) options(pool int, shares []Share, trait int32) bitset.Set {
+func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Set {
 	p := &s.p.Pools[pool]
 	set := s.scratch
 	clear(set)
@@ -35,6 +36,7 @@ func (s *solver) options(pool int, shares []Share, trait int32) bitset.Set {
 			}
 		}
 	}
+	s.keepStock(set, stock)
 	return set
 }
 

@@ -15,16 +15,29 @@ type Packer struct {
 	size  []float64
 	kinds int
 
+	urgency []float64 // by class
+	urgent  bool      // some class is
+
 	capacityOf []int32   // by option: which of capacities
 	capacities [][]int64 // each once, as far as options share the vector
 }
+
+// stockedUrgency is how far pods that only a stock can serve come before
+// others.
+const stockedUrgency = 4
 
 // New compiles a problem. It costs about O(groups x options/64) plus
 // O(options x candidates) comparisons, and is independent of counts.
 func New(p *Problem) *Packer {
 	k := &Packer{p: p, size: sizes(p)}
+	stocked := onlyStocked(p)
 	for c := range p.Classes {
 		k.kinds = max(k.kinds, p.Classes[c].Kind+1)
+		k.urgency = append(k.urgency, max(p.Classes[c].Urgency, 1))
+		if stocked[c] {
+			k.urgency[c] *= stockedUrgency
+		}
+		k.urgent = k.urgent || p.Classes[c].Urgency > 1
 	}
 	k.capacityOf, k.capacities = capacities(p)
 	for i := 0; i < len(p.Pools); {
@@ -47,6 +60,7 @@ type solver struct {
 	filler   *filler
 	left     []int     // by class
 	limits   [][]int64 // by pool: what may still be used
+	stocks   []int     // what is left of each
 	steps    int
 	maxSteps int
 
@@ -54,6 +68,7 @@ type solver struct {
 	highestCorrection float64
 
 	scratch  bitset.Set // of options
+	ranking  []int32    // of candidates
 	sum      []int64
 	possible map[possibleKey]int
 
@@ -72,10 +87,11 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	s := &solver{
 		Packer:   k,
 		ctx:      ctx,
-		filler:   newFiller(k.p),
+		filler:   newFiller(k.p, k.urgent),
 		left:     make([]int, len(k.p.Classes)),
 		limits:   make([][]int64, len(k.p.Pools)),
 		maxSteps: maxSteps,
+		stocks:   slices.Clone(k.p.Stocks),
 		scratch:  bitset.New(len(k.p.Options)),
 		sum:      make([]int64, k.p.Dims),
 		possible: map[possibleKey]int{},
@@ -124,7 +140,7 @@ func (s *solver) fillNodes(out *Result) error {
 		if len(entries) == 0 {
 			continue
 		}
-		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1}
+		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1, parts: n.Parts}
 		s.steps++
 		got := s.filler.fill(&b, entries, s.left, w)
 		out.Nodes[i] = slices.Clone(got.shares)

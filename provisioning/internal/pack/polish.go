@@ -54,7 +54,7 @@ func (s *solver) rebuild(t *tier, picks []pick, q quote, size int) []pick {
 	for i := range taken {
 		p := &taken[i]
 		s.remove(p.shares, -p.copies)
-		s.spend(t.candidates[p.candidate].pool, p.uses, -p.copies)
+		s.spend(&t.candidates[p.candidate], p.uses, -p.copies)
 	}
 	freed := s.save()
 	fresh := s.quote(t, s.left)
@@ -130,12 +130,11 @@ func (s *solver) greedyFrom(t *tier, q quote, first int) []pick {
 		return nil
 	}
 	uses := s.uses(t, first, &p.pattern)
-	pool := t.candidates[first].pool
-	if s.affordable(pool, uses) == 0 {
+	if s.affordable(&t.candidates[first], uses) == 0 {
 		return nil
 	}
 	s.remove(p.shares, 1)
-	s.spend(pool, uses, 1)
+	s.spend(&t.candidates[first], uses, 1)
 	picks := []pick{{candidate: first, pattern: p.pattern, copies: 1, uses: uses}}
 	if s.complete(t) {
 		return picks

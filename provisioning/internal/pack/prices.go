@@ -69,7 +69,7 @@ const (
 	// maxFineRows bounds the size of the relaxation that tells classes apart
 	// by the room they need too, and maxFinePivots its simplex, which only runs
 	// once.
-	maxFineRows   = 1000
+	maxFineRows   = 120
 	maxFinePivots = 5000
 )
 
@@ -81,6 +81,21 @@ func (s *solver) fineBound(t *tier, left []int) float64 {
 	}
 	problem := s.relaxation(t, left, t.serves, t.groups, func(c int) int { return int(t.groupOf[c]) })
 	return s.withoutFees(t, cover.Solve(problem, maxFinePivots).Bound)
+}
+
+// boundWithoutFee is a bound on the prices alone of what was bought since the
+// given counts were left.
+func (s *solver) boundWithoutFee(t *tier, before []int) float64 {
+	placed := slices.Clone(before)
+	for c := range placed {
+		placed[c] -= s.left[c]
+	}
+	problem := s.relaxation(t, placed, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
+	problem.Supplies = slices.Clone(problem.Supplies)
+	for i := range problem.Supplies {
+		problem.Supplies[i].Price = math.Max(problem.Supplies[i].Price-s.p.Fee, 0)
+	}
+	return s.withoutFees(t, cover.Solve(problem, maxPivots).Bound)
 }
 
 // relaxation states the covering problem for what is left, with classes lumped
@@ -107,7 +122,7 @@ func (s *solver) withoutFees(t *tier, bound float64) float64 {
 	if t.free {
 		return 0 // where something costs nothing, fees are all there is
 	}
-	return bound / (1 + 2*feeShare)
+	return math.Max(bound/(1+2*feeShare)-s.stockCredit(t), 0)
 }
 
 // setSupplies states the candidates for the relaxation.
@@ -119,8 +134,8 @@ func (t *tier) setSupplies(p *Problem) {
 		for r, a := range c.capacity {
 			amount[r] = math.Max(float64(a), 0)
 		}
-		t.supplies = append(t.supplies, cover.Supply{Price: c.price, Amount: amount, Serves: c.serves})
-		t.free = t.free || p.Options[c.option].Price == 0
+		t.supplies = append(t.supplies, cover.Supply{Price: c.worth, Amount: amount, Serves: c.serves})
+		t.free = t.free || c.stock == 0 && p.Options[c.option].Price == 0
 	}
 }
 
@@ -203,7 +218,7 @@ func (t *tier) unitPrices(dims int) []float64 {
 			if a <= 0 {
 				continue
 			}
-			if p := t.candidates[i].price / float64(a); unit[r] == 0 || p < unit[r] {
+			if p := t.candidates[i].worth / float64(a); unit[r] == 0 || p < unit[r] {
 				unit[r] = p
 			}
 		}
@@ -222,6 +237,9 @@ func (s *solver) nodeWorth() worth {
 		value:      make([]float64, len(s.p.Classes)),
 		correction: slices.Repeat([]float64{onlyHere}, len(s.p.Classes)),
 	}
+	for c, urgency := range s.urgency {
+		out.correction[c] *= urgency
+	}
 	for _, t := range slices.Backward(s.tiers) {
 		q := s.quote(t, s.left)
 		for c := range t.classes.All() {
@@ -229,9 +247,9 @@ func (s *solver) nodeWorth() worth {
 			for r, want := range s.p.Classes[c].Request {
 				alone += float64(t.unit[r] * float64(want))
 			}
-			out.value[c], out.correction[c] = q.value[c], 1
+			out.value[c], out.correction[c] = q.value[c], s.urgency[c]
 			if alone > 0 {
-				out.correction[c] = math.Sqrt(q.value[c] / alone)
+				out.correction[c] = s.urgency[c] * math.Sqrt(q.value[c]/alone)
 			}
 		}
 	}

@@ -26,6 +26,22 @@ type Problem struct {
 	// Nodes are existing nodes in the order they are filled.
 	Nodes []Node
 
+	// Stocks are how many nodes can be launched from each stock. Options of
+	// several pools may share one.
+	Stocks []int
+	// StrictStock makes nodes from a stock name no options outside of it.
+	StrictStock bool
+
+	// Flexible, if set, wants nodes aimed at some options to name several kinds
+	// of them.
+	Flexible *Flexible
+
+	// Fee is added to the price of every new node when plans are compared.
+	Fee float64
+
+	// Rules hold between the pods of one node.
+	Rules []Rule
+
 	// Traits knows the labels that an option leaves open; nil when no variant
 	// has a trait.
 	Traits Traits
@@ -36,6 +52,18 @@ type Class struct {
 	Request  []int64
 	Count    int
 	Variants []Variant
+
+	// Urgency is how far the class comes before others where there is not room
+	// for all, as a factor; 0 means 1. Any above 1 make the packer take them
+	// first, whatever it costs.
+	Urgency float64
+
+	// Content says that the pods do without the kinds that Flexible demands.
+	Content bool
+
+	// Parts say what each pod counts for in the rules, in ascending order of
+	// rules.
+	Parts []Part
 
 	// Kind is equal for classes that may use the same options but for the room
 	// they need: the relaxation that prices pods tells only kinds apart. Kinds
@@ -69,6 +97,10 @@ type Traits interface {
 type Option struct {
 	Price    float64 // USD per hour
 	Capacity []int64 // allocatable less daemons
+
+	// Stock is one more than the index of the stock that a launch takes one
+	// piece of, such as a reservation; 0 if there is no end of it.
+	Stock int
 }
 
 // Pool is a range of options under common rules.
@@ -97,10 +129,21 @@ type MinValue struct {
 	Count  int // value numbers are below Count
 }
 
+// Flexible demands that a node which is aimed at one of its options names at
+// least Need kinds of them. A node aimed elsewhere that names fewer names none.
+// Pods that nothing else serves are content with as many as there are.
+type Flexible struct {
+	Need    int
+	Options bitset.Set
+	Kinds   []int32 // by option, small and dense
+	Count   int     // kinds are below Count
+}
+
 // Node is an existing node.
 type Node struct {
 	Free    []int64
 	Classes bitset.Set // that may run here by labels and taints
+	Parts   []Part     // of the pods that run here, summed up by rule
 }
 
 // Result says which pods go where.
@@ -131,5 +174,6 @@ type Launch struct {
 	Options bitset.Set // each of which holds the shares
 	Trait   int32
 	Price   float64 // of the cheapest option
+	Stock   int     // one more than the index of the stock it takes from, 0 if none
 	Relaxed bool    // a MinValue was lowered
 }

@@ -96,7 +96,7 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 			break
 		}
 		c := int(e.class)
-		for int(f.used[c]) < left[c] && fits(f.p.Classes[c].Request, f.room) {
+		for int(f.used[c]) < left[c] && fits(f.p.Classes[c].Request, f.room) && f.tally.most(c, 1) == 1 {
 			gain += f.move(c, 1, value)
 			f.added = append(f.added, e)
 			most = f.dear * f.gap(w.highest) * (1 + 1e-9)
@@ -141,6 +141,7 @@ func (f *filler) move(c, n int, value []float64) float64 {
 		f.touched = append(f.touched, int32(c))
 	}
 	f.used[c] += int32(n)
+	f.tally.add(f.p.Classes[c].Parts, n)
 	for r, want := range f.p.Classes[c].Request {
 		f.room[r] -= want * int64(n)
 	}

@@ -20,16 +20,18 @@ const (
 type state struct {
 	left   []int
 	limits [][]int64
+	stocks []int
 }
 
 func (s *solver) save() state {
-	return state{slices.Clone(s.left), cloneLimits(s.limits)}
+	return state{slices.Clone(s.left), cloneLimits(s.limits), slices.Clone(s.stocks)}
 }
 
 // restore goes back to a saved state, which stays as it is.
 func (s *solver) restore(to state) {
 	copy(s.left, to.left)
 	s.limits = cloneLimits(to.limits)
+	copy(s.stocks, to.stocks)
 }
 
 func cloneLimits(limits [][]int64) [][]int64 {
@@ -48,8 +50,8 @@ func cloneLimits(limits [][]int64) [][]int64 {
 // before, and takes it earlier.
 func (s *solver) rounds(t *tier, q quote) []pick {
 	start, startSteps := s.save(), s.steps
-	s.correction = slices.Repeat([]float64{1}, len(s.left))
-	s.highestCorrection = 1
+	s.correction = slices.Clone(s.urgency)
+	s.highestCorrection = slices.Max(append(s.correction, 1))
 	var best []pick
 	var end state
 	bestCost := 0.0

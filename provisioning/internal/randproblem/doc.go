@@ -6,15 +6,24 @@
 // sold out, labels that an instance type leaves open, amounts that fit to the
 // byte, nodes half way through their start, NodeClaims that nothing is launched
 // for, DaemonSets that run on some options only, selections that contradict
-// themselves. Still every problem is well-formed: Prepare has no reason to
-// refuse it.
+// themselves. Draw adds what pods have to do with each other and with volumes:
+// constraints that select other workloads or not even their own, several on one
+// key, bound pods that keep others away, zones that only existing nodes have,
+// reservations that pools compete for, claims in states that no pod can use.
+// Still every problem is well-formed: Prepare has no reason to refuse it.
 //
 // # Model
 //
 // A problem is drawn in this order: its size, a catalog, pools with their own
 // view of the catalog, DaemonSets, existing nodes with bound pods, and pods in
 // shapes of which each has a few copies. Labels, taints and values come from
-// one short table, so that what one object asks for another often has.
+// one short table, so that what one object asks for another often has. That is
+// the problem of New. Draw then goes over it feature by feature, each of which
+// a Config can leave out, and DrawOptions makes up options to go with it.
+//
+// # Guarantees
+//
+// Problems of one seed are equal. Draw without any feature is New.
 //
 // # Left out
 //

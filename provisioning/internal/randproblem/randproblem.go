@@ -54,9 +54,11 @@ type problem struct {
 	in      provisioning.Input
 }
 
-// New makes up the problem with the given number. Problems share nothing: the
-// caller may change what it gets.
-func New(seed uint64) provisioning.Input {
+// New makes up the problem with the given number, without the features that
+// Draw adds. Problems share nothing: the caller may change what it gets.
+func New(seed uint64) provisioning.Input { return newProblem(seed).in }
+
+func newProblem(seed uint64) *problem {
 	p := &problem{source: &source{state: seed}}
 	// Small problems show a fault in the fewest objects and run fastest, so
 	// they are most of what is drawn.
@@ -79,7 +81,7 @@ func New(seed uint64) provisioning.Input {
 	p.drawDaemons()
 	p.drawNodes()
 	p.drawPods()
-	return p.in
+	return p
 }
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }

@@ -1,15 +1,18 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // nodeBuilder holds what is said of a node until all of it is known.
@@ -20,6 +23,8 @@ type nodeBuilder struct {
 	claimTaints   []corev1.Taint
 	startupTaints []corev1.Taint
 	pods          []*corev1.Pod
+	drivers       []storagev1.CSINodeDriver // nil of a node that publishes none
+	devices       []cloudprovider.InstanceDevice
 }
 
 func (b *builder) addNode(bl block) error {
@@ -31,7 +36,20 @@ func (b *builder) addNode(bl block) error {
 		err = bl.fault("node %s: stage %q is not known", bl.rest, n.stage)
 	}
 	b.world.Nodes = append(b.world.Nodes, n.finish())
+	if n.drivers != nil {
+		b.world.Volumes.CSINodes = append(b.world.Volumes.CSINodes, &storagev1.CSINode{
+			ObjectMeta: metav1.ObjectMeta{Name: n.node.Name}, Spec: storagev1.CSINodeSpec{Drivers: n.drivers},
+		})
+	}
+	b.world.Devices.Slices = append(b.world.Devices.Slices, publish(n.node.Name, n.devices)...)
 	return err
+}
+
+func nodeWords() []string {
+	return []string{
+		"of", "stage", "allocatable", "capacity", "labels", "taints", "claim-taints", "startup-taints", "require", "runs",
+		"attaches", "device", "cordoned", "deleting", "terminating", "rebooting",
+	}
 }
 
 func (n *nodeBuilder) set(l line) (err error) {
@@ -46,7 +64,7 @@ func (n *nodeBuilder) set(l line) (err error) {
 		n.node.Status.Capacity, err = parseAmounts(l.rest)
 	case "labels":
 		var labels map[string]string
-		labels, err = parseLabels(l.rest)
+		labels, err = parseLabels(expand(l.rest))
 		maps.Copy(n.node.Labels, labels)
 	case "taints":
 		n.node.Spec.Taints, err = parseTaints(l.rest)
@@ -57,7 +75,13 @@ func (n *nodeBuilder) set(l line) (err error) {
 	case "require":
 		n.claim.Spec.Requirements, err = clauses(l.rest)
 	case "runs":
-		return n.run(l.rest)
+		return n.run(l)
+	case "attaches":
+		n.drivers, err = parseDrivers(l.rest)
+	case "device":
+		var d cloudprovider.InstanceDevice
+		d, err = parseDevices(l.rest)
+		n.devices = append(n.devices, d)
 	case "cordoned":
 		n.node.Spec.Unschedulable = true
 	case "deleting":
@@ -68,7 +92,7 @@ func (n *nodeBuilder) set(l line) (err error) {
 		n.condition(v1.ConditionTypeRebooting)
 		n.node.Spec.Taints = append(n.node.Spec.Taints, v1.RebootingNoScheduleTaint())
 	default:
-		err = errUnknown
+		err = unknownOf(nodeWords()...)
 	}
 	return err
 }
@@ -113,16 +137,31 @@ func (n *nodeBuilder) finish() Node {
 	return Node{Node: &n.node, NodeClaim: &n.claim, Pods: n.pods}
 }
 
-// run binds a pod: NAME AMOUNTS [of DAEMON] [finished] [repels LABELS within KEY].
-func (n *nodeBuilder) run(text string) error {
-	text, repels, repelling := strings.Cut(text, " repels ")
+// run binds pods: NAME [xCOUNT] AMOUNTS [of DAEMON] [finished]
+// [repels LABELS within KEY] [; LINE]..., where each LINE is one that a pod
+// may have below it.
+func (n *nodeBuilder) run(l line) error {
+	parts := split(l.rest, ';')
+	if len(parts) == 0 {
+		return errors.New("the name is missing; write NAME AMOUNTS")
+	}
+	text, repels, repelling := strings.Cut(parts[0], " repels ")
 	text, finished := strings.CutSuffix(text, " finished")
 	text, daemon, owned := strings.Cut(text, " of ")
 	name, amounts, _ := strings.Cut(text, " ")
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}}
+	count, many := 1, false
+	if word, rest, _ := strings.Cut(amounts, " "); strings.HasPrefix(word, "x") && !strings.Contains(word, "=") {
+		var err error
+		if _, count, many, err = counted(name + " " + word); err != nil {
+			return err
+		}
+		amounts = rest
+	}
+	p := newPodBuilder(name)
+	pod := p.pod
 	pod.Spec.NodeName = n.node.Name
 	requests, err := parseAmounts(amounts)
-	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Requests: requests}}}
+	pod.Spec.Containers[0].Resources.Requests = requests
 	if finished {
 		pod.Status.Phase = corev1.PodSucceeded
 	}
@@ -133,7 +172,17 @@ func (n *nodeBuilder) run(text string) error {
 	if repelling && err == nil {
 		err = repel(pod, repels)
 	}
-	n.pods = append(n.pods, pod)
+	for _, part := range parts[1:] {
+		own := newLine(l.number, part)
+		if setErr := p.set(own); setErr != nil && err == nil {
+			err = fmt.Errorf("%s: %w", own.word, setErr)
+		}
+	}
+	pod, finishErr := p.finish()
+	if err == nil {
+		err = finishErr
+	}
+	n.pods = append(n.pods, copies(pod, count, many)...)
 	return err
 }
 
@@ -146,8 +195,27 @@ func repel(pod *corev1.Pod, text string) error {
 	match, err := parseLabels(labels)
 	pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
 		RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-			LabelSelector: &metav1.LabelSelector{MatchLabels: match}, TopologyKey: key,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: match}, TopologyKey: longKey(key),
 		}},
 	}}
 	return err
+}
+
+// parseDrivers reads DRIVER=N of drivers that attach so many volumes, and
+// DRIVER of those that set no limit.
+func parseDrivers(text string) ([]storagev1.CSINodeDriver, error) {
+	drivers := []storagev1.CSINodeDriver{}
+	for _, part := range list(text) {
+		name, count, limited := strings.Cut(part, "=")
+		d := storagev1.CSINodeDriver{Name: name, NodeID: "id"}
+		if limited {
+			n, err := number(count, 0)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			d.Allocatable = &storagev1.VolumeNodeResources{Count: &n}
+		}
+		drivers = append(drivers, d)
+	}
+	return drivers, nil
 }

@@ -35,7 +35,7 @@ func (b *builder) addPool(bl block) error {
 		case "require":
 			template.Spec.Requirements, err = clauses(l.rest)
 		case "labels":
-			template.Labels, err = parseLabels(l.rest)
+			template.Labels, err = parseLabels(expand(l.rest))
 		case "taints":
 			template.Spec.Taints, err = parseTaints(l.rest)
 		case "startup-taints":
@@ -55,7 +55,7 @@ func (b *builder) addPool(bl block) error {
 		case "deleting":
 			p.DeletionTimestamp = deletedAt()
 		default:
-			err = errUnknown
+			err = unknownOf("types", "require", "labels", "taints", "startup-taints", "limits", "weight", "static", "ready", "deleting")
 		}
 		return err
 	})

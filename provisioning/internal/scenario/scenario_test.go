@@ -208,7 +208,7 @@ func TestParseFaults(t *testing.T) {
 		{"stage", "A.\n\nnode n\n  stage asleep\n", `line 3: node n: stage "asleep" is not known`},
 		{"repels", "A.\n\nnode n\n  runs p cpu=1 repels app=web\n", `line 4: node n: runs: "app=web" is not LABELS within KEY`},
 		{"types", "A.\n\npool general\n  types m\n", `pool general: there is no type "m"`},
-		{"option", "A.\n\noptions Speed=9\n", `line 3: option "Speed" is not known; use MinValues or MaxSteps`},
+		{"option", "A.\n\noptions Speed=9\n", `line 3: option "Speed" is not known; use one of MinValues, MaxSteps, `},
 		{"steps", "A.\n\noptions MaxSteps=many\n", `line 3: MaxSteps: strconv.Atoi: parsing "many": invalid syntax`},
 		{"alias", "A.\n\nalias zone\n", `line 3: alias: "zone" is not OLD=NEW`},
 	} {
@@ -237,6 +237,9 @@ func TestFeatures(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(sample)
 	f.Add("A.\n\ncase \n----\n\ncase x\n----\n----\n")
+	f.Add(neighbours)
+	f.Add(storage)
+	f.Add(devices)
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := scenario.Parse(text)
 		if err != nil {

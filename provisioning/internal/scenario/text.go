@@ -88,7 +88,7 @@ func parseTolerations(text string) []corev1.Toleration {
 func clauses(text string) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	var out []v1.NodeSelectorRequirementWithMinValues
 	for _, part := range list(text) {
-		set, err := requirements.Parse(part)
+		set, err := requirements.Parse(expand(part))
 		if err != nil {
 			return nil, err
 		}
@@ -97,13 +97,11 @@ func clauses(text string) ([]v1.NodeSelectorRequirementWithMinValues, error) {
 	return out, nil
 }
 
-// nodeNameField is the one field that node selector terms can match.
-const nodeNameField = "metadata.name"
-
-// parseTerm reads a node selector term. Pods know neither Gte nor Lte.
-func parseTerm(text string) (corev1.NodeSelectorTerm, error) {
-	var term corev1.NodeSelectorTerm
+// plainClauses reads requirements as clauses does, in operators that pods know.
+// Pods know neither Gte nor Lte.
+func plainClauses(text string) ([]corev1.NodeSelectorRequirement, error) {
 	reqs, err := clauses(text)
+	var out []corev1.NodeSelectorRequirement
 	for _, r := range reqs {
 		plain := corev1.NodeSelectorRequirement{Key: r.Key, Operator: r.Operator, Values: r.Values}
 		switch r.Operator {
@@ -112,10 +110,23 @@ func parseTerm(text string) (corev1.NodeSelectorTerm, error) {
 		case v1.NodeSelectorOpLte:
 			plain.Operator, plain.Values = corev1.NodeSelectorOpLt, shifted(r.Values, +1)
 		}
+		out = append(out, plain)
+	}
+	return out, err
+}
+
+// nodeNameField is the one field that node selector terms can match.
+const nodeNameField = "metadata.name"
+
+// parseTerm reads a node selector term.
+func parseTerm(text string) (corev1.NodeSelectorTerm, error) {
+	var term corev1.NodeSelectorTerm
+	reqs, err := plainClauses(text)
+	for _, r := range reqs {
 		if r.Key == nodeNameField {
-			term.MatchFields = append(term.MatchFields, plain)
+			term.MatchFields = append(term.MatchFields, r)
 		} else {
-			term.MatchExpressions = append(term.MatchExpressions, plain)
+			term.MatchExpressions = append(term.MatchExpressions, r)
 		}
 	}
 	return term, err

@@ -32,9 +32,15 @@ func (b *builder) addType(bl block) error {
 		case "keeps":
 			t.Overhead.KubeReserved, err = resources.Parse(l.rest)
 		case "labels":
-			own, err = requirements.Parse(l.rest)
+			own, err = requirements.Parse(expand(l.rest))
+		case "attaches":
+			t.VolumeAttachmentLimits, err = parseLimits(l.rest)
+		case "device":
+			var d cloudprovider.InstanceDevice
+			d, err = parseDevices(l.rest)
+			t.Devices = append(t.Devices, d)
 		default:
-			err = errUnknown
+			err = unknownOf("offer", "keeps", "labels", "attaches", "device")
 		}
 		return err
 	})
@@ -110,9 +116,24 @@ func changeOffer(o *cloudprovider.Offering, word string) error {
 		amounts, err = resources.Parse(inner)
 		o.Overhead = &amounts
 	case name == "labels":
-		o.Requirements, err = requirements.Parse(inner)
+		o.Requirements, err = requirements.Parse(expand(inner))
 	default:
-		err = fmt.Errorf("%q is not known behind a price", word)
+		err = fmt.Errorf("%q is not known behind a price; use one of unavailable, reservation=ID:COUNT, capacity(AMOUNTS), "+
+			"overhead(AMOUNTS), labels(CLAUSES)", word)
 	}
 	return err
+}
+
+// parseLimits reads DRIVER=N.
+func parseLimits(text string) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, part := range list(text) {
+		driver, count, _ := strings.Cut(part, "=")
+		n, err := number(count, 0)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; write DRIVER=N", driver, err)
+		}
+		out[driver] = int64(n)
+	}
+	return out, nil
 }

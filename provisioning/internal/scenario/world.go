@@ -3,7 +3,6 @@ package scenario
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,11 +19,16 @@ type World struct {
 	Nodes         []Node
 	Pods          []*corev1.Pod
 	DaemonSetPods []*corev1.Pod
+	Namespaces    []*corev1.Namespace
+	Volumes       Volumes
+	Devices       Devices // to be matched by Matcher
+	Overlays      []*v1.NodeOverlay
+	Buffers       []Buffer
+	Services      []*corev1.Service
+	Controllers   []Controller
 	Vocabulary    *requirements.Vocabulary // nil unless the text adds to it
 
-	// MinValues and MaxSteps are the options of that name, zero if not set.
-	MinValues string
-	MaxSteps  int
+	Options
 
 	// Show holds the words of show.
 	Show map[string]bool
@@ -98,12 +102,22 @@ func (b *builder) declare(bl block) error {
 	case "node":
 		return b.addNode(bl)
 	}
+	if known, err := b.declareMore(bl); known {
+		return err
+	}
 	if len(bl.properties) > 0 {
 		return bl.properties[0].fault("%q takes no lines below it", bl.word)
 	}
 	switch bl.word {
 	case "options":
 		return b.setOptions(bl.line)
+	case "default-spread":
+		c, err := parseSpread(bl.rest, nil)
+		if err != nil {
+			return bl.fault("default-spread: %w", err)
+		}
+		b.world.DefaultSpread = append(b.world.DefaultSpread, c)
+		return nil
 	case "well-known":
 		b.vocabulary.WellKnown = append(b.vocabulary.WellKnown, list(bl.rest)...)
 		return nil
@@ -115,7 +129,7 @@ func (b *builder) declare(bl block) error {
 		if b.vocabulary.Aliases == nil {
 			b.vocabulary.Aliases = map[string]string{}
 		}
-		b.vocabulary.Aliases[old] = name
+		b.vocabulary.Aliases[old] = longKey(name)
 		return nil
 	case "show":
 		for _, word := range list(bl.rest) {
@@ -123,26 +137,46 @@ func (b *builder) declare(bl block) error {
 		}
 		return nil
 	}
-	return bl.fault("%q is not known", bl.word)
+	return bl.fault("%q is not known; declare one of %s", bl.word, strings.Join(kinds(), ", "))
 }
 
-func (b *builder) setOptions(l line) error {
-	for _, option := range list(l.rest) {
-		name, value, _ := strings.Cut(option, "=")
-		switch name {
-		case "MinValues":
-			b.world.MinValues = value
-		case "MaxSteps":
-			n, err := strconv.Atoi(value)
-			if err != nil {
-				return l.fault("MaxSteps: %w", err)
-			}
-			b.world.MaxSteps = n
-		default:
-			return l.fault("option %q is not known; use MinValues or MaxSteps", name)
-		}
+// kinds lists the words that begin a declaration.
+func kinds() []string {
+	return []string{
+		"type", "pool", "pod", "daemon", "node", "namespace", "class", "volume", "claim", "overlay", "buffer", "service",
+		"controller", "device-class", "device-claim", "device-template", "options", "default-spread", "well-known", "alias", "show",
 	}
-	return nil
+}
+
+// declareMore reads the objects beside types, pools, pods and nodes.
+func (b *builder) declareMore(bl block) (known bool, err error) {
+	switch bl.word {
+	case "namespace":
+		err = b.addNamespace(bl)
+	case "class":
+		err = b.addClass(bl)
+	case "volume":
+		err = b.addVolume(bl)
+	case "claim":
+		err = b.addClaims(bl)
+	case "overlay":
+		err = b.addOverlay(bl)
+	case "buffer":
+		err = b.addBuffer(bl)
+	case "service":
+		err = b.addService(bl)
+	case "controller":
+		err = b.addController(bl)
+	case "device-class":
+		err = b.addDeviceClass(bl)
+	case "device-claim":
+		err = b.addDeviceClaims(bl)
+	case "device-template":
+		err = b.addDeviceTemplate(bl)
+	default:
+		return false, nil
+	}
+	return true, err
 }
 
 // stock hands out the instance types to the pools.

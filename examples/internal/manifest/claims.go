@@ -1,0 +1,50 @@
+package manifest
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// addClaims makes the claims that pending pods of StatefulSets get from its
+// templates, where they are not in the input. Claims outlive their pods, so one
+// that is there is used, whatever the template says by now.
+func (r *reader) addClaims() {
+	c := r.cluster
+	sets := map[string]*appsv1.StatefulSet{}
+	for _, s := range r.found.statefulSets {
+		sets[s.namespace+"/"+s.name] = s.value
+	}
+	for _, pod := range c.Pods {
+		ref := metav1.GetControllerOf(pod)
+		if ref == nil || ref.Kind != "StatefulSet" {
+			continue
+		}
+		set := sets[pod.Namespace+"/"+ref.Name]
+		if set == nil {
+			continue
+		}
+		for i := range set.Spec.VolumeClaimTemplates {
+			template := &set.Spec.VolumeClaimTemplates[i]
+			name := template.Name + "-" + pod.Name
+			if r.seen["PersistentVolumeClaim "+pod.Namespace+"/"+name] == nil {
+				c.Volumes.Claims = append(c.Volumes.Claims, newClaim(template, pod.Namespace, name))
+			}
+		}
+	}
+	slices.SortFunc(c.Volumes.Claims, func(a, b *corev1.PersistentVolumeClaim) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// newClaim makes a claim that no volume has been bound to.
+func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev1.PersistentVolumeClaim {
+	claim := from.DeepCopy()
+	claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+	claim.Namespace, claim.Name = namespace, name
+	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+	return claim
+}

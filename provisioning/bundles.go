@@ -1,0 +1,292 @@
+package provisioning
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// bundle is pods that must be on one node, as they have an affinity over the
+// name of the node to one another. The packer sees them as one pod.
+type bundle struct {
+	members []bundled
+	phase   phase // of those that have the affinity
+	request []int64
+	parts   []pack.Part
+}
+
+// bundled is a number of pods of a class, in the order they can be bound.
+type bundled struct{ class, count int }
+
+// fixed is pods that can only go to a node that exists, where the pods are that
+// they want to be with.
+type fixed struct{ node, class, count int }
+
+// bundler deals with affinity over the name of the node, before the packer
+// sees the rest.
+type bundler struct {
+	p       *Problem
+	left    []int // by class
+	free    [][]int64
+	parts   [][]pack.Part // by node
+	fixed   []fixed
+	bundles []bundle
+}
+
+// newBundler takes all pods with such an affinity out of left and places or
+// bundles them:
+//
+//  1. on nodes where a pod runs that they want to be with, while there is room;
+//  2. beside a pod still to be placed that has no such affinity itself, each
+//     such pod taking as many as fit one node with it;
+//  3. or, if nobody runs whom they want to be with and they may be the first,
+//     as many as fit one node together.
+//
+// The rest has no place. It costs O(nodes x classes with such an affinity).
+func newBundler(p *Problem, left []int) *bundler {
+	b := &bundler{p: p, left: left}
+	for i := range p.nodes {
+		b.free = append(b.free, p.nodes[i].free)
+		b.parts = append(b.parts, p.nodeParts[i])
+	}
+	for _, s := range p.togetherOverNodes() {
+		b.join(s)
+	}
+	return b
+}
+
+// togetherOverNodes lists the selections of affinities over the name of the
+// node, once each.
+func (p *Problem) togetherOverNodes() []int {
+	var out []int
+	for c := range p.classes {
+		for _, t := range p.rules.duties[c].with {
+			if !slices.Contains(out, t.pods) {
+				out = append(out, t.pods)
+			}
+		}
+	}
+	return out
+}
+
+// wants says whether pods of a class must be on one node with pods of a
+// selection.
+func (p *Problem) wants(c, selection int) bool {
+	return slices.ContainsFunc(p.rules.duties[c].with, func(t term) bool { return t.pods == selection })
+}
+
+func (b *bundler) join(s int) {
+	var owners, targets []int
+	for c := range b.p.classes {
+		switch d := &b.p.rules.duties[c]; {
+		case b.left[c] == 0:
+		case b.p.wants(c, s):
+			owners = append(owners, c)
+		case b.p.classes[c].selected.Has(s) && !b.p.classes[c].virtual && len(d.with) == 0 && d.phase == atWill && !b.p.rules.countedOverNodes(b.p, c):
+			targets = append(targets, c)
+		}
+	}
+	first := !b.p.running[s]
+	for i := range b.p.nodes {
+		if b.p.beside[s] != nil && b.p.beside[s][i] {
+			b.fix(i, owners)
+		}
+	}
+	for _, t := range targets {
+		for b.left[t] > 0 && b.some(owners) {
+			if !b.bundle([]int{t}, owners) {
+				break
+			}
+			first = false
+		}
+	}
+	if first && b.some(owners) {
+		leaders := slices.DeleteFunc(slices.Clone(owners), func(c int) bool { return !b.p.classes[c].selected.Has(s) })
+		for _, leader := range leaders {
+			if b.left[leader] > 0 && b.bundle([]int{leader}, owners) {
+				break
+			}
+		}
+	}
+	for _, c := range owners {
+		b.left[c] = 0
+	}
+}
+
+func (b *bundler) some(classes []int) bool {
+	return slices.ContainsFunc(classes, func(c int) bool { return b.left[c] > 0 })
+}
+
+// fix places pods on a node while they fit.
+func (b *bundler) fix(node int, classes []int) {
+	tally := pack.NewTally(b.p.packRules(), b.parts[node])
+	free := slices.Clone(b.free[node])
+	for _, c := range classes {
+		n := 0
+		for n < b.left[c] && b.p.admits(c, &b.p.nodes[node]) && within(b.p.requests[c], free) && tally.Add(b.p.rules.duties[c].parts) {
+			subtract(free, b.p.requests[c])
+			n++
+		}
+		if n > 0 {
+			b.left[c] -= n
+			b.fixed = append(b.fixed, fixed{node, c, n})
+			for _, part := range b.p.rules.duties[c].parts {
+				b.parts[node] = addPart(slices.Clone(b.parts[node]), part.Rule, part.Owners*n, part.Members*n, part.Both*n)
+			}
+		}
+	}
+	b.free[node] = free
+}
+
+func subtract(from, what []int64) {
+	for r, n := range what {
+		from[r] -= n
+	}
+}
+
+// bundle puts one pod of the leader and as many followers as fit one node
+// together, and says whether the leader fits at all.
+func (b *bundler) bundle(leader []int, followers []int) bool {
+	p := b.p
+	options := bitset.New(p.admission.domains.total)
+	options.AddRange(0, p.admission.domains.total)
+	nodes := bitset.New(len(p.nodes))
+	nodes.AddRange(0, len(p.nodes))
+	out := bundle{phase: following, request: make([]int64, len(p.requests[leader[0]]))}
+	tally := pack.NewTally(p.packRules(), nil)
+	take := func(c int) bool {
+		sum := slices.Clone(out.request)
+		for r, n := range p.requests[c] {
+			sum[r] += n
+		}
+		fresh, old := options.Clone(), nodes.Clone()
+		fresh.And(p.admission.lowered(c))
+		fresh.And(p.admission.fits(sum))
+		for i := range old.All() {
+			if !p.admits(c, &p.nodes[i]) || !within(sum, b.free[i]) {
+				old.Remove(i)
+			}
+		}
+		if fresh.Empty() && old.Empty() || !tally.Add(p.rules.duties[c].parts) {
+			return false
+		}
+		options, nodes, out.request = fresh, old, sum
+		if last := len(out.members) - 1; last >= 0 && out.members[last].class == c {
+			out.members[last].count++
+		} else {
+			out.members = append(out.members, bundled{c, 1})
+		}
+		for _, part := range p.rules.duties[c].parts {
+			out.parts = addPart(out.parts, part.Rule, part.Owners, part.Members, part.Both)
+		}
+		b.left[c]--
+		if d := &p.rules.duties[c]; len(d.with) > 0 {
+			out.phase = min(out.phase, d.phase)
+		}
+		return true
+	}
+	if !take(leader[0]) {
+		return false
+	}
+	for _, c := range followers {
+		for b.left[c] > 0 && take(c) {
+		}
+	}
+	b.bundles = append(b.bundles, out)
+	return true
+}
+
+// lowered returns the options that hold a pod of a class, whichever way.
+func (a *admission) lowered(c int) bitset.Set {
+	out := bitset.New(a.domains.total)
+	class, _ := a.lower(c, requirements.Set{})
+	for _, v := range class.Variants {
+		out.Or(v.Options)
+	}
+	return out
+}
+
+// lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
+// that leave labels open are not combined: such bundles take only what is
+// settled.
+func (a *admission) lowerBundle(b *bundle, pin requirements.Set, kinds map[string]int32) (pack.Class, lot) {
+	out := pack.Class{Request: b.request, Count: 1, Parts: b.parts}
+	var options bitset.Set
+	var asked requirements.Set
+	trait := int32(0)
+	for _, m := range b.members {
+		class, l := a.lowerWith(m.class, pin, nil, kinds)
+		out.Kind = class.Kind
+		if len(class.Variants) == 0 {
+			return out, lot{}
+		}
+		v := class.Variants[0]
+		if options == nil {
+			options = v.Options.Clone()
+		}
+		options.And(v.Options)
+		asked = asked.Intersect(l.sources[0])
+	}
+	trait = a.traits.of(asked)
+	options.And(a.fits(b.request))
+	out.Variants = []pack.Variant{{Options: options, Trait: trait}}
+	return out, lot{sources: []requirements.Set{asked}}
+}
+
+// findRunning notes, for each selection of an affinity over the name of the
+// node, whether a pod of it runs anywhere, and on which nodes.
+func (x *census) findRunning(leaving []existing) {
+	p := x.p
+	p.running, p.beside = map[int]bool{}, map[int][]bool{}
+	selections := p.togetherOverNodes()
+	if len(selections) == 0 {
+		return
+	}
+	for i := range p.nodes {
+		x.noteRunning(&p.nodes[i], i, selections)
+	}
+	for i := range leaving {
+		x.noteRunning(&leaving[i], -1, selections)
+	}
+}
+
+func (x *census) noteRunning(n *existing, index int, selections []int) {
+	for _, pod := range n.Pods {
+		if pod == nil || finished(pod) || index < 0 && x.moving[pod.Namespace+"/"+pod.Name] {
+			continue
+		}
+		members := x.identities.members[x.identities.of(pod)]
+		for _, s := range selections {
+			if !members.Has(s) {
+				continue
+			}
+			x.p.running[s] = true
+			if _, named := n.standing.labels[corev1.LabelHostname]; !named || index < 0 {
+				continue
+			}
+			if x.p.beside[s] == nil {
+				x.p.beside[s] = make([]bool, len(x.p.nodes))
+			}
+			x.p.beside[s][index] = true
+		}
+	}
+}
+
+// dropCoveredAffinity takes away affinities over other labels from classes that
+// have one over the name of the node: all are to the same pods, so being on
+// one node is being in one zone.
+func (r *rules) dropCoveredAffinity(d *duty) {
+	if len(d.with) == 0 {
+		return
+	}
+	d.owns = slices.DeleteFunc(d.owns, func(o int) bool { return r.domain[o].Kind == topology.Together })
+	d.spans = nil
+	for _, o := range d.owns {
+		d.span(r.domain[o].key)
+	}
+}

@@ -1,0 +1,71 @@
+package provisioning
+
+import (
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// mixCapacity sets part of the pods of each class apart, to be kept off spot
+// capacity as Options.CapacityMix says, if the class may use both. It is a wish
+// like others: where only spot has room, spot it is.
+func (p *Problem) mixCapacity(d *domains) {
+	mix := p.opts.CapacityMix
+	if mix == nil {
+		return
+	}
+	spot := requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
+	steady := requirements.NewSet(requirements.NotIn(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
+	for c := range p.classes {
+		class := &p.classes[c]
+		n := mix.onDemand(len(class.pods))
+		if n == 0 || class.refusal != nil || class.virtual || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
+			continue
+		}
+		rest := class.pods[n:]
+		kept := *class
+		class.pods, class.noSpot = class.pods[:n], true
+		if len(rest) > 0 {
+			kept.pods = rest
+			p.classes = append(p.classes, kept)
+		}
+	}
+}
+
+// onDemand is how many of n pods come on on-demand capacity.
+func (m *CapacityMix) onDemand(n int) int {
+	base := min(m.OnDemandBase, n)
+	return base + ((n-base)*m.OnDemandPercent+99)/100
+}
+
+// steadyOptions returns those of some options that are not spot.
+func (p *Problem) steadyOptions(options bitset.Set) bitset.Set {
+	out := options.Clone()
+	for o := range options.All() {
+		if p.option(o).Offering.CapacityType == v1.CapacityTypeSpot {
+			out.Remove(o)
+		}
+	}
+	return out
+}
+
+// reaches says whether some option with further labels suits a class.
+func (p *Problem) reaches(d *domains, c *class, further requirements.Set) bool {
+	for i := range p.pools {
+		pl := &p.pools[i]
+		if len(pl.options) == 0 || len(untolerated(pl.taints, c.tolerations)) > 0 {
+			continue
+		}
+		for _, alt := range c.alternatives {
+			here := bitset.New(d.total)
+			here.AddRange(pl.first, pl.first+len(pl.options))
+			for r := range alt.Set.Intersect(further).All() {
+				here.And(d.admitting(i, r))
+			}
+			if admitsNewNode(alt) && !here.Empty() {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+package provisioning
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// cellFinder works out where the classes with constraints over domains may go.
+type cellFinder struct {
+	p       *Problem
+	a       *admission
+	inPlace [][]bitset.Set // by key and domain: the options that may be there
+	lacking []bitset.Set   // by key: the options that may lack the label
+}
+
+func newCellFinder(p *Problem, a *admission) *cellFinder {
+	f := &cellFinder{p: p, a: a}
+	for k, key := range p.table.keys {
+		sets := make([]bitset.Set, len(p.table.values[k]))
+		for d, value := range p.table.values[k] {
+			sets[d] = f.admitting(requirements.In(p.vocabulary.NormalizeKey(key), value))
+		}
+		f.inPlace = append(f.inPlace, sets)
+		f.lacking = append(f.lacking, f.admitting(requirements.DoesNotExist(p.vocabulary.NormalizeKey(key))))
+	}
+	return f
+}
+
+func (f *cellFinder) admitting(r requirements.Requirement) bitset.Set {
+	out := bitset.New(f.a.domains.total)
+	for i := range f.p.pools {
+		if len(f.p.pools[i].options) > 0 {
+			out.Or(f.a.domains.admitting(i, r))
+		}
+	}
+	return out
+}
+
+// cells lists the cells of a class, over the keys that decide for it: those
+// where some option holds one of its pods, and those of existing nodes with
+// room.
+func (f *cellFinder) cells(c int) []topology.Cell {
+	spans := f.p.rules.duties[c].spans
+	keys := f.p.table.numbers(spans)
+	options := bitset.New(f.a.domains.total)
+	for _, set := range f.a.suited[c] {
+		options.Or(set)
+	}
+	options.And(f.a.fits(f.p.requests[c]))
+	var out []topology.Cell
+	f.product(keys, nil, options, &out)
+	return f.addNodes(keys, out, func(node int) bool {
+		n := &f.p.nodes[node]
+		return f.p.admits(c, n) && within(f.p.requests[c], n.free)
+	})
+}
+
+// product adds the cells that some option is in.
+func (f *cellFinder) product(keys, at []int, options bitset.Set, out *[]topology.Cell) {
+	if options.Empty() {
+		return
+	}
+	if len(at) == len(keys) {
+		*out = append(*out, topology.Cell{At: slices.Clone(at), Cost: f.cheapest(options), Room: math.MaxInt})
+		return
+	}
+	k := keys[len(at)]
+	for d := range f.inPlace[k] {
+		here := options.Clone()
+		here.And(f.inPlace[k][d])
+		f.product(keys, append(at, d), here, out)
+	}
+	here := options.Clone()
+	here.And(f.lacking[k])
+	f.product(keys, append(at, topology.None), here, out)
+}
+
+// within returns those of some options that are in a cell.
+func (f *cellFinder) within(keys, at []int, options bitset.Set) bitset.Set {
+	out := options.Clone()
+	for j, k := range keys {
+		if at[j] >= 0 {
+			out.And(f.inPlace[k][at[j]])
+		} else {
+			out.And(f.lacking[k])
+		}
+	}
+	return out
+}
+
+// cheapest is the lowest price of any option in a set.
+func (f *cellFinder) cheapest(options bitset.Set) float64 {
+	best := math.Inf(1)
+	for i := range f.p.pools {
+		p := &f.p.pools[i]
+		here := bitset.New(f.a.domains.total)
+		here.AddRange(p.first, p.first+len(p.options))
+		here.And(options)
+		for o := range here.All() {
+			best = min(best, p.options[o-p.first].Offering.Price)
+			break // cheapest first
+		}
+	}
+	return best
+}
+
+// addNodes adds the cells that only existing nodes are in, of those that will
+// do.
+func (f *cellFinder) addNodes(keys []int, cells []topology.Cell, will func(node int) bool) []topology.Cell {
+	for i := range f.p.nodes {
+		n := &f.p.nodes[i]
+		at := placeOf(n, keys)
+		if slices.Contains(at, topology.Unknown) ||
+			slices.ContainsFunc(cells, func(cell topology.Cell) bool { return isAt(n, keys, cell.At) }) || !will(i) {
+			continue
+		}
+		cells = append(cells, topology.Cell{At: at, Room: math.MaxInt})
+	}
+	return cells
+}
+
+// placeOf returns the domains of a node.
+func placeOf(n *existing, keys []int) []int {
+	at := make([]int, len(keys))
+	for j, k := range keys {
+		at[j] = n.at[k]
+	}
+	return at
+}
+
+// isAt says whether a node is in a cell.
+func isAt(n *existing, keys, at []int) bool {
+	for j, k := range keys {
+		if n.at[k] != at[j] {
+			return false
+		}
+	}
+	return true
+}

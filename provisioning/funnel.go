@@ -1,0 +1,74 @@
+package provisioning
+
+import (
+	"fmt"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// funnel counts what each constraint of a class removes of the options of a
+// pool, one after the other.
+type funnel struct {
+	left  bitset.Set
+	steps []Step
+}
+
+func (f *funnel) narrow(constraint string, to bitset.Set) {
+	before := f.left.Len()
+	f.left.And(to)
+	if after := f.left.Len(); after < before {
+		f.steps = append(f.steps, Step{Constraint: constraint, Removed: before - after, Left: after})
+	}
+}
+
+// steps lists what stands between an alternative of the class and a node of a
+// pool: its labels in the order of their keys, ports, other pods of the node,
+// and room for each resource.
+func (e *explainer) steps(i int, alt requirements.Alternative) []Step {
+	p := &e.p.pools[i]
+	f := funnel{left: bitset.New(e.d.total)}
+	f.left.AddRange(p.first, p.first+len(p.options))
+	for r := range alt.Set.All() {
+		f.narrow(r.String(), e.d.admitting(i, r))
+	}
+	ports := f.left.Clone()
+	e.p.admission.keepPorts(ports, e.class)
+	f.narrow("host ports that DaemonSets bind", ports)
+	apart := f.left.Clone()
+	e.p.admission.keepFromDaemons(apart, e.class)
+	f.narrow("anti-affinity with DaemonSets", apart)
+	for r, want := range e.request {
+		if want <= 0 {
+			continue
+		}
+		enough := bitset.New(e.d.total)
+		for o := range f.left.All() {
+			if p.options[o-p.first].capacity[r] >= want {
+				enough.Add(o)
+			}
+		}
+		f.narrow("room for "+amount(e.p.resources[r], want), enough)
+	}
+	if last := len(f.steps) - 1; last < 0 || f.steps[last].Left > 0 {
+		f.steps = append(f.steps, Step{Constraint: e.beyond(i, alt, f.left), Removed: f.left.Len()})
+	}
+	return f.steps
+}
+
+// beyond names what is in the way where options are left that suit the pod.
+func (e *explainer) beyond(i int, alt requirements.Alternative, left bitset.Set) string {
+	reason, _ := e.noRoom(i, alt, left)
+	switch {
+	case reason.Cause == CauseLimits:
+		return "limits of the pool; before this plan it uses " + reason.Detail
+	case reason.Detail == "":
+		return "constraints between pods"
+	}
+	return reason.Detail
+}
+
+// nearest says which instance type comes closest to holding the class.
+func (s *Shortfall) nearest() string {
+	return fmt.Sprintf("needs %s, largest allowed %s (%s)", amount(s.Resource, s.Requested), quantity(s.Resource, s.Largest), s.InstanceType)
+}

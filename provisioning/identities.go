@@ -1,0 +1,84 @@
+package provisioning
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+)
+
+// identities says which selections select a pod. Pods with the same namespace
+// and the same values of the labels that selections ask about are of one
+// identity, so each is looked at once.
+type identities struct {
+	selections []selection
+	keys       []string         // labels that some selection asks about
+	local      map[string][]int // by namespace: selections of that namespace
+	global     []int            // the other selections
+	index      map[string]int32
+	members    []bitset.Set // by identity: the selections that select it
+	key        podKey
+}
+
+func newIdentities(selections []selection) *identities {
+	x := &identities{selections: selections, local: map[string][]int{}, index: map[string]int32{}}
+	keys := map[string]bool{}
+	for i := range selections {
+		single := ""
+		for _, c := range selections[i].conjuncts {
+			if len(c.namespaces) == 1 {
+				for single = range c.namespaces {
+				}
+			}
+			asked, _ := c.selector.Requirements()
+			for _, r := range asked {
+				keys[r.Key()] = true
+			}
+		}
+		if single != "" {
+			x.local[single] = append(x.local[single], i)
+		} else {
+			x.global = append(x.global, i)
+		}
+	}
+	x.keys = slices.Sorted(maps.Keys(keys))
+	return x
+}
+
+// of returns the identity of a pod. With no selections there is but one.
+func (x *identities) of(pod *corev1.Pod) int32 {
+	k := &x.key
+	k.buf = k.buf[:0]
+	if len(x.selections) > 0 {
+		k.text(pod.Namespace)
+	}
+	for _, key := range x.keys {
+		if value, ok := pod.Labels[key]; ok {
+			k.text(value)
+		} else {
+			k.number(-1)
+		}
+	}
+	id, fresh := intern(x.index, k.buf, int32(len(x.members)))
+	if fresh {
+		x.members = append(x.members, x.selecting(pod))
+	}
+	return id
+}
+
+// selecting returns the selections that select a pod.
+func (x *identities) selecting(pod *corev1.Pod) bitset.Set {
+	out := bitset.New(len(x.selections))
+	set := labels.Set(pod.Labels)
+	for _, list := range [][]int{x.global, x.local[pod.Namespace]} {
+		for _, i := range list {
+			if x.selections[i].selects(pod.Namespace, set) {
+				out.Add(i)
+			}
+		}
+	}
+	return out
+}

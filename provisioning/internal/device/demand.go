@@ -1,0 +1,115 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Demand is what claims ask for, once it is settled which subrequest is used.
+// The zero value asks for nothing.
+type Demand struct {
+	some  []wanted // by set
+	whole []whole  // by name
+}
+
+// wanted is a number of devices of a selector set.
+type wanted struct {
+	set   *selectorSet
+	count int64
+}
+
+// whole asks for all devices of a node that some sets match, at least one of
+// each, for one claim that takes a number of others beside.
+type whole struct {
+	sets   []*selectorSet // by name
+	beside int64
+}
+
+// name tells wholes apart. The number beside counts as a claim can hold only so
+// many devices.
+func (w *whole) name() string {
+	var names []string
+	for _, s := range w.sets {
+		names = append(names, s.name)
+	}
+	text := strings.Join(names, " and of class ")
+	if w.beside > 0 {
+		text += fmt.Sprintf(" beside %d more", w.beside)
+	}
+	return text
+}
+
+func (d Demand) empty() bool { return len(d.some)+len(d.whole) == 0 }
+
+// plus returns the sum of two demands.
+func (d Demand) plus(e Demand) Demand {
+	out := Demand{some: slices.Clone(d.some), whole: slices.Concat(d.whole, e.whole)}
+	for _, w := range e.some {
+		i, found := slices.BinarySearchFunc(out.some, w.set.name, func(o wanted, name string) int { return strings.Compare(o.set.name, name) })
+		if found {
+			out.some[i].count = saturatedSum(out.some[i].count, w.count)
+		} else {
+			out.some = slices.Insert(out.some, i, w)
+		}
+	}
+	slices.SortStableFunc(out.whole, func(a, b whole) int { return strings.Compare(a.name(), b.name()) })
+	return out
+}
+
+// joined makes one whole of those of a claim.
+func (d Demand) joined(beside int64) Demand {
+	if len(d.whole) == 0 {
+		return d
+	}
+	var one whole
+	for _, w := range d.whole {
+		one.sets = append(one.sets, w.sets...)
+	}
+	one.beside = beside
+	return Demand{some: d.some, whole: []whole{one}}
+}
+
+// text is equal for equal demands.
+func (d Demand) text() string {
+	var b strings.Builder
+	for _, w := range d.some {
+		fmt.Fprintf(&b, "%d of %s;", w.count, w.set.name)
+	}
+	for _, w := range d.whole {
+		fmt.Fprintf(&b, "all of %s;", w.name())
+	}
+	return b.String()
+}
+
+// product combines each of a with each of b, those of a in the outer loop,
+// without repetition. It is nil if there are more than maxWays.
+func product(a, b []Demand) []Demand {
+	var out []Demand
+	known := map[string]bool{}
+	for _, d := range a {
+		for _, e := range b {
+			sum := d.plus(e)
+			text := sum.text()
+			if known[text] {
+				continue
+			}
+			if len(out) == maxWays {
+				return nil
+			}
+			known[text] = true
+			out = append(out, sum)
+		}
+	}
+	return out
+}
+
+// most is more devices than there are anywhere; sums stop here.
+const most = int64(1) << 40
+
+func saturatedSum(a, b int64) int64 {
+	if a > most-min(b, most) {
+		return most
+	}
+	return a + b
+}

@@ -1,0 +1,205 @@
+package device
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Need is what the resource claims of a pod ask for. The zero value asks for
+// nothing.
+type Need struct {
+	// Refusal says why the pod cannot be placed; the other fields are empty
+	// then.
+	Refusal *Refusal
+
+	// Pins are the node selectors of claims that are allocated already. A node
+	// must match each of them.
+	Pins []*corev1.NodeSelector
+
+	// where is the same in alternatives, any one of which will do.
+	where []requirements.Alternative
+
+	// Demands are the ways to meet the claims that are not allocated, in the
+	// order in which kube-scheduler tries them on a node. There is at least
+	// one, which may be empty, unless the pod is refused or has no claims.
+	Demands []Demand
+}
+
+// Refusal says why a pod with resource claims cannot be placed.
+type Refusal struct {
+	// Unsupported says that the reason is a feature that is not modelled. Text
+	// then names it; otherwise it is a sentence on what is wrong.
+	Unsupported bool
+	Text        string
+}
+
+func unsupported(format string, args ...any) *Refusal {
+	return &Refusal{Unsupported: true, Text: fmt.Sprintf(format, args...)}
+}
+
+func invalid(format string, args ...any) *Refusal {
+	return &Refusal{Text: fmt.Sprintf(format, args...)}
+}
+
+// in says which claim of the pod a refusal is about.
+func (r *Refusal) in(u *use) *Refusal {
+	return &Refusal{Unsupported: r.Unsupported, Text: fmt.Sprintf("resource claim %s (%s): %s", u.entry, u.source, r.Text)}
+}
+
+// Needs returns what each of the pods that are to be placed needs, in their
+// order. They have to be looked at together: a claim that is not allocated and
+// that several of them use is refused to all, as they would have to be placed
+// on one node at one time.
+func (x *Index) Needs(pods []*corev1.Pod) []Need {
+	out := make([]Need, len(pods))
+	uses := make([][]use, len(pods))
+	sharers := map[string]int{} // by claim
+	for i, pod := range pods {
+		if pod == nil {
+			continue
+		}
+		uses[i], out[i].Refusal = x.uses(pod)
+		for j := range uses[i] {
+			if uses[i][j].claim != nil {
+				sharers[objectKey(uses[i][j].claim)]++
+			}
+		}
+	}
+	for i, pod := range pods {
+		if out[i].Refusal == nil && len(uses[i]) > 0 {
+			out[i] = x.need(pod, uses[i], sharers)
+		}
+	}
+	return out
+}
+
+// DaemonNeed returns what a pod that stands for a DaemonSet needs on each node.
+// Claims that it holds already are those of one node and are not looked at:
+// their templates count.
+func (x *Index) DaemonNeed(pod *corev1.Pod) Need {
+	if pod == nil {
+		return Need{}
+	}
+	free := *pod
+	free.Status.ResourceClaimStatuses = nil
+	uses, refusal := x.uses(&free)
+	for i := range uses {
+		if refusal == nil && uses[i].claim != nil {
+			refusal = unsupported("one claim for all pods of a DaemonSet").in(&uses[i])
+		}
+	}
+	if refusal != nil {
+		return Need{Refusal: refusal}
+	}
+	if len(uses) == 0 {
+		return Need{}
+	}
+	return x.need(&free, uses, nil)
+}
+
+// need adds up what the claims of a pod ask for.
+func (x *Index) need(pod *corev1.Pod, uses []use, sharers map[string]int) Need {
+	out := Need{Demands: []Demand{{}}}
+	for i := range uses {
+		u := &uses[i]
+		if u.claim != nil && u.claim.Status.Allocation != nil {
+			if refusal := x.pin(&out, pod, u); refusal != nil {
+				return Need{Refusal: refusal.in(u)}
+			}
+			continue
+		}
+		if u.claim != nil && sharers[objectKey(u.claim)] > 1 {
+			return Need{Refusal: unsupported("not allocated yet, and shared by %d pods that are to be placed", sharers[objectKey(u.claim)]).in(u)}
+		}
+		demands, refusal := x.demands(u.spec)
+		if refusal != nil {
+			return Need{Refusal: refusal.in(u)}
+		}
+		if out.Demands = product(out.Demands, demands); out.Demands == nil {
+			return Need{Refusal: unsupported("more than %d ways to choose among firstAvailable in all claims of the pod", maxWays).in(u)}
+		}
+	}
+	return out
+}
+
+// pin ties a pod to the nodes of an allocation.
+func (x *Index) pin(out *Need, pod *corev1.Pod, u *use) *Refusal {
+	status := &u.claim.Status
+	if len(status.ReservedFor) >= maxConsumers && !reservedFor(status.ReservedFor, pod) {
+		return invalid("it is in use by %d pods, and no more may use it", len(status.ReservedFor))
+	}
+	selector := status.Allocation.NodeSelector
+	if selector == nil {
+		return nil
+	}
+	where, err := requirements.FromNodeSelector(selector, x.vocabulary)
+	if err != nil {
+		return invalid("the node selector of its allocation: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	if len(out.Pins) > 0 {
+		if where = both(out.where, where); len(where) > maxWays {
+			return unsupported("more than %d alternatives in the node selectors of allocations", maxWays)
+		}
+	}
+	out.where = where
+	out.Pins = append(out.Pins, selector)
+	return nil
+}
+
+// Narrow returns the alternatives that remain of those of a pod when its
+// allocated claims are taken into account, any one of which will do.
+func (n *Need) Narrow(alternatives []requirements.Alternative) []requirements.Alternative {
+	if len(n.Pins) == 0 {
+		return alternatives
+	}
+	return both(alternatives, n.where)
+}
+
+// both joins each of a with each of b.
+func both(a, b []requirements.Alternative) []requirements.Alternative {
+	out := make([]requirements.Alternative, 0, len(a)*len(b))
+	for _, p := range a {
+		for _, q := range b {
+			joined := requirements.Alternative{Set: p.Set.Intersect(q.Set), NodeNames: p.NodeNames}
+			switch {
+			case p.NodeNames == nil:
+				joined.NodeNames = q.NodeNames
+			case q.NodeNames != nil:
+				names := p.NodeNames.Intersect(*q.NodeNames)
+				joined.NodeNames = &names
+			}
+			out = append(out, joined)
+		}
+	}
+	return out
+}
+
+// Key is equal for pods whose claims ask for the same, and "" for those that
+// have none to speak of.
+func (n *Need) Key() string {
+	if n.Refusal != nil {
+		return "!" + n.Refusal.Text
+	}
+	var b strings.Builder
+	for _, p := range n.Pins {
+		text, err := json.Marshal(p)
+		if err != nil {
+			text = []byte(err.Error()) // a node selector holds nothing that cannot be written
+		}
+		fmt.Fprintf(&b, "@%d:%s", len(text), text)
+	}
+	if !slices.ContainsFunc(n.Demands, func(d Demand) bool { return !d.empty() }) {
+		return b.String()
+	}
+	for _, d := range n.Demands {
+		text := d.text()
+		fmt.Fprintf(&b, "|%d:%s", len(text), text)
+	}
+	return b.String()
+}

@@ -1,0 +1,158 @@
+package pack
+
+import "math"
+
+// Rule is a constraint between the pods of one node. Pods take part in it as
+// owners, which have the constraint, as members, which it counts, or as both.
+// If no owner is on a node, anything goes there.
+type Rule struct {
+	Kind RuleKind
+	// Limit is the most members that a node with an owner may have, for
+	// AtMost. A node with more of them takes no owner.
+	Limit int
+}
+
+// RuleKind tells rules apart.
+type RuleKind int
+
+const (
+	// AtMost limits the members of a node.
+	AtMost RuleKind = iota
+	// Apart keeps members away from owners. An owner that is a member too is
+	// not kept away from itself.
+	Apart
+)
+
+// Part is what a pod counts for in a rule. A class that stands for several
+// pods at once counts for their sum.
+type Part struct {
+	Rule    int
+	Owners  int // how many have the constraint
+	Members int // how many it counts
+	Both    int // how many of the owners are members
+}
+
+// standing is how a node stands with a rule.
+type standing struct{ owners, members, both int }
+
+// holds says whether a rule allows a standing. What it allows it also allows
+// with fewer pods.
+func (r *Rule) holds(s standing) bool {
+	if s.owners == 0 {
+		return true
+	}
+	if r.Kind == AtMost {
+		return s.members <= r.Limit
+	}
+	return s.members == 0 || s.owners == 1 && s.members == 1 && s.both == 1
+}
+
+func (s standing) plus(p *Part, n int) standing {
+	return standing{s.owners + p.Owners*n, s.members + p.Members*n, s.both + p.Both*n}
+}
+
+// most says how many pods with a part can join, at most n.
+func (r *Rule) most(s standing, p *Part, n int) int {
+	if r.holds(s.plus(p, n)) {
+		return n
+	}
+	low, high := 0, n-1 // low is known to hold
+	for low < high {
+		middle := (low + high + 1) / 2
+		if r.holds(s.plus(p, middle)) {
+			low = middle
+		} else {
+			high = middle - 1
+		}
+	}
+	return low
+}
+
+// tally keeps how one node stands with all rules. It is scratch space.
+type tally struct {
+	p       *Problem
+	now     []standing // by rule
+	touched []int
+}
+
+func newTally(p *Problem) *tally { return &tally{p: p, now: make([]standing, len(p.Rules))} }
+
+// begin starts a new node, with what runs there already.
+func (t *tally) begin(parts []Part) {
+	for _, r := range t.touched {
+		t.now[r] = standing{}
+	}
+	t.touched = t.touched[:0]
+	t.add(parts, 1)
+}
+
+// add puts in n pods with the given parts; a negative n takes them out.
+func (t *tally) add(parts []Part, n int) {
+	for i := range parts {
+		p := &parts[i]
+		if t.now[p.Rule] == (standing{}) {
+			t.touched = append(t.touched, p.Rule)
+		}
+		t.now[p.Rule] = t.now[p.Rule].plus(p, n)
+	}
+}
+
+// most says how many pods of a class the rules let in, at most n.
+func (t *tally) most(class, n int) int {
+	parts := t.p.Classes[class].Parts
+	for i := range parts {
+		if n == 0 {
+			return 0
+		}
+		p := &parts[i]
+		n = t.p.Rules[p.Rule].most(t.now[p.Rule], p, n)
+	}
+	return n
+}
+
+// together says whether the rules let shares stand on one new node.
+func (t *tally) together(shares []Share) bool {
+	t.begin(nil)
+	for _, s := range shares {
+		if t.most(s.Class, s.Count) < s.Count {
+			return false
+		}
+		t.add(t.p.Classes[s.Class].Parts, s.Count)
+	}
+	return true
+}
+
+// alone says how many pods of a class the rules let stand on one new node.
+func (p *Problem) alone(class int) int {
+	n := math.MaxInt32
+	for i := range p.Classes[class].Parts {
+		part := &p.Classes[class].Parts[i]
+		n = p.Rules[part.Rule].most(standing{}, part, n)
+	}
+	return n
+}
+
+// Tally tries how many pods can stand together on one node.
+type Tally struct {
+	t tally
+}
+
+// NewTally returns the tally of a node where pods with the given parts are.
+func NewTally(rules []Rule, parts []Part) *Tally {
+	t := &Tally{tally{p: &Problem{Rules: rules}, now: make([]standing, len(rules))}}
+	t.t.add(parts, 1)
+	return t
+}
+
+// Add puts in one pod with the given parts if the rules allow it, and says
+// whether they do.
+func (t *Tally) Add(parts []Part) bool {
+	for i := range parts {
+		p := &parts[i]
+		if t.t.p.Rules[p.Rule].most(t.t.now[p.Rule], p, 1) == 0 {
+			return false
+		}
+	}
+	t.t.add(parts, 1)
+	return true
+}

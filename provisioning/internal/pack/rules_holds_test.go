@@ -1,0 +1,267 @@
+package pack
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// individual is one pod as a rule sees it.
+type individual struct{ owner, member bool }
+
+// individuals takes the pods apart that a part stands for.
+func individuals(p Part) []individual {
+	var out []individual
+	for range p.Both {
+		out = append(out, individual{true, true})
+	}
+	for range p.Owners - p.Both {
+		out = append(out, individual{true, false})
+	}
+	for range p.Members - p.Both {
+		out = append(out, individual{false, true})
+	}
+	return out
+}
+
+// allowed asks every owner whether it may be there with the others.
+func allowed(r Rule, pods []individual) bool {
+	for i, p := range pods {
+		if !p.owner {
+			continue
+		}
+		members, others := 0, 0
+		for j, q := range pods {
+			if q.member {
+				members++
+				if i != j {
+					others++
+				}
+			}
+		}
+		if r.Kind == AtMost && members > r.Limit || r.Kind == Apart && others > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func someRules() []Rule {
+	return []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 1}, {Kind: AtMost, Limit: 2}, {Kind: AtMost, Limit: 5}}
+}
+
+// everyPart lists the parts of up to so many pods.
+func everyPart(most int) []Part {
+	var out []Part
+	for owners := 0; owners <= most; owners++ {
+		for members := 0; members <= most; members++ {
+			for both := 0; both <= min(owners, members); both++ {
+				if owners+members-both <= most {
+					out = append(out, Part{Owners: owners, Members: members, Both: both})
+				}
+			}
+		}
+	}
+	return out
+}
+
+func TestRuleHolds(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		rule Rule
+		s    standing
+		want bool
+	}{
+		{"nobody", Rule{Kind: Apart}, standing{}, true},
+		{"members without an owner", Rule{Kind: Apart}, standing{members: 9}, true},
+		{"owners that are no members", Rule{Kind: Apart}, standing{owners: 9}, true},
+		{"an owner that is a member", Rule{Kind: Apart}, standing{owners: 1, members: 1, both: 1}, true},
+		{"two of these", Rule{Kind: Apart}, standing{owners: 2, members: 2, both: 2}, false},
+		{"an owner and another that is a member", Rule{Kind: Apart}, standing{owners: 1, members: 1}, false},
+		{"an owner that is a member, and a mere owner", Rule{Kind: Apart}, standing{owners: 2, members: 1, both: 1}, false},
+		{"an owner that is a member, and a mere member", Rule{Kind: Apart}, standing{owners: 1, members: 2, both: 1}, false},
+		{"any number of members, and no owner to mind", Rule{Kind: AtMost, Limit: 1}, standing{members: 9}, true},
+		{"as many as the limit", Rule{Kind: AtMost, Limit: 2}, standing{owners: 2, members: 2, both: 2}, true},
+		{"one more", Rule{Kind: AtMost, Limit: 2}, standing{owners: 3, members: 3, both: 3}, false},
+		{"one owner among too many members", Rule{Kind: AtMost, Limit: 2}, standing{owners: 1, members: 3}, false},
+		{"owners do not count unless they are members", Rule{Kind: AtMost, Limit: 2}, standing{owners: 9, members: 2}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, tt.rule.holds(tt.s)) })
+	}
+}
+
+// TestRuleAgainstOwners compares holds with what each owner says, for all small
+// groups of pods.
+func TestRuleAgainstOwners(t *testing.T) {
+	for _, r := range someRules() {
+		for _, p := range everyPart(6) {
+			require.Equal(t, allowed(r, individuals(p)), r.holds(standing{}.plus(&p, 1)), "%+v %+v", r, p)
+		}
+	}
+}
+
+// TestRuleAllowsFewer: what a rule allows it allows with any pod less.
+func TestRuleAllowsFewer(t *testing.T) {
+	for _, r := range someRules() {
+		for _, p := range everyPart(6) {
+			if !r.holds(standing{}.plus(&p, 1)) {
+				continue
+			}
+			for _, less := range []Part{
+				{Owners: p.Owners - 1, Members: p.Members, Both: p.Both},
+				{Owners: p.Owners, Members: p.Members - 1, Both: p.Both},
+				{Owners: p.Owners - 1, Members: p.Members - 1, Both: p.Both - 1},
+			} {
+				if less.Both >= 0 && less.Both <= min(less.Owners, less.Members) {
+					require.True(t, r.holds(standing{}.plus(&less, 1)), "%+v: %+v is allowed, %+v not", r, p, less)
+				}
+			}
+		}
+	}
+}
+
+// TestRuleMost compares the number that may join with trying one after the
+// other.
+func TestRuleMost(t *testing.T) {
+	for _, r := range someRules() {
+		for _, there := range everyPart(4) {
+			now := standing{}.plus(&there, 1)
+			if !r.holds(now) {
+				continue
+			}
+			for _, part := range everyPart(2) {
+				for n := range 8 {
+					want := 0
+					for want < n && r.holds(now.plus(&part, want+1)) {
+						want++
+					}
+					require.Equal(t, want, r.most(now, &part, n), "%+v on %+v, %d of %+v", r, there, n, part)
+				}
+			}
+		}
+	}
+}
+
+// TestRuleMostOfACrowdedNode: a node that breaks a rule already, as pods may
+// that were bound by hand, takes no owner and no member more.
+func TestRuleMostOfACrowdedNode(t *testing.T) {
+	now := standing{owners: 3, members: 3, both: 3}
+	for _, r := range []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 2}} {
+		require.Zero(t, r.most(now, &Part{Owners: 1, Members: 1, Both: 1}, 5))
+		require.Zero(t, r.most(now, &Part{Members: 1}, 5))
+	}
+}
+
+// TestTally plays random arrivals and departures on one node against a list of
+// the pods there.
+func TestTally(t *testing.T) {
+	parts := everyPart(1)
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		p := &Problem{Rules: someRules()}
+		for range 4 {
+			class := Class{}
+			for r := range p.Rules {
+				if rng.IntN(2) == 0 {
+					part := parts[rng.IntN(len(parts))]
+					part.Rule = r
+					class.Parts = append(class.Parts, part)
+				}
+			}
+			p.Classes = append(p.Classes, class)
+		}
+		tally := newTally(p)
+		for range 3 { // nodes
+			tally.begin(nil)
+			var there []int
+			for range 12 {
+				c := rng.IntN(len(p.Classes))
+				want := 0
+				for want < 3 && standTogether(p, append(there, repeated(c, want+1)...)) {
+					want++
+				}
+				got := tally.most(c, 3)
+				require.Equal(t, want, got, "seed %d: class %d beside %v", seed, c, there)
+				if got > 0 {
+					tally.add(p.Classes[c].Parts, got)
+					there = append(there, repeated(c, got)...)
+				}
+				if len(there) > 0 && rng.IntN(3) == 0 {
+					gone := rng.IntN(len(there))
+					tally.add(p.Classes[there[gone]].Parts, -1)
+					there = append(there[:gone:gone], there[gone+1:]...)
+				}
+			}
+			requireTogether(t, p, tally, there)
+		}
+	}
+}
+
+func repeated(c, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = c
+	}
+	return out
+}
+
+// standTogether asks each rule, of all pods of some classes.
+func standTogether(p *Problem, classes []int) bool {
+	for r := range p.Rules {
+		var pods []individual
+		for _, c := range classes {
+			for _, part := range p.Classes[c].Parts {
+				if part.Rule == r {
+					pods = append(pods, individuals(part)...)
+				}
+			}
+		}
+		if !allowed(p.Rules[r], pods) {
+			return false
+		}
+	}
+	return true
+}
+
+// requireTogether: pods that came one by one may stand together, as shares and
+// as the exported Tally sees them.
+func requireTogether(t *testing.T, p *Problem, tally *tally, classes []int) {
+	t.Helper()
+	counts := make([]int, len(p.Classes))
+	other := NewTally(p.Rules, nil)
+	for _, c := range classes {
+		counts[c]++
+		require.True(t, other.Add(p.Classes[c].Parts))
+	}
+	var shares []Share
+	for c, n := range counts {
+		if n > 0 {
+			shares = append(shares, Share{Class: c, Count: n})
+			require.LessOrEqual(t, n, p.alone(c))
+		}
+	}
+	require.True(t, tally.together(shares))
+	for c := range p.Classes {
+		require.Equal(t, standTogether(p, append(classes[:len(classes):len(classes)], c)), NewTally(p.Rules, partsOf(p, classes)).Add(p.Classes[c].Parts))
+	}
+}
+
+// partsOf sums up what pods of some classes count for, by rule.
+func partsOf(p *Problem, classes []int) []Part {
+	var out []Part
+	for r := range p.Rules {
+		sum := Part{Rule: r}
+		for _, c := range classes {
+			for _, part := range p.Classes[c].Parts {
+				if part.Rule == r {
+					sum.Owners, sum.Members, sum.Both = sum.Owners+part.Owners, sum.Members+part.Members, sum.Both+part.Both
+				}
+			}
+		}
+		if sum != (Part{Rule: r}) {
+			out = append(out, sum)
+		}
+	}
+	return out
+}

@@ -1,0 +1,278 @@
+package topology
+
+// Assign serves all classes. Among the cells that the rules allow, a pod takes
+// the one with the fewest members of spreads that only others have, so that
+// these find room; then that which misses least of its preferences; then that
+// which most pods could follow to; then the cheapest; then that with most pods;
+// then the first. A skew is thus a bound, not an aim.
+//
+// Pods that no cell takes are tried again once others have been served, as
+// domains that were too full may be so no more. It takes
+// O(pods x cells x (rules of the class + domains)) time.
+func Assign(p *Problem) *Result {
+	s := newState(p)
+	waiting := make([]int, len(p.Classes))
+	for c := range p.Classes {
+		waiting[c] = p.Classes[c].Count
+	}
+	for again := true; again; {
+		again = false
+		for c := range p.Classes {
+			if waiting[c] == 0 {
+				continue
+			}
+			served := s.serve(c, waiting[c])
+			waiting[c] -= served
+			again = again || served > 0
+		}
+	}
+	s.out.Blocked = waiting
+	for c, n := range waiting {
+		if n > 0 {
+			s.out.By[c] = s.blocker(c)
+		}
+	}
+	for r := range s.rules {
+		s.out.Members = append(s.out.Members, s.rules[r].most)
+	}
+	return s.out
+}
+
+// state is what a run changes.
+type state struct {
+	p     *Problem
+	rules []count
+	load  [][]int // by key and domain: pods sent there
+	out   *Result
+}
+
+// count is how a rule stands. As a rule may not count every member, there are
+// a most and a least.
+type count struct {
+	most, least []int // members by domain
+	owners      []int
+	any         bool   // there is a member somewhere
+	sure        []bool // domains that are there for certain
+	sureDomains int
+	follow      []int // by domain: pods that could follow there, for Together
+}
+
+func newState(p *Problem) *state {
+	s := &state{p: p, rules: make([]count, len(p.Rules)), load: make([][]int, len(p.Domains))}
+	for k, n := range p.Domains {
+		s.load[k] = make([]int, n)
+	}
+	for r := range p.Rules {
+		s.rules[r] = newCount(&p.Rules[r], p.Domains[p.Rules[r].Key])
+	}
+	for c := range p.Classes {
+		s.addFollowers(&p.Classes[c])
+	}
+	s.out = &Result{Placed: make([][]int, len(p.Classes)), By: make([]int, len(p.Classes))}
+	for c := range p.Classes {
+		s.out.Placed[c] = make([]int, len(p.Classes[c].Cells))
+		s.out.By[c] = -1
+	}
+	return s
+}
+
+func newCount(r *Rule, domains int) count {
+	c := count{
+		most: make([]int, domains), least: make([]int, domains),
+		owners: make([]int, domains), sure: make([]bool, domains), any: r.Elsewhere,
+	}
+	copy(c.most, r.Members)
+	copy(c.least, r.Members)
+	copy(c.owners, r.Owners)
+	copy(c.sure, r.Sure)
+	for d := range domains {
+		c.any = c.any || c.most[d] > 0
+		if c.sure[d] {
+			c.sureDomains++
+		}
+	}
+	return c
+}
+
+// addFollowers notes where the pods of a class could follow their affinity.
+func (s *state) addFollowers(c *Class) {
+	for _, own := range c.Owns {
+		rule := &s.p.Rules[own.Rule]
+		if rule.Kind != Together || own.Weight > 0 {
+			continue
+		}
+		count := &s.rules[own.Rule]
+		if count.follow == nil {
+			count.follow = make([]int, len(count.most))
+		}
+		seen := make([]bool, len(count.most))
+		for i := range c.Cells {
+			if d := c.at(i, rule.Key); d != None && !seen[d] {
+				seen[d] = true
+				count.follow[d] += c.Count
+			}
+		}
+	}
+}
+
+// at is the domain of a cell for a key, None if cells do not tell it.
+func (c *Class) at(cell, key int) int {
+	for i, k := range c.Keys {
+		if k == key {
+			return c.Cells[cell].At[i]
+		}
+	}
+	return None
+}
+
+// join is the membership of a class in a rule; it counts nobody if there is
+// none.
+func (c *Class) join(rule int) Join {
+	for _, j := range c.Joins {
+		if j.Rule == rule {
+			return j
+		}
+	}
+	return Join{Rule: rule}
+}
+
+// owns says whether the pods of a class have a rule, or would rather keep it.
+func (c *Class) owns(rule int) bool {
+	for _, own := range c.Owns {
+		if own.Rule == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// serve places up to n pods of a class and returns how many it did.
+func (s *state) serve(c, n int) int {
+	for i := range n {
+		cell := s.choose(c)
+		if cell < 0 {
+			return i
+		}
+		s.place(c, cell)
+	}
+	return n
+}
+
+// merit is how good a cell is.
+type merit struct {
+	crowd  int // members of rules that others have, the fewer the better
+	regret int // what preferences are missed, by weight
+	follow int // pods that could follow, the more the better
+	cost   float64
+	load   int // pods there, the more the better: nodes fill up
+}
+
+func (m merit) better(than merit) bool {
+	switch {
+	case m.crowd != than.crowd:
+		return m.crowd < than.crowd
+	case m.regret != than.regret:
+		return m.regret < than.regret
+	case m.follow != than.follow:
+		return m.follow > than.follow
+	case m.cost != than.cost:
+		return m.cost < than.cost
+	}
+	return m.load > than.load
+}
+
+// choose returns the best cell for one more pod of a class, -1 if there is
+// none.
+func (s *state) choose(c int) int {
+	class := &s.p.Classes[c]
+	best, bestMerit := -1, merit{}
+	for i := range class.Cells {
+		if s.out.Placed[c][i] >= class.Cells[i].Room || s.refusal(class, i) >= 0 {
+			continue
+		}
+		if m := s.merit(class, i); best < 0 || m.better(bestMerit) {
+			best, bestMerit = i, m
+		}
+	}
+	return best
+}
+
+func (s *state) merit(c *Class, cell int) merit {
+	m := merit{cost: c.Cells[cell].Cost}
+	for _, own := range c.Owns {
+		rule := &s.p.Rules[own.Rule]
+		d := c.at(cell, rule.Key)
+		if own.Weight > 0 {
+			m.regret += s.regret(own, rule, d)
+		}
+	}
+	for _, j := range c.Joins {
+		rule := &s.p.Rules[j.Rule]
+		d := c.at(cell, rule.Key)
+		switch {
+		case d < 0:
+		case rule.Kind == Spread && !c.owns(j.Rule):
+			m.crowd += s.rules[j.Rule].most[d]
+		case rule.Kind == Together && s.rules[j.Rule].follow != nil:
+			m.follow += s.rules[j.Rule].follow[d]
+		}
+	}
+	for i, k := range c.Keys {
+		if d := c.Cells[cell].At[i]; d >= 0 {
+			m.load += s.load[k][d]
+		}
+	}
+	return m
+}
+
+// regret is how far a domain is from what a preference asks for.
+func (s *state) regret(own Own, rule *Rule, d int) int {
+	members := 0
+	if d >= 0 {
+		members = s.rules[own.Rule].most[d]
+	}
+	if rule.Kind == Together {
+		if members > 0 {
+			return 0
+		}
+		return own.Weight
+	}
+	return own.Weight * members
+}
+
+// place counts a pod.
+func (s *state) place(c, cell int) {
+	class := &s.p.Classes[c]
+	for _, own := range class.Owns {
+		if d := class.at(cell, s.p.Rules[own.Rule].Key); d >= 0 && own.Weight == 0 {
+			s.rules[own.Rule].owners[d] += own.Count
+		}
+	}
+	for _, j := range class.Joins {
+		count := &s.rules[j.Rule]
+		d := class.at(cell, s.p.Rules[j.Rule].Key)
+		if d == None {
+			continue
+		}
+		count.most[d] += j.Count
+		count.any = true
+		if j.Unsure == nil || !j.Unsure[cell] {
+			count.least[d] += j.Count
+			if !count.sure[d] {
+				count.sure[d] = true
+				count.sureDomains++
+			}
+		}
+	}
+	for i, k := range class.Keys {
+		if d := class.Cells[cell].At[i]; d != None {
+			s.load[k][d]++
+		}
+	}
+	s.out.Placed[c][cell]++
+	if last := len(s.out.Events) - 1; last >= 0 && s.out.Events[last].Class == c && s.out.Events[last].Cell == cell {
+		s.out.Events[last].Count++
+		return
+	}
+	s.out.Events = append(s.out.Events, Event{Class: c, Cell: cell, Count: 1})
+}

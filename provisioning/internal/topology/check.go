@@ -1,0 +1,87 @@
+package topology
+
+import "math"
+
+// refusal returns the first rule that keeps a pod of a class out of a cell, -1
+// if none does.
+func (s *state) refusal(c *Class, cell int) int {
+	for _, own := range c.Owns {
+		if own.Weight > 0 {
+			continue
+		}
+		r := own.Rule
+		rule := &s.p.Rules[r]
+		d := c.at(cell, rule.Key)
+		switch rule.Kind {
+		case Spread:
+			if d == None || s.skew(c, r, d) > rule.Skew {
+				return r
+			}
+		case Together:
+			if d == None || s.rules[r].least[d] == 0 && !s.first(c) {
+				return r
+			}
+		case Apart:
+			if d != None && (s.rules[r].most[d] > 0 || !apartAlone(own, c.join(r))) {
+				return r
+			}
+		}
+	}
+	for _, j := range c.Joins {
+		rule := &s.p.Rules[j.Rule]
+		if rule.Kind != Apart {
+			continue
+		}
+		if d := c.at(cell, rule.Key); d != None && s.rules[j.Rule].owners[d] > 0 {
+			return j.Rule
+		}
+	}
+	return -1
+}
+
+// apartAlone says whether what one pod of a class stands for can be in one
+// domain under a rule that keeps owners and members apart.
+func apartAlone(own Own, join Join) bool {
+	return join.Count == 0 || own.Count == 1 && join.Count == 1 && join.Both == 1
+}
+
+// skew is how far a domain would be above the least with one more pod.
+func (s *state) skew(c *Class, r, d int) int {
+	rule, count := &s.p.Rules[r], &s.rules[r]
+	least := math.MaxInt
+	for i, counted := range rule.Counted {
+		if counted {
+			least = min(least, count.least[i])
+		}
+	}
+	if least == math.MaxInt || count.sureDomains < rule.MinDomains {
+		least = 0
+	}
+	return count.most[d] + c.join(r).Count - least
+}
+
+// first says whether a pod may be the first of all its affinities: nobody
+// matches any of them yet, and it matches them all itself.
+func (s *state) first(c *Class) bool {
+	for _, own := range c.Owns {
+		r := own.Rule
+		if own.Weight == 0 && s.p.Rules[r].Kind == Together && (s.rules[r].any || c.join(r).Count == 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// blocker returns the rule that keeps the pods of a class out of the cell that
+// still has room, -1 if no cell has.
+func (s *state) blocker(c int) int {
+	class := &s.p.Classes[c]
+	for i := range class.Cells {
+		if s.out.Placed[c][i] < class.Cells[i].Room {
+			if r := s.refusal(class, i); r >= 0 {
+				return r
+			}
+		}
+	}
+	return -1
+}

@@ -1,0 +1,158 @@
+package volume
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Attachment counts the volumes of one CSI driver that a node has to attach.
+type Attachment struct {
+	Driver string
+
+	// Own is the number of volumes that no other pod can have.
+	Own int64
+
+	// Shared names volumes that other pods may have too, sorted. On one node,
+	// each counts once for all pods.
+	Shared []string
+}
+
+// Count is the number of volumes.
+func (a Attachment) Count() int64 { return a.Own + int64(len(a.Shared)) }
+
+// Merge returns what a node has to attach for both, sorted by driver.
+// Both must be sorted likewise, and are not changed.
+func Merge(a, b []Attachment) []Attachment {
+	var out []Attachment
+	for len(a) > 0 || len(b) > 0 {
+		switch {
+		case len(b) == 0 || len(a) > 0 && a[0].Driver < b[0].Driver:
+			out = append(out, a[0].clone())
+			a = a[1:]
+		case len(a) == 0 || b[0].Driver < a[0].Driver:
+			out = append(out, b[0].clone())
+			b = b[1:]
+		default:
+			out = append(out, merge(a[0], b[0]))
+			a, b = a[1:], b[1:]
+		}
+	}
+	return out
+}
+
+func (a Attachment) clone() Attachment {
+	a.Shared = slices.Clone(a.Shared)
+	return a
+}
+
+// merge adds up two of one driver.
+func merge(a, b Attachment) Attachment {
+	shared := slices.Concat(a.Shared, b.Shared)
+	slices.Sort(shared)
+	return Attachment{b.Driver, a.Own + b.Own, slices.Compact(shared)}
+}
+
+func find(list []Attachment, driver string) Attachment {
+	i, ok := slices.BinarySearchFunc(list, driver, func(a Attachment, d string) int { return strings.Compare(a.Driver, d) })
+	if !ok {
+		return Attachment{Driver: driver}
+	}
+	return list[i]
+}
+
+// attachments collects volumes to attach.
+type attachments map[string]*Attachment
+
+func (as attachments) of(driver string) *Attachment {
+	if as[driver] == nil {
+		as[driver] = &Attachment{Driver: driver}
+	}
+	return as[driver]
+}
+
+func (as attachments) addOwn(a attached) { as.of(a.driver).Own++ }
+
+func (as attachments) addShared(a attached) {
+	of := as.of(a.driver)
+	of.Shared = append(of.Shared, a.name())
+}
+
+func (as attachments) list() []Attachment {
+	var out []Attachment
+	for _, driver := range slices.Sorted(maps.Keys(as)) {
+		a := *as[driver]
+		slices.Sort(a.Shared)
+		a.Shared = slices.Compact(a.Shared)
+		out = append(out, a)
+	}
+	return out
+}
+
+// Attached returns what a node has attached for pods that are bound to it,
+// sorted by driver. Pods that are nil or have run their course hold nothing.
+// Neither do volumes whose claim is missing, as kube-scheduler has it.
+func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
+	as := attachments{}
+	for _, pod := range pods {
+		if pod == nil || finished(pod) {
+			continue
+		}
+		for i := range pod.Spec.Volumes {
+			x.attach(as, pod, &pod.Spec.Volumes[i])
+		}
+	}
+	return as.list()
+}
+
+// finished says whether a pod has run its course and given up its volumes.
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+func (x *Index) attach(as attachments, pod *corev1.Pod, v *corev1.Volume) {
+	name, kind := claimName(pod, v)
+	if kind == inline {
+		if s, ok := inlineSource(&v.VolumeSource); ok && s.err == nil {
+			as.addShared(inlineAttachment(s))
+		}
+		return
+	}
+	c := x.claims[key(pod.Namespace, name)]
+	if c == nil {
+		return
+	}
+	if a, ok := x.attachment(c); ok && kind == ephemeral {
+		as.addOwn(a)
+	} else if ok {
+		as.addShared(a)
+	}
+}
+
+// inlineAttachment is how the driver knows a volume that stands in a pod.
+func inlineAttachment(s source) attached {
+	if s.plugin == gcePD {
+		s.handle = "/" + s.handle // its zone is not known
+	}
+	return attached{plugins[s.plugin].driver, s.handle}
+}
+
+// Claims lists the claims that a pod names in volumes of type
+// persistentVolumeClaim, as namespace, slash and name, sorted and each once.
+// A pod that is bound keeps other pods from those that are Exclusive to them.
+// A nil pod names none.
+func Claims(pod *corev1.Pod) []string {
+	if pod == nil {
+		return nil
+	}
+	var out []string
+	for i := range pod.Spec.Volumes {
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			out = append(out, key(pod.Namespace, c.ClaimName))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,96 @@
+package volume
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// candidate is a volume that exists and that a claim may yet be bound to.
+type candidate struct {
+	volume *corev1.PersistentVolume
+	size   resource.Quantity
+	affinity
+	place string // the text of the affinity
+}
+
+func (x *Index) newCandidate(v *corev1.PersistentVolume) *candidate {
+	c := &candidate{volume: v, size: v.Spec.Capacity[corev1.ResourceStorage], affinity: volumeAffinity(v, x.vocabulary)}
+	c.place = c.affinity.text()
+	return c
+}
+
+// compareCandidates puts the smallest first, as a claim takes the smallest of
+// those that match. Which of equally large ones it takes is not defined; here
+// it is the first by name.
+func compareCandidates(a, b *candidate) int {
+	return cmp.Or(compareQuantities(a.size, b.size), cmp.Compare(a.volume.Name, b.volume.Name))
+}
+
+// candidates lists the volumes that a claim may be bound to, smallest first. If
+// some are reserved for the claim it takes one of these or none, whatever their
+// labels and access modes. The error is for a selector that cannot be read.
+func (x *Index) candidates(c *corev1.PersistentVolumeClaim) (list []*candidate, err error) {
+	selector := labels.Everything()
+	if c.Spec.Selector != nil {
+		if selector, err = metav1.LabelSelectorAsSelector(c.Spec.Selector); err != nil {
+			return nil, err
+		}
+	}
+	class := x.claimClass(c)
+	for _, v := range x.reserved[key(c.Namespace, c.Name)] {
+		ref := v.volume.Spec.ClaimRef
+		if (ref.UID == "" || ref.UID == c.UID) && volumeClass(v.volume) == class && fits(c, v) {
+			list = append(list, v)
+		}
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	for _, v := range x.available[class] {
+		if fits(c, v) && selector.Matches(labels.Set(v.volume.Labels)) && offersModes(c, v.volume) {
+			list = append(list, v)
+		}
+	}
+	return list, nil
+}
+
+// fits says whether a volume is large enough for a claim and of the right kind.
+func fits(c *corev1.PersistentVolumeClaim, v *candidate) bool {
+	return compareQuantities(v.size, requested(c)) >= 0 &&
+		volumeMode(c.Spec.VolumeMode) == volumeMode(v.volume.Spec.VolumeMode) &&
+		deref(c.Spec.VolumeAttributesClassName) == deref(v.volume.Spec.VolumeAttributesClassName)
+}
+
+// offersModes says whether a volume can be accessed in all ways that a claim
+// asks for.
+func offersModes(c *corev1.PersistentVolumeClaim, v *corev1.PersistentVolume) bool {
+	for _, mode := range c.Spec.AccessModes {
+		if !slices.Contains(v.Spec.AccessModes, mode) {
+			return false
+		}
+	}
+	return true
+}
+
+func requested(c *corev1.PersistentVolumeClaim) resource.Quantity {
+	return c.Spec.Resources.Requests[corev1.ResourceStorage]
+}
+
+func volumeMode(m *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
+	if m == nil {
+		return corev1.PersistentVolumeFilesystem
+	}
+	return *m
+}
+
+func deref(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}

@@ -1,0 +1,80 @@
+package volume
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Disk is a disk that a pod names itself, without a claim.
+type Disk struct {
+	Name     string // with the kind of disk first
+	ReadOnly bool   // the pod only reads it, and it can be read by many
+}
+
+// Disks lists the disks of a pod that pods on one node may not have in common:
+// EBS volumes, GCE persistent disks, iSCSI targets, and Ceph images under each
+// of their monitors. They are sorted, and each is there once for each way of
+// use. A nil pod has none.
+func Disks(pod *corev1.Pod) []Disk {
+	if pod == nil {
+		return nil
+	}
+	var out []Disk
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if d := v.AWSElasticBlockStore; d != nil {
+			out = append(out, Disk{Name: diskName("ebs", d.VolumeID)})
+		}
+		if d := v.GCEPersistentDisk; d != nil {
+			out = append(out, Disk{diskName("gce-pd", d.PDName), d.ReadOnly})
+		}
+		if d := v.ISCSI; d != nil {
+			out = append(out, Disk{diskName("iscsi", d.IQN), d.ReadOnly})
+		}
+		if d := v.RBD; d != nil {
+			for _, monitor := range d.CephMonitors {
+				out = append(out, Disk{diskName("rbd", monitor, d.RBDPool, d.RBDImage), d.ReadOnly})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Disk) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), compareBool(a.ReadOnly, b.ReadOnly))
+	})
+	return slices.Compact(out)
+}
+
+// diskName keeps parts apart by a byte that no name has in it.
+func diskName(parts ...string) string { return strings.Join(parts, "\x00") }
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// Conflict says whether pods with these disks must not be on one node: they
+// have a disk in common and not both only read it. The disks must be sorted, as
+// those of Disks are.
+func Conflict(a, b []Disk) bool {
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Name < b[0].Name:
+			a = a[1:]
+		case b[0].Name < a[0].Name:
+			b = b[1:]
+		case !a[0].ReadOnly || !b[0].ReadOnly:
+			// Written use is sorted first, so that it is met first.
+			return true
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package volume_test
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
+)
+
+// A pod has a disk in one of two zones and gets another where it is placed.
+func Example() {
+	x, err := volume.New(objects(
+		claimOf("data", "fast", boundTo("disk-1")),
+		volumeOf("disk-1", "fast", csi(ebs, "vol-1"), on("zone in (a, b)")),
+		claimOf("log", "fast"),
+		classOf("fast", ebs, allowed("zone", "b", "c")),
+		csiNodeOf("node-1", counted(ebs, 2)),
+	), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	needs, err := x.Of(podOf("data", "log"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("a new node:", needs.Alternatives[0])
+	fmt.Println("node-1:", x.Admits(&needs, "node-1", map[string]string{"topology.kubernetes.io/zone": "a"}))
+	fmt.Println("to attach:", needs.Attach[0].Count())
+	// Output:
+	// a new node: topology.kubernetes.io/zone = b
+	// node-1: false
+	// to attach: 2
+}
+
+func ExampleNew() {
+	_, err := volume.New(volume.Objects{Classes: []*storagev1.StorageClass{nil, {}}}, nil)
+	fmt.Println(err)
+	// Output:
+	// Classes[0]: is nil; leave it out
+	// Classes[1]: metadata.name: is empty; objects are told apart by their names
+}
+
+func ExampleIndex_Of_conflict() {
+	x, _ := volume.New(objects(
+		claimOf("data", "fast", boundTo("disk-1")), volumeOf("disk-1", "fast", on("zone = a")),
+		claimOf("log", "fast", boundTo("disk-2")), volumeOf("disk-2", "fast", on("zone = b")),
+	), nil)
+	_, err := x.Of(podOf("data", "log"))
+	fmt.Println(strings.ReplaceAll(err.Error(), "; ", ";\n"))
+	// Output:
+	// PersistentVolumeClaim "shop/log" asks for topology.kubernetes.io/zone = b, which no node can have that serves PersistentVolumeClaim "shop/data" too;
+	// move the volumes to where one node can reach all
+}
+
+// A node has room for two volumes and has one.
+func ExampleIndex_Excess() {
+	x, _ := volume.New(objects(
+		claimOf("data", "fast", boundTo("disk-1")), volumeOf("disk-1", "fast", csi(ebs, "vol-1")),
+		classOf("fast", ebs), claimOf("log", "fast"), claimOf("tmp", "fast"), csiNodeOf("node-1", counted(ebs, 2)),
+	), nil)
+	attached := x.Attached(podOf("data"))
+	for _, pod := range []*corev1.Pod{podOf("data", "log"), podOf("log", "tmp")} {
+		needs, _ := x.Of(pod)
+		fmt.Println(x.Excess("node-1", attached, needs.Attach, nil))
+	}
+	// Output:
+	// []
+	// [{ebs.csi.aws.com 3 2}]
+}
+
+func ExampleIndex_Limit() {
+	x, _ := volume.New(objects(csiNodeOf("node-1", counted(ebs, 25), storagev1.CSINodeDriver{Name: "efs.csi.aws.com"})), nil)
+	for _, driver := range []string{ebs, "efs.csi.aws.com", "pd.csi.storage.gke.io"} {
+		n, state := x.Limit("node-1", driver)
+		switch state {
+		case volume.LimitCounted:
+			fmt.Println(driver, n)
+		case volume.LimitUnbounded:
+			fmt.Println(driver, "any number")
+		case volume.LimitUnpublished:
+			fmt.Println(driver, "ask the instance type")
+		}
+	}
+	// Output:
+	// ebs.csi.aws.com 25
+	// efs.csi.aws.com any number
+	// pd.csi.storage.gke.io ask the instance type
+}
+
+// Pods with ephemeral volumes of one template are alike, so that their Needs
+// are worked out once.
+func ExampleIndex_Key() {
+	x, _ := volume.New(objects(classOf("fast", ebs)), nil)
+	fmt.Println(x.Key(ephemeralPod("web-1", "fast")) == x.Key(ephemeralPod("web-2", "fast")))
+	// Output: true
+}
+
+// Pods of a StatefulSet each have a claim; nobody else has.
+func ExampleNeeds_Private() {
+	x, _ := volume.New(objects(classOf("fast", ebs), claimOf("data-0", "fast"), claimOf("data-1", "fast")), nil)
+	a, _ := x.Of(podOf("data-0"))
+	b, _ := x.Of(podOf("data-1"))
+	fmt.Println(a.Key() == b.Key())
+	alone := func(string) bool { return false }
+	a, b = a.Private(alone), b.Private(alone)
+	fmt.Println(a.Key() == b.Key(), a.Attach)
+	// Output:
+	// false
+	// true [{ebs.csi.aws.com 1 []}]
+}
+
+func ExampleConflict() {
+	disk := corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}
+	pod := func(name string) *corev1.Pod {
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       corev1.PodSpec{Volumes: []corev1.Volume{{Name: "disk", VolumeSource: disk}}},
+		}
+	}
+	fmt.Println(volume.Conflict(volume.Disks(pod("a")), volume.Disks(pod("b"))))
+	// Output: true
+}
+
+func ExampleClaims() {
+	fmt.Println(volume.Claims(podOf("log", "data", "log")))
+	// Output: [shop/data shop/log]
+}
+
+func ExampleMerge() {
+	web := []volume.Attachment{{Driver: "d", Own: 1, Shared: []string{"d/common"}}}
+	fmt.Println(volume.Merge(web, web))
+	// Output: [{d 2 [d/common]}]
+}

@@ -1,0 +1,226 @@
+package volume
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// maxSteps bounds the combinations of volumes that are looked at for one pod,
+// each counted by its labels. Volumes ask for a zone or a host, so that
+// combinations fall together quickly; only labels of many kinds, or three claims
+// for the disks of tens of thousands of hosts, come near the bound.
+const maxSteps = 1 << 18
+
+// factor is what one claim asks for: one of the sets, or a set of one of the
+// groups together with a volume of it.
+type factor struct {
+	id     string // the claim
+	sets   []requirements.Set
+	groups []group
+}
+
+// group is a number of volumes in the same place.
+type group struct {
+	sets    []requirements.Set
+	members []*candidate // in the order they are taken
+}
+
+// combination is a way to serve some claims: on nodes that satisfy the set,
+// with the volumes used, which are sorted by name.
+type combination struct {
+	set  requirements.Set
+	used []string
+}
+
+// factorsOf groups the candidates of claims by their place.
+func factorsOf(claims []unbound) []factor {
+	var out []factor
+	for _, u := range claims {
+		f := factor{id: u.id}
+		if u.made != nil {
+			f.sets = u.made.launch
+		}
+		at := map[string]int{}
+		for _, c := range u.candidates {
+			i, ok := at[c.place]
+			if !ok {
+				i = len(f.groups)
+				at[c.place] = i
+				f.groups = append(f.groups, group{sets: c.launch})
+			}
+			f.groups[i].members = append(f.groups[i].members, c)
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// product lists what all factors ask for together: every Set of labels that
+// satisfies one choice of each. It fails if there is none.
+func product(factors []factor) ([]requirements.Set, error) {
+	have := []combination{{}}
+	steps := 0
+	for i := range factors {
+		f := &factors[i]
+		next := &combinations{seen: map[string]bool{}, last: i == len(factors)-1}
+		byHost, elsewhere := f.hosts()
+		for _, c := range have {
+			for _, s := range f.sets {
+				next.add(c.set.Intersect(s), c.used)
+			}
+			groups := elsewhere
+			host, pinned := hostOf(c.set)
+			if pinned {
+				groups = slices.Concat(elsewhere, byHost[host])
+			} else if len(byHost) > 0 {
+				groups = allGroups(len(f.groups))
+			}
+			for _, g := range groups {
+				next.addGroup(c, &f.groups[g])
+			}
+			if steps += (1 + c.set.Len()) * (1 + len(f.sets) + len(groups)); steps > maxSteps {
+				return nil, fmt.Errorf("%s and the claims before it can be served by too many combinations of volumes; "+
+					"give the claims selectors, or volumes of their own", f.id)
+			}
+		}
+		if len(next.list) == 0 {
+			return nil, conflict(factors[:i+1])
+		}
+		have = next.list
+	}
+	sets := make([]requirements.Set, len(have))
+	for i, c := range have {
+		sets[i] = c.set
+	}
+	return sets, nil
+}
+
+// hosts sorts out the groups that are on one host each. Most static volumes are
+// local disks, and looking at those of other hosts would make the work of a pod
+// with two claims quadratic in the size of the cluster.
+func (f *factor) hosts() (byHost map[string][]int, elsewhere []int) {
+	byHost = map[string][]int{}
+	for i := range f.groups {
+		if sets := f.groups[i].sets; len(sets) == 1 {
+			if host, ok := hostOf(sets[0]); ok {
+				byHost[host] = append(byHost[host], i)
+				continue
+			}
+		}
+		elsewhere = append(elsewhere, i)
+	}
+	return byHost, elsewhere
+}
+
+// hostOf is the one host name that a Set admits.
+func hostOf(s requirements.Set) (string, bool) {
+	r, ok := s.Get(corev1.LabelHostname)
+	if !ok || r.AllowsAbsent() {
+		return "", false
+	}
+	values, finite := r.Values()
+	if !finite || len(values) != 1 {
+		return "", false
+	}
+	return values[0], true
+}
+
+func allGroups(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// combinations are all different.
+type combinations struct {
+	list []combination
+	seen map[string]bool
+	last bool // no claim comes after, and what volumes are used is no matter
+}
+
+func (cs *combinations) add(set requirements.Set, used []string) {
+	if set.Impossible() {
+		return
+	}
+	if cs.last {
+		used = nil
+	}
+	text := set.String()
+	for _, name := range used {
+		text += strconv.Quote(name)
+	}
+	if !cs.seen[text] {
+		cs.seen[text] = true
+		cs.list = append(cs.list, combination{set, used})
+	}
+}
+
+// addGroup adds to a combination the first volume of a group that is not used.
+func (cs *combinations) addGroup(c combination, g *group) {
+	for _, m := range g.members {
+		at, used := slices.BinarySearch(c.used, m.volume.Name)
+		if used {
+			continue
+		}
+		var with []string
+		if !cs.last {
+			with = slices.Insert(slices.Clone(c.used), at, m.volume.Name)
+		}
+		for _, s := range g.sets {
+			cs.add(c.set.Intersect(s), with)
+		}
+		return
+	}
+}
+
+// cross adds a demand to each of several sets.
+func cross(sets []requirements.Set, with requirements.Set) []requirements.Set {
+	out := make([]requirements.Set, len(sets))
+	for i, s := range sets {
+		out[i] = s.Intersect(with)
+	}
+	return out
+}
+
+// conflict says that no node can serve the last factor along with the others.
+func conflict(factors []factor) error {
+	last := &factors[len(factors)-1]
+	var before []string
+	for i := range factors[:len(factors)-1] {
+		before = append(before, factors[i].id)
+	}
+	if len(before) == 0 {
+		return fmt.Errorf("%s asks for %s, which no node can have; correct the labels or the node affinity of its volume", last.id, last.asks())
+	}
+	return fmt.Errorf("%s asks for %s, which no node can have that serves %s too; move the volumes to where one node can reach all",
+		last.id, last.asks(), strings.Join(before, " and "))
+}
+
+// asks shows the first few things that a claim asks for.
+func (f *factor) asks() string {
+	sets := slices.Clone(f.sets)
+	for i := range f.groups {
+		sets = append(sets, f.groups[i].sets...)
+	}
+	const shown = 3
+	var out []string
+	for _, s := range sets[:min(shown, len(sets))] {
+		if text := s.String(); text == "" {
+			out = append(out, "a volume of its own")
+		} else {
+			out = append(out, text)
+		}
+	}
+	if more := len(sets) - shown; more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(out, ", or ")
+}

@@ -1,0 +1,52 @@
+package volume
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Quantities are compared exactly between these, and by their first digits
+// beyond. A comparison that is exact writes out powers of ten, which takes for
+// ever with the exponent of a quantity such as 1E2147483647, and nobody has a
+// volume of that size.
+const (
+	leastExact = 1e-10
+	mostExact  = 1e19
+)
+
+// compareQuantities takes copies, because a comparison may change how a quantity
+// is held.
+func compareQuantities(a, b resource.Quantity) int {
+	x, y := approximate(&a), approximate(&b)
+	larger := max(math.Abs(x), math.Abs(y))
+	if x == y && (larger == 0 || larger < leastExact || larger > mostExact) {
+		return 0
+	}
+	if larger > mostExact || math.Abs(x-y) > larger*1e-9 || larger < leastExact {
+		return cmp.Compare(x, y)
+	}
+	return a.Cmp(b)
+}
+
+// approximate is never NaN.
+func approximate(q *resource.Quantity) float64 {
+	x := q.AsApproximateFloat64()
+	if math.IsNaN(x) {
+		return 0 // zero times a power of ten that is too large for a float
+	}
+	return x
+}
+
+// quantityText shows a quantity, exactly if that can be done in a few digits.
+func quantityText(q resource.Quantity) string {
+	x := approximate(&q)
+	if size := math.Abs(x); size == 0 {
+		return "0"
+	} else if size < leastExact || size > mostExact {
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return q.String()
+}

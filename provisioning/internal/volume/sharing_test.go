@@ -1,0 +1,146 @@
+package volume_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
+)
+
+func gce(name string, readOnly bool) corev1.VolumeSource {
+	return corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}}
+}
+
+func TestConflict(t *testing.T) {
+	disk := func(id string) corev1.VolumeSource {
+		return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id, ReadOnly: true}}
+	}
+	iscsi := func(iqn string, readOnly bool) corev1.VolumeSource {
+		return corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: iqn, ReadOnly: readOnly}}
+	}
+	rbd := func(image string, readOnly bool, monitors ...string) corev1.VolumeSource {
+		return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: "p", RBDImage: image, ReadOnly: readOnly}}
+	}
+	for name, tc := range map[string]struct {
+		a, b []corev1.VolumeSource
+		want bool
+	}{
+		"nothing":                      {nil, nil, false},
+		"same EBS volume":              {[]corev1.VolumeSource{disk("vol-1")}, []corev1.VolumeSource{disk("vol-0"), disk("vol-1")}, true},
+		"other EBS volumes":            {[]corev1.VolumeSource{disk("vol-1")}, []corev1.VolumeSource{disk("vol-2")}, false},
+		"both read":                    {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", true)}, false},
+		"one writes":                   {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", false)}, true},
+		"other writes":                 {[]corev1.VolumeSource{gce("d", false)}, []corev1.VolumeSource{gce("d", true)}, true},
+		"one reads and writes":         {[]corev1.VolumeSource{gce("d", true), gce("d", false)}, []corev1.VolumeSource{gce("d", true)}, true},
+		"other reads and writes":       {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", true), gce("d", false)}, true},
+		"kinds are apart":              {[]corev1.VolumeSource{gce("d", false)}, []corev1.VolumeSource{iscsi("d", false)}, false},
+		"same target":                  {[]corev1.VolumeSource{iscsi("d", false)}, []corev1.VolumeSource{iscsi("d", true)}, true},
+		"targets read":                 {[]corev1.VolumeSource{iscsi("d", true)}, []corev1.VolumeSource{iscsi("d", true)}, false},
+		"image by one of the monitors": {[]corev1.VolumeSource{rbd("i", false, "m1", "m2")}, []corev1.VolumeSource{rbd("i", true, "m2", "m3")}, true},
+		"other monitors":               {[]corev1.VolumeSource{rbd("i", false, "m1")}, []corev1.VolumeSource{rbd("i", false, "m2")}, false},
+		"other image":                  {[]corev1.VolumeSource{rbd("i", false, "m1")}, []corev1.VolumeSource{rbd("j", false, "m1")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := volume.Disks(inlinePod(tc.a...)), volume.Disks(inlinePod(tc.b...))
+			require.Equal(t, tc.want, volume.Conflict(a, b))
+			require.Equal(t, tc.want, volume.Conflict(b, a))
+		})
+	}
+	require.Empty(t, volume.Disks(nil))
+	require.Len(t, volume.Disks(inlinePod(gce("d", true), gce("d", true), gce("e", true))), 2)
+}
+
+func onePod(c *corev1.PersistentVolumeClaim) {
+	c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
+}
+
+func TestExclusiveAndUnbound(t *testing.T) {
+	x := indexOf(t, classOf("fast", ebs), claimOf("b", "fast", onePod), claimOf("a", "fast", onePod, boundTo("v")),
+		claimOf("c", "fast"), volumeOf("v", "fast"), claimOf("web-scratch", "fast", onePod, ownedBy("web")))
+	pod := podOf("c", "b", "a", "b")
+	pod.Spec.Volumes = append(pod.Spec.Volumes, ephemeralPod("web", "fast").Spec.Volumes...)
+	n, err := x.Of(pod)
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop/a", "shop/b"}, n.Exclusive)
+	require.Equal(t, []string{"shop/b", "shop/c"}, n.Unbound)
+	require.Equal(t, []string{"shop/a", "shop/b", "shop/c"}, volume.Claims(pod))
+	require.Empty(t, volume.Claims(nil))
+}
+
+func TestFaultyPodKeepsTheRest(t *testing.T) {
+	x := indexOf(t, claimOf("data", "fast", boundTo("v"), onePod), volumeOf("v", "fast", csi(ebs, "vol-1")))
+	n, err := x.Of(podOf("data", "missing"))
+	require.Error(t, err)
+	require.Equal(t, []volume.Attachment{{Driver: ebs, Shared: []string{ebs + "/vol-1"}}}, n.Attach)
+	require.Equal(t, []string{"shop/data"}, n.Exclusive)
+}
+
+// Pods of a StatefulSet come to the same once it is known that nobody else has
+// their volumes.
+func TestPrivate(t *testing.T) {
+	x := indexOf(t, classOf("fast", ebs), claimOf("data-0", "fast", onePod), claimOf("data-1", "fast", onePod),
+		claimOf("all", "fast", boundTo("v")), volumeOf("v", "fast", csi(ebs, "vol-1")))
+	pods := []*corev1.Pod{podOf("data-0", "all"), podOf("data-1", "all")}
+	for i, p := range pods {
+		p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d", VolumeSource: gce([]string{"d0", "d1"}[i], false)})
+	}
+	count := map[string]int{}
+	var needs []volume.Needs
+	for _, p := range pods {
+		n, err := x.Of(p)
+		require.NoError(t, err)
+		for _, name := range n.Names() {
+			count[name]++
+		}
+		needs = append(needs, n)
+	}
+	require.NotEqual(t, needs[0].Key(), needs[1].Key())
+	shared := func(name string) bool { return count[name] > 1 }
+	before := needs[0].Key()
+	a, b := needs[0].Private(shared), needs[1].Private(shared)
+	require.Equal(t, a.Key(), b.Key())
+	require.Equal(t, before, needs[0].Key(), "the Needs themselves stay")
+	require.Equal(t, []volume.Attachment{
+		{Driver: ebs, Own: 1, Shared: []string{ebs + "/vol-1"}},
+		{Driver: "pd.csi.storage.gke.io", Own: 1, Shared: []string{}},
+	}, a.Attach)
+	require.Empty(t, a.Exclusive)
+	require.Empty(t, a.Unbound)
+	require.Empty(t, a.Disks)
+	require.Equal(t, needs[0].Key(), ptr(needs[0].Private(func(string) bool { return true })).Key())
+}
+
+func TestHolds(t *testing.T) {
+	x := indexOf(t, classOf("fast", ebs), claimOf("data", "fast"))
+	pod := podOf("data")
+	n, err := x.Of(pod)
+	require.NoError(t, err)
+	require.Equal(t, n.Names(), x.Holds(pod))
+	require.Equal(t, []string{ebs + "/claim/shop/data", "shop/data"}, x.Holds(pod))
+	pod.Status.Phase = corev1.PodFailed
+	require.Empty(t, x.Holds(pod))
+	require.Empty(t, x.Holds(nil))
+}
+
+func TestKey(t *testing.T) {
+	x := indexOf(t, classOf("fast", ebs), claimOf("api-scratch", "fast", ownedBy("api")))
+	a, b := ephemeralPod("web-1", "fast"), ephemeralPod("web-2", "fast")
+	require.Equal(t, x.Key(a), x.Key(b), "made from one template")
+	na, err := x.Of(a)
+	require.NoError(t, err)
+	nb, err := x.Of(b)
+	require.NoError(t, err)
+	require.Equal(t, na.Key(), nb.Key())
+	require.NotEqual(t, x.Key(a), x.Key(ephemeralPod("api", "fast")), "its claim is there")
+	require.NotEqual(t, x.Key(a), x.Key(ephemeralPod("web-1", "slow")))
+	require.Equal(t, x.Key(podOf("data")), x.Key(podOf("data")))
+	require.NotEqual(t, x.Key(podOf("data")), x.Key(podOf("log")))
+	require.NotEqual(t, x.Key(inlinePod(gce("d", true))), x.Key(inlinePod(gce("d", false))))
+	noTemplate := ephemeralPod("web-1", "fast")
+	noTemplate.Spec.Volumes[0].Ephemeral.VolumeClaimTemplate = nil
+	require.NotEqual(t, x.Key(a), x.Key(noTemplate))
+	require.Empty(t, x.Key(podOf()))
+	require.NotEmpty(t, x.Key(nil), "a nil pod is no pod without volumes")
+}

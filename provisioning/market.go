@@ -1,0 +1,45 @@
+package provisioning
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// market is what can be bought: the pools with their options, overlays applied.
+// It knows no pods and no nodes, so problems that differ in those share it. It
+// is immutable.
+type market struct {
+	pools    []pool
+	domains  *domains
+	overlays []cloudprovider.OverlayStatus
+}
+
+// newMarket reads the pools and their catalogs and reports what is wrong with
+// them.
+func newMarket(in *Input, v *requirements.Vocabulary, f *faults) *market {
+	before := len(f.list)
+	types, overlays, err := cloudprovider.ApplyOverlays(in.Overlays, in.NodePools, in.InstanceTypes, v)
+	if err != nil {
+		f.split("Overlays", err)
+		types = in.InstanceTypes
+	}
+	adjusted := *in
+	adjusted.InstanceTypes = types
+	m := &market{pools: newPools(&adjusted, v, f), overlays: overlays}
+	checkTypes(m.pools, f)
+	if len(f.list) == before {
+		m.domains = newDomains(v, m.pools, newOptions(m.pools))
+	}
+	return m
+}
+
+// take returns the pools for a problem of its own to work with.
+func (m *market) take() []pool {
+	out := slices.Clone(m.pools)
+	for i := range out {
+		out[i].options = slices.Clone(out[i].options)
+	}
+	return out
+}

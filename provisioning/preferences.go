@@ -1,0 +1,250 @@
+package provisioning
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// wishes are the soft constraints of a class, as far as they are worth what
+// they cost.
+type wishes struct {
+	// options are those that the class prefers, nil if it has no preference.
+	options bitset.Set
+	// spans and cells are the labels over which the class is rather spread or
+	// kept together or apart, and where it may go at a price that is worth it.
+	spans []string
+	cells []topology.Cell
+}
+
+// weighPreferences works out the wishes of all classes. Each costs what it
+// costs on paper: a share of a node, as if nodes could be bought in pieces. It
+// takes O(options) for each class that has any.
+func (p *Problem) weighPreferences() {
+	p.wishes = make([]wishes, len(p.classes))
+	large := math.NaN()
+	for c := range p.classes {
+		class := &p.classes[c]
+		if class.refusal != nil {
+			continue
+		}
+		fitting := p.admission.lowered(c)
+		if fitting.Empty() {
+			continue
+		}
+		if class.noSpot {
+			if fitting = p.steadyOptions(fitting); fitting.Empty() {
+				continue
+			}
+			p.wishes[c].options = fitting
+		}
+		if p.opts.Preferences == Ignore {
+			continue
+		}
+		if preferred := p.preferredOptions(c, fitting); preferred != nil {
+			p.wishes[c].options = preferred
+		}
+		d := &p.rules.duties[c]
+		if len(d.soft) == 0 || d.phase != atWill {
+			continue
+		}
+		if math.IsNaN(large) {
+			large = p.sizeOnPaper()
+		}
+		p.spreadWishes(c, fitting, large)
+	}
+}
+
+// leastNodes is how many nodes there must be for each domain that pods are
+// spread over for the sake of a preference: the last node of each is on
+// average half empty.
+const leastNodes = 10
+
+// spreadWishes works out over which domains the preferences of a class are
+// worth their price. In a plan of few nodes none is.
+func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64) {
+	d := &p.rules.duties[c]
+	if p.wishes[c].options != nil {
+		fitting = fitting.Clone()
+		fitting.And(p.wishes[c].options)
+	}
+	heaviest := 0
+	var spans duty
+	for _, r := range d.soft {
+		heaviest = max(heaviest, p.rules.domain[r].term.weight)
+		spans.span(p.rules.domain[r].key)
+	}
+	keys := p.table.numbers(spans.spans)
+	if slices.Contains(keys, -1) {
+		return
+	}
+	var cells []topology.Cell
+	p.finder.product(keys, nil, fitting, &cells)
+	cheapest := math.Inf(1)
+	for i := range cells {
+		cells[i].Cost = p.rate(c, p.finder.within(keys, cells[i].At, fitting))
+		cheapest = min(cheapest, cells[i].Cost)
+	}
+	limit := cheapest * (1 + p.opts.PreferenceCost*float64(heaviest)/100)
+	cells = slices.DeleteFunc(cells, func(cell topology.Cell) bool { return cell.Cost > limit || slices.Contains(cell.At, topology.None) })
+	if len(cells) < 2 || large < float64(leastNodes*len(cells)) {
+		return
+	}
+	p.wishes[c].spans = spans.spans
+	p.wishes[c].cells = p.finder.addNodes(keys, cells, func(node int) bool {
+		n := &p.nodes[node]
+		return p.admits(c, n) && within(p.requests[c], n.free)
+	})
+}
+
+// preferredOptions returns the options that satisfy most of what a class
+// prefers of its node and are worth their price; nil if it is indifferent.
+func (p *Problem) preferredOptions(c int, fitting bitset.Set) bitset.Set {
+	scores, most := p.scores(c, fitting)
+	if most == 0 {
+		return nil
+	}
+	base := p.rate(c, fitting)
+	cheap := 0 // the best score at the lowest rate
+	for o := range fitting.All() {
+		if p.rateOf(c, o) <= base*(1+1e-9) {
+			cheap = max(cheap, scores[o])
+		}
+	}
+	var levels []int
+	for o := range fitting.All() {
+		if s := scores[o]; s > 0 && !slices.Contains(levels, s) {
+			levels = append(levels, s)
+		}
+	}
+	slices.Sort(levels)
+	for _, level := range slices.Backward(levels) {
+		here := fitting.Clone()
+		for o := range fitting.All() {
+			if scores[o] < level {
+				here.Remove(o)
+			}
+		}
+		if p.rate(c, here) <= base*(1+p.opts.PreferenceCost*float64(max(level-cheap, 0))/100) {
+			return here
+		}
+	}
+	return nil
+}
+
+// preferNoSchedule is the weight of a taint that pods would rather not have.
+const preferNoSchedule = 100
+
+// scores sums up, by option, the weights of the preferences that it satisfies.
+func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most int) {
+	class := &p.classes[c]
+	scores = map[int]int{}
+	add := func(here bitset.Set, weight int) {
+		here.And(fitting)
+		for o := range here.All() {
+			scores[o] += weight
+			most = max(most, scores[o])
+		}
+	}
+	for _, pref := range class.preferences {
+		if pref.NodeNames == nil {
+			here := bitset.New(p.admission.domains.total)
+			anywhere := *class
+			anywhere.tolerations = tolerateAll
+			p.admission.addOptions(here, &anywhere, pref.Alternative)
+			add(here, int(pref.Weight))
+		}
+	}
+	shunned := false
+	for i := range p.pools {
+		shunned = shunned || len(untolerated(softTaints(p.pools[i].object.Spec.Template.Spec.Taints), class.tolerations)) > 0
+	}
+	for i := range p.pools {
+		pl := &p.pools[i]
+		if shunned && len(untolerated(softTaints(pl.object.Spec.Template.Spec.Taints), class.tolerations)) == 0 {
+			here := bitset.New(p.admission.domains.total)
+			here.AddRange(pl.first, pl.first+len(pl.options))
+			add(here, preferNoSchedule)
+		}
+	}
+	return scores, most
+}
+
+// softTaints are those that pods would rather not have.
+func softTaints(taints []corev1.Taint) []corev1.Taint {
+	var soft []corev1.Taint
+	for _, t := range taints {
+		if t.Effect == corev1.TaintEffectPreferNoSchedule {
+			soft = append(soft, t)
+		}
+	}
+	return soft
+}
+
+// rate is what a pod of a class costs on paper at the best of some options.
+func (p *Problem) rate(c int, options bitset.Set) float64 {
+	best := math.Inf(1)
+	for o := range options.All() {
+		best = min(best, p.rateOf(c, o))
+	}
+	return best
+}
+
+// rateOf is what a pod of a class costs on paper at one option: its largest
+// share of any resource, of the price.
+func (p *Problem) rateOf(c, option int) float64 {
+	o := p.option(option)
+	share := 0.0
+	for r, want := range p.requests[c] {
+		if want > 0 && o.capacity[r] > 0 {
+			share = max(share, float64(want)/float64(o.capacity[r]))
+		}
+	}
+	return share * o.Offering.Price
+}
+
+// option returns an option by its number among those of all pools.
+func (p *Problem) option(number int) *option {
+	i, _ := slices.BinarySearchFunc(p.pools, number, func(pl pool, number int) int {
+		switch {
+		case number < pl.first:
+			return 1
+		case number >= pl.first+len(pl.options):
+			return -1
+		}
+		return 0
+	})
+	return &p.pools[i].options[number-p.pools[i].first]
+}
+
+// sizeOnPaper is how many nodes all pods come to if each class takes its share
+// of the option that is best for it.
+func (p *Problem) sizeOnPaper() float64 {
+	sum := 0.0
+	for c := range p.classes {
+		if p.classes[c].refusal != nil {
+			continue
+		}
+		best, at := math.Inf(1), -1
+		for o := range p.admission.lowered(c).All() {
+			if rate := p.rateOf(c, o); rate < best {
+				best, at = rate, o
+			}
+		}
+		if at < 0 {
+			continue
+		}
+		share := 0.0
+		for r, want := range p.requests[c] {
+			if capacity := p.option(at).capacity[r]; want > 0 && capacity > 0 {
+				share = max(share, float64(want)/float64(capacity))
+			}
+		}
+		sum += share * float64(len(p.classes[c].pods))
+	}
+	return sum
+}

@@ -1,0 +1,186 @@
+package provisioning
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// stage is a problem with its domains assigned: each class in parts, one for
+// each cell, and parts that are alike to the packer in lots.
+type stage struct {
+	orders
+	units    []unit // that domains are assigned to, in the order of service
+	problem  *topology.Problem
+	assigned *topology.Result
+	bundler  *bundler
+	kinds    map[string]int32 // of classes, by set of options
+
+	parts       []part  // those that the packer sees one by one first
+	single      int     // how many these are
+	bundleParts [][]int // by bundle
+	fixedParts  []int   // by fixed pods; -1 if no cell takes them
+	lots        []lot
+	packer      *pack.Packer
+}
+
+// part is the pods of a class that are to be in one cell, or anywhere.
+type part struct {
+	class int
+	unit  int // index into stage.units, -1 for pods that go anywhere
+	cell  int // of that unit
+	count int
+	pin   requirements.Set
+}
+
+// lot is what the packer sees as one class.
+type lot struct {
+	parts   []int
+	units   []int              // for a bundle: how many pods of each part go together
+	sources []requirements.Set // by variant: what it asks for, as far as that is certain
+}
+
+// orders are what is known from stages before.
+type orders struct {
+	// rooms bounds, by unit and cell, how many pods go to a cell; nil sets no
+	// bounds.
+	rooms [][]int
+	// strays are, by domain rule, domains that nodes for other pods bring
+	// along: pods to be spread may not be able to go there, but
+	// kube-scheduler counts them.
+	strays [][]bool
+	// firm are classes whose preferences are given up, as pods of them found no
+	// place.
+	firm map[int]bool
+	// urgent puts pods of higher priority first, whatever it costs.
+	urgent bool
+}
+
+// newStage assigns domains and lowers the parts.
+func (p *Problem) newStage(o orders) *stage {
+	s := &stage{orders: o, kinds: map[string]int32{}}
+	left := make([]int, len(p.classes))
+	for c := range p.classes {
+		if p.classes[c].refusal == nil {
+			left[c] = len(p.classes[c].pods)
+		}
+	}
+	s.bundler = newBundler(p, left)
+	s.units = p.units(s.bundler, left, o.firm)
+	if s.problem = s.state(p); len(s.units) > 0 {
+		s.assigned = topology.Assign(s.problem)
+	}
+	s.split(p, left)
+	s.lower(p)
+	return s
+}
+
+// split divides classes into parts: what has a cell goes there, what has no
+// constraint goes anywhere, and what no cell takes is no part of any.
+func (s *stage) split(p *Problem, left []int) {
+	for u := range s.units {
+		if s.units[u].bundle < 0 && s.units[u].fixed < 0 {
+			left[s.units[u].members[0].class] -= s.units[u].count
+			if s.units[u].leads {
+				left[s.units[u].members[0].class] += s.assigned.Blocked[u]
+			}
+			s.parts = append(s.parts, s.partsOf(p, u)...)
+		}
+	}
+	for c, n := range left {
+		if n > 0 {
+			s.parts = append(s.parts, part{class: c, unit: -1, count: n})
+		}
+	}
+	slices.SortStableFunc(s.parts, func(a, b part) int { return cmp.Compare(a.class, b.class) })
+	s.single = len(s.parts)
+	s.addBundles(p)
+	s.addFixed(p)
+}
+
+// partsOf lists the parts of a unit: for each cell that takes some of its pods,
+// one for each of its classes.
+func (s *stage) partsOf(p *Problem, u int) []part {
+	var out []part
+	for cell, n := range s.assigned.Placed[u] {
+		if n == 0 {
+			continue
+		}
+		pin := s.pin(p, u, cell)
+		for _, m := range s.units[u].members {
+			out = append(out, part{class: m.class, unit: u, cell: cell, count: n * m.count, pin: pin})
+		}
+	}
+	return out
+}
+
+// addBundles adds the parts of bundles.
+func (s *stage) addBundles(p *Problem) {
+	unit := slices.Repeat([]int{-1}, len(s.bundler.bundles))
+	for u := range s.units {
+		if i := s.units[u].bundle; i >= 0 {
+			unit[i] = u
+		}
+	}
+	s.bundleParts = make([][]int, len(unit))
+	for i, u := range unit {
+		var parts []part
+		if u >= 0 {
+			parts = s.partsOf(p, u)
+		} else {
+			for _, m := range s.bundler.bundles[i].members {
+				parts = append(parts, part{class: m.class, unit: -1, count: m.count})
+			}
+		}
+		for _, part := range parts {
+			s.bundleParts[i] = append(s.bundleParts[i], len(s.parts))
+			s.parts = append(s.parts, part)
+		}
+	}
+}
+
+// addFixed adds the parts of pods that can only go to one node.
+func (s *stage) addFixed(p *Problem) {
+	s.fixedParts = slices.Repeat([]int{-1}, len(s.bundler.fixed))
+	for i, f := range s.bundler.fixed {
+		parts := []part{{class: f.class, unit: -1, count: f.count}}
+		for u := range s.units {
+			if s.units[u].fixed == i {
+				parts = s.partsOf(p, u)
+			}
+		}
+		refused := f.count
+		for _, part := range parts {
+			s.fixedParts[i] = len(s.parts)
+			s.parts = append(s.parts, part)
+			refused -= part.count
+		}
+		for r, n := range p.requests[f.class] {
+			s.bundler.free[f.node][r] += n * int64(refused)
+		}
+	}
+}
+
+// pin states a cell as requirements.
+func (s *stage) pin(p *Problem, u, cell int) requirements.Set {
+	out := requirements.Set{}
+	for i, k := range s.problem.Classes[u].Keys {
+		key := p.vocabulary.NormalizeKey(p.table.keys[k])
+		r := requirements.DoesNotExist(key)
+		if d := s.problem.Classes[u].Cells[cell].At[i]; d != topology.None {
+			r = requirements.In(key, p.table.values[k][d])
+		}
+		out = out.Intersect(requirements.NewSet(r)) // two keys may be one by another name
+	}
+	return out
+}
+
+// asksOfNodes says whether a pod selects its nodes by label or name.
+func asksOfNodes(pod *corev1.Pod) bool {
+	return len(pod.Spec.NodeSelector) > 0 || requiredTerms(pod) != nil
+}

@@ -1,0 +1,174 @@
+package provisioning
+
+import (
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// StaticPool says how a NodePool with spec.replicas stands: how many nodes it
+// has, how many to launch and which to remove.
+//
+// Its nodes are those of Input.Nodes with the label karpenter.sh/nodepool and
+// its name, with a NodeClaim or without, launched or not. Each is in one of
+// three states: deleting, if its Node or NodeClaim has a deletion timestamp or
+// the cloud is ending the machine; pending disruption, if somebody has marked it
+// to be removed (taint karpenter.sh/disrupted, or condition DisruptionReason)
+// and has not done so yet; or active.
+//
+// Zones are not balanced: a NodeClaim allows all zones of the template, and the
+// provider picks. A pool for each zone gives a fixed number in each. Budgets do
+// not apply to a change of spec.replicas, as in Karpenter.
+type StaticPool struct {
+	// Pool is the NodePool.
+	Pool *v1.NodePool
+
+	// Active, PendingDisruption and Deleting count its nodes by state.
+	Active, PendingDisruption, Deleting int
+
+	// Missing is the number of nodes to launch now: spec.replicas less Active
+	// and PendingDisruption, where nothing holds some back. A node that is
+	// pending disruption counts because whoever marked it replaces it.
+	Missing int
+
+	// HeldBack is how many more nodes the pool is short of that are not to be
+	// launched now, and Held says why, empty if there are none. The pool may be
+	// on its way out, not ready, without a node that its template allows, at
+	// its limit of nodes, or short of more than 10,000 nodes. All nodes count
+	// for the limit, also those on their way out.
+	HeldBack int
+	Held     string
+
+	// Excess is the number of active nodes above spec.replicas.
+	Excess int
+
+	// Remove names the Excess nodes to remove, the first first; see Node.Name.
+	// In this order it takes
+	//
+	//  1. NodeClaims that have no machine yet: no Node and no provider ID;
+	//  2. nodes with no pods but those of DaemonSets and static pods, unless
+	//     one of these, or the node, asks not to be disrupted;
+	//  3. other nodes where nothing asks so;
+	//  4. the rest;
+	//
+	// within each the one whose pods cost the least to evict, then the oldest,
+	// then the first by name. Pods that have finished or are being deleted
+	// count for nothing. A pod costs 1 + c/2^27 + p/2^25, within -10 and 10,
+	// where p is its priority and c the integer in its annotation
+	// karpenter.sh/disruption-cost, or else in
+	// controller.kubernetes.io/pod-deletion-cost. A duration in
+	// karpenter.sh/do-not-disrupt counts for as long as the pod lives, as no
+	// clock is read.
+	//
+	// Budgets, pod disruption budgets and the drain are for whoever removes the
+	// nodes.
+	Remove []string
+
+	// Requirements are what the template asks of the nodes: requirements,
+	// labels, pool and node class.
+	Requirements requirements.Set
+
+	// Labels are the labels to give each new node, as in NewNode.Labels.
+	Labels map[string]string
+
+	// Options are the ways to launch a node of the pool, cheapest first: every
+	// launchable offering of its catalog that the template allows. Empty if
+	// nothing is Missing, or if Input.InstanceTypes has no catalog for the
+	// pool; a NodeClaim says what is wanted all the same.
+	Options []cloudprovider.LaunchOption
+}
+
+// StaticPools says how each NodePool with spec.replicas stands, sorted by name.
+// It is the part of Solve that concerns them, for callers who want no more. Of
+// the input it looks at NodePools, InstanceTypes, Nodes, Overlays and Vocabulary;
+// other pools are passed over. The input is not changed, and its order has no
+// influence on the result, which points back into it.
+//
+// The error joins an *InputError for each fault; see Faults. There is no result
+// then.
+func StaticPools(in Input) ([]StaticPool, error) {
+	var f faults
+	v := in.Vocabulary
+	if v == nil {
+		v = requirements.DefaultVocabulary()
+	}
+	nodes := sortedNodes(in.Nodes, &f)
+	types, _, err := cloudprovider.ApplyOverlays(in.Overlays, in.NodePools, in.InstanceTypes, v)
+	if err != nil {
+		f.split("Overlays", err)
+	} else {
+		in.InstanceTypes = types
+	}
+	pools := slices.DeleteFunc(newPools(&in, v, &f), func(p pool) bool { return p.object.Spec.Replicas == nil })
+	checkTypes(pools, &f)
+	for i := range pools {
+		if _, _, err := nodeLimit(pools[i].object); err != nil {
+			f.wrap(poolObject(pools[i].object), "spec.limits[nodes]", err)
+		}
+	}
+	out := staticPools(pools, nodes, v, &f)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// staticPools says how each static pool of pools stands, sorted by name. It
+// reports replicas below zero; a limit that cannot be read is passed over, as
+// setLimits reports it.
+func staticPools(pools []pool, nodes []Node, v *requirements.Vocabulary, f *faults) []StaticPool {
+	of := map[string][]Node{}
+	for _, n := range nodes {
+		if name := n.poolName(); name != "" {
+			of[name] = append(of[name], n)
+		}
+	}
+	var out []StaticPool
+	for i := range pools {
+		p := &pools[i]
+		switch replicas := p.object.Spec.Replicas; {
+		case replicas == nil:
+		case *replicas < 0:
+			f.add(poolObject(p.object), "spec.replicas", "is %d; use zero or more", *replicas)
+		default:
+			out = append(out, newStaticPool(p, of[p.object.Name], v))
+		}
+	}
+	slices.SortFunc(out, func(a, b StaticPool) int { return strings.Compare(a.Pool.Name, b.Pool.Name) })
+	return out
+}
+
+func newStaticPool(p *pool, nodes []Node, v *requirements.Vocabulary) StaticPool {
+	s := StaticPool{Pool: p.object}
+	// A node must not bear these before it has started.
+	s.Requirements = p.template.Without(v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+	var active []Node
+	for _, n := range nodes {
+		switch {
+		case n.leaving():
+			s.Deleting++
+		case n.pendingDisruption():
+			s.PendingDisruption++
+		default:
+			active = append(active, n)
+		}
+	}
+	s.Active = len(active)
+	replicas := *p.object.Spec.Replicas
+	if excess := int64(s.Active) - replicas; excess > 0 {
+		s.Excess = int(excess)
+		s.Remove = removalOrder(active)[:s.Excess]
+	}
+	if short := replicas - int64(s.Active) - int64(s.PendingDisruption); short > 0 {
+		s.launch(short)
+	}
+	if s.Missing > 0 {
+		sound := slices.DeleteFunc(slices.Clone(p.types), func(t *cloudprovider.InstanceType) bool { return t == nil })
+		s.Options = cloudprovider.LaunchOptions(sound, s.Requirements)
+	}
+	s.Labels = nodeLabels(p, s.Requirements, s.Options, v)
+	return s
+}

@@ -1,0 +1,94 @@
+package provisioning
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// tolerateAll tolerates every taint.
+var tolerateAll = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+
+// findStrays looks for domains that the new nodes of a packing may bring along.
+// A spread may not have counted one, as its own pods cannot go there, for lack
+// of room or for a taint; but kube-scheduler takes an empty domain for one to be
+// filled. It returns the domains of all new nodes so far, and whether any was
+// not counted.
+func (s *stage) findStrays(p *Problem, r *pack.Result) (strays [][]bool, more bool) {
+	strays = make([][]bool, len(p.rules.domain))
+	rules := s.spreads(p)
+	for i := range strays {
+		if s.strays != nil {
+			strays[i] = slices.Clone(s.strays[i])
+		} else if k := p.rules.domain[i].Rule.Key; k >= 0 {
+			strays[i] = make([]bool, len(p.table.values[k]))
+		}
+	}
+	if len(rules) == 0 || len(r.New) == 0 {
+		return strays, false
+	}
+	used := bitset.New(p.admission.domains.total)
+	for i := range r.New {
+		used.Or(r.New[i].Options)
+	}
+	for low, i := range rules {
+		rule := &p.rules.domain[i]
+		looked := used.Clone()
+		looked.And(p.lookedAt(rule, false))
+		for d := range strays[i] {
+			if looked.Overlaps(p.inPlace(rule.Rule.Key, d)) {
+				strays[i][d] = true
+				more = more || !s.problem.Rules[low].Counted[d]
+			}
+		}
+	}
+	return strays, more
+}
+
+// spreads maps the numbers of spread rules in the assignment to those of the
+// domain rules.
+func (s *stage) spreads(p *Problem) map[int]int {
+	out := map[int]int{}
+	number := 0
+	for i := range p.rules.domain {
+		if p.rules.domain[i].Rule.Key < 0 {
+			continue
+		}
+		if p.rules.domain[i].Kind == topology.Spread {
+			out[number] = i
+		}
+		number++
+	}
+	return out
+}
+
+// inPlace returns the options that may be in a domain.
+func (p *Problem) inPlace(key, domain int) bitset.Set { return p.finder.inPlace[key][domain] }
+
+// lookedAt returns the options whose nodes a spread rule may look at, or is
+// certain to.
+func (p *Problem) lookedAt(rule *domainRule, certain bool) bitset.Set {
+	like := &p.classes[rule.like]
+	out := bitset.New(p.admission.domains.total)
+	for _, alt := range like.asked {
+		asked := *like
+		if !rule.term.honorTaint {
+			asked.tolerations = tolerateAll
+		}
+		if !rule.term.honorAffinity {
+			alt = requirements.Alternative{}
+		}
+		if admitsNewNode(alt) {
+			p.admission.addMatching(out, &asked, alt, certain)
+		}
+	}
+	for _, key := range rule.spans {
+		out.And(p.finder.admitting(requirements.Exists(p.vocabulary.NormalizeKey(key))))
+	}
+	return out
+}

@@ -1,0 +1,285 @@
+package provisioning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	labelop "k8s.io/apimachinery/pkg/selection"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// term is one constraint of a pod towards other pods.
+type term struct {
+	kind topology.Kind
+	key  string // the label whose values are the domains
+	pods int    // index of the selection
+
+	// For spread.
+	skew, minDomains          int
+	honorAffinity, honorTaint bool
+
+	// weight is that of a soft constraint, 1 to 100; 0 is a hard one. A soft
+	// term of kind Apart or Together is a preference.
+	weight int
+}
+
+// faultError says what is wrong with a pod that is part of a larger problem:
+// the pod stays pending, and all else goes on.
+type faultError struct{ field, message string }
+
+func (e *faultError) Error() string { return e.field + " " + e.message }
+
+func badPod(field, format string, args ...any) error {
+	return &faultError{field, fmt.Sprintf(format, args...)}
+}
+
+// termReader reads the constraints of pods, and numbers their selections.
+type termReader struct {
+	namespaces *namespaceTable
+	selections []selection
+	number     map[string]int
+	soft       bool // read soft constraints too
+	defaults   *defaultSpread
+}
+
+func newTermReader(in *Input, opts *Options, f *faults) *termReader {
+	return &termReader{
+		namespaces: newNamespaceTable(in),
+		number:     map[string]int{},
+		soft:       opts.Preferences != Ignore,
+		defaults:   newDefaultSpread(in, opts.DefaultSpread, f),
+	}
+}
+
+func (r *termReader) selection(conjuncts ...conjunct) int {
+	s := newSelection(conjuncts...)
+	id, ok := r.number[s.text]
+	if !ok {
+		id = len(r.selections)
+		r.number[s.text] = id
+		r.selections = append(r.selections, s)
+	}
+	return id
+}
+
+// terms returns the constraints of a pod: hard ones first, each once. The error
+// is a *faultError.
+func (r *termReader) terms(pod *corev1.Pod) ([]term, error) {
+	var out []term
+	constraints, field := pod.Spec.TopologySpreadConstraints, "spec.topologySpreadConstraints"
+	if len(constraints) == 0 {
+		constraints, field = r.defaults.of(pod), "Options.DefaultSpread"
+	}
+	for i := range constraints {
+		t, err := r.spread(pod, &constraints[i], fmt.Sprintf("%s[%d]", field, i))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	if a := pod.Spec.Affinity; a != nil {
+		affinity, err := r.affinity(pod, a)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, affinity...)
+	}
+	if !r.soft {
+		out = slices.DeleteFunc(out, func(t term) bool { return t.weight > 0 })
+	}
+	slices.SortFunc(out, compareTerms)
+	return slices.Compact(out), nil
+}
+
+func compareTerms(a, b term) int {
+	return cmp.Or(
+		cmp.Compare(a.weight, b.weight), cmp.Compare(a.kind, b.kind), cmp.Compare(a.key, b.key), cmp.Compare(a.pods, b.pods),
+		cmp.Compare(a.skew, b.skew), cmp.Compare(a.minDomains, b.minDomains),
+		compareBools(a.honorAffinity, b.honorAffinity), compareBools(a.honorTaint, b.honorTaint),
+	)
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// spread reads a topology spread constraint.
+func (r *termReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint, field string) (term, error) {
+	t := term{kind: topology.Spread, key: c.TopologyKey, skew: int(c.MaxSkew), honorAffinity: true}
+	switch c.WhenUnsatisfiable {
+	case corev1.DoNotSchedule:
+	case corev1.ScheduleAnyway:
+		t.weight = 100
+	default:
+		return t, badPod(field+".whenUnsatisfiable", "is %q; use DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable)
+	}
+	switch {
+	case c.TopologyKey == "":
+		return t, badPod(field+".topologyKey", "is empty; name a node label")
+	case c.MaxSkew < 1:
+		return t, badPod(field+".maxSkew", "is %d; it must be at least 1", c.MaxSkew)
+	case c.MinDomains != nil && *c.MinDomains < 1:
+		return t, badPod(field+".minDomains", "is %d; it must be at least 1", *c.MinDomains)
+	case c.MinDomains != nil && t.weight > 0:
+		return t, badPod(field+".minDomains", "is set, but whenUnsatisfiable is ScheduleAnyway; it goes with DoNotSchedule only")
+	}
+	if c.MinDomains != nil {
+		t.minDomains = int(*c.MinDomains)
+	}
+	if c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore {
+		t.honorAffinity = false
+	}
+	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
+		t.honorTaint = true
+	}
+	selector, err := asSelector(c.LabelSelector, field+".labelSelector")
+	if err != nil {
+		return t, err
+	}
+	if selector, err = withLabelsOf(selector, pod, c.MatchLabelKeys, labelop.In, field+".matchLabelKeys"); err != nil {
+		return t, err
+	}
+	if selector.Empty() {
+		selector = labels.Nothing() // kube-scheduler counts nobody then
+	}
+	t.pods = r.selection(conjunct{selector, map[string]bool{pod.Namespace: true}})
+	return t, nil
+}
+
+// asSelector reads a label selector; nil selects nothing.
+func asSelector(s *metav1.LabelSelector, field string) (labels.Selector, error) {
+	out, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return nil, badPod(field, "cannot be read: %v", err)
+	}
+	return out, nil
+}
+
+// withLabelsOf narrows a selector by the pod's own values of some labels. The
+// API server does the same when a pod is made; doing it again changes nothing.
+func withLabelsOf(s labels.Selector, pod *corev1.Pod, keys []string, op labelop.Operator, field string) (labels.Selector, error) {
+	if _, selectable := s.Requirements(); !selectable {
+		return s, nil
+	}
+	for _, key := range keys {
+		value, ok := pod.Labels[key]
+		if !ok {
+			continue
+		}
+		r, err := labels.NewRequirement(key, op, []string{value})
+		if err != nil {
+			return nil, badPod(field, "cannot be used: %v", err)
+		}
+		s = s.Add(*r)
+	}
+	return s, nil
+}
+
+// affinity reads pod affinity and anti-affinity. kube-scheduler looks for pods
+// that match all required affinity terms at once, so these share one
+// selection.
+func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, error) {
+	var out []term
+	if p := a.PodAffinity; p != nil {
+		const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+		var all []conjunct
+		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+			c, err := r.conjunct(pod, &p.RequiredDuringSchedulingIgnoredDuringExecution[i], fmt.Sprintf("%s[%d]", field, i))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, c)
+		}
+		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+			out = append(out, term{kind: topology.Together, key: p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey, pods: r.selection(all...)})
+		}
+		soft, err := r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, soft...)
+	}
+	if p := a.PodAntiAffinity; p != nil {
+		apart, err := r.apart(pod, p)
+		if err != nil {
+			return nil, err
+		}
+		soft, err := r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity")
+		if err != nil {
+			return nil, err
+		}
+		out = append(append(out, apart...), soft...)
+	}
+	return out, nil
+}
+
+// apart reads the required anti-affinity of a pod.
+func (r *termReader) apart(pod *corev1.Pod, p *corev1.PodAntiAffinity) ([]term, error) {
+	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+	var out []term
+	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
+		c, err := r.conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, term{kind: topology.Apart, key: t.TopologyKey, pods: r.selection(c)})
+	}
+	return out, nil
+}
+
+func (r *termReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffinityTerm, kind topology.Kind, parent string) ([]term, error) {
+	var out []term
+	for i := range terms {
+		field := fmt.Sprintf("%s.preferredDuringSchedulingIgnoredDuringExecution[%d]", parent, i)
+		t := &terms[i]
+		if t.Weight < 1 || t.Weight > 100 {
+			return nil, badPod(field+".weight", "is %d; it must be from 1 to 100", t.Weight)
+		}
+		c, err := r.conjunct(pod, &t.PodAffinityTerm, field+".podAffinityTerm")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, term{kind: kind, key: t.PodAffinityTerm.TopologyKey, pods: r.selection(c), weight: int(t.Weight)})
+	}
+	return out, nil
+}
+
+// conjunct reads the pods that an affinity term is about.
+func (r *termReader) conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string) (conjunct, error) {
+	if t.TopologyKey == "" {
+		return conjunct{}, badPod(field+".topologyKey", "is empty; name a node label")
+	}
+	selector, err := asSelector(t.LabelSelector, field+".labelSelector")
+	if err != nil {
+		return conjunct{}, err
+	}
+	if selector, err = withLabelsOf(selector, pod, t.MatchLabelKeys, labelop.In, field+".matchLabelKeys"); err != nil {
+		return conjunct{}, err
+	}
+	if selector, err = withLabelsOf(selector, pod, t.MismatchLabelKeys, labelop.NotIn, field+".mismatchLabelKeys"); err != nil {
+		return conjunct{}, err
+	}
+	namespaces, err := r.namespaces.of(t, pod.Namespace)
+	if err != nil {
+		return conjunct{}, badPod(field+".namespaceSelector", "cannot be read: %v", err)
+	}
+	return conjunct{selector, namespaces}, nil
+}
+
+// constrained says whether a pod may have constraints towards other pods.
+func (r *termReader) constrained(pod *corev1.Pod) bool {
+	return len(pod.Spec.TopologySpreadConstraints) > 0 || r.defaults != nil ||
+		pod.Spec.Affinity != nil && (pod.Spec.Affinity.PodAffinity != nil || pod.Spec.Affinity.PodAntiAffinity != nil)
+}

@@ -1,0 +1,173 @@
+package provisioning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Why says how an instance type stands with a new node: which of its offerings
+// the node may be launched by, and what speaks against the others.
+type Why struct {
+	Node         string
+	InstanceType string
+
+	// Offerings are those of the type in the catalog of the node's pool, in the
+	// order of OfferingKey. None means that the pool has no such type.
+	Offerings []WhyOffering
+}
+
+// WhyOffering is one offering of a Why.
+type WhyOffering struct {
+	Offering *cloudprovider.Offering
+
+	// Rank is the place of the offering among the options of the node, the
+	// cheapest being 1; 0 if it is none of them.
+	Rank int
+
+	// Dearer is how much more it costs than the cheapest option, in USD per
+	// hour.
+	Dearer float64
+
+	// Against says in words what keeps it from being an option, "" if it is
+	// one.
+	Against string
+}
+
+// Why says how an instance type stands with a new node of the plan, given by
+// NewNode.Name. The error says that there is no such node.
+//
+// What is tried, in this order, is whether the offering can be had now, whether
+// the labels of pool, type and offering agree, whether it has what each pod of
+// the node asks for, whether it has room for all of them, and what else the
+// plan demands of the node: a reservation, enough instance types to choose
+// from, the limits of the pool, other pods.
+func (p *Plan) Why(node, instanceType string) (Why, error) {
+	i := slices.IndexFunc(p.Create, func(n NewNode) bool { return n.Name == node })
+	if i < 0 {
+		return Why{}, fmt.Errorf("provisioning: the plan has no new node %q; name one of Plan.Create", node)
+	}
+	out := Why{Node: node, InstanceType: instanceType}
+	n := &p.Create[i]
+	of := p.offered[n.Pool.Name]
+	for _, t := range of.types {
+		if t.Name == instanceType {
+			out.Offerings = of.weigh(n, t)
+		}
+	}
+	return out, nil
+}
+
+// weigh judges the offerings of a type for a node.
+func (f *offer) weigh(n *NewNode, t *cloudprovider.InstanceType) []WhyOffering {
+	var out []WhyOffering
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		w := WhyOffering{Offering: o, Dearer: o.Price - n.Price()}
+		w.Rank = 1 + slices.IndexFunc(n.Options, func(l cloudprovider.LaunchOption) bool { return l.Offering == o })
+		if w.Rank == 0 {
+			w.Against = f.against(n, t, o)
+		}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b WhyOffering) int {
+		return a.Offering.Key(t.Name).Compare(b.Offering.Key(t.Name))
+	})
+	return out
+}
+
+// against says what keeps an offering from being an option of a node.
+func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
+	switch {
+	case !o.Available:
+		return "it is not available now"
+	case !o.Launchable():
+		return "its reservation " + o.ReservationID + " is full"
+	}
+	option := cloudprovider.LaunchOption{InstanceType: t, Offering: o}
+	if r, ok := disagreement(f.template, option); ok {
+		return fmt.Sprintf("NodePool %s wants %s", n.Pool.Name, r)
+	}
+	if r, ok := disagreement(n.Requirements.Without(corev1.LabelTopologyZone, corev1.LabelInstanceTypeStable), option); ok {
+		return fmt.Sprintf("the pods of the node want %s", r)
+	}
+	if r, ok := zoneOf(n); ok && !r.Has(o.Zone) {
+		return fmt.Sprintf("the pods of the node are to be in %s", r)
+	}
+	room, err := t.AllocatableFor(o)
+	if err != nil {
+		return err.Error()
+	}
+	needs := n.total()
+	if short := needs.Exceeds(room); len(short) > 0 {
+		var parts []string
+		for _, name := range short {
+			parts = append(parts, fmt.Sprintf("%s, and it has %s", amount(name, needs.Get(name)), resources.Format(name, room.Get(name))))
+		}
+		return "pods and daemons of the node need " + strings.Join(parts, "; ")
+	}
+	return "the plan keeps the node off it: limits of the pool, daemons that only it has, a reservation, or other constraints of the pods"
+}
+
+// zoneOf is what a node says of its zone.
+func zoneOf(n *NewNode) (requirements.Requirement, bool) {
+	return n.Requirements.Get(corev1.LabelTopologyZone)
+}
+
+// disagreement returns a requirement that the labels of an option do not meet.
+func disagreement(asked requirements.Set, o cloudprovider.LaunchOption) (requirements.Requirement, bool) {
+	for r := range asked.All() {
+		if own, ok := typeRequirement(o.InstanceType, r.Key()); ok && !own.Overlaps(r) {
+			return r, true
+		}
+		if own, ok := offeringRequirement(o.Offering, r.Key()); ok && !own.Overlaps(r) {
+			return r, true
+		}
+	}
+	return requirements.Requirement{}, false
+}
+
+// String renders the answer as one line.
+func (w Why) String() string {
+	if len(w.Offerings) == 0 {
+		return fmt.Sprintf("%s: the pool of node %s has no such instance type", w.InstanceType, w.Node)
+	}
+	best := slices.MinFunc(w.Offerings, func(a, b WhyOffering) int {
+		return cmp.Or(compareBools(a.Rank == 0, b.Rank == 0), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dearer, b.Dearer))
+	})
+	at := best.Offering.Key(w.InstanceType).String()
+	switch {
+	case best.Rank == 1:
+		return fmt.Sprintf("%s is the cheapest option of node %s", at, w.Node)
+	case best.Rank > 1:
+		return fmt.Sprintf("%s is option %d of node %s, %.4f USD/h dearer than the cheapest", at, best.Rank, w.Node, best.Dearer)
+	}
+	return fmt.Sprintf("%s is no option of node %s: %s", at, w.Node, best.Against)
+}
+
+// Report renders the answer in full: a line for each offering.
+func (w Why) Report() string {
+	if len(w.Offerings) == 0 {
+		return w.String() + "\n"
+	}
+	var b strings.Builder
+	for _, o := range w.Offerings {
+		fmt.Fprintf(&b, "%s %.4f USD/h: ", o.Offering.Key(w.InstanceType), o.Offering.Price)
+		switch {
+		case o.Rank == 1:
+			b.WriteString("the cheapest option\n")
+		case o.Rank > 1:
+			fmt.Fprintf(&b, "option %d, %.4f dearer\n", o.Rank, o.Dearer)
+		default:
+			b.WriteString(o.Against + "\n")
+		}
+	}
+	return b.String()
+}
