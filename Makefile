@@ -4,9 +4,10 @@
 PKG   ?= ./provisioning
 FUZZ  ?= Fuzz
 BENCH ?= .
+SIZES ?= full
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test lint fuzz bench api examples ci
+.PHONY: test lint fuzz bench compare api examples ci
 
 test: ## all tests
 	go test ./...
@@ -19,6 +20,9 @@ fuzz: ## one target: make fuzz PKG=./provisioning/requirements FUZZ=FuzzParse
 
 bench: ## six runs, for benchstat: make bench BENCH=Solve > new.txt
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count 6 $(PKG)
+
+compare: ## against Karpenter, into benchmarks/RESULTS.md: make compare SIZES=small
+	go -C benchmarks run ./compare -sizes $(SIZES) -o RESULTS.md
 
 api: ## rewrite the files of the exported API and the code in Markdown
 	go test ./internal/policy -update

@@ -1,0 +1,106 @@
+// Compare lets this library and Karpenter answer the same scenarios, one after
+// the other on the same machine, and prints how each did.
+//
+//	go run ./compare -sizes small -reps 3 -o RESULTS.md
+//
+// It generates the scenarios into a temporary directory, builds the two
+// contenders, runs each in a process of its own, and judges both plans by the
+// same code.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// settings are the flags.
+type settings struct {
+	sizes, only, out, keep string
+	reps                   int
+}
+
+func main() {
+	var c settings
+	flag.StringVar(&c.sizes, "sizes", "full", "which scenarios: "+strings.Join(sizeNames(), ", "))
+	flag.StringVar(&c.only, "only", "", "regular expression: run only scenarios whose name matches")
+	flag.IntVar(&c.reps, "reps", 3, "how often each contender solves each scenario; medians are shown")
+	flag.StringVar(&c.out, "o", "", "Markdown file to write the table to; none if empty")
+	flag.StringVar(&c.keep, "keep", "", "directory to leave scenarios and plans in; otherwise they are removed")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, c); err != nil {
+		fmt.Fprintln(os.Stderr, "compare:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, c settings) error {
+	specs, ok := sizes()[c.sizes]
+	if !ok || c.reps < 1 {
+		return fmt.Errorf("-sizes is %q; use one of %s; and -reps must be 1 or more", c.sizes, strings.Join(sizeNames(), ", "))
+	}
+	only, err := regexp.Compile(c.only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	dir, done, err := directory(c.keep)
+	if err != nil {
+		return err
+	}
+	defer done()
+	contenders, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	report := &report{about: about(ctx, c)}
+	fmt.Print(report.about.text(), "\n", head())
+	var faults []error
+	for _, spec := range specs {
+		if !only.MatchString(spec.Name()) {
+			continue
+		}
+		m, err := match(ctx, dir, spec, contenders, c.reps)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", spec.Name(), err))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
+		}
+		fmt.Print(m.text())
+		report.matches = append(report.matches, m)
+		for _, e := range m.entries {
+			if e.fault != nil {
+				faults = append(faults, fmt.Errorf("%s: %s: %w", spec.Name(), e.contender, e.fault))
+			}
+		}
+	}
+	if len(report.matches) == 0 && len(faults) == 0 {
+		return errors.New("no scenario was run; see -only")
+	}
+	if c.out != "" {
+		faults = append(faults, os.WriteFile(c.out, []byte(report.markdown()), 0o644))
+	}
+	return errors.Join(faults...)
+}
+
+// directory returns where to put files, and what to call at the end.
+func directory(keep string) (dir string, done func(), err error) {
+	if keep != "" {
+		dir, err := filepath.Abs(keep)
+		if err == nil {
+			err = os.MkdirAll(dir, 0o755)
+		}
+		return dir, func() {}, err
+	}
+	dir, err = os.MkdirTemp("", "dovetail-compare-")
+	return dir, func() { _ = os.RemoveAll(dir) }, err
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report is what RESULTS.md says.
+type report struct {
+	about   circumstances
+	matches []*contest
+}
+
+// circumstances are what figures depend on.
+type circumstances struct {
+	date, machine, version, commit, command string
+	reps                                    int
+}
+
+func about(ctx context.Context, c settings) circumstances {
+	command := fmt.Sprintf("make compare SIZES=%s REPS=%d", c.sizes, c.reps)
+	if c.only != "" {
+		command = fmt.Sprintf("go run ./compare -sizes %s -reps %d -only '%s'", c.sizes, c.reps, c.only)
+	}
+	return circumstances{
+		date:    time.Now().UTC().Format(time.DateOnly),
+		machine: fmt.Sprintf("%s, %d cores, %s/%s", processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH),
+		version: runtime.Version(),
+		commit:  commit(ctx),
+		command: command,
+		reps:    c.reps,
+	}
+}
+
+// processor is its name where the system tells it in the way of Linux.
+func processor() string {
+	file, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return "unknown processor"
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown processor"
+}
+
+// commit is that of the working tree.
+func commit(ctx context.Context) string {
+	id, err := exec.CommandContext(ctx, "git", "rev-parse", "--short=12", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	out := strings.TrimSpace(string(id))
+	// Results are written into the tree themselves and do not count.
+	changes, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", "..", ":(exclude)RESULTS.md").Output()
+	if err != nil || len(changes) > 0 {
+		out += " with changes"
+	}
+	return out
+}
+
+// text is the circumstances, a line each.
+func (c circumstances) text() string {
+	return fmt.Sprintf("date     %s\nmachine  %s\nGo       %s\ncommit   %s\ncommand  %s\n", c.date, c.machine, c.version, c.commit, c.command)
+}
+
+// contenders are the names with their versions, in the order of the table.
+func (r *report) contenders() []string {
+	var out []string
+	for _, m := range r.matches {
+		for _, e := range m.entries {
+			if !slices.Contains(out, e.contender) {
+				out = append(out, e.contender)
+			}
+		}
+	}
+	return out
+}
+
+// markdown is the whole file.
+func (r *report) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Results
+
+Written by %[1]s.
+
+[README.md](README.md) says what is measured and how. Compare figures of one run
+only: machines differ, and so does one machine from hour to hour.
+
+Contenders: %[2]s. Times are the median of %[3]d.
+
+"Over bound" is how far the cost is above what any plan for the same pods must
+cost, by the same linear programme for all; "over own" is how far it is above
+the floor that the contender itself has proved. "Pods left" stay pending.
+
+`, "`"+r.about.command+"`", strings.Join(r.contenders(), " and "), r.about.reps)
+	b.WriteString("```text\n")
+	b.WriteString(r.about.text())
+	b.WriteString("\n" + head())
+	for _, m := range r.matches {
+		b.WriteString(m.text())
+	}
+	b.WriteString("```\n")
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
+)
+
+// sizes are the sets of scenarios that can be asked for. All have seed 1: which
+// scenarios are shown was not chosen by how they came out.
+func sizes() map[string][]family.Spec {
+	return map[string][]family.Spec{
+		"small": {
+			{Family: "generic", Types: "fake400", Pods: 500, Seed: 1},
+			{Family: "generic10", Types: "fake400", Pods: 500, Seed: 1},
+			{Family: "diverse", Types: "fake400", Pods: 100, Seed: 1},
+			{Family: "preferences", Types: "fake400", Pods: 100, Seed: 1},
+			{Family: "production", Types: "aws", Pods: 300, Seed: 1},
+			{Family: "mixedexisting", Types: "aws", Pods: 200, Nodes: 50, Seed: 1},
+		},
+		"full": {
+			{Family: "generic", Types: "fake400", Pods: 5000, Seed: 1},
+			{Family: "generic10", Types: "fake400", Pods: 5000, Seed: 1},
+			{Family: "diverse", Types: "fake400", Pods: 100, Seed: 1},
+			{Family: "diverse", Types: "fake400", Pods: 1000, Seed: 1},
+			{Family: "diverse", Types: "fake400", Pods: 5000, Seed: 1},
+			{Family: "preferences", Types: "fake400", Pods: 1000, Seed: 1},
+			{Family: "production", Types: "aws", Pods: 1000, Seed: 1},
+			{Family: "production", Types: "aws", Pods: 5000, Seed: 1},
+			{Family: "mixedexisting", Types: "aws", Pods: 2000, Nodes: 500, Seed: 1},
+		},
+		// A minute for this library; Karpenter needs some for each repetition.
+		"huge": {
+			{Family: "diverse", Types: "fake400", Pods: 20000, Seed: 1},
+			{Family: "production", Types: "aws", Pods: 20000, Seed: 1},
+		},
+	}
+}
+
+func sizeNames() []string { return slices.Sorted(maps.Keys(sizes())) }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// row is the layout of a line of the table; a heading and its values have the
+// same widths.
+const row = "%-9s %8s %8s %8s %8s %5s %9s %7s %7s %5s %7s %7s\n"
+
+// head is the heading of the table.
+func head() string {
+	return fmt.Sprintf(row, "", "solve s", "set-up s", "pods/s", "with", "new", "USD/h", "over", "over", "pods", "MB", "1000") +
+		fmt.Sprintf(row, "", "", "", "", "set-up", "nodes", "", "bound", "own", "left", "", "allocs")
+}
+
+// text is the part of the table that a scenario takes.
+func (m *contest) text() string {
+	var b strings.Builder
+	about := fmt.Sprintf("%d pods, %d types", m.pods, m.types)
+	if m.nodes > 0 {
+		about += fmt.Sprintf(", %d nodes", m.nodes)
+	}
+	fmt.Fprintf(&b, "\n%s (%s)\n", m.name, about)
+	for _, e := range m.entries {
+		b.WriteString(e.text())
+	}
+	b.WriteString(m.versus())
+	return b.String()
+}
+
+func (e *entry) text() string {
+	if e.fault != nil && e.solve == 0 {
+		return fmt.Sprintf("%-9s failed: %v\n", e.short(), e.fault)
+	}
+	line := fmt.Sprintf(row, e.short(), seconds(e.solve), seconds(e.setup),
+		rate(e.pods, e.solve), rate(e.pods, e.solve+e.setup), fmt.Sprint(e.nodes), fmt.Sprintf("%.2f", e.cost),
+		percentOver(e.cost, e.bound), percentOver(e.cost, e.ownBound), fmt.Sprint(e.unplaced),
+		fmt.Sprintf("%.1f", float64(e.bytes)/1e6), fmt.Sprintf("%.1f", float64(e.allocs)/1e3))
+	if e.fault != nil {
+		line += fmt.Sprintf("%-9s faulty: %v\n", "", e.fault)
+	}
+	return line
+}
+
+// versus compares the first contender with the second, where both placed the
+// same number of pods; otherwise it says that they did not.
+func (m *contest) versus() string {
+	if len(m.entries) != 2 {
+		return ""
+	}
+	a, b := &m.entries[0], &m.entries[1]
+	switch {
+	case a.solve == 0 || b.solve == 0:
+		return ""
+	case a.pods != b.pods:
+		return fmt.Sprintf("%-9s not comparable: %s placed %d pods, %s %d\n", "", a.short(), a.pods, b.short(), b.pods)
+	}
+	cost := "nothing to launch"
+	if b.cost > 0 {
+		cost = fmt.Sprintf("at %.1f%% of the cost", 100*a.cost/b.cost)
+	}
+	return fmt.Sprintf("%-9s %s times as fast (%s with set-up), %s\n", "",
+		factor(b.solve/a.solve), factor((b.solve+b.setup)/(a.solve+a.setup)), cost)
+}
+
+// factor has two digits that mean something, or more.
+func factor(f float64) string {
+	switch {
+	case f >= 10:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 1:
+		return fmt.Sprintf("%.1f", f)
+	}
+	return fmt.Sprintf("%.2f", f)
+}
+
+// seconds has three digits that mean something, or four.
+func seconds(s float64) string {
+	switch {
+	case s >= 100:
+		return fmt.Sprintf("%.1f", s)
+	case s >= 1:
+		return fmt.Sprintf("%.2f", s)
+	}
+	return fmt.Sprintf("%.4f", s)
+}
+
+func rate(pods int, seconds float64) string {
+	if seconds <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f", float64(pods)/seconds)
+}
+
+// percentOver is how far a cost is above a floor.
+func percentOver(cost, floor float64) string {
+	if floor <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*(cost/floor-1))
+}

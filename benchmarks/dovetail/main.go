@@ -1,0 +1,149 @@
+// Dovetail answers a scenario with this library and writes the plan.
+//
+//	go run ./dovetail -scenario S.json.gz -plan P.json.gz -reps 3
+//
+// Setup is Prepare, solve is Solve. The plan is verified, which is not timed;
+// the exit status is 1 if it breaks a rule.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// settings are the flags.
+type settings struct {
+	scenario, plan, profile string
+	reps                    int
+	verify                  bool
+}
+
+func main() {
+	var c settings
+	flag.StringVar(&c.scenario, "scenario", "", "scenario to read; gzip if the name ends in .gz")
+	flag.StringVar(&c.plan, "plan", "", "plan to write; none if empty")
+	flag.IntVar(&c.reps, "reps", 3, "how often to solve it, from scratch each time")
+	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile of all repetitions")
+	flag.BoolVar(&c.verify, "verify", true, "check the last plan by provisioning.Verify")
+	flag.Parse()
+	if err := run(c); err != nil {
+		fmt.Fprintln(os.Stderr, "dovetail:", err)
+		os.Exit(1)
+	}
+}
+
+func run(c settings) error {
+	if c.scenario == "" || c.reps < 1 {
+		return errors.New("-scenario is required, and -reps must be 1 or more")
+	}
+	s, err := scenario.ReadScenario(c.scenario)
+	if err != nil {
+		return err
+	}
+	in, err := snapshot.Input(s)
+	if err != nil {
+		return err
+	}
+	options := snapshot.Options(s)
+	out := &scenario.Plan{Contender: contender(), Scenario: s.Name}
+	var plan *provisioning.Plan
+	err = measure.Profiled(c.profile, func() error {
+		for range c.reps {
+			if plan, err = solve(in, options, out); err != nil {
+				return err
+			}
+			report(plan, out)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	describe(plan, out)
+	if c.plan != "" {
+		if err := scenario.WritePlan(c.plan, out); err != nil {
+			return err
+		}
+	}
+	if c.verify {
+		return verify(in, plan, options)
+	}
+	return nil
+}
+
+// solve is one repetition. It adds what it took to out.
+func solve(in provisioning.Input, options *provisioning.Options, out *scenario.Plan) (*provisioning.Plan, error) {
+	var problem *provisioning.Problem
+	var plan *provisioning.Plan
+	setup, err := measure.Of(func() (err error) {
+		problem, err = provisioning.Prepare(in, options)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare: %w", err)
+	}
+	took, err := measure.Of(func() (err error) {
+		plan, err = problem.Solve(context.Background())
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("solve: %w", err)
+	}
+	out.SetupSeconds = append(out.SetupSeconds, setup.Seconds)
+	out.SolveSeconds = append(out.SolveSeconds, took.Seconds)
+	out.AllocBytes, out.Allocs = took.Bytes, took.Allocs
+	return plan, nil
+}
+
+// report prints a repetition in a line.
+func report(plan *provisioning.Plan, out *scenario.Plan) {
+	last := len(out.SolveSeconds) - 1
+	bound := 0
+	for _, b := range plan.Bind {
+		bound += len(b.Pods)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d pods, %d classes: %d new nodes at $%.3f/h (bound $%.3f, gap %.2f%%), "+
+		"%d pods on existing nodes, %d unplaced | setup %.4fs solve %.4fs | %d steps, %d kB in %d allocations\n",
+		out.Scenario, plan.Stats.Pods, plan.Stats.Classes, len(plan.Create), plan.Cost, plan.LowerBound, 100*plan.Gap(),
+		bound, len(plan.Unplaced), out.SetupSeconds[last], out.SolveSeconds[last], plan.Stats.Steps, out.AllocBytes>>10, out.Allocs)
+}
+
+// verify prints the rules that the plan breaks.
+func verify(in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options) error {
+	const shown = 10
+	violations := provisioning.Verify(in, plan, options)
+	for i, v := range violations {
+		if i == shown {
+			fmt.Fprintf(os.Stderr, "... and %d more\n", len(violations)-shown)
+			break
+		}
+		fmt.Fprintln(os.Stderr, v)
+	}
+	if len(violations) > 0 {
+		return fmt.Errorf("the plan breaks %d rules", len(violations))
+	}
+	return nil
+}
+
+// contender is the name of the library with the commit it was built from, if
+// the go command knew it.
+func contender() string {
+	name := "dovetail"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				name += " " + s.Value[:12]
+			}
+		}
+	}
+	return name
+}

@@ -1,0 +1,46 @@
+// Generate writes a scenario. The same flags give the same file, byte for byte.
+//
+//	go run ./generate -family production -types aws -pods 5000 -seed 1 -o S.json.gz
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+)
+
+func main() {
+	var spec family.Spec
+	flag.StringVar(&spec.Family, "family", "generic", "one of "+strings.Join(family.Names(), ", "))
+	flag.IntVar(&spec.Pods, "pods", 1000, "pending pods; not for consolidate")
+	flag.IntVar(&spec.Nodes, "nodes", 0, "nodes that exist; for mixedexisting and consolidate")
+	flag.StringVar(&spec.Types, "types", "aws", "instance types: aws, or fake400 as in Karpenter's benchmark")
+	flag.Uint64Var(&spec.Seed, "seed", 1, "tells scenarios of the same shape apart")
+	out := flag.String("o", "", "file to write; gzip if the name ends in .gz")
+	flag.Parse()
+	if err := run(spec, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "generate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(spec family.Spec, out string) error {
+	if out == "" {
+		return errors.New("-o is required: name the file to write")
+	}
+	s, err := family.Generate(spec)
+	if err != nil {
+		return err
+	}
+	if err := scenario.WriteScenario(out, s); err != nil {
+		return err
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d pods, %d nodes, %d pools, %d instance types\n",
+		s.Name, len(s.Pods), len(s.Nodes), len(s.NodePools), len(s.InstanceTypes))
+	return nil
+}

@@ -1,0 +1,33 @@
+// Package family makes scenarios of several families, deterministic by seed.
+//
+// The families diverse, generic and preferences have the mixes of pods of
+// Karpenter's own scheduling benchmark: one pool that takes any type, and pods
+// of one container.
+//
+//	generic      pods that differ in CPU and memory only
+//	generic10    generic, of ten distinct pods
+//	diverse      a fifth each: generic, spread over zones, spread over nodes,
+//	             affine to a zone, one to a node
+//	preferences  equal pods that would rather be in one zone, each in another
+//	             zone and each on another node, which is not to be had in full
+//
+// The other families are what a production cluster looks like:
+//
+//	production     200 to 1000 workloads with replicas by Zipf's law, in eight
+//	               namespaces, with five daemons and four pools: general, arm,
+//	               spot and GPU, the last three tainted and spot with minValues.
+//	               5% of the workloads need GPUs, 5% arm64, 10% take either
+//	               architecture, 10% run on spot. Of those without GPUs 30% are
+//	               spread over zones, 10% keep one to a node, 1% bind a host
+//	               port, 5% each spread over zones or keep apart if it can be
+//	               had, and 5% prefer a category of types
+//	mixedexisting  production beside nodes that run other replicas of the same
+//	               workloads and are about 60% full
+//	consolidate    nothing pending: nodes 30% to 60% full, with disruption
+//	               budgets on three in ten workloads
+//
+// Shares are of workloads, not of pods. Types are the library's catalog of EC2
+// ("aws") or synthetic ones as in Karpenter's benchmark ("fake400").
+//
+// The same Spec gives the same scenario, byte for byte, on every machine.
+package family

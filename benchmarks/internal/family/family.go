@@ -1,0 +1,111 @@
+package family
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+)
+
+// Spec says which scenario to make.
+type Spec struct {
+	// Family is one of Names.
+	Family string
+	// Pods is how many are pending. Consolidate has none.
+	Pods int
+	// Nodes is how many exist. Only mixedexisting and consolidate have any, and
+	// they need at least one.
+	Nodes int
+	// Types is the catalog: "aws", or "fake" and the number of types.
+	Types string
+	// Seed tells scenarios of the same shape apart.
+	Seed uint64
+}
+
+// Name identifies the scenario: "production-5000-aws-seed1".
+func (s Spec) Name() string {
+	parts := []string{s.Family}
+	if !families[s.Family].onlyNodes {
+		parts = append(parts, fmt.Sprint(s.Pods))
+	}
+	if s.Nodes > 0 {
+		parts = append(parts, fmt.Sprintf("%dnodes", s.Nodes))
+	}
+	return strings.Join(append(parts, s.Types, fmt.Sprintf("seed%d", s.Seed)), "-")
+}
+
+// recipe makes a family.
+type recipe struct {
+	build func(*maker)
+	// needsAWS: its pools name labels that only those types have.
+	needsAWS bool
+	// hasNodes: some nodes exist already. onlyNodes: and nothing is pending.
+	hasNodes, onlyNodes bool
+}
+
+var families = map[string]recipe{
+	"generic":       {build: generic},
+	"generic10":     {build: generic10},
+	"diverse":       {build: diverse},
+	"preferences":   {build: preferences},
+	"production":    {build: production, needsAWS: true},
+	"mixedexisting": {build: mixedExisting, needsAWS: true, hasNodes: true},
+	"consolidate":   {build: consolidate, needsAWS: true, hasNodes: true, onlyNodes: true},
+}
+
+// Names lists the families, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(families)) }
+
+// epoch is the instant of every scenario.
+var epoch = time.Date(2026, time.March, 2, 9, 0, 0, 0, time.UTC)
+
+// Generate makes a scenario. The error is for a Spec that asks for what there
+// is not.
+func Generate(spec Spec) (*scenario.Scenario, error) {
+	recipe, ok := families[spec.Family]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("there is no family %q; use one of %s", spec.Family, strings.Join(Names(), ", "))
+	case recipe.needsAWS && spec.Types != awsTypes:
+		return nil, fmt.Errorf("family %s has pools for %s types; use those instead of %q", spec.Family, awsTypes, spec.Types)
+	case spec.Pods < 0 || spec.Pods == 0 && !recipe.onlyNodes:
+		return nil, fmt.Errorf("family %s with %d pods; ask for 1 or more", spec.Family, spec.Pods)
+	case recipe.hasNodes && spec.Nodes < 1:
+		return nil, fmt.Errorf("family %s with %d nodes; ask for 1 or more", spec.Family, spec.Nodes)
+	case !recipe.hasNodes && spec.Nodes != 0:
+		return nil, fmt.Errorf("family %s has no nodes, and %d were asked for", spec.Family, spec.Nodes)
+	}
+	c, err := catalogByName(spec.Types)
+	if err != nil {
+		return nil, err
+	}
+	// Families with one seed should not draw the same numbers.
+	stream := fnv.New64a()
+	stream.Write([]byte(spec.Family))
+	m := &maker{
+		dice:    dice{rand.New(rand.NewPCG(spec.Seed, stream.Sum64()))},
+		spec:    spec,
+		catalog: c,
+		out: &scenario.Scenario{
+			Name:          spec.Name(),
+			Now:           epoch,
+			InstanceTypes: c.types,
+			Options:       scenario.Options{PreferencePolicy: "Respect", MinValuesPolicy: "Strict"},
+		},
+	}
+	recipe.build(m)
+	return m.out, nil
+}
+
+// maker is a scenario that is being made.
+type maker struct {
+	dice
+	catalog
+	spec Spec
+	out  *scenario.Scenario
+}

@@ -1,0 +1,254 @@
+package family
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// workload is a Deployment: replicas of one pod.
+type workload struct {
+	namespace, name string
+	replicas        int
+	waited          time.Duration // since the replicas were made
+	labels          map[string]string
+	owner           metav1.OwnerReference
+	spec            corev1.PodSpec
+
+	homes    []string // pools that it can run in
+	overZone bool     // replicas spread over zones, strictly
+	alone    bool     // no two replicas share a node
+}
+
+func workloadNamespaces() []string {
+	return []string{"web", "orders", "payments", "catalog", "search", "reports", "pipelines", "platform"}
+}
+
+// selects is how constraints of a workload refer to its own replicas.
+func (w *workload) selects() map[string]string { return map[string]string{appLabel: w.name} }
+
+// numberOfWorkloads grows from 200, up to 1,000 pods, to 1,000 at 20,000.
+func numberOfWorkloads(replicas int) int {
+	const fewest, most, growsFrom, growsTo = 200, 1000, 1000, 20000
+	n := fewest + (replicas-growsFrom)*(most-fewest)/(growsTo-growsFrom)
+	return min(replicas, max(fewest, min(most, n)))
+}
+
+// zipf divides a total among n so that the share of rank r goes by 1/r^0.9.
+// Each gets at least one. The sum is exact.
+func zipf(total, n int) []int {
+	const exponent = -0.9
+	weight := make([]float64, n)
+	sum := 0.0
+	for i := range weight {
+		weight[i] = math.Pow(float64(i+1), exponent)
+		sum += weight[i]
+	}
+	shares := make([]int, n)
+	given, reached := 0, 0.0
+	for i := range shares {
+		// Rounding the running total, and not each share, keeps the sum.
+		reached += weight[i] / sum * float64(total-n)
+		shares[i] = 1 + int(math.Round(reached)) - given
+		given += shares[i] - 1
+	}
+	return shares
+}
+
+// workloads draws Deployments with so many replicas in sum.
+func (m *maker) workloads(replicas int) []*workload {
+	n := numberOfWorkloads(replicas)
+	all := make([]*workload, n)
+	for i, share := range shuffled(m.dice, zipf(replicas, n)) {
+		all[i] = m.workload(fmt.Sprintf("app-%04d", i), share)
+	}
+	m.dealHomes(all)
+	m.dealConstraints(all)
+	return all
+}
+
+func (m *maker) workload(name string, replicas int) *workload {
+	hash := m.tail(9)
+	return &workload{
+		namespace: oneOf(m.dice, workloadNamespaces()...),
+		name:      name,
+		replicas:  replicas,
+		waited:    time.Duration(3+m.IntN(40)) * time.Second,
+		labels: map[string]string{
+			appLabel:                    name,
+			"app.kubernetes.io/part-of": fmt.Sprintf("team-%02d", m.IntN(24)),
+			"pod-template-hash":         hash,
+		},
+		owner: m.controller("ReplicaSet", name+"-"+hash),
+		spec:  m.template(),
+		homes: []string{poolGeneral},
+	}
+}
+
+// trait is something that a share of the workloads has.
+type trait struct {
+	percent int
+	most    int // replicas that a workload with it may have; 0 for any number
+	give    func(*workload)
+}
+
+// deal gives each trait to its share, rounded up, of n workloads, at random and
+// none to the same workload as another. It returns those that got none.
+func (m *maker) deal(n int, among []*workload, traits ...trait) []*workload {
+	deck := shuffled(m.dice, among)
+	for _, t := range traits {
+		left := (n*t.percent + 99) / 100
+		var rest []*workload
+		for _, w := range deck {
+			if left == 0 || t.most > 0 && w.replicas > t.most {
+				rest = append(rest, w)
+				continue
+			}
+			t.give(w)
+			left--
+		}
+		deck = rest
+	}
+	return deck
+}
+
+// dealHomes says which workloads run elsewhere than in the general pool.
+func (m *maker) dealHomes(all []*workload) {
+	m.deal(len(all), all,
+		trait{percent: 5, most: 8, give: m.needGPU},
+		trait{percent: 5, give: func(w *workload) {
+			w.homes = []string{poolArm}
+			w.spec.NodeSelector = map[string]string{corev1.LabelArchStable: v1.ArchitectureArm64}
+			tolerate(&w.spec, armTaint)
+		}},
+		trait{percent: 10, give: func(w *workload) {
+			w.homes = []string{poolArm, poolGeneral}
+			w.nodeAffinity().RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
+				labelIn(corev1.LabelArchStable, v1.ArchitectureAmd64, v1.ArchitectureArm64),
+			}}
+			tolerate(&w.spec, armTaint)
+		}},
+		trait{percent: 10, give: func(w *workload) {
+			w.homes = []string{poolSpot}
+			w.spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeSpot}
+			tolerate(&w.spec, spotTaint)
+		}},
+	)
+}
+
+// dealConstraints says which workloads keep their replicas apart, and which
+// would like to have something. Those with GPUs do neither.
+func (m *maker) dealConstraints(all []*workload) {
+	var others []*workload
+	for _, w := range all {
+		if w.homes[0] != poolGPU {
+			others = append(others, w)
+		}
+	}
+	m.deal(len(all), others,
+		// A port and a node of one's own are things that only small workloads
+		// ask for.
+		trait{percent: 1, most: 4, give: func(w *workload) {
+			w.alone = true
+			w.spec.Containers[0].Ports = []corev1.ContainerPort{hostPort("direct", int32(7000+m.IntN(2000)))}
+		}},
+		trait{percent: 10, most: 20, give: func(w *workload) {
+			w.alone = true
+			w.antiAffinity().RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{near(corev1.LabelHostname, w.selects())}
+		}},
+		trait{percent: 30, give: func(w *workload) {
+			w.overZone = true
+			w.spread(corev1.DoNotSchedule)
+		}},
+		trait{percent: 5, give: func(w *workload) { w.spread(corev1.ScheduleAnyway) }},
+		trait{percent: 5, give: func(w *workload) {
+			w.antiAffinity().PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{
+				{Weight: 100, PodAffinityTerm: near(corev1.LabelHostname, w.selects())},
+			}
+		}},
+	)
+	m.deal(len(all), others, trait{percent: 5, give: func(w *workload) {
+		w.nodeAffinity().PreferredDuringSchedulingIgnoredDuringExecution = []corev1.PreferredSchedulingTerm{
+			{Weight: 50, Preference: labelIn(fake.LabelInstanceCategory, oneOf(m.dice, "c", "m", "r"))},
+		}
+	}})
+}
+
+// needGPU turns a workload into one that computes on GPUs: 2 CPUs and 8 GiB
+// with each.
+func (m *maker) needGPU(w *workload) {
+	gpus := weighted(m.dice, []odds[int64]{{14, 1}, {3, 2}, {3, 4}})
+	w.homes = []string{poolGPU}
+	r := &w.spec.Containers[0].Resources
+	r.Requests = amounts(2000*gpus, 8192*gpus)
+	r.Requests[fake.ResourceNVIDIAGPU] = *resource.NewQuantity(gpus, resource.DecimalSI)
+	r.Limits = corev1.ResourceList{
+		corev1.ResourceMemory:  r.Requests[corev1.ResourceMemory],
+		fake.ResourceNVIDIAGPU: r.Requests[fake.ResourceNVIDIAGPU],
+	}
+	tolerate(&w.spec, gpuTaint)
+}
+
+func (w *workload) spread(otherwise corev1.UnsatisfiableConstraintAction) {
+	w.spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{spread(corev1.LabelTopologyZone, otherwise, w.selects())}
+}
+
+func (w *workload) affinity() *corev1.Affinity {
+	if w.spec.Affinity == nil {
+		w.spec.Affinity = &corev1.Affinity{}
+	}
+	return w.spec.Affinity
+}
+
+func (w *workload) nodeAffinity() *corev1.NodeAffinity {
+	a := w.affinity()
+	if a.NodeAffinity == nil {
+		a.NodeAffinity = &corev1.NodeAffinity{}
+	}
+	return a.NodeAffinity
+}
+
+func (w *workload) antiAffinity() *corev1.PodAntiAffinity {
+	a := w.affinity()
+	if a.PodAntiAffinity == nil {
+		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
+	}
+	return a.PodAntiAffinity
+}
+
+// replica is the metadata of one more pod of a workload.
+func (m *maker) replica(w *workload) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Namespace:       w.namespace,
+		Name:            w.owner.Name + "-" + m.tail(5),
+		Labels:          w.labels,
+		OwnerReferences: []metav1.OwnerReference{w.owner},
+	}
+}
+
+// pendAll makes all replicas pending. They come in random order, as from
+// rollouts at once.
+func (m *maker) pendAll(workloads []*workload) {
+	var turns []*workload
+	for _, w := range workloads {
+		for range w.replicas {
+			turns = append(turns, w)
+		}
+	}
+	names := map[string]bool{}
+	for _, w := range shuffled(m.dice, turns) {
+		meta := m.replica(w)
+		for names[meta.Name] {
+			meta = m.replica(w)
+		}
+		names[meta.Name] = true
+		m.out.Pods = append(m.out.Pods, m.pending(meta, w.spec, w.waited))
+	}
+}

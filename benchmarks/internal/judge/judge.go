@@ -1,0 +1,179 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/klog/v2"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Judge is a scenario that is ready to judge plans by. It does not change.
+type Judge struct {
+	scenario   *scenario.Scenario
+	vocabulary *requirements.Vocabulary
+	catalogs   map[string][]*cloudprovider.InstanceType
+	byName     map[string]map[string]*cloudprovider.InstanceType // by pool
+	pods       map[string]*corev1.Pod
+	daemons    []party
+}
+
+// New reads a scenario. The error joins all faults of its instance types, or is
+// of a daemon that makes no sense.
+func New(s *scenario.Scenario) (*Judge, error) {
+	j := &Judge{
+		scenario:   s,
+		vocabulary: market.Vocabulary(s),
+		byName:     map[string]map[string]*cloudprovider.InstanceType{},
+		pods:       map[string]*corev1.Pod{},
+	}
+	var err error
+	if j.catalogs, err = market.Catalogs(s, j.vocabulary); err != nil {
+		return nil, err
+	}
+	for _, p := range s.NodePools {
+		j.byName[p.Name] = map[string]*cloudprovider.InstanceType{}
+		for _, t := range j.catalogs[p.Name] {
+			j.byName[p.Name][t.Name] = t
+		}
+	}
+	for _, pod := range s.Pods {
+		j.pods[scenario.PodKey(pod)] = pod
+	}
+	for _, pod := range s.DaemonSetPods {
+		d, err := j.party(pod)
+		if err != nil {
+			return nil, fmt.Errorf("daemon %w", err)
+		}
+		j.daemons = append(j.daemons, d)
+	}
+	return j, nil
+}
+
+// party is pods that may run on the same nodes.
+type party struct {
+	name        string // of one of them
+	asked       requirements.Pod
+	tolerations []corev1.Toleration
+	demand      resources.List // in sum
+	least       resources.List // of any one of them, by resource
+}
+
+func (j *Judge) party(pod *corev1.Pod) (party, error) {
+	asked, err := requirements.FromPod(pod, j.vocabulary)
+	if err != nil {
+		return party{}, err
+	}
+	requests, err := resources.PodRequests(pod)
+	if err != nil {
+		return party{}, fmt.Errorf("pod %s: %w", scenario.PodKey(pod), err)
+	}
+	return party{name: scenario.PodKey(pod), asked: asked, tolerations: pod.Spec.Tolerations, demand: requests, least: requests}, nil
+}
+
+// runsOn says whether pods of the party may be on a node with these labels and
+// taints.
+func (p *party) runsOn(labels requirements.Set, taints []corev1.Taint, v *requirements.Vocabulary) bool {
+	for i := range taints {
+		soft := taints[i].Effect == corev1.TaintEffectPreferNoSchedule
+		if !soft && !schedulinghelpers.TolerationsTolerateTaint(klog.Logger{}, p.tolerations, &taints[i], true) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(p.asked.Alternatives, func(a requirements.Alternative) bool {
+		return labels.Compatible(a.Set, v)
+	})
+}
+
+// parties groups the pods that a plan puts on new nodes.
+func (j *Judge) parties(p *scenario.Plan) ([]party, error) {
+	var out []party
+	index := map[string]int{}
+	for _, c := range p.NewNodeClaims {
+		for _, key := range c.Pods {
+			pod, ok := j.pods[key]
+			if !ok {
+				return nil, fmt.Errorf("the plan places %q, which is no pod of the scenario", key)
+			}
+			one, err := j.party(pod)
+			if err != nil {
+				return nil, err
+			}
+			rules := rulesOf(pod)
+			i, seen := index[rules]
+			if !seen {
+				index[rules] = len(out)
+				out = append(out, one)
+				continue
+			}
+			if out[i].demand, err = out[i].demand.Add(one.demand); err != nil {
+				return nil, fmt.Errorf("the sum of all pods: %w", err)
+			}
+			out[i].least = out[i].least.Min(one.least)
+		}
+	}
+	return out, nil
+}
+
+// rulesOf writes down what decides which nodes a pod may run on.
+func rulesOf(pod *corev1.Pod) string {
+	var required *corev1.NodeSelector
+	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
+		required = a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	text, err := json.Marshal([]any{pod.Spec.NodeSelector, required, pod.Spec.Tolerations})
+	if err != nil {
+		// These types are made of strings, which can always be written.
+		panic(err)
+	}
+	return string(text)
+}
+
+// daemonsOn is what daemons ask for on such a node.
+func (j *Judge) daemonsOn(labels requirements.Set, taints []corev1.Taint) (resources.List, error) {
+	var sum resources.List
+	for i := range j.daemons {
+		if !j.daemons[i].runsOn(labels, taints, j.vocabulary) {
+			continue
+		}
+		var err error
+		if sum, err = sum.Add(j.daemons[i].demand); err != nil {
+			return resources.List{}, fmt.Errorf("the sum of all daemons: %w", err)
+		}
+	}
+	return sum, nil
+}
+
+// launches calls visit for each way to launch a node of a pool, with the labels
+// that the node has.
+func (j *Judge) launches(pool *v1.NodePool, visit func(*cloudprovider.InstanceType, *cloudprovider.Offering, requirements.Set) error) error {
+	asked, err := requirements.FromNodePool(pool, j.vocabulary)
+	if err != nil {
+		return err
+	}
+	for _, t := range j.catalogs[pool.Name] {
+		if asked.Intersect(t.Requirements).Impossible() {
+			continue
+		}
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			labels := asked.Intersect(cloudprovider.LaunchOption{InstanceType: t, Offering: o}.Requirements())
+			if !o.Launchable() || labels.Impossible() {
+				continue
+			}
+			if err := visit(t, o, labels); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+// Package measure is how both contenders are timed, so that the same things
+// are counted for each.
+package measure
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"time"
+)
+
+// Cost is what a piece of work took: wall time, and bytes and objects that it
+// allocated.
+type Cost struct {
+	Seconds       float64
+	Bytes, Allocs uint64
+}
+
+// Of runs work and returns what it took. Garbage of what went before is
+// collected first, so that nobody pays for another's. Counting reads the
+// counters of the whole process: nothing else may run meanwhile.
+func Of(work func() error) (Cost, error) {
+	runtime.GC()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	err := work()
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	return Cost{
+		Seconds: took.Seconds(),
+		Bytes:   after.TotalAlloc - before.TotalAlloc,
+		Allocs:  after.Mallocs - before.Mallocs,
+	}, err
+}
+
+// Profiled runs work and writes a CPU profile of it to the file; it merely
+// runs it if file is empty.
+func Profiled(file string, work func() error) (err error) {
+	if file == "" {
+		return work()
+	}
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := out.Close(); err == nil {
+			err = failed
+		}
+	}()
+	if err := pprof.StartCPUProfile(out); err != nil {
+		return fmt.Errorf("profile %s: %w", file, err)
+	}
+	defer pprof.StopCPUProfile()
+	return work()
+}
+
+// Median returns the middle of the values, the mean of the two in the middle
+// where their number is even, and 0 where there are none.
+func Median(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[middle]
+	}
+	return (sorted[middle-1] + sorted[middle]) / 2
+}

@@ -1,0 +1,48 @@
+// Package snapshot turns a scenario into what the library takes: a
+// provisioning.Input and its Options.
+//
+// The input shares memory with the scenario, which must not change while it is
+// in use.
+package snapshot
+
+import (
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Input returns the scenario as an input. The error joins all faults of its
+// instance types.
+func Input(s *scenario.Scenario) (provisioning.Input, error) {
+	vocabulary := market.Vocabulary(s)
+	catalog, err := market.Catalogs(s, vocabulary)
+	if err != nil {
+		return provisioning.Input{}, err
+	}
+	in := provisioning.Input{
+		NodePools:     s.NodePools,
+		InstanceTypes: catalog,
+		Pods:          s.Pods,
+		DaemonSetPods: s.DaemonSetPods,
+		Namespaces:    s.Namespaces,
+		Volumes: provisioning.Volumes{
+			Claims:   s.PersistentVolumeClaims,
+			Volumes:  s.PersistentVolumes,
+			Classes:  s.StorageClasses,
+			CSINodes: s.CSINodes,
+		},
+		Vocabulary: vocabulary,
+	}
+	for _, n := range s.Nodes {
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: n.Node, NodeClaim: n.NodeClaim, Pods: n.Pods})
+	}
+	return in, nil
+}
+
+// Options returns the settings of the scenario.
+func Options(s *scenario.Scenario) *provisioning.Options {
+	return &provisioning.Options{
+		MinValues:   provisioning.MinValuesPolicy(s.Options.MinValuesPolicy),
+		Preferences: provisioning.PreferencePolicy(s.Options.PreferencePolicy),
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/awslabs/operatorpkg/status"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	karpenterv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
+	"sigs.k8s.io/karpenter/pkg/cloudprovider"
+	"sigs.k8s.io/karpenter/pkg/scheduling"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// cloud is a cloud provider that sells the scenario's catalog. Of the methods
+// that it inherits, none is called to schedule.
+type cloud struct {
+	cloudprovider.CloudProvider
+	types   []*cloudprovider.InstanceType
+	byName  map[string]*cloudprovider.InstanceType
+	byPool  map[string][]string
+	classes []status.Object
+}
+
+// newCloud also does what providers do when they are linked in: it makes the
+// labels of their instance types well-known, and names the label that tells
+// reservations apart. Both are variables of Karpenter's packages.
+func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
+	cloudprovider.ReservationIDLabel = fake.LabelCapacityReservationID
+	cloudprovider.ReservedCapacityLabels.Insert(reservationLabels()...)
+	c := &cloud{byName: map[string]*cloudprovider.InstanceType{}, byPool: s.InstanceTypesByPool}
+	for i := range s.InstanceTypes {
+		t := instanceType(&s.InstanceTypes[i])
+		c.types = append(c.types, t)
+		c.byName[t.Name] = t
+		for _, r := range s.InstanceTypes[i].Requirements {
+			karpenterv1.WellKnownLabels.Insert(r.Key)
+		}
+	}
+	var seen []schema.GroupKind
+	for _, p := range pools {
+		gk := p.Spec.Template.Spec.NodeClassRef.GroupKind()
+		if slices.Contains(seen, gk) {
+			continue
+		}
+		seen = append(seen, gk)
+		class := &nodeClass{}
+		class.SetGroupVersionKind(gk.WithVersion("v1"))
+		c.classes = append(c.classes, class)
+	}
+	return c
+}
+
+func reservationLabels() []string {
+	return []string{fake.LabelCapacityReservationID, fake.LabelCapacityReservationType, fake.LabelCapacityReservationInterruptible}
+}
+
+// Name is the provider's.
+func (c *cloud) Name() string { return "benchmark" }
+
+// GetSupportedNodeClasses has a class of every kind that pools refer to, so that
+// they count as this provider's.
+func (c *cloud) GetSupportedNodeClasses() []status.Object { return c.classes }
+
+// GetInstanceTypes returns new instance types at every call, whose parts are
+// shared, as providers with a cache do: each schedules from scratch, and none
+// pays for building a catalog.
+func (c *cloud) GetInstanceTypes(_ context.Context, pool *karpenterv1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	sold := c.types
+	if c.byPool != nil {
+		sold = nil
+		for _, name := range c.byPool[pool.Name] {
+			t, ok := c.byName[name]
+			if !ok {
+				return nil, fmt.Errorf("pool %s: there is no instance type %s", pool.Name, name)
+			}
+			sold = append(sold, t)
+		}
+	}
+	out := make([]*cloudprovider.InstanceType, len(sold))
+	for i, t := range sold {
+		out[i] = &cloudprovider.InstanceType{
+			Name: t.Name, Requirements: t.Requirements, Offerings: t.Offerings, Capacity: t.Capacity, Overhead: t.Overhead,
+		}
+	}
+	return out, nil
+}
+
+func instanceType(t *scenario.InstanceType) *cloudprovider.InstanceType {
+	out := &cloudprovider.InstanceType{
+		Name:         t.Name,
+		Requirements: scheduling.NewNodeSelectorRequirements(t.Requirements...),
+		Capacity:     t.Capacity,
+		Overhead:     &cloudprovider.InstanceTypeOverhead{KubeReserved: t.Overhead},
+	}
+	for _, o := range t.Offerings {
+		out.Offerings = append(out.Offerings, &cloudprovider.Offering{
+			Requirements:        offeringRequirements(out, o),
+			Price:               o.Price,
+			Available:           o.Available,
+			ReservationCapacity: o.ReservationCapacity,
+		})
+	}
+	return out
+}
+
+// offeringRequirements are zone, capacity type, and which reservation it is: of
+// a type that knows of reservations, none for all others.
+func offeringRequirements(t *cloudprovider.InstanceType, o scenario.Offering) scheduling.Requirements {
+	out := scheduling.NewLabelRequirements(map[string]string{
+		corev1.LabelTopologyZone:         o.Zone,
+		karpenterv1.CapacityTypeLabelKey: o.CapacityType,
+	})
+	if t.Requirements.Has(fake.LabelCapacityReservationID) {
+		for _, key := range reservationLabels() {
+			out.Add(scheduling.NewRequirement(key, corev1.NodeSelectorOpDoesNotExist))
+		}
+	}
+	if o.ReservationID != "" {
+		key := fake.LabelCapacityReservationID
+		out[key] = scheduling.NewRequirement(key, corev1.NodeSelectorOpIn, o.ReservationID)
+	}
+	return out
+}
+
+// nodeClass is a node class of which nobody looks at more than the kind.
+type nodeClass struct{ unstructured.Unstructured }
+
+// GetConditions returns none.
+func (*nodeClass) GetConditions() []status.Condition { return nil }
+
+// SetConditions does nothing.
+func (*nodeClass) SetConditions([]status.Condition) {}
+
+// StatusConditions is a view of the conditions, of which there are none.
+func (n *nodeClass) StatusConditions(opts ...status.ForOption) status.ConditionSet {
+	return status.NewReadyConditions().For(n, opts...)
+}

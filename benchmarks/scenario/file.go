@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxDocument is the size of an uncompressed document beyond which it is
+// refused: a small file can unfold to any size.
+const maxDocument = 4 << 30
+
+// ReadScenario reads a scenario from a file and validates it.
+func ReadScenario(path string) (*Scenario, error) {
+	return readFile(path, DecodeScenario)
+}
+
+// ReadPlan reads a plan from a file and validates it.
+func ReadPlan(path string) (*Plan, error) {
+	return readFile(path, DecodePlan)
+}
+
+// DecodeScenario reads a scenario from JSON. The error joins all faults.
+func DecodeScenario(data []byte) (*Scenario, error) {
+	s := &Scenario{}
+	if err := decode(data, s); err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// DecodePlan reads a plan from JSON. The error joins all faults.
+func DecodePlan(data []byte) (*Plan, error) {
+	p := &Plan{}
+	if err := decode(data, p); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// WriteScenario writes a scenario to a file.
+func WriteScenario(path string, s *Scenario) error { return writeFile(path, s) }
+
+// WritePlan writes a plan to a file.
+func WritePlan(path string, p *Plan) error { return writeFile(path, p) }
+
+// decode wants exactly one JSON value.
+func decode(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(into); err != nil {
+		return fmt.Errorf("no valid JSON document: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("more follows the document at byte %d; a file holds one", d.InputOffset())
+	}
+	return nil
+}
+
+func readFile[T any](path string, decode func([]byte) (T, error)) (T, error) {
+	var none T
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return none, err
+	}
+	if compressed(path) {
+		if data, err = unzip(data); err != nil {
+			return none, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	document, err := decode(data)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", path, err)
+	}
+	return document, nil
+}
+
+func writeFile(path string, document any) error {
+	data, err := json.Marshal(document)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	data = append(data, '\n')
+	if compressed(path) {
+		if data, err = zip(data); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return os.WriteFile(path, data, 0o644)
+}
+
+func compressed(path string) bool { return strings.HasSuffix(path, ".gz") }
+
+func unzip(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("the name ends in .gz, but: %w", err)
+	}
+	out, err := io.ReadAll(io.LimitReader(z, maxDocument+1))
+	if err == nil && len(out) > maxDocument {
+		err = fmt.Errorf("unfolds to more than %d bytes", maxDocument)
+	}
+	return out, err
+}
+
+// zip leaves the header of gzip empty, so that equal documents make equal
+// files.
+func zip(data []byte) ([]byte, error) {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(data)
+	if failed := z.Close(); err == nil {
+		err = failed
+	}
+	return out.Bytes(), err
+}
