@@ -1,0 +1,214 @@
+package disruption
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/budgets"
+)
+
+// Reason is why a node is dealt with: one of the constants below. Those that
+// budgets may name are defined by them.
+type Reason = budgets.Reason
+
+// The reasons, in two groups. Budgets bound the first; of the second they bound
+// Expired if the policy of the pool says so.
+const (
+	// Unhealthy nodes have a condition that asks for repair.
+	Unhealthy = budgets.Unhealthy
+	// Empty nodes have no pod that needs another place.
+	Empty = budgets.Empty
+	// Drifted nodes no longer match their pool or NodeClass.
+	Drifted = budgets.Drifted
+	// Underutilized nodes have pods that fit elsewhere for less.
+	Underutilized = budgets.Underutilized
+
+	// Interrupted nodes are about to be taken away by the cloud.
+	Interrupted Reason = "Interrupted"
+	// LaunchTimeout: the cloud has not made the machine in time.
+	LaunchTimeout Reason = "LaunchTimeout"
+	// RegistrationTimeout: the machine has not joined in time.
+	RegistrationTimeout Reason = "RegistrationTimeout"
+	// InitializationTimeout: the Node has not become ready for pods in time.
+	InitializationTimeout Reason = "InitializationTimeout"
+	// GarbageCollected: the machine is gone, or nobody knows of it.
+	GarbageCollected Reason = "GarbageCollected"
+	// Expired nodes have reached the end of their lifetime.
+	Expired = budgets.Expired
+	// ScaledDown nodes are more than the replicas of a static pool.
+	ScaledDown Reason = "ScaledDown"
+)
+
+// Voluntary reports whether a reason is the autoscaler's own choice, so that
+// budgets and protection apply.
+func Voluntary(r Reason) bool {
+	switch r {
+	case Unhealthy, Empty, Drifted, Underutilized:
+		return true
+	}
+	return false
+}
+
+// Step is what to do with a node.
+type Step string
+
+// The steps.
+const (
+	// Replace launches first what the pods of the node need, which may be
+	// nothing, waits until that is initialized, and then deletes the NodeClaim.
+	// For a static pool it is one node of the template.
+	Replace Step = "Replace"
+	// Delete deletes the NodeClaim. What its pods need is for the next plan.
+	Delete Step = "Delete"
+	// TerminateFirst deletes the NodeClaim, as there is no room for its
+	// replacement beside it, and lets the pool launch that afterwards.
+	TerminateFirst Step = "TerminateFirst"
+	// Reboot drains the node, restarts its machine and keeps it.
+	Reboot Step = "Reboot"
+	// Terminate ends a machine of the cloud for which there is no NodeClaim.
+	Terminate Step = "Terminate"
+	// DeleteNode deletes a Node object for which there are neither NodeClaim
+	// nor machine.
+	DeleteNode Step = "DeleteNode"
+)
+
+// Target names what an action is about. Fields that there is nothing for are
+// empty.
+type Target struct {
+	// Node is the name of the entry of Input.Nodes: that of the Node, or of the
+	// NodeClaim while there is no Node.
+	Node string
+	// NodeClaim is the name of the claim.
+	NodeClaim string
+	// NodePool is the pool of the node.
+	NodePool string
+	// ProviderID is the cloud's name for the machine.
+	ProviderID string
+}
+
+// String is the name of the node, or else of the machine.
+func (t Target) String() string { return cmp.Or(t.Node, t.ProviderID) }
+
+// Action is what to do with a node and why.
+type Action struct {
+	// Reason says which rule wants it.
+	Reason Reason
+	// Step is what to do.
+	Step Step
+	// Targets are what to do it to, sorted by String. The rules of this package
+	// give one each.
+	Targets []Target
+	// Detail completes the reason: one line without a full stop.
+	Detail string
+	// Cause is a word for metrics and conditions: what has drifted, such as
+	// NodePoolDrifted; the node condition that asks for repair; the kind of
+	// interruption. May be empty.
+	Cause string
+	// StepCause is a word for why the step is what it is: of TerminateFirst,
+	// NoReservedCapacity or StaticAtLimit; of a Replace, RebootsSpent if a
+	// reboot is called for and did not help. Otherwise empty.
+	StepCause string
+	// Since is when the reason began to hold, zero if that is not known.
+	Since time.Time
+	// DrainBound, if not nil, bounds the drain from the moment that the
+	// deletion begins, beside what the NodeClaim says: the shorter holds. Zero
+	// does not drain. A deadline that is there already is never put off.
+	DrainBound *time.Duration
+	// DrainBy, if not zero, is the instant at which the drain must have ended.
+	DrainBy time.Time
+}
+
+// String is the action in one line.
+func (a Action) String() string {
+	names := make([]string, len(a.Targets))
+	for i, t := range a.Targets {
+		names[i] = t.String()
+	}
+	text := fmt.Sprintf("%s %s (%s)", a.Step, strings.Join(names, ", "), a.Reason)
+	if a.Detail != "" {
+		text += ": " + a.Detail
+	}
+	return text
+}
+
+// Result is the answer of a rule.
+type Result struct {
+	// Actions are in the order in which they should be carried out; each rule
+	// says which that is.
+	Actions []Action
+	// Blocked are the nodes that the rule would act on but for something, in
+	// the order of Blocked.Compare.
+	Blocked []Blocked
+	// Next is the earliest instant at which the same input can have another
+	// answer; zero if time alone never changes it.
+	Next time.Time
+}
+
+// Actions asks every rule. The actions are those of Interruption, Liveness,
+// Garbage, Expiration, ScaleDown, Repair, Emptiness and Drift, in this order,
+// less those about a node that an earlier action is about: what must happen
+// anyhow comes first, then what is broken, and a node that is empty is not
+// replaced because it has drifted.
+//
+// The search for cheaper ways to run the same pods is not among them.
+func (f *Fleet) Actions() Result {
+	return Merge(f.Interruption().Result, f.Liveness(), f.Garbage(), f.Expiration(), f.ScaleDown(),
+		f.Repair(), f.Emptiness(), f.Drift())
+}
+
+// Merge joins results in the order given. Of the actions that share a target
+// the first stays.
+func Merge(results ...Result) Result {
+	var out Result
+	taken := map[Target]bool{}
+	for _, r := range results {
+		for _, a := range r.Actions {
+			if slices.ContainsFunc(a.Targets, func(t Target) bool { return taken[t] }) {
+				continue
+			}
+			for _, t := range a.Targets {
+				taken[t] = true
+			}
+			out.Actions = append(out.Actions, a)
+		}
+		out.Blocked = append(out.Blocked, r.Blocked...)
+		out.Next = sooner(out.Next, r.Next)
+	}
+	slices.SortFunc(out.Blocked, Blocked.Compare)
+	return out
+}
+
+// sooner is the earlier of two instants, of which zero is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// sortActions puts the older ones first, those of unknown age last, and sorts
+// by name otherwise.
+func sortActions(list []Action) {
+	slices.SortFunc(list, func(a, b Action) int {
+		return cmp.Or(compareSince(a.Since, b.Since), strings.Compare(a.Targets[0].String(), b.Targets[0].String()),
+			strings.Compare(a.Targets[0].ProviderID, b.Targets[0].ProviderID))
+	})
+}
+
+func compareSince(a, b time.Time) int {
+	switch {
+	case a.IsZero() || b.IsZero():
+		return cmp.Compare(zeroOrOne(a.IsZero()), zeroOrOne(b.IsZero()))
+	}
+	return a.Compare(b)
+}
+
+func zeroOrOne(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

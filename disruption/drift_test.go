@@ -1,0 +1,310 @@
+package disruption_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+func driftOf(node, reason string) map[string]cloudprovider.Drift {
+	return map[string]cloudprovider.Drift{node + "-claim": {Reason: reason, Detail: "the image is old"}}
+}
+
+// reasonOf is the reason for drift of the first node of an input.
+func reasonOf(t *testing.T, in disruption.Input) string {
+	t.Helper()
+	all := observe(t, in, nil).Drifts()
+	require.Len(t, all, 1)
+	return all[0].Reason
+}
+
+func TestStaticHashDrift(t *testing.T) {
+	pool := newPool("web")
+	annotated := func(version, hash string) func(*provisioning.Node) {
+		return func(n *provisioning.Node) {
+			if version != "" {
+				n.NodeClaim.Annotations[v1.NodePoolHashVersionAnnotationKey] = version
+			}
+			if hash != "" {
+				n.NodeClaim.Annotations[v1.NodePoolHashAnnotationKey] = hash
+			}
+		}
+	}
+	tests := []struct {
+		name          string
+		version, hash string // of the pool's annotations
+		claim         func(*provisioning.Node)
+		want          string
+	}{
+		{"equal", "v3", "1", annotated("v3", "1"), ""},
+		{"differs", "v3", "1", annotated("v3", "2"), disruption.NodePoolDrifted},
+		{"versions differ", "v3", "1", annotated("v2", "2"), ""},
+		{"claim has no version", "v3", "1", annotated("", "2"), ""},
+		{"claim has no hash", "v3", "1", annotated("v3", ""), ""},
+		{"pool not annotated, computed equal", "", "", annotated(v1.NodePoolHashVersion, pool.Hash()), ""},
+		{"pool not annotated, computed differs", "", "", annotated(v1.NodePoolHashVersion, "2"), disruption.NodePoolDrifted},
+		{"pool not annotated, other version", "", "", annotated("v2", "2"), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(newNode("n", "web", tt.claim))
+			if tt.version != "" {
+				in.NodePools[0].Annotations = map[string]string{
+					v1.NodePoolHashVersionAnnotationKey: tt.version, v1.NodePoolHashAnnotationKey: tt.hash}
+			}
+			require.Equal(t, tt.want, reasonOf(t, in))
+		})
+	}
+}
+
+func TestRequirementDrift(t *testing.T) {
+	tests := []struct {
+		name     string
+		key      string
+		operator corev1.NodeSelectorOperator
+		values   []string
+		want     string
+	}{
+		{"holds", corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, []string{"a", "b"}, ""},
+		{"narrowed away", corev1.LabelTopologyZone, corev1.NodeSelectorOpIn, []string{"b"}, disruption.RequirementsDrifted},
+		{"excluded", corev1.LabelTopologyZone, corev1.NodeSelectorOpNotIn, []string{"a"}, disruption.RequirementsDrifted},
+		{"well-known label missing", corev1.LabelArchStable, corev1.NodeSelectorOpIn, []string{"amd64"}, disruption.RequirementsDrifted},
+		{"own label missing", "example.com/team", corev1.NodeSelectorOpExists, nil, disruption.RequirementsDrifted},
+		{"own label missing, number", "example.com/tier", corev1.NodeSelectorOpGt, []string{"1"}, disruption.RequirementsDrifted},
+		{"absence allowed by NotIn", "example.com/team", corev1.NodeSelectorOpNotIn, []string{"x"}, ""},
+		{"absence asked for", "example.com/team", corev1.NodeSelectorOpDoesNotExist, nil, ""},
+		{"presence forbidden", corev1.LabelTopologyZone, corev1.NodeSelectorOpDoesNotExist, nil, disruption.RequirementsDrifted},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(newNode("n", "web"))
+			in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+				{Key: tt.key, Operator: tt.operator, Values: tt.values, MinValues: ptr(50)}}
+			require.Equal(t, tt.want, reasonOf(t, in))
+		})
+	}
+}
+
+func TestCatalogDrift(t *testing.T) {
+	young := func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = at(-time.Hour + time.Nanosecond) }
+	hour := func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = at(-time.Hour) }
+	gone := withLabel(corev1.LabelInstanceTypeStable, "old.large")
+	reserved := withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved)
+	onDemandOnly := newType("m.large", 0, cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeOnDemand, Price: 1})
+	spotOnly := newType("m.large", 0, cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeSpot, Price: 1})
+	tests := []struct {
+		name    string
+		node    provisioning.Node
+		catalog []*cloudprovider.InstanceType
+		want    string
+	}{
+		{"there, though not available", newNode("n", "web"), catalog(onDemandOnly), ""},
+		{"type gone", newNode("n", "web", gone), catalog(onDemandOnly), disruption.InstanceTypeNotFound},
+		{"type gone, claim of an hour", newNode("n", "web", gone, hour), catalog(onDemandOnly), disruption.InstanceTypeNotFound},
+		{"type gone, claim too young", newNode("n", "web", gone, young), catalog(onDemandOnly), ""},
+		{"zone gone", newNode("n", "web", withLabel(corev1.LabelTopologyZone, "c")), catalog(onDemandOnly), disruption.InstanceTypeNotFound},
+		{"capacity type gone", newNode("n", "web"), catalog(spotOnly), disruption.InstanceTypeNotFound},
+		{"reserved is content with on-demand", newNode("n", "web", reserved), catalog(onDemandOnly), ""},
+		{"reserved is not content with spot", newNode("n", "web", reserved), catalog(spotOnly), disruption.InstanceTypeNotFound},
+		{"no catalog", newNode("n", "web", gone), nil, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(tt.node)
+			in.InstanceTypes["web"] = tt.catalog
+			require.Equal(t, tt.want, reasonOf(t, in))
+		})
+	}
+}
+
+func catalog(list ...*cloudprovider.InstanceType) []*cloudprovider.InstanceType { return list }
+
+func TestEndedReservationCountsAsOnDemand(t *testing.T) {
+	const reservationKey = "example.com/reservation"
+	reservedType := func(id string) *cloudprovider.InstanceType {
+		return newType("m.large", 0,
+			cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeOnDemand, Price: 1, Available: true},
+			cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeReserved, ReservationID: id, Price: 0.01,
+				Available: true, Requirements: requirements.MustParse(reservationKey + " = " + id)})
+	}
+	node := newNode("n", "web", withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved), withLabel(reservationKey, "cr-1"))
+	for _, tt := range []struct {
+		name, offered string
+		allowed       []string
+		want          string
+		price         float64
+	}{
+		{"offered", "cr-1", []string{"reserved"}, "", 0.01},
+		{"ended, on-demand allowed", "cr-2", []string{"reserved", "on-demand"}, "", 1},
+		{"ended, reserved only", "cr-2", []string{"reserved"}, disruption.RequirementsDrifted, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(node)
+			in.InstanceTypes["web"] = catalog(reservedType(tt.offered))
+			in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+				{Key: v1.CapacityTypeLabelKey, Operator: corev1.NodeSelectorOpIn, Values: tt.allowed}}
+			require.Equal(t, tt.want, reasonOf(t, in))
+			candidates, _ := observe(t, in, nil).Candidates(disruption.MethodEmptiness)
+			require.Equal(t, tt.price, candidates[0].Price)
+		})
+	}
+}
+
+func TestDriftReasonsInOrder(t *testing.T) {
+	in := newInput(newNode("n", "web", withLabel(corev1.LabelInstanceTypeStable, "gone")))
+	in.Drift = driftOf("n", "AMIDrift")
+	claim, pool := in.Nodes[0].NodeClaim, in.NodePools[0]
+	claim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+	claim.Annotations[v1.NodePoolHashAnnotationKey] = "1"
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"b"}}}
+	require.Equal(t, disruption.NodePoolDrifted, reasonOf(t, in))
+	claim.Annotations[v1.NodePoolHashAnnotationKey] = pool.Hash()
+	require.Equal(t, disruption.RequirementsDrifted, reasonOf(t, in))
+	pool.Spec.Template.Spec.Requirements = nil
+	claim.Annotations[v1.NodePoolHashAnnotationKey] = pool.Hash()
+	require.Equal(t, disruption.InstanceTypeNotFound, reasonOf(t, in))
+	claim.Labels[corev1.LabelInstanceTypeStable] = "m.large"
+	require.Equal(t, "AMIDrift", reasonOf(t, in))
+	in.Drift = nil
+	require.Empty(t, reasonOf(t, in))
+	setCondition(claim, v1.ConditionTypeLaunched, metav1.ConditionUnknown, born)
+	require.Empty(t, observe(t, in, nil).Drifts(), "a claim that is not launched is not judged")
+}
+
+func TestDriftOrder(t *testing.T) {
+	drifted := func(since time.Duration) func(*provisioning.Node) {
+		return withCondition(v1.ConditionTypeDrifted, metav1.ConditionTrue, since)
+	}
+	busy := func(name string) func(*provisioning.Node) { return withPods(newPod(name)) }
+	in := newInput(
+		newNode("a-new", "web", busy("a")),
+		newNode("b-young", "web", busy("b"), drifted(-time.Minute)),
+		newNode("c-old", "web", busy("c"), drifted(-time.Hour)),
+		newNode("d-empty", "web", drifted(-time.Second), withPods(newPod("d", owner("apps/v1", "DaemonSet")))),
+		newNode("e-fine", "web"),
+	)
+	in.Drift = map[string]cloudprovider.Drift{}
+	for _, n := range []string{"a-new", "b-young", "c-old", "d-empty"} {
+		in.Drift[n+"-claim"] = cloudprovider.Drift{Reason: "AMIDrift"}
+	}
+	r := observe(t, in, nil).Drift()
+	require.Equal(t, []string{"Delete d-empty AMIDrift", "Replace c-old AMIDrift", "Replace b-young AMIDrift", "Replace a-new AMIDrift"}, brief(r.Actions))
+	require.Empty(t, r.Blocked, "what has not drifted is not worth a word")
+}
+
+func TestToleratedDrift(t *testing.T) {
+	in := newInput(newNode("a", "web"), newNode("b", "web"))
+	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "SubnetDrift"}}
+	f := observe(t, in, &disruption.Options{TolerateDrift: []string{"AMIDrift"}})
+	require.Equal(t, []string{"Delete b SubnetDrift"}, brief(f.Drift().Actions))
+	require.Equal(t, []string{"a DriftTolerated"}, rules(f.Drift().Blocked))
+	require.Equal(t, "AMIDrift", f.Drifts()[0].Reason)
+}
+
+func TestStaticDrift(t *testing.T) {
+	fixed := func(n int, edits ...func(*v1.NodePool)) disruption.Input {
+		in := newInput()
+		in.NodePools = []*v1.NodePool{newPool("web", edits...)}
+		in.Drift = map[string]cloudprovider.Drift{}
+		for _, name := range []string{"a", "b", "c"}[:n] {
+			in.Nodes = append(in.Nodes, newNode(name, "web", withPods(newPod(name))))
+			in.Drift[name+"-claim"] = cloudprovider.Drift{Reason: "AMIDrift"}
+		}
+		return in
+	}
+	unready := func(p *v1.NodePool) {
+		p.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeReady, Status: metav1.ConditionFalse}}
+	}
+	first := &disruption.Options{TerminateFirstDrift: true}
+	tests := []struct {
+		name    string
+		in      disruption.Input
+		opts    *disruption.Options
+		want    []string
+		blocked []string
+	}{
+		{"no limit", fixed(2, replicas(2, 0)), nil, []string{"Replace a AMIDrift", "Replace b AMIDrift"}, []string{}},
+		{"room for one", fixed(2, replicas(2, 3)), nil, []string{"Replace a AMIDrift"}, []string{"b StaticAtLimit"}},
+		{"room for one and the gate", fixed(2, replicas(2, 3)), first, []string{"Replace a AMIDrift"}, []string{"b StaticAtLimit"}},
+		{"limit equals replicas", fixed(2, replicas(2, 2)), nil, []string{}, []string{"a StaticAtLimit", "b StaticAtLimit"}},
+		{"limit equals replicas and the gate", fixed(2, replicas(2, 2)), first,
+			[]string{"TerminateFirst a AMIDrift (StaticAtLimit)", "TerminateFirst b AMIDrift (StaticAtLimit)"}, []string{}},
+		{"pool not ready", fixed(1, replicas(1, 1), unready), first, []string{}, []string{"a PoolNotReady"}},
+		{"too many nodes", fixed(3, replicas(2, 0)), nil, []string{}, []string{"a OverReplicas", "b OverReplicas", "c OverReplicas"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := observe(t, tt.in, tt.opts).Drift()
+			require.Equal(t, tt.want, brief(r.Actions))
+			require.Equal(t, tt.blocked, rules(r.Blocked))
+		})
+	}
+	t.Run("drain is bounded", func(t *testing.T) {
+		a := observe(t, fixed(1, replicas(1, 1)), first).Drift().Actions[0]
+		require.Equal(t, disruption.DefaultTerminateFirstDrain, *a.DrainBound)
+	})
+}
+
+func TestStaticDriftOfReservations(t *testing.T) {
+	offering := func(id string, left int) cloudprovider.Offering {
+		return cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeReserved, ReservationID: id, Price: 0.01,
+			Available: true, ReservationCapacity: left, Requirements: requirements.MustParse("example.com/reservation = " + id)}
+	}
+	in := newInput(
+		newNode("a", "web", withPods(newPod("a")), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved), withLabel("example.com/reservation", "cr-0")),
+		newNode("b", "web", withPods(newPod("b")), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved), withLabel("example.com/reservation", "cr-1")))
+	in.NodePools = []*v1.NodePool{newPool("web", replicas(2, 0))}
+	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "AMIDrift"}}
+	on := &disruption.Options{TerminateFirstDrift: true}
+
+	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 0)))
+	r := observe(t, in, on).Drift()
+	require.Equal(t, []string{"TerminateFirst b AMIDrift (NoReservedCapacity)"}, brief(r.Actions))
+	require.Equal(t, []string{"a ReservationFull"}, rules(r.Blocked))
+	r = observe(t, in, nil).Drift()
+	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(r.Actions), "those of a reservation come first")
+
+	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 1)))
+	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(observe(t, in, on).Drift().Actions))
+	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 0), cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeSpot}))
+	require.Equal(t, []string{"Replace b AMIDrift", "Replace a AMIDrift"}, brief(observe(t, in, on).Drift().Actions),
+		"spot that is not available now keeps the pool from being full")
+}
+
+func TestMigrateHashes(t *testing.T) {
+	claim := func(name, version, hash string, drifted bool) *v1.NodeClaim {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{
+			v1.NodePoolHashVersionAnnotationKey: version, v1.NodePoolHashAnnotationKey: hash}}}
+		if drifted {
+			setCondition(c, v1.ConditionTypeDrifted, metav1.ConditionTrue, noon)
+		}
+		return c
+	}
+	pool := newPool("web")
+	hash := pool.Hash()
+	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v2", v1.NodePoolHashAnnotationKey: "1"}
+	claims := []*v1.NodeClaim{claim("clean", "v2", "1", false), nil, claim("before", "v2", "0", true), claim("new", "v3", hash, false)}
+	stamp := map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: hash}
+	require.Equal(t, disruption.HashMigration{
+		Claims: []disruption.Annotate{
+			{Name: "before", Annotations: map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3"}},
+			{Name: "clean", Annotations: stamp}},
+		Pool: stamp,
+	}, disruption.MigrateHashes(pool, claims))
+
+	pool.Annotations = stamp
+	require.Empty(t, disruption.MigrateHashes(pool, claims))
+	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: "1"}
+	require.Equal(t, disruption.HashMigration{Pool: stamp}, disruption.MigrateHashes(pool, claims), "an edit changes the pool only")
+	require.Empty(t, disruption.MigrateHashes(nil, claims))
+}

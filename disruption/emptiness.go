@@ -1,0 +1,49 @@
+package disruption
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Emptiness wants to delete nodes of dynamic pools that are empty, the highest
+// SavingsRatio first and then by name. All consolidation policies allow it.
+//
+// Blocked are the nodes that are empty.
+func (f *Fleet) Emptiness() Result {
+	candidates, blocked := f.Candidates(MethodEmptiness)
+	var r Result
+	for i := range candidates {
+		c := &candidates[i]
+		a := Action{Reason: Empty, Step: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place"}
+		if n := len(c.Pods); n > 0 {
+			a.Detail = fmt.Sprintf("it has %s to find another place for, and evicting costs nothing", plural(n, "pod"))
+		}
+		a.Since, _ = f.lastPodEvent(f.byName[c.Node])
+		r.Actions = append(r.Actions, a)
+	}
+	r.Blocked = without(blocked, RuleUnmanaged, RuleNoNode, RuleStatic, RuleNotEmpty)
+	r.Next = soonest(r.Blocked)
+	return r
+}
+
+// without leaves out all about the nodes that one of the rules keeps the method
+// from: it has no business with them.
+func without(blocked []Blocked, rules ...Rule) []Blocked {
+	out := map[string]bool{}
+	for _, b := range blocked {
+		if slices.Contains(rules, b.Rule) {
+			out[b.Node] = true
+		}
+	}
+	return slices.DeleteFunc(blocked, func(b Blocked) bool { return out[b.Node] })
+}
+
+// soonest is the first instant at which one of the reasons ceases to hold.
+func soonest(blocked []Blocked) time.Time {
+	var first time.Time
+	for _, b := range blocked {
+		first = sooner(first, b.Until)
+	}
+	return first
+}

@@ -1,0 +1,262 @@
+package disruption
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Fleet is an Input read at one instant. It does not change, points into the
+// input, and may be used from any number of goroutines.
+type Fleet struct {
+	now        time.Time
+	in         Input
+	opts       Options
+	vocabulary *requirements.Vocabulary
+	pools      map[string]*poolView
+	poolNames  []string // sorted
+	members    []*member
+	byName     map[string]*member
+	pdbs       pdbIndex
+	bounds     []*bound
+	instances  map[string]*cloudprovider.Instance
+	warnings   []*provisioning.InputError
+}
+
+// Observe reads an input at an instant. Nil options mean the defaults.
+//
+// The Fleet can always be used. If the error is not nil it lists every fault of
+// the input and the options, each an InputError of package provisioning (see its Faults), and
+// no rule touches what is at fault: a node that is listed twice or has no name
+// is left out, a pool that is listed twice counts as missing, budgets that are
+// malformed block, repair policies with a fault repair nothing, overlays with a
+// fault change nothing, and a PodDisruptionBudget that cannot be read selects
+// nothing.
+func Observe(now time.Time, in Input, opts *Options) (*Fleet, error) {
+	f := &Fleet{now: now, in: in, opts: opts.withDefaults(), vocabulary: in.Vocabulary, byName: map[string]*member{}}
+	if f.vocabulary == nil {
+		f.vocabulary = requirements.DefaultVocabulary()
+	}
+	var faults faultList
+	f.readPools(&faults)
+	f.pdbs = readPDBs(in.PodDisruptionBudgets, &faults)
+	f.readMembers(&faults)
+	f.diagnose(newRepairSet(in.RepairPolicies, &faults))
+	f.readInstances(&faults)
+	f.readBounds(&faults)
+	slices.SortStableFunc(f.warnings, compareFaults)
+	return f, faults.err()
+}
+
+// Now is the instant that was given to Observe.
+func (f *Fleet) Now() time.Time { return f.now }
+
+// Warnings lists values of nodes and pods that cannot be read and were passed
+// over, such as a karpenter.sh/do-not-disrupt that is neither true nor a
+// duration; sorted by object, field and detail.
+func (f *Fleet) Warnings() []*provisioning.InputError { return slices.Clone(f.warnings) }
+
+// readMembers makes the members, sorted by name.
+func (f *Fleet) readMembers(faults *faultList) {
+	claims, names := map[string]int{}, map[string]int{}
+	for _, n := range f.in.Nodes {
+		names[n.Name()]++
+		if n.NodeClaim != nil {
+			claims[n.NodeClaim.Name]++
+		}
+	}
+	buffers := map[string]bool{}
+	for _, name := range f.in.BufferNodes {
+		buffers[name] = true
+	}
+	for i, n := range f.in.Nodes {
+		object := nodeObject(n)
+		switch {
+		case n.Node == nil && n.NodeClaim == nil:
+			faults.add(fmt.Sprintf("Nodes[%d]", i), "", "has neither a Node nor a NodeClaim; set at least one")
+		case n.Name() == "":
+			faults.add(fmt.Sprintf("Nodes[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
+		case names[n.Name()] > 1:
+			faults.add(object, "", "is listed twice; list each node once, with its NodeClaim beside it")
+		case n.NodeClaim != nil && claims[n.NodeClaim.Name] > 1:
+			faults.add(object, "NodeClaim", "%q is listed with another node too; list it once", n.NodeClaim.Name)
+		default:
+			m := f.newMember(n, faults)
+			m.buffer = buffers[m.name]
+			f.members = append(f.members, m)
+			f.byName[m.name] = m
+		}
+	}
+	slices.SortFunc(f.members, func(a, b *member) int { return strings.Compare(a.name, b.name) })
+	for _, m := range f.members {
+		if m.pool != nil && m.managed() {
+			m.pool.members = append(m.pool.members, m)
+			m.pool.count.add(m)
+		}
+	}
+}
+
+// readInstances indexes the machines of the cloud by ID. Of those listed twice
+// the one that is going down counts, then the one first by name and age.
+func (f *Fleet) readInstances(faults *faultList) {
+	f.instances = map[string]*cloudprovider.Instance{}
+	for i, instance := range f.in.Instances {
+		switch {
+		case instance == nil:
+			faults.add(fmt.Sprintf("Instances[%d]", i), "", "is nil; leave it out")
+		case instance.ID == "":
+			faults.add(fmt.Sprintf("Instances[%d]", i), "ID", "is empty; a machine cannot be named without it")
+		case f.instances[instance.ID] != nil:
+			faults.add(fmt.Sprintf("Instance %q", instance.ID), "", "is listed twice; list each machine once")
+			if compareInstances(instance, f.instances[instance.ID]) < 0 {
+				f.instances[instance.ID] = instance
+			}
+		default:
+			f.instances[instance.ID] = instance
+		}
+	}
+}
+
+func compareInstances(a, b *cloudprovider.Instance) int {
+	return cmp.Or(cmp.Compare(zeroOrOne(b.Deleting), zeroOrOne(a.Deleting)), strings.Compare(a.Name, b.Name),
+		a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.NodePool, b.NodePool))
+}
+
+// poolView is a NodePool and what follows from it.
+type poolView struct {
+	*v1.NodePool
+	hash             string
+	types            map[string]*cloudprovider.InstanceType
+	requirements     requirements.Set // those of the template
+	unreadable       bool             // the requirements cannot be read
+	consolidateAfter v1.NillableDuration
+	policy           v1.ConsolidationPolicy
+	members          []*member // those with a NodeClaim, by name
+	count            headcount // of members
+	nodes, sick      int       // members with a Node, and those of them that are unhealthy
+}
+
+func (p *poolView) static() bool { return p.Spec.Replicas != nil }
+
+// ready reports whether the pool launches nodes.
+func (p *poolView) ready() bool {
+	c := conditionOf(p.Status.Conditions, v1.ConditionTypeReady)
+	return p.DeletionTimestamp.IsZero() && (c == nil || c.Status == "True")
+}
+
+func (f *Fleet) readPools(faults *faultList) {
+	f.pools = map[string]*poolView{}
+	count := map[string]int{}
+	for _, p := range f.in.NodePools {
+		if p != nil {
+			count[p.Name]++
+		}
+	}
+	catalogs := f.catalogs(faults)
+	for i, p := range f.in.NodePools {
+		switch {
+		case p == nil:
+			faults.add(fmt.Sprintf("NodePools[%d]", i), "", "is nil; leave it out")
+		case p.Name == "":
+			faults.add(fmt.Sprintf("NodePools[%d]", i), "metadata.name", "is empty; pools are told apart by name")
+		case count[p.Name] > 1:
+			faults.add(poolObject(p.Name), "", "is listed twice; list each pool once")
+		default:
+			f.pools[p.Name] = f.newPoolView(p, catalogs[p.Name], faults)
+			f.poolNames = append(f.poolNames, p.Name)
+		}
+	}
+	slices.Sort(f.poolNames)
+}
+
+// catalogs are those of the input with the overlays applied.
+func (f *Fleet) catalogs(faults *faultList) map[string][]*cloudprovider.InstanceType {
+	types, _, err := cloudprovider.ApplyOverlays(f.in.Overlays, f.in.NodePools, f.in.InstanceTypes, f.vocabulary)
+	if err != nil {
+		faults.wrap("Overlays", "", err)
+		return f.in.InstanceTypes
+	}
+	return types
+}
+
+func (f *Fleet) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceType, faults *faultList) *poolView {
+	v := &poolView{NodePool: p, hash: p.Hash(), types: map[string]*cloudprovider.InstanceType{},
+		consolidateAfter: p.Spec.Disruption.ConsolidateAfter, policy: p.Spec.Disruption.ConsolidationPolicy}
+	if v.consolidateAfter.IsZero() {
+		v.consolidateAfter = v1.NewDuration(v1.DefaultConsolidateAfter)
+	}
+	if v.policy == "" {
+		v.policy = v1.DefaultConsolidationPolicy
+	}
+	v.readTypes(types, faults)
+	set, err := requirements.FromRequirements(p.Spec.Template.Spec.Requirements, f.vocabulary)
+	if err != nil {
+		faults.wrap(poolObject(p.Name), "spec.template.spec.requirements", err)
+		v.unreadable = true
+	}
+	v.requirements = set
+	if r := p.Spec.Replicas; r != nil && *r < 0 {
+		faults.add(poolObject(p.Name), "spec.replicas", "is %d; use zero or more", *r)
+	}
+	return v
+}
+
+// readTypes indexes a catalog by name. A type that is listed twice is left out.
+func (p *poolView) readTypes(types []*cloudprovider.InstanceType, faults *faultList) {
+	twice := map[string]bool{}
+	for i, t := range types {
+		switch {
+		case t == nil:
+			faults.add(poolObject(p.Name), fmt.Sprintf("InstanceTypes[%d]", i), "is nil; leave it out")
+		case p.types[t.Name] != nil && p.types[t.Name] != t:
+			twice[t.Name] = true
+		default:
+			p.types[t.Name] = t
+		}
+	}
+	for name := range twice { // faults are sorted in the end
+		faults.add(poolObject(p.Name), "InstanceTypes", "%s is listed twice; list each type once", name)
+		delete(p.types, name)
+	}
+}
+
+// faultList collects the faults of an input.
+type faultList struct{ list []*provisioning.InputError }
+
+func (l *faultList) add(object, field, format string, args ...any) {
+	l.list = append(l.list, &provisioning.InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (l *faultList) wrap(object, field string, err error) {
+	l.list = append(l.list, &provisioning.InputError{Object: object, Field: field, Err: err})
+}
+
+// err joins the faults, sorted, and each once.
+func (l *faultList) err() error {
+	slices.SortStableFunc(l.list, compareFaults)
+	l.list = slices.CompactFunc(l.list, func(a, b *provisioning.InputError) bool { return compareFaults(a, b) == 0 })
+	all := make([]error, len(l.list))
+	for i, e := range l.list {
+		all[i] = e
+	}
+	return errors.Join(all...)
+}
+
+func compareFaults(a, b *provisioning.InputError) int { return strings.Compare(a.Error(), b.Error()) }
+
+func poolObject(name string) string { return fmt.Sprintf("NodePool %q", name) }
+
+func nodeObject(n provisioning.Node) string {
+	if n.Node == nil {
+		return fmt.Sprintf("NodeClaim %q", n.Name())
+	}
+	return fmt.Sprintf("Node %q", n.Name())
+}

@@ -1,0 +1,160 @@
+package disruption
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Why a node is terminated first: Action.StepCause.
+const (
+	// NoReservedCapacity: no reserved capacity is left for a replacement beside
+	// it.
+	NoReservedCapacity = "NoReservedCapacity"
+	// StaticAtLimit: the static pool is at its limit of nodes.
+	StaticAtLimit = "StaticAtLimit"
+)
+
+// headcount says how the nodes of a static pool stand, as
+// provisioning.StaticPool counts them; what is underway is pending.
+type headcount struct{ active, pending, deleting int }
+
+func (h *headcount) add(m *member) {
+	switch {
+	case m.leaving:
+		h.deleting++
+	case m.underway || m.pendingDisruption():
+		h.pending++
+	default:
+		h.active++
+	}
+}
+
+// pendingDisruption reports whether somebody has marked the node to be removed.
+func (m *member) pendingDisruption() bool {
+	if m.isTrue(v1.ConditionTypeDisruptionReason) {
+		return true
+	}
+	if m.Node.Node == nil {
+		return false
+	}
+	mark := v1.DisruptedNoScheduleTaint()
+	for _, t := range m.Node.Node.Spec.Taints {
+		if t.MatchTaint(&mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// room is how many more nodes the pool may have beside those it has, whatever
+// their state.
+func (p *poolView) room() int {
+	limit, found := p.Spec.Limits[v1.ResourceNodes]
+	if !found {
+		return math.MaxInt
+	}
+	h := p.count
+	whole := math.Floor(limit.AsApproximateFloat64())
+	if whole >= 1<<31 {
+		return math.MaxInt
+	}
+	return max(0, int(whole)-h.active-h.pending-h.deleting)
+}
+
+// staticSlots finds room for the replacements of nodes of static pools.
+type staticSlots struct {
+	f       *Fleet
+	method  Method
+	gate    bool // nodes may be terminated first
+	room    map[string]int
+	blocked []Blocked
+}
+
+// placement is how a node of a static pool can be replaced.
+type placement struct {
+	step  Step
+	why   string // it is terminated first
+	drain *time.Duration
+}
+
+func (f *Fleet) newStaticSlots(method Method, gate bool) *staticSlots {
+	return &staticSlots{f: f, method: method, gate: gate, room: map[string]int{}}
+}
+
+// place finds room for the replacement of a node, and takes it. If there is
+// none it says so and reports false.
+func (s *staticSlots) place(m *member) (placement, bool) {
+	p := m.pool
+	if h := p.count; int64(h.active)+int64(h.pending) > *p.Spec.Replicas {
+		s.block(m, RuleOverReplicas, "%s has %s, spec.replicas is %d, and those too many go first",
+			poolObject(p.Name), plural(h.active+h.pending, "node"), *p.Spec.Replicas)
+		return placement{}, false
+	}
+	if s.gate && s.f.reservedFull(p) {
+		if m.offering == nil || m.offering.ReservationID == "" || !m.offering.Available {
+			s.block(m, RuleReservationFull, "%s can launch reserved capacity only and none is left, and the node holds none that it would set free",
+				poolObject(p.Name))
+			return placement{}, false
+		}
+		return s.first(m, NoReservedCapacity)
+	}
+	if _, known := s.room[p.Name]; !known {
+		s.room[p.Name] = p.room()
+	}
+	if s.room[p.Name] > 0 {
+		s.room[p.Name]--
+		return placement{step: Replace}, true
+	}
+	// While others of the pool are replaced, room comes back by itself.
+	if s.gate && p.room() == 0 {
+		return s.first(m, StaticAtLimit)
+	}
+	s.block(m, RuleStaticAtLimit, "%s is at its limit of nodes, so nothing can replace it; raise spec.limits[nodes] above the replicas", poolObject(p.Name))
+	return placement{}, false
+}
+
+// first terminates a node first if its pool will launch another.
+func (s *staticSlots) first(m *member, why string) (placement, bool) {
+	if !m.pool.ready() {
+		s.block(m, RulePoolNotReady, "%s is not ready or being deleted, so the node would not come back", poolObject(m.poolName))
+		return placement{}, false
+	}
+	p := placement{step: TerminateFirst, why: why}
+	if bound := s.f.opts.TerminateFirstDrain; m.claimBound() == nil && bound >= 0 {
+		p.drain = &bound
+	}
+	return p, true
+}
+
+func (s *staticSlots) block(m *member, rule Rule, format string, args ...any) {
+	s.blocked = append(s.blocked, Blocked{Target: m.target(), Method: s.method, Rule: rule, Detail: fmt.Sprintf(format, args...)})
+}
+
+// reservedFull reports whether all that the template of a pool can launch is
+// reserved capacity of which none is left. An offering of another capacity type
+// keeps it from being full, even one that is not available.
+func (f *Fleet) reservedFull(p *poolView) bool {
+	template, err := requirements.FromNodePool(p.NodePool, f.vocabulary)
+	if err != nil {
+		return false
+	}
+	for _, t := range p.types {
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if o.CapacityType == v1.CapacityTypeReserved && !o.Launchable() {
+				continue
+			}
+			option := cloudprovider.LaunchOption{InstanceType: t, Offering: o}
+			// Labels that only the template names are put on the node by it.
+			if !option.Requirements().Intersect(template).Impossible() {
+				return false
+			}
+		}
+	}
+	return true
+}
