@@ -3,6 +3,9 @@ package provisioning_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,6 +77,78 @@ func BenchmarkPrepare(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(pods)*float64(b.N)/b.Elapsed().Seconds(), "pods/s")
+		})
+	}
+}
+
+// BenchmarkOptions reports what each option makes of the same 1,000 pods: its
+// figures are the ones that the comments of Options and of Input quote.
+func BenchmarkOptions(b *testing.B) {
+	const generation = "karpenter.k8s.aws/instance-generation"
+	zones := []corev1.TopologySpreadConstraint{{
+		MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway,
+	}}
+	older := &v1.NodeOverlay{ObjectMeta: metav1.ObjectMeta{Name: "older-generations"}}
+	older.Spec.Requirements = []v1.NodeSelectorRequirement{{Key: generation, Operator: corev1.NodeSelectorOpLt, Values: []string{"7"}}}
+	older.Spec.PriceAdjustment = new("+60%")
+	for _, c := range []struct {
+		name  string
+		opts  provisioning.Options
+		types int // few leave spot capacity little choice
+	}{
+		{"default", provisioning.Options{}, 700},
+		{"newer", provisioning.Options{}, 700},
+		{"fee=0.05", provisioning.Options{NodeFee: 0.05}, 700},
+		{"fee=0.50", provisioning.Options{NodeFee: 0.5}, 700},
+		{"on-demand=25%", provisioning.Options{CapacityMix: &provisioning.CapacityMix{OnDemandPercent: 25}}, 700},
+		{"on-demand=base2", provisioning.Options{CapacityMix: &provisioning.CapacityMix{OnDemandBase: 2}}, 700},
+		{"zones", provisioning.Options{DefaultSpread: zones}, 700},
+		{"few-types", provisioning.Options{}, 30},
+		{"few-types/flexibility=15", provisioning.Options{SpotFlexibility: 15}, 30},
+		{"few-types/flexibility=40", provisioning.Options{SpotFlexibility: 40}, 30},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			in := genericInput(1000, c.types)
+			for _, p := range in.Pods {
+				p.Labels = map[string]string{"app": "web"}
+			}
+			service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"}}
+			service.Spec.Selector = map[string]string{"app": "web"}
+			in.Services = []*corev1.Service{service}
+			if c.name == "newer" {
+				in.Overlays = []*v1.NodeOverlay{older}
+			}
+			var plan *provisioning.Plan
+			for b.Loop() {
+				var err error
+				if plan, err = provisioning.Solve(context.Background(), in, &c.opts); err != nil {
+					b.Fatal(err)
+				}
+			}
+			spot, least, newer := 0, math.MaxInt, 0
+			perZone := map[string]int{}
+			for _, n := range plan.Create {
+				perZone[n.Options[0].Offering.Zone] += len(n.Pods)
+				if n.Options[0].Offering.CapacityType == v1.CapacityTypeSpot {
+					spot += len(n.Pods)
+				}
+				if g, _ := n.Options[0].InstanceType.Requirements.Get(generation); g.String() >= generation+" = 7" {
+					newer += len(n.Pods)
+				}
+				names := map[string]bool{}
+				for _, o := range n.Options {
+					names[o.InstanceType.Name] = true
+				}
+				least = min(least, len(names))
+			}
+			b.ReportMetric(plan.Cost, "USD/h")
+			b.ReportMetric(plan.Cost/plan.LowerBound, "cost/bound")
+			b.ReportMetric(float64(len(plan.Create)), "nodes")
+			b.ReportMetric(float64(spot)/10, "%spot")
+			b.ReportMetric(float64(least), "types/node")
+			b.ReportMetric(float64(newer)/10, "%generation7+")
+			skew := slices.Max(slices.Collect(maps.Values(perZone)))
+			b.ReportMetric(float64(skew)/10, "%in-fullest-zone")
 		})
 	}
 }
