@@ -44,15 +44,15 @@ func (k *classifier) readBound(nodes []Node) boundTerms {
 // mayGet says whether a node that has not been registered may come to have a
 // label that it has not yet: one that its instance type may bring along, or
 // that its requirements speak of.
-func (n *existing) mayGet(key string, v *requirements.Vocabulary) bool {
-	if n.registered() || n.NodeClaim == nil {
+func (e *existing) mayGet(key string, v *requirements.Vocabulary) bool {
+	if e.registered() || e.NodeClaim == nil {
 		return false
 	}
-	if _, ok := n.standing.labels[v.NormalizeKey(key)]; ok {
+	if _, ok := e.standing.labels[v.NormalizeKey(key)]; ok {
 		return false // it has the label, by its current name only
 	}
 	asked := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == key }
-	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(n.NodeClaim.Spec.Requirements, asked)
+	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(e.NodeClaim.Spec.Requirements, asked)
 }
 
 // settleUnknown looks at the labels that a node may come to have: where only

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // explainer works out why pods of one class have no place.
@@ -275,7 +276,25 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	if len(p.limits) == 0 {
 		return PoolReason{Cause: CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
 	}
-	return PoolReason{Cause: CauseLimits, Detail: strings.Join(p.limitTexts, ", ")}, 6
+	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting)}, 6
+}
+
+// limitDetail says how each limit stands, and what the smallest of some options
+// would take of it.
+func (p *pool) limitDetail(fitting bitset.Set) string {
+	least := slices.Repeat([]int64{math.MaxInt64}, len(p.limits))
+	for o := range fitting.All() {
+		for l, use := range p.uses(p.options[o-p.first].LaunchOption) {
+			least[l] = min(least[l], use)
+		}
+	}
+	texts := slices.Clone(p.limitTexts)
+	for l, name := range p.limits {
+		if name != nodesResource && least[l] > 0 {
+			texts[l] += fmt.Sprintf(" (a node that would do has %s or more)", resources.Format(name, least[l]))
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // tooLarge says of which resources no option has enough. Where each could be

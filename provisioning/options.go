@@ -126,21 +126,10 @@ const defaultPreferenceCost = 0.1
 // Validate returns an error that joins all faults of the options.
 func (o *Options) Validate() error {
 	var faults []error
-	switch o.MinValues {
-	case "", Strict, BestEffort:
-	default:
-		faults = append(faults, fmt.Errorf("MinValues is %q; use %q or %q", o.MinValues, Strict, BestEffort))
-	}
-	switch o.Preferences {
-	case "", Respect, Ignore:
-	default:
-		faults = append(faults, fmt.Errorf("Preferences is %q; use %q or %q", o.Preferences, Respect, Ignore))
-	}
-	switch o.Reserved {
-	case "", ReservedFallback, ReservedStrict:
-	default:
-		faults = append(faults, fmt.Errorf("Reserved is %q; use %q or %q", o.Reserved, ReservedFallback, ReservedStrict))
-	}
+	faults = append(faults,
+		oneOf("MinValues", o.MinValues, Strict, BestEffort),
+		oneOf("Preferences", o.Preferences, Respect, Ignore),
+		oneOf("Reserved", o.Reserved, ReservedFallback, ReservedStrict))
 	if !(o.PreferenceCost >= 0) || math.IsInf(o.PreferenceCost, 0) {
 		faults = append(faults, fmt.Errorf("PreferenceCost is %v; use a share of a pod's cost, such as 0.1", o.PreferenceCost))
 	}
@@ -161,6 +150,14 @@ func (o *Options) Validate() error {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}
 	return errors.Join(faults...)
+}
+
+// oneOf complains of a policy that is neither of two, nor left out.
+func oneOf[P ~string](field string, got, a, b P) error {
+	if got == "" || got == a || got == b {
+		return nil
+	}
+	return fmt.Errorf("%s is %q; use %q or %q", field, got, a, b)
 }
 
 func (o Options) withDefaults() Options {

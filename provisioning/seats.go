@@ -97,8 +97,7 @@ func (r *rules) tangles(taken []bool) [][]int {
 	for n := range group {
 		group[n] = n
 	}
-	var root func(n int) int
-	root = func(n int) int {
+	root := func(n int) int {
 		for group[n] != n {
 			n = group[n]
 		}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -152,6 +151,3 @@ func (f *faults) spec(kind, key, path string, s *resourcev1.ResourceClaimSpec) {
 		}
 	}
 }
-
-// podKey names a pod in the text of refusals.
-func podKey(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
