@@ -234,5 +234,5 @@ func checkOddInput(t *testing.T, seed uint64, choices []byte) {
 	if opts == nil {
 		opts = &provisioning.Options{MaxSteps: 2_000}
 	}
-	checkSolve(t, in, opts, "seed %d, choices %v", seed, choices)
+	checkPlan(t, in, opts, "seed %d, choices %v", seed, choices)
 }
