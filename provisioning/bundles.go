@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -143,6 +144,18 @@ func (b *bundler) fix(node int, classes []int) {
 	b.free[node] = free
 }
 
+// together adds two requests, if what comes out is a number that nodes have.
+func together(a, b []int64) ([]int64, bool) {
+	sum := slices.Clone(a)
+	for r, n := range b {
+		if n > math.MaxInt64-sum[r] {
+			return nil, false
+		}
+		sum[r] += n
+	}
+	return sum, true
+}
+
 func subtract(from, what []int64) {
 	for r, n := range what {
 		from[r] -= n
@@ -160,9 +173,9 @@ func (b *bundler) bundle(leader []int, followers []int) bool {
 	out := bundle{phase: following, request: make([]int64, len(p.requests[leader[0]]))}
 	tally := pack.NewTally(p.packRules(), nil)
 	take := func(c int) bool {
-		sum := slices.Clone(out.request)
-		for r, n := range p.requests[c] {
-			sum[r] += n
+		sum, ok := together(out.request, p.requests[c])
+		if !ok {
+			return false
 		}
 		fresh, old := options.Clone(), nodes.Clone()
 		fresh.And(p.admission.lowered(c))
