@@ -124,13 +124,22 @@ func (p *pool) whyNoOptions() string {
 }
 
 // setCapacities works out what each option can give to pods: the allocatable
-// of the type as bought by the offering, less the daemons that run there.
-func (p *Problem) setCapacities(d *domains, f *faults) {
-	onDaemon := make([]bitset.Set, len(p.daemons))
-	for i := range p.daemons {
-		onDaemon[i] = p.daemons[i].onNew(d)
+// of the type as bought by the offering, less the daemons that run there. What
+// another problem on the same market found out is taken over.
+func (p *Problem) setCapacities(m *market, f *faults) {
+	if known := m.capacities.find(p); known != nil {
+		p.onDaemon = known.onDaemon
+		for i := range p.pools {
+			for j := range p.pools[i].options {
+				o, of := &p.pools[i].options[j], known.of[p.pools[i].first+j]
+				o.capacity, o.daemons = of.free, of.daemons
+			}
+		}
+		return
 	}
-	p.onDaemon = onDaemon
+	for i := range p.daemons {
+		p.onDaemon = append(p.onDaemon, p.daemons[i].onNew(m.domains))
+	}
 	known := map[capacityKey]int{}
 	var all []capacityOf
 	failed := map[*cloudprovider.InstanceType]bool{}
@@ -140,8 +149,8 @@ func (p *Problem) setCapacities(d *domains, f *faults) {
 		for j := range pl.options {
 			o := &pl.options[j]
 			clear(mask)
-			for k := range onDaemon {
-				if onDaemon[k].Has(pl.first + j) {
+			for k := range p.onDaemon {
+				if p.onDaemon[k].Has(pl.first + j) {
 					mask.Add(k)
 				}
 			}
@@ -162,6 +171,9 @@ func (p *Problem) setCapacities(d *domains, f *faults) {
 			}
 			o.capacity, o.daemons = all[id].free, all[id].daemons
 		}
+	}
+	if len(failed) == 0 {
+		m.capacities.keep(p)
 	}
 }
 

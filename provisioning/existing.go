@@ -1,7 +1,6 @@
 package provisioning
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // existing is a node of the input.
@@ -38,10 +36,25 @@ type labelsAndTaints struct {
 // pods still count where constraints count pods.
 func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []existing) {
 	requests := newRequestsCache()
-	var out []existing
+	first := p.rooms == nil
+	if first {
+		p.rooms = make(rooms, len(nodes))
+	}
+	out := make([]existing, 0, len(nodes))
 	for _, n := range nodes {
 		e := existing{Node: n, standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
-		free, err := p.room(&e, requests)
+		r, ok := p.rooms.find(n)
+		if !ok {
+			var err error
+			if r, err = p.readRoom(&e, requests); err != nil {
+				f.wrap(nodeObject(n), "", err)
+				continue
+			}
+			if first {
+				p.rooms[n.Name()] = r
+			}
+		}
+		free, err := p.room(&e, &r)
 		if err != nil {
 			f.wrap(nodeObject(n), "", err)
 			continue
@@ -63,61 +76,6 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 		return 1
 	})
 	return out, leaving
-}
-
-// room is what is left on a node for pods.
-func (p *Problem) room(e *existing, requests *requestsCache) (resources.List, error) {
-	free, err := p.allocatable(e)
-	if err != nil {
-		return free, err
-	}
-	free = free.Merge(p.extras.ofNode(e, p.typeOf(e)))
-	var taken resources.List
-	for _, pod := range e.Pods {
-		if pod == nil || finished(pod) {
-			continue
-		}
-		used, err := requests.of(pod)
-		if err != nil {
-			return free, err
-		}
-		if taken, err = taken.Add(used); err != nil {
-			return free, fmt.Errorf("bound pods in sum: %w", err)
-		}
-	}
-	ready := map[string]string{}
-	for i := range p.daemons {
-		d := &p.daemons[i]
-		if !d.runsOn(e.standing.name, e.standing.labels, e.standing.taints) &&
-			!d.runsOn(e.standing.name, e.readyLabels(ready), e.standing.taints) {
-			continue
-		}
-		missing, here := d.requests, false
-		for _, pod := range e.Pods {
-			if pod == nil || finished(pod) || !d.owns(pod) {
-				continue
-			}
-			used, err := requests.of(pod)
-			if err != nil {
-				return free, err
-			}
-			less, err := missing.Sub(used)
-			if err != nil {
-				return free, err
-			}
-			missing, here = less.Max(resources.List{}), true
-		}
-		if !here {
-			e.daemons = append(e.daemons, i)
-			if missing, err = missing.Add(d.extra); err != nil {
-				return free, err
-			}
-		}
-		if taken, err = taken.Add(missing); err != nil {
-			return free, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
-		}
-	}
-	return free.Sub(taken)
 }
 
 // typeOf is the instance type of a node in the catalog of its pool, nil if that
@@ -167,29 +125,6 @@ func (p *Problem) admits(c int, n *existing) bool {
 		}
 	}
 	return true
-}
-
-// allocatable is what a node has for pods before any came. A claim that has not
-// been launched is taken at its promise.
-func (p *Problem) allocatable(e *existing) (resources.List, error) {
-	if e.launched() {
-		out, err := e.Node.allocatable()
-		if err != nil {
-			err = fmt.Errorf("status.allocatable: %w", err)
-		}
-		return out, err
-	}
-	for i := range p.pools {
-		if p.pools[i].object.Name == e.poolName() {
-			promise, err := p.pools[i].promised(e.Node, p.vocabulary)
-			if len(promise.allocatable.Negative()) > 0 {
-				// Nothing fits on a type that keeps more than it has.
-				return resources.List{}, err
-			}
-			return promise.allocatable, err
-		}
-	}
-	return resources.List{}, nil
 }
 
 // readyLabels are those of the node once it has started. into is scratch space
@@ -325,26 +260,4 @@ func (a *nodeAdmission) look(n *labelsAndTaints) string {
 		b.WriteString(n.taints[i].ToString())
 	}
 	return b.String()
-}
-
-// requestsCache remembers what pods request by their containers, as most pods
-// on a cluster are one of few kinds.
-type requestsCache struct {
-	key   podKey
-	known map[string]resources.List
-}
-
-func newRequestsCache() *requestsCache { return &requestsCache{known: map[string]resources.List{}} }
-
-func (c *requestsCache) of(pod *corev1.Pod) (resources.List, error) {
-	key := c.key.resourcesOnly(pod)
-	if known, ok := c.known[string(key)]; ok {
-		return known, nil
-	}
-	out, err := resources.PodRequests(pod)
-	if err != nil {
-		return out, err
-	}
-	c.known[string(key)] = out
-	return out, nil
 }

@@ -9,11 +9,13 @@ import (
 
 // market is what can be bought: the pools with their options, overlays applied.
 // It knows no pods and no nodes, so problems that differ in those share it. It
-// is immutable.
+// does not change.
 type market struct {
 	pools    []pool
 	domains  *domains
 	overlays []cloudprovider.OverlayStatus
+
+	capacities capacities
 }
 
 // newMarket reads the pools and their catalogs and reports what is wrong with

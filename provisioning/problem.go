@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -18,6 +19,7 @@ type Problem struct {
 	opts       Options
 	vocabulary *requirements.Vocabulary
 	market     *market
+	rooms      rooms
 
 	pods    []*corev1.Pod // by namespace and name
 	classes []class
@@ -71,14 +73,14 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	if opts != nil {
 		o = *opts
 	}
-	return prepare(in, o, nil)
+	return prepare(in, o, nil, nil)
 }
 
 // prepare compiles an input, on the market of another problem unless that is
-// nil.
-func prepare(in Input, opts Options, m *market) (*Problem, error) {
+// nil, and with what is known of the rooms of nodes that have not changed.
+func prepare(in Input, opts Options, m *market, known rooms) (*Problem, error) {
 	var f faults
-	p := &Problem{in: in, vocabulary: in.Vocabulary, rules: &rules{}}
+	p := &Problem{in: in, vocabulary: in.Vocabulary, rooms: known, rules: &rules{}}
 	if err := opts.Validate(); err != nil {
 		f.split("Options", err)
 	}
@@ -112,7 +114,7 @@ func prepare(in Input, opts Options, m *market) (*Problem, error) {
 	p.static = staticPools(p.pools, nodes, p.vocabulary, &f)
 	p.extras.settle(p)
 	p.resources = resourceNames(p.classes, p.daemons)
-	p.compile(m.domains, k, nodes, &f)
+	p.compile(k, nodes, &f)
 	if err := f.err(); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (p *Problem) checkRooms(nodes []Node, f *faults) {
 		p.pools[i].types = nil // what is wrong with them, or with daemons, has been said
 		p.pools[i].setLimits(nodes, p.vocabulary, f)
 	}
-	p.daemons = nil
+	p.daemons, p.rooms = nil, nil
 	p.existingNodes(nodes, f)
 }
 
@@ -140,10 +142,11 @@ func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 }
 
 // compile lowers the problem to numbers.
-func (p *Problem) compile(d *domains, k *classifier, nodes []Node, f *faults) {
+func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
+	d := p.market.domains
 	p.mixCapacity(d)
 	x := p.compileRules(k, nodes)
-	p.setCapacities(d, f)
+	p.setCapacities(p.market, f)
 	p.minValues = make([][]minValue, len(p.pools))
 	for i := range p.pools {
 		p.minValues[i] = newMinValues(&p.pools[i], i, d)
@@ -237,6 +240,7 @@ func (p *Problem) lowerPool(i int) {
 		low.Limits = pl.remaining
 		low.Uses = make([][]int64, len(pl.options))
 	}
+	p.lowOptions = slices.Grow(p.lowOptions, len(pl.options))
 	for j := range pl.options {
 		o := &pl.options[j]
 		p.lowOptions = append(p.lowOptions, pack.Option{Price: o.Offering.Price, Capacity: o.capacity, Stock: p.stock(o)})

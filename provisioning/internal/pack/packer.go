@@ -3,6 +3,7 @@ package pack
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
@@ -11,7 +12,7 @@ import (
 // any number of goroutines.
 type Packer struct {
 	p     *Problem
-	tiers []*tier
+	tiers []func() *tier // each made when it is asked for first
 	size  []float64
 	kinds int
 
@@ -26,8 +27,9 @@ type Packer struct {
 // others.
 const stockedUrgency = 4
 
-// New compiles a problem. It costs about O(groups x options/64) plus
-// O(options x candidates) comparisons, and is independent of counts.
+// New compiles a problem. What new nodes there may be is worked out when a run
+// first needs some: it costs about O(groups x options/64) plus O(options x
+// candidates) comparisons, independent of counts.
 func New(p *Problem) *Packer {
 	k := &Packer{p: p, size: sizes(p)}
 	stocked := onlyStocked(p)
@@ -47,7 +49,7 @@ func New(p *Problem) *Packer {
 			pools = append(pools, j)
 			j++
 		}
-		k.tiers = append(k.tiers, newTier(p, pools))
+		k.tiers = append(k.tiers, sync.OnceValue(func() *tier { return newTier(p, pools) }))
 		i = j
 	}
 	return k
@@ -108,8 +110,11 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	if err := s.fillNodes(out); err != nil {
 		return nil, err
 	}
-	for _, t := range k.tiers {
-		if err := s.buy(t, out); err != nil {
+	for _, tier := range k.tiers {
+		if !s.anyLeft() {
+			break
+		}
+		if err := s.buy(tier(), out); err != nil {
 			return nil, err
 		}
 	}
@@ -121,10 +126,68 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 // fillNodes places pods on existing nodes, which cost nothing: each node in
 // turn takes pods that fill it well, rather those that would be dear elsewhere.
 func (s *solver) fillNodes(out *Result) error {
-	if len(s.p.Nodes) == 0 {
+	if len(s.p.Nodes) == 0 || !s.anyLeft() {
 		return nil
 	}
-	w := s.nodeWorth()
+	if asked := s.asked(); s.spacious(asked) {
+		start := s.save()
+		if err := s.fillNodesBy(s.plainWorth(asked), out); err != nil || !s.anyLeft() {
+			return err
+		}
+		s.restore(start)
+		clear(out.Nodes)
+	}
+	return s.fillNodesBy(s.nodeWorth(), out)
+}
+
+// anyLeft says whether some pod has no place yet.
+func (s *solver) anyLeft() bool {
+	return slices.ContainsFunc(s.left, func(n int) bool { return n > 0 })
+}
+
+// asked sums up what is left to place, by resource.
+func (s *solver) asked() []float64 {
+	sum := make([]float64, s.p.Dims)
+	for c, n := range s.left {
+		for r, want := range s.p.Classes[c].Request {
+			sum[r] += float64(float64(n) * float64(want))
+		}
+	}
+	return sum
+}
+
+// spacious says whether the nodes have so much more room than is asked for that
+// all pods may well fit, whoever goes where. Then there is nothing to weigh.
+func (s *solver) spacious(asked []float64) bool {
+	free := make([]float64, len(asked))
+	for i := range s.p.Nodes {
+		for r, n := range s.p.Nodes[i].Free {
+			free[r] += float64(n)
+		}
+	}
+	for r := range asked {
+		if 2*asked[r] > free[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// plainWorth values pods by their largest share of what is asked for.
+func (s *solver) plainWorth(asked []float64) worth {
+	out := worth{value: make([]float64, len(s.left)), correction: s.urgency}
+	for c := range out.value {
+		for r, want := range s.p.Classes[c].Request {
+			if want > 0 {
+				out.value[c] = max(out.value[c], float64(want)/asked[r])
+			}
+		}
+	}
+	return out
+}
+
+// fillNodesBy fills each node in turn with the pods that are worth most.
+func (s *solver) fillNodesBy(w worth, out *Result) error {
 	entries := make([]entry, 0, len(s.p.Classes))
 	for i := range s.p.Nodes {
 		if err := s.ctx.Err(); err != nil {

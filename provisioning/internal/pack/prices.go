@@ -240,7 +240,8 @@ func (s *solver) nodeWorth() worth {
 	for c, urgency := range s.urgency {
 		out.correction[c] *= urgency
 	}
-	for _, t := range slices.Backward(s.tiers) {
+	for _, tier := range slices.Backward(s.tiers) {
+		t := tier()
 		q := s.quote(t, s.left)
 		for c := range t.classes.All() {
 			alone := 0.0 // what each resource would cost bought by itself
