@@ -18,6 +18,11 @@ const (
 	// classes a round takes longer and gains less.
 	generateWork = 1200
 	leastRounds  = 10
+	// generateSteps is how many patterns are made at least for a tier, and
+	// patternWork how many there are for one class: what is worth finding is
+	// found early.
+	generateSteps = 600
+	patternWork   = 100_000
 	// generateBatch is the most patterns taken up in a round.
 	generateBatch = 24
 	// generateVisits bounds the branches looked at for a pattern.
@@ -36,10 +41,10 @@ func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
 	if !s.seed(t, m, known) {
 		return nil, 0
 	}
-	visits := generateVisits
+	visits, limit := generateVisits, min(s.maxSteps, s.steps+max(patternWork/len(s.left), generateSteps))
 	for range min(generateRounds, max(generateWork/len(m.classes), leastRounds)) {
 		m.solve(20 * len(m.classes))
-		if s.steps >= s.maxSteps || s.ctx.Err() != nil {
+		if s.steps >= limit || s.ctx.Err() != nil {
 			break
 		}
 		if s.newColumns(t, m, q, visits) {

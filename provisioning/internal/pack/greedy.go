@@ -86,10 +86,10 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 
 const (
 	// portionShare is the share of what is left that one pattern may take.
-	portionShare = 0.08
+	portionShare = 0.16
 	// requoteShare is the share of what is left after whose sale prices are
 	// asked for again.
-	requoteShare = 0.04
+	requoteShare = 0.16
 )
 
 // portion says how many copies of a pattern make up its portion.

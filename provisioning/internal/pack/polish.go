@@ -13,14 +13,14 @@ func (s *solver) polish(t *tier, picks []pick, q quote) []pick {
 	if len(picks) == 0 {
 		return picks
 	}
-	limit := min(s.maxSteps, s.steps+polishSteps)
+	limit := min(s.maxSteps, s.steps+max(polishWork/len(s.left), polishSteps))
 	for again := true; again; {
 		again = false
 		for _, size := range ruinSizes {
 			if s.steps >= limit || s.ctx.Err() != nil || costOf(t, picks) < q.bound*(1+goodEnough) {
 				return picks
 			}
-			if better := s.rebuild(t, picks, q, size); better != nil {
+			if better := s.rebuild(t, picks, q, size, limit); better != nil {
 				picks = better
 				again = true
 			}
@@ -30,8 +30,11 @@ func (s *solver) polish(t *tier, picks []pick, q quote) []pick {
 }
 
 const (
-	// polishSteps bounds the patterns built for polishing a tier.
+	// polishSteps is how many patterns are built at least for polishing a tier,
+	// and polishWork how many there are for one class: with few classes they
+	// are made in no time.
 	polishSteps = 500
+	polishWork  = 150_000
 	// goodEnough is the gap to the bound below which polishing stops.
 	goodEnough = 0.0075
 )
@@ -43,8 +46,9 @@ var ruinSizes = [...]int{2, 3, 4, 6, 9}
 const starts = 6
 
 // rebuild takes back the worst nodes and returns the picks with better ones in
-// their place, or nil if none are cheaper.
-func (s *solver) rebuild(t *tier, picks []pick, q quote, size int) []pick {
+// their place, or nil if none are cheaper. It tries no more once the steps reach
+// the limit.
+func (s *solver) rebuild(t *tier, picks []pick, q quote, size, limit int) []pick {
 	kept, taken := ruin(t, picks, q, size)
 	if len(taken) == 0 {
 		return nil
@@ -62,6 +66,9 @@ func (s *solver) rebuild(t *tier, picks []pick, q quote, size int) []pick {
 	var best []pick
 	end := before
 	for _, first := range s.firsts(t, fresh) {
+		if s.steps >= limit {
+			break
+		}
 		s.restore(freed)
 		again := s.greedyFrom(t, fresh, first)
 		if c := costOf(t, again); c < bestCost && s.complete(t) {

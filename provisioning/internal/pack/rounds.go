@@ -10,6 +10,9 @@ const (
 	roundsGap = 0.015
 	// hopelessGap is the gap above which rounds give way to column generation.
 	hopelessGap = 0.06
+	// roundsGain is the least share of the cost that a round must have gained
+	// for another to follow.
+	roundsGain = 0.005
 	// roundsSteps is the number of patterns after which no new round begins.
 	roundsSteps = 5000
 	// learning is how far corrections move towards what was paid.
@@ -60,10 +63,11 @@ func (s *solver) rounds(t *tier, q quote) []pick {
 		picks := s.greedy(t, q)
 		cost := costOf(t, picks)
 		complete := s.complete(t)
+		gained := round == 0 || cost < bestCost*(1-roundsGain)
 		if round == 0 || complete && cost < bestCost {
 			best, bestCost, end = picks, cost, s.save()
 		}
-		if !complete || bestCost < q.bound*(1+roundsGap) || s.steps >= s.maxSteps || s.steps-startSteps >= roundsSteps || s.ctx.Err() != nil {
+		if !complete || !gained || bestCost < q.bound*(1+roundsGap) || s.steps >= s.maxSteps || s.steps-startSteps >= roundsSteps || s.ctx.Err() != nil {
 			break
 		}
 		if bestCost > q.bound*(1+hopelessGap) && s.generates(t, start.left) {
