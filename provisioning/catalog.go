@@ -50,7 +50,7 @@ func newOptions(pools []pool) int {
 			continue
 		}
 		for _, t := range p.types {
-			if !overlapping(p.template, typeLabels(t)) {
+			if !overlapsType(p.template, t) {
 				continue
 			}
 			for j := range t.Offerings {
@@ -79,6 +79,17 @@ func overlapping(a, b requirements.Set) bool {
 	return true
 }
 
+// overlapsType says whether a set and the labels of a type have a state in
+// common for each key that both name.
+func overlapsType(a requirements.Set, t *cloudprovider.InstanceType) bool {
+	for r := range a.All() {
+		if other, ok := typeRequirement(t, r.Key()); ok && !r.Overlaps(other) {
+			return false
+		}
+	}
+	return true
+}
+
 // allows says whether the template of the pool and the labels of the type
 // agree with an offering.
 func (p *pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
@@ -100,7 +111,7 @@ func (p *pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) 
 func (p *pool) whyNoOptions() string {
 	suited, offered := 0, 0
 	for _, t := range p.types {
-		if !overlapping(p.template, typeLabels(t)) {
+		if !overlapsType(p.template, t) {
 			continue
 		}
 		suited++

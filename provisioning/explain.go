@@ -209,7 +209,7 @@ func (e *explainer) noType(p *pool, alt requirements.Alternative) PoolReason {
 	suited, offered := 0, 0
 	wanted := p.template.Intersect(alt.Set)
 	for _, t := range p.types {
-		if !overlapping(wanted, typeLabels(t)) {
+		if !overlapsType(wanted, t) {
 			continue
 		}
 		suited++

@@ -3,6 +3,7 @@ package provisioning
 import (
 	"math"
 	"slices"
+	"sort"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -209,15 +210,7 @@ func (p *Problem) rateOf(c, option int) float64 {
 
 // option returns an option by its number among those of all pools.
 func (p *Problem) option(number int) *option {
-	i, _ := slices.BinarySearchFunc(p.pools, number, func(pl pool, number int) int {
-		switch {
-		case number < pl.first:
-			return 1
-		case number >= pl.first+len(pl.options):
-			return -1
-		}
-		return 0
-	})
+	i := sort.Search(len(p.pools), func(i int) bool { return p.pools[i].first > number }) - 1
 	return &p.pools[i].options[number-p.pools[i].first]
 }
 

@@ -24,7 +24,7 @@ func (p *pool) promised(n Node, v *requirements.Vocabulary) (promise, error) {
 	var out promise
 	first := true
 	for _, t := range p.types {
-		if !overlapping(asked, typeLabels(t)) {
+		if !overlapsType(asked, t) {
 			continue
 		}
 		allocatable, err := t.Allocatable()

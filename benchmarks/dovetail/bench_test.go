@@ -21,6 +21,8 @@ func benched() []family.Spec {
 		{Family: "generic", Types: "fake400", Pods: 5000, Seed: 1},
 		{Family: "diverse", Types: "fake400", Pods: 1000, Seed: 1},
 		{Family: "production", Types: "aws", Pods: 1000, Seed: 1},
+		{Family: "production", Types: "aws", Pods: 5000, Seed: 1},
+		{Family: "diverse", Types: "fake400", Pods: 5000, Seed: 1},
 		{Family: "mixedexisting", Types: "aws", Pods: 500, Nodes: 100, Seed: 1},
 	}
 }
