@@ -8,8 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -23,15 +21,11 @@ type assembler struct {
 	rest  [][]int32 // by part: the pods not handed out yet
 	lists map[string]optionList
 
-	placed  []bool // by pod
-	classOf []int  // by pod, once asked for
-}
-
-// optionList is a list of options and the least that daemons take on any.
-type optionList struct {
-	options []cloudprovider.LaunchOption
-	daemons resources.List
-	where   []requirements.Requirement // zones and capacity types
+	placed  []bool    // by pod
+	classOf []int     // by pod, once asked for
+	bound   [][]int32 // by node that exists: its pods
+	new     []*site   // with the pods of the plan
+	shapes  int       // that new nodes have been given so far
 }
 
 // assemble makes the plan that a packing stands for.
@@ -48,14 +42,22 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		plan.Stats.Options += len(pl.options)
 		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types}
 	}
+	a.bound = make([][]int32, len(p.nodes))
 	for i, shares := range r.Nodes {
-		if pods := a.pods(append(a.takeFixed(i), a.take(shares)...)); len(pods) > 0 {
-			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: pods})
+		a.bound[i] = a.mark(append(a.takeFixed(i), a.take(shares)...))
+	}
+	for i := range r.New {
+		a.newNodes(&r.New[i])
+	}
+	order := a.widen(a.gleanRest(a.recheck(a.order())))
+	for i, ranks := range a.bound {
+		if len(ranks) > 0 {
+			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(ranks)})
 		}
 	}
 	slices.SortFunc(plan.Bind, func(x, y Binding) int { return cmp.Compare(x.Node, y.Node) })
-	for i := range r.New {
-		plan.Create = append(plan.Create, a.newNodes(&r.New[i])...)
+	for _, s := range a.new {
+		plan.Create = append(plan.Create, a.newNode(s))
 	}
 	a.sortAndName(plan)
 	for i := range plan.Create {
@@ -66,7 +68,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	plan.Unplaced = a.unplaced()
 	a.bufferStatus(plan)
 	plan.Static, plan.Overlays = p.static, p.market.overlays
-	plan.Order = a.order(plan)
+	plan.Order = a.inOrder(order)
 	return plan
 }
 
@@ -124,94 +126,49 @@ func (a *assembler) all(part int) []int32 {
 	return out
 }
 
-// pods marks pods as placed and returns them, sorted.
+// mark notes that pods have a place.
+func (a *assembler) mark(ranks []int32) []int32 {
+	for _, rank := range ranks {
+		a.placed[rank] = true
+	}
+	return ranks
+}
+
+// pods returns the pods of some ranks, sorted.
 func (a *assembler) pods(ranks []int32) []*corev1.Pod {
 	slices.Sort(ranks)
 	pods := make([]*corev1.Pod, len(ranks))
 	for i, rank := range ranks {
 		pods[i] = a.p.pods[rank]
-		a.placed[rank] = true
 	}
 	return pods
 }
 
 // newNodes makes the copies of a launch. They share all but their pods.
-func (a *assembler) newNodes(l *pack.Launch) []NewNode {
-	pool := &a.p.pools[l.Pool]
-	model := NewNode{
-		Pool:             pool.object,
-		Requests:         a.requests(l.Shares),
-		MinValuesRelaxed: l.Relaxed,
-	}
-	list := a.options(l.Options)
-	model.Options, model.Daemons = list.options, list.daemons
-	model.Requirements = a.settled(a.requirements(pool, l), list.options).With(list.where...)
-	model.Labels = nodeLabels(pool, model.Requirements, model.Options, a.p.vocabulary)
-	nodes := make([]NewNode, 0, l.Copies)
-	whole := a.count(l.Shares)
+func (a *assembler) newNodes(l *pack.Launch) {
+	model := a.newShape(l.Pool, l.Options, l.Trait, a.requirements(&a.p.pools[l.Pool], l), l.Relaxed)
+	requests, whole := a.requests(l.Shares), a.count(l.Shares)
 	for range l.Copies {
-		n := model
-		ranks := a.take(l.Shares)
-		if len(ranks) < whole {
-			n.Requests = a.requestsOf(ranks)
-		}
-		if n.Pods = a.pods(ranks); len(n.Pods) > 0 {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
-}
-
-// options lists the options in a set, and what daemons take at least; equal
-// sets share a list.
-func (a *assembler) options(set bitset.Set) optionList {
-	key := set.Key()
-	if known, ok := a.lists[key]; ok {
-		return known
-	}
-	out := optionList{options: make([]cloudprovider.LaunchOption, 0, set.Len())}
-	seen := map[*resources.List]bool{}
-	var last *resources.List
-	p := a.p.poolOf(set)
-	for o := range set.All() {
-		option := &p.options[o-p.first]
-		out.options = append(out.options, option.LaunchOption)
-		if option.daemons != last && !seen[option.daemons] {
-			out.daemons = least(out.daemons, *option.daemons, len(seen) == 0)
-			seen[option.daemons] = true
-		}
-		last = option.daemons
-	}
-	out.where = whereabouts(out.options)
-	a.lists[key] = out
-	return out
-}
-
-// poolOf returns the pool that a set of options of one pool is of.
-func (p *Problem) poolOf(set bitset.Set) *pool {
-	for o := range set.All() {
-		for i := range p.pools {
-			if pl := &p.pools[i]; o < pl.first+len(pl.options) {
-				return pl
+		if ranks := a.mark(a.take(l.Shares)); len(ranks) > 0 {
+			s := &site{node: -1, shape: model, ranks: ranks}
+			if len(ranks) == whole {
+				s.requests = requests
+			} else {
+				s.requests = a.requestsOf(ranks)
 			}
+			a.new = append(a.new, s)
 		}
 	}
-	return nil
 }
 
-// least is the smaller amount of each resource, one that is not listed being
-// none.
-func least(a, b resources.List, first bool) resources.List {
-	if first {
-		return b
+// newNode writes a new node out.
+func (a *assembler) newNode(s *site) NewNode {
+	n := s.shape.node(a.p)
+	n.Requests, n.Pods = s.requests, a.pods(s.ranks)
+	if s.late {
+		n.Requests = a.requestsOf(s.ranks)
 	}
-	amounts := map[corev1.ResourceName]int64{}
-	for name, n := range a.All() {
-		if m := min(n, b.Get(name)); m > 0 {
-			amounts[name] = m
-		}
-	}
-	return resources.New(amounts)
+	return n
 }
 
 func (a *assembler) requests(shares []pack.Share) resources.List {
@@ -247,20 +204,26 @@ func (a *assembler) count(shares []pack.Share) int {
 
 // requestsOf sums up what pods ask for, given by rank.
 func (a *assembler) requestsOf(ranks []int32) resources.List {
-	if a.classOf == nil {
-		a.classOf = make([]int, len(a.p.pods))
-		for c := range a.p.classes {
-			for _, rank := range a.p.classes[c].pods {
-				a.classOf[rank] = c
-			}
-		}
-	}
+	a.findClasses()
 	sum := make([]int64, len(a.p.resources))
 	listed := make([]bool, len(a.p.resources))
 	for _, rank := range ranks {
 		a.addRequests(sum, listed, a.classOf[rank], 1)
 	}
 	return a.list(sum, listed)
+}
+
+// findClasses works out which class each pod is of.
+func (a *assembler) findClasses() {
+	if a.classOf != nil {
+		return
+	}
+	a.classOf = make([]int, len(a.p.pods))
+	for c := range a.p.classes {
+		for _, rank := range a.p.classes[c].pods {
+			a.classOf[rank] = c
+		}
+	}
 }
 
 // list names the amounts of the resources that some pod asks for.
@@ -290,44 +253,13 @@ func (a *assembler) requirements(pool *pool, l *pack.Launch) requirements.Set {
 	for _, s := range l.Shares {
 		set = set.Intersect(a.s.lots[s.Class].sources[s.Variant])
 	}
-	// The name is not known yet, and what a node becomes by starting must not
-	// be on it before.
+	return unnamed(set)
+}
+
+// unnamed leaves out what cannot be asked of a new node: its name is not known
+// yet, and what it becomes by starting must not be on it before.
+func unnamed(set requirements.Set) requirements.Set {
 	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
-}
-
-// settled takes back labels that a node need not have and that pods are spread
-// over: with a value that nobody asked for it would be a domain to be filled.
-func (a *assembler) settled(set requirements.Set, options []cloudprovider.LaunchOption) requirements.Set {
-	for _, key := range a.p.table.keys {
-		key = a.p.vocabulary.NormalizeKey(key)
-		r, ok := set.Get(key)
-		if ok && r.AllowsAbsent() && r.AllowsPresent() && !a.p.vocabulary.WellKnown(key) && !fromTypes(key, options) {
-			set = set.Intersect(requirements.NewSet(requirements.DoesNotExist(key)))
-		}
-	}
-	return set
-}
-
-// whereabouts states the zones and capacity types of options.
-func whereabouts(options []cloudprovider.LaunchOption) []requirements.Requirement {
-	var zones, capacityTypes []string
-	lastZone, lastType := "", ""
-	for _, o := range options {
-		if o.Offering.Zone == lastZone && o.Offering.CapacityType == lastType {
-			continue
-		}
-		lastZone, lastType = o.Offering.Zone, o.Offering.CapacityType
-		if !slices.Contains(zones, o.Offering.Zone) {
-			zones = append(zones, o.Offering.Zone)
-		}
-		if !slices.Contains(capacityTypes, o.Offering.CapacityType) {
-			capacityTypes = append(capacityTypes, o.Offering.CapacityType)
-		}
-	}
-	return []requirements.Requirement{
-		requirements.In(corev1.LabelTopologyZone, zones...),
-		requirements.In(v1.CapacityTypeLabelKey, capacityTypes...),
-	}
 }
 
 // sortAndName puts the new nodes in their stated order and names them.

@@ -2,39 +2,26 @@ package provisioning
 
 import (
 	"math"
+	"slices"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // raiseCaps lifts the limits on what a node may have where no new node is one
-// that they look at, so that the least of the nodes that exist counts and not an empty one:
-// a single node is always the least itself.
+// that they look at, so that the least of the nodes that exist counts and not an
+// empty one: a single node is always the least itself.
 func (p *Problem) raiseCaps() {
 	if p.leaving > 0 {
 		return
 	}
-	for n := range p.rules.node {
+	for n, owners := range p.hostSpreads() {
 		rule := &p.rules.node[n]
-		if rule.Kind != pack.AtMost || rule.pods < 0 || p.mayLook(n) {
+		if len(owners) == 0 || slices.ContainsFunc(owners, func(o domainRule) bool { return !p.lookedAt(&o, false).Empty() }) {
 			continue
 		}
-		least, nodes := math.MaxInt, 0
-		for i := range p.nodes {
-			if !p.hosts(n, &p.nodes[i]) {
-				continue
-			}
-			nodes++
-			here := 0
-			for _, part := range p.nodeParts[i] {
-				if part.Rule == n {
-					here = part.Members
-				}
-			}
-			least = min(least, here)
-		}
+		least, nodes, fewest := p.leastOn(n, owners)
 		switch {
-		case rule.term.minDomains > nodes:
+		case rule.term.minDomains > fewest:
 			// The least is taken for none until there are as many.
 		case nodes == 1:
 			rule.Limit = math.MaxInt32
@@ -44,38 +31,50 @@ func (p *Problem) raiseCaps() {
 	}
 }
 
-// mayLook says whether pods that have a rule select some new node, whatever its
-// taints.
-func (p *Problem) mayLook(n int) bool {
-	for c := range p.rules.duties {
-		for _, part := range p.rules.duties[c].parts {
-			if part.Rule != n || part.Owners == 0 {
-				continue
-			}
-			anywhere := p.classes[c]
-			anywhere.tolerations = tolerateAll
-			out := bitset.New(p.admission.domains.total)
-			for _, alt := range anywhere.asked {
-				if admitsNewNode(alt) {
-					p.admission.addOptions(out, &anywhere, alt)
-				}
-			}
-			if !out.Empty() {
-				return true
-			}
+// hostSpreads lists, by rule over nodes, the topology spread constraints that it
+// stands for: one for each class that has it, as what it looks at is its own.
+func (p *Problem) hostSpreads() [][]domainRule {
+	out := make([][]domainRule, len(p.rules.node))
+	for c := range p.classes {
+		if p.classes[c].refusal != nil || p.classes[c].virtual {
+			continue
+		}
+		for _, t := range p.classes[c].hostSpreads() {
+			n := p.rules.nodeIndex[nodeRuleKey{pack.AtMost, t.pods, t.skew, t.minDomains}]
+			out[n] = append(out[n], domainRule{like: c, spans: spreadKeys(p.classes[c].terms), term: t})
 		}
 	}
-	return false
+	return out
 }
 
-// hosts says whether pods that have a rule select a node, whatever its taints.
-func (p *Problem) hosts(n int, node *existing) bool {
-	for c := range p.rules.duties {
-		for _, part := range p.rules.duties[c].parts {
-			if part.Rule == n && part.Owners > 0 && node.verdict.selects.Has(c) {
-				return true
+// leastOn is the least that a rule counts on any node that one of its owners
+// looks at, how many such nodes there are, and how many the owner looks at that
+// looks at fewest.
+func (p *Problem) leastOn(n int, owners []domainRule) (least, nodes, fewest int) {
+	least, fewest = math.MaxInt, math.MaxInt
+	seen := make([]int, len(owners))
+	for i := range p.nodes {
+		looked := false
+		for o := range owners {
+			if p.looksAt(&owners[o], &p.nodes[i]) {
+				looked = true
+				seen[o]++
 			}
 		}
+		if !looked {
+			continue
+		}
+		nodes++
+		here := 0
+		for _, part := range p.nodeParts[i] {
+			if part.Rule == n {
+				here = part.Members
+			}
+		}
+		least = min(least, here)
 	}
-	return false
+	for _, count := range seen {
+		fewest = min(fewest, count)
+	}
+	return least, nodes, fewest
 }

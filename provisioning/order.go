@@ -13,16 +13,15 @@ type sequence struct {
 	a     *assembler
 	ranks [][]int32 // by part: the pods that were placed
 	done  []bool    // by pod
-	out   []*corev1.Pod
+	out   []int32
 }
 
 // order lists the pods that have a place as they can be bound: groups that must
 // be the first of their kind; pods to be spread over nodes; those with
 // constraints over domains in the order in which these were checked; all
-// others; those that follow others to their node; and pods that do not exist.
-func (a *assembler) order(plan *Plan) []*corev1.Pod {
-	n := len(a.p.pods) - len(plan.Unplaced)
-	s := &sequence{a: a, ranks: a.ranks(), done: make([]bool, len(a.p.pods)), out: make([]*corev1.Pod, 0, n)}
+// others; and those that follow others to their node.
+func (a *assembler) order() []int32 {
+	s := &sequence{a: a, ranks: a.ranks(), done: make([]bool, len(a.p.pods)), out: make([]int32, 0, len(a.p.pods))}
 	s.fixed(leading)
 	s.bundles(leading)
 	events := a.seal.events
@@ -37,17 +36,26 @@ func (a *assembler) order(plan *Plan) []*corev1.Pod {
 	s.classes(func(d *duty) bool { return d.phase < following })
 	s.bundles(following)
 	s.classes(func(*duty) bool { return true })
-	if len(a.p.virtual) > 0 {
-		slices.SortStableFunc(s.out, func(x, y *corev1.Pod) int { return compareBools(a.p.virtual[x], a.p.virtual[y]) })
-	}
 	return s.out
+}
+
+// inOrder lists pods in an order of ranks, those that do not exist last.
+func (a *assembler) inOrder(ranks []int32) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(ranks))
+	for i, rank := range ranks {
+		out[i] = a.p.pods[rank]
+	}
+	if len(a.p.virtual) > 0 {
+		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return compareBools(a.p.virtual[x], a.p.virtual[y]) })
+	}
+	return out
 }
 
 func (s *sequence) add(ranks []int32) {
 	for _, rank := range ranks {
 		if s.a.placed[rank] && !s.done[rank] {
 			s.done[rank] = true
-			s.out = append(s.out, s.a.p.pods[rank])
+			s.out = append(s.out, rank)
 		}
 	}
 }

@@ -50,6 +50,10 @@ type Plan struct {
 	// is the best of three bounds: two linear relaxations in which pods and
 	// nodes may be split, and one over whole patterns of pods. It is 0 where
 	// some option is free.
+	//
+	// Of pods that are spread, or kept together or apart, it is a floor for the
+	// domains that this plan chose for them, and for as many of them on a node
+	// as this plan allows: a plan that chooses otherwise may cost less.
 	LowerBound float64
 
 	// Stats counts the work done; it is the same for the same input.

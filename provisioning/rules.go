@@ -208,7 +208,7 @@ func (r *rules) nodeRule(key nodeRuleKey, t term) int {
 
 // addPart adds to what a pod counts for in a rule. Parts stay sorted.
 func addPart(parts []pack.Part, rule, owners, members, both int) []pack.Part {
-	i, ok := slices.BinarySearchFunc(parts, rule, func(p pack.Part, rule int) int { return cmp.Compare(p.Rule, rule) })
+	i, ok := slices.BinarySearchFunc(parts, rule, comparePart)
 	if !ok {
 		parts = slices.Insert(parts, i, pack.Part{Rule: rule})
 	}
@@ -217,6 +217,8 @@ func addPart(parts []pack.Part, rule, owners, members, both int) []pack.Part {
 	parts[i].Both += both
 	return parts
 }
+
+func comparePart(p pack.Part, rule int) int { return cmp.Compare(p.Rule, rule) }
 
 // join works out which rules count the pods of each class, once all rules are
 // known, and with that the phase of each.

@@ -168,11 +168,17 @@ func (s *stage) addFixed(p *Problem) {
 
 // pin states a cell as requirements.
 func (s *stage) pin(p *Problem, u, cell int) requirements.Set {
+	class := &s.problem.Classes[u]
+	return p.pinOf(class.Keys, class.Cells[cell].At)
+}
+
+// pinOf states domains as requirements.
+func (p *Problem) pinOf(keys, at []int) requirements.Set {
 	out := requirements.Set{}
-	for i, k := range s.problem.Classes[u].Keys {
+	for i, k := range keys {
 		key := p.vocabulary.NormalizeKey(p.table.keys[k])
 		r := requirements.DoesNotExist(key)
-		if d := s.problem.Classes[u].Cells[cell].At[i]; d != topology.None {
+		if d := at[i]; d != topology.None {
 			r = requirements.In(key, p.table.values[k][d])
 		}
 		out = out.Intersect(requirements.NewSet(r)) // two keys may be one by another name

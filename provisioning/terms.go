@@ -28,6 +28,18 @@ type term struct {
 	weight int
 }
 
+// hostSpreads lists the hard topology spread constraints of a class over the name
+// of the node.
+func (c *class) hostSpreads() []term {
+	var out []term
+	for _, t := range c.terms {
+		if t.weight == 0 && t.kind == topology.Spread && t.key == corev1.LabelHostname {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // faultError says what is wrong with a pod that is part of a larger problem:
 // the pod stays pending, and all else goes on.
 type faultError struct{ field, message string }

@@ -18,7 +18,8 @@ type refereeNode struct {
 	pool     string       // "" for capacity that somebody else manages
 	node     *corev1.Node // name and labels only
 	taints   []corev1.Taint
-	settling bool // managed and not ready for the first time, or rebooting
+	settling bool          // managed and not ready for the first time, or rebooting
+	coming   *v1.NodeClaim // of a node that has not registered yet, and may get further labels when it does
 	deleting bool
 
 	allocatable, capacity       resources.List
@@ -45,6 +46,9 @@ func (r *referee) addNode(in Node) {
 	registered := initialized || node.Labels[v1.NodeRegisteredLabelKey] == "true"
 
 	n := &refereeNode{name: in.Name()}
+	if !registered {
+		n.coming = claim
+	}
 	n.settling = !initialized || r.hasCondition(claim.Status.Conditions, v1.ConditionTypeRebooting)
 	n.deleting = node.DeletionTimestamp != nil || claim.DeletionTimestamp != nil ||
 		r.hasCondition(claim.Status.Conditions, v1.ConditionTypeInstanceTerminating)

@@ -25,7 +25,9 @@ import (
 // claims, one whose constraints cannot be read or whose volume claims are not
 // settled yet, and each NodePool that the pod's Reason blames the limits of. Nor
 // does it ask for a fresh node that would be one domain more to a topology spread
-// by which the plan let a pod in only because every domain had some. Room that is
+// by which the plan let a pod in only because every domain had some. Nor does it
+// ask for a node that has not registered yet, and may come up in a domain where
+// anti-affinity keeps the pod out. Room that is
 // left over on new nodes of the plan, and capacity reservations, are not
 // considered.
 //
@@ -116,12 +118,33 @@ func (r *referee) placeOnExisting(p *refereePod, rooms map[*refereeNode]resource
 		if !open || !r.hasRoom(p, room) || !p.selection.accepts(n.node) {
 			continue
 		}
-		if _, refused := p.tolerations.refused(n.taints); refused || !r.welcome(r.siteOf[n], p) {
+		if _, refused := p.tolerations.refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
 			continue
 		}
 		return "it is left pending, but has a place on node " + n.name
 	}
 	return ""
+}
+
+// mayClash says whether a node that has not registered yet may come up in a
+// domain where somebody is whom anti-affinity keeps away from p, or p from.
+func (r *referee) mayClash(n *refereeNode, p *refereePod) bool {
+	if n.coming == nil {
+		return false
+	}
+	open := func(key string) bool {
+		if _, settled := n.node.Labels[key]; settled {
+			return false
+		}
+		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
+			slices.ContainsFunc(n.coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+	}
+	for _, t := range p.apart {
+		if t.victims.total > 0 && open(t.key) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.counters.of(p).terms, func(t *refereeAntiTerm) bool { return t.owners.total > 0 && open(t.key) })
 }
 
 // hasRoom says whether what p asks for is left on a node, which may be

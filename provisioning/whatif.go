@@ -30,9 +30,13 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in.Pods = slices.Clone(in.Pods)
 	var errs []error
 	seen := map[string]bool{}
+	at := make(map[string]int, len(in.Nodes))
+	for i, n := range in.Nodes {
+		at[n.Name()] = i
+	}
 	for _, name := range nodes {
-		i := slices.IndexFunc(in.Nodes, func(n Node) bool { return n.Name() == name })
-		if i < 0 {
+		i, known := at[name]
+		if !known {
 			errs = append(errs, fmt.Errorf("provisioning: there is no node %q to leave out; name a node of the input", name))
 			continue
 		}
@@ -94,6 +98,16 @@ func staysBehind(pod *corev1.Pod) bool {
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
+	return prepare(in, p.opts, p.market, p.rooms)
+}
+
+// WithNodes returns the problem with other nodes, and other pods to place: the
+// same market at another moment. Nodes that are equal to those of p, with the
+// same slice of pods, are not read again. p is unchanged and shares its market
+// with the result. The error is that of Prepare.
+func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
+	in := p.in
+	in.Nodes, in.Pods = nodes, pods
 	return prepare(in, p.opts, p.market, p.rooms)
 }
 

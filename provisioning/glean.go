@@ -1,0 +1,394 @@
+package provisioning
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// gleaner finds places for pods that were left over where constraints between
+// pods were met for whole groups at a time. It goes pod by pod, by the checks of
+// kube-scheduler, over the nodes that exist, those of the plan and nodes to be
+// launched for one pod alone.
+type gleaner struct {
+	a      *assembler
+	p      *Problem
+	ledger *ledger
+	left   int     // looks at nodes that it may still take
+	order  []int32 // of the pods of the plan
+
+	lowered int // one more than the class that is kept here
+	class   pack.Class
+	lot     lot
+}
+
+// mostLooks bounds the work: looks at a node for a pod.
+const mostLooks = 1_000_000
+
+// gleanRest places what it can of the pods without a place, by priority. They
+// come last in the order of the plan, which so far holds without them. Where
+// no constraint between pods had a say, the packer has left nothing to find.
+func (a *assembler) gleanRest(order []int32) []int32 {
+	if len(a.p.rules.domain)+len(a.p.rules.node) == 0 {
+		return order
+	}
+	g := &gleaner{a: a, p: a.p, left: mostLooks, order: order}
+	var classes []int
+	for c := range g.p.classes {
+		if class := &g.p.classes[c]; class.refusal == nil && !class.virtual && slices.ContainsFunc(class.pods, a.waits) {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		return order
+	}
+	sites := a.sites()
+	before := len(sites)
+	g.ledger = newLedger(g.p, sites)
+	slices.SortStableFunc(classes, func(x, y int) int { return -cmp.Compare(g.p.classes[x].priority, g.p.classes[y].priority) })
+	for again := true; again; {
+		again = false
+		for _, c := range classes {
+			again = g.placeClass(c) || again
+		}
+	}
+	for i := range a.bound {
+		a.bound[i] = sites[i].ranks
+	}
+	a.new = append(a.new, g.ledger.sites[before:]...)
+	return g.order
+}
+
+// sites lists the nodes of the plan with what is on them: those that exist in
+// the order of the problem, then the new ones.
+func (a *assembler) sites() []*site {
+	a.findClasses()
+	var out []*site
+	for i := range a.p.nodes {
+		n := &a.p.nodes[i]
+		s := &site{node: i, at: a.p.nodeReaches(n), free: slices.Clone(n.free), apart: slices.Clone(a.p.nodeParts[i])}
+		for _, rank := range a.bound[i] {
+			a.p.addTo(s, a.classOf[rank], rank)
+		}
+		out = append(out, s)
+	}
+	for _, s := range a.new {
+		ranks := s.ranks
+		s.ranks, s.pods, s.apart = nil, nil, nil
+		s.at, s.taken = a.p.shapeReaches(s.shape), make([]int64, len(a.p.resources)+len(a.p.rules.seats))
+		for _, rank := range ranks {
+			a.p.addTo(s, a.classOf[rank], rank)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// waits says whether a pod has no place so far.
+func (a *assembler) waits(rank int32) bool { return !a.placed[rank] }
+
+// placeClass places the pods of a class that wait, until one finds no place, and says
+// whether it placed any.
+func (g *gleaner) placeClass(c int) bool {
+	some := false
+	var last *site
+	for _, rank := range g.p.classes[c].pods {
+		if !g.a.waits(rank) {
+			continue
+		}
+		if last == nil || !g.onto(last, c) {
+			if last = g.find(c); last == nil {
+				return some
+			}
+		}
+		g.put(last, c, rank)
+		some = true
+	}
+	return some
+}
+
+// put places a pod on a site.
+func (g *gleaner) put(s *site, c int, rank int32) {
+	g.lean(c, s)
+	g.p.addTo(s, c, rank)
+	g.ledger.count(c, 1, s)
+	g.a.placed[rank] = true
+	g.order = append(g.order, rank)
+	s.late = true
+}
+
+// lean notes whether a pod is let in only as no node is empty that it is spread
+// over. From then on no further node may come.
+func (g *gleaner) lean(c int, s *site) {
+	for _, t := range g.p.classes[c].hostSpreads() {
+		if g.ledger.onHost(t, s)+1 > t.skew {
+			g.ledger.leant = true
+		}
+	}
+}
+
+// find returns the place for a pod of a class: a node that exists; one of the
+// plan that costs no more for it, or least more; or a node of its own. It
+// returns nil if there is none.
+func (g *gleaner) find(c int) *site {
+	var best *site
+	var bestShape *shape
+	dearer := math.Inf(1)
+	for _, s := range g.ledger.sites {
+		if s.node >= 0 {
+			if g.onto(s, c) {
+				return s
+			}
+			continue
+		}
+		sh := g.narrowed(s, c)
+		if sh == nil {
+			continue
+		}
+		if more := sh.price() - s.shape.price(); more < dearer {
+			best, bestShape, dearer = s, sh, more
+		}
+		if dearer <= 0 {
+			break
+		}
+	}
+	if dearer > 0 {
+		if fresh := g.fresh(c); fresh != nil && (best == nil || fresh.shape.price() < dearer) {
+			g.ledger.open(fresh)
+			return fresh
+		}
+	}
+	if best != nil {
+		g.become(best, bestShape)
+	}
+	return best
+}
+
+// onto says whether a pod of a class may go to a site, which it makes ready for
+// it if it is a new node and costs no more for it.
+func (g *gleaner) onto(s *site, c int) bool {
+	if s.node < 0 {
+		sh := g.narrowed(s, c)
+		if sh == nil || sh.price() > s.shape.price() {
+			return false
+		}
+		g.become(s, sh)
+		return true
+	}
+	if g.left <= 0 {
+		return false
+	}
+	g.left--
+	n := &g.p.nodes[s.node]
+	return within(g.p.requests[c], s.free) && g.p.admits(c, n) && g.ledger.allows(c, s)
+}
+
+// become makes a new node of another shape.
+func (g *gleaner) become(s *site, sh *shape) { s.shape, s.at = sh, g.p.shapeReaches(sh) }
+
+// narrowed returns the shape of a new node that takes a pod of a class as well,
+// nil if it cannot. It may become nothing that it could not be before, as the
+// pods so far have been let in on that understanding.
+func (g *gleaner) narrowed(s *site, c int) *shape {
+	if g.left <= 0 {
+		return nil
+	}
+	g.left--
+	sum, ok := together(s.taken, g.p.requests[c])
+	if !ok || !s.shape.mayHold(g.p, sum) {
+		return nil
+	}
+	if g.lowered != c+1 {
+		g.class, g.lot = g.p.admission.lower(c, requirements.Set{})
+		g.lowered = c + 1
+	}
+	var best *shape
+	for i, v := range g.class.Variants {
+		trait, ok := g.p.traits.Merge(s.shape.pool, s.shape.trait, v.Trait)
+		if !ok {
+			continue
+		}
+		options := s.shape.options.Clone()
+		options.And(v.Options)
+		options.And(g.p.traits.Options(s.shape.pool, trait))
+		sh := g.shaped(s, g.p.holding(options, sum), trait, s.shape.asked.Intersect(g.lot.sources[i]))
+		if sh == nil || best != nil && best.price() <= sh.price() {
+			continue
+		}
+		there := *s
+		there.shape, there.at = sh, g.p.shapeReaches(sh)
+		if inside(there.at, s.at) && g.ledger.seenAlike(s, &there) && g.ledger.allows(c, &there) {
+			best = sh
+		}
+	}
+	return best
+}
+
+// inside says whether a node that reaches at is nowhere where one that reaches
+// before could not be.
+func inside(at, before []reach) bool {
+	for k := range at {
+		if !at[k].within(&before[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// seenAlike says whether no topology spread constraint looks at a node that was
+// none of its nodes before: with a label that it did not have it may be one.
+func (l *ledger) seenAlike(before, after *site) bool {
+	for i := range l.counts {
+		if rule := &l.p.rules.domain[i]; rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		if may, _ := l.looked(i, after); may {
+			if may, _ = l.looked(i, before); !may {
+				return false
+			}
+		}
+	}
+	if l.hosts == nil {
+		l.hosts = slices.Concat(l.p.hostSpreads()...)
+	}
+	for i := range l.hosts {
+		rule := &l.hosts[i]
+		if l.there[rule.like] > 0 && l.p.looksAtShape(rule, after.shape).may && !l.p.looksAtShape(rule, before.shape).may {
+			return false
+		}
+	}
+	return true
+}
+
+// shaped returns a site's shape with fewer options, nil if these are too few.
+func (g *gleaner) shaped(s *site, options bitset.Set, trait int32, asked requirements.Set) *shape {
+	switch {
+	case options.Empty() || asked.Impossible():
+		return nil
+	case options.Equal(s.shape.options):
+	case g.p.flexible != nil || !g.choice(s.shape.pool, options, trait):
+		return nil
+	}
+	return g.a.newShape(s.shape.pool, options, trait, asked, s.shape.relaxed)
+}
+
+// choice says whether some options show as many values as their pool demands.
+func (g *gleaner) choice(pool int, options bitset.Set, trait int32) bool {
+	for m := range g.p.minValues[pool] {
+		mv := &g.p.minValues[pool][m].MinValue
+		if mv.Distinct(g.p.pools[pool].first, options, g.p.traits.Values(pool, m, trait)) < mv.Need {
+			return false
+		}
+	}
+	return true
+}
+
+// fresh returns a node for a pod of a class alone, the cheapest of the heaviest
+// pools that have one within their limits; nil if there is none. Reservations
+// are left alone.
+func (g *gleaner) fresh(c int) *site {
+	if g.ledger.leant || g.p.flexible != nil {
+		return nil
+	}
+	pins := []requirements.Set{{}}
+	if spans := g.p.rules.duties[c].spans; len(spans) > 0 {
+		pins = nil
+		for _, cell := range g.p.cells[c] {
+			pins = append(pins, g.p.pinOf(g.p.table.numbers(spans), cell.At))
+		}
+	}
+	var best *site
+	for i := range g.p.pools {
+		if best != nil && g.p.lowPools[i].Tier > g.p.lowPools[best.shape.pool].Tier {
+			break
+		}
+		within := g.withinLimits(i)
+		for _, pin := range pins {
+			if s := g.alone(c, i, pin, within); s != nil && (best == nil || s.shape.price() < best.shape.price()) {
+				best = s
+			}
+		}
+	}
+	return best
+}
+
+// alone returns a node of a pool for a pod of a class alone, nil if there is
+// none.
+func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *site {
+	class, lot := g.p.admission.lowerWith(c, pin, g.p.wishes[c].options, map[string]int32{})
+	for i, v := range class.Variants {
+		options := v.Options.Clone()
+		options.And(within)
+		if options.Empty() || g.left <= 0 || !g.choice(pool, options, v.Trait) {
+			continue
+		}
+		g.left--
+		asked := unnamed(g.p.pools[pool].template.Intersect(lot.sources[i]))
+		if asked.Impossible() {
+			continue
+		}
+		s := &site{node: -1, shape: g.a.newShape(pool, options, v.Trait, asked, false), taken: make([]int64, len(g.p.requests[c]))}
+		s.at = g.p.shapeReaches(s.shape)
+		if g.ledger.allows(c, s) && !g.ledger.extends(s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// withinLimits returns the options of a pool that its limits allow beside the
+// nodes of the plan, but those of reservations.
+func (g *gleaner) withinLimits(pool int) bitset.Set {
+	low := &g.p.lowPools[pool]
+	left := slices.Clone(low.Limits)
+	for _, s := range g.ledger.sites {
+		if s.node >= 0 || s.shape.pool != pool || left == nil || len(s.ranks) == 0 {
+			continue
+		}
+		subtract(left, mostUses(low, s.shape.options))
+	}
+	out := bitset.New(len(g.p.lowOptions))
+	for o := low.First; o < low.Last; o++ {
+		if g.p.lowOptions[o].Stock == 0 && (left == nil || within(low.Uses[o-low.First], left)) {
+			out.Add(o)
+		}
+	}
+	return out
+}
+
+// mostUses is what a launch of the largest of some options takes of each limited
+// resource.
+func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
+	most := make([]int64, len(pool.Limits))
+	if pool.Uses == nil {
+		return most
+	}
+	for o := range options.All() {
+		for r, n := range pool.Uses[o-pool.First] {
+			most[r] = max(most[r], n)
+		}
+	}
+	return most
+}
+
+// extends says whether a new node would be a domain more to a spread by which
+// some pod of the plan was let in only as no domain was empty.
+func (l *ledger) extends(s *site) bool {
+	for i := range l.counts {
+		rule, c := &l.p.rules.domain[i], &l.counts[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || !c.placed || slices.Max(append(c.most, 0)) <= rule.Skew {
+			continue
+		}
+		may, _ := l.looked(i, s)
+		fresh := func(d int) bool { return !c.is[d] }
+		if may && slices.ContainsFunc(s.at[rule.Rule.Key].domains, fresh) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,356 @@
+package provisioning
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// ledger counts the pods of a plan as kube-scheduler would once they are bound,
+// node by node. Where a new node leaves open in which domain it will be, what
+// counts is the worst case. Unlike the assignment of domains, which comes before
+// it is known what is launched, it counts no domain without a node.
+type ledger struct {
+	p      *Problem
+	sites  []*site
+	counts []ledgerCount // by domain rule
+	there  []int         // by class: pods of the plan
+	leant  bool          // some pod was let in as no node that it is spread over is empty
+
+	hosts []domainRule // spreads over the name of the node, once asked for
+
+	// trusting takes it that spreads over domains of which new nodes leave some
+	// open hold: the assignment of domains has seen to them.
+	trusting bool
+}
+
+// ledgerCount is how a domain rule stands.
+type ledgerCount struct {
+	most, least, owners []int   // by domain
+	is, may             []bool  // by domain: it is one to be spread over, or may be
+	sure                int     // how many are
+	any                 bool    // a member is in some domain
+	placed              bool    // the plan places pods that have the rule
+	unsure              []*site // that may be in a domain of a spread, or in another, or be overlooked
+}
+
+func newLedger(p *Problem, sites []*site) *ledger {
+	l := &ledger{p: p, counts: make([]ledgerCount, len(p.rules.domain)), there: make([]int, len(p.classes))}
+	for i := range l.counts {
+		rule, c := &p.rules.domain[i], &l.counts[i]
+		if rule.Rule.Key < 0 {
+			continue
+		}
+		c.most, c.least, c.owners = slices.Clone(rule.Members), slices.Clone(rule.Members), slices.Clone(rule.Owners)
+		c.is, c.may = slices.Clone(rule.Counted), slices.Clone(rule.Counted)
+		c.any = rule.Elsewhere
+		for d := range c.most {
+			c.any = c.any || c.most[d] > 0
+			if c.is[d] {
+				c.sure++
+			}
+		}
+	}
+	for _, s := range sites {
+		l.open(s)
+	}
+	for _, s := range sites {
+		for _, m := range s.pods {
+			l.count(m.class, m.count, s)
+		}
+	}
+	return l
+}
+
+// open adds a node, with no pods so far.
+func (l *ledger) open(s *site) {
+	l.sites = append(l.sites, s)
+	if s.node >= 0 {
+		return // the census has counted its domains
+	}
+	for i := range l.counts {
+		rule, c := &l.p.rules.domain[i], &l.counts[i]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		may, sure := l.looked(i, s)
+		if !may {
+			continue
+		}
+		at := &s.at[rule.Rule.Key]
+		for _, d := range at.domains {
+			c.may[d] = true
+		}
+		switch d, certain := at.sure(); {
+		case !certain || !sure:
+			c.unsure = append(c.unsure, s)
+		case !c.is[d]:
+			c.is[d] = true
+			c.sure++
+		}
+	}
+}
+
+// looked says whether a spread rule may look at a site, and whether it is sure
+// to.
+func (l *ledger) looked(rule int, s *site) (may, sure bool) {
+	r := &l.p.rules.domain[rule]
+	if s.node >= 0 {
+		looks := l.p.looksAt(r, &l.p.nodes[s.node])
+		return looks, looks
+	}
+	if s.shape.looks == nil {
+		s.shape.looks = make([]look, len(l.counts))
+	}
+	known := &s.shape.looks[rule]
+	if !known.known {
+		*known = l.p.looksAtShape(r, s.shape)
+	}
+	return known.may, known.sure
+}
+
+// count counts n pods of a class on a site.
+func (l *ledger) count(class, n int, s *site) {
+	l.there[class] += n
+	d := &l.p.rules.duties[class]
+	for _, r := range d.owns {
+		rule, c := &l.p.rules.domain[r], &l.counts[r]
+		c.placed = true
+		if rule.Kind == topology.Apart {
+			for _, at := range s.at[rule.Rule.Key].domains {
+				c.owners[at] += n
+			}
+		}
+	}
+	for _, r := range d.joins {
+		rule, c := &l.p.rules.domain[r], &l.counts[r]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Apart && l.p.classes[class].virtual {
+			continue // pods that do not exist are nobody to spread from or to follow
+		}
+		may, sure := true, true
+		if rule.Kind == topology.Spread {
+			may, sure = l.looked(r, s)
+		}
+		at := &s.at[rule.Rule.Key]
+		if !may || len(at.domains) == 0 {
+			continue
+		}
+		c.any = true
+		for _, at := range at.domains {
+			c.most[at] += n
+		}
+		if at, certain := at.sure(); certain && sure {
+			c.least[at] += n
+		}
+	}
+}
+
+// allows says whether the constraints between pods let a pod of a class come to
+// a site after all that are counted.
+func (l *ledger) allows(class int, s *site) bool {
+	return l.p.rules.apartAllow(class, s.apart) && l.hostsAllow(class, s) && l.domainsAllow(class, s)
+}
+
+// domainsAllow says so as far as constraints over domains and affinity have a
+// say.
+func (l *ledger) domainsAllow(class int, s *site) bool {
+	d := &l.p.rules.duties[class]
+	for _, r := range d.owns {
+		rule := &l.p.rules.domain[r]
+		at := &s.at[rule.Rule.Key]
+		if rule.Kind != topology.Apart && (at.lacks || len(at.domains) == 0) {
+			return false
+		}
+		for _, domain := range at.domains {
+			if !l.ruleAllows(class, r, domain, s) {
+				return false
+			}
+		}
+	}
+	for _, r := range d.joins {
+		rule := &l.p.rules.domain[r]
+		if rule.Rule.Key < 0 || rule.Kind != topology.Apart {
+			continue
+		}
+		for _, domain := range s.at[rule.Rule.Key].domains {
+			if l.counts[r].owners[domain] > 0 {
+				return false
+			}
+		}
+	}
+	for _, t := range d.with {
+		if !l.beside(t.pods, s) && !l.first(class, t.pods) {
+			return false
+		}
+	}
+	return true
+}
+
+// ruleAllows says whether a domain rule that pods of a class have lets one into
+// a domain where a site may be.
+func (l *ledger) ruleAllows(class, r, domain int, s *site) bool {
+	rule, c := &l.p.rules.domain[r], &l.counts[r]
+	switch rule.Kind {
+	case topology.Spread:
+		own := 0
+		if l.p.classes[class].selected.Has(rule.pods) {
+			own = 1
+		}
+		return !l.tooFar(r, domain, own, s)
+	case topology.Together:
+		return c.least[domain] > 0 || l.beside(rule.pods, s) || l.first(class, rule.pods)
+	}
+	return c.most[domain] == 0
+}
+
+// tooFar says whether a domain may be further above some other than a spread
+// lets it be, with a number of pods more. A domain that is only there if a new
+// node turns out to be in it is there with the pods of that node.
+func (l *ledger) tooFar(r, domain, more int, s *site) bool {
+	rule, c := &l.p.rules.domain[r], &l.counts[r]
+	sure := c.sure
+	if !c.is[domain] {
+		sure++
+	}
+	if l.trusting && len(c.unsure) > 0 {
+		return false
+	}
+	if sure < rule.MinDomains {
+		return c.most[domain]+more > rule.Skew
+	}
+	for d, may := range c.may {
+		if may && d != domain && c.is[d] && c.most[domain]+more-c.least[d] > rule.Skew {
+			return true
+		}
+	}
+	for _, maker := range c.unsure {
+		at := maker.at[rule.Rule.Key].domains
+		if maker == s || len(at) == 1 && (at[0] == domain || c.is[at[0]]) {
+			continue
+		}
+		here, most := 0, c.most[domain]
+		for _, m := range maker.pods {
+			if l.p.isMember(m.class, rule.pods) {
+				here += m.count
+			}
+		}
+		if slices.Contains(at, domain) {
+			most -= here
+		}
+		if most+more-here > rule.Skew && slices.ContainsFunc(at, func(d int) bool { return d != domain && !c.is[d] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// beside says whether a pod of a selection is on a site.
+func (l *ledger) beside(selection int, s *site) bool {
+	if s.node >= 0 && l.p.beside[selection] != nil && l.p.beside[selection][s.node] {
+		return true
+	}
+	return slices.ContainsFunc(s.pods, func(m bundled) bool { return l.p.isMember(m.class, selection) })
+}
+
+// isMember says whether the pods of a class exist and are in a selection.
+func (p *Problem) isMember(class, selection int) bool {
+	return p.classes[class].selected.Has(selection) && !p.classes[class].virtual
+}
+
+// first says whether a pod of a class may be the first that its affinity is for:
+// nobody matches it yet in any domain of any term of it.
+func (l *ledger) first(class, selection int) bool {
+	if !l.p.classes[class].selected.Has(selection) {
+		return false
+	}
+	for _, r := range l.p.rules.duties[class].owns {
+		if l.p.rules.domain[r].Kind == topology.Together && l.counts[r].any {
+			return false
+		}
+	}
+	if len(l.p.rules.duties[class].with) == 0 {
+		return true
+	}
+	if l.p.running[selection] {
+		return false
+	}
+	for c, n := range l.there {
+		if n > 0 && l.p.isMember(c, selection) {
+			return false
+		}
+	}
+	return true
+}
+
+// hostsAllow says whether the topology spread constraints of a class over the
+// name of the node let one of its pods come to a site.
+func (l *ledger) hostsAllow(class int, s *site) bool {
+	if l.p.classes[class].virtual {
+		return true
+	}
+	for _, t := range l.p.classes[class].hostSpreads() {
+		there := l.onHost(t, s)
+		own := 0
+		if l.p.classes[class].selected.Has(t.pods) {
+			own = 1
+		}
+		if there+own <= t.skew {
+			continue
+		}
+		if there+own-min(there, l.emptiest(class, t)) > t.skew {
+			return false
+		}
+	}
+	return true
+}
+
+// onHost counts the pods on a site that a spread over the name of the node is
+// about.
+func (l *ledger) onHost(t term, s *site) int {
+	n := 0
+	if s.node >= 0 {
+		rule := l.p.rules.nodeIndex[nodeRuleKey{pack.AtMost, t.pods, t.skew, t.minDomains}]
+		for _, part := range l.p.nodeParts[s.node] {
+			if part.Rule == rule {
+				n += part.Members
+			}
+		}
+	}
+	for _, m := range s.pods {
+		if l.p.isMember(m.class, t.pods) {
+			n += m.count
+		}
+	}
+	return n
+}
+
+// emptiest is the least that a spread of a class over the name of the node finds
+// on any node.
+func (l *ledger) emptiest(class int, t term) int {
+	if l.p.leaving > 0 {
+		return 0 // nodes on their way out still count
+	}
+	rule := &domainRule{like: class, spans: spreadKeys(l.p.classes[class].terms), term: t}
+	least, nodes := math.MaxInt, 0
+	for _, s := range l.sites {
+		var seen look
+		if s.node < 0 {
+			seen = l.p.looksAtShape(rule, s.shape)
+		} else if l.p.looksAt(rule, &l.p.nodes[s.node]) {
+			seen = look{may: true, sure: true}
+		}
+		if !seen.may {
+			continue
+		}
+		if seen.sure {
+			nodes++
+		}
+		least = min(least, l.onHost(t, s))
+	}
+	if nodes < t.minDomains {
+		return 0
+	}
+	return least
+}

@@ -1,0 +1,84 @@
+package provisioning
+
+import "slices"
+
+// recheck binds the pods of the plan one by one, where some must be on one node
+// with others: which of these may be the first of their kind is decided group by
+// group, and one group can be in the way of another. A pod whose turn comes too
+// early waits for those after it. What nothing makes right is taken off its node.
+// It returns the order in which the rest can be bound.
+func (a *assembler) recheck(order []int32) []int32 {
+	if len(a.s.bundler.bundles)+len(a.s.bundler.fixed) == 0 {
+		return order
+	}
+	for {
+		out, refused, _ := a.bindAll(order, true)
+		if len(refused) == 0 {
+			return out
+		}
+		a.takeOff(refused)
+		order = out
+	}
+}
+
+// bindAll binds pods in an order, and lists those that were and those that could
+// not be. Pods that do not exist come last. trusting is that of the ledger, which
+// it returns; it takes it that pods which do not exist are well placed, too.
+func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger) {
+	sites := a.sites()
+	at := make([]*site, len(a.p.pods))
+	for _, s := range sites {
+		for _, rank := range s.ranks {
+			at[rank] = s
+		}
+		s.pods = nil
+	}
+	l = newLedger(a.p, sites)
+	l.trusting = trusting
+	bind := func(rank int32) {
+		c := a.classOf[rank]
+		at[rank].add(c)
+		l.count(c, 1, at[rank])
+		bound = append(bound, rank)
+	}
+	var virtual []int32
+	for waiting, before := order, -1; len(waiting) > 0 && len(bound) > before; waiting = refused {
+		before, refused = len(bound), nil
+		for _, rank := range waiting {
+			switch c := a.classOf[rank]; {
+			case a.p.classes[c].virtual:
+				virtual = append(virtual, rank)
+			case l.domainsAllow(c, at[rank]) && (trusting || l.hostsAllow(c, at[rank])):
+				bind(rank)
+			default:
+				refused = append(refused, rank)
+			}
+		}
+	}
+	for _, rank := range virtual {
+		if !trusting && !l.domainsAllow(a.classOf[rank], at[rank]) {
+			refused = append(refused, rank)
+			continue
+		}
+		bind(rank)
+	}
+	return bound, refused, l
+}
+
+// takeOff takes pods off their nodes, and new nodes that are left empty out of
+// the plan.
+func (a *assembler) takeOff(ranks []int32) {
+	for _, rank := range ranks {
+		a.placed[rank] = false
+	}
+	for i := range a.bound {
+		a.bound[i] = slices.DeleteFunc(a.bound[i], a.waits)
+	}
+	for _, s := range a.new {
+		before := len(s.ranks)
+		if s.ranks = slices.DeleteFunc(s.ranks, a.waits); len(s.ranks) < before {
+			s.late = true
+		}
+	}
+	a.new = slices.DeleteFunc(a.new, func(s *site) bool { return len(s.ranks) == 0 })
+}

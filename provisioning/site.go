@@ -1,0 +1,112 @@
+package provisioning
+
+import (
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// reach is where a node may be, as far as one label tells.
+type reach struct {
+	domains []int // ascending
+	lacks   bool  // it may come up without the label, or with a value that nobody knows of
+}
+
+// sure returns the only domain that a node can be in, if that is certain.
+func (r *reach) sure() (int, bool) {
+	if len(r.domains) == 1 && !r.lacks {
+		return r.domains[0], true
+	}
+	return 0, false
+}
+
+// within says whether a node that reaches r is somewhere where one that reaches
+// other may be, whatever it becomes.
+func (r *reach) within(other *reach) bool {
+	return (other.lacks || !r.lacks) && !slices.ContainsFunc(r.domains, func(d int) bool { return !slices.Contains(other.domains, d) })
+}
+
+// nodeReaches works out where a node that exists may be: where its labels say, or,
+// for a label that it has not got yet, where its NodeClaim lets it go.
+func (p *Problem) nodeReaches(n *existing) []reach {
+	out := make([]reach, len(n.at))
+	for k, d := range n.at {
+		switch {
+		case d >= 0:
+			out[k].domains = []int{d}
+		case d == topology.None:
+			out[k].lacks = true
+		default:
+			out[k].lacks = true
+			asked, err := requirements.FromNodeClaim(n.NodeClaim, p.vocabulary)
+			r, named := asked.Get(p.vocabulary.NormalizeKey(p.table.keys[k]))
+			for d, value := range p.table.values[k] {
+				if err != nil || (!named || r.Has(value)) && p.mayBe(n, asked, p.table.keys[k], value) {
+					out[k].domains = append(out[k].domains, d)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// site is a node that the plan puts pods on, or may.
+type site struct {
+	node  int    // index of the node that exists, -1 for a new one
+	shape *shape // of the new one
+	at    []reach
+
+	free     []int64        // what is left of the node that exists
+	taken    []int64        // what the pods take of the new one
+	requests resources.List // the same, as pods ask for it
+	apart    []pack.Part
+	pods     []bundled // of the plan, by class
+	ranks    []int32   // the same, each
+	late     bool      // some were placed last
+}
+
+// add puts a pod on a site.
+func (p *Problem) addTo(s *site, c int, rank int32) {
+	if s.node >= 0 {
+		subtract(s.free, p.requests[c])
+	} else {
+		s.taken, _ = together(s.taken, p.requests[c]) // what overflows has been refused
+	}
+	for _, part := range p.rules.duties[c].parts {
+		s.apart = addPart(s.apart, part.Rule, part.Owners, part.Members, part.Both)
+	}
+	s.ranks = append(s.ranks, rank)
+	s.add(c)
+}
+
+// add counts a pod of a class.
+func (s *site) add(c int) {
+	for i := range s.pods {
+		if s.pods[i].class == c {
+			s.pods[i].count++
+			return
+		}
+	}
+	s.pods = append(s.pods, bundled{c, 1})
+}
+
+// apartAllow says whether the rules over nodes that keep pods apart let one of a
+// class join others, given what these count for.
+func (r *rules) apartAllow(c int, others []pack.Part) bool {
+	for _, part := range r.duties[c].parts {
+		if r.node[part.Rule].Kind != pack.Apart {
+			continue
+		}
+		owners, members, both := part.Owners, part.Members, part.Both
+		if i, ok := slices.BinarySearchFunc(others, part.Rule, comparePart); ok {
+			owners, members, both = owners+others[i].Owners, members+others[i].Members, both+others[i].Both
+		}
+		if owners > 0 && members > 0 && (owners > 1 || members > 1 || both < 1) {
+			return false
+		}
+	}
+	return true
+}
