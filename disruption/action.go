@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Reason is why a node is dealt with: one of the constants below. Those that
@@ -99,7 +100,7 @@ type Action struct {
 	// Step is what to do.
 	Step Step
 	// Targets are what to do it to, sorted by String. The rules of this package
-	// give one each.
+	// give one each; Consolidate gives any number.
 	Targets []Target
 	// Detail completes the reason: one line without a full stop.
 	Detail string
@@ -119,6 +120,25 @@ type Action struct {
 	DrainBound *time.Duration
 	// DrainBy, if not zero, is the instant at which the drain must have ended.
 	DrainBy time.Time
+
+	// Simulated says that the engine found a place for every pod that needs
+	// one: then Replacements, Moves and Savings hold. Actions of Propose that
+	// launch nodes first are, apart from those of static pools.
+	Simulated bool
+	// Replacements are the nodes to launch first, and to wait for: dearest
+	// first, then by name. NewNode.Request is the request to launch one, and
+	// NewNode.NodeClaim the object.
+	Replacements []provisioning.NewNode
+	// Moves say where the pods of the targets find a place, by namespace and
+	// name. kube-scheduler has the last word on that. Pods that nothing can
+	// evict (Candidate.Held) have none where the action does without.
+	Moves []Move
+	// Savings is what the targets cost less what the Replacements do at their
+	// cheapest, in USD per hour. It may be below zero, except for
+	// Underutilized. Targets of unknown price count as 0.
+	Savings float64
+	// DisruptionCost is the sum of Candidate.DisruptionCost of the targets.
+	DisruptionCost float64
 }
 
 // String is the action in one line.
@@ -153,7 +173,8 @@ type Result struct {
 // anyhow comes first, then what is broken, and a node that is empty is not
 // replaced because it has drifted.
 //
-// The search for cheaper ways to run the same pods is not among them.
+// The search for cheaper ways to run the same pods is not among them: see
+// Consolidate.
 func (f *Fleet) Actions() Result {
 	return Merge(f.Interruption().Result, f.Liveness(), f.Garbage(), f.Expiration(), f.ScaleDown(),
 		f.Repair(), f.Emptiness(), f.Drift())

@@ -38,11 +38,6 @@ const (
 	CommandMaxReplacements = 200
 )
 
-// CommandTerminateFirstDrain bounds the drain of a node in a terminate-first
-// command that has no bound of its own: without any, a pod that cannot be
-// evicted would keep the capacity from ever coming back.
-const CommandTerminateFirstDrain = time.Hour
-
 // commandDeleteSlack is how long past its deadline a command that has all its
 // replacements goes on trying to delete nodes before it gives up.
 const commandDeleteSlack = 10 * time.Minute
@@ -62,6 +57,9 @@ type CommandSource struct {
 	// is brought forward to so long from then, never put off. Nil leaves it to
 	// the terminationGracePeriod of the NodeClaim; zero evicts by force.
 	Drain *time.Duration
+	// DrainBy, if not zero, is the instant by which the drain must have ended,
+	// in whole seconds: the earlier of the two holds.
+	DrainBy time.Time
 	// Bounded says that the NodeClaim has a terminationGracePeriod, so that a
 	// terminate-first command needs no bound of its own.
 	Bounded bool
@@ -131,7 +129,8 @@ func commandTimes(n int, d, most time.Duration) time.Duration {
 // NewCommand makes a command that is decided at an instant. The same arguments
 // make the same command, whatever the order of the sources. In a
 // terminate-first command a source that is not Bounded and has no Drain gets
-// CommandTerminateFirstDrain.
+// DefaultTerminateFirstDrain: without any bound, a pod that cannot be evicted
+// would keep the capacity from ever coming back.
 //
 // The error joins all faults of the spec.
 func NewCommand(now time.Time, spec CommandSpec) (Command, error) {
@@ -148,8 +147,9 @@ func NewCommand(now time.Time, spec CommandSpec) (Command, error) {
 	c.Deadline = now.UTC().Add(timeout + time.Second - 1).Truncate(time.Second)
 	for _, s := range spec.Sources {
 		drain := s.Drain
-		if drain == nil && !s.Bounded && c.Mode == CommandTerminateFirst {
-			d := CommandTerminateFirstDrain
+		s.DrainBy = s.DrainBy.UTC().Truncate(time.Second)
+		if drain == nil && s.DrainBy.IsZero() && !s.Bounded && c.Mode == CommandTerminateFirst {
+			d := DefaultTerminateFirstDrain
 			drain = &d
 		}
 		if drain != nil {

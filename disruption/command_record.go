@@ -52,6 +52,7 @@ type commandSourceJSON struct {
 	Node      string    `json:"node,omitempty"`
 	NodeUID   types.UID `json:"nodeUID,omitempty"`
 	Drain     *string   `json:"drain,omitempty"`
+	DrainBy   string    `json:"drainBy,omitempty"`
 	Bounded   bool      `json:"bounded,omitempty"`
 }
 
@@ -67,7 +68,10 @@ func (r CommandRecord) String() string {
 	j := commandRecordJSON{ID: c.ID, Reason: c.Reason, Mode: c.Mode, Failure: r.Failure,
 		Created: c.CreatedAt.Format(time.RFC3339), Deadline: c.Deadline.Format(time.RFC3339)}
 	for _, s := range c.Sources {
-		out := commandSourceJSON{s.NodeClaim, s.ClaimUID, s.Node, s.NodeUID, nil, s.Bounded}
+		out := commandSourceJSON{NodeClaim: s.NodeClaim, ClaimUID: s.ClaimUID, Node: s.Node, NodeUID: s.NodeUID, Bounded: s.Bounded}
+		if !s.DrainBy.IsZero() {
+			out.DrainBy = s.DrainBy.Format(time.RFC3339)
+		}
 		if s.Drain != nil {
 			text := s.Drain.String()
 			out.Drain = &text
@@ -113,10 +117,12 @@ func (j *commandRecordJSON) record() (r CommandRecord, errs []error) {
 	c := Command{ID: j.ID, Reason: j.Reason, Mode: j.Mode}
 	instant := func(name, text string) time.Time {
 		t, err := time.Parse(time.RFC3339, text)
-		if err != nil {
+		t = t.UTC().Truncate(time.Second)
+		// Far away, the offset can lead to a year that has no such text.
+		if year := t.Year(); err != nil || year < 0 || year > 9999 {
 			errs = append(errs, fmt.Errorf("%s: %q is not a time such as 2026-01-02T15:04:05Z", name, text))
 		}
-		return t.UTC()
+		return t
 	}
 	c.CreatedAt, c.Deadline = instant("created", j.Created), instant("deadline", j.Deadline)
 	for i, s := range j.Sources {
@@ -127,6 +133,9 @@ func (j *commandRecordJSON) record() (r CommandRecord, errs []error) {
 				errs = append(errs, fmt.Errorf("sources[%d].drain: %q is not a duration such as 10m", i, *s.Drain))
 			}
 			out.Drain = &d
+		}
+		if s.DrainBy != "" {
+			out.DrainBy = instant(fmt.Sprintf("sources[%d].drainBy", i), s.DrainBy)
 		}
 		c.Sources = append(c.Sources, out)
 	}

@@ -64,7 +64,7 @@ func TestNewCommand(t *testing.T) {
 
 	terminate := newTestCommand(t, func(s *disruption.CommandSpec) { s.Mode = disruption.CommandTerminateFirst })
 	require.NotEqual(t, c.ID, terminate.ID)
-	require.Equal(t, disruption.CommandTerminateFirstDrain, *terminate.Sources[1].Drain, "has no bound of its own")
+	require.Equal(t, disruption.DefaultTerminateFirstDrain, *terminate.Sources[1].Drain, "has no bound of its own")
 	require.Equal(t, 90*time.Second, *terminate.Sources[0].Drain)
 
 	long := newTestCommand(t, func(s *disruption.CommandSpec) { s.NodePools = []string{strings.Repeat("pool.", 40)} })
@@ -146,6 +146,10 @@ func FuzzParseCommandRecord(f *testing.F) {
 	c := newTestCommand(f, nil)
 	f.Add(disruption.CommandRecord{Command: c}.String())
 	f.Add(disruption.CommandRecord{Command: c, Failure: disruption.CommandConflict}.String())
+	f.Add(disruption.CommandRecord{Command: newTestCommand(f, func(s *disruption.CommandSpec) {
+		s.Sources[0].DrainBy = commandStart.Add(time.Hour)
+	})}.String())
+	f.Add(`{"id":"x","mode":"replace-first","reason":"Empty","created":"2026-03-02T09:00:00.5Z","deadline":"9999-12-31T23:59:59-01:00","sources":[{"nodeClaim":"a","drainBy":"0000-01-01T00:00:00+01:00"}]}`)
 	f.Add(`{"id":"x"}`)
 	f.Add("null")
 	f.Fuzz(func(t *testing.T, text string) {

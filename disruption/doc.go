@@ -3,8 +3,8 @@
 // expiration and garbage collection controllers make, as a pure function: a
 // snapshot in, actions and reasons out.
 //
-//	fleet, err := disruption.Observe(now, disruption.Input{Input: snapshot}, nil)
-//	plan := fleet.Pace(fleet.Actions().Actions)
+//	p, err := disruption.Propose(ctx, now, disruption.Input{Input: snapshot}, nil)
+//	// p.Actions may begin now; p.Waiting and p.Blocked say why not the others
 //
 // # Model
 //
@@ -23,18 +23,27 @@
 //   - [Fleet.Pace] says which actions begin now and which wait, and for what:
 //     budgets of NodePools, groups of nodes, and PodDisruptionBudgets over all
 //     actions together.
-//   - An action that replaces a node does not say by what. That takes a
-//     simulation of the scheduler; the pods to find room for are
-//     [Candidate.Pods].
+//   - [Fleet.Simulate] asks the engine, package provisioning, what actions have
+//     to launch that replace nodes.
+//   - [Fleet.Consolidate] searches for cheaper ways to run the same pods: an
+//     estimate in whole numbers says which nodes to remove, and the engine what
+//     becomes of their pods, all done together.
+//   - [Propose] is all of that in one call.
 //
-// Between decision and deed some time passes: [Fleet.Recheck] says what speaks
-// against an action by then, and [Fleet.Next] when to look again in any case.
+// Between decision and deed some time passes: [Confirm] says what speaks against
+// an action by then, and [Proposal.Next] when to look again in any case.
 // How an action is carried out is decided here as well, apart from the fleet: a
 // [Command] goes through its steps by [Advance], [PlanDrain] says which pods to
 // evict now, [PlanWaves] parts a rollout into waves, and [LaunchOutcome],
 // [Register] and [Initialize] see a new node through its start.
 //
 // # Left out
+//
+// The search is not exhaustive but for a few nodes, so a cheaper cluster may
+// exist. It moves no pod but by removing its node, and trades no money for
+// balance between zones. New nodes for pods that are pending are the affair of
+// package provisioning; the search leaves room for those that fit on nodes that
+// exist.
 //
 // Nothing here talks to a cluster or to a cloud, taints a node or evicts a pod.
 // The caller says which nodes are being dealt with already ([Input.Underway]),
@@ -60,4 +69,11 @@
 // of disruption. A malformed budget blocks the reasons that it names only. A
 // node without a reservation any more is judged as the on-demand machine that it
 // has become. Expiry can be spread out and can keep to budgets.
+//
+// Any set of nodes is replaced by any number of nodes, where Karpenter tries one
+// order of nodes and one replacement. What an action saves must be worth the
+// disruption also where the policy is not Balanced ([Options.MinimumScore]).
+// Options of a replacement are filtered by price one by one and not type by
+// type, so that a launch never costs more than what was agreed. Pods that are
+// pending get their places first and are not mixed up with what replaces nodes.
 package disruption

@@ -29,6 +29,7 @@ type Fleet struct {
 	bounds     []*bound
 	instances  map[string]*cloudprovider.Instance
 	warnings   []*provisioning.InputError
+	pinSpread  bool // pods stay in the domains that they are spread over
 }
 
 // Observe reads an input at an instant. Nil options mean the defaults.

@@ -182,6 +182,17 @@ func TestGarbage(t *testing.T) {
 		in.Instances = instances(machine("i-1", "", 20*time.Second))
 		require.Equal(t, noon.Add(40*time.Second), observe(t, in, nil).Garbage().Next)
 	})
+	t.Run("an old list", func(t *testing.T) {
+		in := newInput()
+		in.Instances = instances(machine("i-1", "", 3*time.Minute))
+		require.Len(t, observe(t, in, nil).Garbage().Actions, 1)
+		in.InstancesAt = noon.Add(-2*time.Minute - time.Second)
+		r := observe(t, in, nil).Garbage()
+		require.Empty(t, r.Actions, "it was younger than the grace then")
+		require.Zero(t, r.Next)
+		in.InstancesAt = noon.Add(-2 * time.Minute)
+		require.Len(t, observe(t, in, nil).Garbage().Actions, 1)
+	})
 }
 
 func instances(list ...*cloudprovider.Instance) []*cloudprovider.Instance {
@@ -286,3 +297,43 @@ func TestInterruption(t *testing.T) {
 }
 
 func notices(list ...cloudprovider.Interruption) []cloudprovider.Interruption { return list }
+
+// TestInterruptionTakesOver: the cloud does not wait until a node is replaced for
+// the sake of cost.
+func TestInterruptionTakesOver(t *testing.T) {
+	notice := func(kind cloudprovider.InterruptionKind) []cloudprovider.Interruption {
+		return []cloudprovider.Interruption{{ID: "1", InstanceID: "cloud://n", Kind: kind, At: noon, Deadline: noon.Add(2 * time.Minute)}}
+	}
+	for _, tt := range []struct {
+		name    string
+		reason  disruption.Reason
+		kind    cloudprovider.InterruptionKind
+		deleted bool
+		want    []string
+	}{
+		{"from consolidation", disruption.Underutilized, cloudprovider.InterruptionSpot, false, []string{"Delete n SpotInterrupted"}},
+		{"from drift", disruption.Drifted, cloudprovider.InterruptionMaintenance, false, []string{"Delete n Maintenance"}},
+		{"not twice", disruption.Interrupted, cloudprovider.InterruptionSpot, false, []string{}},
+		{"not from what must happen anyhow", disruption.Expired, cloudprovider.InterruptionSpot, false, []string{}},
+		{"not on a recommendation", disruption.Underutilized, cloudprovider.InterruptionRebalance, false, []string{}},
+		{"not when it is being deleted", disruption.Underutilized, cloudprovider.InterruptionSpot, true, []string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(newNode("n", "web", func(n *provisioning.Node) {
+				if tt.deleted {
+					n.NodeClaim.DeletionTimestamp = ptr(at(0))
+				}
+			}))
+			in.Underway = map[string]disruption.Reason{"n": tt.reason}
+			in.Interruptions = notice(tt.kind)
+			f := observe(t, in, &disruption.Options{ActOnRebalance: true})
+			r := f.Interruption()
+			require.Equal(t, tt.want, brief(r.Actions))
+			require.Len(t, r.Ignored, 1-len(tt.want))
+			require.Empty(t, f.Pace(r.Actions).Wait)
+			for _, a := range r.Actions {
+				require.Empty(t, f.Recheck(a))
+			}
+		})
+	}
+}

@@ -23,7 +23,7 @@ import (
 //  3. Terminate of a machine that is listed and not going down, and that no
 //     NodeClaim speaks for: none has its ID, and none without an ID its name.
 //
-// Each must be as old as Options.GarbageGrace: machines by when they were
+// Each must have been as old as Options.GarbageGrace at Input.InstancesAt: machines by when they were
 // created, of which one that is unknown is left alone; claims also by the last
 // transition of their condition Launched. Within each kind the order is by name
 // or ID. Nothing is ever Blocked.
@@ -87,6 +87,9 @@ func (f *Fleet) aged(r *Result, instants ...time.Time) bool {
 		}
 	}
 	due := last.Add(f.opts.GarbageGrace)
+	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.now) {
+		return !due.After(at) // until there is a newer list, time makes no difference
+	}
 	if due.After(f.now) {
 		r.Next = sooner(r.Next, due)
 		return false

@@ -65,7 +65,26 @@ type Input struct {
 	// nothing is garbage. Read it before the NodeClaims.
 	Instances []*cloudprovider.Instance
 
+	// InstancesAt is when List was asked; zero is now. What is younger than
+	// Options.GarbageGrace was then is no garbage, however old the list is by
+	// now.
+	InstancesAt time.Time
+
 	// History is when disruptions began, by NodePool. Only budgets.Rate looks
 	// at it.
 	History map[string][]budgets.Past
+
+	// Shortages are the offerings that the cloud refused to sell lately. For
+	// Options.ShortageHold the search does not count on them to save money,
+	// even if the catalog says that they can be had again: else a fleet keeps
+	// trying the cheaper type that is out of stock.
+	Shortages []Shortage
+}
+
+// Shortage is an offering that could not be had.
+type Shortage struct {
+	// Offering is the one.
+	Offering cloudprovider.OfferingKey
+	// At is when the cloud refused it.
+	At time.Time
 }

@@ -63,9 +63,13 @@ func urgency(k cloudprovider.InterruptionKind) int {
 // recommendation only if it could be disrupted otherwise: see Candidates for
 // what holds for any method and for the pods. What keeps it is Blocked.
 //
+// A node that a voluntary decision deals with has to go all the same: the cloud
+// does not wait for a replacement.
+//
 // Notices about machines that are not there, or have no NodeClaim, or are being
-// deleted or dealt with, are Ignored. All notices may be acknowledged once the
-// actions are on record.
+// deleted, or dealt with for a reason that is not voluntary, are Ignored, and so
+// are recommendations about a node that is dealt with. All notices may be
+// acknowledged once the actions are on record.
 func (f *Fleet) Interruption() Interruptions {
 	var out Interruptions
 	of := map[string][]*member{}
@@ -84,7 +88,7 @@ func (f *Fleet) Interruption() Interruptions {
 			continue
 		}
 		for _, m := range of[n.InstanceID] {
-			if m.managed() && !m.marked() {
+			if m.managed() && f.heeds(m, n.Kind) {
 				due[m] = append(due[m], n)
 			}
 		}
@@ -125,10 +129,22 @@ func (f *Fleet) ignores(n cloudprovider.Interruption, members []*member) string 
 		return "it is a recommendation"
 	case !slices.ContainsFunc(members, (*member).managed):
 		return "the node has no NodeClaim, so somebody else manages it"
-	case !slices.ContainsFunc(members, func(m *member) bool { return m.managed() && !m.marked() }):
+	case !slices.ContainsFunc(members, func(m *member) bool { return m.managed() && f.heeds(m, n.Kind) }):
 		return "the node is on its way out already"
 	}
 	return ""
+}
+
+// heeds says whether a notice asks for more than what is being done about a
+// node already.
+func (f *Fleet) heeds(m *member, kind cloudprovider.InterruptionKind) bool {
+	return !m.marked() || kind != cloudprovider.InterruptionRebalance && f.yields(m, Interrupted)
+}
+
+// yields reports whether a voluntary decision that deals with a node gives way to
+// an action: the machine is about to be taken away, replaced or not.
+func (f *Fleet) yields(m *member, r Reason) bool {
+	return r == Interrupted && m.underway && !m.leaving && Voluntary(f.in.Underway[m.name])
 }
 
 // interrupt acts on the notices for one node, of which there is at least one.

@@ -44,12 +44,15 @@ func (l *lifecycle) mark(s *commandSourceState) {
 // remove adds the next step of a node that may go. The deadline of its drain is
 // only ever brought forward.
 func (l *lifecycle) remove(s *commandSourceState) {
+	by, why := s.DrainBy, "the drain must have ended by then"
 	if s.Drain != nil {
-		by := l.now.Add(*s.Drain).UTC().Truncate(time.Second)
-		if s.claim.DrainBy.IsZero() || s.claim.DrainBy.After(by) {
-			l.onClaim(s.claim, CommandStep{Kind: StepBound, DrainBy: by, Why: "the drain takes at most " + s.Drain.String()})
-			return
+		if end := l.now.Add(*s.Drain).UTC().Truncate(time.Second); by.IsZero() || end.Before(by) {
+			by, why = end, "the drain takes at most "+s.Drain.String()
 		}
+	}
+	if !by.IsZero() && (s.claim.DrainBy.IsZero() || s.claim.DrainBy.After(by)) {
+		l.onClaim(s.claim, CommandStep{Kind: StepBound, DrainBy: by, Why: why})
+		return
 	}
 	l.onClaim(s.claim, CommandStep{Kind: StepDelete, Why: string(l.c.Reason)})
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Options tune the rules. The zero value, and nil, mean the defaults. It is
@@ -40,7 +41,9 @@ type Options struct {
 
 	// TerminateFirstDrift lets a drifted node of a static pool be deleted before
 	// its replacement is launched, if the pool is at its limit of nodes or its
-	// reservations are full. Default: it stays, and says so.
+	// reservations are full; and one of a dynamic pool that holds a place in a
+	// reservation, if its pods can go nowhere else than to such a place and none
+	// is left. Default: it stays, and says so.
 	TerminateFirstDrift bool
 
 	// TerminateFirstRepair is the same for repair.
@@ -82,6 +85,69 @@ type Options struct {
 	// ActOnRebalance replaces nodes for which the cloud recommends it. Default:
 	// such a notice is passed over, as in Karpenter.
 	ActOnRebalance bool
+
+	// Provisioning are the options of the engine that finds places for pods.
+	// Nil means its defaults. Use what new pods are placed with, or nodes are
+	// filled by one set of rules and emptied by another.
+	Provisioning *provisioning.Options
+
+	// MaxSteps bounds the search for cheaper ways to run the same pods: see
+	// SearchStats.Steps. What was found by then is proposed. Default and zero:
+	// 2,000,000, far above what 5,000 nodes need. Negative: none.
+	MaxSteps int
+
+	// MaxNodes is how many nodes one action of the search may remove. Smaller
+	// actions fit under budgets, and less goes wrong with each. Default: 25.
+	// At most CommandMaxSources.
+	MaxNodes int
+
+	// MinimumSaving is what an action of the search must save at least, in USD
+	// per hour. Default: 0, so that any saving is enough.
+	MinimumSaving float64
+
+	// MinimumShare is the part of the price of the nodes it removes that an
+	// action of the search must save at least, from 0 to 1. Default: 0.
+	MinimumShare float64
+
+	// DisruptionPrice is what an action of the search must save for each unit of
+	// Action.DisruptionCost, which is one for a node and about one for a pod,
+	// in USD per hour. Default: 0.
+	DisruptionPrice float64
+
+	// MinimumScore is the least score of an action of the search: the share of
+	// the cost of its pools that it saves, over the share of their disruption
+	// cost that it takes. Removing an average node for nothing scores 1, and
+	// replacing it at half its price 0.5. Default: 0.5. Negative: none, so
+	// that pods are moved for any saving, as Karpenter moves them.
+	MinimumScore float64
+
+	// BalancedThreshold is the least score of an action on a pool whose
+	// consolidationPolicy is Balanced, for each such pool by itself. Default:
+	// 0.5, as in Karpenter.
+	BalancedThreshold float64
+
+	// MinimumAge is how old a NodeClaim must be before its pods are moved to
+	// save money. Default: 0; consolidateAfter holds in any case.
+	MinimumAge time.Duration
+
+	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes. They may
+	// still be removed where their pods find room, or be replaced by other
+	// capacity that is cheaper.
+	NoSpotToSpot bool
+
+	// SpotFloor is how many instance types that are cheaper a spot node must
+	// have to be replaced by one spot node: with few, the launch ends on the
+	// next cheapest, which is replaced again, down to the type that is
+	// interrupted most. Default: 15. Negative: none.
+	SpotFloor int
+
+	// ShortageHold is for how long an offering of Input.Shortages is not
+	// counted on to save money. Default: 10 minutes. Negative: not at all.
+	ShortageHold time.Duration
+
+	// NoReplacements keeps the search from launching nodes: it removes nodes
+	// only whose pods have room on others.
+	NoReplacements bool
 }
 
 // The defaults of Options.
@@ -91,6 +157,12 @@ const (
 	DefaultLaunchTimeout       = 5 * time.Minute
 	DefaultRegistrationTimeout = 15 * time.Minute
 	DefaultGarbageGrace        = time.Minute
+	DefaultMaxSteps            = 2_000_000
+	DefaultMaxNodes            = 25
+	DefaultMinimumScore        = 0.5
+	DefaultBalancedThreshold   = 0.5
+	DefaultSpotFloor           = 15
+	DefaultShortageHold        = 10 * time.Minute
 )
 
 // withDefaults is a copy in which every field means what it says: a duration of
@@ -117,7 +189,40 @@ func (o *Options) withDefaults() Options {
 		out.ExpiryJitter = 0
 	}
 	out.ExpiryJitter = min(out.ExpiryJitter, 1)
+	out.setSearchDefaults()
 	return out
+}
+
+// setSearchDefaults does the same for the options of the search.
+func (o *Options) setSearchDefaults() {
+	if o.MaxSteps == 0 {
+		o.MaxSteps = DefaultMaxSteps
+	}
+	o.MaxSteps = max(o.MaxSteps, 0)
+	if o.MaxNodes <= 0 {
+		o.MaxNodes = DefaultMaxNodes
+	}
+	o.MaxNodes = min(o.MaxNodes, CommandMaxSources)
+	for _, amount := range []*float64{&o.MinimumSaving, &o.MinimumShare, &o.DisruptionPrice} {
+		if !(*amount > 0) { // also what is not a number
+			*amount = 0
+		}
+	}
+	switch {
+	case o.MinimumScore == 0:
+		o.MinimumScore = DefaultMinimumScore
+	case !(o.MinimumScore > 0):
+		o.MinimumScore = 0
+	}
+	if !(o.BalancedThreshold > 0) {
+		o.BalancedThreshold = DefaultBalancedThreshold
+	}
+	if o.SpotFloor == 0 {
+		o.SpotFloor = DefaultSpotFloor
+	}
+	o.SpotFloor = max(o.SpotFloor, 0)
+	setDefault(&o.ShortageHold, DefaultShortageHold)
+	o.ShortageHold = max(o.ShortageHold, 0)
 }
 
 func setDefault(d *time.Duration, value time.Duration) {

@@ -57,13 +57,7 @@ type Waiting struct {
 //
 // An action that waits does not keep others from beginning.
 func (f *Fleet) Pace(actions []Action) Pacing {
-	g := &gate{f: f, ledger: f.newLedger(), used: pdbDemand{}, room: map[string]int{}}
-	for _, m := range f.members {
-		if m.marked() {
-			demandOf([]*member{m}).use(g.used)
-			g.foresee(m)
-		}
-	}
+	g := f.newGate()
 	var p Pacing
 	for _, a := range actions {
 		w, members := g.judge(a)
@@ -85,6 +79,18 @@ type gate struct {
 	used   pdbDemand
 	room   map[string]int
 	next   time.Time
+}
+
+// newGate counts what is on its way out.
+func (f *Fleet) newGate() *gate {
+	g := &gate{f: f, ledger: f.newLedger(), used: pdbDemand{}, room: map[string]int{}}
+	for _, m := range f.members {
+		if m.marked() {
+			demandOf([]*member{m}).use(g.used)
+			g.foresee(m)
+		}
+	}
+	return g
 }
 
 // foresee notes when pods of a node cease to be held: from then on they ask
@@ -111,7 +117,7 @@ func (g *gate) judge(a Action) (*Waiting, []*member) {
 		if m == nil && a.Step == Terminate {
 			continue
 		}
-		if m == nil || g.ledger.state[m.name].Disrupting {
+		if m == nil || g.ledger.state[m.name].Disrupting && !g.f.yields(m, a.Reason) {
 			return &Waiting{Action: a, For: fmt.Sprintf("Node %q", t.Node), Why: "it is not there, or on its way out already"}, nil
 		}
 		members = append(members, m)

@@ -13,7 +13,8 @@ import "slices"
 //  2. for a voluntary reason, nothing may keep the method of that reason from it:
 //     see Candidates. Those of Empty, Drifted, Unhealthy and Underutilized are
 //     MethodEmptiness, MethodDrift, MethodRepair and MethodConsolidation;
-//  3. for another reason, it must not be underway or be deleted already.
+//  3. for another reason, it must not be underway or be deleted already, but a
+//     voluntary decision gives way to Interrupted.
 //
 // Budgets are asked by Pace. Whether the pods still fit elsewhere is for a
 // simulation to say. The order is that of Blocked.Compare.
@@ -35,6 +36,7 @@ func (f *Fleet) Recheck(a Action) []Blocked {
 		}
 		c := &check{f: f, m: m}
 		switch {
+		case f.yields(m, a.Reason):
 		case m.underway:
 			c.existence()
 		case m.leaving:

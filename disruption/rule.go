@@ -118,6 +118,36 @@ const (
 	// RuleNoDrainBound: pods hold the node, and neither the repair policy nor
 	// the NodeClaim bounds how long it may drain.
 	RuleNoDrainBound Rule = "NoDrainBound"
+
+	// RulePriceUnknown: what the node costs is not known, so nothing can be
+	// known to be cheaper.
+	RulePriceUnknown Rule = "PriceUnknown"
+	// RuleYoung: the node was launched too recently, see Options.MinimumAge.
+	RuleYoung Rule = "Young"
+	// RulePromised: pods that are pending, or on nodes that are on their way
+	// out, need the node.
+	RulePromised Rule = "Promised"
+	// RuleNotSimulated: the engine refuses the input, so nothing is known of
+	// where the pods could go.
+	RuleNotSimulated Rule = "NotSimulated"
+	// RuleUnplaced: a pod of the node would find no place elsewhere.
+	RuleUnplaced Rule = "Unplaced"
+	// RuleNotCheaper: nothing runs the same pods for less.
+	RuleNotCheaper Rule = "NotCheaper"
+	// RuleSpotToSpot: a spot node would be replaced by spot capacity, for which
+	// there are too few cheaper instance types.
+	RuleSpotToSpot Rule = "SpotToSpot"
+	// RuleSavingTooSmall: the saving is below what Options asks for.
+	RuleSavingTooSmall Rule = "SavingTooSmall"
+	// RuleBalanced: the policy Balanced of the pool finds the saving too small
+	// for the disruption.
+	RuleBalanced Rule = "Balanced"
+	// RuleBudget: the budgets of the pool do not let the node go now, beside
+	// others that save more.
+	RuleBudget Rule = "Budget"
+	// RuleNotSearched: Options.MaxSteps ended the search before the node was
+	// looked at.
+	RuleNotSearched Rule = "NotSearched"
 )
 
 // ruleOrder is the order of the constants.
@@ -130,6 +160,8 @@ func ruleOrder() []Rule {
 		RuleNotEmpty, RuleEmpty, RulePolicyWhenEmpty, RuleConsolidateAfter,
 		RuleNotDrifted, RuleDriftTolerated, RuleOverReplicas, RuleStaticAtLimit, RuleReservationFull, RulePoolNotReady,
 		RuleHealthy, RuleDoNotRepair, RuleManyUnhealthy, RuleNoDrainBound,
+		RulePriceUnknown, RuleYoung, RulePromised, RuleNotSimulated, RuleUnplaced, RuleNotCheaper, RuleSpotToSpot,
+		RuleSavingTooSmall, RuleBalanced, RuleBudget, RuleNotSearched,
 	}
 }
 

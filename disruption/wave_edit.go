@@ -13,17 +13,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Reasons for which an edit of a NodePool replaces a node, as the condition
-// Drifted would have them.
-const (
-	// WaveTemplateEdited: something in the template has changed other than its
-	// requirements.
-	WaveTemplateEdited = "NodePoolDrifted"
-	// WaveRequirementsEdited: the labels of the node no longer satisfy the
-	// requirements of the template.
-	WaveRequirementsEdited = "RequirementsDrifted"
-)
-
 // WaveEdit is what an edit of a NodePool does to its nodes.
 type WaveEdit struct {
 	// Nodes are those that the edited pool would replace, in the order in which
@@ -154,9 +143,9 @@ func newWaveJudge(pool *v1.NodePool, v *requirements.Vocabulary) (waveJudge, err
 func (j *waveJudge) reason(c *v1.NodeClaim, v *requirements.Vocabulary) string {
 	switch {
 	case waveHashed(c) && c.Annotations[v1.NodePoolHashAnnotationKey] != j.hash:
-		return WaveTemplateEdited
+		return NodePoolDrifted
 	case !requirements.FromLabels(c.Labels, v).Compatible(j.reqs, nil):
-		return WaveRequirementsEdited
+		return RequirementsDrifted
 	}
 	return ""
 }

@@ -369,8 +369,8 @@ func TestPreviewEdit(t *testing.T) {
 	created := waveStart.Add(-time.Hour)
 	require.Equal(t, disruption.WaveEdit{
 		Nodes: []disruption.WaveNode{
-			{Name: "drifted", NodePool: "web", Drifted: waveStart.Add(-time.Minute), Created: created, Reason: disruption.WaveTemplateEdited},
-			{Name: "node-b", NodePool: "web", Drifted: waveStart, Created: created, Reason: disruption.WaveRequirementsEdited}},
+			{Name: "drifted", NodePool: "web", Drifted: waveStart.Add(-time.Minute), Created: created, Reason: disruption.NodePoolDrifted},
+			{Name: "node-b", NodePool: "web", Drifted: waveStart, Created: created, Reason: disruption.RequirementsDrifted}},
 		Already: []string{"drifted"}, Settled: []string{"in-c"}, Kept: []string{"in-a"}, Unjudged: []string{"stale"},
 	}, e)
 

@@ -5,7 +5,7 @@
 //
 // It generates the scenarios into a temporary directory, builds the two
 // contenders, runs each in a process of its own, and judges both plans by the
-// same code.
+// same code. With -consolidate the scenarios are clusters to make smaller.
 package main
 
 import (
@@ -18,12 +18,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // settings are the flags.
 type settings struct {
 	sizes, only, out, keep string
 	reps                   int
+	consolidate            bool
+	limit                  time.Duration
 }
 
 func main() {
@@ -33,6 +36,8 @@ func main() {
 	flag.IntVar(&c.reps, "reps", 3, "how often each contender solves each scenario; medians are shown")
 	flag.StringVar(&c.out, "o", "", "Markdown file to write the table to; none if empty")
 	flag.StringVar(&c.keep, "keep", "", "directory to leave scenarios and plans in; otherwise they are removed")
+	flag.BoolVar(&c.consolidate, "consolidate", false, "have them consolidate clusters instead, until they are quiet")
+	flag.DurationVar(&c.limit, "limit", 20*time.Minute, "with -consolidate: how long each may take for a cluster")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -43,6 +48,9 @@ func main() {
 }
 
 func run(ctx context.Context, c settings) error {
+	if c.consolidate {
+		return consolidate(ctx, c)
+	}
 	specs, ok := sizes()[c.sizes]
 	if !ok || c.reps < 1 {
 		return fmt.Errorf("-sizes is %q; use one of %s; and -reps must be 1 or more", c.sizes, strings.Join(sizeNames(), ", "))
@@ -87,7 +95,7 @@ func run(ctx context.Context, c settings) error {
 		return errors.New("no scenario was run; see -only")
 	}
 	if c.out != "" {
-		faults = append(faults, os.WriteFile(c.out, []byte(report.markdown()), 0o644))
+		faults = append(faults, report.write(c.out))
 	}
 	return errors.Join(faults...)
 }

@@ -26,8 +26,14 @@ type circumstances struct {
 
 func about(ctx context.Context, c settings) circumstances {
 	command := fmt.Sprintf("make compare SIZES=%s REPS=%d", c.sizes, c.reps)
+	if c.consolidate {
+		command = fmt.Sprintf("make consolidate SIZES=%s LIMIT=%s", c.sizes, c.limit)
+	}
 	if c.only != "" {
 		command = fmt.Sprintf("go run ./compare -sizes %s -reps %d -only '%s'", c.sizes, c.reps, c.only)
+		if c.consolidate {
+			command = fmt.Sprintf("go run ./compare -consolidate -sizes %s -limit %s -only '%s'", c.sizes, c.limit, c.only)
+		}
 	}
 	return circumstances{
 		date:    time.Now().UTC().Format(time.DateOnly),
@@ -88,7 +94,21 @@ func (r *report) contenders() []string {
 	return out
 }
 
-// markdown is the whole file.
+// write writes the results to a file. A section on consolidation that is there
+// stays.
+func (r *report) write(path string) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	text := r.markdown()
+	if _, section := splitResults(string(old)); section != "" {
+		text += "\n" + section
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// markdown is all but the section on consolidation.
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Results

@@ -4,6 +4,12 @@
 //
 // Setup is Prepare, solve is Solve. The plan is verified, which is not timed;
 // the exit status is 1 if it breaks a rule.
+//
+//	go run ./dovetail -consolidate -converge -scenario S.json.gz -plan P.json.gz
+//
+// With -consolidate it says what to do with the nodes that exist, and writes a
+// proposal instead of a plan: solve is disruption.Propose. With -converge it
+// carries its proposals out until there is none.
 package main
 
 import (
@@ -13,6 +19,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
@@ -25,6 +32,10 @@ type settings struct {
 	scenario, plan, profile string
 	reps                    int
 	verify                  bool
+
+	consolidate, converge bool
+	final                 string
+	limit                 time.Duration
 }
 
 func main() {
@@ -33,7 +44,11 @@ func main() {
 	flag.StringVar(&c.plan, "plan", "", "plan to write; none if empty")
 	flag.IntVar(&c.reps, "reps", 3, "how often to solve it, from scratch each time")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile of all repetitions")
-	flag.BoolVar(&c.verify, "verify", true, "check the last plan by provisioning.Verify")
+	flag.BoolVar(&c.verify, "verify", true, "check the last plan, and every action, by provisioning.Verify")
+	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
+	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
+	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
+	flag.DurationVar(&c.limit, "limit", 20*time.Minute, "with -converge: when to ask no more")
 	flag.Parse()
 	if err := run(c); err != nil {
 		fmt.Fprintln(os.Stderr, "dovetail:", err)
@@ -48,6 +63,9 @@ func run(c settings) error {
 	s, err := scenario.ReadScenario(c.scenario)
 	if err != nil {
 		return err
+	}
+	if c.consolidate {
+		return consolidate(context.Background(), c, s)
 	}
 	in, err := snapshot.Input(s)
 	if err != nil {

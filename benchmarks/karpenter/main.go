@@ -7,6 +7,11 @@
 // the cluster state and building the scheduler, solve is Scheduler.Solve, and
 // truncate is what follows before claims are created. See the README for what
 // was done to be fair to it.
+//
+//	go run ./karpenter -consolidate -converge -scenario S.json.gz -plan P.json.gz
+//
+// With -consolidate it looks for nodes to remove, as its disruption controller
+// does, and writes a proposal instead of a plan.
 package main
 
 import (
@@ -29,6 +34,10 @@ type settings struct {
 	scenario, plan, profile string
 	reps, cpuRequests       int
 	timeout                 time.Duration
+
+	consolidate, converge bool
+	final                 string
+	limit                 time.Duration
 }
 
 func main() {
@@ -40,6 +49,10 @@ func main() {
 		"its flag of that name, in thousandths of a CPU: it tries nodes with one worker for each CPU")
 	flag.DurationVar(&c.timeout, "timeout", 15*time.Minute, "when to end a solve; a controller ends it after 1m and goes on in the next loop")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile of all repetitions")
+	flag.BoolVar(&c.consolidate, "consolidate", false, "look for nodes to remove or replace")
+	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry commands out until there is none")
+	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
+	flag.DurationVar(&c.limit, "limit", 20*time.Minute, "with -converge: when to look no more")
 	flag.Parse()
 	if err := run(context.Background(), c); err != nil {
 		fmt.Fprintln(os.Stderr, "karpenter:", err)
@@ -54,6 +67,9 @@ func run(ctx context.Context, c settings) error {
 	s, err := scenario.ReadScenario(c.scenario)
 	if err != nil {
 		return err
+	}
+	if c.consolidate {
+		return consolidate(ctx, c, s)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

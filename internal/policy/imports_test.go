@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "budgets"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"fake", "disruption", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "disruption", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -30,6 +30,8 @@ var layers = []layer{
 		"hashing is arithmetic over Go values"},
 	{"api/v1", []string{"internal/structhash"},
 		"the wire types are the bottom: a program that only reads manifests needs nothing else"},
+	{"api/convert", []string{"api/v1", "aws/api/v1", "amiselect", "provisioning/requirements", "internal/structhash"},
+		"old manifests become new ones without engine or cloud"},
 	{"provisioning/resources", nil,
 		"resource vectors are arithmetic and know nothing of pools or clouds"},
 	{"provisioning/requirements", []string{"api/v1"},

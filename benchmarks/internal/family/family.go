@@ -91,6 +91,7 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 		dice:    dice{rand.New(rand.NewPCG(spec.Seed, stream.Sum64()))},
 		spec:    spec,
 		catalog: c,
+		named:   map[string]bool{},
 		out: &scenario.Scenario{
 			Name:          spec.Name(),
 			Now:           epoch,
@@ -108,4 +109,6 @@ type maker struct {
 	catalog
 	spec Spec
 	out  *scenario.Scenario
+
+	named map[string]bool // pods, as scenario.PodKey
 }

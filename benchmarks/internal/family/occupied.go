@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -129,6 +130,7 @@ func (h *host) run(m *maker, meta metav1.ObjectMeta, spec corev1.PodSpec) bool {
 		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: started})
 	}
 	h.Node.Pods = append(h.Node.Pods, pod)
+	m.named[scenario.PodKey(pod)] = true
 	return true
 }
 

@@ -223,11 +223,16 @@ func (w *workload) antiAffinity() *corev1.PodAntiAffinity {
 	return a.PodAntiAffinity
 }
 
-// replica is the metadata of one more pod of a workload.
+// replica is the metadata of one more pod of a workload. Of many names some are
+// drawn twice, and the API server draws again then.
 func (m *maker) replica(w *workload) metav1.ObjectMeta {
+	name := w.owner.Name + "-" + m.tail(5)
+	for m.named[w.namespace+"/"+name] {
+		name = w.owner.Name + "-" + m.tail(5)
+	}
 	return metav1.ObjectMeta{
 		Namespace:       w.namespace,
-		Name:            w.owner.Name + "-" + m.tail(5),
+		Name:            name,
 		Labels:          w.labels,
 		OwnerReferences: []metav1.OwnerReference{w.owner},
 	}

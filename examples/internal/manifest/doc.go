@@ -21,9 +21,10 @@
 //     than this program.
 //   - What pods refer to is read too: namespaces, services, volumes, devices,
 //     priority classes; and what changes the picture: NodeOverlays and
-//     CapacityBuffers, with their references resolved.
-//   - Kinds that have no say in a plan (Secrets, PodDisruptionBudgets,
-//     EC2NodeClasses, ...) are counted and ignored.
+//     CapacityBuffers, with their references resolved, and
+//     PodDisruptionBudgets, for programs that remove nodes.
+//   - Kinds that have no say in a plan (Secrets, EC2NodeClasses, ...) are
+//     counted and ignored.
 //   - Pods are bound, pending or out of the picture (finished, gated, being
 //     deleted, or waiting for a DaemonSet's node).
 //   - Workloads stand for the pods they still lack. A Deployment of five

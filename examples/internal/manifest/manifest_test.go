@@ -108,11 +108,24 @@ func TestOrderDoesNotMatter(t *testing.T) {
 
 func TestCountsIgnoredKinds(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nspec: {whatever: 1}"
-	budget := "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: a}"
 	cron := "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}"
 	knative := "apiVersion: example.com/v1\nkind: Deployment\nmetadata: {name: a}"
-	c := mustRead(t, docs(secret, secret, cron, knative, budget))
-	require.Equal(t, []manifest.KindCount{{"CronJob", 1}, {"Deployment", 1}, {"PodDisruptionBudget", 1}, {"Secret", 2}}, c.Ignored)
+	c := mustRead(t, docs(secret, secret, cron, knative))
+	require.Equal(t, []manifest.KindCount{{"CronJob", 1}, {"Deployment", 1}, {"Secret", 2}}, c.Ignored)
+}
+
+func TestReadsPodDisruptionBudgets(t *testing.T) {
+	budget := "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: name}\n" +
+		"spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 1}\nstatus: {disruptionsAllowed: 1}\n"
+	c := mustRead(t, docs(strings.ReplaceAll(budget, "name: name", "name: b"), strings.ReplaceAll(budget, "name: name", "name: a")))
+	require.Len(t, c.PodDisruptionBudgets, 2)
+	require.Equal(t, "a", c.PodDisruptionBudgets[0].Name)
+	require.EqualValues(t, 1, c.PodDisruptionBudgets[0].Status.DisruptionsAllowed)
+	require.Empty(t, c.Ignored)
+	_, err := read(strings.ReplaceAll(budget, "matchLabels: {app: web}", "matchExpressions: [{key: app, operator: Near}]"))
+	require.ErrorContains(t, err, `a.yaml:4 (document 1): PodDisruptionBudget shop/name: spec.selector: "Near" is not a valid label selector operator; correct it`)
+	_, err = read(strings.ReplaceAll(budget, "policy/v1", "policy/v1beta1"))
+	require.ErrorContains(t, err, "policy/v1beta1 is not read by this program; convert the object to policy/v1")
 }
 
 func TestPodsThatAreNotPlannedFor(t *testing.T) {

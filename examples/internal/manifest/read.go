@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -46,6 +47,10 @@ type Cluster struct {
 	Namespaces []*corev1.Namespace
 	Services   []*corev1.Service
 	Overlays   []*v1.NodeOverlay
+
+	// PodDisruptionBudgets are sorted by namespace and name. They have a say
+	// only where nodes are removed.
+	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 
 	// Volumes are the storage objects, each list sorted by namespace and name.
 	// The claims that StatefulSets will make for pending pods are among them.

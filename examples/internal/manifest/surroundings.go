@@ -2,6 +2,7 @@ package manifest
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -21,6 +22,7 @@ type surroundings struct {
 	podTemplates    []item[*corev1.PodTemplate]
 	overlays        []item[*v1.NodeOverlay]
 	buffers         []item[*capacityBuffer]
+	budgets         []item[*policyv1.PodDisruptionBudget]
 
 	volumeClaims   []item[*corev1.PersistentVolumeClaim]
 	volumes        []item[*corev1.PersistentVolume]
@@ -47,6 +49,9 @@ func surroundingKinds() map[string]kind {
 		}},
 		"CapacityBuffer": {"autoscaling.x-k8s.io/v1beta1", true, func(r *reader, o *object) {
 			store(r, o, &r.found.buffers, decodeCore[capacityBuffer])
+		}},
+		"PodDisruptionBudget": {"policy/v1", true, func(r *reader, o *object) {
+			store(r, o, &r.found.budgets, decodeCore[policyv1.PodDisruptionBudget])
 		}},
 
 		"PersistentVolumeClaim": {"v1", true, func(r *reader, o *object) {
@@ -83,6 +88,7 @@ func (r *reader) surround() {
 	c.Namespaces = values(f.namespaces)
 	c.Services = values(f.services)
 	c.Overlays = values(f.overlays)
+	c.PodDisruptionBudgets = values(f.budgets)
 	c.Volumes = provisioning.Volumes{
 		Claims: values(f.volumeClaims), Volumes: values(f.volumes), Classes: values(f.storageClasses), CSINodes: values(f.csiNodes),
 	}

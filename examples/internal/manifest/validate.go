@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -37,6 +38,8 @@ func (r *reader) validate(o *object, value any) bool {
 		r.template(o, v.Spec.Template)
 	case *corev1.PodTemplate:
 		r.containers(o, &v.Template.Spec, "template", "spec")
+	case *policyv1.PodDisruptionBudget:
+		r.selector(o, v.Spec.Selector)
 	case *batchv1.Job:
 		r.replicas(o, v.Spec.Parallelism, "parallelism")
 		r.template(o, &v.Spec.Template)

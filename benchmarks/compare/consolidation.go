@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+)
+
+// clusters are the sets of clusters to consolidate. Those that would take a
+// contender hours are for this library alone.
+func clusters() map[string][]cluster {
+	spec := func(nodes int) family.Spec {
+		return family.Spec{Family: "consolidate", Types: "aws", Nodes: nodes, Seed: 1}
+	}
+	return map[string][]cluster{
+		"small": {{spec: spec(20)}},
+		"full":  {{spec: spec(100)}, {spec: spec(500)}, {spec: spec(1000)}, {spec: spec(5000), alone: true}},
+		"huge":  {{spec: spec(5000), alone: true}},
+	}
+}
+
+type cluster struct {
+	spec  family.Spec
+	alone bool
+}
+
+// shrinking is a cluster and what everybody made of it.
+type shrinking struct {
+	name    string
+	nodes   int
+	cost    float64 // USD per hour, before
+	entries []shrunk
+}
+
+// shrunk is what a contender made of a cluster.
+type shrunk struct {
+	contender       string
+	first           float64 // seconds until the first answer
+	seconds         float64 // of computing until it was quiet or was stopped
+	actions, rounds int
+	nodes, launched int
+	cost            float64
+	moved           int
+	refused, judged int // actions
+	quiet           bool
+	fault           error
+}
+
+// mostJudged is how many actions of a contender are judged in a cluster, evenly
+// spread: to judge one reads all nodes.
+func mostJudged(nodes int) int { return max(20, 200_000/max(nodes, 1)) }
+
+// consolidate runs the contenders on clusters and writes the section.
+func consolidate(ctx context.Context, c settings) error {
+	all, ok := clusters()[c.sizes]
+	if !ok {
+		return fmt.Errorf("-sizes is %q; use one of %s", c.sizes, strings.Join(sizeNames(), ", "))
+	}
+	only, err := regexp.Compile(c.only)
+	if err != nil {
+		return fmt.Errorf("-only: %w", err)
+	}
+	dir, done, err := directory(c.keep)
+	if err != nil {
+		return err
+	}
+	defer done()
+	contenders, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	section := &consolidation{about: about(ctx, c), limit: c.limit}
+	fmt.Print(section.about.text(), "\n", consolidationHead())
+	var faults []error
+	for _, k := range all {
+		if !only.MatchString(k.spec.Name()) {
+			continue
+		}
+		m, err := shrink(ctx, dir, k, contenders, c.limit)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", k.spec.Name(), err))
+			continue
+		}
+		fmt.Print(m.text())
+		section.clusters = append(section.clusters, m)
+		for _, e := range m.entries {
+			if e.fault != nil {
+				faults = append(faults, fmt.Errorf("%s: %s: %w", k.spec.Name(), e.contender, e.fault))
+			}
+		}
+	}
+	if len(section.clusters) == 0 && len(faults) == 0 {
+		return errors.New("no scenario was run; see -only")
+	}
+	if c.out != "" {
+		faults = append(faults, section.write(c.out))
+	}
+	return errors.Join(faults...)
+}
+
+// shrink lets all contenders consolidate a cluster, one after the other.
+func shrink(ctx context.Context, dir string, k cluster, contenders []contender, limit time.Duration) (*shrinking, error) {
+	s, err := family.Generate(k.spec)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, s.Name+".json.gz")
+	if err := scenario.WriteScenario(file, s); err != nil {
+		return nil, err
+	}
+	before, err := replay.New(s)
+	if err != nil {
+		return nil, err
+	}
+	m := &shrinking{name: s.Name, nodes: len(s.Nodes), cost: before.Cost()}
+	for _, c := range contenders {
+		if k.alone && c.name != "dovetail" {
+			continue
+		}
+		e := shrunk{contender: c.name}
+		e.fault = e.run(ctx, dir, file, s, c, limit)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		m.entries = append(m.entries, e)
+	}
+	return m, nil
+}
+
+// run has a contender consolidate a cluster, once for the first answer alone and
+// once until it is quiet, and judges what it did.
+func (e *shrunk) run(ctx context.Context, dir, file string, s *scenario.Scenario, c contender, limit time.Duration) error {
+	first, err := c.propose(ctx, file, filepath.Join(dir, s.Name+"."+c.name+".first.json.gz"), "-reps", "3")
+	if err != nil {
+		return err
+	}
+	e.first = measure.Median(first.SolveSeconds)
+	p, err := c.propose(ctx, file, filepath.Join(dir, s.Name+"."+c.name+".json.gz"), "-converge", "-limit", limit.String())
+	if err != nil {
+		return err
+	}
+	e.contender, e.seconds, e.actions, e.rounds, e.quiet = p.Contender, p.SolveSeconds[0], len(p.Actions), p.Rounds, p.Converged
+	end, err := replay.New(s)
+	if err != nil {
+		return err
+	}
+	most := mostJudged(len(s.Nodes))
+	every := max(1, (len(p.Actions)+most-1)/most)
+	for i, a := range p.Actions {
+		e.moved, e.launched = e.moved+len(a.Moves), e.launched+len(a.Replacements)
+		if i%every == 0 {
+			violations, err := end.Judge(a)
+			if err != nil {
+				return fmt.Errorf("actions[%d]: %w", i, err)
+			}
+			e.judged++
+			if len(violations) > 0 {
+				e.refused++
+			}
+		}
+		if err := end.Apply(a); err != nil {
+			return fmt.Errorf("actions[%d]: %w", i, err)
+		}
+	}
+	e.nodes, e.cost = len(end.Scenario().Nodes), end.Cost()
+	return nil
+}
+
+// propose runs the contender on a cluster. What it says goes to standard error.
+func (c contender) propose(ctx context.Context, scenarioFile, proposalFile string, args ...string) (*scenario.Proposal, error) {
+	args = append([]string{"-consolidate", "-scenario", scenarioFile, "-plan", proposalFile}, args...)
+	if c.name == "dovetail" {
+		args = append(args, "-verify=false") // it is judged here, like the others
+	}
+	cmd := exec.CommandContext(ctx, c.program, args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, err
+	}
+	return scenario.ReadProposal(proposalFile)
+}
+
+// consolidation is the section on it in RESULTS.md.
+type consolidation struct {
+	about    circumstances
+	limit    time.Duration
+	clusters []*shrinking
+}
+
+func consolidationHead() string {
+	return fmt.Sprintf("%-11s %8s %9s %7s %6s %6s %8s %7s %7s %8s\n%-11s %8s %9s %7s %6s %6s %8s %7s %7s %8s\n",
+		"", "first s", "all s", "actions", "rounds", "nodes", "USD/h", "moved", "per", "refused",
+		"", "", "", "", "", "left", "left", "pods", "USD/h", "")
+}
+
+// text is the cluster and a line for each contender.
+func (m *shrinking) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s (%d nodes at %.2f USD/h)\n", m.name, m.nodes, m.cost)
+	for _, e := range m.entries {
+		name, _, _ := strings.Cut(e.contender, " ")
+		if e.fault != nil {
+			fmt.Fprintf(&b, "%-11s failed\n", name)
+			continue
+		}
+		perDollar := "-"
+		if e.cost < m.cost {
+			perDollar = fmt.Sprintf("%.1f", float64(e.moved)/(m.cost-e.cost))
+		}
+		refused := fmt.Sprintf("%d/%d", e.refused, e.judged)
+		fmt.Fprintf(&b, "%-11s %8.2f %9.2f %7d %6d %6d %8.2f %7d %7s %8s", name, e.first, e.seconds, e.actions, e.rounds, e.nodes, e.cost, e.moved, perDollar, refused)
+		if !e.quiet {
+			b.WriteString("  not quiet")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+const consolidationTitle = "## Consolidation"
+
+// markdown is the section.
+func (s *consolidation) markdown() string {
+	var names []string
+	for _, m := range s.clusters {
+		for _, e := range m.entries {
+			if !slices.Contains(names, e.contender) {
+				names = append(names, e.contender)
+			}
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+
+Written by %s.
+
+Contenders: %s. Each carries its own actions out on paper until it
+proposes nothing more, or for %s ("not quiet" then). "First" is the time to the
+first answer, the median of three: a proposal of all that may begin here, one
+command there. "All" is the computing until quiet, without validation and without
+the waits and launches between two actions. "Moved" counts pods, and "per USD/h"
+is for each USD per hour saved. "Refused" are actions that break a rule of
+kube-scheduler or of the pools, of those that were judged.
+
+`, consolidationTitle, "`"+s.about.command+"`", strings.Join(names, " and "), s.limit)
+	b.WriteString("```text\n" + s.about.text() + "\n" + consolidationHead())
+	for _, m := range s.clusters {
+		b.WriteString(m.text())
+	}
+	b.WriteString("```\n")
+	return b.String()
+}
+
+// write puts the section at the end of a file, in place of an older one.
+func (s *consolidation) write(path string) error {
+	old, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	others, _ := splitResults(string(old))
+	if others != "" {
+		others = strings.TrimRight(others, "\n") + "\n\n"
+	}
+	return os.WriteFile(path, []byte(others+s.markdown()), 0o644)
+}
+
+// splitResults parts a file of results into what is above the section on
+// consolidation, and that section.
+func splitResults(text string) (others, section string) {
+	if strings.HasPrefix(text, consolidationTitle+"\n") {
+		return "", text
+	}
+	if i := strings.Index(text, "\n"+consolidationTitle+"\n"); i >= 0 {
+		return text[:i+1], text[i+1:]
+	}
+	return text, ""
+}

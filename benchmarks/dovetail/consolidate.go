@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// maxRounds bounds the rounds of -converge: to come to rest takes a few.
+const maxRounds = 1000
+
+// consolidate answers a scenario with what to do with its nodes.
+func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
+	out := &scenario.Proposal{Contender: contender(), Scenario: s.Name, Actions: []scenario.Action{}, Blocked: []scenario.Blocked{}}
+	cluster, err := replay.New(s)
+	if err != nil {
+		return err
+	}
+	out.CostBefore = cluster.Cost()
+	reps := c.reps
+	if c.converge {
+		reps = 1
+	}
+	var found *disruption.Proposal
+	err = measure.Profiled(c.profile, func() error {
+		for range reps {
+			p, took, setup, err := propose(ctx, s)
+			if err != nil {
+				return err
+			}
+			found = p
+			out.SolveSeconds, out.SetupSeconds = append(out.SolveSeconds, took.Seconds), append(out.SetupSeconds, setup.Seconds)
+			fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h: %d actions save $%.3f/h | setup %.4fs solve %.4fs | %d steps, %d simulations, %d kB in %d allocations\n",
+				s.Name, len(s.Nodes), out.CostBefore, len(p.Actions), p.Savings(), setup.Seconds, took.Seconds,
+				p.Stats.Steps, p.Stats.Simulations, took.Bytes>>10, took.Allocs)
+		}
+		if !c.converge {
+			return carryOut(cluster, found, out, c)
+		}
+		return converge(ctx, c, cluster, found, out)
+	})
+	if err != nil {
+		return err
+	}
+	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
+	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all\n",
+		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), sum(out.SolveSeconds))
+	var errs []error
+	if c.plan != "" {
+		errs = append(errs, scenario.WriteProposal(c.plan, out))
+	}
+	if c.final != "" {
+		errs = append(errs, scenario.WriteScenario(c.final, cluster.Scenario()))
+	}
+	return errors.Join(errs...)
+}
+
+// propose makes one proposal. Set-up is turning the scenario into an input.
+func propose(ctx context.Context, s *scenario.Scenario) (p *disruption.Proposal, took, setup measure.Cost, err error) {
+	var in disruption.Input
+	setup, err = measure.Of(func() (err error) {
+		in.Input, err = snapshot.Input(s)
+		in.PodDisruptionBudgets = s.PodDisruptionBudgets
+		return err
+	})
+	if err != nil {
+		return nil, took, setup, err
+	}
+	took, err = measure.Of(func() (err error) {
+		p, err = disruption.Propose(ctx, s.Now, in, &disruption.Options{Provisioning: snapshot.Options(s), NoSpotToSpot: true})
+		return err
+	})
+	if err == nil {
+		err = p.Faults
+	}
+	return p, took, setup, err
+}
+
+// converge carries proposals out until there is none. The first is given.
+func converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal) error {
+	started := time.Now()
+	computed, setups := sum(out.SolveSeconds), sum(out.SetupSeconds)
+	for out.Rounds = 1; ; out.Rounds++ {
+		if len(p.Actions) == 0 {
+			out.Converged, out.Stopped = true, "nothing left to do"
+			if len(p.Waiting) > 0 {
+				out.Stopped = fmt.Sprintf("%d actions wait for budgets", len(p.Waiting))
+			}
+			out.Blocked = blocked(p)
+			break
+		}
+		if err := carryOut(cluster, p, out, c); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "round %d: %d actions -> %d nodes at $%.3f/h\n", out.Rounds, len(p.Actions), len(cluster.Scenario().Nodes), cluster.Cost())
+		if out.Rounds == maxRounds || time.Since(started) > c.limit {
+			out.Stopped = fmt.Sprintf("after %d rounds and %s", out.Rounds, time.Since(started).Round(time.Second))
+			break
+		}
+		next, took, setup, err := propose(ctx, cluster.Scenario())
+		if err != nil {
+			return err
+		}
+		p, computed, setups = next, computed+took.Seconds, setups+setup.Seconds
+	}
+	out.SolveSeconds, out.SetupSeconds = []float64{computed}, []float64{setups}
+	return nil
+}
+
+// carryOut applies the actions of a proposal, each judged before if asked for.
+// Until quiet, those follow that save money and wait for a PodDisruptionBudget:
+// by then the pods of the others are up again.
+func carryOut(cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal, c settings) error {
+	actions := slices.Clone(p.Actions)
+	for _, w := range p.Waiting {
+		if c.converge && w.Reason == disruption.Underutilized {
+			actions = append(actions, w.Action)
+		}
+	}
+	for _, a := range actions {
+		action := describeAction(a)
+		if c.verify {
+			violations, err := cluster.Judge(action)
+			if err != nil {
+				return fmt.Errorf("%s: %w", a, err)
+			}
+			for _, v := range violations {
+				fmt.Fprintln(os.Stderr, v)
+			}
+			if len(violations) > 0 {
+				return fmt.Errorf("%s: breaks %d rules", a, len(violations))
+			}
+		}
+		if err := cluster.Apply(action); err != nil {
+			return fmt.Errorf("%s: %w", a, err)
+		}
+		out.Actions = append(out.Actions, action)
+	}
+	if !out.Converged {
+		out.Blocked = blocked(p)
+	}
+	return nil
+}
+
+// describeAction writes an action down.
+func describeAction(a disruption.Action) scenario.Action {
+	out := scenario.Action{Reason: string(a.Reason), Nodes: []string{}, Replacements: []scenario.NewNodeClaim{}, Moves: map[string]string{}, SavingsPerHour: a.Savings}
+	for _, t := range a.Targets {
+		out.Nodes = append(out.Nodes, t.Node)
+	}
+	for i := range a.Replacements {
+		out.Replacements = append(out.Replacements, claim(&a.Replacements[i]))
+	}
+	for _, m := range a.Moves {
+		to := m.Node
+		if m.Replacement >= 0 {
+			to = scenario.Replacement(m.Replacement)
+		}
+		out.Moves[scenario.PodKey(m.Pod)] = to
+	}
+	return out
+}
+
+func blocked(p *disruption.Proposal) []scenario.Blocked {
+	out := []scenario.Blocked{}
+	for _, b := range p.Blocked {
+		out = append(out, scenario.Blocked{Node: b.Node, Rule: string(b.Rule), Reason: b.Detail})
+	}
+	return out
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

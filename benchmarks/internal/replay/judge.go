@@ -1,0 +1,157 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Step is an action as a plan: the cluster without the nodes that it removes,
+// whose pods are pending, and where it places them.
+func (c *Cluster) Step(a scenario.Action) (*scenario.Scenario, *scenario.Plan) {
+	s := *c.scenario
+	s.Nodes, s.Pods = nil, slices.Clone(c.scenario.Pods)
+	for _, n := range c.scenario.Nodes {
+		if !slices.Contains(a.Nodes, n.Name()) {
+			s.Nodes = append(s.Nodes, n)
+			continue
+		}
+		for _, pod := range n.Pods {
+			if Moves(pod) {
+				free := *pod
+				free.Spec.NodeName = ""
+				free.Status = corev1.PodStatus{Phase: corev1.PodPending}
+				s.Pods = append(s.Pods, &free)
+			}
+		}
+	}
+	p := &scenario.Plan{Scenario: s.Name, NewNodeClaims: slices.Clone(a.Replacements), ExistingNodes: []scenario.ExistingNode{}}
+	for i := range p.NewNodeClaims {
+		p.NewNodeClaims[i].Pods = nil
+	}
+	onNode := map[string][]string{}
+	for _, pod := range slices.Sorted(maps.Keys(a.Moves)) {
+		to := a.Moves[pod]
+		if i, ok := scenario.ReplacementIndex(to); ok && i < len(p.NewNodeClaims) {
+			p.NewNodeClaims[i].Pods = append(p.NewNodeClaims[i].Pods, pod)
+			continue
+		}
+		onNode[to] = append(onNode[to], pod)
+	}
+	for _, name := range slices.Sorted(maps.Keys(onNode)) {
+		p.ExistingNodes = append(p.ExistingNodes, scenario.ExistingNode{Node: name, Pods: onNode[name]})
+	}
+	return &s, p
+}
+
+// Judge says which rules of kube-scheduler and of the pools an action breaks, as
+// provisioning.Verify finds them. A proposal has no order in which its pods are
+// bound, and whether a spread lets a pod in depends on that: pods that find no
+// place at their turn are tried again after the others, as long as that helps.
+func (c *Cluster) Judge(a scenario.Action) ([]provisioning.Violation, error) {
+	s, p := c.Step(a)
+	in, err := snapshot.Input(s)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := c.plan(in, p)
+	if err != nil {
+		return nil, err
+	}
+	var found []provisioning.Violation
+	const tries = 8
+	for range tries {
+		found = slices.DeleteFunc(provisioning.Verify(in, plan, snapshot.Options(s)), func(v provisioning.Violation) bool {
+			return v.Rule == provisioning.RuleOrder || v.Rule == provisioning.RuleAccounts
+		})
+		late := map[string]bool{}
+		for _, v := range found {
+			switch v.Rule {
+			case provisioning.RuleSpread, provisioning.RuleAffinity, provisioning.RuleAntiAffinity:
+				late[v.Pod] = true
+			}
+		}
+		if len(late) == 0 {
+			break
+		}
+		var first, last []*corev1.Pod
+		for _, pod := range plan.Order {
+			if late[scenario.PodKey(pod)] {
+				last = append(last, pod)
+			} else {
+				first = append(first, pod)
+			}
+		}
+		plan.Order = append(first, last...)
+	}
+	return found, nil
+}
+
+// plan is a plan of the library that says the same.
+func (c *Cluster) plan(in provisioning.Input, p *scenario.Plan) (*provisioning.Plan, error) {
+	pods := map[string]*corev1.Pod{}
+	for _, pod := range in.Pods {
+		pods[scenario.PodKey(pod)] = pod
+	}
+	var errs []error
+	out := &provisioning.Plan{}
+	take := func(keys []string) []*corev1.Pod {
+		var list []*corev1.Pod
+		for _, key := range keys {
+			if pods[key] == nil {
+				errs = append(errs, fmt.Errorf("pod %s is moved and is not on a node that is removed", key))
+				continue
+			}
+			list = append(list, pods[key])
+			out.Order = append(out.Order, pods[key])
+			delete(pods, key)
+		}
+		return list
+	}
+	for i := range p.NewNodeClaims {
+		n := &p.NewNodeClaims[i]
+		options, err := c.options(n)
+		if err == nil && len(options) == 0 {
+			err = errors.New("nothing can be launched for it")
+		}
+		asked, failed := requirements.FromRequirements(n.Requirements, c.vocabulary)
+		if err := errors.Join(err, failed); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", scenario.Replacement(i), err))
+			continue
+		}
+		node := provisioning.NewNode{Name: scenario.Replacement(i), Requirements: asked, Labels: n.Labels, Options: options, Pods: take(n.Pods)}
+		for _, pool := range in.NodePools {
+			if pool.Name == n.NodePool {
+				node.Pool = pool
+			}
+		}
+		for _, pod := range node.Pods {
+			if requests, err := resources.PodRequests(pod); err == nil {
+				if sum, err := node.Requests.Add(requests); err == nil {
+					node.Requests = sum
+				}
+			}
+		}
+		out.Create = append(out.Create, node)
+	}
+	for _, n := range p.ExistingNodes {
+		out.Bind = append(out.Bind, provisioning.Binding{Node: n.Node, Pods: take(n.Pods)})
+	}
+	for _, key := range slices.Sorted(maps.Keys(pods)) {
+		if pods[key] != nil && !slices.ContainsFunc(c.scenario.Pods, func(p *corev1.Pod) bool { return scenario.PodKey(p) == key }) {
+			errs = append(errs, fmt.Errorf("pod %s needs another place and is given none", key))
+			continue
+		}
+		out.Unplaced = append(out.Unplaced, provisioning.Unplaced{Pod: pods[key], Reason: &provisioning.Reason{Cause: provisioning.CauseUnsupported}})
+	}
+	return out, errors.Join(errs...)
+}

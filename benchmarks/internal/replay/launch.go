@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// cheapest is the launch that a claim comes to.
+func (c *Cluster) cheapest(n *scenario.NewNodeClaim) (cloudprovider.LaunchOption, error) {
+	options, err := c.options(n)
+	if err == nil && len(options) == 0 {
+		err = fmt.Errorf("none of its %d instance types can be launched as it asks", len(n.InstanceTypes))
+	}
+	if err != nil {
+		return cloudprovider.LaunchOption{}, err
+	}
+	return options[0], nil
+}
+
+// options are all launches that a claim allows, cheapest first.
+func (c *Cluster) options(n *scenario.NewNodeClaim) ([]cloudprovider.LaunchOption, error) {
+	asked, err := requirements.FromRequirements(n.Requirements, c.vocabulary)
+	if err != nil {
+		return nil, err
+	}
+	sold := map[string]*cloudprovider.InstanceType{}
+	for _, t := range c.catalog[n.NodePool] {
+		sold[t.Name] = t
+	}
+	var named []*cloudprovider.InstanceType
+	for _, name := range n.InstanceTypes {
+		if sold[name] == nil {
+			return nil, fmt.Errorf("pool %s cannot launch %q", n.NodePool, name)
+		}
+		named = append(named, sold[name])
+	}
+	return cloudprovider.LaunchOptions(named, asked), nil
+}
+
+// launch makes the node that the cheapest launch of a claim gives.
+func (c *Cluster) launch(n *scenario.NewNodeClaim, index int) (scenario.Node, error) {
+	option, err := c.cheapest(n)
+	if err != nil {
+		return scenario.Node{}, err
+	}
+	allocatable, err := option.InstanceType.AllocatableFor(option.Offering)
+	if err != nil {
+		return scenario.Node{}, err
+	}
+	name := fmt.Sprintf("launched-%05d", c.launched+index+1)
+	template := c.template(n.NodePool)
+	labels := labelsOf(n, option, template)
+	claim := c.claim(n, name, labels, template)
+	claim.Status.ProviderID = fmt.Sprintf("aws:///%s/i-%s", option.Offering.Zone, name)
+	claim.Status.Capacity, claim.Status.Allocatable = option.InstanceType.Capacity.ResourceList(), allocatable.ResourceList()
+
+	labels = maps.Clone(labels)
+	labels[corev1.LabelHostname], labels[v1.NodeRegisteredLabelKey], labels[v1.NodeInitializedLabelKey] = name, "true", "true"
+	out := scenario.Node{NodeClaim: claim, Node: &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("node-" + name), Labels: labels, CreationTimestamp: claim.CreationTimestamp,
+			Finalizers: []string{v1.TerminationFinalizer}},
+		Spec: corev1.NodeSpec{ProviderID: claim.Status.ProviderID, Taints: n.Taints},
+		Status: corev1.NodeStatus{Capacity: claim.Status.Capacity, Allocatable: claim.Status.Allocatable,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: claim.CreationTimestamp}}},
+	}}
+	out.Pods = c.daemons(out.Node)
+	return out, nil
+}
+
+// template is that of a pool, or nothing if there is no such pool.
+func (c *Cluster) template(pool string) v1.NodeClaimTemplateSpec {
+	for _, p := range c.scenario.NodePools {
+		if p.Name == pool {
+			return p.Spec.Template.Spec
+		}
+	}
+	return v1.NodeClaimTemplateSpec{}
+}
+
+// labelsOf are those of the launch, of the claim, and those that its
+// requirements leave no choice of.
+func labelsOf(n *scenario.NewNodeClaim, option cloudprovider.LaunchOption, template v1.NodeClaimTemplateSpec) map[string]string {
+	labels := option.NodeLabels()
+	maps.Copy(labels, n.Labels)
+	for _, r := range n.Requirements {
+		if _, set := labels[r.Key]; !set && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			labels[r.Key] = r.Values[0]
+		}
+	}
+	if class := template.NodeClassRef; class != nil {
+		labels[v1.NodeClassLabelKey(class.GroupKind())] = class.Name
+	}
+	return labels
+}
+
+// claim is the NodeClaim of a node that has just come up and counts as quiet.
+func (c *Cluster) claim(n *scenario.NewNodeClaim, name string, labels map[string]string, template v1.NodeClaimTemplateSpec) *v1.NodeClaim {
+	quiet := metav1.NewTime(c.scenario.Now.Add(-time.Hour))
+	claim := &v1.NodeClaim{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.NodeClaimKind},
+		ObjectMeta: metav1.ObjectMeta{Name: n.NodePool + "-" + name, UID: types.UID("claim-" + name), Generation: 1,
+			Labels: labels, CreationTimestamp: metav1.NewTime(c.scenario.Now), Finalizers: []string{v1.TerminationFinalizer}},
+		Spec: v1.NodeClaimSpec{Taints: n.Taints, StartupTaints: n.StartupTaints, Requirements: n.Requirements,
+			NodeClassRef: template.NodeClassRef, ExpireAfter: template.ExpireAfter},
+		Status: v1.NodeClaimStatus{NodeName: name, LastPodEventTime: quiet},
+	}
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized, v1.ConditionTypeConsolidatable, v1.ConditionTypeReady} {
+		claim.Status.Conditions = append(claim.Status.Conditions,
+			metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind, LastTransitionTime: quiet})
+	}
+	return claim
+}
+
+// daemons are the pods that DaemonSets start on a node.
+func (c *Cluster) daemons(node *corev1.Node) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, d := range c.scenario.DaemonSetPods {
+		asked, err := requirements.FromPod(d, c.vocabulary)
+		if err != nil || !tolerates(d, node.Spec.Taints) {
+			continue
+		}
+		if !slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool { return a.Set.Matches(node.Labels) }) {
+			continue
+		}
+		pod := d.DeepCopy()
+		pod.Name = d.Name + "-" + strings.TrimPrefix(node.Name, "launched-")
+		pod.UID = types.UID(d.Namespace + "/" + d.Name + "-" + node.Name)
+		pod.Spec.NodeName, pod.Status.Phase = node.Name, corev1.PodRunning
+		out = append(out, pod)
+	}
+	return out
+}
+
+func tolerates(pod *corev1.Pod, taints []corev1.Taint) bool {
+	for i := range taints {
+		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule {
+			continue
+		}
+		if !slices.ContainsFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool {
+			if t.Effect != "" && t.Effect != taints[i].Effect || t.Key != "" && t.Key != taints[i].Key {
+				return false
+			}
+			return t.Operator == corev1.TolerationOpExists || t.Key != "" && t.Value == taints[i].Value
+		}) {
+			return false
+		}
+	}
+	return true
+}

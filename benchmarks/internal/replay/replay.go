@@ -1,0 +1,160 @@
+// Package replay carries proposals out on paper, for every contender alike: it
+// changes a scenario as an action would change the cluster, and judges whether
+// the pods of an action have the places that it gives them.
+//
+// A replacement is launched as the cheapest of the launches that it allows, and
+// is initialized at once. Pods go where the action says. Every node counts as
+// quiet for an hour, and as consolidatable.
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Cluster is a scenario that actions are carried out on.
+type Cluster struct {
+	scenario   *scenario.Scenario
+	catalog    map[string][]*cloudprovider.InstanceType
+	vocabulary *requirements.Vocabulary
+	launched   int
+}
+
+// New returns a cluster that is as the scenario has it. The scenario is not
+// changed. The error is about its instance types.
+func New(s *scenario.Scenario) (*Cluster, error) {
+	copied := *s
+	copied.Nodes = slices.Clone(s.Nodes)
+	c := &Cluster{scenario: &copied, vocabulary: market.Vocabulary(s)}
+	var err error
+	c.catalog, err = market.Catalogs(s, c.vocabulary)
+	return c, err
+}
+
+// Scenario is the cluster as it is now. It is read-only, and a later Apply does
+// not change it.
+func (c *Cluster) Scenario() *scenario.Scenario { return c.scenario }
+
+// Cost is what all nodes cost, in USD per hour. Nodes that the catalog does not
+// know cost nothing.
+func (c *Cluster) Cost() float64 {
+	sum := 0.0
+	for _, n := range c.scenario.Nodes {
+		if n.Node != nil {
+			sum += c.price(n.Node.Labels)
+		}
+	}
+	return sum
+}
+
+func (c *Cluster) price(labels map[string]string) float64 {
+	for _, t := range c.catalog[labels[v1.NodePoolLabelKey]] {
+		if t.Name != labels[corev1.LabelInstanceTypeStable] {
+			continue
+		}
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.Zone == labels[corev1.LabelTopologyZone] && o.CapacityType == labels[v1.CapacityTypeLabelKey] {
+				return o.Price
+			}
+		}
+	}
+	return 0
+}
+
+// Apply carries an action out. The error joins what cannot be done: nodes that
+// are not there, pods that are not on them, pods that need a place and are given
+// none, and replacements that nothing can be launched for. Nothing is changed
+// then.
+func (c *Cluster) Apply(a scenario.Action) error {
+	var errs []error
+	fresh := make([]scenario.Node, len(a.Replacements))
+	for i := range a.Replacements {
+		var err error
+		if fresh[i], err = c.launch(&a.Replacements[i], i); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", scenario.Replacement(i), err))
+		}
+	}
+	arrivals, faults := c.arrivals(a, fresh)
+	if err := errors.Join(append(errs, faults...)...); err != nil {
+		return err
+	}
+	next := *c.scenario
+	next.Nodes = nil
+	for _, n := range slices.Concat(c.scenario.Nodes, fresh) {
+		if !slices.Contains(a.Nodes, n.Name()) {
+			n.Pods = slices.Concat(n.Pods, arrivals[n.Name()])
+			next.Nodes = append(next.Nodes, n)
+		}
+	}
+	c.scenario, c.launched = &next, c.launched+len(fresh)
+	return nil
+}
+
+// arrivals are the pods that come to each node, and what is wrong with them.
+func (c *Cluster) arrivals(a scenario.Action, fresh []scenario.Node) (map[string][]*corev1.Pod, []error) {
+	var errs []error
+	at := map[string]int{}
+	for i, n := range c.scenario.Nodes {
+		at[n.Name()] = i
+	}
+	out := map[string][]*corev1.Pod{}
+	left := maps.Clone(a.Moves)
+	for _, name := range a.Nodes {
+		i, there := at[name]
+		if !there {
+			errs = append(errs, fmt.Errorf("node %s is not there", name))
+			continue
+		}
+		for _, pod := range c.scenario.Nodes[i].Pods {
+			key := scenario.PodKey(pod)
+			to, moves := a.Moves[key]
+			delete(left, key)
+			if !Moves(pod) {
+				continue
+			}
+			_, stays := at[to]
+			stays = stays && !slices.Contains(a.Nodes, to)
+			if k, ok := scenario.ReplacementIndex(to); ok && k < len(fresh) {
+				to, stays = fresh[k].Name(), true
+			}
+			switch {
+			case !moves:
+				errs = append(errs, fmt.Errorf("pod %s needs another place than %s and is given none", key, name))
+			case !stays:
+				errs = append(errs, fmt.Errorf("pod %s goes to %s, which is not there", key, to))
+			default:
+				out[to] = append(out[to], moved(pod, to))
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(left)) {
+		errs = append(errs, fmt.Errorf("pod %s is moved and is not on a node that is removed", key))
+	}
+	return out, errs
+}
+
+// Moves reports whether a pod finds another place when its node goes.
+func Moves(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	owner := metav1.GetControllerOf(pod)
+	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
+}
+
+func moved(pod *corev1.Pod, to string) *corev1.Pod {
+	p := *pod
+	p.Spec.NodeName = to
+	return &p
+}

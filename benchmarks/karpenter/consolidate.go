@@ -1,0 +1,145 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/karpenter/pkg/events"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+)
+
+// consolidate answers a scenario with what to do with its nodes: the first
+// command that the controller finds or, with -converge, all of them until it
+// finds none.
+func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
+	out := &scenario.Proposal{Contender: contender, Scenario: s.Name, Actions: []scenario.Action{}}
+	cluster, err := replay.New(s)
+	if err != nil {
+		return err
+	}
+	out.CostBefore = cluster.Cost()
+	started := time.Now()
+	err = measure.Profiled(c.profile, func() error {
+		for rep := 1; ; rep++ {
+			more, err := turn(ctx, c, cluster, out, rep == c.reps && !c.converge)
+			if err != nil {
+				return err
+			}
+			if !more || !c.converge && rep == c.reps {
+				return nil
+			}
+			if c.converge && time.Since(started) > c.limit {
+				out.Stopped = "after " + c.limit.String()
+				return nil
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if c.converge {
+		out.Rounds = len(out.SolveSeconds)
+		out.SolveSeconds, out.SetupSeconds = []float64{sum(out.SolveSeconds)}, []float64{sum(out.SetupSeconds)}
+	}
+	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
+	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all %s\n",
+		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), sum(out.SolveSeconds), out.Stopped)
+	var errs []error
+	if c.plan != "" {
+		errs = append(errs, scenario.WriteProposal(c.plan, out))
+	}
+	if c.final != "" {
+		errs = append(errs, scenario.WriteScenario(c.final, cluster.Scenario()))
+	}
+	return errors.Join(errs...)
+}
+
+// turn has a controller that is new to the cluster look at it once, and carries
+// out what it finds if it is to converge, or this is the last repetition. It
+// reports whether something was found.
+func turn(ctx context.Context, c settings, cluster *replay.Cluster, out *scenario.Proposal, last bool) (bool, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the caches
+	defer cancel()
+	control, err := newController(ctx, cluster.Scenario(), c.cpuRequests)
+	if err != nil {
+		return false, err
+	}
+	log := &blockedLog{nodes: map[string]scenario.Blocked{}}
+	control.events = log
+	var d *disruptor
+	setup, err := measure.Of(func() (err error) {
+		d, err = control.newDisruptor()
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("set-up: %w", err)
+	}
+	action, took, err := d.look()
+	if err != nil {
+		return false, err
+	}
+	out.SetupSeconds, out.SolveSeconds = append(out.SetupSeconds, setup.Seconds), append(out.SolveSeconds, took.Seconds())
+	out.Blocked = log.list(cluster.Scenario())
+	if action == nil {
+		out.Converged, out.Stopped = c.converge, "nothing left to do"
+		fmt.Fprintf(os.Stderr, "%s: nothing left to do | setup %.4fs solve %.4fs\n", out.Scenario, setup.Seconds, took.Seconds())
+		return !c.converge, nil
+	}
+	fmt.Fprintf(os.Stderr, "%s: %s %d nodes by %d, saves $%.3f/h | setup %.4fs solve %.4fs\n", out.Scenario, action.Reason,
+		len(action.Nodes), len(action.Replacements), action.SavingsPerHour, setup.Seconds, took.Seconds())
+	if !c.converge && !last {
+		return true, nil
+	}
+	if err := cluster.Apply(*action); err != nil {
+		return false, err
+	}
+	out.Actions = append(out.Actions, *action)
+	return true, nil
+}
+
+// blockedLog keeps what Karpenter says last about nodes that it leaves alone.
+type blockedLog struct{ nodes map[string]scenario.Blocked }
+
+// Publish takes in events.
+func (l *blockedLog) Publish(all ...events.Event) {
+	for _, e := range all {
+		node, ok := e.InvolvedObject.(*corev1.Node)
+		if ok && (e.Reason == events.Unconsolidatable || e.Reason == events.DisruptionBlocked) {
+			l.nodes[node.Name] = scenario.Blocked{Node: node.Name, Rule: e.Reason, Reason: e.Message}
+		}
+	}
+}
+
+// list is what was said about nodes, sorted by name.
+func (l *blockedLog) list(s *scenario.Scenario) []scenario.Blocked {
+	known := map[string]bool{}
+	for _, n := range s.Nodes {
+		known[n.Name()] = true
+	}
+	out := []scenario.Blocked{}
+	for b := range maps.Values(l.nodes) {
+		if known[b.Node] {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b scenario.Blocked) int { return cmp.Compare(a.Node, b.Node) })
+	return out
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
+}

@@ -1,0 +1,145 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// ActionCommand is an action as the command that carries it out. StartCommand
+// begins it and Advance goes on.
+type ActionCommand struct {
+	// Command is the command.
+	Command Command
+	// Claims are the NodeClaims that it launches, in the order of
+	// Command.Replacements and with their names. They are the caller's own.
+	//
+	// The record of a command does not have them. A program that has lost them
+	// sets CommandView.Cancel while steps of kind StepCreate remain; those that
+	// exist already are found by their names.
+	Claims []*v1.NodeClaim
+}
+
+// Claim is the object for a step of kind StepCreate: one of Claims with what the
+// step puts on it. It is nil for any other step and for a step of another
+// command.
+func (c ActionCommand) Claim(s CommandStep, now time.Time) *v1.NodeClaim {
+	if s.Kind != StepCreate {
+		return nil
+	}
+	for i, r := range c.Command.Replacements {
+		if r.Token == s.Object && i < len(c.Claims) {
+			return s.EditClaim(c.Claims[i], now)
+		}
+	}
+	return nil
+}
+
+// Command makes an action of this fleet a command, decided at Now:
+//
+//   - Replace launches Action.Replacements and waits for them, and one node of
+//     the template for each target of a static pool, whose actions are not
+//     Simulated;
+//   - Delete launches nothing and waits for nothing;
+//   - TerminateFirst launches nothing either. That the machine is gone makes
+//     room, and what the pods or the static pool lack then is for the next plan
+//     of package provisioning.
+//
+// The time that the command has is CommandTimeout of the nodes in
+// Input.Underway and those of the action.
+//
+// An action about a node that takes part in another command, as one of Interrupted
+// may be, needs no command of its own: delete the NodeClaim, with the deadline of
+// the action, and the other command sees that it is gone.
+//
+// The error joins all that speaks against it: another step, which is one request
+// and no command; a target that is not in the fleet any more, or has no
+// NodeClaim; a Replace for a dynamic pool that was not Simulated; and more nodes
+// than a command may have. Whether the action may begin is not asked: see Pace
+// and Confirm.
+func (f *Fleet) Command(a Action) (ActionCommand, error) {
+	spec := CommandSpec{Reason: v1.DisruptionReason(a.Reason), Mode: CommandReplaceFirst,
+		Timeout: CommandTimeout(len(f.in.Underway) + len(a.Targets))}
+	var errs []error
+	switch a.Step {
+	case TerminateFirst:
+		spec.Mode = CommandTerminateFirst
+	case Replace, Delete:
+	default:
+		errs = append(errs, fmt.Errorf("step %q is not carried out by a command; only %s, %s and %s are", a.Step, Replace, Delete, TerminateFirst))
+	}
+	var out ActionCommand
+	if a.Step == Replace && a.Simulated {
+		for i := range a.Replacements {
+			out.Claims = append(out.Claims, a.Replacements[i].NodeClaim())
+			spec.NodePools = append(spec.NodePools, a.Replacements[i].Pool.Name)
+		}
+	}
+	for _, t := range a.Targets {
+		m := f.byName[t.Node]
+		switch {
+		case t.NodeClaim == "":
+			errs = append(errs, fmt.Errorf("node %q has no NodeClaim, and only nodes with one are removed by a command", t))
+			continue
+		case m == nil || !m.is(t):
+			errs = append(errs, fmt.Errorf("node %q is not there any more, or is another; decide again", t))
+			continue
+		}
+		spec.Sources = append(spec.Sources, f.source(a, m))
+		if a.Step != Replace || a.Simulated {
+			continue
+		}
+		claim, err := m.pool.templateClaim()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("node %q: %w", t, err))
+			continue
+		}
+		out.Claims, spec.NodePools = append(out.Claims, claim), append(spec.NodePools, m.poolName)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return ActionCommand{}, fmt.Errorf("command for %s: %w", a, err)
+	}
+	c, err := NewCommand(f.now, spec)
+	if err != nil {
+		return ActionCommand{}, fmt.Errorf("command for %s: %w", a, err)
+	}
+	out.Command = c
+	for i, r := range c.Replacements {
+		out.Claims[i].Name, out.Claims[i].GenerateName = r.Token, ""
+	}
+	return out, nil
+}
+
+// source is a node that an action removes.
+func (f *Fleet) source(a Action, m *member) CommandSource {
+	s := CommandSource{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
+		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
+	if n := m.Node.Node; n != nil {
+		s.Node, s.NodeUID = n.Name, n.UID
+	}
+	return s
+}
+
+// templateClaim is the NodeClaim of one more node of a static pool.
+func (p *poolView) templateClaim() (*v1.NodeClaim, error) {
+	if p == nil || !p.static() {
+		return nil, errors.New("what is to replace it is not known, as the action was not simulated; take it from Propose or Fleet.Simulate")
+	}
+	// Asked for apart from all that the pool has, a single node is missing.
+	one := int64(1)
+	alone := v1.NodePool{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
+	alone.DeletionTimestamp = nil
+	alone.Spec.Replicas, alone.Spec.Limits = &one, nil
+	pools, err := provisioning.StaticPools(provisioning.Input{NodePools: []*v1.NodePool{&alone}})
+	if err != nil {
+		return nil, err
+	}
+	claims := pools[0].NodeClaims()
+	if len(claims) != 1 {
+		return nil, fmt.Errorf("%s cannot launch a node: %s", poolObject(p.Name), pools[0].Held)
+	}
+	return claims[0], nil
+}

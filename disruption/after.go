@@ -1,0 +1,253 @@
+package disruption
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// After is an input as it would be if actions that were decided on it were done
+// at an instant: to look ahead, to see whether decisions come to rest, and to
+// tell what a cluster will look like. Nothing of the kind is sure: clouds sell
+// what they want to, and kube-scheduler puts pods where it wants to.
+//
+//   - Nodes that are removed are not there any more, and neither are their pods,
+//     machines and notices.
+//   - Replacements have come up, as the cheapest of their options, initialized at
+//     that instant and with the name of their NodeClaim. So has the node that a
+//     static pool gets for one that it loses to Drift or repair. Pods of
+//     DaemonSets are not put on them: the engine keeps room for those that are
+//     missing.
+//   - Pods are where Action.Moves say. Other pods that need another place are
+//     among Input.Pods, to be planned for; see AfterPlan.
+//   - Pods have come to the nodes that take them at that instant, so that these
+//     are Settling for a while.
+//   - The capacity of reservations is less what was launched into them and more
+//     what was removed.
+//   - A node that is rebooted stays as it is, and so do PodDisruptionBudgets: the
+//     pods are up again.
+//
+// What does not change is shared with the input. The error joins those of
+// Fleet.Command for actions that are not of this input; then there is no result.
+func After(now time.Time, in Input, actions []Action, opts *Options) (Input, error) {
+	f, _ := Observe(now, in, opts) // what is at fault has no action
+	a := newAftermath(now, in)
+	var errs []error
+	for _, action := range actions {
+		if err := a.take(f, action); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Input{}, err
+	}
+	return a.input(), nil
+}
+
+// AfterPlan is an input as it would be if a plan for its pending pods was carried
+// out at an instant. New nodes are as in After, with the name that the plan gives
+// them and what makes it unique among the nodes. Pods without a place stay
+// pending; those of buffers are not put anywhere. A nil plan changes nothing.
+func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
+	a := newAftermath(now, in)
+	if plan == nil {
+		return a.input()
+	}
+	names := map[string]bool{}
+	for _, n := range in.Nodes {
+		names[n.Name()] = true
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		claim := n.NodeClaim()
+		claim.GenerateName = ""
+		for k := 0; claim.Name == "" || names[claim.Name]; k++ {
+			claim.Name = fmt.Sprintf("%s-%x-%d", n.Name, now.Unix(), k)
+		}
+		names[claim.Name] = true
+		a.launch(claim, n.Options[0])
+		for _, pod := range n.Pods {
+			a.bind(pod, claim.Name)
+		}
+	}
+	for _, b := range plan.Bind {
+		for _, pod := range b.Pods {
+			a.bind(pod, b.Node)
+		}
+	}
+	return a.input()
+}
+
+// aftermath collects what changes in an input.
+type aftermath struct {
+	now      time.Time
+	in       Input
+	gone     map[string]bool          // nodes
+	machines map[string]bool          // that are gone, by provider ID
+	placed   map[podName]bool         // pods that have a place by now
+	arrivals map[string][]*corev1.Pod // by node
+	fresh    []provisioning.Node
+	launched []*cloudprovider.Instance
+	homeless []*corev1.Pod
+	reserved map[string]int // places that are set free, by reservation
+}
+
+type podName struct{ namespace, name string }
+
+func nameOf(p *corev1.Pod) podName { return podName{p.Namespace, p.Name} }
+
+func newAftermath(now time.Time, in Input) *aftermath {
+	return &aftermath{now: now, in: in, gone: map[string]bool{}, machines: map[string]bool{}, placed: map[podName]bool{},
+		arrivals: map[string][]*corev1.Pod{}, reserved: map[string]int{}}
+}
+
+// take carries out an action.
+func (a *aftermath) take(f *Fleet, action Action) error {
+	switch action.Step {
+	case Reboot:
+		return nil
+	case Terminate, DeleteNode:
+		for _, t := range action.Targets {
+			a.remove(f, t)
+		}
+		return nil
+	}
+	command, err := f.Command(action)
+	if err != nil {
+		return err
+	}
+	for i, claim := range command.Claims {
+		if action.Simulated {
+			a.launch(claim, action.Replacements[i].Options[0])
+		} else {
+			a.launchStatic(f, claim)
+		}
+	}
+	if action.Step == TerminateFirst {
+		a.relaunch(f, action, command.Command)
+	}
+	for _, m := range action.Moves {
+		node := m.Node
+		if m.Replacement >= 0 && m.Replacement < len(command.Claims) {
+			node = command.Claims[m.Replacement].Name
+		}
+		a.bind(m.Pod, node)
+	}
+	for _, t := range action.Targets {
+		a.remove(f, t)
+	}
+	return nil
+}
+
+// relaunch has static pools replace nodes that were terminated first.
+func (a *aftermath) relaunch(f *Fleet, action Action, c Command) {
+	for i, t := range action.Targets {
+		m := f.byName[t.Node]
+		if m == nil || m.pool == nil || !m.pool.static() {
+			continue
+		}
+		if claim, err := m.pool.templateClaim(); err == nil {
+			claim.Name, claim.GenerateName = commandToken(m.poolName, c.ID, i), ""
+			a.launchStatic(f, claim)
+		}
+	}
+}
+
+// launchStatic launches the cheapest that the template of a static pool allows.
+// If that is nothing, nothing comes.
+func (a *aftermath) launchStatic(f *Fleet, claim *v1.NodeClaim) {
+	p := f.pools[claim.Labels[v1.NodePoolLabelKey]]
+	if p == nil {
+		return
+	}
+	asked, err := requirements.FromNodeClaim(claim, f.vocabulary)
+	if err != nil {
+		return
+	}
+	types := make([]*cloudprovider.InstanceType, 0, len(p.types))
+	for _, t := range p.types { // the options are sorted
+		types = append(types, t)
+	}
+	if options := cloudprovider.LaunchOptions(types, asked); len(options) > 0 {
+		a.launch(claim, options[0])
+	}
+}
+
+// bind puts a pod on a node.
+func (a *aftermath) bind(pod *corev1.Pod, node string) {
+	a.placed[nameOf(pod)] = true
+	if _, _, virtual := provisioning.BufferOf(pod); virtual {
+		return
+	}
+	p := *pod
+	p.Spec.NodeName = node
+	p.DeletionTimestamp = nil
+	p.Status.Phase = corev1.PodRunning
+	a.arrivals[node] = append(a.arrivals[node], &p)
+}
+
+// remove takes a node or machine away, and makes its pods pending that have not
+// found a place.
+func (a *aftermath) remove(f *Fleet, t Target) {
+	if t.ProviderID != "" {
+		a.machines[t.ProviderID] = true
+	}
+	m := f.byName[t.Node]
+	if m == nil || t.Node == "" {
+		return
+	}
+	a.gone[t.Node] = true
+	a.reserved[m.reservation()]++
+	for _, p := range m.pods {
+		if !p.reschedulable || a.placed[nameOf(p.Pod)] {
+			continue
+		}
+		free := *p.Pod
+		free.Spec.NodeName = ""
+		free.DeletionTimestamp = nil
+		free.Status = corev1.PodStatus{Phase: corev1.PodPending}
+		a.homeless = append(a.homeless, &free)
+	}
+}
+
+// input is the input with all changes.
+func (a *aftermath) input() Input {
+	out := a.in
+	out.Nodes = nil
+	for _, n := range slices.Concat(a.in.Nodes, a.fresh) {
+		if a.gone[n.Name()] {
+			continue
+		}
+		n.Pods = slices.Concat(n.Pods, a.arrivals[n.Name()])
+		out.Nodes = append(out.Nodes, n)
+	}
+	out.Pods = nil
+	for _, p := range a.in.Pods {
+		if !a.placed[nameOf(p)] {
+			out.Pods = append(out.Pods, p)
+		}
+	}
+	out.Pods = append(out.Pods, a.homeless...)
+	out.PodEvents = make(map[string]time.Time, len(a.in.PodEvents)+len(a.arrivals))
+	for node, at := range a.in.PodEvents {
+		out.PodEvents[node] = at
+	}
+	for node := range a.arrivals {
+		out.PodEvents[node] = a.now
+	}
+	out.Interruptions = slices.DeleteFunc(slices.Clone(a.in.Interruptions), func(i cloudprovider.Interruption) bool { return a.machines[i.InstanceID] })
+	if a.in.Instances != nil {
+		out.Instances = slices.DeleteFunc(slices.Clone(a.in.Instances), func(i *cloudprovider.Instance) bool { return i != nil && a.machines[i.ID] })
+		out.Instances = append(out.Instances, a.launched...)
+	}
+	out.InstanceTypes = a.catalogs()
+	return out
+}

@@ -1,0 +1,214 @@
+package disruption_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// sized is a type with room for pods, in zone a.
+func sized(name string, cpu int64, price float64) *cloudprovider.InstanceType {
+	t := newType(name, price)
+	t.Requirements = requirements.MustParse("node.kubernetes.io/instance-type = " + name + ", kubernetes.io/arch = amd64")
+	t.Capacity = resources.MustParse(fmt.Sprintf("cpu=%d,memory=%dGi,pods=50", cpu, 4*cpu))
+	return t
+}
+
+// asking makes a pod ask for CPU.
+func asking(cpu string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Spec.Containers = []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
+	}
+}
+
+// roomy is a node of a sized type, with its pods.
+func roomy(name, kind string, cpu int64, pods ...*corev1.Pod) provisioning.Node {
+	n := newNode(name, "web", withLabel(corev1.LabelInstanceTypeStable, kind), withPods(pods...))
+	n.Node.Labels[corev1.LabelHostname] = name
+	n.Node.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: *resource.NewQuantity(cpu, resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(cpu<<32, resource.BinarySI), corev1.ResourcePods: resource.MustParse("50")}
+	for _, p := range n.Pods {
+		p.Spec.NodeName = name
+	}
+	return n
+}
+
+// roomyInput is a cluster that a search has something to do with: a large node
+// with one small pod, which a small one could hold, and two that are as they
+// should be.
+func roomyInput() disruption.Input {
+	in := newInput(roomy("big", "c.8", 8, newPod("a", asking("1500m"))), roomy("full", "c.2", 2, newPod("b", asking("1900m"))))
+	in.InstanceTypes["web"] = []*cloudprovider.InstanceType{sized("c.2", 2, 0.2), sized("c.8", 8, 0.8)}
+	in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(0)
+	in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: v1.CapacityTypeLabelKey,
+		Operator: corev1.NodeSelectorOpIn, Values: []string{v1.CapacityTypeOnDemand}}}
+	return in
+}
+
+func nodeNames(in disruption.Input) []string {
+	var out []string
+	for _, n := range in.Nodes {
+		out = append(out, n.Name())
+	}
+	return out
+}
+
+// homes says where each pod is, by name; empty is pending.
+func homes(in disruption.Input) map[string]string {
+	out := map[string]string{}
+	for _, n := range in.Nodes {
+		for _, p := range n.Pods {
+			out[p.Name] = p.Spec.NodeName
+		}
+	}
+	for _, p := range in.Pods {
+		out[p.Name] = p.Spec.NodeName
+	}
+	return out
+}
+
+func TestAfterAReplacement(t *testing.T) {
+	in := roomyInput()
+	p, err := disruption.Propose(t.Context(), noon, in, nil)
+	require.NoError(t, err)
+	require.NoError(t, p.Faults)
+	require.Len(t, p.Actions, 1)
+	require.Len(t, p.Actions[0].Replacements, 1)
+	done := noon.Add(5 * time.Minute)
+	after, err := disruption.After(done, in, p.Actions, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"big", "full"}, nodeNames(in), "the input is not changed")
+	require.Len(t, after.Nodes, 2)
+	fresh := after.Nodes[1]
+	fleet, err := disruption.Observe(done, in, nil)
+	require.NoError(t, err)
+	command, err := fleet.Command(p.Actions[0])
+	require.NoError(t, err)
+	require.Equal(t, command.Command.Replacements[0].Token, fresh.Name())
+	require.Equal(t, map[string]string{"a": fresh.Name(), "b": "full"}, homes(after))
+	require.Equal(t, "c.2", fresh.Node.Labels[corev1.LabelInstanceTypeStable])
+	require.Equal(t, "amd64", fresh.Node.Labels[corev1.LabelArchStable])
+	require.Equal(t, "2", fresh.Node.Status.Allocatable.Cpu().String())
+	require.Equal(t, done, fresh.NodeClaim.CreationTimestamp.Time)
+	require.Equal(t, done, after.PodEvents[fresh.Name()])
+	require.NotContains(t, after.PodEvents, "full")
+
+	// It is a node like any other: it has a price, and nothing keeps it but that
+	// there is nothing cheaper.
+	again, err := disruption.Propose(t.Context(), done.Add(time.Hour), after, nil)
+	require.NoError(t, err)
+	require.Empty(t, again.Actions)
+	require.InDelta(t, p.CostAfter, again.CostBefore, 1e-9)
+	require.Zero(t, again.UnknownPrices)
+	fleet, err = disruption.Observe(done.Add(time.Hour), after, nil)
+	require.NoError(t, err)
+	candidates, _ := fleet.Candidates(disruption.MethodConsolidation)
+	require.Len(t, candidates, 2)
+}
+
+func TestAfterOtherActions(t *testing.T) {
+	in := newInput(newNode("empty", "web"), newNode("old", "edge", withCondition(v1.ConditionTypeDrifted, metav1.ConditionTrue, -time.Hour),
+		withPods(newPod("held", note(v1.DoNotDisruptAnnotationKey, "2h"), func(p *corev1.Pod) { p.Spec.NodeName = "old" }))), newNode("stays", "web"))
+	in.NodePools = append(in.NodePools, newPool("edge", replicas(1, 2)))
+	in.InstanceTypes["edge"] = in.InstanceTypes["web"]
+	in.Nodes[1].NodeClaim.Annotations[v1.NodePoolHashAnnotationKey] = "before"
+	in.Nodes[1].NodeClaim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+	in.Nodes[1].NodeClaim.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+	in.Instances = instances(&cloudprovider.Instance{ID: "cloud://empty"}, &cloudprovider.Instance{ID: "cloud://old"},
+		&cloudprovider.Instance{ID: "orphan", CreatedAt: born}, &cloudprovider.Instance{ID: "cloud://stays"})
+	in.Interruptions = []cloudprovider.Interruption{{ID: "1", InstanceID: "cloud://empty", Kind: cloudprovider.InterruptionRebalance}}
+	in.PodEvents = map[string]time.Time{"stays": noon.Add(-time.Second)}
+	f := observe(t, in, nil)
+	actions := append(f.Garbage().Actions, f.Emptiness().Actions...)
+	actions = append(actions, f.Drift().Actions...)
+	actions = append(actions, disruption.Action{Step: disruption.Reboot, Targets: []disruption.Target{{Node: "stays"}}})
+	require.Equal(t, []string{"Terminate orphan", "Delete empty", "Delete stays", "Replace old NodePoolDrifted", "Reboot stays"}, brief(actions))
+	after, err := disruption.After(noon, in, append(actions[:2:2], actions[3:]...), nil)
+	require.NoError(t, err)
+	require.Len(t, after.Nodes, 2)
+	require.Equal(t, "stays", after.Nodes[0].Name())
+	fresh := after.Nodes[1]
+	require.Equal(t, "edge", fresh.Node.Labels[v1.NodePoolLabelKey])
+	require.Equal(t, "m.large", fresh.Node.Labels[corev1.LabelInstanceTypeStable], "the cheapest that the template allows")
+	require.Equal(t, v1.CapacityTypeSpot, fresh.Node.Labels[v1.CapacityTypeLabelKey])
+	require.Equal(t, map[string]string{"held": ""}, homes(after), "where it goes is for a plan to say")
+	require.Empty(t, after.Interruptions)
+	require.Len(t, after.Instances, 2)
+	require.Equal(t, fresh.NodeClaim.Status.ProviderID, after.Instances[1].ID)
+	require.Empty(t, observe(t, after, nil).Garbage().Actions)
+	require.Empty(t, observe(t, after, nil).Drift().Actions)
+	require.Equal(t, in.PodEvents, after.PodEvents)
+
+	_, err = disruption.After(noon, after, actions, nil)
+	require.ErrorContains(t, err, `node "old" is not there any more`)
+}
+
+// A static pool gets back what it loses first, and what was reserved is free
+// again.
+func TestAfterTerminatingFirst(t *testing.T) {
+	in := newInput(newNode("old", "web", withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved)))
+	reserved := cloudprovider.Offering{Zone: "a", CapacityType: v1.CapacityTypeReserved, ReservationID: "cr-1", Price: 0.001, Available: true}
+	in.InstanceTypes["web"] = catalog(newType("m.large", 0.1, reserved))
+	in.NodePools[0] = newPool("web", replicas(1, 2))
+	in.Nodes[0].NodeClaim.Annotations[v1.NodePoolHashAnnotationKey] = "before"
+	in.Nodes[0].NodeClaim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
+	opts := &disruption.Options{TerminateFirstDrift: true}
+	actions := observe(t, in, opts).Drift().Actions
+	require.Equal(t, []string{"TerminateFirst old NodePoolDrifted (NoReservedCapacity)"}, brief(actions))
+	after, err := disruption.After(noon, in, actions, opts)
+	require.NoError(t, err)
+	require.Equal(t, 1, after.InstanceTypes["web"][0].Offerings[0].ReservationCapacity)
+	require.Zero(t, in.InstanceTypes["web"][0].Offerings[0].ReservationCapacity, "the input is not changed")
+	require.Empty(t, after.Nodes, "at that instant the reservation was full")
+}
+
+func TestAfterAPlan(t *testing.T) {
+	in := roomyInput()
+	in.Pods = []*corev1.Pod{newPod("here", asking("2")), newPod("new", asking("7")), newPod("nowhere", asking("900"))}
+	plan, err := provisioning.Solve(t.Context(), in.Input, nil)
+	require.NoError(t, err)
+	require.Len(t, plan.Create, 1)
+	after := disruption.AfterPlan(noon, in, plan)
+	require.Len(t, after.Nodes, 3)
+	fresh := after.Nodes[2].Name()
+	require.Equal(t, map[string]string{"a": "big", "b": "full", "here": "big", "new": fresh, "nowhere": ""}, homes(after))
+	require.Len(t, in.Nodes, 2)
+	again := disruption.AfterPlan(noon, after, plan)
+	require.Len(t, again.Nodes, 4)
+	require.NotEqual(t, fresh, again.Nodes[3].Name(), "names are not used twice")
+	require.Equal(t, in.Nodes, disruption.AfterPlan(noon, in, nil).Nodes)
+}
+
+func ExampleAfter() {
+	in := newInput(newNode("ip-10-0-0-1", "web"), newNode("ip-10-0-0-2", "web", withPods(newPod("web-1"))))
+	fleet, err := disruption.Observe(noon, in, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	after, err := disruption.After(noon.Add(time.Minute), in, fleet.Emptiness().Actions, nil)
+	fmt.Println(nodeNames(in), nodeNames(after), err)
+	// Output: [ip-10-0-0-1 ip-10-0-0-2] [ip-10-0-0-2] <nil>
+}
+
+func ExampleAfterPlan() {
+	in := roomyInput()
+	in.Pods = []*corev1.Pod{newPod("pending", asking("2"))}
+	plan := &provisioning.Plan{Bind: []provisioning.Binding{{Node: "big", Pods: in.Pods}}}
+	after := disruption.AfterPlan(noon, in, plan)
+	fmt.Println(len(in.Pods), len(after.Pods), homes(after)["pending"])
+	// Output: 1 0 big
+}

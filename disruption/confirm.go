@@ -1,0 +1,256 @@
+package disruption
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Confirm says what speaks against an action that was decided on an earlier
+// input: nothing if it still does what it was to do. Ask it right before the
+// action begins, and some seconds after it was proposed, as a passing state
+// should not cost a node.
+//
+//  1. Fleet.Recheck finds no objection to the targets, and Fleet.Pace lets the
+//     action begin.
+//  2. No pod has come to the targets since that needs another place.
+//  3. The nodes that pods go to are there and take pods.
+//  4. Some option of each replacement can still be had.
+//  5. With these replacements, and nothing else, every pod of the targets finds
+//     a place.
+//  6. An action to save money still saves what Options asks for.
+//
+// The first holds for every action, the others for those that are Simulated. The
+// objections are in this order, and then in that of names. The error is that of
+// ctx, once that is done; faults of the input are objections only if they keep it
+// from being simulated. Nil options mean the defaults.
+func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Options) ([]Objection, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, _ := Observe(now, fresh, opts)
+	c := &confirmation{f: f, a: a}
+	c.recheck()
+	if !a.Simulated || c.missing() {
+		return c.objections, nil
+	}
+	c.pods()
+	c.destinations()
+	replacements := c.offerings()
+	if len(c.objections) > 0 {
+		return c.objections, nil
+	}
+	if err := c.places(ctx, replacements); err != nil {
+		return nil, err
+	}
+	c.price(replacements)
+	return c.objections, nil
+}
+
+// confirmation collects objections.
+type confirmation struct {
+	f          *Fleet
+	a          Action
+	objections []Objection
+}
+
+func (c *confirmation) add(kind ObjectionKind, object, format string, args ...any) {
+	c.objections = append(c.objections, Objection{Kind: kind, Object: object, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (c *confirmation) recheck() {
+	for _, b := range c.f.Recheck(c.a) {
+		c.objections = append(c.objections, Objection{Kind: ObjectionBlocked, Target: b.Target, Rule: b.Rule,
+			Object: b.Object, Detail: b.Detail, Until: b.Until})
+	}
+	if len(c.objections) > 0 {
+		return // Pace would say the same in other words
+	}
+	for _, w := range c.f.Pace([]Action{c.a}).Wait {
+		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
+	}
+}
+
+// missing reports whether a target is not there.
+func (c *confirmation) missing() bool {
+	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.f.byName[t.Node] == nil })
+}
+
+func (c *confirmation) targets() []*member {
+	var out []*member
+	for _, t := range c.a.Targets {
+		out = append(out, c.f.byName[t.Node])
+	}
+	return out
+}
+
+func (c *confirmation) pods() {
+	known := map[string]bool{}
+	for _, m := range c.a.Moves {
+		known[podObject(m.Pod)] = true
+	}
+	for _, m := range c.targets() {
+		for _, p := range m.movable() {
+			if !known[podObject(p)] {
+				c.objections = append(c.objections, Objection{Kind: ObjectionNewPods, Target: m.target(), Object: podObject(p),
+					Detail: podObject(p) + " has come to it since"})
+			}
+		}
+	}
+}
+
+func (c *confirmation) destinations() {
+	closed := map[string]bool{}
+	for _, name := range c.f.closed(nil) {
+		closed[name] = true
+	}
+	var names []string
+	for _, m := range c.a.Moves {
+		if m.Node != "" && !slices.Contains(names, m.Node) {
+			names = append(names, m.Node)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		object := fmt.Sprintf("Node %q", name)
+		switch m := c.f.byName[name]; {
+		case m == nil:
+			c.add(ObjectionDestination, object, "%s, where pods were to go, is not there any more", object)
+		case m.marked():
+			c.add(ObjectionDestination, object, "%s, where pods were to go, is on its way out", object)
+		case closed[name] && c.a.Reason == Underutilized:
+			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: pods have come or gone within consolidateAfter, or it is not ready for pods", object)
+		}
+	}
+}
+
+// offerings narrows the options of the replacements to those that can be had.
+func (c *confirmation) offerings() []provisioning.NewNode {
+	dry := c.f.withoutShortages()
+	out := slices.Clone(c.a.Replacements)
+	for i := range out {
+		n := &out[i]
+		object := fmt.Sprintf("replacement %q", n.Name)
+		pool := c.f.pools[n.Pool.Name]
+		if pool == nil || !pool.ready() {
+			c.add(ObjectionOffering, object, "%s cannot launch %s any more: it is gone, being deleted or not ready", poolObject(n.Pool.Name), object)
+			continue
+		}
+		catalog := map[string]*cloudprovider.InstanceType{}
+		for _, t := range dry[n.Pool.Name] {
+			if t != nil {
+				catalog[t.Name] = t
+			}
+		}
+		var had []cloudprovider.LaunchOption
+		for _, o := range n.Options {
+			if current, ok := currentOption(o, catalog, pool.types); ok {
+				had = append(had, current)
+			}
+		}
+		slices.SortStableFunc(had, cloudprovider.LaunchOption.Compare)
+		if len(had) == 0 {
+			c.add(ObjectionOffering, object, "none of the %d ways to launch %s can be had any more, the cheapest %s", len(n.Options), object, n.Options[0].Key())
+			continue
+		}
+		n.Options = had
+	}
+	return out
+}
+
+// currentOption is an option at what it costs now, if it can be had.
+func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*cloudprovider.InstanceType) (cloudprovider.LaunchOption, bool) {
+	t, p := catalog[o.InstanceType.Name], priced[o.InstanceType.Name]
+	if t == nil || p == nil {
+		return o, false
+	}
+	key := o.Key()
+	if offered, found := t.Offering(key); !found || !offered.Launchable() {
+		return o, false
+	}
+	offering, found := p.Offering(key)
+	return cloudprovider.LaunchOption{InstanceType: p, Offering: offering}, found
+}
+
+// places asks the engine whether the pods fit on the nodes that stay and on the
+// replacements.
+func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
+	w, err := newWorld(ctx, c.f, nil)
+	if err != nil {
+		return err
+	}
+	if w.refused != nil {
+		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		return nil
+	}
+	w.in.NodePools, w.in.InstanceTypes, w.market = nil, nil, nil
+	for i := range replacements {
+		n, err := comingNode(fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i), &replacements[i])
+		if err != nil {
+			c.add(ObjectionInput, replacements[i].Name, "what the replacement can hold is not known: %v", err)
+			return nil
+		}
+		w.in.Nodes = append(w.in.Nodes, n)
+	}
+	if w.compile(); w.refused != nil {
+		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		return nil
+	}
+	parts, err := w.try(ctx, c.targets())
+	if err != nil {
+		return err
+	}
+	for _, pt := range parts {
+		if pt.verdict.bad() {
+			c.unplaced(pt)
+		}
+	}
+	return nil
+}
+
+// unplaced says which pod has lost its place.
+func (c *confirmation) unplaced(pt *part) {
+	for _, m := range c.a.Moves {
+		if podObject(m.Pod) == pt.verdict.object && m.Node != "" {
+			object := fmt.Sprintf("Node %q", m.Node)
+			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.verdict.object, pt.verdict.detail)
+			return
+		}
+	}
+	c.add(ObjectionUnplaced, pt.verdict.object, "%s", pt.verdict.detail)
+}
+
+// price asks whether the action still saves enough.
+func (c *confirmation) price(replacements []provisioning.NewNode) {
+	if c.a.Reason != Underutilized {
+		return
+	}
+	targets := c.targets()
+	removed, cost := priceOf(targets), totalPrice(replacements)
+	required := c.f.required(targets, c.f.poolTotals())
+	if saved := removed - cost; saved <= priceSlack || saved < required-priceSlack {
+		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", usd(saved), usd(cost), usd(removed), usd(required))
+	}
+}
+
+// comingNode is a replacement as it will be when it has come up as the cheapest
+// of its options.
+func comingNode(name string, n *provisioning.NewNode) (provisioning.Node, error) {
+	option := n.Options[0]
+	room, err := option.InstanceType.AllocatableFor(option.Offering)
+	if err != nil {
+		return provisioning.Node{}, errors.New(firstLine(err))
+	}
+	out := replacementNode(name, n)
+	out.Pods = nil
+	out.Node.Status.Allocatable, out.NodeClaim.Status.Allocatable = room.ResourceList(), room.ResourceList()
+	out.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	return out, nil
+}

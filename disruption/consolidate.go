@@ -1,0 +1,373 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Consolidate searches for cheaper ways to run the pods of the fleet, as it will
+// be once other actions are under way. Nodes of those are left alone, and what
+// they move is where they move it to. The candidates are those of
+// MethodConsolidation whose price is known; see Candidates.
+//
+// Any set of nodes may go, for any number of new ones or for none. What is
+// proposed has been simulated: the engine (package provisioning) found a place
+// for every pod that must have one, on nodes that stay or on new ones, with all
+// that is proposed done together. No action depends on another: if one is not
+// carried out, there is only more room for the others. An action is as small as
+// that allows: nodes go in one action only if their pods share a new node.
+//
+// An action saves money for certain, at least what Options asks for, whichever
+// option of its replacements is launched. It never launches what it removes. A
+// spot node is replaced by one spot node only with Options.SpotFloor types to
+// choose from. Pods go neither to nodes of Settling nor to those that are not
+// initialized. A pod with a topology spread over zones that must hold stays in
+// its zone, unless that has too many, so that each action holds by itself.
+// Budgets bound how many nodes are looked at; Pace has the last word on them.
+//
+// The search is in this order:
+//
+//  1. Of up to six candidates every set is tried, and the best is taken, again
+//     and again.
+//  2. Of more, an estimate chooses those to remove: see SearchStats.WhatIfs.
+//     They are tried together. Of a part that is not worth doing, the halves
+//     are tried.
+//  3. If nothing came of that, nodes are tried one by one, and with their
+//     neighbours, where the estimate says that it may save something.
+//
+// Carrying out what is proposed, and asking again, ends: each action makes the
+// cluster cheaper.
+//
+// The actions are in the order of savings for each unit of DisruptionCost,
+// highest first, and then of the first target. Each candidate that is in none is
+// Blocked with the reason that was found.
+//
+// The error is that of ctx, once that is done.
+func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
+	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(others)}
+	blocked := s.findCandidates(others)
+	out := &Consolidation{}
+	if len(s.candidates) > 0 {
+		w, err := newWorld(ctx, f.pinned(), others)
+		if err != nil {
+			return nil, err
+		}
+		s.w = w
+		if err := s.run(ctx); err != nil {
+			return nil, err
+		}
+		out.Stats = w.stats
+	}
+	out.Stats.Candidates = len(s.candidates)
+	out.Truncated = s.truncated
+	out.Actions, out.Waiting = s.sortedActions(), s.waiting
+	out.Blocked = append(blocked, s.leftAlone()...)
+	slices.SortFunc(out.Blocked, Blocked.Compare)
+	out.Next = sooner(sooner(soonest(out.Blocked), sooner(s.quota.next, s.quota.g.next)), f.shortagesEnd())
+	return out, nil
+}
+
+// search is one run of Consolidate.
+type search struct {
+	f          *Fleet
+	w          *world
+	e          *estimate
+	quota      *quota
+	totals     map[string]poolTotals
+	candidates []*member // by name
+	parts      []*part   // accepted
+	waiting    []Waiting
+	waits      map[string]bool // nodes of waiting
+	reasons    map[string]verdict
+	truncated  bool
+}
+
+// findCandidates sets the candidates, and returns what keeps other nodes.
+func (s *search) findCandidates(others []Action) []Blocked {
+	f := s.f
+	taken := map[string]bool{}
+	for _, a := range others {
+		for _, t := range a.Targets {
+			taken[t.Node] = true
+		}
+	}
+	var out []Blocked
+	for _, m := range f.members {
+		if taken[m.name] {
+			continue
+		}
+		reasons := f.check(m, MethodConsolidation)
+		c := &check{f: f, m: m, method: MethodConsolidation}
+		if len(reasons) == 0 {
+			if _, known := m.price(); !known {
+				c.add(RulePriceUnknown, never, "what it costs is not known: %s", m.priceFault())
+			}
+			if old := f.young(m); !old.IsZero() {
+				c.add(RuleYoung, old, "it was launched less than %s ago", f.opts.MinimumAge)
+			}
+			reasons = c.blocked
+		}
+		if len(reasons) == 0 {
+			s.candidates = append(s.candidates, m)
+		}
+		out = append(out, reasons...)
+	}
+	return without(out, RuleEmpty)
+}
+
+// priceFault says why a price is not known.
+func (m *member) priceFault() string {
+	if m.offering == nil {
+		return "its instance type has no offering of its zone and capacity type"
+	}
+	return "its offering has no price"
+}
+
+// run searches.
+func (s *search) run(ctx context.Context) error {
+	if s.w.refused != nil {
+		return nil
+	}
+	s.promises()
+	var err error
+	if len(s.open()) <= exhaustiveLimit {
+		err = s.exhaust(ctx)
+	} else {
+		s.e = newEstimate(s.w)
+		if err = s.cover(ctx); err == nil && len(s.parts)+len(s.waiting) == 0 {
+			err = s.polish(ctx)
+		}
+	}
+	return err
+}
+
+// promises leaves nodes alone that pods elsewhere need.
+func (s *search) promises() {
+	for _, m := range s.candidates {
+		if pod := s.w.promised[m.name]; pod != "" && s.reasons[m.name].rule == "" {
+			s.reasons[m.name] = verdict{rule: RulePromised, object: pod, detail: pod + " is about to come here"}
+		}
+	}
+}
+
+// open lists the candidates that may still go.
+func (s *search) open() []*member {
+	var out []*member
+	for _, m := range s.candidates {
+		if s.mayGo(m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+func (s *search) mayGo(m *member) bool {
+	return !s.w.leaving[m.name] && s.w.promised[m.name] == "" && !s.waits[m.name]
+}
+
+// spent reports whether the steps are used up.
+func (s *search) spent() bool {
+	if s.w.stats.Steps >= s.f.opts.MaxSteps {
+		s.truncated = true
+	}
+	return s.truncated
+}
+
+// try asks about some nodes and accepts the parts that are worth doing. It
+// returns those that are not.
+func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
+	parts, err := s.ask(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	var bad []*part
+	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(b.worth(), a.worth()) })
+	for _, pt := range parts {
+		if pt.verdict.bad() {
+			s.remember(pt)
+			bad = append(bad, pt)
+			continue
+		}
+		s.accept(pt)
+	}
+	return bad, nil
+}
+
+// worth is what a part saves for each unit of disruption cost.
+func (pt *part) worth() float64 {
+	units := evictionUnits(0)
+	for _, m := range pt.targets {
+		units += oneEviction + m.cost
+	}
+	return pt.saving / units.float()
+}
+
+// ask judges the parts of some nodes that are removed together.
+func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
+	if s.w.problem == nil {
+		s.w.compile()
+	}
+	if s.w.refused != nil {
+		return nil, nil
+	}
+	parts, err := s.w.try(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	for _, pt := range parts {
+		s.f.judge(pt, s.totals)
+		if !pt.verdict.bad() && len(pt.targets) > s.f.opts.MaxNodes {
+			pt.verdict = forbid(RuleNotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.targets), s.f.opts.MaxNodes)
+		}
+	}
+	return parts, nil
+}
+
+// accept takes a part that is worth doing. One that has to wait is counted on all
+// the same: it begins as soon as it may.
+func (s *search) accept(pt *part) {
+	for _, m := range pt.targets {
+		delete(s.reasons, m.name)
+	}
+	a := pt.action(Underutilized)
+	wait, members := s.quota.g.judge(a)
+	if wait != nil {
+		s.waiting = append(s.waiting, *wait)
+		for _, m := range pt.targets {
+			s.waits[m.name] = true
+		}
+	} else {
+		s.quota.g.pass(a, members)
+		s.parts = append(s.parts, pt)
+	}
+	s.w.accept(pt)
+	s.promises()
+}
+
+// remember keeps the reason against a part for its nodes. What was found of a
+// node alone says most.
+func (s *search) remember(pt *part) {
+	for _, m := range pt.targets {
+		if _, known := s.reasons[m.name]; !known || len(pt.targets) == 1 {
+			s.reasons[m.name] = pt.verdict
+		}
+	}
+}
+
+// cover tries the nodes that the estimate would remove, as many as budgets
+// allow.
+func (s *search) cover(ctx context.Context) error {
+	var chosen []*member
+	for _, m := range s.e.cover(s.open(), s.totals) {
+		if v := s.quota.take(m); v.bad() {
+			s.reasons[m.name] = v
+			continue
+		}
+		chosen = append(chosen, m)
+	}
+	defer func() {
+		for _, m := range chosen {
+			if s.mayGo(m) {
+				s.quota.back(m)
+			}
+		}
+	}()
+	queue := [][]*member{chosen}
+	most := max(2, min(maxLooks, lookedAt/len(s.f.members)))
+	for looks := 0; len(queue) > 0 && looks < most; looks++ {
+		targets := slices.DeleteFunc(slices.Clone(queue[0]), func(m *member) bool { return !s.mayGo(m) })
+		queue = queue[1:]
+		if len(targets) == 0 {
+			continue
+		}
+		if s.spent() || len(s.parts)+len(s.waiting) > 0 && len(targets) < fewTargets {
+			return nil
+		}
+		bad, err := s.try(ctx, targets)
+		if err != nil {
+			return err
+		}
+		for _, pt := range bad {
+			queue = append(queue, smaller(pt, targets)...)
+		}
+	}
+	return nil
+}
+
+// fewTargets are too few nodes to compile the world anew for, once something was
+// found: the next search finds them.
+const fewTargets = 20
+
+// Bounds of how many sets are tried that way: each look reads all nodes.
+const (
+	maxLooks = 24
+	lookedAt = 6000
+)
+
+// smaller are the sets to try in the place of one that is not worth doing: it
+// without the nodes that its replacements would be equal to, or its halves in
+// the order in which its nodes were chosen.
+func smaller(pt *part, order []*member) [][]*member {
+	set := slices.DeleteFunc(slices.Clone(order), func(m *member) bool { return !slices.Contains(pt.targets, m) })
+	if len(set) < 2 {
+		return nil
+	}
+	if len(pt.verdict.again) > 0 {
+		return [][]*member{slices.DeleteFunc(set, func(m *member) bool { return slices.Contains(pt.verdict.again, m.name) })}
+	}
+	return [][]*member{set[:len(set)/2], set[len(set)/2:]}
+}
+
+// sortedActions are what was accepted, best first.
+func (s *search) sortedActions() []Action {
+	var out []Action
+	for _, pt := range s.parts {
+		out = append(out, pt.action(Underutilized))
+	}
+	slices.SortFunc(out, func(a, b Action) int {
+		return cmp.Or(cmp.Compare(b.Savings/b.DisruptionCost, a.Savings/a.DisruptionCost),
+			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
+	})
+	return out
+}
+
+// leftAlone says why each candidate that is in no action is left alone.
+func (s *search) leftAlone() []Blocked {
+	var out []Blocked
+	for _, m := range s.candidates {
+		if slices.ContainsFunc(s.parts, func(pt *part) bool { return slices.Contains(pt.targets, m) }) || s.waits[m.name] {
+			continue
+		}
+		v, known := s.reasons[m.name]
+		switch {
+		case s.w.refused != nil:
+			v = forbid(RuleNotSimulated, "the engine refuses the input: %s", firstLine(s.w.refused))
+		case !known && s.truncated:
+			v = forbid(RuleNotSearched, "the search ended after %d steps, see Options.MaxSteps", s.w.stats.Steps)
+		case !known:
+			v = s.estimated(m)
+		}
+		out = append(out, Blocked{Target: m.target(), Method: MethodConsolidation, Rule: v.rule, Object: v.object, Detail: v.detail, Until: v.until})
+	}
+	return out
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// estimated is the reason for a node that the engine was not asked about.
+func (s *search) estimated(m *member) verdict {
+	if s.e == nil {
+		s.e = newEstimate(s.w)
+	}
+	o := s.e.remove(m)
+	if o.Saving() > priceSlack {
+		return forbid(RuleNotCheaper, "it costs %s, its pods would cost at least %s elsewhere, and with what others need its room is not dearer than new nodes", usd(o.Price), usd(o.Floor))
+	}
+	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s find no room elsewhere and cost at least %s on new nodes, and it costs %s",
+		plural(o.Left, "pod"), usd(o.Floor), usd(o.Price))
+}

@@ -1,0 +1,142 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+)
+
+// fit is a set of nodes that could go for more than the engine found, if each of
+// their pods went where a search in whole numbers puts it.
+type fit struct {
+	targets []*member
+	gain    float64
+	pins    map[string]string // hostname, by pod
+}
+
+// mostFits bounds how many of those are tried: each compiles the world.
+const mostFits = 4
+
+// exactFits tries to beat what the engine found for a few nodes: it fills nodes
+// one after the other, and so misses a perfect fit now and then. The engine has
+// the last word again, on pods that ask for the nodes that were found.
+func (s *search) exactFits(ctx context.Context, open []*member, most float64) ([]*part, float64, error) {
+	var fits []fit
+	for set := uint(1); set < 1<<len(open); set++ {
+		var targets []*member
+		for i, m := range open {
+			if set&(1<<i) != 0 {
+				targets = append(targets, m)
+			}
+		}
+		if f := s.exactFit(targets); f.gain > most+priceSlack && s.allowed(targets) {
+			fits = append(fits, f)
+		}
+	}
+	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(b.gain, a.gain) })
+	var best []*part
+	for _, f := range fits[:min(len(fits), mostFits)] {
+		if f.gain <= most+priceSlack || s.spent() {
+			continue
+		}
+		parts, err := s.askPinned(ctx, f)
+		if err != nil {
+			return nil, 0, err
+		}
+		if good, gain := worthDoing(parts, s.evictionWeight()); gain > most+priceSlack {
+			best, most = good, gain
+		}
+	}
+	return best, most, nil
+}
+
+// exactFit looks for the cheapest places for the pods of some nodes.
+func (s *search) exactFit(targets []*member) fit {
+	e := s.e
+	var pods []screen.Loose
+	var names []string
+	var rooms [][]int64
+	var hosts []string
+	var kinds []int32
+	for _, m := range s.f.members {
+		i, found := e.at[m.name]
+		if !found || slices.Contains(targets, m) || e.cluster.Nodes[i].Free == nil || m.labels[corev1.LabelHostname] == "" {
+			continue
+		}
+		rooms = append(rooms, e.cluster.Nodes[i].Free)
+		hosts = append(hosts, m.labels[corev1.LabelHostname])
+		kinds = append(kinds, e.cluster.Nodes[i].Kind)
+	}
+	for _, m := range targets {
+		for _, p := range s.w.displaced[m.name] {
+			request, class, ok := e.of(p)
+			if !ok || len(pods) == screen.ExactLimit {
+				return fit{}
+			}
+			admits := make([]bool, len(rooms))
+			for r := range rooms {
+				admits[r] = e.cluster.Classes[class].Admits[kinds[r]]
+			}
+			pods = append(pods, screen.Loose{Request: request, Admits: admits})
+			names = append(names, podObject(p))
+		}
+	}
+	e.w.stats.WhatIfs++
+	e.w.stats.Steps += len(pods)
+	where, cost := screen.Exact(pods, rooms, e.allSupply())
+	if where == nil {
+		return fit{}
+	}
+	f := fit{targets: targets, gain: priceOf(targets) - cost, pins: map[string]string{}}
+	for _, m := range targets {
+		f.gain -= s.evictionWeight() * (oneEviction + m.cost).float()
+	}
+	for i, r := range where {
+		if r >= 0 {
+			f.pins[names[i]] = hosts[r]
+		}
+	}
+	return f
+}
+
+// allSupply is what any pool can launch, cheapest first.
+func (e *estimate) allSupply() []screen.Supply {
+	if e.supplies == nil {
+		e.supplies = []screen.Supply{}
+		for _, pool := range e.w.in.NodePools {
+			if template, found := e.templates[pool.Name]; found {
+				e.supplies = append(e.supplies, e.supply(pool.Name, template)...)
+			}
+		}
+		slices.SortStableFunc(e.supplies, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
+	}
+	return e.supplies
+}
+
+// askPinned asks the engine with pods that ask for the nodes of a fit.
+func (s *search) askPinned(ctx context.Context, f fit) ([]*part, error) {
+	pinned := *s.w
+	pinned.in.Nodes = slices.Clone(s.w.in.Nodes)
+	for _, m := range f.targets {
+		n := &pinned.in.Nodes[pinned.at[m.name]]
+		n.Pods = slices.Clone(n.Pods)
+		for i, p := range n.Pods {
+			if host := f.pins[podObject(p)]; host != "" {
+				n.Pods[i] = withNodeSelector(p, map[string]string{corev1.LabelHostname: host})
+			}
+		}
+	}
+	if pinned.compile(); pinned.refused != nil {
+		return nil, nil
+	}
+	parts, err := pinned.try(ctx, f.targets)
+	s.w.stats = pinned.stats
+	for _, pt := range parts {
+		s.f.judge(pt, s.totals)
+	}
+	return parts, err
+}

@@ -1,0 +1,182 @@
+package screen
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Estimator estimates. It keeps memory between calls, so it is for one goroutine.
+type Estimator struct {
+	c     *Cluster
+	order []int32 // nodes that take pods, the fullest first
+	room  [][]int64
+	gone  []bool
+	pods  []Count
+	used  []change // nodes whose room is not what it is in the cluster
+	dirty []bool
+}
+
+// change is a node and its room before.
+type change struct {
+	node int32
+	free []int64
+}
+
+// NewEstimator makes an estimator of a cluster.
+func NewEstimator(c *Cluster) *Estimator {
+	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), gone: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
+	for i := range c.Nodes {
+		if c.Nodes[i].Free != nil {
+			e.room[i] = slices.Clone(c.Nodes[i].Free)
+			e.order = append(e.order, int32(i))
+		}
+	}
+	slices.SortFunc(e.order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(e.room[a][0], e.room[b][0]), cmp.Compare(a, b))
+	})
+	return e
+}
+
+// Remove estimates what becomes of the pods of some nodes, given by number, that
+// are removed together. The cluster stays as it is.
+//
+// The classes that are dearest to launch for come first. Each goes to the nodes
+// that have the least room in the first dimension, of equals the first by number.
+func (e *Estimator) Remove(nodes ...int) Outcome {
+	var o Outcome
+	e.pods = e.pods[:0]
+	for _, i := range nodes {
+		if e.gone[i] {
+			continue
+		}
+		e.gone[i] = true
+		o.Price += e.c.Nodes[i].Price
+		e.pods = append(e.pods, e.c.Nodes[i].Pods...)
+	}
+	e.merge()
+	for _, p := range e.pods {
+		left := e.place(p)
+		o.Moved += int(p.Pods - left)
+		o.Left += int(left)
+		if left > 0 {
+			o.Floor += float64(left) * e.c.Classes[p.Class].Floor
+		}
+	}
+	for _, s := range e.used {
+		copy(e.room[s.node], s.free)
+		e.dirty[s.node] = false
+	}
+	e.used = e.used[:0]
+	for _, i := range nodes {
+		e.gone[i] = false
+	}
+	return o
+}
+
+// merge adds up the pods of each class, dearest first.
+func (e *Estimator) merge() {
+	slices.SortFunc(e.pods, func(a, b Count) int { return cmp.Compare(a.Class, b.Class) })
+	out := e.pods[:0]
+	for _, p := range e.pods {
+		if n := len(out); n > 0 && out[n-1].Class == p.Class {
+			out[n-1].Pods += p.Pods
+		} else {
+			out = append(out, p)
+		}
+	}
+	e.pods = out
+	slices.SortStableFunc(e.pods, func(a, b Count) int {
+		return cmp.Compare(e.c.Classes[b.Class].Floor, e.c.Classes[a.Class].Floor)
+	})
+}
+
+// place puts pods of a class on nodes and returns how many are left.
+func (e *Estimator) place(p Count) int32 {
+	class := &e.c.Classes[p.Class]
+	from := 0
+	for p.Pods > 0 {
+		best, fit := e.tightestUsed(class, int64(p.Pods))
+		fresh, position, n := e.tightest(class, int64(p.Pods), from)
+		from = position
+		if fresh >= 0 && (best < 0 || e.tighter(fresh, best)) {
+			best, fit = fresh, n
+		}
+		if best < 0 {
+			return p.Pods
+		}
+		e.take(best, class.Request, fit)
+		p.Pods -= int32(fit)
+	}
+	return 0
+}
+
+// tightestUsed is the fullest node that takes pods of a class, among those whose
+// room has changed; below zero if there is none.
+func (e *Estimator) tightestUsed(class *Class, most int64) (node int, fit int64) {
+	node = -1
+	for _, u := range e.used {
+		i := int(u.node)
+		if n := e.takes(i, class, most); n > 0 && (node < 0 || e.tighter(i, node)) {
+			node, fit = i, n
+		}
+	}
+	return node, fit
+}
+
+// tightest is the same among the others, from a place in the order on. Those
+// before it take none. It returns the place where it was found.
+func (e *Estimator) tightest(class *Class, most int64, from int) (node, position int, fit int64) {
+	if from == 0 {
+		from, _ = slices.BinarySearchFunc(e.order, class.Request[0], func(i int32, r int64) int {
+			return cmp.Compare(e.c.Nodes[i].Free[0], r)
+		})
+	}
+	for at := from; at < len(e.order); at++ {
+		i := int(e.order[at])
+		if e.dirty[i] {
+			continue
+		}
+		if n := e.takes(i, class, most); n > 0 {
+			return i, at, n
+		}
+	}
+	return -1, len(e.order), 0
+}
+
+// takes is how many pods of a class a node takes, at most so many.
+func (e *Estimator) takes(i int, class *Class, most int64) int64 {
+	if e.gone[i] || !class.Admits[e.c.Nodes[i].Kind] {
+		return 0
+	}
+	free := e.room[i]
+	for d, r := range class.Request {
+		switch {
+		case r <= 0:
+		case free[d] < r:
+			return 0
+		case free[d] < r*most:
+			most = free[d] / r
+		}
+	}
+	return most
+}
+
+func (e *Estimator) tighter(a, b int) bool {
+	return cmp.Or(cmp.Compare(e.room[a][0], e.room[b][0]), cmp.Compare(a, b)) < 0
+}
+
+func (e *Estimator) take(node int, request []int64, times int64) {
+	free := e.room[node]
+	if !e.dirty[node] {
+		e.dirty[node] = true
+		if n := len(e.used); n < cap(e.used) { // keep the memory of an earlier call
+			e.used = e.used[:n+1]
+			e.used[n].node, e.used[n].free = int32(node), append(e.used[n].free[:0], free...)
+		} else {
+			e.used = append(e.used, change{int32(node), slices.Clone(free)})
+		}
+	}
+	for d, r := range request {
+		free[d] -= r * times
+	}
+}

@@ -1,0 +1,111 @@
+package screen_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+)
+
+func TestRemove(t *testing.T) {
+	c := &screen.Cluster{
+		Classes: []screen.Class{
+			{Request: []int64{2, 1}, Admits: []bool{true, true}, Floor: 0.2},
+			{Request: []int64{1, 1}, Admits: []bool{true, false}, Floor: math.Inf(1)},
+		},
+		Nodes: []screen.Node{
+			{Free: []int64{4, 4}, Price: 1, Pods: []screen.Count{{Class: 0, Pods: 3}}},
+			{Free: []int64{3, 9}, Price: 2, Pods: []screen.Count{{Class: 1, Pods: 1}}},
+			{Free: []int64{9, 9}, Kind: 1, Price: 4},
+			{Price: 8, Pods: []screen.Count{{Class: 1, Pods: 9}}},
+		},
+	}
+	e := screen.NewEstimator(c)
+	for range 2 { // looking changes nothing
+		require.Equal(t, screen.Outcome{Moved: 3, Price: 1}, e.Remove(0))
+		require.Equal(t, screen.Outcome{Moved: 1, Price: 2}, e.Remove(1), "to node 0, as node 2 does not admit it")
+		require.Equal(t, screen.Outcome{Price: 4}, e.Remove(2))
+		o := e.Remove(3)
+		require.Equal(t, 7, o.Moved)
+		require.Equal(t, 2, o.Left)
+		require.True(t, math.IsInf(o.Floor, 1))
+		o = e.Remove(0, 2, 0)
+		require.Equal(t, 1, o.Moved)
+		require.Equal(t, 2, o.Left)
+		require.InDelta(t, 5-0.4, o.Saving(), 1e-12)
+	}
+}
+
+func TestPricesAreAFloor(t *testing.T) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var supply []screen.Supply
+		for range 1 + dice.IntN(20) {
+			supply = append(supply, screen.Supply{Room: []int64{1 + dice.Int64N(64000), 1 + dice.Int64N(1<<38), 110}, Price: 0.01 + dice.Float64()})
+		}
+		prices := screen.Prices(supply, []int64{dice.Int64N(1e6), dice.Int64N(1 << 40), dice.Int64N(1000)})
+		require.Len(t, prices, 3)
+		for _, s := range supply {
+			require.LessOrEqual(t, screen.Floor(s.Room, prices), s.Price*(1+1e-9))
+		}
+	}
+}
+
+func TestPricesAreNearTheBest(t *testing.T) {
+	// Half the pods want CPU and half memory: the two kinds of machine share them.
+	supply := []screen.Supply{{Room: []int64{8, 16}, Price: 1}, {Room: []int64{4, 32}, Price: 1}}
+	wanted := []int64{600, 2400}
+	// The best floor is that of the linear program: 50 of each machine.
+	prices := screen.Prices(supply, wanted)
+	require.InDelta(t, 100, screen.Floor(wanted, prices), 3)
+	require.Nil(t, screen.Prices(nil, wanted))
+	require.True(t, math.IsInf(screen.Floor(wanted, nil), 1))
+}
+
+func TestExact(t *testing.T) {
+	pod := func(n int64, admits ...bool) screen.Loose { return screen.Loose{Request: []int64{n}, Admits: admits} }
+	supply := []screen.Supply{{Room: []int64{4}, Price: 1}, {Room: []int64{9}, Price: 1.5}}
+	rooms := [][]int64{{5}, {6}}
+	where, cost := screen.Exact([]screen.Loose{pod(2, true, true), pod(3, true, true), pod(6, true, true)}, rooms, supply)
+	require.Equal(t, []int{0, 0, 1}, where, "a perfect fit")
+	require.Zero(t, cost)
+	where, cost = screen.Exact([]screen.Loose{pod(2, true, true), pod(3, true, true), pod(6, true, false), pod(9, true, true)}, rooms, supply)
+	require.Equal(t, -1, where[2])
+	require.Equal(t, -1, where[3])
+	require.InDelta(t, 3, cost, 1e-12)
+	_, cost = screen.Exact([]screen.Loose{pod(10, true, true)}, rooms, supply)
+	require.True(t, math.IsInf(cost, 1))
+	_, cost = screen.Exact(make([]screen.Loose, screen.ExactLimit+1), nil, supply)
+	require.True(t, math.IsInf(cost, 1))
+}
+
+func BenchmarkRemove(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			dice := rand.New(rand.NewPCG(3, 4))
+			c := &screen.Cluster{}
+			for range 100 {
+				admits := []bool{true, dice.IntN(2) == 0, dice.IntN(2) == 0}
+				c.Classes = append(c.Classes, screen.Class{Request: []int64{100 + dice.Int64N(2000), dice.Int64N(8 << 30), 1}, Admits: admits, Floor: dice.Float64()})
+			}
+			for range nodes {
+				n := screen.Node{Free: []int64{dice.Int64N(4000), dice.Int64N(16 << 30), 50}, Kind: dice.Int32N(3), Price: 0.2}
+				for i := range int32(8) {
+					n.Pods = append(n.Pods, screen.Count{Class: 12*i + dice.Int32N(4), Pods: 1 + dice.Int32N(2)})
+				}
+				c.Nodes = append(c.Nodes, n)
+			}
+			e := screen.NewEstimator(c)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				e.Remove(i % nodes)
+				i++
+			}
+		})
+	}
+}

@@ -1,0 +1,226 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+)
+
+// exhaustiveLimit is of how many candidates every set is tried.
+const exhaustiveLimit = 6
+
+// exhaust tries every set of the candidates, takes the one that saves the most
+// for what it disturbs, and goes on with what is left.
+func (s *search) exhaust(ctx context.Context) error {
+	for {
+		open := s.open()
+		var best []*part
+		most := 0.0
+		for set := uint(1); set < 1<<len(open); set++ {
+			if s.spent() {
+				break
+			}
+			var targets []*member
+			for i, m := range open {
+				if set&(1<<i) != 0 {
+					targets = append(targets, m)
+				}
+			}
+			if !s.allowed(targets) {
+				continue
+			}
+			parts, err := s.ask(ctx, targets)
+			if err != nil {
+				return err
+			}
+			good, gain := worthDoing(parts, s.evictionWeight())
+			if gain > most+priceSlack {
+				best, most = good, gain
+			}
+			for _, pt := range parts {
+				if pt.verdict.bad() && bits.OnesCount(set) == 1 {
+					s.remember(pt)
+				}
+			}
+		}
+		if len(open) > 0 && !s.spent() {
+			s.e = newEstimate(s.w)
+			fits, _, err := s.exactFits(ctx, open, most)
+			if err != nil {
+				return err
+			}
+			if len(fits) > 0 {
+				best = fits
+			}
+		}
+		if len(best) == 0 {
+			return nil
+		}
+		for _, pt := range best {
+			s.accept(pt)
+			for _, m := range pt.targets {
+				s.quota.take(m)
+			}
+		}
+	}
+}
+
+// evictionWeight breaks ties in favour of fewer evictions: it is too small to
+// weigh against money.
+func (s *search) evictionWeight() float64 { return max(s.f.opts.DisruptionPrice, 1e-7) }
+
+// worthDoing are the parts that are, and what they gain together.
+func worthDoing(parts []*part, eviction float64) (good []*part, gain float64) {
+	for _, pt := range parts {
+		if pt.verdict.bad() {
+			continue
+		}
+		good = append(good, pt)
+		gain += pt.saving
+		for _, m := range pt.targets {
+			gain -= eviction * (oneEviction + m.cost).float()
+		}
+	}
+	return good, gain
+}
+
+// allowed reports whether budgets let some nodes go together. It notes the reason
+// for a node that may not go even alone.
+func (s *search) allowed(targets []*member) bool {
+	var taken []*member
+	ok := true
+	for _, m := range targets {
+		v := s.quota.take(m)
+		if v.bad() {
+			ok = false
+			if len(targets) == 1 {
+				s.reasons[m.name] = v
+			}
+			break
+		}
+		taken = append(taken, m)
+	}
+	for _, m := range taken {
+		s.quota.back(m)
+	}
+	return ok
+}
+
+// polish tries nodes one by one, and sets of neighbours, where the estimate says
+// that it may save something.
+func (s *search) polish(ctx context.Context) error {
+	for _, set := range s.promising() {
+		set = slices.DeleteFunc(set, func(m *member) bool { return !s.mayGo(m) })
+		if len(set) == 0 || !s.allowed(set) {
+			continue
+		}
+		if s.spent() {
+			return nil
+		}
+		before := len(s.parts)
+		if _, err := s.try(ctx, set); err != nil {
+			return err
+		}
+		for _, pt := range s.parts[before:] {
+			for _, m := range pt.targets {
+				s.quota.take(m)
+			}
+		}
+		if len(s.parts) >= maxPolished {
+			return nil
+		}
+	}
+	return nil
+}
+
+// maxPolished is how many actions are found that way at once: the world is
+// compiled anew after each.
+const maxPolished = 4
+
+// attempt is a set of nodes and what removing it may gain.
+type attempt struct {
+	set  []*member
+	gain float64
+}
+
+// promising lists sets of nodes to try, the most promising first: single nodes,
+// and runs of two to six nodes of a pool that are the emptiest for what they
+// cost.
+func (s *search) promising() []([]*member) {
+	open := s.open()
+	var singles, runs []attempt
+	byPool := map[string][]*member{}
+	for _, m := range open {
+		byPool[m.poolName] = append(byPool[m.poolName], m)
+		if a, ok := s.weigh([]*member{m}); ok {
+			singles = append(singles, a)
+		}
+	}
+	for _, pool := range s.f.poolNames {
+		list := byPool[pool]
+		waste := map[*member]float64{}
+		for _, m := range list {
+			waste[m] = s.e.supplier(m, 0).waste
+		}
+		slices.SortFunc(list, func(a, b *member) int {
+			return cmp.Or(cmp.Compare(waste[b], waste[a]), strings.Compare(a.name, b.name))
+		})
+		for size := 2; size <= longestRun; size++ {
+			for i := 0; i+size <= len(list); i++ {
+				if a, ok := s.weigh(slices.Clone(list[i : i+size])); ok {
+					runs = append(runs, a)
+				}
+			}
+		}
+	}
+	order := func(a, b attempt) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), strings.Compare(a.set[0].name, b.set[0].name), cmp.Compare(len(a.set), len(b.set)))
+	}
+	slices.SortFunc(singles, order)
+	slices.SortFunc(runs, order)
+	var out [][]*member
+	most := min(max(fewestTries, manyTries/len(s.f.members)), len(singles)+len(runs))
+	singles = singles[:min(len(singles), max(most/2, most-len(runs)))]
+	runs = runs[:min(len(runs), most-len(singles))]
+	for _, a := range slices.Concat(singles, runs) {
+		out = append(out, a.set)
+	}
+	return out
+}
+
+// Bounds of what is tried that way.
+const (
+	longestRun  = 6
+	fewestTries = 8
+	manyTries   = 1200 // over the number of nodes: each try reads all of them
+)
+
+// weigh estimates what removing some nodes may gain, and reports false if it
+// cannot be worth doing.
+func (s *search) weigh(set []*member) (attempt, bool) {
+	o := s.e.remove(set...)
+	gain := o.Saving() - s.f.required(set, s.totals)
+	if gain <= priceSlack {
+		return attempt{}, false
+	}
+	units := 0.0
+	for _, m := range set {
+		units += (oneEviction + m.cost).float()
+	}
+	return attempt{set: set, gain: gain / units}, true
+}
+
+// remove estimates what becomes of the pods of some nodes.
+func (e *estimate) remove(set ...*member) screen.Outcome {
+	numbers := make([]int, len(set))
+	for i, m := range set {
+		numbers[i] = e.at[m.name]
+		e.w.stats.Steps += len(e.cluster.Nodes[numbers[i]].Pods)
+	}
+	e.w.stats.WhatIfs++
+	return e.estimator.Remove(numbers...)
+}

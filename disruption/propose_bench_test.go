@@ -1,0 +1,83 @@
+package disruption_test
+
+import (
+	"fmt"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// halfFull is a cluster of 200 types in three zones, whose nodes are 20% to 60%
+// full of pods of 40 sizes, some of which ask for their zone.
+func halfFull(nodes int) disruption.Input {
+	m := newMaker(7)
+	var types []*cloudprovider.InstanceType
+	for i := range 200 {
+		cpu := []int64{2, 4, 8, 16}[i%4]
+		price := float64(cpu) * (0.04 + 0.02*m.Float64())
+		var offerings []cloudprovider.Offering
+		for _, zone := range []string{"a", "b", "c"} {
+			offerings = append(offerings, onDemand(zone, price))
+		}
+		types = append(types, sizedType(fmt.Sprintf("t%03d", i), cpu, price, offerings...))
+	}
+	in := fleetOf(types)
+	for i := range nodes {
+		name := fmt.Sprintf("n%05d", i)
+		zone := pick(m, "a", "b", "c")
+		t := types[m.IntN(len(types))]
+		n := with(machine(name, "default", t), withLabel(corev1.LabelTopologyZone, zone))
+		left := t.Capacity.Get(corev1.ResourceCPU) * int64(20+m.IntN(40)) / 100
+		for j := 0; j < 12; j++ {
+			size := 100 + 50*int64(m.IntN(40))
+			if size > left {
+				continue
+			}
+			left -= size
+			p := load(fmt.Sprintf("p%05d-%02d", i, j), size)
+			p.Spec.NodeName = name
+			if m.chance(20) {
+				p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: zone}
+			}
+			n.Pods = append(n.Pods, p)
+		}
+		in.Nodes = append(in.Nodes, n)
+	}
+	return in
+}
+
+func BenchmarkPropose(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		in := halfFull(nodes)
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p := propose(b, in, nil)
+				b.ReportMetric(100*p.Savings()/p.CostBefore, "%saved")
+			}
+		})
+	}
+}
+
+// BenchmarkWhatIf is what it takes to look at each node once, a node.
+func BenchmarkWhatIf(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		in := halfFull(nodes)
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			f := observe(b, in, &disruption.Options{MinimumScore: 1e9})
+			looks := 0
+			for b.Loop() {
+				c, err := f.Consolidate(b.Context(), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				looks = c.Stats.WhatIfs
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(max(looks, 1)), "ns/whatif")
+			b.ReportMetric(float64(looks), "whatifs")
+		})
+	}
+}

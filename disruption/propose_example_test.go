@@ -1,0 +1,89 @@
+package disruption_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// wasteful is a cluster of three nodes that two smaller ones could do for.
+func wasteful() disruption.Input {
+	_, medium, large, all := sizes()
+	return fleetOf(all,
+		machine("n1", "default", large, load("api", 2500), load("db", 1200)),
+		machine("n2", "default", medium, load("web", 3500)),
+		machine("n3", "default", medium, load("cache", 200)))
+}
+
+func ExamplePropose() {
+	p, err := disruption.Propose(context.Background(), noon, wasteful(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(p.Actions)
+	show(p.Blocked)
+	fmt.Printf("%.2f USD/h now, %.2f then, %.2f less\n", p.CostBefore, p.CostAfter, p.Savings())
+	// Output:
+	// Replace n1 (Underutilized): it costs 0.4 USD/h; there is room for 2 pods on 1 other node
+	// Consolidation of n2: no cheaper place for its pods: the cheapest that holds what finds no room elsewhere is medium/a/on-demand at 0.2 USD/h, and it costs 0.2 USD/h
+	// Consolidation of n3: Pod "shop/api" is about to come here
+	// 0.80 USD/h now, 0.40 then, 0.40 less
+}
+
+func ExampleFleet_Consolidate() {
+	f := look(wasteful(), nil)
+	c, err := f.Consolidate(context.Background(), f.Actions().Actions)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, a := range c.Actions {
+		for _, m := range a.Moves {
+			fmt.Println(m.Pod.Name, "from", m.From, "to", m.Node, m.Replacement)
+		}
+	}
+	// Output:
+	// api from n1 to n3 -1
+	// db from n1 to n3 -1
+}
+
+func ExampleFleet_Simulate() {
+	in := wasteful()
+	in.Nodes = in.Nodes[:1]
+	in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "ImageDrift"}}
+	f := look(in, nil)
+	drift := f.Drift()
+	fmt.Println(len(drift.Actions[0].Replacements), "replacements known")
+	r, err := f.Simulate(context.Background(), drift.Actions)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range r.Actions[0].Replacements {
+		fmt.Println(n.Options[0].Key(), len(n.Pods), "pods")
+	}
+	// Output:
+	// 0 replacements known
+	// medium/a/on-demand 2 pods
+}
+
+func ExampleConfirm() {
+	p, _ := disruption.Propose(context.Background(), noon, wasteful(), nil)
+	// A quarter of a minute later another pod has come.
+	fresh := wasteful()
+	fresh.Nodes[2].Pods = append(fresh.Nodes[2].Pods, load("late", 3000))
+	for _, a := range p.Actions {
+		objections, err := disruption.Confirm(context.Background(), noon.Add(15*time.Second), fresh, a, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		show(objections)
+	}
+	// Output:
+	// Destination: Node "n3" has no room left for Pod "shop/api": no other place for Pod "shop/api": there is no NodePool to launch a node from; of 2 existing nodes, 2 have too little room
+}

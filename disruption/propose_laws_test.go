@@ -1,0 +1,268 @@
+package disruption_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// cluster is a random cluster of two pools, one tainted, in three zones, on
+// demand and spot, with pods that spread over zones, that keep apart, that ask
+// for a zone, and with budgets of all kinds.
+func (m *maker) cluster(most int) disruption.Input {
+	var types []*cloudprovider.InstanceType
+	for i, cpu := range []int64{2, 4, 8, 16} {
+		price := float64(cpu) * (0.04 + 0.02*m.Float64())
+		var offerings []cloudprovider.Offering
+		for _, zone := range []string{"a", "b", "c"} {
+			offerings = append(offerings, onDemand(zone, price), spot(zone, price*(0.3+0.4*m.Float64())))
+		}
+		types = append(types, sizedType(fmt.Sprintf("t%d", i), cpu, price, offerings...))
+	}
+	in := fleetOf(types)
+	taint := corev1.Taint{Key: "team", Value: "x", Effect: corev1.TaintEffectNoSchedule}
+	in.NodePools = append(in.NodePools, newPool("tainted", func(p *v1.NodePool) { p.Spec.Template.Spec.Taints = []corev1.Taint{taint} }))
+	in.InstanceTypes["tainted"] = types
+	for _, p := range in.NodePools {
+		if m.chance(50) {
+			budgetOf(pick(m, "1", "2", "30%", "100%"))(p)
+		}
+		if m.chance(20) {
+			p.Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyBalanced
+		}
+	}
+	next := 0
+	for i := range 2 + m.IntN(most) {
+		in.Nodes = append(in.Nodes, m.host(fmt.Sprintf("n%02d", i), pick(m, "default", "default", "tainted"), pick(m, types...), taint, &next))
+	}
+	for _, app := range []string{"web", "api", "db"} {
+		if m.chance(40) {
+			in.PodDisruptionBudgets = append(in.PodDisruptionBudgets, newPDB(app, int32(m.IntN(3)+m.IntN(2))))
+			in.PodDisruptionBudgets[len(in.PodDisruptionBudgets)-1].Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+		}
+	}
+	if m.chance(30) {
+		in.Pods = append(in.Pods, load("waiting", 1500))
+	}
+	return in
+}
+
+// host is a node with pods that may run on it.
+func (m *maker) host(name, pool string, t *cloudprovider.InstanceType, taint corev1.Taint, next *int) provisioning.Node {
+	zone := pick(m, "a", "b", "c")
+	n := with(machine(name, pool, t), withLabel(corev1.LabelTopologyZone, zone),
+		withLabel(v1.CapacityTypeLabelKey, pick(m, v1.CapacityTypeOnDemand, v1.CapacityTypeSpot)))
+	var tolerations []corev1.Toleration
+	if pool == "tainted" {
+		n.Node.Spec.Taints = []corev1.Taint{taint}
+		tolerations = []corev1.Toleration{{Key: "team", Operator: corev1.TolerationOpExists}}
+	}
+	free := t.Capacity.Get(corev1.ResourceCPU)
+	apart := map[string]bool{}
+	for range m.IntN(6) {
+		size := 100 * (1 + m.Int64N(20))
+		app := pick(m, "web", "api", "db")
+		if size > free {
+			continue
+		}
+		*next++
+		p := load(fmt.Sprintf("%s-%d", app, *next), size)
+		p.Labels = map[string]string{"app": app}
+		p.Spec.NodeName, p.Spec.Tolerations = name, tolerations
+		selector := &metav1.LabelSelector{MatchLabels: p.Labels}
+		switch {
+		case m.chance(15):
+			p.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: zone}
+		case m.chance(10) && !apart[app]:
+			apart[app] = true
+			p.Labels = map[string]string{"app": app, "apart": app}
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+				TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"apart": app}}}}}}
+		case m.chance(15):
+			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selector}}
+		}
+		free -= size
+		n.Pods = append(n.Pods, p)
+	}
+	return n
+}
+
+// mustHold checks a proposal by itself: places for pods, money and budgets.
+func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
+	t.Helper()
+	nodes := map[string]provisioning.Node{}
+	used := map[string]int64{}
+	for _, n := range in.Nodes {
+		nodes[n.Name()] = n
+		for _, pod := range n.Pods {
+			used[n.Name()] += pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+		}
+	}
+	gone := map[string]bool{}
+	perPool := map[string]int{}
+	for _, a := range p.Actions {
+		for _, target := range a.Targets {
+			require.False(t, gone[target.Node], "%s goes twice", target.Node)
+			gone[target.Node] = true
+			perPool[target.NodePool]++
+		}
+	}
+	for _, a := range p.Actions {
+		if !a.Simulated {
+			continue
+		}
+		if a.Reason == disruption.Underutilized {
+			require.Positive(t, a.Savings, a)
+		}
+		moved := map[string]bool{}
+		load := make([]int64, len(a.Replacements))
+		for _, move := range a.Moves {
+			moved[move.Pod.Name] = true
+			cpu := move.Pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
+			if move.Node == "" {
+				load[move.Replacement] += cpu
+				continue
+			}
+			require.False(t, gone[move.Node], "%s goes to %s, which goes", move.Pod.Name, move.Node)
+			n := nodes[move.Node]
+			used[move.Node] += cpu
+			for key, value := range move.Pod.Spec.NodeSelector {
+				require.Equal(t, value, n.Node.Labels[key], "%s on %s", move.Pod.Name, move.Node)
+			}
+			require.True(t, len(n.Node.Spec.Taints) == 0 || len(move.Pod.Spec.Tolerations) > 0, "%s on %s", move.Pod.Name, move.Node)
+		}
+		for _, target := range a.Targets {
+			for _, pod := range nodes[target.Node].Pods {
+				require.True(t, moved[pod.Name], "%s of %s has no place", pod.Name, target.Node)
+			}
+		}
+		for i, n := range a.Replacements {
+			for _, o := range n.Options {
+				require.LessOrEqual(t, load[i], o.InstanceType.Capacity.Get(corev1.ResourceCPU))
+			}
+		}
+	}
+	for name, cpu := range used {
+		require.LessOrEqual(t, cpu, nodes[name].Node.Status.Allocatable.Cpu().MilliValue(), "%s is overfull", name)
+	}
+	for _, pool := range in.NodePools {
+		for _, b := range pool.Spec.Disruption.Budgets {
+			most := map[string]int{"1": 1, "2": 2}[b.Nodes]
+			if most > 0 {
+				require.LessOrEqual(t, perPool[pool.Name], most)
+			}
+		}
+	}
+}
+
+func TestProposalsComeToRest(t *testing.T) {
+	n := 40
+	if testing.Short() {
+		n = 4
+	}
+	saved := 0
+	for seed := range n {
+		in := newMaker(uint64(1000 + seed)).cluster(14)
+		var before float64
+		rest := quiet(t, in, anySaving(), func(in disruption.Input, p *disruption.Proposal) {
+			mustHold(t, in, p)
+			require.LessOrEqual(t, p.CostAfter, p.CostBefore+1e-9)
+			if before != 0 {
+				require.LessOrEqual(t, p.CostBefore, before+1e-9, "seed %d", seed)
+			}
+			before = p.CostBefore
+			if p.CostAfter < p.CostBefore {
+				saved++
+			}
+		})
+		again, err := disruption.Propose(t.Context(), noon.Add(300*time.Hour), rest, anySaving())
+		require.NoError(t, err)
+		require.Empty(t, again.Actions, "seed %d: a second run finds nothing", seed)
+	}
+	require.Greater(t, saved, n/4, "the clusters are such that something can be saved")
+}
+
+// text is a proposal as bytes.
+func text(t testing.TB, p *disruption.Proposal) string {
+	t.Helper()
+	type brief struct {
+		Actions []disruption.Action
+		Names   []string
+		Waiting []string
+		Blocked []disruption.Blocked
+		Next    time.Time
+		Costs   []float64
+		Stats   disruption.SearchStats
+	}
+	b := brief{Blocked: p.Blocked, Next: p.Next, Costs: []float64{p.CostBefore, p.CostAfter}, Stats: p.Stats, Names: deeds(p.Actions)}
+	for _, w := range p.Waiting {
+		b.Waiting = append(b.Waiting, w.Action.String()+w.Why)
+	}
+	for _, a := range p.Actions {
+		for _, m := range a.Moves {
+			b.Names = append(b.Names, fmt.Sprint(m.Pod.Name, m.From, m.Node, m.Replacement))
+		}
+		a.Replacements, a.Moves = nil, nil
+		b.Actions = append(b.Actions, a)
+	}
+	out, err := json.Marshal(b)
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestProposalsDoNotDependOnOrder(t *testing.T) {
+	n := 60
+	if testing.Short() {
+		n = 8
+	}
+	for seed := range n {
+		m := newMaker(uint64(seed))
+		in := m.cluster(20)
+		want := text(t, propose(t, in, nil))
+		require.Equal(t, want, text(t, propose(t, m.shuffle(in), nil)), "seed %d", seed)
+	}
+}
+
+func TestProposeTakesAnyInput(t *testing.T) {
+	n := rounds / 4
+	if testing.Short() {
+		n = 20
+	}
+	for seed := range n {
+		m := newMaker(uint64(seed))
+		in, opts := m.input()
+		if m.chance(30) {
+			m.spoil(&in)
+		}
+		before, err := json.Marshal(in.Nodes)
+		require.NoError(t, err)
+		p, err := disruption.Propose(t.Context(), noon, in, opts)
+		require.NoError(t, err)
+		after, err := json.Marshal(in.Nodes)
+		require.NoError(t, err)
+		require.Equal(t, string(before), string(after), "the input stays as it is")
+		for _, a := range p.Actions {
+			_, err := disruption.Confirm(t.Context(), noon, in, a, opts)
+			require.NoError(t, err)
+		}
+		require.Equal(t, text(t, p), text(t, must(disruption.Propose(t.Context(), noon, m.shuffle(in), opts))), "seed %d", seed)
+	}
+}
+
+func must(p *disruption.Proposal, err error) *disruption.Proposal {
+	if err != nil {
+		panic(err)
+	}
+	return p
+}

@@ -1,0 +1,307 @@
+package disruption_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Three sizes at proportional prices: what saves is room that nobody uses.
+func sizes() (small, medium, large *cloudprovider.InstanceType, all []*cloudprovider.InstanceType) {
+	small, medium, large = sizedType("small", 2, 0.1), sizedType("medium", 4, 0.2), sizedType("large", 8, 0.4)
+	return small, medium, large, []*cloudprovider.InstanceType{small, medium, large}
+}
+
+func TestConsolidation(t *testing.T) {
+	small, medium, large, all := sizes()
+	tests := []struct {
+		name  string
+		nodes func() []provisioning.Node
+		want  []string
+	}{
+		{"a pod that fits elsewhere lets its node go", func() []provisioning.Node {
+			return []provisioning.Node{machine("n1", "default", medium, load("a", 3000)), machine("n2", "default", small, load("b", 500))}
+		}, []string{"Underutilized n2 ->  saves 0.100"}},
+		{"a node that is too large is replaced by a smaller one", func() []provisioning.Node {
+			return []provisioning.Node{machine("n1", "default", large, load("a", 1500))}
+		}, []string{"Underutilized n1 -> small saves 0.300"}},
+		{"two nodes become one", func() []provisioning.Node {
+			return []provisioning.Node{machine("n1", "default", large, load("a", 3500)), machine("n2", "default", large, load("b", 4600))}
+		}, []string{"Underutilized n1 -> medium saves 0.200"}},
+		{"one node becomes two, which Karpenter never tries", func() []provisioning.Node {
+			odd := sizedType("large", 8, 0.4)
+			return []provisioning.Node{machine("n1", "default", odd, load("a", 3000), load("b", 1500), load("c", 500))}
+		}, []string{"Underutilized n1 -> medium+small saves 0.100"}},
+		{"three nodes become two", func() []provisioning.Node {
+			return []provisioning.Node{
+				machine("n1", "default", medium, load("a", 1900), load("a2", 1200)),
+				machine("n2", "default", medium, load("b", 1900), load("b2", 1200)),
+				machine("n3", "default", medium, load("c", 1900)),
+			}
+		}, []string{"Underutilized n3 -> small saves 0.100"}},
+		{"a full node stays", func() []provisioning.Node {
+			return []provisioning.Node{machine("n1", "default", small, load("a", 1800))}
+		}, []string{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := fleetOf(all, tt.nodes()...)
+			p := propose(t, in, anySaving())
+			require.NoError(t, p.Faults)
+			require.Equal(t, tt.want, deeds(p.Actions), "%v", p.Blocked)
+			for _, a := range p.Actions {
+				require.True(t, a.Simulated)
+				require.NotEmpty(t, a.Moves)
+				require.NotEmpty(t, a.Detail)
+			}
+			require.InDelta(t, p.CostBefore-p.Savings(), p.CostAfter, 1e-9)
+		})
+	}
+}
+
+func TestWhyNodesAreLeftAlone(t *testing.T) {
+	small, medium, large, all := sizes()
+	half := func(name string) provisioning.Node { return machine(name, "default", medium, load(name+"-pod", 1000)) }
+	tests := []struct {
+		name string
+		edit func(in *disruption.Input, o *disruption.Options)
+		want []string
+	}{
+		{"nothing is cheaper", func(in *disruption.Input, _ *disruption.Options) {
+			in.Nodes = []provisioning.Node{machine("n1", "default", small, load("a", 1500))}
+		}, []string{"n1 NotCheaper"}},
+		{"a pod has no other place", func(in *disruption.Input, _ *disruption.Options) {
+			in.Nodes[0].Pods[0].Spec.NodeSelector = map[string]string{corev1.LabelHostname: "n1"}
+		}, []string{"n1 Unplaced"}},
+		{"the price is not known", func(in *disruption.Input, o *disruption.Options) {
+			o.TolerateDrift = []string{disruption.InstanceTypeNotFound}
+			in.Nodes[0] = with(in.Nodes[0], withLabel(corev1.LabelTopologyZone, "z"))
+		}, []string{"n1 PriceUnknown"}},
+		{"too young", func(_ *disruption.Input, o *disruption.Options) { o.MinimumAge = 49 * time.Hour }, []string{"n1 Young"}},
+		{"the saving is below a sum", func(_ *disruption.Input, o *disruption.Options) { o.MinimumSaving = 0.11 }, []string{"n1 SavingTooSmall"}},
+		{"the saving is below a share", func(_ *disruption.Input, o *disruption.Options) { o.MinimumShare = 0.51 }, []string{"n1 SavingTooSmall"}},
+		{"the saving is below what evictions are worth", func(_ *disruption.Input, o *disruption.Options) { o.DisruptionPrice = 0.051 },
+			[]string{"n1 SavingTooSmall"}},
+		{"the saving scores too low", func(_ *disruption.Input, o *disruption.Options) { o.MinimumScore = 0.51 }, []string{"n1 SavingTooSmall"}},
+		{"the cheaper type ran dry lately", func(in *disruption.Input, _ *disruption.Options) {
+			in.Shortages = []disruption.Shortage{{At: noon.Add(-time.Minute), Offering: cloudprovider.OfferingKey{
+				InstanceType: "small", Zone: "a", CapacityType: v1.CapacityTypeOnDemand}}}
+		}, []string{"n1 NotCheaper"}},
+		{"nothing is launched", func(_ *disruption.Input, o *disruption.Options) { o.NoReplacements = true }, []string{"n1 Unplaced"}},
+		{"the policy asks for balance", func(in *disruption.Input, o *disruption.Options) {
+			in.NodePools[0].Spec.Disruption.ConsolidationPolicy, o.BalancedThreshold = v1.ConsolidationPolicyBalanced, 0.51
+		}, []string{"n1 Balanced"}},
+		{"the budget is spent", func(in *disruption.Input, _ *disruption.Options) { budgetOf("0")(in.NodePools[0]) }, []string{"n1 Budget"}},
+		{"there are no steps", func(_ *disruption.Input, o *disruption.Options) { o.MaxSteps = -1 }, []string{"n1 NotSearched"}},
+		{"a pending pod is about to come", func(in *disruption.Input, _ *disruption.Options) { in.Pods = []*corev1.Pod{load("p", 3000)} },
+			[]string{"n1 Promised"}},
+		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
+			in.Pods = []*corev1.Pod{load("twice", 5), load("twice", 5)}
+		}, []string{"n1 NotSimulated"}},
+		{"the policy is WhenEmpty", func(in *disruption.Input, _ *disruption.Options) {
+			in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+		}, []string{"n1 PolicyWhenEmpty"}},
+		{"consolidateAfter is Never", func(in *disruption.Input, _ *disruption.Options) {
+			in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NillableDuration{Raw: []byte("Never")}
+		}, []string{"n1 ConsolidationOff"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in, o := fleetOf(all, half("n1")), anySaving()
+			tt.edit(&in, o)
+			p := propose(t, in, o)
+			require.Empty(t, p.Actions)
+			require.Equal(t, tt.want, why(p), "%v", p.Blocked)
+		})
+	}
+	t.Run("without any of that it goes", func(t *testing.T) {
+		require.Equal(t, []string{"Underutilized n1 -> small saves 0.100"}, deeds(propose(t, fleetOf(all, half("n1")), nil).Actions))
+	})
+	_ = large
+}
+
+func TestReasonsHaveNumbers(t *testing.T) {
+	small, _, _, all := sizes()
+	p := propose(t, fleetOf(all, machine("n1", "default", small, load("a", 1500))), anySaving())
+	require.Len(t, p.Blocked, 1+0)
+	require.Equal(t, "no cheaper place for its pods: the cheapest that holds what finds no room elsewhere is small/a/on-demand at 0.1 USD/h, and it costs 0.1 USD/h",
+		p.Blocked[0].Detail)
+}
+
+func TestPodsGoOnlyWhereTheyMay(t *testing.T) {
+	small, medium, _, all := sizes()
+	tests := []struct {
+		name string
+		edit func(in *disruption.Input)
+	}{
+		{"not to a node that others have come to lately", func(in *disruption.Input) {
+			in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(time.Hour)
+			in.PodEvents = map[string]time.Time{"n1": noon.Add(-time.Minute), "n2": noon.Add(-2 * time.Hour)}
+		}},
+		{"not to a node that is not ready for pods", func(in *disruption.Input) {
+			delete(in.Nodes[0].Node.Labels, v1.NodeInitializedLabelKey)
+			setCondition(in.Nodes[0].NodeClaim, v1.ConditionTypeInitialized, metav1.ConditionFalse, noon)
+		}},
+		{"not to a node that is being deleted", func(in *disruption.Input) {
+			in.Nodes[0].NodeClaim.DeletionTimestamp = ptr(at(0))
+			in.Nodes[0].Pods = nil
+		}},
+		{"not to a node that is dealt with", func(in *disruption.Input) {
+			in.Underway = map[string]disruption.Reason{"n1": disruption.Empty}
+			in.Nodes[0].Pods = nil
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			in := fleetOf(all, machine("n1", "default", medium, load("a", 3000)), machine("n2", "default", small, load("b", 900)))
+			require.Equal(t, []string{"Underutilized n2 ->  saves 0.100"}, deeds(propose(t, in, anySaving()).Actions))
+			tt.edit(&in)
+			p := propose(t, in, anySaving())
+			require.Empty(t, p.Actions, "%v", deeds(p.Actions))
+			require.Contains(t, why(p), "n2 NotCheaper")
+		})
+	}
+}
+
+func TestSpotToSpotNeedsTypesToChooseFrom(t *testing.T) {
+	big := sizedType("big", 8, 0, spot("a", 1))
+	for _, tt := range []struct {
+		cheaper, floor int
+		off            bool
+		want           []string
+	}{
+		{cheaper: 14, want: []string{}},
+		{cheaper: 15, want: []string{"Underutilized n1 -> t00 saves 0.900"}},
+		{cheaper: 16, want: []string{"Underutilized n1 -> t00 saves 0.900"}},
+		{cheaper: 3, floor: 3, want: []string{"Underutilized n1 -> t00 saves 0.900"}},
+		{cheaper: 1, floor: -1, want: []string{"Underutilized n1 -> t00 saves 0.900"}},
+		{cheaper: 20, off: true, want: []string{}},
+	} {
+		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
+			types := []*cloudprovider.InstanceType{big}
+			for i := range tt.cheaper {
+				types = append(types, sizedType(fmt.Sprintf("t%02d", i), 2, 0, spot("a", 0.1+float64(i)/1000)))
+			}
+			n := with(machine("n1", "default", big, load("a", 1000)), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
+			p := propose(t, fleetOf(types, n), &disruption.Options{MinimumScore: -1, SpotFloor: tt.floor, NoSpotToSpot: tt.off})
+			require.Equal(t, tt.want, deeds(p.Actions), "%v", p.Blocked)
+			if len(tt.want) == 0 {
+				require.Equal(t, []string{"n1 SpotToSpot"}, why(p))
+				return
+			}
+			if tt.floor == 0 {
+				require.Len(t, p.Actions[0].Replacements[0].Options, 15)
+			}
+		})
+	}
+}
+
+func TestOnlyCheaperOptionsAreKept(t *testing.T) {
+	mixed := sizedType("mixed", 4, 0, onDemand("a", 0.3), onDemand("b", 0.5), spot("a", 0.1))
+	tiny := sizedType("tiny", 2, 0, onDemand("a", 0.2), onDemand("b", 0.4), spot("b", 0.39))
+	source := sizedType("source", 8, 0.4)
+	in := fleetOf([]*cloudprovider.InstanceType{mixed, tiny, source}, machine("n1", "default", source, load("a", 1500)))
+	p := propose(t, in, anySaving())
+	require.Len(t, p.Actions, 1)
+	var got []string
+	for _, o := range p.Actions[0].Replacements[0].Options {
+		got = append(got, fmt.Sprintf("%s %.2f", o.Key(), o.Offering.Price))
+	}
+	require.Equal(t, []string{"mixed/a/spot 0.10", "tiny/a/on-demand 0.20", "mixed/a/on-demand 0.30", "tiny/b/spot 0.39"}, got)
+}
+
+// The examples of Karpenter's filter: what goes is not launched again.
+func TestWhatGoesIsNotLaunchedAgain(t *testing.T) {
+	medium := sizedType("medium", 4, 0.2)
+	in := fleetOf([]*cloudprovider.InstanceType{medium},
+		machine("n1", "default", medium, load("a", 2500)), machine("n2", "default", medium, load("b", 2500)))
+	p := propose(t, in, anySaving())
+	require.Empty(t, deeds(p.Actions))
+}
+
+func TestBudgetsBoundWhatBegins(t *testing.T) {
+	_, medium, _, all := sizes()
+	var nodes []provisioning.Node
+	for i := range 12 {
+		nodes = append(nodes, machine(fmt.Sprintf("n%02d", i), "default", medium, load(fmt.Sprintf("p%02d", i), 300)))
+	}
+	in := fleetOf(all, nodes...)
+	budgetOf("3")(in.NodePools[0])
+	p := propose(t, in, anySaving())
+	gone := 0
+	for _, a := range p.Actions {
+		gone += len(a.Targets)
+	}
+	require.Positive(t, gone)
+	require.LessOrEqual(t, gone, 3)
+	require.Contains(t, fmt.Sprint(why(p)), "Budget")
+}
+
+func TestDriftedNodesAreReplacedByWhatTheirPodsNeed(t *testing.T) {
+	small, _, large, all := sizes()
+	drift := map[string]cloudprovider.Drift{"n1-claim": {Reason: "ImageDrift"}}
+	in := fleetOf(all, machine("n1", "default", large, load("a", 1500), load("b", 1500)), machine("n2", "default", small, load("c", 1000)))
+	in.Drift = drift
+	in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n1 -> medium saves 0.200"}, deeds(p.Actions), "%v", p.Blocked)
+	require.Len(t, p.Actions[0].Moves, 2)
+
+	in.InstanceTypes["default"] = all[:1]
+	in.Nodes[0].Pods = append(in.Nodes[0].Pods, load("huge", 5000))
+	p = propose(t, in, nil)
+	require.Empty(t, p.Actions)
+	require.Equal(t, disruption.RuleUnplaced, lastOf(p.Blocked, disruption.MethodDrift).Rule)
+}
+
+func lastOf(list []disruption.Blocked, m disruption.Method) disruption.Blocked {
+	var out disruption.Blocked
+	for _, b := range list {
+		if b.Method == m {
+			out = b
+		}
+	}
+	return out
+}
+
+func TestEachDriftedNodeHasReplacementsOfItsOwn(t *testing.T) {
+	_, medium, _, all := sizes()
+	in := fleetOf(all)
+	in.Drift = map[string]cloudprovider.Drift{}
+	for i := range 4 {
+		name := fmt.Sprintf("n%d", i)
+		in.Nodes = append(in.Nodes, machine(name, "default", medium, load(name+"-a", 900), load(name+"-b", 900)))
+		in.Drift[name+"-claim"] = cloudprovider.Drift{Reason: "ImageDrift"}
+	}
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Drifted n0 -> small saves 0.100", "Drifted n1 -> small saves 0.100",
+		"Drifted n2 -> small saves 0.100", "Drifted n3 -> small saves 0.100"}, deeds(p.Actions), "%v", p.Blocked)
+}
+
+func TestContextEndsTheSearch(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	p, err := disruption.Propose(ctx, noon, disruption.Input{}, nil)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Nil(t, p)
+	_, err = disruption.Confirm(ctx, noon, disruption.Input{}, disruption.Action{}, nil)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestFaultsAreInTheProposal(t *testing.T) {
+	_, _, large, all := sizes()
+	in := fleetOf(all, machine("n1", "default", large, load("a", 1500)), machine("n2", "default", large), machine("n2", "default", large))
+	p := propose(t, in, anySaving())
+	require.ErrorContains(t, p.Faults, "listed twice")
+	require.Equal(t, []string{"Underutilized n1 -> small saves 0.300"}, deeds(p.Actions), "what is at fault is left alone")
+}

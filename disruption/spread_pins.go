@@ -1,0 +1,177 @@
+package disruption
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// pinned is the fleet with pods kept in the domains that they are spread over.
+func (f *Fleet) pinned() *Fleet {
+	pinned := *f
+	pinned.pinSpread = true
+	return &pinned
+}
+
+// pinSpread keeps each pod in its domain of a topology spread that must hold,
+// other than by node. What is found for many nodes is carried out in parts, and
+// by itself each part must hold too: were pods of a workload to change places
+// between zones, one part would lean on what another does. In its own domain a
+// pod may always come back, whatever becomes of the others.
+//
+// That holds where the skew is no more than allowed as things are. A pod in a
+// domain that has too many is left free, or it could not be moved at all.
+func (w *world) pinSpread() {
+	c := newSpreadCensus(w)
+	for i := range w.in.Nodes {
+		n := &w.in.Nodes[i]
+		if n.Node == nil || w.leaving[n.Name()] {
+			continue
+		}
+		var pods []*corev1.Pod
+		for k, p := range n.Pods {
+			held := c.pins(p, n.Node)
+			if held == nil {
+				continue
+			}
+			if pods == nil {
+				pods = slices.Clone(n.Pods)
+			}
+			pods[k] = withNodeSelector(p, held)
+		}
+		if pods != nil {
+			n.Pods = pods
+		}
+	}
+}
+
+// withNodeSelector is a pod that asks for more labels of its node.
+func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
+	out := *p
+	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
+	for key, value := range p.Spec.NodeSelector { // by key: the order does not matter
+		out.Spec.NodeSelector[key] = value
+	}
+	for key, value := range more {
+		out.Spec.NodeSelector[key] = value
+	}
+	return &out
+}
+
+// spreadCensus counts pods by domain.
+type spreadCensus struct {
+	nodes   []*corev1.Node
+	inSpace map[string][]countedPod // by namespace
+	known   map[spreadKey]map[string]int
+}
+
+type countedPod struct {
+	labels labels.Set
+	node   *corev1.Node
+}
+
+// spreadKey tells the constraints of workloads apart: pods of one controller have
+// the same.
+type spreadKey struct {
+	namespace, owner, hash string
+	index                  int
+}
+
+func newSpreadCensus(w *world) *spreadCensus {
+	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[spreadKey]map[string]int{}}
+	for _, n := range w.in.Nodes {
+		if n.Node == nil {
+			continue
+		}
+		if !w.leaving[n.Name()] {
+			c.nodes = append(c.nodes, n.Node)
+		}
+		for _, p := range n.Pods {
+			if p != nil && p.DeletionTimestamp.IsZero() && !finished(p) {
+				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], countedPod{labels.Set(p.Labels), n.Node})
+			}
+		}
+	}
+	return c
+}
+
+// pins are the labels of its node that a pod must keep, nil if there are none.
+func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string {
+	if p == nil {
+		return nil
+	}
+	var out map[string]string
+	for i := range p.Spec.TopologySpreadConstraints {
+		t := &p.Spec.TopologySpreadConstraints[i]
+		domain, found := node.Labels[t.TopologyKey]
+		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname || !found {
+			continue
+		}
+		counts := c.counts(p, i)
+		least := counts[domain]
+		for _, n := range counts {
+			least = min(least, n)
+		}
+		if counts[domain]-least > int(t.MaxSkew) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[t.TopologyKey] = domain
+	}
+	return out
+}
+
+// counts are the pods that a constraint of a pod counts, by domain that the pod
+// may be in.
+func (c *spreadCensus) counts(p *corev1.Pod, index int) map[string]int {
+	key := spreadKey{namespace: p.Namespace, owner: p.Name, hash: p.Labels["pod-template-hash"], index: index}
+	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
+		key.owner = owner.Kind + "/" + owner.Name
+	}
+	if known, found := c.known[key]; found {
+		return known
+	}
+	t := &p.Spec.TopologySpreadConstraints[index]
+	counts := map[string]int{}
+	affinity := nodeaffinity.GetRequiredNodeAffinity(p)
+	for _, n := range c.nodes {
+		domain, found := n.Labels[t.TopologyKey]
+		if !found {
+			continue
+		}
+		if _, known := counts[domain]; known {
+			continue
+		}
+		if ok, err := affinity.Match(n); ok && err == nil {
+			counts[domain] = 0
+		}
+	}
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	for _, other := range c.inSpace[p.Namespace] {
+		domain, found := other.node.Labels[t.TopologyKey]
+		if _, eligible := counts[domain]; found && eligible && selector.Matches(other.labels) && sameKeys(t.MatchLabelKeys, p.Labels, other.labels) {
+			counts[domain]++
+		}
+	}
+	c.known[key] = counts
+	return counts
+}
+
+// sameKeys reports whether two pods have the same values of some labels. A label
+// that the first does not have does not count.
+func sameKeys(keys []string, a, b map[string]string) bool {
+	for _, key := range keys {
+		if value, found := a[key]; found && value != b[key] {
+			return false
+		}
+	}
+	return true
+}

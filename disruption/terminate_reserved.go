@@ -1,0 +1,90 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// terminateReserved makes an action that wants to replace a node of a dynamic
+// pool, and found no place for its pods, one that terminates it first: if the
+// options allow that for the reason, the node holds a place in a reservation that
+// is still offered, and all pods that need a place would have one if that place
+// were free. It reports false otherwise.
+//
+// Nothing but reserved capacity is named beside a reservation in that
+// simulation: a launch that could end up elsewhere would have found a place
+// without ending the node.
+func (f *Fleet) terminateReserved(ctx context.Context, a Action) (Action, bool, error) {
+	if !f.mayTerminateFirst(a.Reason) || a.Step != Replace || len(a.Targets) != 1 {
+		return a, false, nil
+	}
+	m := f.byName[a.Targets[0].Node]
+	if m == nil || m.pool == nil || m.pool.static() || !m.pool.ready() || !m.holdsReservation() {
+		return a, false, nil
+	}
+	var opts provisioning.Options
+	if f.opts.Provisioning != nil {
+		opts = *f.opts.Provisioning
+	}
+	opts.Reserved = provisioning.ReservedStrict
+	in := f.in.Input
+	in.InstanceTypes = credited(in.InstanceTypes, m.reservation())
+	problem, err := provisioning.Prepare(in, &opts)
+	if err == nil {
+		problem, err = problem.Without(m.name)
+	}
+	if err != nil {
+		return a, false, nil // faults of the input are reported elsewhere
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return a, false, err
+	}
+	for _, u := range plan.Unplaced {
+		if m.needsPlace(u.Pod) {
+			return a, false, nil
+		}
+	}
+	a.Step, a.StepCause = TerminateFirst, NoReservedCapacity
+	if bound := f.opts.TerminateFirstDrain; a.DrainBound == nil && m.claimBound() == nil && bound >= 0 {
+		a.DrainBound = &bound
+	}
+	return a, true, nil
+}
+
+// mayTerminateFirst reports whether nodes may be terminated first for a reason.
+func (f *Fleet) mayTerminateFirst(r Reason) bool {
+	switch r {
+	case Drifted:
+		return f.opts.TerminateFirstDrift
+	case Unhealthy:
+		return f.opts.TerminateFirstRepair
+	}
+	return false
+}
+
+// holdsReservation reports whether the node has a place in a reservation that is
+// still offered.
+func (m *member) holdsReservation() bool {
+	return m.labels[v1.CapacityTypeLabelKey] == v1.CapacityTypeReserved && m.reservation() != "" && m.offering.Available
+}
+
+// needsPlace reports whether a pod runs on the node and needs another place when
+// that goes. Those that nothing can evict need none before the drain is ended by
+// force.
+func (m *member) needsPlace(pod *corev1.Pod) bool {
+	i := slices.IndexFunc(m.pods, func(p *podView) bool { return p.Namespace == pod.Namespace && p.Name == pod.Name })
+	return i >= 0 && m.pods[i].reschedulable && !m.pods[i].stuck()
+}
+
+// credited is a catalog in which a reservation has one more place.
+func credited(types map[string][]*cloudprovider.InstanceType, reservation string) map[string][]*cloudprovider.InstanceType {
+	a := aftermath{in: Input{Input: provisioning.Input{InstanceTypes: types}}, reserved: map[string]int{reservation: 1}}
+	return a.catalogs()
+}

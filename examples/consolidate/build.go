@@ -1,0 +1,154 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// builder writes proposals down.
+type builder struct{ in disruption.Input }
+
+func newBuilder(in disruption.Input) builder { return builder{in: in} }
+
+func (b builder) report(s settings, p *disruption.Proposal) *report {
+	r := &report{
+		Schema: schema, Now: s.now, Before: stateOf(b.in), Actions: b.actions(b.in, p.Actions), Waiting: []waiting{},
+		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Warnings: []string{},
+		Search: searchCounts{p.Stats.Candidates, p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations},
+	}
+	for _, w := range p.Waiting {
+		r.Waiting = append(r.Waiting, waiting{action: b.action(b.in, w.Action), For: w.For, Why: w.Why, Until: optional(w.Until)})
+	}
+	for _, w := range p.Warnings {
+		r.Warnings = append(r.Warnings, w.Error())
+	}
+	r.leave(p)
+	return r
+}
+
+// leave lists the nodes that a proposal is not about.
+func (r *report) leave(p *disruption.Proposal) {
+	about := map[string]bool{}
+	for _, a := range p.Actions {
+		for _, t := range a.Targets {
+			about[t.Node] = true
+		}
+	}
+	for _, w := range p.Waiting {
+		for _, t := range w.Targets {
+			about[t.Node] = true
+		}
+	}
+	r.LeftAlone = []nodeLeft{}
+	for _, b := range p.Blocked { // sorted by node
+		if about[b.Node] {
+			continue
+		}
+		if n := len(r.LeftAlone); n == 0 || r.LeftAlone[n-1].Node != b.Node {
+			r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: b.Node, NodePool: b.NodePool})
+		}
+		left := &r.LeftAlone[len(r.LeftAlone)-1]
+		left.Reasons = append(left.Reasons, reason{Method: string(b.Method), Rule: string(b.Rule), Object: b.Object, Detail: b.Detail, Until: optional(b.Until)})
+	}
+}
+
+func (b builder) rounds(rounds []round) []roundReport {
+	out := make([]roundReport, 0, len(rounds))
+	for _, r := range rounds {
+		if len(r.proposal.Actions) == 0 {
+			continue
+		}
+		total := stateOf(r.after).Total
+		out = append(out, roundReport{Now: r.now, Actions: b.actions(r.input, r.proposal.Actions), Waiting: len(r.proposal.Waiting),
+			PodsPlaced: r.pending, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
+	}
+	return out
+}
+
+func (b builder) actions(in disruption.Input, list []disruption.Action) []action {
+	out := make([]action, 0, len(list))
+	for _, a := range list {
+		out = append(out, b.action(in, a))
+	}
+	return out
+}
+
+func (b builder) action(in disruption.Input, a disruption.Action) action {
+	out := action{
+		Step: string(a.Step), Reason: string(a.Reason), Cause: a.Cause, StepCause: a.StepCause, Detail: a.Detail, Simulated: a.Simulated,
+		Nodes: []nodeRef{}, Replacements: []replacement{}, Moves: []move{},
+		Savings: rounded(a.Savings), DisruptionCost: rounded(a.DisruptionCost),
+	}
+	for _, t := range a.Targets {
+		ref := refTo(in, t)
+		out.Nodes = append(out.Nodes, ref)
+		if a.Step == disruption.Delete && !a.Simulated {
+			out.Savings = rounded(out.Savings + ref.USDPerHour)
+		}
+	}
+	for i := range a.Replacements {
+		n := &a.Replacements[i]
+		best := n.Options[0]
+		out.Replacements = append(out.Replacements, replacement{NodePool: n.Pool.Name, InstanceType: best.InstanceType.Name, Zone: best.Offering.Zone,
+			CapacityType: best.Offering.CapacityType, USDPerHour: rounded(n.Price()), OptionCount: len(n.Options)})
+	}
+	for _, m := range a.Moves {
+		to := m.Node
+		if m.Replacement >= 0 {
+			to = fmt.Sprintf("replacement-%d", m.Replacement)
+		}
+		out.Moves = append(out.Moves, move{Namespace: m.Pod.Namespace, Name: m.Pod.Name, From: m.From, To: to, workload: workloadOf(m.Pod)})
+	}
+	return out
+}
+
+// refTo says what a node is.
+func refTo(in disruption.Input, t disruption.Target) nodeRef {
+	ref := nodeRef{Node: t.String(), NodePool: t.NodePool}
+	i := slices.IndexFunc(in.Nodes, func(n node) bool { return n.Name() == t.Node })
+	if i < 0 {
+		return ref
+	}
+	labels := labelsOf(in.Nodes[i])
+	ref.InstanceType, ref.Zone, ref.CapacityType = labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone], labels[capacityTypeLabel]
+	price, _ := priceOf(in, in.Nodes[i])
+	ref.USDPerHour = rounded(price)
+	return ref
+}
+
+// workloadOf names what a pod belongs to, with its namespace. A ReplicaSet whose
+// name ends in the hash of its pods stands for a Deployment.
+func workloadOf(pod *corev1.Pod) string {
+	ref := metav1.GetControllerOf(pod)
+	if ref == nil {
+		return pod.Namespace + "/" + pod.Name
+	}
+	name := ref.Name
+	if hash := pod.Labels[appsv1.DefaultDeploymentUniqueLabelKey]; ref.Kind == "ReplicaSet" && hash != "" {
+		name = cmp.Or(strings.TrimSuffix(name, "-"+hash), name)
+	}
+	return pod.Namespace + "/" + name
+}
+
+// optional is nil for an instant that never comes.
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// rounded is an amount to six decimals, so that no noise of the arithmetic is
+// printed.
+func rounded(amount float64) float64 { return math.Round(amount*1e6) / 1e6 }

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// round is a proposal and what came of it.
+type round struct {
+	now      time.Time
+	proposal *disruption.Proposal
+	input    disruption.Input // that the proposal answers
+	after    disruption.Input
+	pending  int // pods that were placed by provisioning afterwards
+}
+
+// maxRounds bounds the rounds. A fleet comes to rest long before.
+const maxRounds = 500
+
+// converge carries proposals out on paper, until one proposes nothing. It
+// returns all rounds, the last of which is the quiet one, the cluster as it is
+// then, and why it stopped.
+//
+// Between two rounds the longest consolidateAfter passes, so that the nodes
+// which pods have come to may be looked at again.
+func converge(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) ([]round, disruption.Input, string, error) {
+	var rounds []round
+	pause := longestPause(in.NodePools)
+	for range maxRounds {
+		p, err := disruption.Propose(ctx, now, in, opts)
+		if err != nil {
+			return nil, in, "", err
+		}
+		r := round{now: now, proposal: p, input: in}
+		if len(p.Actions) == 0 {
+			rounds = append(rounds, r)
+			return rounds, in, quiet(p), nil
+		}
+		if in, err = disruption.After(now, in, p.Actions, opts); err != nil {
+			return nil, in, "", err
+		}
+		if in, r.pending, err = provision(ctx, now, in, opts); err != nil {
+			return nil, in, "", err
+		}
+		r.after = in
+		rounds = append(rounds, r)
+		now = now.Add(pause)
+	}
+	return rounds, in, fmt.Sprintf("stopped after %d rounds", maxRounds), nil
+}
+
+// quiet says why nothing begins.
+func quiet(p *disruption.Proposal) string {
+	if n := len(p.Waiting); n > 0 {
+		return fmt.Sprintf("nothing can begin, and %s", phrase(n, "action waits", "actions wait"))
+	}
+	return "nothing is left to do"
+}
+
+// provision finds places for pods of nodes that were ended without looking for
+// any, such as those that have expired.
+func provision(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) (disruption.Input, int, error) {
+	if len(in.Pods) == 0 {
+		return in, 0, nil
+	}
+	before := len(in.Pods)
+	plan, err := provisioning.Solve(ctx, in.Input, opts.Provisioning)
+	if err != nil {
+		return in, 0, err
+	}
+	in = disruption.AfterPlan(now, in, plan)
+	return in, before - len(in.Pods), nil
+}
+
+// longestPause is the longest consolidateAfter of the pools, and at least a
+// minute.
+func longestPause(pools []*v1.NodePool) time.Duration {
+	longest := time.Minute
+	for _, p := range pools {
+		if d := p.Spec.Disruption.ConsolidateAfter.Duration; d != nil && p.Spec.Replicas == nil {
+			longest = max(longest, *d)
+		}
+	}
+	return longest
+}

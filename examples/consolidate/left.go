@@ -1,0 +1,85 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// leftGroup is nodes that are left alone for the same reason.
+type leftGroup struct {
+	rule    string
+	nodes   []string
+	details []string // distinct, in the order of nodes
+}
+
+// leftAlone lists the nodes that are left alone by what comes first among the
+// reasons, or each with all of its reasons.
+func (t *text) leftAlone(all bool) {
+	left := t.report.LeftAlone
+	if len(left) == 0 {
+		return
+	}
+	t.heading("LEFT ALONE", phrase(len(left), "node", "nodes"))
+	if all {
+		for _, n := range left {
+			t.fill("  ", n.Node, plain)
+			for _, r := range n.Reasons {
+				t.fill("    "+r.Rule+": ", r.text(), t.style.faint)
+			}
+		}
+		return
+	}
+	for _, g := range groupLeft(left) {
+		t.add(sides("  "+g.rule, phrase(len(g.nodes), "node", "nodes")))
+		const most = 2
+		for i, d := range g.details {
+			if i == most {
+				t.fill("      ", fmt.Sprintf("and %s like it", phrase(len(g.details)-most, "reason", "reasons")), t.style.faint)
+				break
+			}
+			t.fill("      ", d, t.style.faint)
+		}
+		t.fill("      ", listed(g.nodes, 10), plain)
+	}
+	t.fill("  ", "-all lists every node with all that speaks for leaving it.", t.style.faint)
+}
+
+func (r reason) text() string {
+	if r.Method == "" {
+		return r.Detail
+	}
+	return r.Detail + " [" + r.Method + "]"
+}
+
+// groupLeft groups nodes by their main reason, the largest group first.
+func groupLeft(left []nodeLeft) []leftGroup {
+	var groups []leftGroup
+	for _, n := range left {
+		main := n.main()
+		i := slices.IndexFunc(groups, func(g leftGroup) bool { return g.rule == main.Rule })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, leftGroup{rule: main.Rule})
+		}
+		g := &groups[i]
+		g.nodes = append(g.nodes, n.Node)
+		detail := strings.ReplaceAll(main.Detail, n.Node, "the node")
+		if !slices.Contains(g.details, detail) {
+			g.details = append(g.details, detail)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b leftGroup) int {
+		return cmp.Or(cmp.Compare(len(b.nodes), len(a.nodes)), strings.Compare(a.rule, b.rule))
+	})
+	return groups
+}
+
+// main is what keeps consolidation from the node, if anything does, as that is
+// what most nodes are left alone by. A node that is merely not empty, not
+// drifted or healthy has no reason to be removed.
+func (n nodeLeft) main() reason {
+	i := slices.IndexFunc(n.Reasons, func(r reason) bool { return r.Method == "Consolidation" })
+	return n.Reasons[max(i, 0)]
+}

@@ -1,0 +1,23 @@
+// Command consolidate says which nodes of a cluster to remove or replace, what
+// that saves, where the pods go, and why every other node is left alone. The
+// cluster is written down in manifests: it needs neither a cloud nor a cluster.
+//
+//	consolidate                        look at the sample of 60 nodes
+//	consolidate -converge              carry proposals out until none is left
+//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,namespaces,pdb,\
+//	    replicasets,statefulsets,pvc,pv,storageclasses,csinodes -A -o yaml |
+//	    consolidate -f -
+//	consolidate -o json                the same for programs
+//
+// Instance types and prices are those of the fake cloud unless -instance-types
+// names a file of others.
+//
+// The exit code is 0 when there is an answer; 1 when something broke; 2 when the
+// input or the flags are wrong.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

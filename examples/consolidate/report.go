@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// schema names the form of the json output. Within v1 fields are added, but none
+// is removed or changes its meaning.
+const schema = "dovetail.consolidate/v1"
+
+// report is what is printed. README.md describes the fields; the text is drawn
+// from them too, so that both say the same.
+type report struct {
+	Schema string    `json:"schema"`
+	Now    time.Time `json:"now"`
+	Before state     `json:"before"`
+	After  state     `json:"after"`
+
+	Actions   []action     `json:"actions"`
+	Waiting   []waiting    `json:"waiting"`
+	LeftAlone []nodeLeft   `json:"leftAlone"`
+	Next      *time.Time   `json:"next,omitempty"`
+	Truncated bool         `json:"truncated"`
+	Unknown   int          `json:"unknownPrices"`
+	Warnings  []string     `json:"warnings"`
+	Search    searchCounts `json:"search"`
+
+	Rounds    []roundReport `json:"rounds,omitempty"`
+	Converged bool          `json:"converged"`
+	Stopped   string        `json:"stopped,omitempty"`
+}
+
+// state is a cluster at one time.
+type state struct {
+	Total   poolState   `json:"total"`
+	Pools   []poolState `json:"pools"`
+	Pending int         `json:"pendingPods"`
+}
+
+// poolState sums up the nodes of a pool. Shares are of the allocatable, asked
+// for by pods that are not of DaemonSets, from 0 to 1.
+type poolState struct {
+	NodePool   string  `json:"nodePool,omitempty"`
+	Nodes      int     `json:"nodes"`
+	USDPerHour float64 `json:"usdPerHour"`
+	CPU        float64 `json:"cpu"`
+	Memory     float64 `json:"memory"`
+}
+
+type action struct {
+	Step           string        `json:"step"`
+	Reason         string        `json:"reason"`
+	Cause          string        `json:"cause,omitempty"`
+	StepCause      string        `json:"stepCause,omitempty"`
+	Detail         string        `json:"detail"`
+	Simulated      bool          `json:"simulated"`
+	Nodes          []nodeRef     `json:"nodes"`
+	Replacements   []replacement `json:"replacements"`
+	Moves          []move        `json:"moves"`
+	Savings        float64       `json:"savingsUSDPerHour"`
+	DisruptionCost float64       `json:"disruptionCost"`
+}
+
+type nodeRef struct {
+	Node         string  `json:"node"`
+	NodePool     string  `json:"nodePool,omitempty"`
+	InstanceType string  `json:"instanceType,omitempty"`
+	Zone         string  `json:"zone,omitempty"`
+	CapacityType string  `json:"capacityType,omitempty"`
+	USDPerHour   float64 `json:"usdPerHour,omitempty"`
+}
+
+// replacement is a node to launch, as its cheapest option.
+type replacement struct {
+	NodePool     string  `json:"nodePool"`
+	InstanceType string  `json:"instanceType"`
+	Zone         string  `json:"zone"`
+	CapacityType string  `json:"capacityType"`
+	USDPerHour   float64 `json:"usdPerHour"`
+	OptionCount  int     `json:"optionCount"`
+}
+
+// move is a pod that changes place. To is a node, or replacement-0 and so on.
+type move struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	From      string `json:"from"`
+	To        string `json:"to"`
+
+	workload string
+}
+
+type waiting struct {
+	action
+	For   string     `json:"for"`
+	Why   string     `json:"why"`
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// nodeLeft is a node that no action is about, and all that speaks for leaving
+// it.
+type nodeLeft struct {
+	Node     string   `json:"node"`
+	NodePool string   `json:"nodePool,omitempty"`
+	Reasons  []reason `json:"reasons"`
+}
+
+type reason struct {
+	Method string     `json:"method,omitempty"`
+	Rule   string     `json:"rule"`
+	Object string     `json:"object,omitempty"`
+	Detail string     `json:"detail"`
+	Until  *time.Time `json:"until,omitempty"`
+}
+
+// searchCounts says how much work it was; the same for the same input.
+type searchCounts struct {
+	Candidates  int `json:"candidates"`
+	Steps       int `json:"steps"`
+	WhatIfs     int `json:"whatIfs"`
+	Simulations int `json:"simulations"`
+}
+
+type roundReport struct {
+	Now        time.Time `json:"now"`
+	Actions    []action  `json:"actions"`
+	Waiting    int       `json:"waiting"`
+	PodsPlaced int       `json:"podsPlaced"`
+	Nodes      int       `json:"nodes"`
+	USDPerHour float64   `json:"usdPerHour"`
+}
+
+// writeJSON prints a report for programs.
+func writeJSON(out io.Writer, r *report) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return err
+	}
+	_, err := out.Write(b.Bytes())
+	return err
+}

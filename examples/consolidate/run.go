@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1 // something broke
+	exitBadInput = 2 // the flags or the input are wrong
+)
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		return exitBadInput
+	}
+	cluster, types, err := readAll(s, stdin)
+	if err != nil {
+		return complain(stderr, err, exitBadInput)
+	}
+	for _, line := range remarks(cluster) {
+		fmt.Fprintln(stderr, "consolidate: "+line)
+	}
+	if s.now, err = instant(s); err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	in, opts := inputFrom(cluster, types), s.options()
+	// What is at fault would be left alone and the rest decided. Here it is a
+	// mistake of whoever wrote the file, who wants to know.
+	if _, err := disruption.Observe(s.now, in, opts); err != nil {
+		return complain(stderr, cluster.Explain(err), exitBadInput)
+	}
+	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
+		return complain(stderr, cluster.Explain(err), exitBadInput)
+	}
+	r, err := answer(context.Background(), s, in, opts)
+	if err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	if err := write(stdout, r, s); err != nil {
+		return complain(stderr, err, exitFailed)
+	}
+	return exitOK
+}
+
+// complain writes an error as this program's.
+func complain(stderr io.Writer, err error, code int) int {
+	return command.Complain(stderr, "consolidate", err, code)
+}
+
+// instant is when to decide: what the flag says, the instant of the sample, or
+// the present.
+func instant(s settings) (time.Time, error) {
+	switch {
+	case !s.now.IsZero():
+		return s.now.UTC(), nil
+	case len(s.files) == 0:
+		return time.Parse(time.RFC3339, sampleNow)
+	}
+	return time.Now().UTC().Truncate(time.Second), nil
+}
+
+// answer makes the report.
+func answer(ctx context.Context, s settings, in disruption.Input, opts *disruption.Options) (*report, error) {
+	p, err := disruption.Propose(ctx, s.now, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	b := newBuilder(in)
+	r := b.report(s, p)
+	if s.converge {
+		rounds, after, stopped, err := converge(ctx, s.now, in, opts)
+		if err != nil {
+			return nil, err
+		}
+		last := rounds[len(rounds)-1].proposal
+		r.Rounds, r.Stopped, r.After = b.rounds(rounds), stopped, stateOf(after)
+		r.Converged = len(last.Actions) == 0 && len(last.Waiting) == 0
+		r.leave(last)
+		return r, nil
+	}
+	after, err := disruption.After(s.now, in, p.Actions, opts)
+	if err == nil {
+		after, _, err = provision(ctx, s.now, after, opts)
+	}
+	r.After = stateOf(after)
+	return r, err
+}
+
+// write prints a report in the format asked for.
+func write(out io.Writer, r *report, s settings) error {
+	if s.output == "json" {
+		return writeJSON(out, r)
+	}
+	_, err := io.WriteString(out, draw(r, styleFor(out, os.Getenv), s.all))
+	return err
+}

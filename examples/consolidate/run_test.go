@@ -1,0 +1,261 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
+}
+
+// execute runs the program.
+func execute(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// answers are those that succeed has had, by command line.
+var answers = map[string]string{}
+
+// succeed runs the program and wants an answer, the same as ever.
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	key := strings.Join(args, " ")
+	if answers[key] == "" {
+		code, out, errs := execute(t, "", args...)
+		require.Equal(t, exitOK, code, errs)
+		answers[key] = out
+	}
+	return answers[key]
+}
+
+const small = "testdata/small.yaml"
+
+var smallNow = []string{"-now", "2026-03-02T12:00:00Z", "-f", small}
+
+func TestGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"sample.txt":   nil,
+		"converge.txt": {"-converge"},
+		"all.txt":      append([]string{"-all"}, smallNow...),
+		"small.txt":    smallNow,
+		"small.json":   append([]string{"-o", "json"}, smallNow...),
+		"quiet.json":   append([]string{"-o", "json", "-converge"}, smallNow...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := succeed(t, args...)
+			golden(t, name, out)
+			if strings.HasSuffix(name, ".txt") {
+				for line := range strings.Lines(out) {
+					require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), pageWidth, line)
+				}
+			}
+		})
+	}
+}
+
+func TestTheSameInputGivesTheSameText(t *testing.T) {
+	_, out, _ := execute(t, "")
+	require.Equal(t, succeed(t), out)
+}
+
+// parse reads the json output.
+func parse(t *testing.T, args ...string) report {
+	t.Helper()
+	var r report
+	require.NoError(t, json.Unmarshal([]byte(succeed(t, append([]string{"-o", "json"}, args...)...)), &r))
+	return r
+}
+
+// What is said about money and nodes adds up.
+func TestTheSampleAddsUp(t *testing.T) {
+	r := parse(t)
+	require.Equal(t, schema, r.Schema)
+	require.Equal(t, 60, r.Before.Total.Nodes)
+	require.NotEmpty(t, r.Actions)
+	about, launched, saved := map[string]bool{}, 0, 0.0
+	for _, a := range r.Actions {
+		launched += len(a.Replacements)
+		saved += a.Savings
+		for _, n := range a.Nodes {
+			require.False(t, about[n.Node], "one action for a node")
+			about[n.Node] = true
+		}
+		for _, m := range a.Moves {
+			require.NotContains(t, a.Nodes, m.To)
+		}
+	}
+	require.InDelta(t, r.Before.Total.USDPerHour-r.After.Total.USDPerHour, saved, 0.02)
+	require.Zero(t, r.After.Pending)
+	for _, w := range r.Waiting {
+		for _, n := range w.Nodes {
+			about[n.Node] = true
+		}
+	}
+	for _, n := range r.LeftAlone {
+		require.False(t, about[n.Node])
+		require.NotEmpty(t, n.Reasons)
+		about[n.Node] = true
+	}
+	require.Len(t, about, 60, "every node is spoken of")
+	nodes, cost := 0, 0.0
+	for _, p := range r.Before.Pools {
+		nodes, cost = nodes+p.Nodes, cost+p.USDPerHour
+	}
+	require.Equal(t, 60, nodes)
+	require.InDelta(t, r.Before.Total.USDPerHour, cost, 1e-4)
+	reasons := map[string]bool{}
+	for _, a := range r.Actions {
+		reasons[a.Reason] = true
+	}
+	for _, want := range []string{"Empty", "Drifted", "Underutilized"} {
+		require.True(t, reasons[want], want)
+	}
+}
+
+func TestTheSampleComesToRest(t *testing.T) {
+	r := parse(t, "-converge")
+	require.True(t, r.Converged, r.Stopped)
+	require.Less(t, r.After.Total.USDPerHour, 0.7*r.Before.Total.USDPerHour)
+	require.Len(t, r.LeftAlone, r.After.Total.Nodes, "what is left is left alone")
+	before := r.Before.Total.USDPerHour
+	for _, round := range r.Rounds {
+		saved := 0.0
+		for _, a := range round.Actions {
+			saved += a.Savings
+		}
+		require.InDelta(t, before-round.USDPerHour, saved, 0.02)
+		before = round.USDPerHour
+	}
+}
+
+func TestFlagsReachTheEngine(t *testing.T) {
+	s, err := parseFlags([]string{"-min-saving", "0.25", "-spot-to-spot"}, nil)
+	require.NoError(t, err)
+	require.InDelta(t, 0.25, s.options().MinimumSaving, 0)
+	require.False(t, s.options().NoSpotToSpot)
+	s, err = parseFlags(nil, nil)
+	require.NoError(t, err)
+	require.True(t, s.options().NoSpotToSpot)
+	for _, a := range parse(t, append([]string{"-min-saving", "100"}, smallNow...)...).Actions {
+		require.NotEqual(t, "Underutilized", a.Reason)
+	}
+	require.Equal(t, "2026-03-02T12:00:00Z", parse(t, smallNow...).Now.Format("2006-01-02T15:04:05Z07:00"))
+}
+
+func TestStandardInput(t *testing.T) {
+	data, err := os.ReadFile(small)
+	require.NoError(t, err)
+	code, out, errs := execute(t, string(data), "-f", "-", "-now", "2026-03-02T12:00:00Z")
+	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, succeed(t, smallNow...), out)
+	code, _, errs = execute(t, string(data), "-f", "-") // at the present
+	require.Equal(t, exitOK, code, errs)
+}
+
+func TestWrongFlags(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"dump.yaml"}, `unexpected argument "dump.yaml"; files are named with -f`},
+		{[]string{"-o", "xml"}, `invalid value "xml" for flag -o: must be text or json`},
+		{[]string{"-now", "noon"}, "must be a time such as 2026-03-02T12:00:00Z"},
+		{[]string{"-min-saving", "-1"}, "invalid value -1 for flag -min-saving"},
+		{[]string{"-min-saving", "NaN"}, "invalid value NaN for flag -min-saving"},
+		{[]string{"-f", small, "-f", small}, "it is given twice"},
+		{[]string{"-f", ""}, "the file name is empty"},
+		{[]string{"-f", "-", "-instance-types", "-"}, "standard input holds the manifests already"},
+		{[]string{"-colour"}, "flag provided but not defined: -colour"},
+	} {
+		code, out, errs := execute(t, "", test.args...)
+		require.Equal(t, exitBadInput, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, test.want)
+		require.Contains(t, errs, "usage: consolidate [flags]")
+	}
+	code, out, errs := execute(t, "", "-h")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, usage, out)
+	require.Empty(t, errs)
+}
+
+// Faults say where they are and what to do, all at once.
+func TestWrongInput(t *testing.T) {
+	const pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\nspec:\n  disruption:\n    budgets: [{nodes: lots}]\n" +
+		"  template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}}}\n"
+	const lost = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: gone, containers: [{name: c}]}\n"
+	const twice = "---\napiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {name: NAME}\nspec: {requirements: [], nodeClassRef: {group: g.example.com, kind: K, name: d}}\nstatus: {nodeName: n1}\n"
+	for _, test := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"consolidate: -: holds no object; look whether the command that wrote it failed"}},
+		{pool, []string{"consolidate: -:6 (document 1): NodePool a: spec.disruption.budgets[0].nodes: "}},
+		{"apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b}\nspec: {selector: {matchExpressions: [{key: a, operator: Near}]}}\n" + lost,
+			[]string{`-:4 (document 1): PodDisruptionBudget default/b: spec.selector: "Near" is not a valid label selector operator; correct it`}},
+		{strings.TrimPrefix(lost, "---\n"), []string{"-:4 (document 1): Pod default/p: spec.nodeName: is bound to Node gone, which is not in the input; add the node"}},
+		{"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n" + strings.ReplaceAll(twice, "NAME", "a") + strings.ReplaceAll(twice, "NAME", "b"),
+			[]string{"NodeClaim b: status.nodeName: claims Node n1, which NodeClaim a has already; remove one of the two"}},
+	} {
+		code, out, errs := execute(t, test.text, "-f", "-")
+		require.Equal(t, exitBadInput, code, errs)
+		require.Empty(t, out)
+		for _, want := range test.want {
+			require.Contains(t, errs, want)
+		}
+	}
+	code, _, errs := execute(t, "", "-f", "missing.yaml", "-instance-types", "absent.yaml")
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, errs, "missing.yaml")
+	require.Contains(t, errs, "absent.yaml")
+}
+
+func TestOtherInstanceTypes(t *testing.T) {
+	code, _, errs := execute(t, "not: [a catalog", append([]string{"-instance-types", "-"}, smallNow...)...)
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, errs, "consolidate: -: ")
+}
+
+func TestColours(t *testing.T) {
+	r := parse(t, smallNow...)
+	coloured, bare := draw(&r, style{on: true}, false), draw(&r, style{}, false)
+	require.Contains(t, coloured, "\x1b[1m")
+	require.NotContains(t, bare, "\x1b")
+	require.Equal(t, style{}, styleFor(&strings.Builder{}, os.Getenv))
+}
+
+// Whatever names an input has, nothing reaches the terminal but text that fits.
+func TestLongAndOddNames(t *testing.T) {
+	r := parse(t, smallNow...)
+	r.Actions[0].Nodes[0].Node = strings.Repeat("x", 300)
+	r.Actions[0].Detail = "\x1b[31m" + strings.Repeat("é", 200)
+	r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: strings.Repeat("y", 90), Reasons: []reason{{Rule: "Rule\nwith more", Detail: "d"}}})
+	for _, all := range []bool{false, true} {
+		for line := range strings.Lines(draw(&r, style{}, all)) {
+			line = strings.TrimRight(line, "\n")
+			require.LessOrEqual(t, utf8.RuneCountInString(line), pageWidth, line)
+			require.NotContains(t, line, "\x1b")
+		}
+	}
+}

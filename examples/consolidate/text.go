@@ -1,0 +1,308 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// draw renders a report for people: at most pageWidth columns wide.
+func draw(r *report, s style, all bool) string {
+	t := &text{page: page{style: s}, report: r}
+	t.summary()
+	if len(r.Rounds) > 0 {
+		t.rounds()
+	} else {
+		t.actions()
+	}
+	t.waiting()
+	t.leftAlone(all)
+	t.states()
+	t.footer()
+	return t.String()
+}
+
+type text struct {
+	page
+	report *report
+}
+
+// summary says in a sentence or two what comes below.
+func (t *text) summary() {
+	r := t.report
+	t.add(t.style.heading(sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
+		r.Now.Format("2 January 2006 15:04 UTC"))))
+	var words string
+	switch {
+	case len(r.Rounds) > 0:
+		n := 0
+		for _, round := range r.Rounds {
+			n += len(round.Actions)
+		}
+		words = fmt.Sprintf("%s in %s, then %s:", phrase(n, "action", "actions"), phrase(len(r.Rounds), "round", "rounds"), r.Stopped)
+	case len(r.Actions) == 0:
+		t.fill("", "Nothing is to be done now.", plain)
+		return
+	default:
+		removed, launched := 0, 0
+		for _, a := range r.Actions {
+			removed, launched = removed+len(a.Nodes), launched+len(a.Replacements)
+		}
+		words = fmt.Sprintf("%s may begin now, to remove %s and launch %d:", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"), launched)
+	}
+	t.fill("", fmt.Sprintf("%s %s at %s USD/h are left, %s less.", words, phrase(r.After.Total.Nodes, "node", "nodes"),
+		usd(r.After.Total.USDPerHour), percent(saved(r))), plain)
+}
+
+// saved is the share of the cost that is saved.
+func saved(r *report) float64 {
+	return share(r.Before.Total.USDPerHour-r.After.Total.USDPerHour, r.Before.Total.USDPerHour)
+}
+
+func (t *text) actions() {
+	if len(t.report.Actions) == 0 {
+		return
+	}
+	t.heading("DO NOW", "SAVES USD/H")
+	for i, a := range t.report.Actions {
+		t.add(sides(fmt.Sprintf("%3d  %s", i+1, a.title()), usd(a.Savings)))
+		t.detail(a)
+	}
+}
+
+// title says what an action does and why.
+func (a *action) title() string {
+	what := map[string]string{"Replace": "Replace", "Delete": "Remove", "TerminateFirst": "End first and relaunch", "Reboot": "Reboot",
+		"Terminate": "Terminate the machine", "DeleteNode": "Delete the Node object of"}[a.Step]
+	if a.Step == "Replace" && a.Simulated && len(a.Replacements) == 0 {
+		what = "Remove"
+	}
+	title := fmt.Sprintf("%s %s", cmp.Or(what, a.Step), phrase(len(a.Nodes), "node", "nodes"))
+	if len(a.Replacements) > 0 {
+		title += fmt.Sprintf(" by %d", len(a.Replacements))
+	}
+	title += ": " + a.Reason
+	if a.Cause != "" {
+		title += ", " + a.Cause
+	}
+	return title
+}
+
+// detail says which nodes an action is about, what comes for them and where pods
+// go.
+func (t *text) detail(a action) {
+	for i, n := range a.Nodes {
+		label := "     remove  "
+		if a.Step == "Reboot" {
+			label = "     reboot  "
+		}
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		t.fill(label, n.describe(), plain)
+	}
+	for i, n := range a.Replacements {
+		label := "     launch  "
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		t.fill(label, fmt.Sprintf("%s in %s, %s, %s USD/h, of NodePool %s%s", n.InstanceType, n.Zone, n.CapacityType, usd(n.USDPerHour), n.NodePool,
+			others(n.OptionCount)), plain)
+	}
+	if a.Step == "Replace" && !a.Simulated {
+		t.fill("     launch  ", "one more by the template of its NodePool", plain)
+	}
+	if len(a.Moves) > 0 {
+		t.fill("     move    ", strings.Join(a.destinations(), "; "), t.style.faint)
+	}
+	if a.Detail != "" {
+		t.fill("     because ", a.Detail, t.style.faint)
+	}
+}
+
+func (n nodeRef) describe() string {
+	words := []string{n.Node}
+	for _, more := range []string{n.InstanceType, n.CapacityType, n.NodePool} {
+		if more != "" {
+			words = append(words, more)
+		}
+	}
+	if n.USDPerHour > 0 {
+		words = append(words, usd(n.USDPerHour)+" USD/h")
+	}
+	return strings.Join(words, ", ")
+}
+
+func others(options int) string {
+	if options <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (or %s)", phrase(options-1, "other way", "other ways"))
+}
+
+// destinations says which workloads go where, the node that takes the most pods
+// first. Many nodes are summed up.
+func (a *action) destinations() []string {
+	byNode := map[string]map[string]int{}
+	total := map[string]int{}
+	for _, m := range a.Moves {
+		if byNode[m.To] == nil {
+			byNode[m.To] = map[string]int{}
+		}
+		byNode[m.To][m.workload]++
+		total[m.To]++
+	}
+	names := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b))
+	})
+	const most = 6
+	var out []string
+	for i, name := range names {
+		if i == most {
+			pods := 0
+			for _, rest := range names[i:] {
+				pods += total[rest]
+			}
+			return append(out, fmt.Sprintf("%s to %s", phrase(pods, "pod", "pods"), phrase(len(names)-i, "other node", "other nodes")))
+		}
+		to := name
+		if n, ok := strings.CutPrefix(name, "replacement-"); ok {
+			to = "the new node"
+			if len(a.Replacements) > 1 {
+				to = "new node " + increment(n)
+			}
+		}
+		out = append(out, counted(byNode[name], 4)+" to "+to)
+	}
+	return out
+}
+
+// increment counts from 1 what counts from 0.
+func increment(n string) string {
+	i := 0
+	if _, err := fmt.Sscan(n, &i); err != nil {
+		return n
+	}
+	return fmt.Sprint(i + 1)
+}
+
+// counted lists what there are several of, the most numerous first.
+func counted(counts map[string]int, most int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	for i, name := range names {
+		if counts[name] > 1 {
+			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
+		}
+	}
+	return listed(names, most)
+}
+
+// rounds lists the steps until the cluster is at rest.
+func (t *text) rounds() {
+	for i, round := range t.report.Rounds {
+		t.heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
+			fmt.Sprintf("%s at %s USD/h are left", phrase(round.Nodes, "node", "nodes"), usd(round.USDPerHour)))
+		for _, a := range round.Actions {
+			names := make([]string, len(a.Nodes))
+			for k, n := range a.Nodes {
+				names[k] = n.Node
+			}
+			t.add(sides("  "+a.title(), "saves "+usd(a.Savings)))
+			line := listed(names, 12)
+			for k, n := range a.Replacements {
+				if k == 0 {
+					line += " → "
+				} else {
+					line += ", "
+				}
+				line += n.InstanceType + " in " + n.Zone
+			}
+			if len(a.Moves) > 0 {
+				line += ", " + phrase(len(a.Moves), "pod moves", "pods move")
+			}
+			t.fill("    ", line, t.style.faint)
+		}
+		if round.PodsPlaced > 0 {
+			t.fill("  ", "then provisioning finds places for "+phrase(round.PodsPlaced, "pod", "pods"), plain)
+		}
+		if round.Waiting > 0 {
+			t.fill("  ", phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.faint)
+		}
+	}
+}
+
+func (t *text) waiting() {
+	if len(t.report.Waiting) == 0 || len(t.report.Rounds) > 0 {
+		return
+	}
+	t.heading("WAITS", "SAVES USD/H")
+	for _, w := range t.report.Waiting {
+		names := make([]string, len(w.Nodes))
+		for i, n := range w.Nodes {
+			names[i] = n.Node
+		}
+		t.add(sides("     "+w.title(), usd(w.Savings)))
+		t.fill("     remove  ", listed(names, 8), plain)
+		why := w.Why
+		if w.Until != nil {
+			why += ", until " + w.Until.Format("2 Jan 15:04")
+		}
+		t.fill("     for     ", why, t.style.warning)
+	}
+}
+
+// states shows pools before and after side by side.
+func (t *text) states() {
+	r := t.report
+	t.heading(fmt.Sprintf("%-11s %-6s %5s %10s   %-19s   %s", "POOL", "", "NODES", "USD/H", "CPU", "MEMORY"), "")
+	after := map[string]poolState{}
+	for _, p := range r.After.Pools {
+		after[p.NodePool] = p
+	}
+	for _, p := range r.Before.Pools {
+		t.pair(cmp.Or(p.NodePool, "(no pool)"), p, after[p.NodePool])
+	}
+	t.pair("all", r.Before.Total, r.After.Total)
+	saved := r.Before.Total.USDPerHour - r.After.Total.USDPerHour
+	t.add(t.style.good(sides("", fmt.Sprintf("saves %s USD/h, %.2f USD in a month of 730 hours", usd(saved), 730*saved))))
+}
+
+// pair is two lines on a pool.
+func (t *text) pair(name string, before, after poolState) {
+	for i, s := range []poolState{before, after} {
+		when, paint := "before", t.style.faint
+		if i == 1 {
+			name, when, paint = "", "after", plain
+		}
+		t.add(paint(fmt.Sprintf("%s %-6s %5d %10s   %s %4s   %s %4s", fit(name, 11), when, s.Nodes, usd(s.USDPerHour),
+			bar(s.CPU, 14), percent(s.CPU), bar(s.Memory, 14), percent(s.Memory))))
+	}
+}
+
+// footer says how much work it was.
+func (t *text) footer() {
+	r := t.report
+	t.add("")
+	words := fmt.Sprintf("The search weighed %s in %s and %s.", phrase(r.Search.Candidates, "candidate", "candidates"),
+		phrase(r.Search.WhatIfs, "what-if", "what-ifs"), phrase(r.Search.Simulations, "simulation", "simulations"))
+	if r.Truncated {
+		words += " It was ended by its limit of steps, so there may be more to save."
+	}
+	if r.Unknown > 0 {
+		words += fmt.Sprintf(" The price of %s is not known and counts as 0.", phrase(r.Unknown, "node", "nodes"))
+	}
+	if r.After.Pending > 0 {
+		words += fmt.Sprintf(" %s without a place.", phrase(r.After.Pending, "pod is", "pods are"))
+	}
+	if r.Next != nil && len(r.Rounds) == 0 {
+		words += " The answer can change at " + r.Next.Format("2 January 15:04 UTC") + " at the earliest, by time alone."
+	}
+	t.fill("", words, t.style.faint)
+	for _, w := range r.Warnings {
+		t.fill("warning: ", w, t.style.warning)
+	}
+}
