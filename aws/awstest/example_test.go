@@ -1,0 +1,111 @@
+package awstest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// A real client launches three machines of a type of which there are two, on the
+// second try.
+func Example() {
+	server, err := awstest.Start(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer server.Close()
+	server.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 2)
+	if err := server.Script(awstest.Nth(1, "CreateFleet").Throttle()); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	ctx := context.Background()
+	client := ec2.NewFromConfig(server.Config())
+	images, err := client.DescribeImages(ctx, &ec2.DescribeImagesInput{Filters: []ec2types.Filter{
+		{Name: awssdk.String("name"), Values: []string{"amazon-eks-node-al2023-x86_64-standard-*"}}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := client.CreateLaunchTemplate(ctx, &ec2.CreateLaunchTemplateInput{
+		LaunchTemplateName: awssdk.String("web"),
+		LaunchTemplateData: &ec2types.RequestLaunchTemplateData{ImageId: images.Images[0].ImageId},
+	}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	out, err := client.CreateFleet(ctx, &ec2.CreateFleetInput{
+		Type:                        ec2types.FleetTypeInstant,
+		TargetCapacitySpecification: &ec2types.TargetCapacitySpecificationRequest{TotalTargetCapacity: awssdk.Int32(3)},
+		LaunchTemplateConfigs: []ec2types.FleetLaunchTemplateConfigRequest{{
+			LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{LaunchTemplateName: awssdk.String("web"), Version: awssdk.String("$Latest")},
+			Overrides: []ec2types.FleetLaunchTemplateOverridesRequest{
+				{InstanceType: "m5.large", AvailabilityZone: awssdk.String("us-east-1a")},
+			},
+		}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("launched:", len(out.Instances[0].InstanceIds))
+	fmt.Println("refused: ", *out.Errors[0].ErrorCode)
+	for _, call := range server.Calls() {
+		fmt.Println(strings.TrimSpace(call.Service + " " + call.Action + " " + call.Code))
+	}
+	// Output:
+	// launched: 2
+	// refused:  InsufficientInstanceCapacity
+	// ec2 DescribeImages
+	// ec2 CreateLaunchTemplate
+	// ec2 CreateFleet RequestLimitExceeded
+	// ec2 CreateFleet
+}
+
+// The clock moves when the test says so.
+func ExampleCloud_Advance() {
+	cloud, err := awstest.New(&awstest.Options{Boot: time.Minute})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cloud.Add(1, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "spot"}, nil)
+	fmt.Println(cloud.Instances()[0].State)
+	cloud.Advance(time.Minute)
+	fmt.Println(cloud.Instances()[0].State)
+	id := cloud.Instances()[0].ID
+	if _, err := cloud.Interrupt(id); err != nil {
+		fmt.Println(err)
+	}
+	cloud.Advance(2 * time.Minute)
+	fmt.Println(cloud.Instances()[0].State, "-", cloud.Instances()[0].Reason)
+	// Output:
+	// pending
+	// running
+	// terminated - Server.SpotInstanceTermination: Spot instance termination
+}
+
+// Conditions and effects read as they are written.
+func ExampleRule() {
+	for _, rule := range []awstest.Rule{
+		awstest.Nth(2, "CreateFleet").Throttle(),
+		awstest.And(awstest.On("DescribeInstances"), awstest.Until(time.Minute)).Fail("InternalError", "try later"),
+		awstest.On("CreateFleet").Refuse(cloudprovider.Scope{Zone: "us-east-1a"}, "UnfulfillableCapacity"),
+	} {
+		fmt.Println(rule)
+	}
+	// Output:
+	// Nth(2, "CreateFleet").Throttle()
+	// And(On("DescribeInstances"), Until(1m0s)).Fail("InternalError", "try later")
+	// On("CreateFleet").Refuse(zone=us-east-1a, "UnfulfillableCapacity")
+}

@@ -1,0 +1,85 @@
+package awstest
+
+import (
+	"slices"
+	"strings"
+)
+
+// attributes returns the values that a thing has for the name of a filter, and
+// false if there is no such filter.
+type attributes func(name string) (values []string, known bool)
+
+// matches puts a thing to filters, all of which must hold: one of the values of
+// each matches one of the thing. * and ? are wildcards.
+func matches(filters []form, of attributes) (bool, *fault) {
+	ok := true
+	for _, f := range filters {
+		name := f.str("Name")
+		values, known := of(name)
+		if !known {
+			return false, invalid("The filter '%s' is invalid", name)
+		}
+		wanted := f.strs("Value")
+		ok = ok && slices.ContainsFunc(values, func(v string) bool {
+			return slices.ContainsFunc(wanted, func(w string) bool { return wildcard(w, v) })
+		})
+	}
+	return ok, nil
+}
+
+// wildcard matches a text against a pattern with * and ?.
+func wildcard(pattern, text string) bool {
+	star, mark := -1, 0
+	p, t := 0, 0
+	for t < len(text) {
+		switch {
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*':
+			p, t = p+1, t+1
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark, p = p, t, p+1
+		case star >= 0:
+			mark++
+			p, t = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// tagValues are the values of the filters that are about tags.
+func tagValues(name string, tags map[string]string) ([]string, bool) {
+	if name == "tag-key" {
+		keys := make([]string, 0, len(tags))
+		for k := range tags {
+			keys = append(keys, k)
+		}
+		return keys, true
+	}
+	key, isTag := strings.CutPrefix(name, "tag:")
+	if !isTag {
+		return nil, false
+	}
+	if v, has := tags[key]; has {
+		return []string{v}, true
+	}
+	return nil, true
+}
+
+// table is the attributes of a thing in a map, with those about tags.
+func table(values map[string][]string, tags map[string]string) attributes {
+	return func(name string) ([]string, bool) {
+		if v, ok := values[name]; ok {
+			return v, true
+		}
+		return tagValues(name, tags)
+	}
+}
+
+// one is a list of one value, or none if that is empty.
+func one(v string) []string {
+	if v == "" {
+		return nil
+	}
+	return []string{v}
+}

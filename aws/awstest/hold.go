@@ -1,0 +1,100 @@
+package awstest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// hold keeps one call from being answered.
+type hold struct {
+	is       test
+	reached  chan struct{}
+	released chan struct{}
+}
+
+// Hold has the next call that meets the condition not answered until release is
+// called, or whoever called gives up. reached is closed once that call has come;
+// the clock and other calls go on meanwhile. The error says what is wrong with the
+// condition.
+func (c *Cloud) Hold(w When) (reached <-chan struct{}, release func(), err error) {
+	if len(w.errs) > 0 {
+		return nil, nil, errors.Join(w.errs...)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := &hold{w.compile(c), make(chan struct{}), make(chan struct{})}
+	c.holding = append(c.holding, h)
+	return h.reached, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		h.release(c)
+	}, nil
+}
+
+func (h *hold) release(c *Cloud) {
+	select {
+	case <-h.released:
+	default:
+		close(h.released)
+	}
+	c.holding = slices.DeleteFunc(c.holding, func(o *hold) bool { return o == h })
+}
+
+// Release ends every Hold.
+func (c *Cloud) Release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.holding) > 0 {
+		c.holding[0].release(c)
+	}
+}
+
+// waitForRelease lets go of the Cloud while a call is held.
+func (c *Cloud) waitForRelease(ctx context.Context, q *request) {
+	for _, h := range c.holding {
+		if isClosed(h.reached) || !h.is(q) {
+			continue
+		}
+		close(h.reached)
+		c.mu.Unlock()
+		select {
+		case <-h.released:
+		case <-ctx.Done():
+		}
+		c.mu.Lock()
+		return
+	}
+}
+
+func isClosed(ch chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+// bucket holds the tokens of a rate limit.
+type bucket struct {
+	limit  RateLimit
+	tokens float64
+	at     time.Time
+}
+
+// throttle takes a token for a call, or turns it away.
+func (c *Cloud) throttle(q *request) *fault {
+	b := c.limits[q.action]
+	if b == nil {
+		return nil
+	}
+	b.tokens = min(float64(b.limit.Burst), b.tokens+b.limit.PerSecond*c.now.Sub(b.at).Seconds())
+	b.at = c.now
+	if b.tokens < 1 {
+		return throttled(q.service)
+	}
+	b.tokens--
+	return nil
+}

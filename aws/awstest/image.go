@@ -1,0 +1,143 @@
+package awstest
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+)
+
+// Publish makes an image available from now on, or changes one of the same ID, and
+// has the named parameters of the parameter store name it. What is left out of the
+// image but its ID is: x86_64, available, created now, of the account.
+func (c *Cloud) Publish(image ec2types.Image, parameters ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.publish(image)
+	for _, p := range parameters {
+		c.parameters[p] = value(image.ImageId)
+	}
+}
+
+func (c *Cloud) publish(i ec2types.Image) {
+	setDefault(&i.Architecture, ec2types.ArchitectureValuesX8664)
+	setDefault(&i.State, ec2types.ImageStateAvailable)
+	setDefaultPointer(&i.CreationDate, c.now.Format(timeFormat))
+	setDefaultPointer(&i.OwnerId, c.opts.Account)
+	setDefaultPointer(&i.Public, false)
+	setDefaultPointer(&i.Name, value(i.ImageId))
+	at, found := slices.BinarySearchFunc(c.images, i, func(a, b ec2types.Image) int { return strings.Compare(value(a.ImageId), value(b.ImageId)) })
+	if found {
+		c.images[at] = i
+		return
+	}
+	c.images = slices.Insert(c.images, at, i)
+}
+
+// Withdraw deletes an image. Parameters that name it stay.
+func (c *Cloud) Withdraw(imageID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.images = slices.DeleteFunc(c.images, func(i ec2types.Image) bool { return value(i.ImageId) == imageID })
+}
+
+// SetParameter sets a parameter of the parameter store. An empty value deletes it.
+func (c *Cloud) SetParameter(name, v string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if v == "" {
+		delete(c.parameters, name)
+		return
+	}
+	c.parameters[name] = v
+}
+
+func (c *Cloud) image(id string) *ec2types.Image {
+	for i := range c.images {
+		if value(c.images[i].ImageId) == id {
+			return &c.images[i]
+		}
+	}
+	return nil
+}
+
+type xmlImage struct {
+	ID           string   `xml:"imageId"`
+	Name         string   `xml:"name"`
+	Architecture string   `xml:"architecture"`
+	State        string   `xml:"imageState"`
+	Owner        string   `xml:"imageOwnerId"`
+	Alias        *string  `xml:"imageOwnerAlias"`
+	Created      string   `xml:"creationDate"`
+	Deprecated   *string  `xml:"deprecationTime"`
+	Public       bool     `xml:"isPublic"`
+	RootDevice   *string  `xml:"rootDeviceName"`
+	RootType     string   `xml:"rootDeviceType,omitempty"`
+	Tags         []xmlTag `xml:"tagSet>item"`
+}
+
+func (c *Cloud) describeImages(q *request) (any, *fault) {
+	ids, owners := q.form.strs("ImageId"), q.form.strs("Owner")
+	if err := known(ids, func(id string) bool { return c.image(id) != nil }, "InvalidAMIID.NotFound", "The image id '[%s]' does not exist"); err != nil {
+		return nil, err
+	}
+	var list []xmlImage
+	for _, i := range c.images {
+		tags := tagMap(i.Tags)
+		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
+			"image-id": {value(i.ImageId)}, "name": {value(i.Name)}, "architecture": {string(i.Architecture)}, "state": {string(i.State)},
+			"owner-id": {value(i.OwnerId)}, "owner-alias": one(value(i.ImageOwnerAlias)), "is-public": {map[bool]string{true: "true", false: "false"}[value(i.Public)]},
+		}, tags))
+		if err != nil {
+			return nil, err
+		}
+		if !ok || len(ids) > 0 && !slices.Contains(ids, value(i.ImageId)) || !c.owned(&i, owners) || c.hidden(&i, q) {
+			continue
+		}
+		list = append(list, xmlImage{value(i.ImageId), value(i.Name), string(i.Architecture), string(i.State), value(i.OwnerId), i.ImageOwnerAlias,
+			value(i.CreationDate), i.DeprecationTime, value(i.Public), i.RootDeviceName, string(i.RootDeviceType), xmlTags(tags)})
+	}
+	page, next, err := pageOf(c, q, list, func(i xmlImage) string { return i.ID }, 1, 1000, 1000)
+	return struct {
+		Images []xmlImage `xml:"imagesSet>item"`
+		Next   *string    `xml:"nextToken"`
+	}{page, next}, err
+}
+
+// owned reports whether one of the owners, of which there may be none, has the
+// image.
+func (c *Cloud) owned(i *ec2types.Image, owners []string) bool {
+	return len(owners) == 0 || slices.ContainsFunc(owners, func(o string) bool {
+		return o == value(i.OwnerId) || o == value(i.ImageOwnerAlias) || o == "self" && value(i.OwnerId) == c.opts.Account
+	})
+}
+
+// hidden says that an image is out of date and nobody asked for such. Its owner
+// sees it all the same.
+func (c *Cloud) hidden(i *ec2types.Image, q *request) bool {
+	at, err := time.Parse(time.RFC3339, value(i.DeprecationTime))
+	return err == nil && !at.After(c.now) && !q.form.yes("IncludeDeprecated") && value(i.OwnerId) != c.opts.Account
+}
+
+func (c *Cloud) getParameter(q *request) (any, *fault) {
+	name := q.str("Name")
+	if name == "" {
+		return nil, failure("ValidationException", "1 validation error detected: Value at 'name' failed to satisfy constraint: Member must not be null")
+	}
+	plain := name
+	if _, path, isARN := strings.Cut(name, ":parameter/"); isARN && strings.HasPrefix(name, "arn:") {
+		plain = "/" + path
+	}
+	v, ok := c.parameters[plain]
+	if !ok {
+		v, ok = c.parameters[strings.TrimPrefix(plain, "/")]
+	}
+	if !ok {
+		return nil, failure("ParameterNotFound", "Parameter %s not found.", name)
+	}
+	return map[string]any{"Parameter": map[string]any{
+		"Name": plain, "Type": "String", "Value": v, "Version": 1, "DataType": "text", "LastModifiedDate": float64(c.opts.Clock.Unix()),
+		"ARN": "arn:aws:ssm:" + c.opts.Region + "::parameter" + plain,
+	}}, nil
+}

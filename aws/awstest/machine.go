@@ -1,0 +1,221 @@
+package awstest
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// machine is an EC2 instance. Its state is a function of the clock.
+type machine struct {
+	id        string
+	key       cloudprovider.OfferingKey
+	subnet    *subnet
+	image     string
+	data      form // of its launch template
+	token     string
+	launched  time.Time
+	ending    time.Time // when it began, or will begin, to go down; zero if never
+	reason    string    // why
+	returned  bool      // what it held is free again
+	tags      map[string]string
+	address   string
+	lifecycle string
+	impaired  map[string]time.Time // checks that fail, and since when
+	events    []maintenance
+}
+
+// The states of an instance, with their codes.
+const (
+	pending      = "pending"
+	running      = "running"
+	shuttingDown = "shutting-down"
+	terminated   = "terminated"
+)
+
+func stateCode(state string) int {
+	switch state {
+	case running:
+		return 16
+	case shuttingDown:
+		return 32
+	case terminated:
+		return 48
+	}
+	return 0
+}
+
+func (c *Cloud) state(m *machine) string {
+	switch {
+	case !m.ending.IsZero() && !c.now.Before(m.ending.Add(c.opts.Shutdown)):
+		return terminated
+	case !m.ending.IsZero() && !c.now.Before(m.ending):
+		return shuttingDown
+	case c.now.Before(m.launched.Add(c.opts.Boot)):
+		return pending
+	}
+	return running
+}
+
+// launch makes a machine of a pool that has been found not to refuse.
+func (c *Cloud) launch(f form, p *pool, fleet string) *machine {
+	m := &machine{
+		id: c.id("i"), key: p.key, subnet: p.subnet, image: p.image, data: p.template.data, token: f.str("ClientToken"),
+		launched: c.now, tags: tagsFor(p.template.data, "instance"), impaired: map[string]time.Time{},
+	}
+	for k, v := range tagsFor(f, "instance") {
+		m.tags[k] = v
+	}
+	m.tags["aws:ec2:fleet-id"] = fleet
+	m.tags["aws:ec2launchtemplate:id"] = p.template.id
+	m.tags["aws:ec2launchtemplate:version"] = "1"
+	if p.key.CapacityType == spot {
+		m.lifecycle = spot
+	}
+	switch market := m.data.str("InstanceMarketOptions.MarketType"); market {
+	case "capacity-block", "interruptible-capacity-reservation":
+		m.lifecycle = market
+	}
+	for s := range c.stock {
+		if s.Covers(m.key) {
+			c.stock[s]--
+		}
+	}
+	if r := c.reservation(m.key.ReservationID); r != nil {
+		r.free--
+	}
+	m.subnet.free--
+	m.subnet.used++
+	m.address = address(value(m.subnet.CidrBlock), m.subnet.used)
+	c.insert(m)
+	return m
+}
+
+func (c *Cloud) insert(m *machine) {
+	at, _ := slices.BinarySearchFunc(c.machines, m.id, func(m *machine, id string) int { return strings.Compare(m.id, id) })
+	c.machines = slices.Insert(c.machines, at, m)
+	c.byID[m.id] = m
+}
+
+// address is one of a subnet. The first four and those of the network are taken.
+func address(cidr string, n int) string {
+	prefix, err := netip.ParsePrefix(cidr)
+	if err != nil || !prefix.Addr().Is4() {
+		return "10.0.0.4"
+	}
+	a := prefix.Masked().Addr().As4()
+	v := uint32(a[0])<<24 | uint32(a[1])<<16 | uint32(a[2])<<8 | uint32(a[3])
+	v += uint32(n+3) & (1<<(32-prefix.Bits()) - 1)
+	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}).String()
+}
+
+// end lets a machine go down, at the latest at an instant.
+func (c *Cloud) end(m *machine, at time.Time, reason string) {
+	if !m.ending.IsZero() && !at.Before(m.ending) {
+		return
+	}
+	if m.ending.IsZero() {
+		c.ending = append(c.ending, m)
+	}
+	m.ending, m.reason = at, reason
+}
+
+// settle gives back what machines held that have terminated, and forgets those that
+// have been so for long.
+func (c *Cloud) settle() {
+	forget := false
+	c.ending = slices.DeleteFunc(c.ending, func(m *machine) bool {
+		if c.state(m) != terminated {
+			return false
+		}
+		if !m.returned {
+			c.giveBack(m)
+		}
+		gone := !c.now.Before(m.ending.Add(c.opts.Shutdown + c.opts.Forget))
+		forget = forget || gone
+		return gone
+	})
+	if !forget {
+		return
+	}
+	c.machines = slices.DeleteFunc(c.machines, func(m *machine) bool {
+		gone := !m.ending.IsZero() && !c.now.Before(m.ending.Add(c.opts.Shutdown+c.opts.Forget))
+		if gone {
+			delete(c.byID, m.id)
+		}
+		return gone
+	})
+}
+
+func (c *Cloud) giveBack(m *machine) {
+	m.returned = true
+	for s := range c.stock {
+		if s.Covers(m.key) {
+			c.stock[s]++
+		}
+	}
+	if r := c.reservation(m.key.ReservationID); r != nil {
+		r.free++
+	}
+	if m.subnet != nil {
+		m.subnet.free++
+	}
+}
+
+// Instance is a machine that exists.
+type Instance struct {
+	// ID is the ID of EC2.
+	ID string
+	// State is pending, running, shutting-down or terminated.
+	State string
+	// Offering is how it was launched. Its capacity type is that of Kubernetes:
+	// on-demand, spot or reserved.
+	Offering cloudprovider.OfferingKey
+	// ImageID, SubnetID and SecurityGroups are what it has.
+	ImageID, SubnetID string
+	SecurityGroups    []string
+	// Tags are its tags, those that AWS sets included.
+	Tags map[string]string
+	// LaunchedAt is when.
+	LaunchedAt time.Time
+	// Reason is why it goes down, if it does.
+	Reason string
+}
+
+// ProviderID is the name by which Kubernetes knows the machine.
+func (i Instance) ProviderID() string {
+	return fmt.Sprintf("aws:///%s/%s", i.Offering.Zone, i.ID)
+}
+
+// Instances returns all machines that are not forgotten, sorted by ID, whatever the
+// lag of descriptions.
+func (c *Cloud) Instances() []Instance {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settle()
+	out := make([]Instance, 0, len(c.machines))
+	for _, m := range c.machines {
+		i := Instance{ID: m.id, State: c.state(m), Offering: m.key, ImageID: m.image, SecurityGroups: groupsOf(m.data),
+			Tags: cloneMap(m.tags), LaunchedAt: m.launched, Reason: m.reason}
+		if m.subnet != nil {
+			i.SubnetID = *m.subnet.SubnetId
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// Running counts the machines that are not going down.
+func (c *Cloud) Running() int {
+	n := 0
+	for _, i := range c.Instances() {
+		if i.State == pending || i.State == running {
+			n++
+		}
+	}
+	return n
+}

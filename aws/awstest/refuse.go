@@ -1,0 +1,192 @@
+package awstest
+
+import (
+	"slices"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// refusal is why a pool of a fleet gives no machine.
+type refusal struct{ code, message string }
+
+// messageOf is what EC2 says with a code, in sense.
+func messageOf(code string) string {
+	switch code {
+	case "InsufficientInstanceCapacity":
+		return "We currently do not have sufficient capacity in the Availability Zone you requested."
+	case "UnfulfillableCapacity":
+		return "Unable to fulfill capacity due to your request configuration."
+	case "MaxSpotInstanceCountExceeded":
+		return "Max spot instance count exceeded"
+	case "VcpuLimitExceeded":
+		return "You have requested more vCPU capacity than your current vCPU limit allows."
+	case "InsufficientFreeAddressesInSubnet":
+		return "There are not enough free addresses in subnet to satisfy the requested number of instances."
+	case "ReservationCapacityExceeded":
+		return "The requested reservation does not have sufficient compatible and available capacity for this request."
+	case "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
+		return "The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances."
+	}
+	return "The request was refused: " + code
+}
+
+func because(code string) (refusal, bool) { return refusal{code, messageOf(code)}, true }
+
+// SetStock sets how many machines the offerings in a scope can still give, all of
+// them together; what terminates comes back. A number below zero ends the bound. A
+// launch has to find stock in every scope that covers it.
+func (c *Cloud) SetStock(scope cloudprovider.Scope, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n < 0 {
+		delete(c.stock, scope)
+		return
+	}
+	c.stock[scope] = n
+}
+
+// Refuse has fleets refused the offerings in a scope with a code of EC2, such as
+// UnfulfillableCapacity, until Allow.
+func (c *Cloud) Refuse(scope cloudprovider.Scope, code string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.refusals[scope] = refusal{code, messageOf(code)}
+}
+
+// Allow ends a Refuse of the same scope.
+func (c *Cloud) Allow(scope cloudprovider.Scope) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.refusals, scope)
+}
+
+// refuses says why a pool gives no machine, in this order: the request does not fit
+// together, somebody scripted it, quotas, stock and addresses.
+func (c *Cloud) refuses(q *request, p *pool) (refusal, bool) {
+	for _, check := range []func(*pool) (refusal, bool){c.unfit, c.unbootable} {
+		if r, refused := check(p); refused {
+			return r, true
+		}
+	}
+	for _, scripted := range []map[cloudprovider.Scope]refusal{q.orders.refuse, c.refusals} {
+		for _, s := range sortedScopes(scripted) {
+			if s.Covers(p.key) {
+				return scripted[s], true
+			}
+		}
+	}
+	if p.key.CapacityType == spot && c.opts.NoSpotRole {
+		return because("AuthFailure.ServiceLinkedRoleCreationNotPermitted")
+	}
+	if r, refused := c.quota(p); refused {
+		return r, true
+	}
+	if p.key.CapacityType == reserved {
+		if r, refused := c.unreserved(p); refused {
+			return r, true
+		}
+	}
+	for _, s := range sortedScopes(c.stock) {
+		if s.Covers(p.key) && c.stock[s] <= 0 {
+			return because("InsufficientInstanceCapacity")
+		}
+	}
+	if p.subnet.free <= 0 {
+		r, _ := because("InsufficientFreeAddressesInSubnet")
+		return refusal{r.code, "There are not enough free addresses in subnet '" + *p.subnet.SubnetId + "' to satisfy the requested number of instances."}, true
+	}
+	return refusal{}, false
+}
+
+func sortedScopes[T any](m map[cloudprovider.Scope]T) []cloudprovider.Scope {
+	scopes := make([]cloudprovider.Scope, 0, len(m))
+	for s := range m {
+		scopes = append(scopes, s)
+	}
+	slices.SortFunc(scopes, cloudprovider.Scope.Compare)
+	return scopes
+}
+
+// unfit looks at type, zone and network.
+func (c *Cloud) unfit(p *pool) (refusal, bool) {
+	t := c.types[p.key.InstanceType]
+	switch {
+	case t == nil:
+		return refusal{"InvalidParameterValue", "Invalid value '" + p.key.InstanceType + "' for InstanceType."}, true
+	case p.subnet == nil:
+		return refusal{"InvalidSubnetID.NotFound", "The subnet ID '" + p.override.str("SubnetId") + "' does not exist"}, true
+	case !slices.Contains(c.zonesOf(p.key.InstanceType), p.key.Zone):
+		return refusal{"Unsupported", "Your requested instance type (" + p.key.InstanceType + ") is not supported in your requested Availability Zone (" + p.key.Zone + ")."}, true
+	case p.key.CapacityType == spot && !slices.Contains(t.SupportedUsageClasses, ec2types.UsageClassTypeSpot):
+		return refusal{"Unsupported", "The instance type " + p.key.InstanceType + " is not sold as spot."}, true
+	}
+	for _, id := range groupsOf(p.template.data) {
+		g := c.group(id)
+		if g == nil {
+			return refusal{"InvalidGroup.NotFound", "The security group '" + id + "' does not exist"}, true
+		}
+		if value(g.VpcId) != *p.subnet.VpcId {
+			return refusal{"InvalidParameter", "Security group " + id + " and subnet " + *p.subnet.SubnetId + " belong to different networks."}, true
+		}
+	}
+	return refusal{}, false
+}
+
+// unbootable looks at image and instance profile.
+func (c *Cloud) unbootable(p *pool) (refusal, bool) {
+	i := c.image(p.image)
+	if i == nil {
+		return refusal{"InvalidAMIID.NotFound", "The image id '[" + p.image + "]' does not exist"}, true
+	}
+	t := c.types[p.key.InstanceType]
+	if t.ProcessorInfo != nil && !slices.Contains(texts(t.ProcessorInfo.SupportedArchitectures), string(i.Architecture)) {
+		return refusal{"InvalidParameterValue", "The architecture '" + string(i.Architecture) +
+			"' of the specified image does not match that of the instance type " + p.key.InstanceType + "."}, true
+	}
+	if name := p.template.data.str("IamInstanceProfile.Name"); name != "" && !c.usable(c.profiles[name]) {
+		return refusal{"InvalidParameterValue", "Value (" + name + ") for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name"}, true
+	}
+	return refusal{}, false
+}
+
+// quota holds the vCPUs of all machines against the quotas of the account.
+func (c *Cloud) quota(p *pool) (refusal, bool) {
+	limit, code := c.opts.OnDemandVCPUs, "VcpuLimitExceeded"
+	if p.key.CapacityType == spot {
+		limit, code = c.opts.SpotVCPUs, "MaxSpotInstanceCountExceeded"
+	}
+	if limit == 0 {
+		return refusal{}, false
+	}
+	used := c.vcpus(p.key.InstanceType)
+	for _, m := range c.machines {
+		if (m.key.CapacityType == spot) == (p.key.CapacityType == spot) && !m.returned {
+			used += c.vcpus(m.key.InstanceType)
+		}
+	}
+	if used > limit {
+		return because(code)
+	}
+	return refusal{}, false
+}
+
+func (c *Cloud) vcpus(name string) int {
+	if t := c.types[name]; t != nil && t.VCpuInfo != nil {
+		return int(value(t.VCpuInfo.DefaultVCpus))
+	}
+	return 0
+}
+
+// unreserved looks at the reservation that a template aims at.
+func (c *Cloud) unreserved(p *pool) (refusal, bool) {
+	r := c.reservation(p.key.ReservationID)
+	switch {
+	case r == nil:
+		return refusal{"InvalidCapacityReservationId.NotFound", "The capacity reservation ID '" + p.key.ReservationID + "' was not found"}, true
+	case value(r.InstanceType) != p.key.InstanceType, value(r.AvailabilityZone) != p.key.Zone, r.State != ec2types.CapacityReservationStateActive, r.free <= 0:
+		return because("ReservationCapacityExceeded")
+	}
+	return refusal{}, false
+}

@@ -1,0 +1,137 @@
+package awstest
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The services, by the names of their packages in the AWS SDK for Go.
+const (
+	ec2Service     = "ec2"
+	eksService     = "eks"
+	iamService     = "iam"
+	pricingService = "pricing"
+	shiftService   = "arczonalshift"
+	sqsService     = "sqs"
+	ssmService     = "ssm"
+)
+
+// request is a call as it came in.
+type request struct {
+	service, action string
+	form            form           // of EC2 and IAM
+	body            map[string]any // of services that speak JSON
+	path            string         // the part of the path that names an object
+	host            string         // that the caller speaks to
+	at              time.Time      // when it was signed
+	orders          *orders        // what the script makes of it
+}
+
+// maxBody is more than any request of a provider has: a fleet of all types in all
+// zones is some hundred kilobytes.
+const maxBody = 16 << 20
+
+// read finds out what is asked. What cannot be understood is a fault, with the
+// service as far as it is known.
+func read(r *http.Request) (*request, *fault) {
+	q := &request{host: r.Host}
+	data, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return q, failure("IncompleteBody", "the body ends early: %v", err)
+	}
+	switch target := r.Header.Get("X-Amz-Target"); {
+	case target != "":
+		q.readJSON(target, data)
+	case r.Method == http.MethodPost:
+		q.readForm(data)
+	case r.Method == http.MethodGet:
+		q.readPath(r.URL)
+	}
+	if !slices.Contains(actionsOf(q.service), q.action) {
+		return q, failure("InvalidAction", "The action %s is not valid for this web service.", q.action)
+	}
+	return q, q.readSignature(r.Header)
+}
+
+func (q *request) readJSON(target string, data []byte) {
+	prefix, action, _ := strings.Cut(target, ".")
+	q.action = action
+	switch prefix {
+	case "AmazonSSM":
+		q.service = ssmService
+	case "AWSPriceListService":
+		q.service = pricingService
+	case "AmazonSQS":
+		q.service = sqsService
+	}
+	if json.Unmarshal(data, &q.body) != nil {
+		q.action = "" // no call without a body
+	}
+}
+
+func (q *request) readForm(data []byte) {
+	values, err := url.ParseQuery(string(data))
+	if err != nil {
+		return
+	}
+	q.service = ec2Service
+	if values.Get("Version") == iamVersion {
+		q.service = iamService
+	}
+	q.action = values.Get("Action")
+	values.Del("Action")
+	values.Del("Version")
+	q.form = newForm(values)
+}
+
+// readPath knows the two operations that are read by GET.
+func (q *request) readPath(u *url.URL) {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	name, err := url.PathUnescape(rest)
+	if err != nil || name == "" {
+		return
+	}
+	switch first {
+	case "clusters":
+		q.service, q.action, q.path = eksService, "DescribeCluster", name
+	case "managedresources":
+		q.service, q.action, q.path = shiftService, "GetManagedResource", name
+	}
+}
+
+// readSignature asks for a signature by the key that Config hands out. It does not
+// compute it.
+func (q *request) readSignature(h http.Header) *fault {
+	signature := h.Get("Authorization")
+	if signature == "" {
+		return failure("MissingAuthenticationToken", "Request is missing Authentication Token")
+	}
+	if !strings.HasPrefix(signature, "AWS4-HMAC-SHA256 Credential="+AccessKeyID+"/") {
+		return failure("AuthFailure", "AWS was not able to validate the provided access credentials")
+	}
+	at, err := time.Parse("20060102T150405Z", h.Get("X-Amz-Date"))
+	if err != nil {
+		return failure("MissingAuthenticationToken", "Request has no valid X-Amz-Date")
+	}
+	q.at = at
+	return nil
+}
+
+// str is a string of a JSON body.
+func (q *request) str(key string) string {
+	s, _ := q.body[key].(string)
+	return s
+}
+
+// num is a number of a JSON body, and otherwise what holds without one.
+func (q *request) num(key string, otherwise int) int {
+	if n, ok := q.body[key].(float64); ok {
+		return int(n)
+	}
+	return otherwise
+}

@@ -1,0 +1,231 @@
+package awstest
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+)
+
+// maxUserData is the size that EC2 takes of user data, before base64.
+const maxUserData = 16384
+
+// template is a launch template. It has one version.
+type template struct {
+	id, name string
+	created  time.Time
+	data     form
+	tags     map[string]string
+	asked    string // the request, to tell a repetition from a misuse of its token
+}
+
+// LaunchTemplate is a launch template that exists.
+type LaunchTemplate struct {
+	// ID and Name are those of the template.
+	ID, Name string
+	// CreatedAt is when it was made.
+	CreatedAt time.Time
+	// ImageID, InstanceProfile and SecurityGroups are what machines get.
+	ImageID, InstanceProfile string
+	SecurityGroups           []string
+	// UserData is what the machine runs, as text.
+	UserData string
+	// ReservationID is the capacity reservation that it aims at.
+	ReservationID string
+	// Tags are those of the template itself.
+	Tags map[string]string
+	// Data is everything else: the names of the query and their values.
+	Data map[string]string
+}
+
+// LaunchTemplates returns all launch templates, sorted by name.
+func (c *Cloud) LaunchTemplates() []LaunchTemplate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []LaunchTemplate
+	for _, t := range c.templates {
+		text, _ := base64.StdEncoding.DecodeString(t.data.str("UserData")) // was checked when it came
+		data := map[string]string{}
+		t.data.flatten("", data)
+		delete(data, "UserData")
+		out = append(out, LaunchTemplate{
+			ID: t.id, Name: t.name, CreatedAt: t.created, ImageID: t.data.str("ImageId"), InstanceProfile: t.data.str("IamInstanceProfile.Name"),
+			SecurityGroups: groupsOf(t.data), UserData: string(text),
+			ReservationID: t.data.str("CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId"),
+			Tags:          cloneMap(t.tags), Data: data,
+		})
+	}
+	return out
+}
+
+func cloneMap(m map[string]string) map[string]string {
+	out := make(map[string]string, len(m))
+	for k, v := range m {
+		out[k] = v
+	}
+	return out
+}
+
+// flatten writes the names of the query and their values.
+func (f form) flatten(prefix string, into map[string]string) {
+	if f.text != "" {
+		into[prefix] = f.text
+	}
+	for name, child := range f.children {
+		child.flatten(strings.TrimPrefix(prefix+"."+name, "."), into)
+	}
+}
+
+// groupsOf are the security groups of a template, whether they are its own or those
+// of its first network interface.
+func groupsOf(data form) []string {
+	groups := data.strs("SecurityGroupId")
+	for _, n := range data.list("NetworkInterface") {
+		for _, g := range n.strs("SecurityGroupId") {
+			if !slices.Contains(groups, g) {
+				groups = append(groups, g)
+			}
+		}
+	}
+	slices.Sort(groups)
+	return groups
+}
+
+type xmlTemplate struct {
+	ID      string   `xml:"launchTemplateId"`
+	Name    string   `xml:"launchTemplateName"`
+	Created string   `xml:"createTime"`
+	By      string   `xml:"createdBy"`
+	Default int      `xml:"defaultVersionNumber"`
+	Latest  int      `xml:"latestVersionNumber"`
+	Tags    []xmlTag `xml:"tagSet>item"`
+}
+
+type xmlOneTemplate struct {
+	Template xmlTemplate `xml:"launchTemplate"`
+}
+
+func (c *Cloud) describeTemplate(t *template) xmlTemplate {
+	return xmlTemplate{t.id, t.name, t.created.Format(timeFormat), "arn:aws:iam::" + c.opts.Account + ":role/controller", 1, 1, xmlTags(t.tags)}
+}
+
+func (c *Cloud) createLaunchTemplate(q *request) (any, *fault) {
+	name, data, asked := q.form.str("LaunchTemplateName"), q.form.at("LaunchTemplateData"), q.form.canonical("ClientToken")
+	token := q.form.str("ClientToken")
+	if old := c.tokens[token]; token != "" && old != nil {
+		if old.asked != asked {
+			return nil, failure("IdempotentParameterMismatch", "The client token you have provided is associated with a request with other parameters")
+		}
+		return xmlOneTemplate{c.describeTemplate(old)}, nil
+	}
+	if len(name) < 3 || len(name) > 128 {
+		return nil, failure("InvalidLaunchTemplateName.MalformedException", "Launch template names must be between 3 and 128 characters long")
+	}
+	if c.templateBy(func(t *template) bool { return t.name == name }) != nil {
+		return nil, failure("InvalidLaunchTemplateName.AlreadyExistsException", "Launch template name already in use.")
+	}
+	if err := checkUserData(data.str("UserData")); err != nil {
+		return nil, err
+	}
+	if q.form.yes("DryRun") {
+		return nil, dryRun()
+	}
+	t := &template{id: c.id("lt"), name: name, created: c.now, data: data, tags: tagsFor(q.form, "launch-template"), asked: asked}
+	at, _ := slices.BinarySearchFunc(c.templates, name, func(t *template, n string) int { return strings.Compare(t.name, n) })
+	c.templates = slices.Insert(c.templates, at, t)
+	if token != "" {
+		c.tokens[token] = t
+	}
+	return xmlOneTemplate{c.describeTemplate(t)}, nil
+}
+
+func checkUserData(text string) *fault {
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return failure("InvalidUserData.Malformed", "Invalid BASE64 encoding of user data.")
+	}
+	if len(data) > maxUserData {
+		return failure("InvalidUserData.Malformed", "User data is limited to %d bytes", maxUserData)
+	}
+	return nil
+}
+
+// tagsFor are the tags that a request has for a kind of resource.
+func tagsFor(f form, kind string) map[string]string {
+	tags := map[string]string{}
+	for _, spec := range f.list("TagSpecification") {
+		if spec.str("ResourceType") == kind {
+			for k, v := range spec.tags("Tag") {
+				tags[k] = v
+			}
+		}
+	}
+	return tags
+}
+
+func (c *Cloud) templateBy(is func(*template) bool) *template {
+	for _, t := range c.templates {
+		if is(t) {
+			return t
+		}
+	}
+	return nil
+}
+
+// namedTemplate is the template that a request names, by ID or name.
+func (c *Cloud) namedTemplate(f form) (*template, *fault) {
+	id, name := f.str("LaunchTemplateId"), f.str("LaunchTemplateName")
+	if (id == "") == (name == "") {
+		return nil, failure("InvalidParameterCombination", "Either a launch template ID or a launch template name has to be given")
+	}
+	if t := c.templateBy(func(t *template) bool { return id != "" && t.id == id || name != "" && t.name == name }); t != nil {
+		return t, nil
+	}
+	if id != "" {
+		return nil, failure("InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %s, does not exist.", id)
+	}
+	return nil, failure("InvalidLaunchTemplateName.NotFoundException", "The specified launch template, with template name %s, does not exist.", name)
+}
+
+func (c *Cloud) deleteLaunchTemplate(q *request) (any, *fault) {
+	t, err := c.namedTemplate(q.form)
+	if err != nil {
+		return nil, err
+	}
+	if q.form.yes("DryRun") {
+		return nil, dryRun()
+	}
+	c.templates = slices.DeleteFunc(c.templates, func(o *template) bool { return o == t })
+	return xmlOneTemplate{c.describeTemplate(t)}, nil
+}
+
+// describeLaunchTemplates leaves out those younger than Options.Lag, named or not.
+func (c *Cloud) describeLaunchTemplates(q *request) (any, *fault) {
+	ids, names := q.form.strs("LaunchTemplateId"), q.form.strs("LaunchTemplateName")
+	seen := func(t *template) bool { return !c.now.Before(t.created.Add(c.opts.Lag)) }
+	if err := known(names, func(n string) bool {
+		return c.templateBy(func(t *template) bool { return t.name == n && seen(t) }) != nil
+	}, "InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request does not exist: %s"); err != nil {
+		return nil, err
+	}
+	if err := known(ids, func(id string) bool {
+		return c.templateBy(func(t *template) bool { return t.id == id && seen(t) }) != nil
+	}, "InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %s, does not exist."); err != nil {
+		return nil, err
+	}
+	var list []xmlTemplate
+	for _, t := range c.templates {
+		ok, err := matches(q.form.list("Filter"), table(map[string][]string{"launch-template-name": {t.name}, "create-time": {t.created.Format(timeFormat)}}, t.tags))
+		if err != nil {
+			return nil, err
+		}
+		if ok && seen(t) && (len(ids) == 0 || slices.Contains(ids, t.id)) && (len(names) == 0 || slices.Contains(names, t.name)) {
+			list = append(list, c.describeTemplate(t))
+		}
+	}
+	page, next, err := pageOf(c, q, list, func(t xmlTemplate) string { return t.Name }, 1, 200, 200)
+	return struct {
+		Templates []xmlTemplate `xml:"launchTemplates>item"`
+		Next      *string       `xml:"nextToken"`
+	}{page, next}, err
+}

@@ -1,0 +1,138 @@
+package aws
+
+import (
+	"context"
+	"errors"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool
+// can boot, as cloudprovider.CloudProvider says. What EC2 refused of late, in the
+// placement group of the class if it has one, is not Available.
+func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	const op = "InstanceTypes"
+	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {
+		name := ""
+		if pool != nil {
+			name = pool.Name
+		}
+		return nil, fault(op, name, cloudprovider.KindDenied, "spec.template.spec.nodeClassRef: missing; name an EC2NodeClass")
+	}
+	_, c, err := p.catalogFor(ctx, op, *pool.Spec.Template.Spec.NodeClassRef)
+	if err != nil {
+		return nil, err
+	}
+	return c.Types, nil
+}
+
+// NodeClassReady returns nil if nodes can be launched from the class now. What is
+// missing is said with the field and the remedy.
+func (p *Provider) NodeClassReady(ctx context.Context, ref karpv1.NodeClassReference) error {
+	const op = "NodeClassReady"
+	r, err := p.resolve(ctx, op, ref)
+	if err != nil {
+		return err
+	}
+	return p.usable(op, r)
+}
+
+// NodeClassStatus returns the status that the class of this name has now: what its
+// selectors resolve to, and conditions with their reasons. It is for the caller to
+// store in the class. Errors: KindNotFound if there is no such class. A class that
+// is not ready is no error here.
+func (p *Provider) NodeClassStatus(ctx context.Context, name string) (awsv1.EC2NodeClassStatus, error) {
+	r, err := p.resolve(ctx, "NodeClassStatus", reference(name))
+	if err != nil {
+		return awsv1.EC2NodeClassStatus{}, err
+	}
+	return *r.Class.Status.DeepCopy(), nil
+}
+
+func reference(name string) karpv1.NodeClassReference {
+	return karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: name}
+}
+
+// class returns the class that a reference names.
+func (p *Provider) class(ctx context.Context, op string, ref karpv1.NodeClassReference) (*awsv1.EC2NodeClass, error) {
+	if kind := ref.GroupKind(); kind != awsv1.Kind(awsv1.EC2NodeClassKind) {
+		return nil, &cloudprovider.Error{Op: op, Kind: cloudprovider.KindUnsupported, Object: kind.String() + " " + ref.Name,
+			Err: errors.New("the node class belongs to another provider; name an EC2NodeClass of karpenter.k8s.aws")}
+	}
+	if ref.Name == "" {
+		return nil, fault(op, "EC2NodeClass", cloudprovider.KindDenied, "nodeClassRef.name: empty; name an EC2NodeClass")
+	}
+	class, err := p.opts.NodeClasses(ctx, ref.Name)
+	switch {
+	case err == nil && class != nil:
+		return class, nil
+	case err == nil || errors.Is(err, cloudprovider.ErrNotFound):
+		return nil, &cloudprovider.Error{Op: op, Kind: cloudprovider.KindNotFound, Object: "EC2NodeClass " + ref.Name,
+			Err: errors.New("there is no EC2NodeClass of this name; create it, or correct nodeClassRef")}
+	}
+	return nil, api.Wrap(op, "EC2NodeClass "+ref.Name, err)
+}
+
+// resolve returns the class with its status.
+func (p *Provider) resolve(ctx context.Context, op string, ref karpv1.NodeClassReference) (*classes.Resolution, error) {
+	class, err := p.class(ctx, op, ref)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.resolver.Resolve(ctx, class)
+	if err != nil {
+		return nil, api.Wrap(op, "EC2NodeClass "+ref.Name, err)
+	}
+	return r, nil
+}
+
+// usable returns why nothing can be launched from a class, or nil.
+func (p *Provider) usable(op string, r *classes.Resolution) error {
+	if !r.Class.DeletionTimestamp.IsZero() {
+		return fault(op, "EC2NodeClass "+r.Class.Name, cloudprovider.KindNotReady, "it is being deleted; use another class")
+	}
+	return notReady(r.Err())
+}
+
+// notReady makes what a class lacks KindNotReady, whatever was not found: the class
+// itself is there.
+func notReady(err error) error {
+	var e *cloudprovider.Error
+	if cloudprovider.KindOf(err) != cloudprovider.KindNotFound || !errors.As(err, &e) {
+		return err
+	}
+	one := *e
+	one.Kind = cloudprovider.KindNotReady
+	return &one
+}
+
+// catalogFor returns a class and what it can launch, without what was refused.
+func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeClassReference) (*classes.Resolution, *catalog.Catalog, error) {
+	r, err := p.resolve(ctx, op, ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := notReady(r.Err()); err != nil {
+		return nil, nil, err
+	}
+	c, err := p.offerings.Build(ctx, r.Class)
+	if err != nil {
+		return nil, nil, api.Wrap(op, "EC2NodeClass "+ref.Name, err)
+	}
+	out := *c
+	out.Types = p.availability(groupID(r)).Apply(c.Types)
+	return r, &out, nil
+}
+
+// groupID is the id of the placement group of a class, or "".
+func groupID(r *classes.Resolution) string {
+	if r.PlacementGroup == nil || r.PlacementGroup.GroupId == nil {
+		return ""
+	}
+	return *r.PlacementGroup.GroupId
+}

@@ -1,0 +1,172 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// A class with a fault launches nothing and says what is wrong.
+func TestBadClasses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*awsv1.EC2NodeClass)
+		text   []string
+	}{
+		"unknown alias":         {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "ubuntu@latest" }, []string{"amiSelectorTerms[0].alias", "ubuntu"}},
+		"pin that is not there": {func(c *awsv1.EC2NodeClass) { c.Spec.AMISelectorTerms[0].Alias = "al2023@v20010101" }, []string{"al2023@v20010101"}},
+		"no subnet": {func(c *awsv1.EC2NodeClass) { c.Spec.SubnetSelectorTerms[0].Tags = map[string]string{"no": "such"} },
+			[]string{"subnetSelectorTerms"}},
+		"no security group": {func(c *awsv1.EC2NodeClass) {
+			c.Spec.SecurityGroupSelectorTerms[0].Tags = map[string]string{"no": "such"}
+		},
+			[]string{"securityGroupSelectorTerms"}},
+		"role missing": {func(c *awsv1.EC2NodeClass) { c.Spec.Role = "NoSuchRole" }, []string{"spec.role", "NoSuchRole"}},
+		"user data too large": {func(c *awsv1.EC2NodeClass) { c.Spec.UserData = ptr("#!/bin/sh\n" + strings.Repeat("#", 17_000)) },
+			[]string{"user data", "16384"}},
+		"block device size": {func(c *awsv1.EC2NodeClass) {
+			c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("100Ti"))}}}
+		}, []string{"blockDeviceMappings[0].ebs.volumeSize", "100Ti"}},
+		"restricted tag": {func(c *awsv1.EC2NodeClass) { c.Spec.Tags = map[string]string{"karpenter.sh/nodepool": "x"} }, []string{"spec.tags"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			req := s.request("one", large)
+			s.cloud.ForgetCalls()
+			c.change(s.class)
+			s.class.Generation++
+			_, err := s.p.Create(t.Context(), req)
+			require.Error(t, err)
+			require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+			for _, text := range append(c.text, "default") {
+				require.Contains(t, err.Error(), text)
+			}
+			require.ErrorIs(t, s.p.NodeClassReady(t.Context(), req.NodeClassRef), cloudprovider.ErrNotReady)
+			status, err := s.p.NodeClassStatus(t.Context(), "default")
+			require.NoError(t, err)
+			require.NotEmpty(t, status.Conditions)
+			require.Zero(t, s.cloud.Running())
+			for _, call := range s.cloud.Calls() {
+				require.False(t, call.Action == "CreateFleet" && !call.DryRun, "nothing is launched")
+			}
+		})
+	}
+}
+
+func TestDryRunsAreFewAndTellWhatIsNotAllowed(t *testing.T) {
+	for action, reason := range map[string]string{
+		"CreateLaunchTemplate": awsv1.ReasonCreateLaunchTemplateAuthCheckFailed,
+		"CreateFleet":          awsv1.ReasonCreateFleetAuthCheckFailed,
+		"RunInstances":         awsv1.ReasonRunInstancesAuthCheckFailed,
+	} {
+		t.Run(action, func(t *testing.T) {
+			s := newScene(t)
+			s.script(awstest.On(action).Deny())
+			for range 5 {
+				err := s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
+				require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+				require.ErrorContains(t, err, "ec2:"+action)
+			}
+			status, err := s.p.NodeClassStatus(t.Context(), "default")
+			require.NoError(t, err)
+			require.Contains(t, reasons(status), reason)
+			require.LessOrEqual(t, s.cloud.Count(action), 3)
+		})
+	}
+	s := newScene(t, func(s *scene) { s.opts.NoDryRun = true })
+	s.script(awstest.On("RunInstances").Deny())
+	require.NoError(t, s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef))
+	require.Zero(t, s.cloud.Count("RunInstances"))
+}
+
+func reasons(status awsv1.EC2NodeClassStatus) []string {
+	var out []string
+	for _, c := range status.Conditions {
+		out = append(out, c.Reason)
+	}
+	return out
+}
+
+func TestClassesThatAreNotThere(t *testing.T) {
+	s := newScene(t)
+	pool := nodePool()
+	pool.Spec.Template.Spec.NodeClassRef.Name = "gone"
+	_, err := s.p.InstanceTypes(t.Context(), pool)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.ErrorContains(t, err, "EC2NodeClass gone")
+	pool.Spec.Template.Spec.NodeClassRef.Kind = "GCENodeClass"
+	_, err = s.p.InstanceTypes(t.Context(), pool)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	pool.Spec.Template.Spec.NodeClassRef = nil
+	for _, p := range []*karpv1.NodePool{nil, pool} {
+		_, err = s.p.InstanceTypes(t.Context(), p)
+		require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	}
+	broken := newScene(t, func(s *scene) {
+		s.opts.NodeClasses = func(context.Context, string) (*awsv1.EC2NodeClass, error) { return nil, errors.New("no API server") }
+	})
+	_, err = broken.p.InstanceTypes(t.Context(), nodePool())
+	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
+	s.class.DeletionTimestamp = ptr(metav1.NewTime(s.cloud.Now()))
+	require.ErrorIs(t, s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef), cloudprovider.ErrNotReady)
+	_, err = s.p.InstanceTypes(t.Context(), nodePool())
+	require.NoError(t, err, "nodes of it still run")
+}
+
+func TestLastGoodAnswersStayInForce(t *testing.T) {
+	s := newScene(t)
+	s.create("one", large)
+	s.script(awstest.On("GetParameter", "GetProducts", "DescribeSpotPriceHistory", "DescribeImages", "DescribeSubnets", "DescribeInstanceTypes").Break())
+	s.cloud.Advance(24 * time.Hour)
+	req := s.request("two", large)
+	_, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	sources, err := s.p.Prices(t.Context())
+	require.NoError(t, err)
+	stale := 0
+	for _, p := range sources {
+		stale += p.Failures
+	}
+	require.Positive(t, stale, "prices say that they are old")
+	failing := 0
+	for _, l := range s.p.Lookups() {
+		if l.Failures > 0 {
+			require.Error(t, l.Err)
+			failing++
+		}
+	}
+	require.Positive(t, failing)
+	selection, err := s.p.Images(t.Context(), "default")
+	require.NoError(t, err)
+	_ = selection
+}
+
+func TestNew(t *testing.T) {
+	_, err := aws.New(aws.Clients{}, aws.Options{
+		ReservedENIs: -1, MemoryOverhead: "lots", ImageRefresh: time.Second, MinImageAge: -1, TemplateRetention: -1, Batch: aws.Batch{Max: -1},
+	})
+	for _, text := range []string{
+		"region: empty", "cluster.name: empty", "nodeClasses: nil", "memoryOverhead", "reservedENIs: -1", "imageRefresh: 1s", "minImageAge", "templateRetention", "batch: max", "EC2: nil",
+	} {
+		require.ErrorContains(t, err, text)
+	}
+	s := newScene(t)
+	require.Empty(t, s.cloud.Calls(), "nothing is called")
+	s.opts.Availability = &cloudprovider.AvailabilityOptions{TTL: -1}
+	_, err = aws.New(clients(s.cloud), s.opts)
+	require.ErrorContains(t, err, "ttl")
+	s.opts.Availability, s.opts.DenyImages = nil, []string{""}
+	_, err = aws.New(clients(s.cloud), s.opts)
+	require.ErrorContains(t, err, "denyImages[0]")
+}

@@ -1,0 +1,124 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"maps"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/garbage"
+)
+
+// CollectInstances terminates instances that no NodeClaim speaks for, and returns
+// what garbage.Find found: also the NodeClaims to delete because their instance is
+// gone, and the suspects to hand to the next call. claims are read by the function
+// that is passed, after the instances were listed; suspects are those of the last
+// report. opts may be nil. Call it every two minutes, or when Report.Next says.
+//
+// The error joins what could not be terminated; the report is complete all the same,
+// and the next call tries again. If the list of instances or claims cannot be had,
+// there is no report.
+func (p *Provider) CollectInstances(
+	ctx context.Context, claims func(context.Context) ([]*karpv1.NodeClaim, error), suspects []garbage.Suspect, opts *garbage.Options,
+) (garbage.Report, error) {
+	all, err := p.List(ctx)
+	if err != nil {
+		return garbage.Report{}, err
+	}
+	list, err := claims(ctx)
+	if err != nil {
+		return garbage.Report{}, api.Wrap("CollectInstances", "NodeClaims", err)
+	}
+	report := garbage.Find(garbage.Input{Now: p.now(), Instances: all, Claims: list, Suspects: suspects}, opts)
+	var errs []error
+	for _, o := range report.Orphans {
+		if err := p.Delete(ctx, o.Instance.ID); err != nil && !errors.Is(err, cloudprovider.ErrNotFound) {
+			errs = append(errs, err)
+		}
+	}
+	return report, errors.Join(errs...)
+}
+
+// CollectLaunchTemplates deletes launch templates of the cluster that were not used
+// for Options.TemplateRetention, and returns their names, sorted. One that this
+// process has not used counts as used when this is first called. Call it every
+// minute or so.
+func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error) {
+	return p.templates.Collect(ctx)
+}
+
+// CollectInstanceProfiles deletes instance profiles that were made for classes of
+// the cluster and are in use by none of these: not in the status of a class, not in
+// the annotations of a NodeClaim (ClaimAnnotations), and not given to a class within
+// the last hour. It returns their names, sorted. nodeClasses and claims are all
+// there are. Without a client for IAM it does nothing. Call it every half hour.
+func (p *Provider) CollectInstanceProfiles(
+	ctx context.Context, nodeClasses []*awsv1.EC2NodeClass, claims []*karpv1.NodeClaim,
+) ([]string, error) {
+	if p.profiles == nil {
+		return nil, nil
+	}
+	inUse := map[string]bool{}
+	for _, c := range nodeClasses {
+		if c != nil && c.Status.InstanceProfile != "" {
+			inUse[c.Status.InstanceProfile] = true
+		}
+	}
+	for _, c := range claims {
+		if c != nil && c.Annotations[awsv1.InstanceProfileAnnotationKey] != "" {
+			inUse[c.Annotations[awsv1.InstanceProfileAnnotationKey]] = true
+		}
+	}
+	return p.profiles.Collect(ctx, inUse)
+}
+
+// ReleaseNodeClass deletes what was made in AWS for a class: its instance profiles
+// and launch templates. Call it when the class is being deleted and no NodeClaim of
+// it is left, before its finalizer is taken off. It can be repeated.
+func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeClass) error {
+	if class == nil {
+		return nil
+	}
+	var err error
+	if p.profiles != nil {
+		_, err = p.profiles.DeleteClass(ctx, class)
+	}
+	_, err2 := p.templates.DeleteClass(ctx, class.Name)
+	p.dryRuns.forget(class.Name)
+	return errors.Join(err, err2)
+}
+
+// TagInstance puts the tags on the instance of a NodeClaim that are only known once
+// its node has joined: Name, the name of the node, and the names of the NodeClaim and
+// of the cluster. Tags that are there are left alone, so a Name of the user's stays.
+// It returns the annotations by which the NodeClaim shows that this is done; with
+// both of them already on the claim, or without a node or an instance, it does
+// nothing and returns nil.
+func (p *Provider) TagInstance(ctx context.Context, claim *karpv1.NodeClaim) (map[string]string, error) {
+	const op, done = "TagInstance", "true"
+	if claim == nil || claim.Status.NodeName == "" || claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() {
+		return nil, nil
+	}
+	annotations := map[string]string{awsv1.InstanceTaggedAnnotationKey: done, awsv1.ClusterNameTaggedAnnotationKey: done}
+	if claim.Annotations[awsv1.InstanceTaggedAnnotationKey] == done && claim.Annotations[awsv1.ClusterNameTaggedAnnotationKey] == done {
+		return nil, nil
+	}
+	record, err := p.recentRecord(ctx, op, claim.Status.ProviderID)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		return nil, fault(op, claim.Name, cloudprovider.KindNotReady, "EC2 does not list the instance yet; repeat")
+	}
+	missing := map[string]string{
+		awsv1.NameTagKey: claim.Status.NodeName, awsv1.NodeClaimTagKey: claim.Name, awsv1.ClusterNameTagKey: p.opts.Cluster.Name,
+	}
+	maps.DeleteFunc(missing, func(key, _ string) bool { _, found := record.Tags[key]; return found })
+	if err := p.tag(ctx, record.ID, missing); err != nil {
+		return nil, about(err, op, claim.Name)
+	}
+	return annotations, nil
+}

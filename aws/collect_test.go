@@ -1,0 +1,102 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/garbage"
+)
+
+func TestCollectInstances(t *testing.T) {
+	s := newScene(t)
+	kept, orphan := s.create("kept", large), s.create("orphan", large)
+	claims := func(context.Context) ([]*karpv1.NodeClaim, error) { return []*karpv1.NodeClaim{s.claim(kept)}, nil }
+	s.cloud.Advance(2 * time.Minute)
+	report, err := s.p.CollectInstances(t.Context(), claims, nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, report.Orphans, "it takes two looks")
+	s.cloud.Advance(20 * time.Second)
+	report, err = s.p.CollectInstances(t.Context(), claims, report.Suspects, nil)
+	require.NoError(t, err)
+	require.Len(t, report.Orphans, 1)
+	require.Equal(t, orphan.ID, report.Orphans[0].Instance.ID)
+	require.Equal(t, 1, s.cloud.Running())
+	_, err = s.p.Get(t.Context(), kept.ID)
+	require.NoError(t, err)
+
+	wrong := errors.New("no API server")
+	_, err = s.p.CollectInstances(t.Context(), func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, wrong }, nil, nil)
+	require.ErrorIs(t, err, wrong)
+	s.script(awstest.And(awstest.On("DescribeInstances"), awstest.Times(3)).Throttle())
+	_, err = s.p.CollectInstances(t.Context(), claims, nil, &garbage.Options{Grace: -1, Confirm: -1})
+	require.ErrorIs(t, err, cloudprovider.ErrThrottled, "a list that is not complete collects nothing")
+	require.Equal(t, 1, s.cloud.Running())
+}
+
+func TestCollectLaunchTemplatesAndProfiles(t *testing.T) {
+	s := newScene(t)
+	s.create("one", large)
+	require.NotEmpty(t, s.cloud.LaunchTemplates())
+	require.Len(t, s.cloud.InstanceProfiles(), 1)
+	deleted, err := s.p.CollectLaunchTemplates(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, deleted)
+	s.cloud.Advance(11 * time.Minute)
+	deleted, err = s.p.CollectLaunchTemplates(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, deleted)
+	require.Empty(t, s.cloud.LaunchTemplates())
+	s.create("two", large) // makes it anew
+	require.Len(t, s.cloud.LaunchTemplates(), 1)
+
+	s.cloud.Advance(2 * time.Hour)
+	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{awsv1.InstanceProfileAnnotationKey: s.cloud.InstanceProfiles()[0].Name}}}
+	gone, err := s.p.CollectInstanceProfiles(t.Context(), nil, []*karpv1.NodeClaim{nil, claim})
+	require.NoError(t, err)
+	require.Empty(t, gone)
+	gone, err = s.p.CollectInstanceProfiles(t.Context(), []*awsv1.EC2NodeClass{nil, s.class}, nil)
+	require.NoError(t, err)
+	require.Len(t, gone, 1)
+	require.Empty(t, s.cloud.InstanceProfiles())
+}
+
+func TestReleaseNodeClass(t *testing.T) {
+	s := newScene(t)
+	s.create("one", large)
+	require.NoError(t, s.p.ReleaseNodeClass(t.Context(), s.class))
+	require.Empty(t, s.cloud.InstanceProfiles())
+	require.Empty(t, s.cloud.LaunchTemplates())
+	require.NoError(t, s.p.ReleaseNodeClass(t.Context(), s.class), "it can be repeated")
+	require.NoError(t, s.p.ReleaseNodeClass(t.Context(), nil))
+}
+
+func TestTagInstance(t *testing.T) {
+	s := newScene(t)
+	i := s.create("one", large)
+	claim := s.claim(i)
+	annotations, err := s.p.TagInstance(t.Context(), claim)
+	require.NoError(t, err)
+	require.Nil(t, annotations, "its node has not joined")
+	claim.Status.NodeName = "ip-10-0-0-1.ec2.internal"
+	annotations, err = s.p.TagInstance(t.Context(), claim)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{awsv1.InstanceTaggedAnnotationKey: "true", awsv1.ClusterNameTaggedAnnotationKey: "true"}, annotations)
+	tags := s.cloud.Instances()[0].Tags
+	require.Equal(t, "ip-10-0-0-1.ec2.internal", tags["Name"])
+	require.Equal(t, "general-one", tags["karpenter.sh/nodeclaim"])
+	claim.Annotations = annotations
+	s.cloud.ForgetCalls()
+	annotations, err = s.p.TagInstance(t.Context(), claim)
+	require.NoError(t, err)
+	require.Nil(t, annotations)
+	require.Empty(t, s.cloud.Calls(), "it is done")
+}

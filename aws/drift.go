@@ -1,0 +1,178 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/drift"
+)
+
+// The reasons of drift, in the order in which they are looked for. They are those
+// of Karpenter.
+const (
+	// DriftNodeClass: the spec of the class is another.
+	DriftNodeClass = "NodeClassDrift"
+	// DriftAMI: the class selects another image for the instance type.
+	DriftAMI = "AMIDrift"
+	// DriftSecurityGroup: the class selects other security groups.
+	DriftSecurityGroup = "SecurityGroupDrift"
+	// DriftSubnet: the class does not select the subnet.
+	DriftSubnet = "SubnetDrift"
+	// DriftCapacityReservation: the class does not select the reservation.
+	DriftCapacityReservation = "CapacityReservationDrift"
+	// DriftPlacementGroup: the class has another placement group.
+	DriftPlacementGroup = "PlacementGroupDrift"
+)
+
+// recent is how long what EC2 said of an instance is good for, for drift.
+const recent = time.Minute
+
+// scheme says how classes are hashed.
+func scheme(caBundle string) drift.Scheme[*awsv1.EC2NodeClass] {
+	return drift.Scheme[*awsv1.EC2NodeClass]{
+		HashKey: awsv1.EC2NodeClassHashAnnotationKey, VersionKey: awsv1.EC2NodeClassHashVersionAnnotationKey,
+		Version: awsv1.EC2NodeClassHashVersion, Reason: DriftNodeClass,
+		Hash: func(c *awsv1.EC2NodeClass) string { return c.Hash(caBundle) },
+	}
+}
+
+// ClaimAnnotations returns what to annotate a NodeClaim with that was launched from
+// the class of this name: the hash of the class, with its version, by which
+// IsDrifted compares, and the instance profile, which is then not collected.
+func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[string]string, error) {
+	const op = "ClaimAnnotations"
+	r, err := p.resolve(ctx, op, reference(nodeClass))
+	if err != nil {
+		return nil, err
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return nil, api.Wrap(op, nodeClass, err)
+	}
+	annotations := scheme(cluster.CertificateAuthority).Annotations(r.Class)
+	if name := r.Class.Status.InstanceProfile; name != "" {
+		annotations[awsv1.InstanceProfileAnnotationKey] = name
+	}
+	return annotations, nil
+}
+
+// IsDrifted compares an instance with what its class asks for now, in the order of
+// the reasons above. An image, subnet, group or reservation that could not be looked
+// up is not compared. The instance is read from EC2 at most once a minute.
+func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (cloudprovider.Drift, error) {
+	const op = "IsDrifted"
+	if claim == nil || claim.Spec.NodeClassRef == nil {
+		name := ""
+		if claim != nil {
+			name = claim.Name
+		}
+		return cloudprovider.Drift{}, fault(op, name, cloudprovider.KindDenied, "spec.nodeClassRef: missing; name an EC2NodeClass")
+	}
+	r, err := p.resolve(ctx, op, *claim.Spec.NodeClassRef)
+	if err != nil {
+		return cloudprovider.Drift{}, err
+	}
+	record, err := p.recentRecord(ctx, op, claim.Status.ProviderID)
+	if err != nil {
+		return cloudprovider.Drift{}, err
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return cloudprovider.Drift{}, api.Wrap(op, claim.Name, err)
+	}
+	if verdict, d := scheme(cluster.CertificateAuthority).Compare(r.Class, claim); verdict == drift.Drifted {
+		return d, nil
+	}
+	d, err := p.imageDrift(ctx, r, claim, record)
+	if err != nil || d != (cloudprovider.Drift{}) || record == nil {
+		return d, err
+	}
+	return placeDrift(r, record), nil
+}
+
+// recentRecord returns what EC2 said of an instance within the last minute. It is nil
+// for one so new that EC2 does not list it yet.
+func (p *Provider) recentRecord(ctx context.Context, op, id string) (*instances.Record, error) {
+	if _, short, ok := instances.ParseProviderID(id); ok {
+		if k, found := p.ledger.get(short); found && !k.gone && k.record != nil && p.now().Sub(k.seen) < recent {
+			return k.record, nil
+		}
+	}
+	k, err := p.get(ctx, op, id)
+	return k.record, err
+}
+
+// imageDrift compares the image.
+func (p *Provider) imageDrift(
+	ctx context.Context, r *classes.Resolution, claim *karpv1.NodeClaim, record *instances.Record,
+) (cloudprovider.Drift, error) {
+	image, instanceType := claim.Status.ImageID, claim.Labels[corev1.LabelInstanceTypeStable]
+	if record != nil {
+		instanceType = record.Type
+		if image == "" {
+			image = record.ImageID
+		}
+	}
+	if image == "" || len(r.Class.Status.AMIs) == 0 {
+		return cloudprovider.Drift{}, nil
+	}
+	c, err := p.offerings.Build(ctx, r.Class)
+	if err != nil {
+		return cloudprovider.Drift{}, api.Wrap("IsDrifted", claim.Name, err)
+	}
+	want := c.Images[instanceType]
+	if want == "" || want == image {
+		return cloudprovider.Drift{}, nil
+	}
+	detail := fmt.Sprintf("boots %s, and the class selects %s for %s", image, want, instanceType)
+	for _, ami := range r.Class.Status.AMIs {
+		if ami.ID == want && ami.Name != "" {
+			detail += " (" + ami.Name + ")"
+		}
+	}
+	return cloudprovider.Drift{Reason: DriftAMI, Detail: detail}, nil
+}
+
+// placeDrift compares what an instance is attached to.
+func placeDrift(r *classes.Resolution, record *instances.Record) cloudprovider.Drift {
+	status := &r.Class.Status
+	var groups []string
+	for _, g := range status.SecurityGroups {
+		groups = append(groups, g.ID)
+	}
+	slices.Sort(groups)
+	if len(groups) > 0 && len(record.SecurityGroups) > 0 && !slices.Equal(groups, record.SecurityGroups) {
+		return cloudprovider.Drift{Reason: DriftSecurityGroup, Detail: fmt.Sprintf("has security groups %s, and the class selects %s",
+			strings.Join(record.SecurityGroups, ", "), strings.Join(groups, ", "))}
+	}
+	in := func(s awsv1.Subnet) bool { return s.ID == record.SubnetID }
+	if len(status.Subnets) > 0 && record.SubnetID != "" && !slices.ContainsFunc(status.Subnets, in) {
+		return cloudprovider.Drift{Reason: DriftSubnet, Detail: fmt.Sprintf("is in %s, which the class does not select", record.SubnetID)}
+	}
+	if id := record.ReservationID; id != "" && isTrue(status, awsv1.ConditionTypeCapacityReservationsReady) {
+		if !slices.ContainsFunc(status.CapacityReservations, func(c awsv1.CapacityReservation) bool { return c.ID == id }) {
+			return cloudprovider.Drift{Reason: DriftCapacityReservation, Detail: fmt.Sprintf("is in %s, which the class does not select", id)}
+		}
+	}
+	if want := groupID(r); want != record.GroupID && isTrue(status, awsv1.ConditionTypePlacementGroupReady) {
+		return cloudprovider.Drift{Reason: DriftPlacementGroup, Detail: fmt.Sprintf("is in placement group %q, and the class has %q", record.GroupID, want)}
+	}
+	return cloudprovider.Drift{}
+}
+
+// isTrue reports whether a condition is true, so that what it is about is known.
+func isTrue(status *awsv1.EC2NodeClassStatus, condition string) bool {
+	return slices.ContainsFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == condition && c.Status == metav1.ConditionTrue })
+}

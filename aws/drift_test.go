@@ -1,0 +1,149 @@
+package aws_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/stretchr/testify/require"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// claim is the NodeClaim of an instance, as a controller writes it.
+func (s *scene) claim(i *cloudprovider.Instance) *karpv1.NodeClaim {
+	s.Helper()
+	c := &karpv1.NodeClaim{}
+	c.Name, c.Labels = i.Name, maps.Clone(i.Labels)
+	annotations, err := s.p.ClaimAnnotations(s.Context(), "default")
+	require.NoError(s, err)
+	c.Annotations = annotations
+	c.Spec.NodeClassRef = nodePool().Spec.Template.Spec.NodeClassRef
+	c.Status.ProviderID, c.Status.ImageID = i.ID, i.ImageID
+	return c
+}
+
+func TestDrift(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *scene)
+		reason string
+		detail string
+	}{
+		"none":                        {func(*scene) {}, "", ""},
+		"node class":                  {func(s *scene) { s.class.Spec.UserData = ptr("#!/bin/sh\n") }, aws.DriftNodeClass, "hash"},
+		"a field that does not count": {func(s *scene) { s.class.Spec.IPPrefixCount = ptr(int32(1)) }, "", ""},
+		"image": {func(s *scene) {
+			s.cloud.Publish(ec2types.Image{ImageId: ptr("ami-00000000000000new"), Name: ptr("amazon-eks-node-al2023-x86_64-standard-1.34-v20260101")},
+				s.parameter("x86_64/standard"))
+			s.cloud.Advance(10 * time.Minute)
+		}, aws.DriftAMI, "ami-00000000000000new"},
+		"security groups": {func(s *scene) {
+			for _, g := range s.cloud.Options().SecurityGroups {
+				s.class.Spec.SecurityGroupSelectorTerms = append(s.class.Spec.SecurityGroupSelectorTerms, awsv1.SecurityGroupSelectorTerm{ID: *g.GroupId})
+			}
+		}, aws.DriftSecurityGroup, "security groups"},
+		"subnet": {func(s *scene) {
+			in := s.cloud.Instances()[0].SubnetID
+			s.class.Spec.SubnetSelectorTerms = nil
+			for _, n := range s.cloud.Options().Subnets {
+				if *n.SubnetId != in {
+					s.class.Spec.SubnetSelectorTerms = append(s.class.Spec.SubnetSelectorTerms, awsv1.SubnetSelectorTerm{ID: *n.SubnetId})
+				}
+			}
+		}, aws.DriftSubnet, "does not select"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			claim := s.claim(s.create("one", large))
+			c.change(s)
+			d, err := s.p.IsDrifted(t.Context(), claim)
+			require.NoError(t, err)
+			require.Equal(t, c.reason, d.Reason, d.Detail)
+			require.Contains(t, d.Detail, c.detail)
+		})
+	}
+}
+
+// parameter is the name of a parameter of images whose path ends so.
+func (s *scene) parameter(end string) string {
+	for name := range s.cloud.Options().Parameters {
+		if strings.Contains(name, end) && strings.Contains(name, "amazon-linux-2023") && strings.Contains(name, "recommended") {
+			return name
+		}
+	}
+	require.Fail(s, "no such parameter", end)
+	return ""
+}
+
+func TestDriftFromReservationAndGroup(t *testing.T) {
+	const id, group = "cr-0123456789abcdef0", "pg-0123456789abcdef0"
+	s := newScene(t, func(s *scene) {
+		s.world.Reservations = []ec2types.CapacityReservation{{
+			CapacityReservationId: ptr(id), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
+			InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted,
+		}}
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr(group), GroupName: ptr("spread"), Strategy: ec2types.PlacementStrategyCluster, State: "available"}}
+		s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
+	})
+	_ = s.request("", nil)
+	s.cloud.Advance(time.Second) // what is launched later is not in what EC2 said
+	i := s.create("one", nil)
+	require.Equal(t, id, i.ReservationID)
+	require.Equal(t, "reserved", i.CapacityType)
+	require.Equal(t, "default", i.Labels[awsv1.LabelCapacityReservationType])
+	left, err := s.p.Reservations(t.Context(), "default")
+	require.NoError(t, err)
+	require.Equal(t, 1, left[0].Left)
+	claim := s.claim(i)
+	got, err := s.p.Get(t.Context(), i.ID)
+	require.NoError(t, err)
+	require.Equal(t, i.OfferingKey(), got.OfferingKey())
+	s.class.Spec.CapacityReservationSelectorTerms = nil
+	d, err := s.p.IsDrifted(t.Context(), claim)
+	require.NoError(t, err)
+	require.Equal(t, aws.DriftCapacityReservation, d.Reason)
+
+	s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: id}}
+	s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{ID: ptr(group)}
+	claim.Annotations = nil // a class of another hash version is not compared
+	d, err = s.p.IsDrifted(t.Context(), claim)
+	require.NoError(t, err)
+	require.Equal(t, aws.DriftPlacementGroup, d.Reason)
+}
+
+func TestDriftOfWhatIsNotThere(t *testing.T) {
+	s := newScene(t)
+	i := s.create("one", large)
+	claim := s.claim(i)
+	require.NoError(t, s.p.Delete(t.Context(), i.ID))
+	s.cloud.Advance(2 * time.Minute)
+	_, err := s.p.IsDrifted(t.Context(), claim)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	claim.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: "gone"}
+	_, err = s.p.IsDrifted(t.Context(), claim)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+	_, err = s.p.IsDrifted(t.Context(), nil)
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+}
+
+func TestDriftDoesNotAskEC2EachTime(t *testing.T) {
+	s := newScene(t)
+	claim := s.claim(s.create("one", large))
+	for range 20 {
+		_, err := s.p.IsDrifted(t.Context(), claim)
+		require.NoError(t, err)
+	}
+	s.cloud.ForgetCalls()
+	for range 20 {
+		_, err := s.p.IsDrifted(t.Context(), claim)
+		require.NoError(t, err)
+	}
+	require.Zero(t, s.cloud.Count("DescribeInstances"))
+}

@@ -1,0 +1,168 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// open returns a provider for a cloud in memory. With real credentials the
+// configuration is that of config.LoadDefaultConfig, with aws.Retryer.
+func open() (*aws.Provider, func()) {
+	cloud, err := awstest.Start(nil)
+	if err != nil {
+		panic(err)
+	}
+	cfg := cloud.Config()
+	p, err := aws.New(aws.Clients{
+		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
+		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
+	}, aws.Options{
+		Region:  "us-east-1",
+		Cluster: aws.Cluster{Name: "demo"},
+		Now:     cloud.Now,
+		NodeClasses: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+			if name != "default" {
+				return nil, cloudprovider.ErrNotFound
+			}
+			return nodeClass(), nil // from an informer, usually
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return p, cloud.Close
+}
+
+// launchable is a request for one m5.large on demand.
+func launchable(p *aws.Provider) cloudprovider.LaunchRequest {
+	types, err := p.InstanceTypes(context.Background(), nodePool())
+	if err != nil {
+		panic(err)
+	}
+	req := cloudprovider.LaunchRequest{
+		Token: "7c6a1e5e-3b7e-4b51-9d36-0d2b6a3c9f10", Name: "general-x7k2p", NodePool: "general",
+		NodeClassRef: *nodePool().Spec.Template.Spec.NodeClassRef,
+	}
+	for _, t := range types {
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; t.Name == "m5.large" && o.CapacityType == karpv1.CapacityTypeOnDemand && o.Launchable() {
+				req.Options = append(req.Options, cloudprovider.LaunchOption{InstanceType: t, Offering: o})
+			}
+		}
+	}
+	return req
+}
+
+func Example() {
+	p, done := open()
+	defer done()
+	ctx := context.Background()
+
+	req := launchable(p)
+	i, err := p.Create(ctx, req)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(i.Name, i.Type, i.CapacityType, i.Price)
+
+	again, err := p.Create(ctx, req) // after a crash, say
+	fmt.Println(again.ID == i.ID, err)
+
+	fmt.Println(p.Delete(ctx, i.ID))
+	// Output:
+	// general-x7k2p m5.large on-demand 0.096
+	// true <nil>
+	// <nil>
+}
+
+func ExampleNew() {
+	_, err := aws.New(aws.Clients{}, aws.Options{Region: "us-east-1"})
+	fmt.Println(err)
+	// Output:
+	// aws: options: cluster.name: empty; name the EKS cluster
+	// aws: options: nodeClasses: nil; pass the function that returns an EC2NodeClass by name
+	// aws: clients: EC2: nil; pass a client, such as *ec2.Client
+}
+
+func ExampleRetryer() {
+	r := aws.Retryer()
+	fmt.Println(r.MaxAttempts(), "attempts")
+	delay, err := r.RetryDelay(10, errors.New("RequestLimitExceeded"))
+	fmt.Println(delay <= 20*time.Second, err)
+	// Output:
+	// 12 attempts
+	// true <nil>
+}
+
+func ExampleProvider_NodeClassStatus() {
+	p, done := open()
+	defer done()
+	status, err := p.NodeClassStatus(context.Background(), "default")
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range status.Subnets {
+		fmt.Println(s.Zone, s.ZoneID)
+	}
+	for _, c := range status.Conditions {
+		if c.Type == awsv1.ConditionTypeReady {
+			fmt.Println(c.Type, c.Status)
+		}
+	}
+	// Unordered output:
+	// us-east-1a use1-az1
+	// us-east-1b use1-az2
+	// us-east-1c use1-az3
+	// Ready True
+}
+
+func ExampleProvider_IsDrifted() {
+	p, done := open()
+	defer done()
+	ctx := context.Background()
+	i, err := p.Create(ctx, launchable(p))
+	if err != nil {
+		panic(err)
+	}
+	claim := &karpv1.NodeClaim{}
+	claim.Spec.NodeClassRef = nodePool().Spec.Template.Spec.NodeClassRef
+	claim.Status.ProviderID, claim.Status.ImageID = i.ID, "ami-0123456789abcdef0" // of last year
+	drift, err := cloudprovider.IsDrifted(ctx, p, claim)
+	fmt.Println(drift.Reason, err)
+	// Output: AMIDrift <nil>
+}
+
+func ExampleProvider_ClaimAnnotations() {
+	p, done := open()
+	defer done()
+	annotations, err := p.ClaimAnnotations(context.Background(), "default")
+	fmt.Println(len(annotations), annotations[awsv1.EC2NodeClassHashVersionAnnotationKey], err)
+	// Output: 3 v5 <nil>
+}
+
+func ExampleProvider_CollectInstances() {
+	p, done := open()
+	defer done()
+	ctx := context.Background()
+	if _, err := p.Create(ctx, launchable(p)); err != nil {
+		panic(err)
+	}
+	claims := func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, nil } // nobody speaks for it
+	report, err := p.CollectInstances(ctx, claims, nil, nil)
+	fmt.Println(len(report.Orphans), "to terminate,", len(report.Waiting), "to look at again;", err)
+	// Output: 0 to terminate, 1 to look at again; <nil>
+}

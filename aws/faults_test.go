@@ -1,0 +1,345 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+)
+
+// fleets puts a hook around CreateFleet.
+type fleets struct {
+	aws.EC2API
+	hook func(ctx context.Context, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error)
+}
+
+func (f *fleets) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, opts ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
+	call := func() (*ec2.CreateFleetOutput, error) { return f.EC2API.CreateFleet(ctx, in, opts...) }
+	if in.DryRun != nil && *in.DryRun {
+		return call()
+	}
+	return f.hook(ctx, in, call)
+}
+
+// errLost is what a caller sees whose connection broke.
+var errLost = errors.New("connection reset by peer")
+
+// hooked sets a hook that each provider gets a counter of its own for, from 1.
+func hooked(hook func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error)) func(*scene) {
+	return func(s *scene) {
+		var mu sync.Mutex
+		n := 0
+		s.wrap = func(c aws.Clients) aws.Clients {
+			c.EC2 = &fleets{c.EC2, func(_ context.Context, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+				mu.Lock()
+				n++
+				number := n
+				mu.Unlock()
+				return hook(number, in, call)
+			}}
+			return c
+		}
+	}
+}
+
+func TestACrashAtAnyStepOfALaunchLeaksNothing(t *testing.T) {
+	never := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		if n == 1 {
+			return nil, errLost
+		}
+		return call()
+	}
+	after := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		out, err := call()
+		if n == 1 {
+			return nil, errLost
+		}
+		return out, err
+	}
+	for name, step := range map[string]func(*scene){
+		"before the fleet":            hooked(never),
+		"after the fleet":             hooked(after),
+		"template described":          func(s *scene) {},
+		"template made":               func(s *scene) {},
+		"instance profile half made":  func(s *scene) {},
+		"after the fleet, lagging":    func(s *scene) { hooked(after)(s); s.world.Lag = 10 * time.Second },
+		"before the fleet, lagging":   func(s *scene) { hooked(never)(s); s.world.Lag = 10 * time.Second },
+		"after Create, before record": func(s *scene) {},
+	} {
+		for _, restart := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/restart=%v", name, restart), func(t *testing.T) {
+				s := newScene(t, step)
+				if s.world.Lag > 0 { // EC2 gets to know the instance profile
+					_ = s.request("", large)
+					s.cloud.Advance(time.Minute)
+				}
+				req := s.request("one", large)
+				switch name {
+				case "template described":
+					s.script(awstest.And(awstest.On("DescribeLaunchTemplates"), awstest.Times(3)).Cut())
+				case "template made":
+					s.script(awstest.And(awstest.On("CreateLaunchTemplate"), awstest.Times(3)).Lose())
+				case "instance profile half made":
+					s.script(awstest.And(awstest.On("AddRoleToInstanceProfile"), awstest.Times(3)).Cut())
+				}
+				first, err := s.p.Create(t.Context(), req)
+				if name != "after Create, before record" && err == nil {
+					t.Log("the step did not fail")
+				}
+				if restart {
+					s.p = s.provider()
+				}
+				var i *cloudprovider.Instance
+				for range 10 {
+					if i, err = s.p.Create(t.Context(), req); err == nil {
+						break
+					}
+					require.Contains(t, []cloudprovider.Kind{cloudprovider.KindUnknown, cloudprovider.KindNotReady}, cloudprovider.KindOf(err), "%v", err)
+					s.cloud.Advance(10 * time.Second)
+				}
+				require.NoError(t, err)
+				if first != nil {
+					require.Equal(t, first.ID, i.ID)
+				}
+				require.Equal(t, 1, s.cloud.Running())
+			})
+		}
+	}
+}
+
+// createAll calls Create for all tokens at once.
+func (s *scene) createAll(tokens []string, want func(cloudprovider.LaunchOption) bool) (map[string]*cloudprovider.Instance, []error) {
+	s.Helper()
+	base := s.request("", want)
+	var mu sync.Mutex
+	out, errs := map[string]*cloudprovider.Instance{}, []error(nil)
+	var wg sync.WaitGroup
+	for _, token := range tokens {
+		wg.Go(func() {
+			req := base
+			req.Token, req.Name = token, "general-"+token
+			i, err := s.p.Create(s.Context(), req)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				errs = append(errs, err)
+				return
+			}
+			out[token] = i
+		})
+	}
+	wg.Wait()
+	return out, errs
+}
+
+func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
+	for _, lag := range []time.Duration{0, 5 * time.Second} {
+		t.Run(lag.String(), func(t *testing.T) {
+			s := newScene(t, func(s *scene) {
+				hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+					out, err := call()
+					if n <= 2 { // of the first process
+						return nil, errLost
+					}
+					return out, err
+				})(s)
+				s.world.Lag = lag
+				s.opts.Batch.Idle = 30 * time.Millisecond
+			})
+			all := tokens(6)
+			_ = s.request("", large)
+			s.cloud.Advance(time.Minute)
+			_, errs := s.createAll(all, large)
+			require.Len(t, errs, 6)
+			require.Equal(t, 6, s.cloud.Running())
+			s.cloud.Advance(15 * time.Second) // a process takes that long to come back
+			s.p = s.provider()
+			got, errs := s.createAll(all[2:5], large)
+			require.Empty(t, errs)
+			require.Equal(t, 6, s.cloud.Running(), "nothing more was launched")
+			rest, errs := s.createAll(all, large)
+			require.Empty(t, errs)
+			require.Equal(t, 6, s.cloud.Running())
+			seen := map[string]bool{}
+			for token, i := range rest {
+				require.False(t, seen[i.ID], "each has its own")
+				seen[i.ID] = true
+				require.Equal(t, "general-"+token, i.Name)
+				if before := got[token]; before != nil {
+					require.Equal(t, before.ID, i.ID)
+				}
+			}
+			list, err := s.p.List(t.Context())
+			require.NoError(t, err)
+			names := map[string]bool{}
+			for _, i := range list {
+				names[i.Name] = true
+			}
+			require.Len(t, names, 6, "List knows the names as well")
+		})
+	}
+}
+
+func TestALostAnswerIsAskedForAgainWordForWord(t *testing.T) {
+	var inputs []*ec2.CreateFleetInput
+	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		inputs = append(inputs, in)
+		out, err := call()
+		if n <= 2 {
+			return nil, errLost
+		}
+		return out, err
+	}), func(s *scene) { s.world.Lag = time.Hour })
+	_ = s.request("", large)
+	s.cloud.Advance(2 * time.Hour) // EC2 knows the instance profile
+	req := s.request("one", large)
+	for range 2 {
+		_, err := s.p.Create(t.Context(), req)
+		require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
+		require.ErrorContains(t, err, "repeat with the same token")
+	}
+	req.Options = req.Options[:1] // even if the caller asks for something else now
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.NotEmpty(t, i.ID)
+	require.Equal(t, 1, s.cloud.Running())
+	require.Len(t, inputs, 3)
+	require.Equal(t, inputs[0], inputs[2])
+}
+
+func TestAnotherRequestUnderATokenInUseWaitsForWhatIsThere(t *testing.T) {
+	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		out, err := call()
+		if n == 1 {
+			return nil, errLost
+		}
+		return out, err
+	}), func(s *scene) { s.world.Lag = 8 * time.Second })
+	_ = s.request("", large)
+	s.cloud.Advance(time.Minute)
+	req := s.request("one", onDemand)
+	_, err := s.p.Create(t.Context(), req)
+	require.Error(t, err)
+	s.p = s.provider()
+	req.Options = req.Options[:3]
+	_, err = s.p.Create(t.Context(), req)
+	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err))
+	require.Positive(t, cloudprovider.RetryAfter(err))
+	require.Equal(t, 1, s.cloud.Running())
+	s.cloud.Advance(10 * time.Second)
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.cloud.Running())
+}
+
+func TestATokenThatLaunchedNothingIsUsedUpAndLaunchesLater(t *testing.T) {
+	s := newScene(t)
+	req := s.request("one", large)
+	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 0)
+	_, err := s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, -1)
+	_, err = s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity, "it is remembered for a while")
+	require.Equal(t, "RefusedLately", reason(err))
+	s.cloud.Advance(4 * time.Minute)
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "m5.large", i.Type)
+}
+
+func reason(err error) string {
+	var e *cloudprovider.Error
+	if errors.As(err, &e) {
+		return e.Reason
+	}
+	return ""
+}
+
+func TestHalfAFleetIsKeptAndTheRestIsRetried(t *testing.T) {
+	s := newScene(t, func(s *scene) { s.opts.Batch.Idle = 30 * time.Millisecond })
+	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 3)
+	all := tokens(8)
+	got, errs := s.createAll(all, large)
+	require.Len(t, got, 3)
+	require.Len(t, errs, 5)
+	for _, err := range errs {
+		require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	}
+	again, errs := s.createAll(all, onDemand)
+	require.Empty(t, errs)
+	for token, i := range got {
+		require.Equal(t, i.ID, again[token].ID)
+	}
+	require.Equal(t, 8, s.cloud.Running())
+}
+
+func TestMoreThanWasAskedForIsGivenBack(t *testing.T) {
+	var warned []aws.Warning
+	s := newScene(t, func(s *scene) {
+		s.opts.Warn = func(w aws.Warning) { warned = append(warned, w) }
+		hooked(func(_ int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			more := *in.TargetCapacitySpecification.TotalTargetCapacity + 2
+			in.TargetCapacitySpecification.TotalTargetCapacity = &more
+			return call()
+		})(s)
+	})
+	s.create("one", large)
+	require.Equal(t, 1, s.cloud.Running())
+	warned = slices.DeleteFunc(warned, func(w aws.Warning) bool { return w.Reason != aws.WarnSurplus })
+	require.Len(t, warned, 2)
+}
+
+func TestAThousandLaunchesTakeFewCalls(t *testing.T) {
+	// Batches go when they are full, however long the machine takes to fill them.
+	var held atomic.Bool
+	s := newScene(t, func(s *scene) {
+		s.opts.Batch = aws.Batch{MaxItems: 50}
+		s.opts.AfterFunc = func(d time.Duration, f func()) coalesce.Timer {
+			if held.Load() {
+				return time.AfterFunc(time.Hour, f)
+			}
+			return time.AfterFunc(d, f)
+		}
+	})
+	for _, subnet := range s.cloud.Options().Subnets {
+		s.cloud.SetAddresses(*subnet.SubnetId, 60_000)
+	}
+	s.create("warm", large)
+	s.cloud.ForgetCalls()
+	held.Store(true)
+	got, errs := s.createAll(tokens(1000), large)
+	require.Empty(t, errs)
+	require.Len(t, got, 1000)
+	require.Equal(t, 1001, s.cloud.Running())
+	require.LessOrEqual(t, s.cloud.Count("CreateFleet"), 20)
+	ids := map[string]bool{}
+	for _, i := range got {
+		ids[i.ID] = true
+	}
+	require.Len(t, ids, 1000)
+
+	// A process that begins anew finds all of them, however many ask at once.
+	s.p = s.provider()
+	s.cloud.ForgetCalls()
+	again, errs := s.createAll(tokens(300), large)
+	require.Empty(t, errs)
+	for token, i := range again {
+		require.Equal(t, got[token].ID, i.ID)
+	}
+	for _, call := range s.cloud.Calls() {
+		require.False(t, call.Action == "CreateFleet" && !call.DryRun)
+	}
+}

@@ -1,0 +1,142 @@
+package aws_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// scene is a provider and the cloud that it talks to.
+type scene struct {
+	*testing.T
+	cloud *awstest.Server
+	class *awsv1.EC2NodeClass
+	opts  aws.Options
+	p     *aws.Provider
+
+	world awstest.Options                       // of the cloud; set it before it starts
+	wrap  func(clients aws.Clients) aws.Clients // around the clients of all providers
+}
+
+func clients(s *awstest.Server) aws.Clients {
+	cfg := s.Config()
+	return aws.Clients{
+		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg), SQS: sqs.NewFromConfig(cfg),
+		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg), ZonalShift: arczonalshift.NewFromConfig(cfg),
+	}
+}
+
+func newScene(t *testing.T, change ...func(*scene)) *scene {
+	t.Helper()
+	s := &scene{T: t, class: nodeClass(), wrap: func(c aws.Clients) aws.Clients { return c }}
+	s.opts = aws.Options{
+		Region: "us-east-1", Cluster: aws.Cluster{Name: "demo", DNSIP: "10.100.0.10"},
+		Batch: aws.Batch{Idle: 2 * time.Millisecond, Max: 50 * time.Millisecond},
+		NodeClasses: func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+			if name != s.class.Name {
+				return nil, cloudprovider.ErrNotFound
+			}
+			return s.class, nil
+		},
+	}
+	for _, f := range change {
+		f(s)
+	}
+	if s.cloud == nil {
+		cloud, err := awstest.Start(&s.world)
+		require.NoError(t, err)
+		t.Cleanup(cloud.Close)
+		s.cloud = cloud
+	}
+	s.opts.Now = s.cloud.Now
+	s.p = s.provider()
+	return s
+}
+
+// provider is another process for the same cluster.
+func (s *scene) provider() *aws.Provider {
+	p, err := aws.New(s.wrap(clients(s.cloud)), s.opts)
+	require.NoError(s, err)
+	s.Cleanup(func() { require.NoError(s, p.Close(context.Background())) })
+	return p
+}
+
+func nodeClass() *awsv1.EC2NodeClass {
+	return &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "11111111-2222-4333-8444-555555555555", Generation: 1},
+		Spec: awsv1.EC2NodeClassSpec{
+			AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
+			SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "demo"}}},
+			SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Tags: map[string]string{"karpenter.sh/discovery": "demo"}}},
+			Role:                       "KarpenterNodeRole-demo",
+		},
+	}
+}
+
+func nodePool() *karpv1.NodePool {
+	p := &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	p.Spec.Template.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: "default"}
+	return p
+}
+
+// request asks for one machine by the available options that want is true for.
+func (s *scene) request(token string, want func(cloudprovider.LaunchOption) bool) cloudprovider.LaunchRequest {
+	s.Helper()
+	types, err := s.p.InstanceTypes(s.Context(), nodePool())
+	require.NoError(s, err)
+	req := cloudprovider.LaunchRequest{
+		Token: token, Name: "general-" + token, NodePool: "general", NodeClassRef: *nodePool().Spec.Template.Spec.NodeClassRef,
+		Requirements: requirements.NewSet(requirements.In(karpv1.CapacityTypeLabelKey, "on-demand", "spot", "reserved")),
+	}
+	for _, t := range types {
+		for i := range t.Offerings {
+			o := cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]}
+			if o.Offering.Launchable() && (want == nil || want(o)) {
+				req.Options = append(req.Options, o)
+			}
+		}
+	}
+	require.NotEmpty(s, req.Options)
+	return req
+}
+
+func onDemand(o cloudprovider.LaunchOption) bool {
+	return o.Offering.CapacityType == karpv1.CapacityTypeOnDemand
+}
+
+func large(o cloudprovider.LaunchOption) bool {
+	return onDemand(o) && o.InstanceType.Name == "m5.large"
+}
+
+func (s *scene) create(token string, want func(cloudprovider.LaunchOption) bool) *cloudprovider.Instance {
+	s.Helper()
+	i, err := s.p.Create(s.Context(), s.request(token, want))
+	require.NoError(s, err)
+	return i
+}
+
+func tokens(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("t%04d", i)
+	}
+	return out
+}

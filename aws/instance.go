@@ -1,0 +1,265 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Get returns the instance as EC2 sees it now; calls that come together are one
+// call of EC2. An id is spec.providerID of a node: aws:///zone/instance. For any
+// other, and for an instance of another cluster, the error is KindNotFound.
+func (p *Provider) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
+	k, err := p.get(ctx, "Get", id)
+	if err != nil {
+		return nil, err
+	}
+	return p.describeKnown(ctx, k, nil), nil
+}
+
+// get asks EC2 for an instance.
+func (p *Provider) get(ctx context.Context, op, id string) (known, error) {
+	zone, short, ok := instances.ParseProviderID(id)
+	if !ok {
+		return known{}, fault(op, id, cloudprovider.KindNotFound, "not an instance of EC2: an id has the form aws:///zone/i-0123456789abcdef0")
+	}
+	r, err := p.instances.Get(ctx, short)
+	switch {
+	case errors.Is(err, cloudprovider.ErrNotFound):
+		k, gone := p.ledger.lost(short)
+		if !gone && k.launched != nil && k.launched.Zone == zone {
+			return k, nil // EC2 is slow to list it
+		}
+		if gone && !k.gone && k.reservation() != "" {
+			p.sources.ReservationTerminated(k.reservation())
+		}
+		return known{}, fault(op, id, cloudprovider.KindNotFound, "there is no such instance of cluster %s", p.opts.Cluster.Name)
+	case err != nil:
+		return known{}, about(err, op, id)
+	case r.Zone != zone:
+		return known{}, fault(op, id, cloudprovider.KindNotFound, "the instance is in %s", r.Zone)
+	}
+	k := p.ledger.saw(&r)
+	if _, shared := r.Roster(); shared && k.name == "" {
+		// Launched for somebody by a process before this one: the roster says for
+		// whom, if it can be read. The instance is there all the same.
+		if read, err := p.ledger.hydrate(ctx, p.instances); read && err == nil {
+			k, _ = p.ledger.get(short)
+		}
+	}
+	return k, nil
+}
+
+// about puts the operation and the id into the error of a call.
+func about(err error, op, id string) error {
+	var e *cloudprovider.Error
+	if !errors.As(err, &e) {
+		return api.Wrap(op, id, err)
+	}
+	one := *e
+	one.Op, one.Object = op, id
+	return &one
+}
+
+// reservation is the reservation that an instance is in, or "".
+func (k *known) reservation() string {
+	switch {
+	case k.record != nil:
+		return k.record.ReservationID
+	case k.launched != nil:
+		return k.launched.ReservationID
+	}
+	return ""
+}
+
+// List returns the instances of the cluster, in EC2's pages of a thousand, those
+// that are going down included.
+func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
+	// Whose an instance is is known for sure only while those that are gone are
+	// listed too.
+	if _, err := p.ledger.hydrate(ctx, p.instances); err != nil {
+		return nil, about(err, "List", p.opts.Cluster.Name)
+	}
+	var all []instances.Record
+	if err := p.instances.Each(ctx, instances.Present, func(r instances.Record) { all = append(all, r) }); err != nil {
+		return nil, about(err, "List", p.opts.Cluster.Name)
+	}
+	by := p.ledger.listed(all)
+	catalogs := map[string]*catalog.Catalog{}
+	out := make([]*cloudprovider.Instance, 0, len(all))
+	for _, k := range by {
+		out = append(out, p.describeKnown(ctx, k, catalogs))
+	}
+	slices.SortFunc(out, func(a, b *cloudprovider.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
+
+// Delete asks EC2 to terminate the instance; calls that come together are one call
+// of EC2. In a zone that traffic was shifted away from it is KindNotReady, unless
+// Options.DeleteInShiftedZones is set.
+func (p *Provider) Delete(ctx context.Context, id string) error {
+	const op = "Delete"
+	k, err := p.get(ctx, op, id)
+	if err != nil {
+		return err
+	}
+	if k.record != nil && k.record.Terminating || k.record == nil && !k.ended.IsZero() {
+		return nil
+	}
+	zone, short, _ := instances.ParseProviderID(id)
+	if !p.opts.DeleteInShiftedZones {
+		if err := p.shifted(ctx, op, id, zone); err != nil {
+			return err
+		}
+	}
+	err = p.instances.Terminate(ctx, short)
+	if errors.Is(err, cloudprovider.ErrNotFound) && k.record == nil {
+		// Too new for one part of EC2: the caller tries again.
+		return fault(op, id, cloudprovider.KindUnknown, "EC2 does not know the instance yet that it has launched; repeat")
+	}
+	if err != nil {
+		return about(err, op, id)
+	}
+	p.ledger.end(short)
+	return nil
+}
+
+// shifted returns an error if traffic was shifted away from a zone.
+func (p *Provider) shifted(ctx context.Context, op, id, zone string) error {
+	away, err := p.sources.ShiftedZones(ctx)
+	if err != nil {
+		return api.Wrap(op, id, err)
+	}
+	if len(away) == 0 {
+		return nil
+	}
+	zoneID := ""
+	for _, z := range p.sources.Zones() {
+		if z.Name == zone {
+			zoneID = z.ID
+		}
+	}
+	if slices.Contains(away, zone) || zoneID != "" && slices.Contains(away, zoneID) {
+		return fault(op, id, cloudprovider.KindNotReady,
+			"traffic was shifted away from %s, and nothing is terminated there; wait for the end of the zonal shift, or set Options.DeleteInShiftedZones", zone)
+	}
+	return nil
+}
+
+// describeKnown returns an instance as EC2 described it last. catalogs holds those
+// that were built already, by class; nil if there is one instance only.
+func (p *Provider) describeKnown(ctx context.Context, k known, catalogs map[string]*catalog.Catalog) *cloudprovider.Instance {
+	if k.record == nil {
+		i := *k.launched
+		i.Deleting = !k.ended.IsZero()
+		return &i
+	}
+	r := k.record
+	i := &cloudprovider.Instance{
+		ID: r.ProviderID(), Name: k.name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
+		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
+		CreatedAt: r.LaunchedAt, Deleting: r.Terminating || !k.ended.IsZero(),
+	}
+	if o, found := optionOf(p.catalogOf(ctx, r.NodeClass(), catalogs), i.OfferingKey()); found {
+		describe(i, o)
+	}
+	if k.launched != nil {
+		// What it was launched by is certain; a catalog may have changed.
+		labels := maps.Clone(k.launched.Labels)
+		maps.Copy(labels, i.Labels)
+		i.Labels = labels
+		if i.Capacity.Len() == 0 {
+			i.Capacity, i.Allocatable, i.Price = k.launched.Capacity, k.launched.Allocatable, k.launched.Price
+		}
+		i.OfferingID = k.launched.OfferingID
+	}
+	p.label(i, r.NodeClass(), r.Tenancy, r.GroupID, r.Partition)
+	return i
+}
+
+// catalogOf returns the catalog of a class by name, and nil if it has none now: an
+// instance is described without it, if need be.
+func (p *Provider) catalogOf(ctx context.Context, class string, built map[string]*catalog.Catalog) *catalog.Catalog {
+	if c, found := built[class]; found {
+		return c
+	}
+	_, c, err := p.catalogFor(ctx, "Get", reference(class))
+	if err != nil {
+		c = nil
+	}
+	if built != nil {
+		built[class] = c
+	}
+	return c
+}
+
+// optionOf finds an offering in a catalog. If the type is there, and the offering is
+// not, it is made up: the zone may have been taken out of the class.
+func optionOf(c *catalog.Catalog, key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
+	if c == nil {
+		return cloudprovider.LaunchOption{}, false
+	}
+	n, found := slices.BinarySearchFunc(c.Types, key.InstanceType, func(t *cloudprovider.InstanceType, name string) int {
+		return strings.Compare(t.Name, name)
+	})
+	if !found {
+		return cloudprovider.LaunchOption{}, false
+	}
+	t := c.Types[n]
+	for j := range t.Offerings {
+		if t.Offerings[j].Key(t.Name) == key {
+			return cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[j]}, true
+		}
+	}
+	return cloudprovider.LaunchOption{InstanceType: t, Offering: &cloudprovider.Offering{
+		Zone: key.Zone, CapacityType: key.CapacityType, ReservationID: key.ReservationID,
+	}}, true
+}
+
+// describe fills in what is known of the option by which an instance was launched.
+func describe(i *cloudprovider.Instance, o cloudprovider.LaunchOption) {
+	i.Labels = o.NodeLabels()
+	i.OfferingID, i.Price = o.Offering.ID, o.Offering.Price
+	i.Capacity = o.InstanceType.Capacity
+	if c := o.Offering.Capacity; c != nil {
+		i.Capacity = i.Capacity.Merge(*c)
+	}
+	if a, err := o.InstanceType.AllocatableFor(o.Offering); err == nil {
+		i.Allocatable = a
+	}
+}
+
+// label sets the labels that are known of every instance.
+func (p *Provider) label(i *cloudprovider.Instance, class, tenancy, group string, partition int32) {
+	if i.Labels == nil {
+		i.Labels = map[string]string{}
+	}
+	set := func(key, value string) {
+		if value != "" {
+			i.Labels[key] = value
+		}
+	}
+	set(corev1.LabelInstanceTypeStable, i.Type)
+	set(corev1.LabelTopologyZone, i.Zone)
+	set(corev1.LabelTopologyRegion, p.opts.Region)
+	set(karpv1.CapacityTypeLabelKey, i.CapacityType)
+	set(karpv1.NodePoolLabelKey, i.NodePool)
+	set(awsv1.LabelNodeClass, class)
+	set(awsv1.LabelInstanceTenancy, tenancy)
+	set(awsv1.LabelPlacementGroupID, group)
+	if partition > 0 {
+		set(awsv1.LabelPlacementGroupPartition, strconv.Itoa(int(partition)))
+	}
+}

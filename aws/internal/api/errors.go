@@ -1,0 +1,171 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Code returns the code that AWS gave for the failure, such as
+// RequestLimitExceeded, and "" if err is nil or not an answer of AWS.
+func Code(err error) string {
+	var answer smithy.APIError
+	if !errors.As(err, &answer) {
+		return ""
+	}
+	return answer.ErrorCode()
+}
+
+// codes that are known by name, sorted within each line by nothing but meaning.
+var (
+	throttling = []string{"RequestLimitExceeded", "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottled",
+		"RequestThrottledException", "TooManyRequestsException", "TooManyRequests", "EC2ThrottledException", "PriorRequestNotComplete",
+		"ProvisionedThroughputExceededException", "TransactionInProgressException", "BandwidthLimitExceeded", "SlowDown"}
+	missing = []string{"NoSuchEntity", "NoSuchEntityException", "ParameterNotFound", "ParameterVersionNotFound", "QueueDoesNotExist",
+		"AWS.SimpleQueueService.NonExistentQueue", "ResourceNotFoundException", "ResourceNotFound", "InvalidPlacementGroup.Unknown",
+		"InvalidLaunchTemplateName.NotFoundException"}
+	forbidden = []string{"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "AuthFailure", "AuthorizationError",
+		"NotAuthorized", "OptInRequired", "KMSAccessDeniedException"}
+	credentials = []string{"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "UnrecognizedClientException",
+		"MissingAuthenticationToken", "MissingAuthenticationTokenException", "InvalidAccessKeyId"}
+	clock   = []string{"RequestExpired", "RequestTimeTooSkewed", "InvalidSignatureException", "SignatureDoesNotMatch"}
+	soldOut = []string{"InsufficientInstanceCapacity", "InsufficientCapacity", "InsufficientHostCapacity", "InsufficientReservedInstanceCapacity",
+		"InsufficientFreeAddressesInSubnet", "InstanceLimitExceeded", "MaxFleetCountExceeded", "MaxSpotInstanceCountExceeded",
+		"ReservationCapacityExceeded", "UnfulfillableCapacity", "Unsupported", "VcpuLimitExceeded"}
+)
+
+// Kind returns what a failure asks of the caller, by its code:
+//
+//	throttling                          KindThrottled
+//	what was named does not exist       KindNotFound
+//	no stock or quota left              KindInsufficientCapacity
+//	forbidden, malformed                KindDenied
+//	credentials, the clock              KindUnknown: they may be renewed and set right
+//	all else, also without a code       that of the error itself, as KindOf says
+func Kind(err error) cloudprovider.Kind {
+	code := Code(err)
+	switch {
+	case code == "" || slices.Contains(credentials, code) || slices.Contains(clock, code):
+		return cloudprovider.KindOf(err)
+	case slices.Contains(throttling, code):
+		return cloudprovider.KindThrottled
+	case notFoundCode(code):
+		return cloudprovider.KindNotFound
+	case slices.Contains(soldOut, code):
+		return cloudprovider.KindInsufficientCapacity
+	case slices.Contains(forbidden, code) || malformed(code):
+		return cloudprovider.KindDenied
+	}
+	return cloudprovider.KindOf(err)
+}
+
+// NotFound reports whether AWS answered that what was named does not exist. A
+// failure that does not say so, such as a broken connection, is not one of those.
+func NotFound(err error) bool { return notFoundCode(Code(err)) }
+
+func notFoundCode(code string) bool {
+	return slices.Contains(missing, code) || strings.HasSuffix(code, ".NotFound") || strings.HasSuffix(code, "NotFoundException")
+}
+
+// malformed reports whether a code is of those for a request that AWS cannot make
+// sense of.
+func malformed(code string) bool {
+	for _, prefix := range []string{"Invalid", "Malformed", "Missing", "Unknown", "Validation", "Unsupported"} {
+		if strings.HasPrefix(code, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// Wrap returns err as an *cloudprovider.Error: op is what was done, object what it
+// was done with, Kind that of Kind, Reason the code. The text has what AWS said
+// and a remedy, and no number of a request, so that one cause gives one text. The
+// cause stays in the tree. It is nil for nil; what is an *cloudprovider.Error
+// already is returned as it is.
+func Wrap(op, object string, err error) error {
+	var done *cloudprovider.Error
+	if err == nil || errors.As(err, &done) && done != nil {
+		return err
+	}
+	return &cloudprovider.Error{Op: op, Object: object, Kind: Kind(err), Reason: Code(err), Err: &cause{cmp.Or(explain(plain(err), err), "AWS says no more"), err}}
+}
+
+// Message returns one line that says what went wrong, and a remedy where one is
+// known. It has no number of a request in it.
+func Message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return explain(cmp.Or(plain(err), Code(err)), err)
+}
+
+// explain puts the remedy behind a text.
+func explain(text string, err error) string {
+	text = strings.ReplaceAll(strings.TrimSpace(text), "\n", "; ")
+	remedy := remedy(err)
+	if text != "" && remedy != "" {
+		text += "; "
+	}
+	return text + remedy
+}
+
+// plain is what AWS said, which may be nothing beside the code, or else what the
+// error says.
+func plain(err error) string {
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		return answer.ErrorMessage()
+	}
+	var operation *smithy.OperationError
+	if errors.As(err, &operation) && operation.Err != nil {
+		return fmt.Sprintf("%s: %v", operation.Operation(), operation.Err)
+	}
+	return err.Error()
+}
+
+func remedy(err error) string {
+	code := Code(err)
+	switch {
+	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return ""
+	case slices.Contains(throttling, code):
+		return "ask less often, or have the quota of the API raised"
+	case slices.Contains(forbidden, code):
+		if operation := operationOf(err); operation != "" {
+			return "allow the controller " + operation + ", as the policies of package iam do"
+		}
+		return "allow the controller the call, as the policies of package iam do"
+	case slices.Contains(credentials, code):
+		return "renew the credentials of the controller"
+	case slices.Contains(clock, code):
+		return "check the clock of the machine and the credentials of the controller"
+	}
+	return ""
+}
+
+// operationOf is the right that a call takes, such as ec2:DescribeSubnets.
+func operationOf(err error) string {
+	var operation *smithy.OperationError
+	if !errors.As(err, &operation) {
+		return ""
+	}
+	service := strings.ToLower(strings.ReplaceAll(operation.Service(), " ", "-"))
+	return service + ":" + operation.Operation()
+}
+
+// cause is an error with a text of its own.
+type cause struct {
+	text string
+	err  error
+}
+
+func (c *cause) Error() string { return c.text }
+func (c *cause) Unwrap() error { return c.err }

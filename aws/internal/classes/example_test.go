@@ -1,0 +1,44 @@
+package classes_test
+
+import (
+	"context"
+	"fmt"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
+	"github.com/dovetail-sdk/dovetail/aws/internal/source"
+)
+
+// What is wrong with a class is said all at once.
+func ExampleResolver_Resolve() {
+	now := (&clock{noon}).Now
+	src, err := source.New(account().Clients(), source.Options{Region: "us-east-1", ClusterName: "shop", Now: now})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	resolver, err := classes.New(src, classes.Options{Now: now})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	got, err := resolver.Resolve(context.Background(), class(func(c *awsv1.EC2NodeClass) {
+		c.Spec.SubnetSelectorTerms[0].Tags["team"] = "data"
+		c.Spec.AMISelectorTerms[0].Alias = "al2@latest"
+	}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range got.Class.Status.Conditions {
+		fmt.Println(c.Type, c.Status, c.Reason)
+	}
+	// Output:
+	// AMIsReady False UnsupportedAlias
+	// InstanceProfileReady True InstanceProfileReady
+	// PlacementGroupReady True PlacementGroupReady
+	// Ready False UnhealthyDependents
+	// SecurityGroupsReady True SecurityGroupsReady
+	// SubnetsReady False SubnetsNotFound
+	// ValidationSucceeded False DependenciesNotReady
+}

@@ -1,0 +1,350 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+const (
+	// fresh is how long a profile that was seen is taken to be there.
+	fresh = 15 * time.Minute
+	// missing is how long a role that IAM does not know is not asked for again,
+	// so that a misspelt one does not make and delete a profile each minute.
+	missing = time.Minute
+	// protected is how long a profile that was in use is not collected: the
+	// class that names it, or a launch, may not be on record yet.
+	protected = time.Hour
+)
+
+// Keeper keeps the instance profiles of one cluster. Create it with NewKeeper.
+type Keeper struct {
+	client          api.IAM
+	cluster, region string
+	now             func() time.Time
+
+	mu      sync.Mutex
+	ready   map[string]time.Time     // by name: when it was last seen with its role
+	used    map[string]time.Time     // by name: when it was last given out
+	refused map[string]refusal       // by role
+	busy    map[string]chan struct{} // by class
+}
+
+type refusal struct {
+	at  time.Time
+	err error
+}
+
+// NewKeeper returns a Keeper for a cluster in a region. A nil client, as in a VPC
+// from which IAM cannot be reached, makes Ensure refuse every class.
+func NewKeeper(client api.IAM, cluster, region string, now func() time.Time) *Keeper {
+	return &Keeper{
+		client: client, cluster: cluster, region: region, now: now,
+		ready: map[string]time.Time{}, used: map[string]time.Time{},
+		refused: map[string]refusal{}, busy: map[string]chan struct{}{},
+	}
+}
+
+// Name returns the name of the profile for the role of a class.
+func (k *Keeper) Name(class *awsv1.EC2NodeClass) string {
+	return awsv1.InstanceProfileName(k.cluster, k.region, class.Name, string(class.UID)+"/"+roleName(class.Spec.Role))
+}
+
+// roleName is the last segment of a role given with its path: IAM knows it by that
+// alone.
+func roleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
+
+// Ensure returns the name of a profile that has the role of the class:
+//
+//  1. the one in the status of the class, if it has the role. It may have been made
+//     by Karpenter, under another name;
+//  2. else the one by the name that Name gives, made if it is not there.
+//
+// What was found is taken for granted for 15 minutes.
+func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	if class.Spec.Role == "" {
+		return "", k.fault(class, cloudprovider.KindDenied, "spec.role", "empty; name the role of nodes, or an instanceProfile", nil)
+	}
+	if k.client == nil {
+		return "", k.fault(class, cloudprovider.KindNotReady, "spec.role",
+			fmt.Sprintf("%q: IAM cannot be reached to make an instance profile for it; make one, and name it in spec.instanceProfile", class.Spec.Role), nil)
+	}
+	release, err := k.acquire(ctx, class.Name)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	role := roleName(class.Spec.Role)
+	own := k.Name(class)
+	for _, name := range []string{class.Status.InstanceProfile, own} {
+		if name != "" && k.isReady(name) && (name == own || k.hasRole(ctx, name, role)) {
+			return k.give(name), nil
+		}
+	}
+	if err := k.isRefused(role); err != nil {
+		return "", k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
+	}
+	if given := class.Status.InstanceProfile; given != "" && given != own && k.hasRole(ctx, given, role) {
+		return k.give(given), nil
+	}
+	if err := k.make(ctx, class, own, role); err != nil {
+		return "", err
+	}
+	return k.give(own), nil
+}
+
+func (k *Keeper) fault(class *awsv1.EC2NodeClass, kind cloudprovider.Kind, field, text string, err error) error {
+	cause := fmt.Errorf("EC2NodeClass %s: %s: %s", class.Name, field, text)
+	if err != nil {
+		cause = fmt.Errorf("%w (%w)", cause, err)
+	}
+	return &cloudprovider.Error{Op: "InstanceProfile", Kind: kind, Object: class.Name, Reason: api.Code(err), Err: cause}
+}
+
+// acquire waits for calls about the same class.
+func (k *Keeper) acquire(ctx context.Context, class string) (func(), error) {
+	for {
+		k.mu.Lock()
+		wait := k.busy[class]
+		if wait == nil {
+			done := make(chan struct{})
+			k.busy[class] = done
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				delete(k.busy, class)
+				close(done)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, api.Wrap("InstanceProfile", class, context.Cause(ctx))
+		}
+	}
+}
+
+func (k *Keeper) isReady(name string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at, found := k.ready[name]
+	return found && k.now().Sub(at) < fresh
+}
+
+func (k *Keeper) give(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.used[name] = k.now()
+	return name
+}
+
+func (k *Keeper) isRefused(role string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r, found := k.refused[role]
+	if !found || k.now().Sub(r.at) >= missing {
+		return nil
+	}
+	return r.err
+}
+
+// hasRole reports whether a profile is there and has the role. What cannot be
+// found out counts as no.
+func (k *Keeper) hasRole(ctx context.Context, name, role string) bool {
+	p, err := k.get(ctx, name)
+	if err != nil || p == nil || len(p.Roles) != 1 || value(p.Roles[0].RoleName) != role {
+		return false
+	}
+	k.seen(name)
+	return true
+}
+
+func (k *Keeper) seen(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ready[name] = k.now()
+}
+
+// get returns a profile, and nil if there is none.
+func (k *Keeper) get(ctx context.Context, name string) (*iamtypes.InstanceProfile, error) {
+	out, err := k.client.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
+	switch {
+	case api.NotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, api.Wrap("GetInstanceProfile", name, err)
+	case out == nil:
+		return nil, nil
+	}
+	return out.InstanceProfile, nil
+}
+
+// make brings the profile into being, from whatever is there of it.
+func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role string) error {
+	p, err := k.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	made := p == nil
+	if made {
+		_, err := k.client.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
+			InstanceProfileName: &name,
+			Path:                ptr(awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID))),
+			Tags:                tags(class.InstanceProfileTags(k.cluster, k.region)),
+		})
+		if err != nil && api.Code(err) != "EntityAlreadyExists" {
+			return api.Wrap("CreateInstanceProfile", name, err)
+		}
+		p = &iamtypes.InstanceProfile{}
+	}
+	for _, r := range p.Roles {
+		had := value(r.RoleName)
+		if had == role {
+			k.seen(name)
+			return nil
+		}
+		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: &had})
+		if err != nil && !api.NotFound(err) {
+			return api.Wrap("RemoveRoleFromInstanceProfile", name, err)
+		}
+	}
+	_, err = k.client.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &role})
+	switch {
+	case err == nil || api.Code(err) == "LimitExceeded" && k.hasRole(ctx, name, role):
+		k.seen(name)
+		return nil
+	case api.NotFound(err):
+		k.mu.Lock()
+		k.refused[role] = refusal{at: k.now(), err: err}
+		k.mu.Unlock()
+		if made { // half of a profile is of no use
+			err = errors.Join(err, k.remove(context.WithoutCancel(ctx), name, nil))
+		}
+		return k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
+	}
+	return api.Wrap("AddRoleToInstanceProfile", name, err)
+}
+
+// remove deletes a profile, and takes its roles off before.
+func (k *Keeper) remove(ctx context.Context, name string, roles []iamtypes.Role) error {
+	k.mu.Lock()
+	delete(k.ready, name)
+	k.mu.Unlock()
+	for _, r := range roles {
+		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
+		if err != nil && !api.NotFound(err) {
+			return api.Wrap("RemoveRoleFromInstanceProfile", name, err)
+		}
+	}
+	_, err := k.client.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
+	if api.NotFound(err) {
+		return nil
+	}
+	return api.Wrap("DeleteInstanceProfile", name, err)
+}
+
+// Collect deletes the profiles of the cluster that are not in inUse, and that
+// were not given out within the last hour, and returns their names, sorted. One
+// that this process has not given out is spared as long from when it was made.
+// inUse are the profiles in the status of all classes and in the annotations of all
+// NodeClaims. The error joins what went wrong. Without a client nothing is done.
+func (k *Keeper) Collect(ctx context.Context, inUse map[string]bool) ([]string, error) {
+	return k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, ""), func(p *iamtypes.InstanceProfile) bool {
+		name := value(p.InstanceProfileName)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		last := k.used[name]
+		if created := value(p.CreateDate); created.After(last) {
+			last = created
+		}
+		return inUse[name] || k.now().Sub(last) < protected
+	})
+}
+
+// DeleteClass deletes all profiles that were made for a class, the one that
+// Karpenter before 1.7 made included, and returns their names, sorted. Call it
+// when no node of the class is left.
+func (k *Keeper) DeleteClass(ctx context.Context, class *awsv1.EC2NodeClass) ([]string, error) {
+	if k.client == nil || class.UID == "" {
+		return nil, nil
+	}
+	deleted, err := k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID)), func(*iamtypes.InstanceProfile) bool { return false })
+	if err != nil {
+		return deleted, err
+	}
+	legacy := awsv1.LegacyInstanceProfileName(k.cluster, k.region, class.Name)
+	p, err := k.get(ctx, legacy)
+	if err != nil || p == nil {
+		return deleted, err
+	}
+	if err := k.remove(ctx, legacy, p.Roles); err != nil {
+		return deleted, err
+	}
+	return slices.Sorted(slices.Values(append(deleted, legacy))), nil
+}
+
+// sweep deletes the profiles on a path, but those to be spared.
+func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.InstanceProfile) bool) ([]string, error) {
+	if k.client == nil {
+		return nil, nil
+	}
+	var found []iamtypes.InstanceProfile
+	p := iam.NewListInstanceProfilesPaginator(k.client, &iam.ListInstanceProfilesInput{PathPrefix: &path})
+	err := api.Pages(ctx, p.HasMorePages,
+		func(ctx context.Context) (*iam.ListInstanceProfilesOutput, error) { return p.NextPage(ctx) },
+		func(page *iam.ListInstanceProfilesOutput) { found = append(found, page.InstanceProfiles...) })
+	if err != nil {
+		return nil, api.Wrap("ListInstanceProfiles", path, err)
+	}
+	var deleted []string
+	var errs []error
+	for i := range found {
+		if spare(&found[i]) {
+			continue
+		}
+		name := value(found[i].InstanceProfileName)
+		if err := k.remove(ctx, name, found[i].Roles); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		deleted = append(deleted, name)
+	}
+	k.mu.Lock()
+	maps.DeleteFunc(k.used, func(_ string, at time.Time) bool { return k.now().Sub(at) >= protected })
+	k.mu.Unlock()
+	slices.Sort(deleted)
+	return deleted, errors.Join(errs...)
+}
+
+// tags are tags as IAM takes them, sorted by key.
+func tags(all map[string]string) []iamtypes.Tag {
+	var out []iamtypes.Tag
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, iamtypes.Tag{Key: ptr(key), Value: ptr(all[key])})
+	}
+	return out
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var none T
+		return none
+	}
+	return *p
+}
+
+func ptr[T any](v T) *T { return &v }

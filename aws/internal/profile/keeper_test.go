@@ -1,0 +1,362 @@
+package profile_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/profile"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+type entry struct {
+	path, role string
+	created    time.Time
+	tags       map[string]string
+}
+
+// cloud is instance profiles in memory.
+type cloud struct {
+	mu       sync.Mutex
+	now      time.Time
+	roles    []string
+	profiles map[string]*entry
+	calls    []string
+	fail     map[string]string // code by call, once
+	lose     map[string]bool   // carry it out, and fail
+}
+
+func newCloud() *cloud {
+	return &cloud{now: time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC), roles: []string{"NodeRole", "Other"},
+		profiles: map[string]*entry{}, fail: map[string]string{}, lose: map[string]bool{}}
+}
+
+func (c *cloud) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *cloud) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func failure(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
+
+// call does what IAM does for a call, unless it is to fail.
+func (c *cloud) call(name string, do func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, name)
+	if code := c.fail[name]; code != "" {
+		delete(c.fail, name)
+		return failure(code)
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if c.lose[name] {
+		delete(c.lose, name)
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (c *cloud) count(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, one := range c.calls {
+		if one == name {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *cloud) names() []string {
+	var out []string
+	for name := range c.profiles {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (e *entry) profile(name string) *iamtypes.InstanceProfile {
+	p := &iamtypes.InstanceProfile{InstanceProfileName: &name, Path: &e.path, CreateDate: &e.created}
+	if e.role != "" {
+		p.Roles = []iamtypes.Role{{RoleName: &e.role}}
+	}
+	return p
+}
+
+func (c *cloud) find(name string) (*entry, error) {
+	if e := c.profiles[name]; e != nil {
+		return e, nil
+	}
+	return nil, failure("NoSuchEntity")
+}
+
+func (c *cloud) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (out *iam.GetInstanceProfileOutput, err error) {
+	err = c.call("Get", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil {
+			out = &iam.GetInstanceProfileOutput{InstanceProfile: e.profile(*in.InstanceProfileName)}
+		}
+		return err
+	})
+	return out, err
+}
+
+func (c *cloud) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {
+	return &iam.CreateInstanceProfileOutput{}, c.call("Create", func() error {
+		if c.profiles[*in.InstanceProfileName] != nil {
+			return failure("EntityAlreadyExists")
+		}
+		e := &entry{path: *in.Path, created: c.now, tags: map[string]string{}}
+		for _, t := range in.Tags {
+			e.tags[*t.Key] = *t.Value
+		}
+		c.profiles[*in.InstanceProfileName] = e
+		return nil
+	})
+}
+
+func (c *cloud) AddRoleToInstanceProfile(_ context.Context, in *iam.AddRoleToInstanceProfileInput, _ ...func(*iam.Options)) (*iam.AddRoleToInstanceProfileOutput, error) {
+	return &iam.AddRoleToInstanceProfileOutput{}, c.call("AddRole", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(c.roles, *in.RoleName):
+			return failure("NoSuchEntity")
+		case e.role != "":
+			return failure("LimitExceeded")
+		}
+		e.role = *in.RoleName
+		return nil
+	})
+}
+
+func (c *cloud) RemoveRoleFromInstanceProfile(_ context.Context, in *iam.RemoveRoleFromInstanceProfileInput, _ ...func(*iam.Options)) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
+	return &iam.RemoveRoleFromInstanceProfileOutput{}, c.call("RemoveRole", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil {
+			e.role = ""
+		}
+		return err
+	})
+}
+
+func (c *cloud) DeleteInstanceProfile(_ context.Context, in *iam.DeleteInstanceProfileInput, _ ...func(*iam.Options)) (*iam.DeleteInstanceProfileOutput, error) {
+	return &iam.DeleteInstanceProfileOutput{}, c.call("Delete", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil && e.role != "" {
+			return failure("DeleteConflict")
+		}
+		delete(c.profiles, *in.InstanceProfileName)
+		return err
+	})
+}
+
+func (c *cloud) ListInstanceProfiles(_ context.Context, in *iam.ListInstanceProfilesInput, _ ...func(*iam.Options)) (*iam.ListInstanceProfilesOutput, error) {
+	out := &iam.ListInstanceProfilesOutput{}
+	return out, c.call("List", func() error {
+		for _, name := range c.names() {
+			if strings.HasPrefix(c.profiles[name].path, *in.PathPrefix) {
+				out.InstanceProfiles = append(out.InstanceProfiles, *c.profiles[name].profile(name))
+			}
+		}
+		return nil
+	})
+}
+
+func class(role string) *awsv1.EC2NodeClass {
+	return &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "uid-1"}, Spec: awsv1.EC2NodeClassSpec{Role: role},
+	}
+}
+
+func keeper(c *cloud) *profile.Keeper { return profile.NewKeeper(c, "demo", "us-east-1", c.Now) }
+
+func TestEnsureMakesOneProfile(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			name, err := k.Ensure(t.Context(), class("NodeRole"))
+			require.NoError(t, err)
+			require.Equal(t, k.Name(class("NodeRole")), name)
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 1, c.count("Create"))
+	require.Equal(t, 1, c.count("Get"))
+	e := c.profiles[k.Name(class("NodeRole"))]
+	require.Equal(t, "NodeRole", e.role)
+	require.Equal(t, "/karpenter/us-east-1/demo/uid-1/", e.path)
+	require.Equal(t, map[string]string{
+		"kubernetes.io/cluster/demo": "owned", "eks:eks-cluster-name": "demo",
+		"karpenter.k8s.aws/ec2nodeclass": "default", "topology.kubernetes.io/region": "us-east-1",
+	}, e.tags)
+	c.advance(15 * time.Minute)
+	_, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, 2, c.count("Get"))
+	require.Equal(t, 1, c.count("Create"))
+}
+
+func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	one, err := k.Ensure(t.Context(), class("/team/a/NodeRole"))
+	require.NoError(t, err)
+	for range 3 { // after the cache has ended too
+		c.advance(time.Hour)
+		again, err := k.Ensure(t.Context(), class("/team/a/NodeRole"))
+		require.NoError(t, err)
+		require.Equal(t, one, again)
+	}
+	require.Len(t, c.profiles, 1)
+}
+
+func TestAnotherRoleIsAnotherProfile(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	one, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	other := class("Other")
+	other.Status.InstanceProfile = one
+	two, err := k.Ensure(t.Context(), other)
+	require.NoError(t, err)
+	require.NotEqual(t, one, two)
+	require.Equal(t, "NodeRole", c.profiles[one].role, "nodes that run keep theirs")
+}
+
+func TestTheProfileInTheStatusIsKept(t *testing.T) {
+	c := newCloud()
+	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
+	k := keeper(c)
+	one := class("NodeRole")
+	one.Status.InstanceProfile = "demo_by_karpenter"
+	for range 2 {
+		name, err := k.Ensure(t.Context(), one)
+		require.NoError(t, err)
+		require.Equal(t, "demo_by_karpenter", name)
+	}
+	require.Zero(t, c.count("Create"))
+}
+
+func TestACrashAtAnyStepGivesOneProfile(t *testing.T) {
+	for _, step := range []string{"Create", "AddRole"} {
+		c := newCloud()
+		c.lose[step] = true
+		_, err := keeper(c).Ensure(t.Context(), class("NodeRole"))
+		require.Error(t, err, step)
+		name, err := keeper(c).Ensure(t.Context(), class("NodeRole"))
+		require.NoError(t, err, step)
+		require.Equal(t, "NodeRole", c.profiles[name].role)
+		require.Len(t, c.profiles, 1)
+	}
+}
+
+func TestAProfileWithAForeignRoleIsMended(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name := k.Name(class("NodeRole"))
+	c.profiles[name] = &entry{path: "/", role: "Other"}
+	_, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+}
+
+func TestARoleThatIsMissing(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	for range 5 {
+		_, err := k.Ensure(t.Context(), class("Missing"))
+		require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+		require.ErrorContains(t, err, `EC2NodeClass default: spec.role: "Missing": IAM has no such role; create it`)
+	}
+	require.Equal(t, 1, c.count("Create"), "it is not tried over and over")
+	require.Empty(t, c.profiles, "and leaves nothing")
+	c.roles = append(c.roles, "Missing")
+	c.advance(time.Minute)
+	_, err := k.Ensure(t.Context(), class("Missing"))
+	require.NoError(t, err)
+}
+
+func TestWhatCannotBeEnsured(t *testing.T) {
+	_, err := profile.NewKeeper(nil, "demo", "us-east-1", time.Now).Ensure(t.Context(), class("NodeRole"))
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.ErrorContains(t, err, "name it in spec.instanceProfile")
+	_, err = keeper(newCloud()).Ensure(t.Context(), class(""))
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	for _, call := range []string{"Get", "Create", "AddRole"} {
+		c := newCloud()
+		c.fail[call] = "AccessDenied"
+		_, err := keeper(c).Ensure(t.Context(), class("NodeRole"))
+		require.ErrorIs(t, err, cloudprovider.ErrDenied, call)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	given, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	path := "/karpenter/us-east-1/demo/uid-2/"
+	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.now.Add(-2 * time.Hour)}
+	c.profiles["new"] = &entry{path: path, created: c.now}
+	c.profiles["used"] = &entry{path: path, created: c.now.Add(-2 * time.Hour)}
+	c.profiles["foreign"] = &entry{path: "/karpenter/us-east-1/other/uid/", created: c.now.Add(-2 * time.Hour)}
+	deleted, err := k.Collect(t.Context(), map[string]bool{"used": true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"old"}, deleted)
+	c.advance(time.Hour)
+	c.fail["Delete"] = "AccessDenied"
+	deleted, err = k.Collect(t.Context(), map[string]bool{"used": true})
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.Len(t, deleted, 1, "the others go all the same")
+	_, err = k.Collect(t.Context(), map[string]bool{"used": true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"foreign", "used"}, c.names())
+	require.NotContains(t, c.names(), given)
+	none, err := profile.NewKeeper(nil, "demo", "us-east-1", c.Now).Collect(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	c.fail["List"] = "Throttling"
+	_, err = k.Collect(t.Context(), nil)
+	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
+}
+
+func TestDeleteClass(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	legacy := awsv1.LegacyInstanceProfileName("demo", "us-east-1", "default")
+	c.profiles[legacy] = &entry{path: "/", role: "NodeRole"}
+	c.profiles["other"] = &entry{path: "/karpenter/us-east-1/demo/uid-2/"}
+	deleted, err := k.DeleteClass(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{name, legacy}, deleted)
+	require.Equal(t, []string{"other"}, c.names())
+	deleted, err = k.DeleteClass(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.Empty(t, deleted, "it can be repeated")
+}

@@ -1,0 +1,95 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/internal/prices"
+)
+
+// Options are what sources go by. Region and Now are required; zero for anything
+// else means its default.
+type Options struct {
+	// Region is the region that the clients ask.
+	Region string
+	// Now gives the time. It must be safe for concurrent use.
+	Now func() time.Time
+
+	// ClusterName is the name of the cluster, for DescribeCluster.
+	ClusterName string
+	// ClusterARN, Account, KubernetesVersion, Endpoint, CertificateAuthority and
+	// ServiceCIDR are what the caller knows of the cluster. What is empty is taken
+	// from DescribeCluster, if there is a client for it. Account is the number of
+	// the account that images of owner self belong to.
+	ClusterARN, Account, KubernetesVersion, Endpoint, CertificateAuthority, ServiceCIDR string
+
+	// PriceFile returns the text of a price file, as prices.ParseFile reads it, and
+	// nothing if there is none any more. Nil is no file.
+	PriceFile func(ctx context.Context) ([]byte, error)
+	// Prices say how long prices count and when to read them again. The region is
+	// filled in.
+	Prices prices.Options
+	// Inventory adds what EC2 does not say of instance types.
+	Inventory catalog.InventoryOptions
+
+	// InventoryRefresh is how long instance types are good for. Default 12 hours.
+	InventoryRefresh time.Duration
+	// SubnetRefresh is that of subnets. Default a minute, which is also the least.
+	SubnetRefresh time.Duration
+	// ImageRefresh is that of images. Default a minute, which is also the least.
+	ImageRefresh time.Duration
+	// ParameterRefresh is that of parameters whose value changes, and of those that
+	// do not exist. Default five minutes.
+	ParameterRefresh time.Duration
+}
+
+// The periods that users cannot set.
+const (
+	staticParameterRefresh = 24 * time.Hour
+	fileRefresh            = 10 * time.Minute
+	clusterRefresh         = 5 * time.Minute
+	lookupRefresh          = time.Minute
+	shiftRefresh           = 30 * time.Second
+	leastRefresh           = time.Minute
+)
+
+func (o Options) withDefaults() Options {
+	o.Prices.Region = o.Region
+	o.Prices.SpotRefresh = cmp.Or(o.Prices.SpotRefresh, time.Hour)
+	o.Prices.OnDemandRefresh = cmp.Or(o.Prices.OnDemandRefresh, 12*time.Hour)
+	o.InventoryRefresh = cmp.Or(o.InventoryRefresh, 12*time.Hour)
+	o.SubnetRefresh = cmp.Or(o.SubnetRefresh, lookupRefresh)
+	o.ImageRefresh = cmp.Or(o.ImageRefresh, lookupRefresh)
+	o.ParameterRefresh = cmp.Or(o.ParameterRefresh, 5*time.Minute)
+	return o
+}
+
+// validate returns nil, or an error that lists every fault but those of Prices.
+func (o Options) validate() error {
+	var faults []error
+	if o.Region == "" {
+		faults = append(faults, errors.New("region: empty; name the region, such as eu-central-1"))
+	}
+	if o.Now == nil {
+		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
+	}
+	o = o.withDefaults()
+	for _, p := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"inventoryRefresh", o.InventoryRefresh},
+		{"subnetRefresh", o.SubnetRefresh},
+		{"imageRefresh", o.ImageRefresh},
+		{"parameterRefresh", o.ParameterRefresh},
+	} {
+		if p.value < leastRefresh {
+			faults = append(faults, fmt.Errorf("%s: %v; set %v or more, to spare the quotas of the API", p.name, p.value, leastRefresh))
+		}
+	}
+	return errors.Join(append(faults, o.Inventory.Validate())...)
+}

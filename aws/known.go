@@ -1,0 +1,91 @@
+package aws
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// tag puts tags on an instance.
+func (p *Provider) tag(ctx context.Context, id string, tags map[string]string) error {
+	if len(tags) == 0 {
+		return nil
+	}
+	_, err := p.clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: fleet.Tags(tags)})
+	return api.Wrap("CreateTags", id, err)
+}
+
+// known returns what is known of an instance by its id in EC2, without a call. It
+// reports false for one that is gone, or is not known to be of the cluster.
+func (p *Provider) known(id string) (*cloudprovider.Instance, bool) {
+	k, found := p.ledger.get(id)
+	if !found || k.gone {
+		return nil, false
+	}
+	if k.launched != nil {
+		return k.launched, true
+	}
+	if k.record == nil {
+		return nil, false
+	}
+	r := k.record
+	return &cloudprovider.Instance{
+		ID: r.ProviderID(), Name: k.name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
+		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
+		Labels: map[string]string{}, CreatedAt: r.LaunchedAt, Deleting: r.Terminating,
+	}, true
+}
+
+// knownOrGet is known for many ids, and asks EC2 for those that are not known, with
+// one call for all. Instances that are not of the cluster are missing from the
+// result.
+func (p *Provider) knownOrGet(ctx context.Context, ids []string) (map[string]*cloudprovider.Instance, error) {
+	out := map[string]*cloudprovider.Instance{}
+	type answer struct {
+		id  string
+		err error
+	}
+	answers := make(chan answer, len(ids))
+	asked := map[string]bool{}
+	for _, id := range ids {
+		if i, found := p.known(id); found {
+			out[id] = i
+			continue
+		}
+		if asked[id] {
+			continue
+		}
+		asked[id] = true
+		go func() {
+			r, err := p.instances.Get(ctx, id)
+			if err == nil {
+				p.ledger.saw(&r)
+			}
+			answers <- answer{id, err}
+		}()
+	}
+	var errs []error
+	for range asked {
+		a := <-answers
+		switch {
+		case a.err == nil:
+			if i, found := p.known(a.id); found {
+				out[a.id] = i
+			}
+		case !errors.Is(a.err, cloudprovider.ErrNotFound):
+			errs = append(errs, a.err)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+func (d *dryRuns) forget(class string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.all, class)
+}

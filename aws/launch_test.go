@@ -1,0 +1,353 @@
+package aws_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	sdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+func TestWhatALaunchPutsIntoEC2(t *testing.T) {
+	s := newScene(t, func(s *scene) {
+		s.class.Spec.Tags = map[string]string{"team": "a", "Name": "mine"}
+		s.class.Spec.UserData = ptr("#!/bin/sh\necho mine\n")
+	})
+	req := s.request("one", large)
+	req.Labels = map[string]string{"example.com/team": "a"}
+	req.Taints = []corev1.Taint{{Key: "dedicated", Value: "a", Effect: corev1.TaintEffectNoSchedule}}
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "us-east-1", i.Labels[corev1.LabelTopologyRegion])
+	require.Equal(t, "default", i.Labels[awsv1.LabelInstanceTenancy])
+	require.Equal(t, "general", i.Labels[karpv1.NodePoolLabelKey])
+	require.Equal(t, "default", i.Labels[awsv1.LabelNodeClass])
+
+	one := s.cloud.Instances()[0]
+	for key, want := range map[string]string{
+		"team": "a", "Name": "mine", "karpenter.sh/nodepool": "general", "karpenter.sh/nodeclaim": "general-one",
+		"karpenter.k8s.aws/ec2nodeclass": "default", "eks:eks-cluster-name": "demo", "kubernetes.io/cluster/demo": "owned",
+	} {
+		require.Equal(t, want, one.Tags[key], key)
+	}
+	all := s.cloud.LaunchTemplates()
+	require.Len(t, all, 2, "one is of the dry run")
+	lt := all[slices.IndexFunc(all, func(l awstest.LaunchTemplate) bool { return l.Tags["karpenter.sh/nodepool"] != "" })]
+	require.True(t, strings.HasPrefix(lt.Name, "karpenter.k8s.aws/"))
+	require.Equal(t, "general", lt.Tags["karpenter.sh/nodepool"])
+	for _, text := range []string{"echo mine", "example.com/team=a", "karpenter.sh/capacity-type=on-demand", "karpenter.sh/unregistered", "key: dedicated", "maxPods: 29", "karpenter.sh/nodepool=general"} {
+		require.Contains(t, lt.UserData, text)
+	}
+	require.NotEmpty(t, lt.InstanceProfile)
+}
+
+func TestTemplatesAreOnePerImageAndNumberOfPods(t *testing.T) {
+	s := newScene(t)
+	_ = s.create("one", onDemand)
+	templates := len(s.cloud.LaunchTemplates())
+	require.Greater(t, templates, 2)
+	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(int32(20))}
+	fewer := newScene(t, func(o *scene) { o.class = s.class })
+	_ = fewer.create("one", onDemand)
+	require.Less(t, len(fewer.cloud.LaunchTemplates()), templates, "one number of pods for all")
+	s.cloud.ForgetCalls()
+	_ = s.create("two", onDemand)
+	require.Zero(t, s.cloud.Count("DescribeLaunchTemplates")-s.cloud.Count("CreateLaunchTemplate"), "what was made is known")
+}
+
+func TestSpotFallsBackToOnDemand(t *testing.T) {
+	var warned []string
+	var mu sync.Mutex
+	s := newScene(t, func(s *scene) {
+		s.opts.Warn = func(w aws.Warning) {
+			mu.Lock()
+			defer mu.Unlock()
+			warned = append(warned, w.Reason)
+		}
+		s.world.NoSpotRole = true
+	})
+	req := s.request("one", func(o cloudprovider.LaunchOption) bool { return o.InstanceType.Name == "m5.large" })
+	_, err := s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	var e *cloudprovider.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, []cloudprovider.Scope{{CapacityType: "spot"}}, e.Scopes, "no spot at all")
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "on-demand", i.CapacityType)
+	require.Contains(t, warned, aws.WarnInflexible)
+	types, err := s.p.InstanceTypes(t.Context(), nodePool())
+	require.NoError(t, err)
+	for _, it := range types {
+		for _, o := range it.Offerings {
+			require.False(t, o.CapacityType == "spot" && o.Available)
+		}
+	}
+}
+
+func TestQuotaOfVCPUsIsNotAboutOneOffering(t *testing.T) {
+	s := newScene(t, func(s *scene) { s.world.OnDemandVCPUs = 1 })
+	_, err := s.p.Create(t.Context(), s.request("one", large))
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	require.Equal(t, "VcpuLimitExceeded", reason(err))
+	_, err = s.p.Create(t.Context(), s.request("two", func(o cloudprovider.LaunchOption) bool { return o.Offering.CapacityType == "spot" }))
+	require.NoError(t, err, "spot has a quota of its own")
+}
+
+func TestSubnetsWithoutAddresses(t *testing.T) {
+	s := newScene(t)
+	for _, n := range s.cloud.Options().Subnets {
+		s.cloud.SetAddresses(*n.SubnetId, 0)
+	}
+	req := s.request("one", large)
+	_, err := s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	require.Equal(t, "InsufficientFreeAddressesInSubnet", reason(err))
+	require.ErrorContains(t, err, "larger subnet")
+	for _, n := range s.cloud.Options().Subnets {
+		s.cloud.SetAddresses(*n.SubnetId, 100)
+	}
+	s.cloud.Advance(5 * time.Minute)
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err, "once EC2 says that there are some")
+}
+
+func TestRequestsThatNeverWork(t *testing.T) {
+	s := newScene(t)
+	base := s.request("one", large)
+	for text, change := range map[string]func(*cloudprovider.LaunchRequest){
+		"cannot be the value of a tag": func(r *cloudprovider.LaunchRequest) { r.Name = "a/b" },
+		"use default or dedicated": func(r *cloudprovider.LaunchRequest) {
+			r.Requirements = requirements.NewSet(requirements.In(awsv1.LabelInstanceTenancy, "host"))
+		},
+		"plan anew": func(r *cloudprovider.LaunchRequest) {
+			other := r.Options[0].InstanceType.Clone()
+			other.Name = "m5.nosuch"
+			r.Options = []cloudprovider.LaunchOption{{InstanceType: other, Offering: &other.Offerings[0]}}
+		},
+	} {
+		req := base
+		change(&req)
+		_, err := s.p.Create(t.Context(), req)
+		require.ErrorIs(t, err, cloudprovider.ErrDenied, text)
+		require.ErrorContains(t, err, text)
+	}
+	require.Zero(t, s.cloud.Running())
+}
+
+func TestMinValues(t *testing.T) {
+	s := newScene(t)
+	req := s.request("one", large)
+	req.Requirements = req.Requirements.With(requirements.Exists(corev1.LabelInstanceTypeStable).WithMinValues(2))
+	_, err := s.p.Create(t.Context(), req)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+	require.ErrorContains(t, err, "minValues")
+	req.Annotations = map[string]string{karpv1.NodeClaimMinValuesRelaxedAnnotationKey: "true"}
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	s.opts.RelaxMinValues = true
+	s.p = s.provider()
+	req.Annotations, req.Token = nil, "two"
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+}
+
+func TestDedicatedTenancyAndPartitions(t *testing.T) {
+	const group = "pg-0123456789abcdef0"
+	s := newScene(t, func(s *scene) {
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr(group), GroupName: ptr("parts"),
+			Strategy: ec2types.PlacementStrategyPartition, PartitionCount: ptr(int32(7)), State: "available"}}
+		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("parts")}
+	})
+	req := s.request("one", large)
+	req.Requirements = req.Requirements.With(
+		requirements.In(awsv1.LabelInstanceTenancy, "dedicated"), requirements.In(awsv1.LabelPlacementGroupPartition, "10", "3", "5"))
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "dedicated", i.Labels[awsv1.LabelInstanceTenancy])
+	require.Equal(t, group, i.Labels[awsv1.LabelPlacementGroupID])
+	require.Equal(t, "3", i.Labels[awsv1.LabelPlacementGroupPartition], "the lowest by number")
+	req.Token = "two"
+	req.Requirements = requirements.NewSet(requirements.In(awsv1.LabelPlacementGroupPartition, "9"))
+	_, err = s.p.Create(t.Context(), req)
+	require.ErrorContains(t, err, "partitions 1 to 7")
+}
+
+func TestNothingIsTerminatedInAShiftedZone(t *testing.T) {
+	s := newScene(t)
+	i := s.create("one", func(o cloudprovider.LaunchOption) bool { return large(o) && o.Offering.Zone == "us-east-1a" })
+	s.cloud.Shift("use1-az1", s.cloud.Now().Add(time.Hour))
+	s.cloud.Advance(time.Minute)
+	err := s.p.Delete(t.Context(), i.ID)
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.ErrorContains(t, err, "us-east-1a")
+	require.Equal(t, 1, s.cloud.Running())
+	s.opts.DeleteInShiftedZones = true
+	require.NoError(t, s.provider().Delete(t.Context(), i.ID))
+	require.Zero(t, s.cloud.Running())
+}
+
+func TestAMinuteOfThrottlingIsNoError(t *testing.T) {
+	s := newScene(t)
+	cfg := s.cloud.Config()
+	attempts := 0
+	cfg.Retryer = func() sdk.Retryer { // that of aws.Retryer, on the clock of the cloud
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts, o.RateLimiter = aws.Retryer().MaxAttempts(), unlimited{}
+			o.Backoff = retry.BackoffDelayerFunc(func(attempt int, err error) (time.Duration, error) {
+				attempts++
+				d, err := aws.Retryer().RetryDelay(attempt, err)
+				s.cloud.Advance(d)
+				return 0, err
+			})
+		})
+	}
+	s.wrap = func(c aws.Clients) aws.Clients {
+		c.EC2 = ec2.NewFromConfig(cfg)
+		return c
+	}
+	s.p = s.provider()
+	req := s.request("one", large)
+	s.script(awstest.And(awstest.On("CreateFleet"), awstest.Until(time.Minute)).Throttle())
+	_, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.cloud.Running())
+	require.Less(t, attempts, 12, "no herd")
+}
+
+type unlimited struct{}
+
+func (unlimited) GetToken(context.Context, uint) (func() error, error) {
+	return func() error { return nil }, nil
+}
+func (unlimited) AddTokens(uint) error { return nil }
+
+func TestCallersLeaveAndTheirInstanceIsNotLost(t *testing.T) {
+	reached, release := make(chan struct{}), make(chan struct{})
+	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		out, err := call()
+		if n == 1 {
+			close(reached)
+			<-release
+		}
+		return out, err
+	}))
+	req := s.request("one", large)
+	ctx, cancel := context.WithCancel(t.Context())
+	left := make(chan error)
+	go func() {
+		_, err := s.p.Create(ctx, req)
+		left <- err
+	}()
+	<-reached
+	cancel()
+	require.ErrorIs(t, <-left, context.Canceled)
+	again := make(chan *cloudprovider.Instance)
+	go func() {
+		i, err := s.p.Create(t.Context(), req)
+		if err != nil {
+			t.Error(err)
+		}
+		again <- i
+	}()
+	close(release)
+	require.NotNil(t, <-again)
+	require.Equal(t, 1, s.cloud.Running())
+}
+
+func TestALaunchTemplateThatVanishesIsMadeAnew(t *testing.T) {
+	s := newScene(t, hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		if n == 1 {
+			return nil, &smithy.GenericAPIError{Code: "InvalidLaunchTemplateName.NotFoundException", Message: "gone"}
+		}
+		return call()
+	}))
+	s.create("one", large)
+	require.Equal(t, 1, s.cloud.Running())
+}
+
+func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
+	for code, kind := range map[string]cloudprovider.Kind{
+		"UnauthorizedOperation": cloudprovider.KindDenied, "RequestLimitExceeded": cloudprovider.KindThrottled, "InvalidParameterValue": cloudprovider.KindDenied,
+	} {
+		s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			if n == 1 {
+				return nil, &smithy.GenericAPIError{Code: code, Message: "no"}
+			}
+			return call()
+		}))
+		req := s.request("one", large)
+		_, err := s.p.Create(t.Context(), req)
+		require.Equal(t, kind, cloudprovider.KindOf(err), "%v", err)
+		require.Equal(t, code, reason(err))
+		req.Options = req.Options[1:]
+		i, err := s.p.Create(t.Context(), req)
+		require.NoError(t, err)
+		require.Equal(t, req.Options[0].Offering.Zone, i.Zone, "it asks anew, for what is asked now")
+	}
+}
+
+func TestObserveNode(t *testing.T) {
+	s := newScene(t)
+	i := s.create("one", large)
+	node := &corev1.Node{}
+	node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7800Mi")}
+	require.NoError(t, s.p.ObserveNode(t.Context(), i.Type, i.ImageID, node))
+	learned, err := s.p.Learned()
+	require.NoError(t, err)
+	require.Contains(t, string(learned), "m5.large")
+	memory := func() int64 {
+		for _, o := range s.request("x", large).Options {
+			return o.InstanceType.Capacity.Get(corev1.ResourceMemory)
+		}
+		return 0
+	}
+	require.EqualValues(t, 7800<<20, memory())
+	s.p = s.provider()
+	require.NotEqual(t, int64(7800<<20), memory())
+	require.NoError(t, s.p.Restore(learned))
+	require.EqualValues(t, 7800<<20, memory())
+	require.ErrorIs(t, s.p.ObserveNode(t.Context(), "", "", node), cloudprovider.ErrDenied)
+	require.NoError(t, s.p.ObserveNode(t.Context(), "", "", nil))
+	require.Error(t, s.p.Restore([]byte("{")))
+}
+
+func TestInstancesOfKarpenterAreAdopted(t *testing.T) {
+	s := newScene(t)
+	req := s.request("one", large)
+	key := req.Options[0].Key()
+	ids := s.cloud.Add(1, key, map[string]string{
+		"karpenter.sh/nodepool": "general", "karpenter.k8s.aws/ec2nodeclass": "default", "eks:eks-cluster-name": "demo",
+		"kubernetes.io/cluster/demo": "owned", "karpenter.sh/nodeclaim": req.Name,
+	})
+	i, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, "aws:///"+key.Zone+"/"+ids[0], i.ID)
+	require.Equal(t, 1, s.cloud.Running())
+}
+
+func TestRepairPoliciesAreASet(t *testing.T) {
+	s := newScene(t)
+	require.NoError(t, cloudprovider.ValidateRepairPolicies(cloudprovider.RepairPolicies(s.p)))
+	require.Len(t, s.p.RepairPolicies(), 7)
+	require.Equal(t, "aws", cloudprovider.Name(s.p))
+	require.ErrorIs(t, cloudprovider.Reboot(t.Context(), s.p, "x", "y"), errors.ErrUnsupported)
+}

@@ -1,0 +1,258 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+)
+
+// Options say for which cluster a Provider works, and how. Region, Cluster.Name and
+// NodeClasses are required; zero for anything else means its default.
+type Options struct {
+	// Region is the region of the cluster, such as eu-central-1.
+	Region string
+
+	// Cluster is what nodes and look-ups need to know of the cluster.
+	Cluster Cluster
+
+	// NodeClasses returns the EC2NodeClass of a name, as the API server has it. It
+	// is called often, so it answers from memory. If there is none, it returns nil
+	// or an error that wraps cloudprovider.ErrNotFound. The class is read-only for
+	// both sides. It must be safe for concurrent use.
+	NodeClasses func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+
+	// Now gives the time. It must be safe for concurrent use. Nil is time.Now.
+	Now func() time.Time
+
+	// AfterFunc calls a function later, for the batching of calls. Nil is
+	// time.AfterFunc.
+	AfterFunc func(d time.Duration, f func()) coalesce.Timer
+
+	// Warn is told of what is worth a look though nothing failed. It must not
+	// block, and be safe for concurrent use. Nil drops it.
+	Warn func(Warning)
+
+	// InterruptionQueue is the name of the SQS queue that EventBridge sends
+	// notices to. Empty is none.
+	InterruptionQueue string
+
+	// PriceFile returns the text of a file of prices, for networks from which the
+	// price list of AWS cannot be reached. It is read every ten minutes. Nil is
+	// none.
+	PriceFile func(ctx context.Context) ([]byte, error)
+
+	// NoReservedCapacity leaves capacity reservations alone: classes select none,
+	// and instances use those that are open to any.
+	NoReservedCapacity bool
+
+	// NoDryRun has classes be ready without EC2 being asked whether a launch would
+	// be allowed.
+	NoDryRun bool
+
+	// MemoryOverhead is the part of the memory of a machine that nodes are taken
+	// not to report, from 0 up to but not including 1, as a decimal number. Empty
+	// is "0.075". It does not hold for types that nodes have reported.
+	MemoryOverhead string
+
+	// ReservedENIs is the number of network interfaces of each node that pods get
+	// no addresses from. Not negative.
+	ReservedENIs int64
+
+	// PrefixDelegation says that the network plugin gives interfaces prefixes in
+	// place of single addresses.
+	PrefixDelegation bool
+
+	// ImageRefresh and SubnetRefresh are how long images and subnets that were
+	// looked up are good for. Default and least: one minute.
+	ImageRefresh, SubnetRefresh time.Duration
+
+	// MinImageAge is how old an image must be for a term that is not a pin to
+	// select it. Default: any age will do.
+	MinImageAge time.Duration
+
+	// DenyImages are ids of images, and patterns of names, that no term selects.
+	DenyImages []string
+
+	// Availability tunes how long offerings that EC2 refused are left alone. Nil
+	// is three minutes, twice as long each time they are refused again, up to half
+	// an hour; ten minutes for quotas and an hour for what is not sold at all.
+	Availability *cloudprovider.AvailabilityOptions
+
+	// Batch says how calls are put together.
+	Batch Batch
+
+	// CompressUserData packs user data that would be too large with gzip.
+	CompressUserData bool
+
+	// RelaxMinValues launches also when a single call cannot have as many
+	// different values as minValues of a request asks for. Otherwise that is
+	// KindInsufficientCapacity.
+	RelaxMinValues bool
+
+	// DeleteInShiftedZones terminates instances also in zones that traffic has been
+	// shifted away from. Otherwise Delete says KindNotReady there, as what EC2
+	// says of such a zone may not hold.
+	DeleteInShiftedZones bool
+
+	// TemplateRetention is how long a launch template is kept after its last use,
+	// by CollectLaunchTemplates. Default ten minutes.
+	TemplateRetention time.Duration
+}
+
+// Cluster is what there is to know of a cluster. Of what is empty, and needed,
+// DescribeCluster is asked, if Clients has EKS.
+type Cluster struct {
+	// Name is the name of the EKS cluster. Required. It is a tag of everything.
+	Name string
+	// Endpoint is the URL of the API server, and CABundle the certificate
+	// authority to trust it by, PEM in base64.
+	Endpoint, CABundle string
+	// ServiceCIDR is the range of addresses of services, such as 10.100.0.0/16.
+	ServiceCIDR string
+	// DNSIP is the address of the Service kube-system/kube-dns. Empty takes the
+	// one that EKS gives it, the tenth of ServiceCIDR.
+	DNSIP string
+	// Version is the Kubernetes version of the control plane, such as 1.34.
+	Version string
+	// ARN is the ARN of the cluster, and Account the account of images with the
+	// owner self. Empty takes the account of ARN.
+	ARN, Account string
+}
+
+// Batch says how calls that come together are put into one.
+type Batch struct {
+	// Idle is how long a batch waits for one more call. Default 35 milliseconds.
+	// Negative: none, every call goes alone.
+	Idle time.Duration
+	// Max is how long it waits altogether. Default one second.
+	Max time.Duration
+	// MaxItems is how many launches go into one call of CreateFleet. Default 1000;
+	// the tags that say which instance is whose hold fewer, some seventy, so larger
+	// batches take several calls.
+	MaxItems int
+}
+
+// Warning is something that is worth a look though nothing failed.
+type Warning struct {
+	// Reason is a word, as in "InflexibleLaunch".
+	Reason string
+	// Object is what it is about: a NodeClaim, an EC2NodeClass, an instance.
+	Object string
+	// Detail is one line.
+	Detail string
+}
+
+const (
+	// WarnInflexible: a launch goes on demand, though it could be on spot, with so
+	// few instance types that spot capacity was hard to get by.
+	WarnInflexible = "InflexibleLaunch"
+	// WarnUserData: user data is close to the size that EC2 takes, or has settings
+	// without effect.
+	WarnUserData = "UserData"
+	// WarnSurplus: EC2 launched an instance that nobody asked for; it is
+	// terminated.
+	WarnSurplus = "SurplusInstance"
+	// WarnRefused: EC2 refused some of the options of a launch that worked by
+	// another.
+	WarnRefused = "OptionsRefused"
+)
+
+// complete checks the options and fills in defaults. The error lists every fault.
+func (o Options) complete() (Options, error) {
+	var faults []error
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("aws: options: "+format, args...))
+	}
+	if o.Region == "" {
+		fault("region: empty; name the region of the cluster, such as eu-central-1")
+	}
+	if o.Cluster.Name == "" {
+		fault("cluster.name: empty; name the EKS cluster")
+	}
+	if o.NodeClasses == nil {
+		fault("nodeClasses: nil; pass the function that returns an EC2NodeClass by name")
+	}
+	if _, err := overhead.ParseShare(o.memoryOverhead()); err != nil {
+		fault("memoryOverhead: %q: %w", o.MemoryOverhead, err)
+	}
+	if o.ReservedENIs < 0 {
+		fault("reservedENIs: %d; use zero or more", o.ReservedENIs)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"imageRefresh", o.ImageRefresh}, {"subnetRefresh", o.SubnetRefresh}} {
+		if d.value != 0 && d.value < time.Minute {
+			fault("%s: %v; use a minute or more, or zero for the default", d.name, d.value)
+		}
+	}
+	if o.MinImageAge < 0 {
+		fault("minImageAge: %v; use zero or more", o.MinImageAge)
+	}
+	if o.TemplateRetention < 0 {
+		fault("templateRetention: %v; use a time above zero, or zero for the default", o.TemplateRetention)
+	}
+	if o.Batch.Max < 0 || o.Batch.MaxItems < 0 {
+		fault("batch: max %v, maxItems %d; use values above zero, or zero for the defaults", o.Batch.Max, o.Batch.MaxItems)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return o, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.AfterFunc == nil {
+		o.AfterFunc = func(d time.Duration, f func()) coalesce.Timer { return time.AfterFunc(d, f) }
+	}
+	if o.Warn == nil {
+		o.Warn = func(Warning) {}
+	}
+	if o.TemplateRetention == 0 {
+		o.TemplateRetention = 10 * time.Minute
+	}
+	if o.Availability == nil {
+		o.Availability = defaultAvailability()
+	}
+	return o, nil
+}
+
+func (o *Options) memoryOverhead() string {
+	if o.MemoryOverhead == "" {
+		return overhead.DefaultMemoryShare.String()
+	}
+	return o.MemoryOverhead
+}
+
+func defaultAvailability() *cloudprovider.AvailabilityOptions {
+	const quota = 10 * time.Minute
+	return &cloudprovider.AvailabilityOptions{
+		MaxTTL: 30 * time.Minute,
+		TTLByReason: map[string]time.Duration{
+			"Unsupported":                  time.Hour,
+			"VcpuLimitExceeded":            quota,
+			"MaxSpotInstanceCountExceeded": quota,
+			"AuthFailure.ServiceLinkedRoleCreationNotPermitted": quota,
+		},
+	}
+}
+
+// batching are the options of a group of calls.
+func (o *Options) batching() coalesce.Options {
+	c := coalesce.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
+	if c.MaxItems == 0 {
+		c.MaxItems = 1000
+	}
+	if c.Idle < 0 {
+		c.Idle, c.Max, c.MaxItems = 0, 0, 1
+	}
+	if c.Max != 0 && c.Max < c.Idle {
+		c.Max = c.Idle
+	}
+	return c
+}

@@ -1,0 +1,380 @@
+package aws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
+	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
+	"github.com/dovetail-sdk/dovetail/aws/internal/source"
+	"github.com/dovetail-sdk/dovetail/aws/internal/template"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// plan is what one request asks EC2 for. Requests with plans of one key go in one
+// call.
+type plan struct {
+	key       string
+	class     *awsv1.EC2NodeClass
+	pool      string
+	group     string // id of the placement group
+	tenancy   string
+	partition int32
+	spec      fleet.Spec
+	templates []template.Template
+	subnets   []source.Subnet
+	addresses map[string]int64 // that one instance may take, by zone
+	room      int              // for tags of instances
+}
+
+// launch is a request on its way.
+type launch struct {
+	req  cloudprovider.LaunchRequest
+	plan *plan
+	// number is how many calls for its token have ended without an instance.
+	number int
+}
+
+// option returns the option of a request by which an instance was launched.
+func (l *launch) option(key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
+	for _, o := range l.req.Options {
+		if o.InstanceType != nil && o.Offering != nil && o.Key() == key {
+			return o, true
+		}
+	}
+	return cloudprovider.LaunchOption{}, false
+}
+
+// plan decides what a request asks for.
+func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (*plan, error) {
+	const op = "Create"
+	r, err := p.resolve(ctx, op, req.NodeClassRef)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.usable(op, r); err != nil {
+		return nil, err
+	}
+	c, err := p.offerings.Build(ctx, r.Class)
+	if err != nil {
+		return nil, api.Wrap(op, "EC2NodeClass "+r.Class.Name, err)
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return nil, api.Wrap(op, req.Name, err)
+	}
+	options, err := p.choose(req, groupID(r), c.Images)
+	if err != nil {
+		return nil, err
+	}
+	b := planner{p: p, req: req, resolution: r, cluster: cluster, images: c.Images}
+	return b.plan(options)
+}
+
+// choose filters the options of a request.
+func (p *Provider) choose(req *cloudprovider.LaunchRequest, group string, images map[string]string) (fleet.Selection, error) {
+	admitted := *req
+	admitted.Options = p.availability(group).Admit(req.Options)
+	s := fleet.Select(&admitted, images)
+	if len(s.Options) == 0 {
+		return s, nothingLeft(req, admitted.Options, s)
+	}
+	relaxed := p.opts.RelaxMinValues || req.Annotations[karpv1.NodeClaimMinValuesRelaxedAnnotationKey] == "true"
+	if len(s.Unmet) > 0 && !relaxed {
+		return s, fault("Create", req.Name, cloudprovider.KindInsufficientCapacity,
+			"minValues do not hold for what one call can ask for: %s; lower minValues, or widen the requirements", s.Unmet[0])
+	}
+	if s.InflexibleTypes > 0 {
+		p.warn(WarnInflexible, req.Name,
+			"launched on demand with %d instance types, though spot is allowed; allow more types, so that spot capacity is found", s.InflexibleTypes)
+	}
+	return s, nil
+}
+
+// nothingLeft says why no option can be tried: EC2 refused them lately, or they are
+// not of the class.
+func nothingLeft(req *cloudprovider.LaunchRequest, admitted []cloudprovider.LaunchOption, s fleet.Selection) error {
+	var refused []cloudprovider.OfferingKey
+	for _, o := range req.Options {
+		if !slices.Contains(admitted, o) || !o.Offering.Launchable() {
+			refused = append(refused, o.Key())
+		}
+	}
+	if len(refused) == 0 && len(s.Dropped) > 0 {
+		return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Object: req.Name,
+			Err: fmt.Errorf("no option can be launched with the node class: %s; plan anew with what InstanceTypes returns", s.Dropped[0])}
+	}
+	return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Object: req.Name, Reason: "RefusedLately",
+		Offerings: refused, Err: errors.New("EC2 refused every option a short while ago, and none is tried again yet")}
+}
+
+// planner makes a plan of chosen options.
+type planner struct {
+	p          *Provider
+	req        *cloudprovider.LaunchRequest
+	resolution *classes.Resolution
+	cluster    source.Cluster
+	images     map[string]string
+}
+
+// boot is by what options with one launch template are told from others.
+type boot struct {
+	image       string
+	reservation template.Reservation
+	efas        int64
+	maxPods     int64 // -1 if it is not told
+}
+
+func (b *planner) plan(s fleet.Selection) (*plan, error) {
+	class := b.resolution.Class
+	out := &plan{
+		class: class, pool: b.req.NodePool, group: groupID(b.resolution), subnets: b.resolution.Subnets,
+		addresses: map[string]int64{},
+	}
+	var err error
+	if out.tenancy, err = b.tenancy(); err != nil {
+		return nil, err
+	}
+	if out.partition, err = b.partition(); err != nil {
+		return nil, err
+	}
+	tags, err := b.tags()
+	if err != nil {
+		return nil, err
+	}
+	out.room = room(tags)
+	out.spec = fleet.Spec{CapacityType: s.CapacityType, Reservation: s.Reservation, Tags: tags, Prioritized: b.prioritized(s)}
+	if b.req.Annotations[karpv1.NodeClaimMinValuesRelaxedAnnotationKey] != "true" {
+		out.spec.Context = class.Spec.Context
+	}
+	byBoot := map[boot][]cloudprovider.LaunchOption{}
+	var order []boot
+	for _, o := range s.Options {
+		k := b.boot(o, s.Reservation)
+		if byBoot[k] == nil {
+			order = append(order, k)
+		}
+		byBoot[k] = append(byBoot[k], o)
+		pods := max(o.InstanceType.Capacity.Get(corev1.ResourcePods), 1)
+		if least, found := out.addresses[o.Offering.Zone]; !found || pods < least {
+			out.addresses[o.Offering.Zone] = pods
+		}
+	}
+	for _, k := range order {
+		t, err := b.template(k, out, s.CapacityType)
+		if err != nil {
+			return nil, err
+		}
+		out.templates = append(out.templates, t)
+		out.spec.Groups = append(out.spec.Groups, fleet.Group{Template: t.Name, ImageID: k.image, Options: byBoot[k]})
+	}
+	out.key = out.spec.Key()
+	return out, nil
+}
+
+// boot tells which launch template an option needs.
+func (b *planner) boot(o cloudprovider.LaunchOption, kind fleet.ReservationKind) boot {
+	class := b.resolution.Class
+	k := boot{image: b.images[o.InstanceType.Name], maxPods: -1}
+	if o.Offering.CapacityType == karpv1.CapacityTypeReserved {
+		k.reservation = template.Reservation{ID: o.Offering.ReservationID, Block: kind.Block, Interruptible: kind.Interruptible}
+	}
+	if b.req.Requests.Get(awsv1.ResourceEFA) > 0 && len(class.Spec.NetworkInterfaces) == 0 {
+		k.efas = o.InstanceType.Capacity.Get(awsv1.ResourceEFA)
+	}
+	// What the class states, all nodes are told; other user data has no number of
+	// pods in it.
+	stated := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
+	if !stated && bootstrap.Family(class.ResolvedAMIFamily()) != bootstrap.FamilyCustom {
+		k.maxPods = o.InstanceType.Capacity.Get(corev1.ResourcePods)
+	}
+	return k
+}
+
+// template makes the launch template of some options.
+func (b *planner) template(k boot, out *plan, capacityType string) (template.Template, error) {
+	userData, err := b.userData(k, capacityType)
+	if err != nil {
+		return template.Template{}, err
+	}
+	in := template.Input{
+		Region: b.p.opts.Region, Class: out.class, ImageID: k.image, UserData: userData, CapacityType: capacityType,
+		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.group,
+		Partition: out.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
+		Enclaves: b.req.Requests.Get(awsv1.ResourceNitroSandbox) > 0,
+	}
+	if k.reservation.ID != "" {
+		in.Reservation = &k.reservation
+	}
+	t, err := template.Build(in)
+	if err != nil {
+		return t, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Object: b.req.Name, Err: err}
+	}
+	return t, nil
+}
+
+// prioritized reports whether prices are not EC2's own.
+func (b *planner) prioritized(s fleet.Selection) bool {
+	return b.req.Annotations[karpv1.PriceOverlayAppliedAnnotationKey] == "true" ||
+		slices.ContainsFunc(s.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.PriceOverlay != "" })
+}
+
+// tenancy is the default one if the request allows it.
+func (b *planner) tenancy() (string, error) {
+	r, found := b.req.Requirements.Get(awsv1.LabelInstanceTenancy)
+	switch {
+	case !found || r.Has(awsv1.TenancyDefault):
+		return awsv1.TenancyDefault, nil
+	case r.Has(awsv1.TenancyDedicated):
+		return awsv1.TenancyDedicated, nil
+	}
+	return "", fault("Create", b.req.Name, cloudprovider.KindDenied, "requirement %s: use default or dedicated", r)
+}
+
+// partition is the lowest partition of the placement group that the request allows;
+// zero leaves it to EC2, as the request does not care.
+func (b *planner) partition() (int32, error) {
+	r, found := b.req.Requirements.Get(awsv1.LabelPlacementGroupPartition)
+	g := b.resolution.PlacementGroup
+	if !found || g == nil || g.PartitionCount == nil || !r.AllowsPresent() {
+		return 0, nil
+	}
+	count, open := *g.PartitionCount, true
+	var first int32
+	for n := int32(1); n <= min(count, 1000); n++ {
+		if !r.Has(strconv.Itoa(int(n))) {
+			open = false
+		} else if first == 0 {
+			first = n
+		}
+	}
+	switch {
+	case open:
+		return 0, nil
+	case first == 0:
+		return 0, fault("Create", b.req.Name, cloudprovider.KindDenied, "requirement %s: the placement group has partitions 1 to %d", r, count)
+	}
+	return first, nil
+}
+
+// tags are those of everything that is made for the request.
+func (b *planner) tags() (map[string]string, error) {
+	class := b.resolution.Class
+	tags := map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(class.Spec.Tags)) {
+		if awsv1.IsRestrictedTag(key) {
+			return nil, fault("Create", "EC2NodeClass "+class.Name, cloudprovider.KindNotReady,
+				"spec.tags[%s]: it is set by the controller; take it out", key)
+		}
+		tags[key] = class.Spec.Tags[key]
+	}
+	tags[awsv1.ClusterTagKey(b.p.opts.Cluster.Name)] = awsv1.ClusterTagValue
+	tags[awsv1.NodePoolTagKey] = b.req.NodePool
+	tags[awsv1.ClusterNameTagKey] = b.p.opts.Cluster.Name
+	tags[awsv1.NodeClassTagKey] = class.Name
+	return tags, nil
+}
+
+// maxTags is how many tags EC2 allows.
+const maxTags = 50
+
+// room is how many tags of an instance are left for its roster, when those that
+// come later have theirs: the names of NodeClaim and node.
+func room(tags map[string]string) int {
+	later := 1
+	if _, named := tags[awsv1.NameTagKey]; !named {
+		later++
+	}
+	return max(0, maxTags-len(tags)-later)
+}
+
+// userData renders the user data for options that boot alike.
+func (b *planner) userData(k boot, capacityType string) (string, error) {
+	class := b.resolution.Class
+	node := bootstrap.Node{
+		Family: bootstrap.Family(class.ResolvedAMIFamily()), ClusterName: b.p.opts.Cluster.Name,
+		Endpoint: b.cluster.Endpoint, CABundle: b.cluster.CertificateAuthority, ClusterCIDR: b.cluster.ServiceCIDR,
+		DNSIP: b.p.opts.Cluster.DNSIP, Labels: b.labels(capacityType), Taints: b.req.Taints, StartupTaints: b.req.StartupTaints,
+		Kubelet: kubelet(class.Spec.Kubelet), Compress: b.p.opts.CompressUserData,
+	}
+	if b.cluster.IPv6 {
+		node.IPFamily = bootstrap.IPv6
+	}
+	if k.maxPods >= 0 {
+		node.MaxPods = new(int32(min(k.maxPods, 1<<30)))
+	}
+	if class.Spec.UserData != nil {
+		node.CustomUserData = *class.Spec.UserData
+	}
+	if s := class.Spec.InstanceStorePolicy; s != nil {
+		node.InstanceStore = bootstrap.InstanceStorePolicy(*s)
+	}
+	for _, ami := range class.Status.AMIs {
+		if ami.ID == k.image {
+			node.BottlerocketVersion = bootstrap.BottlerocketVersion(ami.Name)
+		}
+	}
+	data, err := bootstrap.Render(node)
+	if err != nil {
+		return "", &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Object: cmp.Or(b.req.Name, class.Name),
+			Err: fmt.Errorf("EC2NodeClass %s: user data: %w", class.Name, err)}
+	}
+	for _, w := range data.Warnings {
+		b.p.warn(WarnUserData, "EC2NodeClass "+class.Name, "%s", w)
+	}
+	if data.NearLimit() {
+		b.p.warn(WarnUserData, "EC2NodeClass "+class.Name, "user data has %d bytes of the %d that EC2 takes; make spec.userData smaller",
+			len(data.Bytes()), bootstrap.MaxBytes)
+	}
+	return data.Base64(), nil
+}
+
+// labels are those that the node is to register with, as far as they are the same
+// for all options.
+func (b *planner) labels(capacityType string) map[string]string {
+	labels := maps.Clone(b.req.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[karpv1.CapacityTypeLabelKey] = capacityType
+	if b.req.NodePool != "" {
+		labels[karpv1.NodePoolLabelKey] = b.req.NodePool
+	}
+	labels[awsv1.LabelNodeClass] = b.resolution.Class.Name
+	return labels
+}
+
+// kubelet turns the settings of a class into those of package bootstrap.
+func kubelet(k *awsv1.KubeletConfiguration) bootstrap.Kubelet {
+	if k == nil {
+		return bootstrap.Kubelet{}
+	}
+	out := bootstrap.Kubelet{
+		ClusterDNS: k.ClusterDNS, MaxPods: k.MaxPods, PodsPerCore: k.PodsPerCore,
+		SystemReserved: k.SystemReserved, KubeReserved: k.KubeReserved,
+		EvictionHard: k.EvictionHard, EvictionSoft: k.EvictionSoft,
+		EvictionMaxPodGracePeriod:   k.EvictionMaxPodGracePeriod,
+		ImageGCHighThresholdPercent: k.ImageGCHighThresholdPercent,
+		ImageGCLowThresholdPercent:  k.ImageGCLowThresholdPercent,
+		CPUCFSQuota:                 k.CPUCFSQuota, Extra: k.Extra,
+	}
+	for signal, grace := range k.EvictionSoftGracePeriod {
+		if out.EvictionSoftGracePeriod == nil {
+			out.EvictionSoftGracePeriod = map[string]time.Duration{}
+		}
+		out.EvictionSoftGracePeriod[signal] = grace.Duration
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+)
+
+// credentials loads what the AWS command line would use.
+func credentials(ctx context.Context, region string) (awssdk.Config, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
+	if err == nil && cfg.Region == "" {
+		err = errors.New("no region is configured; set -region")
+	}
+	if err == nil {
+		_, err = cfg.Credentials.Retrieve(ctx)
+	}
+	if err != nil {
+		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	return cfg, nil
+}
+
+// connect makes the clients of a provider.
+func connect(cfg awssdk.Config) aws.Clients {
+	return aws.Clients{
+		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
+		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
+	}
+}
+
+// watch makes clients change nothing: what reads is passed on, what writes is not.
+func watch(c aws.Clients) aws.Clients {
+	c.EC2, c.IAM = watchedEC2{c.EC2}, watchedIAM{c.IAM}
+	return c
+}
+
+var errDry = errors.New("nothing is changed without -launch")
+
+type watchedEC2 struct{ aws.EC2API }
+
+func (watchedEC2) CreateFleet(context.Context, *ec2.CreateFleetInput, ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
+	return nil, errDry
+}
+
+func (watchedEC2) CreateLaunchTemplate(context.Context, *ec2.CreateLaunchTemplateInput, ...func(*ec2.Options)) (*ec2.CreateLaunchTemplateOutput, error) {
+	return nil, errDry
+}
+
+func (watchedEC2) DeleteLaunchTemplate(context.Context, *ec2.DeleteLaunchTemplateInput, ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
+	return nil, errDry
+}
+
+func (watchedEC2) CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2.Options)) (*ec2.CreateTagsOutput, error) {
+	return nil, errDry
+}
+
+func (watchedEC2) TerminateInstances(context.Context, *ec2.TerminateInstancesInput, ...func(*ec2.Options)) (*ec2.TerminateInstancesOutput, error) {
+	return nil, errDry
+}
+
+// watchedIAM says yes to what would make an instance profile, as a class with a role
+// is only ready with one.
+type watchedIAM struct{ aws.IAMAPI }
+
+func (watchedIAM) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {
+	return &iam.CreateInstanceProfileOutput{InstanceProfile: &iamtypes.InstanceProfile{InstanceProfileName: in.InstanceProfileName, Path: in.Path}}, nil
+}
+
+func (watchedIAM) AddRoleToInstanceProfile(context.Context, *iam.AddRoleToInstanceProfileInput, ...func(*iam.Options)) (*iam.AddRoleToInstanceProfileOutput, error) {
+	return &iam.AddRoleToInstanceProfileOutput{}, nil
+}
+
+func (watchedIAM) RemoveRoleFromInstanceProfile(context.Context, *iam.RemoveRoleFromInstanceProfileInput, ...func(*iam.Options)) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
+	return nil, errDry
+}
+
+func (watchedIAM) DeleteInstanceProfile(context.Context, *iam.DeleteInstanceProfileInput, ...func(*iam.Options)) (*iam.DeleteInstanceProfileOutput, error) {
+	return nil, errDry
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitFailed   = 1
+	exitBadInput = 2
+)
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, err := parseFlags(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	if err != nil {
+		return exitBadInput
+	}
+	in, err := read(s, stdin)
+	if err != nil {
+		return command.Complain(stderr, "eks", err, exitBadInput)
+	}
+	do := ask
+	if s.loopback {
+		do = play
+	}
+	if err := do(context.Background(), s, in, stdout); err != nil {
+		return command.Complain(stderr, "eks", err, exitFailed)
+	}
+	return exitOK
+}
+
+// ask plans for a cluster in AWS, and launches if that is wanted.
+func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
+	cfg, err := credentials(ctx, s.region)
+	if err != nil {
+		return err
+	}
+	clients := connect(cfg)
+	if !s.launch {
+		clients = watch(clients)
+	}
+	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.class, NoDryRun: !s.launch}, in, out)
+	if err != nil {
+		return err
+	}
+	plan, err := v.plan(ctx)
+	if err == nil && s.launch {
+		_, err = v.launch(ctx, plan)
+	} else if err == nil {
+		v.say("")
+		v.say("Nothing was changed; -launch launches the nodes.")
+	}
+	return errors.Join(err, v.provider.Close(ctx))
+}
+
+// play plans for a cluster in the small AWS, and carries the plan out.
+func play(ctx context.Context, s settings, in *input, out io.Writer) error {
+	cloud, err := awstest.Start(&awstest.Options{
+		Region: s.region, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	defer cloud.Close()
+	o := cloud.Options()
+	v, err := newVisit(connect(cloud.Config()), aws.Options{
+		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.class, Now: cloud.Now,
+		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
+	}, in, out)
+	if err != nil {
+		return err
+	}
+	v.say("Cluster %s is in a small AWS on this machine; name one in AWS with -cluster.", cmp.Or(s.cluster, o.Cluster.Name))
+	v.say("")
+	d := &day{visit: v, cloud: cloud, started: cloud.Now()}
+	return errors.Join(d.spend(ctx), v.provider.Close(ctx))
+}

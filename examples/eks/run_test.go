@@ -1,0 +1,149 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+	for line := range strings.Lines(got) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
+		require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"), "spaces at the end")
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	code, stdout, stderr := call("")
+	require.Equal(t, exitOK, code, stderr)
+	require.Empty(t, stderr)
+	golden(t, "loopback.txt", stdout)
+}
+
+// amazon is an AWS that the program finds by its environment, as it finds the real
+// one.
+func amazon(t *testing.T) *awstest.Server {
+	t.Helper()
+	cloud, err := awstest.Start(nil)
+	require.NoError(t, err)
+	t.Cleanup(cloud.Close)
+	for name, v := range map[string]string{
+		"AWS_ENDPOINT_URL": cloud.URL, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": awstest.AccessKeyID, "AWS_SECRET_ACCESS_KEY": "secret",
+		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PROFILE": "",
+	} {
+		t.Setenv(name, v)
+	}
+	return cloud
+}
+
+// With -cluster AWS is asked and nothing is changed.
+func TestDryRun(t *testing.T) {
+	cloud := amazon(t)
+	code, stdout, stderr := call("", "-cluster", "demo")
+	require.Equal(t, exitOK, code, stderr)
+	golden(t, "dryrun.txt", stdout)
+	for _, c := range cloud.Calls() {
+		read := slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(p string) bool { return strings.HasPrefix(c.Action, p) })
+		require.True(t, read, c.Action)
+	}
+	require.Empty(t, cloud.Instances())
+}
+
+func TestLaunch(t *testing.T) {
+	cloud := amazon(t)
+	code, stdout, stderr := call("", "-cluster", "demo", "-launch")
+	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, 9, cloud.Running())
+	require.Equal(t, 9, strings.Count(stdout, "launched "))
+}
+
+func TestFailures(t *testing.T) {
+	cloud := amazon(t)
+	code, _, stderr := call("", "-cluster", "other")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "No cluster found for name: other.")
+
+	require.NoError(t, cloud.Script(awstest.On("DescribeSubnets").Deny()))
+	code, _, stderr = call("", "-cluster", "demo")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "ec2:DescribeSubnets")
+
+	t.Setenv("AWS_ACCESS_KEY_ID", "")
+	code, _, stderr = call("", "-cluster", "demo")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "eks: AWS configuration: ")
+}
+
+func TestNoSuchSubnets(t *testing.T) {
+	code, _, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, stderr, "EC2NodeClass default")
+	require.Contains(t, stderr, "subnetSelectorTerms")
+
+	code, stdout, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-", "-cluster", "shop", "-loopback")
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, "Cluster shop is in a small AWS")
+}
+
+func TestBadInput(t *testing.T) {
+	for _, c := range []struct {
+		name, stdin string
+		args        []string
+		want        []string
+	}{
+		{"flags", "", []string{"-launch", "now"}, []string{`eks: unexpected argument "now"`, "eks: -launch is for the AWS of -cluster", usage}},
+		{"file twice", "", []string{"-f", "a", "-f", "a"}, []string{"it is given twice"}},
+		{"empty name", "", []string{"-f", ""}, []string{"the file name is empty"}},
+		{"no file", "", []string{"-f", "testdata/none.yaml"}, []string{"eks: open testdata/none.yaml"}},
+		{"no class", strings.ReplaceAll(string(sample), "name: default}", "name: other}"), []string{"-f", "-"},
+			[]string{`eks: NodePool general: there is no EC2NodeClass "other" in the manifests; add it`}},
+		{"bad class", strings.Replace(string(sample), "alias: al2023@latest", "alias: al2023", 1), []string{"-f", "-"},
+			[]string{"eks: -: EC2NodeClass default: ", "spec.amiSelectorTerms[0].alias"}},
+		{"unknown field", strings.Replace(string(sample), "  role:", "  rolle:", 1), []string{"-f", "-"}, []string{"rolle"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr := call(c.stdin, c.args...)
+			require.Equal(t, exitBadInput, code)
+			require.Empty(t, stdout)
+			for _, want := range c.want {
+				require.Contains(t, stderr, want)
+			}
+		})
+	}
+	code, stdout, _ := call("", "-h")
+	require.Equal(t, exitOK, code)
+	require.Equal(t, usage, stdout)
+}
+
+func TestNothingToDo(t *testing.T) {
+	pools, _, found := strings.Cut(string(sample), "---\napiVersion: apps/v1")
+	require.True(t, found)
+	code, stdout, stderr := call(pools, "-f", "-")
+	require.Equal(t, exitOK, code, stderr)
+	require.Contains(t, stdout, "Plan: 0 new nodes for 0 of 0 pods")
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// visit is a look at one cluster.
+type visit struct {
+	provider *aws.Provider
+	in       *input
+	out      io.Writer
+}
+
+func newVisit(clients aws.Clients, opts aws.Options, in *input, out io.Writer) (*visit, error) {
+	p, err := aws.New(clients, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &visit{p, in, out}, nil
+}
+
+// say prints a text, in lines of at most 80 bytes.
+func (v *visit) say(format string, args ...any) {
+	for _, line := range wrap(fmt.Sprintf(format, args...), 80) {
+		fmt.Fprintln(v.out, line)
+	}
+}
+
+// plan shows what there is, and what would be launched.
+func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
+	for _, name := range slices.Sorted(maps.Keys(v.in.classes)) {
+		if err := v.showClass(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	c := v.in.cluster
+	in := provisioning.Input{
+		NodePools: c.NodePools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
+		Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces, Volumes: c.Volumes,
+		Overlays: c.Overlays, Services: c.Services, Controllers: c.Controllers, Buffers: c.Buffers,
+		Vocabulary: cloudprovider.Vocabulary(v.provider),
+	}
+	for _, pool := range c.NodePools {
+		types, err := v.provider.InstanceTypes(ctx, pool)
+		if err != nil {
+			return nil, fmt.Errorf("NodePool %s: %w", pool.Name, err)
+		}
+		in.InstanceTypes[pool.Name] = types
+		v.say("NodePool %s: %s, bought in %s", pool.Name, count(len(types), "instance type"), count(available(types), "way"))
+	}
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if err != nil {
+		return nil, c.Explain(err)
+	}
+	v.say("")
+	v.showPlan(plan, len(in.Pods))
+	return plan, nil
+}
+
+// available counts the offerings that can be had.
+func available(types []*cloudprovider.InstanceType) (n int) {
+	for _, t := range types {
+		for i := range t.Offerings {
+			if t.Offerings[i].Launchable() {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// showClass prints what the selectors of a class stand for, and why it is not ready
+// if it is not.
+func (v *visit) showClass(ctx context.Context, name string) error {
+	status, err := v.provider.NodeClassStatus(ctx, name)
+	if err != nil {
+		return err
+	}
+	v.say("EC2NodeClass %s", name)
+	for _, a := range status.AMIs {
+		v.say("  image           %s %s", a.ID, a.Name)
+	}
+	for _, s := range status.Subnets {
+		v.say("  subnet          %s %s", s.ID, s.Zone)
+	}
+	for _, g := range status.SecurityGroups {
+		v.say("  security group  %s %s", g.ID, g.Name)
+	}
+	v.say("  profile         %s", status.InstanceProfile)
+	v.say("")
+	for _, pool := range v.in.cluster.NodePools {
+		if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Name == name {
+			return cloudprovider.NodeClassReady(ctx, v.provider, *ref)
+		}
+	}
+	return nil // nobody uses it
+}
+
+// showPlan prints one line for each node, and what EC2 may choose from.
+func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
+	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", count(len(plan.Create), "new node"),
+		pods-len(plan.Unplaced), count(pods, "pod"), plan.Cost, 100*plan.Gap())
+	if len(plan.Create) > 0 {
+		fmt.Fprintf(v.out, "\n  %-13s %5s %8s %8s  %s\n", "NODE", "PODS", "USD/H", "OPTIONS", "CHEAPEST")
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		fmt.Fprintf(v.out, "  %-13s %5d %8.4f %8d  %s\n", n.Name, len(n.Pods), n.Price(), len(n.Options), n.Options[0].Key())
+	}
+	for _, u := range plan.Unplaced {
+		v.say("  %s/%s stays pending", u.Pod.Namespace, u.Pod.Name)
+	}
+}
+
+// launch launches the nodes of a plan, one after the other. Of those that could not
+// be launched it tells and goes on.
+func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudprovider.Instance, error) {
+	var launched []*cloudprovider.Instance
+	var errs []error
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		req := n.Request("eks-example-" + n.Name)
+		req.Name = n.Name
+		instance, err := v.provider.Create(ctx, req)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		v.say("launched %s: %s, %s, %.4f USD/h", n.Name, shortID(instance.ID), instance.OfferingKey(), instance.Price)
+		launched = append(launched, instance)
+	}
+	return launched, errors.Join(errs...)
+}
+
+// shortID is the name of an instance in EC2.
+func shortID(providerID string) string { return providerID[strings.LastIndexByte(providerID, '/')+1:] }
+
+// hashes are the annotations of a NodeClaim by which drift is seen.
+func (v *visit) hashes(ctx context.Context, class string) (map[string]string, error) {
+	annotations, err := v.provider.ClaimAnnotations(ctx, class)
+	if err == nil && annotations[awsv1.EC2NodeClassHashAnnotationKey] == "" {
+		err = fmt.Errorf("EC2NodeClass %s has no hash", class)
+	}
+	return annotations, err
+}
