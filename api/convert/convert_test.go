@@ -1,0 +1,348 @@
+package convert_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/convert"
+)
+
+// one converts a text and returns the only object of a kind.
+func one(t *testing.T, opts *convert.Options, text string) (*convert.Objects, []convert.Note) {
+	t.Helper()
+	objects, notes, err := convert.Decode(opts, convert.Source{Data: []byte(text)})
+	require.NoError(t, err)
+	return objects, notes
+}
+
+func provisioner(spec string) string {
+	return "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\nspec: {providerRef: {name: a}, " + spec + "}\n"
+}
+
+func nodeTemplate(spec string) string {
+	return "apiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\nmetadata: {name: a}\nspec: {" + spec + "}\n"
+}
+
+func betaClass(spec string) string {
+	return "apiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: a}\nspec: {role: r, " +
+		"subnetSelectorTerms: [{id: subnet-1}], securityGroupSelectorTerms: [{id: sg-1}], " + spec + "}\n"
+}
+
+func betaPool(disruption string) string {
+	return "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\n" +
+		"spec: {template: {spec: {nodeClassRef: {name: a}, requirements: []}}, disruption: {" + disruption + "}}\n"
+}
+
+// has tells whether a note of a severity is about a field and says something.
+func has(notes []convert.Note, severity convert.Severity, field, text string) bool {
+	for _, n := range notes {
+		if n.Severity == severity && n.Field == field && strings.Contains(n.Message, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestConsolidationOfProvisioners(t *testing.T) {
+	for spec, want := range map[string]struct{ policy, after, expiry string }{
+		"":                               {"WhenEmpty", "Never", "Never"},
+		"consolidation: {}":              {"WhenEmpty", "Never", "Never"},
+		"consolidation: {enabled: yes}":  {"WhenEmptyOrUnderutilized", "0s", "Never"},
+		"consolidation: {enabled: true}": {"WhenEmptyOrUnderutilized", "0s", "Never"},
+		"consolidation: {enabled: false}, ttlSecondsAfterEmpty: 30": {"WhenEmpty", "30s", "Never"},
+		"consolidation: {enabled: true}, ttlSecondsAfterEmpty: 30":  {"WhenEmptyOrUnderutilized", "0s", "Never"},
+		"ttlSecondsAfterEmpty: 0, ttlSecondsUntilExpired: 3600":     {"WhenEmpty", "0s", "3600s"},
+		"ttlSecondsAfterEmpty: null, ttlSecondsUntilExpired: null":  {"WhenEmpty", "Never", "Never"},
+	} {
+		objects, _ := one(t, nil, provisioner(spec))
+		pool := objects.NodePools[0]
+		require.Equal(t, want.policy, string(pool.Spec.Disruption.ConsolidationPolicy), spec)
+		require.Equal(t, want.after, pool.Spec.Disruption.ConsolidateAfter.String(), spec)
+		require.Equal(t, want.expiry, pool.Spec.Template.Spec.ExpireAfter.String(), spec)
+		require.Equal(t, &karpv1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "a"},
+			pool.Spec.Template.Spec.NodeClassRef)
+		pool.Default()
+		require.Empty(t, pool.ValidateWith(awsv1.NodePoolRules()), spec)
+	}
+}
+
+func TestDisruptionOfBeta(t *testing.T) {
+	for _, row := range []struct{ disruption, policy, after, expiry string }{
+		{"", "WhenEmptyOrUnderutilized", "0s", ""},
+		{"consolidationPolicy: WhenUnderutilized, expireAfter: 1h", "WhenEmptyOrUnderutilized", "0s", "1h"},
+		{"consolidationPolicy: WhenUnderutilized, consolidateAfter: Never", "WhenEmptyOrUnderutilized", "Never", ""},
+		{"consolidationPolicy: WhenUnderutilized, consolidateAfter: 5m", "WhenEmptyOrUnderutilized", "5m", ""},
+		{"consolidationPolicy: WhenEmpty, consolidateAfter: 5m, expireAfter: Never", "WhenEmpty", "5m", "Never"},
+		{"consolidationPolicy: WhenEmpty", "WhenEmpty", "", ""},
+	} {
+		objects, _ := one(t, nil, betaPool(row.disruption))
+		pool := objects.NodePools[0]
+		require.Equal(t, row.policy, string(pool.Spec.Disruption.ConsolidationPolicy), row.disruption)
+		require.Equal(t, row.after, pool.Spec.Disruption.ConsolidateAfter.String(), row.disruption)
+		require.Equal(t, row.expiry, pool.Spec.Template.Spec.ExpireAfter.String(), row.disruption)
+	}
+}
+
+func TestDefaultRequirements(t *testing.T) {
+	for spec, want := range map[string]string{
+		"": "kubernetes.io/os=linux kubernetes.io/arch=amd64 karpenter.sh/capacity-type=on-demand " +
+			"karpenter.k8s.aws/instance-category=c,m,r karpenter.k8s.aws/instance-generation>2",
+		"labels: {kubernetes.io/arch: arm64}, requirements: [{key: karpenter.k8s.aws/instance-family, operator: Exists}]": "karpenter.k8s.aws/instance-family: " +
+			"kubernetes.io/os=linux karpenter.sh/capacity-type=on-demand",
+		"requirements: null": "kubernetes.io/os=linux kubernetes.io/arch=amd64 karpenter.sh/capacity-type=on-demand " +
+			"karpenter.k8s.aws/instance-category=c,m,r karpenter.k8s.aws/instance-generation>2",
+		"requirements: [{key: kubernetes.io/os, operator: In, values: [windows]}, {key: kubernetes.io/arch, operator: Exists}, " +
+			"{key: karpenter.sh/capacity-type, operator: In, values: [spot]}, {key: node.kubernetes.io/instance-type, operator: Exists}]": "kubernetes.io/os=windows kubernetes.io/arch: karpenter.sh/capacity-type=spot node.kubernetes.io/instance-type:",
+	} {
+		objects, _ := one(t, nil, provisioner(spec))
+		var got []string
+		for _, r := range objects.NodePools[0].Spec.Template.Spec.Requirements {
+			sign := map[corev1.NodeSelectorOperator]string{"In": "=", "Gt": ">", "Exists": ":"}[r.Operator]
+			got = append(got, r.Key+sign+strings.Join(r.Values, ","))
+		}
+		require.Equal(t, want, strings.Join(got, " "), spec)
+	}
+}
+
+func TestAMISelector(t *testing.T) {
+	type terms = []awsv1.AMISelectorTerm
+	for selector, want := range map[string]terms{
+		"{aws-ids: 'ami-1, ami-2'}":                    {{ID: "ami-1"}, {ID: "ami-2"}},
+		"{aws::ids: ami-1, aws::name: x, env: prod}":   {{ID: "ami-1"}},
+		"{aws::name: 'a*,b'}":                          {{Name: "a*"}, {Name: "b"}},
+		"{aws::owners: 'self,123456789012', env: dev}": {{Owner: "self", Tags: map[string]string{"env": "dev"}}, {Owner: "123456789012", Tags: map[string]string{"env": "dev"}}},
+		"{aws::owners: self, aws::name: a, env: 'x,y', v: 1}": {
+			{Owner: "self", Name: "a", Tags: map[string]string{"env": "x", "v": "1"}},
+			{Owner: "self", Name: "a", Tags: map[string]string{"env": "y", "v": "1"}},
+		},
+	} {
+		objects, _ := one(t, nil, nodeTemplate("subnetSelector: {a: b}, securityGroupSelector: {a: b}, amiSelector: "+selector))
+		class := objects.NodeClasses[0]
+		require.Equal(t, want, terms(class.Spec.AMISelectorTerms), selector)
+		require.Equal(t, "AL2", string(*class.Spec.AMIFamily), selector)
+		class.Default()
+		require.Empty(t, class.Validate(), selector)
+	}
+	_, notes := one(t, nil, nodeTemplate("amiSelector: {aws::owners: self}"))
+	require.True(t, has(notes, convert.Action, "spec.amiSelector", "selects nothing"))
+}
+
+func TestFamilies(t *testing.T) {
+	for family, alias := range map[string]string{
+		"AL2": "al2@latest", "AL2023": "al2023@latest", "Bottlerocket": "bottlerocket@latest",
+		"Windows2019": "windows2019@latest", "Windows2022": "windows2022@latest",
+	} {
+		objects, notes := one(t, nil, betaClass("amiFamily: "+family))
+		class := objects.NodeClasses[0]
+		require.Nil(t, class.Spec.AMIFamily, family)
+		require.Equal(t, []awsv1.AMISelectorTerm{{Alias: alias}}, class.Spec.AMISelectorTerms)
+		require.Less(t, convert.Worst(notes), convert.Action)
+
+		kept, _ := one(t, nil, betaClass("amiFamily: "+family+", amiSelectorTerms: [{id: ami-1}]"))
+		require.Equal(t, family, string(*kept.NodeClasses[0].Spec.AMIFamily))
+		require.Equal(t, []awsv1.AMISelectorTerm{{ID: "ami-1"}}, kept.NodeClasses[0].Spec.AMISelectorTerms)
+	}
+	pinned, _ := one(t, &convert.Options{AMIVersion: "v1"}, strings.Replace(betaClass("amiFamily: AL2023"), "{name: a}",
+		"{name: a, annotations: {compatibility.karpenter.k8s.aws/v1-alias-version: v20240807}}", 1))
+	require.Equal(t, "al2023@v20240807", pinned.NodeClasses[0].Spec.AMISelectorTerms[0].Alias)
+	require.Nil(t, pinned.NodeClasses[0].Annotations)
+	windows, _ := one(t, &convert.Options{AMIVersion: "v1"}, betaClass("amiFamily: Windows2022"))
+	require.Equal(t, "windows2022@latest", windows.NodeClasses[0].Spec.AMISelectorTerms[0].Alias)
+
+	_, notes := one(t, nil, betaClass("amiFamily: Custom"))
+	require.True(t, has(notes, convert.Action, "spec.amiSelectorTerms", "write terms"))
+	require.True(t, has(notes, convert.Action, "spec.amiFamily", "karpenter.sh/unregistered:NoExecute"))
+	_, notes = one(t, nil, betaClass("amiFamily: Plan9"))
+	require.True(t, has(notes, convert.Action, "spec.amiFamily", `family "Plan9" has no images`))
+}
+
+func TestIdentityAndTags(t *testing.T) {
+	const selectors = "subnetSelector: {a: b}, securityGroupSelector: {a: b}"
+	settings := "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: karpenter-global-settings}\n" +
+		"data: {aws.defaultInstanceProfile: global, aws.tags: '{\"a\":\"1\",\"b\":\"1\"}'}\n"
+	for _, row := range []struct {
+		opts          convert.Options
+		text          string
+		role, profile string
+	}{
+		{convert.Options{}, nodeTemplate(selectors), convert.RolePlaceholder, ""},
+		{convert.Options{Role: "r"}, nodeTemplate(selectors), "r", ""},
+		{convert.Options{Role: "r"}, nodeTemplate(selectors + ", instanceProfile: own"), "", "own"},
+		{convert.Options{Role: "r", InstanceProfile: "p"}, nodeTemplate(selectors), "", "p"},
+		{convert.Options{}, nodeTemplate(selectors) + settings, "", "global"},
+		{convert.Options{InstanceProfile: "p"}, nodeTemplate(selectors) + settings, "", "p"},
+	} {
+		objects, notes := one(t, &row.opts, row.text)
+		spec := objects.NodeClasses[0].Spec
+		require.Equal(t, row.role, spec.Role)
+		if row.profile == "" {
+			require.Nil(t, spec.InstanceProfile)
+		} else {
+			require.Equal(t, row.profile, *spec.InstanceProfile)
+		}
+		require.Equal(t, row.role == convert.RolePlaceholder, has(notes, convert.Action, "spec.role", "replace"))
+	}
+	objects, _ := one(t, &convert.Options{Tags: map[string]string{"b": "2", "c": "2"}},
+		nodeTemplate(selectors+", tags: {c: own}")+settings)
+	require.Equal(t, map[string]string{"a": "1", "b": "2", "c": "own"}, objects.NodeClasses[0].Spec.Tags)
+	objects, _ = one(t, &convert.Options{Tags: map[string]string{"b": "2"}}, betaClass("amiFamily: AL2023"))
+	require.Nil(t, objects.NodeClasses[0].Spec.Tags, "v1beta1 had the tags already")
+}
+
+func TestHopLimit(t *testing.T) {
+	for options, want := range map[string]int64{"": 2, "metadataOptions: {}": 2, "metadataOptions: {httpPutResponseHopLimit: 1}": 1} {
+		objects, _ := one(t, nil, betaClass("amiFamily: AL2023, "+options))
+		require.Equal(t, want, *objects.NodeClasses[0].Spec.MetadataOptions.HTTPPutResponseHopLimit)
+	}
+}
+
+// TestReferencesToOtherClouds keeps group and kind, and leaves the kubelet
+// section where it can be found.
+func TestReferencesToOtherClouds(t *testing.T) {
+	objects, notes := one(t, nil, "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\nspec: {template: {spec: {requirements: [], "+
+		"kubelet: {maxPods: 3}, nodeClassRef: {apiVersion: karpenter.azure.com/v1alpha2, kind: AKSNodeClass, name: a}}}}\n")
+	pool := objects.NodePools[0]
+	require.Equal(t, &karpv1.NodeClassReference{Group: "karpenter.azure.com", Kind: "AKSNodeClass", Name: "a"}, pool.Spec.Template.Spec.NodeClassRef)
+	require.JSONEq(t, `{"maxPods":3}`, pool.Annotations["compatibility.karpenter.sh/v1beta1-kubelet-conversion"])
+	require.True(t, has(notes, convert.Action, "spec.template.spec.kubelet", `write {"maxPods":3} into`))
+}
+
+// TestStoredKubelet brings pool and class together in a second run.
+func TestStoredKubelet(t *testing.T) {
+	pool := strings.Replace(betaPool(""), "requirements: []", "requirements: [], kubelet: {maxPods: 3, systemReserved: {cpu: 1}}", 1)
+	alone, notes := convert.Bytes([]byte(pool), nil)
+	require.Equal(t, convert.Action, convert.Worst(notes))
+	objects, notes := one(t, nil, string(alone)+"---\n"+betaClass("amiFamily: AL2023"))
+	require.Equal(t, int32(3), *objects.NodeClasses[0].Spec.Kubelet.MaxPods)
+	require.Equal(t, map[string]string{"cpu": "1"}, objects.NodeClasses[0].Spec.Kubelet.SystemReserved)
+	require.Empty(t, objects.NodePools[0].Annotations)
+	require.Equal(t, convert.Warning, convert.Worst(notes))
+}
+
+func TestSeveralSources(t *testing.T) {
+	r := convert.Convert(nil,
+		convert.Source{Name: "a", Data: []byte(betaPool(""))},
+		convert.Source{Name: "b", Data: []byte("# nothing\n")},
+		convert.Source{Name: "c", Data: []byte("---\n" + betaPool(""))})
+	require.Len(t, r.Outputs, 3)
+	require.False(t, r.Outputs[1].Changed)
+	require.Equal(t, "# nothing\n", string(r.Outputs[1].Data))
+	require.Contains(t, r.Notes[len(r.Notes)-1].Message, "NodePool a in document 1 of a")
+	require.Equal(t, 1, strings.Count(string(r.Stream()), "# nothing"))
+	again := convert.Convert(nil, convert.Source{Data: r.Stream()})
+	require.False(t, again.Changed())
+	require.Equal(t, 2, strings.Count(string(r.Stream()), "kind: NodePool"))
+}
+
+// TestLayout keeps line ends, byte order marks, indentation and marker comments.
+func TestLayout(t *testing.T) {
+	const old = "kind: Node\napiVersion: v1\nmetadata:\n    name: a\n    annotations:\n        karpenter.sh/do-not-consolidate: \"true\"\n"
+	const want = "kind: Node\napiVersion: v1\nmetadata:\n    name: a\n    annotations:\n        karpenter.sh/do-not-disrupt: \"true\"\n"
+	for name, wrap := range map[string]func(string) string{
+		"plain":  func(s string) string { return s },
+		"crlf":   func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
+		"bom":    func(s string) string { return "\xef\xbb\xbf" + s },
+		"marked": func(s string) string { return "# head\n---\n" + s + "...\n---\na:   1\n" },
+	} {
+		got, _ := convert.Bytes([]byte(wrap(old)), nil)
+		require.Equal(t, wrap(want), string(got), name)
+	}
+}
+
+func TestTypedValues(t *testing.T) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "b", Annotations: map[string]string{"karpenter.sh/do-not-evict": "true"}}}
+	pod.Spec.Containers = []corev1.Container{{Name: "c"}}
+	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+		Weight: 3, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+			{Key: "karpenter.sh/provisioner-name", Operator: corev1.NodeSelectorOpIn, Values: []string{"x"}}}}}}}}
+	before := pod.DeepCopy()
+	got, notes, err := convert.Pod(pod)
+	require.NoError(t, err)
+	require.Equal(t, before, pod)
+	require.Len(t, notes, 2)
+	require.Equal(t, "Pod b/a", notes[0].Object)
+	require.Equal(t, "karpenter.sh/nodepool",
+		got.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].Preference.MatchExpressions[0].Key)
+	require.Empty(t, got.Kind)
+
+	same, notes, err := convert.Pod(got)
+	require.NoError(t, err)
+	require.Equal(t, got, same)
+	require.Empty(t, notes)
+
+	none, _, err := convert.Node(nil)
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
+
+func TestDecodeReportsWhatIsLeft(t *testing.T) {
+	objects, _, err := convert.Decode(nil, convert.Source{Name: "x.yaml", Data: []byte(
+		nodeTemplate("launchTemplate: old") + "---\n" + betaPool("") + "---\na: [\n")})
+	require.ErrorContains(t, err, `x.yaml: AWSNodeTemplate "a" of karpenter.k8s.aws/v1alpha1 was not converted`)
+	require.Len(t, objects.NodePools, 1)
+}
+
+// TestValidOutput converts the valid documents of testdata and validates them.
+func TestValidOutput(t *testing.T) {
+	for _, dir := range []string{"announcement-alpha", "announcement-beta", "upgrade-kubelet"} {
+		data, err := os.ReadFile(filepath.Join("testdata", dir, "input.yaml"))
+		require.NoError(t, err)
+		objects, _, err := convert.Decode(nil, convert.Source{Data: data})
+		require.NoError(t, err, dir)
+		require.NotEmpty(t, objects.NodePools)
+		for _, p := range objects.NodePools {
+			p.Default()
+			require.Empty(t, p.ValidateWith(awsv1.NodePoolRules()), dir)
+		}
+		for _, c := range objects.NodeClasses {
+			c.Default()
+			require.Empty(t, c.Validate(), dir)
+		}
+	}
+}
+
+func TestNoteString(t *testing.T) {
+	n := convert.Note{Source: "a.yaml", Line: 3, Object: "Pod a", Field: "spec", Severity: convert.Error, Message: "m"}
+	require.Equal(t, "a.yaml:3: error: Pod a: spec: m", n.String())
+	require.Equal(t, "warning: m", convert.Note{Severity: convert.Warning, Message: "m"}.String())
+	require.Equal(t, "Severity(9)", convert.Severity(9).String())
+	require.Equal(t, "info action", fmt.Sprint(convert.Info, " ", convert.Action))
+}
+
+// TestAliases writes anchors out, and refuses those that grow without bound.
+func TestAliases(t *testing.T) {
+	bomb := "a: &a [x,x,x,x,x,x,x,x,x,x]\n"
+	for i := 'b'; i < 'i'; i++ {
+		bomb += fmt.Sprintf("%c: &%c [*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c,*%c]\n", i, i, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1)
+	}
+	text := bomb + "kind: NodePool\napiVersion: karpenter.sh/v1beta1\n"
+	out, notes := convert.Bytes([]byte(text), nil)
+	require.Equal(t, text, string(out))
+	require.Contains(t, notes[0].Message, "left as it is")
+	require.Equal(t, convert.Error, notes[0].Severity)
+}
+
+// BenchmarkConvert converts a stream of 100 pairs of pool and class.
+func BenchmarkConvert(b *testing.B) {
+	data, err := os.ReadFile("testdata/announcement-beta/input.yaml")
+	require.NoError(b, err)
+	var stream []byte
+	for i := range 100 {
+		stream = append(stream, "---\n"...)
+		stream = append(stream, strings.ReplaceAll(string(data), "name: default", fmt.Sprintf("name: p%d", i))...)
+	}
+	b.SetBytes(int64(len(stream)))
+	for b.Loop() {
+		convert.Convert(nil, convert.Source{Data: stream})
+	}
+}

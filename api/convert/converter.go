@@ -1,0 +1,221 @@
+package convert
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+)
+
+// The versions that are converted from.
+const (
+	coreAlpha = karpv1.Group + "/v1alpha5"
+	coreBeta  = karpv1.Group + "/v1beta1"
+	awsAlpha  = awsv1.Group + "/v1alpha1"
+	awsBeta   = awsv1.Group + "/v1beta1"
+
+	coreStable = karpv1.Group + "/" + karpv1.Version
+	awsStable  = awsv1.Group + "/" + awsv1.Version
+)
+
+// The kinds that have another name now.
+const (
+	kindProvisioner  = "Provisioner"
+	kindMachine      = "Machine"
+	kindNodeTemplate = "AWSNodeTemplate"
+)
+
+// typeMeta is a version and kind.
+type typeMeta struct {
+	apiVersion, kind string
+}
+
+// successor is what an old version and kind is now, and false for those that are
+// not converted.
+func successor(apiVersion, kind string) (typeMeta, bool) {
+	switch (typeMeta{apiVersion, kind}) {
+	case typeMeta{coreAlpha, kindProvisioner}, typeMeta{coreBeta, karpv1.NodePoolKind}:
+		return typeMeta{coreStable, karpv1.NodePoolKind}, true
+	case typeMeta{coreAlpha, kindMachine}, typeMeta{coreBeta, karpv1.NodeClaimKind}:
+		return typeMeta{coreStable, karpv1.NodeClaimKind}, true
+	case typeMeta{awsAlpha, kindNodeTemplate}, typeMeta{awsBeta, awsv1.EC2NodeClassKind}:
+		return typeMeta{awsStable, awsv1.EC2NodeClassKind}, true
+	}
+	return typeMeta{}, false
+}
+
+// current tells whether a version and kind of Karpenter's groups is that of
+// today, and so needs no conversion.
+func current(apiVersion, kind string) bool {
+	if gvk, ok := karpv1.GroupVersionKindOf(kind); ok {
+		return gvk.GroupVersion().String() == apiVersion
+	}
+	return apiVersion == awsStable && strings.TrimSuffix(kind, "List") == awsv1.EC2NodeClassKind
+}
+
+// converter is the state of one conversion.
+type converter struct {
+	options  Options
+	files    []*file
+	objects  []*object // of the input, in order
+	settings settings
+	notes    []ranked
+
+	// What was converted or is v1 already, in the order of the input.
+	pools, claims, classes []*object
+	classByName            map[string]*object // the first of each name that has a spec
+	kubelets               map[*object]pair   // of pools, taken out of them
+	foreign                []*object          // objects of kinds that have nothing to convert
+}
+
+func newConverter(opts *Options) *converter {
+	c := &converter{kubelets: map[*object]pair{}}
+	if opts != nil {
+		c.options = *opts
+	}
+	return c
+}
+
+// add keeps a note. Templating stands in it as in the text.
+func (c *converter) add(file, object int, n Note) {
+	c.notes = append(c.notes, ranked{source: file, object: object, note: n})
+}
+
+// remark makes a note on an object. The node says on which line.
+func (c *converter) remark(o *object, severity Severity, field string, where *yaml.Node, format string, args ...any) {
+	n := Note{
+		Source:   o.doc.file.source.Name,
+		Document: o.doc.number,
+		Field:    o.doc.words.show(field),
+		Severity: severity,
+		Message:  o.doc.words.show(oneLine(fmt.Sprintf(format, args...))),
+	}
+	if o.kind != "" {
+		n.Object = o.String()
+	}
+	if where == nil || where.Line == 0 {
+		where = o.root
+	}
+	if where.Line > 0 {
+		n.Line = o.doc.line + where.Line - 1
+	}
+	c.add(o.doc.file.index, o.order, n)
+}
+
+// rewrite converts one object.
+func (c *converter) rewrite(o *object) {
+	switch (typeMeta{o.apiVersion, o.kind}) {
+	case typeMeta{coreAlpha, kindProvisioner}:
+		c.provisioner(o)
+	case typeMeta{coreAlpha, kindMachine}:
+		c.machine(o)
+	case typeMeta{awsAlpha, kindNodeTemplate}:
+		c.nodeTemplate(o)
+	case typeMeta{coreBeta, karpv1.NodePoolKind}:
+		c.betaPool(o)
+	case typeMeta{coreBeta, karpv1.NodeClaimKind}:
+		c.betaClaim(o)
+	case typeMeta{awsBeta, awsv1.EC2NodeClassKind}:
+		c.betaClass(o)
+	case typeMeta{coreStable, karpv1.NodePoolKind}:
+		c.stablePool(o)
+	case typeMeta{awsStable, awsv1.EC2NodeClassKind}:
+		c.classes = append(c.classes, o)
+	case typeMeta{"v1", "Node"}:
+		c.node(o)
+	default:
+		c.other(o)
+	}
+}
+
+// other converts what holds pods and remarks on what cannot be converted.
+func (c *converter) other(o *object) {
+	switch {
+	case current(o.apiVersion, o.kind):
+	case o.group() == karpv1.Group || o.group() == awsv1.Group:
+		c.remark(o, Error, "apiVersion", at(o.root, "apiVersion"),
+			"left as it is: %s of %s is not known; what is converted are Provisioner and Machine of %s, %s of %s, "+
+				"NodePool and NodeClaim of %s, and EC2NodeClass of %s",
+			o.kind, o.apiVersion, coreAlpha, kindNodeTemplate, awsAlpha, coreBeta, awsBeta)
+	case o.kind == "CustomResourceDefinition" && (strings.HasSuffix(o.name, "."+karpv1.Group) || strings.HasSuffix(o.name, "."+awsv1.Group)):
+		c.remark(o, Warning, "", o.root, "left as it is: definitions of v1 come with Karpenter; install those")
+	case c.workload(o), c.isSettings(o):
+	default:
+		c.foreign = append(c.foreign, o)
+	}
+}
+
+// reportForeign makes one note for each kind of a source that the conversion has
+// nothing to do with.
+func (c *converter) reportForeign() {
+	type group struct {
+		file *file
+		typeMeta
+	}
+	first := map[group]*object{}
+	count := map[group]int{}
+	for _, o := range c.foreign {
+		g := group{o.doc.file, typeMeta{o.apiVersion, o.kind}}
+		if count[g]++; count[g] == 1 {
+			first[g] = o
+		}
+	}
+	for _, o := range c.foreign {
+		g := group{o.doc.file, typeMeta{o.apiVersion, o.kind}}
+		if first[g] != o {
+			continue
+		}
+		more := ""
+		if count[g] > 1 {
+			more = fmt.Sprintf(", like %d more of this kind", count[g]-1)
+		}
+		c.remark(o, Info, "", o.root, "left as it is%s: %s of %s is nothing that Karpenter's versions differ in",
+			more, o.kind, o.apiVersion)
+	}
+}
+
+// retype gives an object its version and kind of today. The kind of the object
+// stays as it was in notes.
+func (c *converter) retype(o *object) {
+	to, _ := successor(o.apiVersion, o.kind)
+	c.remark(o, Info, "", at(o.root, "kind"), "is %s of %s now", to.kind, to.apiVersion)
+	find(o.root, "apiVersion").value.Value = to.apiVersion
+	find(o.root, "kind").value.Value = to.kind
+	if spec := o.spec(); spec != nil {
+		spec.Style &^= yaml.FlowStyle // what is added would not fit on its line
+	}
+	o.converted, o.doc.changed = true, true
+}
+
+// reportDuplicates points out objects of one kind and name.
+func (c *converter) reportDuplicates() {
+	type identity struct {
+		group, kind, namespace, name string
+	}
+	first := map[identity]*object{}
+	for _, o := range c.objects {
+		if o.name == "" {
+			continue
+		}
+		kind := textOf(at(o.root, "kind"))
+		if kind == "" {
+			kind = o.kind
+		}
+		id := identity{o.group(), kind, o.namespace, o.name}
+		one, found := first[id]
+		if !found {
+			first[id] = o
+			continue
+		}
+		where := fmt.Sprintf("document %d", one.doc.number)
+		if one.doc.file != o.doc.file {
+			where += " of " + one.doc.file.source.Name
+		}
+		c.remark(o, Error, "metadata.name", at(o.root, "metadata", "name"),
+			"there are two of kind %s of this name now, this and %s in %s; both are kept, and whichever is applied last wins: rename or remove one",
+			id.kind, one, where)
+	}
+}

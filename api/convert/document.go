@@ -1,0 +1,294 @@
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// file is a source while it is worked on.
+type file struct {
+	source Source
+	index  int
+	docs   []*document
+}
+
+// document is one document of a file.
+type document struct {
+	part
+	file    *file
+	number  int        // counts those that hold anything; 0 for the others
+	json    bool       // the text is JSON, and is written as such
+	words   *templated // what was hidden in the text
+	top     *yaml.Node // of kind DocumentNode; nil if there is nothing to convert
+	changed bool
+	extras  []*yaml.Node // documents to add behind it
+}
+
+// object is one Kubernetes object.
+type object struct {
+	doc   *document
+	list  *yaml.Node // the items of the List it is in, or nil
+	order int        // among all objects
+	root  *yaml.Node
+	path  string // of root within the document, such as items[0]
+
+	apiVersion, kind, name, namespace string // as they were read
+
+	converted bool // it is of another version now
+	made      bool // it was added by the conversion
+	refused   bool // it must not be touched
+}
+
+// String names an object the way people do: "Deployment shop/web".
+func (o *object) String() string {
+	name := o.name
+	if name == "" {
+		name = "(no name)"
+	}
+	if o.namespace != "" {
+		name = o.namespace + "/" + name
+	}
+	return o.doc.words.show(o.kind + " " + name)
+}
+
+// text is the text of a scalar as it stands in the source. Only such texts can be
+// compared between documents and moved from one to another, as each document has
+// words of its own for its templating.
+func (o *object) text(n *yaml.Node) string {
+	return o.doc.words.show(textOf(n))
+}
+
+// moved returns a tree of this object for use in a document.
+func (o *object) moved(n *yaml.Node, to *document) *yaml.Node {
+	n = copyNode(n)
+	if to != o.doc {
+		each(n, func(n *yaml.Node) {
+			n.Line, n.Column = 0, 0
+			for _, text := range []*string{&n.Value, &n.HeadComment, &n.LineComment, &n.FootComment} {
+				*text = to.words.adopt(o.doc.words, *text)
+			}
+		})
+	}
+	return n
+}
+
+// group is the API group of an object.
+func (o *object) group() string {
+	g, _, found := strings.Cut(o.apiVersion, "/")
+	if !found {
+		return ""
+	}
+	return g
+}
+
+// spec is spec of the object, or nil if it is no mapping.
+func (o *object) spec() *yaml.Node {
+	if spec := at(o.root, "spec"); isMap(spec) {
+		return spec
+	}
+	return nil
+}
+
+// read cuts a source into documents and these into objects.
+func (c *converter) read(s Source) {
+	f := &file{source: s, index: len(c.files)}
+	c.files = append(c.files, f)
+	data := bytes.TrimPrefix(s.Data, byteOrderMark)
+	number := 0
+	for _, p := range split(data) {
+		d := &document{part: p, file: f}
+		f.docs = append(f.docs, d)
+		if blank(p.text) {
+			continue
+		}
+		number++
+		d.number = number
+		if err := d.parse(); err != nil {
+			severity := Info
+			if mentionsOld(p.text) {
+				severity = Error
+			}
+			c.add(f.index, len(c.objects), Note{Source: s.Name, Document: number, Line: d.contentLine(), Severity: severity,
+				Message: fmt.Sprintf("left as it is: %v", err)})
+			continue
+		}
+		c.take(&object{doc: d, root: d.top.Content[0]}, 0)
+	}
+}
+
+// mentionsOld tells whether a text that cannot be read may hold something to
+// convert.
+func mentionsOld(text []byte) bool {
+	for _, word := range []string{coreAlpha, coreBeta, awsAlpha, awsBeta, oldPoolLabel, oldDoNotEvict, oldDoNotMerge} {
+		if bytes.Contains(text, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// contentLine is the first line of the document that says anything.
+func (d *document) contentLine() int {
+	line := d.line
+	for text := range bytes.Lines(d.text) {
+		if !blank(text) {
+			break
+		}
+		line++
+	}
+	return line
+}
+
+// parse reads the text of a document.
+func (d *document) parse() error {
+	text, words, ok := hide(d.text)
+	d.words = words
+	if !ok {
+		return errors.New("it has lines of template actions, {{ ... }}, that decide which fields there are; " +
+			"expand the template, with helm template for instance, and convert what comes out")
+	}
+	d.json = json.Valid(bytes.TrimSpace(text))
+	top, err := parseYAML(text)
+	if err != nil {
+		return fmt.Errorf("it is no YAML: %s", words.show(parserFault(err)))
+	}
+	if len(top.Content) != 1 {
+		return errors.New("it holds no value")
+	}
+	expanded, err := expand(top.Content[0])
+	if err != nil {
+		return err
+	}
+	if where := twice(expanded, ""); where != "" {
+		return fmt.Errorf("%s stands twice, and only one of the two can be meant; remove the other", words.show(where))
+	}
+	top.Content[0] = expanded
+	d.top = top
+	return nil
+}
+
+var faultLine = regexp.MustCompile(`^line \d+: `)
+
+// parserFault is what the parser says, without the line, which it counts from
+// where it gave up.
+func parserFault(err error) string {
+	return faultLine.ReplaceAllString(oneLine(strings.TrimPrefix(err.Error(), "yaml: ")), "")
+}
+
+// parseYAML reads one document. The parser reports its own faults as errors; that
+// it has none that end in a panic is not ours to promise.
+func parseYAML(text []byte) (top *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser failed: %v", p)
+		}
+	}()
+	top = &yaml.Node{}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	if err := dec.Decode(top); err != nil {
+		return nil, err
+	}
+	if top.Kind != yaml.DocumentNode {
+		return nil, errors.New("it holds no value")
+	}
+	if err := dec.Decode(&yaml.Node{}); err == nil {
+		return nil, errors.New("it holds more than one document")
+	}
+	return top, nil
+}
+
+// deepestList bounds the path to an object within Lists.
+const deepestList = 16
+
+// take keeps a value if it is an object, or the objects in it if it is a list.
+// It completes o, whose type is set if the list it is in says it.
+func (c *converter) take(o *object, depth int) {
+	if depth > deepestList {
+		c.remark(o, Error, "", o.root, "left as it is: Lists are nested deeper than %d levels; unfold them", deepestList)
+		return
+	}
+	if isList(o.root) {
+		c.takeItems(o, o.root, object{}, o.path, depth)
+		return
+	}
+	if !isMap(o.root) {
+		c.remark(o, Info, "", o.root, "left as it is: it is no object with apiVersion and kind")
+		return
+	}
+	if v, k := textOf(at(o.root, "apiVersion")), textOf(at(o.root, "kind")); v != "" || k != "" {
+		o.apiVersion, o.kind = v, k
+	}
+	o.name, o.namespace = o.text(at(o.root, "metadata", "name")), o.text(at(o.root, "metadata", "namespace"))
+	if contents := at(o.root, "items"); isList(contents) && strings.HasSuffix(o.kind, "List") {
+		c.takeList(o, contents, depth)
+		return
+	}
+	if o.apiVersion == "" || o.kind == "" {
+		c.remark(o, Info, "", o.root, "left as it is: without apiVersion and kind it is not known what it is")
+		return
+	}
+	o.order = len(c.objects)
+	c.objects = append(c.objects, o)
+}
+
+// takeList keeps the items of a list. The API server does not repeat kind and
+// version in the items of a typed list such as ProvisionerList. That can hold
+// nothing but items of one version and kind, so it is made a plain List.
+func (c *converter) takeList(o *object, contents *yaml.Node, depth int) {
+	like := object{kind: strings.TrimSuffix(o.kind, "List")}
+	if like.kind != "" {
+		like.apiVersion = o.apiVersion
+	}
+	if _, ours := successor(o.apiVersion, like.kind); ours {
+		for _, item := range contents.Content {
+			if isMap(item) && find(item, "kind").key == nil && find(item, "apiVersion").key == nil {
+				item.Content = append([]*yaml.Node{
+					newText("apiVersion"), newText(like.apiVersion), newText("kind"), newText(like.kind),
+				}, item.Content...)
+			}
+		}
+		o.doc.changed = true
+		c.remark(o, Info, "kind", at(o.root, "kind"), "is a List of apiVersion v1 now, which can hold objects of any kind")
+		find(o.root, "apiVersion").value.Value = "v1"
+		find(o.root, "kind").value.Value = "List"
+	}
+	c.takeItems(o, contents, like, join(o.path, "items"), depth)
+}
+
+func (c *converter) takeItems(o *object, list *yaml.Node, like object, path string, depth int) {
+	for i, item := range list.Content {
+		c.take(&object{doc: o.doc, list: list, root: item, path: index(path, i),
+			apiVersion: like.apiVersion, kind: like.kind}, depth+1)
+	}
+}
+
+// addAfter adds a new object behind another: in the same List, or as a document
+// of its own.
+func (c *converter) addAfter(o *object, root *yaml.Node, name string) *object {
+	added := &object{doc: o.doc, list: o.list, order: o.order, root: root, path: o.path, name: name,
+		apiVersion: textOf(at(root, "apiVersion")), kind: textOf(at(root, "kind")), converted: true, made: true}
+	o.doc.changed = true
+	if o.list == nil {
+		o.doc.extras = append(o.doc.extras, root)
+		return added
+	}
+	for i, item := range o.list.Content {
+		if item == o.root {
+			rest := append([]*yaml.Node{root}, o.list.Content[i+1:]...)
+			o.list.Content = append(o.list.Content[:i+1:i+1], rest...)
+			break
+		}
+	}
+	return added
+}
+
+// oneLine joins the lines of a message.
+func oneLine(text string) string {
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,182 @@
+package convert
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+)
+
+// Keys of labels, annotations and taints that are no more.
+const (
+	oldPoolLabel       = karpv1.Group + "/provisioner-name"
+	oldDoNotEvict      = karpv1.Group + "/do-not-evict"
+	oldDoNotMerge      = karpv1.Group + "/do-not-consolidate"
+	oldPoolHash        = karpv1.Group + "/provisioner-hash"
+	oldClassHash       = awsv1.Group + "/nodetemplate-hash"
+	oldDisruptionTaint = karpv1.Group + "/disruption"
+	oldManagedBy       = karpv1.Group + "/managed-by"
+	oldAMILabel        = awsv1.Group + "/instance-ami-id"
+	oldPodsLabel       = awsv1.Group + "/instance-pods"
+
+	kubeletAnnotation = "compatibility." + karpv1.Group + "/v1beta1-kubelet-conversion"
+	classAnnotation   = "compatibility." + karpv1.Group + "/v1beta1-nodeclass-reference"
+	aliasAnnotation   = "compatibility." + awsv1.Group + "/v1-alias-version"
+
+	lastAppliedAnnotation = "kubectl.kubernetes.io/last-applied-configuration"
+)
+
+// renamed is a key that has another name now.
+type renamed struct {
+	from, to string
+	severity Severity
+	why      string // follows "is TO now"
+}
+
+// renamedLabels are labels of nodes.
+func renamedLabels() []renamed {
+	return []renamed{{oldPoolLabel, karpv1.NodePoolLabelKey, Info, ""}}
+}
+
+// renamedAnnotations are annotations of pods, nodes, claims and pools.
+func renamedAnnotations() []renamed {
+	return []renamed{
+		{oldDoNotEvict, karpv1.DoNotDisruptAnnotationKey, Info,
+			"; an expired node begins to drain all the same, and waits for the pod unless it has a terminationGracePeriod"},
+		{oldDoNotMerge, karpv1.DoNotDisruptAnnotationKey, Warning,
+			", which keeps replacement for drift away as well and not consolidation alone"},
+		{oldPoolHash, karpv1.NodePoolHashAnnotationKey, Info, "; the controller computes it anew"},
+		{oldClassHash, awsv1.EC2NodeClassHashAnnotationKey, Info, "; the controller computes it anew"},
+	}
+}
+
+// rename gives keys of a mapping their names of today. Where the new key is
+// there already the old is removed.
+func (c *converter) rename(o *object, m *yaml.Node, path string, keys []renamed) {
+	for _, r := range keys {
+		old := find(m, r.from)
+		if old.key == nil {
+			continue
+		}
+		o.doc.changed = true
+		where := join(path, r.from)
+		if newer := find(m, r.to); newer.key != nil {
+			take(m, r.from)
+			severity, but := Info, ""
+			if !same(old.value, newer.value) {
+				severity, but = Warning, ", which has another value and wins"
+			}
+			c.remark(o, severity, where, old.key, "is removed beside %s%s", r.to, but)
+			continue
+		}
+		old.key.Value = r.to
+		c.remark(o, r.severity, where, old.key, "is %s now%s", r.to, r.why)
+	}
+}
+
+// metadata converts the metadata of an object of Karpenter's kinds.
+func (c *converter) metadata(o *object) {
+	meta := at(o.root, "metadata")
+	c.rename(o, at(meta, "labels"), "metadata.labels", renamedLabels())
+	c.rename(o, at(meta, "annotations"), "metadata.annotations", renamedAnnotations())
+	c.owners(o)
+}
+
+// newIdentity takes from the metadata what the API server gave to an object whose
+// kind has another name now: the new object is another to it.
+func (c *converter) newIdentity(o *object) {
+	meta := at(o.root, "metadata")
+	var gone []string
+	for _, key := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "selfLink", "managedFields", "ownerReferences"} {
+		if take(meta, key).key != nil {
+			gone = append(gone, key)
+		}
+	}
+	if annotations := at(meta, "annotations"); take(annotations, lastAppliedAnnotation).key != nil {
+		gone = append(gone, lastAppliedAnnotation)
+		if empty(annotations) {
+			take(meta, "annotations")
+		}
+	}
+	if len(gone) > 0 {
+		c.remark(o, Info, "metadata", meta, "%s removed: they were given to the old object, and this is a new one to the API server",
+			strings.Join(gone, ", "))
+	}
+}
+
+// owners updates the version in references to objects that keep kind and UID.
+func (c *converter) owners(o *object) {
+	for i, ref := range items(at(o.root, "metadata", "ownerReferences")) {
+		version := at(ref, "apiVersion")
+		to, ok := successor(textOf(version), textOf(at(ref, "kind")))
+		if !ok || to.kind != textOf(at(ref, "kind")) {
+			continue
+		}
+		version.Value = to.apiVersion
+		o.doc.changed = true
+		c.remark(o, Info, join(index("metadata.ownerReferences", i), "apiVersion"), version, "is %s now", to.apiVersion)
+	}
+}
+
+// node converts a Node.
+func (c *converter) node(o *object) {
+	c.metadata(o)
+	for i, taint := range items(at(o.root, "spec", "taints")) {
+		key := at(taint, "key")
+		if textOf(key) != oldDisruptionTaint {
+			continue
+		}
+		key.Value = karpv1.DisruptedTaintKey
+		take(taint, "value")
+		o.doc.changed = true
+		c.remark(o, Info, index("spec.taints", i), key, "is %s without a value now", karpv1.DisruptedTaintKey)
+	}
+}
+
+// keepStatus leaves in the status the fields that are still there and drops
+// conditions, which the controller finds out anew.
+func (c *converter) keepStatus(o *object, keep ...string) {
+	status := at(o.root, "status")
+	if status == nil {
+		return
+	}
+	kept := newMap()
+	var gone []string
+	for _, p := range pairs(status) {
+		known := false
+		for _, key := range keep {
+			known = known || p.key.Value == key
+		}
+		if known {
+			put(kept, p)
+		} else {
+			gone = append(gone, p.key.Value)
+		}
+	}
+	if len(gone) > 0 {
+		c.remark(o, Info, "status", status, "%s removed: the controller observes it anew", strings.Join(gone, ", "))
+	}
+	if isMap(status) {
+		status.Content = kept.Content
+	}
+	if empty(status) {
+		take(o.root, "status")
+	}
+}
+
+// conditions takes out of conditions what v1 does not have.
+func (c *converter) conditions(o *object) {
+	for i, condition := range items(at(o.root, "status", "conditions")) {
+		where := index("status.conditions", i)
+		if gone := take(condition, "severity"); gone.key != nil {
+			c.remark(o, Info, join(where, "severity"), gone.key, "removed: conditions have no severity any more")
+		}
+		if kind := at(condition, "type"); kind != nil && strings.HasPrefix(kind.Value, kindMachine) && kind.Value != kindMachine {
+			c.remark(o, Info, join(where, "type"), kind, "is %s now", strings.TrimPrefix(kind.Value, kindMachine))
+			kind.Value = strings.TrimPrefix(kind.Value, kindMachine)
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The tags of the YAML types that matter here.
+const (
+	tagText = "!!str"
+	tagNull = "!!null"
+	tagMap  = "!!map"
+	tagList = "!!seq"
+)
+
+// pair is an entry of a mapping. The zero pair is none.
+type pair struct {
+	key, value *yaml.Node
+}
+
+func isMap(n *yaml.Node) bool  { return n != nil && n.Kind == yaml.MappingNode }
+func isList(n *yaml.Node) bool { return n != nil && n.Kind == yaml.SequenceNode }
+
+func isNull(n *yaml.Node) bool {
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == tagNull
+}
+
+// empty tells whether a value is null or a list or mapping without entries.
+func empty(n *yaml.Node) bool {
+	return isNull(n) || n.Kind != yaml.ScalarNode && len(n.Content) == 0
+}
+
+func newText(text string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: tagText, Value: text}
+	if _, ok := truth(n); ok {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// truth is what a scalar says that is true or false. The API server reads YAML
+// 1.1, in which words such as yes and off do, unless they are quoted; the parser
+// here takes those for texts.
+func truth(n *yaml.Node) (value, ok bool) {
+	if n == nil || n.Kind != yaml.ScalarNode || n.Style&^yaml.FlowStyle != 0 {
+		return false, false
+	}
+	switch n.Value {
+	case "true", "True", "TRUE", "y", "Y", "yes", "Yes", "YES", "on", "On", "ON":
+		return true, true
+	case "false", "False", "FALSE", "n", "N", "no", "No", "NO", "off", "Off", "OFF":
+		return false, true
+	}
+	return false, false
+}
+
+func newInt(i int) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(i)}
+}
+
+func newBool(b bool) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: strconv.FormatBool(b)}
+}
+
+func newMap(pairs ...pair) *yaml.Node {
+	m := &yaml.Node{Kind: yaml.MappingNode, Tag: tagMap}
+	for _, p := range pairs {
+		put(m, p)
+	}
+	return m
+}
+
+func newList(items ...*yaml.Node) *yaml.Node {
+	return &yaml.Node{Kind: yaml.SequenceNode, Tag: tagList, Content: items}
+}
+
+// entry makes a pair of a key and a value.
+func entry(key string, value *yaml.Node) pair {
+	return pair{newText(key), value}
+}
+
+// textOf is the text of a scalar, and "" for anything else and for null.
+func textOf(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode || isNull(n) {
+		return ""
+	}
+	return n.Value
+}
+
+// pairs lists the entries of a mapping. It is empty for anything else.
+func pairs(m *yaml.Node) []pair {
+	if !isMap(m) {
+		return nil
+	}
+	all := make([]pair, 0, len(m.Content)/2)
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		all = append(all, pair{m.Content[i], m.Content[i+1]})
+	}
+	return all
+}
+
+// items lists the entries of a list. It is empty for anything else.
+func items(l *yaml.Node) []*yaml.Node {
+	if !isList(l) {
+		return nil
+	}
+	return l.Content
+}
+
+// find returns the entry of a mapping under a key, or the zero pair.
+func find(m *yaml.Node, key string) pair {
+	for _, p := range pairs(m) {
+		if p.key.Value == key && p.key.Kind == yaml.ScalarNode {
+			return p
+		}
+	}
+	return pair{}
+}
+
+// at follows keys down from a node. It is nil if there is nothing.
+func at(n *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		n = find(n, key).value
+	}
+	return n
+}
+
+// put appends an entry to a mapping.
+func put(m *yaml.Node, p pair) {
+	m.Content = append(m.Content, p.key, p.value)
+}
+
+// take removes the entry under a key and returns it, or the zero pair.
+func take(m *yaml.Node, key string) pair {
+	for i, p := range pairs(m) {
+		if p.key.Value == key && p.key.Kind == yaml.ScalarNode {
+			m.Content = append(m.Content[:2*i:2*i], m.Content[2*i+2:]...)
+			return p
+		}
+	}
+	return pair{}
+}
+
+// within returns the mapping under a key of m, and makes it if there is none.
+// It is nil if something else is there, or m is no mapping.
+func within(m *yaml.Node, key string) *yaml.Node {
+	if !isMap(m) {
+		return nil
+	}
+	p := find(m, key)
+	if p.key == nil {
+		p = entry(key, newMap())
+		put(m, p)
+	}
+	if isNull(p.value) {
+		p.value.Kind, p.value.Tag, p.value.Value, p.value.Style = yaml.MappingNode, tagMap, "", 0
+	}
+	if !isMap(p.value) {
+		return nil
+	}
+	return p.value
+}
+
+// as is an entry under another key and with another value, which takes over the
+// comments of the old.
+func (p pair) as(key string, value *yaml.Node) pair {
+	k := *p.key
+	k.Value, k.Tag, k.Style = key, tagText, 0
+	if p.value != value && value.LineComment == "" && value.Kind == yaml.ScalarNode {
+		value.LineComment = p.value.LineComment
+	}
+	return pair{&k, value}
+}
+
+// copyNode copies a tree that holds no alias.
+func copyNode(n *yaml.Node) *yaml.Node {
+	if n == nil {
+		return nil
+	}
+	c := *n
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		c.Content[i] = copyNode(child)
+	}
+	return &c
+}
+
+// same tells whether two trees say the same, whatever their style and comments.
+func same(a, b *yaml.Node) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind != b.Kind || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if a.Kind == yaml.ScalarNode && (a.ShortTag() != b.ShortTag() || a.Value != b.Value && !isNull(a)) {
+		return false
+	}
+	for i := range a.Content {
+		if !same(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// twice returns the path of a key that stands twice in one mapping, or "".
+func twice(n *yaml.Node, path string) string {
+	seen := map[string]bool{}
+	for _, p := range pairs(n) {
+		where := join(path, p.key.Value)
+		if p.key.Kind == yaml.ScalarNode && seen[p.key.Value] {
+			return where
+		}
+		seen[p.key.Value] = true
+		if found := twice(p.value, where); found != "" {
+			return found
+		}
+	}
+	for i, item := range items(n) {
+		if found := twice(item, index(path, i)); found != "" {
+			return found
+		}
+	}
+	return ""
+}
+
+// join appends a key to a path. Keys that are no plain words stand in brackets,
+// as in metadata.labels[app.kubernetes.io/name].
+func join(path, key string) string {
+	switch {
+	case strings.ContainsAny(key, "./[]: \n") || key == "":
+		return path + "[" + key + "]"
+	case path == "":
+		return key
+	}
+	return path + "." + key
+}
+
+func index(path string, i int) string {
+	return path + "[" + strconv.Itoa(i) + "]"
+}
+
+// nodesAt returns the values along a path of the form of field paths, from the
+// top down, as far as they are there.
+func nodesAt(n *yaml.Node, path string) []*yaml.Node {
+	found := []*yaml.Node{n}
+	for path != "" && n != nil {
+		var key string
+		if path[0] == '[' {
+			end := strings.IndexByte(path, ']')
+			if end < 0 {
+				return found
+			}
+			key, path = path[1:end], path[end+1:]
+		} else {
+			path = strings.TrimPrefix(path, ".")
+			end := strings.IndexAny(path, ".[")
+			if end < 0 {
+				end = len(path)
+			}
+			key, path = path[:end], path[end:]
+		}
+		if isList(n) {
+			i := listIndex(key)
+			if i < 0 || i >= len(n.Content) {
+				return found
+			}
+			n = n.Content[i]
+		} else {
+			n = find(n, key).value
+		}
+		if n != nil {
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// listIndex reads the index of a list item, and is -1 for what is none.
+func listIndex(text string) int {
+	i, err := strconv.Atoi(text)
+	if err != nil {
+		return -1
+	}
+	return i
+}

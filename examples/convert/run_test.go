@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a text with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "run the test with -update")
+	require.Equal(t, string(want), got)
+}
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(stdin), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestSample(t *testing.T) {
+	code, stdout, stderr := call("")
+	require.Equal(t, 0, code)
+	golden(t, "sample.yaml", stdout)
+	golden(t, "sample.txt", stderr)
+	docs := strings.Split(stdout, "---\n")
+	require.Len(t, docs, 3)
+	golden(t, "class.yaml", docs[1]) // for the README
+
+	code, again, _ := call(stdout, "-f", "-")
+	require.Equal(t, 0, code)
+	require.Equal(t, stdout, again, "converting twice changes nothing")
+}
+
+func TestCheck(t *testing.T) {
+	code, stdout, stderr := call("", "-check", "-q")
+	require.Equal(t, 1, code)
+	require.Equal(t, "sample.yaml\n", stdout)
+	require.NotContains(t, stderr, ": info: ")
+
+	code, stdout, stderr = call("", "-check", "-f", "testdata/golden/sample.yaml")
+	require.Equal(t, 0, code)
+	require.Empty(t, stdout)
+	require.Empty(t, stderr)
+}
+
+// TestFilesTogether moves the kubelet settings of one file to the class of
+// another.
+func TestFilesTogether(t *testing.T) {
+	code, stdout, stderr := call("", "-f", "testdata/pool.yaml", "-f", "testdata/class.yaml", "-role", "nodes", "-ami-version", "v1.20.3")
+	require.Equal(t, 0, code)
+	golden(t, "together.yaml", stdout)
+	golden(t, "together.txt", stderr)
+
+	_, stdout, _ = call("", "-f", "testdata/pool.yaml", "-f", "testdata/class.yaml", "-instance-profile", "nodes-profile")
+	require.Contains(t, stdout, "instanceProfile: nodes-profile\n")
+	require.NotContains(t, stdout, "role:")
+}
+
+func TestHelp(t *testing.T) {
+	code, stdout, stderr := call("", "-h")
+	require.Equal(t, 0, code)
+	require.Equal(t, usage, stdout)
+	require.Empty(t, stderr)
+	for line := range strings.Lines(usage) {
+		require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 80)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	for want, args := range map[string][]string{
+		`convert: unexpected argument "old.yaml"; files are named with -f`:                            {"old.yaml"},
+		`convert: flags -role and -instance-profile exclude each other`:                               {"-role", "a", "-instance-profile", "b"},
+		`convert: invalid value "al2@latest" for flag -ami-version: want a version such as v20240807`: {"-ami-version", "al2@latest"},
+		`convert: open testdata/none.yaml: no such file or directory`:                                 {"-f", "testdata/none.yaml", "-f", "testdata/pool.yaml"},
+		`convert: invalid value "" for flag -f: the file name is empty`:                               {"-f", ""},
+	} {
+		code, stdout, stderr := call("", args...)
+		require.Equal(t, 2, code, want)
+		require.Empty(t, stdout, want)
+		require.Contains(t, stderr, want)
+	}
+}
+
+// TestUnknownIsPassedOn leaves what it cannot read, and says so.
+func TestUnknownIsPassedOn(t *testing.T) {
+	const text = "a: [\n---\nkind: Provisioner\napiVersion: karpenter.sh/v1alpha3\n"
+	code, stdout, stderr := call(text, "-f", "-")
+	require.Equal(t, 0, code)
+	require.Equal(t, text, stdout)
+	require.Contains(t, stderr, "-:1: info: left as it is: it is no YAML")
+	require.Contains(t, stderr, "-:4: error: Provisioner (no name): apiVersion: left as it is")
+}
