@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+const (
+	sampleEvery = 10 * time.Minute
+	boundEvery  = 30 * time.Minute
+	statusEvery = 2 * time.Hour
+)
+
+// sample is how things stand at one time.
+type sample struct {
+	at             time.Time
+	pods           int // of workloads, bound or not
+	pending        int // the most at any time since the last sample
+	spot, onDemand int // machines, also those that start or go
+	cost           float64
+	bound          float64 // see simulation.bound
+	cpuUsed        float64 // requested, of what nodes that are ready can allocate
+	cpuHave        float64
+}
+
+// history is the samples of a run, and how long pods waited.
+type history struct {
+	every   time.Duration
+	bound   func(context.Context) (float64, error)
+	samples []sample
+	waits   []time.Duration // of pods that were bound, unsorted
+
+	pending   int
+	lastBound float64
+	waiting   map[string]time.Time // pods that are pending, and since when
+}
+
+// look takes what there is to see after a step.
+func (h *history) look(ctx context.Context, s *simulation) error {
+	now := s.cluster.now()
+	h.countWaits(s.cluster, now)
+	h.pending = max(h.pending, len(h.waiting))
+	since := now.Sub(start)
+	if since%h.every != 0 {
+		return nil
+	}
+	if since%boundEvery == 0 || h.samples == nil {
+		bound, err := h.bound(ctx)
+		if err != nil {
+			return err
+		}
+		h.lastBound = bound
+	}
+	v, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	v.pending, v.bound = h.pending, h.lastBound
+	h.pending = len(h.waiting)
+	h.samples = append(h.samples, v)
+	if since%statusEvery == 0 {
+		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", count(v.pods, "pod"),
+			count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
+	}
+	return nil
+}
+
+// countWaits notes how long each pod was pending once it is bound.
+func (h *history) countWaits(c *cluster, now time.Time) {
+	if h.waiting == nil {
+		h.waiting = map[string]time.Time{}
+	}
+	for _, p := range c.pods.all() {
+		if p.work == nil {
+			continue
+		}
+		since, waits := h.waiting[key(p.Pod)]
+		switch {
+		case p.pending() && !waits:
+			h.waiting[key(p.Pod)] = p.since
+		case !p.pending() && waits:
+			h.waits = append(h.waits, now.Sub(since))
+			delete(h.waiting, key(p.Pod))
+		}
+	}
+	for name := range h.waiting {
+		if _, ok := c.pods.get(name); !ok {
+			delete(h.waiting, name)
+		}
+	}
+}
+
+// now is the sample of the moment, but for what history knows.
+func (s *simulation) now(ctx context.Context) (sample, error) {
+	c := s.cluster
+	v := sample{at: c.now()}
+	prices, err := s.prices(ctx)
+	if err != nil {
+		return v, err
+	}
+	machines, err := c.cloud.List(ctx)
+	if err != nil {
+		return v, err
+	}
+	for _, i := range machines {
+		v.cost += prices[i.OfferingKey()]
+		if i.CapacityType == v1.CapacityTypeSpot {
+			v.spot++
+		} else {
+			v.onDemand++
+		}
+	}
+	ready := map[string]bool{}
+	for _, n := range c.nodes.all() {
+		if n.Labels[v1.NodeInitializedLabelKey] != "true" {
+			continue
+		}
+		ready[n.Name] = true
+		v.cpuHave += n.Status.Allocatable.Cpu().AsApproximateFloat64()
+	}
+	for _, p := range c.pods.all() {
+		if p.work != nil {
+			v.pods++
+		}
+		if ready[p.Spec.NodeName] {
+			v.cpuUsed += float64(p.requests.Get(corev1.ResourceCPU)) / 1000
+		}
+	}
+	return v, nil
+}
+
+// prices are those of the moment, by which spot capacity is billed.
+func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]float64, error) {
+	types, err := s.cluster.cloud.InstanceTypes(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	prices := map[cloudprovider.OfferingKey]float64{}
+	for _, t := range types {
+		for i := range t.Offerings {
+			prices[t.Offerings[i].Key(t.Name)] = t.Offerings[i].Price
+		}
+	}
+	return prices, nil
+}
+
+// percent is a share in words.
+func percent(part, whole float64) string {
+	if whole == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f%%", 100*part/whole)
+}
+
+// quantile is the wait that so many in a hundred of the pods do not exceed.
+func (h *history) quantile(of int) time.Duration {
+	if len(h.waits) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(h.waits))
+	return sorted[min(len(sorted)-1, len(sorted)*of/100)]
+}

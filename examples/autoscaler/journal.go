@@ -1,0 +1,178 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// entryKind says what an entry of the journal is about.
+type entryKind int
+
+const (
+	story   entryKind = iota // something happens to the cluster or the cloud
+	trouble                  // something went wrong, and what became of it
+	status                   // how things stand
+	detail                   // what the autoscaler does
+)
+
+// entry is a line of the journal.
+type entry struct {
+	at   time.Time
+	kind entryKind
+	text string
+}
+
+// disrupted is nodes that were disrupted together.
+type disrupted struct {
+	at     time.Time
+	reason disruption.Reason
+	nodes  int
+}
+
+// journal is what happened. It prints entries as they come.
+type journal struct {
+	out     io.Writer
+	verbose bool // details too
+	now     func() time.Time
+	entries []entry
+
+	disruptions []disrupted
+	plans       int
+	nodes       int // launched
+	refusals    int
+	short       int // launches refused for want of capacity, in this turn of the loop
+	offerings   []cloudprovider.OfferingKey
+	savings     float64 // USD per hour, of all consolidations together
+}
+
+func (j *journal) add(kind entryKind, format string, args ...any) {
+	e := entry{j.now(), kind, fmt.Sprintf(format, args...)}
+	// What keeps going wrong is said once.
+	if kind == trouble {
+		for _, earlier := range j.entries[max(0, len(j.entries)-20):] {
+			if earlier.text == e.text && e.at.Sub(earlier.at) < time.Hour {
+				return
+			}
+		}
+	}
+	j.entries = append(j.entries, e)
+	if kind == detail && !j.verbose {
+		return
+	}
+	j.print(e)
+}
+
+// print writes an entry in lines of at most 80 columns.
+func (j *journal) print(e entry) {
+	const indent = 11
+	stamp := e.at.Format("Mon 15:04")
+	if j.verbose {
+		stamp = e.at.Format("15:04:05")
+	}
+	mark := map[entryKind]string{story: "*", trouble: "!", status: " ", detail: " "}[e.kind]
+	head := fmt.Sprintf("%-9s %s", stamp, mark)
+	for _, line := range wrap(e.text, 80-indent-1) {
+		fmt.Fprintln(j.out, strings.TrimRight(head+" "+line, " "))
+		head = strings.Repeat(" ", indent)
+	}
+}
+
+// wrap breaks a text into lines of so many bytes, at spaces. Lines after the first
+// are indented.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) <= width:
+			line += " " + word
+		default:
+			lines, line = append(lines, line), "  "+word
+		}
+	}
+	return append(lines, line)
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "ch") {
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+func (j *journal) planned(plan *provisioning.Plan) {
+	fresh, there := 0, 0
+	for i := range plan.Create {
+		fresh += len(plan.Create[i].Pods)
+	}
+	for _, b := range plan.Bind {
+		there += len(b.Pods)
+	}
+	j.plans++
+	text := fmt.Sprintf("plan: %s for %s at %.3f USD/h", count(len(plan.Create), "new node"), count(fresh, "pod"), plan.Cost)
+	if there > 0 {
+		text += fmt.Sprintf(", %s to nodes there are or come", count(there, "pod"))
+	}
+	j.add(detail, "%s", text)
+}
+
+func (j *journal) launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
+	j.nodes++
+	j.add(detail, "launched %s: %s at %.4f USD/h", claim.Name, i.OfferingKey(), i.Price)
+}
+
+// refused notes a launch that failed. Shortages are summed up by endLaunches.
+func (j *journal) refused(claim *v1.NodeClaim, err error) {
+	j.refusals++
+	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
+		j.add(trouble, "launch of %s: %v", claim.Name, err)
+		return
+	}
+	j.short++
+	var refusal *cloudprovider.Error
+	if errors.As(err, &refusal) {
+		j.offerings = append(j.offerings, refusal.Offerings...)
+	}
+}
+
+// endLaunches says what the cloud was out of in this turn of the loop.
+func (j *journal) endLaunches() {
+	if j.short == 0 {
+		return
+	}
+	text := count(j.short, "launch") + " refused for want of capacity"
+	if n := len(j.offerings); n > 0 {
+		text += fmt.Sprintf(": %s, such as %s", count(n, "offering"), j.offerings[0])
+	}
+	j.add(trouble, "%s", text)
+	j.short, j.offerings = 0, nil
+}
+
+func (j *journal) disrupted(a disruption.Action) {
+	j.disruptions = append(j.disruptions, disrupted{j.now(), a.Reason, len(a.Targets)})
+	if a.Reason == disruption.Underutilized {
+		j.savings += a.Savings
+	}
+	kind := detail
+	if !disruption.Voluntary(a.Reason) {
+		kind = trouble
+	}
+	text := a.String()
+	if len(a.Replacements) > 0 {
+		text += "; " + count(len(a.Replacements), "node") + " first"
+	}
+	j.add(kind, "%s", text)
+}

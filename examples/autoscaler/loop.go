@@ -1,0 +1,387 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// How often the loop looks at what nobody tells it, and how long it waits.
+const (
+	confirmAfter = 15 * time.Second // between a decision and the deed
+	lookEvery    = 10 * time.Minute // at the fleet: what it could do without, what has drifted, what is garbage
+)
+
+// autoscaler is a node autoscaler: it makes nodes for pods that have no room, and
+// does away with nodes that are not worth their price. All decisions are those of
+// the library. What is here is what the library leaves to its caller: to read the
+// cluster, to ask, and to do as it was told.
+//
+// The objects in the cluster are its memory, as for any controller. What is in the
+// fields below may be lost at any moment: see recover.
+type autoscaler struct {
+	cluster *cluster
+	cloud   cloudprovider.CloudProvider
+	stock   *cloudprovider.Availability // what the cloud was out of
+	pools   []*v1.NodePool
+	journal *journal
+
+	window    window
+	promises  map[string]promise // by pod: where its place will be
+	launches  map[string]*launch // by NodeClaim: what to launch
+	decided   []decision         // voluntary actions, to be confirmed
+	commands  []*running         // begun, and not finished
+	notices   []cloudprovider.Interruption
+	drift     map[string]cloudprovider.Drift // by NodeClaim
+	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
+	shortages []disruption.Shortage
+
+	nextLook, nextPropose time.Time
+	nextChange            time.Time // when Propose can have another answer by time alone
+	proposedAt            int       // cluster.changes() at the last Propose
+}
+
+// decision is a voluntary action and when it was taken.
+type decision struct {
+	action disruption.Action
+	at     time.Time
+}
+
+// recover is what an autoscaler does first: it finds the commands that another one
+// has begun, and clears what no command explains. Of NodeClaims that nobody has
+// launched it does not know the options any more; they are given up in time.
+func (a *autoscaler) recover() {
+	recovery := disruption.RecoverCommands(a.view())
+	for _, c := range recovery.Commands {
+		a.commands = append(a.commands, &running{ActionCommand: disruption.ActionCommand{Command: c}})
+	}
+	a.carryOut(recovery.Steps)
+}
+
+// step is one turn of the loop, in the order of a node's life. A part that fails
+// is noted, and keeps no other from its work: the next step tries again.
+func (a *autoscaler) step(ctx context.Context) {
+	for _, part := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"look", a.look},
+		{"provision", a.provision},
+		{"launch", a.launch},
+		{"join", a.join},
+		{"propose", a.propose},
+		{"confirm", a.confirm},
+		{"advance", a.advance},
+		{"drain", a.drain},
+	} {
+		if err := part.do(ctx); err != nil {
+			a.journal.add(trouble, "%s: %v", part.name, err)
+		}
+	}
+}
+
+// look asks the cloud for its notices, and now and then for its machines and
+// for what has drifted.
+func (a *autoscaler) look(ctx context.Context) (err error) {
+	now := a.cluster.now()
+	a.instances = nil
+	if a.notices, err = cloudprovider.Interruptions(ctx, a.cloud); err != nil || now.Before(a.nextLook) {
+		return err
+	}
+	if a.instances, err = a.cloud.List(ctx); err != nil {
+		return err
+	}
+	a.drift, a.nextLook = map[string]cloudprovider.Drift{}, now.Add(lookEvery)
+	var errs []error
+	for _, claim := range a.cluster.claims.all() {
+		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
+			continue
+		}
+		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
+		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) {
+			errs = append(errs, err)
+		}
+		a.drift[claim.Name] = d
+	}
+	return errors.Join(errs...)
+}
+
+// provision makes NodeClaims for pods that have no place and were promised none,
+// once they have stopped coming.
+func (a *autoscaler) provision(ctx context.Context) error {
+	now := a.cluster.now()
+	waiting := a.waiting()
+	if !a.window.closes(now, waiting) {
+		return nil
+	}
+	in, err := a.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	problem, err := provisioning.Prepare(in.Input, nil)
+	if err != nil {
+		return err
+	}
+	// The pods of nodes that are going down need a place as well.
+	if problem, err = problem.Without(a.goingDown(in)...); err != nil {
+		return err
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		claim := n.NodeClaim()
+		claim.Name = a.cluster.generateName(claim.GenerateName)
+		a.create(claim, n)
+		a.promise(n.Pods, claim.Name, now.Add(promiseHolds))
+	}
+	for _, b := range plan.Bind {
+		holds := promiseHolds
+		if a.cluster.hasNode(b.Node) {
+			holds = bindHolds
+		}
+		a.promise(b.Pods, b.Node, now.Add(holds))
+	}
+	for _, u := range plan.Unplaced {
+		a.promise([]*corev1.Pod{u.Pod}, "", now.Add(retryUnplaced))
+		a.journal.add(trouble, "pod %s stays pending: %s", key(u.Pod), u.Reason)
+	}
+	a.journal.planned(plan)
+	return nil
+}
+
+// launch asks the cloud for the machines of NodeClaims that have none.
+func (a *autoscaler) launch(ctx context.Context) error {
+	now := a.cluster.now()
+	for _, claim := range a.cluster.claims.all() {
+		l := a.launches[claim.Name]
+		if l == nil || now.Before(l.notBefore) {
+			continue
+		}
+		if claim.DeletionTimestamp != nil {
+			delete(a.launches, claim.Name)
+			continue
+		}
+		instance, err := a.order(ctx, l)
+		outcome := disruption.LaunchOutcome(err)
+		claim = withCondition(claim, outcome.Startup, now)
+		if err == nil {
+			delete(a.launches, claim.Name)
+			claim = launched(claim, instance)
+			a.stock.Launched(instance.OfferingKey())
+			a.journal.launched(claim, instance)
+		} else {
+			a.refused(claim, l, err)
+		}
+		a.cluster.claims.put(claim.Name, claim)
+		if outcome.Delete != "" {
+			// Its pods are planned for anew, without the offerings that were
+			// refused.
+			delete(a.launches, claim.Name)
+			a.cluster.claims.remove(claim.Name)
+		}
+	}
+	a.journal.endLaunches()
+	return nil
+}
+
+// join sees new machines through their start.
+func (a *autoscaler) join(context.Context) error {
+	now := a.cluster.now()
+	for _, claim := range a.cluster.claims.all() {
+		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || has(claim, v1.ConditionTypeInitialized) {
+			continue
+		}
+		changed := claim
+		if !has(claim, v1.ConditionTypeRegistered) {
+			r := disruption.Register(claim, a.cluster.nodes.all())
+			changed = withCondition(changed, r.Startup, now)
+			if r.Node != nil {
+				changed.Status.NodeName = r.Node.Name
+				a.cluster.nodes.put(r.Node.Name, r.Node)
+				a.arrived(claim.Name, r.Node.Name, false)
+			}
+		}
+		if has(changed, v1.ConditionTypeRegistered) {
+			node, _ := a.cluster.nodes.get(changed.Status.NodeName)
+			i := disruption.Initialize(changed, node, nil)
+			changed = withCondition(changed, i, now)
+			if i.Status == metav1.ConditionTrue {
+				node = node.DeepCopy()
+				node.Labels[v1.NodeInitializedLabelKey] = "true"
+				a.cluster.nodes.put(node.Name, node)
+				a.arrived(claim.Name, node.Name, true)
+			}
+		}
+		if changed != claim {
+			a.cluster.claims.put(claim.Name, changed)
+		}
+	}
+	return nil
+}
+
+// propose asks what to do with the nodes there are. What must happen anyhow
+// begins at once; what is a choice has to be confirmed first.
+func (a *autoscaler) propose(ctx context.Context) error {
+	now := a.cluster.now()
+	if !a.proposalDue(now) {
+		return nil
+	}
+	in, err := a.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	proposal, err := disruption.Propose(ctx, now, in, a.options())
+	if err != nil {
+		return err
+	}
+	a.nextPropose, a.nextChange, a.proposedAt = now.Add(lookEvery), proposal.Next, a.cluster.changes()
+	var errs []error
+	for _, action := range proposal.Actions {
+		if disruption.Voluntary(action.Reason) {
+			a.decided = append(a.decided, decision{action, now})
+		} else {
+			errs = append(errs, a.begin(ctx, in, action))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // the notices come again
+	}
+	return errors.Join(proposal.Faults, a.acknowledge(ctx))
+}
+
+// confirm looks again at what was decided a short time ago, and begins what
+// nothing speaks against by now.
+func (a *autoscaler) confirm(ctx context.Context) error {
+	now := a.cluster.now()
+	if len(a.decided) == 0 || now.Sub(a.decided[0].at) < confirmAfter {
+		return nil
+	}
+	decided := a.decided
+	a.decided = nil
+	var errs []error
+	for _, d := range decided {
+		in, err := a.snapshot(ctx) // each sees what those before it began
+		if err != nil {
+			return err
+		}
+		objections, err := disruption.Confirm(ctx, now, in, d.action, a.options())
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case len(objections) > 0:
+			a.journal.add(detail, "not after all: %s, as %s", d.action, objections[0])
+		default:
+			errs = append(errs, a.begin(ctx, in, d.action))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begin carries an action out. What is a choice is done by a command: the nodes are
+// marked, replacements are launched and waited for, and only then is anything
+// deleted. What is not does not wait, not even for a command that has the node.
+func (a *autoscaler) begin(ctx context.Context, in disruption.Input, action disruption.Action) error {
+	if !disruption.Voluntary(action.Reason) {
+		return a.force(ctx, action)
+	}
+	fleet, err := disruption.Observe(a.cluster.now(), in, a.options())
+	if err != nil {
+		return err
+	}
+	command, err := fleet.Command(action)
+	if err != nil {
+		return err
+	}
+	steps, err := disruption.StartCommand(command.Command, a.view())
+	if err != nil {
+		return err
+	}
+	a.journal.disrupted(action)
+	a.commands = append(a.commands, &running{ActionCommand: command, action: action})
+	a.carryOut(steps)
+	return nil
+}
+
+// advance carries every command on as far as it goes without waiting.
+func (a *autoscaler) advance(context.Context) error {
+	var left []*running
+	for _, c := range a.commands {
+		if a.advanceOne(c) {
+			a.nextPropose = a.cluster.now() // there may be room for the next
+		} else {
+			left = append(left, c)
+		}
+	}
+	a.commands = left
+	return nil
+}
+
+// advanceOne carries a command on, and says whether it is finished.
+func (a *autoscaler) advanceOne(c *running) bool {
+	for range 10 { // steps on the way; more wait for the next turn
+		view := a.view()
+		view.Created, view.Cancel = c.created, c.lost(view)
+		progress := disruption.Advance(c.Command, view, a.cluster.now())
+		if len(progress.Steps) == 0 {
+			return progress.State == disruption.CommandFinished
+		}
+		if progress.Failure != "" {
+			a.journal.add(trouble, "undoing the command %s (%s): %s", c.Command.ID, c.Command.Reason, progress.Failure)
+		}
+		a.carryOut(progress.Steps)
+	}
+	return false
+}
+
+// drain empties the nodes of NodeClaims that are being deleted, and has the cloud
+// end their machines.
+func (a *autoscaler) drain(ctx context.Context) error {
+	now := a.cluster.now()
+	input, claims := a.drainInput()
+	if len(claims) == 0 {
+		return nil
+	}
+	plan, err := disruption.PlanDrain(now, input, nil)
+	if err != nil {
+		return err
+	}
+	errs := plan.Faults
+	empty := map[string]bool{}
+	for _, n := range plan.Nodes {
+		for _, s := range n.Evict {
+			errs = append(errs, a.cluster.evict(s.Eviction()))
+		}
+		for _, s := range n.Delete {
+			a.cluster.deletePod(s.Namespace, s.Name, s.Grace)
+		}
+		empty[n.Node] = n.State == disruption.DrainDone
+	}
+	for _, claim := range claims {
+		if node := claim.Status.NodeName; node != "" && a.cluster.hasNode(node) && !empty[node] {
+			continue
+		}
+		// Deletion is complete when the cloud says that there is no such machine.
+		err := cloudprovider.ErrNotFound
+		if claim.Status.ProviderID != "" {
+			err = a.cloud.Delete(ctx, claim.Status.ProviderID)
+		}
+		switch {
+		case errors.Is(err, cloudprovider.ErrNotFound):
+			a.finalize(claim)
+		default:
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}

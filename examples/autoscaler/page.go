@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+//go:embed page.html
+var pageText string
+
+// classes are the colours of the style sheet.
+var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
+
+// figure is a plot with its legend.
+type figure struct {
+	Title, About string
+	Legend       []legend
+	SVG          template.HTML
+}
+
+// legend is an entry of a legend.
+type legend struct{ Class, Name string }
+
+// happening is an event with its number in the plots.
+type happening struct {
+	Number   int
+	At, Text string
+}
+
+// page is the report as HTML that needs nothing else: no script, no font, no
+// image, no network.
+func (r *report) page() ([]byte, error) {
+	t, err := template.New("page").Parse(pageText)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, map[string]any{
+		"Title":   fmt.Sprintf("%d hours of an autoscaler", r.length()),
+		"Span":    fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed),
+		"Key":     r.keyFigures(),
+		"Figures": r.figures(),
+		"Story":   r.happenings(),
+		"Reasons": r.reasonRows(),
+		"Classes": classes,
+		"Head":    tableHead,
+		"Rows":    r.tableRows(),
+		"Trouble": r.troubles(),
+	})
+	return b.Bytes(), err
+}
+
+func (r *report) length() int { return int(r.to.Sub(r.from).Hours()) }
+
+// keyFigures are the few numbers at the top.
+func (r *report) keyFigures() [][2]string {
+	above := "-"
+	if r.least > 0 {
+		above = fmt.Sprintf("%.0f%%", 100*(r.cost/r.least-1))
+	}
+	return [][2]string{
+		{fmt.Sprintf("%.2f USD", r.cost), "for all machines"},
+		{above, "above what is proven to be the least"},
+		{fmt.Sprint(r.launched), "machines launched"},
+		{fmt.Sprint(r.bound), "pods started"},
+		{r.wait50.String(), "half of the pods waited at most"},
+		{r.wait99.String(), "99% of the pods waited at most"},
+	}
+}
+
+// column takes one value from each sample.
+func (r *report) column(name, class string, value func(sample) float64) curve {
+	c := curve{name: name, class: class}
+	for _, v := range r.samples {
+		c.values = append(c.values, value(v))
+	}
+	return c
+}
+
+// figures are the plots.
+func (r *report) figures() []figure {
+	onDemand := r.column("on-demand", "b", func(v sample) float64 { return float64(v.onDemand) })
+	spot := r.column("spot", "a", func(v sample) float64 { return float64(v.spot) })
+	cost := r.column("what the machines cost", "a", func(v sample) float64 { return v.cost })
+	least := r.column("proven to be the least", "e", func(v sample) float64 { return v.bound })
+	pods := r.column("pods", "c", func(v sample) float64 { return float64(v.pods) })
+	pending := r.column("pending", "d", func(v sample) float64 { return float64(v.pending) })
+	used := r.column("CPU requested", "c", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) })
+	plots := []plot{
+		{title: "Nodes", about: "machines by capacity type, also those that start or go", unit: "nodes", stack: []curve{onDemand, spot}},
+		{title: "Cost", about: "what runs, and what the engine proves no plan for the same pods could undercut", unit: "USD/h",
+			stack: []curve{cost}, lines: []curve{least}},
+		{title: "Pods", about: "how many there are", unit: "pods", stack: []curve{pods}},
+		{title: "Pending pods", about: "the most that waited for a place at one time, every ten minutes", unit: "pods", stack: []curve{pending}},
+		{title: "Disruptions", about: "nodes that the autoscaler began to remove, by reason, each hour", unit: "nodes", bars: r.reasonBars()},
+		{title: "Utilisation", about: "CPU requested of what nodes can allocate", unit: "%", lines: []curve{used}, most: 100},
+	}
+	var out []figure
+	for _, p := range plots {
+		p.from, p.to, p.marks = r.from, r.to, r.story
+		f := figure{Title: p.title, About: p.about, SVG: p.svg()}
+		all := append(append(append([]curve(nil), p.stack...), p.bars...), p.lines...)
+		for _, c := range all {
+			if len(all) > 1 {
+				f.Legend = append(f.Legend, legend{c.class, c.name})
+			}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// reasonBars are the nodes disrupted in each hour, by reason.
+func (r *report) reasonBars() (bars []curve) {
+	n := r.length()
+	for i, reason := range r.reasons() {
+		c := curve{name: string(reason), class: classes[i%len(classes)], values: make([]float64, n)}
+		for _, d := range r.disruptions {
+			if d.reason == reason {
+				c.values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
+			}
+		}
+		bars = append(bars, c)
+	}
+	return bars
+}
+
+func (r *report) happenings() (list []happening) {
+	for i, e := range r.story {
+		list = append(list, happening{i + 1, r.from.Add(e.after).Format("Mon 15:04"), e.text})
+	}
+	return list
+}
+
+// reasonRows say how many nodes were disrupted for each reason, and what that
+// means.
+func (r *report) reasonRows() (rows [][3]string) {
+	about := map[disruption.Reason]string{
+		disruption.Underutilized:    "their pods fit elsewhere for less",
+		disruption.Empty:            "nothing was left on them",
+		disruption.Drifted:          "they ran another image than new nodes do",
+		disruption.Expired:          "they had reached the age that their pool allows",
+		disruption.Interrupted:      "the cloud took them back",
+		disruption.LaunchTimeout:    "the cloud made no machine in time",
+		disruption.GarbageCollected: "machine and NodeClaim did not have each other any more",
+	}
+	for _, reason := range r.reasons() {
+		rows = append(rows, [3]string{string(reason), fmt.Sprint(r.total(reason)), about[reason]})
+	}
+	return rows
+}
+
+var tableHead = []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}
+
+// tableRows are the same numbers for those who read better than they see.
+func (r *report) tableRows() (rows [][]string) {
+	for _, v := range r.samples {
+		if v.at.Sub(r.from)%(3*time.Hour) != 0 {
+			continue
+		}
+		rows = append(rows, []string{v.at.Format("Mon 15:04"), fmt.Sprint(v.pods), fmt.Sprint(v.spot + v.onDemand), fmt.Sprint(v.spot),
+			fmt.Sprintf("%.2f", v.cost), fmt.Sprintf("%.2f", v.bound), percent(v.cpuUsed, v.cpuHave)})
+	}
+	return rows
+}
+
+// troubles are the first lines of what went wrong.
+func (r *report) troubles() (list []happening) {
+	const most = 40
+	for _, e := range r.journal.entries {
+		if e.kind != trouble {
+			continue
+		}
+		if len(list) == most {
+			return append(list, happening{Text: "and more"})
+		}
+		text := e.text
+		if len(text) > 160 {
+			text = strings.ToValidUTF8(text[:160], "") + "…"
+		}
+		list = append(list, happening{At: e.at.Format("Mon 15:04"), Text: text})
+	}
+	return list
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+const (
+	promiseHolds  = 10 * time.Minute // for a machine to come up, and longer than it needs
+	bindHolds     = 30 * time.Second // for kube-scheduler to bind a pod to a node that is ready
+	retryUnplaced = time.Minute
+)
+
+// window gathers pods before they are planned for: ten that are planned together
+// share nodes better than one at a time. It closes when no pod has come for idle,
+// or when the first has waited for max.
+type window struct {
+	idle, max   time.Duration
+	first, last time.Time
+	pods        int
+}
+
+// closes says whether to plan now, given how many pods wait.
+func (w *window) closes(now time.Time, pods int) bool {
+	if pods == 0 {
+		w.first, w.pods = time.Time{}, 0
+		return false
+	}
+	if w.first.IsZero() {
+		w.first = now
+	}
+	if pods > w.pods {
+		w.last = now
+	}
+	w.pods = pods
+	if now.Sub(w.last) < w.idle && now.Sub(w.first) < w.max {
+		return false
+	}
+	w.first, w.pods = time.Time{}, 0
+	return true
+}
+
+// promise is where a pod will have its place: the name of a Node or NodeClaim, or
+// nowhere yet. Until it is over nothing more is planned for the pod.
+type promise struct {
+	node  string
+	until time.Time
+}
+
+// promise notes where pods will go.
+func (a *autoscaler) promise(pods []*corev1.Pod, node string, until time.Time) {
+	for _, p := range pods {
+		a.promises[key(p)] = promise{node, until}
+		if a.cluster.hasNode(node) {
+			a.cluster.nominate(key(p), node)
+		}
+	}
+}
+
+// arrived turns promises of a NodeClaim into promises of its Node, and writes them
+// into the pods: kube-scheduler tries that node first. Once the node is ready they
+// do not hold for long. Something else may have taken the room.
+func (a *autoscaler) arrived(claim, node string, ready bool) {
+	soon := a.cluster.now().Add(bindHolds)
+	for _, p := range a.cluster.pods.all() {
+		was, ok := a.promises[key(p.Pod)]
+		if !ok || was.node != claim && was.node != node {
+			continue
+		}
+		was.node = node
+		if ready && was.until.After(soon) {
+			was.until = soon
+		}
+		a.promises[key(p.Pod)] = was
+		a.cluster.nominate(key(p.Pod), node)
+	}
+}
+
+// waiting counts the pods that nothing was planned for: those that are pending,
+// and those on nodes that are going down. Promises that are kept or broken are
+// forgotten on the way.
+func (a *autoscaler) waiting() int {
+	now := a.cluster.now()
+	going := map[string]bool{}
+	for _, claim := range a.cluster.claims.all() {
+		if claim.DeletionTimestamp != nil && claim.Status.NodeName != "" {
+			going[claim.Status.NodeName] = true
+		}
+	}
+	count := 0
+	for _, p := range a.cluster.pods.all() {
+		if p.work == nil || p.DeletionTimestamp != nil || !p.pending() && !going[p.Spec.NodeName] {
+			delete(a.promises, key(p.Pod))
+			continue
+		}
+		was, ok := a.promises[key(p.Pod)]
+		if ok && now.Before(was.until) && (was.node == "" || a.comes(was.node)) {
+			continue
+		}
+		if ok {
+			delete(a.promises, key(p.Pod))
+			a.cluster.nominate(key(p.Pod), "")
+		}
+		count++
+	}
+	return count
+}
+
+// comes says whether a Node or NodeClaim is there and will take pods.
+func (a *autoscaler) comes(name string) bool {
+	if claim, ok := a.cluster.claims.get(name); ok {
+		return claim.DeletionTimestamp == nil
+	}
+	node, ok := a.cluster.nodes.get(name)
+	if !ok {
+		return false
+	}
+	claim := a.claimOf(node)
+	return claim != nil && claim.DeletionTimestamp == nil
+}
+
+// nominations are the nodes that are kept for pods, and until when: for those that
+// were promised a place, and replacements for the pods of what they replace.
+func (a *autoscaler) nominations() map[string]time.Time {
+	kept := map[string]time.Time{}
+	for _, was := range a.promises {
+		if was.node != "" && kept[was.node].Before(was.until) {
+			kept[was.node] = was.until
+		}
+	}
+	for _, c := range a.commands {
+		for _, r := range c.Command.Replacements {
+			name := r.Token
+			if claim, ok := a.cluster.claims.get(name); ok && claim.Status.NodeName != "" {
+				name = claim.Status.NodeName
+			}
+			kept[name] = a.cluster.now().Add(promiseHolds)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// report is what a run came to.
+type report struct {
+	settings
+	from, to    time.Time
+	samples     []sample
+	story       []event // what happened, of those that plots show
+	journal     *journal
+	disruptions []disrupted
+
+	launched, interrupted int     // machines
+	hours, cost           float64 // of machines; USD
+	least                 float64 // USD, what the bounds come to
+	evicted, lost         int     // pods
+	bound                 int     // pods that were bound
+	wait50, wait99        time.Duration
+	pending               int // pods at the end
+}
+
+// report sums a run up.
+func (s *simulation) report(of settings) *report {
+	stats := s.cluster.cloud.Stats()
+	r := &report{settings: of, from: start, to: s.cluster.now(), samples: s.history.samples, journal: s.journal,
+		disruptions: s.journal.disruptions, launched: stats.Launched, interrupted: stats.Interrupted,
+		hours: stats.Hours, evicted: s.cluster.evicted, lost: s.cluster.lost,
+		bound: len(s.history.waits), wait50: s.history.quantile(50), wait99: s.history.quantile(99), pending: len(s.history.waiting)}
+	for _, e := range sampleEvents() {
+		if e.name != "" && start.Add(e.after).Before(r.to) {
+			r.story = append(r.story, e)
+		}
+	}
+	for _, v := range r.samples {
+		r.cost += v.cost * s.history.every.Hours()
+		r.least += v.bound * s.history.every.Hours()
+	}
+	return r
+}
+
+// total counts the nodes disrupted for a reason.
+func (r *report) total(reason disruption.Reason) (nodes int) {
+	for _, d := range r.disruptions {
+		if d.reason == reason {
+			nodes += d.nodes
+		}
+	}
+	return nodes
+}
+
+// series is one curve of a report.
+type series struct {
+	name   string
+	format string
+	value  func(sample) float64
+}
+
+// curves are those of the timeline.
+func curves() []series {
+	return []series{
+		{"pods", "%.0f", func(v sample) float64 { return float64(v.pods) }},
+		{"pending", "%.0f", func(v sample) float64 { return float64(v.pending) }},
+		{"nodes", "%.0f", func(v sample) float64 { return float64(v.spot + v.onDemand) }},
+		{"on-demand", "%.0f", func(v sample) float64 { return float64(v.onDemand) }},
+		{"USD/h", "%.2f", func(v sample) float64 { return v.cost }},
+		{"at least", "%.2f", func(v sample) float64 { return v.bound }},
+		{"CPU used", "%.0f%%", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) }},
+	}
+}
+
+// Measures of the timeline, in columns.
+const (
+	labelWidth = 18
+	chartWidth = 62
+)
+
+// text is the report at 80 columns.
+func (r *report) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-*s%s\n", labelWidth, "TIMELINE", r.axis())
+	columns := r.columns()
+	for _, c := range curves() {
+		values := make([]float64, len(columns))
+		most := 0.0
+		for i, column := range columns {
+			for _, v := range column {
+				values[i] = max(values[i], c.value(v))
+			}
+			most = max(most, values[i])
+		}
+		line := fmt.Sprintf("%-11s %5s %s", c.name, fmt.Sprintf(c.format, most), bars(values, most))
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	b.WriteString("\nDISRUPTED NODES\n")
+	for _, reason := range r.reasons() {
+		fmt.Fprintf(&b, "%-13.13s %3d %s\n", reason, r.total(reason), r.counts(reason))
+	}
+	b.WriteString("\n")
+	for _, line := range r.lines() {
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+// reasons are those for which nodes were disrupted, in their order.
+func (r *report) reasons() []disruption.Reason {
+	return slices.DeleteFunc(reasons(), func(reason disruption.Reason) bool { return r.total(reason) == 0 })
+}
+
+// columns parts the samples into the columns of the timeline.
+func (r *report) columns() [][]sample {
+	n := min(chartWidth, len(r.samples))
+	out := make([][]sample, n)
+	for i := range n {
+		out[i] = r.samples[i*len(r.samples)/n : (i+1)*len(r.samples)/n]
+	}
+	return out
+}
+
+// axis has the time over the column in which it is.
+func (r *report) axis() string {
+	width := len(r.columns())
+	line := []byte(strings.Repeat(" ", width+9))
+	length := r.to.Sub(r.from)
+	every := 3 * time.Hour
+	for _, wider := range []time.Duration{6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour, 96 * time.Hour} {
+		if int(every*time.Duration(width)/length) < 11 {
+			every = wider
+		}
+	}
+	for at := r.from; at.Before(r.to); at = at.Add(every) {
+		column := int(at.Sub(r.from) * time.Duration(width) / length)
+		if column+9 <= chartWidth+1 {
+			copy(line[column:], at.Format("Mon 15:04"))
+		}
+	}
+	return strings.TrimRight(string(line), " ")
+}
+
+// bars draws values as a row of blocks.
+func bars(values []float64, most float64) string {
+	blocks := []rune(" ▁▂▃▄▅▆▇█")
+	var b strings.Builder
+	for _, v := range values {
+		level := 0
+		if most > 0 && v > 0 {
+			level = 1 + int(v/most*float64(len(blocks)-2)+0.5)
+		}
+		b.WriteRune(blocks[min(level, len(blocks)-1)])
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// counts are the nodes disrupted for a reason, a digit a column.
+func (r *report) counts(reason disruption.Reason) string {
+	width := len(r.columns())
+	counts := make([]int, width)
+	for _, d := range r.disruptions {
+		if d.reason == reason {
+			column := int(d.at.Sub(r.from) * time.Duration(width) / r.to.Sub(r.from))
+			counts[min(column, width-1)] += d.nodes
+		}
+	}
+	var b strings.Builder
+	for _, n := range counts {
+		switch {
+		case n == 0:
+			b.WriteString(".")
+		case n <= 9:
+			fmt.Fprint(&b, n)
+		default:
+			b.WriteString("#")
+		}
+	}
+	return b.String()
+}
+
+// lines are the sums.
+func (r *report) lines() []string {
+	above := 0.0
+	if r.least > 0 {
+		above = 100 * (r.cost/r.least - 1)
+	}
+	return []string{
+		fmt.Sprintf("Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.", r.launched, r.interrupted, r.hours, r.cost),
+		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, above),
+		fmt.Sprintf("Pods       %d started, half of them within %s, 99%% within %s.", r.bound, r.wait50, r.wait99),
+		fmt.Sprintf("           %d evicted, %d lost with their machine, %d pending at the end.", r.evicted, r.lost, r.pending),
+		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", count(r.journal.plans, "plan"), count(r.journal.refusals, "launch"), r.journal.savings),
+	}
+}

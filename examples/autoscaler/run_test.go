@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, complaints bytes.Buffer
+	code = run(args, &out, &complaints)
+	return code, out.String(), complaints.String()
+}
+
+// TestGolden holds what short runs print, to the byte and within 80 columns.
+func TestGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"night.txt":   {"-hours", "4"},
+		"verbose.txt": {"-hours", "1", "-v", "-seed", "3"},
+	} {
+		code, stdout, stderr := call(args...)
+		require.Equal(t, exitOK, code, stderr)
+		require.Empty(t, stderr)
+		path := filepath.Join("testdata", "golden", name)
+		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+			require.NoError(t, os.WriteFile(path, []byte(stdout), 0o666))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err, "run the test with -update")
+		require.Equal(t, string(want), stdout)
+		fits(t, stdout)
+	}
+}
+
+// fits holds that a text can be read on a terminal of 80 columns.
+func fits(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
+	}
+}
+
+func TestSeedDecides(t *testing.T) {
+	_, first, _ := call("-hours", "1", "-v")
+	_, again, _ := call("-hours", "1", "-v")
+	_, other, _ := call("-hours", "1", "-v", "-seed", "2")
+	require.Equal(t, first, again)
+	require.NotEqual(t, first, other)
+}
+
+func TestFlags(t *testing.T) {
+	for _, row := range []struct {
+		args           []string
+		code           int
+		stdout, stderr string
+	}{
+		{[]string{"-h"}, exitOK, usage, ""},
+		{[]string{"-hours", "0", "now"}, exitBadInput, "", "autoscaler: unexpected argument \"now\"; see -h\nautoscaler: invalid value 0 for flag -hours: must be 1 to 336\n"},
+		{[]string{"-seed", "x"}, exitBadInput, "", "autoscaler: invalid value \"x\" for flag -seed: parse error\n"},
+		{[]string{"-hours", "1", "-html", filepath.Join("none", "report.html")}, exitFailed, "TIMELINE", "no such file or directory"},
+	} {
+		code, stdout, stderr := call(row.args...)
+		require.Equal(t, row.code, code, row.args)
+		require.Contains(t, stdout, row.stdout)
+		require.Contains(t, stderr, row.stderr)
+	}
+}
+
+// TestStory plays all of it, and looks every ten minutes at what must always hold.
+func TestStory(t *testing.T) {
+	hours := 48
+	if raceDetector || testing.Short() {
+		hours = 4
+	}
+	var out bytes.Buffer
+	s, err := newSimulation(1, &out, false)
+	require.NoError(t, err)
+	for length := 10 * time.Minute; length <= time.Duration(hours)*time.Hour; length += 10 * time.Minute {
+		require.NoError(t, s.play(t.Context(), length))
+		checkCluster(t, s)
+	}
+	r := s.report(settings{hours: hours, seed: 1})
+	fits(t, out.String())
+	fits(t, r.text())
+	for _, e := range s.journal.entries {
+		if e.kind == trouble {
+			require.True(t, expected(e.text), "%s %s", e.at.Format(time.DateTime), e.text)
+		}
+	}
+	require.Less(t, r.wait50, 2*time.Minute)
+	require.Less(t, r.wait99, 10*time.Minute)
+	require.Greater(t, r.cost, r.least, "the bound is one")
+	require.Zero(t, r.pending)
+	require.NotZero(t, r.total(disruption.Empty))
+	if hours < 48 {
+		return
+	}
+	require.NotZero(t, r.total(disruption.Underutilized))
+	require.Less(t, r.cost, 2*r.least)
+	require.Zero(t, r.lost, "two minutes are enough to drain a node")
+	require.NotZero(t, r.total(disruption.Interrupted))
+	require.NotZero(t, r.total(disruption.Drifted))
+	require.NotZero(t, s.journal.refusals)
+	require.Contains(t, out.String(), "the provider panicked")
+	for _, claim := range s.cluster.claims.all() {
+		if claim.Status.ProviderID != "" {
+			require.Equal(t, "image-2", claim.Status.ImageID, "the image was rolled out")
+		}
+	}
+}
+
+// expected are the troubles that the story makes.
+func expected(text string) bool {
+	for _, part := range []string{"(Interrupted)", "the answer was lost", "refused for want of capacity", "the provider panicked", "(LaunchTimeout)", "replacement-lost", "timed-out", "stays pending"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkCluster holds that no node is overfull, and that machines and NodeClaims
+// belong together.
+func checkCluster(t *testing.T, s *simulation) {
+	t.Helper()
+	c := s.cluster
+	pods := c.podsByNode()
+	for _, n := range c.nodes.all() {
+		used := resources.List{}
+		for _, p := range pods[n.Name] {
+			requests, err := resources.PodRequests(p)
+			require.NoError(t, err)
+			used, err = used.Add(requests)
+			require.NoError(t, err)
+		}
+		allocatable, err := resources.FromResourceList(n.Status.Allocatable)
+		require.NoError(t, err)
+		require.True(t, used.Fits(allocatable), "%s: %s of %s", n.Name, used, allocatable)
+	}
+	claimed := map[string]bool{}
+	for _, claim := range c.claims.all() {
+		require.False(t, claimed[claim.Status.ProviderID] && claim.Status.ProviderID != "", "two NodeClaims have the machine %s", claim.Status.ProviderID)
+		claimed[claim.Status.ProviderID] = true
+		require.NotEmpty(t, claim.Labels[v1.NodePoolLabelKey])
+	}
+	machines, err := c.cloud.List(t.Context())
+	require.NoError(t, err)
+	for _, m := range machines {
+		if !m.Deleting && c.now().Sub(m.CreatedAt) > 10*time.Minute {
+			require.True(t, claimed[m.ID], "%s has no NodeClaim", m.ID)
+		}
+	}
+}
+
+// TestMachineWithoutNode launches a machine that never joins: it is given up, and
+// its pods get another one.
+func TestMachineWithoutNode(t *testing.T) {
+	var out bytes.Buffer
+	s, err := newSimulation(1, &out, true)
+	require.NoError(t, err)
+	s.events = nil
+	require.NoError(t, s.cluster.cloud.Script(fake.Nth(1, fake.OpCreate).Stall()))
+	require.NoError(t, s.play(t.Context(), 40*time.Minute))
+	require.Contains(t, out.String(), fmt.Sprintf("(%s)", disruption.RegistrationTimeout))
+	require.Empty(t, s.history.waiting)
+	checkCluster(t, s)
+}
+
+// TestRestart restarts the autoscaler at every moment of the life of its first
+// commands: nothing is left behind, and everything has a place in the end.
+func TestRestart(t *testing.T) {
+	waits := []time.Duration{0, tick, 30 * time.Second, time.Minute, 90 * time.Second, 2 * time.Minute}
+	if raceDetector || testing.Short() {
+		waits = waits[:1]
+	}
+	for _, wait := range waits {
+		s, err := newSimulation(1, io.Discard, false)
+		require.NoError(t, err)
+		s.events = nil
+		length := 5 * time.Minute
+		require.NoError(t, s.play(t.Context(), length))
+		require.NoError(t, s.cluster.cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+		for len(s.autoscaler.commands) == 0 {
+			length += tick
+			require.NoError(t, s.play(t.Context(), length))
+		}
+		require.NoError(t, s.play(t.Context(), length+wait))
+		require.NoError(t, s.restart())
+		require.NoError(t, s.play(t.Context(), length+time.Hour))
+		checkCluster(t, s)
+		require.Empty(t, s.autoscaler.commands)
+		require.Empty(t, s.history.waiting)
+		for _, claim := range s.cluster.claims.all() {
+			require.Empty(t, claim.Annotations[disruption.CommandAnnotationKey], claim.Name)
+			require.Equal(t, "image-2", claim.Status.ImageID, claim.Name)
+		}
+		for _, n := range s.cluster.nodes.all() {
+			require.Empty(t, n.Spec.Taints, n.Name)
+		}
+	}
+}
+
+// TestMaintenanceInCommand announces the end of all machines that a command has to
+// do with: none of them waits for the command, and no pod goes down with one.
+func TestMaintenanceInCommand(t *testing.T) {
+	s, err := newSimulation(1, io.Discard, false)
+	require.NoError(t, err)
+	s.events = nil
+	length := 5 * time.Minute
+	require.NoError(t, s.play(t.Context(), length))
+	require.NoError(t, s.cluster.cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+	for len(s.autoscaler.commands) == 0 || len(s.autoscaler.commands[0].created) == 0 {
+		length += tick
+		require.NoError(t, s.play(t.Context(), length))
+	}
+	length += 30 * time.Second // the replacement is being launched
+	require.NoError(t, s.play(t.Context(), length))
+	var target fake.Target
+	for _, claim := range s.cluster.claims.all() {
+		if claim.Annotations[disruption.CommandAnnotationKey] != "" && claim.Status.ProviderID != "" {
+			target.Instances = append(target.Instances, claim.Status.ProviderID)
+		}
+	}
+	require.GreaterOrEqual(t, len(target.Instances), 2)
+	require.NoError(t, s.cluster.cloud.Do(fake.Maintain(target, 2*time.Minute)))
+	require.NoError(t, s.play(t.Context(), length+20*time.Minute))
+	checkCluster(t, s)
+	require.Zero(t, s.cluster.lost)
+	require.Empty(t, s.history.waiting)
+}

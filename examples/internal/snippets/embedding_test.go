@@ -1,0 +1,197 @@
+package snippets_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+func Example_clusterAutoscaler() {
+	groups := []struct { // as CloudProvider.NodeGroups and TemplateNodeInfo say
+		name, machine, size, zone string
+		price                     float64
+		now, most                 int
+	}{
+		{"small-a", "c6i.xlarge", "cpu=4, memory=8Gi, pods=58", "a", 0.17, 3, 10},
+		{"small-b", "c6i.xlarge", "cpu=4, memory=8Gi, pods=58", "b", 0.17, 10, 10},
+		{"large-a", "m6i.4xlarge", "cpu=16, memory=64Gi, pods=234", "a", 0.768, 0, 2},
+	}
+	in := provisioning.Input{InstanceTypes: map[string][]*cloudprovider.InstanceType{}, Pods: pods("web", 40, "cpu=900m, memory=1500Mi")}
+	for _, g := range groups {
+		t, err := catalog.Machine{
+			Name: g.machine, Arch: v1.ArchitectureAmd64, Capacity: resources.MustParse(g.size),
+			Offerings: []cloudprovider.Offering{{Zone: g.zone, CapacityType: v1.CapacityTypeOnDemand, Price: g.price, Available: g.now < g.most}},
+		}.InstanceType()
+		if err != nil {
+			log.Fatal(err)
+		}
+		group := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
+		group.Spec.Limits = v1.Limits{v1.ResourceNodes: *resource.NewQuantity(int64(g.most-g.now), resource.DecimalSI)}
+		in.NodePools = append(in.NodePools, group)
+		in.InstanceTypes[g.name] = []*cloudprovider.InstanceType{t}
+	}
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	more := map[string]int{}
+	for _, n := range plan.Create {
+		more[n.Pool.Name]++
+	}
+	for _, name := range slices.Sorted(maps.Keys(more)) {
+		fmt.Printf("IncreaseSize(%s, %d)\n", name, more[name])
+	}
+	fmt.Printf("%d pods wait, %.2f USD/h\n", len(plan.Unplaced), plan.Cost)
+
+	// Output:
+	// IncreaseSize(large-a, 1)
+	// IncreaseSize(small-a, 6)
+	// 0 pods wait, 1.79 USD/h
+}
+
+func Example_controller() {
+	ctx := context.Background() // that of Reconcile
+	general := pool("general", "karpenter.sh/capacity-type = on-demand, karpenter.k8s.aws/instance-category in (c, m, r)")
+	in := snapshot([]*v1.NodePool{general}, append(pods("web", 12, "cpu=1300m, memory=3Gi"), pod("huge", "cpu=1000"))...)
+
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if ctx.Err() != nil {
+		return // the manager is stopping; nothing was decided
+	}
+	if err != nil {
+		for _, fault := range provisioning.Faults(err) {
+			fmt.Println("event on", fault.Object, fault.Field, fault.Detail)
+		}
+		return // asking again helps only once the objects have changed
+	}
+	for i := range plan.Create {
+		node := &plan.Create[i]
+		claim := node.NodeClaim() // client.Create(ctx, claim), and an event on each pod
+		fmt.Println("create a NodeClaim of", claim.Labels[v1.NodePoolLabelKey], "for", len(node.Pods), "pods")
+	}
+	for _, b := range plan.Bind {
+		fmt.Println("kube-scheduler will place", len(b.Pods), "pods on", b.Node)
+	}
+	for _, u := range plan.Unplaced {
+		fmt.Println("event on", u.Pod.Name+":", u.Reason)
+	}
+
+	// Output:
+	// create a NodeClaim of general for 12 pods
+	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 382970m (c8i.96xlarge)
+}
+
+func Example_batch() {
+	ctx := context.Background()
+	cluster, err := provisioning.Prepare(snapshot([]*v1.NodePool{pool("batch", "karpenter.sh/capacity-type = spot")}), nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	queue := map[string][]*corev1.Pod{
+		"train":  pods("train", 4, "cpu=30, memory=100Gi"),
+		"report": pods("report", 20, "cpu=1, memory=2Gi"),
+		"vast":   pods("vast", 2, "cpu=4000"),
+	}
+	for _, name := range slices.Sorted(maps.Keys(queue)) {
+		job, err := cluster.With(queue[name]...) // cheap: the cluster is compiled once
+		if err != nil {
+			log.Fatal(err)
+		}
+		plan, err := job.Solve(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if len(plan.Unplaced) > 0 { // all or nothing
+			fmt.Printf("%s waits: %s\n", name, plan.Unplaced[0].Reason)
+			continue
+		}
+		fmt.Printf("%s starts: %d nodes more, %.2f USD/h\n", name, len(plan.Create), plan.Cost)
+	}
+
+	// Output:
+	// report starts: 5 nodes more, 0.20 USD/h
+	// train starts: 2 nodes more, 1.60 USD/h
+	// vast waits: NodePool batch: the pod asks for cpu=4000, but no suitable instance type has more than 382970m (m8i.96xlarge)
+}
+
+func Example_faults() {
+	in := snapshot([]*v1.NodePool{pool("general", "kubernetes.io/arch = amd64")}, pod("web", "cpu=1"))
+	in.NodePools[0].Spec.Template.Spec.Requirements[0].Operator = "Equals"
+	in.Nodes = []provisioning.Node{{Node: &corev1.Node{}}}
+
+	_, err := provisioning.Prepare(in, nil)
+	for _, fault := range provisioning.Faults(err) {
+		fmt.Println(fault)
+	}
+	var first *provisioning.InputError
+	fmt.Println(errors.As(err, &first))
+
+	// Output:
+	// Nodes[0]: metadata.name: is empty; nodes are told apart by name
+	// NodePool "general": spec.template.spec.requirements[0].operator: Invalid value: "Equals": label "kubernetes.io/arch": operator "Equals" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte
+	// true
+}
+
+func Example_propose() {
+	ctx := context.Background()
+	running := map[string][]*corev1.Pod{
+		"n1": {pod("web", "cpu=1, memory=2Gi")},
+		"n2": {pod("cron", "cpu=300m, memory=1Gi")},
+	}
+	in := cluster(running, "n1", "n2", "n3")
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "2"}}
+	proposal, err := disruption.Propose(ctx, noon, in, nil)
+	if err != nil {
+		log.Fatal(err) // only ever that of ctx
+	}
+	for _, action := range proposal.Actions {
+		fmt.Println(action)
+		for _, m := range action.Moves {
+			fmt.Println("  ", m.Pod.Name, "goes from", m.From, "to", m.Node)
+		}
+	}
+	for _, b := range proposal.Blocked {
+		fmt.Println(b)
+	}
+	fmt.Printf("saves %.3f of %.3f USD/h\n", proposal.Savings(), proposal.CostBefore)
+
+	// A minute later the caches have moved on: a pod has come to n1.
+	running["n1"] = append(running["n1"], pod("late", "cpu=200m, memory=1Gi"))
+	fresh := cluster(running, "n1", "n2", "n3")
+	fresh.NodePools = in.NodePools
+	for _, action := range proposal.Actions {
+		objections, err := disruption.Confirm(ctx, noon.Add(time.Minute), fresh, action, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s, objections: %d\n", action.Targets[0].Node, len(objections))
+		for _, o := range objections {
+			fmt.Println("  ", o)
+		}
+	}
+
+	// Output:
+	// Delete n3 (Empty): no pod on it needs another place
+	// Replace n1 (Underutilized): it costs 0.096 USD/h; there is room for 1 pod on 1 other node
+	//    web goes from n1 to n2
+	// Consolidation of n2: Pod "shop/web" is about to come here
+	// saves 0.192 of 0.288 USD/h
+	// n3, objections: 0
+	// n1, objections: 1
+	//    NewPods of n1: Pod "shop/late" has come to it since
+}

@@ -1,0 +1,172 @@
+package snippets_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+func Example_unplaced() {
+	gpu := pool("gpu", "karpenter.k8s.aws/instance-family = g4dn")
+	gpu.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "nvidia.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule}}
+	general := pool("general", "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m)")
+	in := snapshot([]*v1.NodePool{general, gpu},
+		pod("forecast", "cpu=500, memory=64Gi"),
+		pod("mobile", "cpu=1", func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"kubernetes.io/arch": "arm64"} }),
+	)
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, u := range plan.Unplaced {
+		fmt.Printf("%s, in one line:\n%s\nat length:\n%s\n", u.Pod.Name, u.Reason, u.Reason.Report())
+	}
+	reason := plan.Unplaced[0].Reason // as data
+	fmt.Println(reason.Cause, reason.Pools[0].NodePool, reason.Pools[0].Cause, reason.Pools[0].Shortfalls[0].Resource)
+
+	// Output:
+	// forecast, in one line:
+	// NodePool general: the pod asks for cpu=500, but no suitable instance type has more than 382970m (m8i.96xlarge); NodePool gpu: its taint nvidia.com/gpu=true:NoSchedule is not tolerated
+	// at length:
+	// NodePool general
+	//     2512 ways to launch a node
+	//    -2512  room for cpu=500
+	//   nearest miss: needs cpu=500, largest allowed 382970m (m8i.96xlarge)
+	// NodePool gpu
+	//   its taint nvidia.com/gpu=true:NoSchedule is not tolerated
+	//
+	// mobile, in one line:
+	// NodePool general: wanted kubernetes.io/arch = arm64, but have kubernetes.io/arch = amd64; NodePool gpu: its taint nvidia.com/gpu=true:NoSchedule is not tolerated
+	// at length:
+	// NodePool general
+	//     2512 ways to launch a node
+	//    -2512  kubernetes.io/arch = arm64
+	// NodePool gpu
+	//   its taint nvidia.com/gpu=true:NoSchedule is not tolerated
+	//
+	// NodePools general Resources cpu
+}
+
+func Example_why() {
+	general := pool("general", "karpenter.k8s.aws/instance-family in (m6g, m6i, c6i)")
+	in := snapshot([]*v1.NodePool{general}, pod("web", "cpu=2, memory=6Gi", func(p *corev1.Pod) {
+		p.Spec.NodeSelector = map[string]string{"kubernetes.io/arch": "amd64"}
+	}))
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, machine := range []string{"c6i.xlarge", "m6i.xlarge", "m6i.large", "m6g.xlarge", "m7i.xlarge"} {
+		why, err := plan.Why("general-0001", machine)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(why)
+	}
+
+	// Output:
+	// c6i.xlarge/us-east-1c/spot is the cheapest option of node general-0001
+	// m6i.xlarge/us-east-1c/spot is option 5 of node general-0001, 0.0134 USD/h dearer than the cheapest
+	// m6i.large/us-east-1d/spot is no option of node general-0001: pods and daemons of the node need cpu=2, and it has 1930m
+	// m6g.xlarge/us-east-1b/spot is no option of node general-0001: the pods of the node want kubernetes.io/arch = amd64
+	// m7i.xlarge/us-east-1d/spot is no option of node general-0001: NodePool general wants karpenter.k8s.aws/instance-family in (c6i, m6g, m6i)
+}
+
+func Example_blocked() {
+	in := cluster(map[string][]*corev1.Pod{
+		"n1": {pod("import", "cpu=1", func(p *corev1.Pod) { p.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"} })},
+		"n2": {pod("web", "cpu=1")},
+	}, "n1", "n2")
+	in.Nominations = map[string]time.Time{"n2": noon.Add(20 * time.Second)}
+	fleet, err := disruption.Observe(noon, in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	_, blocked := fleet.Candidates(disruption.MethodConsolidation)
+	for _, b := range blocked {
+		fmt.Println(b)
+		fmt.Printf("  rule %s, object %q\n", b.Rule, b.Object)
+	}
+
+	// Output:
+	// Consolidation of n1: Pod "shop/import" has the annotation karpenter.sh/do-not-disrupt
+	//   rule PodDoNotDisrupt, object "Pod \"shop/import\""
+	// Consolidation of n2: a place on it was promised to a pending pod, until 2026-03-02T12:00:20Z
+	//   rule Nominated, object ""
+}
+
+func Example_budgets() {
+	night := "0 22 * * *"
+	list := []v1.Budget{
+		{Nodes: "15%"},
+		{Nodes: "0", Schedule: &night, Duration: &metav1.Duration{Duration: 8 * time.Hour}, Reasons: []v1.DisruptionReason{budgets.Drifted}},
+		{Nodes: "20%"},
+	}
+	for _, at := range []time.Time{noon, noon.Add(11 * time.Hour)} {
+		for _, reason := range []budgets.Reason{budgets.Empty, budgets.Drifted} {
+			a := budgets.Allow(at, list, budgets.Counts{Nodes: 40, NotReady: 2}, reason)
+			until := "for good"
+			if !a.Until.IsZero() {
+				until = "until " + a.Until.Format("Mon 15:04")
+			}
+			fmt.Printf("%s %s: %d more, says %s, %s\n", at.Format("15:04"), reason, a.Nodes, a.Binding, until)
+		}
+	}
+	for _, finding := range budgets.Lint(list) {
+		fmt.Println(finding)
+	}
+
+	// Output:
+	// 12:00 Empty: 4 more, says budgets[0], for good
+	// 12:00 Drifted: 4 more, says budgets[0], until Mon 22:00
+	// 23:00 Empty: 4 more, says budgets[0], for good
+	// 23:00 Drifted: 0 more, says budgets[1], until Tue 06:00
+	// budgets[2].nodes: NeverBinds: budgets[0], 15%, is as strict whenever this one is in force; remove it, or make it stricter
+}
+
+func Example_images() {
+	image := func(id, name, arch, created string) amiselect.Image {
+		at, err := amiselect.ParseTime(created)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return amiselect.Image{ID: id, Name: name, Architecture: arch, Created: at, State: "available", OwnerID: "123456789012"}
+	}
+	images := []amiselect.Image{
+		image("ami-1", "golden-v1", "x86_64", "2026-01-10T00:00:00Z"),
+		image("ami-2", "golden-v2", "x86_64", "2026-02-10T00:00:00Z"),
+		image("ami-3", "golden-v3", "x86_64", "2026-03-01T00:00:00Z"),
+	}
+	selection, err := amiselect.Select(noon, []amiselect.Term{{Name: "golden-*", Owner: "123456789012"}}, images,
+		&amiselect.Options{MinAge: 7 * 24 * time.Hour, Deny: []string{"ami-1"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range selection.Choices() {
+		fmt.Println("boots", c.Image, "by term", c.Term)
+	}
+	for _, p := range selection.PassedOver() {
+		fmt.Println("passed over:", p.Reason)
+	}
+	for _, id := range []string{"ami-2", "ami-1"} {
+		if reason, drifted := selection.Drifted(id); drifted {
+			fmt.Println("drifted:", reason)
+		}
+	}
+
+	// Output:
+	// boots ami-2 (golden-v2) by term 0
+	// passed over: ami-3 (golden-v3) is 36h old and must be 7d, which it is from 2026-03-08 00:00:00 UTC on
+	// passed over: ami-1 (golden-v1) is on the deny-list, by ami-1
+	// drifted: ami-1 (golden-v1) is on the deny-list, by ami-1
+}
