@@ -49,6 +49,9 @@ func (t *text) summary() {
 		removed, launched := 0, 0
 		for _, a := range r.Actions {
 			removed, launched = removed+len(a.Nodes), launched+len(a.Replacements)
+			if a.byTemplate() {
+				launched += len(a.Nodes)
+			}
 		}
 		words = fmt.Sprintf("%s may begin now, to remove %s and launch %d:", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"), launched)
 	}
@@ -71,6 +74,10 @@ func (t *text) actions() {
 		t.detail(a)
 	}
 }
+
+// byTemplate says whether nodes are replaced by what their static NodePool says,
+// whatever pods there are.
+func (a *action) byTemplate() bool { return a.Step == "Replace" && !a.Simulated }
 
 // title says what an action does and why.
 func (a *action) title() string {
@@ -111,7 +118,7 @@ func (t *text) detail(a action) {
 		t.fill(label, fmt.Sprintf("%s in %s, %s, %s USD/h, of NodePool %s%s", n.InstanceType, n.Zone, n.CapacityType, usd(n.USDPerHour), n.NodePool,
 			others(n.OptionCount)), plain)
 	}
-	if a.Step == "Replace" && !a.Simulated {
+	if a.byTemplate() {
 		t.fill("     launch  ", "one more by the template of its NodePool", plain)
 	}
 	if len(a.Moves) > 0 {
