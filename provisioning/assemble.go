@@ -49,7 +49,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	for i := range r.New {
 		a.newNodes(&r.New[i])
 	}
-	order := a.widen(a.gleanRest(a.recheck(a.order())))
+	order := a.gleanRest(a.recheck(a.order()))
 	for i, ranks := range a.bound {
 		if len(ranks) > 0 {
 			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(ranks)})
