@@ -14,11 +14,36 @@ func (a *assembler) recheck(order []int32) []int32 {
 	for {
 		out, refused, _ := a.bindAll(order, true)
 		if len(refused) == 0 {
-			return out
+			return a.spreadFirst(out)
 		}
 		a.takeOff(refused)
 		order = out
 	}
+}
+
+// spreadFirst puts pods first that can be in the plan only before others that
+// their topology spread counts, as domains were assigned: a group that wants to be
+// the first of its kind may have come before them. The order stays as it is where
+// that does not help.
+func (a *assembler) spreadFirst(order []int32) []int32 {
+	_, refused, _ := a.bindAll(order, false)
+	if len(refused) == 0 {
+		return order
+	}
+	late := make([]bool, len(a.p.pods))
+	for _, rank := range refused {
+		late[rank] = true
+	}
+	early := slices.Clone(order)
+	slices.SortStableFunc(early, func(x, y int32) int { return -compareBools(late[x], late[y]) })
+	other, waiting, _ := a.bindAll(early, true)
+	if len(waiting) > 0 {
+		return order
+	}
+	if _, still, _ := a.bindAll(other, false); len(still) < len(refused) {
+		return other
+	}
+	return order
 }
 
 // bindAll binds pods in an order, and lists those that were and those that could
