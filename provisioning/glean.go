@@ -324,7 +324,8 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)
-		if options.Empty() || g.left <= 0 || !g.choice(pool, options, v.Trait) {
+		short := !g.choice(pool, options, v.Trait)
+		if options.Empty() || g.left <= 0 || short && g.p.opts.MinValues != BestEffort {
 			continue
 		}
 		g.left--
@@ -332,7 +333,7 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 		if asked.Impossible() {
 			continue
 		}
-		s := &site{node: -1, shape: g.a.newShape(pool, options, v.Trait, asked, false), taken: make([]int64, len(g.p.requests[c]))}
+		s := &site{node: -1, shape: g.a.newShape(pool, options, v.Trait, asked, short), taken: make([]int64, len(g.p.requests[c]))}
 		s.at = g.p.shapeReaches(s.shape)
 		if g.ledger.allows(c, s) && !g.ledger.extends(s) {
 			return s

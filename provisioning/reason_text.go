@@ -171,13 +171,23 @@ func amount(name corev1.ResourceName, n int64) string {
 	if strings.HasPrefix(string(name), volumesPrefix) {
 		return fmt.Sprintf("%d %s", n, name)
 	}
-	return fmt.Sprintf("%s=%s", name, resources.Format(name, n))
+	return fmt.Sprintf("%s=%s", name, inUnits(name, n))
 }
 
 // quantity renders how much of a resource there is.
 func quantity(name corev1.ResourceName, n int64) string {
 	if text, ok := device.Amount(name, n); ok {
 		return text
+	}
+	return inUnits(name, n)
+}
+
+// inUnits writes many CPUs in whole ones, so that they compare at a glance: 382.97
+// rather than 382970m.
+func inUnits(name corev1.ResourceName, n int64) string {
+	const many = 10_000
+	if name == corev1.ResourceCPU && n > many && n%1000 != 0 {
+		return strings.TrimRight(fmt.Sprintf("%d.%03d", n/1000, n%1000), "0")
 	}
 	return resources.Format(name, n)
 }
