@@ -25,19 +25,8 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 		return 0
 	}
 	k := newKnapsack(s.p, left, worth)
-	type estimate struct {
-		candidate int
-		ratio     float64 // from above
-	}
-	estimates := make([]estimate, 0, len(t.candidates))
-	for i := range t.candidates {
-		c := &t.candidates[i]
-		k.load(t.entries[c.serves], c.capacity)
-		estimates = append(estimates, estimate{i, k.ceiling() / c.price})
-	}
-	slices.SortStableFunc(estimates, func(x, y estimate) int { return -cmp.Compare(x.ratio, y.ratio) })
 	ratio := 0.0 // of patterns known to exist, or that cannot be ruled out
-	for _, e := range estimates {
+	for _, e := range s.estimates(t, k) {
 		if e.ratio <= ratio {
 			break
 		}
@@ -51,6 +40,24 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 		return 0
 	}
 	return s.withoutFees(t, total/ratio*(1-1e-9))
+}
+
+// estimate is what a candidate might hold, at most, for its price.
+type estimate struct {
+	candidate int
+	ratio     float64 // of worth to price, from above
+}
+
+// estimates lists the candidates of a tier, that with the highest ratio first.
+func (s *solver) estimates(t *tier, k *knapsack) []estimate {
+	out := make([]estimate, 0, len(t.candidates))
+	for i := range t.candidates {
+		c := &t.candidates[i]
+		k.load(t.entries[c.serves], c.capacity)
+		out = append(out, estimate{i, k.ceiling() / c.price})
+	}
+	slices.SortStableFunc(out, func(x, y estimate) int { return -cmp.Compare(x.ratio, y.ratio) })
+	return out
 }
 
 // maxVisits bounds the branches looked at for one candidate in a proof.

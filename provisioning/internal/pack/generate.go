@@ -25,6 +25,12 @@ const (
 	patternWork   = 100_000
 	// generateBatch is the most patterns taken up in a round.
 	generateBatch = 24
+	// generateAsked is how many candidates are asked for one at least.
+	generateAsked = 4 * generateBatch
+	// generatePatience is after how many rounds that gained less than generateGain
+	// no other follows.
+	generatePatience = 4
+	generateGain     = 0.0005
 	// generateVisits bounds the branches looked at for a pattern.
 	generateVisits = 200
 )
@@ -42,8 +48,14 @@ func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
 		return nil, 0
 	}
 	visits, limit := generateVisits, min(s.maxSteps, s.steps+max(patternWork/len(s.left), generateSteps))
+	last, idle := math.Inf(1), 0
 	for range min(generateRounds, max(generateWork/len(m.classes), leastRounds)) {
 		m.solve(20 * len(m.classes))
+		if cost := m.cost(); cost < last*(1-generateGain) {
+			last, idle = cost, 0
+		} else if idle++; idle == generatePatience {
+			break
+		}
 		if s.steps >= limit || s.ctx.Err() != nil {
 			break
 		}
@@ -131,9 +143,12 @@ func (s *solver) alone(t *tier, c *candidate, class int) (int, int) {
 	return 0, 0
 }
 
-// newColumns asks every candidate for a pattern worth more than its price at
-// the present duals, and adds the best of them. It says whether there were
-// any.
+// newColumns asks candidates for patterns worth more than their price at the
+// present duals, and adds the best of them. It says whether there were any.
+//
+// Those that might be worth most for their price are asked first. Once enough
+// patterns are found the others wait for a later round: the duals move with every
+// round, so that nothing is gained by asking everybody at each.
 func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
 	m.price()
 	worth := make([]float64, len(s.left))
@@ -145,16 +160,18 @@ func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
 	k := newKnapsack(s.p, s.left, worth)
 	var found []mold
 	var gains []float64
-	for i := range t.candidates {
-		c := &t.candidates[i]
-		k.load(t.entries[c.serves], c.capacity)
+	asked := 0
+	for _, e := range s.estimates(t, k) {
+		c := &t.candidates[e.candidate]
 		floor := c.price * (1 + 1e-6)
-		if k.ceiling() <= floor {
-			continue
+		if e.ratio*c.price <= floor || asked >= generateAsked && len(found) > 0 {
+			break
 		}
-		p := s.pricePattern(t, i, k, m, q, correction, visits)
+		asked++
+		k.load(t.entries[c.serves], c.capacity)
+		p := s.pricePattern(t, e.candidate, k, m, q, correction, visits)
 		if value := m.worth(p.shares); value > floor {
-			found = append(found, mold{candidate: i, price: c.price, pattern: p})
+			found = append(found, mold{candidate: e.candidate, price: c.price, pattern: p})
 			gains = append(gains, value/c.price)
 		}
 	}

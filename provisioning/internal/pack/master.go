@@ -111,6 +111,17 @@ func (m *master) price() {
 	}
 }
 
+// cost is what the fractions bought so far cost.
+func (m *master) cost() float64 {
+	sum := 0.0
+	for i, column := range m.basic {
+		if column >= 0 {
+			sum += float64(m.columns[column].price * m.level[i])
+		}
+	}
+	return sum
+}
+
 // worth is what a pattern fetches at the duals.
 func (m *master) worth(shares []Share) float64 {
 	sum := 0.0
