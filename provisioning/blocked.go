@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,8 +65,8 @@ func (p *Problem) blockedBy(c int, rule *domainRule, members []int, counted []bo
 	switch rule.Kind {
 	case topology.Spread:
 		return &Reason{Cause: CauseSpread, Detail: fmt.Sprintf(
-			"its topology spread constraint over %s with maxSkew %d lets it only where there is no room; matching pods by value: %s",
-			rule.key, rule.Skew, counts)}
+			"its topology spread constraint over %s with maxSkew %d lets it only %s; matching pods by value: %s",
+			rule.key, rule.Skew, p.leastFilled(rule, members, counted), counts)}
 	case topology.Together:
 		return &Reason{Cause: CauseAffinity, Detail: fmt.Sprintf(
 			"its required pod affinity over %s lets it only where matching pods are, and there it finds no room; matching pods by value: %s",
@@ -79,6 +80,30 @@ func (p *Problem) blockedBy(c int, rule *domainRule, members []int, counted []bo
 	}
 	return &Reason{Cause: CauseAntiAffinity, Detail: fmt.Sprintf(
 		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.key)}
+}
+
+// leastFilled says where a spread lets one pod more, and that it finds no room
+// there.
+func (p *Problem) leastFilled(rule *domainRule, members []int, counted []bool) string {
+	least, domains := math.MaxInt, 0
+	for d, n := range members {
+		if rule.Counted[d] || counted[d] {
+			least, domains = min(least, n), domains+1
+		}
+	}
+	if domains < rule.MinDomains {
+		least = 0
+	}
+	var open []string
+	for d, n := range members {
+		if (rule.Counted[d] || counted[d]) && n+1-least <= rule.Skew {
+			open = append(open, p.table.values[rule.Rule.Key][d])
+		}
+	}
+	if len(open) == 0 || len(open) > 4 {
+		return "where there is no room"
+	}
+	return fmt.Sprintf("into %s, where it finds no room", strings.Join(open, ", "))
 }
 
 // counts lists how many members each domain of a rule has.

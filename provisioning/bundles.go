@@ -227,13 +227,13 @@ func (a *admission) lowered(c int) bitset.Set {
 // lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
 // that leave labels open are not combined: such bundles take only what is
 // settled.
-func (a *admission) lowerBundle(b *bundle, pin requirements.Set, kinds map[string]int32) (pack.Class, lot) {
+func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[string]int32) (pack.Class, lot) {
 	out := pack.Class{Request: b.request, Count: 1, Parts: b.parts}
 	var options bitset.Set
 	var asked requirements.Set
 	trait := int32(0)
 	for _, m := range b.members {
-		class, l := a.lowerWith(m.class, pin, nil, kinds)
+		class, l := a.lowerWith(m.class, pin, preferred, kinds)
 		out.Kind = class.Kind
 		if len(class.Variants) == 0 {
 			return out, lot{}

@@ -39,13 +39,20 @@ func (s *stage) lower(p *Problem) {
 	s.packer = pack.New(lowered)
 }
 
-// preferred are the options that a class prefers, nil if it has none or has to
-// do without.
+// preferred are the options that a class is to have where some of them will do,
+// nil if all are alike: those it prefers, unless it has to do without, of those
+// that are kept.
 func (s *stage) preferred(p *Problem, c int) bitset.Set {
-	if s.firm[c] {
-		return nil
+	wish := p.wishes[c].options
+	switch {
+	case s.firm[c] || wish == nil:
+		return s.kept
+	case s.kept == nil || !wish.Overlaps(s.kept):
+		return wish
 	}
-	return p.wishes[c].options
+	both := wish.Clone()
+	both.And(s.kept)
+	return both
 }
 
 // packRules are the rules between the pods of one node.
@@ -64,7 +71,7 @@ func (s *stage) lowerBundles(p *Problem, lowered *pack.Problem) {
 			continue
 		}
 		b := &s.bundler.bundles[i]
-		class, l := p.admission.lowerBundle(b, s.parts[parts[0]].pin, s.kinds)
+		class, l := p.admission.lowerBundle(b, s.parts[parts[0]].pin, s.kept, s.kinds)
 		class.Urgency = s.urgency(p, b.members[0].class)
 		l.parts = parts
 		for _, m := range b.members {

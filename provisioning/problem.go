@@ -277,8 +277,13 @@ func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
 		return nil, err
 	}
 	plan := p.assemble(s, result)
-	if narrow := s.narrowed(result); narrow != nil {
-		return p.better(ctx, plan, p.newStage(*narrow))
+	for _, other := range []*orders{s.narrowed(result), s.withoutStrays(p)} {
+		if other == nil {
+			continue
+		}
+		if plan, err = p.better(ctx, plan, p.newStage(*other)); err != nil {
+			return nil, err
+		}
 	}
 	return plan, nil
 }

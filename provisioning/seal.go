@@ -78,11 +78,7 @@ func (s *stage) next(p *Problem, r *pack.Result) *stage {
 // if some pods are kept from all cells: kube-scheduler counts no domain that
 // has no node. It returns nil if no pod is.
 func (s *stage) narrowed(r *pack.Result) *orders {
-	some := false
-	for u := range s.units {
-		some = some || s.assigned.Blocked[u] > 0
-	}
-	if !some {
+	if !s.blocks() {
 		return nil
 	}
 	placed, _ := s.placed(r)
@@ -98,6 +94,11 @@ func (s *stage) narrowed(r *pack.Result) *orders {
 		out.rooms = append(out.rooms, rooms)
 	}
 	return &out
+}
+
+// blocks says whether some pods are kept from all cells.
+func (s *stage) blocks() bool {
+	return len(s.units) > 0 && slices.ContainsFunc(s.assigned.Blocked, func(n int) bool { return n > 0 })
 }
 
 // giveUp returns the classes whose preferences have to be given up, now that

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -59,6 +60,9 @@ type orders struct {
 	firm map[int]bool
 	// urgent puts pods of higher priority first, whatever it costs.
 	urgent bool
+	// kept are the options that are launched where pods leave the choice; nil
+	// for all.
+	kept bitset.Set
 }
 
 // newStage assigns domains and lowers the parts.

@@ -50,6 +50,35 @@ func (s *stage) findStrays(p *Problem, r *pack.Result) (strays [][]bool, more bo
 	return strays, more
 }
 
+// withoutStrays returns the orders for a try in which new nodes keep out of
+// domains that they would only bring along, if some pods are kept from all cells
+// and there are any. It returns nil if there are none.
+func (s *stage) withoutStrays(p *Problem) *orders {
+	if s.strays == nil || !s.blocks() {
+		return nil
+	}
+	plain := *s
+	plain.strays = nil
+	rules := plain.state(p).Rules
+	kept := bitset.New(p.admission.domains.total)
+	kept.AddRange(0, p.admission.domains.total)
+	for low, i := range s.spreads(p) {
+		rule := &p.rules.domain[i]
+		looked := p.lookedAt(rule, false)
+		for d, stray := range s.strays[i] {
+			if stray && !rules[low].Counted[d] {
+				brings := looked.Clone()
+				brings.And(p.inPlace(rule.Rule.Key, d))
+				kept.AndNot(brings)
+			}
+		}
+	}
+	if kept.Len() == p.admission.domains.total {
+		return nil
+	}
+	return &orders{firm: s.firm, urgent: s.urgent, kept: kept}
+}
+
 // spreads maps the numbers of spread rules in the assignment to those of the
 // domain rules.
 func (s *stage) spreads(p *Problem) map[int]int {
