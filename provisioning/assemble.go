@@ -40,7 +40,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	for i := range p.pools {
 		pl := &p.pools[i]
 		plan.Stats.Options += len(pl.options)
-		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types}
+		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types, limits: pl.limits, options: pl.options, resources: p.resources}
 	}
 	a.bound = make([][]int32, len(p.nodes))
 	for i, shares := range r.Nodes {
@@ -298,16 +298,33 @@ func (a *assembler) sortAndName(plan *Plan) {
 	plan.Create = sorted
 }
 
+// planned is what the new nodes take of the limits of each pool, each the most that
+// it may be launched with.
+func (a *assembler) planned() [][]int64 {
+	out := make([][]int64, len(a.p.lowPools))
+	for i := range out {
+		out[i] = make([]int64, len(a.p.lowPools[i].Limits))
+	}
+	for _, s := range a.new {
+		pool := s.shape.pool
+		for l, n := range mostUses(&a.p.lowPools[pool], s.shape.options) {
+			out[pool][l] += n
+		}
+	}
+	return out
+}
+
 // unplaced lists the pods without a place.
 func (a *assembler) unplaced() []Unplaced {
 	var out []Unplaced
 	reasons := make([]*Reason, len(a.p.classes))
 	of := make([]int, len(a.p.pods))
+	planned := a.planned()
 	for c := range a.p.classes {
 		for _, rank := range a.p.classes[c].pods {
 			of[rank] = c
 			if !a.placed[rank] && reasons[c] == nil {
-				reasons[c] = a.p.explain(c, a.s, a.seal)
+				reasons[c] = a.p.explain(c, a.s, a.seal, planned)
 			}
 		}
 	}

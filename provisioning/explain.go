@@ -20,15 +20,17 @@ type explainer struct {
 	c       int // index of class
 	class   *class
 	request []int64
+	planned [][]int64 // by pool: what the new nodes of the plan take of its limits
 }
 
-// explain returns why pods of a class stay pending.
-func (p *Problem) explain(c int, s *stage, sealed *seal) *Reason {
+// explain returns why pods of a class stay pending. planned is what the new nodes
+// of the plan take of the limits of each pool.
+func (p *Problem) explain(c int, s *stage, sealed *seal, planned [][]int64) *Reason {
 	class := &p.classes[c]
 	if class.refusal != nil {
 		return class.refusal
 	}
-	e := &explainer{p: p, d: p.traits.domains, c: c, class: class, request: p.requests[c][:len(p.resources)]}
+	e := &explainer{p: p, d: p.traits.domains, c: c, class: class, request: p.requests[c][:len(p.resources)], planned: planned}
 	if r := p.blocked(c, s, sealed); r != nil {
 		return r
 	}
@@ -276,25 +278,37 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	if len(p.limits) == 0 {
 		return PoolReason{Cause: CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
 	}
-	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting)}, 6
+	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting, e.planned[i])}, 6
 }
 
-// limitDetail says how each limit stands, and what the smallest of some options
-// would take of it.
-func (p *pool) limitDetail(fitting bitset.Set) string {
+// limitDetail says how the limits stand that leave no room for any of some options,
+// where the new nodes of the plan take something of them: what was used before, and
+// what the smallest of the options would take. Where no limit by itself is in the
+// way it speaks of all.
+func (p *pool) limitDetail(fitting bitset.Set, planned []int64) string {
 	least := slices.Repeat([]int64{math.MaxInt64}, len(p.limits))
 	for o := range fitting.All() {
 		for l, use := range p.uses(p.options[o-p.first].LaunchOption) {
 			least[l] = min(least[l], use)
 		}
 	}
-	texts := slices.Clone(p.limitTexts)
+	var binding, all []string
 	for l, name := range p.limits {
+		text := p.limitTexts[l]
+		if planned[l] > 0 {
+			text += fmt.Sprintf(", %s by this plan", resources.Format(name, planned[l]))
+		}
 		if name != nodesResource && least[l] > 0 {
-			texts[l] += fmt.Sprintf(" (a node that would do has %s or more)", resources.Format(name, least[l]))
+			text += fmt.Sprintf(", and a node that would do takes %s or more", resources.Format(name, least[l]))
+		}
+		if all = append(all, text); p.remaining[l]-planned[l] < least[l] {
+			binding = append(binding, text)
 		}
 	}
-	return strings.Join(texts, ", ")
+	if len(binding) == 0 {
+		binding = all
+	}
+	return strings.Join(binding, "; ")
 }
 
 // tooLarge says of which resources no option has enough. Where each could be

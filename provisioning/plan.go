@@ -64,8 +64,11 @@ type Plan struct {
 
 // offer is what a pool had to choose from.
 type offer struct {
-	template requirements.Set
-	types    []*cloudprovider.InstanceType
+	template  requirements.Set
+	types     []*cloudprovider.InstanceType
+	limits    []corev1.ResourceName
+	options   []option
+	resources []corev1.ResourceName // of the capacities of options
 }
 
 // Stats says how large the problem was and how much work it took.

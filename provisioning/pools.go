@@ -194,7 +194,7 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 		}
 		p.limits = append(p.limits, name)
 		p.remaining = append(p.remaining, max(limit-max(used.Get(name), 0), 0))
-		p.limitTexts = append(p.limitTexts, fmt.Sprintf("%s of %s %s", resources.Format(name, used.Get(name)), resources.Format(name, limit), name))
+		p.limitTexts = append(p.limitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, resources.Format(name, limit), resources.Format(name, used.Get(name))))
 	}
 }
 
@@ -202,9 +202,11 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 const nodesResource = corev1.ResourceName("nodes")
 
 // uses returns what a launch takes of each limited resource.
-func (p *pool) uses(o cloudprovider.LaunchOption) []int64 {
-	out := make([]int64, len(p.limits))
-	for i, name := range p.limits {
+func (p *pool) uses(o cloudprovider.LaunchOption) []int64 { return limitUses(p.limits, o) }
+
+func limitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int64 {
+	out := make([]int64, len(limits))
+	for i, name := range limits {
 		if name == nodesResource {
 			out[i] = 1
 			continue

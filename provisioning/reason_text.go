@@ -100,7 +100,7 @@ func (r *PoolReason) text() string {
 	case CauseResources:
 		return r.shortfallsText()
 	case CauseLimits:
-		return "its limits leave no room for a node that holds the pod: before this plan it uses " + r.Detail
+		return "its limits leave no room for a node that holds the pod: " + r.Detail
 	}
 	if len(r.Conflicts) > 0 {
 		parts := make([]string, len(r.Conflicts))

@@ -113,7 +113,49 @@ func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovi
 		}
 		return "pods and daemons of the node need " + strings.Join(parts, "; ")
 	}
-	return "the plan keeps the node off it: limits of the pool, daemons that only it has, a reservation, or other constraints of the pods"
+	if text := f.crowded(n, option); text != "" {
+		return text
+	}
+	if o.ReservationID != "" {
+		return "other nodes of the plan may take all that is left of its reservation " + o.ReservationID
+	}
+	if text := f.beyondLimits(n, option); text != "" {
+		return text
+	}
+	return "constraints between pods, or a mix that Options ask for, keep the node off it"
+}
+
+// crowded says that the daemons of an option leave too little for the pods of a
+// node, "" if they do not.
+func (f *offer) crowded(n *NewNode, l cloudprovider.LaunchOption) string {
+	i := slices.IndexFunc(f.options, func(o option) bool { return o.LaunchOption == l })
+	if i < 0 || n.Requests.Len() == 0 {
+		return ""
+	}
+	for r, name := range f.resources {
+		if have := f.options[i].capacity[r]; n.Requests.Get(name) > have {
+			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", amount(name, n.Requests.Get(name)), quantity(name, max(have, 0)))
+		}
+	}
+	return ""
+}
+
+// beyondLimits says of which limit of the pool an option takes more than any that
+// the node may be launched by, "" if of none.
+func (f *offer) beyondLimits(n *NewNode, l cloudprovider.LaunchOption) string {
+	aside := make([]int64, len(f.limits))
+	for _, own := range n.Options {
+		for i, use := range limitUses(f.limits, own) {
+			aside[i] = max(aside[i], use)
+		}
+	}
+	for i, use := range limitUses(f.limits, l) {
+		if use > aside[i] {
+			return fmt.Sprintf("it takes %s of limits.%s of NodePool %s, and the plan sets %s aside for the node", inUnits(f.limits[i], use),
+				f.limits[i], n.Pool.Name, inUnits(f.limits[i], aside[i]))
+		}
+	}
+	return ""
 }
 
 // zoneOf is what a node says of its zone.
