@@ -17,10 +17,14 @@ import (
 // launches got nothing.
 func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results map[*launch]outcome) error {
 	launched, failures := fleet.Read(out, c.zones)
+	if err := c.locate(ctx, launched); err != nil {
+		c.doubt = true // the same call gives the same instances once more
+		return c.fail(results, err)
+	}
 	missed := len(launched) < len(c.items)
 	var verdict fleet.Verdict
 	if missed || len(failures) > 0 {
-		verdict = fleet.Judge(&c.plan.spec, failures)
+		verdict = fleet.Judge(&c.plan.spec, failures, c.spare)
 		c.early(verdict.Err)
 		c.refused(verdict, missed)
 	}
@@ -54,11 +58,42 @@ func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results m
 	return verdict.Err
 }
 
+// spare reports whether there is another subnet in a zone than the one that turned
+// out to be full: then the next launch goes there, and its offerings are not refused.
+func (c *call) spare(zone, subnet string) bool {
+	return c.p.addresses.Spare(zone, subnet, subnetsOf(c.plan.subnets))
+}
+
+// locate fills in what the answer does not say of instances, but whoever asks for
+// them later must know: their zone is a part of their ID. EC2 is asked for it.
+func (c *call) locate(ctx context.Context, launched []fleet.Launched) error {
+	for i := range launched {
+		at := &launched[i]
+		if at.Zone != "" && at.InstanceType != "" {
+			continue
+		}
+		r, err := c.p.instances.Get(ctx, at.ID)
+		if err == nil && r.Zone == "" {
+			err = errors.New("EC2 does not say in which zone it is")
+		}
+		if err != nil {
+			// Not wrapped: that it is not found yet is not what became of the launch.
+			return fault("Create", "", cloudprovider.KindUnknown, "EC2 launched %s and did not say where: %v; repeat with the same token", at.ID, err)
+		}
+		at.InstanceType, at.Zone, at.SubnetID, at.ImageID = r.Type, r.Zone, r.SubnetID, r.ImageID
+	}
+	return nil
+}
+
 // early makes the error that EC2 does not know an instance profile one that passes,
-// if the profile is our own: EC2 gets to know those some seconds after they were made.
+// if the profile is our own: EC2 gets to know those some seconds after they were made,
+// and one that somebody has deleted is made again.
 func (c *call) early(e *cloudprovider.Error) {
 	if c.plan.class.Spec.Role == "" || e.Kind != cloudprovider.KindDenied || !noProfile(e) {
 		return
+	}
+	if c.p.profiles != nil {
+		c.p.profiles.Forget(c.plan.class.Status.InstanceProfile)
 	}
 	e.Kind, e.RetryAfter = cloudprovider.KindNotReady, profileLag
 	e.Err = fmt.Errorf("the instance profile was made a moment ago, and EC2 does not know it yet; repeat (%w)", e.Err)

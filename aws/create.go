@@ -15,8 +15,9 @@ import (
 //  1. A token whose instance is known returns it. If the answer of an earlier call
 //     for the token is not known, that call is repeated word for word, which has
 //     EC2 say what it launched. Before its first launch the process reads which
-//     instances there are, and for which tokens. A token whose instance is gone is
-//     KindNotFound.
+//     instances there are, and for which tokens; while EC2 may not list all yet of
+//     what was launched for a token and others a moment ago, that is KindUnknown,
+//     to be repeated. A token whose instance is gone is KindNotFound.
 //  2. The class must exist and be ready.
 //  3. Options that EC2 refused of late are left out, and the rest is filtered and
 //     ordered: one kind of reservation; nothing out of the ordinary unless asked
@@ -70,10 +71,17 @@ func (p *Provider) create(ctx context.Context, req *cloudprovider.LaunchRequest)
 
 // existing returns the instance that there is for a request.
 func (p *Provider) existing(ctx context.Context, req *cloudprovider.LaunchRequest) (*cloudprovider.Instance, bool, error) {
+	p.ledger.launch()
 	for {
 		// First: what is looked up before the reading has ended may be missing.
 		if _, err := p.ledger.hydrate(ctx, p.instances); err != nil {
 			return nil, false, err
+		}
+		if wait, read := p.ledger.unsureFor(req.Token); read {
+			continue
+		} else if wait > 0 {
+			return nil, false, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindUnknown, Object: req.Name, RetryAfter: wait,
+				Err: errors.New("a process before this one launched instances for this and other requests a moment ago, and EC2 may not list all of them yet; repeat with the same token")}
 		}
 		k, c := p.ledger.of(req.Token, req.Name)
 		switch {

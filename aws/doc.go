@@ -15,7 +15,8 @@
 //     every call a token that is made of theirs. So a process that is restarted at
 //     any moment finds what it has launched, and launches nothing twice.
 //   - IsDrifted compares an instance with its class. Interruptions reads the queue
-//     of notices of EC2 and AWS Health.
+//     of notices of EC2 and AWS Health, and asks for what nobody sends: failed
+//     checks, maintenance, and capacity blocks that end.
 //   - What an instance leaves behind is collected by [Provider.CollectInstances],
 //     [Provider.CollectLaunchTemplates] and [Provider.CollectInstanceProfiles].
 //

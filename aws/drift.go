@@ -106,7 +106,8 @@ func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (clou
 // for one so new that EC2 does not list it yet.
 func (p *Provider) recentRecord(ctx context.Context, op, id string) (*instances.Record, error) {
 	if _, short, ok := instances.ParseProviderID(id); ok {
-		if k, found := p.ledger.get(short); found && !k.gone && k.record != nil && p.now().Sub(k.seen) < recent {
+		k, found := p.ledger.get(short)
+		if age := p.now().Sub(k.seen); found && !k.gone && k.record != nil && age >= 0 && age < recent {
 			return k.record, nil
 		}
 	}

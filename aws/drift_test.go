@@ -147,3 +147,9 @@ func TestDriftDoesNotAskEC2EachTime(t *testing.T) {
 	}
 	require.Zero(t, s.cloud.Count("DescribeInstances"))
 }
+
+// Dashboards and budgets go by the reasons that nodes drift for.
+func TestReasonsOfDriftAreThoseInUse(t *testing.T) {
+	require.Equal(t, []string{"NodeClassDrift", "AMIDrift", "SecurityGroupDrift", "SubnetDrift", "CapacityReservationDrift", "PlacementGroupDrift"},
+		[]string{aws.DriftNodeClass, aws.DriftAMI, aws.DriftSecurityGroup, aws.DriftSubnet, aws.DriftCapacityReservation, aws.DriftPlacementGroup})
+}

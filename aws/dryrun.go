@@ -14,9 +14,14 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// dryRunGood is how long the answer of a dry run is good for, if nothing of the class
-// changes.
-const dryRunGood = 30 * time.Minute
+const (
+	// dryRunGood is how long the answer of a dry run is good for, if nothing of the
+	// class changes.
+	dryRunGood = 30 * time.Minute
+	// dryRunPause is how long none is made after one that failed, so that all who
+	// want to launch do not fail one after another.
+	dryRunPause = 3 * time.Second
+)
 
 // dryRuns are the answers of dry runs.
 type dryRuns struct {
@@ -30,37 +35,48 @@ type dryRunAnswer struct {
 	key             string
 	at              time.Time
 	reason, message string
+	err             error // nothing is known
+}
+
+// good reports whether the answer holds for a class as it is.
+func (a *dryRunAnswer) good(key string, now time.Time) bool {
+	patience := dryRunGood
+	if a.err != nil {
+		patience = dryRunPause
+	}
+	age := now.Sub(a.at)
+	return a.key == key && age >= 0 && age < patience
 }
 
 // dryRun asks EC2 whether a launch from the class would be allowed, without
 // launching: by making a launch template, and by dry runs of CreateFleet and
 // RunInstances. A reason that is not empty says what is in the way; an error, that
-// nothing is known. Answers are kept, one for each class.
+// nothing is known. Answers are kept, one for each class; errors for some seconds.
 func (p *Provider) dryRun(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
 	key, err := dryRunKey(class)
 	if err != nil {
 		return "", "", err
 	}
-	answer, release, err := p.dryRuns.begin(ctx, class.Name, key, p.opts.Now())
-	if err != nil || answer != nil {
-		if answer != nil {
-			reason, message = answer.reason, answer.message
-		}
-		return reason, message, err
+	answer, release, err := p.dryRuns.begin(ctx, class.Name, key, p.opts.Now)
+	switch {
+	case err != nil:
+		return "", "", err
+	case answer != nil:
+		return answer.reason, answer.message, answer.err
 	}
 	defer release()
 	reason, message, err = p.tryLaunch(ctx, class)
-	if err == nil {
-		p.dryRuns.keep(class.Name, &dryRunAnswer{key: key, at: p.opts.Now(), reason: reason, message: message})
+	if ctx.Err() == nil { // one who gives up says nothing about AWS
+		p.dryRuns.keep(class.Name, &dryRunAnswer{key: key, at: p.opts.Now(), reason: reason, message: message, err: err})
 	}
 	return reason, message, err
 }
 
 // begin returns the answer that there is, or else the right to find one.
-func (d *dryRuns) begin(ctx context.Context, class, key string, now time.Time) (*dryRunAnswer, func(), error) {
+func (d *dryRuns) begin(ctx context.Context, class, key string, now func() time.Time) (*dryRunAnswer, func(), error) {
 	for {
 		d.mu.Lock()
-		if a := d.all[class]; a != nil && a.key == key && now.Sub(a.at) < dryRunGood {
+		if a := d.all[class]; a != nil && a.good(key, now()) {
 			d.mu.Unlock()
 			return a, nil, nil
 		}
@@ -86,6 +102,13 @@ func (d *dryRuns) begin(ctx context.Context, class, key string, now time.Time) (
 			return nil, nil, context.Cause(ctx)
 		}
 	}
+}
+
+// forget drops the answer for a class.
+func (d *dryRuns) forget(class string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.all, class)
 }
 
 func (d *dryRuns) keep(class string, a *dryRunAnswer) {

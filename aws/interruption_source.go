@@ -33,9 +33,12 @@ type interruptionState struct {
 // Interruptions returns notices about instances of the cluster, in this order:
 //
 //  1. If the last time is a minute ago, DescribeInstanceStatus is asked which
-//     instances fail their checks, and which have maintenance ahead. These notices
-//     have no ID and come again each minute for as long as that lasts. If it cannot
-//     be asked, Options.Warn hears of it and the queue is read all the same.
+//     instances fail their checks, and which have maintenance ahead, and
+//     DescribeCapacityReservations when the capacity blocks end that instances are
+//     in: ten minutes before EC2 takes these back, which is half an hour before the
+//     end, and an hour for UltraServers. These notices have no ID and come again
+//     each minute for as long as that lasts. If it cannot be asked, Options.Warn
+//     hears of it and the queue is read all the same.
 //  2. The queue is read: up to ten messages, for which it waits up to 20 seconds
 //     unless there are notices already. Without a queue it waits as long by itself.
 //  3. Messages that are no events are deleted, and Options.Warn is told. So are, in
@@ -51,7 +54,7 @@ type interruptionState struct {
 // KindThrottled. A message that cannot be read, deleted or matched never keeps back
 // the others.
 func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
-	notices := p.statusNotices(ctx)
+	notices := p.polledNotices(ctx)
 	queued, err := p.queueNotices(ctx, len(notices) > 0)
 	if err != nil && len(notices) == 0 {
 		return nil, err
@@ -66,10 +69,6 @@ func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interrupt
 	})
 	return notices, nil
 }
-
-// WarnInterruptions is the Reason of a Warning that a message of the queue was no
-// event, or that notices could not be asked for, or messages not deleted.
-const WarnInterruptions = "Interruptions"
 
 // Acknowledge deletes the messages of the queue that the notices came by. A message
 // about several instances is deleted with the last of them. If deleting fails, the

@@ -17,9 +17,8 @@ import (
 // statusEvery is how often the status of instances is asked for.
 const statusEvery = time.Minute
 
-// statusNotices are the notices that come of failed checks and announced
-// maintenance, if it is time to ask.
-func (p *Provider) statusNotices(ctx context.Context) []cloudprovider.Interruption {
+// polledNotices are the notices that nobody sends, if it is time to ask for them.
+func (p *Provider) polledNotices(ctx context.Context) []cloudprovider.Interruption {
 	s := &p.interruptions
 	now := p.now()
 	s.mu.Lock()
@@ -31,6 +30,12 @@ func (p *Provider) statusNotices(ctx context.Context) []cloudprovider.Interrupti
 	if !due {
 		return nil
 	}
+	return append(p.statusNotices(ctx, now), p.blockNotices(ctx, now)...)
+}
+
+// statusNotices are the notices that come of failed checks and announced
+// maintenance.
+func (p *Provider) statusNotices(ctx context.Context, now time.Time) []cloudprovider.Interruption {
 	statuses, err := p.troubled(ctx)
 	if err != nil {
 		p.warn(WarnInterruptions, "", "the status of instances was not read: %v", err)

@@ -83,9 +83,3 @@ func (p *Provider) knownOrGet(ctx context.Context, ids []string) (map[string]*cl
 	}
 	return out, errors.Join(errs...)
 }
-
-func (d *dryRuns) forget(class string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.all, class)
-}

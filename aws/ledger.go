@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
 	"github.com/dovetail-sdk/dovetail/aws/internal/roster"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -17,8 +18,8 @@ const (
 	// newborn is how long an instance that EC2 does not list yet is taken to be
 	// there because it was launched.
 	newborn = 2 * time.Minute
-	// rosterAge is how old an instance may be for the order in a roster to be
-	// trusted: instances of its batch that are gone are still listed.
+	// rosterAge is how old a batch that is smaller than its roster may be for the
+	// order in that to be trusted: instances of it that are gone are still listed.
 	rosterAge = 30 * time.Minute
 	// remember is how long what is gone is remembered.
 	remember = 24 * time.Hour
@@ -31,11 +32,16 @@ type ledger struct {
 
 	mu       sync.Mutex
 	hydrated bool
+	launches bool                // this process has begun to launch
+	doubts   int                 // how often what was read has come into doubt
 	reading  chan struct{}       // not nil while EC2 is asked for what there is
 	byMark   map[string]*known   // by roster.Mark of the token
 	byName   map[string]*known   // by NodeClaim, of those without a roster
 	byID     map[string]*known   // by id of the instance
 	attempts map[string]*attempt // by mark, of those that have no instance yet
+	// unsure says, by mark, until when EC2 may list more of the batch of a request,
+	// so that it is not known yet which instance is whose.
+	unsure map[string]time.Time
 }
 
 // known is one instance.
@@ -67,9 +73,9 @@ func newLedger(now func() time.Time) *ledger {
 	}
 }
 
-// hydrate reads what there is in EC2 once, before the first launch: instances that
-// were launched before this process began. Calls at once wait for one reading. It
-// reports whether it has read, or waited for a reading.
+// hydrate reads what there is in EC2, unless that was read before: instances that
+// were launched by other processes. Calls at once wait for one reading. It reports
+// whether it has read, or waited for a reading.
 func (l *ledger) hydrate(ctx context.Context, client *instances.Client) (read bool, err error) {
 	for {
 		l.mu.Lock()
@@ -80,11 +86,13 @@ func (l *ledger) hydrate(ctx context.Context, client *instances.Client) (read bo
 		wait := l.reading
 		if wait == nil {
 			l.reading = make(chan struct{})
+			doubts := l.doubts
 			l.mu.Unlock()
 			err := l.read(ctx, client)
 			l.mu.Lock()
 			close(l.reading)
-			l.reading, l.hydrated = nil, err == nil
+			// A reading that began before the doubt does not settle it.
+			l.reading, l.hydrated = nil, err == nil && doubts == l.doubts
 			l.mu.Unlock()
 			return true, err
 		}
@@ -103,6 +111,19 @@ func (l *ledger) stale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hydrated = false
+	l.doubts++
+}
+
+// launch notes that this process launches from now on. The first time hydrate
+// reads once more: while it only listed, as one that waits for its turn does,
+// another process may have launched.
+func (l *ledger) launch() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.launches {
+		l.launches, l.hydrated = true, false
+		l.doubts++
+	}
 }
 
 // read reads all instances of the cluster, those terminated of late included, and
@@ -112,40 +133,15 @@ func (l *ledger) read(ctx context.Context, client *instances.Client) error {
 	if err := client.Each(ctx, instances.Remembered, func(r instances.Record) { all = append(all, r) }); err != nil {
 		return err
 	}
-	owners := rosters(all)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
+	var owners map[string]roster.Entry
+	owners, l.unsure = rosters(all, now)
 	for i := range all {
 		l.note(&all[i], owners[all[i].ID], now)
 	}
 	return nil
-}
-
-// rosters says which request each instance was launched for, by id.
-func rosters(all []instances.Record) map[string]roster.Entry {
-	type batch struct {
-		roster roster.Roster
-		ids    []string
-	}
-	batches := map[string]*batch{}
-	for i := range all {
-		r, ok := all[i].Roster()
-		if !ok {
-			continue
-		}
-		b := batches[r.Batch]
-		if b == nil {
-			b = &batch{roster: r}
-			batches[r.Batch] = b
-		}
-		b.ids = append(b.ids, all[i].ID)
-	}
-	owners := map[string]roster.Entry{}
-	for _, b := range batches {
-		maps.Copy(owners, b.roster.Assign(b.ids))
-	}
-	return owners
 }
 
 // note records what EC2 says of an instance. owner is the request that it was
@@ -157,7 +153,7 @@ func (l *ledger) note(r *instances.Record, owner roster.Entry, now time.Time) *k
 		k = &known{id: r.ID, at: r.LaunchedAt}
 		l.byID[r.ID] = k
 	}
-	if k.mark == "" && owner.Mark != "" && now.Sub(r.LaunchedAt) < rosterAge {
+	if k.mark == "" && owner.Mark != "" {
 		k.mark, k.name = owner.Mark, owner.Name
 		// Of two of one token the one that runs is it.
 		if other := l.byMark[k.mark]; other == nil || other.gone {
@@ -228,6 +224,39 @@ func (l *ledger) launched(token string, i *cloudprovider.Instance, id string) {
 	k.mark, k.name, k.launched = mark, i.Name, i
 	l.byMark[mark] = k
 	delete(l.attempts, mark)
+}
+
+// inBlocks returns the instances that are in capacity blocks and not going down.
+func (l *ledger) inBlocks() []known {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []known
+	for _, k := range l.byID {
+		if k.inBlock() && !k.gone && k.ended.IsZero() {
+			out = append(out, *k)
+		}
+	}
+	return out
+}
+
+// inBlock reports whether an instance is in a capacity block.
+func (k *known) inBlock() bool {
+	switch {
+	case k.record != nil:
+		return k.record.Block && k.record.ReservationID != "" && !k.record.Terminating
+	case k.launched != nil:
+		return k.launched.ReservationID != "" &&
+			k.launched.Labels[awsv1.LabelCapacityReservationType] == string(awsv1.CapacityReservationTypeCapacityBlock)
+	}
+	return false
+}
+
+// providerID is the ID of an instance in Kubernetes.
+func (k *known) providerID() string {
+	if k.record != nil {
+		return k.record.ProviderID()
+	}
+	return k.launched.ID
 }
 
 // number returns how many calls for a token have ended without an instance.

@@ -22,8 +22,9 @@ import (
 // needs to know it asks when it is first needed. The error lists every fault of the
 // options, and a client for EC2 that is missing.
 //
-// Several Providers may work for one cluster one after another, as processes of a
-// controller do that take turns, but only one at a time may launch.
+// Several Providers may work for one cluster, as processes of a controller do that
+// take turns, but only one at a time may launch: the others list and look up. One
+// whose turn is over does not launch again; make a new one for the next turn.
 func New(clients Clients, opts Options) (*Provider, error) {
 	opts, err := opts.complete()
 	if clients.EC2 == nil {

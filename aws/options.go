@@ -81,7 +81,7 @@ type Options struct {
 
 	// Availability tunes how long offerings that EC2 refused are left alone. Nil
 	// is three minutes, twice as long each time they are refused again, up to half
-	// an hour; ten minutes for quotas and an hour for what is not sold at all.
+	// an hour; one for a reservation that is full, and ten for quotas.
 	Availability *cloudprovider.AvailabilityOptions
 
 	// Batch says how calls are put together.
@@ -111,7 +111,9 @@ type Cluster struct {
 	// Name is the name of the EKS cluster. Required. It is a tag of everything.
 	Name string
 	// Endpoint is the URL of the API server, and CABundle the certificate
-	// authority to trust it by, PEM in base64.
+	// authority to trust it by, PEM in base64. The hash of a class covers
+	// CABundle, so nodes that Karpenter launched count as drifted if it was told
+	// another one: give the same text.
 	Endpoint, CABundle string
 	// ServiceCIDR is the range of addresses of services, such as 10.100.0.0/16.
 	ServiceCIDR string
@@ -161,6 +163,9 @@ const (
 	// WarnRefused: EC2 refused some of the options of a launch that worked by
 	// another.
 	WarnRefused = "OptionsRefused"
+	// WarnInterruptions: a message of the queue was no event, or notices could not
+	// be asked for, or messages not deleted.
+	WarnInterruptions = "Interruptions"
 )
 
 // complete checks the options and fills in defaults. The error lists every fault.
@@ -234,9 +239,10 @@ func defaultAvailability() *cloudprovider.AvailabilityOptions {
 	return &cloudprovider.AvailabilityOptions{
 		MaxTTL: 30 * time.Minute,
 		TTLByReason: map[string]time.Duration{
-			"Unsupported":                  time.Hour,
-			"VcpuLimitExceeded":            quota,
-			"MaxSpotInstanceCountExceeded": quota,
+			// EC2 says each minute what is left of a reservation.
+			"ReservationCapacityExceeded":                       time.Minute,
+			"VcpuLimitExceeded":                                 quota,
+			"MaxSpotInstanceCountExceeded":                      quota,
 			"AuthFailure.ServiceLinkedRoleCreationNotPermitted": quota,
 		},
 	}

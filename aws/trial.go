@@ -53,6 +53,7 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 	}
 	in.ClientToken = nil
 	_, err = p.clients.EC2.CreateFleet(ctx, in)
+	p.forgetProfile(class, err)
 	reason, message, err = judgeTrial(class, awsv1.ReasonCreateFleetAuthCheckFailed, err)
 	if reason != "" || err != nil {
 		return reason, message, err
@@ -65,6 +66,7 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 func (p *Provider) tryRun(ctx context.Context, class *awsv1.EC2NodeClass, plan *plan) (reason, message string, err error) {
 	for i, s := range class.Status.Subnets {
 		_, failed := p.clients.EC2.RunInstances(ctx, trialRun(plan, s.ID))
+		p.forgetProfile(class, failed)
 		r, m, e := judgeTrial(class, awsv1.ReasonRunInstancesAuthCheckFailed, failed)
 		if r == "" && e == nil {
 			return "", "", nil
@@ -77,6 +79,14 @@ func (p *Provider) tryRun(ctx context.Context, class *awsv1.EC2NodeClass, plan *
 		}
 	}
 	return reason, message, err
+}
+
+// forgetProfile has the instance profile of a class looked up anew if EC2 says that
+// there is none.
+func (p *Provider) forgetProfile(class *awsv1.EC2NodeClass, err error) {
+	if err != nil && noProfile(err) && p.profiles != nil {
+		p.profiles.Forget(class.Status.InstanceProfile)
+	}
 }
 
 // trialRun is the dry run of RunInstances in a subnet.
@@ -95,7 +105,10 @@ func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 		},
 	}
 	// The template has the network interfaces, so the subnet goes with one.
-	i := ec2types.InstanceNetworkInterfaceSpecification{DeviceIndex: &device, SubnetId: &subnet}
+	// Policies may be about its address: it is asked for as in a launch.
+	i := ec2types.InstanceNetworkInterfaceSpecification{
+		DeviceIndex: &device, SubnetId: &subnet, AssociatePublicIpAddress: plan.class.Spec.AssociatePublicIPAddress,
+	}
 	for _, g := range plan.class.Status.SecurityGroups {
 		i.Groups = append(i.Groups, g.ID)
 	}

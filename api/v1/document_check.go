@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -15,7 +16,7 @@ import (
 // the type does not have, every value that does not fit and every key that
 // appears twice, sorted by path.
 func (d Document) checkFields(t reflect.Type) field.ErrorList {
-	c := &fieldChecker{root: t}
+	c := &fieldChecker{root: t, data: d.data}
 	if d.tree != nil {
 		c.value(nil, d.tree, t)
 	}
@@ -29,6 +30,7 @@ func (d Document) checkFields(t reflect.Type) field.ErrorList {
 // fieldChecker gathers the faults of one document.
 type fieldChecker struct {
 	root   reflect.Type
+	data   []byte
 	faults field.ErrorList
 }
 
@@ -104,6 +106,10 @@ func (c *fieldChecker) array(path *field.Path, value any, t reflect.Type) {
 // leaf tries the value on a fresh instance of the type, so that the judgement
 // is the decoder's own.
 func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
+	if t == reflect.TypeFor[resource.Quantity]() && endlessQuantity(value, c.data) {
+		c.mismatch(path, shortened(value), "want a quantity of ordinary size, such as 100m or 1e3; its exponent, or the text, is too long to be worked out")
+		return
+	}
 	data, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(data, reflect.New(t).Interface())

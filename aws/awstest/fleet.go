@@ -8,9 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// maxOverrides is how many a fleet of type instant takes.
-const maxOverrides = 300
-
 // fleetAnswer is what a token of CreateFleet was answered with.
 type fleetAnswer struct {
 	asked  string
@@ -135,9 +132,6 @@ func (c *Cloud) pools(f form) ([]*pool, *fault) {
 		for _, o := range overrides {
 			pools = append(pools, c.pool(f, t, o))
 		}
-	}
-	if len(pools) > maxOverrides {
-		return nil, invalid("The total number of overrides across launch templates is %d; at most %d may be specified", len(pools), maxOverrides)
 	}
 	strategy := f.str("OnDemandOptions.AllocationStrategy")
 	if f.str("TargetCapacitySpecification.DefaultTargetCapacityType") == spot {

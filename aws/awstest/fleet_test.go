@@ -42,6 +42,19 @@ func TestFleetLaunchesTheCheapest(t *testing.T) {
 	require.Len(t, d.NetworkInterfaces, 1)
 }
 
+// Sixty types in six zones are more than the 300 overrides that EC2 allows fleets of
+// other types.
+func TestFleetTakesManyOverrides(t *testing.T) {
+	s := start(t, nil)
+	template(t, s, "web")
+	in := fleet(1, false, "m5.large")
+	one := in.LaunchTemplateConfigs[0].Overrides[0]
+	for range 359 {
+		in.LaunchTemplateConfigs[0].Overrides = append(in.LaunchTemplateConfigs[0].Overrides, one)
+	}
+	require.Len(t, launched(launch(t, s, in)), 1)
+}
+
 func TestFleetByPriority(t *testing.T) {
 	s := start(t, nil)
 	template(t, s, "web")

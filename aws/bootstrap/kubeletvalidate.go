@@ -66,10 +66,20 @@ func quantities(at *field.Path, m map[string]string, names []string, fault func(
 
 // reservation says what is wrong with an amount that is kept from pods.
 func reservation(text string) string {
-	if q, err := resource.ParseQuantity(text); err != nil || q.Sign() < 0 {
+	if !amount(text) {
 		return "must be a quantity of at least 0, such as 100m or 1Gi; expressions have to be resolved before"
 	}
 	return ""
+}
+
+// amount reports whether a text is a quantity that is not negative. Those with an
+// exponent of more than three digits are none: to work them out would take for ever.
+func amount(text string) bool {
+	if i := strings.LastIndexAny(text, "eE"); i >= 0 && len(text)-i > len("e-123") {
+		return false
+	}
+	q, err := resource.ParseQuantity(text)
+	return err == nil && q.Sign() >= 0
 }
 
 // threshold says what is wrong with an amount at which pods are evicted.
@@ -81,7 +91,7 @@ func threshold(text string) string {
 		}
 		return ""
 	}
-	if q, err := resource.ParseQuantity(text); err != nil || q.Sign() < 0 {
+	if !amount(text) {
 		return "must be a quantity of at least 0, such as 500Mi, or a percentage, such as 5%"
 	}
 	return ""

@@ -76,6 +76,10 @@ func TestFaults(t *testing.T) {
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "-1"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "vcpus * 10"} }, "expressions have to be resolved before"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory": "1Gi"} }, "kubelet.evictionHard[memory]: Unsupported value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "1e-99999999"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
+		{al2, func(n *bootstrap.Node) {
+			n.Kubelet.EvictionHard = map[string]string{"memory.available": "1E-99999999"}
+		}, "kubelet.evictionHard[memory.available]: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "101%"} }, "must be a percentage from 0% to 100%"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "NaN%"} }, "must be a percentage"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "-5%"} }, "must be a percentage"},

@@ -144,3 +144,12 @@ func BenchmarkDecode(b *testing.B) {
 		}
 	}
 }
+
+func TestDecodeOfQuantitiesThatTakeForEver(t *testing.T) {
+	for _, size := range []string{"1e9999999", "1e-99999999"} {
+		_, err := v1.DecodeEC2NodeClass([]byte("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n" +
+			"spec: {blockDeviceMappings: [{ebs: {volumeSize: \"" + size + "\"}}]}\n"))
+		require.ErrorContains(t, err, "spec.blockDeviceMappings[0].ebs.volumeSize: Invalid value: ")
+		require.ErrorContains(t, err, "want a quantity of ordinary size")
+	}
+}

@@ -241,7 +241,7 @@ func TestValidateVolumeSize(t *testing.T) {
 		"1Gi": true, "59000Gi": true, "1G": true, "64000G": true, "1Ti": true, "18Ti": true, "58Ti": true, "64T": true, "1024Mi": true,
 		"1.5Ti": true, "2e12": true,
 		"0": false, "0Gi": false, "1Mi": false, "999M": false, "1500M": false, "65T": false, "64Ti": false, "1Pi": false, "1Ei": false,
-		"1e30": false, "1.5Gi": false, "-1Gi": false, "1073741824.5": false, "1e9999999": false, "1073741825": false,
+		"1e30": false, "1.5Gi": false, "-1Gi": false, "1073741824.5": false, "1e999": false, "1073741825": false,
 	} {
 		got := faults(t, fmt.Sprintf("blockDeviceMappings: [{deviceName: a, ebs: {volumeSize: %q}}]", size))
 		require.Equal(t, ok, len(got) == 0, "%s: %v", size, got)

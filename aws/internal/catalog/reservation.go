@@ -19,8 +19,9 @@ import (
 // before EC2 begins to take the instances back, which is half an hour before the
 // end, and of UltraServers an hour.
 const (
-	blockLead       = 40 * time.Minute
-	ultraServerLead = 70 * time.Minute
+	drainTime       = 10 * time.Minute
+	blockLead       = 30*time.Minute + drainTime
+	ultraServerLead = 60*time.Minute + drainTime
 )
 
 // ReadReservations turns the answer of DescribeCapacityReservations at the instant
@@ -101,6 +102,20 @@ func drainAt(r *awsv1.CapacityReservation) (time.Time, bool) {
 		lead = ultraServerLead
 	}
 	return r.EndTime.Add(-lead), true
+}
+
+// BlockEnd returns when the nodes of a reservation, as EC2 describes it, are to be
+// drained and when EC2 begins to take its instances back, and false for one that is
+// no capacity block.
+func BlockEnd(r *ec2types.CapacityReservation) (drain, taken time.Time, ok bool) {
+	if r.EndDate == nil {
+		return time.Time{}, time.Time{}, false
+	}
+	drain, ok = drainAt(&awsv1.CapacityReservation{
+		InstanceType: text(r.InstanceType), ReservationType: awsv1.CapacityReservationType(r.ReservationType),
+		EndTime: &metav1.Time{Time: *r.EndDate},
+	})
+	return drain, drain.Add(drainTime), ok
 }
 
 func stateAt(now time.Time, r *awsv1.CapacityReservation) awsv1.CapacityReservationState {

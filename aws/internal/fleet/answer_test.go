@@ -79,6 +79,8 @@ func TestJudge(t *testing.T) {
 			kind: cloudprovider.KindInsufficientCapacity, reason: "InsufficientInstanceCapacity", offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}},
 		"not sold there": {failures: []fleet.Failure{failed("Unsupported", "not in this zone")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "Unsupported", offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}},
+		"quota of a type": {failures: []fleet.Failure{failed("InstanceLimitExceeded", "more than 5")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InstanceLimitExceeded", offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}},
 		"no override in the error": {failures: []fleet.Failure{{Code: "UnfulfillableCapacity", Message: "too few instances"}},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "UnfulfillableCapacity", offerings: []cloudprovider.OfferingKey{
 				key("c5.large", "a", onDemand), key("g4dn.xlarge", "a", onDemand), key("m5.large", "a", onDemand), key("m5.large", "b", onDemand)}},
@@ -121,7 +123,7 @@ func TestJudge(t *testing.T) {
 			if s == nil {
 				s = demand
 			}
-			v := fleet.Judge(s, c.failures)
+			v := fleet.Judge(s, c.failures, nil)
 			require.Equal(t, c.kind, cloudprovider.KindOf(v.Err), "%v", v.Err)
 			require.Equal(t, c.reason, v.Err.Reason)
 			require.Equal(t, c.offerings, v.Err.Offerings)
@@ -136,7 +138,7 @@ func TestJudge(t *testing.T) {
 
 func TestRefusalsAreFoundBelowOtherErrors(t *testing.T) {
 	s := spec(onDemand, fleet.ReservationKind{}, group("1", "ami", option("m5.large", "a", onDemand, 0.1)))
-	v := fleet.Judge(s, []fleet.Failure{failed("InsufficientInstanceCapacity", "no capacity"), failed("UnauthorizedOperation", "no")})
+	v := fleet.Judge(s, []fleet.Failure{failed("InsufficientInstanceCapacity", "no capacity"), failed("UnauthorizedOperation", "no")}, nil)
 	var found bool
 	for _, e := range v.Err.Unwrap().(interface{ Unwrap() []error }).Unwrap() {
 		var refusal *cloudprovider.Error
@@ -161,9 +163,23 @@ func FuzzJudge(f *testing.F) {
 			{ErrorCode: &code, ErrorMessage: &message, LaunchTemplateAndOverrides: echo(instanceType, "subnet", zone)},
 			{ErrorCode: &code2, ErrorMessage: &message2, LaunchTemplateAndOverrides: echo(instanceType2, "", zone2)},
 		}}, nil)
-		v := fleet.Judge(s, failures)
+		v := fleet.Judge(s, failures, nil)
 		require.NotNil(t, v.Err)
 		require.NotEmpty(t, v.Err.Error())
-		require.Equal(t, v, fleet.Judge(s, failures))
+		require.Equal(t, v, fleet.Judge(s, failures, nil))
 	})
+}
+
+// Where another subnet of the zone has addresses, nothing but the subnet is refused.
+func TestAnotherSubnetOfTheZone(t *testing.T) {
+	s := spec(onDemand, fleet.ReservationKind{}, group("1", "ami", option("m5.large", "a", onDemand, 0.1)))
+	for _, spare := range []bool{true, false} {
+		v := fleet.Judge(s, []fleet.Failure{failed("InsufficientFreeAddressesInSubnet", "no addresses")}, func(zone, subnet string) bool {
+			require.Equal(t, "a subnet-a", zone+" "+subnet)
+			return spare
+		})
+		require.Equal(t, cloudprovider.KindInsufficientCapacity, cloudprovider.KindOf(v.Err))
+		require.Equal(t, []string{"subnet-a"}, v.FullSubnets)
+		require.Equal(t, spare, len(v.Err.Offerings) == 0)
+	}
 }

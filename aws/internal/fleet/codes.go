@@ -23,7 +23,7 @@ const (
 func classify(f Failure) class {
 	switch f.Code {
 	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "ReservationCapacityExceeded",
-		"InsufficientHostCapacity", "InsufficientCapacity":
+		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded":
 		return isStock
 	case "MaxSpotInstanceCountExceeded", "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 		return isSpotQuota

@@ -35,13 +35,14 @@ type Verdict struct {
 //   - the quota of spot instances, or no right to make the role that spot takes:
 //     all spot capacity
 //   - the quota of vCPUs: the instance types of the call that share it
-//   - no free addresses: the subnet, and the offerings in the zone that used it
+//   - no free addresses: the subnet, and the offerings in the zone that used it,
+//     unless spare says that there is another subnet in the zone to try
 //   - the limit of a spread placement group: the zone
 //
 // Whatever is not about capacity makes the error one of its own kind, with the
-// remedy.
-func Judge(s *Spec, failures []Failure) Verdict {
-	j := judge{spec: s, refused: map[string]*cloudprovider.Error{}}
+// remedy. spare may be nil: there is no other subnet anywhere.
+func Judge(s *Spec, failures []Failure, spare func(zone, subnet string) bool) Verdict {
+	j := judge{spec: s, spare: spare, refused: map[string]*cloudprovider.Error{}}
 	for _, f := range failures {
 		j.failure(f)
 	}
@@ -54,6 +55,7 @@ func Judge(s *Spec, failures []Failure) Verdict {
 
 type judge struct {
 	spec         *Spec
+	spare        func(zone, subnet string) bool
 	refused      map[string]*cloudprovider.Error // by code
 	others       []*cloudprovider.Error
 	subnets      []string
@@ -116,7 +118,11 @@ func (j *judge) failure(f Failure) {
 		if f.SubnetID != "" {
 			j.subnets = append(j.subnets, f.SubnetID)
 		}
-		j.refuse(f.Code, f.Message+"; give the node class a larger subnet in this zone, or one more", j.at(f), nil)
+		keys := j.at(f)
+		if j.spare != nil && f.SubnetID != "" && j.spare(f.Zone, f.SubnetID) {
+			keys = nil
+		}
+		j.refuse(f.Code, f.Message+"; give the node class a larger subnet in this zone, or one more", keys, nil)
 	case isSpread:
 		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{Zone: f.Zone}})
 	default:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -139,13 +140,14 @@ func otherTypes(options []cloudprovider.LaunchOption) []launch.Dropped {
 func selectFrom(req *cloudprovider.LaunchRequest, options []cloudprovider.LaunchOption) Selection {
 	pass := *req
 	pass.Options = options
+	rare := exotic(options)
 	first := launch.Select(&pass, &launch.Options{
-		Limit: math.MaxInt, KeepDearSpot: true, DropExotic: true, Exotic: exotic(),
+		Limit: math.MaxInt, KeepDearSpot: true, DropExotic: true, Exotic: rare,
 	})
 	pass.Options = first.Options
 	second := &launch.Options{Limit: MaxTypes, OneCapacityType: true, Exotic: []launch.Exotic{}}
 	if slices.Contains(first.Spared, launch.OutOfTheOrdinary) {
-		second.Exotic = exotic() // they are still there, and go last
+		second.Exotic = rare // they are still there, and go last
 	}
 	s := Selection{Selection: launch.Select(&pass, second)}
 	s.Dropped = slices.Concat(first.Dropped, s.Dropped)
@@ -156,15 +158,25 @@ func selectFrom(req *cloudprovider.LaunchRequest, options []cloudprovider.Launch
 	return s
 }
 
-// exotic are the machines that are not launched unless asked for.
-func exotic() []launch.Exotic {
-	var all []launch.Exotic
+// exotic are the machines that are not launched unless asked for. Of bare metal
+// there is a size for each size of host, and there will be more: those are meant
+// that the options have.
+func exotic(options []cloudprovider.LaunchOption) []launch.Exotic {
+	all := []launch.Exotic{}
 	for _, name := range awsv1.ExoticResources() {
 		all = append(all, launch.Exotic{Name: string(name), Resource: name})
 	}
-	sizes := []string{"metal"}
-	for _, n := range []string{"16", "24", "32", "48", "96"} {
-		sizes = append(sizes, "metal-"+n+"xl")
+	var sizes []string
+	for _, o := range options {
+		if o.InstanceType == nil {
+			continue
+		}
+		if _, size, _ := strings.Cut(o.InstanceType.Name, "."); strings.HasPrefix(size, "metal") && !slices.Contains(sizes, size) {
+			sizes = append(sizes, size)
+		}
+	}
+	if len(sizes) == 0 {
+		return all
 	}
 	return append(all, launch.Exotic{Name: "bare metal",
 		Labels: requirements.NewSet(requirements.In(awsv1.LabelInstanceSize, sizes...))})

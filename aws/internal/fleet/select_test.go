@@ -56,6 +56,10 @@ func TestSelect(t *testing.T) {
 			options: []cloudprovider.LaunchOption{option("m5.metal", "a", onDemand, 0.05), option("m7i.metal-24xl", "a", onDemand, 0.05), option("m5.large", "a", onDemand, 0.1)},
 			want:    []string{"m5.large/a/on-demand"}, dropped: []launch.Reason{launch.OutOfTheOrdinary, launch.OutOfTheOrdinary},
 		},
+		"bare metal of a size that is new": {
+			options: []cloudprovider.LaunchOption{option("m9g.metal-12xl", "a", onDemand, 0.05), option("m5.large", "a", onDemand, 0.1)},
+			want:    []string{"m5.large/a/on-demand"}, dropped: []launch.Reason{launch.OutOfTheOrdinary},
+		},
 		"a GPU that was asked for is not": {
 			options:  []cloudprovider.LaunchOption{option("g4dn.xlarge", "a", onDemand, 0.5, with("nvidia.com/gpu", "1"))},
 			requests: "nvidia.com/gpu=1", want: []string{"g4dn.xlarge/a/on-demand"},

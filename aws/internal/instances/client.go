@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -133,7 +134,7 @@ func (c *Client) missing(_ struct{}, id string) error {
 }
 
 // terminate is one call for many ids. As one id that EC2 does not know spoils the
-// call for all, they are then taken one by one.
+// call for all, they are then taken in halves.
 func (c *Client) terminate(ctx context.Context, _ struct{}, ids []string) ([]coalesce.Outcome[struct{}], error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(ids)))
 	results := c.end(ctx, sorted)
@@ -159,7 +160,11 @@ func (c *Client) end(ctx context.Context, ids []string) map[string]error {
 				results[value(change.InstanceId)] = nil
 			}
 		}
-	case err != nil && (len(ids) == 1 || !api.NotFound(err)):
+	case err != nil && len(ids) > 1 && api.NotFound(err):
+		maps.Copy(results, c.end(ctx, ids[:len(ids)/2]))
+		maps.Copy(results, c.end(ctx, ids[len(ids)/2:]))
+		return results
+	case err != nil:
 		for _, id := range ids {
 			results[id] = err
 		}

@@ -327,3 +327,26 @@ func TestAnUnknownInstanceDoesNotSpoilTheOthers(t *testing.T) {
 	c.fail = &smithy.GenericAPIError{Code: "RequestLimitExceeded"}
 	require.ErrorIs(t, one.Terminate(t.Context(), "i-1"), cloudprovider.ErrThrottled)
 }
+
+// Terminating is what EC2 allows few calls of.
+func TestOneUnknownInstanceAmongManyTakesFewCalls(t *testing.T) {
+	c := &cloud{}
+	for n := range 256 {
+		c.all = append(c.all, instance(fmt.Sprintf("i-%03x", n)))
+	}
+	c.all = slices.Delete(c.all, 100, 101)
+	one, err := instances.NewClient(c, "demo", coalesce.Options{
+		AfterFunc: func(d time.Duration, f func()) coalesce.Timer { return time.AfterFunc(d, f) },
+		Idle:      time.Hour, MaxItems: 256,
+	})
+	require.NoError(t, err)
+	var wg sync.WaitGroup
+	for n := range 256 {
+		wg.Go(func() {
+			err := one.Terminate(t.Context(), fmt.Sprintf("i-%03x", n))
+			require.Equal(t, n == 100, err != nil, "%d: %v", n, err)
+		})
+	}
+	wg.Wait()
+	require.Len(t, c.ends, 17, "the whole, and two halves of each part that it is in")
+}

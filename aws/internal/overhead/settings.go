@@ -3,6 +3,9 @@ package overhead
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -80,7 +83,9 @@ func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
 	var faults [5]error
 	s.reserved, faults[0] = kubelet.ParseReserved("kubeReserved", k.KubeReserved)
 	s.system, faults[1] = kubelet.ParseReserved("systemReserved", k.SystemReserved)
-	s.eviction, faults[2] = kubelet.ParseThresholds(k.EvictionHard)
+	if faults[2] = bounded("evictionHard", k.EvictionHard); faults[2] == nil {
+		s.eviction, faults[2] = kubelet.ParseThresholds(k.EvictionHard)
+	}
 	if k.MaxPods != nil {
 		n := int64(*k.MaxPods)
 		s.maxPods, faults[3] = &n, notNegative("maxPods", n)
@@ -93,6 +98,18 @@ func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
 		return Settings{}, fmt.Errorf("EC2NodeClass %s: spec.kubelet: %w", class.Name, err)
 	}
 	return s, nil
+}
+
+// bounded refuses quantities with an exponent of more than three digits, which would
+// take for ever to work out. The class may not have been validated.
+func bounded(name string, amounts map[string]string) error {
+	var faults []error
+	for _, key := range slices.Sorted(maps.Keys(amounts)) {
+		if i := strings.LastIndexAny(amounts[key], "eE"); i >= 0 && len(amounts[key])-i > len("e-123") {
+			faults = append(faults, fmt.Errorf("%s: %s: %q: write the amount out", name, key, amounts[key]))
+		}
+	}
+	return errors.Join(faults...)
 }
 
 func notNegative(name string, n int64) error {

@@ -24,6 +24,8 @@ const (
 	// missing is how long a role that IAM does not know is not asked for again,
 	// so that a misspelt one does not make and delete a profile each minute.
 	missing = time.Minute
+	// settling is how long IAM may take to know a profile that was made.
+	settling = 5 * time.Second
 	// protected is how long a profile that was in use is not collected: the
 	// class that names it, or a launch, may not be on record yet.
 	protected = time.Hour
@@ -36,10 +38,16 @@ type Keeper struct {
 	now             func() time.Time
 
 	mu      sync.Mutex
-	ready   map[string]time.Time     // by name: when it was last seen with its role
+	ready   map[string]sighting      // by name
 	used    map[string]time.Time     // by name: when it was last given out
 	refused map[string]refusal       // by role
 	busy    map[string]chan struct{} // by class
+}
+
+// sighting is when a profile was last seen, and with which role.
+type sighting struct {
+	at   time.Time
+	role string
 }
 
 type refusal struct {
@@ -52,7 +60,7 @@ type refusal struct {
 func NewKeeper(client api.IAM, cluster, region string, now func() time.Time) *Keeper {
 	return &Keeper{
 		client: client, cluster: cluster, region: region, now: now,
-		ready: map[string]time.Time{}, used: map[string]time.Time{},
+		ready: map[string]sighting{}, used: map[string]time.Time{},
 		refused: map[string]refusal{}, busy: map[string]chan struct{}{},
 	}
 }
@@ -72,7 +80,8 @@ func roleName(role string) string { return role[strings.LastIndexByte(role, '/')
 //     by Karpenter, under another name;
 //  2. else the one by the name that Name gives, made if it is not there.
 //
-// What was found is taken for granted for 15 minutes.
+// What was found is taken for granted for 15 minutes. If it cannot be found out
+// whether the first has the role, that is an error, and no second one is made.
 func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
 	if class.Spec.Role == "" {
 		return "", k.fault(class, cloudprovider.KindDenied, "spec.role", "empty; name the role of nodes, or an instanceProfile", nil)
@@ -89,15 +98,21 @@ func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string,
 	role := roleName(class.Spec.Role)
 	own := k.Name(class)
 	for _, name := range []string{class.Status.InstanceProfile, own} {
-		if name != "" && k.isReady(name) && (name == own || k.hasRole(ctx, name, role)) {
+		if name != "" && k.isReady(name, role) {
 			return k.give(name), nil
 		}
 	}
 	if err := k.isRefused(role); err != nil {
 		return "", k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
 	}
-	if given := class.Status.InstanceProfile; given != "" && given != own && k.hasRole(ctx, given, role) {
-		return k.give(given), nil
+	if given := class.Status.InstanceProfile; given != "" && given != own {
+		has, err := k.hasRole(ctx, given, role)
+		if err != nil {
+			return "", err
+		}
+		if has {
+			return k.give(given), nil
+		}
 	}
 	if err := k.make(ctx, class, own, role); err != nil {
 		return "", err
@@ -138,11 +153,11 @@ func (k *Keeper) acquire(ctx context.Context, class string) (func(), error) {
 	}
 }
 
-func (k *Keeper) isReady(name string) bool {
+func (k *Keeper) isReady(name, role string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at, found := k.ready[name]
-	return found && k.now().Sub(at) < fresh
+	s, found := k.ready[name]
+	return found && s.role == role && k.now().Sub(s.at) < fresh
 }
 
 func (k *Keeper) give(name string) string {
@@ -162,21 +177,28 @@ func (k *Keeper) isRefused(role string) error {
 	return r.err
 }
 
-// hasRole reports whether a profile is there and has the role. What cannot be
-// found out counts as no.
-func (k *Keeper) hasRole(ctx context.Context, name, role string) bool {
+// hasRole reports whether a profile is there and has the role.
+func (k *Keeper) hasRole(ctx context.Context, name, role string) (bool, error) {
 	p, err := k.get(ctx, name)
 	if err != nil || p == nil || len(p.Roles) != 1 || value(p.Roles[0].RoleName) != role {
-		return false
+		return false, err
 	}
-	k.seen(name)
-	return true
+	k.seen(name, role)
+	return true, nil
 }
 
-func (k *Keeper) seen(name string) {
+func (k *Keeper) seen(name, role string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ready[name] = k.now()
+	k.ready[name] = sighting{at: k.now(), role: role}
+}
+
+// Forget has the next Ensure ask for a profile again, as after EC2 said that there is
+// none by this name: somebody may have deleted it.
+func (k *Keeper) Forget(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.ready, name)
 }
 
 // get returns a profile, and nil if there is none.
@@ -214,7 +236,7 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 	for _, r := range p.Roles {
 		had := value(r.RoleName)
 		if had == role {
-			k.seen(name)
+			k.seen(name, role)
 			return nil
 		}
 		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: &had})
@@ -223,10 +245,19 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 		}
 	}
 	_, err = k.client.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &role})
+	if api.Code(err) == "LimitExceeded" { // perhaps it was added by a call whose answer was lost
+		if has, _ := k.hasRole(ctx, name, role); has {
+			return nil
+		}
+	}
 	switch {
-	case err == nil || api.Code(err) == "LimitExceeded" && k.hasRole(ctx, name, role):
-		k.seen(name)
+	case err == nil:
+		k.seen(name, role)
 		return nil
+	case api.NotFound(err) && strings.Contains(strings.ToLower(err.Error()), "instance profile"):
+		// It is the profile that is not known yet, and not the role.
+		return &cloudprovider.Error{Op: "InstanceProfile", Kind: cloudprovider.KindNotReady, Object: class.Name, Reason: api.Code(err), RetryAfter: settling,
+			Err: fmt.Errorf("EC2NodeClass %s: IAM does not know the instance profile %s yet that was made a moment ago; repeat", class.Name, name)}
 	case api.NotFound(err):
 		k.mu.Lock()
 		k.refused[role] = refusal{at: k.now(), err: err}

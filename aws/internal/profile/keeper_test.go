@@ -1,6 +1,7 @@
 package profile_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ type cloud struct {
 	profiles map[string]*entry
 	calls    []string
 	fail     map[string]string // code by call, once
+	text     string            // of the next failure
 	lose     map[string]bool   // carry it out, and fail
 }
 
@@ -62,7 +64,7 @@ func (c *cloud) call(name string, do func() error) error {
 	c.calls = append(c.calls, name)
 	if code := c.fail[name]; code != "" {
 		delete(c.fail, name)
-		return failure(code)
+		return &smithy.GenericAPIError{Code: code, Message: cmp.Or(c.text, "no")}
 	}
 	if err := do(); err != nil {
 		return err
@@ -259,6 +261,45 @@ func TestTheProfileInTheStatusIsKept(t *testing.T) {
 		require.Equal(t, "demo_by_karpenter", name)
 	}
 	require.Zero(t, c.count("Create"))
+	require.Equal(t, 1, c.count("Get"), "it is taken for granted for a while")
+
+	// With another role it is not taken for granted.
+	two := class("Other")
+	two.Status.InstanceProfile = "demo_by_karpenter"
+	name, err := k.Ensure(t.Context(), two)
+	require.NoError(t, err)
+	require.Equal(t, k.Name(two), name)
+}
+
+// A profile that EC2 does not know is looked up, and made again if it is gone.
+func TestAProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	delete(c.profiles, name)
+	k.Forget(name)
+	k.Forget("another")
+	again, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, name, again)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+}
+
+// Whether the profile of the class has the role is not known, so no other is made.
+func TestAProfileThatCannotBeReadIsNotReplaced(t *testing.T) {
+	c := newCloud()
+	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
+	k := keeper(c)
+	one := class("NodeRole")
+	one.Status.InstanceProfile = "demo_by_karpenter"
+	c.fail["Get"] = "ServiceUnavailable"
+	_, err := k.Ensure(t.Context(), one)
+	require.ErrorContains(t, err, "ServiceUnavailable")
+	require.Zero(t, c.count("Create"))
+	name, err := k.Ensure(t.Context(), one)
+	require.NoError(t, err)
+	require.Equal(t, "demo_by_karpenter", name)
 }
 
 func TestACrashAtAnyStepGivesOneProfile(t *testing.T) {
@@ -359,4 +400,21 @@ func TestDeleteClass(t *testing.T) {
 	deleted, err = k.DeleteClass(t.Context(), class("NodeRole"))
 	require.NoError(t, err)
 	require.Empty(t, deleted, "it can be repeated")
+}
+
+// A profile that was just made is not known everywhere at once. That is no reason to
+// say that there is no such role, nor to delete it.
+func TestAProfileThatIAMDoesNotKnowYet(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	c.fail["AddRole"], c.text = "NoSuchEntity", "Instance Profile demo_1 cannot be found."
+	_, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.Positive(t, cloudprovider.RetryAfter(err))
+	require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.Zero(t, c.count("Delete"))
+	name, err := k.Ensure(t.Context(), class("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+	require.Equal(t, 1, c.count("Create"))
 }

@@ -133,6 +133,14 @@ func (l *Ledger) AllFull(zone string, candidates []Subnet) bool {
 	return found
 }
 
+// Spare reports whether a zone has a candidate other than the one with this id that
+// is not full.
+func (l *Ledger) Spare(zone, id string, candidates []Subnet) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(candidates, func(s Subnet) bool { return s.Zone == zone && s.ID != id && !l.isFull(s) })
+}
+
 func (l *Ledger) isFull(s Subnet) bool {
 	since, full := l.full[s.ID]
 	return full && (!s.At.After(since) || s.Free <= 0)

@@ -110,7 +110,7 @@ func (s *Store) ensure(ctx context.Context, t Template) error {
 	in := t.CreateInput()
 	// The name says what is in it, and the token that a deleted one may be made
 	// again later.
-	token := roster.ClientToken(t.Name, s.now().UTC().Format(time.RFC3339))
+	token := roster.ClientToken(t.Name, s.now().UTC().Format(time.RFC3339Nano))
 	in.ClientToken = &token
 	_, err = s.client.CreateLaunchTemplate(ctx, in)
 	if api.Code(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
