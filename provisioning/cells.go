@@ -43,7 +43,7 @@ func (f *cellFinder) admitting(r requirements.Requirement) bitset.Set {
 // cells lists the cells of a class, over the keys that decide for it: those
 // where some option holds one of its pods, and those of existing nodes with
 // room.
-func (f *cellFinder) cells(c int) []topology.Cell {
+func (f *cellFinder) cells(c int, r *rater) []topology.Cell {
 	spans := f.p.rules.duties[c].spans
 	keys := f.p.table.numbers(spans)
 	options := bitset.New(f.a.domains.total)
@@ -51,12 +51,23 @@ func (f *cellFinder) cells(c int) []topology.Cell {
 		options.Or(set)
 	}
 	options.And(f.a.fits(f.p.requests[c]))
-	var out []topology.Cell
-	f.product(keys, nil, options, &out)
-	return f.addNodes(keys, out, func(node int) bool {
+	return f.addNodes(keys, f.launchable(keys, options, f.p.requests[c], r), func(node int) bool {
 		n := &f.p.nodes[node]
 		return f.p.admits(c, n) && within(f.p.requests[c], n.free)
 	})
+}
+
+// launchable lists the cells that some option is in, at what a request costs there
+// on paper. Where there is no choice that does not matter.
+func (f *cellFinder) launchable(keys []int, options bitset.Set, request []int64, r *rater) []topology.Cell {
+	var out []topology.Cell
+	f.product(keys, nil, options, &out)
+	for i := range out {
+		if len(out) > 1 {
+			out[i].Cost, _ = r.best(request, f.within(keys, out[i].At, options))
+		}
+	}
+	return out
 }
 
 // product adds the cells that some option is in.
@@ -65,7 +76,7 @@ func (f *cellFinder) product(keys, at []int, options bitset.Set, out *[]topology
 		return
 	}
 	if len(at) == len(keys) {
-		*out = append(*out, topology.Cell{At: slices.Clone(at), Cost: f.cheapest(options), Room: math.MaxInt})
+		*out = append(*out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt})
 		return
 	}
 	k := keys[len(at)]
@@ -90,22 +101,6 @@ func (f *cellFinder) within(keys, at []int, options bitset.Set) bitset.Set {
 		}
 	}
 	return out
-}
-
-// cheapest is the lowest price of any option in a set.
-func (f *cellFinder) cheapest(options bitset.Set) float64 {
-	best := math.Inf(1)
-	for i := range f.p.pools {
-		p := &f.p.pools[i]
-		here := bitset.New(f.a.domains.total)
-		here.AddRange(p.first, p.first+len(p.options))
-		here.And(options)
-		for o := range here.All() {
-			best = min(best, p.options[o-p.first].Offering.Price)
-			break // cheapest first
-		}
-	}
-	return best
 }
 
 // addNodes adds the cells that only existing nodes are in, of those that will

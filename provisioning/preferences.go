@@ -25,7 +25,7 @@ type wishes struct {
 // weighPreferences works out the wishes of all classes. Each costs what it
 // costs on paper: a share of a node, as if nodes could be bought in pieces. It
 // takes O(options) for each class that has any.
-func (p *Problem) weighPreferences() {
+func (p *Problem) weighPreferences(r *rater) {
 	p.wishes = make([]wishes, len(p.classes))
 	large := math.NaN()
 	for c := range p.classes {
@@ -46,7 +46,7 @@ func (p *Problem) weighPreferences() {
 		if p.opts.Preferences == Ignore {
 			continue
 		}
-		if preferred := p.preferredOptions(c, fitting); preferred != nil {
+		if preferred := p.preferredOptions(c, fitting, r); preferred != nil {
 			p.wishes[c].options = preferred
 		}
 		d := &p.rules.duties[c]
@@ -54,9 +54,9 @@ func (p *Problem) weighPreferences() {
 			continue
 		}
 		if math.IsNaN(large) {
-			large = p.sizeOnPaper()
+			large = p.sizeOnPaper(r)
 		}
-		p.spreadWishes(c, fitting, large)
+		p.spreadWishes(c, fitting, large, r)
 	}
 }
 
@@ -67,7 +67,7 @@ const leastNodes = 10
 
 // spreadWishes works out over which domains the preferences of a class are
 // worth their price. In a plan of few nodes none is.
-func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64) {
+func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64, r *rater) {
 	d := &p.rules.duties[c]
 	if p.wishes[c].options != nil {
 		fitting = fitting.Clone()
@@ -75,19 +75,17 @@ func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64) {
 	}
 	heaviest := 0
 	var spans duty
-	for _, r := range d.soft {
-		heaviest = max(heaviest, p.rules.domain[r].term.weight)
-		spans.span(p.rules.domain[r].key)
+	for _, rule := range d.soft {
+		heaviest = max(heaviest, p.rules.domain[rule].term.weight)
+		spans.span(p.rules.domain[rule].key)
 	}
 	keys := p.table.numbers(spans.spans)
 	if slices.Contains(keys, -1) {
 		return
 	}
-	var cells []topology.Cell
-	p.finder.product(keys, nil, fitting, &cells)
+	cells := p.finder.launchable(keys, fitting, p.requests[c], r)
 	cheapest := math.Inf(1)
 	for i := range cells {
-		cells[i].Cost = p.rate(c, p.finder.within(keys, cells[i].At, fitting))
 		cheapest = min(cheapest, cells[i].Cost)
 	}
 	limit := cheapest * (1 + p.opts.PreferenceCost*float64(heaviest)/100)
@@ -104,15 +102,15 @@ func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64) {
 
 // preferredOptions returns the options that satisfy most of what a class
 // prefers of its node and are worth their price; nil if it is indifferent.
-func (p *Problem) preferredOptions(c int, fitting bitset.Set) bitset.Set {
+func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *rater) bitset.Set {
 	scores, most := p.scores(c, fitting)
 	if most == 0 {
 		return nil
 	}
-	base := p.rate(c, fitting)
+	base, _ := r.best(p.requests[c], fitting)
 	cheap := 0 // the best score at the lowest rate
 	for o := range fitting.All() {
-		if p.rateOf(c, o) <= base*(1+1e-9) {
+		if r.of(p.requests[c], o) <= base*(1+1e-9) {
 			cheap = max(cheap, scores[o])
 		}
 	}
@@ -130,7 +128,7 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set) bitset.Set {
 				here.Remove(o)
 			}
 		}
-		if p.rate(c, here) <= base*(1+p.opts.PreferenceCost*float64(max(level-cheap, 0))/100) {
+		if rate, _ := r.best(p.requests[c], here); rate <= base*(1+p.opts.PreferenceCost*float64(max(level-cheap, 0))/100) {
 			return here
 		}
 	}
@@ -186,28 +184,6 @@ func softTaints(taints []corev1.Taint) []corev1.Taint {
 	return soft
 }
 
-// rate is what a pod of a class costs on paper at the best of some options.
-func (p *Problem) rate(c int, options bitset.Set) float64 {
-	best := math.Inf(1)
-	for o := range options.All() {
-		best = min(best, p.rateOf(c, o))
-	}
-	return best
-}
-
-// rateOf is what a pod of a class costs on paper at one option: its largest
-// share of any resource, of the price.
-func (p *Problem) rateOf(c, option int) float64 {
-	o := p.option(option)
-	share := 0.0
-	for r, want := range p.requests[c] {
-		if want > 0 && o.capacity[r] > 0 {
-			share = max(share, float64(want)/float64(o.capacity[r]))
-		}
-	}
-	return share * o.Offering.Price
-}
-
 // option returns an option by its number among those of all pools.
 func (p *Problem) option(number int) *option {
 	i := sort.Search(len(p.pools), func(i int) bool { return p.pools[i].first > number }) - 1
@@ -216,24 +192,19 @@ func (p *Problem) option(number int) *option {
 
 // sizeOnPaper is how many nodes all pods come to if each class takes its share
 // of the option that is best for it.
-func (p *Problem) sizeOnPaper() float64 {
+func (p *Problem) sizeOnPaper(r *rater) float64 {
 	sum := 0.0
 	for c := range p.classes {
 		if p.classes[c].refusal != nil {
 			continue
 		}
-		best, at := math.Inf(1), -1
-		for o := range p.admission.lowered(c).All() {
-			if rate := p.rateOf(c, o); rate < best {
-				best, at = rate, o
-			}
-		}
+		_, at := r.best(p.requests[c], p.admission.lowered(c))
 		if at < 0 {
 			continue
 		}
 		share := 0.0
-		for r, want := range p.requests[c] {
-			if capacity := p.option(at).capacity[r]; want > 0 && capacity > 0 {
+		for i, want := range p.requests[c] {
+			if capacity := p.option(at).capacity[i]; want > 0 && capacity > 0 {
 				share = max(share, float64(want)/float64(capacity))
 			}
 		}

@@ -33,6 +33,7 @@ type Problem struct {
 	minValues [][]minValue          // by pool
 	traits    *traits
 	admission *admission
+	rates     *unitPrices
 
 	static  []StaticPool
 	buffers []Buffer
@@ -157,9 +158,11 @@ func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
 	p.compileNodes(d, x, nodes, f)
 	p.admission = newAdmission(p, d)
 	p.traits = p.admission.traits
-	p.compileCells()
+	p.rates = newUnitPrices(p.pools, len(p.resources))
+	r := p.rates.rater()
+	p.compileCells(r)
 	p.raiseCaps()
-	p.weighPreferences()
+	p.weighPreferences(r)
 	p.setStocks()
 	for i := range p.pools {
 		p.lowerPool(i)
@@ -209,12 +212,12 @@ func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
 }
 
 // compileCells works out where classes with constraints over domains may go.
-func (p *Problem) compileCells() {
+func (p *Problem) compileCells(r *rater) {
 	p.cells = make([][]topology.Cell, len(p.classes))
 	p.finder = newCellFinder(p, p.admission)
 	for c := range p.classes {
 		if len(p.rules.duties[c].spans) > 0 {
-			p.cells[c] = p.finder.cells(c)
+			p.cells[c] = p.finder.cells(c, r)
 		}
 	}
 }
