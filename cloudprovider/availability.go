@@ -36,24 +36,21 @@ type Availability struct {
 	now  func() time.Time
 	opts AvailabilityOptions
 
+	marks markTable // changed under the lock, read without it
+
 	mu       sync.Mutex
-	marks    map[Scope]*queuedMark
-	queue    markQueue // the same marks, by end
+	queue    markQueue      // the same marks, by end
+	types    map[string]int // marks by instance type, "" for any: most types have none
 	sequence uint64
-
-	// A lookup tries one scope for each set of fields in use, and most
-	// instance types have no mark at all; these say which.
-	inUse [fieldsEnd]int // marks by the fields of their scope
-	types map[string]int // marks by instance type, "" for any
-
-	past refusals
+	past     refusals
 }
 
 // NewAvailability returns an Availability without marks that reads the time
 // from now, which must be safe for concurrent use: time.Now, or the clock of a
 // test. opts may be nil. The error lists every option that is not valid.
 func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availability, error) {
-	a := &Availability{now: now, marks: make(map[Scope]*queuedMark), types: make(map[string]int)}
+	a := &Availability{now: now, types: make(map[string]int)}
+	a.marks.init()
 	a.past.records = make(map[Scope]*refusal)
 	if opts != nil {
 		a.opts = *opts
@@ -79,8 +76,8 @@ func NewAvailability(now func() time.Time, opts *AvailabilityOptions) (*Availabi
 // each earlier refusal that is remembered, up to MaxTTL (launches that fail
 // together while a mark stands are one refusal); plus jitter.
 func (a *Availability) MarkUnavailable(scope Scope, reason string) Mark {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	return a.mark(a.advance(), scope, reason, 0)
 }
 
@@ -90,8 +87,8 @@ func (a *Availability) MarkUnavailable(scope Scope, reason string) Mark {
 // RetryAfter asks. It returns the marks in force for these scopes, sorted by
 // scope, and none for any other error or nil.
 func (a *Availability) MarkFromError(err error) []Mark {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	now := a.advance()
 	made := make(map[Scope]Mark)
 	eachError(err, func(e *Error) bool {
@@ -114,20 +111,20 @@ func (a *Availability) MarkFromError(err error) []Mark {
 // worked, and reports whether there was one. Marks on wider and narrower scopes
 // stay.
 func (a *Availability) MarkAvailable(scope Scope) bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
-	m, found := a.marks[scope]
-	if found {
+	m := a.marks.find(scope)
+	if m != nil {
 		a.unmark(m)
 	}
-	return found
+	return m != nil
 }
 
 // Clear ends all marks and forgets all refusals.
 func (a *Availability) Clear() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	a.clear()
 }
@@ -137,6 +134,14 @@ func (a *Availability) clear() {
 		a.forget(heap.Pop(&a.queue).(*queuedMark))
 	}
 	a.past.clear()
+}
+
+func (a *Availability) lock() { a.mu.Lock() }
+
+// unlock lets readers see what was changed under the lock, all at once.
+func (a *Availability) unlock() {
+	a.marks.end()
+	a.mu.Unlock()
 }
 
 // advance ends the marks whose time is up and returns the present instant.
@@ -152,17 +157,16 @@ func (a *Availability) advance() time.Time {
 // mark records that the scope was refused, by a mark that lasts at least the
 // given time.
 func (a *Availability) mark(now time.Time, scope Scope, reason string, atLeast time.Duration) Mark {
-	m, marked := a.marks[scope]
-	past := a.refused(scope, marked)
+	m := a.marks.find(scope)
+	past := a.refused(scope, m != nil)
 	until := now.Add(max(a.opts.ttl(reason, past.doublings()), atLeast))
 	switch {
-	case !marked:
+	case m == nil:
 		m = a.insert(Mark{Scope: scope, Reason: reason, Since: now, Until: until})
 	case until.After(m.Until):
-		m.Until, m.Reason = until, reason
-		heap.Fix(&a.queue, m.index)
+		m = a.replace(m, Mark{Scope: scope, Reason: reason, Since: m.Since, Until: until})
 	case past != nil && past.probing:
-		m.Reason = reason
+		m = a.replace(m, Mark{Scope: scope, Reason: reason, Since: m.Since, Until: m.Until})
 	}
 	if past != nil {
 		past.probing = false
@@ -175,11 +179,19 @@ func (a *Availability) mark(now time.Time, scope Scope, reason string, atLeast t
 // insert adds a mark on a scope that has none.
 func (a *Availability) insert(mark Mark) *queuedMark {
 	m := &queuedMark{Mark: mark}
-	a.marks[mark.Scope] = m
+	a.marks.insert(m)
 	heap.Push(&a.queue, m)
-	a.inUse[mark.Scope.fields()]++
 	a.types[mark.Scope.InstanceType]++
 	a.sequence++
+	return m
+}
+
+// replace puts another mark on a scope that has one.
+func (a *Availability) replace(old *queuedMark, mark Mark) *queuedMark {
+	m := &queuedMark{Mark: mark, index: old.index}
+	a.marks.replace(m)
+	a.queue[m.index] = m
+	heap.Fix(&a.queue, m.index)
 	return m
 }
 
@@ -201,8 +213,7 @@ func (a *Availability) unmark(m *queuedMark) {
 
 // forget drops a mark that has left the queue.
 func (a *Availability) forget(m *queuedMark) {
-	delete(a.marks, m.Scope)
-	a.inUse[m.Scope.fields()]--
+	a.marks.remove(m.Scope)
 	if a.types[m.Scope.InstanceType]--; a.types[m.Scope.InstanceType] == 0 {
 		delete(a.types, m.Scope.InstanceType)
 	}

@@ -8,74 +8,54 @@ import (
 // Unavailable reports whether a mark covers the offering now, and which. Of
 // several it returns the one that ends last; of those that end together, the
 // first by Scope.
+//
+// It takes no lock unless a mark has just ended or another goroutine is changing
+// marks at the same time, and reads the clock only if a mark covers the offering.
 func (a *Availability) Unavailable(key OfferingKey) (Mark, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.advance()
-	return a.covering(key)
-}
-
-func (a *Availability) covering(key OfferingKey) (best Mark, found bool) {
-	if !a.concerned(key.InstanceType) {
+	version := a.marks.version.Load()
+	m := a.marks.covering(key)
+	if !a.marks.settled(version) {
+		return a.unavailable(key)
+	}
+	if m == nil {
 		return Mark{}, false
 	}
-	for f := range fieldsEnd {
-		if a.inUse[f] == 0 {
-			continue
-		}
-		m, marked := a.marks[key.only(f)]
-		if !marked {
-			continue
-		}
-		c := m.Until.Compare(best.Until)
-		if !found || c > 0 || c == 0 && m.Scope.Compare(best.Scope) < 0 {
-			best, found = m.Mark, true
-		}
+	if !m.Until.After(a.now()) {
+		return a.unavailable(key)
 	}
-	return best, found
+	return m.Mark, true
 }
 
-// concerned reports whether any mark could cover an offering of the type.
-func (a *Availability) concerned(instanceType string) bool {
-	return a.types[""] > 0 || a.types[instanceType] > 0
+// unavailable is Unavailable under the lock. Marks that have ended are removed,
+// so that a clock that steps back does not revive them.
+func (a *Availability) unavailable(key OfferingKey) (Mark, bool) {
+	a.lock()
+	defer a.unlock()
+	a.advance()
+	if m := a.marks.covering(key); m != nil {
+		return m.Mark, true
+	}
+	return Mark{}, false
 }
 
 // Apply returns types with every offering that is marked now set to not
 // Available. The input is not modified: types with such offerings are replaced
-// by copies, the others are shared with the input. The slice is the caller's
-// and has the order of the input.
+// by copies, the others are shared with the input, and so is what copies hold
+// beside their offerings. The slice is the caller's and has the order of the
+// input.
 func (a *Availability) Apply(types []*InstanceType) []*InstanceType {
-	applied := slices.Clone(types)
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	if len(a.queue) == 0 {
-		return applied
+		return slices.Clone(types)
 	}
-	for i, t := range types {
-		if t != nil && a.concerned(t.Name) {
-			applied[i] = a.apply(t)
-		}
-	}
-	return applied
+	return withUnavailable(types, a.concerned, func(k OfferingKey) bool { return a.marks.covering(k) != nil })
 }
 
-func (a *Availability) apply(t *InstanceType) *InstanceType {
-	result := t
-	for i := range t.Offerings {
-		o := &t.Offerings[i]
-		if !o.Available {
-			continue
-		}
-		if _, marked := a.covering(o.Key(t.Name)); !marked {
-			continue
-		}
-		if result == t {
-			result = t.Clone()
-		}
-		result.Offerings[i].Available = false
-	}
-	return result
+// concerned reports whether any mark could cover an offering of the type.
+func (a *Availability) concerned(t *InstanceType) bool {
+	return a.types[""] > 0 || a.types[t.Name] > 0
 }
 
 // Sequence returns a number that grows whenever the set of marked scopes
@@ -84,8 +64,8 @@ func (a *Availability) apply(t *InstanceType) *InstanceType {
 // unavailable; that a mark is prolonged does not count. Keep the result of
 // Apply with the number read before it, and apply anew when the number differs.
 func (a *Availability) Sequence() uint64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	return a.sequence
 }
@@ -93,8 +73,8 @@ func (a *Availability) Sequence() uint64 {
 // NextEnd returns when the next mark ends, which is when answers next change of
 // themselves. It reports false if nothing is marked.
 func (a *Availability) NextEnd() (time.Time, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	if len(a.queue) == 0 {
 		return time.Time{}, false
@@ -105,8 +85,8 @@ func (a *Availability) NextEnd() (time.Time, bool) {
 // Marks returns all marks now in force, sorted by scope: what to show to a
 // person who asks why something is not launched.
 func (a *Availability) Marks() []Mark {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	marks := make([]Mark, 0, len(a.queue))
 	for _, m := range a.queue {

@@ -30,8 +30,8 @@ const ProbeReason = "ProbeBudget"
 // of the period, so that Apply shows to planners what Admit would say. A refusal
 // while that mark stands counts as a new one. The slice is the caller's.
 func (a *Availability) Admit(options []LaunchOption) []LaunchOption {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	now := a.advance()
 	var admitted []LaunchOption
 	var probed []*refusal
@@ -40,7 +40,7 @@ func (a *Availability) Admit(options []LaunchOption) []LaunchOption {
 			continue
 		}
 		key := o.Key()
-		if _, marked := a.covering(key); marked {
+		if a.marks.covering(key) != nil {
 			continue
 		}
 		admitted = append(admitted, o)
@@ -84,17 +84,17 @@ func (a *Availability) probe(now time.Time, r *refusal) {
 // Marks made by refusals stay: the launch may have begun before. MarkAvailable
 // ends them.
 func (a *Availability) Launched(key OfferingKey) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	var sold []*refusal
 	a.past.covering(key, func(r *refusal) { sold = append(sold, r) })
 	for _, r := range sold {
-		m, marked := a.marks[r.scope]
-		if marked && !r.probing {
+		m := a.marks.find(r.scope)
+		if m != nil && !r.probing {
 			continue
 		}
-		if marked {
+		if m != nil {
 			a.unmark(m)
 		}
 		r.probing, r.used = false, 0
@@ -108,8 +108,8 @@ func (a *Availability) Launched(key OfferingKey) {
 // scope, zero if none are. It is above zero only if the options have a MaxTTL or
 // a ProbeBudget.
 func (a *Availability) Refusals(scope Scope) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	a.advance()
 	if r, found := a.past.records[scope]; found {
 		return r.count

@@ -34,8 +34,8 @@ type Refusal struct {
 // Snapshot returns what a knows now. Probes counted in a period that still runs
 // are left out, so a restored Availability may let a few launches more through.
 func (a *Availability) Snapshot() AvailabilitySnapshot {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	s := AvailabilitySnapshot{At: a.advance()}
 	for _, m := range a.queue {
 		if r, found := a.past.records[m.Scope]; !found || !r.probing {
@@ -59,8 +59,8 @@ func (a *Availability) Restore(s AvailabilitySnapshot) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	a.lock()
+	defer a.unlock()
 	now := a.advance()
 	a.clear()
 	for _, m := range s.Marks {
@@ -129,28 +129,14 @@ func (s AvailabilitySnapshot) Unavailable(now time.Time, key OfferingKey) (best 
 
 // Apply returns types with every offering that the snapshot marks at the
 // instant now set to not Available. The input is not modified: types with such
-// offerings are replaced by copies, the others are shared with the input. The
-// slice is the caller's and has the order of the input.
+// offerings are replaced by copies, the others are shared with the input, and so
+// is what copies hold beside their offerings. The slice is the caller's and has
+// the order of the input.
 func (s AvailabilitySnapshot) Apply(now time.Time, types []*InstanceType) []*InstanceType {
-	applied := slices.Clone(types)
-	for i, t := range types {
-		if t == nil {
-			continue
-		}
-		result := t
-		for j := range t.Offerings {
-			o := &t.Offerings[j]
-			if _, marked := s.Unavailable(now, o.Key(t.Name)); !o.Available || !marked {
-				continue
-			}
-			if result == t {
-				result = t.Clone()
-			}
-			result.Offerings[j].Available = false
-		}
-		applied[i] = result
-	}
-	return applied
+	return withUnavailable(types, func(*InstanceType) bool { return len(s.Marks) > 0 }, func(k OfferingKey) bool {
+		_, marked := s.Unavailable(now, k)
+		return marked
+	})
 }
 
 // String returns one line, as in "m5.large/zone-a/spot refused 3 times, remembered until 2026-01-02T15:04:05Z".

@@ -486,3 +486,63 @@ func TestAvailabilityConcurrently(t *testing.T) {
 	require.Empty(t, a.Marks())
 	require.Equal(t, types[0], a.Apply(types)[0])
 }
+
+// A look-up without the lock sees a state that there was. Here a wide mark and a
+// narrow one take turns to cover the offering, and one of the two always does.
+func TestLookUpSeesWholeChanges(t *testing.T) {
+	c := newClock()
+	a := newAvailability(t, c, &cloudprovider.AvailabilityOptions{TTL: time.Hour, MaxMarks: 1000})
+	k := key{InstanceType: "m5.large", Zone: "zone-a", CapacityType: "spot"}
+	mark := func(scopes ...scope) (s cloudprovider.AvailabilitySnapshot) {
+		for _, of := range scopes {
+			s.Marks = append(s.Marks, cloudprovider.Mark{Scope: of, Since: start, Until: start.Add(time.Hour)})
+		}
+		return s
+	}
+	turns := []cloudprovider.AvailabilitySnapshot{mark(k.Scope()), mark(scope{Zone: "zone-a"}),
+		mark(scope{}), mark(scope{InstanceType: "m5.large"}, scope{InstanceType: "other"})}
+	for i := range 40 { // the table grows and shrinks on the way
+		turns[0].Marks = append(turns[0].Marks, cloudprovider.Mark{Scope: scope{InstanceType: fmt.Sprint(i)}, Until: start.Add(time.Hour)})
+	}
+	require.NoError(t, a.Restore(turns[0]))
+	done := make(chan struct{})
+	var wait sync.WaitGroup
+	for range 3 {
+		wait.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if m, found := a.Unavailable(k); !found || !m.Scope.Covers(k) {
+					t.Error("not covered, or by another mark: ", m)
+					return
+				}
+			}
+		})
+	}
+	for i := range 2000 {
+		if err := a.Restore(turns[i%len(turns)]); err != nil {
+			t.Error(err)
+		}
+	}
+	close(done)
+	wait.Wait()
+}
+
+// Whoever asks when a mark has just ended ends it for good.
+func TestLookUpEndsMarks(t *testing.T) {
+	c := newClock()
+	a := newAvailability(t, c, nil)
+	k := key{InstanceType: "m5.large", Zone: "zone-a", CapacityType: "spot"}
+	a.MarkUnavailable(k.Scope(), "")
+	before := a.Sequence()
+	c.Advance(3 * time.Minute)
+	_, marked := a.Unavailable(k)
+	require.False(t, marked)
+	c.Advance(-time.Minute)
+	_, marked = a.Unavailable(k)
+	require.False(t, marked, "the clock stepped back")
+	require.NotEqual(t, before, a.Sequence())
+}

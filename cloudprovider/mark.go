@@ -26,7 +26,8 @@ func (m Mark) String() string {
 	return text
 }
 
-// queuedMark is a Mark and its place in the queue.
+// queuedMark is a Mark, which is never written to, and its place in the queue,
+// which only who holds the lock may look at.
 type queuedMark struct {
 	Mark
 	index int

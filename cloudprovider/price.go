@@ -116,6 +116,9 @@ func (o *Offering) admittedBy(reqs requirements.Set) bool {
 // overlap reports whether a and b have a state in common on every key that
 // both name.
 func overlap(a, b requirements.Set) bool {
+	if b.Len() < a.Len() {
+		a, b = b, a // a type has some dozens of labels, a request few
+	}
 	for r := range a.All() {
 		if s, found := b.Get(r.Key()); found && !r.Overlaps(s) {
 			return false

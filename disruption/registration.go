@@ -16,7 +16,8 @@ type Registration struct {
 	// Startup is the condition Registered.
 	Startup
 	// Node is a copy of the Node with everything on it that registration puts
-	// there; nil unless Status is True. Its owner is for the caller to set.
+	// there; nil unless Status is True. Its owner is for the caller to set. What
+	// the claim should say by then is EditClaim.
 	Node *corev1.Node
 	// TaintMissing is whether the Node joined without the taint
 	// karpenter.sh/unregistered, so that pods may have gone there too early.

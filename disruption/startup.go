@@ -11,7 +11,7 @@ import (
 )
 
 // Startup is what a condition of a NodeClaim should say while it comes up. The
-// time of its transition is for whoever writes it: it changes with Status only.
+// time of its transition changes with Status only: see EditClaim, which writes it.
 type Startup struct {
 	// Condition is its type.
 	Condition string

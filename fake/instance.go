@@ -99,6 +99,9 @@ func (c *Cloud) add(m *machine) {
 	c.recordOf(m, EventLaunched, "%s at %.6g USD per hour", m.instance.OfferingKey(), m.instance.Price)
 	d := newDice(c.opts.Seed, "timing", m.instance.ID)
 	launch, register, initialize := d.in(c.opts.Timing.Launch), d.in(c.opts.Timing.Registration), d.in(c.opts.Timing.Initialization)
+	if c.opts.Unregistered {
+		register = 0
+	}
 	c.exposeToSpot(m)
 	if m.stalled {
 		return
@@ -132,6 +135,9 @@ func (c *Cloud) step(m *machine, d time.Duration, do func()) {
 
 func (c *Cloud) reach(m *machine, s stage, kind EventKind) {
 	m.stage, m.changed, m.node = s, c.now, nil
+	if kind == EventRegistered && c.opts.Unregistered {
+		return // that is the caller's part
+	}
 	c.recordOf(m, kind, "")
 }
 

@@ -31,7 +31,8 @@ import (
 //     the Requests. The fake is strict, so that tests show a planner that asks
 //     for such.
 //  6. If none of the options is on sale and in stock the error is
-//     KindInsufficientCapacity with the keys of all of them, sorted.
+//     KindInsufficientCapacity with the keys of all of them, sorted. Of a request
+//     with more instance types than Options.LaunchLimit only the first are meant.
 //  7. If no image can be booted the error is KindNotReady.
 //
 // The labels of the instance are those of the option, the pool's name, and
@@ -140,7 +141,7 @@ func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovide
 	var best *shelf
 	var price float64
 	refused := make([]cloudprovider.OfferingKey, 0, len(req.Options))
-	for _, option := range req.Options {
+	for _, option := range firstTypes(req.Options, c.opts.LaunchLimit) {
 		key := option.Key()
 		s, found := c.shelves[key]
 		if !found {
@@ -156,6 +157,21 @@ func (c *Cloud) cheapest(req *cloudprovider.LaunchRequest, refuse []cloudprovide
 		}
 	}
 	return best, refused
+}
+
+// firstTypes returns the options of the first so many instance types; zero is all.
+func firstTypes(options []cloudprovider.LaunchOption, limit int) (first []cloudprovider.LaunchOption) {
+	if limit == 0 {
+		return options
+	}
+	seen := map[string]bool{}
+	for _, o := range options {
+		if name := o.InstanceType.Name; seen[name] || len(seen) < limit {
+			seen[name] = true
+			first = append(first, o)
+		}
+	}
+	return first
 }
 
 func (c *Cloud) outOfStock(req *cloudprovider.LaunchRequest, refused []cloudprovider.OfferingKey) error {

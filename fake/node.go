@@ -27,7 +27,8 @@ const taintShutdown = "node.cloudprovider.kubernetes.io/shutdown"
 //   - is named like the last part of the instance's ID, which is its providerID;
 //   - has the labels of the instance, its host name, and the label of its node
 //     class; once registered and once ready also karpenter.sh/registered and
-//     karpenter.sh/initialized;
+//     karpenter.sh/initialized, unless that is left to the caller (see
+//     Options.Unregistered);
 //   - has the taints that the request asked for; until it is ready the startup
 //     taints; until it is registered karpenter.sh/unregistered; while its Ready
 //     condition is not True those that Kubernetes sets for that; and while it
@@ -66,10 +67,10 @@ func (c *Cloud) buildNode(m *machine) *corev1.Node {
 			Name:              m.short(),
 			UID:               types.UID(uuid(m.instance.ID)),
 			CreationTimestamp: metav1.NewTime(m.joined),
-			Labels:            nodeLabels(m),
+			Labels:            c.nodeLabels(m),
 			Annotations:       maps.Clone(m.annotations),
 		},
-		Spec: corev1.NodeSpec{ProviderID: m.instance.ID, Taints: nodeTaints(m, readiness.Status)},
+		Spec: corev1.NodeSpec{ProviderID: m.instance.ID, Taints: c.nodeTaints(m, readiness.Status)},
 		Status: corev1.NodeStatus{
 			Capacity:    nodeResources(m, m.instance.Capacity),
 			Allocatable: nodeResources(m, m.instance.Allocatable),
@@ -92,11 +93,14 @@ func (c *Cloud) buildNode(m *machine) *corev1.Node {
 	return node
 }
 
-func nodeLabels(m *machine) map[string]string {
+func (c *Cloud) nodeLabels(m *machine) map[string]string {
 	labels := maps.Clone(m.instance.Labels)
 	labels[corev1.LabelHostname] = m.short()
 	if kind := m.class.GroupKind(); kind.Group != "" && kind.Kind != "" {
 		labels[v1.NodeClassLabelKey(kind)] = m.class.Name
+	}
+	if c.opts.Unregistered {
+		return labels
 	}
 	if m.stage >= registered {
 		labels[v1.NodeRegisteredLabelKey] = "true"
@@ -108,7 +112,7 @@ func nodeLabels(m *machine) map[string]string {
 }
 
 // nodeTaints lists those of the request first.
-func nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.Taint {
+func (c *Cloud) nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.Taint {
 	taints := slices.Clone(m.taints)
 	add := func(more ...corev1.Taint) {
 		for _, t := range more {
@@ -120,7 +124,7 @@ func nodeTaints(m *machine, status corev1.ConditionStatus) []corev1.Taint {
 	if m.stage < ready {
 		add(m.startupTaints...)
 	}
-	if m.stage < registered {
+	if m.stage < registered || c.opts.Unregistered {
 		add(v1.UnregisteredNoExecuteTaint())
 	}
 	key := map[corev1.ConditionStatus]string{

@@ -93,6 +93,31 @@ func TestNodeGrowsUp(t *testing.T) {
 	require.Empty(t, cloud.Nodes())
 }
 
+// Where the caller plays the autoscaler, a node gets ready and stays as the kubelet
+// made it.
+func TestNodeIsNotRegistered(t *testing.T) {
+	cloud := world(t, fake.Options{Unregistered: true, Timing: fake.Timing{
+		Launch: fake.Exactly(30 * second), Registration: fake.Exactly(minute), Initialization: fake.Exactly(20 * second),
+	}})
+	req := ask(t, cloud, "t", odA)
+	req.StartupTaints = []corev1.Taint{{Key: "cni", Effect: corev1.TaintEffectNoExecute}}
+	_, err := cloud.Create(t.Context(), req)
+	require.NoError(t, err)
+	cloud.Advance(30 * second)
+	require.Contains(t, taints(cloud.Nodes()[0]), "cni:NoExecute karpenter.sh/unregistered:NoExecute node.kubernetes.io/not-ready")
+	cloud.Advance(20*second - 1)
+	require.Equal(t, corev1.ConditionFalse, conditionOf(cloud.Nodes()[0], corev1.NodeReady).Status)
+	cloud.Advance(1)
+	n := cloud.Nodes()[0]
+	require.Equal(t, corev1.ConditionTrue, conditionOf(n, corev1.NodeReady).Status)
+	require.Equal(t, "karpenter.sh/unregistered:NoExecute", taints(n))
+	require.NotContains(t, n.Labels, v1.NodeRegisteredLabelKey)
+	require.NotContains(t, n.Labels, v1.NodeInitializedLabelKey)
+	for _, e := range cloud.Events() {
+		require.NotEqual(t, fake.EventRegistered, e.Kind)
+	}
+}
+
 // Taints that the request names itself appear once.
 func TestTaintsAppearOnce(t *testing.T) {
 	cloud := world(t, fake.Options{Timing: fake.Timing{Registration: fake.Exactly(minute)}})

@@ -71,6 +71,20 @@ type Options struct {
 	// replaced, and one whose kernel or container runtime is stuck restarted.
 	RepairPolicies []cloudprovider.RepairPolicy
 
+	// Unregistered leaves it to the caller to play the autoscaler. Nodes then stay
+	// as kubelets make them: they never have the labels karpenter.sh/registered and
+	// karpenter.sh/initialized, and always the taint karpenter.sh/unregistered, nor
+	// is there an EventRegistered. They become ready Timing.Initialization after
+	// they have joined; Timing.Registration has no meaning. The caller keeps Nodes
+	// of his own, and takes over from those of the cloud what kubelets report.
+	// Default: the cloud plays that part.
+	Unregistered bool
+
+	// LaunchLimit is how many instance types one Create looks at: the first of the
+	// request, whatever they cost. The others are neither launched nor refused.
+	// Zero or more. Default and zero: all of them.
+	LaunchLimit int
+
 	// Redelivery is for how long a notice that Interruptions returned is left
 	// out by it, unless acknowledged. Zero or more. Default: not at all.
 	Redelivery time.Duration
@@ -104,6 +118,9 @@ func (o *Options) complete() (errs []error) {
 	}
 	for i := range o.RateLimits {
 		errs = append(errs, o.RateLimits[i].check(fmt.Sprintf("RateLimits[%d]", i))...)
+	}
+	if o.LaunchLimit < 0 {
+		errs = append(errs, wrong("LaunchLimit", "%d; use zero or more", o.LaunchLimit))
 	}
 	if o.Redelivery < 0 {
 		errs = append(errs, wrong("Redelivery", "%v; use zero or more", o.Redelivery))

@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,34 @@ func TestStockRunsDry(t *testing.T) {
 	_, err = cloud.Create(t.Context(), dry)
 	require.NoError(t, err)
 	require.Equal(t, 1, cloud.Stats().Refused)
+}
+
+// One call of the cloud looks at so many instance types and no more: what it refuses
+// is what it has looked at, and who asks again without that comes further.
+func TestLaunchLimit(t *testing.T) {
+	for limit, want := range map[int]struct{ launched, refused string }{
+		0: {"c7g.large", ""}, 1: {"", "m5.large m5.large m5.large m5.large"}, 2: {"c7g.large", ""}} {
+		cloud := world(t, fake.Options{LaunchLimit: limit, Stock: []fake.Stock{{Scope: cloudprovider.Scope{InstanceType: "m5.large"}}}})
+		req, arm := ask(t, cloud, "one", m5), ask(t, cloud, "one", "kubernetes.io/arch = arm64")
+		req.Options = append(req.Options, arm.Options...)
+		instance, err := cloud.Create(t.Context(), req)
+		if want.launched != "" {
+			require.NoError(t, err)
+			require.Equal(t, want.launched, instance.Type)
+			continue
+		}
+		var refused *cloudprovider.Error
+		require.ErrorAs(t, err, &refused)
+		var names []string
+		for _, o := range refused.Offerings {
+			names = append(names, o.InstanceType)
+		}
+		require.Equal(t, want.refused, strings.Join(names, " "))
+		_, err = cloud.Create(t.Context(), arm)
+		require.NoError(t, err)
+	}
+	_, err := fake.New(&fake.Options{LaunchLimit: -1})
+	require.ErrorContains(t, err, "LaunchLimit: -1")
 }
 
 func TestStockIsBackWhenTheMachineIsGone(t *testing.T) {

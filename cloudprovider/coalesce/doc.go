@@ -13,6 +13,8 @@
 //     not gone yet, its item is taken out; if it has, the others are served as
 //     before. Only when every caller has left is the backend's context
 //     cancelled.
+//   - A [Window] is the rule of when to go as a value, for a program with a loop of
+//     its own that gathers something else, such as pods.
 //   - [Distinct] and [Deal] make backends of the calls that clouds have:
 //     "describe these ids" and "launch so many of these".
 //

@@ -1,5 +1,6 @@
-// Package launch makes the list that goes to the cloud out of the options of a
-// launch request: filtered, put in order, and cut to what one call takes.
+// Package launch makes launch requests of NodeClaims, and of the options of a
+// request the list that goes to the cloud: filtered, put in order, and cut to what
+// one call takes.
 //
 // # Model
 //
@@ -10,6 +11,10 @@
 // capacity types that one call cannot mix are left out; machines that are out of
 // the ordinary go last, unless they were asked for; the rest is cheapest first;
 // what is beyond the limit is cut, so that minValues hold as far as they can.
+//
+// [ForNodeClaim] comes before it, on the side of the controller: it makes the request
+// out of a NodeClaim as it is stored and a catalog, so that nothing has to be
+// remembered between a decision and its launch.
 //
 // # Left out
 //

@@ -121,11 +121,7 @@ func (c *cluster) syncNodes() {
 		c.seen[n.Name] = n
 		have, known := c.nodes.get(n.Name)
 		if !known {
-			have = n.DeepCopy()
-			// The fake plays the autoscaler too, if nobody else does.
-			delete(have.Labels, v1.NodeRegisteredLabelKey)
-			delete(have.Labels, v1.NodeInitializedLabelKey)
-			have.Spec.Taints = append(have.Spec.Taints[:0:0], v1.UnregisteredNoExecuteTaint())
+			have = n
 		}
 		have = have.DeepCopy()
 		have.DeletionTimestamp = nil
@@ -292,8 +288,7 @@ func (c *cluster) hasNode(name string) bool {
 	return ok
 }
 
-// deleteClaim asks for a NodeClaim to go. Its drain ends by its grace period, if
-// it has one. The Node is closed to new pods at once.
+// deleteClaim asks for a NodeClaim to go.
 func (c *cluster) deleteClaim(claim *v1.NodeClaim) {
 	if claim.DeletionTimestamp != nil {
 		return
@@ -301,15 +296,7 @@ func (c *cluster) deleteClaim(claim *v1.NodeClaim) {
 	now := metav1.NewTime(c.now())
 	claim = claim.DeepCopy()
 	claim.DeletionTimestamp = &now
-	if grace := claim.Spec.TerminationGracePeriod; grace != nil && claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] == "" {
-		claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] = now.Add(grace.Duration).UTC().Format(time.RFC3339)
-	}
 	c.claims.put(claim.Name, claim)
-	if node, ok := c.nodes.get(claim.Status.NodeName); ok && !slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.DisruptedTaintKey }) {
-		node = node.DeepCopy()
-		node.Spec.Taints = append(node.Spec.Taints, v1.DisruptedNoScheduleTaint())
-		c.nodes.put(node.Name, node)
-	}
 }
 
 // podsByNode are the Pods that are bound, by node.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -34,11 +34,12 @@ type autoscaler struct {
 	pools   []*v1.NodePool
 	journal *journal
 
-	window    window
-	promises  map[string]promise // by pod: where its place will be
-	launches  map[string]*launch // by NodeClaim: what to launch
-	decided   []decision         // voluntary actions, to be confirmed
-	commands  []*running         // begun, and not finished
+	window    coalesce.Window     // of pods that wait for a plan
+	gathered  int                 // how many they were
+	promises  map[string]promise  // by pod: where its place will be
+	attempts  map[string]*attempt // by NodeClaim: launches that failed
+	decided   []decision          // voluntary actions, to be confirmed
+	commands  []*running          // begun, and not finished
 	notices   []cloudprovider.Interruption
 	drift     map[string]cloudprovider.Drift // by NodeClaim
 	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
@@ -56,8 +57,7 @@ type decision struct {
 }
 
 // recover is what an autoscaler does first: it finds the commands that another one
-// has begun, and clears what no command explains. Of NodeClaims that nobody has
-// launched it does not know the options any more; they are given up in time.
+// has begun, and clears what no command explains.
 func (a *autoscaler) recover() {
 	recovery := disruption.RecoverCommands(a.view())
 	for _, c := range recovery.Commands {
@@ -118,8 +118,7 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 // once they have stopped coming.
 func (a *autoscaler) provision(ctx context.Context) error {
 	now := a.cluster.now()
-	waiting := a.waiting()
-	if !a.window.closes(now, waiting) {
+	if !a.gather(now, a.waiting()) {
 		return nil
 	}
 	in, err := a.snapshot(ctx)
@@ -131,7 +130,7 @@ func (a *autoscaler) provision(ctx context.Context) error {
 		return err
 	}
 	// The pods of nodes that are going down need a place as well.
-	if problem, err = problem.Without(a.goingDown(in)...); err != nil {
+	if problem, err = problem.Without(disruption.Leaving(in.Nodes)...); err != nil {
 		return err
 	}
 	plan, err := problem.Solve(ctx)
@@ -142,7 +141,7 @@ func (a *autoscaler) provision(ctx context.Context) error {
 		n := &plan.Create[i]
 		claim := n.NodeClaim()
 		claim.Name = a.cluster.generateName(claim.GenerateName)
-		a.create(claim, n)
+		a.create(claim)
 		a.promise(n.Pods, claim.Name, now.Add(promiseHolds))
 	}
 	for _, b := range plan.Bind {
@@ -160,35 +159,27 @@ func (a *autoscaler) provision(ctx context.Context) error {
 	return nil
 }
 
-// launch asks the cloud for the machines of NodeClaims that have none.
+// launch asks the cloud for the machines of NodeClaims that have none. What to ask
+// for is in the objects.
 func (a *autoscaler) launch(ctx context.Context) error {
 	now := a.cluster.now()
 	for _, claim := range a.cluster.claims.all() {
-		l := a.launches[claim.Name]
-		if l == nil || now.Before(l.notBefore) {
+		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || a.waits(claim, now) {
 			continue
 		}
-		if claim.DeletionTimestamp != nil {
-			delete(a.launches, claim.Name)
-			continue
-		}
-		instance, err := a.order(ctx, l)
+		instance, err := a.order(ctx, claim)
 		outcome := disruption.LaunchOutcome(err)
-		claim = withCondition(claim, outcome.Startup, now)
-		if err == nil {
-			delete(a.launches, claim.Name)
-			claim = launched(claim, instance)
-			a.stock.Launched(instance.OfferingKey())
-			a.journal.launched(claim, instance)
+		a.cluster.claims.put(claim.Name, outcome.EditClaim(claim, instance, now))
+		if err != nil {
+			a.refused(claim, err)
 		} else {
-			a.refused(claim, l, err)
+			a.launched(claim, instance)
 		}
-		a.cluster.claims.put(claim.Name, claim)
 		if outcome.Delete != "" {
 			// Its pods are planned for anew, without the offerings that were
 			// refused.
-			delete(a.launches, claim.Name)
 			a.cluster.claims.remove(claim.Name)
+			delete(a.attempts, claim.Name)
 		}
 	}
 	a.journal.endLaunches()
@@ -202,30 +193,24 @@ func (a *autoscaler) join(context.Context) error {
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || has(claim, v1.ConditionTypeInitialized) {
 			continue
 		}
-		changed := claim
 		if !has(claim, v1.ConditionTypeRegistered) {
 			r := disruption.Register(claim, a.cluster.nodes.all())
-			changed = withCondition(changed, r.Startup, now)
+			claim = r.EditClaim(claim, now)
 			if r.Node != nil {
-				changed.Status.NodeName = r.Node.Name
 				a.cluster.nodes.put(r.Node.Name, r.Node)
 				a.arrived(claim.Name, r.Node.Name, false)
 			}
 		}
-		if has(changed, v1.ConditionTypeRegistered) {
-			node, _ := a.cluster.nodes.get(changed.Status.NodeName)
-			i := disruption.Initialize(changed, node, nil)
-			changed = withCondition(changed, i, now)
-			if i.Status == metav1.ConditionTrue {
-				node = node.DeepCopy()
-				node.Labels[v1.NodeInitializedLabelKey] = "true"
-				a.cluster.nodes.put(node.Name, node)
+		if has(claim, v1.ConditionTypeRegistered) {
+			node, _ := a.cluster.nodes.get(claim.Status.NodeName)
+			i := disruption.Initialize(claim, node, nil)
+			claim = i.EditClaim(claim, now)
+			if has(claim, v1.ConditionTypeInitialized) {
+				a.cluster.nodes.put(node.Name, i.EditNode(node))
 				a.arrived(claim.Name, node.Name, true)
 			}
 		}
-		if changed != claim {
-			a.cluster.claims.put(claim.Name, changed)
-		}
+		a.cluster.claims.put(claim.Name, claim)
 	}
 	return nil
 }
@@ -308,7 +293,7 @@ func (a *autoscaler) begin(ctx context.Context, in disruption.Input, action disr
 		return err
 	}
 	a.journal.disrupted(action)
-	a.commands = append(a.commands, &running{ActionCommand: command, action: action})
+	a.commands = append(a.commands, &running{ActionCommand: command})
 	a.carryOut(steps)
 	return nil
 }
@@ -348,15 +333,16 @@ func (a *autoscaler) advanceOne(c *running) bool {
 // end their machines.
 func (a *autoscaler) drain(ctx context.Context) error {
 	now := a.cluster.now()
-	input, claims := a.drainInput()
+	claims := a.deleting()
 	if len(claims) == 0 {
 		return nil
 	}
+	input, errs := a.drainInput(claims)
 	plan, err := disruption.PlanDrain(now, input, nil)
 	if err != nil {
 		return err
 	}
-	errs := plan.Faults
+	errs = append(errs, plan.Faults...)
 	empty := map[string]bool{}
 	for _, n := range plan.Nodes {
 		for _, s := range n.Evict {

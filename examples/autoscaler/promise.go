@@ -4,6 +4,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
 const (
@@ -12,32 +14,20 @@ const (
 	retryUnplaced = time.Minute
 )
 
-// window gathers pods before they are planned for: ten that are planned together
-// share nodes better than one at a time. It closes when no pod has come for idle,
-// or when the first has waited for max.
-type window struct {
-	idle, max   time.Duration
-	first, last time.Time
-	pods        int
-}
-
-// closes says whether to plan now, given how many pods wait.
-func (w *window) closes(now time.Time, pods int) bool {
-	if pods == 0 {
-		w.first, w.pods = time.Time{}, 0
+// gather says whether to plan now for so many pods that wait: ten that are planned
+// together share nodes better than one at a time.
+func (a *autoscaler) gather(now time.Time, waiting int) bool {
+	switch {
+	case waiting == 0:
+		a.window = a.window.Clear()
+	case waiting > a.gathered || !a.window.Open():
+		a.window = a.window.Add(now)
+	}
+	a.gathered = waiting
+	if !a.window.Due(now) {
 		return false
 	}
-	if w.first.IsZero() {
-		w.first = now
-	}
-	if pods > w.pods {
-		w.last = now
-	}
-	w.pods = pods
-	if now.Sub(w.last) < w.idle && now.Sub(w.first) < w.max {
-		return false
-	}
-	w.first, w.pods = time.Time{}, 0
+	a.window, a.gathered = a.window.Clear(), 0
 	return true
 }
 
@@ -122,8 +112,8 @@ func (a *autoscaler) comes(name string) bool {
 
 // nominations are the nodes that are kept for pods, and until when: for those that
 // were promised a place, and replacements for the pods of what they replace.
-func (a *autoscaler) nominations() map[string]time.Time {
-	kept := map[string]time.Time{}
+func (a *autoscaler) nominations() disruption.Nominations {
+	kept := disruption.Nominations{}
 	for _, was := range a.promises {
 		if was.node != "" && kept[was.node].Before(was.until) {
 			kept[was.node] = was.until
@@ -135,7 +125,7 @@ func (a *autoscaler) nominations() map[string]time.Time {
 			if claim, ok := a.cluster.claims.get(name); ok && claim.Status.NodeName != "" {
 				name = claim.Status.NodeName
 			}
-			kept[name] = a.cluster.now().Add(promiseHolds)
+			kept = kept.Keep(name, a.cluster.now().Add(promiseHolds))
 		}
 	}
 	return kept

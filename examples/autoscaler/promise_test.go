@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
 )
 
-func TestWindow(t *testing.T) {
+func TestGather(t *testing.T) {
 	const second = time.Second
 	for name, row := range map[string]struct {
 		pods []int // waiting, second by second
@@ -20,10 +22,12 @@ func TestWindow(t *testing.T) {
 		"they went away": {[]int{1, 1, 0, 0, 1, 1, 1, 1}, 7},
 		"some went away": {[]int{5, 4, 3, 3}, 3},
 	} {
-		w := window{idle: 3 * second, max: 8 * second}
+		w, err := coalesce.NewWindow(3*second, 8*second)
+		require.NoError(t, err)
+		a := autoscaler{window: w}
 		closed := -1
 		for i, pods := range row.pods {
-			if w.closes(start.Add(time.Duration(i)*second), pods) {
+			if a.gather(start.Add(time.Duration(i)*second), pods) {
 				closed = i
 				break
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -30,11 +31,11 @@ func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
 	in.DaemonSetPods = []*corev1.Pod{a.cluster.daemon}
 	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
 	for _, pool := range a.pools {
-		types, err := a.cloud.InstanceTypes(ctx, pool)
+		types, err := a.catalog(ctx, pool.Name)
 		if err != nil {
 			return in, err
 		}
-		in.InstanceTypes[pool.Name] = a.stock.Apply(types)
+		in.InstanceTypes[pool.Name] = types
 	}
 	pods := a.cluster.podsByNode()
 	claimed := map[string]bool{}
@@ -58,6 +59,16 @@ func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
 	return in, nil
 }
 
+// catalog is what the cloud sells to a pool, less what it was out of lately.
+func (a *autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider.InstanceType, error) {
+	i := slices.IndexFunc(a.pools, func(p *v1.NodePool) bool { return p.Name == pool })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no NodePool %q", pool)
+	}
+	types, err := a.cloud.InstanceTypes(ctx, a.pools[i])
+	return a.stock.Apply(types), err
+}
+
 // claimOf is the NodeClaim of a Node, nil if it has none.
 func (a *autoscaler) claimOf(node *corev1.Node) *v1.NodeClaim {
 	for _, claim := range a.cluster.claims.all() {
@@ -66,17 +77,6 @@ func (a *autoscaler) claimOf(node *corev1.Node) *v1.NodeClaim {
 		}
 	}
 	return nil
-}
-
-// goingDown are the nodes whose pods have to go elsewhere, by name in the
-// snapshot.
-func (a *autoscaler) goingDown(in disruption.Input) (names []string) {
-	for _, n := range in.Nodes {
-		if n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil {
-			names = append(names, n.Name())
-		}
-	}
-	return names
 }
 
 // underway are the nodes that commands remove, but for those that the cloud is
@@ -98,11 +98,10 @@ func (a *autoscaler) underway() map[string]disruption.Reason {
 	return nodes
 }
 
-// running is a command under way, and the action that it carries out. Of one that
-// was recovered the action is not known.
+// running is a command under way. Of one that was recovered it is not known what it
+// was to launch.
 type running struct {
 	disruption.ActionCommand
-	action  disruption.Action
 	created []string // replacements by now
 }
 
@@ -142,34 +141,40 @@ func (a *autoscaler) view() (v disruption.CommandView) {
 	return v
 }
 
-// drainInput are the nodes to drain, and the NodeClaims that are being deleted.
-func (a *autoscaler) drainInput() (in disruption.DrainInput, deleting []*v1.NodeClaim) {
+// deleting are the NodeClaims that are being deleted.
+func (a *autoscaler) deleting() (claims []*v1.NodeClaim) {
 	for _, claim := range a.cluster.claims.all() {
 		if claim.DeletionTimestamp != nil {
-			deleting = append(deleting, claim)
+			claims = append(claims, claim)
 		}
 	}
-	if len(deleting) == 0 {
-		return in, nil
-	}
+	return claims
+}
+
+// drainInput are the nodes to drain. They are closed to new pods, and have a deadline
+// if their NodeClaims say so.
+func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in disruption.DrainInput, errs []error) {
+	now := a.cluster.now()
 	pods := a.cluster.podsByNode()
-	for _, claim := range deleting {
-		if !a.cluster.hasNode(claim.Status.NodeName) {
+	for _, claim := range claims {
+		claim = disruption.Action{}.EditClaim(claim, now)
+		a.cluster.claims.put(claim.Name, claim)
+		node, ok := a.cluster.nodes.get(claim.Status.NodeName)
+		if !ok {
 			continue
 		}
-		n := disruption.DrainNode{Name: claim.Status.NodeName, Since: claim.DeletionTimestamp.Time}
-		if by, err := time.Parse(time.RFC3339, claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]); err == nil {
-			n.Deadline = by
-		}
-		for _, p := range pods[n.Name] {
-			n.Pods = append(n.Pods, disruption.ObserveDrainPod(p, nil))
+		node = disruption.CloseNode(node)
+		a.cluster.nodes.put(node.Name, node)
+		n, err := disruption.ObserveDrainNode(claim, node, pods[node.Name], now)
+		if err != nil {
+			errs = append(errs, err)
 		}
 		in.Nodes = append(in.Nodes, n)
 	}
 	for _, b := range a.cluster.budgets.all() {
 		in.Budgets = append(in.Budgets, disruption.ObserveDrainBudget(b))
 	}
-	return in, deleting
+	return in, errs
 }
 
 // proposalDue says whether there is something to ask about: news from the cloud,

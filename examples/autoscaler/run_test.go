@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -217,6 +218,33 @@ func TestRestart(t *testing.T) {
 			require.Empty(t, n.Spec.Taints, n.Name)
 		}
 	}
+}
+
+// TestRestartBeforeLaunch restarts the autoscaler while the cloud turns its launches
+// away: the next one launches the same NodeClaims, for what they say is enough.
+func TestRestartBeforeLaunch(t *testing.T) {
+	var out bytes.Buffer
+	s, err := newSimulation(1, &out, true)
+	require.NoError(t, err)
+	s.events = nil
+	require.NoError(t, s.cluster.cloud.Script(fake.And(fake.On(fake.OpCreate), fake.Until(2*time.Minute)).Fail(cloudprovider.ErrThrottled)))
+	require.NoError(t, s.play(t.Context(), 90*time.Second))
+	var names []string
+	for _, claim := range s.cluster.claims.all() {
+		require.Empty(t, claim.Status.ProviderID)
+		names = append(names, claim.Name)
+	}
+	require.NotEmpty(t, names)
+	require.NoError(t, s.restart())
+	require.NoError(t, s.play(t.Context(), 8*time.Minute))
+	for _, name := range names {
+		claim, ok := s.cluster.claims.get(name)
+		require.True(t, ok, name)
+		require.True(t, has(claim, v1.ConditionTypeReady), name)
+	}
+	require.NotContains(t, out.String(), string(disruption.LaunchTimeout))
+	require.Empty(t, s.history.waiting)
+	checkCluster(t, s)
 }
 
 // TestMaintenanceInCommand announces the end of all machines that a command has to

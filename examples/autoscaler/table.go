@@ -8,7 +8,7 @@ import (
 // table holds objects by name, as an API server does for one kind, and lists
 // them in the order of their names. Objects in it are replaced and not written
 // to, so whoever took a list keeps what it saw.
-type table[T any] struct {
+type table[T comparable] struct {
 	byName map[string]T
 	list   []T // in the order of names; nil if it has to be made anew
 	writes int // how often the table was changed
@@ -19,7 +19,11 @@ func (t *table[T]) get(name string) (T, bool) {
 	return object, ok
 }
 
+// put stores an object. The one that is there already is no change.
 func (t *table[T]) put(name string, object T) {
+	if have, ok := t.byName[name]; ok && have == object {
+		return
+	}
 	if t.byName == nil {
 		t.byName = map[string]T{}
 	}

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -46,10 +47,11 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 		Seed:          seed,
 		Timing: fake.Timing{
 			Launch:         fake.Span{Min: 30 * time.Second, Max: 50 * time.Second},
-			Registration:   fake.Exactly(5 * time.Second),
 			Initialization: fake.Span{Min: 10 * time.Second, Max: 25 * time.Second},
 			Shutdown:       fake.Exactly(40 * time.Second),
 		},
+		Unregistered: true, // the autoscaler does that
+
 		Lag:    fake.Lag{List: 10 * time.Second},
 		Spot:   fake.Spot{Every: time.Hour, Swing: 0.1, Lifetime: 72 * time.Hour},
 		Images: []fake.Image{{ID: "image-1", Architecture: "x86_64", Created: start.Add(-24 * time.Hour)}},
@@ -83,9 +85,12 @@ func newAutoscaler(c *cluster, cloud cloudprovider.CloudProvider, pools []*v1.No
 	if err != nil {
 		return nil, err
 	}
-	a := &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j,
-		window:   window{idle: 10 * time.Second, max: time.Minute},
-		promises: map[string]promise{}, launches: map[string]*launch{}, drift: map[string]cloudprovider.Drift{}}
+	window, err := coalesce.NewWindow(10*time.Second, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	a := &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j, window: window,
+		promises: map[string]promise{}, attempts: map[string]*attempt{}, drift: map[string]cloudprovider.Drift{}}
 	a.recover()
 	return a, nil
 }

@@ -11,41 +11,53 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// launch is a machine to be asked for.
-type launch struct {
-	request   cloudprovider.LaunchRequest
-	attempts  int
+// attempt is what there is to remember of launches that failed.
+type attempt struct {
+	count     int
 	notBefore time.Time
 }
 
-// create stores a NodeClaim, and what launches it.
-func (a *autoscaler) create(claim *v1.NodeClaim, n *provisioning.NewNode) {
+// waits says whether it is too early to try a launch again.
+func (a *autoscaler) waits(claim *v1.NodeClaim, now time.Time) bool {
+	failed := a.attempts[claim.Name]
+	return failed != nil && now.Before(failed.notBefore)
+}
+
+// create stores a NodeClaim.
+func (a *autoscaler) create(claim *v1.NodeClaim) {
 	claim.UID = a.cluster.uid()
 	claim.CreationTimestamp = metav1.NewTime(a.cluster.now())
 	claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
 	a.cluster.claims.put(claim.Name, claim)
-	request := n.Request(claim.Name) // a name is used once, so it will do as the token
-	request.Name = claim.Name
-	a.launches[claim.Name] = &launch{request: request}
 }
 
-// order asks the cloud for a machine, by what is left of the options.
-func (a *autoscaler) order(ctx context.Context, l *launch) (*cloudprovider.Instance, error) {
-	request := l.request
-	if request.Options = a.stock.Admit(request.Options); len(request.Options) == 0 {
-		return nil, &cloudprovider.Error{Op: "Create", Object: request.Name, Kind: cloudprovider.KindInsufficientCapacity,
-			Reason: "refused a short time ago"}
+// order asks the cloud for the machine of a NodeClaim.
+func (a *autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
+	types, err := a.catalog(ctx, claim.Labels[v1.NodePoolLabelKey])
+	if err != nil {
+		return nil, err
+	}
+	request, err := launch.ForNodeClaim(claim, types, cloudprovider.Vocabulary(a.cloud))
+	if err != nil {
+		return nil, err
 	}
 	return a.cloud.Create(ctx, request)
 }
 
+// launched notes that a launch worked.
+func (a *autoscaler) launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
+	delete(a.attempts, claim.Name)
+	a.stock.Launched(i.OfferingKey())
+	a.journal.launched(claim, i)
+}
+
 // refused notes that a launch failed, and when to repeat it.
-func (a *autoscaler) refused(claim *v1.NodeClaim, l *launch, err error) {
+func (a *autoscaler) refused(claim *v1.NodeClaim, err error) {
 	now := a.cluster.now()
 	a.stock.MarkFromError(err)
 	var refusal *cloudprovider.Error
@@ -57,34 +69,18 @@ func (a *autoscaler) refused(claim *v1.NodeClaim, l *launch, err error) {
 	a.shortages = slices.DeleteFunc(a.shortages, func(s disruption.Shortage) bool {
 		return now.Sub(s.At) >= disruption.DefaultShortageHold
 	})
-	l.attempts++
-	if delay, giveUp := retry.Default().For(l.request.Token).Next(l.attempts, err); !giveUp {
-		l.notBefore = now.Add(delay)
+	failed := a.attempts[claim.Name]
+	if failed == nil {
+		failed = &attempt{}
+		a.attempts[claim.Name] = failed
 	}
+	failed.count++
+	delay, giveUp := retry.Default().For(string(claim.UID)).Next(failed.count, err)
+	if giveUp {
+		delay = lookEvery // until somebody deletes it, or time does
+	}
+	failed.notBefore = now.Add(delay)
 	a.journal.refused(claim, err)
-}
-
-// launched fills in what is known of a NodeClaim once it has a machine.
-func launched(claim *v1.NodeClaim, i *cloudprovider.Instance) *v1.NodeClaim {
-	claim = claim.DeepCopy()
-	for key, value := range i.Labels {
-		claim.Labels[key] = value
-	}
-	claim.Status.ProviderID, claim.Status.ImageID = i.ID, i.ImageID
-	claim.Status.Capacity, claim.Status.Allocatable = i.Capacity.ResourceList(), i.Allocatable.ResourceList()
-	return claim
-}
-
-// withCondition is the claim with a condition that says what the library found.
-func withCondition(claim *v1.NodeClaim, s disruption.Startup, now time.Time) *v1.NodeClaim {
-	want := metav1.Condition{Type: s.Condition, Status: s.Status, Reason: s.Reason, Message: s.Message, LastTransitionTime: metav1.NewTime(now)}
-	if have := meta.FindStatusCondition(claim.Status.Conditions, s.Condition); have != nil &&
-		have.Status == want.Status && have.Reason == want.Reason && have.Message == want.Message {
-		return claim
-	}
-	claim = claim.DeepCopy()
-	meta.SetStatusCondition(&claim.Status.Conditions, want)
-	return claim
 }
 
 func has(claim *v1.NodeClaim, condition string) bool {
@@ -117,9 +113,8 @@ func (a *autoscaler) carryOut(steps []disruption.CommandStep) {
 // createReplacement stores the NodeClaim that a command wants to have.
 func (a *autoscaler) createReplacement(s disruption.CommandStep) {
 	for _, c := range a.commands {
-		i := slices.IndexFunc(c.Command.Replacements, func(r disruption.CommandReplacement) bool { return r.Token == s.Object })
-		if i >= 0 {
-			a.create(c.Claim(s, a.cluster.now()), &c.action.Replacements[i])
+		if claim := c.Claim(s, a.cluster.now()); claim != nil {
+			a.create(claim)
 			c.created = append(c.created, s.Object)
 		}
 	}
@@ -132,7 +127,7 @@ func (a *autoscaler) force(ctx context.Context, action disruption.Action) error 
 	switch action.Step {
 	case disruption.Delete:
 		if claim, ok := a.cluster.claims.get(target.NodeClaim); ok {
-			a.cluster.deleteClaim(bounded(claim, action, a.cluster.now()))
+			a.cluster.deleteClaim(action.EditClaim(claim, a.cluster.now()))
 		}
 	case disruption.Terminate:
 		return a.cloud.Delete(ctx, target.ProviderID)
@@ -140,22 +135,6 @@ func (a *autoscaler) force(ctx context.Context, action disruption.Action) error 
 		a.cluster.loseNode(target.Node)
 	}
 	return nil
-}
-
-// bounded is a claim whose drain ends when the action says so, if not before.
-func bounded(claim *v1.NodeClaim, action disruption.Action, now time.Time) *v1.NodeClaim {
-	by := action.DrainBy
-	if action.DrainBound != nil {
-		if end := now.Add(*action.DrainBound); by.IsZero() || end.Before(by) {
-			by = end
-		}
-	}
-	if by.IsZero() || claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] != "" {
-		return claim
-	}
-	claim = claim.DeepCopy()
-	claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey] = by.UTC().Format(time.RFC3339)
-	return claim
 }
 
 // acknowledge tells the cloud that its notices are dealt with, and remembers what
