@@ -48,9 +48,9 @@ func ExampleSolve_topologySpread() {
 	printZones(solveShop(in))
 
 	// Output:
-	// general-0001: 4 pods, us-east-1b
-	// general-0002: 2 pods, us-east-1a
-	// general-0003: 1 pods, us-east-1a
+	// general-0001: 4 pods, us-east-1a
+	// general-0002: 2 pods, us-east-1b
+	// general-0003: 1 pods, us-east-1b
 }
 
 // One pod a node: as many nodes as pods, of the cheapest type that holds one,
@@ -139,7 +139,7 @@ func ExampleOptions_defaultSpread() {
 	printZones(plan)
 
 	// Output:
-	// general-0001: 4 pods, us-east-1b
-	// general-0002: 2 pods, us-east-1a
-	// general-0003: 1 pods, us-east-1a
+	// general-0001: 4 pods, us-east-1a
+	// general-0002: 2 pods, us-east-1b
+	// general-0003: 1 pods, us-east-1b
 }

@@ -93,7 +93,7 @@ func Example_controller() {
 
 	// Output:
 	// create a NodeClaim of general for 12 pods
-	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 382970m (c8i.96xlarge)
+	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 382.97 (c8i.96xlarge)
 }
 
 func Example_batch() {
@@ -126,7 +126,7 @@ func Example_batch() {
 	// Output:
 	// report starts: 5 nodes more, 0.20 USD/h
 	// train starts: 2 nodes more, 1.60 USD/h
-	// vast waits: NodePool batch: the pod asks for cpu=4000, but no suitable instance type has more than 382970m (m8i.96xlarge)
+	// vast waits: NodePool batch: the pod asks for cpu=4000, but no suitable instance type has more than 382.97 (m8i.96xlarge)
 }
 
 func Example_faults() {

@@ -36,12 +36,12 @@ func Example_unplaced() {
 
 	// Output:
 	// forecast, in one line:
-	// NodePool general: the pod asks for cpu=500, but no suitable instance type has more than 382970m (m8i.96xlarge); NodePool gpu: its taint nvidia.com/gpu=true:NoSchedule is not tolerated
+	// NodePool general: the pod asks for cpu=500, but no suitable instance type has more than 382.97 (m8i.96xlarge); NodePool gpu: its taint nvidia.com/gpu=true:NoSchedule is not tolerated
 	// at length:
 	// NodePool general
 	//     2512 ways to launch a node
 	//    -2512  room for cpu=500
-	//   nearest miss: needs cpu=500, largest allowed 382970m (m8i.96xlarge)
+	//   nearest miss: needs cpu=500, largest allowed 382.97 (m8i.96xlarge)
 	// NodePool gpu
 	//   its taint nvidia.com/gpu=true:NoSchedule is not tolerated
 	//

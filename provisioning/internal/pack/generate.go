@@ -29,7 +29,7 @@ const (
 	generateAsked = 4 * generateBatch
 	// generatePatience is after how many rounds that gained less than generateGain
 	// no other follows.
-	generatePatience = 4
+	generatePatience = 12
 	generateGain     = 0.0005
 	// generateVisits bounds the branches looked at for a pattern.
 	generateVisits = 200
