@@ -32,7 +32,7 @@ type assembler struct {
 func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	a := &assembler{p: p, s: s, seal: s.seal(p, r), lists: map[string]optionList{}, placed: make([]bool, len(p.pods))}
 	a.share()
-	plan := &Plan{offered: map[string]offer{}, LowerBound: r.Bound, Stats: Stats{
+	plan := &Plan{offered: map[string]offer{}, PackingBound: r.Bound, Stats: Stats{
 		Pods:    len(p.pods) - len(p.virtual),
 		Classes: len(p.classes),
 		Steps:   r.Steps,
@@ -50,6 +50,10 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		a.newNodes(&r.New[i])
 	}
 	order := a.gleanRest(a.recheck(a.order()))
+	if a.moveToTaste() {
+		order = a.glean(order) // where pods went away there may be room for others
+	}
+	a.keepOffSpot()
 	for i, ranks := range a.bound {
 		if len(ranks) > 0 {
 			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(ranks)})
@@ -63,8 +67,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	for i := range plan.Create {
 		plan.Cost += plan.Create[i].Price()
 	}
-	// The bound is proven; only rounding in the sum could put it above.
-	plan.LowerBound = min(plan.LowerBound, plan.Cost)
+	a.setBounds(plan)
 	plan.Unplaced = a.unplaced()
 	a.bufferStatus(plan)
 	plan.Static, plan.Overlays = p.static, p.market.overlays

@@ -61,6 +61,9 @@ func (s *stage) ruleAt(p *Problem, number int) *domainRule {
 }
 
 func (p *Problem) blockedBy(c int, rule *domainRule, members []int, counted []bool) *Reason {
+	if r := p.sharedVolume([]term{rule.term}); r != nil {
+		return r
+	}
 	counts := p.counts(rule, members, counted)
 	switch rule.Kind {
 	case topology.Spread:

@@ -35,6 +35,7 @@ type bundler struct {
 	left    []int // by class
 	free    [][]int64
 	parts   [][]pack.Part // by node
+	has     [][]int32     // by node: volumes that are attached
 	fixed   []fixed
 	bundles []bundle
 }
@@ -49,14 +50,24 @@ type bundler struct {
 //     as many as fit one node together.
 //
 // The rest has no place. It costs O(nodes x classes with such an affinity).
-func newBundler(p *Problem, left []int) *bundler {
+//
+// Pods that have volumes in common come after that. If urgent is set, nodes are
+// left to those that come first by priority.
+func newBundler(p *Problem, left []int, urgent bool) *bundler {
 	b := &bundler{p: p, left: left}
 	for i := range p.nodes {
 		b.free = append(b.free, p.nodes[i].free)
 		b.parts = append(b.parts, p.nodeParts[i])
+		b.has = append(b.has, p.nodes[i].attached)
 	}
 	for _, s := range p.togetherOverNodes() {
 		b.join(s)
+	}
+	if len(p.extras.attached.ids) > 0 {
+		if !urgent {
+			b.joinAttached()
+		}
+		b.bundleShares()
 	}
 	return b
 }
@@ -129,8 +140,9 @@ func (b *bundler) fix(node int, classes []int) {
 	free := slices.Clone(b.free[node])
 	for _, c := range classes {
 		n := 0
-		for n < b.left[c] && b.p.admits(c, &b.p.nodes[node]) && within(b.p.requests[c], free) && tally.Add(b.p.rules.duties[c].parts) {
-			subtract(free, b.p.requests[c])
+		for n < b.left[c] && b.p.admits(c, &b.p.nodes[node]) && within(b.p.takes(c, b.has[node]), free) && tally.Add(b.p.rules.duties[c].parts) {
+			subtract(free, b.p.takes(c, b.has[node]))
+			b.has[node] = b.p.attach(b.has[node], c)
 			n++
 		}
 		if n > 0 {
@@ -165,15 +177,22 @@ func subtract(from, what []int64) {
 // bundle puts one pod of the leader and as many followers as fit one node
 // together, and says whether the leader fits at all.
 func (b *bundler) bundle(leader []int, followers []int) bool {
+	return b.bundleSome(leader, followers, following, math.MaxInt)
+}
+
+// bundleSome does so for at most so many followers. The bundle has its turn in a
+// phase, or earlier if that of its pods with such an affinity is.
+func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most int) bool {
 	p := b.p
 	options := bitset.New(p.admission.domains.total)
 	options.AddRange(0, p.admission.domains.total)
 	nodes := bitset.New(len(p.nodes))
 	nodes.AddRange(0, len(p.nodes))
-	out := bundle{phase: following, request: make([]int64, len(p.requests[leader[0]]))}
+	out := bundle{phase: phase, request: make([]int64, len(p.requests[leader[0]]))}
 	tally := pack.NewTally(p.packRules(), nil)
+	var attached []int32
 	take := func(c int) bool {
-		sum, ok := together(out.request, p.requests[c])
+		sum, ok := together(out.request, p.takes(c, attached))
 		if !ok {
 			return false
 		}
@@ -189,6 +208,7 @@ func (b *bundler) bundle(leader []int, followers []int) bool {
 			return false
 		}
 		options, nodes, out.request = fresh, old, sum
+		attached = p.attach(attached, c)
 		if last := len(out.members) - 1; last >= 0 && out.members[last].class == c {
 			out.members[last].count++
 		} else {
@@ -207,7 +227,7 @@ func (b *bundler) bundle(leader []int, followers []int) bool {
 		return false
 	}
 	for _, c := range followers {
-		for b.left[c] > 0 && take(c) {
+		for ; most > 0 && b.left[c] > 0 && take(c); most-- {
 		}
 	}
 	b.bundles = append(b.bundles, out)
@@ -279,7 +299,8 @@ func (x *census) noteRunning(n *existing, index int, selections []int) {
 				continue
 			}
 			x.p.running[s] = true
-			if _, named := n.standing.labels[corev1.LabelHostname]; !named || index < 0 {
+			_, named := n.standing.labels[corev1.LabelHostname]
+			if index < 0 || !named && x.r.selections[s].claim == "" {
 				continue
 			}
 			if x.p.beside[s] == nil {
@@ -291,13 +312,16 @@ func (x *census) noteRunning(n *existing, index int, selections []int) {
 }
 
 // dropCoveredAffinity takes away affinities over other labels from classes that
-// have one over the name of the node: all are to the same pods, so being on
-// one node is being in one zone.
+// have one to the same pods over the name of the node: being on one node is
+// being in one zone.
 func (r *rules) dropCoveredAffinity(d *duty) {
 	if len(d.with) == 0 {
 		return
 	}
-	d.owns = slices.DeleteFunc(d.owns, func(o int) bool { return r.domain[o].Kind == topology.Together })
+	d.owns = slices.DeleteFunc(d.owns, func(o int) bool {
+		same := func(t term) bool { return t.pods == r.domain[o].pods }
+		return r.domain[o].Kind == topology.Together && slices.ContainsFunc(d.with, same)
+	})
 	d.spans = nil
 	for _, o := range d.owns {
 		d.span(r.domain[o].key)

@@ -53,7 +53,7 @@ func (f *cellFinder) cells(c int, r *rater) []topology.Cell {
 	options.And(f.a.fits(f.p.requests[c]))
 	return f.addNodes(keys, f.launchable(keys, options, f.p.requests[c], r), func(node int) bool {
 		n := &f.p.nodes[node]
-		return f.p.admits(c, n) && within(f.p.requests[c], n.free)
+		return f.p.admits(c, n) && within(f.p.takes(c, n.attached), n.free)
 	})
 }
 

@@ -37,7 +37,8 @@ type class struct {
 	refusal *Reason
 
 	volumes    volume.Needs
-	volumeKey  string // equal for volumes that the same nodes suit
+	shares     []int32 // volumes that other pods may have attached
+	volumeKey  string  // equal for volumes that the same nodes suit
 	devices    *device.Need
 	extra      resources.List // volumes and devices, counted like resources
 	virtual    bool           // spare room: the pods do not exist
@@ -166,13 +167,19 @@ func (k *classifier) readTerms() []int32 {
 	k.terms, k.termErrs = [][]term{nil}, []error{nil}
 	out := make([]int32, len(k.p.pods))
 	for i, pod := range k.p.pods {
-		if !k.reader.constrained(pod) {
+		claims := k.p.extras.sharing(pod, i)
+		if !k.reader.constrained(pod) && len(claims) == 0 {
 			continue
 		}
-		id, fresh := intern(k.termKeys, k.key.between(pod, k.reader.defaults != nil), int32(len(k.terms)))
+		key := k.key.between(pod, k.reader.defaults != nil)
+		for _, claim := range claims {
+			k.key.text(claim)
+			key = k.key.buf
+		}
+		id, fresh := intern(k.termKeys, key, int32(len(k.terms)))
 		if fresh {
 			terms, err := k.reader.terms(pod)
-			k.terms = append(k.terms, terms)
+			k.terms = append(k.terms, k.reader.addSharing(terms, k.p.extras, claims))
 			k.termErrs = append(k.termErrs, err)
 		}
 		out[i] = id
@@ -228,7 +235,7 @@ func (k *classifier) newClass(pod *corev1.Pod, rank int, terms int32, selected b
 // it.
 func (c *class) needLabels(v *requirements.Vocabulary) {
 	for _, t := range c.terms {
-		if t.weight == 0 && t.kind != topology.Apart && !slices.Contains(c.labels, t.key) {
+		if t.weight == 0 && t.kind != topology.Apart && !t.besideStorage() && !slices.Contains(c.labels, t.key) {
 			c.labels = append(c.labels, t.key)
 		}
 	}
@@ -250,7 +257,7 @@ func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
 	x := k.p.extras
 	var volumes *volumeNeed
 	if hasVolumes(pod) {
-		need := x.needOf(pod)
+		need := x.needOf(pod, rank)
 		volumes, c.volumes, c.volumeKey = &need, need.Needs, need.key
 		if need.err != nil && c.refusal == nil {
 			c.refusal = &Reason{Cause: CauseVolumes, Detail: oneLine(need.err)}

@@ -22,6 +22,7 @@ type existing struct {
 	verdict  *verdict // on the classes
 	daemons  []int    // those that will come and are not there yet
 	at       []int    // by key of the domain table
+	attached []int32  // volumes that its pods have, of those that several pods have
 }
 
 // labelsAndTaints is what decides who may run on a node.

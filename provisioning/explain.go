@@ -34,9 +34,8 @@ func (p *Problem) explain(c int, s *stage, sealed *seal, planned [][]int64) *Rea
 	if r := p.blocked(c, s, sealed); r != nil {
 		return r
 	}
-	if len(p.rules.duties[c].with) > 0 {
-		return &Reason{Cause: CauseAffinity, Detail: fmt.Sprintf(
-			"its required pod affinity over %s asks for a node where matching pods are, and no such node has room for it", corev1.LabelHostname)}
+	if with := p.rules.duties[c].with; len(with) > 0 {
+		return p.noCompany(with)
 	}
 	out := &Reason{ExistingNodes: e.nodes()}
 	if why := contradiction(class); why != "" {

@@ -2,7 +2,6 @@ package provisioning
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -27,15 +26,17 @@ type extras struct {
 
 	drivers []string // that some pod has volumes of
 
-	volumeNeeds map[string]volumeNeed // by key
-	deviceNeeds []device.Need         // by pod, nil if none has claims
-	daemonNeeds []device.Need         // by daemon, likewise
-	inUse       map[string]string     // claims that only one pod may use, by name: the pod
+	volumeNeeds map[string]*volumeNeed // by key
+	needsOf     []*volumeNeed          // the same by pod, once asked for
+	deviceNeeds []device.Need          // by pod, nil if none has claims
+	daemonNeeds []device.Need          // by daemon, likewise
+	claims      claims
+	attached    sharedVolumes
 }
 
 // volumeNeed is what the volumes of a pod ask for. key is equal for pods that
-// the same nodes suit, such as the replicas of a StatefulSet: whose claims
-// they are is not in it.
+// the same nodes suit, such as the replicas of a StatefulSet: claims that no
+// other pod has are not in it.
 type volumeNeed struct {
 	volume.Needs
 	key string
@@ -44,7 +45,7 @@ type volumeNeed struct {
 
 // newExtras indexes the storage and device objects and reports their faults.
 func newExtras(in *Input, v *requirements.Vocabulary, f *faults) *extras {
-	x := &extras{volumeNeeds: map[string]volumeNeed{}, inUse: map[string]string{}}
+	x := &extras{volumeNeeds: map[string]*volumeNeed{}}
 	var err error
 	x.volumes, err = volume.New(volume.Objects{
 		Claims: in.Volumes.Claims, Volumes: in.Volumes.Volumes, Classes: in.Volumes.Classes, CSINodes: in.Volumes.CSINodes,
@@ -72,21 +73,15 @@ func newExtras(in *Input, v *requirements.Vocabulary, f *faults) *extras {
 	if x.devices == nil {
 		x.devices, _ = device.New(device.Objects{})
 	}
-	for i := range in.Nodes {
-		for _, pod := range in.Nodes[i].Pods {
-			if pod == nil || finished(pod) {
-				continue
-			}
-			for _, claim := range volume.Claims(pod) {
-				x.inUse[claim] = pod.Namespace + "/" + pod.Name
-			}
-		}
-	}
 	return x
 }
 
 // read works out what pods and daemons need.
 func (x *extras) read(p *Problem) {
+	if slices.ContainsFunc(p.pods, hasVolumes) {
+		x.needsOf = make([]*volumeNeed, len(p.pods))
+		x.readClaims(p)
+	}
 	if slices.ContainsFunc(p.pods, hasDevices) {
 		x.deviceNeeds = x.devices.Needs(p.pods)
 	}
@@ -114,7 +109,7 @@ func hasVolumes(pod *corev1.Pod) bool {
 func (x *extras) key(pod *corev1.Pod, rank int) string {
 	out := ""
 	if hasVolumes(pod) {
-		need := x.needOf(pod)
+		need := x.needOf(pod, rank)
 		out = need.text(pod)
 	}
 	if x.deviceNeeds != nil {
@@ -123,45 +118,34 @@ func (x *extras) key(pod *corev1.Pod, rank int) string {
 	return out
 }
 
-// needOf works out the volumes of a pod. Most are looked at once for all pods
-// alike; those that only one pod may have are for each pod to claim.
-func (x *extras) needOf(pod *corev1.Pod) volumeNeed {
-	key := x.volumes.Key(pod)
-	need, ok := x.volumeNeeds[key]
-	if !ok {
-		need.Needs, need.err = x.volumes.Of(pod)
-		alone := need.Private(func(string) bool { return false })
-		need.key = alone.Key()
-		x.volumeNeeds[key] = need
+// known works out the volumes of a pod, given its rank: once for all pods alike.
+func (x *extras) known(pod *corev1.Pod, rank int) *volumeNeed {
+	if x.needsOf[rank] == nil {
+		key := x.volumes.Key(pod)
+		need, ok := x.volumeNeeds[key]
+		if !ok {
+			need = &volumeNeed{}
+			need.Needs, need.err = x.volumes.Of(pod)
+			x.volumeNeeds[key] = need
+		}
+		x.needsOf[rank] = need
 	}
-	if len(need.Exclusive)+len(need.Unbound) > 0 {
-		need.err = x.claim(pod, &need.Needs, need.err)
-	}
-	return need
+	return x.needsOf[rank]
 }
 
-// claim sees to it that only one pod gets a claim which only one may have, or
-// whose volume is made where its first pod goes.
-func (x *extras) claim(pod *corev1.Pod, n *volume.Needs, err error) error {
-	name := pod.Namespace + "/" + pod.Name
-	for _, c := range n.Exclusive {
-		if by, ok := x.inUse[c]; ok && by != name && err == nil {
-			err = fmt.Errorf("claim %s is for one pod only (ReadWriteOncePod), and pod %s uses it", c, by)
-		}
+// needOf returns the volumes of a pod, once it is known who else uses them. Claims
+// that only one pod may use are for each pod to get.
+func (x *extras) needOf(pod *corev1.Pod, rank int) volumeNeed {
+	known := x.known(pod, rank)
+	if known.key == "" {
+		alone := known.Private(func(name string) bool { return x.claims.shared[name] })
+		known.key = alone.Key()
 	}
-	for _, c := range n.Unbound {
-		if by, ok := x.inUse[c]; ok && by != name && err == nil {
-			err = fmt.Errorf("claim %s gets its volume where pod %s goes; plan again once it is bound", c, by)
-		}
+	need := *known
+	if len(need.Exclusive) > 0 && need.err == nil {
+		need.err = x.mayUse(pod, need.Exclusive)
 	}
-	if err == nil {
-		for _, list := range [][]string{n.Exclusive, n.Unbound} {
-			for _, c := range list {
-				x.inUse[c] = name
-			}
-		}
-	}
-	return err
+	return need
 }
 
 // text tells needs apart.
@@ -268,6 +252,7 @@ func (x *extras) settle(p *Problem) {
 	x.drivers = slices.Sorted(maps.Keys(drivers))
 	for c := range p.classes {
 		p.classes[c].extra = attachments(p.classes[c].volumes.Attach)
+		x.findShares(&p.classes[c])
 	}
 	if x.deviceNeeds == nil && x.daemonNeeds == nil {
 		return

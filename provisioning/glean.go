@@ -34,9 +34,14 @@ const mostLooks = 1_000_000
 // come last in the order of the plan, which so far holds without them. Where
 // no constraint between pods had a say, the packer has left nothing to find.
 func (a *assembler) gleanRest(order []int32) []int32 {
-	if len(a.p.rules.domain)+len(a.p.rules.node) == 0 {
+	if len(a.p.rules.domain)+len(a.p.rules.node)+len(a.p.extras.attached.ids) == 0 {
 		return order
 	}
+	return a.glean(order)
+}
+
+// glean does so whatever constraints there are.
+func (a *assembler) glean(order []int32) []int32 {
 	g := &gleaner{a: a, p: a.p, left: mostLooks, order: order}
 	var classes []int
 	for c := range g.p.classes {
@@ -71,7 +76,7 @@ func (a *assembler) sites() []*site {
 	var out []*site
 	for i := range a.p.nodes {
 		n := &a.p.nodes[i]
-		s := &site{node: i, at: a.p.nodeReaches(n), free: slices.Clone(n.free), apart: slices.Clone(a.p.nodeParts[i])}
+		s := &site{node: i, at: a.p.nodeReaches(n), free: slices.Clone(n.free), attached: n.attached, apart: slices.Clone(a.p.nodeParts[i])}
 		for _, rank := range a.bound[i] {
 			a.p.addTo(s, a.classOf[rank], rank)
 		}
@@ -79,7 +84,7 @@ func (a *assembler) sites() []*site {
 	}
 	for _, s := range a.new {
 		ranks := s.ranks
-		s.ranks, s.pods, s.apart = nil, nil, nil
+		s.ranks, s.pods, s.apart, s.attached = nil, nil, nil, nil
 		s.at, s.taken = a.p.shapeReaches(s.shape), make([]int64, len(a.p.resources)+len(a.p.rules.seats))
 		for _, rank := range ranks {
 			a.p.addTo(s, a.classOf[rank], rank)
@@ -185,7 +190,7 @@ func (g *gleaner) onto(s *site, c int) bool {
 	}
 	g.left--
 	n := &g.p.nodes[s.node]
-	return within(g.p.requests[c], s.free) && g.p.admits(c, n) && g.ledger.allows(c, s)
+	return within(g.p.takes(c, s.attached), s.free) && g.p.admits(c, n) && g.ledger.allows(c, s)
 }
 
 // become makes a new node of another shape.
@@ -199,7 +204,7 @@ func (g *gleaner) narrowed(s *site, c int) *shape {
 		return nil
 	}
 	g.left--
-	sum, ok := together(s.taken, g.p.requests[c])
+	sum, ok := together(s.taken, g.p.takes(c, s.attached))
 	if !ok || !s.shape.mayHold(g.p, sum) {
 		return nil
 	}
@@ -271,17 +276,17 @@ func (g *gleaner) shaped(s *site, options bitset.Set, trait int32, asked require
 	case options.Empty() || asked.Impossible():
 		return nil
 	case options.Equal(s.shape.options):
-	case g.p.flexible != nil || !g.choice(s.shape.pool, options, trait):
+	case g.p.flexible != nil || !g.p.choice(s.shape.pool, options, trait):
 		return nil
 	}
 	return g.a.newShape(s.shape.pool, options, trait, asked, s.shape.relaxed)
 }
 
 // choice says whether some options show as many values as their pool demands.
-func (g *gleaner) choice(pool int, options bitset.Set, trait int32) bool {
-	for m := range g.p.minValues[pool] {
-		mv := &g.p.minValues[pool][m].MinValue
-		if mv.Distinct(g.p.pools[pool].first, options, g.p.traits.Values(pool, m, trait)) < mv.Need {
+func (p *Problem) choice(pool int, options bitset.Set, trait int32) bool {
+	for m := range p.minValues[pool] {
+		mv := &p.minValues[pool][m].MinValue
+		if mv.Distinct(p.pools[pool].first, options, p.traits.Values(pool, m, trait)) < mv.Need {
 			return false
 		}
 	}
@@ -324,7 +329,7 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)
-		short := !g.choice(pool, options, v.Trait)
+		short := !g.p.choice(pool, options, v.Trait)
 		if options.Empty() || g.left <= 0 || short && g.p.opts.MinValues != BestEffort {
 			continue
 		}

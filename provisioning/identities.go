@@ -8,16 +8,19 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
-// identities says which selections select a pod. Pods with the same namespace
-// and the same values of the labels that selections ask about are of one
-// identity, so each is looked at once.
+// identities says which selections select a pod. Pods with the same namespace,
+// the same values of the labels that selections ask about and the same claims
+// of those that selections are about are of one identity, so each is looked at
+// once.
 type identities struct {
 	selections []selection
 	keys       []string         // labels that some selection asks about
 	local      map[string][]int // by namespace: selections of that namespace
 	global     []int            // the other selections
+	claims     map[string]int   // selections by the claim that they are about
 	index      map[string]int32
 	members    []bitset.Set // by identity: the selections that select it
 	key        podKey
@@ -27,6 +30,13 @@ func newIdentities(selections []selection) *identities {
 	x := &identities{selections: selections, local: map[string][]int{}, index: map[string]int32{}}
 	keys := map[string]bool{}
 	for i := range selections {
+		if claim := selections[i].claim; claim != "" {
+			if x.claims == nil {
+				x.claims = map[string]int{}
+			}
+			x.claims[claim] = i
+			continue
+		}
 		single := ""
 		for _, c := range selections[i].conjuncts {
 			if len(c.namespaces) == 1 {
@@ -62,6 +72,9 @@ func (x *identities) of(pod *corev1.Pod) int32 {
 			k.number(-1)
 		}
 	}
+	for _, i := range x.claimed(pod) {
+		k.number(int64(i))
+	}
 	id, fresh := intern(x.index, k.buf, int32(len(x.members)))
 	if fresh {
 		x.members = append(x.members, x.selecting(pod))
@@ -72,12 +85,29 @@ func (x *identities) of(pod *corev1.Pod) int32 {
 // selecting returns the selections that select a pod.
 func (x *identities) selecting(pod *corev1.Pod) bitset.Set {
 	out := bitset.New(len(x.selections))
+	for _, i := range x.claimed(pod) {
+		out.Add(i)
+	}
 	set := labels.Set(pod.Labels)
 	for _, list := range [][]int{x.global, x.local[pod.Namespace]} {
 		for _, i := range list {
 			if x.selections[i].selects(pod.Namespace, set) {
 				out.Add(i)
 			}
+		}
+	}
+	return out
+}
+
+// claimed lists the selections that are about a claim of a pod.
+func (x *identities) claimed(pod *corev1.Pod) []int {
+	if x.claims == nil || !hasClaims(pod) {
+		return nil
+	}
+	var out []int
+	for _, claim := range volume.Claims(pod) {
+		if i, ok := x.claims[claim]; ok {
+			out = append(out, i)
 		}
 	}
 	return out

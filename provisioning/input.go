@@ -54,9 +54,9 @@ type Input struct {
 
 	// Overlays change prices and capacities of the catalogs before anything
 	// else looks at them. See cloudprovider.ApplyOverlays. They also express a
-	// preference for types that costs money: an overlay that makes older
-	// generations 60% dearer moves all pods of BenchmarkOptions, none of which
-	// is there without, to the seventh generation, at 1.49 times the cost.
+	// preference for types that costs money: one that makes older generations
+	// dearer moves pods to newer ones where the difference is less. What such
+	// preferences cost is in benchmarks/README.md.
 	Overlays []*v1.NodeOverlay
 
 	// Buffers are spare room to keep, in pods that do not exist. They are

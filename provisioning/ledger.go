@@ -259,18 +259,18 @@ func (p *Problem) isMember(class, selection int) bool {
 	return p.classes[class].selected.Has(selection) && !p.classes[class].virtual
 }
 
-// first says whether a pod of a class may be the first that its affinity is for:
-// nobody matches it yet in any domain of any term of it.
+// first says whether a pod of a class may be the first that an affinity is for:
+// nobody matches it yet in any domain of any of its terms.
 func (l *ledger) first(class, selection int) bool {
 	if !l.p.classes[class].selected.Has(selection) {
 		return false
 	}
 	for _, r := range l.p.rules.duties[class].owns {
-		if l.p.rules.domain[r].Kind == topology.Together && l.counts[r].any {
+		if rule := &l.p.rules.domain[r]; rule.Kind == topology.Together && rule.pods == selection && l.counts[r].any {
 			return false
 		}
 	}
-	if len(l.p.rules.duties[class].with) == 0 {
+	if !l.p.wants(class, selection) {
 		return true
 	}
 	if l.p.running[selection] {

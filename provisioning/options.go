@@ -69,6 +69,10 @@ type Options struct {
 	// in proportion. ScheduleAnyway and PreferNoSchedule weigh 100. It is
 	// judged on paper, by the share of a node that a pod takes up, so that a
 	// whole plan may come to more. Default and zero: 0.1.
+	//
+	// What tells only nodes of one plan apart may cost nothing: soft
+	// constraints over the name of the node, and preferences among nodes that
+	// exist. They decide between nodes that are there, or bought, anyway.
 	PreferenceCost float64
 
 	// DefaultSpread are the topology spread constraints of pods that have
@@ -76,8 +80,7 @@ type Options struct {
 	// PodTopologySpread plugin are. They name no selector.
 	//
 	// With ScheduleAnyway over zones they are a weight on the balance of
-	// zones: of the pods of BenchmarkOptions 94% are in the cheapest zone
-	// without, 35% in the fullest with it, at 1.23 times the cost.
+	// zones, which is paid for; benchmarks/README.md has an example.
 	DefaultSpread []corev1.TopologySpreadConstraint
 
 	// SchedulerNames are the schedulers whose pods are placed; the pods of
@@ -92,22 +95,17 @@ type Options struct {
 	// in USD per hour. It stands for what a node costs beside its bill
 	// (licences, agents, its share of attention), and makes plans with fewer,
 	// larger nodes; a high fee gives the fewest nodes. Plan.Cost does not
-	// include it. Default 0.
-	//
-	// In BenchmarkOptions the plan has 102 nodes at 6.02 USD/h without a fee,
-	// 24 at 8.38 USD/h with 0.05, 5 at 11.32 USD/h with 0.50.
+	// include it. Default 0. benchmarks/README.md has an example.
 	NodeFee float64
 
 	// CapacityMix, if set, divides pods between on-demand and spot capacity.
-	// With OnDemandPercent 25 the plan of BenchmarkOptions, all spot without
-	// it, has 75% of its pods on spot and costs 1.64 times as much.
+	// More on demand costs more; benchmarks/README.md has an example.
 	CapacityMix *CapacityMix
 
 	// SpotFlexibility is the least number of distinct instance types that a
 	// node which may be launched as spot names for it; a node that can name
-	// fewer is launched as another capacity type if it may. Default 0. In
-	// BenchmarkOptions a floor of 15 changes nothing; where a pool has 30
-	// types, a floor of 40 moves all pods to on-demand, at 3.5 times the cost.
+	// fewer is launched as another capacity type if it may. Default 0. A floor
+	// above what pools have moves all pods off spot.
 	SpotFlexibility int
 
 	// MaxSteps bounds the search: the number of patterns built. Default and

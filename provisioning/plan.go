@@ -45,16 +45,30 @@ type Plan struct {
 	// hour.
 	Cost float64
 
-	// LowerBound is a proven floor under Cost, in USD per hour. No plan that
-	// serves the same pods on new nodes of the same pool weights costs less. It
-	// is the best of three bounds: two linear relaxations in which pods and
-	// nodes may be split, and one over whole patterns of pods. It is 0 where
-	// some option is free.
+	// LowerBound is a proven floor under Cost, in USD per hour: no plan costs
+	// less that places the same pods and is valid (see Verify), whatever else it
+	// chooses. That is: which pods go to nodes that exist and which draw on
+	// reservations; over which zones and other domains pods are spread, and
+	// where they are kept together or apart; how many of them are on a node;
+	// which preferences are kept; and which nodes are launched for them. Two
+	// choices are not open: pods go to pools of lower weight only when those of
+	// higher weight, or the limits of these, leave no room for them; and as many
+	// pods of a group are kept off spot capacity for Options.CapacityMix as here.
 	//
-	// Of pods that are spread, or kept together or apart, it is a floor for the
-	// domains that this plan chose for them, and for as many of them on a node
-	// as this plan allows: a plan that chooses otherwise may cost less.
+	// It comes from relaxations in which each pod asks of its node what it asks
+	// by itself, only required anti-affinity over the name of the node and host
+	// ports counting between pods, and nodes may be split. Where Solve had
+	// nothing to choose but nodes it is PackingBound. It is 0 where some option
+	// is free.
 	LowerBound float64
+
+	// PackingBound is what the new nodes cost at least given what this plan
+	// chose before it packed them: which pods go to existing nodes, to which
+	// domains, with which preferences and at most how many on a node; in USD per
+	// hour. Cost over PackingBound says how well the nodes were packed,
+	// PackingBound over LowerBound what those choices may have cost. It is at
+	// least LowerBound, and at most Cost.
+	PackingBound float64
 
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats

@@ -40,12 +40,14 @@ type Problem struct {
 	virtual map[*corev1.Pod]bool // pods that stand for buffers
 
 	extras *extras
+	passed map[string]bool // pods that leave claims for one pod only to others
 
 	rules     *rules
 	table     *domainTable
 	cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
 	finder    *cellFinder
-	wishes    []wishes      // by class
+	wishes    []wishes // by class
+	tastes    tastes
 	nodeParts [][]pack.Part // by node: what its pods count for
 	nodeClass []int32       // by class: equal for those that the same nodes admit
 
@@ -74,14 +76,15 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	if opts != nil {
 		o = *opts
 	}
-	return prepare(in, o, nil, nil)
+	return prepare(in, o, nil, nil, nil)
 }
 
 // prepare compiles an input, on the market of another problem unless that is
-// nil, and with what is known of the rooms of nodes that have not changed.
-func prepare(in Input, opts Options, m *market, known rooms) (*Problem, error) {
+// nil, and with what is known of the rooms of nodes that have not changed. The
+// pods of passed leave claims that are for one pod only to others.
+func prepare(in Input, opts Options, m *market, known rooms, passed map[string]bool) (*Problem, error) {
 	var f faults
-	p := &Problem{in: in, vocabulary: in.Vocabulary, rooms: known, rules: &rules{}}
+	p := &Problem{in: in, vocabulary: in.Vocabulary, rooms: known, rules: &rules{}, passed: passed}
 	if err := opts.Validate(); err != nil {
 		f.split("Options", err)
 	}
@@ -115,6 +118,7 @@ func prepare(in Input, opts Options, m *market, known rooms) (*Problem, error) {
 	p.static = staticPools(p.pools, nodes, p.vocabulary, &f)
 	p.extras.settle(p)
 	p.resources = resourceNames(p.classes, p.daemons)
+	p.extras.attached.setDimensions(p.resources)
 	p.compile(k, nodes, &f)
 	if err := f.err(); err != nil {
 		return nil, err
@@ -202,8 +206,10 @@ func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
 		p.settleUnknown(&p.nodes[i])
 	}
 	x.findRunning(leaving)
+	p.findTastes(x)
 	for i := range p.nodes {
 		n := &p.nodes[i]
+		n.attached = p.extras.attachedTo(n.Pods)
 		parts := x.partsOn(n)
 		copy(n.free[len(p.resources):], p.rules.seatsOn(parts))
 		p.nodeParts = append(p.nodeParts, parts)
@@ -268,10 +274,23 @@ func (p *Problem) lowerPool(i int) {
 //     to lower weights only when no node of higher ones can hold it, or limits
 //     forbid one more.
 //  3. Pods that are left are unplaced.
+//  4. Pods are moved between the nodes of the plan, or exchanged, where that is
+//     more to their taste and concerns no hard constraint. What is launched and
+//     what it costs stays the same.
 //
 // The time is about proportional to (classes x options worth having), not to
 // the number of pods.
 func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
+	plan, err := p.solve(ctx)
+	if err != nil || len(plan.Unplaced) == 0 || !p.contested() {
+		return plan, err
+	}
+	return p.handOver(ctx, plan)
+}
+
+// solve finds the plan in which those pods have claims for one pod only that got
+// them first.
+func (p *Problem) solve(ctx context.Context) (*Plan, error) {
 	s, result, err := p.settle(ctx, p.first)
 	if err == nil {
 		s, result, err = p.solveUrgent(ctx, s, result)

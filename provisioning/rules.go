@@ -142,7 +142,7 @@ func (r *rules) own(p *Problem, c int, t term, key *podKey) {
 }
 
 // wish notes that a class would rather keep a constraint. Those over the name
-// of the node are left to kube-scheduler, which has the nodes to choose from.
+// of the node are no matter of domains: see tastes.
 func (r *rules) wish(p *Problem, c int, t term, key *podKey) {
 	if t.key == corev1.LabelHostname || p.classes[c].virtual {
 		return
@@ -177,7 +177,7 @@ func (r *rules) domainRule(p *Problem, c int, t term, key *podKey) int {
 	if !ok {
 		n = len(r.domain)
 		r.domainIndex[id] = n
-		rule := topology.Rule{Kind: t.kind, Skew: t.skew, MinDomains: t.minDomains}
+		rule := topology.Rule{Kind: t.kind, Skew: t.skew, MinDomains: t.minDomains, Group: t.pods}
 		r.domain = append(r.domain, domainRule{Rule: rule, key: t.key, pods: t.pods, like: c, spans: spans, term: t})
 	}
 	return n

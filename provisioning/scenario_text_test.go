@@ -44,7 +44,11 @@ func planText(plan *provisioning.Plan, show map[string]bool) string {
 		fmt.Fprintf(&b, "order %s\n", namesText(plan.Order))
 	}
 	if plan.Cost > 0 {
-		fmt.Fprintf(&b, "cost %.4f USD/h, at least %.4f\n", plan.Cost, plan.LowerBound)
+		fmt.Fprintf(&b, "cost %.4f USD/h, at least %.4f", plan.Cost, plan.LowerBound)
+		if packing := fmt.Sprintf("%.4f", plan.PackingBound); packing != fmt.Sprintf("%.4f", plan.LowerBound) {
+			fmt.Fprintf(&b, ", packed so %s", packing)
+		}
+		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
 		b.WriteString("nothing to do\n")

@@ -104,7 +104,7 @@ func TestSeatsOfASharedRule(t *testing.T) {
 	for _, n := range plan.Create {
 		require.LessOrEqual(t, len(n.Pods), 2)
 	}
-	require.LessOrEqual(t, plan.Cost, plan.LowerBound*1.05)
+	require.LessOrEqual(t, plan.Cost, plan.PackingBound*1.05)
 }
 
 // TestSeatsOfATangle: each of 300 classes avoids the next one, and a workload

@@ -11,9 +11,10 @@ import (
 )
 
 // selection is the pods that a constraint is about: those that every one of
-// its conjuncts selects.
+// its conjuncts selects, or those that use a claim.
 type selection struct {
 	conjuncts []conjunct
+	claim     string // by namespace, slash and name; empty for pods selected by labels
 	text      string // tells selections apart
 }
 

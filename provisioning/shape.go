@@ -30,6 +30,7 @@ type shape struct {
 	at    []reach // by key of the domain table, once asked for
 	looks []look  // by domain rule, likewise
 	most  []int64 // that any option has of each resource, likewise
+	least []int64 // that all options have of each, likewise
 }
 
 // mayHold says whether some option may have room for a request, as far as one

@@ -62,6 +62,7 @@ type site struct {
 	free     []int64        // what is left of the node that exists
 	taken    []int64        // what the pods take of the new one
 	requests resources.List // the same, as pods ask for it
+	attached []int32        // volumes, of those that several pods have
 	apart    []pack.Part
 	pods     []bundled // of the plan, by class
 	ranks    []int32   // the same, each
@@ -70,11 +71,15 @@ type site struct {
 
 // add puts a pod on a site.
 func (p *Problem) addTo(s *site, c int, rank int32) {
+	takes := p.takes(c, s.attached)
 	if s.node >= 0 {
-		subtract(s.free, p.requests[c])
+		subtract(s.free, takes)
 	} else {
-		s.taken, _ = together(s.taken, p.requests[c]) // what overflows has been refused
+		for r, n := range takes {
+			s.taken[r] += n // what overflows has been refused
+		}
 	}
+	s.attached = p.attach(s.attached, c)
 	for _, part := range p.rules.duties[c].parts {
 		s.apart = addPart(s.apart, part.Rule, part.Owners, part.Members, part.Both)
 	}

@@ -74,7 +74,7 @@ func (p *Problem) newStage(o orders) *stage {
 			left[c] = len(p.classes[c].pods)
 		}
 	}
-	s.bundler = newBundler(p, left)
+	s.bundler = newBundler(p, left, o.urgent)
 	s.units = p.units(s.bundler, left, o.firm)
 	if s.problem = s.state(p); len(s.units) > 0 {
 		s.assigned = topology.Assign(s.problem)
@@ -164,7 +164,7 @@ func (s *stage) addFixed(p *Problem) {
 			s.parts = append(s.parts, part)
 			refused -= part.count
 		}
-		for r, n := range p.requests[f.class] {
+		for r, n := range p.takes(f.class, s.bundler.has[f.node]) {
 			s.bundler.free[f.node][r] += n * int64(refused)
 		}
 	}

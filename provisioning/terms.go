@@ -26,7 +26,15 @@ type term struct {
 	// weight is that of a soft constraint, 1 to 100; 0 is a hard one. A soft
 	// term of kind Apart or Together is a preference.
 	weight int
+
+	// storage says that the term stands for a claim that pods share, which gets
+	// its volume where they go.
+	storage bool
 }
+
+// besideStorage says whether pods are to be on one node as they share a claim:
+// it need not have a label with its name.
+func (t *term) besideStorage() bool { return t.storage && t.key == corev1.LabelHostname }
 
 // hostSpreads lists the hard topology spread constraints of a class over the name
 // of the node.
@@ -106,6 +114,18 @@ func (r *termReader) terms(pod *corev1.Pod) ([]term, error) {
 	}
 	slices.SortFunc(out, compareTerms)
 	return slices.Compact(out), nil
+}
+
+// claimSelection returns the number of the selection of the pods that use a claim.
+func (r *termReader) claimSelection(claim string) int {
+	s := selection{claim: claim, text: "claim " + claim}
+	id, ok := r.number[s.text]
+	if !ok {
+		id = len(r.selections)
+		r.number[s.text] = id
+		r.selections = append(r.selections, s)
+	}
+	return id
 }
 
 func compareTerms(a, b term) int {

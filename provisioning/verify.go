@@ -68,6 +68,15 @@ const (
 	// be counted.
 	RuleDevices Rule = "devices"
 
+	// RuleCapacityMix: as many pods are kept off spot capacity as
+	// Options.CapacityMix says, unless none of their nodes could be launched as
+	// anything else.
+	RuleCapacityMix Rule = "capacityMix"
+	// RuleSpotFlexibility: a node that may be launched as spot names as many
+	// instance types for that as Options.SpotFlexibility says, unless it can be
+	// launched as nothing else.
+	RuleSpotFlexibility Rule = "spotFlexibility"
+
 	// RuleOverlooked: an unplaced pod really has no place. VerifyUnplaced
 	// checks it; Verify does not.
 	RuleOverlooked Rule = "overlooked"
@@ -154,8 +163,10 @@ func compareViolations(a, b Violation) int {
 //     node against all its devices of the class, if those can be told. Anything
 //     else that a resource claim asks for is taken on trust.
 //
-// Neither soft constraints nor Options.CapacityMix, NodeFee and SpotFlexibility
-// make a plan invalid, and Plan.Static and Overlays are not judged.
+// Neither soft constraints nor Options.NodeFee make a plan invalid, and Plan.Static
+// and Overlays are not judged. CapacityMix is judged for pods that ask the same of
+// their nodes and mind no other pods, and counts pods on existing nodes as kept off
+// spot: the plan did not choose the capacity type of those.
 // Input.Overlays are applied before anything else looks at the catalogs. The
 // pods of buffers may stand in Create, Bind and Order as others do, and must come
 // last; Plan.Buffers counts them.
@@ -202,6 +213,10 @@ func Verify(in Input, plan *Plan, opts *Options) []Violation {
 	r.checkDevices()
 	r.checkLimits()
 	r.checkReservations()
+	if opts != nil {
+		r.checkSpotFlexibility(opts.SpotFlexibility)
+		r.checkCapacityMix(opts.CapacityMix)
+	}
 	return r.verdict()
 }
 

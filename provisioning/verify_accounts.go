@@ -19,19 +19,15 @@ func (r *referee) checkAccounts() {
 			sum += price
 		}
 	}
-	cost, bound := r.plan.Cost, r.plan.LowerBound
+	cost := r.plan.Cost
 	slack := costTolerance * math.Max(1, math.Abs(sum))
 	// Comparisons with NaN are false, so each is put the way round that NaN
 	// fails.
 	if !(math.Abs(cost-sum) <= slack) {
 		r.report(RuleAccounts, "", "", "Cost is %s, but the cheapest options of the new nodes sum up to %s", r.priceText(cost), r.priceText(sum))
 	}
-	if !(bound >= 0) {
-		r.report(RuleAccounts, "", "", "LowerBound is %s; expected a number that is not negative", r.priceText(bound))
-	}
-	if !(bound <= sum+slack) && !math.IsNaN(bound) {
-		r.report(RuleAccounts, "", "", "LowerBound is %s, above what the new nodes cost, %s", r.priceText(bound), r.priceText(sum))
-	}
+	r.checkBound("LowerBound", r.plan.LowerBound, sum, slack)
+	r.checkBound("PackingBound", r.plan.PackingBound, sum, slack)
 	asked := 0
 	for _, pod := range r.in.Pods {
 		if pod != nil {
@@ -40,6 +36,16 @@ func (r *referee) checkAccounts() {
 	}
 	if r.plan.Stats.Pods != asked {
 		r.report(RuleAccounts, "", "", "Stats.Pods is %d, but the input has %d pods", r.plan.Stats.Pods, asked)
+	}
+}
+
+// checkBound wants a floor under what the new nodes cost.
+func (r *referee) checkBound(name string, bound, sum, slack float64) {
+	if !(bound >= 0) {
+		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, r.priceText(bound))
+	}
+	if !(bound <= sum+slack) && !math.IsNaN(bound) {
+		r.report(RuleAccounts, "", "", "%s is %s, above what the new nodes cost, %s", name, r.priceText(bound), r.priceText(sum))
 	}
 }
 

@@ -173,7 +173,7 @@ func (m *mutant) settle() {
 	for _, list := range m.lists() {
 		slices.SortFunc(*list, byName)
 	}
-	m.plan.Cost, m.plan.LowerBound = 0, 0
+	m.plan.Cost, m.plan.LowerBound, m.plan.PackingBound = 0, 0, 0
 	for i := range m.plan.Create {
 		n := &m.plan.Create[i]
 		slices.SortStableFunc(n.Options, cloudprovider.LaunchOption.Compare)

@@ -181,6 +181,8 @@ func TestVerifyAccounts(t *testing.T) {
 		{"cost", func(s *scene) { s.plan.Cost += 0.001 }, rules(provisioning.RuleAccounts), "Cost is 0.101 USD/h, but the cheapest options of the new nodes sum up to 0.1 USD/h"},
 		{"cost is no number", func(s *scene) { s.plan.Cost = math.NaN() }, rules(provisioning.RuleAccounts), "Cost is NaN"},
 		{"bound above cost", func(s *scene) { s.plan.LowerBound = s.plan.Cost * 1.001 }, rules(provisioning.RuleAccounts), "LowerBound is 0.1001 USD/h, above"},
+		{"bound of the packing above cost", func(s *scene) { s.plan.PackingBound = s.plan.Cost * 1.001 }, rules(provisioning.RuleAccounts), "PackingBound is 0.1001 USD/h, above"},
+		{"bound of the packing is no number", func(s *scene) { s.plan.PackingBound = math.NaN() }, rules(provisioning.RuleAccounts), "PackingBound is NaN"},
 		{"bound equals cost", func(s *scene) { s.plan.LowerBound = s.plan.Cost * (1 + 1e-15) }, nil, ""},
 		{"bound below zero", func(s *scene) { s.plan.LowerBound = -1 }, rules(provisioning.RuleAccounts), "not negative"},
 		{"bound is no number", func(s *scene) { s.plan.LowerBound = math.NaN() }, rules(provisioning.RuleAccounts), "LowerBound is NaN"},

@@ -27,9 +27,11 @@ import (
 // does it ask for a fresh node that would be one domain more to a topology spread
 // by which the plan let a pod in only because every domain had some. Nor does it
 // ask for a node that has not registered yet, and may come up in a domain where
-// anti-affinity keeps the pod out. Room that is
-// left over on new nodes of the plan, and capacity reservations, are not
-// considered.
+// anti-affinity keeps the pod out. A pod that shares a claim with others, of which
+// the volume is yet to be made, has a place only on their node or, if several nodes
+// may use the volume, in their zone; and none is asked for if the claim may get one
+// of several volumes that exist. Room that is left over on new nodes of the plan, and
+// capacity reservations, are not considered.
 //
 // Arguments are those of Verify, whose rules the plan is expected to keep.
 func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {

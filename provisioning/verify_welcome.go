@@ -23,7 +23,7 @@ func (r *referee) excused(p *refereePod) bool {
 	}
 	for _, c := range r.storage.claimsOf(p) {
 		if c.fault != "" || c.claim.Spec.VolumeName != "" && c.claim.Annotations[refereeBound] == "" ||
-			c.ephemeral && r.storage.claims[c.key] == nil || c.claim.Spec.VolumeName == "" && r.claimants(c.key) > 1 {
+			c.ephemeral && r.storage.claims[c.key] == nil || r.undecided(&c) {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (r *referee) welcome(s *refereeSite, p *refereePod) bool {
 	welcome := true
 	note := func(Rule, string, ...any) { welcome = false }
 	r.judgeSeat(s, p, note)
-	if !welcome {
+	if !welcome || !r.reunited(s, p) {
 		return false
 	}
 	had := r.thingsAt(s)
@@ -172,8 +172,35 @@ func refereeMalformed(c corev1.TopologySpreadConstraint) bool {
 		c.MinDomains != nil && (soft || *c.MinDomains < 1)
 }
 
-// claimants counts the pods that name a claim: where it gets its volume is
-// decided by the first of them, and the others may wait for that.
+// reunited says whether a pod comes to where the others are that it shares claims
+// with which get their volumes there. kube-scheduler may send it elsewhere, but
+// a volume for one node at a time is then out of its reach, and so may one be
+// that is made in another zone: an engine may leave the pod pending instead.
+func (r *referee) reunited(s *refereeSite, p *refereePod) bool {
+	zone := r.glanceAt(corev1.LabelTopologyZone)
+	for _, c := range r.storage.claimsOf(p) {
+		users := r.storage.users[c.key]
+		if c.claim == nil || c.claim.Spec.VolumeName != "" || len(users) == 0 || slices.Contains(users, s) {
+			continue
+		}
+		here := r.view(zone, s)
+		if !c.shared() || !slices.ContainsFunc(users, func(other *refereeSite) bool {
+			there := r.view(zone, other)
+			return here.sure && there.sure && here.values[0] == there.values[0]
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// undecided says whether a claim that several nodes may use may be bound to one of
+// several volumes that exist: which it is, is known only once it is bound.
+func (r *referee) undecided(c *refereeClaim) bool {
+	return c.claim.Spec.VolumeName == "" && c.shared() && len(r.storage.static[r.storage.classOf(c.claim)]) > 0 && r.claimants(c.key) > 1
+}
+
+// claimants counts the pods that name a claim.
 func (r *referee) claimants(key refereeKey) int {
 	if r.sharing == nil {
 		r.sharing = map[refereeKey]int{}

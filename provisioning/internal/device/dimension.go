@@ -181,3 +181,7 @@ func (c *Counts) hasAll(w *whole, parts []part) bool {
 	}
 	return total <= resourcev1.AllocationResultsMaxSize
 }
+
+// IsCount says whether a resource name is that of a dimension which counts
+// devices: each pod takes as many as it asks for, whoever else is on the node.
+func IsCount(name corev1.ResourceName) bool { return strings.HasPrefix(string(name), anyPrefix) }

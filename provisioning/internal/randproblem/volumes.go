@@ -75,6 +75,9 @@ func (p *problem) drawClaim(namespace, name string) {
 	c.Status.Phase = corev1.ClaimPending
 	class := pick(p.source, []string{"waits", "waits", "waits", "zonal", "zonal", "zonal", "files", "files", "now", "no-such-class"})
 	c.Spec.StorageClassName = &class
+	if class == "files" {
+		c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany}
+	}
 	if p.chance(50) {
 		pv := p.drawVolume(namespace + "-" + name)
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: namespace, Name: name}

@@ -18,7 +18,7 @@ func (s *state) refusal(c *Class, cell int) int {
 				return r
 			}
 		case Together:
-			if d == None || s.rules[r].least[d] == 0 && !s.first(c) {
+			if d == None || s.rules[r].least[d] == 0 && !s.first(c, rule.Group) {
 				return r
 			}
 		case Apart:
@@ -60,12 +60,12 @@ func (s *state) skew(c *Class, r, d int) int {
 	return count.most[d] + c.join(r).Count - least
 }
 
-// first says whether a pod may be the first of all its affinities: nobody
-// matches any of them yet, and it matches them all itself.
-func (s *state) first(c *Class) bool {
+// first says whether a pod may be the first of all its affinities to the pods of
+// a group: nobody matches any of them yet, and it matches them all itself.
+func (s *state) first(c *Class, group int) bool {
 	for _, own := range c.Owns {
 		r := own.Rule
-		if own.Weight == 0 && s.p.Rules[r].Kind == Together && (s.rules[r].any || c.join(r).Count == 0) {
+		if own.Weight == 0 && s.p.Rules[r].Kind == Together && s.p.Rules[r].Group == group && (s.rules[r].any || c.join(r).Count == 0) {
 			return false
 		}
 	}

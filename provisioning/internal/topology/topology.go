@@ -49,6 +49,9 @@ type Rule struct {
 	// Sure says, by domain, that it is there whatever else happens; only such
 	// domains count towards MinDomains.
 	Sure []bool
+	// Group is equal for rules about the same pods: an owner of several of them
+	// can be the first only if it is the first of all, for Together.
+	Group int
 	// Elsewhere says that there are members outside of all domains. Then an
 	// owner cannot be the first, for Together.
 	Elsewhere bool

@@ -46,7 +46,7 @@
 //     (VolumeAttachment).
 //   - Pods that compete. Each pod is judged as if it came first. Two pods may
 //     count on the same volume that exists, and two that share a claim not yet
-//     bound have to go where one volume serves both: see Needs.Unbound.
+//     bound have to go where one volume serves both: see Needs.Reach.
 //   - Ephemeral volumes that a CSI driver makes inline. kube-scheduler does not
 //     count them either, as they are never attached.
 //

@@ -19,6 +19,8 @@ type bound struct {
 // unbound is a claim that is bound where the pod is placed.
 type unbound struct {
 	id         string
+	claim      string // by namespace, slash and name, if other pods can use it
+	many       bool   // several nodes may use it at once
 	size       resource.Quantity
 	candidates []*candidate // volumes that exist and match, smallest first
 	made       *affinity    // where the class can make a volume; nil if it makes none
@@ -111,10 +113,11 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 	case u.made != nil && u.made.nowhere() && len(u.candidates) == 0:
 		g.add("%s: allowedTopologies of StorageClass %q admit no node%s; correct the class", id, class.Name, u.made.detail())
 	}
-	g.pending = append(g.pending, u)
 	if kind == named {
-		g.needs.Unbound = append(g.needs.Unbound, key(c.Namespace, c.Name))
+		u.claim, u.many = key(c.Namespace, c.Name), manyNodes(c)
+		g.needs.Unbound = append(g.needs.Unbound, u.claim)
 	}
+	g.pending = append(g.pending, u)
 }
 
 // waitingClass is the class of a claim without a volume. It is nil, with a

@@ -39,7 +39,7 @@ type Needs struct {
 
 	// Unbound are the claims that get their volume where the first pod that
 	// uses them is placed, as in Exclusive. Pods with one of these in common
-	// are safe on one node; whether they may be apart depends on the volume.
+	// are safe on one node; how far apart they may be, Reach says.
 	// Those of ephemeral volumes, which no other pod can use, are left out.
 	Unbound []string
 

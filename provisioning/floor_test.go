@@ -1,0 +1,340 @@
+package provisioning_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// TestLowerBoundOfAllPlans tries, for tiny problems, all plans that place the
+// same pods for less than some floor, and holds them against Verify: below
+// LowerBound there is none. Below PackingBound there are some, or the test would
+// prove nothing.
+func TestLowerBoundOfAllPlans(t *testing.T) {
+	cheaper, tight := 0, 0
+	for seed := range lawSeeds(800, 150) {
+		r := newTinyProblem(seed)
+		for _, opts := range []*provisioning.Options{nil, {Preferences: provisioning.Ignore, NodeFee: 0.05}}[:1+seed%2] {
+			plan := solved(t, r.in, opts)
+			require.LessOrEqual(t, plan.LowerBound, plan.PackingBound, "seed %d", seed)
+			require.LessOrEqual(t, plan.PackingBound, plan.Cost, "seed %d", seed)
+			if plan.LowerBound > 0.999*plan.Cost && plan.Cost > 0 {
+				tight++
+			}
+			e := &enumeration{in: r.in, opts: opts, like: plan}
+			if found := e.cheaperThan(plan.LowerBound); found != nil {
+				t.Fatalf("seed %d: LowerBound is %v, and this plan costs %v:\n%s", seed, plan.LowerBound, found.Cost, sketch(found))
+			}
+			if seed%8 == 0 && e.cheaperThan(plan.PackingBound) != nil {
+				cheaper++
+			}
+		}
+	}
+	require.Greater(t, tight, 20)
+	require.Positive(t, cheaper)
+}
+
+// TestLowerBoundKnowsOtherDomains: four small pods spread over two zones take two
+// nodes, and would fit on one, as a zone without nodes does not count.
+func TestLowerBoundKnowsOtherDomains(t *testing.T) {
+	in := provisioning.Input{NodePools: []*v1.NodePool{scenePool("general")}}
+	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{"general": {sceneType("m", "cpu=4, memory=8Gi, pods=20", 0.2, "linux")}}
+	workload(&in, "web", 4, 750, map[string]string{"app": "web"}, func(p *corev1.Pod) {
+		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selects("web"),
+		}}
+	})
+	plan := solvedInFull(t, in)
+	require.Len(t, plan.Create, 2)
+	require.InDelta(t, 0.2, plan.Cost, 1e-9)
+	require.InDelta(t, 0.1, plan.LowerBound, 1e-6, "one node for all")
+	require.InDelta(t, 0.2, plan.PackingBound, 1e-6, "one in each zone")
+	require.InDelta(t, 1, plan.Gap(), 1e-5)
+	for _, p := range in.Pods {
+		p.Spec.TopologySpreadConstraints = nil
+	}
+	plan = solvedInFull(t, in)
+	require.Equal(t, plan.PackingBound, plan.LowerBound, "nothing but nodes to choose")
+}
+
+// TestRichLawBounds: of rich problems, each plan costs at least what the bounds of
+// all plans for the same pods say, however these came about.
+func TestRichLawBounds(t *testing.T) {
+	compared, below := 0, 0
+	for seed := range lawSeeds(1_200, 150) {
+		in, opts := richProblem(seed, everything)
+		for _, pool := range in.NodePools {
+			pool.Spec.Weight = nil // options that make pods go to lower weights would open other choices
+		}
+		var plans []*provisioning.Plan
+		for i, change := range []func(o *provisioning.Options){
+			func(*provisioning.Options) {},
+			func(o *provisioning.Options) { o.Preferences = provisioning.Ignore },
+			func(o *provisioning.Options) { o.MaxSteps = 1 },
+			func(o *provisioning.Options) { o.NodeFee = 1 },
+			func(o *provisioning.Options) { o.SpotFlexibility = 3 },
+		} {
+			other := *opts
+			change(&other)
+			plan := solved(t, in, &other)
+			require.GreaterOrEqual(t, plan.LowerBound, 0.0, "seed %d, change %d", seed, i)
+			require.LessOrEqual(t, plan.LowerBound, plan.PackingBound, "seed %d, change %d", seed, i)
+			require.LessOrEqual(t, plan.PackingBound, plan.Cost, "seed %d, change %d", seed, i)
+			if plan.LowerBound < plan.PackingBound {
+				below++
+			}
+			plans = append(plans, plan)
+		}
+		for i, a := range plans {
+			for j, b := range plans {
+				// A CapacityMix goes by which pods are alike, and so by preferences.
+				if i == j || opts.CapacityMix != nil || !slices.Equal(left(a), left(b)) || !slices.Equal(leftOfBuffers(a), leftOfBuffers(b)) {
+					continue
+				}
+				compared++
+				require.LessOrEqual(t, a.LowerBound, b.Cost*(1+1e-9), "seed %d: the bound of change %d, the cost of change %d", seed, i, j)
+			}
+		}
+	}
+	require.Greater(t, compared, 500)
+	require.Greater(t, below, 50)
+}
+
+// leftOfBuffers lists how many pods of each buffer have no place.
+func leftOfBuffers(plan *provisioning.Plan) []int {
+	var out []int
+	for _, b := range plan.Buffers {
+		out = append(out, b.Unplaced)
+	}
+	return out
+}
+
+// enumeration tries all plans for the pods that one plan places.
+type enumeration struct {
+	in      provisioning.Input
+	opts    *provisioning.Options
+	like    *provisioning.Plan
+	pods    []*corev1.Pod
+	options []choice
+	below   float64
+	at      []int // by pod: its group
+	groups  []group
+	found   *provisioning.Plan
+}
+
+// choice is one way to launch a node.
+type choice struct {
+	pool   int
+	option cloudprovider.LaunchOption
+	free   resources.List
+}
+
+// group is pods on one node.
+type group struct {
+	pods  []*corev1.Pod
+	sum   resources.List
+	node  int // that exists, -1 for a new one
+	which int // of the choices
+}
+
+// cheaperThan returns a valid plan that costs less, nil if there is none. A node
+// of one option is a node of the fewest surprises: what is valid with more is
+// valid with the cheapest of them alone.
+func (e *enumeration) cheaperThan(floor float64) *provisioning.Plan {
+	e.below, e.found, e.groups = floor*(1-1e-9)-1e-12, nil, nil
+	e.pods = slices.Clone(e.like.Order)
+	slices.SortFunc(e.pods, func(a, b *corev1.Pod) int { return strings.Compare(a.Name, b.Name) })
+	e.at = make([]int, len(e.pods))
+	e.options = nil
+	for i, pool := range e.in.NodePools {
+		for _, it := range e.in.InstanceTypes[pool.Name] {
+			free, _ := it.Allocatable()
+			for j := range it.Offerings {
+				if it.Offerings[j].Available {
+					e.options = append(e.options, choice{i, cloudprovider.LaunchOption{InstanceType: it, Offering: &it.Offerings[j]}, free})
+				}
+			}
+		}
+	}
+	if e.below > 0 {
+		e.place(0, 0)
+	}
+	return e.found
+}
+
+// place puts the next pod with a group that is there, or begins a group.
+func (e *enumeration) place(next int, cost float64) {
+	if e.found != nil {
+		return
+	}
+	if next == len(e.pods) {
+		e.judge(cost)
+		return
+	}
+	pod := e.pods[next]
+	want, _ := resources.PodRequests(pod)
+	// Pods that are alike go to groups in their order: the rest is the same again.
+	first := 0
+	alike := next > 0 && e.pods[next-1].Labels["app"] == pod.Labels["app"]
+	if alike {
+		first = e.at[next-1]
+	}
+	for i := first; i < len(e.groups); i++ {
+		e.at[next] = i
+		g := &e.groups[i]
+		before := *g
+		sum, _ := g.sum.Add(want)
+		if g.node >= 0 || sum.Fits(e.options[g.which].free) {
+			g.sum, g.pods = sum, append(slices.Clone(g.pods), pod)
+			e.place(next+1, cost)
+			e.groups[i] = before
+		}
+	}
+	begin := func(g group, price float64) {
+		if alike {
+			if last := e.groups[e.at[next-1]]; len(last.pods) == 1 && last.pods[0] == e.pods[next-1] && (g.node > last.node || g.node == last.node && g.which < last.which) {
+				return
+			}
+		}
+		if e.found == nil && cost+price < e.below {
+			e.at[next] = len(e.groups)
+			g.pods, g.sum = []*corev1.Pod{pod}, want
+			e.groups = append(e.groups, g)
+			e.place(next+1, cost+price)
+			e.groups = e.groups[:len(e.groups)-1]
+		}
+	}
+	for i := range e.in.Nodes {
+		if !slices.ContainsFunc(e.groups, func(g group) bool { return g.node == i }) {
+			begin(group{node: i}, 0)
+		}
+	}
+	for i := range e.options {
+		if want.Fits(e.options[i].free) {
+			begin(group{node: -1, which: i}, e.options[i].option.Offering.Price)
+		}
+	}
+}
+
+// judge asks the referee about the groups, in each order of binding.
+func (e *enumeration) judge(cost float64) {
+	for _, g := range e.groups {
+		if g.node < 0 && slices.ContainsFunc(g.pods, func(pod *corev1.Pod) bool { return e.heavierTakes(pod, e.options[g.which].pool) }) {
+			return
+		}
+	}
+	plan := &provisioning.Plan{Unplaced: e.like.Unplaced, Cost: cost, Stats: e.like.Stats}
+	for i, g := range e.groups {
+		if g.node >= 0 {
+			plan.Bind = append(plan.Bind, provisioning.Binding{Node: e.in.Nodes[g.node].Name(), Pods: g.pods})
+			continue
+		}
+		c := &e.options[g.which]
+		plan.Create = append(plan.Create, provisioning.NewNode{
+			Name: fmt.Sprint("new-", i), Pool: e.in.NodePools[c.pool], Pods: g.pods, Requests: g.sum,
+			Requirements: requirements.Set{}, Options: []cloudprovider.LaunchOption{c.option},
+		})
+	}
+	plan.Order = e.pods
+	// Only what depends on turns may be right in another order.
+	hopeless := func(v provisioning.Violation) bool {
+		return !slices.Contains([]provisioning.Rule{provisioning.RuleSpread, provisioning.RuleAffinity}, v.Rule) && !formal(v)
+	}
+	if found := provisioning.Verify(e.in, plan, e.opts); !slices.ContainsFunc(found, hopeless) {
+		e.permute(plan, slices.Clone(e.pods), 0)
+	}
+}
+
+// heavierTakes says whether a pod can always go to a pool of more weight than one:
+// nothing limits that, and nobody else has a say in where the pod goes.
+func (e *enumeration) heavierTakes(pod *corev1.Pod, pool int) bool {
+	spec := &pod.Spec
+	respect := e.opts == nil || e.opts.Preferences != provisioning.Ignore
+	spread := slices.ContainsFunc(spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+		return respect || c.WhenUnsatisfiable == corev1.DoNotSchedule
+	})
+	if spread || respect && spec.Affinity != nil && spec.Affinity.NodeAffinity != nil || e.concerned(pod) {
+		return false
+	}
+	want, _ := resources.PodRequests(pod)
+	return slices.ContainsFunc(e.options, func(c choice) bool {
+		heavier, this := e.in.NodePools[c.pool], e.in.NodePools[pool]
+		zone, pinned := spec.NodeSelector[corev1.LabelTopologyZone]
+		return heavier.Spec.Weight != nil && this.Spec.Weight == nil && heavier.Spec.Limits == nil &&
+			(len(heavier.Spec.Template.Spec.Taints) == 0 || len(spec.Tolerations) > 0) &&
+			(!pinned || zone == c.option.Offering.Zone) && c.option.Offering.ReservationID == "" && want.Fits(c.free)
+	})
+}
+
+// concerned says whether a pod has, or is meant by, an affinity, or an
+// anti-affinity over more than the name of a node.
+func (e *enumeration) concerned(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(e.in.Pods, func(p *corev1.Pod) bool {
+		var terms []corev1.PodAffinityTerm
+		if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+			terms = append(terms, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution...)
+		}
+		if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+			for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+				if t.TopologyKey != corev1.LabelHostname {
+					terms = append(terms, t)
+				}
+			}
+		}
+		return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool {
+			return p == pod || t.LabelSelector.MatchLabels["app"] == pod.Labels["app"]
+		})
+	})
+}
+
+func (e *enumeration) permute(plan *provisioning.Plan, order []*corev1.Pod, at int) {
+	if e.found != nil {
+		return
+	}
+	if at >= len(order)-1 {
+		plan.Order = order
+		if !slices.ContainsFunc(provisioning.Verify(e.in, plan, e.opts), func(v provisioning.Violation) bool { return !formal(v) }) {
+			e.found = plan
+		}
+		return
+	}
+	for i := at; i < len(order); i++ {
+		again := slices.Clone(order)
+		again[at], again[i] = again[i], again[at]
+		e.permute(plan, again, at+1)
+	}
+}
+
+// formal says whether a violation is one of form.
+func formal(v provisioning.Violation) bool {
+	return v.Rule == provisioning.RuleOrder || v.Rule == provisioning.RuleAccounts || v.Rule == provisioning.RuleReason
+}
+
+func sketch(plan *provisioning.Plan) string {
+	out := ""
+	for _, n := range plan.Create {
+		out += fmt.Sprintf("%s %s %s/%s/%s:", n.Name, n.Pool.Name, n.Options[0].InstanceType.Name, n.Options[0].Offering.Zone, n.Options[0].Offering.CapacityType)
+		for _, p := range n.Pods {
+			out += " " + p.Name
+		}
+		out += "\n"
+	}
+	for _, b := range plan.Bind {
+		out += b.Node + ":"
+		for _, p := range b.Pods {
+			out += " " + p.Name
+		}
+		out += "\n"
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package pack
+
+import (
+	"math"
+	"slices"
+)
+
+// Floor returns a lower bound on what new nodes cost in any packing that places
+// all pods of all classes: whichever of them go to existing nodes, and whichever
+// take pieces of stocks. bought says of each class how many pods a good packing
+// puts on new nodes that come from no stock; it only serves to find good prices,
+// and the bound holds whatever it says.
+//
+// Each class may use any option of its variants: tiers, limits, MinValues,
+// Flexible, Fee and traits are not looked at. Of rules it looks only at how many
+// pods of one class may be on a node, and which pods may join an existing node.
+//
+// The proof is by worths of pods such that no new node can hold more than its
+// price: what all pods are worth, less the most that existing nodes and stocks can
+// hold of it, has to be paid for. Worths follow from the prices of the covering
+// relaxation; several are tried. The time is about that of one relaxation, and
+// bounded for each knapsack and for all of them.
+func Floor(p *Problem, bought []int) float64 {
+	k := New(reduced(p))
+	t := k.tiers[0]()
+	if t.free {
+		return 0
+	}
+	f := &floor{s: &solver{Packer: k}, t: t, counts: make([]int, len(p.Classes)), spare: floorItems, tally: newTally(k.p)}
+	for c := range p.Classes {
+		f.counts[c] = p.Classes[c].Count
+	}
+	f.groupNodes()
+	f.alone()
+	bound := f.one()
+	for _, w := range f.candidates(bought) {
+		if bound = max(bound, f.rough(&w)); f.spare > 0 {
+			bound = max(bound, f.exact(&w))
+		}
+	}
+	return bound
+}
+
+// floor is the search for one bound.
+type floor struct {
+	s       *solver
+	t       *tier
+	counts  []int   // by class
+	looks   []look  // at existing nodes, by who may run there
+	rooms   [][]int // by look: the nodes
+	onNodes []int   // by class: how many existing nodes hold
+	spare   int     // items that knapsacks may still be loaded with
+
+	fitting []entry // scratch
+	tally   *tally  // likewise
+}
+
+// look is what nodes have in common that admit the same classes.
+type look struct {
+	entries []entry
+	kinds   []int
+}
+
+// groupNodes sorts out the nodes that may take somebody.
+func (f *floor) groupNodes() {
+	p := f.s.p
+	least := leastRequest(p)
+	index := map[string]int{}
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		if !fits(least, n.Free) || n.Classes.Empty() {
+			continue
+		}
+		key := n.Classes.Key()
+		id, known := index[key]
+		if !known {
+			id = len(f.looks)
+			index[key] = id
+			f.looks = append(f.looks, newLook(p, n))
+			f.rooms = append(f.rooms, nil)
+		}
+		f.rooms[id] = append(f.rooms[id], i)
+	}
+}
+
+func newLook(p *Problem, n *Node) look {
+	var l look
+	seen := map[int]bool{}
+	for c := range n.Classes.All() {
+		l.entries = append(l.entries, entry{class: int32(c)})
+		if kind := p.Classes[c].Kind; !seen[kind] {
+			seen[kind] = true
+			l.kinds = append(l.kinds, kind)
+		}
+	}
+	return l
+}
+
+// leastRequest is, of each resource, the least that a pod of any class asks.
+func leastRequest(p *Problem) []int64 {
+	out := slices.Repeat([]int64{math.MaxInt64}, p.Dims)
+	for c := range p.Classes {
+		for r, want := range p.Classes[c].Request {
+			out[r] = min(out[r], want)
+		}
+	}
+	return out
+}
+
+// one is what a single new node costs at least, if one is needed: where existing
+// nodes do not hold all pods of a class, though no others come there.
+func (f *floor) one() float64 {
+	p, bound := f.s.p, 0.0
+	for c := range f.counts {
+		if f.t.groupOf[c] < 0 || f.onNodes[c] >= f.counts[c] {
+			continue
+		}
+		for i := range f.t.candidates { // cheapest first
+			cand := &f.t.candidates[i]
+			if f.t.admits[cand.serves].Has(int(f.t.groupOf[c])) && fits(p.Classes[c].Request, cand.capacity) {
+				bound = max(bound, p.Options[cand.option].Price)
+				break
+			}
+		}
+	}
+	return bound
+}
+
+// alone works out how many pods of each class existing nodes hold, if no others
+// come there, at most as many as there are.
+func (f *floor) alone() {
+	f.onNodes = make([]int, len(f.counts))
+	for l := range f.looks {
+		for _, e := range f.looks[l].entries {
+			for _, i := range f.rooms[l] {
+				if f.onNodes[e.class] == f.counts[e.class] {
+					break
+				}
+				f.onNodes[e.class] = min(f.onNodes[e.class]+f.roomFor(int(e.class), i), f.counts[e.class])
+			}
+		}
+	}
+}
+
+// roomFor is how many pods of a class an existing node holds, at most as many as
+// there are.
+func (f *floor) roomFor(c, node int) int {
+	p := f.s.p
+	if !f.mayJoin(c, node) {
+		return 0
+	}
+	most := int64(min(f.counts[c], p.alone(c)))
+	for r, want := range p.Classes[c].Request {
+		if want > 0 {
+			most = min(most, max(p.Nodes[node].Free[r], 0)/want)
+		}
+	}
+	return int(most)
+}
+
+// mayJoin says whether a pod of a class may run beside the pods that are on an
+// existing node.
+func (f *floor) mayJoin(c, node int) bool {
+	p := f.s.p
+	if len(p.Nodes[node].Parts) == 0 || len(p.Classes[c].Parts) == 0 {
+		return true
+	}
+	f.tally.begin(p.Nodes[node].Parts)
+	return f.tally.most(c, 1) > 0
+}

@@ -1,0 +1,171 @@
+package provisioning
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// tastes are the soft constraints that tell nodes of one plan apart, of the
+// classes whose pods can be moved from one to another.
+type tastes struct {
+	some  bool
+	by    []taste       // by class
+	bound map[int][]int // by selection of a soft constraint over the name of the node: pods that run, by node
+}
+
+// taste is what the pods of a class would rather have of their node.
+type taste struct {
+	free    bool   // its pods can be moved: no other pod minds on which node they are
+	alike   bool   // but only to a new node of the same shape
+	hosts   []term // soft constraints over the name of the node
+	domains []int  // soft rules over other labels
+	terms   *nodeaffinity.PreferredSchedulingTerms
+}
+
+// findTastes works out which classes prefer some nodes to others, and which can be
+// moved for their sake or that of others. The labels of nodes that exist must be
+// known.
+func (p *Problem) findTastes(x *census) {
+	p.tastes = tastes{by: make([]taste, len(p.classes)), bound: map[int][]int{}}
+	if p.opts.Preferences == Ignore {
+		return
+	}
+	shunned := slices.ContainsFunc(p.nodes, func(n existing) bool { return len(n.softTaints()) > 0 })
+	for c := range p.classes {
+		class, t := &p.classes[c], &p.tastes.by[c]
+		if class.refusal != nil {
+			continue
+		}
+		for _, own := range class.terms {
+			if own.weight > 0 && own.key == corev1.LabelHostname {
+				t.hosts = append(t.hosts, own)
+				p.tastes.bound[own.pods] = nil
+			}
+		}
+		t.domains = p.rules.duties[c].soft
+		if len(p.nodes) > 1 {
+			t.terms = preferredTerms(p.pod(c))
+		}
+		if len(t.hosts) > 0 || len(p.nodes) > 1 && (len(t.domains) > 0 || t.terms != nil || shunned) {
+			p.tastes.some = true
+		}
+	}
+	if !p.tastes.some {
+		return
+	}
+	for c := range p.classes {
+		p.tastes.by[c].free, p.tastes.by[c].alike = p.movable(c)
+	}
+	x.countTastes()
+}
+
+// preferredTerms reads the preferred node affinity of a pod, nil if it has none
+// that can be read.
+func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
+		return nil
+	}
+	out, err := nodeaffinity.NewPreferredSchedulingTerms(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// movable says whether it is of no concern to any hard constraint on which node the
+// pods of a class are; with alike set, as long as the nodes are new and of one
+// shape.
+func (p *Problem) movable(c int) (free, alike bool) {
+	class, d := &p.classes[c], &p.rules.duties[c]
+	if class.refusal != nil || class.virtual || class.devices != nil || len(class.shares) > 0 || len(d.parts)+len(d.with) > 0 {
+		return false, false
+	}
+	for i := range p.rules.node {
+		if n := &p.rules.node[i]; n.pods >= 0 && (n.Kind == pack.AtMost || n.Kind == pack.Apart) && class.selected.Has(n.pods) {
+			return false, false
+		}
+	}
+	for _, s := range p.togetherOverNodes() {
+		if class.selected.Has(s) {
+			return false, false
+		}
+	}
+	hard := func(r int) bool { return p.rules.domain[r].term.weight == 0 }
+	return true, slices.ContainsFunc(d.owns, hard) || slices.ContainsFunc(d.joins, hard)
+}
+
+// countTastes counts the pods that run, by node, as far as soft constraints over
+// the name of the node are about them.
+func (x *census) countTastes() {
+	p := x.p
+	if len(p.tastes.bound) == 0 {
+		return
+	}
+	for s := range p.tastes.bound {
+		p.tastes.bound[s] = make([]int, len(p.nodes))
+	}
+	for i := range p.nodes {
+		for _, pod := range p.nodes[i].Pods {
+			if pod == nil || finished(pod) {
+				continue
+			}
+			for s := range x.identities.members[x.identities.of(pod)].All() {
+				if counts, ok := p.tastes.bound[s]; ok {
+					counts[i]++
+				}
+			}
+		}
+	}
+}
+
+// pull is how much a pod of a class is drawn to a pod of another on its node, or
+// away from it if negative.
+func (p *Problem) pull(c, other int) int {
+	sum := 0
+	for _, t := range p.tastes.by[c].hosts {
+		if p.isMember(other, t.pods) {
+			sum += t.draw()
+		}
+	}
+	return sum
+}
+
+// draw is what one pod that a soft constraint is about is worth in its domain.
+func (t *term) draw() int {
+	if t.kind == topology.Together {
+		return t.weight
+	}
+	return -t.weight
+}
+
+// nodeScore is how well a node that exists suits the pods of a class by its labels
+// and taints.
+func (p *Problem) nodeScore(c, node int) int {
+	n := &p.nodes[node]
+	score := 0
+	if terms := p.tastes.by[c].terms; terms != nil {
+		score = int(terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.standing.name, Labels: n.standing.labels}}))
+	}
+	if soft := n.softTaints(); len(soft) > 0 {
+		score -= preferNoSchedule * len(untolerated(soft, p.classes[c].tolerations))
+	}
+	return score
+}
+
+// softTaints are those of a node that pods would rather not have.
+func (e *existing) softTaints() []corev1.Taint {
+	switch {
+	case e.Node.Node != nil:
+		return softTaints(e.Node.Node.Spec.Taints)
+	case e.NodeClaim != nil:
+		return softTaints(e.NodeClaim.Spec.Taints)
+	}
+	return nil
+}

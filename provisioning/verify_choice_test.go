@@ -1,0 +1,61 @@
+package provisioning_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// keep leaves a new node the options of one capacity type.
+func (s *scene) keep(n *provisioning.NewNode, capacityType string) {
+	n.Options = slices.DeleteFunc(n.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.CapacityType != capacityType })
+	s.plan.Cost = s.first().Price() + s.second().Price()
+	s.plan.LowerBound = s.plan.Cost / 2
+}
+
+// The new nodes of the scene may all be launched as spot or on demand, and name two
+// instance types for the pods web-1 and web-2, one for night-1.
+
+func TestVerifySpotFlexibility(t *testing.T) {
+	need := func(n int) func(*scene) {
+		return func(s *scene) { s.opts = &provisioning.Options{SpotFlexibility: n} }
+	}
+	broken := rules(provisioning.RuleSpotFlexibility)
+	judge(t, []verdict{
+		{"nothing is asked", need(0), nil, ""},
+		{"one type will do", need(1), nil, ""},
+		{"two types, and a node names one", need(2), broken, "node batch-1: it may be launched as spot and names 1 instance types for that, of the 2"},
+		{"more than any node names", need(3), broken, "node general-1"},
+		{"that node is on demand", func(s *scene) { need(2)(s); s.keep(s.second(), v1.CapacityTypeOnDemand) }, nil, ""},
+		{"that node has nothing but spot", func(s *scene) { need(2)(s); s.keep(s.second(), v1.CapacityTypeSpot) }, nil, ""},
+	})
+}
+
+func TestVerifyCapacityMix(t *testing.T) {
+	mix := func(base, percent int) func(*scene) {
+		return func(s *scene) {
+			s.opts = &provisioning.Options{CapacityMix: &provisioning.CapacityMix{OnDemandBase: base, OnDemandPercent: percent}}
+			s.keep(s.second(), v1.CapacityTypeOnDemand)
+		}
+	}
+	broken := rules(provisioning.RuleCapacityMix)
+	judge(t, []verdict{
+		{"nobody has to", mix(0, 0), nil, ""},
+		{"one of two has to", mix(1, 0), broken, "node general-1: pod default/web-1: of the 2 pods like it 0 are kept off spot capacity, CapacityMix demands 1"},
+		{"a share is rounded up", mix(0, 1), broken, "CapacityMix demands 1"},
+		{"base and share", mix(1, 50), broken, "CapacityMix demands 2"},
+		{"there is only spot", func(s *scene) { mix(1, 0)(s); s.keep(s.first(), v1.CapacityTypeSpot) }, nil, ""},
+		{"all are on demand", func(s *scene) { mix(0, 100)(s); s.keep(s.first(), v1.CapacityTypeOnDemand) }, nil, ""},
+		{"who minds others is not judged", func(s *scene) {
+			mix(0, 100)(s)
+			for i, pod := range s.webs {
+				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: int32(8000 + i), ContainerPort: 80}}
+			}
+		}, nil, ""},
+	})
+}
