@@ -190,7 +190,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
 		return nil
 	}
-	w.in.NodePools, w.in.InstanceTypes, w.market = nil, nil, nil
+	w.in.NodePools, w.in.InstanceTypes, w.market, w.shared = nil, nil, nil, nil
 	for i := range replacements {
 		n, err := comingNode(fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i), &replacements[i])
 		if err != nil {

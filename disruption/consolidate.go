@@ -23,8 +23,9 @@ import (
 // option of its replacements is launched. It never launches what it removes. A
 // spot node is replaced by one spot node only with Options.SpotFloor types to
 // choose from. Pods go neither to nodes of Settling nor to those that are not
-// initialized. A pod with a topology spread over zones that must hold stays in
-// its zone, unless that has too many, so that each action holds by itself.
+// initialized. Pods with a topology spread, affinity or anti-affinity over zones
+// that must hold, and pods that such affinity selects, stay in their zones where
+// it holds now, so that each action holds by itself.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
 //
 // The search is in this order:
@@ -35,7 +36,10 @@ import (
 //     They are tried together. Of a part that is not worth doing, the halves
 //     are tried.
 //  3. If nothing came of that, nodes are tried one by one, and with their
-//     neighbours, where the estimate says that it may save something.
+//     neighbours, where the estimate says that it may save something, until
+//     several in a row do not.
+//  4. If something was found, it begins anew, once, with the nodes that are
+//     left.
 //
 // Carrying out what is proposed, and asking again, ends: each action makes the
 // cluster cheaper.
@@ -46,7 +50,7 @@ import (
 //
 // The error is that of ctx, once that is done.
 func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
-	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(others)}
+	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(others)}
 	blocked := s.findCandidates(others)
 	out := &Consolidation{}
 	if len(s.candidates) > 0 {
@@ -58,7 +62,7 @@ func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidatio
 		if err := s.run(ctx); err != nil {
 			return nil, err
 		}
-		out.Stats = w.stats
+		out.Stats, out.Market = w.stats, w.shared
 	}
 	out.Stats.Candidates = len(s.candidates)
 	out.Truncated = s.truncated
@@ -82,6 +86,8 @@ type search struct {
 	waits      map[string]bool // nodes of waiting
 	reasons    map[string]verdict
 	truncated  bool
+	before     int             // actions that were found before this pass
+	vain       map[string]bool // sets that were tried in vain, by setKey
 }
 
 // findCandidates sets the candidates, and returns what keeps other nodes.
@@ -131,24 +137,45 @@ func (s *search) run(ctx context.Context) error {
 		return nil
 	}
 	s.promises()
-	var err error
 	if len(s.open()) <= exhaustiveLimit {
-		err = s.exhaust(ctx)
-	} else {
+		return s.exhaust(ctx)
+	}
+	for pass := 0; pass < max(1, min(mostPasses, lookedAt/len(s.f.members))); pass++ {
 		s.e = newEstimate(s.w)
-		if err = s.cover(ctx); err == nil && len(s.parts)+len(s.waiting) == 0 {
-			err = s.polish(ctx)
+		s.before = s.found()
+		if err := s.cover(ctx); err != nil {
+			return err
+		}
+		if !s.news() && (pass == 0 || len(s.f.members) <= sharedNodes) { // a try takes long on a large cluster
+			if err := s.polish(ctx); err != nil {
+				return err
+			}
+		}
+		if !s.news() || s.spent() {
+			return nil
 		}
 	}
-	return err
+	return nil
 }
+
+// mostPasses bounds how often the search begins anew where it found something:
+// the nodes that pods are about to come to stay, so that later passes find less.
+const mostPasses = 2
+
+// found is how many actions were found, and news whether this pass found one.
+func (s *search) found() int { return len(s.parts) + len(s.waiting) }
+func (s *search) news() bool { return s.found() > s.before }
 
 // promises leaves nodes alone that pods elsewhere need.
 func (s *search) promises() {
 	for _, m := range s.candidates {
-		if pod := s.w.promised[m.name]; pod != "" && s.reasons[m.name].rule == "" {
-			s.reasons[m.name] = verdict{rule: RulePromised, object: pod, detail: pod + " is about to come here"}
-		}
+		s.promise(m.name)
+	}
+}
+
+func (s *search) promise(node string) {
+	if pod := s.w.promised[node]; pod != "" && s.reasons[node].rule == "" {
+		s.reasons[node] = verdict{rule: RulePromised, object: pod, detail: pod + " is about to come here"}
 	}
 }
 
@@ -187,6 +214,7 @@ func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 	for _, pt := range parts {
 		if pt.verdict.bad() {
 			s.remember(pt)
+			s.vain[setKey(pt.targets)] = true
 			bad = append(bad, pt)
 			continue
 		}
@@ -206,9 +234,6 @@ func (pt *part) worth() float64 {
 
 // ask judges the parts of some nodes that are removed together.
 func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
-	if s.w.problem == nil {
-		s.w.compile()
-	}
 	if s.w.refused != nil {
 		return nil, nil
 	}
@@ -243,7 +268,9 @@ func (s *search) accept(pt *part) {
 		s.parts = append(s.parts, pt)
 	}
 	s.w.accept(pt)
-	s.promises()
+	for _, move := range pt.moves {
+		s.promise(move.Node)
+	}
 }
 
 // remember keeps the reason against a part for its nodes. What was found of a
@@ -261,6 +288,9 @@ func (s *search) remember(pt *part) {
 func (s *search) cover(ctx context.Context) error {
 	var chosen []*member
 	for _, m := range s.e.cover(s.open(), s.totals) {
+		if s.vain[setKey([]*member{m})] {
+			continue // with more nodes gone it is no better
+		}
 		if v := s.quota.take(m); v.bad() {
 			s.reasons[m.name] = v
 			continue
@@ -282,7 +312,12 @@ func (s *search) cover(ctx context.Context) error {
 		if len(targets) == 0 {
 			continue
 		}
-		if s.spent() || len(s.parts)+len(s.waiting) > 0 && len(targets) < fewTargets {
+		if looks > 0 { // the estimate has chosen the first, and not its halves
+			if _, ok := s.weigh(targets); !ok {
+				continue
+			}
+		}
+		if s.spent() || s.news() && len(targets) < fewTargets {
 			return nil
 		}
 		bad, err := s.try(ctx, targets)
@@ -296,13 +331,13 @@ func (s *search) cover(ctx context.Context) error {
 	return nil
 }
 
-// fewTargets are too few nodes to compile the world anew for, once something was
-// found: the next search finds them.
+// fewTargets are too few nodes to ask about them apart once something was found:
+// the next pass finds them.
 const fewTargets = 20
 
 // Bounds of how many sets are tried that way: each look reads all nodes.
 const (
-	maxLooks = 24
+	maxLooks = 8
 	lookedAt = 6000
 )
 
@@ -331,43 +366,4 @@ func (s *search) sortedActions() []Action {
 			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
 	})
 	return out
-}
-
-// leftAlone says why each candidate that is in no action is left alone.
-func (s *search) leftAlone() []Blocked {
-	var out []Blocked
-	for _, m := range s.candidates {
-		if slices.ContainsFunc(s.parts, func(pt *part) bool { return slices.Contains(pt.targets, m) }) || s.waits[m.name] {
-			continue
-		}
-		v, known := s.reasons[m.name]
-		switch {
-		case s.w.refused != nil:
-			v = forbid(RuleNotSimulated, "the engine refuses the input: %s", firstLine(s.w.refused))
-		case !known && s.truncated:
-			v = forbid(RuleNotSearched, "the search ended after %d steps, see Options.MaxSteps", s.w.stats.Steps)
-		case !known:
-			v = s.estimated(m)
-		}
-		out = append(out, Blocked{Target: m.target(), Method: MethodConsolidation, Rule: v.rule, Object: v.object, Detail: v.detail, Until: v.until})
-	}
-	return out
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
-}
-
-// estimated is the reason for a node that the engine was not asked about.
-func (s *search) estimated(m *member) verdict {
-	if s.e == nil {
-		s.e = newEstimate(s.w)
-	}
-	o := s.e.remove(m)
-	if o.Saving() > priceSlack {
-		return forbid(RuleNotCheaper, "it costs %s, its pods would cost at least %s elsewhere, and with what others need its room is not dearer than new nodes", usd(o.Price), usd(o.Floor))
-	}
-	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s find no room elsewhere and cost at least %s on new nodes, and it costs %s",
-		plural(o.Left, "pod"), usd(o.Floor), usd(o.Price))
 }

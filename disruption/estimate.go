@@ -3,14 +3,11 @@ package disruption
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -23,20 +20,29 @@ type estimate struct {
 	names     []corev1.ResourceName // of the dimensions; the first is the CPU
 	place     map[corev1.ResourceName]int
 	classes   []*corev1.Pod // one of each
-	classOf   map[string]int32
+	classOf   map[*corev1.Pod]int32
+	requests  map[*corev1.Pod]resources.List
+	companies *companies
 	cluster   *screen.Cluster
 	estimator *screen.Estimator
 	at        map[string]int       // by node: its number
 	total     [][]int64            // by number: room for pods that move, with those that are there
 	prices    map[string][]float64 // by pool, of a unit of each resource
 	templates map[string]requirements.Set
-	supplies  []screen.Supply // of all pools; nil while nobody asked
+	machines  map[string][]machine // by pool: what it can launch, cheapest first
+	supplies  []screen.Supply      // of all pools; nil while nobody asked
+	units     map[string][]float64 // by pool: what a unit of each resource costs on the machine that is best for it alone
+	demands   []demand             // by class
+	kinds     map[string]int       // of demands
+	least     map[leastKey]float64
+	quotes    map[quoteKey][]float64 // by machine of the pool; zero while not known
 }
 
 // newEstimate reads the world as it is now.
 func newEstimate(w *world) *estimate {
-	e := &estimate{w: w, place: map[corev1.ResourceName]int{}, classOf: map[string]int32{}, at: map[string]int{},
-		cluster: &screen.Cluster{}, prices: map[string][]float64{}}
+	e := &estimate{w: w, place: map[corev1.ResourceName]int{}, classOf: map[*corev1.Pod]int32{}, requests: map[*corev1.Pod]resources.List{},
+		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{}, machines: map[string][]machine{},
+		units: map[string][]float64{}, kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		e.dimension(name)
 	}
@@ -56,17 +62,23 @@ func (e *estimate) dimension(name corev1.ResourceName) {
 
 // readClasses sorts the pods that may move into classes.
 func (e *estimate) readClasses() {
+	e.companies = e.readCompanies()
+	known := map[string]int32{}
 	lists := []resources.List{}
 	for _, m := range e.w.f.members {
 		for _, p := range e.w.displaced[m.name] {
-			list, err := resources.PodRequests(p)
-			if err != nil {
+			list, ok := e.requestsOf(p)
+			if !ok {
 				continue // the engine has refused it, or will
 			}
-			key := classKey(p, list)
-			if _, known := e.classOf[key]; !known {
-				e.classOf[key] = int32(len(e.classes))
+			company := e.companies.of(p)
+			key := classKey(p, list, company)
+			class, found := known[key]
+			if !found {
+				class = int32(len(e.classes))
+				known[key] = class
 				e.classes = append(e.classes, p)
+				e.cluster.Classes = append(e.cluster.Classes, screen.Class{Company: company})
 				lists = append(lists, list.With(corev1.ResourcePods, 1))
 				for name, n := range list.All() {
 					if n > 0 {
@@ -74,11 +86,25 @@ func (e *estimate) readClasses() {
 					}
 				}
 			}
+			e.classOf[p] = class
 		}
 	}
-	for _, list := range lists {
-		e.cluster.Classes = append(e.cluster.Classes, screen.Class{Request: e.vector(list)})
+	for c, list := range lists {
+		e.cluster.Classes[c].Request = e.vector(list)
 	}
+}
+
+// requestsOf is what a pod requests, if that can be read.
+func (e *estimate) requestsOf(p *corev1.Pod) (resources.List, bool) {
+	list, known := e.requests[p]
+	if !known {
+		var err error
+		if list, err = resources.PodRequests(p); err != nil {
+			return list, false
+		}
+		e.requests[p] = list
+	}
+	return list, true
 }
 
 func (e *estimate) vector(list resources.List) []int64 {
@@ -90,10 +116,15 @@ func (e *estimate) vector(list resources.List) []int64 {
 }
 
 // classKey is the same for pods that ask for the same and may run on the same
-// nodes, as far as that is for one pod to say.
-func classKey(p *corev1.Pod, requests resources.List) string {
+// nodes.
+func classKey(p *corev1.Pod, requests resources.List, company screen.Company) string {
 	var b strings.Builder
 	b.WriteString(requests.String())
+	for i, of := range company.Of {
+		if of|company.Shuns[i] != 0 {
+			fmt.Fprintf(&b, "|%d %x %x", i, of, company.Shuns[i])
+		}
+	}
 	for _, key := range sortedKeys(p.Spec.NodeSelector) {
 		fmt.Fprintf(&b, "|%s=%s", key, p.Spec.NodeSelector[key])
 	}
@@ -130,22 +161,21 @@ func (e *estimate) readNodes() {
 		n.Price, _ = m.price()
 		free := e.free(entry)
 		whole := slices.Clone(free)
-		counts := map[int32]int32{}
 		for _, p := range e.w.displaced[m.name] {
 			request, class, ok := e.of(p)
 			if !ok {
 				continue
 			}
-			counts[class]++
+			if k := slices.IndexFunc(n.Pods, func(c screen.Count) bool { return c.Class == class }); k >= 0 {
+				n.Pods[k].Pods++
+			} else {
+				n.Pods = append(n.Pods, screen.Count{Class: class, Pods: 1})
+			}
 			for d := range whole {
 				whole[d] += request[d]
 			}
 		}
-		for c := range e.classes {
-			if k := counts[int32(c)]; k > 0 {
-				n.Pods = append(n.Pods, screen.Count{Class: int32(c), Pods: k})
-			}
-		}
+		n.There = e.companies.all(entry.Pods)
 		if takesPods(entry) {
 			n.Free = free
 		}
@@ -159,11 +189,7 @@ func (e *estimate) readNodes() {
 
 // of is what a pod asks for, and its class.
 func (e *estimate) of(p *corev1.Pod) ([]int64, int32, bool) {
-	list, err := resources.PodRequests(p)
-	if err != nil {
-		return nil, 0, false
-	}
-	class, known := e.classOf[classKey(p, list)]
+	class, known := e.classOf[p]
 	if !known {
 		return nil, 0, false
 	}
@@ -187,8 +213,8 @@ func (e *estimate) free(n provisioning.Node) []int64 {
 		if p == nil || finished(p) {
 			continue
 		}
-		used, err := resources.PodRequests(p)
-		if err != nil {
+		used, ok := e.requestsOf(p)
+		if !ok {
 			continue
 		}
 		for d, name := range e.names {
@@ -205,112 +231,6 @@ func takesPods(n provisioning.Node) bool {
 	}
 	q, found := n.Node.Status.Allocatable[corev1.ResourcePods]
 	return !n.Node.Spec.Unschedulable && (!found || !q.IsZero())
-}
-
-// readPrices finds what resources cost at least on new nodes of each pool, and
-// with that what each class costs.
-func (e *estimate) readPrices() {
-	e.templates = map[string]requirements.Set{}
-	for _, pool := range e.w.in.NodePools {
-		set, err := requirements.FromNodePool(pool, e.w.f.vocabulary)
-		if err != nil || pool.Spec.Replicas != nil || !e.w.f.pools[pool.Name].ready() {
-			continue
-		}
-		e.templates[pool.Name] = set
-		e.prices[pool.Name] = screen.Prices(e.supply(pool.Name, set), e.wanted(pool.Name))
-	}
-	for c, p := range e.classes {
-		e.cluster.Classes[c].Floor = math.Inf(1)
-		asked, _ := requirements.FromPod(p, e.w.f.vocabulary)
-		for _, pool := range e.w.in.NodePools {
-			set, found := e.templates[pool.Name]
-			if !found || !tolerates(p, pool.Spec.Template.Spec.Taints) || !slices.ContainsFunc(asked.Alternatives,
-				func(a requirements.Alternative) bool { return set.Compatible(a.Set, e.w.f.vocabulary) }) {
-				continue
-			}
-			class := &e.cluster.Classes[c]
-			class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.Name]))
-		}
-	}
-}
-
-// supply lists the types that a pool can launch, at their cheapest, less what
-// DaemonSets surely take.
-func (e *estimate) supply(pool string, template requirements.Set) []screen.Supply {
-	var out []screen.Supply
-	view := e.w.f.pools[pool]
-	daemons := e.daemons(view.NodePool)
-	for _, name := range sortedTypes(view) {
-		t := view.types[name]
-		best := math.Inf(1)
-		for i := range t.Offerings {
-			if o := &t.Offerings[i]; o.Launchable() && o.Price > 0 && o.Price < best && admitsOffering(template, o) {
-				best = o.Price
-			}
-		}
-		if math.IsInf(best, 0) || !admitsType(template, t) {
-			continue
-		}
-		if allocatable, err := t.Allocatable(); err == nil {
-			room := e.vector(allocatable)
-			for d, n := range daemons {
-				room[d] = max(room[d]-n, 0)
-			}
-			out = append(out, screen.Supply{Room: room, Price: best})
-		}
-	}
-	return out
-}
-
-// admitsType reports whether a template admits some value of each label of a
-// type. It looks at the labels of the template only, which are few.
-func admitsType(template requirements.Set, t *cloudprovider.InstanceType) bool {
-	for r := range template.All() {
-		if own, found := t.Requirements.Get(r.Key()); found && own.Intersect(r).Impossible() {
-			return false
-		}
-	}
-	return true
-}
-
-// admitsOffering reports whether a template admits where and as what an offering
-// is sold.
-func admitsOffering(template requirements.Set, o *cloudprovider.Offering) bool {
-	zone, found := template.Get(corev1.LabelTopologyZone)
-	if found && !zone.Has(o.Zone) {
-		return false
-	}
-	kind, found := template.Get(v1.CapacityTypeLabelKey)
-	return !found || kind.Has(o.CapacityType)
-}
-
-// daemons is what the DaemonSets ask for that run on every node of a pool.
-func (e *estimate) daemons(pool *v1.NodePool) []int64 {
-	out := make([]int64, len(e.names))
-	for _, p := range e.w.in.DaemonSetPods {
-		asked, err := requirements.FromPod(p, e.w.f.vocabulary)
-		if err != nil || !tolerates(p, pool.Spec.Template.Spec.Taints) || !slices.ContainsFunc(asked.Alternatives,
-			func(a requirements.Alternative) bool { return a.Set.Len() == 0 && a.NodeNames == nil }) {
-			continue // whether it runs depends on the node
-		}
-		list, err := resources.PodRequests(p)
-		if err != nil {
-			continue
-		}
-		for d, n := range e.vector(list.With(corev1.ResourcePods, 1)) {
-			out[d] += n
-		}
-	}
-	return out
-}
-
-func sortedTypes(p *poolView) []string {
-	out := make([]string, 0, len(p.types))
-	for name := range p.types { // sorted below
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // wanted is what the pods on the nodes of a pool ask for in sum.

@@ -103,20 +103,6 @@ func (s *search) exactFit(targets []*member) fit {
 	return f
 }
 
-// allSupply is what any pool can launch, cheapest first.
-func (e *estimate) allSupply() []screen.Supply {
-	if e.supplies == nil {
-		e.supplies = []screen.Supply{}
-		for _, pool := range e.w.in.NodePools {
-			if template, found := e.templates[pool.Name]; found {
-				e.supplies = append(e.supplies, e.supply(pool.Name, template)...)
-			}
-		}
-		slices.SortStableFunc(e.supplies, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
-	}
-	return e.supplies
-}
-
 // askPinned asks the engine with pods that ask for the nodes of a fit.
 func (s *search) askPinned(ctx context.Context, f fit) ([]*part, error) {
 	pinned := *s.w
@@ -129,9 +115,6 @@ func (s *search) askPinned(ctx context.Context, f fit) ([]*part, error) {
 				n.Pods[i] = withNodeSelector(p, map[string]string{corev1.LabelHostname: host})
 			}
 		}
-	}
-	if pinned.compile(); pinned.refused != nil {
-		return nil, nil
 	}
 	parts, err := pinned.try(ctx, f.targets)
 	s.w.stats = pinned.stats

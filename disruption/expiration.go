@@ -16,6 +16,9 @@ import (
 // expire as well. What has been asked for before is not changed by an edit of the
 // pool, as that is drift.
 //
+// A claim without a creationTimestamp, as manifests written by hand may be, is of
+// unknown age and does not expire; see Fleet.Warnings.
+//
 // With Options.ExpiryJitter a claim is due earlier by that part of expireAfter
 // times a number from 0 up to 1 that its name and UID give.
 //
@@ -43,9 +46,9 @@ func (f *Fleet) Expiration() Result {
 	return r
 }
 
-// expiry is when a node expires, if it does.
+// expiry is when a node expires, if it does and its age is known.
 func (f *Fleet) expiry(m *member) (due time.Time, expires bool) {
-	if !m.managed() || m.NodeClaim.Spec.ExpireAfter.Duration == nil {
+	if !m.hasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
 		return time.Time{}, false
 	}
 	after := *m.NodeClaim.Spec.ExpireAfter.Duration

@@ -135,6 +135,56 @@ func TestLiveness(t *testing.T) {
 	}
 }
 
+// A manifest written by hand has no creationTimestamp. That is not the year 1.
+func TestUnknownAgeDeletesNothing(t *testing.T) {
+	ageless := func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = metav1.Time{} }
+	starting := func(n *provisioning.Node) {
+		n.Node, n.NodeClaim.Status.Conditions = nil, []metav1.Condition{{Type: v1.ConditionTypeLaunched, Status: metav1.ConditionUnknown}}
+	}
+	const remedy = `NodeClaim.metadata.creationTimestamp: is not set, so the age of NodeClaim "n-claim" is not known and it is not deleted for it; set when it was created`
+	tests := []struct {
+		name string
+		node provisioning.Node
+		want []string
+	}{
+		{"expires", newNode("n", "web", ageless, expiresAfter(v1.NewDuration(time.Hour))), []string{`Node "n": ` + remedy}},
+		{"does not come up", newNode("n", "web", ageless, starting), []string{`NodeClaim "n-claim": ` + remedy}},
+		{"never expires", newNode("n", "web", ageless, expiresAfter(v1.NeverDuration())), nil},
+		{"conditions tell the time", newNode("n", "web", ageless, func(n *provisioning.Node) {
+			n.Node = nil
+			setCondition(n.NodeClaim, v1.ConditionTypeRegistered, metav1.ConditionUnknown, noon)
+		}), nil},
+		{"is leaving", newNode("n", "web", ageless, expiresAfter(v1.NewDuration(time.Hour)),
+			func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }), nil},
+		{"age is known", newNode("n", "web", expiresAfter(v1.NewDuration(72*time.Hour))), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, opts := range []*disruption.Options{nil, {ExpiryJitter: 0.5}} {
+				f := observe(t, newInput(tt.node), opts)
+				require.Empty(t, f.Expiration().Actions)
+				require.Empty(t, f.Liveness().Actions)
+				var got []string
+				for _, w := range f.Warnings() {
+					got = append(got, w.Error())
+				}
+				require.Equal(t, tt.want, got)
+			}
+		})
+	}
+	t.Run("costs as if it did not expire", func(t *testing.T) {
+		cost := func(edits ...func(*provisioning.Node)) float64 {
+			in := newInput(newNode("n", "web", append(edits, withPods(newPod("p")), expiresAfter(v1.NewDuration(96*time.Hour)))...))
+			in.Drift = driftOf("n", "AMIDrift")
+			candidates, _ := observe(t, in, nil).Candidates(disruption.MethodDrift)
+			require.Len(t, candidates, 1)
+			return candidates[0].LifetimeCost
+		}
+		require.Equal(t, 0.5, cost())
+		require.Equal(t, 1.0, cost(ageless))
+	})
+}
+
 func TestGarbage(t *testing.T) {
 	notReady := nodeCondition(corev1.NodeReady, corev1.ConditionUnknown, "", 0)
 	unclaimed := func(n *provisioning.Node) { n.NodeClaim = nil }

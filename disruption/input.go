@@ -74,6 +74,13 @@ type Input struct {
 	// at it.
 	History map[string][]budgets.Past
 
+	// Market is that of an earlier Proposal or Consolidation, so that pools and
+	// catalogs need not be read again: where the objects that Input names are
+	// the same ones, told apart by their addresses, the answer comes sooner and
+	// is the same. Where they are not, or it is nil, they are read. An object
+	// that was changed in place since is taken for what it was.
+	Market *Market
+
 	// Shortages are the offerings that the cloud refused to sell lately. For
 	// Options.ShortageHold the search does not count on them to save money,
 	// even if the catalog says that they can be had again: else a fleet keeps

@@ -26,15 +26,21 @@ type part struct {
 // together, and parts the answer: nodes are in one part if pods of both go to
 // one new node. The parts are in the order of their first nodes.
 func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
-	names := make([]string, len(targets))
+	nodes, pods := slices.Clone(w.in.Nodes), slices.Clone(w.in.Pods)
 	home := map[string]*member{}
-	for i, m := range targets {
-		names[i] = m.name
+	for _, m := range targets {
 		for _, p := range w.displaced[m.name] {
 			home[podObject(p)] = m
 		}
+		n := &nodes[w.at[m.name]]
+		for _, p := range n.Pods {
+			if p != nil && home[podObject(p)] == m {
+				pods = append(pods, onNode(p, ""))
+			}
+		}
+		*n = leavingNode(*n)
 	}
-	without, err := w.problem.Without(names...)
+	without, err := w.market.WithNodes(nodes, pods)
 	if err != nil {
 		w.refused = err
 		return nil, nil
@@ -191,7 +197,6 @@ func (w *world) accept(pt *part) {
 		name := fmt.Sprintf("%s~%d", pt.targets[0].name, i)
 		w.in.Nodes = append(w.in.Nodes, replacementNode(name, &pt.nodes[i]))
 	}
-	w.problem = nil
 }
 
 // action is a part as an action.

@@ -18,7 +18,8 @@ import (
 //     condition Initialized has not been True for Options.InitializationTimeout.
 //
 // The time counts from the last transition of the condition, or from the
-// creation of the claim while there is no such condition. Equality is enough. A
+// creation of the claim while there is no such condition. If neither is known
+// the time does not run; see Fleet.Warnings. Equality is enough. A
 // Node with the label karpenter.sh/registered or karpenter.sh/initialized counts
 // as such whatever the condition says. Nothing is ever Blocked.
 func (f *Fleet) Liveness() Result {
@@ -28,6 +29,9 @@ func (f *Fleet) Liveness() Result {
 			continue
 		}
 		for _, limit := range f.limits(m) {
+			if limit.since.IsZero() {
+				continue
+			}
 			due := limit.since.Add(limit.after)
 			if due.After(f.now) {
 				r.Next = sooner(r.Next, due)
@@ -48,7 +52,7 @@ func (f *Fleet) Liveness() Result {
 type timeLimit struct {
 	reason    Reason
 	condition string
-	since     time.Time
+	since     time.Time // zero if it is not known
 	after     time.Duration
 }
 

@@ -44,6 +44,7 @@ func (f *Fleet) newMember(n provisioning.Node, faults *faultList) *member {
 	_, m.underway = f.in.Underway[m.name]
 	m.leaving = n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
 		n.Node != nil && !n.Node.DeletionTimestamp.IsZero() || m.isTrue(v1.ConditionTypeInstanceTerminating)
+	f.warnOfAge(m)
 	m.pods = f.readPods(n, faults)
 	for _, p := range m.pods {
 		m.allCost += p.cost
@@ -52,6 +53,22 @@ func (f *Fleet) newMember(n provisioning.Node, faults *faultList) *member {
 		}
 	}
 	return m
+}
+
+// warnOfAge tells of a node that would be deleted at some age, but whose age is not
+// known. The zero time would make it older than any limit.
+func (f *Fleet) warnOfAge(m *member) {
+	if !m.managed() || m.marked() || !m.NodeClaim.CreationTimestamp.IsZero() {
+		return
+	}
+	counts := m.hasLifetime()
+	for _, limit := range f.limits(m) {
+		counts = counts || limit.since.IsZero()
+	}
+	if counts {
+		f.warn(nodeObject(m.Node), "NodeClaim.metadata.creationTimestamp",
+			"is not set, so the age of NodeClaim %q is not known and it is not deleted for it; set when it was created", m.NodeClaim.Name)
+	}
 }
 
 // readMetadata sets the labels and annotations in force: those of the NodeClaim
@@ -159,16 +176,24 @@ func (m *member) state(reason Reason) budgets.NodeState {
 	}
 }
 
+// hasLifetime reports whether the node is to be deleted at some age.
+func (m *member) hasLifetime() bool {
+	return m.managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil
+}
+
 // lifetimeLeft is the part of expireAfter that is left, from 0 to 1; 1 if the
-// node does not expire.
+// node does not expire, or is of unknown age.
 func (m *member) lifetimeLeft(now time.Time) float64 {
-	if m.NodeClaim == nil || m.NodeClaim.Spec.ExpireAfter.Duration == nil {
+	if !m.hasLifetime() {
 		return 1
 	}
 	whole := *m.NodeClaim.Spec.ExpireAfter.Duration
-	if whole <= 0 {
+	created := m.NodeClaim.CreationTimestamp.Time
+	switch {
+	case whole <= 0:
 		return 0
+	case created.IsZero():
+		return 1
 	}
-	left := whole - now.Sub(m.NodeClaim.CreationTimestamp.Time)
-	return min(max(float64(left)/float64(whole), 0), 1)
+	return min(max(float64(whole-now.Sub(created))/float64(whole), 0), 1)
 }

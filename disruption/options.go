@@ -19,8 +19,9 @@ type Options struct {
 
 	// FreePodsAreEmpty makes a node count as empty if evicting its pods costs
 	// nothing (see Candidate.DisruptionCost), as Karpenter has it. Nobody looks
-	// then for a place where these pods could go. Default: a node is empty if
-	// no pod on it needs another place.
+	// then for a place where these pods could go: a node is launched for them,
+	// which goes in turn, and so for ever. Default: a node is empty if no pod
+	// on it needs another place.
 	FreePodsAreEmpty bool
 
 	// IgnorePodDeletionCost leaves the annotation

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 )
 
@@ -111,35 +112,56 @@ func (s *search) allowed(targets []*member) bool {
 }
 
 // polish tries nodes one by one, and sets of neighbours, where the estimate says
-// that it may save something.
+// that it may save something. It ends when several in a row were not worth doing.
 func (s *search) polish(ctx context.Context) error {
-	for _, set := range s.promising() {
-		set = slices.DeleteFunc(set, func(m *member) bool { return !s.mayGo(m) })
-		if len(set) == 0 || !s.allowed(set) {
-			continue
-		}
-		if s.spent() {
-			return nil
-		}
-		before := len(s.parts)
-		if _, err := s.try(ctx, set); err != nil {
-			return err
-		}
-		for _, pt := range s.parts[before:] {
-			for _, m := range pt.targets {
-				s.quota.take(m)
+	for _, list := range s.promising() {
+		failed := 0
+		for _, set := range list {
+			set = slices.DeleteFunc(set, func(m *member) bool { return !s.mayGo(m) })
+			key := setKey(set)
+			if len(set) == 0 || s.vain[key] || !s.allowed(set) {
+				continue
 			}
-		}
-		if len(s.parts) >= maxPolished {
-			return nil
+			s.vain[key] = true
+			if s.spent() {
+				return nil
+			}
+			accepted, found := len(s.parts), s.found()
+			if _, err := s.try(ctx, set); err != nil {
+				return err
+			}
+			for _, pt := range s.parts[accepted:] {
+				for _, m := range pt.targets {
+					s.quota.take(m)
+				}
+			}
+			if failed++; s.found() > found {
+				failed = 0
+			}
+			if failed == mostFailures || s.found()-s.before >= maxPolished {
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// maxPolished is how many actions are found that way at once: the world is
-// compiled anew after each.
-const maxPolished = 4
+// mostFailures is how many sets in a row may be tried in vain.
+const mostFailures = 4
+
+// setKey is the same for the same nodes.
+func setKey(set []*member) string {
+	names := make([]string, len(set))
+	for i, m := range set {
+		names[i] = m.name
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// maxPolished is how many actions are found that way before the estimate is made
+// anew.
+const maxPolished = 8
 
 // attempt is a set of nodes and what removing it may gain.
 type attempt struct {
@@ -148,9 +170,9 @@ type attempt struct {
 }
 
 // promising lists sets of nodes to try, the most promising first: single nodes,
-// and runs of two to six nodes of a pool that are the emptiest for what they
+// and runs of two to four nodes of a pool that are the emptiest for what they
 // cost.
-func (s *search) promising() []([]*member) {
+func (s *search) promising() [2][][]*member {
 	open := s.open()
 	var singles, runs []attempt
 	byPool := map[string][]*member{}
@@ -182,27 +204,36 @@ func (s *search) promising() []([]*member) {
 	}
 	slices.SortFunc(singles, order)
 	slices.SortFunc(runs, order)
-	var out [][]*member
+	var out [2][][]*member
 	most := min(max(fewestTries, manyTries/len(s.f.members)), len(singles)+len(runs))
 	singles = singles[:min(len(singles), max(most/2, most-len(runs)))]
 	runs = runs[:min(len(runs), most-len(singles))]
-	for _, a := range slices.Concat(singles, runs) {
-		out = append(out, a.set)
+	for i, list := range [][]attempt{singles, runs} {
+		for _, a := range list {
+			out[i] = append(out[i], a.set)
+		}
 	}
 	return out
 }
 
 // Bounds of what is tried that way.
 const (
-	longestRun  = 6
+	longestRun  = 4
 	fewestTries = 8
 	manyTries   = 1200 // over the number of nodes: each try reads all of them
 )
 
+// roundedUp is how much more than the floor new nodes cost as a rule: they come in
+// sizes. Of single nodes even the unlikely is tried.
+const roundedUp = 1.3
+
 // weigh estimates what removing some nodes may gain, and reports false if it
 // cannot be worth doing.
 func (s *search) weigh(set []*member) (attempt, bool) {
-	o := s.e.remove(set...)
+	o := s.outcome(set)
+	if len(set) > 1 {
+		o.Floor *= roundedUp
+	}
 	gain := o.Saving() - s.f.required(set, s.totals)
 	if gain <= priceSlack {
 		return attempt{}, false
@@ -212,6 +243,19 @@ func (s *search) weigh(set []*member) (attempt, bool) {
 		units += (oneEviction + m.cost).float()
 	}
 	return attempt{set: set, gain: gain / units}, true
+}
+
+// outcome estimates what becomes of the pods of some nodes, with a floor that is
+// higher than that of the prices of resources alone.
+func (s *search) outcome(set []*member) screen.Outcome {
+	o := s.e.remove(set...)
+	if o.Floor < o.Price && o.Left > 0 {
+		steady := s.f.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *member) bool {
+			return m.labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot
+		})
+		o.Floor = max(o.Floor, s.e.atLeast(o.Rest, steady))
+	}
+	return o
 }
 
 // remove estimates what becomes of the pods of some nodes.

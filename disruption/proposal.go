@@ -34,6 +34,10 @@ type Proposal struct {
 	CostBefore, CostAfter float64
 	UnknownPrices         int
 
+	// Market is for the next Input: see Input.Market. Nil if there was nothing
+	// to search.
+	Market *Market
+
 	// Stats counts the work done; it is the same for the same input.
 	Stats SearchStats
 	// Truncated says that Options.MaxSteps ended the search. What was found is
@@ -63,6 +67,9 @@ type Consolidation struct {
 	// see Fleet.Pace. They are simulated together with those, so that each may
 	// follow without another search as soon as it may begin; see Confirm.
 	Waiting []Waiting
+	// Market is for the next Input: see Input.Market. Nil if there was nothing
+	// to search.
+	Market *Market
 	// Stats counts the work done.
 	Stats SearchStats
 	// Truncated says that Options.MaxSteps ended the search.

@@ -35,7 +35,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	}
 	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),
 		Blocked: slices.Concat(rules.Blocked, failed, search.Blocked),
-		Stats:   search.Stats, Truncated: search.Truncated, Faults: faults, Warnings: f.Warnings()}
+		Stats:   search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings()}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
 	p.Next = sooner(sooner(rules.Next, pacing.Next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()

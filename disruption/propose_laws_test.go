@@ -167,8 +167,8 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 }
 
 func TestProposalsComeToRest(t *testing.T) {
-	n := 40
-	if testing.Short() {
+	n := 20
+	if testing.Short() || underRace {
 		n = 4
 	}
 	saved := 0

@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -245,6 +246,43 @@ func TestBudgetsBoundWhatBegins(t *testing.T) {
 	require.Positive(t, gone)
 	require.LessOrEqual(t, gone, 3)
 	require.Contains(t, fmt.Sprint(why(p)), "Budget")
+}
+
+func TestBudgetsSayWhatUsesThemUp(t *testing.T) {
+	_, medium, _, all := sizes()
+	tests := []struct {
+		name     string
+		budget   string
+		notReady []int
+		want     string
+	}{
+		{"nodes that are not Ready, by name", "2", []int{1, 4}, "lets 2 nodes go, but 2 are not Ready: n01, n04"},
+		{"many that are not Ready", "6", []int{0, 1, 2, 4, 5, 6}, "lets 6 nodes go, but 6 are not Ready: n00, n01, n02, n04 and 2 more"},
+		{"both", "2", []int{4}, "lets 2 nodes go, but 1 is not Ready: n04; 1 goes that saves more"},
+		{"what saves more", "1", nil, "lets 1 node go, but 1 goes that saves more"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var nodes []provisioning.Node
+			for i := range 8 {
+				n := machine(fmt.Sprintf("n%02d", i), "default", medium, load(fmt.Sprintf("p%02d", i), 300))
+				if slices.Contains(tt.notReady, i) {
+					n = with(n, nodeCondition(corev1.NodeReady, corev1.ConditionUnknown, "", -time.Minute))
+				}
+				nodes = append(nodes, n)
+			}
+			in := fleetOf(all, nodes...)
+			budgetOf(tt.budget)(in.NodePools[0])
+			var details []string
+			for _, b := range propose(t, in, anySaving()).Blocked {
+				if b.Rule == disruption.RuleBudget {
+					details = append(details, b.Detail)
+				}
+			}
+			require.NotEmpty(t, details)
+			require.Contains(t, details[0], tt.want)
+		})
+	}
 }
 
 func TestDriftedNodesAreReplacedByWhatTheirPodsNeed(t *testing.T) {

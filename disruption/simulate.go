@@ -167,7 +167,6 @@ func (w *world) takeApart(ctx context.Context, shared []*part, found map[Target]
 			alone.displaced[m.name] = slices.DeleteFunc(slices.Clone(w.displaced[m.name]), has)
 		}
 	}
-	alone.compile()
 	for _, m := range targets {
 		if alone.refused != nil {
 			break

@@ -22,6 +22,8 @@ func (f *Fleet) pinned() *Fleet {
 // between zones, one part would lean on what another does. In its own domain a
 // pod may always come back, whatever becomes of the others.
 //
+// The same goes for required affinity and anti-affinity over such a label.
+//
 // That holds where the skew is no more than allowed as things are. A pod in a
 // domain that has too many is left free, or it could not be moved at all.
 func (w *world) pinSpread() {
@@ -43,9 +45,21 @@ func (w *world) pinSpread() {
 			pods[k] = withNodeSelector(p, held)
 		}
 		if pods != nil {
+			w.displaced[n.Name()] = instead(w.displaced[n.Name()], n.Pods, pods)
 			n.Pods = pods
 		}
 	}
+}
+
+// instead is a list with the changed pods in the place of those they were.
+func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
+	out := slices.Clone(list)
+	for i, p := range out {
+		if k := slices.Index(before, p); k >= 0 {
+			out[i] = changed[k]
+		}
+	}
+	return out
 }
 
 // withNodeSelector is a pod that asks for more labels of its node.
@@ -66,11 +80,12 @@ type spreadCensus struct {
 	nodes   []*corev1.Node
 	inSpace map[string][]countedPod // by namespace
 	known   map[spreadKey]map[string]int
+	bonds   []bond // of all pods, each once
 }
 
 type countedPod struct {
-	labels labels.Set
-	node   *corev1.Node
+	pod  *corev1.Pod
+	node *corev1.Node
 }
 
 // spreadKey tells the constraints of workloads apart: pods of one controller have
@@ -91,7 +106,8 @@ func newSpreadCensus(w *world) *spreadCensus {
 		}
 		for _, p := range n.Pods {
 			if p != nil && p.DeletionTimestamp.IsZero() && !finished(p) {
-				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], countedPod{labels.Set(p.Labels), n.Node})
+				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], countedPod{p, n.Node})
+				c.addBonds(p)
 			}
 		}
 	}
@@ -103,7 +119,7 @@ func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string 
 	if p == nil {
 		return nil
 	}
-	var out map[string]string
+	out := c.bonded(p, node)
 	for i := range p.Spec.TopologySpreadConstraints {
 		t := &p.Spec.TopologySpreadConstraints[i]
 		domain, found := node.Labels[t.TopologyKey]
@@ -157,7 +173,7 @@ func (c *spreadCensus) counts(p *corev1.Pod, index int) map[string]int {
 	}
 	for _, other := range c.inSpace[p.Namespace] {
 		domain, found := other.node.Labels[t.TopologyKey]
-		if _, eligible := counts[domain]; found && eligible && selector.Matches(other.labels) && sameKeys(t.MatchLabelKeys, p.Labels, other.labels) {
+		if _, eligible := counts[domain]; found && eligible && selector.Matches(labels.Set(other.pod.Labels)) && sameKeys(t.MatchLabelKeys, p.Labels, other.pod.Labels) {
 			counts[domain]++
 		}
 	}

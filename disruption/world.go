@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,8 +22,8 @@ type world struct {
 	in   provisioning.Input
 	at   map[string]int // place in in.Nodes, by node
 
-	market  *provisioning.Problem // what was compiled last: nothing but nodes and pods has changed since
-	problem *provisioning.Problem // in, compiled; nil where that is out of date
+	market  *provisioning.Problem // in as it was compiled: nothing but nodes and pods has changed since
+	shared  *Market               // the same for others
 	refused error                 // why in cannot be compiled
 
 	displaced map[string][]*corev1.Pod // by node: the pods that need a place when it goes
@@ -46,6 +47,9 @@ func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	w.in.InstanceTypes = f.withoutShortages()
 	w.in.Nodes, w.in.Pods = nil, pending(f.in.Pods)
 	w.in.Pods = append(w.in.Pods, w.addNodes(others)...)
+	if f.in.Market.fits(w) {
+		w.shared, w.market = f.in.Market, f.in.Market.compiled
+	}
 	if err := w.settlePending(ctx); err != nil || w.refused != nil {
 		return w, err
 	}
@@ -163,16 +167,23 @@ func (w *world) bind(node string, p *corev1.Pod) {
 }
 
 // settlePending gives pods that wait a place on nodes that exist, as kube-
-// scheduler will. What needs new nodes is for provisioning, and left out.
+// scheduler will. What needs new nodes is for provisioning, and is left out but
+// where those nodes count for the limits of a pool.
 func (w *world) settlePending(ctx context.Context) error {
 	if len(w.in.Pods) == 0 && len(w.in.Buffers) == 0 {
 		return nil
 	}
-	w.compile()
+	problem := w.market
+	if problem != nil {
+		problem, w.refused = problem.WithNodes(w.in.Nodes, w.in.Pods)
+	} else {
+		w.compile()
+		problem = w.market
+	}
 	if w.refused != nil {
 		return nil
 	}
-	plan, err := w.solve(ctx, w.problem, len(w.in.Pods))
+	plan, err := w.solve(ctx, problem, len(w.in.Pods))
 	if err != nil {
 		return err
 	}
@@ -191,21 +202,24 @@ func (w *world) settlePending(ctx context.Context) error {
 			delete(w.promised, b.Node) // spare room may move
 		}
 	}
+	for i := range plan.Create { // what limits have left is less by those
+		if n := &plan.Create[i]; len(n.Pool.Spec.Limits) > 0 {
+			w.in.Nodes = append(w.in.Nodes, replacementNode(fmt.Sprintf("~pending~%d", i), n))
+		}
+	}
 	if w.in.Pods = nil; len(w.in.Buffers) > 0 {
-		w.in.Buffers, w.market = nil, nil
+		w.in.Buffers, w.market, w.shared = nil, nil, nil
 	}
 	return nil
 }
 
-// compile prepares the engine.
+// compile prepares the engine, unless it is.
 func (w *world) compile() {
 	if w.market == nil {
-		w.problem, w.refused = provisioning.Prepare(w.in, &w.opts)
-	} else {
-		w.problem, w.refused = w.market.WithNodes(w.in.Nodes, w.in.Pods)
+		w.market, w.refused = provisioning.Prepare(w.in, &w.opts)
 	}
-	if w.refused == nil {
-		w.market = w.problem
+	if w.shared == nil && w.refused == nil {
+		w.shared = newMarket(w)
 	}
 }
 

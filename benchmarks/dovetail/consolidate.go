@@ -31,9 +31,11 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 		reps = 1
 	}
 	var found *disruption.Proposal
+	var a *asker
 	err = measure.Profiled(c.profile, func() error {
 		for range reps {
-			p, took, setup, err := propose(ctx, s)
+			a = new(asker)
+			p, took, setup, err := a.propose(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -46,7 +48,7 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 		if !c.converge {
 			return carryOut(cluster, found, out, c)
 		}
-		return converge(ctx, c, cluster, found, out)
+		return a.converge(ctx, c, cluster, found, out)
 	})
 	if err != nil {
 		return err
@@ -64,29 +66,38 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	return errors.Join(errs...)
 }
 
+// asker asks about a cluster from round to round. As a controller would, it keeps
+// the catalog, and what the library made of it.
+type asker struct {
+	in disruption.Input
+}
+
 // propose makes one proposal. Set-up is turning the scenario into an input.
-func propose(ctx context.Context, s *scenario.Scenario) (p *disruption.Proposal, took, setup measure.Cost, err error) {
-	var in disruption.Input
-	setup, err = measure.Of(func() (err error) {
-		in.Input, err = snapshot.Input(s)
-		in.PodDisruptionBudgets = s.PodDisruptionBudgets
+func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruption.Proposal, took, setup measure.Cost, err error) {
+	setup, err = measure.Of(func() error {
+		if a.in.InstanceTypes != nil {
+			a.in.Nodes, a.in.Pods = snapshot.Nodes(s), s.Pods
+			return nil
+		}
+		in, err := snapshot.Input(s)
+		a.in = disruption.Input{Input: in, PodDisruptionBudgets: s.PodDisruptionBudgets}
 		return err
 	})
 	if err != nil {
 		return nil, took, setup, err
 	}
 	took, err = measure.Of(func() (err error) {
-		p, err = disruption.Propose(ctx, s.Now, in, &disruption.Options{Provisioning: snapshot.Options(s), NoSpotToSpot: true})
+		p, err = disruption.Propose(ctx, s.Now, a.in, &disruption.Options{Provisioning: snapshot.Options(s), NoSpotToSpot: true})
 		return err
 	})
 	if err == nil {
-		err = p.Faults
+		a.in.Market, err = p.Market, p.Faults
 	}
 	return p, took, setup, err
 }
 
 // converge carries proposals out until there is none. The first is given.
-func converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal) error {
+func (a *asker) converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal) error {
 	started := time.Now()
 	computed, setups := sum(out.SolveSeconds), sum(out.SetupSeconds)
 	for out.Rounds = 1; ; out.Rounds++ {
@@ -106,7 +117,7 @@ func converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disru
 			out.Stopped = fmt.Sprintf("after %d rounds and %s", out.Rounds, time.Since(started).Round(time.Second))
 			break
 		}
-		next, took, setup, err := propose(ctx, cluster.Scenario())
+		next, took, setup, err := a.propose(ctx, cluster.Scenario())
 		if err != nil {
 			return err
 		}

@@ -33,10 +33,17 @@ func Input(s *scenario.Scenario) (provisioning.Input, error) {
 		},
 		Vocabulary: vocabulary,
 	}
-	for _, n := range s.Nodes {
-		in.Nodes = append(in.Nodes, provisioning.Node{Node: n.Node, NodeClaim: n.NodeClaim, Pods: n.Pods})
-	}
+	in.Nodes = Nodes(s)
 	return in, nil
+}
+
+// Nodes returns the nodes of the scenario.
+func Nodes(s *scenario.Scenario) []provisioning.Node {
+	var out []provisioning.Node
+	for _, n := range s.Nodes {
+		out = append(out, provisioning.Node{Node: n.Node, NodeClaim: n.NodeClaim, Pods: n.Pods})
+	}
+	return out
 }
 
 // Options returns the settings of the scenario.

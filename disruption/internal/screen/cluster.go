@@ -16,6 +16,37 @@ type Node struct {
 	Price float64
 	// Pods are those that have to move, each class once.
 	Pods []Count
+	// There is who is there, whether it moves or not.
+	There Company
+}
+
+// Company is what pods are to one another. The zero value is company to all.
+// Sets are of groups, by number: all of a cluster have the same length.
+type Company struct {
+	// Of are the groups that they belong to.
+	Of []uint64
+	// Shuns are the groups of which they share a node with no other pod.
+	Shuns []uint64
+}
+
+// suits reports whether pods may join others.
+func (c Company) suits(others Company) bool {
+	for i, s := range c.Shuns {
+		if s&others.Of[i]|c.Of[i]&others.Shuns[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Alone reports whether a node has no more than one of the pods.
+func (c Company) Alone() bool {
+	for i, s := range c.Shuns {
+		if s&c.Of[i] != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Class is a group of pods that are alike.
@@ -27,6 +58,8 @@ type Class struct {
 	// Floor is what one of them costs at least on new nodes, in USD per hour.
 	// Infinite if no new node can have it.
 	Floor float64
+	// Company is what they are to other pods.
+	Company Company
 }
 
 // Cluster is nodes and classes of pods. It does not change while it is in use.
@@ -39,6 +72,8 @@ type Cluster struct {
 type Outcome struct {
 	// Moved is how many pods find room on other nodes, and Left how many do not.
 	Moved, Left int
+	// Rest are those that do not, by class. It is good until the next estimate.
+	Rest []Count
 	// Floor is what those that are left cost at least, in USD per hour.
 	Floor float64
 	// Price is that of the nodes.

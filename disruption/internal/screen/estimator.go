@@ -10,13 +10,15 @@ type Estimator struct {
 	c     *Cluster
 	order []int32 // nodes that take pods, the fullest first
 	room  [][]int64
+	there []Company
 	gone  []bool
 	pods  []Count
-	used  []change // nodes whose room is not what it is in the cluster
+	rest  []Count
+	used  []change // nodes that are not what they are in the cluster
 	dirty []bool
 }
 
-// change is a node and its room before.
+// change is a node and what it was before.
 type change struct {
 	node int32
 	free []int64
@@ -24,9 +26,11 @@ type change struct {
 
 // NewEstimator makes an estimator of a cluster.
 func NewEstimator(c *Cluster) *Estimator {
-	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), gone: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
+	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), there: make([]Company, len(c.Nodes)),
+		gone: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
 	for i := range c.Nodes {
 		if c.Nodes[i].Free != nil {
+			e.there[i] = Company{Of: slices.Clone(c.Nodes[i].There.Of), Shuns: slices.Clone(c.Nodes[i].There.Shuns)}
 			e.room[i] = slices.Clone(c.Nodes[i].Free)
 			e.order = append(e.order, int32(i))
 		}
@@ -44,7 +48,7 @@ func NewEstimator(c *Cluster) *Estimator {
 // that have the least room in the first dimension, of equals the first by number.
 func (e *Estimator) Remove(nodes ...int) Outcome {
 	var o Outcome
-	e.pods = e.pods[:0]
+	e.pods, e.rest = e.pods[:0], e.rest[:0]
 	for _, i := range nodes {
 		if e.gone[i] {
 			continue
@@ -60,10 +64,16 @@ func (e *Estimator) Remove(nodes ...int) Outcome {
 		o.Left += int(left)
 		if left > 0 {
 			o.Floor += float64(left) * e.c.Classes[p.Class].Floor
+			e.rest = append(e.rest, Count{Class: p.Class, Pods: left})
 		}
+	}
+	if len(e.rest) > 0 {
+		o.Rest = e.rest
 	}
 	for _, s := range e.used {
 		copy(e.room[s.node], s.free)
+		copy(e.there[s.node].Of, e.c.Nodes[s.node].There.Of)
+		copy(e.there[s.node].Shuns, e.c.Nodes[s.node].There.Shuns)
 		e.dirty[s.node] = false
 	}
 	e.used = e.used[:0]
@@ -104,7 +114,7 @@ func (e *Estimator) place(p Count) int32 {
 		if best < 0 {
 			return p.Pods
 		}
-		e.take(best, class.Request, fit)
+		e.take(best, class, fit)
 		p.Pods -= int32(fit)
 	}
 	return 0
@@ -148,6 +158,12 @@ func (e *Estimator) takes(i int, class *Class, most int64) int64 {
 	if e.gone[i] || !class.Admits[e.c.Nodes[i].Kind] {
 		return 0
 	}
+	if !class.Company.suits(e.there[i]) {
+		return 0
+	}
+	if class.Company.Alone() {
+		most = 1
+	}
 	free := e.room[i]
 	for d, r := range class.Request {
 		switch {
@@ -165,7 +181,7 @@ func (e *Estimator) tighter(a, b int) bool {
 	return cmp.Or(cmp.Compare(e.room[a][0], e.room[b][0]), cmp.Compare(a, b)) < 0
 }
 
-func (e *Estimator) take(node int, request []int64, times int64) {
+func (e *Estimator) take(node int, class *Class, times int64) {
 	free := e.room[node]
 	if !e.dirty[node] {
 		e.dirty[node] = true
@@ -176,7 +192,11 @@ func (e *Estimator) take(node int, request []int64, times int64) {
 			e.used = append(e.used, change{int32(node), slices.Clone(free)})
 		}
 	}
-	for d, r := range request {
+	for d, r := range class.Request {
 		free[d] -= r * times
+	}
+	for i, of := range class.Company.Of {
+		e.there[node].Of[i] |= of
+		e.there[node].Shuns[i] |= class.Company.Shuns[i]
 	}
 }

@@ -40,6 +40,40 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+func TestPodsThatShunOthers(t *testing.T) {
+	// Group 0 is web, which keeps away from its like; group 1 is loud, which
+	// class 1 keeps away from.
+	c := &screen.Cluster{
+		Classes: []screen.Class{
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}},
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{0}, Shuns: []uint64{2}}},
+			{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1, Company: screen.Company{Of: []uint64{2}, Shuns: []uint64{0}}},
+		},
+	}
+	node := func(room int64, there screen.Company, pods ...screen.Count) {
+		c.Nodes = append(c.Nodes, screen.Node{Free: []int64{room}, Price: 1, Pods: pods, There: there})
+	}
+	nobody := screen.Company{Of: []uint64{0}, Shuns: []uint64{0}}
+	node(5, nobody)
+	node(6, nobody)
+	node(7, screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}, screen.Count{Class: 0, Pods: 1})
+	node(0, nobody, screen.Count{Class: 0, Pods: 3})                                  // as if they had come before they shunned each other
+	node(0, nobody, screen.Count{Class: 1, Pods: 2}, screen.Count{Class: 2, Pods: 9}) // likewise
+	e := screen.NewEstimator(c)
+	for range 2 {
+		o := e.Remove(3)
+		require.Equal(t, 2, o.Moved, "one each to nodes 0 and 1, and none to node 2")
+		require.Equal(t, []screen.Count{{Class: 0, Pods: 1}}, o.Rest)
+		o = e.Remove(3, 2)
+		require.Equal(t, []int{2, 2}, []int{o.Moved, o.Left}, "with node 2 gone there is one more, and no more room")
+		o = e.Remove(4)
+		require.Equal(t, 11, o.Moved, "the loud are not where those who shun them are")
+		o = e.Remove(4, 1, 2)
+		require.Equal(t, 3, o.Moved, "class 1, and class 0 beside it, are on node 0")
+		require.Equal(t, []screen.Count{{Class: 2, Pods: 9}}, o.Rest, "which the loud cannot join")
+	}
+}
+
 func TestPricesAreAFloor(t *testing.T) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -1,0 +1,82 @@
+package disruption_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// bondedTo asks for the zone of some pods, or for another.
+func bondedTo(app string, apart bool) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		terms := []corev1.PodAffinityTerm{{TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}
+		p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+		if apart {
+			p.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+		}
+	}
+}
+
+func ofApp(app string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels = map[string]string{"app": app} }
+}
+
+// bondedZones has two small pods on large nodes of zone a, and room for both in
+// zone b; in zone a there is room where stay says so.
+func bondedZones(first, second *corev1.Pod, stay bool) disruption.Input {
+	large := sizedType("large", 8, 0.4, onDemand("a", 0.4), onDemand("b", 0.4))
+	node := func(name, zone string, pods ...*corev1.Pod) provisioning.Node {
+		return with(machine(name, "default", large, pods...), withLabel(corev1.LabelTopologyZone, zone))
+	}
+	in := fleetOf([]*cloudprovider.InstanceType{large}, node("n1", "a", first), node("n2", "a", second), node("b1", "b", load("b1", 4000)), node("b2", "b", load("b2", 4000)))
+	if stay {
+		in.Nodes = append(in.Nodes, node("a1", "a", load("a1", 4000)))
+	}
+	return in
+}
+
+// TestEachActionKeepsAffinityByItself: two pods that belong together over zones
+// leave their nodes by actions of their own, and stay in their zone.
+func TestEachActionKeepsAffinityByItself(t *testing.T) {
+	for _, apart := range []bool{false, true} {
+		web := load("web", 1000, ofApp("web"), bondedTo("db", apart))
+		db := load("db", 1000, ofApp("db"))
+		if apart { // it keeps away from what is not there
+			db.Labels["app"] = "other"
+		}
+		p := propose(t, bondedZones(web, db, true), anySaving())
+		require.NoError(t, p.Faults)
+		require.NotEmpty(t, p.Actions)
+		for _, a := range p.Actions {
+			for _, m := range a.Moves {
+				if m.Pod.Name == "web" || m.Pod.Name == "db" && !apart {
+					require.Equal(t, "a", zoneOf(bondedZones(web, db, true), m.Node), "%s of %s", m.Pod.Name, a)
+				}
+			}
+		}
+	}
+}
+
+// A pod whose affinity does not hold as things are may leave its zone.
+func TestPodsWithoutTheirKinAreFree(t *testing.T) {
+	web := load("web", 1000, ofApp("web"), bondedTo("db", false))
+	in := bondedZones(web, load("other", 7000), false)
+	in.Nodes[2].Pods = append(in.Nodes[2].Pods, load("db", 500, ofApp("db")))
+	in.Nodes[3].Pods = append(in.Nodes[3].Pods, load("full", 3500))
+	p := propose(t, in, anySaving())
+	require.NoError(t, p.Faults)
+	require.Contains(t, deeds(p.Actions), "Underutilized n1 ->  saves 0.400")
+	for _, a := range p.Actions {
+		for _, m := range a.Moves {
+			if m.Pod.Name == "web" {
+				require.Equal(t, "b", zoneOf(in, m.Node), "where db is")
+			}
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package disruption
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// launch is a type that a pool can launch, at its cheapest.
+type launch struct {
+	of          *cloudprovider.InstanceType
+	price       float64
+	allocatable resources.List
+}
+
+// launches lists what pools can launch.
+func (f *Fleet) launches(pools []*v1.NodePool) map[string][]launch {
+	out := map[string][]launch{}
+	for _, pool := range pools {
+		if set, ok := f.template(pool); ok {
+			out[pool.Name] = f.pools[pool.Name].launches(set)
+		}
+	}
+	return out
+}
+
+// template is what every node of a pool has, if the pool launches nodes for pods.
+func (f *Fleet) template(pool *v1.NodePool) (requirements.Set, bool) {
+	set, err := requirements.FromNodePool(pool, f.vocabulary)
+	return set, err == nil && pool.Spec.Replicas == nil && f.pools[pool.Name].ready()
+}
+
+// launches lists the types that the template of a pool admits, cheapest first.
+func (p *poolView) launches(template requirements.Set) []launch {
+	var out []launch
+	for _, t := range p.types { // sorted below
+		best := math.Inf(1)
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.Launchable() && o.Price > 0 && o.Price < best && admitsOffering(template, o) {
+				best = o.Price
+			}
+		}
+		if math.IsInf(best, 0) || !admitsType(template, t) {
+			continue
+		}
+		if allocatable, err := t.Allocatable(); err == nil {
+			out = append(out, launch{of: t, price: best, allocatable: allocatable})
+		}
+	}
+	slices.SortFunc(out, func(a, b launch) int {
+		return cmp.Or(cmp.Compare(a.price, b.price), strings.Compare(a.of.Name, b.of.Name))
+	})
+	return out
+}
+
+// admitsType reports whether a template admits some value of each label of a
+// type. It looks at the labels of the template only, which are few.
+func admitsType(template requirements.Set, t *cloudprovider.InstanceType) bool {
+	for r := range template.All() {
+		if own, found := t.Requirements.Get(r.Key()); found && own.Intersect(r).Impossible() {
+			return false
+		}
+	}
+	return true
+}
+
+// admitsOffering reports whether a template admits where and as what an offering
+// is sold.
+func admitsOffering(template requirements.Set, o *cloudprovider.Offering) bool {
+	zone, found := template.Get(corev1.LabelTopologyZone)
+	if found && !zone.Has(o.Zone) {
+		return false
+	}
+	kind, found := template.Get(v1.CapacityTypeLabelKey)
+	return !found || kind.Has(o.CapacityType)
+}
+
+// machine is a launch with its room, less what DaemonSets surely take.
+type machine struct {
+	launch
+	room []int64
+}
+
+// readPrices finds what resources cost at least on new nodes of each pool, and
+// with that what each class costs.
+func (e *estimate) readPrices() {
+	e.templates = map[string]requirements.Set{}
+	launches := e.w.shared.launches()
+	for _, pool := range e.w.in.NodePools {
+		set, ok := e.w.f.template(pool)
+		if !ok {
+			continue
+		}
+		e.templates[pool.Name] = set
+		daemons, unit := e.daemons(pool), slices.Repeat([]float64{math.Inf(1)}, len(e.names))
+		for _, l := range launches[pool.Name] {
+			room := e.vector(l.allocatable)
+			for d, n := range daemons {
+				room[d] = max(room[d]-n, 0)
+			}
+			e.machines[pool.Name] = append(e.machines[pool.Name], machine{launch: l, room: room})
+			for d, n := range room {
+				if n > 0 {
+					unit[d] = min(unit[d], l.price/float64(n))
+				}
+			}
+		}
+		e.units[pool.Name] = unit
+		e.prices[pool.Name] = screen.Prices(e.supply(pool.Name), e.wanted(pool.Name))
+	}
+	for c, p := range e.classes {
+		class := &e.cluster.Classes[c]
+		class.Floor = math.Inf(1)
+		asked, _ := requirements.FromPod(p, e.w.f.vocabulary)
+		d := demand{asked: asked, kind: e.kindOf(asked)}
+		for _, pool := range e.w.in.NodePools {
+			if e.accepts(pool, p, asked) {
+				class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.Name]))
+				d.pools = append(d.pools, pool.Name)
+			}
+		}
+		d.zone = zoneOf(asked)
+		e.demands = append(e.demands, d)
+	}
+}
+
+// accepts reports whether a pool launches nodes that a pod may run on, as far as
+// its template says.
+func (e *estimate) accepts(pool *v1.NodePool, p *corev1.Pod, asked requirements.Pod) bool {
+	set, found := e.templates[pool.Name]
+	return found && tolerates(p, pool.Spec.Template.Spec.Taints) && slices.ContainsFunc(asked.Alternatives,
+		func(a requirements.Alternative) bool { return set.Compatible(a.Set, e.w.f.vocabulary) })
+}
+
+// supply lists what a pool can launch, cheapest first.
+func (e *estimate) supply(pool string) []screen.Supply {
+	out := make([]screen.Supply, len(e.machines[pool]))
+	for i, m := range e.machines[pool] {
+		out[i] = screen.Supply{Room: m.room, Price: m.price}
+	}
+	return out
+}
+
+// allSupply is what any pool can launch, cheapest first.
+func (e *estimate) allSupply() []screen.Supply {
+	if e.supplies == nil {
+		e.supplies = []screen.Supply{}
+		for _, pool := range e.w.in.NodePools {
+			e.supplies = append(e.supplies, e.supply(pool.Name)...)
+		}
+		slices.SortStableFunc(e.supplies, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
+	}
+	return e.supplies
+}
+
+// daemons is what the DaemonSets ask for that run on every node of a pool.
+func (e *estimate) daemons(pool *v1.NodePool) []int64 {
+	out := make([]int64, len(e.names))
+	for _, p := range e.w.in.DaemonSetPods {
+		asked, err := requirements.FromPod(p, e.w.f.vocabulary)
+		if err != nil || !tolerates(p, pool.Spec.Template.Spec.Taints) || !slices.ContainsFunc(asked.Alternatives,
+			func(a requirements.Alternative) bool { return a.Set.Len() == 0 && a.NodeNames == nil }) {
+			continue // whether it runs depends on the node
+		}
+		list, err := resources.PodRequests(p)
+		if err != nil {
+			continue
+		}
+		for d, n := range e.vector(list.With(corev1.ResourcePods, 1)) {
+			out[d] += n
+		}
+	}
+	return out
+}

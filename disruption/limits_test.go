@@ -1,0 +1,30 @@
+package disruption_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// TestLimitsAreKeptForPodsThatWait: a node that would be cheaper as a larger one
+// stays where the limit is needed for a pod that waits.
+func TestLimitsAreKeptForPodsThatWait(t *testing.T) {
+	dear, cheap := sizedType("dear", 2, 1), sizedType("cheap", 4, 0.4)
+	input := func(limit int64, waiting ...*corev1.Pod) disruption.Input {
+		in := fleetOf([]*cloudprovider.InstanceType{dear, cheap}, machine("n1", "default", dear, load("a", 1900)))
+		in.NodePools[0].Spec.Limits = v1.Limits{corev1.ResourceCPU: *resource.NewQuantity(limit, resource.DecimalSI)}
+		in.Pods = waiting
+		return in
+	}
+	replaced := []string{"Underutilized n1 -> cheap saves 0.600"}
+	require.Equal(t, replaced, deeds(propose(t, input(4), anySaving()).Actions))
+	require.Empty(t, deeds(propose(t, input(4, load("waiting", 1500)), anySaving()).Actions), "2 of 4 CPUs are for the pod that waits")
+	require.Equal(t, replaced, deeds(propose(t, input(8, load("waiting", 1500)), anySaving()).Actions), "there is enough for both")
+	require.Equal(t, replaced, deeds(propose(t, input(4, load("waiting", 50_000)), anySaving()).Actions), "a pod that fits nowhere needs none of it")
+}

@@ -1,0 +1,224 @@
+package disruption
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// demand is what the pods of a class ask of new nodes.
+type demand struct {
+	asked requirements.Pod
+	pools []string // those that launch nodes for them
+	zone  string   // the only one that they may be in, empty if there are more
+	kind  int      // equal for those that ask for the same labels
+}
+
+// kindOf numbers what is asked of labels.
+func (e *estimate) kindOf(asked requirements.Pod) int {
+	var b strings.Builder
+	for _, a := range asked.Alternatives {
+		b.WriteString(a.Set.String() + "|")
+	}
+	kind, known := e.kinds[b.String()]
+	if !known {
+		kind = len(e.kinds)
+		e.kinds[b.String()] = kind
+	}
+	return kind
+}
+
+// zoneOf is the only zone that a pod may be in, empty if there are more.
+func zoneOf(asked requirements.Pod) string {
+	if len(asked.Alternatives) != 1 {
+		return ""
+	}
+	r, _ := asked.Alternatives[0].Set.Get(corev1.LabelTopologyZone)
+	if values, finite := r.Values(); finite && len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
+
+// atLeast is what new nodes cost at least for some pods, none of them spot where
+// they must be steady. It knows what prices of resources do not: nodes come in
+// sizes, and pods of two zones, or of two pools, share none.
+func (e *estimate) atLeast(rest []screen.Count, steady bool) float64 {
+	best := 0.0
+	for _, part := range []func(d *demand) string{
+		func(*demand) string { return "all" },
+		func(d *demand) string { return d.zone },
+		func(d *demand) string { return d.onlyPool() },
+		func(d *demand) string {
+			if pool := d.onlyPool(); pool != "" && d.zone != "" {
+				return pool + "/" + d.zone
+			}
+			return ""
+		},
+	} {
+		parts, order := map[string][]screen.Count{}, []string{}
+		for _, c := range rest {
+			key := part(&e.demands[c.Class])
+			if key == "" {
+				continue // they may be with any of the others
+			}
+			if parts[key] == nil {
+				order = append(order, key)
+			}
+			parts[key] = append(parts[key], c)
+		}
+		sum := 0.0
+		for _, key := range order {
+			sum += e.partAtLeast(parts[key], steady)
+		}
+		best = max(best, sum)
+	}
+	return best
+}
+
+func (d *demand) onlyPool() string {
+	if len(d.pools) == 1 {
+		return d.pools[0]
+	}
+	return ""
+}
+
+// partAtLeast is the same for pods that may share nodes: they are on one that
+// holds them all, or on two or more of which each holds one of them.
+func (e *estimate) partAtLeast(part []screen.Count, steady bool) float64 {
+	sum, floor, dearest, cheapest := make([]int64, len(e.names)), 0.0, 0.0, math.Inf(1)
+	unit := make([]float64, len(e.names))
+	alone, pods := false, int32(0)
+	for _, c := range part {
+		class := &e.cluster.Classes[c.Class]
+		one := e.cheapestOne(c, steady)
+		floor += float64(c.Pods) * class.Floor
+		cheapest, pods = min(cheapest, one), pods+c.Pods
+		if class.Company.Alone() && c.Pods > 1 {
+			alone, one = true, one*float64(c.Pods)
+		}
+		dearest = max(dearest, one)
+		for d, n := range class.Request {
+			sum[d] += n * int64(c.Pods)
+			unit[d] += float64(n) * float64(c.Pods) * e.unitPrice(&e.demands[c.Class], d)
+		}
+	}
+	least := max(floor, dearest, slices.Max(unit))
+	if pods > 1 && !alone && least < 2*cheapest {
+		least = max(least, min(2*cheapest, e.cheapestFor(part, sum, steady)))
+	}
+	return least
+}
+
+// unitPrice is what a unit of a resource costs at least for pods of a class.
+func (e *estimate) unitPrice(d *demand, dimension int) float64 {
+	best := math.Inf(1)
+	for _, pool := range d.pools {
+		best = min(best, e.units[pool][dimension])
+	}
+	if math.IsInf(best, 1) {
+		return 0 // nothing has any of it: cheapestOne says so
+	}
+	return best
+}
+
+// cheapestFor is the price of the cheapest new node that pods of some classes may
+// be on and that has room for a request; infinite if there is none.
+func (e *estimate) cheapestFor(classes []screen.Count, request []int64, steady bool) float64 {
+	best := math.Inf(1)
+	for _, pool := range e.demands[classes[0].Class].pools {
+		for i := range e.machines[pool] {
+			m := &e.machines[pool][i]
+			if m.price >= best {
+				break
+			}
+			if holds(m.room, request) {
+				best = min(best, e.priceFor(pool, i, classes, steady))
+			}
+		}
+	}
+	return best
+}
+
+// cheapestOne is the same for one pod of a class.
+func (e *estimate) cheapestOne(c screen.Count, steady bool) float64 {
+	key := leastKey{class: c.Class, steady: steady}
+	best, known := e.least[key]
+	if !known {
+		best = e.cheapestFor([]screen.Count{c}, e.cluster.Classes[c.Class].Request, steady)
+		e.least[key] = best
+	}
+	return best
+}
+
+// leastKey is a class, on nodes that may be spot or must be steady.
+type leastKey struct {
+	class  int32
+	steady bool
+}
+
+// priceFor is what a machine of a pool costs at least where pods of some classes
+// may be on it; infinite if they may not.
+func (e *estimate) priceFor(pool string, machine int, classes []screen.Count, steady bool) float64 {
+	price := 0.0
+	for _, c := range classes {
+		d := &e.demands[c.Class]
+		key := quoteKey{pool: pool, kind: d.kind, steady: steady}
+		quotes := e.quotes[key]
+		if quotes == nil {
+			quotes = make([]float64, len(e.machines[pool]))
+			e.quotes[key] = quotes
+		}
+		if quotes[machine] == 0 {
+			quotes[machine] = e.quote(&e.machines[pool][machine], pool, d, steady)
+		}
+		price = max(price, quotes[machine])
+	}
+	return price
+}
+
+// quoteKey is what the price of a machine depends on.
+type quoteKey struct {
+	pool   string
+	kind   int
+	steady bool
+}
+
+// quote is what a machine costs at least where a pod may be on it.
+func (e *estimate) quote(m *machine, pool string, d *demand, steady bool) float64 {
+	best := math.Inf(1)
+	for _, a := range d.asked.Alternatives {
+		if admitsType(a.Set, m.of) {
+			best = min(best, m.cheapest(e.templates[pool], a.Set, steady))
+		}
+	}
+	return best
+}
+
+// cheapest is the price of the cheapest offering that a template and a pod admit.
+func (m *machine) cheapest(template, asked requirements.Set, steady bool) float64 {
+	best := math.Inf(1)
+	for i := range m.of.Offerings {
+		o := &m.of.Offerings[i]
+		if o.Launchable() && o.Price > 0 && o.Price < best && !(steady && o.CapacityType == v1.CapacityTypeSpot) &&
+			admitsOffering(template, o) && admitsOffering(asked, o) {
+			best = o.Price
+		}
+	}
+	return best
+}
+
+func holds(room, request []int64) bool {
+	for d, n := range request {
+		if n > 0 && n > room[d] {
+			return false
+		}
+	}
+	return true
+}
