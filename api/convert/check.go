@@ -2,6 +2,7 @@ package convert
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -13,11 +14,43 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-// check decodes and validates what was converted.
+// check decodes and validates what was converted, and what is of v1 already if
+// that is asked for.
 func (c *converter) check() {
 	for _, o := range slices.Concat(c.pools, c.claims, c.classes) {
 		if o.converted && !o.refused {
 			c.checkObject(o)
+		}
+	}
+	for _, o := range c.objects {
+		switch {
+		case !c.options.Check || o.converted:
+		case slices.Contains(judged(), typeMeta{o.apiVersion, o.kind}):
+			c.placeholders(o)
+			c.checkObject(o)
+		}
+	}
+}
+
+// judged are the kinds of v1 that judge knows.
+func judged() []typeMeta {
+	return []typeMeta{{coreStable, karpv1.NodePoolKind}, {coreStable, karpv1.NodeClaimKind}, {awsStable, awsv1.EC2NodeClassKind}}
+}
+
+// placeholders points out those that an earlier conversion left.
+func (c *converter) placeholders(o *object) {
+	ask := func(path, placeholder string) {
+		nodes := nodesAt(o.root, path)
+		if n := nodes[len(nodes)-1]; textOf(n) == placeholder {
+			c.remark(o, Action, path, n, "replace %s, which a conversion has left", placeholder)
+		}
+	}
+	ask("spec.role", RolePlaceholder)
+	ask("spec.nodeClassRef.name", NodeClassPlaceholder)
+	ask("spec.template.spec.nodeClassRef.name", NodeClassPlaceholder)
+	if terms := at(o.root, "spec", "amiSelectorTerms"); isList(terms) {
+		for i := range terms.Content {
+			ask(fmt.Sprintf("spec.amiSelectorTerms[%d].id", i), AMIPlaceholder)
 		}
 	}
 }

@@ -32,6 +32,10 @@ type Options struct {
 	// took the newest image of their family. Empty is latest. Windows has no
 	// other.
 	AMIVersion string
+	// Check judges NodePools, NodeClaims and EC2NodeClasses of v1 as well, which
+	// need no conversion: what is wrong with them, and a placeholder that was not
+	// replaced, becomes a Note of severity Action. They stay as they are.
+	Check bool
 }
 
 // Placeholders that are left for the reader to replace.
@@ -109,7 +113,8 @@ func appendText(stream, text []byte) []byte {
 //  4. Kubelet settings of pools are given to their EC2NodeClasses, and the
 //     expiry of pools to their NodeClaims.
 //  5. Objects that were rewritten are decoded and validated; what is wrong with
-//     them, but for values that hold templating, becomes a Note.
+//     them, but for values that hold templating, becomes a Note. With
+//     Options.Check so are those that are of v1 already.
 //  6. Objects of one kind and name are pointed out. All of them are kept.
 //  7. Documents that changed are written anew. What is added to a document, such
 //     as the EC2NodeClass of an inline provider, follows it, or its item of a

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -345,4 +346,64 @@ func BenchmarkConvert(b *testing.B) {
 	for b.Loop() {
 		convert.Convert(nil, convert.Source{Data: stream})
 	}
+}
+
+// TestCheckJudgesWhatNeedsNoConversion is about manifests that were converted and
+// not completed, or are of v1 and wrong.
+func TestCheckJudgesWhatNeedsNoConversion(t *testing.T) {
+	const text = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: a}
+spec:
+  template:
+    spec:
+      requirements: []
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: $KARPENTER_NODE_CLASS}
+      taints:
+        - {key: a, effect: NoSchedul}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: a}
+spec:
+  role: $KARPENTER_NODE_ROLE
+  amiFamily: AL2
+  amiSelectorTerms: [{id: ami-0123456789abcdef0}, {id: ami-placeholder}]
+  subnetSelectorTerms: [{id: "${SUBNET}"}]
+  securityGroupSelectorTerms: [{id: sg-0123456789abcdef0}]
+---
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec: {requirements: [], nodeClassRef: {group: g, kind: K, name: $KARPENTER_NODE_CLASS}, expireAfter: soon}
+`
+	data, notes := convert.Bytes([]byte(text), nil)
+	require.Equal(t, text, string(data))
+	require.Empty(t, notes)
+	data, notes = convert.Bytes([]byte(text), &convert.Options{Check: true})
+	require.Equal(t, text, string(data), "nothing is rewritten")
+	var got []string
+	for _, n := range notes {
+		require.Equal(t, convert.Action, n.Severity)
+		got = append(got, fmt.Sprintf("%d %s", n.Line, n.Field))
+	}
+	require.Equal(t, []string{
+		"8 spec.template.spec.nodeClassRef.name", "10 spec.template.spec.taints[0].effect",
+		"16 spec.role", "18 spec.amiSelectorTerms[1].id",
+		"25 spec.nodeClassRef.name", "25 spec.expireAfter",
+	}, got)
+
+	_, notes = convert.Bytes([]byte(strings.NewReplacer("$KARPENTER_NODE_CLASS", "a", "$KARPENTER_NODE_ROLE", "r", "NoSchedul}", "NoSchedule}",
+		", {id: ami-placeholder}", "", "expireAfter: soon", "expireAfter: 1h").Replace(text)), &convert.Options{Check: true})
+	require.Empty(t, notes)
+}
+
+// TestOwnImagesOfAL2 have nothing to do with those that AWS publishes.
+func TestOwnImagesOfAL2(t *testing.T) {
+	warned := func(spec string) bool {
+		_, notes := convert.Bytes([]byte(betaClass(spec)), nil)
+		return slices.ContainsFunc(notes, func(n convert.Note) bool { return strings.Contains(n.Message, "there are no images of AL2") })
+	}
+	require.True(t, warned("amiFamily: AL2"))
+	require.False(t, warned("amiFamily: AL2, amiSelectorTerms: [{id: ami-0123456789abcdef0}]"))
 }

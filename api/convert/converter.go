@@ -89,12 +89,12 @@ func (c *converter) remark(o *object, severity Severity, field string, where *ya
 	n := Note{
 		Source:   o.doc.file.source.Name,
 		Document: o.doc.number,
-		Field:    o.doc.words.show(field),
+		Field:    o.doc.words.show(oneLine(field)),
 		Severity: severity,
 		Message:  o.doc.words.show(oneLine(fmt.Sprintf(format, args...))),
 	}
 	if o.kind != "" {
-		n.Object = o.String()
+		n.Object = oneLine(o.String())
 	}
 	if where == nil || where.Line == 0 {
 		where = o.root

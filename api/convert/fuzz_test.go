@@ -22,6 +22,7 @@ func FuzzConvert(f *testing.F) {
 		"kind: Node\napiVersion: v1\nmetadata: {annotations: {karpenter.sh/do-not-consolidate: 'true'}}\n...\n",
 		"kind: Pod\napiVersion: v1\nmetadata:\n  annotations:\n    karpenter.sh/do-not-evict: !!str true\nspec: {containers: []}\n",
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: karpenter-global-settings}\ndata: {aws.tags: '{}'}\n",
+		"kind: AWSNodeTemplate\napiVersion: karpenter.k8s.aws/v1alpha1\nspec: {0\r\r0}", // a key of two lines
 		"kind: NodePool\napiVersion: karpenter.sh/v1\nmetadata: {annotations: {compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{\"a\":1}'}}\n",
 	} {
 		f.Add([]byte(text))
@@ -31,6 +32,9 @@ func FuzzConvert(f *testing.F) {
 		r := convert.Convert(nil, convert.Source{Data: data})
 		require.Equal(t, original, string(data), "the input was changed")
 		out := r.Outputs[0]
+		judged := convert.Convert(&convert.Options{Check: true}, convert.Source{Data: data})
+		require.Equal(t, r.Outputs, judged.Outputs)
+		require.GreaterOrEqual(t, len(judged.Notes), len(r.Notes))
 		if !out.Changed {
 			require.Equal(t, original, string(out.Data))
 			return

@@ -45,7 +45,7 @@ func (c *converter) images(o *object, path string, spec *yaml.Node) {
 	hasTerms := !empty(at(spec, "amiSelectorTerms"))
 	name := textOf(family.value)
 	where := join(path, "amiFamily")
-	if name == string(amiselect.FamilyAL2) {
+	if name == string(amiselect.FamilyAL2) && !hasTerms {
 		c.remark(o, Warning, where, family.key, "there are no images of AL2 for Kubernetes 1.33 and later; plan for AL2023")
 	}
 	switch {

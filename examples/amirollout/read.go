@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/fake"
 )
 
@@ -76,16 +76,10 @@ type file struct {
 }
 
 func (r *reader) open(name, sampleName, sample string, stdin io.Reader) (file, bool) {
-	var data []byte
-	var err error
-	switch name {
-	case "":
+	if name == "" {
 		return file{sampleName, []byte(sample)}, true
-	case "-":
-		data, err = io.ReadAll(stdin)
-	default:
-		data, err = os.ReadFile(name)
 	}
+	data, err := command.ReadFile(name, stdin)
 	if err != nil {
 		r.faults = append(r.faults, err)
 	}
@@ -143,6 +137,7 @@ func (r *reader) nodeClass(doc v1.Document) error {
 		return fmt.Errorf("apiVersion: %q is not read; convert it to %s", class.APIVersion, classAPIVersion)
 	}
 	r.class = doc.Name()
+	r.terms = nil // a second class is a fault, but not one of the first one's terms
 	path := field.NewPath("spec", "amiSelectorTerms")
 	if len(class.Spec.AMISelectorTerms) > 0 {
 		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &r.terms)

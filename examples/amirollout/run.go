@@ -1,9 +1,6 @@
 package main
 
 import (
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"time"
 
@@ -12,35 +9,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1 // something broke
-	exitBadInput = 2 // the flags or the input are wrong
-)
-
 // run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return exitBadInput
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
 	in, err := readAll(s, stdin)
 	if err != nil {
-		return complain(stderr, err, exitBadInput)
+		return complain(stderr, err, command.BadInput)
 	}
 	r, err := decide(s, in)
 	if err != nil {
-		return complain(stderr, err, exitBadInput)
+		return complain(stderr, err, command.BadInput)
 	}
 	if _, err := io.WriteString(stdout, r.String()); err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // complain writes an error as this program's.

@@ -60,7 +60,11 @@ func TestGolden(t *testing.T) {
 func TestStandardInput(t *testing.T) {
 	_, want, _ := call("")
 	for name, text := range map[string]string{"-f": sampleClass, "-images": sampleImages, "-nodes": sampleNodes} {
-		code, got, stderr := call(text, name, "-")
+		args := []string{name, "-"}
+		if name == "-f" {
+			args = append(args, "-images", "sample/images.json", "-nodes", "sample/nodes.yaml")
+		}
+		code, got, stderr := call(text, args...)
 		require.Empty(t, stderr)
 		require.Equal(t, 0, code)
 		require.Equal(t, want, got)
@@ -68,6 +72,7 @@ func TestStandardInput(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
+	own := []string{"-f", "-", "-images", "sample/images.json", "-nodes", "sample/nodes.yaml"}
 	class := func(terms string) string {
 		return "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: {amiSelectorTerms: " + terms + "}\n"
 	}
@@ -76,20 +81,21 @@ func TestBadInput(t *testing.T) {
 		args        []string
 		want        []string // parts of lines, in order
 	}{
-		{"terms", class(`[{id: x, tags: {}}, {idd: ami-1}]`), []string{"-f", "-"}, []string{
+		{"terms", class(`[{id: x, tags: {}}, {idd: ami-1}]`), own, []string{
 			`amirollout: -: EC2NodeClass c: spec.amiSelectorTerms: unknown field "[1].idd"`}},
-		{"terms that are not valid", class(`[{id: x, tags: {a: ""}}, {alias: AL2@latest}]`), []string{"-f", "-"}, []string{
+		{"terms that are not valid", class(`[{id: x, tags: {a: ""}}, {alias: AL2@latest}]`), own, []string{
 			"amirollout: -: EC2NodeClass c: spec.amiSelectorTerms[0].tags: Forbidden: does not go with id",
 			`spec.amiSelectorTerms[0].id: Invalid value: "x"`, "spec.amiSelectorTerms[0].tags[a]: Invalid value",
 			"spec.amiSelectorTerms[1].alias: Forbidden", `spec.amiSelectorTerms[1].alias: Invalid value: "AL2@latest": family "AL2" must be in lower case: al2`}},
-		{"terms of the wrong type", class(`al2023@latest`), []string{"-f", "-"}, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
-		{"no terms", class(`[]`), []string{"-f", "-"}, []string{"spec.amiSelectorTerms: Required value"}},
-		{"no family", class(`[{id: ami-1}]`), []string{"-f", "-"}, []string{"spec.amiFamily: Required value"}},
-		{"no class", "", []string{"-f", "-"}, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
-		{"two classes", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), []string{"-f", "-"}, []string{"holds 2 objects of kind EC2NodeClass"}},
-		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), []string{"-f", "-"}, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
-		{"a bad budget", strings.Replace(sampleClass, `nodes: "3"`, `nodes: "3%%"`, 1), []string{"-f", "-"}, []string{"NodePool general: spec.disruption.budgets[1].nodes: "}},
-		{"a pool twice", sampleClass + "---\n" + sampleClass[strings.Index(sampleClass, "apiVersion: karpenter.sh"):], []string{"-f", "-"}, []string{"NodePool general: metadata.name: stands twice", "NodePool gpu: metadata.name: stands twice"}},
+		{"terms of the wrong type", class(`al2023@latest`), own, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
+		{"no terms", class(`[]`), own, []string{"spec.amiSelectorTerms: Required value"}},
+		{"no family", class(`[{id: ami-1}]`), own, []string{"spec.amiFamily: Required value"}},
+		{"no class", "", own, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
+		{"two classes", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), own, []string{"holds 2 objects of kind EC2NodeClass"}},
+		{"two classes of two kinds", class("[{alias: al2@latest}]") + "---\n" + strings.Replace(class("[{id: ami-12345678}]"), "spec: {", "spec: {amiFamily: AL2, ", 1), own, []string{"holds 2 objects of kind EC2NodeClass"}},
+		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), own, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
+		{"a bad budget", strings.Replace(sampleClass, `nodes: "3"`, `nodes: "3%%"`, 1), own, []string{"NodePool general: spec.disruption.budgets[1].nodes: "}},
+		{"a pool twice", sampleClass + "---\n" + sampleClass[strings.Index(sampleClass, "apiVersion: karpenter.sh"):], own, []string{"NodePool general: metadata.name: stands twice", "NodePool gpu: metadata.name: stands twice"}},
 		{"images", `{"Images": [{}, {"ImageId": "ami-1", "CreationDate": "x"}]}`, []string{"-images", "-"}, []string{
 			"amirollout: -: Images[0].ImageId: is missing", "Images[0].CreationDate", "Images[1].CreationDate"}},
 		{"nodes", strings.NewReplacer("m5.large", "m5.largest", "nodepool: gpu", "nodepool: cpu").Replace(
@@ -126,6 +132,7 @@ func TestBadFlags(t *testing.T) {
 			`unexpected argument "rest"; files are named with -f, -images and -nodes`,
 			`invalid value "today" for flag -now: want a time such as 2024-09-06T15:00:00Z`,
 			"invalid value -1h0m0s for flag -min-age: must not be negative", "invalid value -1m0s for flag -replace: must not be negative",
+			"-f needs -images and -nodes beside it; those of the sample are of another class",
 			`standard input, "-", can be one file only`}},
 	} {
 		code, stdout, stderr := call("", tt.args...)
@@ -140,6 +147,9 @@ func TestBadFlags(t *testing.T) {
 	code, stdout, stderr := call("", "-h")
 	require.Equal(t, 0, code)
 	require.Equal(t, usage, stdout)
+	for line := range strings.Lines(usage) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
+	}
 	require.Empty(t, stderr)
 }
 

@@ -2,16 +2,15 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 //go:embed sample.yaml
@@ -53,24 +52,12 @@ usage: budgetcal [flags]
   -h              print this
 `
 
-// errUsage tells that the command line is wrong.
-var errUsage = errors.New("usage")
-
-// parseFlags reads the command line. What it has to say to the user it writes
-// to out.
-func parseFlags(args []string, out io.Writer) (settings, error) {
-	s := settings{}
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	var from, zone string
 	weeks := 0
 	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Func("f", "", func(name string) error {
-		if name == "" {
-			return errors.New("the file name is empty")
-		}
-		s.files = append(s.files, name)
-		return nil
-	})
+	command.Files(set, &s.files)
 	set.Func("reason", "", func(text string) error {
 		known := append(v1.DisruptionReasons(), budgets.Expired)
 		if r := budgets.Reason(text); !slices.Contains(known, r) {
@@ -87,15 +74,8 @@ func parseFlags(args []string, out io.Writer) (settings, error) {
 	set.IntVar(&weeks, "weeks", 0, "")
 	set.StringVar(&zone, "tz", "UTC", "")
 	set.StringVar(&s.output, "o", "table", "")
-
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return s, flag.ErrHelp
-	}
-	var faults []string
-	if err != nil {
-		faults = append(faults, err.Error())
-	} else {
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := command.Arguments(set, "-f")
 		given := map[string]bool{}
 		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 		if given["weeks"] {
@@ -104,33 +84,21 @@ func parseFlags(args []string, out io.Writer) (settings, error) {
 				faults = append(faults, "flags -days and -weeks say the same: give one of them")
 			}
 		}
-		faults = append(faults, s.resolve(from, zone, set.Args())...)
-	}
-	if len(faults) == 0 {
-		return s, nil
-	}
-	for _, f := range faults {
-		fmt.Fprintln(out, "budgetcal: "+f)
-	}
-	fmt.Fprint(out, "\n"+usage)
-	return s, errUsage
+		return slices.Concat(faults, command.Duplicates(s.files), s.resolve(from, zone))
+	})
+	return s, code, ok
 }
 
 // resolve completes settings that could be parsed, and lists what is wrong.
-func (s *settings) resolve(from, zone string, rest []string) (faults []string) {
+func (s *settings) resolve(from, zone string) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
-	if len(rest) > 0 {
-		fault("unexpected argument %q; files are named with -f", strings.Join(rest, " "))
-	}
 	if s.nodes < 0 {
 		fault("invalid value %d for flag -nodes: must not be negative", s.nodes)
 	}
 	if s.days < 1 || s.days > maxDays {
 		fault("invalid value %d for flag -days: must be 1 to %d, or 1 to %d weeks", s.days, maxDays, maxDays/7)
 	}
-	if s.output != "table" && s.output != "svg" {
-		fault("invalid value %q for flag -o: must be table or svg", s.output)
-	}
+	faults = append(faults, command.OneOf("o", s.output, "table", "svg")...)
 	loc, err := time.LoadLocation(zone)
 	if err != nil || zone == "" || zone == "Local" {
 		fault("invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)

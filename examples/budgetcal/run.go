@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -13,39 +12,28 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitBadInput = 2
-)
-
 // run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return exitBadInput
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
 	pool, err := readPool(s, stdin)
 	if err != nil {
-		return complain(stderr, err, exitBadInput)
+		return complain(stderr, err, command.BadInput)
 	}
 	cal, err := newCalendar(s, pool)
 	if err != nil {
-		return complain(stderr, err, exitBadInput)
+		return complain(stderr, err, command.BadInput)
 	}
 	text := cal.table()
 	if s.output == "svg" {
 		text = cal.svg()
 	}
 	if _, err := io.WriteString(stdout, text); err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // complain writes an error as this program's.

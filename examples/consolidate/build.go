@@ -24,7 +24,7 @@ func (b builder) report(s settings, p *disruption.Proposal) *report {
 	r := &report{
 		Schema: schema, Now: s.now, Before: stateOf(b.in), Actions: b.actions(b.in, p.Actions), Waiting: []waiting{},
 		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Warnings: []string{},
-		Search: searchCounts{p.Stats.Candidates, p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations},
+		Search: countsOf(p),
 	}
 	for _, w := range p.Waiting {
 		r.Waiting = append(r.Waiting, waiting{action: b.action(b.in, w.Action), For: w.For, Why: w.Why, Until: optional(w.Until)})
@@ -34,6 +34,10 @@ func (b builder) report(s settings, p *disruption.Proposal) *report {
 	}
 	r.leave(p)
 	return r
+}
+
+func countsOf(p *disruption.Proposal) searchCounts {
+	return searchCounts{p.Stats.Candidates, p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations}
 }
 
 // leave lists the nodes that a proposal is not about.

@@ -77,6 +77,31 @@ func provision(ctx context.Context, now time.Time, in disruption.Input, opts *di
 	return in, before - len(in.Pods), nil
 }
 
+// pendingNeed is what pods that are pending before anything is done need, nil if
+// there are none. A plan for them is due in any case, and no fault of what is
+// proposed.
+func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) (*provisioned, error) {
+	if len(in.Pods) == 0 {
+		return nil, nil
+	}
+	after, _, err := provision(ctx, now, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	was, is := stateOf(in).Total, stateOf(after).Total
+	return &provisioned{Pods: len(in.Pods), Nodes: is.Nodes - was.Nodes, USDPerHour: rounded(is.USDPerHour - was.USDPerHour)}, nil
+}
+
+// searched sums up the work of all rounds.
+func searched(rounds []round) (sum searchCounts) {
+	for _, r := range rounds {
+		n := countsOf(r.proposal)
+		sum.Candidates, sum.Steps = sum.Candidates+n.Candidates, sum.Steps+n.Steps
+		sum.WhatIfs, sum.Simulations = sum.WhatIfs+n.WhatIfs, sum.Simulations+n.Simulations
+	}
+	return sum
+}
+
 // longestPause is the longest consolidateAfter of the pools, and at least a
 // minute.
 func longestPause(pools []*v1.NodePool) time.Duration {

@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"math"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -31,7 +31,8 @@ func (s *settings) options() *disruption.Options {
 		TerminateFirstDrift: true}
 }
 
-const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others stay.
+const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others
+stay.
 
 usage: consolidate [flags]
 
@@ -53,22 +54,15 @@ usage: consolidate [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// errUsage tells that the command line is wrong, or asks for help.
-var errUsage = errors.New("usage")
+// input names what to read.
+func (s *settings) input() offline.Files {
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Sample: sample}
+}
 
-// parseFlags reads the command line. What it has to say to the user it writes
-// to out.
-func parseFlags(args []string, out io.Writer) (settings, error) {
-	s := settings{}
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Func("f", "", func(name string) error {
-		if name == "" {
-			return errors.New("the file name is empty")
-		}
-		s.files = append(s.files, name)
-		return nil
-	})
+	command.Files(set, &s.files)
 	set.StringVar(&s.instanceTypes, "instance-types", "", "")
 	set.Func("now", "", func(text string) (err error) {
 		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
@@ -81,48 +75,13 @@ func parseFlags(args []string, out io.Writer) (settings, error) {
 	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
 	set.Float64Var(&s.minSaving, "min-saving", 0, "")
 	set.StringVar(&s.output, "o", "text", "")
-
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return s, flag.ErrHelp
-	}
-	var faults []string
-	if err != nil {
-		faults = append(faults, err.Error())
-	} else {
-		faults = s.faults(set.Args())
-	}
-	if len(faults) == 0 {
-		return s, nil
-	}
-	for _, f := range faults {
-		fmt.Fprintln(out, "consolidate: "+f)
-	}
-	fmt.Fprint(out, "\n"+usage)
-	return s, errUsage
-}
-
-// faults lists what is wrong with flags that could be parsed.
-func (s *settings) faults(rest []string) []string {
-	var faults []string
-	if len(rest) > 0 {
-		faults = append(faults, fmt.Sprintf("unexpected argument %q; files are named with -f", strings.Join(rest, " ")))
-	}
-	if s.output != "text" && s.output != "json" {
-		faults = append(faults, fmt.Sprintf("invalid value %q for flag -o: must be text or json", s.output))
-	}
-	if !(s.minSaving >= 0) || math.IsInf(s.minSaving, 0) {
-		faults = append(faults, fmt.Sprintf("invalid value %v for flag -min-saving: must be an amount of USD per hour, or 0", s.minSaving))
-	}
-	seen := map[string]bool{}
-	for _, name := range s.files {
-		if seen[name] {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -f: it is given twice", name))
-		}
-		seen[name] = true
-	}
-	if s.instanceTypes == "-" && seen["-"] {
-		faults = append(faults, `invalid value "-" for flag -instance-types: standard input holds the manifests already`)
-	}
-	return faults
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		return slices.Concat(
+			command.Arguments(set, "-f"),
+			command.OneOf("o", s.output, "text", "json"),
+			command.USD("min-saving", s.minSaving),
+			s.input().Faults(),
+		)
+	})
+	return s, code, ok
 }

@@ -26,7 +26,7 @@ func (t *text) leftAlone(all bool) {
 		for _, n := range left {
 			t.fill("  ", n.Node, plain)
 			for _, r := range n.Reasons {
-				t.fill("    "+r.Rule+": ", r.text(), t.style.faint)
+				t.fill("    "+r.Rule+": ", r.text(), t.style.Faint)
 			}
 		}
 		return
@@ -36,14 +36,14 @@ func (t *text) leftAlone(all bool) {
 		const most = 2
 		for i, d := range g.details {
 			if i == most {
-				t.fill("      ", fmt.Sprintf("and %s like it", phrase(len(g.details)-most, "reason", "reasons")), t.style.faint)
+				t.fill("      ", fmt.Sprintf("and %s like it", phrase(len(g.details)-most, "reason", "reasons")), t.style.Faint)
 				break
 			}
-			t.fill("      ", d, t.style.faint)
+			t.fill("      ", d, t.style.Faint)
 		}
 		t.fill("      ", listed(g.nodes, 10), plain)
 	}
-	t.fill("  ", "-all lists every node with all that speaks for leaving it.", t.style.faint)
+	t.fill("  ", "-all lists every node with all that speaks for leaving it.", t.style.Faint)
 }
 
 func (r reason) text() string {

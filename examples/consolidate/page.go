@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // pageWidth is how many columns the text has.
@@ -14,7 +16,7 @@ const pageWidth = 80
 
 // page is built line by line.
 type page struct {
-	style style
+	style command.Style
 	lines []string
 }
 
@@ -25,7 +27,7 @@ func (p *page) add(line string) { p.lines = append(p.lines, strings.TrimRight(li
 // heading begins a section.
 func (p *page) heading(left, right string) {
 	p.add("")
-	p.add(p.style.heading(strings.TrimRight(sides(left, right), " ")))
+	p.add(p.style.Heading(strings.TrimRight(sides(left, right), " ")))
 }
 
 // fill writes words after a label, breaking lines below the first word.

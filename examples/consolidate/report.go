@@ -19,6 +19,10 @@ type report struct {
 	Before state     `json:"before"`
 	After  state     `json:"after"`
 
+	// Provisioned is what pods that are pending already need, whatever is done.
+	// It is in After and not in Before; nil if there is none.
+	Provisioned *provisioned `json:"provisioned,omitempty"`
+
 	Actions   []action     `json:"actions"`
 	Waiting   []waiting    `json:"waiting"`
 	LeftAlone []nodeLeft   `json:"leftAlone"`
@@ -38,6 +42,13 @@ type state struct {
 	Total   poolState   `json:"total"`
 	Pools   []poolState `json:"pools"`
 	Pending int         `json:"pendingPods"`
+}
+
+// provisioned is what provisioning launches for pods.
+type provisioned struct {
+	Pods       int     `json:"pods"`
+	Nodes      int     `json:"nodes"`
+	USDPerHour float64 `json:"usdPerHour"`
 }
 
 // poolState sums up the nodes of a pool. Shares are of the allocatable, asked
@@ -131,6 +142,19 @@ type roundReport struct {
 	PodsPlaced int       `json:"podsPlaced"`
 	Nodes      int       `json:"nodes"`
 	USDPerHour float64   `json:"usdPerHour"`
+}
+
+// saved is what the actions save in USD per hour, beside the nodes that pods which
+// are pending already need in any case.
+func (r *report) saved() float64 { return r.without() - r.After.Total.USDPerHour }
+
+// without is what the cluster would cost without the actions.
+func (r *report) without() float64 {
+	cost := r.Before.Total.USDPerHour
+	if r.Provisioned != nil {
+		cost += r.Provisioned.USDPerHour
+	}
+	return cost
 }
 
 // writeJSON prints a report for programs.

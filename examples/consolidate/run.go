@@ -2,62 +2,49 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-)
-
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1 // something broke
-	exitBadInput = 2 // the flags or the input are wrong
 )
 
 // run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
+	world, err := offline.Read(s.input(), stdin)
 	if err != nil {
-		return exitBadInput
+		return complain(stderr, err, command.BadInput)
 	}
-	cluster, types, err := readAll(s, stdin)
-	if err != nil {
-		return complain(stderr, err, exitBadInput)
-	}
-	for _, line := range remarks(cluster) {
-		fmt.Fprintln(stderr, "consolidate: "+line)
+	for _, line := range world.Remarks() {
+		command.Say(stderr, "consolidate: "+line)
 	}
 	if s.now, err = instant(s); err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, command.Failed)
 	}
-	in, opts := inputFrom(cluster, types), s.options()
+	in, opts := inputFrom(world), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a
 	// mistake of whoever wrote the file, who wants to know.
 	if _, err := disruption.Observe(s.now, in, opts); err != nil {
-		return complain(stderr, cluster.Explain(err), exitBadInput)
+		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
 	}
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
-		return complain(stderr, cluster.Explain(err), exitBadInput)
+		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
 	}
 	r, err := answer(context.Background(), s, in, opts)
 	if err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, command.Failed)
 	}
 	if err := write(stdout, r, s); err != nil {
-		return complain(stderr, err, exitFailed)
+		return complain(stderr, err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // complain writes an error as this program's.
@@ -85,6 +72,9 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 	}
 	b := newBuilder(in)
 	r := b.report(s, p)
+	if r.Provisioned, err = pendingNeed(ctx, s.now, in, opts); err != nil {
+		return nil, err
+	}
 	if s.converge {
 		rounds, after, stopped, err := converge(ctx, s.now, in, opts)
 		if err != nil {
@@ -93,6 +83,7 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 		last := rounds[len(rounds)-1].proposal
 		r.Rounds, r.Stopped, r.After = b.rounds(rounds), stopped, stateOf(after)
 		r.Converged = len(last.Actions) == 0 && len(last.Waiting) == 0
+		r.Search = searched(rounds)
 		r.leave(last)
 		return r, nil
 	}
@@ -109,6 +100,6 @@ func write(out io.Writer, r *report, s settings) error {
 	if s.output == "json" {
 		return writeJSON(out, r)
 	}
-	_, err := io.WriteString(out, draw(r, styleFor(out, os.Getenv), s.all))
+	_, err := io.WriteString(out, draw(r, command.StyleFor(out, os.Getenv), s.all))
 	return err
 }

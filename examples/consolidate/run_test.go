@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -43,7 +45,7 @@ func succeed(t *testing.T, args ...string) string {
 	key := strings.Join(args, " ")
 	if answers[key] == "" {
 		code, out, errs := execute(t, "", args...)
-		require.Equal(t, exitOK, code, errs)
+		require.Equal(t, command.OK, code, errs)
 		answers[key] = out
 	}
 	return answers[key]
@@ -53,12 +55,16 @@ const small = "testdata/small.yaml"
 
 var smallNow = []string{"-now", "2026-03-02T12:00:00Z", "-f", small}
 
+// pendingNow adds pods for which a node is due, whatever is removed.
+var pendingNow = append([]string{"-f", "testdata/pending.yaml"}, smallNow...)
+
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"sample.txt":   nil,
 		"converge.txt": {"-converge"},
 		"all.txt":      append([]string{"-all"}, smallNow...),
 		"small.txt":    smallNow,
+		"pending.txt":  pendingNow,
 		"small.json":   append([]string{"-o", "json"}, smallNow...),
 		"quiet.json":   append([]string{"-o", "json", "-converge"}, smallNow...),
 	} {
@@ -133,11 +139,28 @@ func TestTheSampleAddsUp(t *testing.T) {
 	}
 }
 
+// Nodes for pods that were pending already are no loss of consolidation.
+func TestPendingPodsAreShownApart(t *testing.T) {
+	plain, pending := parse(t, smallNow...), parse(t, pendingNow...)
+	require.Nil(t, plain.Provisioned)
+	require.Equal(t, 2, pending.Provisioned.Pods)
+	require.Positive(t, pending.Provisioned.Nodes)
+	require.Greater(t, pending.After.Total.USDPerHour, pending.Before.Total.USDPerHour)
+	require.InDelta(t, plain.saved(), pending.saved(), 1e-6)
+	require.Positive(t, pending.saved())
+	for _, args := range [][]string{pendingNow, append([]string{"-converge"}, pendingNow...)} {
+		text := succeed(t, args...)
+		require.Contains(t, text, "less than otherwise")
+		require.NotRegexp(t, `-\d+%|saves -`, text)
+	}
+}
+
 func TestTheSampleComesToRest(t *testing.T) {
 	r := parse(t, "-converge")
 	require.True(t, r.Converged, r.Stopped)
 	require.Less(t, r.After.Total.USDPerHour, 0.7*r.Before.Total.USDPerHour)
 	require.Len(t, r.LeftAlone, r.After.Total.Nodes, "what is left is left alone")
+	require.Greater(t, r.Search.Candidates, parse(t).Search.Candidates, "the work of all rounds")
 	before := r.Before.Total.USDPerHour
 	for _, round := range r.Rounds {
 		saved := 0.0
@@ -150,12 +173,12 @@ func TestTheSampleComesToRest(t *testing.T) {
 }
 
 func TestFlagsReachTheEngine(t *testing.T) {
-	s, err := parseFlags([]string{"-min-saving", "0.25", "-spot-to-spot"}, nil)
-	require.NoError(t, err)
+	s, _, ok := parseFlags([]string{"-min-saving", "0.25", "-spot-to-spot"}, nil, nil)
+	require.True(t, ok)
 	require.InDelta(t, 0.25, s.options().MinimumSaving, 0)
 	require.False(t, s.options().NoSpotToSpot)
-	s, err = parseFlags(nil, nil)
-	require.NoError(t, err)
+	s, _, ok = parseFlags(nil, nil, nil)
+	require.True(t, ok)
 	require.True(t, s.options().NoSpotToSpot)
 	for _, a := range parse(t, append([]string{"-min-saving", "100"}, smallNow...)...).Actions {
 		require.NotEqual(t, "Underutilized", a.Reason)
@@ -167,10 +190,10 @@ func TestStandardInput(t *testing.T) {
 	data, err := os.ReadFile(small)
 	require.NoError(t, err)
 	code, out, errs := execute(t, string(data), "-f", "-", "-now", "2026-03-02T12:00:00Z")
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 	require.Equal(t, succeed(t, smallNow...), out)
 	code, _, errs = execute(t, string(data), "-f", "-") // at the present
-	require.Equal(t, exitOK, code, errs)
+	require.Equal(t, command.OK, code, errs)
 }
 
 func TestWrongFlags(t *testing.T) {
@@ -189,14 +212,17 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-colour"}, "flag provided but not defined: -colour"},
 	} {
 		code, out, errs := execute(t, "", test.args...)
-		require.Equal(t, exitBadInput, code)
+		require.Equal(t, command.BadInput, code)
 		require.Empty(t, out)
 		require.Contains(t, errs, test.want)
 		require.Contains(t, errs, "usage: consolidate [flags]")
 	}
 	code, out, errs := execute(t, "", "-h")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, usage, out)
+	for line := range strings.Lines(usage) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
+	}
 	require.Empty(t, errs)
 }
 
@@ -219,30 +245,29 @@ func TestWrongInput(t *testing.T) {
 			[]string{"NodeClaim b: status.nodeName: claims Node n1, which NodeClaim a has already; remove one of the two"}},
 	} {
 		code, out, errs := execute(t, test.text, "-f", "-")
-		require.Equal(t, exitBadInput, code, errs)
+		require.Equal(t, command.BadInput, code, errs)
 		require.Empty(t, out)
 		for _, want := range test.want {
 			require.Contains(t, errs, want)
 		}
 	}
 	code, _, errs := execute(t, "", "-f", "missing.yaml", "-instance-types", "absent.yaml")
-	require.Equal(t, exitBadInput, code)
+	require.Equal(t, command.BadInput, code)
 	require.Contains(t, errs, "missing.yaml")
 	require.Contains(t, errs, "absent.yaml")
 }
 
 func TestOtherInstanceTypes(t *testing.T) {
 	code, _, errs := execute(t, "not: [a catalog", append([]string{"-instance-types", "-"}, smallNow...)...)
-	require.Equal(t, exitBadInput, code)
+	require.Equal(t, command.BadInput, code)
 	require.Contains(t, errs, "consolidate: -: ")
 }
 
 func TestColours(t *testing.T) {
 	r := parse(t, smallNow...)
-	coloured, bare := draw(&r, style{on: true}, false), draw(&r, style{}, false)
+	coloured, bare := draw(&r, command.Style{On: true}, false), draw(&r, command.Style{}, false)
 	require.Contains(t, coloured, "\x1b[1m")
 	require.NotContains(t, bare, "\x1b")
-	require.Equal(t, style{}, styleFor(&strings.Builder{}, os.Getenv))
 }
 
 // Whatever names an input has, nothing reaches the terminal but text that fits.
@@ -252,7 +277,7 @@ func TestLongAndOddNames(t *testing.T) {
 	r.Actions[0].Detail = "\x1b[31m" + strings.Repeat("é", 200)
 	r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: strings.Repeat("y", 90), Reasons: []reason{{Rule: "Rule\nwith more", Detail: "d"}}})
 	for _, all := range []bool{false, true} {
-		for line := range strings.Lines(draw(&r, style{}, all)) {
+		for line := range strings.Lines(draw(&r, command.Style{}, all)) {
 			line = strings.TrimRight(line, "\n")
 			require.LessOrEqual(t, utf8.RuneCountInString(line), pageWidth, line)
 			require.NotContains(t, line, "\x1b")

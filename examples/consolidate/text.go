@@ -6,10 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // draw renders a report for people: at most pageWidth columns wide.
-func draw(r *report, s style, all bool) string {
+func draw(r *report, s command.Style, all bool) string {
 	t := &text{page: page{style: s}, report: r}
 	t.summary()
 	if len(r.Rounds) > 0 {
@@ -32,36 +34,62 @@ type text struct {
 // summary says in a sentence or two what comes below.
 func (t *text) summary() {
 	r := t.report
-	t.add(t.style.heading(sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
+	t.add(t.style.Heading(sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
 		r.Now.Format("2 January 2006 15:04 UTC"))))
-	var words string
+	if words := r.begins(); words == "" {
+		t.fill("", "Nothing is to be done now.", plain)
+	} else {
+		t.fill("", fmt.Sprintf("%s %s at %s USD/h are left, %s.", words, phrase(r.After.Total.Nodes, "node", "nodes"),
+			usd(r.After.Total.USDPerHour), r.change()), plain)
+	}
+	if p := r.Provisioned; p != nil {
+		t.fill("", p.words(), plain)
+	}
+}
+
+// begins says what is done, nothing if that is nothing.
+func (r *report) begins() string {
 	switch {
 	case len(r.Rounds) > 0:
 		n := 0
 		for _, round := range r.Rounds {
 			n += len(round.Actions)
 		}
-		words = fmt.Sprintf("%s in %s, then %s:", phrase(n, "action", "actions"), phrase(len(r.Rounds), "round", "rounds"), r.Stopped)
+		return fmt.Sprintf("%s in %s, then %s:", phrase(n, "action", "actions"), phrase(len(r.Rounds), "round", "rounds"), r.Stopped)
 	case len(r.Actions) == 0:
-		t.fill("", "Nothing is to be done now.", plain)
-		return
-	default:
-		removed, launched := 0, 0
-		for _, a := range r.Actions {
-			removed, launched = removed+len(a.Nodes), launched+len(a.Replacements)
-			if a.byTemplate() {
-				launched += len(a.Nodes)
-			}
-		}
-		words = fmt.Sprintf("%s may begin now, to remove %s and launch %d:", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"), launched)
+		return ""
 	}
-	t.fill("", fmt.Sprintf("%s %s at %s USD/h are left, %s less.", words, phrase(r.After.Total.Nodes, "node", "nodes"),
-		usd(r.After.Total.USDPerHour), percent(saved(r))), plain)
+	removed, launched := 0, 0
+	for _, a := range r.Actions {
+		removed, launched = removed+len(a.Nodes), launched+len(a.Replacements)
+		if a.byTemplate() {
+			launched += len(a.Nodes)
+		}
+	}
+	return fmt.Sprintf("%s may begin now, to remove %s and launch %d:", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"), launched)
 }
 
-// saved is the share of the cost that is saved.
-func saved(r *report) float64 {
-	return share(r.Before.Total.USDPerHour-r.After.Total.USDPerHour, r.Before.Total.USDPerHour)
+// words says what pods need that are pending before anything is done.
+func (p *provisioned) words() string {
+	pods := phrase(p.Pods, "pod is pending already", "pods are pending already")
+	if p.Nodes == 0 {
+		return pods + "; no node is launched for them."
+	}
+	return fmt.Sprintf("%s; %s at %s USD/h for them, due in any case, counted with those that are left.",
+		pods, phrase(p.Nodes, "new node", "new nodes"), usd(p.USDPerHour))
+}
+
+// change says by how much the cost is less, or more, than without the actions.
+func (r *report) change() string {
+	than := ""
+	if r.Provisioned != nil {
+		than = " than otherwise"
+	}
+	part := share(r.saved(), r.without())
+	if part < 0 {
+		return percent(-part) + " more" + than
+	}
+	return percent(part) + " less" + than
 }
 
 func (t *text) actions() {
@@ -122,10 +150,10 @@ func (t *text) detail(a action) {
 		t.fill("     launch  ", "one more by the template of its NodePool", plain)
 	}
 	if len(a.Moves) > 0 {
-		t.fill("     move    ", strings.Join(a.destinations(), "; "), t.style.faint)
+		t.fill("     move    ", strings.Join(a.destinations(), "; "), t.style.Faint)
 	}
 	if a.Detail != "" {
-		t.fill("     because ", a.Detail, t.style.faint)
+		t.fill("     because ", a.Detail, t.style.Faint)
 	}
 }
 
@@ -231,13 +259,13 @@ func (t *text) rounds() {
 			if len(a.Moves) > 0 {
 				line += ", " + phrase(len(a.Moves), "pod moves", "pods move")
 			}
-			t.fill("    ", line, t.style.faint)
+			t.fill("    ", line, t.style.Faint)
 		}
 		if round.PodsPlaced > 0 {
 			t.fill("  ", "then provisioning finds places for "+phrase(round.PodsPlaced, "pod", "pods"), plain)
 		}
 		if round.Waiting > 0 {
-			t.fill("  ", phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.faint)
+			t.fill("  ", phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.Faint)
 		}
 	}
 }
@@ -258,7 +286,7 @@ func (t *text) waiting() {
 		if w.Until != nil {
 			why += ", until " + w.Until.Format("2 Jan 15:04")
 		}
-		t.fill("     for     ", why, t.style.warning)
+		t.fill("     for     ", why, t.style.Warning)
 	}
 }
 
@@ -274,14 +302,21 @@ func (t *text) states() {
 		t.pair(cmp.Or(p.NodePool, "(no pool)"), p, after[p.NodePool])
 	}
 	t.pair("all", r.Before.Total, r.After.Total)
-	saved := r.Before.Total.USDPerHour - r.After.Total.USDPerHour
-	t.add(t.style.good(sides("", fmt.Sprintf("saves %s USD/h, %.2f USD in a month of 730 hours", usd(saved), 730*saved))))
+	saves, saved := "saves", r.saved()
+	if saved < 0 {
+		saves, saved = "costs more:", -saved
+	}
+	t.add(t.style.Good(sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, usd(saved), 730*saved))))
+	if p := r.Provisioned; p != nil && p.Nodes > 0 {
+		t.add(t.style.Faint(sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
+			usd(p.USDPerHour), phrase(p.Pods, "pod that was", "pods that were")))))
+	}
 }
 
 // pair is two lines on a pool.
 func (t *text) pair(name string, before, after poolState) {
 	for i, s := range []poolState{before, after} {
-		when, paint := "before", t.style.faint
+		when, paint := "before", t.style.Faint
 		if i == 1 {
 			name, when, paint = "", "after", plain
 		}
@@ -308,8 +343,8 @@ func (t *text) footer() {
 	if r.Next != nil && len(r.Rounds) == 0 {
 		words += " The answer can change at " + r.Next.Format("2 January 15:04 UTC") + " at the earliest, by time alone."
 	}
-	t.fill("", words, t.style.faint)
+	t.fill("", words, t.style.Faint)
 	for _, w := range r.Warnings {
-		t.fill("warning: ", w, t.style.warning)
+		t.fill("warning: ", w, t.style.Warning)
 	}
 }

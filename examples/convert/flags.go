@@ -2,13 +2,13 @@ package main
 
 import (
 	_ "embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 //go:embed sample.yaml
@@ -30,7 +30,8 @@ usage: convert [flags]
                            -; may be repeated: all are converted together.
                            Default: a sample
   -check                   write nothing but the names of files that would
-                           change, and exit with 1 if there are any
+                           change, judge what is of v1 already too, and exit
+                           with 1 if there is anything to convert or complete
   -q                       no remarks of severity info
   -role NAME               the IAM role of nodes, for classes that name none
   -instance-profile NAME   the instance profile of nodes, in place of a role
@@ -41,43 +42,24 @@ usage: convert [flags]
 The v1 manifests go to standard output, remarks to standard error.
 `
 
-// errUsage tells that the command line is wrong.
-var errUsage = errors.New("usage")
-
-// parseFlags reads the command line. What it has to say to the user it writes
-// to out.
-func parseFlags(args []string, out io.Writer) (settings, error) {
-	s := settings{}
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
 	set := flag.NewFlagSet("convert", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Func("f", "", func(name string) error {
-		if name == "" {
-			return errors.New("the file name is empty")
-		}
-		s.files = append(s.files, name)
-		return nil
-	})
+	command.Files(set, &s.files)
 	set.BoolVar(&s.check, "check", false, "")
 	set.BoolVar(&s.quiet, "q", false, "")
 	set.StringVar(&s.options.Role, "role", "", "")
 	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "")
 	set.StringVar(&s.options.AMIVersion, "ami-version", "", "")
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return s, flag.ErrHelp
-	}
-	if err == nil && set.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q; files are named with -f", strings.Join(set.Args(), " "))
-	}
-	if err == nil && s.options.Role != "" && s.options.InstanceProfile != "" {
-		err = errors.New("flags -role and -instance-profile exclude each other: a class has one of them")
-	}
-	if err == nil && strings.ContainsAny(s.options.AMIVersion, "@ ") {
-		err = fmt.Errorf("invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion)
-	}
-	if err == nil {
-		return s, nil
-	}
-	fmt.Fprintf(out, "convert: %v\n\n%s", err, usage)
-	return s, errUsage
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
+		if s.options.Role != "" && s.options.InstanceProfile != "" {
+			faults = append(faults, "flags -role and -instance-profile exclude each other: a class has one of them")
+		}
+		if strings.ContainsAny(s.options.AMIVersion, "@ ") {
+			faults = append(faults, fmt.Sprintf("invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion))
+		}
+		return faults
+	})
+	return s, code, ok
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 
@@ -10,54 +9,46 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitChanged  = 1 // -check found something to convert
-	exitFailed   = 1 // something broke
-	exitBadInput = 2 // the flags are wrong, or a file cannot be read
-)
+// exitOpen says that -check found something to convert or to complete.
+const exitOpen = 1
 
 // run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return exitBadInput
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
 	sources, err := readSources(s.files, stdin)
 	if err != nil {
-		return command.Complain(stderr, "convert", err, exitBadInput)
+		return command.Complain(stderr, "convert", err, command.BadInput)
 	}
+	s.options.Check = s.check
 	result := convert.Convert(&s.options, sources...)
 	for _, n := range result.Notes {
 		if n.Severity > convert.Info || !s.quiet {
-			fmt.Fprintln(stderr, n)
+			command.Say(stderr, n.String())
 		}
 	}
 	if s.check {
 		return check(result, stdout)
 	}
 	if _, err := stdout.Write(result.Stream()); err != nil {
-		return command.Complain(stderr, "convert", err, exitFailed)
+		return command.Complain(stderr, "convert", err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
-// check names the files that would change.
+// check names the files that would change, and says whether all is done.
 func check(result *convert.Result, stdout io.Writer) int {
 	for _, out := range result.Outputs {
 		if out.Changed {
 			fmt.Fprintln(stdout, out.Name)
 		}
 	}
-	if result.Changed() {
-		return exitChanged
+	if result.Changed() || convert.Worst(result.Notes) >= convert.Action {
+		return exitOpen
 	}
-	return exitOK
+	return command.OK
 }
 
 // readSources reads the files, or takes the sample if there are none. One that

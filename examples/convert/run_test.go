@@ -52,10 +52,23 @@ func TestCheck(t *testing.T) {
 	require.Equal(t, "sample.yaml\n", stdout)
 	require.NotContains(t, stderr, ": info: ")
 
+	// What was converted and not completed is not done.
 	code, stdout, stderr = call("", "-check", "-f", "testdata/golden/sample.yaml")
-	require.Equal(t, 0, code)
+	require.Equal(t, 1, code)
+	require.Empty(t, stdout, "nothing would change")
+	require.Contains(t, stderr, "sample.yaml:55: action: EC2NodeClass web: spec.role: replace $KARPENTER_NODE_ROLE, which a conversion has left\n")
+
+	data, err := os.ReadFile("testdata/golden/sample.yaml")
+	require.NoError(t, err)
+	done := strings.Replace(string(data), "$KARPENTER_NODE_ROLE", "nodes", 1)
+	code, stdout, stderr = call(done, "-check", "-q", "-f", "-")
+	require.Equal(t, 0, code, stderr)
 	require.Empty(t, stdout)
 	require.Empty(t, stderr)
+
+	code, _, stderr = call(strings.Replace(done, "maxPods: 110", "maxPods: many", 1), "-check", "-f", "-")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, ": action: EC2NodeClass web: spec.kubelet.maxPods: ")
 }
 
 // TestFilesTogether moves the kubelet settings of one file to the class of

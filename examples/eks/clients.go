@@ -24,11 +24,11 @@ func credentials(ctx context.Context, region string) (awssdk.Config, error) {
 	if err == nil && cfg.Region == "" {
 		err = errors.New("no region is configured; set -region")
 	}
-	if err == nil {
-		_, err = cfg.Credentials.Retrieve(ctx)
-	}
 	if err != nil {
 		return cfg, fmt.Errorf("AWS configuration: %w", err)
+	}
+	if _, err = cfg.Credentials.Retrieve(ctx); err != nil {
+		return cfg, fmt.Errorf("AWS configuration: %w; log in, or set AWS_PROFILE to a profile with credentials", err)
 	}
 	return cfg, nil
 }

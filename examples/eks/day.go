@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -24,7 +25,7 @@ type day struct {
 // note prints what happened, by the clock of the cloud.
 func (d *day) note(format string, args ...any) {
 	at := d.cloud.Now().Sub(d.started)
-	for i, line := range wrap(fmt.Sprintf(format, args...), 80-7) {
+	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-7, "  ") {
 		stamp := ""
 		if i == 0 {
 			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"errors"
 	"flag"
-	"fmt"
 	"io"
-	"slices"
-	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 const usage = `usage: eks [-cluster NAME] [-region REGION] [-f FILE]... [-launch | -loopback]
@@ -28,45 +26,21 @@ type settings struct {
 	launch, loopback bool
 }
 
-// parseFlags reads the arguments. It has told the user of an error.
-func parseFlags(args []string, stderr io.Writer) (s settings, err error) {
-	flags := flag.NewFlagSet("eks", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&s.cluster, "cluster", "", "")
-	flags.StringVar(&s.region, "region", "", "")
-	flags.BoolVar(&s.launch, "launch", false, "")
-	flags.BoolVar(&s.loopback, "loopback", false, "")
-	flags.Func("f", "", func(name string) error {
-		if name == "" {
-			return errors.New("the file name is empty")
-		}
-		if slices.Contains(s.files, name) {
-			return errors.New("it is given twice")
-		}
-		s.files = append(s.files, name)
-		return nil
-	})
-	err = flags.Parse(args)
-	if err == nil {
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	set := flag.NewFlagSet("eks", flag.ContinueOnError)
+	set.StringVar(&s.cluster, "cluster", "", "")
+	set.StringVar(&s.region, "region", "", "")
+	set.BoolVar(&s.launch, "launch", false, "")
+	set.BoolVar(&s.loopback, "loopback", false, "")
+	command.Files(set, &s.files)
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
 		s.loopback = s.loopback || s.cluster == ""
-		err = s.check(flags.Args())
-	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(stderr, "eks: "+strings.TrimRight(line, "\n"))
+		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
+		if s.launch && s.loopback {
+			faults = append(faults, "-launch is for the AWS of -cluster; in the small AWS everything is launched anyway")
 		}
-		fmt.Fprintf(stderr, "\n%s", usage)
-	}
-	return s, err
-}
-
-func (s settings) check(rest []string) error {
-	var errs []error
-	if len(rest) > 0 {
-		errs = append(errs, fmt.Errorf("unexpected argument %q; files are named with -f", strings.Join(rest, " ")))
-	}
-	if s.launch && s.loopback {
-		errs = append(errs, errors.New("-launch is for the AWS of -cluster; in the small AWS everything is launched anyway"))
-	}
-	return errors.Join(errs...)
+		return faults
+	})
+	return s, code, ok
 }

@@ -31,8 +31,11 @@ func read(s settings, stdin io.Reader) (*input, error) {
 		}
 		for _, c := range classes {
 			c.Default()
-			if err := c.Validate().ToAggregate(); err != nil {
-				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, err))
+			for _, fault := range c.Validate() {
+				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, fault))
+			}
+			if in.classes[c.Name] != nil {
+				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: there are two of this name; rename or remove one", source.Name, c.Name))
 			}
 			in.classes[c.Name] = c
 		}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"time"
 
@@ -14,35 +12,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitBadInput = 2
-)
-
 // run is the program. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return exitBadInput
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
 	in, err := read(s, stdin)
 	if err != nil {
-		return command.Complain(stderr, "eks", err, exitBadInput)
+		return command.Complain(stderr, "eks", err, command.BadInput)
 	}
 	do := ask
 	if s.loopback {
 		do = play
 	}
 	if err := do(context.Background(), s, in, stdout); err != nil {
-		return command.Complain(stderr, "eks", err, exitFailed)
+		return command.Complain(stderr, "eks", err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // ask plans for a cluster in AWS, and launches if that is wanted.

@@ -11,7 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/api/convert"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -40,7 +42,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestLoopback(t *testing.T) {
 	code, stdout, stderr := call("")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	require.Empty(t, stderr)
 	golden(t, "loopback.txt", stdout)
 }
@@ -65,7 +67,7 @@ func amazon(t *testing.T) *awstest.Server {
 func TestDryRun(t *testing.T) {
 	cloud := amazon(t)
 	code, stdout, stderr := call("", "-cluster", "demo")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	golden(t, "dryrun.txt", stdout)
 	for _, c := range cloud.Calls() {
 		read := slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(p string) bool { return strings.HasPrefix(c.Action, p) })
@@ -77,7 +79,7 @@ func TestDryRun(t *testing.T) {
 func TestLaunch(t *testing.T) {
 	cloud := amazon(t)
 	code, stdout, stderr := call("", "-cluster", "demo", "-launch")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	require.Equal(t, 9, cloud.Running())
 	require.Equal(t, 9, strings.Count(stdout, "launched "))
 }
@@ -85,28 +87,29 @@ func TestLaunch(t *testing.T) {
 func TestFailures(t *testing.T) {
 	cloud := amazon(t)
 	code, _, stderr := call("", "-cluster", "other")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "No cluster found for name: other.")
 
 	require.NoError(t, cloud.Script(awstest.On("DescribeSubnets").Deny()))
 	code, _, stderr = call("", "-cluster", "demo")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "ec2:DescribeSubnets")
 
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
 	code, _, stderr = call("", "-cluster", "demo")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "eks: AWS configuration: ")
+	require.Contains(t, stderr, "set AWS_PROFILE")
 }
 
 func TestNoSuchSubnets(t *testing.T) {
 	code, _, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-")
-	require.Equal(t, exitFailed, code)
+	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "EC2NodeClass default")
 	require.Contains(t, stderr, "subnetSelectorTerms")
 
 	code, stdout, stderr := call(strings.ReplaceAll(string(sample), "discovery: demo", "discovery: shop"), "-f", "-", "-cluster", "shop", "-loopback")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, "Cluster shop is in a small AWS")
 }
 
@@ -124,11 +127,14 @@ func TestBadInput(t *testing.T) {
 			[]string{`eks: NodePool general: there is no EC2NodeClass "other" in the manifests; add it`}},
 		{"bad class", strings.Replace(string(sample), "alias: al2023@latest", "alias: al2023", 1), []string{"-f", "-"},
 			[]string{"eks: -: EC2NodeClass default: ", "spec.amiSelectorTerms[0].alias"}},
+		{"two faults", strings.Replace(string(sample), "alias: al2023@latest", "alias: al2023", 1) + "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n",
+			[]string{"-f", "-"}, []string{"spec.amiSelectorTerms[0].alias", "eks: -: EC2NodeClass default: spec.subnetSelectorTerms: Required",
+				"eks: -: EC2NodeClass default: spec.role: Required", "eks: -: EC2NodeClass default: there are two of this name; rename or remove one"}},
 		{"unknown field", strings.Replace(string(sample), "  role:", "  rolle:", 1), []string{"-f", "-"}, []string{"rolle"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr := call(c.stdin, c.args...)
-			require.Equal(t, exitBadInput, code)
+			require.Equal(t, command.BadInput, code)
 			require.Empty(t, stdout)
 			for _, want := range c.want {
 				require.Contains(t, stderr, want)
@@ -136,14 +142,34 @@ func TestBadInput(t *testing.T) {
 		})
 	}
 	code, stdout, _ := call("", "-h")
-	require.Equal(t, exitOK, code)
+	require.Equal(t, command.OK, code)
 	require.Equal(t, usage, stdout)
+}
+
+// TestConverted is the way from manifests of an old version, as README.md has it.
+func TestConverted(t *testing.T) {
+	old, err := os.ReadFile("testdata/old.yaml")
+	require.NoError(t, err)
+	code, _, stderr := call(string(old), "-f", "-")
+	require.Equal(t, command.BadInput, code)
+	require.Contains(t, stderr, "examples/convert")
+
+	data, notes := convert.Bytes(old, &convert.Options{Role: "nodes"})
+	require.Less(t, convert.Worst(notes), convert.Action)
+	code, _, stderr = call(string(data), "-f", "-")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, stderr, "there is no Amazon Linux 2 for Kubernetes 1.34")
+	require.Contains(t, stderr, "move to al2023 or bottlerocket")
+
+	code, stdout, stderr := call(strings.Replace(string(data), "al2@latest", "al2023@latest", 1), "-f", "-")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "for 3 of 3 pods")
 }
 
 func TestNothingToDo(t *testing.T) {
 	pools, _, found := strings.Cut(string(sample), "---\napiVersion: apps/v1")
 	require.True(t, found)
 	code, stdout, stderr := call(pools, "-f", "-")
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, "Plan: 0 new nodes for 0 of 0 pods")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -30,9 +31,9 @@ func newVisit(clients aws.Clients, opts aws.Options, in *input, out io.Writer) (
 	return &visit{p, in, out}, nil
 }
 
-// say prints a text, in lines of at most 80 bytes.
+// say prints a text, in lines that fit the page.
 func (v *visit) say(format string, args ...any) {
-	for _, line := range wrap(fmt.Sprintf(format, args...), 80) {
+	for _, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth, "  ") {
 		fmt.Fprintln(v.out, line)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -20,8 +21,10 @@ func answer(s settings, in provisioning.Input, plan *provisioning.Plan) (string,
 	return whyNot(s.why, in, plan)
 }
 
-// explainPod tells all about one pod of the plan, given by namespace and name.
+// explainPod tells all about one pod of the plan, given by namespace and name, or
+// by its workload; see podOf.
 func explainPod(name string, in provisioning.Input, plan *provisioning.Plan) (string, error) {
+	name = podOf(name, plan)
 	for i := range plan.Create {
 		if pod := find(plan.Create[i].Pods, name); pod != nil {
 			return explainNew(pod, &plan.Create[i], plan), nil
@@ -38,6 +41,26 @@ func explainPod(name string, in provisioning.Input, plan *provisioning.Plan) (st
 		}
 	}
 	return "", unknownPod(name, in)
+}
+
+// podOf is the name of a pod to tell about: the one of this name, or of the workload
+// of this name the first that stays pending, or else the first to be bound. Most know
+// the workload, and nobody the rest of the name. A name that is neither stays.
+func podOf(name string, plan *provisioning.Plan) string {
+	var pods []*corev1.Pod
+	for _, u := range plan.Unplaced {
+		pods = append(pods, u.Pod)
+	}
+	pods = append(pods, plan.Order...)
+	if find(pods, name) != nil {
+		return name
+	}
+	for _, pod := range pods {
+		if w := workloadOf(pod); w.namespace+"/"+w.name == name {
+			return podName(pod)
+		}
+	}
+	return name
 }
 
 func podName(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
@@ -86,15 +109,14 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 	return page(lines)
 }
 
-// explainPending tells why a pod finds no place: in the words of the engine,
-// which are not wrapped, so that they can be searched for.
+// explainPending tells why a pod finds no place, in the words of the engine.
 func explainPending(u provisioning.Unplaced) string {
 	lines := wrap(subject(u.Pod)+" stays pending.", 0)
 	lines = append(lines, "")
 	lines = append(lines, entry("asks for", requestsOf(u.Pod))...)
-	lines = append(lines, "", u.Reason.String())
+	lines = append(append(lines, ""), wrapped(u.Reason.String())...)
 	if report := strings.TrimSuffix(u.Reason.Report(), "\n"); report != u.Reason.String() {
-		lines = append(append(lines, ""), strings.Split(report, "\n")...)
+		lines = append(append(lines, ""), wrapped(report)...)
 	}
 	return page(lines)
 }
@@ -150,6 +172,14 @@ func entry(title, text string) []string {
 	return lines
 }
 
+// wrapped breaks the lines of a text to the width of the page.
+func wrapped(text string) (lines []string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, command.Wrap(line, pageWidth, "    ")...)
+	}
+	return lines
+}
+
 // page joins lines, each made fit for a terminal.
 func page(lines []string) string {
 	var b strings.Builder
@@ -175,12 +205,7 @@ func unknownPod(name string, in provisioning.Input) error {
 		names = append(names, podName(pod))
 	}
 	slices.Sort(names)
-	// Most look for a pod by its workload, as nobody knows the rest of its name.
-	at := slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, name+"-") })
-	if at >= 0 {
-		return fmt.Errorf("-explain %s: no pod to place has this name; did you mean %s?", name, names[at])
-	}
-	return fmt.Errorf("-explain %s: no pod to place has this name%s", name, didYouMean(name, names))
+	return fmt.Errorf("-explain %s: neither a pod to place nor a workload of one has this name%s", name, didYouMean(name, names))
 }
 
 // whyNot tells how an instance type stands with a new node, given as node/type.
@@ -214,5 +239,5 @@ func whyNot(question string, in provisioning.Input, plan *provisioning.Plan) (st
 	}
 	lines := wrap(fmt.Sprintf("How instance type %s stands with new node %s of NodePool %s:", typeName, node, n.Pool.Name), 0)
 	lines = append(lines, "")
-	return page(append(lines, strings.Split(strings.TrimSuffix(why.Report(), "\n"), "\n")...)), nil
+	return page(append(lines, wrapped(strings.TrimSuffix(why.Report(), "\n"))...)), nil
 }

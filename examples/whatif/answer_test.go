@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -58,7 +59,7 @@ spec: {template: {spec: {containers: [{name: a}]}}}
 apiVersion: v1
 kind: Pod
 metadata: {name: newcomer}
-spec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}
+spec: {tolerations: [{operator: Exists}], containers: [{name: a, resources: {requests: {cpu: 1}}}]}
 `
 
 func TestExplainABoundPod(t *testing.T) {
@@ -77,9 +78,9 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 		want  string
 	}{
 		{oneNode, []string{"-f", "-", "-explain", "default/newcommer"},
-			"-explain default/newcommer: no pod to place has this name; did you mean default/newcomer?"},
+			"-explain default/newcommer: neither a pod to place nor a workload of one has this name; did you mean default/newcomer?"},
 		{oneNode, []string{"-f", "-", "-explain", "default/something-else"},
-			"-explain default/something-else: no pod to place has this name"},
+			"-explain default/something-else: neither a pod to place nor a workload of one has this name"},
 		{oneNode, []string{"-f", "-", "-explain", "default/settled"},
 			"-explain default/settled: the pod runs on node node-a and is not to be placed; -without node-a would move it"},
 		{oneNode, []string{"-f", "-", "-explain", "default/agent"},
@@ -101,14 +102,47 @@ func TestQuestionsWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// TestDaemonsToCome: room that is set aside for a DaemonSet is used, until its pod
+// runs and asks for it itself.
+func TestDaemonsToCome(t *testing.T) {
+	cpu := func(spec, more string) float64 {
+		text := strings.Replace(oneNode, "{template: {spec: {containers: [{name: a}]}}}",
+			"{template: {spec: {"+spec+"containers: [{name: a, resources: {requests: {cpu: 500m}}}]}}}", 1)
+		r := planOf(t, strings.Replace(text, "status: {allocatable", "spec: {taints: [{key: gpu, effect: NoSchedule}]}\nstatus: {allocatable", 1)+more, "-f", "-")
+		require.Len(t, r.Bindings, 1)
+		return r.Bindings[0].Utilization.CPU
+	}
+	const all = "tolerations: [{operator: Exists}], "
+	require.Equal(t, 0.5, cpu("", ""), "its taint is not tolerated")
+	require.Equal(t, 0.625, cpu(all, ""))
+	require.Equal(t, 0.625, cpu("tolerations: [{key: gpu, operator: Exists}], ", ""))
+	require.Equal(t, 0.5, cpu(all+"nodeSelector: {kubernetes.io/arch: arm64}, ", ""))
+	require.Equal(t, 0.625, cpu(all, `---
+apiVersion: v1
+kind: Pod
+metadata: {name: agent-1, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: u, controller: true}]}
+spec: {nodeName: node-a, containers: [{name: a, resources: {requests: {cpu: 500m}}}]}
+`), "it runs")
+}
+
 // TestExplainByWorkload: who asks for a workload is told one of its pods.
 func TestExplainByWorkload(t *testing.T) {
-	_, _, stderr := call("", small("-explain", "default/web")...)
-	_, pod, found := strings.Cut(strings.TrimSuffix(stderr, "?\n"), "did you mean ")
-	require.True(t, found, stderr)
-	code, stdout, _ := call("", small("-explain", pod)...)
-	require.Equal(t, 0, code)
+	code, stdout, stderr := call("", small("-explain", "default/web")...)
+	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "of Deployment web goes to new node")
+
+	// One that is pending tells more than those that have a place.
+	text := strings.NewReplacer("  template:\n    spec:\n      nodeClassRef", "  limits: {cpu: 2}\n  template:\n    spec:\n      nodeClassRef",
+		"replicas: 3", "replicas: 9").Replace(read(t, "testdata/small.yaml"))
+	code, stdout, stderr = call(text, "-f", "-", "-instance-types", "testdata/types.yaml")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "web", "some have a place")
+	code, stdout, stderr = call(text, "-f", "-", "-instance-types", "testdata/types.yaml", "-explain", "default/web")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "of Deployment web stays pending.")
+	for line := range strings.Lines(stdout) {
+		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), pageWidth, line)
+	}
 }
 
 func TestWhy(t *testing.T) {
@@ -119,12 +153,10 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// TestAnswersFitThePage is about the lines that are ours: those of the engine
-// are printed as they come.
 func TestAnswersFitThePage(t *testing.T) {
-	cluster, types, err := readAll(settings{}, nil)
+	world, err := offline.Read((&settings{}).input(), nil)
 	require.NoError(t, err)
-	in := inputFrom(cluster, types)
+	in := world.Input()
 	plan, err := provisioning.Solve(t.Context(), in, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Create)

@@ -40,7 +40,7 @@ func buildReport(c *manifest.Cluster, in provisioning.Input, plan *provisioning.
 		nodes[in.Nodes[i].Name()] = &in.Nodes[i]
 	}
 	for _, b := range plan.Bind {
-		r.Bindings = append(r.Bindings, buildBinding(b, nodes[b.Node]))
+		r.Bindings = append(r.Bindings, buildBinding(b, nodes[b.Node], in.DaemonSetPods))
 	}
 	for _, u := range plan.Unplaced {
 		r.Unplaced = append(r.Unplaced, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
@@ -103,7 +103,7 @@ func buildOption(o cloudprovider.LaunchOption) option {
 	}
 }
 
-func buildBinding(b provisioning.Binding, node *provisioning.Node) binding {
+func buildBinding(b provisioning.Binding, node *provisioning.Node, daemons []*corev1.Pod) binding {
 	out := binding{Node: b.Node, Pods: refsTo(b.Pods)}
 	if node == nil {
 		return out
@@ -119,7 +119,7 @@ func buildBinding(b provisioning.Binding, node *provisioning.Node) binding {
 	out.InstanceType = labels[corev1.LabelInstanceTypeStable]
 	out.Zone = labels[corev1.LabelTopologyZone]
 	out.CapacityType = labels["karpenter.sh/capacity-type"]
-	out.Utilization = utilizationAfter(allocatable, node.Pods, b.Pods)
+	out.Utilization = utilizationAfter(allocatable, node.Pods, b.Pods, daemonsToCome(node, daemons))
 	return out
 }
 
@@ -158,7 +158,7 @@ func share(used, room resources.List) *utilization {
 }
 
 func buildReason(r *provisioning.Reason) reason {
-	out := reason{Cause: string(r.Cause), Message: r.String(), Detail: r.Detail}
+	out := reason{Cause: string(r.Cause), Message: r.String(), Detail: beyond(r.Detail, r.String()), NodePools: []poolReason{}}
 	for i := range r.Pools {
 		out.NodePools = append(out.NodePools, buildPoolReason(&r.Pools[i]))
 	}
@@ -171,8 +171,16 @@ func buildReason(r *provisioning.Reason) reason {
 	return out
 }
 
+// beyond is a detail that says more than the message does.
+func beyond(detail, message string) string {
+	if detail == message {
+		return ""
+	}
+	return detail
+}
+
 func buildPoolReason(p *provisioning.PoolReason) poolReason {
-	out := poolReason{NodePool: p.NodePool, Cause: string(p.Cause), Message: p.String(), Detail: p.Detail}
+	out := poolReason{NodePool: p.NodePool, Cause: string(p.Cause), Message: p.String(), Detail: beyond(p.Detail, p.String())}
 	for _, t := range p.Taints {
 		out.Taints = append(out.Taints, t.ToString())
 	}

@@ -1,14 +1,14 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -56,7 +56,8 @@ usage: whatif [flags]
                         placed elsewhere; may be repeated
   -explain NAMESPACE/POD
                         instead of the plan, tell where the pod goes and when,
-                        or all that keeps it pending
+                        or all that keeps it pending; the name of a workload
+                        stands for a pod of it, one that is pending if any is
   -why NODE/INSTANCETYPE
                         instead of the plan, tell how the instance type stands
                         with the new NODE of the plan
@@ -72,93 +73,48 @@ usage: whatif [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// errUsage tells that the command line is wrong, or asks for help.
-var errUsage = errors.New("usage")
+// input names what to read.
+func (s *settings) input() offline.Files {
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Sample: sample}
+}
 
-// parseFlags reads the command line. What it has to say to the user it writes
-// to out.
-func parseFlags(args []string, out io.Writer) (settings, error) {
-	s := settings{}
-	minValues, preferences, reserved := string(provisioning.Strict), string(provisioning.Respect), string(provisioning.ReservedFallback)
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	s = settings{minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Func("f", "", func(name string) error {
-		if name == "" {
-			return errors.New("the file name is empty")
-		}
-		s.files = append(s.files, name)
-		return nil
-	})
+	command.Files(set, &s.files)
 	set.StringVar(&s.instanceTypes, "instance-types", "", "")
-	set.StringVar(&minValues, "min-values", minValues, "")
-	set.StringVar(&preferences, "preferences", preferences, "")
-	set.StringVar(&reserved, "reserved", reserved, "")
+	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
+	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
+	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
 	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
-	set.Func("without", "", func(name string) error {
-		if name == "" {
-			return errors.New("the name of the node is empty")
-		}
-		s.without = append(s.without, name)
-		return nil
-	})
+	command.List(set, "without", &s.without, "the name of the node is empty")
 	set.StringVar(&s.explain, "explain", "", "")
 	set.StringVar(&s.why, "why", "", "")
 	set.StringVar(&s.output, "o", "table", "")
 	set.IntVar(&s.maxOptions, "options", 20, "")
 	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
 	set.BoolVar(&s.verify, "verify", false, "")
-
-	err := set.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		return s, flag.ErrHelp
-	}
-	s.minValues = provisioning.MinValuesPolicy(minValues)
-	s.preferences = provisioning.PreferencePolicy(preferences)
-	s.reserved = provisioning.ReservedPolicy(reserved)
-	var faults []string
-	if err != nil {
-		faults = append(faults, err.Error())
-	} else {
-		faults = s.faults(set.Args())
-	}
-	if len(faults) == 0 {
-		return s, nil
-	}
-	for _, f := range faults {
-		fmt.Fprintln(out, "whatif: "+f)
-	}
-	fmt.Fprint(out, "\n"+usage)
-	return s, errUsage
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		return append(command.Arguments(set, "-f"), s.faults()...)
+	})
+	return s, code, ok
 }
 
 // faults lists what is wrong with flags that could be parsed.
-func (s *settings) faults(rest []string) []string {
-	var faults []string
-	if len(rest) > 0 {
-		faults = append(faults, fmt.Sprintf("unexpected argument %q; files are named with -f", strings.Join(rest, " ")))
-	}
-	faults = append(faults, oneOf("o", s.output, "table", "json", "yaml")...)
-	faults = append(faults, oneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort)...)
-	faults = append(faults, oneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore)...)
-	faults = append(faults, oneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict)...)
-	if !(s.nodeFee >= 0) || math.IsInf(s.nodeFee, 0) {
-		faults = append(faults, fmt.Sprintf("invalid value %v for flag -node-fee: must be an amount of USD per hour, or 0", s.nodeFee))
-	}
-	faults = append(faults, s.questionFaults()...)
+func (s *settings) faults() []string {
+	faults := slices.Concat(
+		command.OneOf("o", s.output, "table", "json", "yaml"),
+		command.OneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort),
+		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
+		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
+		command.USD("node-fee", s.nodeFee),
+		s.questionFaults(),
+	)
 	if s.maxOptions < 0 {
 		faults = append(faults, fmt.Sprintf("invalid value %d for flag -options: must not be negative", s.maxOptions))
 	}
-	seen := map[string]bool{}
-	for _, name := range s.files {
-		if seen[name] {
-			faults = append(faults, fmt.Sprintf("invalid value %q for flag -f: it is given twice", name))
-		}
-		seen[name] = true
-	}
-	if s.instanceTypes == "-" && seen["-"] {
-		faults = append(faults, `invalid value "-" for flag -instance-types: standard input holds the manifests already`)
-	}
-	return faults
+	return append(faults, s.input().Faults()...)
 }
 
 // questionFaults lists what is wrong with the flags that ask about one thing.
@@ -183,20 +139,4 @@ func (s *settings) questionFaults() []string {
 func isPair(text string) bool {
 	before, after, found := strings.Cut(text, "/")
 	return found && before != "" && after != "" && !strings.Contains(after, "/")
-}
-
-// oneOf is the fault of a flag that is none of the words allowed.
-func oneOf[T ~string](flag string, value T, allowed ...T) []string {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	text := string(allowed[0])
-	for i, word := range allowed[1:] {
-		if i == len(allowed)-2 {
-			text += " or " + string(word)
-		} else {
-			text += ", " + string(word)
-		}
-	}
-	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", string(value), flag, text)}
 }

@@ -8,36 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
-	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
-	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
-
-// inputFrom makes the engine's input. Every pool may launch every type.
-func inputFrom(c *manifest.Cluster, types []*cloudprovider.InstanceType) provisioning.Input {
-	in := provisioning.Input{
-		NodePools:     c.NodePools,
-		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
-		Nodes:         c.Nodes,
-		Pods:          c.Pods,
-		DaemonSetPods: c.DaemonSetPods,
-		Namespaces:    c.Namespaces,
-		Volumes:       c.Volumes,
-		Devices:       c.Devices,
-		Overlays:      c.Overlays,
-		Buffers:       c.Buffers,
-		Services:      c.Services,
-		Controllers:   c.Controllers,
-		Vocabulary:    fake.Vocabulary(),
-	}
-	in.Devices.Matcher = devicecel.New()
-	for _, pool := range c.NodePools {
-		in.InstanceTypes[pool.Name] = types
-	}
-	return in
-}
 
 // checkNodes makes sure that the nodes named exist.
 func checkNodes(in provisioning.Input, names []string) error {

@@ -7,12 +7,14 @@ import (
 	"os"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // write prints a report in the format asked for.
 func write(out io.Writer, r *report, format string) error {
 	if format == "table" {
-		_, err := io.WriteString(out, drawTable(r, styleFor(out, os.Getenv)))
+		_, err := io.WriteString(out, drawTable(r, command.StyleFor(out, os.Getenv)))
 		return err
 	}
 	var b bytes.Buffer

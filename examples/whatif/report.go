@@ -96,7 +96,7 @@ type reason struct {
 	Cause         string         `json:"cause"`
 	Message       string         `json:"message"`
 	Detail        string         `json:"detail,omitempty"`
-	NodePools     []poolReason   `json:"nodePools,omitempty"`
+	NodePools     []poolReason   `json:"nodePools"`
 	ExistingNodes map[string]int `json:"existingNodes,omitempty"`
 }
 

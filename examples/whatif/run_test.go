@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -105,9 +106,9 @@ func TestNoPods(t *testing.T) {
 // TestVerify makes sure that a plan which breaks a rule is noticed.
 func TestVerify(t *testing.T) {
 	s := settings{files: []string{"testdata/small.yaml"}, instanceTypes: "testdata/types.yaml"}
-	cluster, types, err := readAll(s, nil)
+	world, err := offline.Read(s.input(), nil)
 	require.NoError(t, err)
-	in := inputFrom(cluster, types)
+	in := world.Input()
 	plan, err := provisioning.Solve(t.Context(), in, nil)
 	require.NoError(t, err)
 	require.NoError(t, verify(in, plan, nil))
@@ -140,6 +141,8 @@ func TestBadInput(t *testing.T) {
 		want        []string // parts of lines, in order
 	}{
 		{"an empty file", "", []string{"-f", "-"}, []string{"whatif: -: holds no object"}},
+		{"an old version", "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\n", []string{"-f", "-"}, []string{
+			"whatif: -:2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/convert"}},
 		{"a file that is not there", "", []string{"-f", "testdata/none.yaml"}, []string{"whatif: open testdata/none.yaml: "}},
 		{"a folder", "", []string{"-f", "testdata"}, []string{"whatif: read testdata: "}},
 		{"two faults of a manifest", pod + "      cmd: x\n      imge: y\n", []string{"-f", "-"}, []string{
@@ -196,6 +199,7 @@ func TestBadFlags(t *testing.T) {
 			`invalid value "None" for flag -preferences: must be Respect or Ignore`,
 			`invalid value "" for flag -reserved: must be Fallback or Strict`,
 			`invalid value -0.1 for flag -node-fee: must be an amount of USD per hour, or 0`}},
+		{[]string{"-node-fee", "x"}, []string{`invalid value "x" for flag -node-fee: must be a number`}},
 		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
 		{[]string{"-without", ""}, []string{`invalid value "" for flag -without: the name of the node is empty`}},
 		{[]string{"-explain", "web", "-why", "a/b/c", "-o", "json"}, []string{
@@ -232,24 +236,19 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestColourOnlyOnATerminal(t *testing.T) {
-	none := func(string) string { return "" }
-	require.False(t, styleFor(&bytes.Buffer{}, none).on)
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	require.NoError(t, err)
-	defer file.Close()
-	require.False(t, styleFor(file, none).on)
-
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	require.NoError(t, err)
-	defer device.Close()
-	require.True(t, styleFor(device, none).on, "a character device passes for a terminal")
-	for name, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
-		require.False(t, styleFor(device, func(n string) string {
-			if n == name {
-				return value
-			}
-			return ""
-		}).on, name)
-	}
+// TestNoNodePool: a constraint is not to blame where nothing can be launched.
+func TestNoNodePool(t *testing.T) {
+	const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]
+  containers: [{name: a, resources: {requests: {cpu: 1}}}]
+`
+	_, stdout, _ := call(pod, "-f", "-")
+	require.Contains(t, stdout, "Pod default/web\n      there is neither a NodePool nor a node\nAsk")
+	const full = "---\napiVersion: v1\nkind: Node\nmetadata: {name: node-1, labels: {topology.kubernetes.io/zone: a}}\nstatus: {allocatable: {cpu: 500m, memory: 1Gi, pods: 9}}\n"
+	_, stdout, stderr := call(pod+full, "-f", "-")
+	require.Empty(t, stderr)
+	require.Contains(t, stdout, "Pod default/web\n      there is no NodePool; on the nodes that exist:\n      ")
 }

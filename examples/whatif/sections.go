@@ -19,7 +19,7 @@ func (t *table) staticPools() {
 			strconv.Itoa(p.Active), strconv.Itoa(p.Missing), strconv.Itoa(p.Excess)})
 	}
 	lines := g.lines()
-	t.add("", t.style.heading(lines[0]))
+	t.add("", t.style.Heading(lines[0]))
 	for i, p := range pools {
 		t.add(lines[i+1])
 		if p.Missing > 0 && len(p.Options) > 0 {
@@ -49,7 +49,7 @@ func (t *table) buffers() {
 			strconv.Itoa(b.Existing), strconv.Itoa(b.New), strconv.Itoa(b.Unplaced)})
 	}
 	lines := g.lines()
-	t.add("", t.style.heading(lines[0]))
+	t.add("", t.style.Heading(lines[0]))
 	for i, b := range buffers {
 		t.add(lines[i+1])
 		if b.Reason != nil {
@@ -73,7 +73,7 @@ func (t *table) overlays() {
 			strconv.Itoa(o.Priced), strconv.Itoa(o.Resized)})
 	}
 	lines := g.lines()
-	t.add("", t.style.heading(lines[0]))
+	t.add("", t.style.Heading(lines[0]))
 	for i, o := range overlays {
 		t.add(lines[i+1])
 		for _, f := range o.Faults {
@@ -92,8 +92,8 @@ func (t *table) overlays() {
 }
 
 // note and warn add a paragraph below a row.
-func (t *table) note(text string) { t.painted(text, t.style.faint) }
-func (t *table) warn(text string) { t.painted(text, t.style.warning) }
+func (t *table) note(text string) { t.painted(text, t.style.Faint) }
+func (t *table) warn(text string) { t.painted(text, t.style.Warning) }
 
 func (t *table) painted(text string, paint func(string) string) {
 	for _, line := range wrapHanging(printable(text), len(margin)) {
@@ -109,6 +109,6 @@ func (t *table) list(before string, names []string) {
 	}
 	items[0] = before + items[0]
 	for _, line := range enumerate(items, len(margin), 2) {
-		t.add(t.style.faint(line))
+		t.add(t.style.Faint(line))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 const hoursPerMonth = 730
@@ -15,7 +17,7 @@ const hoursPerMonth = 730
 // table draws a report for people: at most pageWidth columns wide.
 type table struct {
 	report *report
-	style  style
+	style  command.Style
 	lines  []string
 
 	// namespaces tells whether names of workloads need their namespace.
@@ -23,7 +25,7 @@ type table struct {
 }
 
 // drawTable renders the report.
-func drawTable(r *report, s style) string {
+func drawTable(r *report, s command.Style) string {
 	t := &table{report: r, style: s, namespaces: manyNamespaces(r)}
 	t.summary()
 	t.newNodes()
@@ -41,7 +43,7 @@ func (t *table) add(lines ...string) { t.lines = append(t.lines, lines...) }
 
 // heading opens a section.
 func (t *table) heading(left, right string) {
-	t.add("", t.style.heading(sides(left, right)))
+	t.add("", t.style.Heading(sides(left, right)))
 }
 
 // summary says in a sentence what comes below.
@@ -79,7 +81,7 @@ func (t *table) summary() {
 	if n := len(r.Unplaced); n > 0 {
 		parts = append(parts, fits(n, "stays pending", "stay pending"))
 	}
-	t.add(t.style.heading(shorten("Plan for "+count(r.Input.Pods, "pod"), pageWidth)))
+	t.add(t.style.Heading(shorten("Plan for "+count(r.Input.Pods, "pod"), pageWidth)))
 	t.add(wrap(strings.Join(parts, ", ")+".", 0)...)
 	if r.Input.NodePools == 0 {
 		t.add(wrap("The input has no NodePool, so no node can be launched.", 0)...)
@@ -123,12 +125,12 @@ func (t *table) newNodes() {
 			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory, usd(n.USDPerHour, decimals)})
 	}
 	lines := g.lines()
-	t.add("", t.style.heading(lines[0]))
+	t.add("", t.style.Heading(lines[0]))
 	for i, group := range groups {
 		t.add(lines[i+1])
 		t.workloads(group.title(), group.node.Pods)
 		if group.node.MinValuesRelaxed {
-			t.add(t.style.warning(margin + "a minValues of the pool was lowered"))
+			t.add(t.style.Warning(margin + "a minValues of the pool was lowered"))
 		}
 	}
 }
@@ -142,7 +144,7 @@ func (t *table) workloads(node string, pods []podRef) {
 		items[0] = node + ": " + items[0]
 	}
 	for _, line := range enumerate(items, len(margin), 2) {
-		t.add(t.style.faint(line))
+		t.add(t.style.Faint(line))
 	}
 }
 
@@ -180,7 +182,7 @@ func (t *table) existingNodes() {
 	}
 	g.dropEmpty()
 	lines := g.lines()
-	t.add("", t.style.heading(lines[0]))
+	t.add("", t.style.Heading(lines[0]))
 	for i, b := range t.report.Bindings {
 		t.add(lines[i+1])
 		t.workloads("", b.Pods)
@@ -195,12 +197,23 @@ func (t *table) pending() {
 	}
 	t.heading("STILL PENDING", count(len(t.report.Unplaced), "pod"))
 	for _, g := range groups {
-		t.add(t.style.warning(shorten(fmt.Sprintf("%4d× %s", g.count, printable(g.title())), pageWidth)))
-		for _, line := range reasonLines(g.reason) {
+		t.add(t.style.Warning(shorten(fmt.Sprintf("%4d× %s", g.count, printable(g.title())), pageWidth)))
+		for _, line := range t.whyPending(g.reason) {
 			t.add(wrapHanging(printable(line), len(margin))...)
 		}
 	}
-	t.add(t.style.faint(shorten(printable("Ask -explain "+groups[0].pod+" for all that is in its way."), pageWidth)))
+	t.add(t.style.Faint(shorten(printable("Ask -explain "+groups[0].pod+" for all that is in its way."), pageWidth)))
+}
+
+// whyPending is reasonLines, and what matters more: that nothing can be launched.
+func (t *table) whyPending(r *reason) []string {
+	switch {
+	case t.report.Input.NodePools > 0:
+		return reasonLines(r)
+	case t.report.Input.Nodes == 0:
+		return []string{"there is neither a NodePool nor a node"}
+	}
+	return append([]string{"there is no NodePool; on the nodes that exist:"}, reasonLines(r)...)
 }
 
 func (t *table) cost() {
@@ -210,7 +223,7 @@ func (t *table) cost() {
 	c := t.report.Cost
 	t.heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", usd(c.USDPerHour, 4), usd(c.USDPerHour*hoursPerMonth, 2)))
 	t.add(sides("No plan can cost less than", usd(c.LowerBound, 4)+" USD/h"))
-	t.add(t.style.good(sides("This plan is above the optimum by at most", gapText(c.Gap))))
+	t.add(t.style.Good(sides("This plan is above the optimum by at most", gapText(c.Gap))))
 }
 
 func gapText(gap float64) string {
@@ -235,6 +248,6 @@ func (t *table) footer() {
 	}
 	t.add("")
 	for _, line := range wrap(text, 0) {
-		t.add(t.style.faint(line))
+		t.add(t.style.Faint(line))
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -112,24 +113,24 @@ func refused() *provisioning.Reason {
 func TestTable(t *testing.T) {
 	in, plan := handmade()
 	r := buildReport(&manifest.Cluster{}, in, plan, 0)
-	golden(t, "handmade.txt", drawTable(r, style{}))
+	golden(t, "handmade.txt", drawTable(r, command.Style{}))
 }
 
 func TestTableInColour(t *testing.T) {
 	in, plan := handmade()
 	r := buildReport(&manifest.Cluster{}, in, plan, 0)
-	coloured := drawTable(r, style{on: true})
+	coloured := drawTable(r, command.Style{On: true})
 	require.Contains(t, coloured, "\x1b[")
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[33m"} {
 		coloured = strings.ReplaceAll(coloured, code, "")
 	}
-	require.Equal(t, drawTable(r, style{}), coloured, "colours change nothing else")
+	require.Equal(t, drawTable(r, command.Style{}), coloured, "colours change nothing else")
 }
 
 func TestTableOfNothing(t *testing.T) {
 	r := buildReport(&manifest.Cluster{}, provisioning.Input{}, &provisioning.Plan{}, 0)
 	require.Equal(t, "No pod is pending, so there is nothing to plan.\n\n"+
-		"Read 0 NodePools, 0 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", drawTable(r, style{}))
+		"Read 0 NodePools, 0 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", drawTable(r, command.Style{}))
 }
 
 // TestTableFitsThePage draws many plans, most of them absurd.
@@ -137,7 +138,7 @@ func TestTableFitsThePage(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	for i := range 300 {
 		in, plan := randomPlan(r)
-		text := drawTable(buildReport(&manifest.Cluster{}, in, plan, 0), style{})
+		text := drawTable(buildReport(&manifest.Cluster{}, in, plan, 0), command.Style{})
 		widest := 0
 		for _, line := range strings.Split(text, "\n") {
 			width := utf8.RuneCountInString(line)

@@ -1,5 +1,14 @@
-// Package command has what the example programs do alike at their edges: files
-// come in, complaints go out.
+// Package command has what the example programs do alike at their edges: the
+// command line and files come in, complaints and colours go out.
+//
+// A program has one function run that returns its exit code:
+//
+//	s, code, ok := parseFlags(args, stdout, stderr)
+//	if !ok {
+//		return code
+//	}
+//
+// and a function parseFlags that declares its flags and calls Parse.
 package command
 
 import (
@@ -7,6 +16,13 @@ import (
 	"io"
 	"os"
 	"strings"
+)
+
+// The exit codes of all programs.
+const (
+	OK       = 0
+	Failed   = 1 // something broke
+	BadInput = 2 // the flags or the input are wrong
 )
 
 // ReadFile reads a file, or standard input if the name is "-".
@@ -22,10 +38,23 @@ func ReadFile(name string, stdin io.Reader) ([]byte, error) {
 }
 
 // Complain writes an error, each of its lines by itself after the name of the
-// program. It returns the exit code it was given.
+// program; see Say. It returns the exit code it was given.
 func Complain(stderr io.Writer, program string, err error, code int) int {
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintln(stderr, program+": "+strings.TrimRight(line, "\n"))
+		Say(stderr, program+": "+strings.TrimRight(line, "\n"))
 	}
 	return code
+}
+
+// Say writes a message. To a file or a pipe it is one line, which can be searched
+// for; on a terminal it is broken at blanks to PageWidth columns, the lines after the
+// first set in.
+func Say(out io.Writer, message string) {
+	if !isTerminal(out) {
+		fmt.Fprintln(out, message)
+		return
+	}
+	for _, line := range Wrap(message, PageWidth, "    ") {
+		fmt.Fprintln(out, line)
+	}
 }

@@ -85,17 +85,31 @@ func decodeCore[T any, P pointer[T]](r *reader, o *object) (P, bool) {
 	return value, r.decode(o, value, lenient)
 }
 
+// oldKinds are those of the alpha days of Karpenter, and what has come of each.
+func oldKinds() map[string]string {
+	return map[string]string{"Provisioner": "NodePool", "Machine": "NodeClaim", "AWSNodeTemplate": "EC2NodeClass"}
+}
+
 // take puts an object where it belongs: among the decoded, the ignored or the
 // faults.
 func (r *reader) take(o *object) {
+	if kind, old := oldKinds()[o.kind]; old && strings.HasPrefix(group(o.apiVersion), "karpenter.") {
+		r.faults = append(r.faults, o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/convert",
+			o.kind, o.apiVersion, kind))
+		return
+	}
 	k, known := r.kinds[o.kind]
 	if !known || group(k.apiVersion) != group(o.apiVersion) {
 		r.ignored[o.kind]++
 		return
 	}
 	if k.apiVersion != o.apiVersion {
+		how := ""
+		if k.apiVersion == v1.GroupVersion.String() {
+			how = " with examples/convert"
+		}
 		r.faults = append(r.faults, o.fault([]any{"apiVersion"},
-			"%s is not read by this program; convert the object to %s", o.apiVersion, k.apiVersion))
+			"%s is not read by this program; convert the object to %s%s", o.apiVersion, k.apiVersion, how))
 		return
 	}
 	switch {

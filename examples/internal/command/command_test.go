@@ -1,0 +1,110 @@
+package command_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
+
+func TestParse(t *testing.T) {
+	const usage = "usage: tool\n"
+	tests := []struct {
+		name           string
+		args           []string
+		code           int
+		ok             bool
+		stdout, stderr string
+	}{
+		{"good", []string{"-f", "a", "-f", "b", "-b", "-n", "3", "-x", "0.5", "-d", "2h"}, 0, true, "", ""},
+		{"help", []string{"-h"}, 0, false, usage, ""},
+		{"no such flag", []string{"-z"}, 2, false, "", "tool: flag provided but not defined: -z\n\n" + usage},
+		{"no name", []string{"-f", ""}, 2, false, "", "tool: invalid value \"\" for flag -f: the file name is empty\n\n" + usage},
+		{"no number", []string{"-x", "cheap"}, 2, false, "", "tool: invalid value \"cheap\" for flag -x: must be a number\n\n" + usage},
+		{"no whole number", []string{"-n", "1.5"}, 2, false, "", "tool: invalid value \"1.5\" for flag -n: must be a whole number\n\n" + usage},
+		{"no duration", []string{"-d", "7d"}, 2, false, "", "tool: invalid value \"7d\" for flag -d: must be a duration such as 90s or 168h\n\n" + usage},
+		{"no truth", []string{"-b=perhaps"}, 2, false, "", "tool: invalid boolean value \"perhaps\" for -b: must be true or false\n\n" + usage},
+		{"every fault", []string{"-f", "a", "-f", "a", "-o", "xml", "-x", "-1", "rest"}, 2, false, "", strings.Join([]string{
+			`tool: unexpected argument "rest"; files are named with -f`,
+			`tool: invalid value "a" for flag -f: it is given twice`,
+			`tool: invalid value "xml" for flag -o: must be table, json or yaml`,
+			`tool: invalid value -1 for flag -x: must be an amount of USD per hour, or 0`, "", usage}, "\n")},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var files []string
+			var stdout, stderr strings.Builder
+			set := flag.NewFlagSet("tool", flag.ContinueOnError)
+			command.Files(set, &files)
+			output, truth := set.String("o", "table", ""), set.Bool("b", false, "")
+			number, amount := set.Int("n", 0, ""), set.Float64("x", 0, "")
+			duration := set.Duration("d", 0, "")
+			code, ok := command.Parse(set, tt.args, usage, &stdout, &stderr, func() []string {
+				faults := append(command.Arguments(set, "-f"), command.Duplicates(files)...)
+				faults = append(faults, command.OneOf("o", *output, "table", "json", "yaml")...)
+				return append(faults, command.USD("x", *amount)...)
+			})
+			require.Equal(t, tt.ok, ok)
+			require.Equal(t, tt.code, code)
+			require.Equal(t, tt.stdout, stdout.String())
+			require.Equal(t, tt.stderr, stderr.String())
+			if ok {
+				require.Equal(t, []string{"a", "b"}, files)
+				require.True(t, *truth)
+				require.Equal(t, 3, *number)
+				require.Equal(t, 0.5, *amount)
+				require.Equal(t, 2*time.Hour, *duration)
+			}
+		})
+	}
+}
+
+func TestStyleFor(t *testing.T) {
+	none := func(string) string { return "" }
+	require.False(t, command.StyleFor(&strings.Builder{}, none).On)
+	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	require.NoError(t, err)
+	defer file.Close()
+	require.False(t, command.StyleFor(file, none).On)
+	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer device.Close()
+	require.True(t, command.StyleFor(device, none).On, "a character device passes for a terminal")
+	for name, value := range map[string]string{"NO_COLOR": "1", "TERM": "dumb"} {
+		require.False(t, command.StyleFor(device, func(n string) string {
+			if n == name {
+				return value
+			}
+			return ""
+		}).On, name)
+	}
+	require.Equal(t, "x", command.Style{}.Warning("x"))
+	require.Equal(t, "\x1b[33mx\x1b[0m", command.Style{On: true}.Warning("x"))
+	require.Empty(t, command.Style{On: true}.Warning(""))
+}
+
+func TestWrap(t *testing.T) {
+	long := "  " + strings.Repeat("word ", 30) + strings.Repeat("x", 90) + " end"
+	lines := command.Wrap(long, 80, "    ")
+	require.Len(t, lines, 4)
+	require.Equal(t, "  "+strings.TrimRight(strings.Repeat("word ", 15), " "), lines[0])
+	require.Equal(t, "      "+strings.Repeat("x", 90), lines[2], "a word is not broken")
+	require.Equal(t, "      end", lines[3])
+	require.Equal(t, strings.Fields(long), strings.Fields(strings.Join(lines, " ")))
+	require.Equal(t, []string{""}, command.Wrap("", 80, "  "))
+	require.Equal(t, []string{"é " + strings.Repeat("é", 78)}, command.Wrap("é "+strings.Repeat("é", 78), 80, "  "), "columns, not bytes")
+}
+
+func TestComplain(t *testing.T) {
+	var out strings.Builder
+	long := strings.Repeat("word ", 30)
+	require.Equal(t, command.BadInput, command.Complain(&out, "tool", errors.New(long+"\nb\n"), command.BadInput))
+	require.Equal(t, "tool: "+long+"\ntool: b\n", out.String(), "one line for each fault")
+}

@@ -1,0 +1,127 @@
+package offline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+const classKind = awsv1.EC2NodeClassKind
+
+// kubeletOf is what an EC2NodeClass says of the kubelets of its nodes.
+type kubeletOf struct {
+	name     string
+	features bootstrap.Features
+	config   kubelet.Config
+	maxPods  *int32
+	perCore  int64
+}
+
+// readClasses finds the classes with a spec.kubelet, and notes by name what comes
+// of each. A class that cannot be read is no fault, as all else of it has no say.
+func (w *World) readClasses(sources []manifest.Source, typesFile string) {
+	for _, source := range sources {
+		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
+		if err != nil {
+			w.note("%s: no spec.kubelet of its EC2NodeClasses has a say: %s", source.Name, oneLine(err))
+			continue
+		}
+		for _, class := range classes {
+			if class.Spec.Kubelet != nil {
+				w.readClass(class, typesFile)
+			}
+		}
+	}
+	slices.Sort(w.Cluster.Notes)
+}
+
+func (w *World) note(format string, args ...any) {
+	w.Cluster.Notes = append(w.Cluster.Notes, fmt.Sprintf(format, args...))
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+func (w *World) readClass(class *awsv1.EC2NodeClass, typesFile string) {
+	k, err := newKubelet(class)
+	switch {
+	case err != nil:
+		w.note("EC2NodeClass %s: spec.kubelet has no say: %s", class.Name, oneLine(err))
+	case typesFile != "":
+		w.note("EC2NodeClass %s: spec.kubelet has no say; the instance types are taken as %s has them", class.Name, typesFile)
+	default:
+		w.classes[class.Name] = k
+		w.note("EC2NodeClass %s: of its spec only kubelet has a say", class.Name)
+	}
+}
+
+// newKubelet reads a class. The error lists every setting that is wrong; what else
+// is wrong with the class, such as a role to be filled in, is not asked.
+func newKubelet(class *awsv1.EC2NodeClass) (*kubeletOf, error) {
+	var faults []error
+	for _, fault := range class.Validate() {
+		if strings.HasPrefix(fault.Field, "spec.kubelet") {
+			faults = append(faults, fault)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	spec := class.Spec.Kubelet
+	k := &kubeletOf{name: class.Name, features: bootstrap.Family(class.ResolvedAMIFamily()).Features(), maxPods: spec.MaxPods}
+	if spec.PodsPerCore != nil && k.features.PodsPerCore {
+		k.perCore = int64(*spec.PodsPerCore)
+	}
+	var errs [3]error
+	k.config.KubeReserved, errs[0] = kubelet.ParseReserved("kubeReserved", spec.KubeReserved)
+	k.config.SystemReserved, errs[1] = kubelet.ParseReserved("systemReserved", spec.SystemReserved)
+	k.config.EvictionHard, errs[2] = kubelet.ParseThresholds(spec.EvictionHard)
+	return k, errors.Join(errs[:]...)
+}
+
+// class is that of a pool if it has a say.
+func (w *World) class(pool *v1.NodePool) *kubeletOf {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	if ref == nil || ref.Kind != classKind || ref.Group != awsv1.Group {
+		return nil
+	}
+	return w.classes[ref.Name]
+}
+
+// apply returns the types as nodes of the class have them: the number of pods by
+// maxPods and podsPerCore, and the reserves and thresholds of the class in place of
+// those of EKS, name by name. Amazon Linux reserves memory for as many pods as there
+// are addresses, whatever their number is set to.
+func (k *kubeletOf) apply(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	out := make([]*cloudprovider.InstanceType, len(types))
+	for i, t := range types {
+		changed := *t
+		addresses := t.Capacity.Get(corev1.ResourcePods)
+		pods := addresses
+		if k.maxPods != nil {
+			pods = int64(*k.maxPods)
+		}
+		pods = kubelet.PodsPerCore(pods, k.perCore, t.Capacity.Get(corev1.ResourceCPU))
+		capacity := maps.Collect(t.Capacity.All())
+		capacity[corev1.ResourcePods] = pods
+		changed.Capacity = resources.New(capacity)
+		config := k.config
+		if k.features.ENILimitedMemoryOverhead {
+			config.ReservedPods = addresses
+		}
+		changed.Overhead = kubelet.EKS().Overhead(changed.Capacity, &config)
+		out[i] = &changed
+	}
+	return out
+}

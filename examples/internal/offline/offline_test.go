@@ -1,0 +1,102 @@
+package offline_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+)
+
+// manifests are a NodePool and its class as examples/convert writes it, with a
+// role to be filled in.
+const manifests = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      requirements: []
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}
+---
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: web}
+spec:
+  amiSelectorTerms: [{alias: ALIAS@latest}]
+  role: $KARPENTER_NODE_ROLE
+  kubelet: KUBELET
+`
+
+// read reads the manifests, and returns what a node of type m5a.large has for pods.
+func read(t *testing.T, alias, kubelet, types string) (allocatable string, remarks []string) {
+	t.Helper()
+	text := strings.NewReplacer("ALIAS", alias, "KUBELET", kubelet).Replace(manifests)
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}, InstanceTypes: types}, strings.NewReader(text))
+	require.NoError(t, err)
+	for _, it := range w.Input().InstanceTypes["web"] {
+		if it.Name == "m5a.large" {
+			list, err := it.Allocatable()
+			require.NoError(t, err)
+			allocatable = list.String()
+		}
+	}
+	return allocatable, w.Remarks()
+}
+
+func TestKubeletOfClasses(t *testing.T) {
+	applied := []string{"EC2NodeClass web: of its spec only kubelet has a say"}
+	const asEver = "cpu=1930m, ephemeral-storage=17Gi, memory=6903Mi, pods=29"
+	for _, tt := range []struct {
+		name, alias, kubelet string
+		want                 string
+		remarks              []string
+	}{
+		{"none", "al2023", "null", asEver, []string{"ignored 1 EC2NodeClass"}},
+		{"an empty one", "al2023", "{}", asEver, applied},
+		{"reserves and thresholds", "al2", "{kubeReserved: {cpu: 200m, memory: 600Mi}, systemReserved: {cpu: 100m, memory: 200Mi}, evictionHard: {memory.available: 5%}}",
+			"cpu=1700m, ephemeral-storage=17Gi, memory=6708946534, pods=29", applied},
+		{"pods by core", "al2023", "{maxPods: 58, podsPerCore: 8}", "memory=6903Mi, pods=16", applied},
+		{"Bottlerocket reserves for the pods there are", "bottlerocket", "{maxPods: 19}", "memory=7013Mi, pods=19", applied},
+		{"what cannot be read", "al2023", `{maxPods: -1, kubeReserved: {gpu: "1"}}`, asEver, []string{"ignored 1 EC2NodeClass",
+			`EC2NodeClass web: spec.kubelet has no say: `}},
+		{"a field that is not known", "al2023", "{maxPodz: 1}", asEver, []string{"ignored 1 EC2NodeClass",
+			"-: no spec.kubelet of its EC2NodeClasses has a say: "}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, remarks := read(t, tt.alias, tt.kubelet, "")
+			require.Contains(t, got, tt.want)
+			require.Len(t, remarks, len(tt.remarks))
+			for i, want := range tt.remarks {
+				require.Contains(t, remarks[i], want)
+			}
+		})
+	}
+}
+
+func TestInstanceTypesOfAFileStayAsTheyAre(t *testing.T) {
+	_, remarks := read(t, "al2023", "{maxPods: 10}", "../../whatif/testdata/types.yaml")
+	require.Equal(t, []string{"ignored 1 EC2NodeClass",
+		"EC2NodeClass web: spec.kubelet has no say; the instance types are taken as ../../whatif/testdata/types.yaml has them"}, remarks)
+}
+
+func TestPoolsWithoutSuchAClassShareTheTypes(t *testing.T) {
+	text := strings.NewReplacer("ALIAS", "al2023", "KUBELET", "{maxPods: 10}").Replace(manifests)
+	text += "---\n" + strings.NewReplacer("name: web}\n", "name: other}\n", "{name: web}", "{name: other}").Replace(manifests[:strings.Index(manifests, "---")])
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(text))
+	require.NoError(t, err)
+	in := w.Input()
+	require.Len(t, in.InstanceTypes["other"], len(in.InstanceTypes["web"]))
+	require.NotEqual(t, in.InstanceTypes["other"][0].Capacity.String(), in.InstanceTypes["web"][0].Capacity.String())
+	require.Equal(t, in.InstanceTypes["other"][0].Name, in.InstanceTypes["web"][0].Name)
+}
+
+func TestFaults(t *testing.T) {
+	require.Equal(t, []string{`invalid value "-" for flag -f: it is given twice`,
+		`invalid value "-" for flag -instance-types: standard input holds the manifests already`},
+		offline.Files{Manifests: []string{"-", "a", "-"}, InstanceTypes: "-"}.Faults())
+	_, err := offline.Read(offline.Files{Manifests: []string{"testdata/none.yaml"}, InstanceTypes: "testdata/none.json"}, nil)
+	require.ErrorContains(t, err, "open testdata/none.yaml")
+	require.ErrorContains(t, err, "open testdata/none.json")
+}
