@@ -21,8 +21,8 @@ const (
 	// generateSteps is how many patterns are made at least for a tier, and
 	// patternWork how many there are for one class: what is worth finding is
 	// found early.
-	generateSteps = 600
-	patternWork   = 100_000
+	generateSteps = 200
+	patternWork   = 30_000
 	// generateBatch is the most patterns taken up in a round.
 	generateBatch = 24
 	// generateAsked is how many candidates are asked for one at least.
