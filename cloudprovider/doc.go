@@ -39,6 +39,9 @@
 //	garbage   instances without NodeClaims, and the reverse
 //	observe   events of every call, for logs and metrics
 //
+// devicecel evaluates selectors of devices, and cloudprovidertest holds a provider
+// against the contract that is stated here.
+//
 // # Left out
 //
 // Which instance type to launch, when to disrupt a node, and anything that

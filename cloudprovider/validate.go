@@ -19,11 +19,11 @@ import (
 // Faults are, in this order:
 //
 //   - an empty name, or requirements that contradict themselves or the name;
-//   - a capacity without room for a pod, with a negative amount, or less
-//     negative overhead;
+//   - a capacity without pods, a negative amount in the capacity or in the
+//     overhead, or one of which the other can not be taken within an int64;
 //   - a volume limit below zero;
-//   - a device without a driver, below one in number, with a node of its own,
-//     or an attribute without exactly one value;
+//   - a device without a driver, with a count below one, with a node of its
+//     own, or with an attribute that has not exactly one value;
 //   - of each offering: no zone or capacity type; a second one with the same
 //     key; a reservation ID on other than reserved capacity, or the reverse; a
 //     negative reservation capacity; a price that is not a number of USD per

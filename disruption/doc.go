@@ -34,8 +34,16 @@
 // an action by then, and [Proposal.Next] when to look again in any case.
 // How an action is carried out is decided here as well, apart from the fleet: a
 // [Command] goes through its steps by [Advance], [PlanDrain] says which pods to
-// evict now, [PlanWaves] parts a rollout into waves, and [LaunchOutcome],
-// [Register] and [Initialize] see a new node through its start.
+// evict now, of nodes that [ObserveDrainNode] has read, [PlanWaves] parts a
+// rollout into waves, and [LaunchOutcome], [Register] and [Initialize] see a new
+// node through its start.
+//
+// What these answer has methods EditClaim and EditNode, such as
+// [Action.EditClaim] and [CommandStep.EditNode]: they return the object to store,
+// a changed copy, or the one given where nothing is to be stored. Two more help to
+// plan for pods in the meantime: [Leaving] names the nodes whose pods need a place
+// elsewhere, and [Nominations] say which nodes are kept for pods that were promised
+// one, so that no rule removes them.
 //
 // # Left out
 //

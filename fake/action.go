@@ -10,10 +10,10 @@ import (
 )
 
 // Action is something that happens to the cloud without its customers asking
-// for it: SetStock, Refill, SetReservation, Interrupt, Rebalance, Maintain,
-// Stop, Break, Mend, PublishImage, DeprecateImage, SetNodeClass. It is a value:
-// the same one may be used again, also with another cloud. The zero Action is
-// not valid.
+// for it: SetStock, Refill, SetReservation, EndReservation, Interrupt,
+// Rebalance, Maintain, Stop, Break, Mend, PublishImage, DeprecateImage,
+// SetNodeClass, RemoveNodeClass. It is a value: the same one may be used again,
+// also with another cloud. The zero Action is not valid.
 type Action struct {
 	text  string
 	check func(*Cloud) error // nil if nothing can be wrong

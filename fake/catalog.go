@@ -38,8 +38,8 @@ type CatalogOptions struct {
 	Where requirements.Set
 }
 
-// Catalog returns all instance types with four zones of us-east-1: above 900
-// of them, sorted by name, each with its offerings in the order of
+// Catalog returns all instance types with four zones of us-east-1: more than 900,
+// sorted by name, each with its offerings in the order of
 // cloudprovider.OfferingKey. All offerings are available.
 //
 // Labels, capacity and overhead are those that Karpenter's AWS provider gives a
@@ -56,7 +56,7 @@ type CatalogOptions struct {
 // and 68% of the on-demand price, by type and zone.
 //
 // Every call builds the catalog anew, so the caller may do with it as it likes.
-// That takes some milliseconds.
+// That takes about ten milliseconds.
 func Catalog() []*cloudprovider.InstanceType {
 	types, err := NewCatalog(nil)
 	if err != nil {

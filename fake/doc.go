@@ -25,8 +25,9 @@
 // moves, and a seed for all that is chance; nothing sleeps or runs by itself.
 //
 //   - [Timing]: a machine boots (its Node appears), is registered, becomes ready;
-//     going down takes time too. [Cloud.Nodes] has the Nodes of the moment. Who
-//     tests an autoscaler sets Options.Unregistered and registers them himself.
+//     going down takes time too. [Cloud.Nodes] has the Nodes of the moment. A
+//     program that plays the autoscaler sets [Options].Unregistered, and registers
+//     them itself.
 //   - [Stock], [Reservation]: each offering has so many machines, several can
 //     share a reservation; what is deleted comes back, what runs dry is refused.
 //   - [Spot]: prices walk, machines are interrupted, with a warning and perhaps

@@ -144,8 +144,7 @@ func PublishImage(image Image) Action {
 }
 
 // DeprecateImage returns the action that deprecates an image as of when it
-// happens. That it is published is looked up only then, and if it is not
-// nothing happens.
+// happens. If no image with that ID is published by then, nothing happens.
 func DeprecateImage(id string) Action {
 	return Action{text: "deprecate image " + id, do: func(c *Cloud) {
 		for n := range c.images {

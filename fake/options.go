@@ -75,8 +75,9 @@ type Options struct {
 	// as kubelets make them: they never have the labels karpenter.sh/registered and
 	// karpenter.sh/initialized, and always the taint karpenter.sh/unregistered, nor
 	// is there an EventRegistered. They become ready Timing.Initialization after
-	// they have joined; Timing.Registration has no meaning. The caller keeps Nodes
-	// of his own, and takes over from those of the cloud what kubelets report.
+	// they have joined; Timing.Registration has no meaning. The caller keeps
+	// Nodes apart from those of Cloud.Nodes, and copies from these what kubelets
+	// report.
 	// Default: the cloud plays that part.
 	Unregistered bool
 

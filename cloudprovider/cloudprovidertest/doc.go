@@ -12,11 +12,17 @@
 //   - [Run] runs all checks as subtests, each with a Harness of its own.
 //     [Examine] does the same and returns the results as data.
 //
-// A test of a provider is no more than this:
+// A test of a provider is no more than this, with a pool that has a name and a
+// node class:
 //
 //	func TestContract(t *testing.T) {
 //		cloudprovidertest.Run(t, func(t testing.TB) *cloudprovidertest.Harness {
-//			return &cloudprovidertest.Harness{Provider: ..., Pool: ...}
+//			pool := &v1.NodePool{}
+//			pool.Name = "general"
+//			pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{
+//				Group: "example.com", Kind: "PondNodeClass", Name: "default",
+//			}
+//			return &cloudprovidertest.Harness{Provider: newProvider(), Pool: pool}
 //		})
 //	}
 //

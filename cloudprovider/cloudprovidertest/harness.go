@@ -2,7 +2,9 @@ package cloudprovidertest
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -22,8 +24,9 @@ type Harness struct {
 	// Provider is the provider under test. Required.
 	Provider cloudprovider.CloudProvider
 
-	// Pool is a NodePool whose node class exists and is ready, and for which
-	// something can be launched. Required.
+	// Pool is a valid NodePool with a name, whose spec.template.spec.nodeClassRef
+	// is set to a node class that exists and is ready, and for which something
+	// can be launched. Required.
 	Pool *v1.NodePool
 
 	// Prefix begins the tokens and names that the suite uses. Two runs on one
@@ -116,8 +119,8 @@ type Harness struct {
 // defaultPatience is Harness.Patience unless it is set.
 const defaultPatience = time.Minute
 
-// complete sets the defaults, and says what is missing.
-func (h *Harness) complete() error {
+// complete sets the defaults, and says why no check can do with the harness.
+func (h *Harness) complete(ctx context.Context) error {
 	if h == nil {
 		return errors.New("the harness is nil; return one with Provider and Pool")
 	}
@@ -125,14 +128,7 @@ func (h *Harness) complete() error {
 	if h.Provider == nil {
 		errs = append(errs, errors.New("Harness.Provider: nil; set the provider to test"))
 	}
-	switch {
-	case h.Pool == nil:
-		errs = append(errs, errors.New("Harness.Pool: nil; set a pool that something can be launched for"))
-	case h.Pool.Name == "":
-		errs = append(errs, errors.New("Harness.Pool: it has no name; give it one"))
-	case h.Pool.Spec.Template.Spec.NodeClassRef == nil:
-		errs = append(errs, errors.New("Harness.Pool: spec.template.spec.nodeClassRef: nil; name a node class that is ready"))
-	}
+	errs = append(errs, h.poolFaults()...)
 	if h.Tries < 0 {
 		errs = append(errs, errors.New("Harness.Tries: below zero; use zero or more"))
 	}
@@ -141,7 +137,50 @@ func (h *Harness) complete() error {
 	}
 	h.Prefix = cmp.Or(h.Prefix, "conformance")
 	h.Patience = cmp.Or(h.Patience, defaultPatience)
-	return errors.Join(errs...)
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	return h.classFault(ctx)
+}
+
+// poolFaults are those that can be seen without the provider.
+func (h *Harness) poolFaults() (errs []error) {
+	if h.Pool == nil {
+		return []error{errors.New("Harness.Pool: nil; set a pool that something can be launched for")}
+	}
+	if h.Pool.Name == "" {
+		errs = append(errs, errors.New("Harness.Pool: it has no name; give it one"))
+	}
+	pool := h.Pool.DeepCopy()
+	pool.Default()
+	if pool.Spec.Template.Spec.Requirements == nil {
+		pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{} // as a program may leave it
+	}
+	if pool.Spec.Template.Spec.NodeClassRef == nil {
+		errs = append(errs, errors.New("Harness.Pool: spec.template.spec.nodeClassRef: nil; set it to"+
+			" &v1.NodeClassReference{Group: ..., Kind: ..., Name: ...} of a node class that is ready"))
+		pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "Any", Name: "any"}
+	}
+	for _, fault := range pool.ValidateWith(&v1.Rules{WellKnownLabels: h.WellKnownLabels}) {
+		errs = append(errs, fmt.Errorf("Harness.Pool: %w", fault))
+	}
+	return errs
+}
+
+// classFault says that the pool's node class is of no use, which the provider
+// knows. What else may be wrong with the provider is for the checks to find.
+func (h *Harness) classFault(ctx context.Context) (fault error) {
+	defer func() {
+		if recover() != nil {
+			fault = nil
+		}
+	}()
+	_, err := h.Provider.InstanceTypes(ctx, h.Pool)
+	switch cloudprovider.KindOf(err) {
+	case cloudprovider.KindNotFound, cloudprovider.KindNotReady, cloudprovider.KindUnsupported:
+		return fmt.Errorf("Harness.Pool: spec.template.spec.nodeClassRef: name a node class that exists and is ready: %w", err)
+	}
+	return nil
 }
 
 // What a check needs beside a provider and a pool: hooks, which are fields of

@@ -81,12 +81,20 @@ func Summary(results []Result) string {
 // which open makes. Open may fail or skip the subtest by the testing.TB that it
 // is given, and clean up after itself with Cleanup. If anything was skipped, Run
 // logs the Summary of what was at the end.
+//
+// A Harness that no check can do with, as one whose pool has no node class, fails
+// t once with all that is wrong with it, and no check runs.
 func Run(t *testing.T, open func(testing.TB) *Harness) {
 	t.Helper()
 	var skipped []Result
 	for _, c := range Checks() {
+		var unfit error
 		t.Run(c.Name, func(t *testing.T) {
-			r := c.examine(t, open)
+			h := open(t)
+			if unfit = h.complete(t.Context()); unfit != nil {
+				t.Skip("the harness is not fit for any check")
+			}
+			r := c.examine(t, h)
 			if r.Skipped != "" {
 				skipped = append(skipped, r)
 				t.Skip(r.Skipped)
@@ -95,6 +103,9 @@ func Run(t *testing.T, open func(testing.TB) *Harness) {
 				t.Error(r.String())
 			}
 		})
+		if unfit != nil {
+			t.Fatal(unfitText(unfit))
+		}
 	}
 	if len(skipped) > 0 {
 		t.Logf("the suite is not complete: %s", Summary(skipped))
@@ -102,24 +113,35 @@ func Run(t *testing.T, open func(testing.TB) *Harness) {
 }
 
 // Examine runs all checks and returns what came of each, in the order of Checks.
-// It fails tb for nothing that the provider does; open may.
+// It fails tb for nothing that the provider does; open may, and a Harness that Run
+// would not take ends it with tb.Fatal.
 func Examine(tb testing.TB, open func(testing.TB) *Harness) []Result {
 	tb.Helper()
 	var out []Result
 	for _, c := range Checks() {
-		out = append(out, c.examine(tb, open))
+		h := open(tb)
+		if err := h.complete(tb.Context()); err != nil {
+			tb.Fatalf("%s", unfitText(err))
+		}
+		out = append(out, c.examine(tb, h))
 	}
 	return out
 }
 
-// examine runs one check.
-func (c Check) examine(tb testing.TB, open func(testing.TB) *Harness) (r Result) {
+// unfitText says what is wrong with a harness, in lines of at most 80 bytes where
+// words allow.
+func unfitText(err error) string {
+	text := "the harness is not fit for any check:"
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		text += fold("  - ", line)
+	}
+	return text
+}
+
+// examine runs one check on a harness that is complete.
+func (c Check) examine(tb testing.TB, h *Harness) (r Result) {
 	tb.Helper()
 	r.Check = c
-	h := open(tb)
-	if err := h.complete(); err != nil {
-		tb.Fatalf("cloudprovidertest: %v", err)
-	}
 	var missing []string
 	for _, need := range c.Needs {
 		if !h.has(need) {

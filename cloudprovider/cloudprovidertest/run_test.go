@@ -1,9 +1,11 @@
 package cloudprovidertest_test
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -121,6 +123,12 @@ func TestPanic(t *testing.T) {
 
 // TestIncompleteHarness holds that the author is told what is missing.
 func TestIncompleteHarness(t *testing.T) {
+	unreadable := plain(t).Pool
+	unreadable.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "example.com/size", Operator: "Like"}}
+	bare := plain(t)
+	bare.Pool.Spec.Template.Spec.NodeClassRef = nil
+	elsewhere := plain(t)
+	elsewhere.Provider = away{elsewhere.Provider}
 	for _, c := range []struct {
 		harness *cloudprovidertest.Harness
 		want    string
@@ -129,6 +137,9 @@ func TestIncompleteHarness(t *testing.T) {
 		{&cloudprovidertest.Harness{}, "Harness.Provider: nil"},
 		{&cloudprovidertest.Harness{}, "Harness.Pool: nil"},
 		{&cloudprovidertest.Harness{Pool: &v1.NodePool{}}, "Harness.Pool: it has no name"},
+		{bare, "spec.template.spec.nodeClassRef: nil; set it to"},
+		{&cloudprovidertest.Harness{Pool: unreadable}, "spec.template.spec.requirements[0].operator"},
+		{elsewhere, "name a node class that exists"},
 		{&cloudprovidertest.Harness{Patience: -1}, "Harness.Patience: below zero"},
 	} {
 		tb := &recorder{TB: t}
@@ -140,7 +151,37 @@ func TestIncompleteHarness(t *testing.T) {
 		}()
 		<-done
 		require.Contains(t, tb.text, c.want)
+		if c.harness == bare {
+			golden(t, "unfit.txt", tb.text+"\n")
+		}
 	}
+}
+
+// away is a provider that does not know the node class.
+type away struct{ cloudprovider.CloudProvider }
+
+func (away) InstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	return nil, &cloudprovider.Error{Op: "InstanceTypes", Kind: cloudprovider.KindNotFound}
+}
+
+// TestUnfitOnce holds that Run says once, and not for each check, that a harness is
+// of no use. The test fails, so it runs in a process of its own.
+func TestUnfitOnce(t *testing.T) {
+	if os.Getenv("DOVETAIL_UNFIT") != "" {
+		cloudprovidertest.Run(t, func(t testing.TB) *cloudprovidertest.Harness {
+			h := plain(t)
+			h.Pool.Spec.Template.Spec.NodeClassRef = nil
+			return h
+		})
+		return
+	}
+	run := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestUnfitOnce$", "-test.v")
+	run.Env = append(os.Environ(), "DOVETAIL_UNFIT=1")
+	out, err := run.CombinedOutput()
+	require.Error(t, err, "%s", out)
+	require.Equal(t, 1, strings.Count(string(out), "--- FAIL"), "%s", out)
+	require.Equal(t, 1, strings.Count(string(out), "nodeClassRef: nil"), "%s", out)
+	require.NotContains(t, string(out), "=== RUN   TestUnfitOnce/catalog/sorted")
 }
 
 // TestNothingIsLeft holds that what a check launches is deleted at its end.

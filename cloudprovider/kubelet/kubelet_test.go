@@ -144,6 +144,16 @@ func TestThreshold(t *testing.T) {
 		_, err := kubelet.ParseThreshold(text)
 		require.ErrorContains(t, err, fmt.Sprintf("%q", text))
 	}
+	// Without a bound these would take minutes.
+	for _, text := range []string{"1e-99999999", "1E999999999", "1e-9999", strings.Repeat("1", 65)} {
+		_, err := kubelet.ParseThreshold(text)
+		require.ErrorContains(t, err, "write the amount out")
+	}
+	for text, want := range map[string]int64{"1e3": 1000, "1E-123": 1, "1Ei": 1 << 60} {
+		got, err := kubelet.ParseThreshold(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got.Of(1))
+	}
 	require.Equal(t, kubelet.Percent(100), kubelet.Percent(1000))
 	require.Equal(t, kubelet.Amount(0), kubelet.Amount(-1))
 	require.Equal(t, kubelet.Threshold{}, kubelet.Amount(0))
@@ -223,7 +233,7 @@ func TestLawReserveGrows(t *testing.T) {
 }
 
 func FuzzParseThreshold(f *testing.F) {
-	for _, seed := range []string{"10%", "12.5%", "100Mi", "1e3", "-5", "0.000001%", "", "%"} {
+	for _, seed := range []string{"10%", "12.5%", "100Mi", "1e3", "-5", "0.000001%", "", "%", "1e-99999999"} {
 		f.Add(seed, int64(1000))
 	}
 	f.Fuzz(func(t *testing.T, text string, capacity int64) {

@@ -12,16 +12,15 @@ const whole = 10_000
 
 // Tier is one step of a Curve.
 type Tier struct {
-	// UpTo is where the tier ends, counted from zero. Zero means no end, and is
-	// for the last tier.
+	// UpTo is where the tier ends, as an amount in the unit of the resource: 4 GiB
+	// of memory, 1000 milli-CPU. Zero means no end, and is for the last tier.
 	UpTo int64
 	// Share is the part of what lies in the tier that is taken, of 10,000.
 	Share int64
 }
 
-// Curve takes a share of an amount that changes with the size of the amount:
-// each tier has a share of its own of the part of the amount that lies in it.
-// The tiers are in the order of UpTo. Beyond the last one nothing is taken. The
+// Curve takes shares of an amount that change with its size: each tier takes its
+// own share of the part of the amount that lies in it. The tiers are in the order of UpTo. Beyond the last one nothing is taken. The
 // zero Curve takes nothing.
 type Curve []Tier
 
@@ -59,8 +58,8 @@ func (c Curve) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Reserve is how much of one resource is kept from pods. The zero Reserve keeps
-// nothing.
+// Reserve is how much of one resource is kept from pods, in the unit of the
+// resource: milli-CPU or bytes. The zero Reserve keeps nothing.
 type Reserve struct {
 	// Flat is kept on every node.
 	Flat int64

@@ -64,11 +64,15 @@ func Percent(n int64) Threshold {
 
 // ParseThreshold reads a threshold as kubelet configurations have it: a
 // percentage from 0% to 100%, with up to six decimals, or a quantity that is not
-// negative, such as 100Mi, rounded up to a whole unit. The error says what is
-// wrong with the text and what is wanted.
+// negative, such as 100Mi, rounded up to a whole unit. A quantity has at most 64
+// bytes, and three digits in its exponent. The error says what is wrong with the
+// text and what is wanted.
 func ParseThreshold(text string) (Threshold, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	if !percent {
+		if endless(text) {
+			return Threshold{}, fmt.Errorf("threshold of %d characters, or with an exponent of more than 3 digits, that begins with %.40q: write the amount out, as in 100Mi", len(text), text)
+		}
 		q, err := resource.ParseQuantity(text)
 		if err != nil {
 			return Threshold{}, fmt.Errorf("threshold %q: use a percentage such as 10%%, or a quantity such as 100Mi", text)
@@ -89,6 +93,17 @@ func ParseThreshold(text string) (Threshold, error) {
 		return Threshold{}, fmt.Errorf("threshold %q: use a percentage from 0%% to 100%%, with at most six decimals", text)
 	}
 	return Threshold{value: units, percent: true}, nil
+}
+
+// maxQuantity bounds the text of a quantity, in bytes.
+const maxQuantity = 64
+
+// endless reports whether a text would take ParseQuantity too long: 1e-99999999
+// asks it for a number of a hundred million digits. E stands for a unit as well,
+// which at most an i follows.
+func endless(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	return len(text) > maxQuantity || i >= 0 && len(text)-i > len("e-123")
 }
 
 // decimal reads a percentage in units of a millionth.

@@ -72,7 +72,7 @@ type Started struct {
 type Ended struct {
 	Call
 	// At is when it came back, and Duration how long that took. A clock that
-	// was set back meanwhile makes it zero.
+	// was set back meanwhile makes Duration zero.
 	At       time.Time
 	Duration time.Duration
 

@@ -35,6 +35,7 @@ type cluster struct {
 	numbers   int                     // of UIDs and names
 	evicted   int                     // pods so far
 	lost      int                     // pods that went with their machine so far
+	waits     []time.Duration         // of each pod that was bound, until it was; unsorted
 }
 
 // pod is a Pod, and what its kubelet knows about it.

@@ -89,10 +89,10 @@ func TestLoopSurvivesPanics(t *testing.T) {
 	require.NoError(t, s.play(t.Context(), 10*time.Minute))
 	require.Contains(t, out.String(), "the provider panicked: out of cheese")
 	require.Empty(t, s.cluster.nodes.all())
-	require.NotEmpty(t, s.history.waiting)
+	require.NotZero(t, s.history.waiting)
 
 	s.autoscaler.cloud = cloud
 	require.NoError(t, s.play(t.Context(), 20*time.Minute))
 	require.NotEmpty(t, s.cluster.nodes.all())
-	require.Empty(t, s.history.waiting)
+	require.Zero(t, s.history.waiting)
 }

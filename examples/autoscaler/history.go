@@ -30,23 +30,22 @@ type sample struct {
 	cpuHave        float64
 }
 
-// history is the samples of a run, and how long pods waited.
+// history is the samples of a run.
 type history struct {
 	every   time.Duration
 	bound   func(context.Context) (float64, error)
 	samples []sample
-	waits   []time.Duration // of pods that were bound, unsorted
 
-	pending   int
+	pending   int // the most since the last sample
+	waiting   int // pods that are pending now
 	lastBound float64
-	waiting   map[string]time.Time // pods that are pending, and since when
 }
 
 // look takes what there is to see after a step.
 func (h *history) look(ctx context.Context, s *simulation) error {
 	now := s.cluster.now()
-	h.countWaits(s.cluster, now)
-	h.pending = max(h.pending, len(h.waiting))
+	h.countPending(s.cluster)
+	h.pending = max(h.pending, h.waiting)
 	since := now.Sub(start)
 	if since%h.every != 0 {
 		return nil
@@ -63,7 +62,7 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 		return err
 	}
 	v.pending, v.bound = h.pending, h.lastBound
-	h.pending = len(h.waiting)
+	h.pending = h.waiting
 	h.samples = append(h.samples, v)
 	if since%statusEvery == 0 {
 		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", count(v.pods, "pod"),
@@ -72,27 +71,12 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	return nil
 }
 
-// countWaits notes how long each pod was pending once it is bound.
-func (h *history) countWaits(c *cluster, now time.Time) {
-	if h.waiting == nil {
-		h.waiting = map[string]time.Time{}
-	}
+// countPending counts the pods that are pending.
+func (h *history) countPending(c *cluster) {
+	h.waiting = 0
 	for _, p := range c.pods.all() {
-		if p.work == nil {
-			continue
-		}
-		since, waits := h.waiting[key(p.Pod)]
-		switch {
-		case p.pending() && !waits:
-			h.waiting[key(p.Pod)] = p.since
-		case !p.pending() && waits:
-			h.waits = append(h.waits, now.Sub(since))
-			delete(h.waiting, key(p.Pod))
-		}
-	}
-	for name := range h.waiting {
-		if _, ok := c.pods.get(name); !ok {
-			delete(h.waiting, name)
+		if p.work != nil && p.pending() {
+			h.waiting++
 		}
 	}
 }
@@ -159,11 +143,12 @@ func percent(part, whole float64) string {
 	return fmt.Sprintf("%.0f%%", 100*part/whole)
 }
 
-// quantile is the wait that so many in a hundred of the pods do not exceed.
-func (h *history) quantile(of int) time.Duration {
-	if len(h.waits) == 0 {
+// quantile is the wait that so many in a hundred of the pods that were bound do not
+// exceed. Pods that were bound in the turn in which they came did not wait.
+func (c *cluster) quantile(of int) time.Duration {
+	if len(c.waits) == 0 {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(h.waits))
+	sorted := slices.Sorted(slices.Values(c.waits))
 	return sorted[min(len(sorted)-1, len(sorted)*of/100)]
 }

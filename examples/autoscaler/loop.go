@@ -45,9 +45,11 @@ type autoscaler struct {
 	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
 	shortages []disruption.Shortage
 
-	nextLook, nextPropose time.Time
-	nextChange            time.Time // when Propose can have another answer by time alone
-	proposedAt            int       // cluster.changes() at the last Propose
+	nextLook    time.Time
+	nextPropose time.Time // if anything has changed by then
+	nextChange  time.Time // when there can be another answer by time alone; zero is never
+	proposedAt  int       // cluster.changes() at the last Propose
+	watchedAt   int       // and when the rules were asked last for what is due
 }
 
 // decision is a voluntary action and when it was taken.
@@ -219,8 +221,8 @@ func (a *autoscaler) join(context.Context) error {
 // begins at once; what is a choice has to be confirmed first.
 func (a *autoscaler) propose(ctx context.Context) error {
 	now := a.cluster.now()
-	if !a.proposalDue(now) {
-		return nil
+	if due, err := a.proposalDue(ctx, now); err != nil || !due {
+		return err
 	}
 	in, err := a.snapshot(ctx)
 	if err != nil {

@@ -68,7 +68,7 @@ func (r *report) keyFigures() [][2]string {
 		{fmt.Sprintf("%.2f USD", r.cost), "for all machines"},
 		{above, "above what is proven to be the least"},
 		{fmt.Sprint(r.launched), "machines launched"},
-		{fmt.Sprint(r.bound), "pods started"},
+		{fmt.Sprint(r.bound), "pods started, counting those in the place of evicted ones"},
 		{r.wait50.String(), "half of the pods waited at most"},
 		{r.wait99.String(), "99% of the pods waited at most"},
 	}

@@ -177,15 +177,37 @@ func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in disruption.DrainInpu
 	return in, errs
 }
 
-// proposalDue says whether there is something to ask about: news from the cloud,
-// or changes in the cluster since the last time, or an instant at which time alone
-// makes a difference.
-func (a *autoscaler) proposalDue(now time.Time) bool {
-	if len(a.notices) > 0 || a.instances != nil {
-		return true
+// proposalDue says whether to ask about the fleet: there is news from the cloud, time
+// alone makes a difference now, something must happen whatever it costs, or, now and
+// then, the cluster has changed. What was decided is confirmed first.
+func (a *autoscaler) proposalDue(ctx context.Context, now time.Time) (bool, error) {
+	changed := a.cluster.changes() != a.proposedAt
+	switch {
+	case len(a.notices) > 0 || a.instances != nil:
+		return true, nil
+	case len(a.decided) > 0:
+		return false, nil
+	case changed && !now.Before(a.nextPropose), !a.nextChange.IsZero() && !now.Before(a.nextChange):
+		return true, nil
+	case a.cluster.changes() == a.watchedAt:
+		return false, nil
 	}
-	changed := a.cluster.changes() != a.proposedAt || !a.nextChange.IsZero() && !now.Before(a.nextChange)
-	return changed && len(a.decided) == 0 && !now.Before(a.nextPropose)
+	// What has changed since can be due before that, such as a NodeClaim that is
+	// new and never launched. Without the search the rules are cheap to ask.
+	in, err := a.snapshot(ctx)
+	if err != nil {
+		return false, err
+	}
+	fleet, err := disruption.Observe(now, in, a.options())
+	if err != nil {
+		return false, err
+	}
+	forceful := disruption.Merge(fleet.Liveness(), fleet.Garbage(), fleet.Expiration(), fleet.ScaleDown())
+	if next := forceful.Next; a.nextChange.IsZero() || !next.IsZero() && next.Before(a.nextChange) {
+		a.nextChange = next
+	}
+	a.watchedAt = a.cluster.changes()
+	return len(forceful.Actions) > 0, nil
 }
 
 // options are those of the library, but for one: what-ifs about a few nodes need no

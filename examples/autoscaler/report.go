@@ -22,7 +22,7 @@ type report struct {
 	hours, cost           float64 // of machines; USD
 	least                 float64 // USD, what the bounds come to
 	evicted, lost         int     // pods
-	bound                 int     // pods that were bound
+	bound                 int     // pods that were bound, those in the place of evicted ones too
 	wait50, wait99        time.Duration
 	pending               int // pods at the end
 }
@@ -33,7 +33,7 @@ func (s *simulation) report(of settings) *report {
 	r := &report{settings: of, from: start, to: s.cluster.now(), samples: s.history.samples, journal: s.journal,
 		disruptions: s.journal.disruptions, launched: stats.Launched, interrupted: stats.Interrupted,
 		hours: stats.Hours, evicted: s.cluster.evicted, lost: s.cluster.lost,
-		bound: len(s.history.waits), wait50: s.history.quantile(50), wait99: s.history.quantile(99), pending: len(s.history.waiting)}
+		bound: len(s.cluster.waits), wait50: s.cluster.quantile(50), wait99: s.cluster.quantile(99), pending: s.history.waiting}
 	for _, e := range sampleEvents() {
 		if e.name != "" && start.Add(e.after).Before(r.to) {
 			r.story = append(r.story, e)
@@ -192,8 +192,16 @@ func (r *report) lines() []string {
 	return []string{
 		fmt.Sprintf("Machines   %d launched, %d interrupted, %.0f hours, %.2f USD.", r.launched, r.interrupted, r.hours, r.cost),
 		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, above),
-		fmt.Sprintf("Pods       %d started, half of them within %s, 99%% within %s.", r.bound, r.wait50, r.wait99),
-		fmt.Sprintf("           %d evicted, %d lost with their machine, %d pending at the end.", r.evicted, r.lost, r.pending),
+		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", r.bound, within(r.wait50), within(r.wait99), r.pending),
+		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.evicted, r.lost),
 		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", count(r.journal.plans, "plan"), count(r.journal.refusals, "launch"), r.journal.savings),
 	}
+}
+
+// within is a wait in words.
+func within(wait time.Duration) string {
+	if wait == 0 {
+		return "at once"
+	}
+	return "within " + wait.String()
 }

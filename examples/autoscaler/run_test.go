@@ -182,7 +182,7 @@ func TestMachineWithoutNode(t *testing.T) {
 	require.NoError(t, s.cluster.cloud.Script(fake.Nth(1, fake.OpCreate).Stall()))
 	require.NoError(t, s.play(t.Context(), 40*time.Minute))
 	require.Contains(t, out.String(), fmt.Sprintf("(%s)", disruption.RegistrationTimeout))
-	require.Empty(t, s.history.waiting)
+	require.Zero(t, s.history.waiting)
 	checkCluster(t, s)
 }
 
@@ -209,7 +209,7 @@ func TestRestart(t *testing.T) {
 		require.NoError(t, s.play(t.Context(), length+time.Hour))
 		checkCluster(t, s)
 		require.Empty(t, s.autoscaler.commands)
-		require.Empty(t, s.history.waiting)
+		require.Zero(t, s.history.waiting)
 		for _, claim := range s.cluster.claims.all() {
 			require.Empty(t, claim.Annotations[disruption.CommandAnnotationKey], claim.Name)
 			require.Equal(t, "image-2", claim.Status.ImageID, claim.Name)
@@ -243,7 +243,7 @@ func TestRestartBeforeLaunch(t *testing.T) {
 		require.True(t, has(claim, v1.ConditionTypeReady), name)
 	}
 	require.NotContains(t, out.String(), string(disruption.LaunchTimeout))
-	require.Empty(t, s.history.waiting)
+	require.Zero(t, s.history.waiting)
 	checkCluster(t, s)
 }
 
@@ -273,5 +273,5 @@ func TestMaintenanceInCommand(t *testing.T) {
 	require.NoError(t, s.play(t.Context(), length+20*time.Minute))
 	checkCluster(t, s)
 	require.Zero(t, s.cluster.lost)
-	require.Empty(t, s.history.waiting)
+	require.Zero(t, s.history.waiting)
 }

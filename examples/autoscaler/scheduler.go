@@ -193,6 +193,7 @@ func (s *schedulingRun) bind(c *cluster, p *pod, at *place) {
 	})
 	bound, _ := c.pods.get(key(p.Pod))
 	c.podEvent(bound, now)
+	c.waits = append(c.waits, now.Sub(p.since))
 	s.take(bound, slices.IndexFunc(s.places, func(other place) bool { return other.node == at.node }))
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,7 +37,8 @@ func ask(nodes []provisioning.Node, gang []*corev1.Pod) error {
 		return err // the input is at fault: provisioning.Faults lists how
 	}
 	if n := len(plan.Unplaced); n > 0 {
-		fmt.Printf("a gang of %d waits: %d have no place: %s\n", len(gang), n, plan.Unplaced[0].Reason)
+		reason := strings.ReplaceAll(plan.Unplaced[0].Reason.String(), "; ", ";\n  ")
+		fmt.Printf("a gang of %d waits, as only %d of it fit:\n  %s\n", len(gang), len(gang)-n, reason)
 		return nil
 	}
 	for _, b := range plan.Bind {

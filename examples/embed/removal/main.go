@@ -36,7 +36,7 @@ func main() {
 	}
 	candidates, blocked := fleet.Candidates(disruption.MethodConsolidation)
 	for _, b := range blocked {
-		fmt.Println(b)
+		fmt.Printf("%s stays: %s\n", b.Node, b.Detail)
 	}
 	for _, c := range candidates { // each answer is about one node, with all others there
 		if err := ask(context.Background(), problem, c); err != nil {
@@ -53,7 +53,7 @@ func ask(ctx context.Context, problem *provisioning.Problem, c disruption.Candid
 	}
 	plan, err := without.Solve(ctx)
 	if err == nil {
-		fmt.Printf("Removal of %s: %d of %d pods without a place, %d new nodes, saves %.3f of %.3f USD/h\n",
+		fmt.Printf("%s: pods without a place: %d of %d, new nodes: %d, saves %.3f of %.3f USD/h\n",
 			c.Node, len(plan.Unplaced), len(c.Pods), len(plan.Create), c.Price-plan.Cost, c.Price)
 	}
 	return err

@@ -54,5 +54,5 @@ func main() {
 		n := &plan.Create[i] // n.Request("token") is the order for CloudProvider.Create
 		fmt.Printf("%s for %d pods: %s, or %d other ways\n", n.Name, len(n.Pods), n.Options[0].Key(), len(n.Options)-1)
 	}
-	fmt.Printf("%d pods without a place, %.3f USD/h, at most %.1f%% above the optimum\n", len(plan.Unplaced), plan.Cost, 100*plan.Gap())
+	fmt.Printf("pods without a place: %d; %.3f USD/h, at most %.1f%% above the optimum\n", len(plan.Unplaced), plan.Cost, 100*plan.Gap())
 }

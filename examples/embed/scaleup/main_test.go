@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,4 +32,7 @@ func TestOutput(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err, "run the test with -update")
 	require.Equal(t, string(want), string(got))
+	for line := range strings.Lines(string(got)) {
+		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, "%s", line)
+	}
 }
