@@ -51,10 +51,7 @@ func (f *cellFinder) cells(c int, r *rater) []topology.Cell {
 		options.Or(set)
 	}
 	options.And(f.a.fits(f.p.requests[c]))
-	return f.addNodes(keys, f.launchable(keys, options, f.p.requests[c], r), func(node int) bool {
-		n := &f.p.nodes[node]
-		return f.p.admits(c, n) && within(f.p.takes(c, n.attached), n.free)
-	})
+	return f.addNodes(keys, f.launchable(keys, options, f.p.requests[c], r), func(node int) int { return f.p.copies(c, &f.p.nodes[node]) })
 }
 
 // launchable lists the cells that some option is in, at what a request costs there
@@ -103,19 +100,38 @@ func (f *cellFinder) within(keys, at []int, options bitset.Set) bitset.Set {
 	return out
 }
 
-// addNodes adds the cells that only existing nodes are in, of those that will
-// do.
-func (f *cellFinder) addNodes(keys []int, cells []topology.Cell, will func(node int) bool) []topology.Cell {
+// addNodes adds what existing nodes hold to cells, and the cells that only they are
+// in. holds says how many pods, or bundles, a node holds by itself; several classes may
+// count on the same room, which shows when nodes are filled.
+func (f *cellFinder) addNodes(keys []int, cells []topology.Cell, holds func(node int) int) []topology.Cell {
 	for i := range f.p.nodes {
 		n := &f.p.nodes[i]
-		at := placeOf(n, keys)
-		if slices.Contains(at, topology.Unknown) ||
-			slices.ContainsFunc(cells, func(cell topology.Cell) bool { return isAt(n, keys, cell.At) }) || !will(i) {
+		free := holds(i)
+		if free == 0 || slices.ContainsFunc(keys, func(k int) bool { return n.at[k] == topology.Unknown }) {
 			continue
 		}
-		cells = append(cells, topology.Cell{At: at, Room: math.MaxInt})
+		at := slices.IndexFunc(cells, func(cell topology.Cell) bool { return isAt(n, keys, cell.At) })
+		if at < 0 {
+			at = len(cells)
+			cells = append(cells, topology.Cell{At: placeOf(n, keys), Room: math.MaxInt})
+		}
+		cells[at].Free += free
 	}
 	return cells
+}
+
+// copies says how many pods of a class a node holds.
+func (p *Problem) copies(c int, n *existing) int {
+	request, out := p.takes(c, n.attached), len(p.classes[c].pods)
+	if !within(request, n.free) || !p.admits(c, n) {
+		return 0
+	}
+	for r, want := range request {
+		if want > 0 {
+			out = int(min(int64(out), n.free[r]/want))
+		}
+	}
+	return out
 }
 
 // placeOf returns the domains of a node.

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -34,9 +35,20 @@ func (s *stage) lower(p *Problem) {
 		}
 		s.lots[id].parts = append(s.lots[id].parts, i)
 	}
+	s.orderParts(p)
 	s.lowerBundles(p, lowered)
 	s.admitNodes(p, lowered)
 	s.packer = pack.New(lowered)
+}
+
+// orderParts puts the parts of each lot in the order in which they get what there is
+// for the lot: by priority. To the packer their pods are alike.
+func (s *stage) orderParts(p *Problem) {
+	for l := range s.lots {
+		slices.SortStableFunc(s.lots[l].parts, func(a, b int) int {
+			return -cmp.Compare(p.classes[s.parts[a].class].priority, p.classes[s.parts[b].class].priority)
+		})
+	}
 }
 
 // preferred are the options that a class is to have where some of them will do,

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"math"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -94,10 +95,14 @@ type Stats struct {
 }
 
 // Gap is Cost over LowerBound less one: 0.01 means that the plan is at most 1%
-// above the optimum. It is zero when nothing is to be launched.
+// above the optimum. It is zero when nothing is to be launched, and infinite where
+// something is and LowerBound is zero, which says nothing of the optimum.
 func (p *Plan) Gap() float64 {
-	if p.LowerBound <= 0 {
+	switch {
+	case p.Cost <= 0:
 		return 0
+	case p.LowerBound <= 0:
+		return math.Inf(1)
 	}
 	return p.Cost/p.LowerBound - 1
 }

@@ -94,10 +94,7 @@ func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64, r *rate
 		return
 	}
 	p.wishes[c].spans = spans.spans
-	p.wishes[c].cells = p.finder.addNodes(keys, cells, func(node int) bool {
-		n := &p.nodes[node]
-		return p.admits(c, n) && within(p.requests[c], n.free)
-	})
+	p.wishes[c].cells = p.finder.addNodes(keys, cells, func(node int) int { return p.copies(c, &p.nodes[node]) })
 }
 
 // preferredOptions returns the options that satisfy most of what a class

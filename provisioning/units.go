@@ -101,9 +101,12 @@ func (f *cellFinder) bundleCells(b *bundler, bundle *bundle, spans []string) []t
 	}
 	options.And(f.a.fits(bundle.request))
 	keys := f.p.table.numbers(spans)
-	return f.addNodes(keys, f.launchable(keys, options, bundle.request, f.p.rates.rater()), func(node int) bool {
+	return f.addNodes(keys, f.launchable(keys, options, bundle.request, f.p.rates.rater()), func(node int) int {
 		n := &f.p.nodes[node]
-		return within(bundle.request, b.free[node]) && !slices.ContainsFunc(bundle.members, func(m bundled) bool { return !f.p.admits(m.class, n) })
+		if !within(bundle.request, b.free[node]) || slices.ContainsFunc(bundle.members, func(m bundled) bool { return !f.p.admits(m.class, n) }) {
+			return 0
+		}
+		return 1
 	})
 }
 

@@ -70,9 +70,19 @@ func (p *Problem) leftByLevel(s *stage, r *pack.Result) []int {
 	out := make([]int, len(levels))
 	some := false
 	for l, n := range r.Left {
-		class := s.parts[s.lots[l].parts[0]].class
-		out[slices.Index(levels, p.classes[class].priority)] += n
 		some = some || n > 0
+		// The last parts of a lot come away empty.
+		for _, i := range slices.Backward(s.lots[l].parts) {
+			part := &s.parts[i]
+			short := n
+			if s.lots[l].units == nil {
+				short = min(n, part.count)
+			}
+			out[slices.Index(levels, p.classes[part.class].priority)] += short
+			if n -= short; n == 0 {
+				break
+			}
+		}
 	}
 	if !some {
 		return nil

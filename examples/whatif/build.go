@@ -12,12 +12,22 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
+// gapOf is how far a plan is above its bound, nil if the bound says nothing.
+func gapOf(plan *provisioning.Plan) *float64 {
+	gap := plan.Gap()
+	if math.IsInf(gap, 1) {
+		return nil
+	}
+	gap = micro(gap)
+	return &gap
+}
+
 // buildReport writes a plan down. It lists at most maxOptions options a node;
 // zero is all.
 func buildReport(c *manifest.Cluster, in provisioning.Input, plan *provisioning.Plan, maxOptions int) *report {
 	r := &report{
 		Schema:   schema,
-		Cost:     cost{USDPerHour: micro(plan.Cost), LowerBound: micro(plan.LowerBound), Gap: micro(plan.Gap())},
+		Cost:     cost{USDPerHour: micro(plan.Cost), LowerBound: micro(plan.LowerBound), Gap: gapOf(plan)},
 		NewNodes: make([]newNode, 0, len(plan.Create)),
 		Bindings: make([]binding, 0, len(plan.Bind)),
 		Unplaced: make([]unplacedPod, 0, len(plan.Unplaced)),

@@ -26,11 +26,12 @@ type report struct {
 	Overlays    []overlay    `json:"overlays"`
 }
 
-// cost is in USD per hour. Gap is USDPerHour over LowerBound less one.
+// cost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
+// where the bound is zero.
 type cost struct {
 	USDPerHour float64 `json:"usdPerHour"`
 	LowerBound float64 `json:"lowerBoundUSDPerHour"`
-	Gap        float64 `json:"gap"`
+	Gap        *float64 `json:"gap,omitempty"`
 }
 
 type newNode struct {

@@ -222,8 +222,12 @@ func (t *table) cost() {
 	}
 	c := t.report.Cost
 	t.heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", usd(c.USDPerHour, 4), usd(c.USDPerHour*hoursPerMonth, 2)))
+	if c.Gap == nil {
+		t.add("How far that is above the optimum is not known.")
+		return
+	}
 	t.add(sides("No plan can cost less than", usd(c.LowerBound, 4)+" USD/h"))
-	t.add(t.style.Good(sides("This plan is above the optimum by at most", gapText(c.Gap))))
+	t.add(t.style.Good(sides("This plan is above the optimum by at most", gapText(*c.Gap))))
 }
 
 func gapText(gap float64) string {

@@ -190,15 +190,18 @@ func (s *state) choose(c int) int {
 		if s.out.Placed[c][i] >= class.Cells[i].Room || s.refusal(class, i) >= 0 {
 			continue
 		}
-		if m := s.merit(class, i); best < 0 || m.better(bestMerit) {
+		if m := s.merit(class, i, s.out.Placed[c][i]); best < 0 || m.better(bestMerit) {
 			best, bestMerit = i, m
 		}
 	}
 	return best
 }
 
-func (s *state) merit(c *Class, cell int) merit {
+func (s *state) merit(c *Class, cell, placed int) merit {
 	m := merit{cost: c.Cells[cell].Cost}
+	if placed < c.Cells[cell].Free {
+		m.cost = 0
+	}
 	for _, own := range c.Owns {
 		rule := &s.p.Rules[own.Rule]
 		d := c.at(cell, rule.Key)

@@ -95,8 +95,10 @@ type Cell struct {
 	// At holds a domain for each of the class's keys; None where the node has
 	// no such label.
 	At []int
-	// Cost decides between cells that are equally good.
+	// Cost decides between cells that are equally good. The first Free pods of the
+	// class cost nothing there.
 	Cost float64
+	Free int
 	// Room is the most pods of the class that it takes.
 	Room int
 }
