@@ -252,16 +252,12 @@ func (a *admission) suitedTo(c *class) []bitset.Set {
 	for i, alt := range c.alternatives {
 		out[i] = bitset.New(a.domains.total)
 		if c.refusal == nil && admitsNewNode(alt) {
-			a.addOptions(out[i], c, alt)
+			a.addMatching(out[i], c, alt, false)
 			a.keepPorts(out[i], c)
 			a.keepFromDaemons(out[i], c)
 		}
 	}
 	return out
-}
-
-func (a *admission) addOptions(out bitset.Set, c *class, alt requirements.Alternative) {
-	a.addMatching(out, c, alt, false)
 }
 
 // addMatching adds the options whose labels and taints suit an alternative of

@@ -69,7 +69,7 @@ func (p *Problem) blockedBy(c int, rule *domainRule, members []int, counted []bo
 	case topology.Spread:
 		return &Reason{Cause: CauseSpread, Detail: fmt.Sprintf(
 			"its topology spread constraint over %s with maxSkew %d lets it only %s; matching pods by value: %s",
-			rule.key, rule.Skew, p.leastFilled(rule, members, counted), counts)}
+			rule.key, rule.Skew, p.leastFilled(c, rule, members, counted), counts)}
 	case topology.Together:
 		return &Reason{Cause: CauseAffinity, Detail: fmt.Sprintf(
 			"its required pod affinity over %s lets it only where matching pods are, and there it finds no room; matching pods by value: %s",
@@ -85,10 +85,13 @@ func (p *Problem) blockedBy(c int, rule *domainRule, members []int, counted []bo
 		"the required anti-affinity over %s of pods that match it keeps it from every value with room", rule.key)}
 }
 
-// leastFilled says where a spread lets one pod more, and that it finds no room
-// there.
-func (p *Problem) leastFilled(rule *domainRule, members []int, counted []bool) string {
-	least, domains := math.MaxInt, 0
+// leastFilled says where a spread lets one pod more of a class, which it may not
+// count, and that it finds no room there.
+func (p *Problem) leastFilled(c int, rule *domainRule, members []int, counted []bool) string {
+	least, domains, own := math.MaxInt, 0, 0
+	if p.classes[c].selected.Has(rule.pods) {
+		own = 1
+	}
 	for d, n := range members {
 		if rule.Counted[d] || counted[d] {
 			least, domains = min(least, n), domains+1
@@ -99,7 +102,7 @@ func (p *Problem) leastFilled(rule *domainRule, members []int, counted []bool) s
 	}
 	var open []string
 	for d, n := range members {
-		if (rule.Counted[d] || counted[d]) && n+1-least <= rule.Skew {
+		if (rule.Counted[d] || counted[d]) && n+own-least <= rule.Skew {
 			open = append(open, p.table.values[rule.Rule.Key][d])
 		}
 	}

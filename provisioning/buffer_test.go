@@ -139,6 +139,23 @@ func TestBufferOf(t *testing.T) {
 	}
 }
 
+// TestBufferStatusOfRealPods: a pod of the input is real whatever its annotations
+// say, and counts for no buffer.
+func TestBufferStatusOfRealPods(t *testing.T) {
+	in := shop()
+	in.Buffers = []provisioning.Buffer{{Namespace: "shop", Name: "spare", Replicas: 1, Template: *bufferPodTemplate("cpu=1")}}
+	copied := in.Buffers[0].Pods()[0].Annotations
+	for _, p := range []*corev1.Pod{shopPod("copy", "cpu=1"), shopPod("huge", "cpu=1000")} {
+		p.Annotations = copied
+		in.Pods = append(in.Pods, p)
+	}
+	plan := solveShop(in)
+	require.Len(t, plan.Unplaced, 1)
+	require.Equal(t, "huge", plan.Unplaced[0].Pod.Name)
+	require.Equal(t, []provisioning.BufferStatus{{Namespace: "shop", Name: "spare", Fresh: 1}}, plan.Buffers)
+	require.Empty(t, provisioning.Verify(in, plan, nil))
+}
+
 // bufferPodTemplate requests what the text says, in one container.
 func bufferPodTemplate(requests string) *corev1.PodTemplateSpec {
 	return &corev1.PodTemplateSpec{Spec: shopPod("", requests).Spec}

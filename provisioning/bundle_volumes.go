@@ -44,7 +44,7 @@ func (b *bundler) bundleShares() {
 			continue
 		}
 		for size := b.p.shareSize(c); size > 1 && b.left[c] > 1; {
-			if !b.bundleSome([]int{c}, []int{c}, d.phase, size-1) {
+			if !b.bundleSome(c, []int{c}, d.phase, size-1) {
 				break
 			}
 		}

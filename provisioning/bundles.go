@@ -34,8 +34,9 @@ type bundler struct {
 	p       *Problem
 	left    []int // by class
 	free    [][]int64
-	parts   [][]pack.Part // by node
-	has     [][]int32     // by node: volumes that are attached
+	parts   [][]pack.Part      // by node
+	has     [][]int32          // by node: volumes that are attached
+	lowered map[int]bitset.Set // by class, once asked for: options that hold one of its pods
 	fixed   []fixed
 	bundles []bundle
 }
@@ -54,7 +55,7 @@ type bundler struct {
 // Pods that have volumes in common come after that. If urgent is set, nodes are
 // left to those that come first by priority.
 func newBundler(p *Problem, left []int, urgent bool) *bundler {
-	b := &bundler{p: p, left: left}
+	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
 	for i := range p.nodes {
 		b.free = append(b.free, p.nodes[i].free)
 		b.parts = append(b.parts, p.nodeParts[i])
@@ -111,7 +112,7 @@ func (b *bundler) join(s int) {
 	}
 	for _, t := range targets {
 		for b.left[t] > 0 && b.some(owners) {
-			if !b.bundle([]int{t}, owners) {
+			if !b.bundle(t, owners) {
 				break
 			}
 			first = false
@@ -120,7 +121,7 @@ func (b *bundler) join(s int) {
 	if first && b.some(owners) {
 		leaders := slices.DeleteFunc(slices.Clone(owners), func(c int) bool { return !b.p.classes[c].selected.Has(s) })
 		for _, leader := range leaders {
-			if b.left[leader] > 0 && b.bundle([]int{leader}, owners) {
+			if b.left[leader] > 0 && b.bundle(leader, owners) {
 				break
 			}
 		}
@@ -176,19 +177,19 @@ func subtract(from, what []int64) {
 
 // bundle puts one pod of the leader and as many followers as fit one node
 // together, and says whether the leader fits at all.
-func (b *bundler) bundle(leader []int, followers []int) bool {
+func (b *bundler) bundle(leader int, followers []int) bool {
 	return b.bundleSome(leader, followers, following, math.MaxInt)
 }
 
 // bundleSome does so for at most so many followers. The bundle has its turn in a
 // phase, or earlier if that of its pods with such an affinity is.
-func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most int) bool {
+func (b *bundler) bundleSome(leader int, followers []int, phase phase, most int) bool {
 	p := b.p
 	options := bitset.New(p.admission.domains.total)
 	options.AddRange(0, p.admission.domains.total)
 	nodes := bitset.New(len(p.nodes))
 	nodes.AddRange(0, len(p.nodes))
-	out := bundle{phase: phase, request: make([]int64, len(p.requests[leader[0]]))}
+	out := bundle{phase: phase, request: make([]int64, len(p.requests[leader]))}
 	tally := pack.NewTally(p.packRules(), nil)
 	var attached []int32
 	take := func(c int) bool {
@@ -197,10 +198,12 @@ func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most in
 			return false
 		}
 		fresh, old := options.Clone(), nodes.Clone()
-		fresh.And(p.admission.lowered(c))
+		fresh.And(b.options(c))
 		fresh.And(p.admission.fits(sum))
+		last := len(out.members) - 1
+		again := last >= 0 && out.members[last].class == c // then the nodes that are left admit it
 		for i := range old.All() {
-			if !p.admits(c, &p.nodes[i]) || !within(sum, b.free[i]) {
+			if !within(sum, b.free[i]) || !again && !p.admits(c, &p.nodes[i]) {
 				old.Remove(i)
 			}
 		}
@@ -209,7 +212,7 @@ func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most in
 		}
 		options, nodes, out.request = fresh, old, sum
 		attached = p.attach(attached, c)
-		if last := len(out.members) - 1; last >= 0 && out.members[last].class == c {
+		if again {
 			out.members[last].count++
 		} else {
 			out.members = append(out.members, bundled{c, 1})
@@ -223,7 +226,7 @@ func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most in
 		}
 		return true
 	}
-	if !take(leader[0]) {
+	if !take(leader) {
 		return false
 	}
 	for _, c := range followers {
@@ -232,6 +235,14 @@ func (b *bundler) bundleSome(leader []int, followers []int, phase phase, most in
 	}
 	b.bundles = append(b.bundles, out)
 	return true
+}
+
+// options returns the options that hold a pod of a class, worked out once.
+func (b *bundler) options(c int) bitset.Set {
+	if b.lowered[c] == nil {
+		b.lowered[c] = b.p.admission.lowered(c)
+	}
+	return b.lowered[c]
 }
 
 // lowered returns the options that hold a pod of a class, whichever way.

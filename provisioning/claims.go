@@ -111,14 +111,16 @@ func (x *extras) findShared(p *Problem, holds map[string]int) {
 func (x *extras) findHolders(p *Problem) {
 	x.claims.holders = map[string]holder{}
 	barred := (&classifier{p: p}).barred
+	seen := map[string]bool{} // a claim may have no holder
 	for rank, pod := range p.pods {
 		if !hasClaims(pod) {
 			continue
 		}
 		for _, claim := range x.known(pod, rank).Exclusive {
-			if _, known := x.claims.holders[claim]; known {
+			if seen[claim] {
 				continue
 			}
+			seen[claim] = true
 			u := x.claims.users[claim]
 			if len(u.running) > 0 {
 				x.claims.holders[claim] = holder{pod: u.running[0], rank: -1}

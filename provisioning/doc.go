@@ -46,12 +46,10 @@
 // plan out by [NewNode.Request] or [NewNode.NodeClaim]. Pods are not bound; that
 // is the business of kube-scheduler. Removing nodes is another decision.
 //
-// A few things kube-scheduler and the drivers decide alone: preferences among
-// nodes that exist, soft spread and soft affinity by hostname, devices shared
-// between pods or constrained to each other. A pod that demands what is not
-// modelled stays unplaced with [CauseUnsupported]: it is never placed as if it
-// did not. docs/design.md lists where the solver stays on the safe side and may
-// overlook a place.
+// Which devices of a node a pod gets is for kube-scheduler and the drivers to say:
+// here devices are counted. A pod that demands what is not modelled stays unplaced
+// with [CauseUnsupported]: it is never placed as if it did not. docs/design.md lists
+// where the solver stays on the safe side and may overlook a place.
 //
 // # Guarantees
 //

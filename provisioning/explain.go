@@ -79,19 +79,18 @@ func (e *explainer) nodes() map[Cause]int {
 		return nil
 	}
 	out := map[Cause]int{}
-	admission := newNodeAdmission(e.p)
 	for i := range e.p.nodes {
 		n := &e.p.nodes[i]
 		switch {
-		case len(untolerated(n.standing.taints, e.class.tolerations)) > 0:
+		case !n.verdict.tolerates.Has(e.c):
 			out[CauseTaints]++
-		case !admission.selects(e.c, &n.standing):
+		case !n.verdict.selects.Has(e.c):
 			out[CauseRequirements]++
 		case !e.p.admits(e.c, n):
 			out[CauseVolumes]++
 		case !within(e.request, n.free):
 			out[CauseResources]++
-		case portsClash(e.class.ports, e.portsOn(n)):
+		case len(e.class.ports) > 0 && portsClash(e.class.ports, e.portsOn(n)):
 			out[CauseHostPorts]++
 		case len(e.p.rules.duties[e.c].parts) > 0 || len(e.p.rules.duties[e.c].spans) > 0:
 			out[CauseNodes]++
@@ -277,17 +276,17 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	if len(p.limits) == 0 {
 		return PoolReason{Cause: CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
 	}
-	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting, e.planned[i])}, 6
+	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting, e.p.lowPools[i].Uses, e.planned[i])}, 6
 }
 
 // limitDetail says how the limits stand that leave no room for any of some options,
-// where the new nodes of the plan take something of them: what was used before, and
-// what the smallest of the options would take. Where no limit by itself is in the
-// way it speaks of all.
-func (p *pool) limitDetail(fitting bitset.Set, planned []int64) string {
+// given what each option of the pool and the new nodes of the plan take of them: what
+// was used before, and what the smallest of the options would take. Where no limit by
+// itself is in the way it speaks of all.
+func (p *pool) limitDetail(fitting bitset.Set, uses [][]int64, planned []int64) string {
 	least := slices.Repeat([]int64{math.MaxInt64}, len(p.limits))
 	for o := range fitting.All() {
-		for l, use := range p.uses(p.options[o-p.first].LaunchOption) {
+		for l, use := range uses[o-p.first] {
 			least[l] = min(least[l], use)
 		}
 	}

@@ -12,9 +12,14 @@ func (a *assembler) keepOffSpot() {
 		return
 	}
 	a.findClasses()
-	steady := map[*shape]*shape{}
+	few, steady := map[*shape]bool{}, map[*shape]*shape{}
 	for _, s := range a.new {
-		if !p.tooFewKinds(s.shape.options) && !a.avoidsSpot(s) {
+		tooFew, ok := few[s.shape]
+		if !ok {
+			tooFew = p.tooFewKinds(s.shape.options)
+			few[s.shape] = tooFew
+		}
+		if !tooFew && !a.avoidsSpot(s) {
 			continue
 		}
 		known, ok := steady[s.shape]

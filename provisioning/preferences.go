@@ -151,7 +151,7 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 			here := bitset.New(p.admission.domains.total)
 			anywhere := *class
 			anywhere.tolerations = tolerateAll
-			p.admission.addOptions(here, &anywhere, pref.Alternative)
+			p.admission.addMatching(here, &anywhere, pref.Alternative, false)
 			add(here, int(pref.Weight))
 		}
 	}

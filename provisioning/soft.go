@@ -59,8 +59,9 @@ func (p *Problem) findTastes(x *census) {
 	if !p.tastes.some {
 		return
 	}
+	with := p.togetherOverNodes()
 	for c := range p.classes {
-		p.tastes.by[c].free, p.tastes.by[c].alike = p.movable(c)
+		p.tastes.by[c].free, p.tastes.by[c].alike = p.movable(c, with)
 	}
 	x.countTastes()
 }
@@ -80,9 +81,9 @@ func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 }
 
 // movable says whether it is of no concern to any hard constraint on which node the
-// pods of a class are; with alike set, as long as the nodes are new and of one
-// shape.
-func (p *Problem) movable(c int) (free, alike bool) {
+// pods of a class are, given the selections of affinities over the name of the node;
+// with alike set, as long as the nodes are new and of one shape.
+func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	class, d := &p.classes[c], &p.rules.duties[c]
 	if class.refusal != nil || class.virtual || class.devices != nil || len(class.shares) > 0 || len(d.parts)+len(d.with) > 0 {
 		return false, false
@@ -92,10 +93,8 @@ func (p *Problem) movable(c int) (free, alike bool) {
 			return false, false
 		}
 	}
-	for _, s := range p.togetherOverNodes() {
-		if class.selected.Has(s) {
-			return false, false
-		}
+	if slices.ContainsFunc(with, class.selected.Has) {
+		return false, false
 	}
 	hard := func(r int) bool { return p.rules.domain[r].term.weight == 0 }
 	return true, slices.ContainsFunc(d.owns, hard) || slices.ContainsFunc(d.joins, hard)

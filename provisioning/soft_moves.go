@@ -108,7 +108,10 @@ func (m *mover) settle(c int, s *site) bool {
 		return false
 	}
 	for _, t := range m.sites {
-		if t == s || m.looks <= 0 {
+		if m.looks <= 0 {
+			break
+		}
+		if t == s {
 			continue
 		}
 		m.looks--

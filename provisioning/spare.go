@@ -34,10 +34,10 @@ func (a *assembler) bufferStatus(plan *Plan) {
 		return
 	}
 	of := func(pod *corev1.Pod) *BufferStatus {
-		namespace, name, ok := BufferOf(pod)
-		if !ok {
-			return nil
+		if !a.p.virtual[pod] {
+			return nil // whatever its annotations say
 		}
+		namespace, name, _ := BufferOf(pod)
 		return &plan.Buffers[index[[2]string{namespace, name}]]
 	}
 	for _, b := range plan.Bind {

@@ -16,7 +16,8 @@ import (
 // each cell, and parts that are alike to the packer in lots.
 type stage struct {
 	orders
-	units    []unit // that domains are assigned to, in the order of service
+	levels   []int32 // of priority, highest first, if pods of higher priority come first
+	units    []unit  // that domains are assigned to, in the order of service
 	problem  *topology.Problem
 	assigned *topology.Result
 	bundler  *bundler
@@ -68,6 +69,9 @@ type orders struct {
 // newStage assigns domains and lowers the parts.
 func (p *Problem) newStage(o orders) *stage {
 	s := &stage{orders: o, kinds: map[string]int32{}}
+	if s.urgent {
+		s.levels = p.levels()
+	}
 	left := make([]int, len(p.classes))
 	for c := range p.classes {
 		if p.classes[c].refusal == nil {

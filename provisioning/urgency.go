@@ -20,13 +20,13 @@ const mostLevels = 12
 func (p *Problem) levels() []int32 {
 	var out []int32
 	for c := range p.classes {
-		if p.classes[c].refusal == nil && !slices.Contains(out, p.classes[c].priority) {
+		if p.classes[c].refusal == nil {
 			out = append(out, p.classes[c].priority)
 		}
 	}
 	slices.Sort(out)
 	slices.Reverse(out)
-	return out
+	return slices.Compact(out)
 }
 
 // urgency is how far pods of a class come before others.
@@ -34,9 +34,11 @@ func (s *stage) urgency(p *Problem, c int) float64 {
 	if !s.urgent {
 		return 1
 	}
-	levels := p.levels()
-	at := slices.Index(levels, p.classes[c].priority)
-	steps := max(min(len(levels), mostLevels)-1-at, 0)
+	at := slices.Index(s.levels[:min(len(s.levels), mostLevels)], p.classes[c].priority)
+	if at < 0 {
+		return 1
+	}
+	steps := min(len(s.levels), mostLevels) - 1 - at
 	return math.Pow(urgencyStep, float64(steps))
 }
 
@@ -67,6 +69,10 @@ func (p *Problem) leftByLevel(s *stage, r *pack.Result) []int {
 	if len(levels) < 2 {
 		return nil
 	}
+	at := map[int32]int{}
+	for i, priority := range levels {
+		at[priority] = i
+	}
 	out := make([]int, len(levels))
 	some := false
 	for l, n := range r.Left {
@@ -78,7 +84,7 @@ func (p *Problem) leftByLevel(s *stage, r *pack.Result) []int {
 			if s.lots[l].units == nil {
 				short = min(n, part.count)
 			}
-			out[slices.Index(levels, p.classes[part.class].priority)] += short
+			out[at[p.classes[part.class].priority]] += short
 			if n -= short; n == 0 {
 				break
 			}

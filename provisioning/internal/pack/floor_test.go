@@ -214,6 +214,21 @@ func TestFloorOfNodes(t *testing.T) {
 	require.InDelta(t, 5, pack.Floor(p, []int{10}), 1e-4, "each node holds a pod, though it has room for one and a half")
 }
 
+// TestFloorOfPlenty: what many nodes have more of than anybody asks for does not hide
+// what they are short of.
+func TestFloorOfPlenty(t *testing.T) {
+	p := &pack.Problem{Dims: 2, Options: []pack.Option{{Price: 1, Capacity: []int64{4, 4}}, {Price: 1, Capacity: []int64{2, 8}}}}
+	all := bitset.New(2)
+	all.AddRange(0, 2)
+	for _, request := range [][]int64{{1, 1}, {1, 2}} {
+		p.Classes = append(p.Classes, pack.Class{Request: request, Count: 20_000, Variants: []pack.Variant{{Options: all}}})
+	}
+	for range 5000 {
+		p.Nodes = append(p.Nodes, pack.Node{Free: []int64{2, 1000}, Classes: all})
+	}
+	require.GreaterOrEqual(t, pack.Floor(p, []int{10_000, 20_000}), 7499.0, "a quarter of a node for each of 40,000 pods, less the 10,000 on nodes that exist")
+}
+
 func describeFloor(p *pack.Problem) string {
 	return fmt.Sprintf("stocks %v\noptions %+v\nclasses %+v\nnodes %+v", p.Stocks, p.Options, p.Classes, p.Nodes)
 }

@@ -34,6 +34,15 @@ func (f *floor) candidates(bought []int) []worths {
 	if differs {
 		out = append(out, f.priced(f.counts, f.t.supplies))
 	}
+	if len(f.looks) > 0 {
+		// Nodes that exist may be short of one resource and have more of the others
+		// than is asked for: what they have plenty of is best worth nothing.
+		for r, price := range f.t.unit {
+			if price > 0 {
+				out = append(out, f.only(r, price))
+			}
+		}
+	}
 	if f.t.stocked {
 		// Stocks without end, at their price.
 		supplies := slices.Clone(f.t.supplies)
@@ -51,6 +60,24 @@ func (f *floor) priced(demand []int, supplies []cover.Supply) worths {
 	problem := f.s.relaxation(f.t, demand, f.t.kinds, f.s.kinds, func(c int) int { return f.s.p.Classes[c].Kind })
 	problem.Supplies = supplies
 	w := worths{value: make([]float64, len(f.counts)), prices: cover.Solve(problem, maxPivots).Prices}
+	f.valued(&w)
+	return w
+}
+
+// only values the pods by one resource alone, at the least price that it has
+// bought by itself.
+func (f *floor) only(resource int, price float64) worths {
+	w := worths{value: make([]float64, len(f.counts)), prices: make([][]float64, f.s.kinds)}
+	for kind := range w.prices {
+		w.prices[kind] = make([]float64, f.s.p.Dims)
+		w.prices[kind][resource] = price
+	}
+	f.valued(&w)
+	return w
+}
+
+// valued works out what pods are worth at the prices of resources.
+func (f *floor) valued(w *worths) {
 	for c := range w.value {
 		if f.t.groupOf[c] < 0 {
 			continue // no new node takes them
@@ -60,7 +87,6 @@ func (f *floor) priced(demand []int, supplies []cover.Supply) worths {
 		}
 	}
 	w.sold = f.sold(w.value)
-	return w
 }
 
 // without makes the pods of some classes worthless.

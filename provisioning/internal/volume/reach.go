@@ -37,18 +37,14 @@ func (n *Needs) Reach(claim string) Reach {
 	case len(n.unbound[i].candidates) == 0:
 		return ReachZone
 	}
+	all := everywhere()
+	anywhere := all.text()
 	for _, c := range n.unbound[i].candidates {
-		if c.place != everywhereText() {
+		if c.place != anywhere {
 			return ReachNode
 		}
 	}
 	return ReachAny
-}
-
-// everywhereText is the text of an affinity that every node satisfies.
-func everywhereText() string {
-	all := everywhere()
-	return all.text()
 }
 
 // manyNodes says whether several nodes may use the volume of a claim at once.
