@@ -176,8 +176,15 @@ type Result struct {
 // The search for cheaper ways to run the same pods is not among them: see
 // Consolidate.
 func (f *Fleet) Actions() Result {
-	return Merge(f.Interruption().Result, f.Liveness(), f.Garbage(), f.Expiration(), f.ScaleDown(),
-		f.Repair(), f.Emptiness(), f.Drift())
+	r, _ := f.actions()
+	return r
+}
+
+// actions is the same with what else the notices of the cloud say.
+func (f *Fleet) actions() (Result, Interruptions) {
+	notices := f.Interruption()
+	return Merge(notices.Result, f.Liveness(), f.Garbage(), f.Expiration(), f.ScaleDown(),
+		f.Repair(), f.Emptiness(), f.Drift()), notices
 }
 
 // Merge joins results in the order given. Of the actions that share a target

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ type bond struct {
 	namespaces []string // nil is all
 	selector   labels.Selector
 	apart      bool
-	members    map[string]int // pods that it selects, by domain; nil while nobody asked
+	text       string // the same for bonds over the same label that select the same
 }
 
 // bondsOf lists the terms of a pod. Those that cannot be read are left to the
@@ -40,6 +41,10 @@ func bondsOf(p *corev1.Pod) []bond {
 			if t.NamespaceSelector != nil {
 				b.namespaces = nil // which those are does not matter: a pin too many does no harm
 			}
+			b.text = b.key + "|" + selector.String() + "|" + strings.Join(b.namespaces, "|")
+			if b.namespaces == nil {
+				b.text += "*"
+			}
 			out = append(out, b)
 		}
 	}
@@ -52,17 +57,41 @@ func bondsOf(p *corev1.Pod) []bond {
 	return out
 }
 
-// addBonds adds those of a pod that are not there yet.
-func (c *spreadCensus) addBonds(p *corev1.Pod) {
-	for _, b := range bondsOf(p) {
-		if !slices.ContainsFunc(c.bonds, b.equal) {
-			c.bonds = append(c.bonds, b)
-		}
-	}
+// bonds are those of all pods, each once.
+type bonds struct {
+	list    []bond
+	numbers map[string]int   // in list, by text
+	index   *selectorIndex   // by number
+	members []map[string]int // pods that a bond selects, by domain; by number
 }
 
-func (b *bond) equal(other bond) bool {
-	return b.key == other.key && slices.Equal(b.namespaces, other.namespaces) && b.selector.String() == other.selector.String()
+// readBonds reads those of the pods that are counted, and then whom they select:
+// which only pods that are counted are.
+func (c *spreadCensus) readBonds() {
+	b := bonds{numbers: map[string]int{}, index: newSelectorIndex()}
+	for _, p := range c.counted {
+		for _, one := range bondsOf(p.pod) {
+			if _, known := b.numbers[one.text]; !known {
+				b.numbers[one.text] = len(b.list)
+				b.index.add(len(b.list), one.selector, one.namespaces)
+				b.list = append(b.list, one)
+				b.members = append(b.members, map[string]int{})
+			}
+		}
+	}
+	if len(b.list) > 0 {
+		for _, p := range c.counted {
+			for _, i := range b.selecting(p.pod) {
+				b.members[i][p.node.Labels[b.list[i].key]]++
+			}
+		}
+	}
+	c.bonds = b
+}
+
+// selecting are the numbers of the bonds that are about a pod.
+func (b *bonds) selecting(p *corev1.Pod) []int {
+	return slices.DeleteFunc(b.index.candidates(p), func(i int) bool { return !b.list[i].selects(p) })
 }
 
 // selects reports whether a bond is about a pod.
@@ -84,47 +113,31 @@ func (c *spreadCensus) bonded(p *corev1.Pod, node *corev1.Node) map[string]strin
 		}
 	}
 	for _, b := range bondsOf(p) {
-		if c.meets(&b, p, node) != b.apart {
+		if c.bonds.meets(&b, p, node) != b.apart {
 			pin(b.key)
 		}
 	}
-	for i := range c.bonds {
-		if c.bonds[i].selects(p) {
-			pin(c.bonds[i].key)
-		}
+	for _, i := range c.bonds.selecting(p) {
+		pin(c.bonds.list[i].key)
 	}
 	return out
 }
 
 // meets reports whether a pod that a bond selects, other than its owner, is in
 // the domain of a node.
-func (c *spreadCensus) meets(b *bond, owner *corev1.Pod, node *corev1.Node) bool {
-	domain, found := node.Labels[b.key]
+func (b *bonds) meets(own *bond, owner *corev1.Pod, node *corev1.Node) bool {
+	domain, found := node.Labels[own.key]
 	if !found {
 		return false
 	}
-	i := slices.IndexFunc(c.bonds, b.equal)
-	n := c.members(i)[domain]
-	if b.selects(owner) {
-		if n--; !b.apart {
+	n := 0
+	if i, known := b.numbers[own.text]; known { // that of a pod that is ending is not
+		n = b.members[i][domain]
+	}
+	if own.selects(owner) {
+		if n--; !own.apart {
 			return true // its like may come where it is
 		}
 	}
 	return n > 0
-}
-
-// members counts the pods that a bond selects, by domain.
-func (c *spreadCensus) members(i int) map[string]int {
-	b := &c.bonds[i]
-	if b.members == nil {
-		b.members = map[string]int{}
-		for _, pods := range c.inSpace { // counting does not depend on the order
-			for k := range pods {
-				if b.selects(pods[k].pod) {
-					b.members[pods[k].node.Labels[b.key]]++
-				}
-			}
-		}
-	}
-	return b.members
 }

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,40 +16,47 @@ import (
 // left to the engine.
 type companies struct {
 	groups  []group
-	index   map[string]int
-	inSpace map[string][]int // groups, by the namespace that they are in
+	numbers map[string]int // of groups, by key
+	index   *selectorIndex // by number
 }
 
 // group is a set of pods that other pods keep away from.
 type group struct {
+	key        string // the same for the same pods
 	namespaces []string
 	selector   labels.Selector
 }
 
 // readCompanies lists the groups of the pods on all nodes.
 func (e *estimate) readCompanies() *companies {
-	c := &companies{index: map[string]int{}, inSpace: map[string][]int{}}
+	c := &companies{numbers: map[string]int{}, index: newSelectorIndex()}
 	for i := range e.w.in.Nodes {
 		for _, p := range e.w.in.Nodes[i].Pods {
 			if p != nil && !finished(p) {
-				c.shunned(p)
+				c.add(p)
 			}
-		}
-	}
-	for g := range c.groups {
-		for _, space := range c.groups[g].namespaces {
-			c.inSpace[space] = append(c.inSpace[space], g)
 		}
 	}
 	return c
 }
 
-// shunned lists the groups that a pod keeps away from. New ones are added.
-func (c *companies) shunned(p *corev1.Pod) []int {
+// add adds the groups that a pod keeps away from and that are not there yet.
+func (c *companies) add(p *corev1.Pod) {
+	for _, g := range shunned(p) {
+		if _, known := c.numbers[g.key]; !known {
+			c.numbers[g.key] = len(c.groups)
+			c.index.add(len(c.groups), g.selector, g.namespaces)
+			c.groups = append(c.groups, g)
+		}
+	}
+}
+
+// shunned lists the groups that a pod keeps away from.
+func shunned(p *corev1.Pod) []group {
 	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
 	}
-	var out []int
+	var out []group
 	for _, term := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		if term.TopologyKey != corev1.LabelHostname || term.NamespaceSelector != nil || len(term.MatchLabelKeys)+len(term.MismatchLabelKeys) > 0 {
 			continue
@@ -57,24 +65,18 @@ func (c *companies) shunned(p *corev1.Pod) []int {
 		if err != nil {
 			continue
 		}
-		namespaces := term.Namespaces
-		if len(namespaces) == 0 {
-			namespaces = []string{p.Namespace}
+		g := group{selector: selector, namespaces: slices.Sorted(slices.Values(term.Namespaces))}
+		if len(g.namespaces) == 0 {
+			g.namespaces = []string{p.Namespace}
 		}
-		namespaces = slices.Sorted(slices.Values(namespaces))
-		key := selector.String()
-		for _, space := range namespaces {
-			key += "|" + space
-		}
-		g, known := c.index[key]
-		if !known {
-			g = len(c.groups)
-			c.index[key] = g
-			c.groups = append(c.groups, group{namespaces: namespaces, selector: selector})
-		}
+		g.key = selector.String() + "|" + strings.Join(g.namespaces, "|")
 		out = append(out, g)
 	}
 	return out
+}
+
+func (g *group) selects(p *corev1.Pod) bool {
+	return slices.Contains(g.namespaces, p.Namespace) && g.selector.Matches(labels.Set(p.Labels))
 }
 
 // of is what a pod is to others.
@@ -85,13 +87,15 @@ func (c *companies) of(p *corev1.Pod) screen.Company {
 	words := (len(c.groups) + 63) / 64
 	bits := make([]uint64, 2*words)
 	out := screen.Company{Of: bits[:words:words], Shuns: bits[words:]}
-	for _, g := range c.inSpace[p.Namespace] {
-		if c.groups[g].selector.Matches(labels.Set(p.Labels)) {
-			out.Of[g/64] |= 1 << (g % 64)
+	for _, n := range c.index.candidates(p) {
+		if c.groups[n].selects(p) {
+			out.Of[n/64] |= 1 << (n % 64)
 		}
 	}
-	for _, g := range c.shunned(p) {
-		out.Shuns[g/64] |= 1 << (g % 64)
+	for _, g := range shunned(p) {
+		if n, known := c.numbers[g.key]; known { // that of a pod that is on no node may not be
+			out.Shuns[n/64] |= 1 << (n % 64)
+		}
 	}
 	return out
 }

@@ -207,6 +207,10 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if err != nil {
 		return err
 	}
+	if w.refused != nil {
+		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		return nil
+	}
 	for _, pt := range parts {
 		if pt.verdict.bad() {
 			c.unplaced(pt)

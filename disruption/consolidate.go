@@ -77,7 +77,7 @@ func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidatio
 type search struct {
 	f          *Fleet
 	w          *world
-	e          *estimate
+	first, e   *estimate // as things were, and when this pass began
 	quota      *quota
 	totals     map[string]poolTotals
 	candidates []*member // by name
@@ -142,6 +142,9 @@ func (s *search) run(ctx context.Context) error {
 	}
 	for pass := 0; pass < max(1, min(mostPasses, lookedAt/len(s.f.members))); pass++ {
 		s.e = newEstimate(s.w)
+		if pass == 0 {
+			s.first = s.e
+		}
 		s.before = s.found()
 		if err := s.cover(ctx); err != nil {
 			return err
@@ -241,13 +244,18 @@ func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.judge(parts)
+	return parts, nil
+}
+
+// judge judges parts, also by how many nodes one action may remove.
+func (s *search) judge(parts []*part) {
 	for _, pt := range parts {
 		s.f.judge(pt, s.totals)
 		if !pt.verdict.bad() && len(pt.targets) > s.f.opts.MaxNodes {
 			pt.verdict = forbid(RuleNotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.targets), s.f.opts.MaxNodes)
 		}
 	}
-	return parts, nil
 }
 
 // accept takes a part that is worth doing. One that has to wait is counted on all

@@ -47,6 +47,14 @@ type DriftStatus struct {
 	Next time.Time
 }
 
+// String is the node and how it has drifted, in one line.
+func (s DriftStatus) String() string {
+	if s.Reason == "" {
+		return s.Target.String() + ": not drifted"
+	}
+	return s.Target.String() + ": " + s.Reason + ": " + s.Detail
+}
+
 // Drifts judges every NodeClaim that is launched, not being deleted, and of a
 // NodePool that exists, sorted by node. The first that holds counts:
 //

@@ -125,17 +125,23 @@ func classKey(p *corev1.Pod, requests resources.List, company screen.Company) st
 			fmt.Fprintf(&b, "|%d %x %x", i, of, company.Shuns[i])
 		}
 	}
-	for _, key := range sortedKeys(p.Spec.NodeSelector) {
-		fmt.Fprintf(&b, "|%s=%s", key, p.Spec.NodeSelector[key])
-	}
 	for _, t := range p.Spec.Tolerations {
 		fmt.Fprintf(&b, "|%s %s %s %s", t.Key, t.Operator, t.Value, t.Effect)
+	}
+	writeNodeDemand(&b, p)
+	return b.String()
+}
+
+// writeNodeDemand writes what is the same for pods that ask for the same labels of
+// nodes.
+func writeNodeDemand(b *strings.Builder, p *corev1.Pod) {
+	for _, key := range sortedKeys(p.Spec.NodeSelector) {
+		fmt.Fprintf(b, "|%s=%s", key, p.Spec.NodeSelector[key])
 	}
 	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
 		text, _ := json.Marshal(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution) // plain data: it cannot fail
 		b.Write(text)
 	}
-	return b.String()
 }
 
 func sortedKeys(m map[string]string) []string {

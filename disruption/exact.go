@@ -18,8 +18,11 @@ type fit struct {
 	pins    map[string]string // hostname, by pod
 }
 
-// mostFits bounds how many of those are tried: each compiles the world.
-const mostFits = 4
+// Bounds of that search.
+const (
+	mostFits  = 4  // that are tried: each reads all nodes
+	mostRooms = 64 // where there are more, the engine finds a good fit as well
+)
 
 // exactFits tries to beat what the engine found for a few nodes: it fills nodes
 // one after the other, and so misses a perfect fit now and then. The engine has
@@ -54,36 +57,46 @@ func (s *search) exactFits(ctx context.Context, open []*member, most float64) ([
 	return best, most, nil
 }
 
-// exactFit looks for the cheapest places for the pods of some nodes.
+// exactFit looks for the cheapest places for the pods of some nodes. It finds none
+// where there are too many pods, or too many nodes that have room for one.
 func (s *search) exactFit(targets []*member) fit {
 	e := s.e
 	var pods []screen.Loose
 	var names []string
-	var rooms [][]int64
-	var hosts []string
-	var kinds []int32
-	for _, m := range s.f.members {
-		i, found := e.at[m.name]
-		if !found || slices.Contains(targets, m) || e.cluster.Nodes[i].Free == nil || m.labels[corev1.LabelHostname] == "" {
-			continue
-		}
-		rooms = append(rooms, e.cluster.Nodes[i].Free)
-		hosts = append(hosts, m.labels[corev1.LabelHostname])
-		kinds = append(kinds, e.cluster.Nodes[i].Kind)
-	}
+	var classes []int32
 	for _, m := range targets {
 		for _, p := range s.w.displaced[m.name] {
 			request, class, ok := e.of(p)
 			if !ok || len(pods) == screen.ExactLimit {
 				return fit{}
 			}
-			admits := make([]bool, len(rooms))
-			for r := range rooms {
-				admits[r] = e.cluster.Classes[class].Admits[kinds[r]]
-			}
-			pods = append(pods, screen.Loose{Request: request, Admits: admits})
-			names = append(names, podObject(p))
+			pods = append(pods, screen.Loose{Request: request})
+			names, classes = append(names, podObject(p)), append(classes, class)
 		}
+	}
+	var rooms [][]int64
+	var hosts []string
+	for _, m := range s.f.members {
+		i, found := e.at[m.name]
+		if !found || slices.Contains(targets, m) || e.cluster.Nodes[i].Free == nil || m.labels[corev1.LabelHostname] == "" {
+			continue
+		}
+		n, some := &e.cluster.Nodes[i], false
+		for k := range pods {
+			admits := e.cluster.Classes[classes[k]].Admits[n.Kind]
+			pods[k].Admits = append(pods[k].Admits, admits)
+			some = some || admits && holds(n.Free, pods[k].Request)
+		}
+		if some {
+			rooms, hosts = append(rooms, n.Free), append(hosts, m.labels[corev1.LabelHostname])
+			continue
+		}
+		for k := range pods {
+			pods[k].Admits = pods[k].Admits[:len(rooms)]
+		}
+	}
+	if len(rooms) > mostRooms {
+		return fit{}
 	}
 	e.w.stats.WhatIfs++
 	e.w.stats.Steps += len(pods)
@@ -118,8 +131,6 @@ func (s *search) askPinned(ctx context.Context, f fit) ([]*part, error) {
 	}
 	parts, err := pinned.try(ctx, f.targets)
 	s.w.stats = pinned.stats
-	for _, pt := range parts {
-		s.f.judge(pt, s.totals)
-	}
+	s.judge(parts)
 	return parts, err
 }

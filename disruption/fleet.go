@@ -35,10 +35,10 @@ type Fleet struct {
 // Observe reads an input at an instant. Nil options mean the defaults.
 //
 // The Fleet can always be used. If the error is not nil it lists every fault of
-// the input and the options, each an InputError of package provisioning (see its Faults), and
-// no rule touches what is at fault: a node that is listed twice or has no name
-// is left out, a pool that is listed twice counts as missing, budgets that are
-// malformed block, repair policies with a fault repair nothing, overlays with a
+// the input and the options, each an InputError of package provisioning (see its
+// Faults), and no rule touches what is at fault: a node that is listed twice or has
+// no name is left out, a pool that is listed twice counts as missing, budgets that
+// are malformed block, repair policies with a fault repair nothing, overlays with a
 // fault change nothing, and a PodDisruptionBudget that cannot be read selects
 // nothing.
 func Observe(now time.Time, in Input, opts *Options) (*Fleet, error) {
@@ -62,7 +62,8 @@ func (f *Fleet) Now() time.Time { return f.now }
 
 // Warnings lists values of nodes and pods that cannot be read and were passed
 // over, such as a karpenter.sh/do-not-disrupt that is neither true nor a
-// duration; sorted by object, field and detail.
+// duration, and NodeClaims whose age would count and is not known; sorted by
+// object, field and detail.
 func (f *Fleet) Warnings() []*provisioning.InputError { return slices.Clone(f.warnings) }
 
 // readMembers makes the members, sorted by name.

@@ -188,6 +188,12 @@ func TestUnknownAgeDeletesNothing(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	notReady := nodeCondition(corev1.NodeReady, corev1.ConditionUnknown, "", 0)
 	unclaimed := func(n *provisioning.Node) { n.NodeClaim = nil }
+	ageless := func(n *provisioning.Node) {
+		n.Node.CreationTimestamp = metav1.Time{}
+		if n.NodeClaim != nil {
+			n.NodeClaim.CreationTimestamp = metav1.Time{}
+		}
+	}
 	machine := func(id, name string, age time.Duration) *cloudprovider.Instance {
 		return &cloudprovider.Instance{ID: id, Name: name, CreatedAt: noon.Add(-age)}
 	}
@@ -208,6 +214,9 @@ func TestGarbage(t *testing.T) {
 		})}, instances(), []string{}},
 		{"deleting", []provisioning.Node{newNode("n", "web", notReady, func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) })}, instances(), []string{}},
 		{"too young", []provisioning.Node{newNode("n", "web", notReady, func(n *provisioning.Node) { n.NodeClaim.CreationTimestamp = at(-time.Minute + 1) })}, instances(), []string{}},
+		{"claim of unknown age", []provisioning.Node{newNode("n", "web", notReady, withoutCondition(v1.ConditionTypeLaunched), ageless)}, instances(), []string{}},
+		{"launched long ago", []provisioning.Node{newNode("n", "web", notReady, ageless)}, instances(), []string{"Delete n"}},
+		{"node of unknown age", []provisioning.Node{newNode("n", "web", notReady, unclaimed, ageless)}, instances(), []string{}},
 		{"node without claim", []provisioning.Node{newNode("n", "web", notReady, unclaimed)}, instances(), []string{"DeleteNode n"}},
 		{"ready node without claim", []provisioning.Node{newNode("n", "web", unclaimed)}, instances(), []string{}},
 		{"somebody else's node", []provisioning.Node{newNode("n", "web", notReady, withLabel(v1.NodePoolLabelKey, ""), unclaimed)}, instances(), []string{}},
@@ -231,6 +240,12 @@ func TestGarbage(t *testing.T) {
 		in := newInput()
 		in.Instances = instances(machine("i-1", "", 20*time.Second))
 		require.Equal(t, noon.Add(40*time.Second), observe(t, in, nil).Garbage().Next)
+	})
+	t.Run("unknown age is told", func(t *testing.T) {
+		in := newInput(newNode("n", "web", notReady, withoutCondition(v1.ConditionTypeLaunched), ageless))
+		require.Empty(t, observe(t, in, &disruption.Options{LaunchTimeout: -1}).Warnings())
+		in.Instances = instances()
+		require.Len(t, observe(t, in, &disruption.Options{LaunchTimeout: -1}).Warnings(), 1)
 	})
 	t.Run("an old list", func(t *testing.T) {
 		in := newInput()

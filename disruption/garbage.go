@@ -23,10 +23,10 @@ import (
 //  3. Terminate of a machine that is listed and not going down, and that no
 //     NodeClaim speaks for: none has its ID, and none without an ID its name.
 //
-// Each must have been as old as Options.GarbageGrace at Input.InstancesAt: machines by when they were
-// created, of which one that is unknown is left alone; claims also by the last
-// transition of their condition Launched. Within each kind the order is by name
-// or ID. Nothing is ever Blocked.
+// Each must have been as old as Options.GarbageGrace at Input.InstancesAt, by when
+// it was created, and a claim also by the last transition of its condition
+// Launched. What is of unknown age is left alone; of claims see Fleet.Warnings.
+// Within each kind the order is by name or ID. Nothing is ever Blocked.
 //
 // One look is enough here. For a provider whose lists are not to be trusted,
 // cloudprovider/garbage asks to have found something twice.
@@ -50,7 +50,7 @@ func (f *Fleet) Garbage() Result {
 		}
 	}
 	for _, instance := range f.orphans() {
-		if !instance.CreatedAt.IsZero() && f.aged(&r, instance.CreatedAt) {
+		if f.aged(&r, instance.CreatedAt) {
 			r.Actions = append(r.Actions, Action{Reason: GarbageCollected, Step: Terminate,
 				Targets: []Target{{NodePool: instance.NodePool, ProviderID: instance.ID}},
 				Detail:  "no NodeClaim speaks for the machine"})
@@ -77,14 +77,17 @@ func (m *member) launchedAt() time.Time {
 	return time.Time{}
 }
 
-// aged reports whether the grace has passed since each of the instants, and
-// notes in r when it will have.
+// aged reports whether the grace has passed since each of the instants that are
+// known, of which there must be one, and notes in r when it will have.
 func (f *Fleet) aged(r *Result, instants ...time.Time) bool {
 	var last time.Time
 	for _, t := range instants {
 		if t.After(last) {
 			last = t
 		}
+	}
+	if last.IsZero() {
+		return false
 	}
 	due := last.Add(f.opts.GarbageGrace)
 	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.now) {

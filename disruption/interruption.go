@@ -34,6 +34,11 @@ type IgnoredNotice struct {
 	Why string
 }
 
+// String is the notice and why it asks for nothing, in one line.
+func (n IgnoredNotice) String() string {
+	return fmt.Sprintf("%s of machine %s: %s", n.Kind, n.InstanceID, n.Why)
+}
+
 // urgency orders kinds of interruptions, the most urgent first. What is not in
 // it asks for nothing.
 func urgency(k cloudprovider.InterruptionKind) int {

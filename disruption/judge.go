@@ -18,6 +18,7 @@ type part struct {
 	targets []*member // by name
 	nodes   []provisioning.NewNode
 	moves   []Move
+	spare   []Move // of spare room: pods of buffers, which no action names
 	verdict verdict
 	saving  float64
 }
@@ -124,9 +125,11 @@ func (pt *part) finish(w *world) {
 	}
 	kept := pt.moves[:0]
 	for _, move := range pt.moves {
-		if p := original[podObject(move.Pod)]; p != nil { // a buffer's is not there
+		if p := original[podObject(move.Pod)]; p != nil {
 			move.Pod = p
 			kept = append(kept, move)
+		} else {
+			pt.spare = append(pt.spare, move)
 		}
 	}
 	pt.moves = kept
@@ -191,6 +194,11 @@ func (w *world) accept(pt *part) {
 	for _, move := range pt.moves {
 		if move.Node != "" {
 			w.bind(move.Node, move.Pod)
+		}
+	}
+	for _, move := range pt.spare {
+		if move.Node != "" {
+			w.keepSpare(move.Node, move.Pod)
 		}
 	}
 	for i := range pt.nodes {

@@ -2,15 +2,20 @@ package disruption
 
 import (
 	"math"
-	"slices"
 	"strings"
 )
 
 // leftAlone says why each candidate that is in no action is left alone.
 func (s *search) leftAlone() []Blocked {
+	goes := map[*member]bool{}
+	for _, pt := range s.parts {
+		for _, m := range pt.targets {
+			goes[m] = true
+		}
+	}
 	var out []Blocked
 	for _, m := range s.candidates {
-		if slices.ContainsFunc(s.parts, func(pt *part) bool { return slices.Contains(pt.targets, m) }) || s.waits[m.name] {
+		if goes[m] || s.waits[m.name] {
 			continue
 		}
 		v, known := s.reasons[m.name]
@@ -32,18 +37,42 @@ func firstLine(err error) string {
 	return line
 }
 
-// estimated is the reason for a node that the engine was not asked about.
+// estimated is the reason for a node that the engine was not asked about. What the
+// nodes of this proposal leave of the room elsewhere is no more than there was, so
+// the first estimate promises the most.
 func (s *search) estimated(m *member) verdict {
 	if s.e == nil {
 		s.e = newEstimate(s.w)
 	}
+	if s.first == nil {
+		s.first = s.e
+	}
+	required := s.f.required([]*member{m}, s.totals) + priceSlack
 	o := s.outcome([]*member{m})
-	if o.Saving() > priceSlack {
-		return forbid(RuleNotCheaper, "it costs %s, its pods would cost at least %s elsewhere, and with what others need its room is not dearer than new nodes", usd(o.Price), usd(o.Floor))
+	switch {
+	case o.Saving() > required && s.found() > 0:
+		return forbid(RuleNotSearched, "by itself it may save up to %s, but others of this proposal go first, and their pods may take the room that its own need; ask again after them", usd(o.Saving()))
+	case o.Saving() > required:
+		return forbid(RuleNotSearched, "by itself it may save up to %s, but the search ended when several that may save more had been tried in vain", usd(o.Saving()))
 	}
-	if math.IsInf(o.Floor, 1) {
-		return forbid(RuleNotCheaper, "no cheaper place for its pods: %s find no room elsewhere, nor on a new node that may replace it", plural(o.Left, "pod"))
+	if s.first != s.e {
+		o = s.outcomeBy(s.first, []*member{m})
 	}
-	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s find no room elsewhere and cost at least %s on new nodes, and it costs %s",
-		plural(o.Left, "pod"), usd(o.Floor), usd(o.Price))
+	switch {
+	case o.Saving() > required:
+		return forbid(RuleNotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
+	case o.Saving() > priceSlack:
+		return forbid(RuleSavingTooSmall, "by an estimate, removing it saves %s at most, and %s is asked for", usd(o.Saving()), usd(required-priceSlack))
+	case math.IsInf(o.Floor, 1):
+		return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
+	}
+	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere and cost at least %s on new nodes, and it costs %s",
+		podsFind(o.Left), usd(o.Floor), usd(o.Price))
+}
+
+func podsFind(n int) string {
+	if n == 1 {
+		return "1 pod finds"
+	}
+	return plural(n, "pod") + " find"
 }

@@ -61,7 +61,7 @@ func (f *Fleet) warnOfAge(m *member) {
 	if !m.managed() || m.marked() || !m.NodeClaim.CreationTimestamp.IsZero() {
 		return
 	}
-	counts := m.hasLifetime()
+	counts := m.hasLifetime() || f.in.Instances != nil && m.launchedAt().IsZero()
 	for _, limit := range f.limits(m) {
 		counts = counts || limit.since.IsZero()
 	}

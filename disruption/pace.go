@@ -34,6 +34,17 @@ type Waiting struct {
 	Until time.Time
 }
 
+// String is the action and what it waits for, in one line.
+func (w Waiting) String() string {
+	short := w.Action
+	short.Detail = ""
+	text := fmt.Sprintf("%s waits for %s: %s", short, w.For, w.Why)
+	if !w.Until.IsZero() {
+		text += ", until " + instant(w.Until)
+	}
+	return text
+}
+
 // Pace decides which actions begin now. It goes through them in the order given,
 // and lets an action begin unless
 //

@@ -247,13 +247,15 @@ func (s *search) weigh(set []*member) (attempt, bool) {
 
 // outcome estimates what becomes of the pods of some nodes, with a floor that is
 // higher than that of the prices of resources alone.
-func (s *search) outcome(set []*member) screen.Outcome {
-	o := s.e.remove(set...)
+func (s *search) outcome(set []*member) screen.Outcome { return s.outcomeBy(s.e, set) }
+
+func (s *search) outcomeBy(e *estimate, set []*member) screen.Outcome {
+	o := e.remove(set...)
 	if o.Floor < o.Price && o.Left > 0 {
 		steady := s.f.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *member) bool {
 			return m.labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot
 		})
-		o.Floor = max(o.Floor, s.e.atLeast(o.Rest, steady))
+		o.Floor = max(o.Floor, e.atLeast(o.Rest, steady))
 	}
 	return o
 }

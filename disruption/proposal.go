@@ -1,10 +1,12 @@
 package disruption
 
 import (
+	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -33,6 +35,11 @@ type Proposal struct {
 	// how many those are.
 	CostBefore, CostAfter float64
 	UnknownPrices         int
+
+	// Ignored and Unavailable are those of Fleet.Interruption: the notices that
+	// ask for nothing, and the offerings that the cloud is taking back.
+	Ignored     []IgnoredNotice
+	Unavailable []cloudprovider.OfferingKey
 
 	// Market is for the next Input: see Input.Market. Nil if there was nothing
 	// to search.
@@ -104,6 +111,19 @@ type Move struct {
 	// Replacement is the index in Action.Replacements of the node that it goes
 	// to; -1 if it goes to Node.
 	Replacement int
+}
+
+// String is the move in one line.
+func (m Move) String() string {
+	text := "a pod"
+	if m.Pod != nil {
+		text = podObject(m.Pod)
+	}
+	text += " from " + m.From + " to "
+	if m.Node != "" {
+		return text + m.Node
+	}
+	return text + fmt.Sprintf("Replacements[%d]", m.Replacement)
 }
 
 // ObjectionKind is what speaks against an action. The set is closed within a

@@ -11,7 +11,8 @@ import (
 // budgets and PodDisruptionBudgets allow. In this order:
 //
 //  1. Observe reads the input.
-//  2. Fleet.Actions asks the rules.
+//  2. Fleet.Actions asks the rules. Empty nodes that pending pods are about to come
+//     to are left alone.
 //  3. Fleet.Pace says which of them may begin, and Fleet.Simulate what those
 //     that launch nodes first have to launch. Actions whose pods would find no
 //     place are Blocked, and others may begin in their stead.
@@ -24,7 +25,11 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 		return nil, err
 	}
 	f, faults := Observe(now, in, opts)
-	rules := f.Actions()
+	rules, notices := f.actions()
+	rules, err := f.keepPromised(ctx, rules)
+	if err != nil {
+		return nil, err
+	}
 	pacing, failed, err := f.paceSimulated(ctx, rules.Actions)
 	if err != nil {
 		return nil, err
@@ -35,7 +40,8 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	}
 	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),
 		Blocked: slices.Concat(rules.Blocked, failed, search.Blocked),
-		Stats:   search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings()}
+		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
+		Stats: search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings()}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
 	p.Next = sooner(sooner(rules.Next, pacing.Next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()
@@ -61,8 +67,8 @@ func (f *Fleet) cost() (sum float64, unknown int) {
 	return sum, unknown
 }
 
-// savings is what an action saves. One that was not simulated replaces what it
-// removes by the same, or by nothing.
+// savings is what an action saves of cost. One that was not simulated replaces
+// what it removes by the same, or by nothing.
 func (f *Fleet) savings(a Action) float64 {
 	switch {
 	case a.Simulated:
@@ -72,7 +78,7 @@ func (f *Fleet) savings(a Action) float64 {
 	}
 	var targets []*member
 	for _, t := range a.Targets {
-		if m := f.byName[t.Node]; m != nil {
+		if m := f.byName[t.Node]; m != nil && !m.marked() { // an interrupted node may be on its way out
 			targets = append(targets, m)
 		}
 	}

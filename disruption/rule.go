@@ -145,8 +145,8 @@ const (
 	// RuleBudget: the budgets of the pool do not let the node go now, beside
 	// others that save more.
 	RuleBudget Rule = "Budget"
-	// RuleNotSearched: Options.MaxSteps ended the search before the node was
-	// looked at.
+	// RuleNotSearched: the search ended before the node was tried, by
+	// Options.MaxSteps or because others come first.
 	RuleNotSearched Rule = "NotSearched"
 )
 

@@ -1,8 +1,6 @@
 package disruption
 
-import (
-	"time"
-)
+import "time"
 
 // Settling is a node that consolidation must send no pod to for now.
 type Settling struct {
@@ -11,6 +9,14 @@ type Settling struct {
 	// Until is when it takes pods again; zero if that is not known, as the
 	// node is not initialized.
 	Until time.Time
+}
+
+// String is the node and until when, in one line.
+func (s Settling) String() string {
+	if s.Until.IsZero() {
+		return s.Node + ", not initialized"
+	}
+	return s.Node + " until " + instant(s.Until)
 }
 
 // Settling lists the nodes that pods have come to or left within

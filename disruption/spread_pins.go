@@ -1,7 +1,9 @@
 package disruption
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,9 +80,11 @@ func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 // spreadCensus counts pods by domain.
 type spreadCensus struct {
 	nodes   []*corev1.Node
-	inSpace map[string][]countedPod // by namespace
-	known   map[spreadKey]map[string]int
-	bonds   []bond // of all pods, each once
+	counted []countedPod
+	inSpace map[string][]countedPod  // the same by namespace
+	byLabel map[labelIn][]countedPod // and by label; nil while nobody asked
+	known   map[string]map[string]int
+	bonds   bonds
 }
 
 type countedPod struct {
@@ -88,15 +92,8 @@ type countedPod struct {
 	node *corev1.Node
 }
 
-// spreadKey tells the constraints of workloads apart: pods of one controller have
-// the same.
-type spreadKey struct {
-	namespace, owner, hash string
-	index                  int
-}
-
 func newSpreadCensus(w *world) *spreadCensus {
-	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[spreadKey]map[string]int{}}
+	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}}
 	for _, n := range w.in.Nodes {
 		if n.Node == nil {
 			continue
@@ -106,11 +103,12 @@ func newSpreadCensus(w *world) *spreadCensus {
 		}
 		for _, p := range n.Pods {
 			if p != nil && p.DeletionTimestamp.IsZero() && !finished(p) {
+				c.counted = append(c.counted, countedPod{p, n.Node})
 				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], countedPod{p, n.Node})
-				c.addBonds(p)
 			}
 		}
 	}
+	c.readBonds()
 	return c
 }
 
@@ -126,7 +124,7 @@ func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string 
 		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname || !found {
 			continue
 		}
-		counts := c.counts(p, i)
+		counts := c.counts(p, t)
 		least := counts[domain]
 		for _, n := range counts {
 			least = min(least, n)
@@ -143,16 +141,23 @@ func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string 
 }
 
 // counts are the pods that a constraint of a pod counts, by domain that the pod
-// may be in.
-func (c *spreadCensus) counts(p *corev1.Pod, index int) map[string]int {
-	key := spreadKey{namespace: p.Namespace, owner: p.Name, hash: p.Labels["pod-template-hash"], index: index}
-	if owner := metav1.GetControllerOfNoCopy(p); owner != nil {
-		key.owner = owner.Kind + "/" + owner.Name
+// may be in. They are the same for all pods of a workload.
+func (c *spreadCensus) counts(p *corev1.Pod, t *corev1.TopologySpreadConstraint) map[string]int {
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		selector = labels.Nothing()
 	}
-	if known, found := c.known[key]; found {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s|%s|%s", p.Namespace, t.TopologyKey, selector)
+	for _, name := range t.MatchLabelKeys {
+		if value, found := p.Labels[name]; found {
+			fmt.Fprintf(&key, "|%s=%s", name, value)
+		}
+	}
+	writeNodeDemand(&key, p)
+	if known, found := c.known[key.String()]; found {
 		return known
 	}
-	t := &p.Spec.TopologySpreadConstraints[index]
 	counts := map[string]int{}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(p)
 	for _, n := range c.nodes {
@@ -167,18 +172,32 @@ func (c *spreadCensus) counts(p *corev1.Pod, index int) map[string]int {
 			counts[domain] = 0
 		}
 	}
-	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil {
-		selector = labels.Nothing()
-	}
-	for _, other := range c.inSpace[p.Namespace] {
+	for _, other := range c.among(p.Namespace, selector) {
 		domain, found := other.node.Labels[t.TopologyKey]
 		if _, eligible := counts[domain]; found && eligible && selector.Matches(labels.Set(other.pod.Labels)) && sameKeys(t.MatchLabelKeys, p.Labels, other.pod.Labels) {
 			counts[domain]++
 		}
 	}
-	c.known[key] = counts
+	c.known[key.String()] = counts
 	return counts
+}
+
+// among are the pods of a namespace that a selector may select.
+func (c *spreadCensus) among(namespace string, selector labels.Selector) []countedPod {
+	key, value, single := singleValue(selector)
+	if !single {
+		return c.inSpace[namespace]
+	}
+	if c.byLabel == nil {
+		c.byLabel = map[labelIn][]countedPod{}
+		for _, p := range c.counted {
+			for key, value := range p.pod.Labels { // each in a list of its own
+				at := labelIn{p.pod.Namespace, key, value}
+				c.byLabel[at] = append(c.byLabel[at], p)
+			}
+		}
+	}
+	return c.byLabel[labelIn{namespace, key, value}]
 }
 
 // sameKeys reports whether two pods have the same values of some labels. A label

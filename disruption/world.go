@@ -166,6 +166,15 @@ func (w *world) bind(node string, p *corev1.Pod) {
 	}
 }
 
+// keepSpare keeps spare room for a pod of a buffer on a node. It needs another
+// place when the node goes, as any pod does, but does not keep the node from going.
+func (w *world) keepSpare(node string, p *corev1.Pod) {
+	if i, found := w.at[node]; found && !w.leaving[node] {
+		w.in.Nodes[i].Pods = append(slices.Clone(w.in.Nodes[i].Pods), onNode(p, node))
+		w.displaced[node] = append(slices.Clone(w.displaced[node]), p)
+	}
+}
+
 // settlePending gives pods that wait a place on nodes that exist, as kube-
 // scheduler will. What needs new nodes is for provisioning, and is left out but
 // where those nodes count for the limits of a pool.
@@ -193,13 +202,11 @@ func (w *world) settlePending(ctx context.Context) error {
 	}
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
-			w.bind(b.Node, p)
-			if !waiting[podObject(p)] { // spare room goes along with the node
-				w.displaced[b.Node] = append(slices.Clone(w.displaced[b.Node]), p)
+			if waiting[podObject(p)] {
+				w.bind(b.Node, p)
+			} else {
+				w.keepSpare(b.Node, p)
 			}
-		}
-		if !slices.ContainsFunc(b.Pods, func(p *corev1.Pod) bool { return waiting[podObject(p)] }) {
-			delete(w.promised, b.Node) // spare room may move
 		}
 	}
 	for i := range plan.Create { // what limits have left is less by those

@@ -17,8 +17,9 @@ type Loose struct {
 const ExactLimit = 9
 
 // Exact finds the cheapest places for a few pods: in rooms, which cost nothing, or
-// on new nodes of a supply, cheapest first. It returns for each pod the number of its room, -1 for a new
-// node, and what the new nodes cost; infinite if there is no way.
+// on new nodes of a supply, cheapest first. It returns for each pod the number of
+// its room, -1 for a new node, and what the new nodes cost; infinite if there is no
+// way.
 func Exact(pods []Loose, rooms [][]int64, supply []Supply) (where []int, cost float64) {
 	if len(pods) > ExactLimit {
 		return nil, math.Inf(1)
