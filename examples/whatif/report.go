@@ -29,8 +29,8 @@ type report struct {
 // cost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
 // where the bound is zero.
 type cost struct {
-	USDPerHour float64 `json:"usdPerHour"`
-	LowerBound float64 `json:"lowerBoundUSDPerHour"`
+	USDPerHour float64  `json:"usdPerHour"`
+	LowerBound float64  `json:"lowerBoundUSDPerHour"`
 	Gap        *float64 `json:"gap,omitempty"`
 }
 
