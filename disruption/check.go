@@ -217,7 +217,7 @@ func (c *check) quiet() {
 		return
 	}
 	if until := since.Add(*c.m.pool.consolidateAfter.Duration); until.After(c.f.now) {
-		c.add(RuleConsolidateAfter, until, "pods have come or gone within consolidateAfter, which passes at %s", instant(until))
+		c.add(RuleConsolidateAfter, until, "it was initialized, or pods have come or gone, within consolidateAfter, which passes at %s", instant(until))
 	}
 }
 

@@ -62,7 +62,7 @@ func (s *search) estimated(m *member) verdict {
 	case o.Saving() > required:
 		return forbid(RuleNotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
 	case o.Saving() > priceSlack:
-		return forbid(RuleSavingTooSmall, "by an estimate, removing it saves %s at most, and %s is asked for", usd(o.Saving()), usd(required-priceSlack))
+		return forbid(RuleSavingTooSmall, "by an estimate, removing it saves %s at most, and MinimumScore or another option asks for %s", usd(o.Saving()), usd(required-priceSlack))
 	case math.IsInf(o.Floor, 1):
 		return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
 	}

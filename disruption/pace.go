@@ -169,11 +169,18 @@ func (g *gate) budgets(a Action, members []*member) *Waiting {
 		g.next = sooner(g.next, allowance.Until)
 		if allowance.Nodes < need[s] {
 			return &Waiting{Action: a, For: s.String(), Allowance: allowance, Until: allowance.Until,
-				Why: fmt.Sprintf("%s of %s lets %s go, and %d count already",
-					allowance.Binding, s, plural(allowance.Limit, "node"), s.counts.Consuming(a.Reason))}
+				Why: fmt.Sprintf("%s of %s lets %s go%s", allowance.Binding, s, plural(allowance.Limit, "node"), countedText(s.counts.Consuming(a.Reason)))}
 		}
 	}
 	return nil
+}
+
+// countedText says how many nodes a budget counts already, nothing if none.
+func countedText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d count already", n)
 }
 
 // bypasses reports whether what holds the pods does not count for an action.

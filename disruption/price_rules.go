@@ -116,7 +116,7 @@ func notCheaper(targets []*member, nodes []provisioning.NewNode, removed, cheape
 		text = fmt.Sprintf("no cheaper place for the pods of %d nodes: %s, and they cost %s", len(targets), what, usd(removed))
 	}
 	if rule == RuleSavingTooSmall {
-		text = fmt.Sprintf("removing it would save %s, and %s is asked for: %s instead of %s", usd(removed-cheapest), usd(required), usd(cheapest), usd(removed))
+		text = fmt.Sprintf("removing it would save %s, %s instead of %s, and MinimumScore or another option asks for %s", usd(removed-cheapest), usd(cheapest), usd(removed), usd(required))
 	}
 	return verdict{rule: rule, detail: text}
 }

@@ -97,8 +97,10 @@ func (p *Problem) leastFilled(c int, rule *domainRule, members []int, counted []
 			least, domains = min(least, n), domains+1
 		}
 	}
+	short := ""
 	if domains < rule.MinDomains {
 		least = 0
+		short = fmt.Sprintf(" (minDomains is %d, and there are %d values)", rule.MinDomains, domains)
 	}
 	var open []string
 	for d, n := range members {
@@ -107,9 +109,9 @@ func (p *Problem) leastFilled(c int, rule *domainRule, members []int, counted []
 		}
 	}
 	if len(open) == 0 || len(open) > 4 {
-		return "where there is no room"
+		return "where there is no room" + short
 	}
-	return fmt.Sprintf("into %s, where it finds no room", strings.Join(open, ", "))
+	return fmt.Sprintf("into %s, where it finds no room%s", strings.Join(open, ", "), short)
 }
 
 // counts lists how many members each domain of a rule has.

@@ -3,7 +3,9 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -22,13 +24,18 @@ type settings struct {
 	converge      bool
 	all           bool // list every node that is left alone
 	minSaving     float64
+	minScore      float64
 	spotToSpot    bool
 }
 
 // options are the engine's.
 func (s *settings) options() *disruption.Options {
-	return &disruption.Options{Provisioning: &provisioning.Options{}, MinimumSaving: s.minSaving, NoSpotToSpot: !s.spotToSpot,
-		TerminateFirstDrift: true}
+	score := s.minScore
+	if score == 0 {
+		score = -1 // none, where zero is the default
+	}
+	return &disruption.Options{Provisioning: &provisioning.Options{}, MinimumSaving: s.minSaving, MinimumScore: score,
+		NoSpotToSpot: !s.spotToSpot, TerminateFirstDrift: true}
 }
 
 const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others
@@ -46,6 +53,10 @@ usage: consolidate [flags]
                         until none is left, and list the steps
   -min-saving USD       what an action must save at least in an hour, if saving
                         is its only reason. Default 0: anything
+  -min-score SCORE      the share of the cost that an action must save over the
+                        share of all disruption that it takes. Removing an
+                        average node scores 1, replacing it at half its price
+                        0.5. Default 0.5; 0 moves pods for any saving
   -spot-to-spot         let spot nodes be replaced by cheaper spot nodes
   -all                  name every node that is left alone
   -o FORMAT             text or json. Default text
@@ -74,14 +85,24 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.BoolVar(&s.all, "all", false, "")
 	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
 	set.Float64Var(&s.minSaving, "min-saving", 0, "")
+	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")
 	set.StringVar(&s.output, "o", "text", "")
 	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
 		return slices.Concat(
 			command.Arguments(set, "-f"),
 			command.OneOf("o", s.output, "text", "json"),
 			command.USD("min-saving", s.minSaving),
+			scoreFaults(s.minScore),
 			s.input().Faults(),
 		)
 	})
 	return s, code, ok
+}
+
+// scoreFaults is what is wrong with a score.
+func scoreFaults(score float64) []string {
+	if score >= 0 && !math.IsInf(score, 0) {
+		return nil
+	}
+	return []string{fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", score)}
 }

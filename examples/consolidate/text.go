@@ -39,7 +39,7 @@ func (t *text) summary() {
 	if words := r.begins(); words == "" {
 		t.fill("", "Nothing is to be done now.", plain)
 	} else {
-		t.fill("", fmt.Sprintf("%s %s at %s USD/h are left, %s.", words, phrase(r.After.Total.Nodes, "node", "nodes"),
+		t.fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
 			usd(r.After.Total.USDPerHour), r.change()), plain)
 	}
 	if p := r.Provisioned; p != nil {
@@ -236,11 +236,19 @@ func counted(counts map[string]int, most int) string {
 	return listed(names, most)
 }
 
+// left says how many nodes are left.
+func left(n int) string {
+	if n == 1 {
+		return "1 node is left"
+	}
+	return fmt.Sprintf("%d nodes are left", n)
+}
+
 // rounds lists the steps until the cluster is at rest.
 func (t *text) rounds() {
 	for i, round := range t.report.Rounds {
 		t.heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
-			fmt.Sprintf("%s at %s USD/h are left", phrase(round.Nodes, "node", "nodes"), usd(round.USDPerHour)))
+			fmt.Sprintf("%s at %s USD/h", left(round.Nodes), usd(round.USDPerHour)))
 		for _, a := range round.Actions {
 			names := make([]string, len(a.Nodes))
 			for k, n := range a.Nodes {
