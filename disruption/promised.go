@@ -13,7 +13,7 @@ func (f *Fleet) keepPromised(ctx context.Context, r Result) (Result, error) {
 	if len(f.in.Pods) == 0 || !slices.ContainsFunc(r.Actions, empty) {
 		return r, nil
 	}
-	w, err := newWorld(ctx, f, slices.DeleteFunc(slices.Clone(r.Actions), empty))
+	w, err := newSettled(ctx, f, slices.DeleteFunc(slices.Clone(r.Actions), empty))
 	if err != nil {
 		return Result{}, err
 	}

@@ -35,6 +35,25 @@ type world struct {
 // newWorld reads the fleet as it will be once some actions are under way. The
 // error is that of ctx.
 func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
+	w, err := newSettled(ctx, f, others)
+	if err != nil || w.refused != nil {
+		return w, err
+	}
+	if f.pinSpread {
+		w.pinSpread()
+	}
+	for _, name := range f.closed(others) {
+		if i, found := w.at[name]; found && !w.leaving[name] {
+			w.in.Nodes[i] = closedNode(w.in.Nodes[i])
+		}
+	}
+	w.compile()
+	return w, nil
+}
+
+// newSettled is newWorld as far as the pods that wait have a place: it says what is
+// promised, and answers no what-if. The error is that of ctx.
+func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	w := &world{f: f, in: f.in.Input, at: map[string]int{}, displaced: map[string][]*corev1.Pod{},
 		promised: map[string]string{}, leaving: map[string]bool{}}
 	if f.opts.Provisioning != nil {
@@ -50,19 +69,7 @@ func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	if f.in.Market.fits(w) {
 		w.shared, w.market = f.in.Market, f.in.Market.compiled
 	}
-	if err := w.settlePending(ctx); err != nil || w.refused != nil {
-		return w, err
-	}
-	if f.pinSpread {
-		w.pinSpread()
-	}
-	for _, name := range f.closed(others) {
-		if i, found := w.at[name]; found && !w.leaving[name] {
-			w.in.Nodes[i] = closedNode(w.in.Nodes[i])
-		}
-	}
-	w.compile()
-	return w, nil
+	return w, w.settlePending(ctx)
 }
 
 // smallFleet is up to how many nodes the engine takes all its time.
