@@ -1,60 +1,12 @@
 package fleet_test
 
 import (
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
-	"testing"
-
-	"github.com/stretchr/testify/require"
-
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, v any) {
-	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
-	var tree any
-	require.NoError(t, json.Unmarshal(text, &tree))
-	text, err = json.MarshalIndent(pruned(tree), "", "  ")
-	require.NoError(t, err)
-	text = append(text, '\n')
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, text, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(text), "run with -update if this is meant")
-}
-
-// pruned leaves out what was not set.
-func pruned(tree any) any {
-	switch v := tree.(type) {
-	case map[string]any:
-		for key, one := range v {
-			if one == nil || one == "" {
-				delete(v, key)
-			} else {
-				v[key] = pruned(one)
-			}
-		}
-	case []any:
-		for i := range v {
-			v[i] = pruned(v[i])
-		}
-	}
-	return tree
-}
 
 // option is one way to launch.
 func option(instanceType, zone, capacityType string, price float64, more ...func(*cloudprovider.LaunchOption)) cloudprovider.LaunchOption {

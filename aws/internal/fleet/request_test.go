@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
+	"github.com/dovetail-sdk/dovetail/aws/internal/goldentest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -54,7 +55,8 @@ func TestRequestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, err := s.Request(call())
 			require.NoError(t, err)
-			golden(t, name, in)
+			want, text := goldentest.JSON(t, name, in)
+			require.Equal(t, want, text, "run with -update if this is meant")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/goldentest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/template"
 )
 
@@ -61,7 +62,8 @@ func TestBuildGolden(t *testing.T) {
 			got, err := template.Build(in)
 			require.NoError(t, err)
 			require.Equal(t, before, in.Class, "the class is not modified")
-			golden(t, name, got.CreateInput())
+			want, text := goldentest.JSON(t, name, got.CreateInput())
+			require.Equal(t, want, text, "run with -update if this is meant")
 			again, err := template.Build(in)
 			require.NoError(t, err)
 			require.Equal(t, got.Name, again.Name)

@@ -2,67 +2,21 @@ package template_test
 
 import (
 	"context"
-	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/smithy-go"
-	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/template"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, v any) {
-	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
-	var tree any
-	require.NoError(t, json.Unmarshal(text, &tree))
-	text, err = json.MarshalIndent(pruned(tree), "", "  ")
-	require.NoError(t, err)
-	text = append(text, '\n')
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, text, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(text), "run with -update if this is meant")
-}
-
-// pruned leaves out what was not set.
-func pruned(tree any) any {
-	switch v := tree.(type) {
-	case map[string]any:
-		for key, one := range v {
-			if one == nil || one == "" {
-				delete(v, key)
-			} else {
-				v[key] = pruned(one)
-			}
-		}
-	case []any:
-		for i := range v {
-			v[i] = pruned(v[i])
-		}
-	}
-	return tree
-}
 
 func p[T any](v T) *T { return &v }
 
