@@ -59,6 +59,7 @@ func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) 
 	if f.opts.Provisioning != nil {
 		w.opts = *f.opts.Provisioning
 	}
+	w.opts.NoBounds = true // nothing here asks how cheap it could be
 	if w.opts.MaxSteps == 0 && len(f.members) > smallFleet {
 		w.opts.MaxSteps = 1 // no polish: what a search loses by it, it finds in the next
 	}

@@ -43,6 +43,7 @@ type domainKey struct {
 type bitsKey struct {
 	pool        int
 	requirement string
+	certain     bool
 }
 
 func newDomains(v *requirements.Vocabulary, pools []pool, total int) *domains {
@@ -188,39 +189,34 @@ func open(r requirements.Requirement) bool {
 }
 
 // certain returns the options of a pool whose label satisfies a requirement
-// whatever it turns out to be.
+// whatever it turns out to be. The result must not be changed.
 func (d *domains) certain(pool int, r requirements.Requirement) bitset.Set {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := bitset.New(d.total)
-	dom := d.locked(pool, r.Key())
-	first := d.pools[pool].first
-	for i, which := range dom.of {
-		if own := dom.distinct[which]; own.Intersect(r).Equal(own) {
-			out.Add(first + i)
-		}
-	}
-	return out
+	return d.options(bitsKey{pool, r.String(), true}, r, func(own requirements.Requirement) bool { return own.Intersect(r).Equal(own) })
 }
 
 // admitting returns the options of a pool whose label can satisfy a
 // requirement. The result must not be changed.
 func (d *domains) admitting(pool int, r requirements.Requirement) bitset.Set {
+	return d.options(bitsKey{pool, r.String(), false}, r, func(own requirements.Requirement) bool { return own.Overlaps(r) })
+}
+
+// options returns the options of a pool whose label passes a test, which id
+// identifies.
+func (d *domains) options(id bitsKey, r requirements.Requirement, passes func(requirements.Requirement) bool) bitset.Set {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	id := bitsKey{pool, r.String()}
 	if known, ok := d.bits[id]; ok {
 		return known
 	}
 	out := bitset.New(d.total)
-	dom := d.locked(pool, r.Key())
-	admits := make([]bool, len(dom.distinct))
+	dom := d.locked(id.pool, r.Key())
+	good := make([]bool, len(dom.distinct))
 	for i := range dom.distinct {
-		admits[i] = dom.distinct[i].Overlaps(r)
+		good[i] = passes(dom.distinct[i])
 	}
-	first := d.pools[pool].first
+	first := d.pools[id.pool].first
 	for i, which := range dom.of {
-		if admits[which] {
+		if good[which] {
 			out.Add(first + i)
 		}
 	}

@@ -9,6 +9,10 @@ import (
 // setBounds proves how cheap a plan for the same pods could be, given that of
 // the packing.
 func (a *assembler) setBounds(plan *Plan) {
+	if a.p.opts.NoBounds {
+		plan.PackingBound = 0
+		return
+	}
 	switch {
 	case plan.Cost == 0:
 	case a.onlyNodes():

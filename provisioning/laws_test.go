@@ -56,6 +56,18 @@ func TestLawRepeatable(t *testing.T) {
 	}
 }
 
+// TestLawNoBounds: without the proof of bounds a plan is the same in all else.
+func TestLawNoBounds(t *testing.T) {
+	for seed := range lawSeeds(300, 100) {
+		in, opts := richProblem(seed, everything)
+		want := solved(t, in, opts)
+		want.LowerBound, want.PackingBound = 0, 0
+		without := *opts
+		without.NoBounds = true
+		require.Equal(t, want, solved(t, in, &without), "seed %d", seed)
+	}
+}
+
 // TestLawReadOnlyInput: nothing that the input points at is written to, by
 // solving or by using the plan.
 func TestLawReadOnlyInput(t *testing.T) {

@@ -112,6 +112,12 @@ type Options struct {
 	// zero: 1,000,000, far above what ordinary problems need. A plan that ran
 	// out of steps is complete and valid, only dearer than it might be.
 	MaxSteps int
+
+	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound and
+	// PackingBound of the plan are zero then. Everything else is the same. The
+	// proof takes up to a third of a Solve, which is worth saving where plans are
+	// made to be compared with each other, as what-ifs are.
+	NoBounds bool
 }
 
 // defaultMaxSteps bounds the search of a Solve. Ordinary problems take

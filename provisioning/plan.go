@@ -60,7 +60,7 @@ type Plan struct {
 	// by itself, only required anti-affinity over the name of the node and host
 	// ports counting between pods, and nodes may be split. Where Solve had
 	// nothing to choose but nodes it is PackingBound. It is 0 where some option
-	// is free.
+	// is free, and with Options.NoBounds.
 	LowerBound float64
 
 	// PackingBound is what the new nodes cost at least given what this plan
@@ -68,7 +68,7 @@ type Plan struct {
 	// domains, with which preferences and at most how many on a node; in USD per
 	// hour. Cost over PackingBound says how well the nodes were packed,
 	// PackingBound over LowerBound what those choices may have cost. It is at
-	// least LowerBound, and at most Cost.
+	// least LowerBound, and at most Cost. It is 0 with Options.NoBounds.
 	PackingBound float64
 
 	// Stats counts the work done; it is the same for the same input.

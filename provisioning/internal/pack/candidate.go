@@ -205,33 +205,6 @@ func (a *admission) masks(p *Problem) ([]bitset.Set, []int) {
 	return masks, ids
 }
 
-// candidates drops the options that another one beats in every respect.
-func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candidate {
-	fee := fees(p, pools, ids)
-	var all []candidate
-	for _, pool := range pools {
-		for o := p.Pools[pool].First; o < p.Pools[pool].Last; o++ {
-			if ids[o] >= 0 {
-				price := p.Options[o].Price + p.Fee + fee(p.Options[o].Capacity)
-				all = append(all, candidate{bin: bin{capacity: p.Options[o].Capacity, pool: pool, option: o}, price: price, worth: price, stock: p.Options[o].Stock, serves: ids[o]})
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(x, y candidate) int {
-		return cmp.Or(cmp.Compare(x.price, y.price), -slices.Compare(x.capacity, y.capacity))
-	})
-	kept := all[:0:0]
-	for _, c := range all {
-		if slices.ContainsFunc(kept, func(k candidate) bool { return beats(p, masks, &k, &c) }) {
-			continue
-		}
-		c.safe = isSafe(p, masks, ids, &c)
-		c.inverse = inverse(c.capacity)
-		kept = append(kept, c)
-	}
-	return kept
-}
-
 // feeShare is the surcharge of an option as a share of the cheapest price, and
 // up to as much again for its capacity.
 const feeShare = 1e-6
@@ -269,60 +242,6 @@ func fees(p *Problem, pools []int, ids []int) func([]int64) float64 {
 		}
 		return fee
 	}
-}
-
-// beats says whether k makes c pointless. It holds only where k can always
-// stand in for c: limits and MinValues may rule k out when c is still allowed.
-func beats(p *Problem, masks []bitset.Set, k, c *candidate) bool {
-	if !fits(c.capacity, k.capacity) {
-		return false
-	}
-	if k.serves != c.serves && !masks[c.serves].SubsetOf(masks[k.serves]) {
-		return false
-	}
-	if k.stock != 0 && k.stock != c.stock {
-		return false // it may run out
-	}
-	if f := p.Flexible; f != nil && f.Options.Has(k.option) && !f.Options.Has(c.option) {
-		return false // it may name too few kinds
-	}
-	pool := &p.Pools[k.pool]
-	if pool.MinValues != nil && !k.safe {
-		return false
-	}
-	if pool.Limits == nil {
-		return true
-	}
-	if k.pool != c.pool {
-		return false
-	}
-	for r, use := range pool.Uses[k.option-pool.First] {
-		if use > pool.Uses[c.option-pool.First][r] {
-			return false
-		}
-	}
-	return true
-}
-
-// isSafe says whether the options at least as large and as open as c satisfy
-// the MinValues of its pool.
-func isSafe(p *Problem, masks []bitset.Set, ids []int, c *candidate) bool {
-	pool := &p.Pools[c.pool]
-	if pool.MinValues == nil {
-		return true
-	}
-	larger := bitset.New(len(p.Options))
-	for o := pool.First; o < pool.Last; o++ {
-		if ids[o] >= 0 && masks[c.serves].SubsetOf(masks[ids[o]]) && fits(c.capacity, p.Options[o].Capacity) {
-			larger.Add(o)
-		}
-	}
-	for i := range pool.MinValues {
-		if pool.MinValues[i].Distinct(pool.First, larger, nil) < pool.MinValues[i].Need {
-			return false
-		}
-	}
-	return true
 }
 
 // Distinct counts the values that a set of options shows, of those allowed; nil

@@ -54,11 +54,17 @@ func (s *solver) holds(capacity int32, sum []int64) bool {
 func capacities(p *Problem) (of []int32, all [][]int64) {
 	index := map[*int64]int32{}
 	of = make([]int32, len(p.Options))
+	var last *int64
 	for o := range p.Options {
 		if p.Dims == 0 {
 			continue
 		}
 		key := &p.Options[o].Capacity[0]
+		if key == last { // most options of a type follow each other
+			of[o] = of[o-1]
+			continue
+		}
+		last = key
 		id, ok := index[key]
 		if !ok {
 			id = int32(len(all))
