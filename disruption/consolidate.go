@@ -141,7 +141,7 @@ func (s *search) run(ctx context.Context) error {
 		return s.exhaust(ctx)
 	}
 	for pass := 0; pass < max(1, min(mostPasses, lookedAt/len(s.f.members))); pass++ {
-		s.e = newEstimate(s.w)
+		s.e = newEstimate(s.w, s.e)
 		if pass == 0 {
 			s.first = s.e
 		}
@@ -149,7 +149,7 @@ func (s *search) run(ctx context.Context) error {
 		if err := s.cover(ctx); err != nil {
 			return err
 		}
-		if !s.news() && (pass == 0 || len(s.f.members) <= sharedNodes) { // a try takes long on a large cluster
+		if !s.news() && (pass == 0 || len(s.f.members) <= repolished) { // a try takes long on a large cluster
 			if err := s.polish(ctx); err != nil {
 				return err
 			}
@@ -164,6 +164,9 @@ func (s *search) run(ctx context.Context) error {
 // mostPasses bounds how often the search begins anew where it found something:
 // the nodes that pods are about to come to stay, so that later passes find less.
 const mostPasses = 2
+
+// repolished is up to how many nodes later passes polish as well.
+const repolished = 200
 
 // found is how many actions were found, and news whether this pass found one.
 func (s *search) found() int { return len(s.parts) + len(s.waiting) }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -28,26 +27,32 @@ type estimate struct {
 	at        map[string]int       // by node: its number
 	total     [][]int64            // by number: room for pods that move, with those that are there
 	prices    map[string][]float64 // by pool, of a unit of each resource
-	templates map[string]requirements.Set
-	machines  map[string][]machine // by pool: what it can launch, cheapest first
-	supplies  []screen.Supply      // of all pools; nil while nobody asked
-	units     map[string][]float64 // by pool: what a unit of each resource costs on the machine that is best for it alone
-	demands   []demand             // by class
-	kinds     map[string]int       // of demands
+	goods     *goods
+	demands   []demand       // by class
+	kinds     map[string]int // of demands
 	least     map[leastKey]float64
 	quotes    map[quoteKey][]float64 // by machine of the pool; zero while not known
 }
 
-// newEstimate reads the world as it is now.
-func newEstimate(w *world) *estimate {
+// newEstimate reads the world as it is now. before, if not nil, is the one before:
+// what it knows of pods and of what can be launched still holds.
+func newEstimate(w *world, before *estimate) *estimate {
 	e := &estimate{w: w, place: map[corev1.ResourceName]int{}, classOf: map[*corev1.Pod]int32{}, requests: map[*corev1.Pod]resources.List{},
-		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{}, machines: map[string][]machine{},
-		units: map[string][]float64{}, kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
+		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{}, goods: &goods{},
+		kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
+	if before != nil {
+		e.requests = before.requests
+	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		e.dimension(name)
 	}
 	e.readClasses()
 	e.readNodes()
+	if before != nil && slices.Equal(before.names, e.names) {
+		e.goods = before.goods
+	} else {
+		e.goods = e.readGoods()
+	}
 	e.readPrices()
 	e.estimator = screen.NewEstimator(e.cluster)
 	return e

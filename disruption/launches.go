@@ -90,32 +90,51 @@ type machine struct {
 	room []int64
 }
 
-// readPrices finds what resources cost at least on new nodes of each pool, and
-// with that what each class costs.
-func (e *estimate) readPrices() {
-	e.templates = map[string]requirements.Set{}
+// goods are what the pools of a world can launch, in the dimensions of an estimate.
+type goods struct {
+	templates map[string]requirements.Set
+	machines  map[string][]machine       // by pool: what it can launch, cheapest first
+	supplies  map[string][]screen.Supply // by pool: the same
+	all       []screen.Supply            // of all pools; nil while nobody asked
+	units     map[string][]float64       // by pool: what a unit of each resource costs on the machine that is best for it alone
+}
+
+// readGoods finds what can be launched.
+func (e *estimate) readGoods() *goods {
+	g := &goods{templates: map[string]requirements.Set{}, machines: map[string][]machine{}, supplies: map[string][]screen.Supply{}, units: map[string][]float64{}}
 	launches := e.w.shared.launches()
 	for _, pool := range e.w.in.NodePools {
 		set, ok := e.w.f.template(pool)
 		if !ok {
 			continue
 		}
-		e.templates[pool.Name] = set
+		g.templates[pool.Name] = set
 		daemons, unit := e.daemons(pool), slices.Repeat([]float64{math.Inf(1)}, len(e.names))
 		for _, l := range launches[pool.Name] {
 			room := e.vector(l.allocatable)
 			for d, n := range daemons {
 				room[d] = max(room[d]-n, 0)
 			}
-			e.machines[pool.Name] = append(e.machines[pool.Name], machine{launch: l, room: room})
+			g.machines[pool.Name] = append(g.machines[pool.Name], machine{launch: l, room: room})
+			g.supplies[pool.Name] = append(g.supplies[pool.Name], screen.Supply{Room: room, Price: l.price})
 			for d, n := range room {
 				if n > 0 {
 					unit[d] = min(unit[d], l.price/float64(n))
 				}
 			}
 		}
-		e.units[pool.Name] = unit
-		e.prices[pool.Name] = screen.Prices(e.supply(pool.Name), e.wanted(pool.Name))
+		g.units[pool.Name] = unit
+	}
+	return g
+}
+
+// readPrices finds what resources cost at least on new nodes of each pool, and
+// with that what each class costs.
+func (e *estimate) readPrices() {
+	for _, pool := range e.w.in.NodePools {
+		if _, launches := e.goods.templates[pool.Name]; launches {
+			e.prices[pool.Name] = screen.Prices(e.goods.supplies[pool.Name], e.wanted(pool.Name))
+		}
 	}
 	for c, p := range e.classes {
 		class := &e.cluster.Classes[c]
@@ -136,30 +155,21 @@ func (e *estimate) readPrices() {
 // accepts reports whether a pool launches nodes that a pod may run on, as far as
 // its template says.
 func (e *estimate) accepts(pool *v1.NodePool, p *corev1.Pod, asked requirements.Pod) bool {
-	set, found := e.templates[pool.Name]
+	set, found := e.goods.templates[pool.Name]
 	return found && tolerates(p, pool.Spec.Template.Spec.Taints) && slices.ContainsFunc(asked.Alternatives,
 		func(a requirements.Alternative) bool { return set.Compatible(a.Set, e.w.f.vocabulary) })
 }
 
-// supply lists what a pool can launch, cheapest first.
-func (e *estimate) supply(pool string) []screen.Supply {
-	out := make([]screen.Supply, len(e.machines[pool]))
-	for i, m := range e.machines[pool] {
-		out[i] = screen.Supply{Room: m.room, Price: m.price}
-	}
-	return out
-}
-
 // allSupply is what any pool can launch, cheapest first.
 func (e *estimate) allSupply() []screen.Supply {
-	if e.supplies == nil {
-		e.supplies = []screen.Supply{}
+	if g := e.goods; g.all == nil {
+		g.all = []screen.Supply{}
 		for _, pool := range e.w.in.NodePools {
-			e.supplies = append(e.supplies, e.supply(pool.Name)...)
+			g.all = append(g.all, g.supplies[pool.Name]...)
 		}
-		slices.SortStableFunc(e.supplies, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
+		slices.SortStableFunc(g.all, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
 	}
-	return e.supplies
+	return e.goods.all
 }
 
 // daemons is what the DaemonSets ask for that run on every node of a pool.

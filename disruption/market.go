@@ -31,14 +31,10 @@ func newMarket(w *world) *Market {
 	return m
 }
 
-// sharedNodes is up to how many nodes a market is compiled once for all: for each
-// what-if, the room on nodes is read anew that were not there when it was.
-const sharedNodes = 200
-
 // fits reports whether a market is that of a world. Objects are told apart by
 // their addresses, so that nothing has to be read.
 func (m *Market) fits(w *world) bool {
-	if m == nil || m.compiled == nil || len(w.f.members) > sharedNodes || !reflect.DeepEqual(m.opts, w.opts) {
+	if m == nil || m.compiled == nil || !reflect.DeepEqual(m.opts, w.opts) {
 		return false
 	}
 	a, b := &m.in, &w.in

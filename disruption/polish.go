@@ -49,7 +49,7 @@ func (s *search) exhaust(ctx context.Context) error {
 			}
 		}
 		if len(open) > 0 && !s.spent() {
-			s.e = newEstimate(s.w)
+			s.e = newEstimate(s.w, s.e)
 			fits, _, err := s.exactFits(ctx, open, most)
 			if err != nil {
 				return err

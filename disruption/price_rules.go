@@ -180,6 +180,9 @@ func missedMinValues(n *provisioning.NewNode) (key string, have, want int) {
 		}
 		seen := map[string]bool{}
 		for _, o := range n.Options {
+			if len(seen) >= r.MinValues() {
+				break
+			}
 			own, _ := o.Requirements().Get(r.Key())
 			values, _ := own.Intersect(r).Values()
 			for _, value := range values {

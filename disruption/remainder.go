@@ -120,7 +120,7 @@ func (e *estimate) partAtLeast(part []screen.Count, steady bool) float64 {
 func (e *estimate) unitPrice(d *demand, dimension int) float64 {
 	best := math.Inf(1)
 	for _, pool := range d.pools {
-		best = min(best, e.units[pool][dimension])
+		best = min(best, e.goods.units[pool][dimension])
 	}
 	if math.IsInf(best, 1) {
 		return 0 // nothing has any of it: cheapestOne says so
@@ -133,8 +133,8 @@ func (e *estimate) unitPrice(d *demand, dimension int) float64 {
 func (e *estimate) cheapestFor(classes []screen.Count, request []int64, steady bool) float64 {
 	best := math.Inf(1)
 	for _, pool := range e.demands[classes[0].Class].pools {
-		for i := range e.machines[pool] {
-			m := &e.machines[pool][i]
+		for i := range e.goods.machines[pool] {
+			m := &e.goods.machines[pool][i]
 			if m.price >= best {
 				break
 			}
@@ -172,11 +172,11 @@ func (e *estimate) priceFor(pool string, machine int, classes []screen.Count, st
 		key := quoteKey{pool: pool, kind: d.kind, steady: steady}
 		quotes := e.quotes[key]
 		if quotes == nil {
-			quotes = make([]float64, len(e.machines[pool]))
+			quotes = make([]float64, len(e.goods.machines[pool]))
 			e.quotes[key] = quotes
 		}
 		if quotes[machine] == 0 {
-			quotes[machine] = e.quote(&e.machines[pool][machine], pool, d, steady)
+			quotes[machine] = e.quote(&e.goods.machines[pool][machine], pool, d, steady)
 		}
 		price = max(price, quotes[machine])
 	}
@@ -195,7 +195,7 @@ func (e *estimate) quote(m *machine, pool string, d *demand, steady bool) float6
 	best := math.Inf(1)
 	for _, a := range d.asked.Alternatives {
 		if admitsType(a.Set, m.of) {
-			best = min(best, m.cheapest(e.templates[pool], a.Set, steady))
+			best = min(best, m.cheapest(e.goods.templates[pool], a.Set, steady))
 		}
 	}
 	return best

@@ -26,11 +26,13 @@ func twoSizes() *estimate {
 	}
 	return &estimate{
 		cluster: &screen.Cluster{}, names: []corev1.ResourceName{corev1.ResourceCPU}, quotes: map[quoteKey][]float64{}, least: map[leastKey]float64{},
-		templates: map[string]requirements.Set{"p": {}, "q": {}},
-		units:     map[string][]float64{"p": {0.25}, "q": {0.25}},
-		machines: map[string][]machine{
-			"p": {{launch{of: kind("small", "a", "b"), price: 0.5}, []int64{1}}, {launch{of: kind("large", "a"), price: 1.5}, []int64{4}}},
-			"q": {{launch{of: kind("small", "a"), price: 0.5}, []int64{1}}},
+		goods: &goods{
+			templates: map[string]requirements.Set{"p": {}, "q": {}},
+			units:     map[string][]float64{"p": {0.25}, "q": {0.25}},
+			machines: map[string][]machine{
+				"p": {{launch{of: kind("small", "a", "b"), price: 0.5}, []int64{1}}, {launch{of: kind("large", "a"), price: 1.5}, []int64{4}}},
+				"q": {{launch{of: kind("small", "a"), price: 0.5}, []int64{1}}},
+			},
 		},
 	}
 }

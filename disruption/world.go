@@ -228,10 +228,13 @@ func (w *world) settlePending(ctx context.Context) error {
 	return nil
 }
 
-// compile prepares the engine, unless it is.
+// compile prepares the engine for what-ifs: each of them reads only those nodes
+// that are not as they are here.
 func (w *world) compile() {
 	if w.market == nil {
 		w.market, w.refused = provisioning.Prepare(w.in, &w.opts)
+	} else if w.refused == nil {
+		w.market, w.refused = w.market.WithNodes(w.in.Nodes, w.in.Pods)
 	}
 	if w.shared == nil && w.refused == nil {
 		w.shared = newMarket(w)

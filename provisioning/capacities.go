@@ -7,23 +7,29 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
-// capacities remembers what the options of a market have for pods, as the
-// problem solved last on it had it: of thousands of what-ifs nearly all ask
-// about the same resources. The zero value remembers nothing. What it gives is
-// what would be worked out anew, so that nobody can tell who asked before.
+// capacities remembers what the options of a market have for pods, as problems
+// on it had it: of thousands of what-ifs nearly all ask about the same few sets of
+// resources. The zero value remembers nothing. What it gives is what would be
+// worked out anew, so that nobody can tell who asked before.
 type capacities struct {
-	mu   sync.Mutex
-	last *capacitiesOf
+	mu    sync.Mutex
+	known []*capacitiesOf // the last ones kept, newest first
 }
 
-// capacitiesOf are the capacities in the dimensions of one problem. They are
-// not written once they are kept.
+// mostCapacities is how many sets of resources are remembered.
+const mostCapacities = 8
+
+// capacitiesOf are the options in the dimensions of one problem. They are not
+// written once they are kept.
 type capacitiesOf struct {
 	resources []corev1.ResourceName
-	of        []capacityOf // by option
+	options   [][]option // by pool
 	onDaemon  []bitset.Set
+	low       []pack.Option
+	rates     *unitPrices
 }
 
 // find returns what is known in the dimensions of a problem, or nil.
@@ -33,27 +39,22 @@ func (c *capacities) find(p *Problem) *capacitiesOf {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last == nil || !slices.Equal(c.last.resources, p.resources) {
-		return nil
+	for _, known := range c.known {
+		if slices.Equal(known.resources, p.resources) {
+			return known
+		}
 	}
-	return c.last
+	return nil
 }
 
 // keep remembers the capacities of a problem.
-func (c *capacities) keep(p *Problem) {
-	if !p.countsResourcesOnly() {
+func (c *capacities) keep(p *Problem, of *capacitiesOf) {
+	if !p.countsResourcesOnly() || c.find(p) != nil {
 		return
-	}
-	known := &capacitiesOf{resources: p.resources, onDaemon: p.onDaemon}
-	for i := range p.pools {
-		for j := range p.pools[i].options {
-			o := &p.pools[i].options[j]
-			known.of = append(known.of, capacityOf{free: o.capacity, daemons: o.daemons})
-		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last = known
+	c.known = slices.Insert(c.known[:min(len(c.known), mostCapacities-1)], 0, of)
 }
 
 // countsResourcesOnly says whether nothing but resources takes room in the

@@ -9,6 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -137,19 +138,27 @@ func (p *pool) whyNoOptions() string {
 // setCapacities works out what each option can give to pods: the allocatable
 // of the type as bought by the offering, less the daemons that run there. What
 // another problem on the same market found out is taken over.
-func (p *Problem) setCapacities(m *market, f *faults) {
-	if known := m.capacities.find(p); known != nil {
-		p.onDaemon = known.onDaemon
-		for i := range p.pools {
-			for j := range p.pools[i].options {
-				o, of := &p.pools[i].options[j], known.of[p.pools[i].first+j]
-				o.capacity, o.daemons = of.free, of.daemons
-			}
+func (p *Problem) setCapacities(f *faults) {
+	known := p.market.capacities.find(p)
+	if known == nil {
+		before := len(f.list)
+		known = p.workOutCapacities(f)
+		if len(f.list) == before {
+			p.market.capacities.keep(p, known)
 		}
-		return
 	}
+	for i := range p.pools {
+		p.pools[i].options = known.options[i]
+	}
+	p.onDaemon, p.lowOptions, p.rates = known.onDaemon, known.low, known.rates
+}
+
+// workOutCapacities is setCapacities the first time.
+func (p *Problem) workOutCapacities(f *faults) *capacitiesOf {
+	d := p.market.domains
+	out := &capacitiesOf{resources: p.resources, low: make([]pack.Option, 0, d.total)}
 	for i := range p.daemons {
-		p.onDaemon = append(p.onDaemon, p.daemons[i].onNew(m.domains))
+		out.onDaemon = append(out.onDaemon, p.daemons[i].onNew(d))
 	}
 	known := map[capacityKey]int{}
 	var all []capacityOf
@@ -157,11 +166,12 @@ func (p *Problem) setCapacities(m *market, f *faults) {
 	mask := bitset.New(len(p.daemons))
 	for i := range p.pools {
 		pl := &p.pools[i]
-		for j := range pl.options {
-			o := &pl.options[j]
+		options := slices.Clone(pl.options)
+		for j := range options {
+			o := &options[j]
 			clear(mask)
-			for k := range p.onDaemon {
-				if p.onDaemon[k].Has(pl.first + j) {
+			for k := range out.onDaemon {
+				if out.onDaemon[k].Has(pl.first + j) {
 					mask.Add(k)
 				}
 			}
@@ -181,11 +191,12 @@ func (p *Problem) setCapacities(m *market, f *faults) {
 				known[key] = id
 			}
 			o.capacity, o.daemons = all[id].free, all[id].daemons
+			out.low = append(out.low, pack.Option{Price: o.Offering.Price, Capacity: o.capacity, Stock: p.market.stocks.of(o)})
 		}
+		out.options = append(out.options, options)
 	}
-	if len(failed) == 0 {
-		m.capacities.keep(p)
-	}
+	out.rates = newUnitPrices(out.options, len(p.resources))
+	return out
 }
 
 // capacityOf is what an option has for pods, and what daemons take of it.

@@ -37,10 +37,7 @@ type labelsAndTaints struct {
 // pods still count where constraints count pods.
 func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []existing) {
 	requests := newRequestsCache()
-	first := p.rooms == nil
-	if first {
-		p.rooms = make(rooms, len(nodes))
-	}
+	read := make(rooms)
 	out := make([]existing, 0, len(nodes))
 	for _, n := range nodes {
 		e := existing{Node: n, standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
@@ -51,9 +48,7 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 				f.wrap(nodeObject(n), "", err)
 				continue
 			}
-			if first {
-				p.rooms[n.Name()] = r
-			}
+			read[n.Name()] = r
 		}
 		free, err := p.room(&e, &r)
 		if err != nil {
@@ -67,6 +62,7 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 		e.free = p.vector(free)
 		out = append(out, e)
 	}
+	p.rooms = p.rooms.with(read)
 	slices.SortStableFunc(out, func(a, b existing) int {
 		switch {
 		case a.initialized() == b.initialized():

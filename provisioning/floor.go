@@ -29,7 +29,7 @@ func (a *assembler) setBounds(plan *Plan) {
 // Then the packer's bound speaks of all plans.
 func (a *assembler) onlyNodes() bool {
 	p, s := a.p, a.s
-	if len(p.nodes)+len(p.stockSizes)+len(p.extras.drivers) > 0 || p.extras.counts != nil {
+	if len(p.nodes)+len(p.market.stocks.sizes)+len(p.extras.drivers) > 0 || p.extras.counts != nil {
 		return false
 	}
 	if len(s.units)+len(s.bundler.bundles)+len(s.bundler.fixed) > 0 {

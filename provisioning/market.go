@@ -14,7 +14,10 @@ type market struct {
 	pools    []pool
 	domains  *domains
 	overlays []cloudprovider.OverlayStatus
+	stocks   stocks
 
+	minValues  [][]minValue // by pool
+	uses       [][][]int64  // by pool and option: what a launch takes of the limits, nil without
 	capacities capacities
 }
 
@@ -33,15 +36,14 @@ func newMarket(in *Input, v *requirements.Vocabulary, f *faults) *market {
 	checkTypes(m.pools, f)
 	if len(f.list) == before {
 		m.domains = newDomains(v, m.pools, newOptions(m.pools))
+		m.stocks = newStocks(m.pools)
+		for i := range m.pools {
+			m.minValues = append(m.minValues, newMinValues(&m.pools[i], i, m.domains))
+			m.uses = append(m.uses, m.pools[i].allUses())
+		}
 	}
 	return m
 }
 
 // take returns the pools for a problem of its own to work with.
-func (m *market) take() []pool {
-	out := slices.Clone(m.pools)
-	for i := range out {
-		out[i].options = slices.Clone(out[i].options)
-	}
-	return out
-}
+func (m *market) take() []pool { return slices.Clone(m.pools) }

@@ -201,9 +201,32 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 // nodesResource is the limit that counts nodes.
 const nodesResource = corev1.ResourceName("nodes")
 
-// uses returns what a launch takes of each limited resource.
-func (p *pool) uses(o cloudprovider.LaunchOption) []int64 { return limitUses(p.limits, o) }
+// allUses returns what each option takes of each resource with a limit, nil where
+// there is none. Options of one type share a list unless an offering has a capacity
+// of its own.
+func (p *pool) allUses() [][]int64 {
+	var limits []corev1.ResourceName
+	if list, err := resources.FromResourceList(corev1.ResourceList(p.object.Spec.Limits)); err == nil {
+		for name := range list.All() {
+			limits = append(limits, name)
+		}
+	}
+	if len(limits) == 0 {
+		return nil
+	}
+	out := make([][]int64, len(p.options))
+	for j := range p.options {
+		o := &p.options[j]
+		if j > 0 && o.InstanceType == p.options[j-1].InstanceType && o.Offering.Capacity == nil && p.options[j-1].Offering.Capacity == nil {
+			out[j] = out[j-1]
+		} else {
+			out[j] = limitUses(limits, o.LaunchOption)
+		}
+	}
+	return out
+}
 
+// limitUses returns what a launch takes of each limited resource.
 func limitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int64 {
 	out := make([]int64, len(limits))
 	for i, name := range limits {

@@ -2,7 +2,6 @@ package provisioning
 
 import (
 	"context"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -59,8 +58,6 @@ type Problem struct {
 	onDaemon   []bitset.Set // by daemon: the options where it runs
 	lowPools   []pack.Pool
 	lowOptions []pack.Option
-	stocks     map[string]int // by reservation: one more than its index
-	stockSizes []int
 	flexible   *pack.Flexible
 	first      *stage // the problem with its domains assigned
 }
@@ -151,23 +148,18 @@ func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
 	d := p.market.domains
 	p.mixCapacity(d)
 	x := p.compileRules(k, nodes)
-	p.setCapacities(p.market, f)
-	p.minValues = make([][]minValue, len(p.pools))
-	for i := range p.pools {
-		p.minValues[i] = newMinValues(&p.pools[i], i, d)
-	}
+	p.setCapacities(f)
+	p.minValues = p.market.minValues
 	for c := range p.classes {
 		p.requests = append(p.requests, p.request(c))
 	}
 	p.compileNodes(d, x, nodes, f)
 	p.admission = newAdmission(p, d)
 	p.traits = p.admission.traits
-	p.rates = newUnitPrices(p.pools, len(p.resources))
 	r := p.rates.rater()
 	p.compileCells(r)
 	p.raiseCaps()
 	p.weighPreferences(r)
-	p.setStocks()
 	for i := range p.pools {
 		p.lowerPool(i)
 	}
@@ -228,7 +220,7 @@ func (p *Problem) compileCells(r *rater) {
 	}
 }
 
-// lowerPool adds a pool and its options. Pools of one weight make up a tier.
+// lowerPool adds a pool. Pools of one weight make up a tier.
 func (p *Problem) lowerPool(i int) {
 	pl := &p.pools[i]
 	low := pack.Pool{
@@ -246,16 +238,7 @@ func (p *Problem) lowerPool(i int) {
 		}
 	}
 	if len(pl.limits) > 0 {
-		low.Limits = pl.remaining
-		low.Uses = make([][]int64, len(pl.options))
-	}
-	p.lowOptions = slices.Grow(p.lowOptions, len(pl.options))
-	for j := range pl.options {
-		o := &pl.options[j]
-		p.lowOptions = append(p.lowOptions, pack.Option{Price: o.Offering.Price, Capacity: o.capacity, Stock: p.stock(o)})
-		if low.Uses != nil {
-			low.Uses[j] = pl.uses(o.LaunchOption)
-		}
+		low.Limits, low.Uses = pl.remaining, p.market.uses[i]
 	}
 	p.lowPools = append(p.lowPools, low)
 }

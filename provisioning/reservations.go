@@ -2,34 +2,41 @@ package provisioning
 
 import v1 "github.com/dovetail-sdk/dovetail/api/v1"
 
-// setStocks counts what each reservation has left. Where offerings disagree
+// stocks are the reservations of a market.
+type stocks struct {
+	number map[string]int // by reservation: one more than its index
+	sizes  []int          // what each has left
+}
+
+// newStocks counts what each reservation has left. Where offerings disagree
 // over one, the least counts, also of those that are not available now.
-func (p *Problem) setStocks() {
-	p.stocks = map[string]int{}
-	for i := range p.pools {
-		for _, t := range p.pools[i].types {
+func newStocks(pools []pool) stocks {
+	s := stocks{number: map[string]int{}}
+	for i := range pools {
+		for _, t := range pools[i].types {
 			for j := range t.Offerings {
 				o := &t.Offerings[j]
 				if o.CapacityType != v1.CapacityTypeReserved {
 					continue
 				}
-				id := p.stocks[o.ReservationID]
+				id := s.number[o.ReservationID]
 				if id == 0 {
-					p.stockSizes = append(p.stockSizes, o.ReservationCapacity)
-					id = len(p.stockSizes)
-					p.stocks[o.ReservationID] = id
+					s.sizes = append(s.sizes, o.ReservationCapacity)
+					id = len(s.sizes)
+					s.number[o.ReservationID] = id
 				}
-				p.stockSizes[id-1] = min(p.stockSizes[id-1], o.ReservationCapacity)
+				s.sizes[id-1] = min(s.sizes[id-1], o.ReservationCapacity)
 			}
 		}
 	}
+	return s
 }
 
-// stock numbers the reservation of an option: one more than its index, 0 if
-// the option draws on none.
-func (p *Problem) stock(o *option) int {
+// of numbers the reservation of an option: one more than its index, 0 if the
+// option draws on none.
+func (s *stocks) of(o *option) int {
 	if o.Offering.CapacityType != v1.CapacityTypeReserved {
 		return 0
 	}
-	return p.stocks[o.Offering.ReservationID]
+	return s.number[o.Offering.ReservationID]
 }

@@ -2,16 +2,31 @@ package provisioning
 
 import (
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// rooms are what is known of the room on each node, by name. They are filled
-// when a problem is compiled first, and not written after that, so that all
-// what-ifs can share them.
+// rooms are what is known of the room on each node, by name. They are not
+// written after a problem has been compiled, so that all what-ifs on it can share
+// them.
 type rooms map[string]room
+
+// with returns the rooms with those that have been read since.
+func (r rooms) with(read rooms) rooms {
+	switch {
+	case len(read) == 0:
+		return r
+	case len(r) == 0:
+		return read
+	}
+	out := make(rooms, len(r)+len(read))
+	maps.Copy(out, r)
+	maps.Copy(out, read)
+	return out
+}
 
 // room is what a node has and what is taken of it, without the volumes and
 // devices that are counted like resources.

@@ -27,12 +27,12 @@ type rater struct {
 
 func (u *unitPrices) rater() *rater { return &rater{u, make([]float64, u.count)} }
 
-func newUnitPrices(pools []pool, dims int) *unitPrices {
+func newUnitPrices(options [][]option, dims int) *unitPrices {
 	u := &unitPrices{dims: dims}
 	index := map[*int64]int32{}
-	for i := range pools {
-		for j := range pools[i].options {
-			o := &pools[i].options[j]
+	for i := range options {
+		for j := range options[i] {
+			o := &options[i][j]
 			u.prices = append(u.prices, o.Offering.Price)
 			if dims == 0 {
 				u.rooms = append(u.rooms, 0)
