@@ -41,6 +41,10 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 	out := make([]existing, 0, len(nodes))
 	for _, n := range nodes {
 		e := existing{Node: n, standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
+		if p.rooms != nil && n.leaving() { // a what-if: it had a room that could be read
+			leaving = append(leaving, e)
+			continue
+		}
 		r, ok := p.rooms.find(n)
 		if !ok {
 			var err error

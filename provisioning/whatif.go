@@ -104,7 +104,8 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 // WithNodes returns the problem with other nodes, and other pods to place: the
 // same market at another moment. Nodes that are equal to those of p, with the
 // same slice of pods, are not read again. p is unchanged and shares its market
-// with the result. The error is that of Prepare.
+// with the result. The error is that of Prepare, but that what nodes on their way
+// out have room for is not looked at.
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Nodes, in.Pods = nodes, pods

@@ -26,8 +26,13 @@ func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, bes
 		}
 		var p prospect
 		s.look(t, i, &p, q)
-		uses := s.uses(t, i, &p.pattern)
-		if s.affordable(c, uses) == 0 || !s.takesAll(t, p.shares) {
+		var uses []int64
+		ends := s.takesAll(t, p.shares)
+		if ends {
+			uses = s.uses(t, i, &p.pattern)
+			ends = s.affordable(c, uses) > 0
+		}
+		if !ends {
 			s.sumLeft(t)
 			continue
 		}

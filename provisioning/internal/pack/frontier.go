@@ -15,7 +15,6 @@ type frontier struct {
 	kept  []candidate
 	room  []int64         // of kept, one after the other: what is compared most
 	like  map[likeKey]int // in kept: the last of its room that admits the same
-	wider bitset.Set      // scratch
 }
 
 // likeKey is what options have in common of which mostly the cheapest is enough.
@@ -50,7 +49,7 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candid
 		return cmp.Or(-slices.Compare(p.Options[x.option].Capacity, p.Options[y.option].Capacity), cmp.Compare(x.option, y.option))
 	})
 	capacityOf, _ := capacities(p)
-	f := &frontier{p: p, masks: masks, ids: ids, like: map[likeKey]int{}, wider: bitset.New(len(p.Options))}
+	f := &frontier{p: p, masks: masks, ids: ids, like: map[likeKey]int{}}
 	for _, o := range all {
 		f.add(o, likeKey{o.pool, capacityOf[o.option], ids[o.option]})
 	}
@@ -109,23 +108,36 @@ func (f *frontier) standsIn(k, c *candidate) bool {
 }
 
 // safe says whether the options at least as large and as open as c satisfy the
-// MinValues of its pool.
+// MinValues of its pool. It looks at the dearest first, which are the largest.
 func (f *frontier) safe(c *candidate) bool {
 	pool := &f.p.Pools[c.pool]
 	if pool.MinValues == nil {
 		return true
 	}
-	clear(f.wider)
-	for o := pool.First; o < pool.Last; o++ {
-		id := f.ids[o]
-		if id >= 0 && (id == c.serves || f.masks[c.serves].SubsetOf(f.masks[id])) && fits(c.capacity, f.p.Options[o].Capacity) {
-			f.wider.Add(o)
-		}
-	}
+	open, seen := len(pool.MinValues), make([]bitset.Set, len(pool.MinValues))
+	lacking := make([]int, len(pool.MinValues))
 	for i := range pool.MinValues {
-		if pool.MinValues[i].Distinct(pool.First, f.wider, nil) < pool.MinValues[i].Need {
-			return false
+		seen[i], lacking[i] = bitset.New(pool.MinValues[i].Count), pool.MinValues[i].Need
+		if lacking[i] <= 0 {
+			open--
 		}
 	}
-	return true
+	for o := pool.Last - 1; o >= pool.First && open > 0; o-- {
+		id := f.ids[o]
+		if id < 0 || id != c.serves && !f.masks[c.serves].SubsetOf(f.masks[id]) || !fits(c.capacity, f.p.Options[o].Capacity) {
+			continue
+		}
+		for i := range pool.MinValues {
+			for _, v := range pool.MinValues[i].Values[o-pool.First] {
+				if seen[i].Has(int(v)) {
+					continue
+				}
+				seen[i].Add(int(v))
+				if lacking[i]--; lacking[i] == 0 {
+					open--
+				}
+			}
+		}
+	}
+	return open == 0
 }
