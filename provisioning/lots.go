@@ -14,7 +14,7 @@ import (
 func (s *stage) lower(p *Problem) {
 	rules := p.packRules()
 	lowered := &pack.Problem{Dims: len(p.resources) + len(p.rules.seats), Traits: p.traits, Pools: p.lowPools, Options: p.lowOptions, Rules: rules,
-		Stocks: p.market.stocks.sizes, StrictStock: p.opts.Reserved == ReservedStrict,
+		Stocks: p.market.stocks.sizes, NoBound: p.opts.NoBounds, StrictStock: p.opts.Reserved == ReservedStrict,
 		Fee: p.opts.NodeFee, Flexible: p.flexible}
 	index := map[string]int32{}
 	var buf []byte

@@ -32,6 +32,8 @@ type settings struct {
 	scenario, plan, profile string
 	reps                    int
 	verify                  bool
+	steps                   int
+	noBounds                bool
 
 	consolidate, converge bool
 	final                 string
@@ -45,6 +47,8 @@ func main() {
 	flag.IntVar(&c.reps, "reps", 3, "how often to solve it, from scratch each time")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile of all repetitions")
 	flag.BoolVar(&c.verify, "verify", true, "check the last plan, and every action, by provisioning.Verify")
+	flag.IntVar(&c.steps, "steps", 0, "Options.MaxSteps")
+	flag.BoolVar(&c.noBounds, "nobounds", false, "Options.NoBounds: leave out the proof of how cheap a plan could be")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
 	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
 	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
@@ -72,6 +76,7 @@ func run(c settings) error {
 		return err
 	}
 	options := snapshot.Options(s)
+	options.MaxSteps, options.NoBounds = c.steps, c.noBounds
 	out := &scenario.Plan{Contender: contender(), Scenario: s.Name}
 	var plan *provisioning.Plan
 	err = measure.Profiled(c.profile, func() error {

@@ -9,7 +9,9 @@ import (
 func (s *solver) buy(t *tier, out *Result) error {
 	before := slices.Clone(s.left)
 	q := s.quote(t, s.left)
-	q.bound = max(q.bound, s.fineBound(t, s.left))
+	if !s.p.NoBound || s.steps+1 < s.maxSteps { // with the first pattern the steps are up: nothing looks at the bound
+		q.bound = max(q.bound, s.fineBound(t, s.left))
+	}
 	start := s.save()
 	picks := s.polish(t, s.rounds(t, q), q)
 	picks, bound := s.improve(t, q, start, picks)
@@ -19,22 +21,30 @@ func (s *solver) buy(t *tier, out *Result) error {
 	if len(picks) == 0 {
 		return nil
 	}
-	if !s.complete(t) {
-		placed := before
-		for c := range placed {
-			placed[c] -= s.left[c]
-		}
-		bound = max(s.quote(t, placed).bound, s.fineBound(t, placed))
-	}
-	if s.p.Fee > 0 {
-		bound = s.boundWithoutFee(t, before)
-	}
-	out.Bound += bound
+	out.Bound += s.boundOf(t, before, bound)
 	picks = merged(picks)
 	for i := range picks {
 		out.New = append(out.New, s.launch(t, &picks[i]))
 	}
 	return nil
+}
+
+// boundOf is the bound of what was bought since the given counts were left. bound
+// is that of all of it.
+func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
+	switch {
+	case s.p.NoBound:
+		return 0
+	case s.p.Fee > 0:
+		return s.boundWithoutFee(t, before)
+	case s.complete(t):
+		return bound
+	}
+	placed := before
+	for c := range placed {
+		placed[c] -= s.left[c]
+	}
+	return max(s.quote(t, placed).bound, s.fineBound(t, placed))
 }
 
 // merged joins the picks of equal patterns, which were bought in portions.

@@ -39,6 +39,10 @@ type Problem struct {
 	// Fee is added to the price of every new node when plans are compared.
 	Fee float64
 
+	// NoBound says that nobody asks for Result.Bound, which is zero then. The
+	// packing is the same.
+	NoBound bool
+
 	// Rules hold between the pods of one node.
 	Rules []Rule
 
