@@ -29,6 +29,7 @@ type capacitiesOf struct {
 	options   [][]option // by pool
 	onDaemon  []bitset.Set
 	low       []pack.Option
+	distinct  *pack.Capacities
 	rates     *unitPrices
 }
 

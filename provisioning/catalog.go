@@ -150,7 +150,7 @@ func (p *Problem) setCapacities(f *faults) {
 	for i := range p.pools {
 		p.pools[i].options = known.options[i]
 	}
-	p.onDaemon, p.lowOptions, p.rates = known.onDaemon, known.low, known.rates
+	p.onDaemon, p.lowOptions, p.distinct, p.rates = known.onDaemon, known.low, known.distinct, known.rates
 }
 
 // workOutCapacities is setCapacities the first time.
@@ -195,6 +195,7 @@ func (p *Problem) workOutCapacities(f *faults) *capacitiesOf {
 		}
 		out.options = append(out.options, options)
 	}
+	out.distinct = pack.NewCapacities(out.low, len(p.resources)+len(p.rules.seats))
 	out.rates = newUnitPrices(out.options, len(p.resources))
 	return out
 }

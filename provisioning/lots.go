@@ -13,7 +13,7 @@ import (
 // lower makes lots of the parts and hands them to the packer.
 func (s *stage) lower(p *Problem) {
 	rules := p.packRules()
-	lowered := &pack.Problem{Dims: len(p.resources) + len(p.rules.seats), Traits: p.traits, Pools: p.lowPools, Options: p.lowOptions, Rules: rules,
+	lowered := &pack.Problem{Dims: len(p.resources) + len(p.rules.seats), Traits: p.traits, Pools: p.lowPools, Options: p.lowOptions, Capacities: p.distinct, Rules: rules,
 		Stocks: p.market.stocks.sizes, NoBound: p.opts.NoBounds, StrictStock: p.opts.Reserved == ReservedStrict,
 		Fee: p.opts.NodeFee, Flexible: p.flexible}
 	index := map[string]int32{}

@@ -58,6 +58,7 @@ type Problem struct {
 	onDaemon   []bitset.Set // by daemon: the options where it runs
 	lowPools   []pack.Pool
 	lowOptions []pack.Option
+	distinct   *pack.Capacities // of lowOptions
 	flexible   *pack.Flexible
 	first      *stage // the problem with its domains assigned
 }

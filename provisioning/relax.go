@@ -43,7 +43,7 @@ func (a *assembler) lowerBound() float64 {
 	x := &relaxer{a: a, p: a.p, with: a.p.togetherOverNodes(), index: map[string]int32{}, fine: map[string]int32{}, coarse: map[string]int32{}}
 	x.count()
 	x.adds = x.p.addingUp()
-	x.problem = &pack.Problem{Dims: len(x.adds), Options: x.p.lowOptions, Stocks: x.p.market.stocks.sizes, Rules: x.p.packRules()}
+	x.problem = &pack.Problem{Dims: len(x.adds), Options: x.p.lowOptions, Capacities: x.p.distinct, Stocks: x.p.market.stocks.sizes, Rules: x.p.packRules()}
 	for c, n := range x.placed {
 		if n > 0 {
 			x.add(c, n)

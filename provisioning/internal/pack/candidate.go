@@ -113,7 +113,7 @@ func (a *admission) group(options bitset.Set) int32 {
 
 // newTier finds the candidates of the pools of one tier. It costs
 // O(groups x options / 64 + options x candidates x dims).
-func newTier(p *Problem, pools []int) *tier {
+func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
 	a := newAdmission(p, pools)
 	masks, ids := a.masks(p)
 	a.t.entries = make([][]entry, len(masks))
@@ -129,7 +129,7 @@ func newTier(p *Problem, pools []int) *tier {
 	}
 	a.t.admits = masks
 	a.t.kinds = a.kinds(p)
-	a.t.candidates = candidates(p, pools, masks, ids)
+	a.t.candidates = candidates(p, pools, masks, ids, capacities)
 	a.t.appraise(p, masks)
 	a.t.largest = make([]int64, p.Dims)
 	for i := range a.t.candidates {

@@ -32,7 +32,7 @@ type priced struct {
 
 // candidates drops the options that another one beats in every respect. The
 // others are sorted by price.
-func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candidate {
+func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int, capacities *Capacities) []candidate {
 	fee := fees(p, pools, ids)
 	all := make([]priced, 0, len(p.Options))
 	for _, pool := range pools {
@@ -48,10 +48,9 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int) []candid
 		}
 		return cmp.Or(-slices.Compare(p.Options[x.option].Capacity, p.Options[y.option].Capacity), cmp.Compare(x.option, y.option))
 	})
-	capacityOf, _ := capacities(p)
 	f := &frontier{p: p, masks: masks, ids: ids, like: map[likeKey]int{}}
 	for _, o := range all {
-		f.add(o, likeKey{o.pool, capacityOf[o.option], ids[o.option]})
+		f.add(o, likeKey{o.pool, capacities.of[o.option], ids[o.option]})
 	}
 	return f.kept
 }

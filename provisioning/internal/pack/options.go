@@ -31,7 +31,7 @@ func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Se
 	// By hand, not by All: a plan asks this of every pattern and option.
 	for w := p.First >> 6; w<<6 < p.Last; w++ {
 		for left := set[w]; left != 0; left &= left - 1 {
-			if o := w<<6 + bits.TrailingZeros64(left); !s.holds(s.capacityOf[o], sum) {
+			if o := w<<6 + bits.TrailingZeros64(left); !s.holds(s.capacities.of[o], sum) {
 				set.Remove(o)
 			}
 		}
@@ -45,38 +45,52 @@ func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Se
 func (s *solver) holds(capacity int32, sum []int64) bool {
 	if s.answered[capacity] != s.round {
 		s.answered[capacity] = s.round
-		s.answer[capacity] = fits(sum, s.capacities[capacity])
+		s.answer[capacity] = fits(sum, s.capacities.all[capacity])
 	}
 	return s.answer[capacity]
 }
 
-// capacities numbers the distinct capacity vectors of the options.
-func capacities(p *Problem) (of []int32, all [][]int64) {
+// Capacities are the distinct capacity vectors of some options. They are not
+// written to.
+type Capacities struct {
+	all [][]int64
+	of  []int32 // by option: which of all
+}
+
+// NewCapacities tells the capacities of options apart by where they are in memory:
+// options alike are expected to share them. dims is the length of each.
+func NewCapacities(options []Option, dims int) *Capacities {
+	k := &Capacities{of: make([]int32, len(options))}
+	if dims == 0 {
+		k.all = [][]int64{nil}
+		return k
+	}
 	index := map[*int64]int32{}
-	of = make([]int32, len(p.Options))
 	var last *int64
-	for o := range p.Options {
-		if p.Dims == 0 {
-			continue
-		}
-		key := &p.Options[o].Capacity[0]
+	for o := range options {
+		key := &options[o].Capacity[0]
 		if key == last { // most options of a type follow each other
-			of[o] = of[o-1]
+			k.of[o] = k.of[o-1]
 			continue
 		}
 		last = key
 		id, ok := index[key]
 		if !ok {
-			id = int32(len(all))
+			id = int32(len(k.all))
 			index[key] = id
-			all = append(all, p.Options[o].Capacity)
+			k.all = append(k.all, options[o].Capacity)
 		}
-		of[o] = id
+		k.of[o] = id
 	}
-	if p.Dims == 0 {
-		all = append(all, nil)
+	return k
+}
+
+// capacities are those of the options of a problem.
+func (p *Problem) capacities() *Capacities {
+	if p.Capacities != nil {
+		return p.Capacities
 	}
-	return of, all
+	return NewCapacities(p.Options, p.Dims)
 }
 
 // first returns the least member of a set, -1 if it is empty.

@@ -19,8 +19,7 @@ type Packer struct {
 	urgency []float64 // by class
 	urgent  bool      // some class is
 
-	capacityOf []int32   // by option: which of capacities
-	capacities [][]int64 // each once, as far as options share the vector
+	capacities *Capacities
 }
 
 // stockedUrgency is how far pods that only a stock can serve come before
@@ -41,7 +40,7 @@ func New(p *Problem) *Packer {
 		}
 		k.urgent = k.urgent || p.Classes[c].Urgency > 1
 	}
-	k.capacityOf, k.capacities = capacities(p)
+	k.capacities = p.capacities()
 	for i := 0; i < len(p.Pools); {
 		j := i
 		var pools []int
@@ -49,7 +48,7 @@ func New(p *Problem) *Packer {
 			pools = append(pools, j)
 			j++
 		}
-		k.tiers = append(k.tiers, sync.OnceValue(func() *tier { return newTier(p, pools) }))
+		k.tiers = append(k.tiers, sync.OnceValue(func() *tier { return newTier(p, pools, k.capacities) }))
 		i = j
 	}
 	return k
@@ -97,8 +96,8 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 		scratch:  bitset.New(len(k.p.Options)),
 		sum:      make([]int64, k.p.Dims),
 		possible: map[possibleKey]int{},
-		answered: make([]int32, len(k.capacities)),
-		answer:   make([]bool, len(k.capacities)),
+		answered: make([]int32, len(k.capacities.all)),
+		answer:   make([]bool, len(k.capacities.all)),
 	}
 	for c := range k.p.Classes {
 		s.left[c] = k.p.Classes[c].Count

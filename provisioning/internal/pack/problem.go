@@ -20,6 +20,10 @@ type Problem struct {
 	// Options lie pool by pool, within a pool cheapest first.
 	Options []Option
 
+	// Capacities, if set, are those of Options: so that problems which share
+	// options need not tell them apart each time.
+	Capacities *Capacities
+
 	// Pools are in the order they are tried: ascending Tier.
 	Pools []Pool
 

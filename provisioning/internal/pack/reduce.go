@@ -12,7 +12,7 @@ import (
 func reduced(p *Problem) *Problem {
 	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Stocks: p.Stocks, Rules: p.Rules}
 	groups, of := optionGroups(p)
-	capacityOf, _ := capacities(p)
+	capacities := p.capacities()
 	masks := admitting(p, groups)
 	index := map[string]int{}
 	sets := make([]bitset.Set, len(groups))
@@ -25,7 +25,7 @@ func reduced(p *Problem) *Problem {
 			continue
 		}
 		option := &p.Options[o]
-		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacityOf[o])), int64(option.Stock))
+		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.of[o])), int64(option.Stock))
 		key = append(key, masks[o].Key()...)
 		i, known := index[string(key)]
 		if !known {
