@@ -26,9 +26,9 @@ type Rule struct {
 func (r Rule) String() string { return fmt.Sprintf("%s.%s", r.when, r.text) }
 
 func (w When) rule(text string, err error, effect func(*orders)) Rule {
-	r := Rule{when: w, effect: effect, text: text, errs: w.errs}
+	r := Rule{when: w, effect: effect, text: text, errs: w.of.Errs()}
 	if err != nil {
-		r.errs = append(r.errs[:len(r.errs):len(r.errs)], fmt.Errorf("%s: %w", text, err))
+		r.errs = append(r.errs, fmt.Errorf("%s: %w", text, err))
 	}
 	return r
 }
@@ -135,7 +135,7 @@ func (c *Cloud) Script(rules ...Rule) error {
 		return denied("Script", "", errors.Join(errs...))
 	}
 	for _, r := range rules {
-		c.rules = append(c.rules, compiled{r, r.when.compile(c)})
+		c.rules = append(c.rules, compiled{r, r.when.of.Compile(c)})
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/when"
 )
 
 // The names of the calls that a Cloud takes, as conditions and rate limits use
@@ -52,41 +53,37 @@ func opNames() []string {
 // And(Times(3), InZone("a")) those of the first three calls that are in zone a.
 //
 // The zero When is every call, as Always.
-type When struct {
-	text  string
-	errs  []error
-	build func(c *Cloud) test // nil is always true
-}
+type When struct{ of whenOf }
 
-// test says whether a call meets a condition. It may count.
-type test func(*call) bool
+// whenOf is the condition behind a When.
+type whenOf = when.Condition[*Cloud, *call]
+
+// test says whether a call meets a when. It may count.
+type test = when.Test[*call]
 
 // String returns the condition as it is written, without the package name.
-func (w When) String() string {
-	if w.text == "" {
-		return "Always()"
-	}
-	return w.text
-}
+func (w When) String() string { return w.named().String() }
 
-func (w When) compile(c *Cloud) test {
-	if w.build == nil {
-		return func(*call) bool { return true }
+// named is the condition, where the zero When has the name of what it means.
+func (w When) named() whenOf {
+	if w.of.String() == "" {
+		return Always().of
 	}
-	return w.build(c)
+	return w.of
 }
 
 // plain is a condition that does not count.
 func plain(text string, err error, is test) When {
-	w := When{text: text, build: func(*Cloud) test { return is }}
 	if err != nil {
-		w.errs = []error{fmt.Errorf("%s: %w", text, err)}
+		return When{when.Plain[*Cloud](text, is, fmt.Errorf("%s: %w", text, err))}
 	}
-	return w
+	return When{when.Plain[*Cloud](text, is)}
 }
 
 // Always is every call.
-func Always() When { return When{} }
+func Always() When {
+	return plain("Always()", nil, func(*call) bool { return true })
+}
 
 // On is calls of the given names, such as OpCreate.
 func On(ops ...string) When {
@@ -96,65 +93,34 @@ func On(ops ...string) When {
 		lower[i] = strings.ToLower(op)
 		errs = append(errs, knownOp(op))
 	}
-	return plain(fmt.Sprintf("On(%s)", quoted(ops)), errors.Join(errs...), func(in *call) bool { return slices.Contains(lower, in.op) })
+	return plain(fmt.Sprintf("On(%s)", when.Quoted(ops)), errors.Join(errs...), func(in *call) bool { return slices.Contains(lower, in.op) })
 }
 
 // Nth is the n-th call of the name, counting from 1.
 func Nth(n int, op string) When {
-	lower, count := strings.ToLower(op), countingText("Nth", n, op)
-	w := counting(count, n, 1, func(seen int) bool { return seen == n }, func(in *call) bool { return in.op == lower })
+	lower, text := strings.ToLower(op), fmt.Sprintf("Nth(%d, %q)", n, op)
+	var errs []error
 	if err := knownOp(op); err != nil {
-		w.errs = append(w.errs, fmt.Errorf("%s: %w", count, err))
+		errs = append(errs, fmt.Errorf("%s: %w", text, err))
 	}
-	return w
+	return When{when.Counting[*Cloud](text, n, 1, func(seen int) bool { return seen == n },
+		func(in *call) bool { return in.op == lower }, errs...)}
 }
 
 // Times is the first n calls.
-func Times(n int) When {
-	return counting(countingText("Times", n, ""), n, 0, func(seen int) bool { return seen <= n }, nil)
-}
+func Times(n int) When { return When{when.Times[*Cloud, *call](n)} }
 
 // Skip is all calls but the first n.
-func Skip(n int) When {
-	return counting(countingText("Skip", n, ""), n, 0, func(seen int) bool { return seen > n }, nil)
-}
+func Skip(n int) When { return When{when.Skip[*Cloud, *call](n)} }
 
 // Every is every n-th call: the n-th, the 2n-th and so on.
-func Every(n int) When {
-	return counting(countingText("Every", n, ""), n, 1, func(seen int) bool { return seen%max(n, 1) == 0 }, nil)
-}
-
-func countingText(name string, n int, op string) string {
-	if op != "" {
-		return fmt.Sprintf("%s(%d, %q)", name, n, op)
-	}
-	return fmt.Sprintf("%s(%d)", name, n)
-}
-
-// counting is a condition that counts the calls that pass a filter, and is true
-// of those whose number is right.
-func counting(text string, n, least int, right func(seen int) bool, filter test) When {
-	w := When{text: text, build: func(*Cloud) test {
-		seen := 0
-		return func(in *call) bool {
-			if filter != nil && !filter(in) {
-				return false
-			}
-			seen++
-			return right(seen)
-		}
-	}}
-	if n < least {
-		w.errs = append(w.errs, fmt.Errorf("%s: %d; use %d or more", text, n, least))
-	}
-	return w
-}
+func Every(n int) When { return When{when.Every[*Cloud, *call](n)} }
 
 // InZone is calls about a machine in one of the zones. A Create is about the
 // offering that the cloud would launch at that moment; Get, Delete, Reboot and
 // IsDrifted are about that of the instance. A call about none is in no zone.
 func InZone(zones ...string) When {
-	return ofOffering(fmt.Sprintf("InZone(%s)", quoted(zones)), func(k cloudprovider.OfferingKey) bool { return slices.Contains(zones, k.Zone) })
+	return ofOffering(fmt.Sprintf("InZone(%s)", when.Quoted(zones)), func(k cloudprovider.OfferingKey) bool { return slices.Contains(zones, k.Zone) })
 }
 
 // InScope is calls about a machine of an offering in the scope, as InZone has it.
@@ -175,7 +141,7 @@ func ofOffering(text string, is func(cloudprovider.OfferingKey) bool) When {
 // About is calls about one of these objects: the name or the token of a launch
 // request, the ID of an instance, the name of a node class.
 func About(objects ...string) When {
-	return plain(fmt.Sprintf("About(%s)", quoted(objects)), nil, func(in *call) bool {
+	return plain(fmt.Sprintf("About(%s)", when.Quoted(objects)), nil, func(in *call) bool {
 		return slices.Contains(objects, in.object) || in.token != "" && slices.Contains(objects, in.token)
 	})
 }
@@ -183,7 +149,7 @@ func About(objects ...string) When {
 // ForPool is the Create calls for one of these node pools, and the InstanceTypes
 // calls.
 func ForPool(pools ...string) When {
-	return plain(fmt.Sprintf("ForPool(%s)", quoted(pools)), nil, func(in *call) bool { return in.pool != "" && slices.Contains(pools, in.pool) })
+	return plain(fmt.Sprintf("ForPool(%s)", when.Quoted(pools)), nil, func(in *call) bool { return in.pool != "" && slices.Contains(pools, in.pool) })
 }
 
 // Since is calls d or more after the cloud was made, by its clock.
@@ -199,63 +165,31 @@ func Until(d time.Duration) When {
 // Chance is so many in a hundred of the calls that reach it. Which ones depends
 // on Options.Seed and on how many reached it before.
 func Chance(percent int) When {
-	w := When{text: fmt.Sprintf("Chance(%d)", percent)}
+	text := fmt.Sprintf("Chance(%d)", percent)
+	var errs []error
 	if percent < 0 || percent > 100 {
-		w.errs = append(w.errs, fmt.Errorf("%s: use 0 to 100", w.text))
+		errs = append(errs, fmt.Errorf("%s: use 0 to 100", text))
 	}
-	w.build = func(c *Cloud) test {
+	return When{when.New(text, func(c *Cloud) test {
 		c.chances++ // each condition has dice of its own
 		d := newDice(c.opts.Seed, "chance", fmt.Sprint(c.chances))
 		return func(*call) bool { return d.below(100) < uint64(max(percent, 0)) }
-	}
-	return w
+	}, errs...)}
 }
 
 // And is calls that meet all of the conditions; with none, every call.
-func And(all ...When) When { return combine("And", all, false) }
+func And(all ...When) When { return When{when.And(named(all))} }
 
 // Or is calls that meet one of the conditions; with none, no call.
-func Or(any ...When) When { return combine("Or", any, true) }
+func Or(any ...When) When { return When{when.Or(named(any))} }
 
-// Not is calls that do not meet the condition.
-func Not(w When) When {
-	return When{text: fmt.Sprintf("Not(%s)", w), errs: w.errs, build: func(c *Cloud) test {
-		is := w.compile(c)
-		return func(in *call) bool { return !is(in) }
-	}}
-}
+// Not is calls that do not meet the when.
+func Not(w When) When { return When{when.Not(w.named())} }
 
-// combine asks conditions in turn until one gives the answer that decides.
-func combine(name string, parts []When, decides bool) When {
-	parts = slices.Clone(parts)
-	texts := make([]string, len(parts))
-	w := When{}
-	for i, p := range parts {
-		texts[i] = p.String()
-		w.errs = append(w.errs, p.errs...)
+func named(parts []When) []whenOf {
+	out := make([]whenOf, len(parts))
+	for i, w := range parts {
+		out[i] = w.named()
 	}
-	w.text = fmt.Sprintf("%s(%s)", name, strings.Join(texts, ", "))
-	w.build = func(c *Cloud) test {
-		tests := make([]test, len(parts))
-		for i, p := range parts {
-			tests[i] = p.compile(c)
-		}
-		return func(in *call) bool {
-			for _, is := range tests {
-				if is(in) == decides {
-					return decides
-				}
-			}
-			return !decides
-		}
-	}
-	return w
-}
-
-func quoted(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = fmt.Sprintf("%q", w)
-	}
-	return strings.Join(out, ", ")
+	return out
 }

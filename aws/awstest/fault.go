@@ -3,7 +3,6 @@ package awstest
 import (
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // fault is an error that a service answers with.
@@ -76,13 +75,4 @@ func missing(parameter string) *fault {
 
 func invalid(format string, args ...any) *fault {
 	return failure("InvalidParameterValue", format, args...)
-}
-
-// quoted lists words as they are written in Go.
-func quoted(words []string) string {
-	out := make([]string, len(words))
-	for i, w := range words {
-		out[i] = fmt.Sprintf("%q", w)
-	}
-	return strings.Join(out, ", ")
 }

@@ -19,12 +19,12 @@ type hold struct {
 // the clock and other calls go on meanwhile. The error says what is wrong with the
 // condition.
 func (c *Cloud) Hold(w When) (reached <-chan struct{}, release func(), err error) {
-	if len(w.errs) > 0 {
-		return nil, nil, errors.Join(w.errs...)
+	if err := errors.Join(w.of.Errs()...); err != nil {
+		return nil, nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := &hold{w.compile(c), make(chan struct{}), make(chan struct{})}
+	h := &hold{w.of.Compile(c), make(chan struct{}), make(chan struct{})}
 	c.holding = append(c.holding, h)
 	return h.reached, func() {
 		c.mu.Lock()

@@ -3,7 +3,6 @@ package awstest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -42,7 +41,7 @@ func (o *orders) fault(service string) *fault {
 }
 
 func (w When) rule(text string, effect func(*orders), errs ...error) Rule {
-	return Rule{when: w, effect: effect, text: text, errs: append(slices.Clone(w.errs), errs...)}
+	return Rule{when: w, effect: effect, text: text, errs: append(w.of.Errs(), errs...)}
 }
 
 func (w When) failing(text string, fail func(service string) *fault, errs ...error) Rule {
@@ -159,7 +158,7 @@ func (c *Cloud) Script(rules ...Rule) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range rules {
-		c.rules = append(c.rules, compiled{r, r.when.compile(c)})
+		c.rules = append(c.rules, compiled{r, r.when.of.Compile(c)})
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/internal/when"
 )
 
 // When is a condition on calls: the first half of a Rule. Conditions are values
@@ -13,51 +15,44 @@ import (
 // and Or go from left to right and stop at the first that decides.
 //
 // The zero When is every call.
-type When struct {
-	text  string
-	errs  []error
-	build func(c *Cloud) test // nil is always true
-}
+type When struct{ of whenOf }
 
-// test says whether a call meets a condition. It may count.
-type test func(*request) bool
+// whenOf is the condition behind a When.
+type whenOf = when.Condition[*Cloud, *request]
+
+// test says whether a call meets a when. It may count.
+type test = when.Test[*request]
 
 // String returns the condition as it is written, without the package name.
-func (w When) String() string {
-	if w.text == "" {
-		return "On()"
-	}
-	return w.text
-}
+func (w When) String() string { return w.named().String() }
 
-func (w When) compile(c *Cloud) test {
-	if w.build == nil {
-		return func(*request) bool { return true }
+// named is the condition, where the zero When has the name of what it means.
+func (w When) named() whenOf {
+	if w.of.String() == "" {
+		return On().of
 	}
-	return w.build(c)
+	return w.of
 }
 
 // On is calls of these actions, such as CreateFleet; with none, every call. The
 // actions are those of the package comment.
 func On(actions ...string) When {
-	w := When{text: "On(" + quoted(actions) + ")", errs: unknown(actions)}
-	w.build = func(*Cloud) test {
-		return func(q *request) bool { return len(actions) == 0 || slices.Contains(actions, q.action) }
-	}
-	return w
+	return When{when.Plain[*Cloud]("On("+when.Quoted(actions)+")", func(q *request) bool {
+		return len(actions) == 0 || slices.Contains(actions, q.action)
+	}, unknown(actions)...)}
 }
 
 // Of is calls of these services, by the names of their packages in the AWS SDK for
 // Go, such as ssm.
 func Of(names ...string) When {
-	w := When{text: "Of(" + quoted(names) + ")"}
+	var errs []error
 	for _, n := range names {
 		if !slices.Contains(services(), n) {
-			w.errs = append(w.errs, fmt.Errorf("there is no service %q; the services are %s", n, strings.Join(services(), ", ")))
+			errs = append(errs, fmt.Errorf("there is no service %q; the services are %s", n, strings.Join(services(), ", ")))
 		}
 	}
-	w.build = func(*Cloud) test { return func(q *request) bool { return slices.Contains(names, q.service) } }
-	return w
+	return When{when.Plain[*Cloud]("Of("+when.Quoted(names)+")",
+		func(q *request) bool { return slices.Contains(names, q.service) }, errs...)}
 }
 
 func unknown(actions []string) (errs []error) {
@@ -71,57 +66,29 @@ func unknown(actions []string) (errs []error) {
 
 // Nth is the n-th call of the action, counting from 1.
 func Nth(n int, action string) When {
-	w := counting(fmt.Sprintf("Nth(%d, %q)", n, action), n, 1, func(seen int) bool { return seen == n },
-		func(q *request) bool { return q.action == action })
-	w.errs = append(w.errs, unknown([]string{action})...)
-	return w
+	return When{when.Counting[*Cloud](fmt.Sprintf("Nth(%d, %q)", n, action), n, 1, func(seen int) bool { return seen == n },
+		func(q *request) bool { return q.action == action }, unknown([]string{action})...)}
 }
 
 // Times is the first n calls.
-func Times(n int) When {
-	return counting(fmt.Sprintf("Times(%d)", n), n, 0, func(seen int) bool { return seen <= n }, nil)
-}
+func Times(n int) When { return When{when.Times[*Cloud, *request](n)} }
 
 // Skip is all calls but the first n.
-func Skip(n int) When {
-	return counting(fmt.Sprintf("Skip(%d)", n), n, 0, func(seen int) bool { return seen > n }, nil)
-}
+func Skip(n int) When { return When{when.Skip[*Cloud, *request](n)} }
 
 // Every is every n-th call: the n-th, the 2n-th and so on.
-func Every(n int) When {
-	return counting(fmt.Sprintf("Every(%d)", n), n, 1, func(seen int) bool { return seen%max(n, 1) == 0 }, nil)
-}
-
-// counting is a condition that counts the calls that pass a filter, and is true of
-// those whose number is right.
-func counting(text string, n, least int, right func(seen int) bool, filter test) When {
-	w := When{text: text, build: func(*Cloud) test {
-		seen := 0
-		return func(q *request) bool {
-			if filter != nil && !filter(q) {
-				return false
-			}
-			seen++
-			return right(seen)
-		}
-	}}
-	if n < least {
-		w.errs = append(w.errs, fmt.Errorf("%s: %d; use %d or more", text, n, least))
-	}
-	return w
-}
+func Every(n int) When { return When{when.Every[*Cloud, *request](n)} }
 
 // DryRun is calls that only ask whether they would be allowed.
 func DryRun() When {
-	return When{text: "DryRun()", build: func(*Cloud) test { return func(q *request) bool { return q.form.yes("DryRun") } }}
+	return When{when.Plain[*Cloud]("DryRun()", func(q *request) bool { return q.form.yes("DryRun") })}
 }
 
 // About is calls in which one of these texts is the whole value of some parameter:
 // the ID of an instance, the name of a parameter or launch template.
 func About(texts ...string) When {
-	return When{text: "About(" + quoted(texts) + ")", build: func(*Cloud) test {
-		return func(q *request) bool { return slices.ContainsFunc(texts, q.mentions) }
-	}}
+	return When{when.Plain[*Cloud]("About("+when.Quoted(texts)+")",
+		func(q *request) bool { return slices.ContainsFunc(texts, q.mentions) })}
 }
 
 func (q *request) mentions(text string) bool {
@@ -150,55 +117,31 @@ func (f form) contains(text string) bool {
 
 // Since is calls d or more after the cloud was made, by its clock.
 func Since(d time.Duration) When {
-	return When{text: fmt.Sprintf("Since(%v)", d), build: func(c *Cloud) test {
+	return When{when.New(fmt.Sprintf("Since(%v)", d), func(c *Cloud) test {
 		return func(*request) bool { return c.now.Sub(c.opts.Clock) >= d }
-	}}
+	})}
 }
 
 // Until is calls less than d after the cloud was made, by its clock.
 func Until(d time.Duration) When {
-	return When{text: fmt.Sprintf("Until(%v)", d), build: func(c *Cloud) test {
+	return When{when.New(fmt.Sprintf("Until(%v)", d), func(c *Cloud) test {
 		return func(*request) bool { return c.now.Sub(c.opts.Clock) < d }
-	}}
+	})}
 }
 
 // And is calls that meet all of the conditions; with none, every call.
-func And(all ...When) When { return combine("And", all, false) }
+func And(all ...When) When { return When{when.And(named(all))} }
 
 // Or is calls that meet one of the conditions; with none, no call.
-func Or(any ...When) When { return combine("Or", any, true) }
+func Or(any ...When) When { return When{when.Or(named(any))} }
 
-// Not is calls that do not meet the condition.
-func Not(w When) When {
-	return When{text: fmt.Sprintf("Not(%s)", w), errs: w.errs, build: func(c *Cloud) test {
-		is := w.compile(c)
-		return func(q *request) bool { return !is(q) }
-	}}
-}
+// Not is calls that do not meet the when.
+func Not(w When) When { return When{when.Not(w.named())} }
 
-// combine asks conditions in turn until one gives the answer that decides.
-func combine(name string, parts []When, decides bool) When {
-	parts = slices.Clone(parts)
-	texts := make([]string, len(parts))
-	w := When{}
-	for i, p := range parts {
-		texts[i] = p.String()
-		w.errs = append(w.errs, p.errs...)
+func named(parts []When) []whenOf {
+	out := make([]whenOf, len(parts))
+	for i, w := range parts {
+		out[i] = w.named()
 	}
-	w.text = fmt.Sprintf("%s(%s)", name, strings.Join(texts, ", "))
-	w.build = func(c *Cloud) test {
-		tests := make([]test, len(parts))
-		for i, p := range parts {
-			tests[i] = p.compile(c)
-		}
-		return func(q *request) bool {
-			for _, is := range tests {
-				if is(q) == decides {
-					return decides
-				}
-			}
-			return !decides
-		}
-	}
-	return w
+	return out
 }
