@@ -1,19 +1,15 @@
 package amiselect_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // show renders queries, one a line.
 func show(queries []amiselect.Query) string {
@@ -68,14 +64,7 @@ func TestQueriesOfAliases(t *testing.T) {
 			}
 		}
 	}
-	path := filepath.Join("testdata", "queries.txt")
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o777))
-		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), b.String())
+	golden.Equal(t, b.String(), "queries.txt")
 }
 
 // TestQueriesOfSpecification is the golden file's check by hand: paths written

@@ -1,10 +1,7 @@
 package fake_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,25 +12,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares a log with the file of that name. The lines of intent at its
-// top, which begin with "#", are kept.
-func golden(t *testing.T, name, intent, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "log", name+".txt")
-	got = "# " + intent + "\n" + got
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run with -update to write it")
-	require.Equal(t, string(want), got)
-}
 
 var epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
@@ -94,7 +75,7 @@ var keySpotA = cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", Ca
 // A day in the life of a cloud with everything switched on comes out the same,
 // byte for byte, every time.
 func TestStory(t *testing.T) {
-	golden(t, "story", "Machines start, run dry, are interrupted, break, drift and go, with everything switched on.", story(t, 7))
+	golden.Equal(t, "# Machines start, run dry, are interrupted, break, drift and go, with everything switched on.\n"+story(t, 7), "log", "story.txt")
 	require.Equal(t, story(t, 7), story(t, 7))
 	require.NotEqual(t, story(t, 7), story(t, 8), "the seed decides")
 }

@@ -1,7 +1,6 @@
 package convert_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,9 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // TestGolden converts each input of testdata and compares what comes out and what
 // is said about it. Converting the output again must change nothing.
@@ -21,7 +19,8 @@ func TestGolden(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, inputs)
 	for _, input := range inputs {
-		t.Run(filepath.Base(filepath.Dir(input)), func(t *testing.T) {
+		dir := filepath.Base(filepath.Dir(input))
+		t.Run(dir, func(t *testing.T) {
 			data, err := os.ReadFile(input)
 			require.NoError(t, err)
 			name := filepath.Base(input)
@@ -31,24 +30,12 @@ func TestGolden(t *testing.T) {
 			for _, n := range r.Notes {
 				notes.WriteString(n.String() + "\n")
 			}
-			dir := filepath.Dir(input)
-			golden(t, filepath.Join(dir, strings.Replace(name, "input", "output", 1)), string(out))
-			golden(t, filepath.Join(dir, "notes.txt"), notes.String())
+			golden.Equal(t, string(out), dir, strings.Replace(name, "input", "output", 1))
+			golden.Equal(t, notes.String(), dir, "notes.txt")
 
 			again := convert.Convert(nil, convert.Source{Name: name, Data: out})
 			require.False(t, again.Changed())
 			require.Equal(t, string(out), string(again.Outputs[0].Data))
 		})
 	}
-}
-
-// golden compares a text with a file.
-func golden(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 // Custom user data of each kind.
@@ -116,7 +117,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := render(t, n)
-			golden(t, name+".txt", u.Text)
+			golden.Equal(t, u.Text, name+".txt")
 			for range 20 {
 				require.Equal(t, u, render(t, n), "the same each time")
 			}

@@ -1,9 +1,6 @@
 package bootstrap_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,21 +10,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
-
-var update = flag.Bool("update", false, "rewrite the files under testdata")
-
-// golden compares a text with a file, or writes the file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
-}
 
 // ptr is a pointer to a copy.
 func ptr[T any](v T) *T { return &v }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/iam"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 func TestGolden(t *testing.T) {
@@ -23,7 +24,7 @@ func TestGolden(t *testing.T) {
 		for _, p := range policies(t, c) {
 			fmt.Fprintf(&text, "# %s, %d characters\n%s\n", p.Name, p.Size(), p.JSON())
 		}
-		golden(t, name, []byte(text.String()))
+		golden.Equal(t, text.String(), name)
 	}
 }
 

@@ -1,9 +1,6 @@
 package iam_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +9,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws/iam"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // demo is a config with everything in use.
 func demo() iam.Config {
@@ -33,17 +28,6 @@ func policies(t testing.TB, c iam.Config) []iam.Policy {
 	out, err := iam.ControllerPolicies(c)
 	require.NoError(t, err)
 	return out
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, got, 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
 }
 
 // request is one call to judge.

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 // broken is a provider that breaks one rule, in a way in which providers do.
@@ -118,7 +119,7 @@ func TestFailureText(t *testing.T) {
 	require.GreaterOrEqual(t, i, 0)
 	for _, r := range cloudprovidertest.Examine(t, twisted(brokenProviders()[i].twist)) {
 		if len(r.Failures) > 0 {
-			golden(t, "failure.txt", r.String()+"\n")
+			golden.Equal(t, r.String()+"\n", "failure.txt")
 		}
 	}
 }

@@ -3,10 +3,8 @@ package cloudprovidertest_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -17,9 +15,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // plain is a provider without a single ability, and whose cloud does nothing
 // out of the ordinary.
@@ -93,19 +90,7 @@ func TestRules(t *testing.T) {
 		}
 		b.WriteString(line + "\n")
 	}
-	golden(t, "rules.txt", b.String())
-}
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
+	golden.Equal(t, b.String(), "rules.txt")
 }
 
 // TestPanic holds that a provider that panics fails the check, and the suite
@@ -152,7 +137,7 @@ func TestIncompleteHarness(t *testing.T) {
 		<-done
 		require.Contains(t, tb.text, c.want)
 		if c.harness == bare {
-			golden(t, "unfit.txt", tb.text+"\n")
+			golden.Equal(t, tb.text+"\n", "unfit.txt")
 		}
 	}
 }

@@ -2,36 +2,21 @@ package main
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
+)
 
 // call runs the program.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = run(args, strings.NewReader(stdin), &out, &errs)
 	return code, out.String(), errs.String()
-}
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
 }
 
 func TestGolden(t *testing.T) {
@@ -46,11 +31,8 @@ func TestGolden(t *testing.T) {
 			code, stdout, stderr := call("", args...)
 			require.Empty(t, stderr)
 			require.Equal(t, 0, code)
-			golden(t, name, stdout)
-			for line := range strings.Lines(stdout) {
-				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, line)
-				require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"))
-			}
+			golden.Equal(t, stdout, "golden", name)
+			output.Fits(t, stdout)
 			_, again, _ := call("", args...)
 			require.Equal(t, stdout, again)
 		})
@@ -147,9 +129,7 @@ func TestBadFlags(t *testing.T) {
 	code, stdout, stderr := call("", "-h")
 	require.Equal(t, 0, code)
 	require.Equal(t, usage, stdout)
-	for line := range strings.Lines(usage) {
-		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
-	}
+	output.Fits(t, usage)
 	require.Empty(t, stderr)
 }
 

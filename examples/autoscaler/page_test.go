@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 )
 
 // TestPage holds that the report needs nothing but itself, and that every plot is
@@ -85,7 +87,7 @@ func TestScale(t *testing.T) {
 // TestTextOfEmptyHistory holds that a report can be made of very little.
 func TestTextOfEmptyHistory(t *testing.T) {
 	r := &report{from: start, to: start.Add(time.Hour), journal: &journal{}, samples: []sample{{at: start.Add(time.Hour)}}}
-	fits(t, r.text())
+	output.Fits(t, r.text())
 	_, err := r.page()
 	require.NoError(t, err)
 }

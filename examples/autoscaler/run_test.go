@@ -2,26 +2,23 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, complaints bytes.Buffer
@@ -38,25 +35,8 @@ func TestGolden(t *testing.T) {
 		code, stdout, stderr := call(args...)
 		require.Equal(t, exitOK, code, stderr)
 		require.Empty(t, stderr)
-		path := filepath.Join("testdata", "golden", name)
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
-			require.NoError(t, os.WriteFile(path, []byte(stdout), 0o666))
-		}
-		want, err := os.ReadFile(path)
-		require.NoError(t, err, "run the test with -update")
-		require.Equal(t, string(want), stdout)
-		fits(t, stdout)
-	}
-}
-
-// fits holds that a text can be read on a terminal of 80 columns.
-func fits(t *testing.T, text string) {
-	t.Helper()
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
-		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
-		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
+		golden.Equal(t, stdout, "golden", name)
+		output.Fits(t, stdout)
 	}
 }
 
@@ -100,8 +80,8 @@ func TestStory(t *testing.T) {
 		checkCluster(t, s)
 	}
 	r := s.report(settings{hours: hours, seed: 1})
-	fits(t, out.String())
-	fits(t, r.text())
+	output.Fits(t, out.String())
+	output.Fits(t, r.text())
 	for _, e := range s.journal.entries {
 		if e.kind == trouble {
 			require.True(t, expected(e.text), "%s %s", e.at.Format(time.DateTime), e.text)

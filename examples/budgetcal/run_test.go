@@ -4,29 +4,15 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
-}
 
 // call runs the program.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
@@ -53,14 +39,12 @@ func TestGolden(t *testing.T) {
 		code, stdout, stderr := call("", args...)
 		require.Equal(t, 0, code, stderr)
 		require.Empty(t, stderr)
-		golden(t, name, stdout)
+		golden.Equal(t, stdout, "golden", name)
 		if strings.HasSuffix(name, ".svg") {
 			wellFormed(t, stdout)
 			continue
 		}
-		for line := range strings.Lines(stdout) {
-			require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 80, "%s: %s", name, line)
-		}
+		output.Fits(t, stdout)
 	}
 }
 

@@ -2,31 +2,16 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
-}
 
 // execute runs the program.
 func execute(t *testing.T, stdin string, args ...string) (code int, stdout, stderr string) {
@@ -70,11 +55,9 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := succeed(t, args...)
-			golden(t, name, out)
+			golden.Equal(t, out, "golden", name)
 			if strings.HasSuffix(name, ".txt") {
-				for line := range strings.Lines(out) {
-					require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimRight(line, "\n")), pageWidth, line)
-				}
+				output.Fits(t, out)
 			}
 		})
 	}
@@ -220,9 +203,7 @@ func TestWrongFlags(t *testing.T) {
 	code, out, errs := execute(t, "", "-h")
 	require.Equal(t, command.OK, code)
 	require.Equal(t, usage, out)
-	for line := range strings.Lines(usage) {
-		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
-	}
+	output.Fits(t, usage)
 	require.Empty(t, errs)
 }
 
@@ -277,10 +258,8 @@ func TestLongAndOddNames(t *testing.T) {
 	r.Actions[0].Detail = "\x1b[31m" + strings.Repeat("é", 200)
 	r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: strings.Repeat("y", 90), Reasons: []reason{{Rule: "Rule\nwith more", Detail: "d"}}})
 	for _, all := range []bool{false, true} {
-		for line := range strings.Lines(draw(&r, command.Style{}, all)) {
-			line = strings.TrimRight(line, "\n")
-			require.LessOrEqual(t, utf8.RuneCountInString(line), pageWidth, line)
-			require.NotContains(t, line, "\x1b")
-		}
+		text := draw(&r, command.Style{}, all)
+		output.Fits(t, text)
+		require.NotContains(t, text, "\x1b")
 	}
 }

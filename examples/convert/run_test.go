@@ -2,28 +2,14 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
-}
 
 // call runs the program.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
@@ -35,11 +21,11 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 func TestSample(t *testing.T) {
 	code, stdout, stderr := call("")
 	require.Equal(t, 0, code)
-	golden(t, "sample.yaml", stdout)
-	golden(t, "sample.txt", stderr)
+	golden.Equal(t, stdout, "golden", "sample.yaml")
+	golden.Equal(t, stderr, "golden", "sample.txt")
 	docs := strings.Split(stdout, "---\n")
 	require.Len(t, docs, 3)
-	golden(t, "class.yaml", docs[1]) // for the README
+	golden.Equal(t, docs[1], "golden", "class.yaml") // for the README
 
 	code, again, _ := call(stdout, "-f", "-")
 	require.Equal(t, 0, code)
@@ -76,8 +62,8 @@ func TestCheck(t *testing.T) {
 func TestFilesTogether(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/pool.yaml", "-f", "testdata/class.yaml", "-role", "nodes", "-ami-version", "v1.20.3")
 	require.Equal(t, 0, code)
-	golden(t, "together.yaml", stdout)
-	golden(t, "together.txt", stderr)
+	golden.Equal(t, stdout, "golden", "together.yaml")
+	golden.Equal(t, stderr, "golden", "together.txt")
 
 	_, stdout, _ = call("", "-f", "testdata/pool.yaml", "-f", "testdata/class.yaml", "-instance-profile", "nodes-profile")
 	require.Contains(t, stdout, "instanceProfile: nodes-profile\n")

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,9 +12,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/convert"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // call runs the program.
 func call(stdin string, args ...string) (code int, stdout, stderr string) {
@@ -25,26 +23,12 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o666))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), got)
-	for line := range strings.Lines(got) {
-		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
-		require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"), "spaces at the end")
-	}
-}
-
 func TestLoopback(t *testing.T) {
 	code, stdout, stderr := call("")
 	require.Equal(t, command.OK, code, stderr)
 	require.Empty(t, stderr)
-	golden(t, "loopback.txt", stdout)
+	golden.Equal(t, stdout, "golden", "loopback.txt")
+	output.Fits(t, stdout)
 }
 
 // amazon is an AWS that the program finds by its environment, as it finds the real
@@ -68,7 +52,8 @@ func TestDryRun(t *testing.T) {
 	cloud := amazon(t)
 	code, stdout, stderr := call("", "-cluster", "demo")
 	require.Equal(t, command.OK, code, stderr)
-	golden(t, "dryrun.txt", stdout)
+	golden.Equal(t, stdout, "golden", "dryrun.txt")
+	output.Fits(t, stdout)
 	for _, c := range cloud.Calls() {
 		read := slices.ContainsFunc([]string{"Describe", "Get", "List"}, func(p string) bool { return strings.HasPrefix(c.Action, p) })
 		require.True(t, read, c.Action)

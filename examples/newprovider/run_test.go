@@ -2,33 +2,20 @@ package main
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden file")
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
+)
 
 func TestRun(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, exitOK, run(nil, &stdout, &stderr), stderr.String())
 	require.Empty(t, stderr.String())
-	path := filepath.Join("testdata", "golden", "day.txt")
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
-		require.NoError(t, os.WriteFile(path, stdout.Bytes(), 0o666))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update")
-	require.Equal(t, string(want), stdout.String())
-	for line := range strings.Lines(stdout.String()) {
-		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), 80, line)
-		require.Equal(t, strings.TrimRight(line, " \n"), strings.TrimSuffix(line, "\n"), "spaces at the end")
-	}
+	golden.Equal(t, stdout.String(), "golden", "day.txt")
+	output.Fits(t, stdout.String())
 }
 
 func TestArguments(t *testing.T) {

@@ -6,11 +6,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -34,7 +35,7 @@ func TestExplain(t *testing.T) {
 	for name, pod := range map[string]string{"explain-new.txt": first, "explain-pending.txt": "default/giant"} {
 		code, stdout, _ := call("", small("-explain", pod)...)
 		require.Equal(t, 0, code)
-		golden(t, name, stdout)
+		golden.Equal(t, stdout, "golden", name)
 	}
 }
 
@@ -140,16 +141,14 @@ func TestExplainByWorkload(t *testing.T) {
 	code, stdout, stderr = call(text, "-f", "-", "-instance-types", "testdata/types.yaml", "-explain", "default/web")
 	require.Equal(t, 0, code, stderr)
 	require.Contains(t, stdout, "of Deployment web stays pending.")
-	for line := range strings.Lines(stdout) {
-		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), pageWidth, line)
-	}
+	output.Fits(t, stdout)
 }
 
 func TestWhy(t *testing.T) {
 	for _, name := range []string{"small", "large"} {
 		code, stdout, _ := call("", small("-why", "general-0001/"+name)...)
 		require.Equal(t, 0, code)
-		golden(t, "why-"+name+".txt", stdout)
+		golden.Equal(t, stdout, "golden", "why-"+name+".txt")
 	}
 }
 
@@ -163,9 +162,7 @@ func TestAnswersFitThePage(t *testing.T) {
 	for _, pod := range plan.Order {
 		text, err := explainPod(podName(pod), in, plan)
 		require.NoError(t, err)
-		for line := range strings.Lines(text) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), pageWidth, line)
-		}
+		output.Fits(t, text)
 	}
 }
 
@@ -256,7 +253,7 @@ func TestExtras(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/extras.yaml", "-instance-types", "testdata/types.yaml")
 	require.Equal(t, 0, code)
 	require.Empty(t, stderr)
-	golden(t, "extras.txt", stdout)
+	golden.Equal(t, stdout, "golden", "extras.txt")
 }
 
 func TestDidYouMean(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -23,7 +24,7 @@ func render(t *testing.T, in provisioning.Input, plan *provisioning.Plan, format
 
 func TestJSON(t *testing.T) {
 	in, plan := handmade()
-	golden(t, "handmade.json", render(t, in, plan, "json", 1))
+	golden.Equal(t, render(t, in, plan, "json", 1), "golden", "handmade.json")
 }
 
 func TestYAMLSaysTheSameAsJSON(t *testing.T) {

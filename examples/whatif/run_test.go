@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -32,14 +34,16 @@ func TestSample(t *testing.T) {
 	code, stdout, stderr := call("")
 	require.Equal(t, 0, code)
 	require.Empty(t, stderr)
-	golden(t, "sample.txt", stdout)
+	golden.Equal(t, stdout, "golden", "sample.txt")
+	output.Fits(t, stdout)
 }
 
 func TestShop(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/shop.yaml")
 	require.Equal(t, 0, code)
 	require.Equal(t, "whatif: ignored 1 EC2NodeClass\n", stderr)
-	golden(t, "shop.txt", stdout)
+	golden.Equal(t, stdout, "golden", "shop.txt")
+	output.Fits(t, stdout)
 }
 
 func TestOwnInstanceTypes(t *testing.T) {
@@ -49,7 +53,7 @@ func TestOwnInstanceTypes(t *testing.T) {
 		require.Equal(t, 0, code)
 		require.Equal(t, "whatif: ignored 1 ConfigMap\n", stderr)
 		// How long the engine searches is its own affair.
-		golden(t, "small."+extension, regexp.MustCompile(`("?steps"?): \d+`).ReplaceAllString(stdout, "$1: 0"))
+		golden.Equal(t, regexp.MustCompile(`("?steps"?): \d+`).ReplaceAllString(stdout, "$1: 0"), "golden", "small."+extension)
 
 		code, again, _ := call("", append(args, "-o", format)...)
 		require.Equal(t, 0, code)
@@ -221,11 +225,7 @@ func TestBadFlags(t *testing.T) {
 	}
 }
 
-func TestUsageFitsThePage(t *testing.T) {
-	for line := range strings.Lines(usage) {
-		require.LessOrEqual(t, len(strings.TrimSuffix(line, "\n")), pageWidth, line)
-	}
-}
+func TestUsageFitsThePage(t *testing.T) { output.Fits(t, usage) }
 
 func TestHelp(t *testing.T) {
 	for _, flag := range []string{"-h", "-help", "--help"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -113,7 +114,7 @@ func refused() *provisioning.Reason {
 func TestTable(t *testing.T) {
 	in, plan := handmade()
 	r := buildReport(&manifest.Cluster{}, in, plan, 0)
-	golden(t, "handmade.txt", drawTable(r, command.Style{}))
+	golden.Equal(t, drawTable(r, command.Style{}), "golden", "handmade.txt")
 }
 
 func TestTableInColour(t *testing.T) {

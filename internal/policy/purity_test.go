@@ -18,6 +18,7 @@ var impure = []struct{ packages, why string }{
 	{"aws/awstest", "is a server on the loopback"},
 	{"aws/internal/...", "calls EC2, but for what the aws layer says"},
 	{"cloudprovider/cloudprovidertest", "runs inside go test, where waiting is part of the question"},
+	{"internal/golden", "reads and writes the files of tests"},
 	{"internal/policy", "reads the source tree"},
 }
 

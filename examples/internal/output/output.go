@@ -1,45 +1,44 @@
-// Package output holds what small programs print against the text that their
-// README.md shows.
+// Package output holds what programs print against the texts that their README.md
+// shows, and against the width of a terminal.
 package output
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden file")
-
-// Of runs a program, and returns what testdata/output.txt says that it prints and what
-// it printed. With -update it writes that file first.
-func Of(t *testing.T, program func()) (want, got string) {
+// Check runs a program, and holds that it prints testdata/output.txt, within the
+// width of a terminal. With -update it writes that file first.
+func Check(t *testing.T, program func()) {
 	t.Helper()
 	printed := filepath.Join(t.TempDir(), "output.txt")
 	file, err := os.Create(printed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stdout := os.Stdout
 	os.Stdout = file
 	program()
 	os.Stdout = stdout
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, file.Close())
 	text, err := os.ReadFile(printed)
-	if err != nil {
-		t.Fatal(err)
+	require.NoError(t, err)
+	golden.Equal(t, string(text), "output.txt")
+	Fits(t, string(text))
+}
+
+// Fits holds that a text can be read on a terminal of 80 columns, and that no line of
+// it ends with spaces.
+func Fits(t testing.TB, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 80, line)
+		require.Equal(t, strings.TrimRight(line, " "), line, "spaces at the end")
 	}
-	golden := filepath.Join("testdata", "output.txt")
-	if *update {
-		if err := os.WriteFile(golden, text, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	expected, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatalf("%v: run the test with -update", err)
-	}
-	return string(expected), string(text)
 }

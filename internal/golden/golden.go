@@ -1,0 +1,28 @@
+// Package golden compares texts with files under testdata, for tests. A test package
+// that imports it has the flag -update, which writes the files.
+package golden
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// Equal holds that a text is that of a file, which is named by its path under
+// testdata. With -update it writes the file first. A difference ends the test.
+func Equal(t testing.TB, got string, path ...string) {
+	t.Helper()
+	file := filepath.Join("testdata", filepath.Join(path...))
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o777))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o666))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err, "run the tests of this package with -update to write it")
+	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
+}
