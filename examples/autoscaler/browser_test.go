@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // probe measures the page as a browser lays it out, and writes what it finds into
@@ -48,7 +50,7 @@ func TestBrowser(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, _, stderr := call("-hours", "4", "-html", file)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, append(page, probe...), 0o666))

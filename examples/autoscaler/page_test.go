@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestPage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, stdout, stderr := call("-hours", "3", "-html", file)
-	require.Equal(t, exitOK, code, stderr)
+	require.Equal(t, command.OK, code, stderr)
 	require.Contains(t, stdout, file)
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)

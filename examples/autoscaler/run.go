@@ -2,21 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-)
-
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitBadInput = 2
 )
 
 const usage = `Autoscaler runs a node autoscaler on a fake cloud, in virtual time.
@@ -40,42 +33,36 @@ type settings struct {
 
 const maxHours = 14 * 24
 
-// parseFlags reads the command line, and complains of everything that is wrong
-// with it.
-func parseFlags(args []string) (s settings, err error) {
-	flags := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.IntVar(&s.hours, "hours", 48, "")
-	flags.Uint64Var(&s.seed, "seed", 1, "")
-	flags.BoolVar(&s.verbose, "v", false, "")
-	flags.StringVar(&s.html, "html", "", "")
-	if err := flags.Parse(args); err != nil {
-		return s, err
-	}
-	var errs []error
-	if flags.NArg() > 0 {
-		errs = append(errs, fmt.Errorf("unexpected argument %q; see -h", flags.Arg(0)))
-	}
-	if s.hours < 1 || s.hours > maxHours {
-		errs = append(errs, fmt.Errorf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))
-	}
-	return s, errors.Join(errs...)
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
+	set.IntVar(&s.hours, "hours", 48, "")
+	set.Uint64Var(&s.seed, "seed", 1, "")
+	set.BoolVar(&s.verbose, "v", false, "")
+	set.StringVar(&s.html, "html", "", "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := command.Arguments(set, "")
+		if s.hours < 1 || s.hours > maxHours {
+			faults = append(faults, fmt.Sprintf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))
+		}
+		if _, err := os.Stat(filepath.Dir(s.html)); err != nil {
+			faults = append(faults, fmt.Sprintf("invalid value %q for flag -html: there is no such directory", s.html))
+		}
+		return faults
+	})
+	return s, code, ok
 }
 
 // run is the program. It returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	s, err := parseFlags(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage)
-		return exitOK
-	}
-	if err != nil {
-		return command.Complain(stderr, "autoscaler", err, exitBadInput)
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
 	}
 	if err := simulate(context.Background(), s, stdout); err != nil {
-		return command.Complain(stderr, "autoscaler", err, exitFailed)
+		return command.Complain(stderr, "autoscaler", err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // simulate plays the sample and reports on it.

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
@@ -33,7 +34,7 @@ func TestGolden(t *testing.T) {
 		"verbose.txt": {"-hours", "1", "-v", "-seed", "3"},
 	} {
 		code, stdout, stderr := call(args...)
-		require.Equal(t, exitOK, code, stderr)
+		require.Equal(t, command.OK, code, stderr)
 		require.Empty(t, stderr)
 		golden.Equal(t, stdout, "golden", name)
 		output.Fits(t, stdout)
@@ -54,10 +55,11 @@ func TestFlags(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-h"}, exitOK, usage, ""},
-		{[]string{"-hours", "0", "now"}, exitBadInput, "", "autoscaler: unexpected argument \"now\"; see -h\nautoscaler: invalid value 0 for flag -hours: must be 1 to 336\n"},
-		{[]string{"-seed", "x"}, exitBadInput, "", "autoscaler: invalid value \"x\" for flag -seed: parse error\n"},
-		{[]string{"-hours", "1", "-html", filepath.Join("none", "report.html")}, exitFailed, "TIMELINE", "no such file or directory"},
+		{[]string{"-h"}, command.OK, usage, ""},
+		{[]string{"-hours", "0", "now"}, command.BadInput, "", "autoscaler: unexpected argument \"now\"\nautoscaler: invalid value 0 for flag -hours: must be 1 to 336\n\n" + usage},
+		{[]string{"-seed", "x"}, command.BadInput, "", "autoscaler: invalid value \"x\" for flag -seed: must be a whole number, 0 or more\n\n" + usage},
+		{[]string{"-html", filepath.Join("none", "report.html")}, command.BadInput, "", "none/report.html\" for flag -html: there is no such directory\n\n" + usage},
+		{[]string{"-hours", "1", "-html", "."}, command.Failed, "TIMELINE", "is a directory"},
 	} {
 		code, stdout, stderr := call(row.args...)
 		require.Equal(t, row.code, code, row.args)

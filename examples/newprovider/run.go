@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
+	"flag"
 	"io"
 	"net"
 	"net/http"
@@ -12,26 +12,25 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// The exit codes.
-const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitBadInput = 2
-)
+const usage = `Newprovider starts a cloud that does not exist on loopback, and plays a day with
+it.
+
+usage: newprovider [flags]
+
+  -h           print this
+`
 
 // run is the program. It returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
-	if len(args) > 0 {
-		if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
-			fmt.Fprintln(stdout, "usage: newprovider\n\nStarts a cloud that does not exist, and plays a day with it.")
-			return exitOK
-		}
-		return command.Complain(stderr, "newprovider", fmt.Errorf("there are no arguments, but %q was given", args[0]), exitBadInput)
+	set := flag.NewFlagSet("newprovider", flag.ContinueOnError)
+	code, ok := command.Parse(set, args, usage, stdout, stderr, func() []string { return command.Arguments(set, "") })
+	if !ok {
+		return code
 	}
 	if err := play(context.Background(), stdout); err != nil {
-		return command.Complain(stderr, "newprovider", err, exitFailed)
+		return command.Complain(stderr, "newprovider", err, command.Failed)
 	}
-	return exitOK
+	return command.OK
 }
 
 // play starts the cloud and spends a day there.

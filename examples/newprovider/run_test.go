@@ -6,13 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 func TestRun(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitOK, run(nil, &stdout, &stderr), stderr.String())
+	require.Equal(t, command.OK, run(nil, &stdout, &stderr), stderr.String())
 	require.Empty(t, stderr.String())
 	golden.Equal(t, stdout.String(), "golden", "day.txt")
 	output.Fits(t, stdout.String())
@@ -24,8 +25,8 @@ func TestArguments(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
-		{[]string{"-h"}, exitOK, "usage: newprovider", ""},
-		{[]string{"now"}, exitBadInput, "", "newprovider: there are no arguments, but \"now\" was given\n"},
+		{[]string{"-h"}, command.OK, usage, ""},
+		{[]string{"now"}, command.BadInput, "", "newprovider: unexpected argument \"now\"\n\n" + usage},
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, c.code, run(c.args, &stdout, &stderr))

@@ -29,6 +29,7 @@ func TestParse(t *testing.T) {
 		{"no name", []string{"-f", ""}, 2, false, "", "tool: invalid value \"\" for flag -f: the file name is empty\n\n" + usage},
 		{"no number", []string{"-x", "cheap"}, 2, false, "", "tool: invalid value \"cheap\" for flag -x: must be a number\n\n" + usage},
 		{"no whole number", []string{"-n", "1.5"}, 2, false, "", "tool: invalid value \"1.5\" for flag -n: must be a whole number\n\n" + usage},
+		{"below zero", []string{"-u", "-1"}, 2, false, "", "tool: invalid value \"-1\" for flag -u: must be a whole number, 0 or more\n\n" + usage},
 		{"no duration", []string{"-d", "7d"}, 2, false, "", "tool: invalid value \"7d\" for flag -d: must be a duration such as 90s or 168h\n\n" + usage},
 		{"no truth", []string{"-b=perhaps"}, 2, false, "", "tool: invalid boolean value \"perhaps\" for -b: must be true or false\n\n" + usage},
 		{"every fault", []string{"-f", "a", "-f", "a", "-o", "xml", "-x", "-1", "rest"}, 2, false, "", strings.Join([]string{
@@ -45,6 +46,7 @@ func TestParse(t *testing.T) {
 			command.Files(set, &files)
 			output, truth := set.String("o", "table", ""), set.Bool("b", false, "")
 			number, amount := set.Int("n", 0, ""), set.Float64("x", 0, "")
+			set.Uint64("u", 0, "")
 			duration := set.Duration("d", 0, "")
 			code, ok := command.Parse(set, tt.args, usage, &stdout, &stderr, func() []string {
 				faults := append(command.Arguments(set, "-f"), command.Duplicates(files)...)

@@ -50,6 +50,8 @@ func (w worded) Set(text string) error {
 		return errors.New("must be a number")
 	case int:
 		return errors.New("must be a whole number")
+	case uint64:
+		return errors.New("must be a whole number, 0 or more")
 	case time.Duration:
 		return errors.New("must be a duration such as 90s or 168h")
 	case bool:
@@ -65,10 +67,14 @@ func (w worded) IsBoolFlag() bool {
 }
 
 // Arguments is the fault of arguments that are no flags; files tells how files are
-// named.
+// named, and is empty if the program reads none.
 func Arguments(set *flag.FlagSet, files string) []string {
 	if set.NArg() == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("unexpected argument %q; files are named with %s", strings.Join(set.Args(), " "), files)}
+	fault := fmt.Sprintf("unexpected argument %q", strings.Join(set.Args(), " "))
+	if files != "" {
+		fault += "; files are named with " + files
+	}
+	return []string{fault}
 }
