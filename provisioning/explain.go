@@ -10,7 +10,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // explainer works out why pods of one class have no place.
@@ -294,10 +293,10 @@ func (p *pool) limitDetail(fitting bitset.Set, uses [][]int64, planned []int64) 
 	for l, name := range p.limits {
 		text := p.limitTexts[l]
 		if planned[l] > 0 {
-			text += fmt.Sprintf(", %s by this plan", resources.Format(name, planned[l]))
+			text += fmt.Sprintf(", %s by this plan", quantity(name, planned[l]))
 		}
 		if name != nodesResource && least[l] > 0 {
-			text += fmt.Sprintf(", and a node that would do takes %s or more", resources.Format(name, least[l]))
+			text += fmt.Sprintf(", and a node that would do takes %s or more", quantity(name, least[l]))
 		}
 		if all = append(all, text); p.remaining[l]-planned[l] < least[l] {
 			binding = append(binding, text)

@@ -194,7 +194,7 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 		}
 		p.limits = append(p.limits, name)
 		p.remaining = append(p.remaining, max(limit-max(used.Get(name), 0), 0))
-		p.limitTexts = append(p.limitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, resources.Format(name, limit), resources.Format(name, used.Get(name))))
+		p.limitTexts = append(p.limitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, quantity(name, limit), quantity(name, used.Get(name))))
 	}
 }
 

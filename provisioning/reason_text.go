@@ -174,10 +174,16 @@ func amount(name corev1.ResourceName, n int64) string {
 	return fmt.Sprintf("%s=%s", name, inUnits(name, n))
 }
 
-// quantity renders how much of a resource there is.
+// quantity renders how much of a resource there is, or is taken. Bytes that are no
+// whole number of KiB, as where a share of the memory is kept from pods, are rounded
+// down to hundredths of a MiB: 7783.98Mi rather than 8162012364.
 func quantity(name corev1.ResourceName, n int64) string {
 	if text, ok := device.Amount(name, n); ok {
 		return text
+	}
+	const mebi = 1 << 20
+	if (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && n >= mebi && n%1024 != 0 {
+		return inDecimals(n/mebi, n%mebi*100/mebi, 2) + "Mi"
 	}
 	return inUnits(name, n)
 }
@@ -187,7 +193,13 @@ func quantity(name corev1.ResourceName, n int64) string {
 func inUnits(name corev1.ResourceName, n int64) string {
 	const many = 10_000
 	if name == corev1.ResourceCPU && n > many && n%1000 != 0 {
-		return strings.TrimRight(fmt.Sprintf("%d.%03d", n/1000, n%1000), "0")
+		return inDecimals(n/1000, n%1000, 3)
 	}
 	return resources.Format(name, n)
+}
+
+// inDecimals writes a number by its whole part and so many digits after the point,
+// less zeros at the end.
+func inDecimals(whole, rest int64, digits int) string {
+	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%d.%0*d", whole, digits, rest), "0"), ".")
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // Why says how an instance type stands with a new node: which of its offerings
@@ -109,7 +108,7 @@ func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovi
 	if short := needs.Exceeds(room); len(short) > 0 {
 		var parts []string
 		for _, name := range short {
-			parts = append(parts, fmt.Sprintf("%s, and it has %s", amount(name, needs.Get(name)), resources.Format(name, room.Get(name))))
+			parts = append(parts, fmt.Sprintf("%s, and it has %s", amount(name, needs.Get(name)), quantity(name, room.Get(name))))
 		}
 		return "pods and daemons of the node need " + strings.Join(parts, "; ")
 	}
