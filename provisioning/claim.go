@@ -162,19 +162,23 @@ func (n *NewNode) claimRequirements() (requirements.Set, bool) {
 	}
 	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).With(whereabouts(kept)...)
 	short := missed(asked, kept)
-	for _, r := range short {
-		asked = asked.Without(r.Key()).With(r.WithMinValues(distinctValues(r, kept)))
+	for _, m := range short {
+		r, _ := asked.Get(m.Key)
+		asked = asked.Without(m.Key).With(r.WithMinValues(m.Have))
 	}
 	return asked, len(short) > 0
 }
 
 // missed returns the requirements of which options have fewer values than
 // their minValues.
-func missed(asked requirements.Set, options []cloudprovider.LaunchOption) []requirements.Requirement {
-	var out []requirements.Requirement
+func missed(asked requirements.Set, options []cloudprovider.LaunchOption) []MissedMinValues {
+	var out []MissedMinValues
 	for r := range asked.All() {
-		if r.MinValues() > 0 && distinctValues(r, options) < r.MinValues() {
-			out = append(out, r)
+		if r.MinValues() == 0 {
+			continue
+		}
+		if have := distinctValues(r, options); have < r.MinValues() {
+			out = append(out, MissedMinValues{Key: r.Key(), Want: r.MinValues(), Have: have})
 		}
 	}
 	return out

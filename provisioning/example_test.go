@@ -78,6 +78,25 @@ func ExamplePrepare() {
 	// 2 nodes for 0.1882 USD/h
 }
 
+// Under BestEffort a node is launched of which fewer values can be had than its pool
+// demands, and says so.
+func ExampleNewNode_MissedMinValues() {
+	in, three := shop(), 3
+	in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: "karpenter.k8s.aws/instance-family", Operator: corev1.NodeSelectorOpExists, MinValues: &three},
+	}
+	plan, err := provisioning.Solve(context.Background(), in, &provisioning.Options{MinValues: provisioning.BestEffort})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range plan.Create[0].MissedMinValues() {
+		fmt.Println(m)
+	}
+
+	// Output:
+	// minValues of karpenter.k8s.aws/instance-family is 2 instead of 3
+}
+
 // Nodes that exist are filled before any is launched.
 func ExampleProblem_Solve() {
 	in := shop()

@@ -324,6 +324,9 @@ func essence(plan *provisioning.Plan) planEssence {
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
+		if n.MinValuesRelaxed != (len(n.MissedMinValues()) > 0) {
+			panic(fmt.Sprintf("%s: MinValuesRelaxed is %t, and it misses %v", n.Name, n.MinValuesRelaxed, n.MissedMinValues()))
+		}
 		node := nodeEssence{
 			Name: n.Name, Pool: n.Pool.Name, Requirements: n.Requirements.String(), Requests: n.Requests.String(),
 			Daemons: n.Daemons.String(), Labels: n.Labels, Pods: n.Pods, Relaxed: n.MinValuesRelaxed,

@@ -141,7 +141,7 @@ type NewNode struct {
 	Daemons resources.List
 
 	// MinValuesRelaxed says that a minValues of the pool was lowered to what
-	// can be had, under BestEffort.
+	// can be had, under BestEffort. MissedMinValues says which one, and to what.
 	MinValuesRelaxed bool
 }
 

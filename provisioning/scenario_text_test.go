@@ -94,8 +94,8 @@ func newNodeText(n *provisioning.NewNode, show map[string]bool) string {
 	if show["requirements"] {
 		fmt.Fprintf(&b, "    requires %s\n", n.Requirements)
 	}
-	if n.MinValuesRelaxed {
-		b.WriteString("    minValues lowered\n")
+	for _, m := range n.MissedMinValues() {
+		fmt.Fprintf(&b, "    %s\n", m)
 	}
 	if show["claim"] {
 		writeClaim(&b, n.NodeClaim())

@@ -94,6 +94,9 @@ func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
 		OptionCount:      len(n.Options),
 		Options:          buildOptions(n.Options, maxOptions),
 	}
+	for _, m := range n.MissedMinValues() {
+		node.MissedMinValues = append(node.MissedMinValues, missedMinValues(m))
+	}
 	maps.Copy(node.Labels, n.Labels)
 	used, err := n.Requests.Add(n.Daemons)
 	allocatable, allocErr := best.InstanceType.AllocatableFor(best.Offering)

@@ -49,7 +49,7 @@ func groupNodes(nodes []newNode) []*nodeGroup {
 func nodeKey(n *newNode) string {
 	cpu, memory := percents(n.Utilization)
 	parts := []string{n.NodePool, n.InstanceType, n.Zone, n.CapacityType, strconv.Itoa(n.OptionCount),
-		strconv.FormatFloat(n.USDPerHour, 'g', -1, 64), cpu, memory, strconv.FormatBool(n.MinValuesRelaxed)}
+		strconv.FormatFloat(n.USDPerHour, 'g', -1, 64), cpu, memory, fmt.Sprint(n.MissedMinValues)}
 	owners := make([]string, 0, len(n.Pods))
 	for _, p := range n.Pods {
 		owners = append(owners, p.workload.String())

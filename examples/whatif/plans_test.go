@@ -79,7 +79,7 @@ func randomPlan(r *rand.Rand) (provisioning.Input, *provisioning.Plan) {
 			price *= float64([]float64{1e3, 1e6, 1e12, 1e300}[r.Intn(4)])
 		}
 		n := provisioning.NewNode{Pool: testPool(name()), Pods: pods(), MinValuesRelaxed: r.Intn(5) == 0,
-			Requirements: requirements.MustParse("a in (b, c)"), Requests: resources.MustParse("cpu=3, memory=1Gi")}
+			Requirements: requirements.MustParse("a in (b, c), node.kubernetes.io/instance-type minvalues 2"), Requests: resources.MustParse("cpu=3, memory=1Gi")}
 		for range 1 + r.Intn(1<<r.Intn(12)) {
 			n.Options = append(n.Options, testOption(name(), name(), name(), price))
 		}

@@ -45,11 +45,19 @@ type newNode struct {
 	Requests         map[string]string                         `json:"requests"`
 	DaemonRequests   map[string]string                         `json:"daemonRequests"`
 	MinValuesRelaxed bool                                      `json:"minValuesRelaxed"`
+	MissedMinValues  []missedMinValues                         `json:"missedMinValues,omitempty"`
 	Requirements     []v1.NodeSelectorRequirementWithMinValues `json:"requirements"`
 	Labels           map[string]string                         `json:"labels"`
 	Pods             []podRef                                  `json:"pods"`
 	OptionCount      int                                       `json:"optionCount"`
 	Options          []option                                  `json:"options"`
+}
+
+// missedMinValues is a minValues of the pool that was lowered.
+type missedMinValues struct {
+	Key  string `json:"key"`
+	Want int    `json:"want"`
+	Have int    `json:"have"`
 }
 
 // option is one way to launch a node.

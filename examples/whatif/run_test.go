@@ -132,7 +132,7 @@ func TestMinValues(t *testing.T) {
 	code, relaxed, _ := call(text, append(args, "-min-values", "BestEffort")...)
 	require.Equal(t, 0, code)
 	require.Contains(t, relaxed, "1 pod stays pending.")
-	require.Contains(t, relaxed, "a minValues of the pool was lowered")
+	require.Contains(t, relaxed, "      minValues of node.kubernetes.io/instance-type is 2 instead of 3\n")
 }
 
 func TestBadInput(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 const hoursPerMonth = 730
@@ -129,8 +130,11 @@ func (t *table) newNodes() {
 	for i, group := range groups {
 		t.add(lines[i+1])
 		t.workloads(group.title(), group.node.Pods)
-		if group.node.MinValuesRelaxed {
-			t.add(t.style.Warning(margin + "a minValues of the pool was lowered"))
+		for _, m := range group.node.MissedMinValues {
+			text := margin + printable(provisioning.MissedMinValues(m).String())
+			for _, line := range command.Wrap(text, pageWidth, "  ") {
+				t.add(t.style.Warning(line))
+			}
 		}
 	}
 }

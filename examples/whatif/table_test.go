@@ -34,7 +34,8 @@ func handmade() (provisioning.Input, *provisioning.Plan) {
 	}
 	last := provisioning.NewNode{Name: "gpu-0001", Pool: gpu, Pods: []*corev1.Pod{testPod("shop", "recommender", "r-1")},
 		Options: []cloudprovider.LaunchOption{testOption("g4dn.12xlarge", "us-east-1a", "on-demand", 3.912)}, MinValuesRelaxed: true,
-		Requests: resources.MustParse("cpu=4, memory=16Gi")}
+		Requirements: requirements.MustParse("node.kubernetes.io/instance-type minvalues 3"),
+		Requests:     resources.MustParse("cpu=4, memory=16Gi")}
 	plan := &provisioning.Plan{
 		Create: []provisioning.NewNode{
 			node("general-0001", testPod("shop", "web", "w-1"), testPod("shop", "web", "w-2"), testPod("shop", "cart", "c-1")),
