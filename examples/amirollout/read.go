@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,6 +81,9 @@ func (r *reader) open(name, sampleName, sample string, stdin io.Reader) (file, b
 		return file{sampleName, []byte(sample)}, true
 	}
 	data, err := command.ReadFile(name, stdin)
+	if err == nil && len(bytes.TrimSpace(data)) == 0 {
+		err = fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", name)
+	}
 	if err != nil {
 		r.faults = append(r.faults, err)
 	}
@@ -190,11 +194,16 @@ func (r *reader) pool(doc v1.Document) error {
 func (r *reader) claims(f file, known bool) {
 	docs, err := v1.Documents(f.data)
 	r.add(f.name, "", err)
+	claims := 0
 	for _, doc := range docs {
 		if doc.GroupVersionKind().Kind != v1.NodeClaimKind {
 			continue
 		}
+		claims++
 		r.add(f.name, "NodeClaim "+doc.Name(), r.claim(doc, known))
+	}
+	if claims == 0 && len(docs) > 0 {
+		r.add(f.name, "", fmt.Errorf(`holds no %s; give what "kubectl get nodeclaims -o yaml" prints`, v1.NodeClaimKind))
 	}
 	slices.SortFunc(r.nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
 	for i := 1; i < len(r.nodes); i++ {

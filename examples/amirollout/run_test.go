@@ -72,7 +72,9 @@ func TestBadInput(t *testing.T) {
 		{"terms of the wrong type", class(`al2023@latest`), own, []string{"spec.amiSelectorTerms: json: cannot unmarshal"}},
 		{"no terms", class(`[]`), own, []string{"spec.amiSelectorTerms: Required value"}},
 		{"no family", class(`[{id: ami-1}]`), own, []string{"spec.amiFamily: Required value"}},
-		{"no class", "", own, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
+		{"nothing", "\n", own, []string{"amirollout: -: there is nothing in it; look whether the command that wrote it failed"}},
+		{"no node", "kind: Node\napiVersion: v1\nmetadata: {name: a}\n", []string{"-nodes", "-"}, []string{`amirollout: -: holds no NodeClaim; give what "kubectl get nodeclaims -o yaml" prints`}},
+		{"no class", "# nothing\n", own, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
 		{"two classes", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), own, []string{"holds 2 objects of kind EC2NodeClass"}},
 		{"two classes of two kinds", class("[{alias: al2@latest}]") + "---\n" + strings.Replace(class("[{id: ami-12345678}]"), "spec: {", "spec: {amiFamily: AL2, ", 1), own, []string{"holds 2 objects of kind EC2NodeClass"}},
 		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), own, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
@@ -124,7 +126,7 @@ func TestBadFlags(t *testing.T) {
 		for _, line := range tt.want {
 			want += "amirollout: " + line + "\n"
 		}
-		require.Equal(t, want+"\n"+usage, stderr)
+		require.Equal(t, want+"\namirollout -h lists the flags.\n", stderr)
 	}
 	code, stdout, stderr := call("", "-h")
 	require.Equal(t, 0, code)

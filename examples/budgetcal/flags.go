@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -61,7 +62,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.Func("reason", "", func(text string) error {
 		known := append(v1.DisruptionReasons(), budgets.Expired)
 		if r := budgets.Reason(text); !slices.Contains(known, r) {
-			return fmt.Errorf("want one of %v", known)
+			return errors.New("must be Drifted, Empty, Underutilized, Unhealthy or Expired")
 		} else if !slices.Contains(s.reasons, r) {
 			s.reasons = append(s.reasons, r)
 		}

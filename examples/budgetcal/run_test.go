@@ -96,7 +96,7 @@ func TestBadInput(t *testing.T) {
 			`budgetcal: invalid value "soon" for flag -from: must be a date such as 2026-03-02`,
 		}},
 		"both":    {[]string{"-days", "2", "-weeks", "1"}, []string{`budgetcal: flags -days and -weeks say the same: give one of them`}},
-		"reason":  {[]string{"-reason", "Bored"}, []string{`budgetcal: invalid value "Bored" for flag -reason: want one of [Drifted Empty Underutilized Unhealthy Expired]`}},
+		"reason":  {[]string{"-reason", "Bored"}, []string{`budgetcal: invalid value "Bored" for flag -reason: must be Drifted, Empty, Underutilized, Unhealthy or Expired`}},
 		"no file": {[]string{"-f", "testdata/none.yaml"}, []string{`budgetcal: open testdata/none.yaml: no such file or directory`}},
 		"several": {[]string{"-f", "testdata/pools.yaml"}, []string{`budgetcal: the input has several NodePools, choose one with -pool: a-b, batch, web`}},
 		"unknown": {[]string{"-pool", "x"}, []string{`budgetcal: the input has no NodePool "x", but default`}},

@@ -198,7 +198,7 @@ func TestWrongFlags(t *testing.T) {
 		require.Equal(t, command.BadInput, code)
 		require.Empty(t, out)
 		require.Contains(t, errs, test.want)
-		require.Contains(t, errs, "usage: consolidate [flags]")
+		require.Contains(t, errs, "\n\nconsolidate -h lists the flags.\n")
 	}
 	code, out, errs := execute(t, "", "-h")
 	require.Equal(t, command.OK, code)
@@ -236,6 +236,14 @@ func TestWrongInput(t *testing.T) {
 	require.Equal(t, command.BadInput, code)
 	require.Contains(t, errs, "missing.yaml")
 	require.Contains(t, errs, "absent.yaml")
+}
+
+// TestNoNode says so, and draws no table of nothing.
+func TestNoNode(t *testing.T) {
+	code, out, errs := execute(t, "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", "-f", "-", "-now", "2026-03-02T12:00:00Z")
+	require.Equal(t, command.OK, code, errs)
+	require.Equal(t, "0 nodes at 0.0000 USD/h                                   2 March 2026 12:00 UTC\n"+
+		"The input has no node, so there is nothing to remove.\n", out)
 }
 
 func TestOtherInstanceTypes(t *testing.T) {

@@ -14,6 +14,9 @@ import (
 func draw(r *report, s command.Style, all bool) string {
 	t := &text{page: page{style: s}, report: r}
 	t.summary()
+	if r.Before.Total.Nodes == 0 && r.Provisioned == nil {
+		return t.String()
+	}
 	if len(r.Rounds) > 0 {
 		t.rounds()
 	} else {
@@ -36,7 +39,9 @@ func (t *text) summary() {
 	r := t.report
 	t.add(t.style.Heading(sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
 		r.Now.Format("2 January 2006 15:04 UTC"))))
-	if words := r.begins(); words == "" {
+	if words := r.begins(); r.Before.Total.Nodes == 0 {
+		t.fill("", "The input has no node, so there is nothing to remove.", plain)
+	} else if words == "" {
 		t.fill("", "Nothing is to be done now.", plain)
 	} else {
 		t.fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),

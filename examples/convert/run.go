@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -67,5 +70,11 @@ func readSources(names []string, stdin io.Reader) ([]convert.Source, error) {
 		}
 		sources = append(sources, convert.Source{Name: name, Data: data})
 	}
-	return sources, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(sources, func(s convert.Source) bool { return len(bytes.TrimSpace(s.Data)) > 0 }) {
+		return nil, fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", strings.Join(names, ", "))
+	}
+	return sources, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
@@ -75,9 +76,7 @@ func TestHelp(t *testing.T) {
 	require.Equal(t, 0, code)
 	require.Equal(t, usage, stdout)
 	require.Empty(t, stderr)
-	for line := range strings.Lines(usage) {
-		require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 80)
-	}
+	output.Fits(t, usage)
 }
 
 func TestBadInput(t *testing.T) {
@@ -87,6 +86,7 @@ func TestBadInput(t *testing.T) {
 		`convert: invalid value "al2@latest" for flag -ami-version: want a version such as v20240807`: {"-ami-version", "al2@latest"},
 		`convert: open testdata/none.yaml: no such file or directory`:                                 {"-f", "testdata/none.yaml", "-f", "testdata/pool.yaml"},
 		`convert: invalid value "" for flag -f: the file name is empty`:                               {"-f", ""},
+		`convert: -: there is nothing in it; look whether the command that wrote it failed`:           {"-f", "-"},
 	} {
 		code, stdout, stderr := call("", args...)
 		require.Equal(t, 2, code, want)

@@ -7,16 +7,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-const usage = `usage: eks [-cluster NAME] [-region REGION] [-f FILE]... [-launch | -loopback]
+const usage = `Eks says which instances would be launched in an EKS cluster for the pods of
+some manifests, by the NodePools and EC2NodeClasses beside them.
 
-Says which instances would be launched in an EKS cluster for the pods of some
-manifests, by the NodePools and EC2NodeClasses beside them.
+usage: eks [flags]
 
-  -cluster NAME   the cluster; without it a small AWS on this machine is asked
-  -region REGION  its region; default: that of the AWS configuration
-  -f FILE         manifests, - for standard input; repeatable; default: a sample
+  -cluster NAME   the cluster. Default: one in a small AWS on this machine
+  -region REGION  its region. Default: that of the AWS configuration
+  -f FILE         read manifests from FILE, YAML or JSON, or from standard input
+                  if FILE is -; may be repeated. Default: a sample
   -launch         launch what is planned; without it nothing is changed
   -loopback       ask the small AWS also if -cluster is given
+  -h              print this
 `
 
 // settings are what the flags say.

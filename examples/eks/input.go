@@ -26,7 +26,7 @@ func read(s settings, stdin io.Reader) (*input, error) {
 	errs = append(errs, err)
 	for _, source := range sources {
 		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
-		if err != nil {
+		if err != nil && readable(source) {
 			errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
 		}
 		for _, c := range classes {
@@ -43,12 +43,22 @@ func read(s settings, stdin io.Reader) (*input, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
+	if len(in.cluster.NodePools) == 0 {
+		return nil, errors.New("the manifests have no NodePool; add one, and its EC2NodeClass")
+	}
 	for _, p := range in.cluster.NodePools {
 		if ref := p.Spec.Template.Spec.NodeClassRef; ref != nil && in.classes[ref.Name] == nil {
 			errs = append(errs, fmt.Errorf("NodePool %s: there is no EC2NodeClass %q in the manifests; add it", p.Name, ref.Name))
 		}
 	}
 	return in, errors.Join(errs...)
+}
+
+// readable says whether the objects of a source that are no EC2NodeClass could be
+// read. What is wrong with a source as a whole is said once.
+func readable(source manifest.Source) bool {
+	_, err := manifest.Read(awsv1.NodePoolRules(), source)
+	return err == nil
 }
 
 // class is what a controller has of an informer.

@@ -104,7 +104,7 @@ func TestBadInput(t *testing.T) {
 		args        []string
 		want        []string
 	}{
-		{"flags", "", []string{"-launch", "now"}, []string{`eks: unexpected argument "now"`, "eks: -launch is for the AWS of -cluster", usage}},
+		{"flags", "", []string{"-launch", "now"}, []string{`eks: unexpected argument "now"`, "eks: -launch is for the AWS of -cluster", "eks -h lists the flags."}},
 		{"file twice", "", []string{"-f", "a", "-f", "a"}, []string{"it is given twice"}},
 		{"empty name", "", []string{"-f", ""}, []string{"the file name is empty"}},
 		{"no file", "", []string{"-f", "testdata/none.yaml"}, []string{"eks: open testdata/none.yaml"}},
@@ -115,6 +115,8 @@ func TestBadInput(t *testing.T) {
 		{"two faults", strings.Replace(string(sample), "alias: al2023@latest", "alias: al2023", 1) + "---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\n",
 			[]string{"-f", "-"}, []string{"spec.amiSelectorTerms[0].alias", "eks: -: EC2NodeClass default: spec.subnetSelectorTerms: Required",
 				"eks: -: EC2NodeClass default: spec.role: Required", "eks: -: EC2NodeClass default: there are two of this name; rename or remove one"}},
+		{"no NodePool", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", []string{"-f", "-"},
+			[]string{"eks: the manifests have no NodePool; add one, and its EC2NodeClass\n"}},
 		{"unknown field", strings.Replace(string(sample), "  role:", "  rolle:", 1), []string{"-f", "-"}, []string{"rolle"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,6 +131,10 @@ func TestBadInput(t *testing.T) {
 	code, stdout, _ := call("", "-h")
 	require.Equal(t, command.OK, code)
 	require.Equal(t, usage, stdout)
+	output.Fits(t, usage)
+
+	_, _, stderr := call("kind: [", "-f", "-")
+	require.Equal(t, 1, strings.Count(stderr, "\n"), "said once: %s", stderr)
 }
 
 // TestConverted is the way from manifests of an old version, as README.md has it.

@@ -170,7 +170,7 @@ func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
 	}
 	d.say("%v", err)
 	for _, mark := range d.provider.refused.Marks() {
-		d.say("until then the catalog has it as not available: %s", mark)
+		d.say("the catalog has it as not available for a while: %s", mark)
 	}
 	return nil
 }

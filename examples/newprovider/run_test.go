@@ -26,7 +26,7 @@ func TestArguments(t *testing.T) {
 		stdout, stderr string
 	}{
 		{[]string{"-h"}, command.OK, usage, ""},
-		{[]string{"now"}, command.BadInput, "", "newprovider: unexpected argument \"now\"\n\n" + usage},
+		{[]string{"now"}, command.BadInput, "", "newprovider: unexpected argument \"now\"\n\nnewprovider -h lists the flags.\n"},
 	} {
 		var stdout, stderr bytes.Buffer
 		require.Equal(t, c.code, run(c.args, &stdout, &stderr))

@@ -202,10 +202,16 @@ func unknownPod(name string, in provisioning.Input) error {
 	}
 	var names []string
 	for _, pod := range in.Pods {
-		names = append(names, podName(pod))
+		w := workloadOf(pod)
+		names = append(names, podName(pod), w.namespace+"/"+w.name)
 	}
 	slices.Sort(names)
-	return fmt.Errorf("-explain %s: neither a pod to place nor a workload of one has this name%s", name, didYouMean(name, names))
+	hint := didYouMean(name, names)
+	_, last, _ := strings.Cut(name, "/")
+	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasSuffix(n, "/"+last) }); i >= 0 {
+		hint = fmt.Sprintf("; did you mean %s?", names[i])
+	}
+	return fmt.Errorf("-explain %s: neither a pod to place nor a workload of one has this name%s", name, hint)
 }
 
 // whyNot tells how an instance type stands with a new node, given as node/type.

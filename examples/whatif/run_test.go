@@ -220,7 +220,7 @@ func TestBadFlags(t *testing.T) {
 			for _, line := range tt.want {
 				want += "whatif: " + line + "\n"
 			}
-			require.Equal(t, want+"\n"+usage, stderr)
+			require.Equal(t, want+"\nwhatif -h lists the flags.\n", stderr)
 		})
 	}
 }

@@ -25,18 +25,18 @@ func TestParse(t *testing.T) {
 	}{
 		{"good", []string{"-f", "a", "-f", "b", "-b", "-n", "3", "-x", "0.5", "-d", "2h"}, 0, true, "", ""},
 		{"help", []string{"-h"}, 0, false, usage, ""},
-		{"no such flag", []string{"-z"}, 2, false, "", "tool: flag provided but not defined: -z\n\n" + usage},
-		{"no name", []string{"-f", ""}, 2, false, "", "tool: invalid value \"\" for flag -f: the file name is empty\n\n" + usage},
-		{"no number", []string{"-x", "cheap"}, 2, false, "", "tool: invalid value \"cheap\" for flag -x: must be a number\n\n" + usage},
-		{"no whole number", []string{"-n", "1.5"}, 2, false, "", "tool: invalid value \"1.5\" for flag -n: must be a whole number\n\n" + usage},
-		{"below zero", []string{"-u", "-1"}, 2, false, "", "tool: invalid value \"-1\" for flag -u: must be a whole number, 0 or more\n\n" + usage},
-		{"no duration", []string{"-d", "7d"}, 2, false, "", "tool: invalid value \"7d\" for flag -d: must be a duration such as 90s or 168h\n\n" + usage},
-		{"no truth", []string{"-b=perhaps"}, 2, false, "", "tool: invalid boolean value \"perhaps\" for -b: must be true or false\n\n" + usage},
+		{"no such flag", []string{"-z"}, 2, false, "", "tool: flag provided but not defined: -z\n\ntool -h lists the flags.\n"},
+		{"no name", []string{"-f", ""}, 2, false, "", "tool: invalid value \"\" for flag -f: the file name is empty\n\ntool -h lists the flags.\n"},
+		{"no number", []string{"-x", "cheap"}, 2, false, "", "tool: invalid value \"cheap\" for flag -x: must be a number\n\ntool -h lists the flags.\n"},
+		{"no whole number", []string{"-n", "1.5"}, 2, false, "", "tool: invalid value \"1.5\" for flag -n: must be a whole number\n\ntool -h lists the flags.\n"},
+		{"below zero", []string{"-u", "-1"}, 2, false, "", "tool: invalid value \"-1\" for flag -u: must be a whole number, 0 or more\n\ntool -h lists the flags.\n"},
+		{"no duration", []string{"-d", "7d"}, 2, false, "", "tool: invalid value \"7d\" for flag -d: must be a duration such as 90s or 168h\n\ntool -h lists the flags.\n"},
+		{"no truth", []string{"-b=perhaps"}, 2, false, "", "tool: invalid boolean value \"perhaps\" for -b: must be true or false\n\ntool -h lists the flags.\n"},
 		{"every fault", []string{"-f", "a", "-f", "a", "-o", "xml", "-x", "-1", "rest"}, 2, false, "", strings.Join([]string{
 			`tool: unexpected argument "rest"; files are named with -f`,
 			`tool: invalid value "a" for flag -f: it is given twice`,
 			`tool: invalid value "xml" for flag -o: must be table, json or yaml`,
-			`tool: invalid value -1 for flag -x: must be an amount of USD per hour, or 0`, "", usage}, "\n")},
+			`tool: invalid value -1 for flag -x: must be an amount of USD per hour, or 0`, "", "tool -h lists the flags.\n"}, "\n")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,8 +11,9 @@ import (
 
 // Parse reads a command line into the flags of a set, and asks check for what is
 // wrong with flags that could be read. If anything is, it writes every fault after
-// the name of the set, and the usage, to stderr; if the user asked for help, the
-// usage to stdout. Then ok is false, and the program ends with the code.
+// the name of the set to stderr, and where the flags are listed; if the user asked
+// for help, the usage to stdout. Then ok is false, and the program ends with the
+// code.
 func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, check func() []string) (code int, ok bool) {
 	set.SetOutput(io.Discard) // the usage is ours
 	set.VisitAll(func(f *flag.Flag) { f.Value = worded{f.Value} })
@@ -32,7 +33,7 @@ func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Wri
 	for _, fault := range faults {
 		fmt.Fprintln(stderr, set.Name()+": "+fault)
 	}
-	fmt.Fprint(stderr, "\n"+usage)
+	fmt.Fprintf(stderr, "\n%s -h lists the flags.\n", set.Name())
 	return BadInput, false
 }
 
