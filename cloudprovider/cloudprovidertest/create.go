@@ -1,6 +1,7 @@
 package cloudprovidertest
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -94,7 +95,7 @@ func createCapacity(p *probe) {
 	req := p.request()
 	instance := p.launch(req)
 	if !req.Requests.Fits(instance.Allocatable) {
-		p.fail("Create: the request asks for %s, but Allocatable is %q", req.Requests, instance.Allocatable)
+		p.fail("Create: the request asks for %s, but Allocatable is %s", req.Requests, cmp.Or(instance.Allocatable.String(), "empty"))
 	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		if instance.Capacity.Get(name) < instance.Allocatable.Get(name) {

@@ -78,7 +78,7 @@ func instance(types []*cloudprovider.InstanceType, s server) *cloudprovider.Inst
 		if o, found := t.Offering(i.OfferingKey()); found { // else the cloud has stopped selling it
 			i.Labels = cloudprovider.LaunchOption{InstanceType: t, Offering: o}.NodeLabels()
 			i.Capacity = t.Capacity
-			i.Allocatable, _ = t.Allocatable() // Machine.InstanceType has judged it
+			i.Allocatable, _ = t.AllocatableFor(o) // Machine.InstanceType has judged it
 		}
 	}
 	return i
