@@ -65,8 +65,8 @@ func Example() {
 	// Drift of reserved: Pod "shop/batch" has the annotation karpenter.sh/do-not-disrupt, until 2026-03-02T12:30:00Z
 	//
 	// now: idle-1
-	// later: idle-2, as budgets[0] of NodePool "web" lets 1 node go, and 1 count already
-	// later: old, as budgets[0] of NodePool "web" lets 1 node go, and 1 count already
+	// later: idle-2, as budgets[0] of NodePool "web" lets 1 node go, and 1 counts already
+	// later: old, as budgets[0] of NodePool "web" lets 1 node go, and 1 counts already
 	// ask again: 12:30:00
 }
 

@@ -177,8 +177,11 @@ func (g *gate) budgets(a Action, members []*member) *Waiting {
 
 // countedText says how many nodes a budget counts already, nothing if none.
 func countedText(n int) string {
-	if n == 0 {
+	switch n {
+	case 0:
 		return ""
+	case 1:
+		return ", and 1 counts already"
 	}
 	return fmt.Sprintf(", and %d count already", n)
 }

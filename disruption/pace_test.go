@@ -95,7 +95,7 @@ func TestPaceSaysUntilWhen(t *testing.T) {
 	require.Equal(t, []string{`e1: NodePool "web"`, `e2: NodePool "web"`}, waits(p.Wait))
 	require.Equal(t, noon.Add(5*time.Hour), p.Wait[0].Until)
 	require.Equal(t, noon.Add(5*time.Hour), p.Next)
-	require.Equal(t, `budgets[0] of NodePool "web" lets 1 node go, and 1 count already`, p.Wait[0].Why)
+	require.Equal(t, `budgets[0] of NodePool "web" lets 1 node go, and 1 counts already`, p.Wait[0].Why)
 }
 
 func TestForcefulActionsCountForBudgets(t *testing.T) {

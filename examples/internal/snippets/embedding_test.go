@@ -16,7 +16,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -94,6 +96,60 @@ func Example_controller() {
 	// Output:
 	// create a NodeClaim of general for 12 pods
 	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 382.97 (c8i.96xlarge)
+}
+
+func Example_nodeClaim() {
+	ctx := context.Background()
+	cloud, err := fake.New(nil) // in its place your provider
+	if err != nil {
+		log.Fatal(err)
+	}
+	general := pool("general", "karpenter.sh/capacity-type = on-demand")
+	general.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "fake.example.com", Kind: "FakeNodeClass", Name: "default"}
+	types, err := cloud.InstanceTypes(ctx, general)
+	if err != nil {
+		log.Fatal(err)
+	}
+	in := snapshot([]*v1.NodePool{general}, pods("web", 3, "cpu=1, memory=1Gi")...)
+	in.InstanceTypes["general"] = types
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	claim := plan.Create[0].NodeClaim()
+	claim.Name, claim.UID = "general-x7k2p", "3f0c9a1e" // the API server does this when it is stored
+
+	// Launch: now, after a failure, and after a restart.
+	order, err := launch.ForNodeClaim(claim, types, cloud.Vocabulary())
+	var machine *cloudprovider.Instance
+	if err == nil {
+		machine, err = cloud.Create(ctx, order)
+	}
+	launched := disruption.LaunchOutcome(err)
+	if launched.Delete != "" {
+		return // delete the NodeClaim: its pods are planned for anew
+	}
+	claim = launched.EditClaim(claim, machine, cloud.Now()) // update its status
+	in.Nodes = []provisioning.Node{{NodeClaim: claim}}      // until it joins: its pods find their place there
+
+	// Join: whenever a Node or the NodeClaim changes.
+	cloud.Advance(5 * time.Minute)
+	registered := disruption.Register(claim, cloud.Nodes())
+	claim = registered.EditClaim(claim, cloud.Now())
+	ready := disruption.Initialize(claim, registered.Node, nil)
+	claim = ready.EditClaim(claim, cloud.Now())
+	node := ready.EditNode(registered.Node) // update both
+	in.Nodes = []provisioning.Node{{NodeClaim: claim, Node: node}}
+
+	for _, c := range claim.Status.Conditions {
+		fmt.Println(c.Type, c.Status)
+	}
+
+	// Output:
+	// Launched True
+	// Ready True
+	// Registered True
+	// Initialized True
 }
 
 func Example_batch() {
