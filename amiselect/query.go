@@ -47,8 +47,8 @@ type Query struct {
 
 // Filter is a filter of DescribeImages.
 type Filter struct {
-	Name   string
-	Values []string
+	Name   string   // as DescribeImages calls it, such as tag:team
+	Values []string // at least one, of which one must apply
 }
 
 // Queries says what to ask AWS for so that Select can decide:

@@ -150,6 +150,7 @@ type Warning struct {
 	Detail string
 }
 
+// The reasons of a Warning.
 const (
 	// WarnInflexible: a launch goes on demand, though it could be on spot, with so
 	// few instance types that spot capacity was hard to get by.

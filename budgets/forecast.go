@@ -27,7 +27,7 @@ type Work struct {
 	Horizon time.Duration
 }
 
-// The horizons of Forecast.
+// The horizons of Forecast: that of a Work which names none, and the longest one.
 const (
 	DefaultHorizon = 366 * 24 * time.Hour
 	MaxHorizon     = 5 * DefaultHorizon
@@ -53,8 +53,8 @@ type Timetable struct {
 
 // Batch is some nodes that are replaced together.
 type Batch struct {
-	Start, End time.Time
-	Nodes      int
+	Start, End time.Time // when their replacement begins, and when it is done
+	Nodes      int       // how many they are
 }
 
 // Forecast is Compile without a policy, and Compiled.Forecast.

@@ -67,11 +67,13 @@ func RepairPolicies(p CloudProvider) []RepairPolicy {
 
 // ValidateRepairPolicies returns nil if the set can be used, and otherwise an
 // error that lists every fault, one a line, with the index of the policy and the
-// remedy. Faults are: a policy with an empty condition type, a status other
-// than True, False and Unknown, an expression that does not compile, a negative
-// duration, a priority outside 0 to 100 or an unknown action; a fallback (empty
-// expression) whose action is not ReplaceNode; and a set, also an empty one,
-// with other than one fallback.
+// remedy. Faults are
+//
+//   - of a policy: an empty condition type, a status other than True, False and
+//     Unknown, an expression that does not compile, a negative duration, a priority
+//     outside 0 to 100, an unknown action;
+//   - of a fallback (empty expression): an action other than ReplaceNode;
+//   - of the set, also of an empty one: other than one fallback.
 func ValidateRepairPolicies(policies []RepairPolicy) error {
 	f := faults{prefix: "repair policies"}
 	fallbacks := 0

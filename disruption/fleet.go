@@ -36,11 +36,14 @@ type Fleet struct {
 //
 // The Fleet can always be used. If the error is not nil it lists every fault of
 // the input and the options, each an InputError of package provisioning (see its
-// Faults), and no rule touches what is at fault: a node that is listed twice or has
-// no name is left out, a pool that is listed twice counts as missing, budgets that
-// are malformed block, repair policies with a fault repair nothing, overlays with a
-// fault change nothing, and a PodDisruptionBudget that cannot be read selects
-// nothing.
+// Faults). No rule touches what is at fault:
+//
+//   - a node that is listed twice or has no name is left out;
+//   - a pool that is listed twice counts as missing;
+//   - budgets that are malformed block;
+//   - repair policies with a fault repair nothing, and overlays with a fault change
+//     nothing;
+//   - a PodDisruptionBudget that cannot be read selects nothing.
 func Observe(now time.Time, in Input, opts *Options) (*Fleet, error) {
 	f := &Fleet{now: now, in: in, opts: opts.withDefaults(), vocabulary: in.Vocabulary, byName: map[string]*member{}}
 	if f.vocabulary == nil {

@@ -33,8 +33,9 @@
 //     on that choice.
 //   - Scarce room, limits and reservations go to the pods of higher priority
 //     first; capacity buffers come after all pods.
-//   - A pod without a place comes with a [Reason] that speaks of every pool, and
-//     [Plan.Why] says why a node is not of another type.
+//   - A pod without a place comes with a [Reason]: what every pool refused it for,
+//     or the constraint that leaves no place in any. [Plan.Why] says why a node is
+//     not of another type.
 //   - [Plan.Cost] is what the new nodes cost, [Plan.LowerBound] what no plan for
 //     the same pods can undercut, and [Plan.PackingBound] what none can that puts
 //     them in the same zones and on the same existing nodes.

@@ -132,6 +132,6 @@ type Devices struct {
 // Controller is what owns pods: a ReplicaSet, a StatefulSet or a
 // ReplicationController.
 type Controller struct {
-	UID      types.UID
-	Selector *metav1.LabelSelector
+	UID      types.UID             // by which pods name their owner
+	Selector *metav1.LabelSelector // of its pods; nil selects none
 }

@@ -150,7 +150,7 @@ func (n *NewNode) Price() float64 { return n.Options[0].Offering.Price }
 
 // Binding lists the pods that fit on a node that exists or is on its way.
 type Binding struct {
-	Node string
+	Node string        // its name, as Node.Name says it
 	Pods []*corev1.Pod // sorted by namespace and name
 }
 

@@ -84,7 +84,8 @@ type Reason struct {
 	// requirement that contradicts itself.
 	Detail string
 
-	// Pools says why each NodePool refused, in the order they were tried.
+	// Pools says why each NodePool refused, in the order they were tried, for
+	// CauseNodePools. It is empty for other causes, which hold whatever the pool.
 	Pools []PoolReason
 
 	// ExistingNodes counts the nodes that were looked at and had no place for
@@ -120,7 +121,7 @@ type PoolReason struct {
 type Step struct {
 	Constraint string // in words, such as "topology.kubernetes.io/zone = a"
 	Removed    int    // options it removed of those that were left
-	Left       int
+	Left       int    // options that were left then
 }
 
 // Shortfall is a resource of which no instance type has enough. Where each

@@ -22,8 +22,7 @@ import (
 // The error names each node that p does not have.
 //
 // It takes O(pods + nodes): catalogs are not read again, nor are the nodes that
-// stay. With 1,000 nodes that is 1 to 2 ms on one core of a small machine, the
-// Solve that follows included, if the pods find room on other nodes.
+// stay.
 func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in := p.in
 	in.Nodes = slices.Clone(in.Nodes)

@@ -6,11 +6,14 @@
 //
 // [Select] takes a LaunchRequest and [Options], and gives a [Selection]: the
 // options to send, best first, and for every other one the reason why it is not
-// among them. It works in steps: what cannot be launched is left out; spot
-// capacity that is dearer than the cheapest capacity on demand is left out;
-// capacity types that one call cannot mix are left out; machines that are out of
-// the ordinary go last, unless they were asked for; the rest is cheapest first;
-// what is beyond the limit is cut, so that minValues hold as far as they can.
+// among them. It works in steps:
+//
+//  1. What cannot be launched is left out.
+//  2. So is spot capacity that is dearer than the cheapest capacity on demand.
+//  3. So are capacity types that one call cannot mix.
+//  4. Machines that are out of the ordinary go last, unless they were asked for.
+//     The rest is cheapest first.
+//  5. What is beyond the limit is cut, so that minValues hold as far as they can.
 //
 // [ForNodeClaim] comes before it, on the side of the controller: it makes the request
 // out of a NodeClaim as it is stored and a catalog, so that nothing has to be
