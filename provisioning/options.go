@@ -110,7 +110,8 @@ type Options struct {
 
 	// MaxSteps bounds the search: the number of patterns built. Default and
 	// zero: 1,000,000, far above what ordinary problems need. A plan that ran
-	// out of steps is complete and valid, only dearer than it might be.
+	// out of steps is complete and valid, only dearer than it might be. With 1
+	// pods are packed once; benchmarks/README.md says what that saves and costs.
 	MaxSteps int
 
 	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound and

@@ -34,6 +34,7 @@ func sizes() map[string][]family.Spec {
 		"huge": {
 			{Family: "diverse", Types: "fake400", Pods: 20000, Seed: 1},
 			{Family: "production", Types: "aws", Pods: 20000, Seed: 1},
+			{Family: "mixedexisting", Types: "aws", Pods: 2000, Nodes: 5000, Seed: 1},
 		},
 	}
 }
