@@ -138,7 +138,11 @@ func (j *journal) launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
 func (j *journal) refused(claim *v1.NodeClaim, err error) {
 	j.refusals++
 	if !errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
-		j.add(trouble, "launch of %s: %v", claim.Name, err)
+		text := err.Error()
+		if !strings.Contains(text, claim.Name) { // a provider's errors name it, as a rule
+			text = "launch of " + claim.Name + ": " + text
+		}
+		j.add(trouble, "%s", text)
 		return
 	}
 	j.short++
