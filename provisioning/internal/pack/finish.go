@@ -13,7 +13,7 @@ type finish struct {
 // finishWithOne looks for the cheapest candidate that takes all that is left
 // of a tier, and remembers it if that would be the cheapest end so far.
 func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, best *finish) {
-	if !s.sumLeft(t) {
+	if !s.sumLeft(t) || !s.togetherLeft(t) {
 		return
 	}
 	for i := range t.candidates {
@@ -70,6 +70,27 @@ func (s *solver) sumLeft(t *tier) bool {
 		}
 	}
 	return some
+}
+
+// togetherLeft says whether the rules let all that is left of a tier stand on one
+// new node. Without the question every candidate would be filled in vain wherever
+// some workload keeps its pods apart.
+func (s *solver) togetherLeft(t *tier) bool {
+	if len(s.p.Rules) == 0 {
+		return true
+	}
+	tally := s.filler.tally
+	tally.begin(nil)
+	for c, n := range s.left {
+		if n == 0 || t.groupOf[c] < 0 {
+			continue
+		}
+		if tally.most(c, n) < n {
+			return false
+		}
+		tally.add(s.p.Classes[c].Parts, n)
+	}
+	return true
 }
 
 // admitsLeft says whether a candidate is open to every class that is left.
