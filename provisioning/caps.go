@@ -11,9 +11,6 @@ import (
 // that they look at, so that the least of the nodes that exist counts and not an
 // empty one: a single node is always the least itself.
 func (p *Problem) raiseCaps() {
-	if p.leaving > 0 {
-		return
-	}
 	for n, owners := range p.hostSpreads() {
 		rule := &p.rules.node[n]
 		if len(owners) == 0 || slices.ContainsFunc(owners, func(o domainRule) bool { return !p.lookedAt(&o, false).Empty() }) {
@@ -53,25 +50,24 @@ func (p *Problem) hostSpreads() [][]domainRule {
 func (p *Problem) leastOn(n int, owners []domainRule) (least, nodes, fewest int) {
 	least, fewest = math.MaxInt, math.MaxInt
 	seen := make([]int, len(owners))
-	for i := range p.nodes {
+	visit := func(at *existing, parts []pack.Part) {
 		looked := false
 		for o := range owners {
-			if p.looksAt(&owners[o], &p.nodes[i]) {
+			if p.looksAt(&owners[o], at) {
 				looked = true
 				seen[o]++
 			}
 		}
-		if !looked {
-			continue
+		if looked {
+			nodes++
+			least = min(least, p.membersOf(owners[0].term, parts))
 		}
-		nodes++
-		here := 0
-		for _, part := range p.nodeParts[i] {
-			if part.Rule == n {
-				here = part.Members
-			}
-		}
-		least = min(least, here)
+	}
+	for i := range p.nodes {
+		visit(&p.nodes[i], p.nodeParts[i])
+	}
+	for i := range p.gone {
+		visit(&p.gone[i].existing, p.gone[i].parts)
 	}
 	for _, count := range seen {
 		fewest = min(fewest, count)

@@ -256,12 +256,15 @@ func (p *Problem) looksAt(rule *domainRule, n *existing) bool {
 
 // partsOn sums up what the pods on a node, and the daemons to come, count for
 // in the rules over nodes.
-func (x *census) partsOn(n *existing) []pack.Part {
+func (x *census) partsOn(n *existing, leaving bool) []pack.Part {
 	var out []pack.Part
 	for _, pod := range n.Pods {
-		if pod != nil && !finished(pod) {
+		if pod != nil && !finished(pod) && !(leaving && x.moving[pod.Namespace+"/"+pod.Name]) {
 			out = x.addPod(out, pod, x.bound[pod])
 		}
+	}
+	if leaving {
+		return out // no daemon comes any more
 	}
 	for _, i := range n.daemons {
 		out = x.addPod(out, x.p.daemons[i].pod, x.p.daemons[i].apart)

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // existing is a node of the input.
@@ -23,6 +24,13 @@ type existing struct {
 	daemons  []int    // those that will come and are not there yet
 	at       []int    // by key of the domain table
 	attached []int32  // volumes that its pods have, of those that several pods have
+}
+
+// goner is a node on its way out, with what its pods count for that are not among
+// those to be placed.
+type goner struct {
+	existing
+	parts []pack.Part
 }
 
 // labelsAndTaints is what decides who may run on a node.

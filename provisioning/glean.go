@@ -119,22 +119,12 @@ func (g *gleaner) placeClass(c int) bool {
 
 // put places a pod on a site.
 func (g *gleaner) put(s *site, c int, rank int32) {
-	g.lean(c, s)
+	g.ledger.lean(c, s)
 	g.p.addTo(s, c, rank)
 	g.ledger.count(c, 1, s)
 	g.a.placed[rank] = true
 	g.order = append(g.order, rank)
 	s.late = true
-}
-
-// lean notes whether a pod is let in only as no node is empty that it is spread
-// over. From then on no further node may come.
-func (g *gleaner) lean(c int, s *site) {
-	for _, t := range g.p.classes[c].hostSpreads() {
-		if g.ledger.onHost(t, s)+1 > t.skew {
-			g.ledger.leant = true
-		}
-	}
 }
 
 // find returns the place for a pod of a class: a node that exists; one of the
@@ -190,11 +180,18 @@ func (g *gleaner) onto(s *site, c int) bool {
 	}
 	g.left--
 	n := &g.p.nodes[s.node]
-	return within(g.p.takes(c, s.attached), s.free) && g.p.admits(c, n) && g.ledger.allows(c, s)
+	return within(g.takes(c, s), s.free) && g.p.admits(c, n) && g.ledger.allows(c, s)
 }
 
+// takes is what a pod of a class takes of a site, without seats: what these stand
+// for is looked at itself.
+func (g *gleaner) takes(c int, s *site) []int64 { return g.p.takes(c, s.attached)[:len(g.p.resources)] }
+
 // become makes a new node of another shape.
-func (g *gleaner) become(s *site, sh *shape) { s.shape, s.at = sh, g.p.shapeReaches(sh) }
+func (g *gleaner) become(s *site, sh *shape) {
+	s.shape, s.at = sh, g.p.shapeReaches(sh)
+	g.ledger.reshaped(s)
+}
 
 // narrowed returns the shape of a new node that takes a pod of a class as well,
 // nil if it cannot. It may become nothing that it could not be before, as the
@@ -204,7 +201,7 @@ func (g *gleaner) narrowed(s *site, c int) *shape {
 		return nil
 	}
 	g.left--
-	sum, ok := together(s.taken, g.p.takes(c, s.attached))
+	sum, ok := together(s.taken[:len(g.p.resources)], g.takes(c, s))
 	if !ok || !s.shape.mayHold(g.p, sum) {
 		return nil
 	}
@@ -221,7 +218,7 @@ func (g *gleaner) narrowed(s *site, c int) *shape {
 		options := s.shape.options.Clone()
 		options.And(v.Options)
 		options.And(g.p.traits.Options(s.shape.pool, trait))
-		sh := g.shaped(s, g.p.holding(options, sum), trait, s.shape.asked.Intersect(g.lot.sources[i]))
+		sh := g.shaped(s, g.p.spared(s.shape.pool, g.p.holding(options, sum)), trait, s.shape.asked.Intersect(g.lot.sources[i]))
 		if sh == nil || best != nil && best.price() <= sh.price() {
 			continue
 		}
@@ -258,13 +255,14 @@ func (l *ledger) seenAlike(before, after *site) bool {
 			}
 		}
 	}
-	if l.hosts == nil {
-		l.hosts = slices.Concat(l.p.hostSpreads()...)
-	}
-	for i := range l.hosts {
-		rule := &l.hosts[i]
-		if l.there[rule.like] > 0 && l.p.looksAtShape(rule, after.shape).may && !l.p.looksAtShape(rule, before.shape).may {
-			return false
+	for class, n := range l.there {
+		if n == 0 || l.p.classes[class].virtual {
+			continue
+		}
+		for _, i := range l.hostsOf(class) {
+			if h := &l.hosts.spreads[i]; !h.looks[before.number].may && l.p.looksAtShape(&h.rule, after.shape).may {
+				return false
+			}
 		}
 	}
 	return true
@@ -276,7 +274,7 @@ func (g *gleaner) shaped(s *site, options bitset.Set, trait int32, asked require
 	case options.Empty() || asked.Impossible():
 		return nil
 	case options.Equal(s.shape.options):
-	case g.p.flexible != nil || !g.p.choice(s.shape.pool, options, trait):
+	case !g.p.choice(s.shape.pool, options, trait):
 		return nil
 	}
 	return g.a.newShape(s.shape.pool, options, trait, asked, s.shape.relaxed)
@@ -297,9 +295,6 @@ func (p *Problem) choice(pool int, options bitset.Set, trait int32) bool {
 // pools that have one within their limits; nil if there is none. Reservations
 // are left alone.
 func (g *gleaner) fresh(c int) *site {
-	if g.ledger.leant || g.p.flexible != nil {
-		return nil
-	}
 	pins := []requirements.Set{{}}
 	if spans := g.p.rules.duties[c].spans; len(spans) > 0 {
 		pins = nil
@@ -329,6 +324,7 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)
+		options = g.p.spared(pool, options)
 		short := !g.p.choice(pool, options, v.Trait)
 		if options.Empty() || g.left <= 0 || short && g.p.opts.MinValues != BestEffort {
 			continue
@@ -338,9 +334,9 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 		if asked.Impossible() {
 			continue
 		}
-		s := &site{node: -1, shape: g.a.newShape(pool, options, v.Trait, asked, short), taken: make([]int64, len(g.p.requests[c]))}
+		s := &site{number: -1, node: -1, shape: g.a.newShape(pool, options, v.Trait, asked, short), taken: make([]int64, len(g.p.requests[c]))}
 		s.at = g.p.shapeReaches(s.shape)
-		if g.ledger.allows(c, s) && !g.ledger.extends(s) {
+		if g.ledger.allows(c, s) && !g.ledger.extends(s) && !g.ledger.crowds(s) {
 			return s
 		}
 	}

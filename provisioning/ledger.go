@@ -1,10 +1,8 @@
 package provisioning
 
 import (
-	"math"
 	"slices"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
@@ -17,9 +15,8 @@ type ledger struct {
 	sites  []*site
 	counts []ledgerCount // by domain rule
 	there  []int         // by class: pods of the plan
-	leant  bool          // some pod was let in as no node that it is spread over is empty
 
-	hosts []domainRule // spreads over the name of the node, once asked for
+	hosts hostLedger
 
 	// trusting takes it that spreads over domains of which new nodes leave some
 	// open hold: the assignment of domains has seen to them.
@@ -38,6 +35,7 @@ type ledgerCount struct {
 
 func newLedger(p *Problem, sites []*site) *ledger {
 	l := &ledger{p: p, counts: make([]ledgerCount, len(p.rules.domain)), there: make([]int, len(p.classes))}
+	l.hosts = hostLedger{index: map[domainRuleKey]int{}, ofClass: map[int][]int{}, bySelection: map[int][]int{}}
 	for i := range l.counts {
 		rule, c := &p.rules.domain[i], &l.counts[i]
 		if rule.Rule.Key < 0 {
@@ -66,7 +64,9 @@ func newLedger(p *Problem, sites []*site) *ledger {
 
 // open adds a node, with no pods so far.
 func (l *ledger) open(s *site) {
+	s.number = len(l.sites)
 	l.sites = append(l.sites, s)
+	l.openHost(s)
 	if s.node >= 0 {
 		return // the census has counted its domains
 	}
@@ -114,6 +114,7 @@ func (l *ledger) looked(rule int, s *site) (may, sure bool) {
 // count counts n pods of a class on a site.
 func (l *ledger) count(class, n int, s *site) {
 	l.there[class] += n
+	l.countHost(class, n, s)
 	d := &l.p.rules.duties[class]
 	for _, r := range d.owns {
 		rule, c := &l.p.rules.domain[r], &l.counts[r]
@@ -282,75 +283,4 @@ func (l *ledger) first(class, selection int) bool {
 		}
 	}
 	return true
-}
-
-// hostsAllow says whether the topology spread constraints of a class over the
-// name of the node let one of its pods come to a site.
-func (l *ledger) hostsAllow(class int, s *site) bool {
-	if l.p.classes[class].virtual {
-		return true
-	}
-	for _, t := range l.p.classes[class].hostSpreads() {
-		there := l.onHost(t, s)
-		own := 0
-		if l.p.classes[class].selected.Has(t.pods) {
-			own = 1
-		}
-		if there+own <= t.skew {
-			continue
-		}
-		if there+own-min(there, l.emptiest(class, t)) > t.skew {
-			return false
-		}
-	}
-	return true
-}
-
-// onHost counts the pods on a site that a spread over the name of the node is
-// about.
-func (l *ledger) onHost(t term, s *site) int {
-	n := 0
-	if s.node >= 0 {
-		rule := l.p.rules.nodeIndex[nodeRuleKey{pack.AtMost, t.pods, t.skew, t.minDomains}]
-		for _, part := range l.p.nodeParts[s.node] {
-			if part.Rule == rule {
-				n += part.Members
-			}
-		}
-	}
-	for _, m := range s.pods {
-		if l.p.isMember(m.class, t.pods) {
-			n += m.count
-		}
-	}
-	return n
-}
-
-// emptiest is the least that a spread of a class over the name of the node finds
-// on any node.
-func (l *ledger) emptiest(class int, t term) int {
-	if l.p.leaving > 0 {
-		return 0 // nodes on their way out still count
-	}
-	rule := &domainRule{like: class, spans: spreadKeys(l.p.classes[class].terms), term: t}
-	least, nodes := math.MaxInt, 0
-	for _, s := range l.sites {
-		var seen look
-		if s.node < 0 {
-			seen = l.p.looksAtShape(rule, s.shape)
-		} else if l.p.looksAt(rule, &l.p.nodes[s.node]) {
-			seen = look{may: true, sure: true}
-		}
-		if !seen.may {
-			continue
-		}
-		if seen.sure {
-			nodes++
-		}
-		least = min(least, l.onHost(t, s))
-	}
-	if nodes < t.minDomains {
-		return 0
-	}
-	return least
 }

@@ -31,6 +31,19 @@ func (a *assembler) keepOffSpot() {
 	}
 }
 
+// spared are those of some options of a pool that a new node may name: if they are
+// of too few instance types to count on spot, those that are none, where there are
+// any.
+func (p *Problem) spared(pool int, options bitset.Set) bitset.Set {
+	if len(p.minValues[pool]) > 0 || !p.tooFewKinds(options) {
+		return options
+	}
+	if rest := p.steadyOptions(options); !rest.Empty() {
+		return rest
+	}
+	return options
+}
+
 // avoidsSpot says whether a pod on a new node is to come on other capacity.
 func (a *assembler) avoidsSpot(s *site) bool {
 	for _, rank := range s.ranks {

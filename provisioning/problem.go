@@ -25,7 +25,7 @@ type Problem struct {
 	daemons []daemon
 	pools   []pool // in the order they are tried
 	nodes   []existing
-	leaving int // nodes on their way out
+	gone    []goner // nodes on their way out
 
 	resources []corev1.ResourceName // the dimensions of every vector
 	requests  [][]int64             // by class, in the same units
@@ -185,7 +185,7 @@ func (p *Problem) compileRules(k *classifier, nodes []Node) *census {
 // stand with the pods there.
 func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
 	staying, leaving := p.existingNodes(nodes, f)
-	p.nodes, p.leaving = staying, len(leaving)
+	p.nodes = staying
 	p.table = newDomainTable(p, p.rules, d, [][]existing{p.nodes, leaving})
 	judge := newNodeAdmission(p)
 	for _, list := range [][]existing{p.nodes, leaving} {
@@ -203,9 +203,12 @@ func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
 	for i := range p.nodes {
 		n := &p.nodes[i]
 		n.attached = p.extras.attachedTo(n.Pods)
-		parts := x.partsOn(n)
+		parts := x.partsOn(n, false)
 		copy(n.free[len(p.resources):], p.rules.seatsOn(parts))
 		p.nodeParts = append(p.nodeParts, parts)
+	}
+	for i := range leaving {
+		p.gone = append(p.gone, goner{leaving[i], x.partsOn(&leaving[i], true)})
 	}
 	p.nodeClass = judge.signatures()
 }

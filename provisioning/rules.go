@@ -67,7 +67,8 @@ type duty struct {
 	soft  []int    // domain rules that its pods would rather keep
 	spans []string // labels that decide: of the rules it owns, and of those it joins where that matters
 	parts []pack.Part
-	with  []term // required affinity over the name of the node
+	all   []pack.Part // parts, with those that are put as seats
+	with  []term      // required affinity over the name of the node
 	phase phase
 	depth int // how many affinities must be met one after the other before
 }
@@ -163,15 +164,7 @@ func (r *rules) domainRule(p *Problem, c int, t term, key *podKey) int {
 	id := domainRuleKey{term: t}
 	var spans []string
 	if t.kind == topology.Spread {
-		spans = spreadKeys(p.classes[c].terms)
-		filter := fmt.Appendf(nil, "%q", spans)
-		if t.honorAffinity {
-			filter = append(filter, key.where(p.pod(c))...)
-		}
-		if t.honorTaint {
-			filter = fmt.Appendf(filter, "%+v", p.classes[c].tolerations)
-		}
-		id.filter = string(filter)
+		spans, id.filter = spreadKeys(p.classes[c].terms), spreadFilter(p, c, t, key)
 	}
 	n, ok := r.domainIndex[id]
 	if !ok {
@@ -181,6 +174,19 @@ func (r *rules) domainRule(p *Problem, c int, t term, key *podKey) int {
 		r.domain = append(r.domain, domainRule{Rule: rule, key: t.key, pods: t.pods, like: c, spans: spans, term: t})
 	}
 	return n
+}
+
+// spreadFilter tells apart what the topology spread constraints of classes look
+// at.
+func spreadFilter(p *Problem, c int, t term, key *podKey) string {
+	filter := fmt.Appendf(nil, "%q", spreadKeys(p.classes[c].terms))
+	if t.honorAffinity {
+		filter = append(filter, key.where(p.pod(c))...)
+	}
+	if t.honorTaint {
+		filter = fmt.Appendf(filter, "%+v", p.classes[c].tolerations)
+	}
+	return string(filter)
 }
 
 // spreadKeys are the labels that a node must have, all of them, to be looked at

@@ -55,6 +55,7 @@ func (r *rules) addSeats(p *Problem) {
 	}
 	for c := range r.duties {
 		d := &r.duties[c]
+		d.all = d.parts
 		kept := d.parts[:0:0]
 		for _, part := range d.parts {
 			if !taken[part.Rule] {

@@ -37,7 +37,7 @@ type shape struct {
 // resource at a time tells.
 func (s *shape) mayHold(p *Problem, request []int64) bool {
 	if s.most == nil {
-		s.most = make([]int64, len(request))
+		s.most = make([]int64, len(p.resources)+len(p.rules.seats))
 		for o := range s.options.All() {
 			for r, n := range p.lowOptions[o].Capacity {
 				s.most[r] = max(s.most[r], n)

@@ -55,9 +55,10 @@ func (p *Problem) nodeReaches(n *existing) []reach {
 
 // site is a node that the plan puts pods on, or may.
 type site struct {
-	node  int    // index of the node that exists, -1 for a new one
-	shape *shape // of the new one
-	at    []reach
+	number int    // in the ledger that it is of
+	node   int    // index of the node that exists, -1 for a new one
+	shape  *shape // of the new one
+	at     []reach
 
 	free     []int64        // what is left of the node that exists
 	taken    []int64        // what the pods take of the new one
@@ -80,7 +81,7 @@ func (p *Problem) addTo(s *site, c int, rank int32) {
 		}
 	}
 	s.attached = p.attach(s.attached, c)
-	for _, part := range p.rules.duties[c].parts {
+	for _, part := range p.rules.duties[c].all {
 		s.apart = addPart(s.apart, part.Rule, part.Owners, part.Members, part.Both)
 	}
 	s.ranks = append(s.ranks, rank)
@@ -101,7 +102,7 @@ func (s *site) add(c int) {
 // apartAllow says whether the rules over nodes that keep pods apart let one of a
 // class join others, given what these count for.
 func (r *rules) apartAllow(c int, others []pack.Part) bool {
-	for _, part := range r.duties[c].parts {
+	for _, part := range r.duties[c].all {
 		if r.node[part.Rule].Kind != pack.Apart {
 			continue
 		}

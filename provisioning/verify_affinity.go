@@ -102,6 +102,9 @@ func (c *refereeCompany) selects(p *refereePod) bool {
 }
 
 func (c *refereeCompany) seat(s *refereeSite, p *refereePod, sure bool) {
+	if p.virtual && c.r.pending {
+		return
+	}
 	counted := false
 	for i, g := range c.glances {
 		v := c.r.view(g, s)

@@ -46,6 +46,9 @@ type referee struct {
 	// cautious says that a pod is not to be put where it takes a closer look to
 	// see that it may go.
 	cautious bool
+	// pending says that it is asked about pods without a place, to which those that
+	// stand for buffers do not exist.
+	pending bool
 
 	sites      []*refereeSite
 	siteOf     map[*refereeNode]*refereeSite

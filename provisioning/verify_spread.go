@@ -78,7 +78,10 @@ func (c *refereeSpread) survey(sites []*refereeSite) {
 	}
 }
 
-func (c *refereeSpread) seat(s *refereeSite, _ *refereePod, sure bool) {
+func (c *refereeSpread) seat(s *refereeSite, p *refereePod, sure bool) {
+	if p.virtual && c.r.pending {
+		return
+	}
 	v := &c.views[s.number]
 	for _, value := range v.values {
 		d := c.domains[value]

@@ -30,7 +30,8 @@ import (
 // anti-affinity keeps the pod out. A pod that shares a claim with others, of which
 // the volume is yet to be made, has a place only on their node or, if several nodes
 // may use the volume, in their zone; and none is asked for if the claim may get one
-// of several volumes that exist. Room that is left over on new nodes of the plan, and
+// of several volumes that exist. Pods that stand for buffers are nobody to follow or
+// to be spread from. Room that is left over on new nodes of the plan, and
 // capacity reservations, are not considered.
 //
 // Arguments are those of Verify, whose rules the plan is expected to keep.
@@ -46,6 +47,7 @@ func VerifyUnplaced(in Input, plan *Plan, opts *Options) []Violation {
 			pending = append(pending, p)
 		}
 	}
+	r.pending = true
 	r.checkTurns(pending)
 	r.found = nil
 	r.cautious = true

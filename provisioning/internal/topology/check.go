@@ -14,7 +14,7 @@ func (s *state) refusal(c *Class, cell int) int {
 		d := c.at(cell, rule.Key)
 		switch rule.Kind {
 		case Spread:
-			if d == None || s.skew(c, r, d) > rule.Skew {
+			if d == None || s.skew(c, r, d, cell) > rule.Skew {
 				return r
 			}
 		case Together:
@@ -45,19 +45,32 @@ func apartAlone(own Own, join Join) bool {
 	return join.Count == 0 || own.Count == 1 && join.Count == 1 && join.Both == 1
 }
 
-// skew is how far a domain would be above the least with one more pod.
-func (s *state) skew(c *Class, r, d int) int {
-	rule, count := &s.p.Rules[r], &s.rules[r]
+// skew is how far a domain of a cell would be above the least with one more pod of
+// a class. Where that stands for several, they come one after the other, so that
+// for the last one the domain itself has all but one of them.
+func (s *state) skew(c *Class, r, d, cell int) int {
+	rule, count, join := &s.p.Rules[r], &s.rules[r], c.join(r)
+	before, sure := 0, count.sureDomains
+	if join.Count > 1 && (join.Unsure == nil || !join.Unsure[cell]) {
+		before = join.Count - 1
+		if !count.sure[d] {
+			sure++
+		}
+	}
 	least := math.MaxInt
 	for i, counted := range rule.Counted {
-		if counted {
+		switch {
+		case !counted:
+		case i == d:
+			least = min(least, count.least[i]+before)
+		default:
 			least = min(least, count.least[i])
 		}
 	}
-	if least == math.MaxInt || count.sureDomains < rule.MinDomains {
+	if least == math.MaxInt || sure < rule.MinDomains {
 		least = 0
 	}
-	return count.most[d] + c.join(r).Count - least
+	return count.most[d] + join.Count - least
 }
 
 // first says whether a pod may be the first of all its affinities to the pods of

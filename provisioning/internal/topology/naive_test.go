@@ -96,7 +96,14 @@ func (l *ledger) allowedBy(x pod, rule int, ignored func(int) bool) bool {
 	owns, joins := l.own(x.class, rule), l.join(x.class, rule)
 	switch r.Kind {
 	case topology.Spread:
-		return owns == 0 || d != topology.None && members[d]+joins.Count-l.least(rule, members, ignored) <= r.Skew
+		if owns == 0 || d == topology.None {
+			return owns == 0
+		}
+		after, before := members[d]+joins.Count, 0
+		if joins.Count > 1 && !l.unsure(x, rule) {
+			before = joins.Count - 1 // they come one after the other, this is the last
+		}
+		return after-l.least(rule, members, ignored, d, before) <= r.Skew
 	case topology.Together:
 		return owns == 0 || d != topology.None && (members[d] > 0 || l.first(x.class, ignored))
 	}
@@ -121,11 +128,17 @@ func (l *ledger) allowedBy(x pod, rule int, ignored func(int) bool) bool {
 	return owns == 1 && joins.Count == 1 && joins.Both == 1 // nobody but itself
 }
 
-// least is the least count of the domains to be filled.
-func (l *ledger) least(rule int, members []int, ignored func(int) bool) int {
+// least is the least count of the domains to be filled, with some members more in
+// one.
+func (l *ledger) least(rule int, members []int, ignored func(int) bool, domain, more int) int {
 	r := &l.p.Rules[rule]
 	there := make([]bool, len(members))
 	copy(there, r.Sure)
+	members = slices.Clone(members)
+	if more > 0 {
+		members[domain] += more
+		there[domain] = true
+	}
 	for i, x := range l.pods {
 		if d := l.at(x, r.Key); d != topology.None && l.join(x.class, rule).Count > 0 && !(l.unsure(x, rule) && ignored(i)) {
 			there[d] = true

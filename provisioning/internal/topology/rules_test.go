@@ -66,6 +66,18 @@ func counted(count int, cells []topology.Cell, rules ...int) topology.Class {
 	return c
 }
 
+// threefold makes one pod of a class stand for three.
+func threefold(c topology.Class) topology.Class {
+	for i := range c.Owns {
+		c.Owns[i].Count *= 3
+	}
+	for i := range c.Joins {
+		c.Joins[i].Count *= 3
+		c.Joins[i].Both *= 3
+	}
+	return c
+}
+
 // soft makes the rules of a class preferences.
 func soft(c topology.Class, weight int) topology.Class {
 	for i := range c.Owns {
@@ -110,6 +122,25 @@ func TestAssign(t *testing.T) {
 			"spread: an empty domain nobody can fill stops all others at the skew",
 			topology.Problem{Domains: []int{3}, Rules: []topology.Rule{evenly(0, 2, 0, 0, 0)}, Classes: []topology.Class{replicas(9, cells(2), 0)}},
 			[][]int{{2, 2}}, []int{5}, []int{0},
+		},
+		{
+			"spread: pods that go together raise the only domain one by one",
+			topology.Problem{Domains: []int{1}, Rules: []topology.Rule{evenly(0, 1, 0)}, Classes: []topology.Class{threefold(replicas(1, cells(1), 0))}},
+			[][]int{{1}}, []int{0}, []int{-1},
+		},
+		{
+			"spread: which makes it one that counts towards minDomains",
+			topology.Problem{
+				Domains: []int{1},
+				Rules:   []topology.Rule{{Kind: topology.Spread, Skew: 1, MinDomains: 1, Counted: []bool{true}, Sure: make([]bool, 1)}},
+				Classes: []topology.Class{threefold(replicas(1, cells(1), 0))},
+			},
+			[][]int{{1}}, []int{0}, []int{-1},
+		},
+		{
+			"spread: pods that go together are too many where another domain is empty",
+			topology.Problem{Domains: []int{2}, Rules: []topology.Rule{evenly(0, 1, 0, 0)}, Classes: []topology.Class{threefold(replicas(1, cells(2), 0))}},
+			[][]int{{0, 0}}, []int{1}, []int{0},
 		},
 		{
 			"spread: a domain that is not counted stops nobody",
