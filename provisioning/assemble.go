@@ -25,6 +25,7 @@ type assembler struct {
 	classOf []int     // by pod, once asked for
 	bound   [][]int32 // by node that exists: its pods
 	new     []*site   // with the pods of the plan
+	leant   []int     // rules over nodes that were leant on; see hostSpread
 	shapes  int       // that new nodes have been given so far
 }
 
@@ -71,7 +72,8 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	plan.Unplaced = a.unplaced()
 	a.bufferStatus(plan)
 	plan.Static, plan.Overlays = p.static, p.market.overlays
-	plan.Order = a.inOrder(order)
+	plan.Order, plan.leant = a.inOrder(order), a.leant
+	plan.uneven = a.unevenness()
 	return plan
 }
 
@@ -98,7 +100,7 @@ func (a *assembler) take(shares []pack.Share) []int32 {
 			}
 			continue
 		}
-		want := s.Count
+		want := a.s.lots[s.Class].pods(s.Count)
 		for _, part := range a.s.lots[s.Class].parts {
 			n := min(want, len(a.rest[part]))
 			want -= n
@@ -184,7 +186,7 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 			}
 			continue
 		}
-		a.addRequests(sum, listed, a.s.parts[a.s.lots[s.Class].parts[0]].class, s.Count)
+		a.addRequests(sum, listed, a.s.parts[a.s.lots[s.Class].parts[0]].class, a.s.lots[s.Class].pods(s.Count))
 	}
 	return a.list(sum, listed)
 }
@@ -193,7 +195,7 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 func (a *assembler) count(shares []pack.Share) int {
 	n := 0
 	for _, s := range shares {
-		units := 1
+		units := a.s.lots[s.Class].pods(1)
 		if l := &a.s.lots[s.Class]; l.units != nil {
 			units = 0
 			for _, u := range l.units {

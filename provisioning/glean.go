@@ -55,6 +55,9 @@ func (a *assembler) glean(order []int32) []int32 {
 	sites := a.sites()
 	before := len(sites)
 	g.ledger = newLedger(g.p, sites)
+	if a.s.raised != nil {
+		g.ledger.leanAll()
+	}
 	slices.SortStableFunc(classes, func(x, y int) int { return -cmp.Compare(g.p.classes[x].priority, g.p.classes[y].priority) })
 	for again := true; again; {
 		again = false
@@ -66,6 +69,7 @@ func (a *assembler) glean(order []int32) []int32 {
 		a.bound[i] = sites[i].ranks
 	}
 	a.new = append(a.new, g.ledger.sites[before:]...)
+	a.leant = g.ledger.leantRules(a.leant)
 	return g.order
 }
 

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
@@ -135,6 +136,39 @@ func (l *ledger) lean(class int, s *site) {
 	}
 }
 
+// leantRules adds the rules over nodes of constraints that some pod was let in by
+// only as no node was empty.
+func (l *ledger) leantRules(to []int) []int {
+	for i := range l.hosts.spreads {
+		h := &l.hosts.spreads[i]
+		if rule := l.p.hostRule(h.rule.term); h.leant && !slices.Contains(to, rule) {
+			to = append(to, rule)
+		}
+	}
+	return to
+}
+
+// hostRule is the rule over nodes that a topology spread over the name of the node
+// is put as.
+func (p *Problem) hostRule(t term) int {
+	return p.rules.nodeIndex[nodeRuleKey{pack.AtMost, t.pods, t.skew, t.minDomains}]
+}
+
+// leanAll notes so for all pods that are counted, whenever they came.
+func (l *ledger) leanAll() {
+	for _, s := range l.sites {
+		for _, m := range s.pods {
+			if l.p.classes[m.class].virtual {
+				continue
+			}
+			for _, i := range l.hostsOf(m.class) {
+				h := &l.hosts.spreads[i]
+				h.leant = h.leant || h.there[s.number] > h.rule.term.skew
+			}
+		}
+	}
+}
+
 // openHost adds a node without pods.
 func (l *ledger) openHost(s *site) {
 	for i := range l.hosts.spreads {
@@ -213,7 +247,7 @@ func (p *Problem) boundOnHost(t term, s *site) int {
 // membersOf counts the members of a spread over the name of the node among what
 // the pods of a node count for.
 func (p *Problem) membersOf(t term, parts []pack.Part) int {
-	rule := p.rules.nodeIndex[nodeRuleKey{pack.AtMost, t.pods, t.skew, t.minDomains}]
+	rule := p.hostRule(t)
 	for _, part := range parts {
 		if part.Rule == rule {
 			return part.Members

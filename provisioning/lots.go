@@ -13,6 +13,9 @@ import (
 // lower makes lots of the parts and hands them to the packer.
 func (s *stage) lower(p *Problem) {
 	rules := p.packRules()
+	for range s.raised {
+		rules = append(rules, pack.Rule{Kind: pack.Apart})
+	}
 	lowered := &pack.Problem{Dims: len(p.resources) + len(p.rules.seats), Traits: p.traits, Pools: p.lowPools, Options: p.lowOptions, Capacities: p.distinct, Rules: rules,
 		Stocks: p.market.stocks.sizes, NoBound: p.opts.NoBounds, StrictStock: p.opts.Reserved == ReservedStrict,
 		Fee: p.opts.NodeFee, Flexible: p.flexible}
@@ -25,13 +28,20 @@ func (s *stage) lower(p *Problem) {
 		class.Urgency = s.urgency(p, part.class)
 		class.Content = s.firm[part.class]
 		class.Parts = p.rules.duties[part.class].parts
+		if part.each > 0 {
+			l.each = part.each
+			s.groupClass(p, part, &class, len(p.rules.node)+part.rule)
+		}
+		if part.rises {
+			class.Urgency *= urgencyStep
+		}
 		buf = lotKey(buf[:0], p, part, s.place(part), &class, &l)
 		id, fresh := intern(index, buf, int32(len(s.lots)))
 		if fresh {
 			s.lots = append(s.lots, l)
 			lowered.Classes = append(lowered.Classes, class)
 		} else {
-			lowered.Classes[id].Count += part.count
+			lowered.Classes[id].Count += class.Count
 		}
 		s.lots[id].parts = append(s.lots[id].parts, i)
 	}
@@ -101,6 +111,7 @@ func lotKey(buf []byte, p *Problem, part *part, place string, c *pack.Class, l *
 		number(n)
 	}
 	number(int64(c.Kind))
+	number(int64(part.each))
 	number(int64(c.Urgency))
 	if c.Content {
 		number(1)

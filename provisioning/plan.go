@@ -75,6 +75,10 @@ type Plan struct {
 	Stats Stats
 
 	offered map[string]offer // by pool, for Why; nil in a Plan that a caller made up
+	// leant are rules over nodes by which some pods were let in one by one.
+	leant []int
+	// uneven is how unevenly pods are spread; see unevenness.
+	uneven int
 }
 
 // offer is what a pool had to choose from.

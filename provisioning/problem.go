@@ -1,7 +1,9 @@
 package provisioning
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -294,7 +296,10 @@ func (p *Problem) solve(ctx context.Context) (*Plan, error) {
 			return nil, err
 		}
 	}
-	return plan, nil
+	if plan, err = p.raise(ctx, s, result, plan); err != nil {
+		return nil, err
+	}
+	return p.even(ctx, s, result, plan)
 }
 
 // settle packs a stage and, where that shows that its domains were assigned on
@@ -315,16 +320,35 @@ func (p *Problem) settle(ctx context.Context, s *stage) (*stage, *pack.Result, e
 	return s, result, err
 }
 
-// better returns a plan, or that of another stage if it places more pods.
+// better returns a plan, or that of another stage if it places more pods, those of
+// higher priority first, as many more evenly, or as many for less where nodes are
+// raised.
 func (p *Problem) better(ctx context.Context, plan *Plan, s *stage) (*Plan, error) {
 	s, result, err := p.settle(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if other := p.assemble(s, result); len(other.Unplaced) < len(plan.Unplaced) {
+	other := p.assemble(s, result)
+	if c := cmp.Or(compareLeft(other, plan), cmp.Compare(other.uneven, plan.uneven)); c < 0 ||
+		c == 0 && s.raised != nil && other.Cost < plan.Cost {
 		return other, nil
 	}
 	return plan, nil
+}
+
+// compareLeft says which of two plans leaves fewer pods over, those of the highest
+// priority deciding.
+func compareLeft(a, b *Plan) int { return slices.Compare(a.leftPriorities(), b.leftPriorities()) }
+
+// leftPriorities are those of the pods that are left over, highest first.
+func (p *Plan) leftPriorities() []int32 {
+	out := make([]int32, len(p.Unplaced))
+	for i := range p.Unplaced {
+		out[i] = priorityOf(p.Unplaced[i].Pod)
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
 }
 
 // maxStages bounds how often domains are assigned anew, as the packer found

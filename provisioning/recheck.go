@@ -8,7 +8,7 @@ import "slices"
 // early waits for those after it. What nothing makes right is taken off its node.
 // It returns the order in which the rest can be bound.
 func (a *assembler) recheck(order []int32) []int32 {
-	if len(a.s.bundler.bundles)+len(a.s.bundler.fixed) == 0 {
+	if len(a.s.bundler.bundles)+len(a.s.bundler.fixed) == 0 && a.s.raised == nil {
 		return order
 	}
 	for {
@@ -73,7 +73,7 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 			switch c := a.classOf[rank]; {
 			case a.p.classes[c].virtual:
 				virtual = append(virtual, rank)
-			case l.domainsAllow(c, at[rank]) && (trusting || l.hostsAllow(c, at[rank])):
+			case l.domainsAllow(c, at[rank]) && (trusting && a.s.raised == nil || l.hostsAllow(c, at[rank])):
 				bind(rank)
 			default:
 				refused = append(refused, rank)

@@ -23,6 +23,7 @@ func (s *stage) placed(r *pack.Result) (out [][]int, all bool) {
 	}
 	left := slices.Clone(r.Left)
 	for l := range s.lots {
+		left[l] = s.lots[l].pods(left[l])
 		if s.lots[l].units != nil {
 			if part := &s.parts[s.lots[l].parts[0]]; part.unit >= 0 {
 				out[part.unit][part.cell] = 1 - left[l]
@@ -36,7 +37,7 @@ func (s *stage) placed(r *pack.Result) (out [][]int, all bool) {
 			short := min(left[l], part.count)
 			left[l] -= short
 			if part.unit >= 0 {
-				out[part.unit][part.cell] = part.count - short
+				out[part.unit][part.cell] += part.count - short
 				all = all && short == 0
 			}
 		}
@@ -58,7 +59,7 @@ func (s *stage) next(p *Problem, r *pack.Result) *stage {
 	if firm != nil {
 		// Units change, so what is known of their rooms does not carry over.
 		next.firm, next.strays, next.rooms = firm, strays, nil
-		return p.newStage(next)
+		return s.follow(p.newStage(next), r)
 	}
 	next.strays, next.rooms = strays, nil
 	for u := range s.units {
@@ -71,7 +72,15 @@ func (s *stage) next(p *Problem, r *pack.Result) *stage {
 		}
 		next.rooms = append(next.rooms, rooms)
 	}
-	return p.newStage(next)
+	return s.follow(p.newStage(next), r)
+}
+
+// follow makes a stage the next after this one, of which it has the result.
+func (s *stage) follow(next *stage, r *pack.Result) *stage {
+	if next.origin = s.origin; next.origin == nil {
+		next.origin = r
+	}
+	return next
 }
 
 // narrowed returns the orders for a try without the cells that nobody went to,
@@ -149,9 +158,17 @@ func (s *stage) seal(p *Problem, r *pack.Result) *seal {
 		out.proof = s.prove(p, placed, strays)
 	}
 	out.events = out.proof.Events
+	given := map[unitCell]int{} // where several parts are in one cell
 	for i := range s.parts {
-		if part := &s.parts[i]; part.unit >= 0 {
-			out.left[i] = out.proof.Placed[part.unit][part.cell] * s.units[part.unit].share(part.class)
+		part := &s.parts[i]
+		if part.unit < 0 {
+			continue
+		}
+		out.left[i] = out.proof.Placed[part.unit][part.cell] * s.units[part.unit].share(part.class)
+		if s.raised != nil && s.units[part.unit].bundle < 0 {
+			id := unitCell{part.unit, part.cell}
+			out.left[i] = min(out.left[i]-given[id], part.count)
+			given[id] += out.left[i]
 		}
 	}
 	return out

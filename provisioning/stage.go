@@ -29,6 +29,7 @@ type stage struct {
 	fixedParts  []int   // by fixed pods; -1 if no cell takes them
 	lots        []lot
 	packer      *pack.Packer
+	origin      *pack.Result // of the stage that this one comes of in the end, nil if it is the first
 }
 
 // part is the pods of a class that are to be in one cell, or anywhere.
@@ -38,14 +39,24 @@ type part struct {
 	cell  int // of that unit
 	count int
 	pin   requirements.Set
+
+	each int // above 0: how many go together, to raise a rule over nodes
+	rule int // that rule
+
+	rises bool // it has a rule over nodes that is raised, so that it comes first
 }
 
 // lot is what the packer sees as one class.
 type lot struct {
 	parts   []int
 	units   []int              // for a bundle: how many pods of each part go together
+	each    int                // pods that go together, if above 1; all of one class
 	sources []requirements.Set // by variant: what it asks for, as far as that is certain
 }
+
+// pods is how many single pods so many of a lot stand for; it is for lots that are
+// no bundles.
+func (l *lot) pods(n int) int { return n * max(l.each, 1) }
 
 // orders are what is known from stages before.
 type orders struct {
@@ -61,6 +72,9 @@ type orders struct {
 	firm map[int]bool
 	// urgent puts pods of higher priority first, whatever it costs.
 	urgent bool
+	// raised says, by rule over nodes, how many nodes are to have the same number of
+	// its owners at least, where it is above 0.
+	raised []int
 	// kept are the options that are launched where pods leave the choice; nil
 	// for all.
 	kept bitset.Set
@@ -106,6 +120,7 @@ func (s *stage) split(p *Problem, left []int) {
 		}
 	}
 	slices.SortStableFunc(s.parts, func(a, b part) int { return cmp.Compare(a.class, b.class) })
+	s.parts = s.grouped(p, s.parts)
 	s.single = len(s.parts)
 	s.addBundles(p)
 	s.addFixed(p)

@@ -77,6 +77,7 @@ func (p *Problem) leftByLevel(s *stage, r *pack.Result) []int {
 	some := false
 	for l, n := range r.Left {
 		some = some || n > 0
+		n = s.lots[l].pods(n)
 		// The last parts of a lot come away empty.
 		for _, i := range slices.Backward(s.lots[l].parts) {
 			part := &s.parts[i]
