@@ -73,7 +73,9 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	a.bufferStatus(plan)
 	plan.Static, plan.Overlays = p.static, p.market.overlays
 	plan.Order, plan.leant = a.inOrder(order), a.leant
-	plan.uneven = a.unevenness()
+	if a.s.rooms != nil || a.s.kept != nil || a.s.raised != nil || a.leant != nil || len(plan.Unplaced) > 0 {
+		plan.uneven = a.unevenness() // another stage may be tried, or this is one
+	}
 	return plan
 }
 

@@ -80,7 +80,7 @@ func (l *ledger) open(s *site) {
 			continue
 		}
 		at := &s.at[rule.Rule.Key]
-		for _, d := range at.domains {
+		for _, d := range l.domainsOf(i, s) {
 			c.may[d] = true
 		}
 		switch d, certain := at.sure(); {
@@ -107,8 +107,39 @@ func (l *ledger) looked(rule int, s *site) (may, sure bool) {
 	known := &s.shape.looks[rule]
 	if !known.known {
 		*known = l.p.looksAtShape(r, s.shape)
+		known.in = l.p.lookedIn(r, s.shape)
+		known.may = known.may && (len(known.in) > 0 || len(l.p.shapeReaches(s.shape)[r.Rule.Key].domains) == 0)
 	}
 	return known.may, known.sure
+}
+
+// domainsOf lists the domains that a site may be in and where a rule may look at
+// it.
+func (l *ledger) domainsOf(rule int, s *site) []int {
+	r := &l.p.rules.domain[rule]
+	if s.node >= 0 || r.Kind != topology.Spread {
+		return s.at[r.Rule.Key].domains
+	}
+	l.looked(rule, s)
+	return s.shape.looks[rule].in
+}
+
+// lookedIn lists the domains that new nodes of a shape may be in and where a spread
+// rule may look at them: what its owners may not use is left out of it.
+func (p *Problem) lookedIn(r *domainRule, s *shape) []int {
+	domains := p.shapeReaches(s)[r.Rule.Key].domains
+	if len(domains) < 2 {
+		return domains
+	}
+	looked := p.lookedAt(r, false)
+	looked.And(s.options)
+	var out []int
+	for _, d := range domains {
+		if looked.Overlaps(p.inPlace(r.Rule.Key, d)) {
+			out = append(out, d)
+		}
+	}
+	return out
 }
 
 // count counts n pods of a class on a site.
@@ -134,12 +165,12 @@ func (l *ledger) count(class, n int, s *site) {
 		if rule.Kind == topology.Spread {
 			may, sure = l.looked(r, s)
 		}
-		at := &s.at[rule.Rule.Key]
-		if !may || len(at.domains) == 0 {
+		at, domains := &s.at[rule.Rule.Key], l.domainsOf(r, s)
+		if !may || len(domains) == 0 {
 			continue
 		}
 		c.any = true
-		for _, at := range at.domains {
+		for _, at := range domains {
 			c.most[at] += n
 		}
 		if at, certain := at.sure(); certain && sure {
@@ -227,7 +258,7 @@ func (l *ledger) tooFar(r, domain, more int, s *site) bool {
 		}
 	}
 	for _, maker := range c.unsure {
-		at := maker.at[rule.Rule.Key].domains
+		at := l.domainsOf(r, maker)
 		if maker == s || len(at) == 1 && (at[0] == domain || c.is[at[0]]) {
 			continue
 		}

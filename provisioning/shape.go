@@ -59,7 +59,10 @@ func (p *Problem) holding(options bitset.Set, request []int64) bitset.Set {
 }
 
 // look says how a topology spread constraint sees nodes of a shape.
-type look struct{ known, may, sure bool }
+type look struct {
+	known, may, sure bool
+	in               []int // domains where it may, of a rule over domains
+}
 
 // looksAtShape says whether a spread rule looks at new nodes of a shape: one
 // that its owners may use, as far as its policies say so, and that has all the
