@@ -46,10 +46,21 @@ func TestRichLawHardSeeds(t *testing.T) {
 	}
 }
 
+// TestRichLawNobodyOverlookedOnHardSeeds: pods were left over on these for whom there
+// was a place, as a node on its way out counted as empty, SpotFlexibility kept new
+// nodes away, a group was taken for one step of a spread, or it was open which new
+// nodes a spread looks at, and where.
+func TestRichLawNobodyOverlookedOnHardSeeds(t *testing.T) {
+	for _, seed := range []uint64{303, 1076, 1356, 1361, 2363, 2882, 3434, 5004, 7062, 7394, 7419, 8228, 12512, 12953} {
+		in, opts := richProblem(seed, everything)
+		require.Empty(t, provisioning.VerifyUnplaced(in, solved(t, in, opts), opts), "seed %d", seed)
+	}
+}
+
 // overlookedShare is how many of the pods left pending may have a place after
 // all. Where it is open which nodes a topology spread looks at, the solver is
 // more careful than it would have to be.
-const overlookedShare = 0.003
+const overlookedShare = 0.0005
 
 // forPending looks for places of the pods that plans left pending.
 func forPending(t *testing.T, seeds uint64, c randproblem.Config) {
@@ -64,7 +75,7 @@ func forPending(t *testing.T, seeds uint64, c randproblem.Config) {
 			overlooked[fmt.Sprint(seed, " ", v.Pod)] = true
 		}
 	}
-	allowed := max(3, overlookedShare*float64(pending))
+	allowed := max(1, overlookedShare*float64(pending))
 	require.LessOrEqual(t, float64(len(overlooked)), allowed, "of %d pending: %v", pending, slices.Sorted(maps.Keys(overlooked)))
 }
 

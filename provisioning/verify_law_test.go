@@ -40,7 +40,7 @@ func lawOptions(seed uint64) *provisioning.Options {
 // TestVerifyAcceptsSolver holds every plan of Solve against Verify, and every
 // pod it left pending against VerifyUnplaced. Where rules between pods meet
 // limits, or a NodeClaim that has not decided on its zone, the solver stays on
-// the safe side and overlooks a place in about one problem of a thousand;
+// the safe side and overlooks a place in about one problem of some thousands;
 // without such rules it overlooks none.
 func TestVerifyAcceptsSolver(t *testing.T) {
 	seeds := lawSeeds(10_000, 1_000)
@@ -57,7 +57,7 @@ func TestVerifyAcceptsSolver(t *testing.T) {
 		}
 		require.Empty(t, overlooked, "seed %d", seed)
 	}
-	require.LessOrEqual(t, len(cautious), int(seeds/500), "seeds %v", cautious)
+	require.LessOrEqual(t, len(cautious), int(seeds/1000), "seeds %v", cautious)
 }
 
 // everyPod lists the pods of an input wherever they are.
