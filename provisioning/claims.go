@@ -199,6 +199,9 @@ func (x *extras) findReaches(p *Problem) {
 // hasZones says whether any node or offering is in a zone.
 func hasZones(in *Input) bool {
 	for i := range in.Nodes {
+		if in.Nodes[i].Node == nil && in.Nodes[i].NodeClaim == nil {
+			continue // a fault, which is reported elsewhere
+		}
 		if _, ok := in.Nodes[i].labels()[corev1.LabelTopologyZone]; ok {
 			return true
 		}
