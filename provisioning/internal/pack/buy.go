@@ -3,6 +3,8 @@ package pack
 import (
 	"cmp"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
 // buy packs what is left into new nodes of one tier.
@@ -25,6 +27,9 @@ func (s *solver) buy(t *tier, out *Result) error {
 	picks = merged(picks)
 	for i := range picks {
 		out.New = append(out.New, s.launch(t, &picks[i]))
+		if len(s.p.Stocks) > 0 {
+			s.sold = append(s.sold, sale{t, picks[i]})
+		}
 	}
 	return nil
 }
@@ -89,16 +94,9 @@ func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, f
 // launch that the plan allows stays within the limits.
 func (s *solver) launch(t *tier, p *pick) Launch {
 	c := &t.candidates[p.candidate]
-	pool := &s.p.Pools[c.pool]
 	set := s.options(c.pool, c.stock, p.shares, p.trait).Clone()
 	s.keepFlexible(c, set)
-	if p.uses != nil {
-		for o := range set.All() {
-			if !fits(pool.Uses[o-pool.First], p.uses) {
-				set.Remove(o)
-			}
-		}
-	}
+	s.keepWithin(c, set, p.uses)
 	return Launch{
 		Pool:    c.pool,
 		Copies:  p.copies,
@@ -108,6 +106,20 @@ func (s *solver) launch(t *tier, p *pick) Launch {
 		Price:   s.p.Options[first(set)].Price,
 		Stock:   c.stock,
 		Relaxed: s.relaxed(c.pool, set, p.trait),
+	}
+}
+
+// keepWithin removes the options that take more of the limits of their pool than
+// was set aside.
+func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) {
+	pool := &s.p.Pools[c.pool]
+	if uses == nil {
+		return
+	}
+	for o := range set.All() {
+		if !fits(pool.Uses[o-pool.First], uses) {
+			set.Remove(o)
+		}
 	}
 }
 

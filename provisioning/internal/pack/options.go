@@ -6,11 +6,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
-// options returns the options of a pool that hold a pattern: admitted by every
-// variant in it and large enough for the sum, and of no other stock than the
-// one given. The set is scratch space, valid
-// until the next call.
+// options returns the options of a pool that hold a pattern, and are of no other
+// stock than the one given. The set is scratch space, valid until the next call.
 func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Set {
+	set := s.optionsOfAll(pool, shares, trait)
+	s.keepStock(set, stock)
+	return set
+}
+
+// optionsOfAll returns the options of a pool that hold a pattern, of whatever
+// stock: admitted by every variant in it and large enough for the sum. The set is
+// scratch space, valid until the next call.
+func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set {
 	p := &s.p.Pools[pool]
 	set := s.scratch
 	clear(set)
@@ -36,7 +43,6 @@ func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Se
 			}
 		}
 	}
-	s.keepStock(set, stock)
 	return set
 }
 

@@ -57,11 +57,15 @@ func New(p *Problem) *Packer {
 // solver is one run.
 type solver struct {
 	*Packer
-	ctx      context.Context
-	filler   *filler
-	left     []int     // by class
-	limits   [][]int64 // by pool: what may still be used
-	stocks   []int     // what is left of each
+	ctx    context.Context
+	filler *filler
+	left   []int     // by class
+	limits [][]int64 // by pool: what may still be used
+	stocks []int     // what is left of each
+	sold   []sale    // by new node: what it was bought as, if there are stocks
+
+	stockOptions []bitset.Set // by stock, first none; once asked for
+
 	steps    int
 	maxSteps int
 
@@ -109,17 +113,28 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	if err := s.fillNodes(out); err != nil {
 		return nil, err
 	}
-	for _, tier := range k.tiers {
-		if !s.anyLeft() {
-			break
-		}
-		if err := s.buy(tier(), out); err != nil {
-			return nil, err
-		}
+	if err := s.buyAll(out); err != nil {
+		return nil, err
+	}
+	if err := s.assignStocks(out); err != nil {
+		return nil, err
 	}
 	out.Left = s.left
 	out.Steps = s.steps
 	return out, nil
+}
+
+// buyAll packs what is left into new nodes, tier by tier.
+func (s *solver) buyAll(out *Result) error {
+	for _, tier := range s.tiers {
+		if !s.anyLeft() {
+			break
+		}
+		if err := s.buy(tier(), out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fillNodes places pods on existing nodes, which cost nothing: each node in

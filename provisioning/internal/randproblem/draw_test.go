@@ -161,7 +161,8 @@ func TestDrawCoversEdges(t *testing.T) {
 		"host port", "host port with address", "host port of an init container", "host port bound", "host port of a DaemonSet",
 		"claim bound", "claim unbound", "claim missing", "claim lost", "claim shared", "claim of one pod", "volume in a zone",
 		"volume of a node", "volume with alternatives", "ephemeral volume", "attach limit of a type", "attach limit of a node",
-		"reservation", "reservation full", "reservation in two pools", "overlay price", "overlay capacity", "overlays of equal weight",
+		"reservation", "reservation full", "reservation in two pools", "reservation of two types", "reservation in two zones",
+		"two reservations of a type", "two reservations of a type in a zone", "overlay price", "overlay capacity", "overlays of equal weight",
 		"buffer", "buffer of none", "static pool", "priority", "gated", "other scheduler", "pod deleted", "service", "owner",
 		"option DefaultSpread", "option SchedulerNames", "option Reserved", "option CapacityMix", "option SpotFlexibility",
 		"option NodeFee", "option Preferences", "option PreferenceCost",
@@ -303,22 +304,33 @@ func volumeEdges(note func(string, bool), in provisioning.Input) {
 }
 
 func marketEdges(note func(string, bool), in provisioning.Input) {
-	pools := map[string]map[string]bool{}
-	for pool, types := range in.InstanceTypes {
-		for _, it := range types {
+	pools, types, zones := map[string]map[string]bool{}, map[string]map[string]bool{}, map[string]map[string]bool{}
+	add := func(to map[string]map[string]bool, id, what string) int {
+		if to[id] == nil {
+			to[id] = map[string]bool{}
+		}
+		to[id][what] = true
+		return len(to[id])
+	}
+	for pool, list := range in.InstanceTypes {
+		for _, it := range list {
 			note("attach limit of a type", len(it.VolumeAttachmentLimits) > 0)
+			inZone := map[string]bool{}
+			ids := map[string]bool{}
 			for i := range it.Offerings {
 				o := &it.Offerings[i]
 				if o.ReservationID == "" {
 					continue
 				}
-				if pools[o.ReservationID] == nil {
-					pools[o.ReservationID] = map[string]bool{}
-				}
-				pools[o.ReservationID][pool] = true
 				note("reservation", o.ReservationCapacity > 0)
 				note("reservation full", o.ReservationCapacity == 0)
-				note("reservation in two pools", len(pools[o.ReservationID]) > 1)
+				note("reservation in two pools", add(pools, o.ReservationID, pool) > 1)
+				note("reservation of two types", add(types, o.ReservationID, it.Name) > 1)
+				note("reservation in two zones", add(zones, o.ReservationID, o.Zone) > 1)
+				ids[o.ReservationID] = true
+				note("two reservations of a type", len(ids) > 1)
+				note("two reservations of a type in a zone", inZone[o.Zone])
+				inZone[o.Zone] = true
 			}
 		}
 	}

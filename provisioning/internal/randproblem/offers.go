@@ -2,6 +2,7 @@ package randproblem
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,32 +13,51 @@ import (
 )
 
 // drawReservations adds reserved offerings that last for a node or two. All
-// pools that have the type have the reservation, so that they compete for it.
+// pools that have the type have the reservation, so that they compete for it. A
+// type may have several reservations, in one zone or in different ones, and a
+// reservation may be good for several types and zones.
 func (p *problem) drawReservations() {
 	if !p.chance(45) {
 		return
 	}
-	for i := range p.between(1, 3) {
-		of, zone := pick(p.source, p.catalog), pick(p.source, zones())
+	var of *cloudprovider.InstanceType
+	for i := range p.between(1, 4) {
+		if of == nil || !p.chance(45) {
+			of = pick(p.source, p.catalog)
+		}
 		o := cloudprovider.Offering{
-			ID: fmt.Sprintf("reserved-%d", i), Zone: zone, CapacityType: v1.CapacityTypeReserved, Available: p.chance(92), Price: 0.00001,
-			ReservationID: fmt.Sprintf("shared-%d", i), ReservationCapacity: pick(p.source, []int{0, 1, 1, 1, 2, 2}),
+			CapacityType: v1.CapacityTypeReserved, Available: p.chance(92), Price: pick(p.source, []float64{0.00001, 0.00001, 0.00002, 0.01}),
+			ReservationID: fmt.Sprintf("shared-%d", i), ReservationCapacity: pick(p.source, []int{0, 1, 1, 1, 2, 2, 3}),
 			Requirements: requirements.NewSet(requirements.DoesNotExist(ZoneIDLabel)),
 		}
-		other := p.chance(10)
-		for _, t := range p.types() {
-			sold, _ := t.Requirements.Get(corev1.LabelTopologyZone)
-			if t.Name != of.Name || !sold.Has(zone) {
-				continue
-			}
-			own := o
-			if other {
-				// Pools asked at different moments.
-				own.ReservationCapacity++
-				other = false
-			}
-			t.Offerings = append(t.Offerings, own)
+		o.ID, o.Zone = fmt.Sprintf("reserved-%d", i), pick(p.source, zones())
+		p.reserve(of, o)
+		if p.chance(25) {
+			o.ID, o.Zone = fmt.Sprintf("reserved-%d-too", i), pick(p.source, zones())
+			p.reserve(pick(p.source, p.catalog), o)
 		}
+	}
+}
+
+// reserve adds a reserved offering to an instance type in all pools that have
+// it, if it is sold in that zone.
+func (p *problem) reserve(of *cloudprovider.InstanceType, o cloudprovider.Offering) {
+	other := p.chance(10)
+	for _, t := range p.types() {
+		sold, _ := t.Requirements.Get(corev1.LabelTopologyZone)
+		same := func(have cloudprovider.Offering) bool {
+			return have.ReservationID == o.ReservationID && have.Zone == o.Zone
+		}
+		if t.Name != of.Name || !sold.Has(o.Zone) || slices.ContainsFunc(t.Offerings, same) {
+			continue
+		}
+		own := o
+		if other {
+			// Pools asked at different moments.
+			own.ReservationCapacity++
+			other = false
+		}
+		t.Offerings = append(t.Offerings, own)
 	}
 }
 
