@@ -11,6 +11,9 @@ import (
 func (a *assembler) setBounds(plan *Plan) {
 	if a.p.opts.NoBounds {
 		plan.PackingBound = 0
+		if plan.Cost > 0 && a.p.wishesMatter(plan) {
+			plan.floor = min(a.lowerBound(), plan.Cost)
+		}
 		return
 	}
 	switch {
@@ -23,6 +26,9 @@ func (a *assembler) setBounds(plan *Plan) {
 	}
 	// The bounds are proven; only rounding in the sum could put them above.
 	plan.LowerBound, plan.PackingBound = min(plan.LowerBound, plan.Cost), min(plan.PackingBound, plan.Cost)
+	if plan.Cost > 0 && a.p.wishesMatter(plan) {
+		plan.floor = plan.LowerBound
+	}
 }
 
 // onlyNodes says whether there was nothing to choose but which nodes to launch.

@@ -324,7 +324,7 @@ func (g *gleaner) fresh(c int) *site {
 // alone returns a node of a pool for a pod of a class alone, nil if there is
 // none.
 func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *site {
-	class, lot := g.p.admission.lowerWith(c, pin, g.p.wishes[c].options, map[string]int32{})
+	class, lot := g.p.admission.lowerWith(c, pin, g.wish(c), map[string]int32{})
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)
@@ -345,6 +345,15 @@ func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *s
 		}
 	}
 	return nil
+}
+
+// wish are the options that a class is to have where some of them will do, nil if
+// all are alike.
+func (g *gleaner) wish(c int) bitset.Set {
+	if g.a.s.unwished[c] {
+		return g.p.wishes[c].steady
+	}
+	return g.p.wishes[c].options
 }
 
 // withinLimits returns the options of a pool that its limits allow beside the

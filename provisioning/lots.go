@@ -66,6 +66,9 @@ func (s *stage) orderParts(p *Problem) {
 // that are kept.
 func (s *stage) preferred(p *Problem, c int) bitset.Set {
 	wish := p.wishes[c].options
+	if s.unwished[c] {
+		wish = p.wishes[c].steady
+	}
 	switch {
 	case s.firm[c] || wish == nil:
 		return s.kept

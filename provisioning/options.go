@@ -66,9 +66,15 @@ type Options struct {
 
 	// PreferenceCost is what a soft constraint of weight 100 may cost, as a
 	// share of what the pods that have it cost without; lighter ones may cost
-	// in proportion. ScheduleAnyway and PreferNoSchedule weigh 100. It is
-	// judged on paper, by the share of a node that a pod takes up, so that a
-	// whole plan may come to more. Default and zero: 0.1.
+	// in proportion. That is judged on paper, by the share of a node that a pod
+	// takes up. Default and zero: 0.1.
+	//
+	// It holds for whole plans as well: a plan costs at most that share more, the
+	// fees for nodes included, than one in which nobody's wish is followed. If all
+	// that are worth their price on paper come to more, those are followed that
+	// weigh most for most pods. Pods that want several things, of more than weight
+	// 100 together, raise the share in proportion. No pod is left pending to save
+	// money.
 	//
 	// What tells only nodes of one plan apart may cost nothing: soft
 	// constraints over the name of the node, and preferences among nodes that

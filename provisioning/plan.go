@@ -74,6 +74,7 @@ type Plan struct {
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
 
+	floor   float64          // LowerBound, if it matters to preferences: also with NoBounds
 	offered map[string]offer // by pool, for Why; nil in a Plan that a caller made up
 	// leant are rules over nodes by which some pods were let in one by one.
 	leant []int

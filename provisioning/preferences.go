@@ -20,6 +20,23 @@ type wishes struct {
 	// kept together or apart, and where it may go at a price that is worth it.
 	spans []string
 	cells []topology.Cell
+
+	// steady are the options that remain if preferences do not count, nil if
+	// all do: those that are not spot, for pods that CapacityMix keeps off it.
+	steady bitset.Set
+	// bought says that preferences are followed, weight is that of those which are
+	// not met at the lowest price anyway, and worth what all that are met may cost
+	// for the pods of the class, relative to that of others.
+	bought bool
+	weight int
+	worth  float64
+}
+
+// buy notes that preferences of some weight are followed for pods at a rate.
+func (w *wishes) buy(all, paid, pods int, rate float64) {
+	w.bought = true
+	w.weight = max(w.weight, paid)
+	w.worth += float64(all) * float64(pods) * rate
 }
 
 // weighPreferences works out the wishes of all classes. Each costs what it
@@ -41,7 +58,7 @@ func (p *Problem) weighPreferences(r *rater) {
 			if fitting = p.steadyOptions(fitting); fitting.Empty() {
 				continue
 			}
-			p.wishes[c].options = fitting
+			p.wishes[c].options, p.wishes[c].steady = fitting, fitting
 		}
 		if p.opts.Preferences == Ignore {
 			continue
@@ -93,6 +110,7 @@ func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64, r *rate
 	if len(cells) < 2 || large < float64(leastNodes*len(cells)) {
 		return
 	}
+	p.wishes[c].buy(heaviest, heaviest, len(p.classes[c].pods), cheapest)
 	p.wishes[c].spans = spans.spans
 	p.wishes[c].cells = p.finder.addNodes(keys, cells, func(node int) int { return p.copies(c, &p.nodes[node]) })
 }
@@ -126,6 +144,7 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *rater) bitset.S
 			}
 		}
 		if rate, _ := r.best(p.requests[c], here); rate <= base*(1+p.opts.PreferenceCost*float64(max(level-cheap, 0))/100) {
+			p.wishes[c].buy(level, level-cheap, len(p.classes[c].pods), base)
 			return here
 		}
 	}

@@ -48,6 +48,7 @@ type Problem struct {
 	cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
 	finder    *cellFinder
 	wishes    []wishes // by class
+	wished    wished
 	tastes    tastes
 	nodeParts [][]pack.Part // by node: what its pods count for
 	nodeClass []int32       // by class: equal for those that the same nodes admit
@@ -163,6 +164,7 @@ func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
 	p.compileCells(r)
 	p.raiseCaps()
 	p.weighPreferences(r)
+	p.findWished()
 	for i := range p.pools {
 		p.lowerPool(i)
 	}
@@ -299,7 +301,10 @@ func (p *Problem) solve(ctx context.Context) (*Plan, error) {
 	if plan, err = p.raise(ctx, s, result, plan); err != nil {
 		return nil, err
 	}
-	return p.even(ctx, s, result, plan)
+	if plan, err = p.even(ctx, s, result, plan); err != nil {
+		return nil, err
+	}
+	return p.thrifty(ctx, plan, s)
 }
 
 // settle packs a stage and, where that shows that its domains were assigned on

@@ -70,6 +70,9 @@ type orders struct {
 	// firm are classes whose preferences are given up, as pods of them found no
 	// place.
 	firm map[int]bool
+	// unwished are classes whose preferences are given up, as they would cost
+	// the plan too much.
+	unwished map[int]bool
 	// urgent puts pods of higher priority first, whatever it costs.
 	urgent bool
 	// raised says, by rule over nodes, how many nodes are to have the same number of
@@ -93,7 +96,7 @@ func (p *Problem) newStage(o orders) *stage {
 		}
 	}
 	s.bundler = newBundler(p, left, o.urgent)
-	s.units = p.units(s.bundler, left, o.firm)
+	s.units = p.units(s.bundler, left, o)
 	if s.problem = s.state(p); len(s.units) > 0 {
 		s.assigned = topology.Assign(s.problem)
 	}

@@ -76,7 +76,7 @@ func (s *stage) withoutStrays(p *Problem) *orders {
 	if kept.Len() == p.admission.domains.total {
 		return nil
 	}
-	return &orders{firm: s.firm, urgent: s.urgent, kept: kept}
+	return &orders{firm: s.firm, unwished: s.unwished, urgent: s.urgent, kept: kept}
 }
 
 // spreads maps the numbers of spread rules in the assignment to those of the

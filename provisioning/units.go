@@ -26,7 +26,7 @@ type unit struct {
 // units lists what domains must be assigned to, in the order of service: by
 // phase; those that others wait for first; then by priority; those with little
 // choice before those with much. Pods that do not exist come last.
-func (p *Problem) units(b *bundler, left []int, firm map[int]bool) []unit {
+func (p *Problem) units(b *bundler, left []int, o orders) []unit {
 	var out []unit
 	for c, n := range left {
 		d := &p.rules.duties[c]
@@ -41,7 +41,7 @@ func (p *Problem) units(b *bundler, left []int, firm map[int]bool) []unit {
 		out = append(out, u)
 	}
 	for c, n := range left {
-		if w := &p.wishes[c]; n > 0 && len(w.spans) > 0 && p.rules.duties[c].phase == atWill && !firm[c] {
+		if w := &p.wishes[c]; n > 0 && len(w.spans) > 0 && p.rules.duties[c].phase == atWill && !o.firm[c] && !o.unwished[c] {
 			out = append(out, unit{members: []bundled{{c, 1}}, bundle: -1, fixed: -1, spans: w.spans, cells: w.cells, count: n, phase: byWish, leads: true})
 		}
 	}
