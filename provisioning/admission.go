@@ -291,13 +291,13 @@ func writable(r requirements.Requirement) bool {
 }
 
 // keepPorts removes the options where a daemon binds a port that pods of a
-// class bind.
+// class bind, or has a disk of theirs.
 func (a *admission) keepPorts(options bitset.Set, c *class) {
 	if len(c.ports) == 0 {
 		return
 	}
 	for i := range a.p.daemons {
-		if portsClash(hostPorts(a.p.daemons[i].pod), c.ports) {
+		if portsClash(held(a.p.daemons[i].pod), c.ports) {
 			options.AndNot(a.p.onDaemon[i])
 		}
 	}

@@ -155,8 +155,8 @@ func (x *census) addBoundRules(nodes []Node) {
 	}
 }
 
-// boundPorts lists the ports of pods that run, and of daemons, that clash with
-// some pod's to be placed.
+// boundPorts lists the ports and disks of pods that run, and of daemons, that clash
+// with some pod's to be placed.
 func (x *census) boundPorts(nodes []Node) []hostPort {
 	var wanted, out []hostPort
 	for c := range x.p.classes {
@@ -169,7 +169,7 @@ func (x *census) boundPorts(nodes []Node) []hostPort {
 		if pod == nil || finished(pod) {
 			return
 		}
-		for _, p := range hostPorts(pod) {
+		for _, p := range held(pod) {
 			if portsClash([]hostPort{p}, wanted) {
 				out = append(out, p)
 			}
@@ -275,7 +275,7 @@ func (x *census) partsOn(n *existing, leaving bool) []pack.Part {
 // addPod adds what a pod on a node counts for, given its required
 // anti-affinity.
 func (x *census) addPod(out []pack.Part, pod *corev1.Pod, apart []term) []pack.Part {
-	for _, part := range x.r.portParts(hostPorts(pod)) {
+	for _, part := range x.r.portParts(held(pod)) {
 		out = addPart(out, part.Rule, part.Owners, part.Members, part.Both)
 	}
 	selected := x.identities.members[x.identities.of(pod)]

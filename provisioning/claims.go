@@ -33,17 +33,20 @@ type holder struct {
 	rival bool  // another pod to be placed could have it instead
 }
 
-// readClaims finds out who uses which claim. It takes time in proportion to the
+// readClaims finds out who uses which claim, and which disks. It takes time in proportion to the
 // volumes of all pods.
 func (x *extras) readClaims(p *Problem) {
 	c := &x.claims
 	c.users = map[string]*claimUsers{}
-	own := map[string]bool{}
+	own, disks := map[string]bool{}, map[string]bool{}
 	for rank, pod := range p.pods {
-		if !hasClaims(pod) {
+		if !hasClaims(pod) && !hasDisks(pod) {
 			continue
 		}
 		own[podName(pod)] = true
+		for _, d := range volume.Disks(pod) {
+			disks[d.Name] = true
+		}
 		for _, name := range volume.Claims(pod) {
 			if c.users[name] == nil {
 				c.users[name] = &claimUsers{}
@@ -51,16 +54,21 @@ func (x *extras) readClaims(p *Problem) {
 			c.users[name].waiting = append(c.users[name].waiting, int32(rank))
 		}
 	}
-	if len(c.users) == 0 {
+	if len(c.users)+len(disks) == 0 {
 		return
 	}
 	holds := map[string]int{}
+	for i := range p.daemons {
+		for _, d := range volume.Disks(p.daemons[i].pod) {
+			holds[d.Name]++
+		}
+	}
 	for i := range p.in.Nodes {
 		for _, pod := range p.in.Nodes[i].Pods {
-			if pod == nil || finished(pod) || !hasClaims(pod) || own[podName(pod)] {
+			if pod == nil || finished(pod) || !hasClaims(pod) && !hasDisks(pod) || own[podName(pod)] {
 				continue
 			}
-			known := false
+			known := slices.ContainsFunc(volume.Disks(pod), func(d volume.Disk) bool { return disks[d.Name] })
 			for _, name := range volume.Claims(pod) {
 				if u := c.users[name]; u != nil {
 					u.running, known = append(u.running, podName(pod)), true
@@ -102,6 +110,11 @@ func (x *extras) findShared(p *Problem, holds map[string]int) {
 			x.claims.shared[name] = true
 		}
 	}
+}
+
+// sharedDisks are the disks of a pod that others name as well.
+func (x *extras) sharedDisks(n *volume.Needs) []volume.Disk {
+	return slices.DeleteFunc(slices.Clone(n.Disks), func(d volume.Disk) bool { return !x.claims.shared[d.Name] })
 }
 
 // findHolders gives each claim that only one pod may use to one: to the pod that

@@ -259,6 +259,7 @@ func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
 	if hasVolumes(pod) {
 		need := x.needOf(pod, rank)
 		volumes, c.volumes, c.volumeKey = &need, need.Needs, need.key
+		c.ports = append(c.ports, heldDisks(x.sharedDisks(&need.Needs))...)
 		if need.err != nil && c.refusal == nil {
 			c.refusal = &Reason{Cause: CauseVolumes, Detail: oneLine(need.err)}
 		}

@@ -89,8 +89,8 @@ func (e *explainer) nodes() map[Cause]int {
 			out[CauseVolumes]++
 		case !within(e.request, n.free):
 			out[CauseResources]++
-		case len(e.class.ports) > 0 && portsClash(e.class.ports, e.portsOn(n)):
-			out[CauseHostPorts]++
+		case e.clash(n) != "":
+			out[e.clash(n)]++
 		case len(e.p.rules.duties[e.c].parts) > 0 || len(e.p.rules.duties[e.c].spans) > 0:
 			out[CauseNodes]++
 		default:
@@ -100,16 +100,31 @@ func (e *explainer) nodes() map[Cause]int {
 	return out
 }
 
-// portsOn lists the host ports that are taken on a node.
+// clash says whether a port or a disk of the class is taken on a node; "" if none
+// is.
+func (e *explainer) clash(n *existing) Cause {
+	if len(e.class.ports) == 0 {
+		return ""
+	}
+	switch at := clashing(e.class.ports, e.portsOn(n)); {
+	case at < 0:
+		return ""
+	case e.class.ports[at].isDisk():
+		return CauseVolumes
+	}
+	return CauseHostPorts
+}
+
+// portsOn lists the host ports and disks that are taken on a node.
 func (e *explainer) portsOn(n *existing) []hostPort {
 	var out []hostPort
 	for _, pod := range n.Pods {
 		if pod != nil && !finished(pod) {
-			out = append(out, hostPorts(pod)...)
+			out = append(out, held(pod)...)
 		}
 	}
 	for _, i := range n.daemons {
-		out = append(out, hostPorts(e.p.daemons[i].pod)...)
+		out = append(out, held(e.p.daemons[i].pod)...)
 	}
 	return out
 }
@@ -165,6 +180,9 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (PoolReason
 	}
 	e.p.admission.keepPorts(options, e.class)
 	if options.Empty() {
+		if slices.ContainsFunc(e.class.ports, hostPort.isDisk) {
+			return PoolReason{Cause: CauseVolumes, Detail: "a DaemonSet has a disk of the pod, or binds a host port of it, on every suitable instance type"}, 3
+		}
 		return PoolReason{Cause: CauseHostPorts, Detail: "a DaemonSet binds a host port of the pod on every suitable instance type"}, 3
 	}
 	e.p.admission.keepFromDaemons(options, e.class)

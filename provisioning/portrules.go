@@ -6,9 +6,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
-// addPorts makes rules of the host ports of classes: two pods that clash may
-// not be on one node. A port for all addresses clashes with every use of its
-// number; one for a single address with the uses of that address too.
+// addPorts makes rules of the host ports of classes, and of their disks: two pods
+// that clash may not be on one node. A port for all addresses clashes with every
+// use of its number; one for a single address with the uses of that address too. A
+// disk that is written clashes with every use of it, so that there is nothing to
+// say of one that is read.
 func (r *rules) addPorts(p *Problem, bound []hostPort) {
 	r.firstPort = len(r.node)
 	wanted := slices.Clone(bound)
@@ -36,10 +38,10 @@ func (r *rules) portParts(ports []hostPort) []pack.Part {
 	for i, p := range r.ports {
 		owner, member := 0, 0
 		for _, q := range ports {
-			if q == p {
+			if q == p && !p.reads {
 				owner = 1
 			}
-			if q.number == p.number && q.protocol == p.protocol && (p.address == "" || q.address == p.address) {
+			if !p.reads && q.number == p.number && q.protocol == p.protocol && (p.address == "" || q.address == p.address) {
 				member = 1
 			}
 		}

@@ -160,7 +160,7 @@ func TestDrawCoversEdges(t *testing.T) {
 		"preferred node", "preferred pod affinity", "preferred pod anti-affinity",
 		"host port", "host port with address", "host port of an init container", "host port bound", "host port of a DaemonSet",
 		"claim bound", "claim unbound", "claim missing", "claim lost", "claim shared", "claim of one pod", "volume in a zone",
-		"volume of a node", "volume with alternatives", "ephemeral volume", "attach limit of a type", "attach limit of a node",
+		"volume of a node", "volume with alternatives", "ephemeral volume", "disk of several pods", "disk that is read", "disk of Ceph", "attach limit of a type", "attach limit of a node",
 		"reservation", "reservation full", "reservation in two pools", "reservation of two types", "reservation in two zones",
 		"two reservations of a type", "two reservations of a type in a zone", "overlay price", "overlay capacity", "overlays of equal weight",
 		"buffer", "buffer of none", "static pool", "priority", "gated", "other scheduler", "pod deleted", "service", "owner",
@@ -281,10 +281,16 @@ func volumeEdges(note func(string, bool), in provisioning.Input) {
 		note("claim lost", c.Status.Phase == corev1.ClaimLost)
 		note("claim of one pod", c.Spec.AccessModes[0] == corev1.ReadWriteOncePod)
 	}
-	users := map[string]int{}
+	users, disks := map[string]int{}, map[string]int{}
 	for _, pod := range in.Pods {
 		for _, v := range pod.Spec.Volumes {
 			note("ephemeral volume", v.Ephemeral != nil)
+			if disk := v.GCEPersistentDisk; disk != nil {
+				note("disk of several pods", disks[disk.PDName] > 0)
+				note("disk that is read", disk.ReadOnly)
+				disks[disk.PDName]++
+			}
+			note("disk of Ceph", v.RBD != nil)
 			if v.PersistentVolumeClaim != nil {
 				name := pod.Namespace + "/" + v.PersistentVolumeClaim.ClaimName
 				users[name]++

@@ -46,6 +46,43 @@ func (p *problem) drawVolumes() {
 		}
 	}
 	p.drawAttachLimits()
+	p.drawDisks()
+}
+
+// drawDisks gives workloads, bound pods and DaemonSets disks without claims.
+func (p *problem) drawDisks() {
+	for _, pods := range p.someWorkloads(10) {
+		disk, own := p.drawDisk(), p.chance(30)
+		for i, pod := range pods {
+			v := *disk.DeepCopy()
+			if own && v.GCEPersistentDisk != nil {
+				v.GCEPersistentDisk.PDName = fmt.Sprintf("own-%d", i)
+			}
+			pod.Spec.Volumes = append(pod.Spec.Volumes, v)
+		}
+	}
+	for _, pod := range append(p.bound(), p.in.DaemonSetPods...) {
+		if p.chance(6) {
+			pod.Spec.Volumes = append(pod.Spec.Volumes, p.drawDisk())
+		}
+	}
+}
+
+// drawDisk is one of a few disks, more often written than read.
+func (p *problem) drawDisk() corev1.Volume {
+	v := corev1.Volume{Name: "disk"}
+	name, readOnly := fmt.Sprintf("disk-%d", p.below(2)), p.chance(40)
+	switch p.below(5) {
+	case 0:
+		v.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-" + name, ReadOnly: readOnly}
+	case 1:
+		v.ISCSI = &corev1.ISCSIVolumeSource{IQN: name, ReadOnly: readOnly}
+	case 2:
+		v.RBD = &corev1.RBDVolumeSource{CephMonitors: some(p.source, 1, []string{"mon-a", "mon-b"}), RBDPool: "rbd", RBDImage: name, ReadOnly: readOnly}
+	default:
+		v.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}
+	}
+	return v
 }
 
 func (p *problem) drawClasses() {

@@ -135,6 +135,8 @@
 //
 //	claim NAMES              volumes of claims; * is the number of the pod
 //	ephemeral NAME CLASS     a generic ephemeral volume
+//	disk NAME [read-only]    a GCE persistent disk, without a claim; * is the
+//	                         number of the pod
 //	device-claim NAMES       resource claims; * is the number of the pod
 //	device-template NAMES    resource claims made from templates
 //	labels LABELS, namespace NAME, priority N, preemption POLICY, gated,

@@ -276,6 +276,7 @@ func TestParseNeighbourFaults(t *testing.T) {
 		{"port", "A.\n\npod p\n  port http\n", `"http" is not a whole number from 1 on; write [IP:]PORT[/PROTOCOL]`},
 		{"init port", "A.\n\npod p\n  init-port 53\n", `there is no init container yet; write a line init or sidecar above`},
 		{"ephemeral", "A.\n\npod p\n  ephemeral scratch\n", `"scratch" is not NAME CLASS`},
+		{"disk", "A.\n\npod p\n  disk d writable\n", `"d writable" is not NAME or NAME read-only`},
 		{"runs nobody", "A.\n\nnode n\n  runs\n", `line 4: node n: runs: the name is missing; write NAME AMOUNTS`},
 		{"runs line", "A.\n\nnode n\n  runs p cpu=1; port x\n", `line 4: node n: runs: port: "x" is not`},
 		{"runs own", "A.\n\nnode n\n  runs p cpu=1; anti zone\n", `a constraint without a selector`},

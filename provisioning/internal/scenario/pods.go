@@ -31,7 +31,7 @@ func (b *builder) addDaemon(bl block) error {
 }
 
 // copies makes NAME-1 to NAME-COUNT of a pod, or leaves the only one as it is.
-// A * in the name of a claim is the number.
+// A * in the name of a claim or disk is the number.
 func copies(pod *corev1.Pod, count int, many bool) []*corev1.Pod {
 	if !many {
 		return []*corev1.Pod{pod}
@@ -43,6 +43,9 @@ func copies(pod *corev1.Pod, count int, many bool) []*corev1.Pod {
 		for j := range one.Spec.Volumes {
 			if claim := one.Spec.Volumes[j].PersistentVolumeClaim; claim != nil {
 				claim.ClaimName = strings.ReplaceAll(claim.ClaimName, "*", fmt.Sprint(i+1))
+			}
+			if disk := one.Spec.Volumes[j].GCEPersistentDisk; disk != nil {
+				disk.PDName = strings.ReplaceAll(disk.PDName, "*", fmt.Sprint(i+1))
 			}
 		}
 		for j := range one.Spec.ResourceClaims {
@@ -93,7 +96,7 @@ func (p *podBuilder) finish() (*corev1.Pod, error) {
 func podWords() []string {
 	return []string{
 		"request", "init", "sidecar", "beside", "pod-request", "overhead", "select", "term", "prefer", "tolerate", "labels",
-		"spread", "with", "anti", "port", "init-port", "claim", "ephemeral", "device-claim", "device-template", "priority", "preemption", "gated", "scheduler",
+		"spread", "with", "anti", "port", "init-port", "claim", "ephemeral", "disk", "device-claim", "device-template", "priority", "preemption", "gated", "scheduler",
 		"namespace", "owned", "nominated", "deleting", "uses",
 	}
 }
@@ -189,6 +192,8 @@ func (p *podBuilder) setRest(l line) (err error) {
 		}
 	case "ephemeral":
 		return addEphemeral(spec, l.rest)
+	case "disk":
+		return addDisk(spec, l.rest)
 	case "device-claim", "device-template":
 		addResourceClaims(spec, l.rest, l.word == "device-template")
 	case "priority":
@@ -265,6 +270,18 @@ func addEphemeral(spec *corev1.PodSpec, text string) error {
 	}}
 	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
 		Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: template},
+	}})
+	return nil
+}
+
+// addDisk reads NAME [read-only]: a disk that the pod names itself.
+func addDisk(spec *corev1.PodSpec, text string) error {
+	name, how, more := strings.Cut(text, " ")
+	if name == "" || more && how != "read-only" {
+		return fmt.Errorf("%q is not NAME or NAME read-only", text)
+	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: fmt.Sprintf("volume-%d", len(spec.Volumes)+1), VolumeSource: corev1.VolumeSource{
+		GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: more},
 	}})
 	return nil
 }
