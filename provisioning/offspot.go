@@ -1,6 +1,14 @@
 package provisioning
 
-import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+)
 
 // keepOffSpot takes the spot options off new nodes that have others too, where
 // Options want that: nodes with pods that are to come on other capacity, and nodes
@@ -29,6 +37,137 @@ func (a *assembler) keepOffSpot() {
 		}
 		s.shape = known
 	}
+	if p.opts.CapacityMix != nil {
+		a.evenMix()
+	}
+}
+
+// mixed is a group of pods that CapacityMix divides, as far as they have a place:
+// those that ask the same of their nodes and have the same constraints.
+type mixed struct {
+	placed, steady int
+	sites          []int // new nodes that may be spot and could do without
+	pods           []int // of the group on each
+}
+
+// evenMix takes the spot options off more nodes where a group has too few pods on
+// other capacity: some of those that were to be there found a place on spot only.
+func (a *assembler) evenMix() {
+	groups, of := a.mixedGroups()
+	bare := make([]*shape, len(a.new))
+	steady := map[*shape]*shape{}
+	for i, s := range a.new {
+		known, ok := steady[s.shape]
+		if !ok {
+			known = a.withoutSpot(s.shape)
+			steady[s.shape] = known
+		}
+		bare[i] = known
+		spot := a.p.maySpot(s.shape.options)
+		for _, rank := range s.ranks {
+			g := of[a.classOf[rank]]
+			if g < 0 {
+				continue
+			}
+			groups[g].placed++
+			if !spot {
+				groups[g].steady++
+			} else if known != s.shape {
+				groups[g].on(i)
+			}
+		}
+	}
+	for g := range groups {
+		group := &groups[g]
+		for group.steady < a.p.opts.CapacityMix.onDemand(group.placed) && len(group.sites) > 0 {
+			best, least := -1, math.Inf(1)
+			for k, i := range group.sites {
+				if more := (bare[i].price() - a.new[i].shape.price()) / float64(group.pods[k]); more < least {
+					best, least = k, more
+				}
+			}
+			i := group.sites[best]
+			a.new[i].shape = bare[i]
+			for h := range groups {
+				groups[h].settle(i)
+			}
+		}
+	}
+}
+
+// on notes a pod of the group on a new node that has a choice.
+func (m *mixed) on(site int) {
+	if n := len(m.sites); n == 0 || m.sites[n-1] != site {
+		m.sites, m.pods = append(m.sites, site), append(m.pods, 0)
+	}
+	m.pods[len(m.pods)-1]++
+}
+
+// settle notes that a new node is not launched as spot any more.
+func (m *mixed) settle(site int) {
+	if k := slices.Index(m.sites, site); k >= 0 {
+		m.steady += m.pods[k]
+		m.sites, m.pods = slices.Delete(m.sites, k, k+1), slices.Delete(m.pods, k, k+1)
+	}
+}
+
+// mixedGroups groups the classes, -1 for those that no mix is wanted of, and counts
+// their pods on nodes that exist.
+func (a *assembler) mixedGroups() (groups []mixed, of []int) {
+	of = make([]int, len(a.p.classes))
+	index := map[string]int{}
+	for c := range a.p.classes {
+		class := &a.p.classes[c]
+		of[c] = -1
+		if class.refusal != nil || class.virtual || class.hasVolumes || class.devices != nil {
+			continue
+		}
+		key := class.mixKey()
+		g, ok := index[key]
+		if !ok {
+			g = len(groups)
+			index[key] = g
+			groups = append(groups, mixed{})
+		}
+		of[c] = g
+	}
+	for _, ranks := range a.bound {
+		for _, rank := range ranks {
+			if g := of[a.classOf[rank]]; g >= 0 {
+				groups[g].placed++
+				groups[g].steady++
+			}
+		}
+	}
+	return groups, of
+}
+
+// mixKey is the same for classes that CapacityMix divides together.
+func (c *class) mixKey() string {
+	var b strings.Builder
+	for _, alt := range c.asked {
+		fmt.Fprintf(&b, "%s %v|", alt.Set, alt.NodeNames)
+	}
+	fmt.Fprintf(&b, "%v %v", c.requests, c.ports)
+	for _, t := range c.tolerations {
+		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
+	}
+	for _, t := range c.terms {
+		if t.weight == 0 {
+			fmt.Fprintf(&b, " %v", t)
+		}
+	}
+	return b.String()
+}
+
+// maySpot says whether some option is spot.
+func (p *Problem) maySpot(options bitset.Set) bool {
+	for o := range options.All() {
+		if p.option(o).Offering.CapacityType == v1.CapacityTypeSpot {
+			return true
+		}
+	}
+	return false
 }
 
 // spared are those of some options of a pool that a new node may name: if they are

@@ -113,6 +113,25 @@ func TestRichLawByFeature(t *testing.T) {
 	}
 }
 
+// TestRichLawSpot: plans keep to CapacityMix and SpotFlexibility, whatever else
+// there is, in far more problems than draw those options by themselves.
+func TestRichLawSpot(t *testing.T) {
+	for seed := range lawSeeds(4_000, 300) {
+		c := randproblem.Config{}
+		if seed%2 == 0 {
+			c.Without = randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity | randproblem.Ports)
+		}
+		in, opts := richProblem(seed, c)
+		if seed%3 != 0 {
+			opts.CapacityMix = &provisioning.CapacityMix{OnDemandBase: int(seed % 3), OnDemandPercent: int(seed/3%4) * 25}
+		}
+		if seed%3 != 1 {
+			opts.SpotFlexibility = 2 + int(seed%2)
+		}
+		require.Empty(t, provisioning.Verify(in, solved(t, in, opts), opts), "seed %d", seed)
+	}
+}
+
 // TestRichLawOrderOfInput: the order of lists means nothing.
 func TestRichLawOrderOfInput(t *testing.T) {
 	for seed := range lawSeeds(600, 100) {

@@ -68,13 +68,14 @@ const (
 	// be counted.
 	RuleDevices Rule = "devices"
 
-	// RuleCapacityMix: as many pods are kept off spot capacity as
-	// Options.CapacityMix says, unless none of their nodes could be launched as
-	// anything else.
+	// RuleCapacityMix: of pods that ask for the same and have the same constraints
+	// as many are kept off spot capacity as Options.CapacityMix says, unless none
+	// of their nodes could be launched as anything else within the minValues of its
+	// pool. Pods with volumes or devices are not judged.
 	RuleCapacityMix Rule = "capacityMix"
 	// RuleSpotFlexibility: a node that may be launched as spot names as many
 	// instance types for that as Options.SpotFlexibility says, unless it can be
-	// launched as nothing else.
+	// launched as nothing else within the minValues of its pool.
 	RuleSpotFlexibility Rule = "spotFlexibility"
 
 	// RuleOverlooked: an unplaced pod really has no place. VerifyUnplaced

@@ -2,38 +2,57 @@ package provisioning
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // checkSpotFlexibility looks for new nodes that may be launched as spot, name too
 // few instance types for that, and could be launched as another capacity type: the
-// spot options of such a node are to be left out. A node that names spot only may
-// be all that its pods can have, and a pool with minValues may need them all.
+// spot options of such a node are to be left out.
 func (r *referee) checkSpotFlexibility(need int) {
 	if need < 2 {
 		return
 	}
 	for _, f := range r.fresh {
-		if f == nil || f.pool.countsValues() {
+		if f == nil {
 			continue
 		}
-		types, steady := map[string]bool{}, false
+		types := map[string]bool{}
 		for i := range f.Options {
-			o := &f.Options[i]
-			switch {
-			case o.InstanceType == nil || o.Offering == nil:
-			case o.Offering.CapacityType == v1.CapacityTypeSpot:
+			if o := &f.Options[i]; o.InstanceType != nil && o.Offering != nil && o.Offering.CapacityType == v1.CapacityTypeSpot {
 				types[o.InstanceType.Name] = true
-			default:
-				steady = true
 			}
 		}
-		if steady && len(types) > 0 && len(types) < need {
+		if _, steady := f.capacityTypes(); steady && len(types) > 0 && len(types) < need {
 			r.report(RuleSpotFlexibility, f.Name, "", "it may be launched as spot and names %d instance types for that, of the %d that SpotFlexibility demands",
 				len(types), need)
 		}
 	}
+}
+
+// capacityTypes says whether a new node may be launched as spot, and whether it
+// could do without: a node that names spot only may be all that its pods can have,
+// and that of a pool with minValues may need its spot options to show as many
+// values.
+func (f *refereeFresh) capacityTypes() (spot, steady bool) {
+	for i := range f.Options {
+		switch o := &f.Options[i]; {
+		case o.Offering == nil:
+		case o.Offering.CapacityType == v1.CapacityTypeSpot:
+			spot = true
+		default:
+			steady = true
+		}
+	}
+	if f.MinValuesRelaxed || f.survey == nil {
+		return spot, steady
+	}
+	for want := range f.pool.demands.All() {
+		steady = steady && f.survey.steady[want.Key()] >= want.MinValues()
+	}
+	return spot, steady
 }
 
 // refereeMix is how the pods of one group are divided.
@@ -44,11 +63,13 @@ type refereeMix struct {
 	either *refereeFresh
 }
 
-// checkCapacityMix counts, for pods that ask the same of their nodes and mind no
-// others, those that may come on spot. There may be too many only where no node
-// of theirs has a choice: the spot options of one that has are to be left out, if
-// its pool demands no minValues.
-// Groups are as large as they can be, which asks for least.
+// checkCapacityMix counts, for pods that ask the same of their nodes and have the
+// same constraints towards others, those that may come on spot. There may be too
+// many only where no node of theirs has a choice: the spot options of one that has
+// are to be left out.
+//
+// Groups are as large as they can be, which asks for least. Pods with volumes or
+// devices are left out, as it takes a closer look to see which of them are alike.
 func (r *referee) checkCapacityMix(mix *CapacityMix) {
 	if mix == nil {
 		return
@@ -57,13 +78,10 @@ func (r *referee) checkCapacityMix(mix *CapacityMix) {
 	var keys []string
 	for _, s := range r.sites {
 		for _, p := range s.placed {
-			if p.virtual || r.minds(p) || len(p.Spec.ResourceClaims) > 0 {
+			if p.virtual || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 {
 				continue
 			}
-			key := fmt.Sprintf("%d %v", p.selection.number, p.requests)
-			for _, t := range p.Spec.Tolerations {
-				key += fmt.Sprintf(" %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
-			}
+			key := r.mixKey(p)
 			g := groups[key]
 			if g == nil {
 				g = &refereeMix{first: p}
@@ -84,6 +102,29 @@ func (r *referee) checkCapacityMix(mix *CapacityMix) {
 	}
 }
 
+// mixKey is the same for pods that CapacityMix divides together. Labels and the
+// namespace are not in it, but for the constraints that they decide about.
+func (r *referee) mixKey(p *refereePod) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %v %p", p.selection.number, p.requests, p.company)
+	for _, t := range p.Spec.Tolerations {
+		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
+	}
+	var minds []string
+	for _, w := range p.wants {
+		minds = append(minds, fmt.Sprintf("%p %d %d", w.refereeSpread, w.skew, w.minDomains))
+	}
+	for _, t := range p.apart {
+		minds = append(minds, fmt.Sprintf("%p", t))
+	}
+	for _, t := range r.things(p) {
+		minds = append(minds, fmt.Sprintf("%s %s", t.name, t.ip))
+	}
+	slices.Sort(minds)
+	fmt.Fprintf(&b, "%q", slices.Compact(minds))
+	return b.String()
+}
+
 func (g *refereeMix) count(s *refereeSite, p *refereePod) {
 	if p.key.compare(g.first.key) < 0 {
 		g.first = p
@@ -93,32 +134,10 @@ func (g *refereeMix) count(s *refereeSite, p *refereePod) {
 		g.steady++
 		return
 	}
-	spot, steady := false, false
-	for i := range s.fresh.Options {
-		o := &s.fresh.Options[i]
-		if o.Offering == nil {
-			continue
-		}
-		if o.Offering.CapacityType == v1.CapacityTypeSpot {
-			spot = true
-		} else {
-			steady = true
-		}
-	}
-	switch {
+	switch spot, steady := s.fresh.capacityTypes(); {
 	case !spot:
 		g.steady++
-	case steady && g.either == nil && !s.fresh.pool.countsValues():
+	case steady && g.either == nil:
 		g.either = s.fresh
 	}
-}
-
-// countsValues says whether a pool demands distinct values of any label.
-func (p *refereePool) countsValues() bool {
-	for want := range p.demands.All() {
-		if want.MinValues() > 0 {
-			return true
-		}
-	}
-	return false
 }

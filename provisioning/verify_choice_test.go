@@ -9,6 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // keep leaves a new node the options of one capacity type.
@@ -16,6 +17,12 @@ func (s *scene) keep(n *provisioning.NewNode, capacityType string) {
 	n.Options = slices.DeleteFunc(n.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.CapacityType != capacityType })
 	s.plan.Cost = s.first().Price() + s.second().Price()
 	s.plan.LowerBound = s.plan.Cost / 2
+}
+
+// several makes the first pool ask for several values of a label.
+func (s *scene) several(key string, values int) {
+	s.demand(key, values)
+	s.first().Requirements = s.first().Requirements.With(requirements.Exists(key))
 }
 
 // The new nodes of the scene may all be launched as spot or on demand, and name two
@@ -33,6 +40,16 @@ func TestVerifySpotFlexibility(t *testing.T) {
 		{"more than any node names", need(3), broken, "node general-1"},
 		{"that node is on demand", func(s *scene) { need(2)(s); s.keep(s.second(), v1.CapacityTypeOnDemand) }, nil, ""},
 		{"that node has nothing but spot", func(s *scene) { need(2)(s); s.keep(s.second(), v1.CapacityTypeSpot) }, nil, ""},
+		{"a minValues that is met without spot", func(s *scene) {
+			s.several(corev1.LabelInstanceTypeStable, 2)
+			need(3)(s)
+			s.keep(s.second(), v1.CapacityTypeOnDemand)
+		}, broken, "node general-1"},
+		{"a minValues that is not", func(s *scene) {
+			s.several(v1.CapacityTypeLabelKey, 2)
+			need(3)(s)
+			s.keep(s.second(), v1.CapacityTypeOnDemand)
+		}, nil, ""},
 	})
 }
 
@@ -51,11 +68,25 @@ func TestVerifyCapacityMix(t *testing.T) {
 		{"base and share", mix(1, 50), broken, "CapacityMix demands 2"},
 		{"there is only spot", func(s *scene) { mix(1, 0)(s); s.keep(s.first(), v1.CapacityTypeSpot) }, nil, ""},
 		{"all are on demand", func(s *scene) { mix(0, 100)(s); s.keep(s.first(), v1.CapacityTypeOnDemand) }, nil, ""},
-		{"who minds others is not judged", func(s *scene) {
-			mix(0, 100)(s)
+		{"who minds others is divided with those that mind the same", func(s *scene) {
+			mix(1, 0)(s)
+			for _, pod := range s.webs {
+				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 8000, ContainerPort: 80}}
+			}
+		}, rules(provisioning.RuleCapacityMix, provisioning.RuleHostPorts), "of the 2 pods like it 0 are kept off spot"},
+		{"who minds something else is divided by itself", func(s *scene) {
+			mix(1, 0)(s)
 			for i, pod := range s.webs {
 				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: int32(8000 + i), ContainerPort: 80}}
 			}
+		}, broken, "of the 1 pods like it 0 are kept off spot"},
+		{"who has volumes is not judged", func(s *scene) {
+			mix(0, 100)(s)
+			for _, pod := range s.webs {
+				pod.Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+			}
 		}, nil, ""},
+		{"a minValues that is met without spot", func(s *scene) { s.several(corev1.LabelInstanceTypeStable, 2); mix(1, 0)(s) }, broken, "CapacityMix demands 1"},
+		{"a minValues that is not", func(s *scene) { s.several(v1.CapacityTypeLabelKey, 2); mix(1, 0)(s) }, nil, ""},
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -36,8 +37,9 @@ type refereeSurvey struct {
 	reservedOnly bool
 	// worst is the most that any option has of each limited resource.
 	worst resources.List
-	// values counts the values of each label with minValues.
-	values map[string]int
+	// values counts the values of each label with minValues, and steady those of
+	// the options that are not spot.
+	values, steady map[string]int
 	// tallies are the faults in detail, by what the pods ask for in sum.
 	tallies map[string]*refereeTally
 	// always are the DaemonSets that run on every option, perhaps the others
@@ -90,6 +92,11 @@ func (r *referee) survey(b *refereeBrief, list []cloudprovider.LaunchOption) *re
 	s.always, s.perhaps = r.attendance(b.pool, known)
 	s.worst = r.worst(b, options)
 	s.values = r.countValues(b, options)
+	if s.values != nil {
+		s.steady = r.countValues(b, slices.DeleteFunc(slices.Clone(options), func(i int32) bool {
+			return b.stock.options[i].Offering.CapacityType == v1.CapacityTypeSpot
+		}))
+	}
 	return s
 }
 

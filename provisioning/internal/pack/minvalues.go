@@ -129,6 +129,7 @@ func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 		return out
 	}
 	set := s.options(c.pool, c.stock, p.shares, p.trait)
+	s.keepFlexible(c, set)
 	chosen := bitset.New(len(s.p.Options))
 	chosen.Add(c.option)
 	for m := range pool.MinValues {
