@@ -19,6 +19,7 @@ import (
 type existing struct {
 	Node
 	standing labelsAndTaints
+	ready    bool     // it is initialised
 	free     []int64  // allocatable less bound pods and daemons still to come
 	verdict  *verdict // on the classes
 	daemons  []int    // those that will come and are not there yet
@@ -48,7 +49,7 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 	read := make(rooms)
 	out := make([]existing, 0, len(nodes))
 	for _, n := range nodes {
-		e := existing{Node: n, standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
+		e := existing{Node: n, ready: n.initialized(), standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
 		if p.rooms != nil && n.leaving() { // a what-if: it had a room that could be read
 			leaving = append(leaving, e)
 			continue
@@ -77,9 +78,9 @@ func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []exi
 	p.rooms = p.rooms.with(read)
 	slices.SortStableFunc(out, func(a, b existing) int {
 		switch {
-		case a.initialized() == b.initialized():
+		case a.ready == b.ready:
 			return 0 // they are sorted by name already
-		case a.initialized():
+		case a.ready:
 			return -1
 		}
 		return 1
@@ -139,7 +140,7 @@ func (p *Problem) admits(c int, n *existing) bool {
 // readyLabels are those of the node once it has started. into is scratch space
 // that is filled on the first call.
 func (e *existing) readyLabels(into map[string]string) map[string]string {
-	if e.initialized() && !e.rebooting() {
+	if e.ready && !e.rebooting() {
 		return e.standing.labels
 	}
 	if len(into) == 0 {

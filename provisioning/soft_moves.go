@@ -47,7 +47,7 @@ func (a *assembler) moveToTaste() bool {
 		return false
 	}
 	for i := range a.p.nodes {
-		m.ready = append(m.ready, a.p.nodes[i].initialized())
+		m.ready = append(m.ready, a.p.nodes[i].ready)
 		m.shun = append(m.shun, len(a.p.nodes[i].softTaints()) > 0)
 	}
 	m.countDomains()
