@@ -31,8 +31,9 @@
 //   - A new node carries every option that holds all its pods, cheapest first,
 //     so that whoever launches it has a choice. minValues of a pool is a demand
 //     on that choice.
-//   - Scarce room, limits and reservations go to the pods of higher priority
-//     first; capacity buffers come after all pods.
+//   - Scarce room and limits go to the pods of higher priority first, and so do
+//     reservations where nothing else would do; what else is left of these goes
+//     where it saves most. Capacity buffers come after all pods.
 //   - A pod without a place comes with a [Reason]: what every pool refused it for,
 //     or the constraint that leaves no place in any. [Plan.Why] says why a node is
 //     not of another type.

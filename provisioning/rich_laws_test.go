@@ -116,7 +116,7 @@ func TestRichLawByFeature(t *testing.T) {
 // TestRichLawSpot: plans keep to CapacityMix and SpotFlexibility, whatever else
 // there is, in far more problems than draw those options by themselves.
 func TestRichLawSpot(t *testing.T) {
-	for seed := range lawSeeds(4_000, 300) {
+	for seed := range lawSeeds(1_000, 200) {
 		c := randproblem.Config{}
 		if seed%2 == 0 {
 			c.Without = randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity | randproblem.Ports)
