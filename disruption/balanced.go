@@ -6,6 +6,7 @@ import v1 "github.com/dovetail-sdk/dovetail/api/v1"
 type poolTotals struct {
 	cost       float64 // USD per hour of all nodes
 	disruption float64 // of all nodes: see Candidate.DisruptionCost
+	unit       float64 // what a unit of it is taken to cost: in the pool, or in all pools if that is less
 }
 
 // perUnit is what the pool costs for each unit of its disruption cost.
@@ -19,6 +20,7 @@ func (t poolTotals) perUnit() float64 {
 // poolTotals are those of all pools.
 func (f *Fleet) poolTotals() map[string]poolTotals {
 	out := map[string]poolTotals{}
+	var all poolTotals
 	for _, name := range f.poolNames {
 		p := f.pools[name]
 		var t poolTotals
@@ -29,6 +31,11 @@ func (f *Fleet) poolTotals() map[string]poolTotals {
 			units += oneEviction + m.cost
 		}
 		t.disruption = units.float()
+		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
+		out[name] = t
+	}
+	for name, t := range out { // by key: the order does not matter
+		t.unit = min(t.perUnit(), all.perUnit())
 		out[name] = t
 	}
 	return out

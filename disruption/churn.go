@@ -8,7 +8,7 @@ func (f *Fleet) required(targets []*member, totals map[string]poolTotals) float6
 	units, score := evictionUnits(0), 0.0
 	for _, m := range targets {
 		units += oneEviction + m.cost
-		score += f.opts.MinimumScore * totals[m.poolName].perUnit() * (oneEviction + m.cost).float()
+		score += f.opts.MinimumScore * totals[m.poolName].unit * (oneEviction + m.cost).float()
 	}
 	return max(f.opts.MinimumSaving, f.opts.MinimumShare*priceOf(targets), f.opts.DisruptionPrice*units.float(), score)
 }

@@ -66,7 +66,7 @@ func (e *estimate) cover(candidates []*member, totals map[string]poolTotals) []*
 // chosen. It is above zero even where Options asks for nothing, so that of two
 // nodes the one with fewer pods goes.
 func (e *estimate) evictionPrice(t poolTotals) float64 {
-	return max(e.w.f.opts.DisruptionPrice, max(rankingShare, e.w.f.opts.MinimumScore)*t.perUnit())
+	return max(e.w.f.opts.DisruptionPrice, max(rankingShare, e.w.f.opts.MinimumScore)*t.unit)
 }
 
 // rankingShare is the least weight of a unit of disruption cost, as a share of

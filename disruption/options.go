@@ -118,8 +118,11 @@ type Options struct {
 	// MinimumScore is the least score of an action of the search: the share of
 	// the cost of its pools that it saves, over the share of their disruption
 	// cost that it takes. Removing an average node for nothing scores 1, and
-	// replacing it at half its price 0.5. Default: 0.5. Negative: none, so
-	// that pods are moved for any saving, as Karpenter moves them.
+	// replacing it at half its price 0.5. The nodes of a pool are taken to cost
+	// no more for each unit of disruption cost than those of all pools do
+	// together: a dear node with one pod is replaced for less than half its
+	// price. Default: 0.5. Negative: none, so that pods are moved for any
+	// saving, as Karpenter moves them.
 	MinimumScore float64
 
 	// BalancedThreshold is the least score of an action on a pool whose
