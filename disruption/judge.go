@@ -28,7 +28,7 @@ type part struct {
 // one new node. The parts are in the order of their first nodes.
 func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
 	nodes, pods := slices.Clone(w.in.Nodes), slices.Clone(w.in.Pods)
-	home := map[string]*member{}
+	home, free := map[string]*member{}, w.roaming(targets)
 	for _, m := range targets {
 		for _, p := range w.displaced[m.name] {
 			home[podObject(p)] = m
@@ -36,6 +36,9 @@ func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
 		n := &nodes[w.at[m.name]]
 		for _, p := range n.Pods {
 			if p != nil && home[podObject(p)] == m {
+				if free[p] != nil {
+					p = free[p]
+				}
 				pods = append(pods, onNode(p, ""))
 			}
 		}
@@ -191,6 +194,7 @@ func (w *world) accept(pt *part) {
 		w.in.Nodes[i] = entry
 		w.leaving[m.name] = true
 	}
+	w.roamed(pt)
 	for _, move := range pt.moves {
 		if move.Node != "" {
 			w.bind(move.Node, move.Pod)

@@ -28,8 +28,11 @@ func (f *Fleet) pinned() *Fleet {
 //
 // That holds where the skew is no more than allowed as things are. A pod in a
 // domain that has too many is left free, or it could not be moved at all.
+//
+// One pod of each spread may leave its domain, as all others stay: see roamer.
 func (w *world) pinSpread() {
 	c := newSpreadCensus(w)
+	w.roamers = map[*corev1.Pod]*roamer{}
 	for i := range w.in.Nodes {
 		n := &w.in.Nodes[i]
 		if n.Node == nil || w.leaving[n.Name()] {
@@ -45,6 +48,10 @@ func (w *world) pinSpread() {
 				pods = slices.Clone(n.Pods)
 			}
 			pods[k] = withNodeSelector(p, held)
+			if r := c.roamer(p, n.Node); r != nil {
+				r.pinned = pods[k]
+				w.roamers[p], w.roamers[pods[k]] = r, r
+			}
 		}
 		if pods != nil {
 			w.displaced[n.Name()] = instead(w.displaced[n.Name()], n.Pods, pods)
@@ -85,6 +92,7 @@ type spreadCensus struct {
 	byLabel map[labelIn][]countedPod // and by label; nil while nobody asked
 	known   map[string]map[string]int
 	bonds   bonds
+	spreads spreads
 }
 
 type countedPod struct {
@@ -109,6 +117,7 @@ func newSpreadCensus(w *world) *spreadCensus {
 		}
 	}
 	c.readBonds()
+	c.readSpreads(w.waitingPods())
 	return c
 }
 
@@ -143,19 +152,8 @@ func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string 
 // counts are the pods that a constraint of a pod counts, by domain that the pod
 // may be in. They are the same for all pods of a workload.
 func (c *spreadCensus) counts(p *corev1.Pod, t *corev1.TopologySpreadConstraint) map[string]int {
-	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil {
-		selector = labels.Nothing()
-	}
-	var key strings.Builder
-	fmt.Fprintf(&key, "%s|%s|%s", p.Namespace, t.TopologyKey, selector)
-	for _, name := range t.MatchLabelKeys {
-		if value, found := p.Labels[name]; found {
-			fmt.Fprintf(&key, "|%s=%s", name, value)
-		}
-	}
-	writeNodeDemand(&key, p)
-	if known, found := c.known[key.String()]; found {
+	key, selector := spreadKey(p, t)
+	if known, found := c.known[key]; found {
 		return known
 	}
 	counts := map[string]int{}
@@ -178,8 +176,26 @@ func (c *spreadCensus) counts(p *corev1.Pod, t *corev1.TopologySpreadConstraint)
 			counts[domain]++
 		}
 	}
-	c.known[key.String()] = counts
+	c.known[key] = counts
 	return counts
+}
+
+// spreadKey is the same for constraints that count the same pods in the same
+// domains. It returns whom they select as well.
+func spreadKey(p *corev1.Pod, t *corev1.TopologySpreadConstraint) (string, labels.Selector) {
+	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		selector = labels.Nothing()
+	}
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s|%s|%s", p.Namespace, t.TopologyKey, selector)
+	for _, name := range t.MatchLabelKeys {
+		if value, found := p.Labels[name]; found {
+			fmt.Fprintf(&key, "|%s=%s", name, value)
+		}
+	}
+	writeNodeDemand(&key, p)
+	return key.String(), selector
 }
 
 // among are the pods of a namespace that a selector may select.

@@ -29,6 +29,7 @@ type world struct {
 	displaced map[string][]*corev1.Pod // by node: the pods that need a place when it goes
 	promised  map[string]string        // by node: a pod that was placed there
 	leaving   map[string]bool
+	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned
 	stats     SearchStats
 }
 

@@ -1,0 +1,229 @@
+package disruption
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// spread is a topology spread that must hold, other than by node.
+type spread struct {
+	key      string // of the topology
+	space    string
+	selector labels.Selector
+	of       *corev1.Pod // one of the pods that have it
+	same     []string    // labels of which the pods have the same values as that one
+	closed   bool        // pods that it counts wait for a place
+	left     bool        // a pod of it has changed its domain
+}
+
+// counts reports whether a spread counts a pod.
+func (s *spread) counts(p *corev1.Pod) bool {
+	return p.Namespace == s.space && s.selector.Matches(labels.Set(p.Labels)) && sameKeys(s.same, s.of.Labels, p.Labels)
+}
+
+// spreads are those of all pods, each once.
+type spreads struct {
+	list    []*spread
+	numbers map[string]int // in list, by key
+	index   *selectorIndex // by number
+}
+
+// roamer is a pod that may change its domain.
+type roamer struct {
+	of     *spread
+	domain string      // where it is
+	pinned *corev1.Pod // as it stands on its node
+	free   *corev1.Pod // the same, which may go to some other domains as well
+	choice int         // to how many
+}
+
+// readSpreads reads those of the pods that are counted.
+func (c *spreadCensus) readSpreads(waiting []*corev1.Pod) {
+	c.spreads = spreads{numbers: map[string]int{}, index: newSelectorIndex()}
+	for _, p := range c.counted {
+		for i := range p.pod.Spec.TopologySpreadConstraints {
+			t := &p.pod.Spec.TopologySpreadConstraints[i]
+			if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
+				continue
+			}
+			key, selector := spreadKey(p.pod, t)
+			if _, known := c.spreads.numbers[key]; known {
+				continue
+			}
+			n := len(c.spreads.list)
+			c.spreads.numbers[key] = n
+			c.spreads.index.add(n, selector, []string{p.pod.Namespace})
+			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: selector, of: p.pod, same: t.MatchLabelKeys})
+		}
+	}
+	for _, p := range waiting {
+		for _, s := range c.counting(p) {
+			s.closed = true
+		}
+	}
+}
+
+// counting are the spreads that count a pod.
+func (c *spreadCensus) counting(p *corev1.Pod) []*spread {
+	var out []*spread
+	for _, n := range c.spreads.index.candidates(p) {
+		if s := c.spreads.list[n]; s.counts(p) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// roamer says where else than in its domain a pod may be, nil if nowhere: where its
+// spread holds for all pods of it once this one has moved, and no other has. It is
+// for pods of one spread that no other counts, and that nothing else binds.
+func (c *spreadCensus) roamer(p *corev1.Pod, node *corev1.Node) *roamer {
+	if len(p.Spec.TopologySpreadConstraints) == 0 || c.bonded(p, node) != nil {
+		return nil
+	}
+	counting := c.counting(p)
+	if len(counting) != 1 || counting[0].closed {
+		return nil
+	}
+	s := counting[0]
+	var own *corev1.TopologySpreadConstraint
+	for i := range p.Spec.TopologySpreadConstraints {
+		t := &p.Spec.TopologySpreadConstraints[i]
+		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
+			continue
+		}
+		if key, _ := spreadKey(p, t); own != nil || c.spreads.list[c.spreads.numbers[key]] != s || !plain(t) {
+			return nil
+		}
+		own = t
+	}
+	if own == nil {
+		return nil
+	}
+	counts, domain := c.counts(p, own), node.Labels[own.TopologyKey]
+	if _, eligible := counts[domain]; !eligible {
+		return nil
+	}
+	domains := []string{domain}
+	for _, to := range slices.Sorted(maps.Keys(counts)) {
+		if to != domain && holdsAfter(counts, domain, to, int(own.MaxSkew)) {
+			domains = append(domains, to)
+		}
+	}
+	if len(domains) == 1 {
+		return nil
+	}
+	return &roamer{of: s, domain: domain, free: withNodeChoice(p, own.TopologyKey, domains), choice: len(domains) - 1}
+}
+
+// plain reports whether the domains of a spread are those of the nodes that its pods
+// ask for, however few they are.
+func plain(t *corev1.TopologySpreadConstraint) bool {
+	return t.MinDomains == nil &&
+		(t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) &&
+		(t.NodeTaintsPolicy == nil || *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyIgnore)
+}
+
+// holdsAfter reports whether a spread holds in all domains once a pod has moved.
+func holdsAfter(counts map[string]int, from, to string, skew int) bool {
+	most, least, first := 0, 0, true
+	for domain, n := range counts { // the order does not matter
+		switch domain {
+		case from:
+			n--
+		case to:
+			n++
+		}
+		if first {
+			most, least, first = n, n, false
+		}
+		most, least = max(most, n), min(least, n)
+	}
+	return most-least <= skew
+}
+
+// withNodeChoice is a pod that asks for a node with one of some values of a label.
+func withNodeChoice(p *corev1.Pod, key string, values []string) *corev1.Pod {
+	out := *p
+	affinity := &corev1.Affinity{}
+	if p.Spec.Affinity != nil {
+		*affinity = *p.Spec.Affinity
+	}
+	node := &corev1.NodeAffinity{}
+	if affinity.NodeAffinity != nil {
+		*node = *affinity.NodeAffinity
+	}
+	asked := corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}
+	terms := []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{asked}}}
+	if required := node.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
+		terms = slices.Clone(required.NodeSelectorTerms)
+		for i, t := range terms {
+			if len(t.MatchExpressions)+len(t.MatchFields) > 0 { // a term that asks for nothing admits no node
+				terms[i].MatchExpressions = append(slices.Clone(t.MatchExpressions), asked)
+			}
+		}
+	}
+	node.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: terms}
+	affinity.NodeAffinity = node
+	out.Spec.Affinity = affinity
+	return &out
+}
+
+// roaming lists the pods that may change their domain when some nodes go, by the
+// pods as they stand there: one of each spread, the first of those with the most
+// domains to go to, as two could not be carried out apart; and none where one has
+// gone before.
+func (w *world) roaming(targets []*member) map[*corev1.Pod]*corev1.Pod {
+	if len(w.roamers) == 0 {
+		return nil
+	}
+	var best map[*spread]*roamer
+	for _, m := range targets {
+		for _, p := range w.displaced[m.name] {
+			r := w.roamers[p]
+			if r == nil || r.pinned != p || r.of.left || best[r.of] != nil && best[r.of].choice >= r.choice {
+				continue
+			}
+			if best == nil {
+				best = map[*spread]*roamer{}
+			}
+			best[r.of] = r
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	out := map[*corev1.Pod]*corev1.Pod{}
+	for _, r := range best { // by pod: the order does not matter
+		out[r.pinned] = r.free
+	}
+	return out
+}
+
+// roamed notes where a part takes a pod to another domain: others of its spread
+// stay in theirs from then on.
+func (w *world) roamed(pt *part) {
+	for _, move := range pt.moves {
+		r := w.roamers[move.Pod]
+		if r == nil {
+			continue
+		}
+		if i, found := w.at[move.Node]; !found || w.in.Nodes[i].Node == nil || w.in.Nodes[i].Node.Labels[r.of.key] != r.domain {
+			r.of.left = true
+		}
+	}
+}
+
+// waitingPods are those that have no place, or lose theirs.
+func (w *world) waitingPods() []*corev1.Pod {
+	out := pending(w.f.in.Pods)
+	for _, m := range w.f.members {
+		if w.leaving[m.name] {
+			out = append(out, m.movable()...)
+		}
+	}
+	return out
+}
