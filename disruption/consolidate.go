@@ -25,7 +25,9 @@ import (
 // choose from. Pods go neither to nodes of Settling nor to those that are not
 // initialized. Pods with a topology spread, affinity or anti-affinity over zones
 // that must hold, and pods that such affinity selects, stay in their zones where
-// it holds now, so that each action holds by itself.
+// it holds now, so that each action holds by itself; but one pod of each spread,
+// of those that all nodes together move, may change its zone where the spread holds
+// with that pod moved and no other.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
 //
 // The search is in this order:
@@ -33,8 +35,9 @@ import (
 //  1. Of up to six candidates every set is tried, and the best is taken, again
 //     and again.
 //  2. Of more, an estimate chooses those to remove: see SearchStats.WhatIfs.
-//     They are tried together. Of a part that is not worth doing, the halves
-//     are tried.
+//     They are tried together, and in fleets of up to 300 nodes once more, with
+//     pods on the nodes where the estimate has them, if that promises to launch
+//     less. Of a part that is not worth doing, the halves are tried.
 //  3. If nothing came of that, nodes are tried one by one, and with their
 //     neighbours, where the estimate says that it may save something, until
 //     several in a row do not.
@@ -213,6 +216,9 @@ func (s *search) spent() bool {
 func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 	parts, err := s.ask(ctx, targets)
 	if err != nil {
+		return nil, err
+	}
+	if parts, err = s.refit(ctx, targets, parts); err != nil {
 		return nil, err
 	}
 	var bad []*part

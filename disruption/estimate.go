@@ -72,31 +72,40 @@ func (e *estimate) readClasses() {
 	lists := []resources.List{}
 	for _, m := range e.w.f.members {
 		for _, p := range e.w.displaced[m.name] {
-			list, ok := e.requestsOf(p)
-			if !ok {
-				continue // the engine has refused it, or will
+			lists = e.readClass(p, known, lists)
+			if r := e.w.roamers[p]; r != nil && r.pinned == p && !r.of.left {
+				lists = e.readClass(r.free, known, lists)
 			}
-			company := e.companies.of(p)
-			key := classKey(p, list, company)
-			class, found := known[key]
-			if !found {
-				class = int32(len(e.classes))
-				known[key] = class
-				e.classes = append(e.classes, p)
-				e.cluster.Classes = append(e.cluster.Classes, screen.Class{Company: company})
-				lists = append(lists, list.With(corev1.ResourcePods, 1))
-				for name, n := range list.All() {
-					if n > 0 {
-						e.dimension(name)
-					}
-				}
-			}
-			e.classOf[p] = class
 		}
 	}
 	for c, list := range lists {
 		e.cluster.Classes[c].Request = e.vector(list)
 	}
+}
+
+// readClass notes the class of a pod, and what it asks for if it is a new one.
+func (e *estimate) readClass(p *corev1.Pod, known map[string]int32, lists []resources.List) []resources.List {
+	list, ok := e.requestsOf(p)
+	if !ok {
+		return lists // the engine has refused it, or will
+	}
+	company := e.companies.of(p)
+	key := classKey(p, list, company)
+	class, found := known[key]
+	if !found {
+		class = int32(len(e.classes))
+		known[key] = class
+		e.classes = append(e.classes, p)
+		e.cluster.Classes = append(e.cluster.Classes, screen.Class{Company: company})
+		lists = append(lists, list.With(corev1.ResourcePods, 1))
+		for name, n := range list.All() {
+			if n > 0 {
+				e.dimension(name)
+			}
+		}
+	}
+	e.classOf[p] = class
+	return lists
 }
 
 // requestsOf is what a pod requests, if that can be read.

@@ -118,13 +118,16 @@ func (s *search) exactFit(targets []*member) fit {
 
 // askPinned asks the engine with pods that ask for the nodes of a fit.
 func (s *search) askPinned(ctx context.Context, f fit) ([]*part, error) {
-	pinned := *s.w
+	pinned, free := *s.w, s.w.roaming(f.targets)
 	pinned.in.Nodes = slices.Clone(s.w.in.Nodes)
 	for _, m := range f.targets {
 		n := &pinned.in.Nodes[pinned.at[m.name]]
 		n.Pods = slices.Clone(n.Pods)
 		for i, p := range n.Pods {
 			if host := f.pins[podObject(p)]; host != "" {
+				if free[p] != nil {
+					p = free[p]
+				}
 				n.Pods[i] = withNodeSelector(p, map[string]string{corev1.LabelHostname: host})
 			}
 		}

@@ -268,5 +268,5 @@ func (e *estimate) remove(set ...*member) screen.Outcome {
 		e.w.stats.Steps += len(e.cluster.Nodes[numbers[i]].Pods)
 	}
 	e.w.stats.WhatIfs++
-	return e.estimator.Remove(numbers...)
+	return e.estimator.RemoveWith(e.swaps(set), numbers...)
 }

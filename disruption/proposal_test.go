@@ -134,9 +134,9 @@ func TestPrinted(t *testing.T) {
 // guessed one after the other.
 func TestReasonsByTheEstimateHold(t *testing.T) {
 	kinds := map[disruption.Rule]int{}
-	seeds := uint64(40)
+	seeds := uint64(160)
 	if underRace {
-		seeds = 20
+		seeds = 80
 	}
 	for seed := range seeds {
 		in, opts := newMaker(4400 + seed).mixed(20)

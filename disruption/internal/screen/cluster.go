@@ -80,6 +80,16 @@ type Outcome struct {
 	Price float64
 }
 
+// Place is a number of pods of a class on a node, by its number.
+type Place struct {
+	Class, Node, Pods int32
+}
+
+// Swap is a pod that counts for another class than its own.
+type Swap struct {
+	Own, Other int32
+}
+
 // Saving is the most that removing the nodes can save, as far as the estimate
 // goes.
 func (o Outcome) Saving() float64 { return o.Price - o.Floor }

@@ -7,15 +7,16 @@ import (
 
 // Estimator estimates. It keeps memory between calls, so it is for one goroutine.
 type Estimator struct {
-	c     *Cluster
-	order []int32 // nodes that take pods, the fullest first
-	room  [][]int64
-	there []Company
-	gone  []bool
-	pods  []Count
-	rest  []Count
-	used  []change // nodes that are not what they are in the cluster
-	dirty []bool
+	c      *Cluster
+	order  []int32 // nodes that take pods, the fullest first
+	room   [][]int64
+	there  []Company
+	gone   []bool
+	pods   []Count
+	rest   []Count
+	places []Place
+	used   []change // nodes that are not what they are in the cluster
+	dirty  []bool
 }
 
 // change is a node and what it was before.
@@ -46,9 +47,12 @@ func NewEstimator(c *Cluster) *Estimator {
 //
 // The classes that are dearest to launch for come first. Each goes to the nodes
 // that have the least room in the first dimension, of equals the first by number.
-func (e *Estimator) Remove(nodes ...int) Outcome {
+func (e *Estimator) Remove(nodes ...int) Outcome { return e.RemoveWith(nil, nodes...) }
+
+// RemoveWith is the same with some of their pods in other classes than their own.
+func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
 	var o Outcome
-	e.pods, e.rest = e.pods[:0], e.rest[:0]
+	e.pods, e.rest, e.places = e.pods[:0], e.rest[:0], e.places[:0]
 	for _, i := range nodes {
 		if e.gone[i] {
 			continue
@@ -57,8 +61,14 @@ func (e *Estimator) Remove(nodes ...int) Outcome {
 		o.Price += e.c.Nodes[i].Price
 		e.pods = append(e.pods, e.c.Nodes[i].Pods...)
 	}
+	for _, s := range swaps {
+		e.pods = append(e.pods, Count{Class: s.Own, Pods: -1}, Count{Class: s.Other, Pods: 1})
+	}
 	e.merge()
 	for _, p := range e.pods {
+		if p.Pods <= 0 {
+			continue // each of them is in another class
+		}
 		left := e.place(p)
 		o.Moved += int(p.Pods - left)
 		o.Left += int(left)
@@ -82,6 +92,10 @@ func (e *Estimator) Remove(nodes ...int) Outcome {
 	}
 	return o
 }
+
+// Places are where those pods of the last estimate went that found room. It is good
+// until the next one.
+func (e *Estimator) Places() []Place { return e.places }
 
 // merge adds up the pods of each class, dearest first.
 func (e *Estimator) merge() {
@@ -115,6 +129,7 @@ func (e *Estimator) place(p Count) int32 {
 			return p.Pods
 		}
 		e.take(best, class, fit)
+		e.places = append(e.places, Place{Class: p.Class, Node: int32(best), Pods: int32(fit)})
 		p.Pods -= int32(fit)
 	}
 	return 0

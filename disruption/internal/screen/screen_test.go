@@ -40,6 +40,32 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+func TestPodsThatCountForAnotherClass(t *testing.T) {
+	c := &screen.Cluster{
+		Classes: []screen.Class{
+			{Request: []int64{2}, Admits: []bool{true, false}, Floor: 0.2},
+			{Request: []int64{2}, Admits: []bool{true, true}, Floor: 0.1},
+		},
+		Nodes: []screen.Node{
+			{Price: 1, Pods: []screen.Count{{Class: 0, Pods: 2}}},
+			{Free: []int64{3}},
+			{Free: []int64{5}, Kind: 1},
+		},
+	}
+	e := screen.NewEstimator(c)
+	for range 2 { // looking changes nothing
+		o := e.Remove(0)
+		require.Equal(t, []int{1, 1}, []int{o.Moved, o.Left})
+		require.Equal(t, []screen.Place{{Class: 0, Node: 1, Pods: 1}}, e.Places())
+		o = e.RemoveWith([]screen.Swap{{Own: 0, Other: 1}}, 0)
+		require.Equal(t, []int{2, 0}, []int{o.Moved, o.Left})
+		require.Equal(t, []screen.Place{{Class: 0, Node: 1, Pods: 1}, {Class: 1, Node: 2, Pods: 1}}, e.Places())
+		o = e.RemoveWith([]screen.Swap{{Own: 0, Other: 1}, {Own: 0, Other: 1}}, 0)
+		require.Equal(t, []int{2, 0}, []int{o.Moved, o.Left})
+		require.Equal(t, []screen.Place{{Class: 1, Node: 1, Pods: 1}, {Class: 1, Node: 2, Pods: 1}}, e.Places())
+	}
+}
+
 func TestPodsThatShunOthers(t *testing.T) {
 	// Group 0 is web, which keeps away from its like; group 1 is loud, which
 	// class 1 keeps away from.

@@ -1,0 +1,107 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+)
+
+// refit asks the engine again about nodes for which it launches more than the
+// estimate would, with each pod on the node where the estimate has it. The engine
+// chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
+// the two answers the better one counts.
+func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([]*part, error) {
+	if len(s.f.members) > refitNodes || s.w.refused != nil || s.spent() {
+		return parts, nil
+	}
+	launched := 0.0
+	for _, pt := range parts {
+		launched += totalPrice(pt.nodes)
+		if pt.verdict.rule == RuleUnplaced {
+			launched += priceOf(pt.targets)
+		}
+	}
+	o := s.outcome(targets)
+	if o.Floor >= launched-priceSlack {
+		return parts, nil
+	}
+	again, err := s.askPinned(ctx, fit{targets: targets, pins: s.places(targets)})
+	if err != nil {
+		return nil, err
+	}
+	if s.value(again) > s.value(parts)+priceSlack {
+		return again, nil
+	}
+	return parts, nil
+}
+
+// refitNodes is up to how many nodes that is worth a second look.
+const refitNodes = 300
+
+// value is what some parts save above what is asked for.
+func (s *search) value(parts []*part) float64 {
+	sum := 0.0
+	for _, pt := range parts {
+		if !pt.verdict.bad() {
+			sum += pt.saving - s.f.required(pt.targets, s.totals)
+		}
+	}
+	return sum
+}
+
+// places are the names of the nodes where the last estimate has the pods of some
+// nodes, by pod.
+func (s *search) places(targets []*member) map[string]string {
+	hosts := map[int]string{}
+	for _, m := range s.f.members {
+		if i, found := s.e.at[m.name]; found {
+			hosts[i] = m.labels[corev1.LabelHostname]
+		}
+	}
+	places := slices.Clone(s.e.estimator.Places())
+	free := s.w.roaming(targets)
+	out := map[string]string{}
+	for _, m := range targets {
+		for _, p := range s.w.displaced[m.name] {
+			class, known := s.e.classOf[p]
+			if free[p] != nil {
+				class, known = s.e.classOf[free[p]]
+			}
+			if !known {
+				continue
+			}
+			at := slices.IndexFunc(places, func(l screen.Place) bool { return l.Class == class && l.Pods > 0 })
+			if at >= 0 {
+				places[at].Pods--
+				out[podObject(p)] = hosts[int(places[at].Node)]
+			}
+		}
+	}
+	return out
+}
+
+// swaps are the pods that may change their domain when some nodes go, as the
+// estimator knows them.
+func (e *estimate) swaps(set []*member) []screen.Swap {
+	var out []screen.Swap
+	free := e.w.roaming(set)
+	if len(free) == 0 {
+		return nil
+	}
+	for _, m := range set {
+		for _, p := range e.w.displaced[m.name] {
+			if free[p] == nil {
+				continue
+			}
+			own, known := e.classOf[p]
+			other, found := e.classOf[free[p]]
+			if known && found {
+				out = append(out, screen.Swap{Own: own, Other: other})
+			}
+		}
+	}
+	return out
+}
