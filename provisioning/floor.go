@@ -11,7 +11,7 @@ import (
 func (a *assembler) setBounds(plan *Plan) {
 	if a.p.opts.NoBounds {
 		plan.PackingBound = 0
-		if plan.Cost > 0 && a.p.wishesMatter(plan) {
+		if a.p.mayThrift(plan) {
 			plan.floor = min(a.lowerBound(), plan.Cost)
 		}
 		return
@@ -26,7 +26,7 @@ func (a *assembler) setBounds(plan *Plan) {
 	}
 	// The bounds are proven; only rounding in the sum could put them above.
 	plan.LowerBound, plan.PackingBound = min(plan.LowerBound, plan.Cost), min(plan.PackingBound, plan.Cost)
-	if plan.Cost > 0 && a.p.wishesMatter(plan) {
+	if a.p.mayThrift(plan) {
 		plan.floor = plan.LowerBound
 	}
 }

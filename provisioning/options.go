@@ -76,6 +76,8 @@ type Options struct {
 	// 100 together, raise the share in proportion. No pod is left pending to save
 	// money.
 	//
+	// A search that has used up MaxSteps keeps to it on paper only.
+	//
 	// What tells only nodes of one plan apart may cost nothing: soft
 	// constraints over the name of the node, and preferences among nodes that
 	// exist. They decide between nodes that are there, or bought, anyway.

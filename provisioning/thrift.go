@@ -45,7 +45,7 @@ func (p *Problem) findWished() {
 // part of them: half, and then more or less.
 func (p *Problem) thrifty(ctx context.Context, plan *Plan, s *stage) (*Plan, error) {
 	limit := 1 + p.wished.share
-	if plan.Cost == 0 || !p.wishesMatter(plan) || p.withFees(plan) <= plan.floor*limit {
+	if !p.mayThrift(plan) || p.withFees(plan) <= plan.floor*limit {
 		return plan, nil
 	}
 	s, result, err := p.settle(ctx, p.without(s, 0))
@@ -78,6 +78,12 @@ func (p *Problem) thrifty(ctx context.Context, plan *Plan, s *stage) (*Plan, err
 		}
 	}
 	return best, nil
+}
+
+// mayThrift says whether a plan may have to be made with fewer preferences, and
+// there are steps left for it.
+func (p *Problem) mayThrift(plan *Plan) bool {
+	return plan.Cost > 0 && plan.Stats.Steps < p.opts.MaxSteps && p.wishesMatter(plan)
 }
 
 // wishesMatter says whether a plan may have become dearer for a preference.
