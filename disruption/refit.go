@@ -14,7 +14,7 @@ import (
 // chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
 // the two answers the better one counts.
 func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([]*part, error) {
-	if len(targets) < fewTargets || len(s.f.members) > refitNodes || s.w.refused != nil || s.spent() {
+	if len(targets) < min(fewTargets, len(s.f.members)/5) || len(s.f.members) > refitNodes || s.w.refused != nil || s.spent() {
 		return parts, nil
 	}
 	launched := 0.0
