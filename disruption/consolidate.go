@@ -36,8 +36,9 @@ import (
 //     and again.
 //  2. Of more, an estimate chooses those to remove: see SearchStats.WhatIfs.
 //     They are tried together, and in fleets of up to 300 nodes once more, with
-//     pods on the nodes where the estimate has them, if that promises to launch
-//     less. Of a part that is not worth doing, the halves are tried.
+//     pods on the nodes where the estimate has them, if they are many and that
+//     promises to launch less. Of a part that is not worth doing, the halves are
+//     tried.
 //  3. If nothing came of that, nodes are tried one by one, and with their
 //     neighbours, where the estimate says that it may save something, until
 //     several in a row do not.

@@ -38,7 +38,7 @@ type estimate struct {
 // what it knows of pods and of what can be launched still holds.
 func newEstimate(w *world, before *estimate) *estimate {
 	e := &estimate{w: w, place: map[corev1.ResourceName]int{}, classOf: map[*corev1.Pod]int32{}, requests: map[*corev1.Pod]resources.List{},
-		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{}, goods: &goods{},
+		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{},
 		kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
 	if before != nil {
 		e.requests = before.requests

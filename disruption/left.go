@@ -42,7 +42,7 @@ func firstLine(err error) string {
 // the first estimate promises the most.
 func (s *search) estimated(m *member) verdict {
 	if s.e == nil {
-		s.e = newEstimate(s.w, s.e)
+		s.e = newEstimate(s.w, nil)
 	}
 	if s.first == nil {
 		s.first = s.e

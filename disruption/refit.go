@@ -12,9 +12,10 @@ import (
 // refit asks the engine again about nodes for which it launches more than the
 // estimate would, with each pod on the node where the estimate has it. The engine
 // chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
-// the two answers the better one counts.
+// the two answers the better one counts. Of few nodes it is not asked: that hardly
+// ever brings anything.
 func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([]*part, error) {
-	if len(targets) < min(fewTargets, len(s.f.members)/5) || len(s.f.members) > refitNodes || s.w.refused != nil || s.spent() {
+	if len(targets) < min(fewTargets, len(s.f.members)/refitShare) || len(s.f.members) > refitNodes || s.w.refused != nil || s.spent() {
 		return parts, nil
 	}
 	launched := 0.0
@@ -38,8 +39,12 @@ func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([
 	return parts, nil
 }
 
-// refitNodes is up to how many nodes that is worth a second look.
-const refitNodes = 300
+// Bounds of a second look: the largest fleet, and which part of a small fleet must
+// be about to go, where fewTargets is more than that.
+const (
+	refitNodes = 300
+	refitShare = 5
+)
 
 // value is what some parts save above what is asked for.
 func (s *search) value(parts []*part) float64 {
