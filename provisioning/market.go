@@ -39,6 +39,7 @@ func newMarket(in *Input, v *requirements.Vocabulary, f *faults) *market {
 		m.stocks = newStocks(m.pools)
 		for i := range m.pools {
 			m.minValues = append(m.minValues, newMinValues(&m.pools[i], i, m.domains))
+			m.pools[i].nameLimits()
 			m.uses = append(m.uses, m.pools[i].allUses())
 		}
 	}

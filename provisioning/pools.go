@@ -192,7 +192,6 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 			f.add(poolObject(p.object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")
 			continue
 		}
-		p.limits = append(p.limits, name)
 		p.remaining = append(p.remaining, max(limit-max(used.Get(name), 0), 0))
 		p.limitTexts = append(p.limitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, quantity(name, limit), quantity(name, used.Get(name))))
 	}
@@ -201,17 +200,21 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 // nodesResource is the limit that counts nodes.
 const nodesResource = corev1.ResourceName("nodes")
 
+// nameLimits lists the resources with a limit. What is wrong with limits is said by
+// setLimits.
+func (p *pool) nameLimits() {
+	if list, err := resources.FromResourceList(corev1.ResourceList(p.object.Spec.Limits)); err == nil {
+		for name := range list.All() {
+			p.limits = append(p.limits, name)
+		}
+	}
+}
+
 // allUses returns what each option takes of each resource with a limit, nil where
 // there is none. Options of one type share a list unless an offering has a capacity
 // of its own.
 func (p *pool) allUses() [][]int64 {
-	var limits []corev1.ResourceName
-	if list, err := resources.FromResourceList(corev1.ResourceList(p.object.Spec.Limits)); err == nil {
-		for name := range list.All() {
-			limits = append(limits, name)
-		}
-	}
-	if len(limits) == 0 {
+	if len(p.limits) == 0 {
 		return nil
 	}
 	out := make([][]int64, len(p.options))
@@ -220,7 +223,7 @@ func (p *pool) allUses() [][]int64 {
 		if j > 0 && o.InstanceType == p.options[j-1].InstanceType && o.Offering.Capacity == nil && p.options[j-1].Offering.Capacity == nil {
 			out[j] = out[j-1]
 		} else {
-			out[j] = limitUses(limits, o.LaunchOption)
+			out[j] = limitUses(p.limits, o.LaunchOption)
 		}
 	}
 	return out
