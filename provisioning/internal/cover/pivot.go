@@ -10,12 +10,14 @@ func (t *tableau) pivot(enter int) bool {
 	}
 	clear(t.direction)
 	supply := t.at(enter)
-	for r, j := range t.bestRow[t.set[enter]] {
+	block := &t.blocks[t.set[enter]]
+	for k, j := range block.best {
 		if j < 0 {
 			continue
 		}
+		amount := supply.Amount[block.resources[k]]
 		for i := range t.direction {
-			t.direction[i] += float64(supply.Amount[r] * t.inverse[i][j])
+			t.direction[i] += float64(amount * t.inverse[i][j])
 		}
 	}
 	leave, step := -1, math.Inf(1)
@@ -30,7 +32,7 @@ func (t *tableau) pivot(enter int) bool {
 	t.exchange(leave, step)
 	t.cost[leave] = supply.Price
 	t.supply[leave] = enter
-	t.moveDuals(leave, t.value(enter)-supply.Price)
+	t.moveDuals(leave, block.value(supply)-supply.Price)
 	return true
 }
 
@@ -89,7 +91,7 @@ func (t *tableau) moveDuals(came int, excess float64) {
 // touch notes that the dual of a row has changed.
 func (t *tableau) touch(row int) {
 	for _, s := range t.setsOf[t.rows[row].group] {
-		t.stale[s] = true
+		t.blocks[s].stale = true
 	}
 }
 
@@ -101,7 +103,7 @@ func (t *tableau) computeDuals() {
 			t.dual[j] += float64(c * v)
 		}
 	}
-	for s := range t.stale {
-		t.stale[s] = true
+	for s := range t.blocks {
+		t.blocks[s].stale = true
 	}
 }

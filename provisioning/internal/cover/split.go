@@ -1,6 +1,9 @@
 package cover
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // part is a piece of a problem that shares no supply with the rest, restricted
 // to groups that demand something.
@@ -77,19 +80,29 @@ func collect(p *Problem, wanted []bool, parent, first []int) []*part {
 		in.groups = append(in.groups, g)
 	}
 	set := make([]int, len(p.Serves)) // in its part
+	known := map[string]int{}
+	var key []byte
 	for s, groups := range p.Serves {
 		if first[s] < 0 {
 			continue
 		}
 		in := parts[partOf[root(parent, first[s])]]
-		set[s] = len(in.serves)
 		here := make([]int, 0, len(groups))
+		key = key[:0]
 		for _, g := range groups {
 			if wanted[g] {
 				here = append(here, local[g])
+				key = binary.AppendUvarint(key, uint64(g))
 			}
 		}
-		in.serves = append(in.serves, here)
+		// Sets that differ only in groups without demand are one.
+		same, ok := known[string(key)]
+		if !ok {
+			same = len(in.serves)
+			known[string(key)] = same
+			in.serves = append(in.serves, here)
+		}
+		set[s] = same
 	}
 	for i := range p.Supplies {
 		s := p.Supplies[i].Serves

@@ -26,12 +26,9 @@ type tableau struct {
 	dual    []float64   // of each row
 	steps   int
 
-	setsOf   [][]int     // by group: the sets that hold it
-	members  [][]int     // by set: its supplies
-	stale    []bool      // by set: a dual of its groups has changed
-	bestRow  [][]int     // by set and resource: the dearest row served, -1 if none
-	bestDual [][]float64 // its dual
-	ratio    []float64   // by supply: value over price
+	setsOf [][]int   // by group: the sets that hold it
+	blocks []block   // by set
+	ratio  []float64 // by supply: value over price
 
 	direction []float64 // scratch
 	changed   []int     // scratch: where a step changes the duals
@@ -61,22 +58,13 @@ func newTableau(in *part) *tableau {
 	}
 	t.direction = make([]float64, len(t.rows))
 	t.setsOf = make([][]int, len(in.groups))
-	t.members = make([][]int, len(in.serves))
-	t.stale = make([]bool, len(in.serves))
-	t.bestRow = make([][]int, len(in.serves))
-	t.bestDual = make([][]float64, len(in.serves))
-	t.ratio = make([]float64, len(in.supplies))
 	for s, groups := range in.serves {
-		t.stale[s] = true
-		t.bestRow[s] = make([]int, in.dims())
-		t.bestDual[s] = make([]float64, in.dims())
 		for _, g := range groups {
 			t.setsOf[g] = append(t.setsOf[g], s)
 		}
 	}
-	for i, s := range in.set {
-		t.members[s] = append(t.members[s], i)
-	}
+	t.blocks = newBlocks(in, t.rowOf)
+	t.ratio = make([]float64, len(in.supplies))
 	return t
 }
 
@@ -130,9 +118,9 @@ func noOffers(n, dims int) [][]offer {
 // that give surplus away: while a dual is negative, some supply of the basis is
 // worth more than its price, as it need not serve that row.
 func (t *tableau) price() (enter int, ratio float64) {
-	for s, stale := range t.stale {
-		if stale {
-			t.refresh(s)
+	for s := range t.blocks {
+		if b := &t.blocks[s]; b.stale {
+			b.appraise(t.dual, t.ratio)
 		}
 	}
 	enter = -1
@@ -146,33 +134,6 @@ func (t *tableau) price() (enter int, ratio float64) {
 		enter = -1
 	}
 	return enter, ratio
-}
-
-// refresh works out who pays most in a set, and what its supplies are worth.
-func (t *tableau) refresh(s int) {
-	t.stale[s] = false
-	rows, duals := t.bestRow[s], t.bestDual[s]
-	for r := range rows {
-		rows[r], duals[r] = -1, 0
-		for _, g := range t.serves[s] {
-			if i := t.rowOf[g][r]; i >= 0 && t.dual[i] > duals[r] {
-				rows[r], duals[r] = i, t.dual[i]
-			}
-		}
-	}
-	for _, i := range t.members[s] {
-		t.ratio[i] = t.value(i) / t.at(i).Price
-	}
-}
-
-// value is what a supply fetches at the present duals.
-func (t *tableau) value(supply int) float64 {
-	sum := 0.0
-	amount := t.at(supply).Amount
-	for r, d := range t.bestDual[t.set[supply]] {
-		sum += float64(d * amount[r])
-	}
-	return sum
 }
 
 // bound is the Farley bound of the present duals: divided by the worst ratio
