@@ -28,49 +28,65 @@ type worth struct {
 
 // filler fills bins with pods. It is scratch space, used by one goroutine.
 type filler struct {
-	p        *Problem
-	traits   *traitCache
-	tally    *tally
-	urgent   bool      // no pod is to be exchanged for one that is worth more
-	requests []float64 // by class and resource
-	room     []int64
-	scale    []float64 // of each resource: one over what the bin should take
-	weight   []float64 // of each resource: the share of that still to take
-	used     []int32   // by class, pods placed in this fill
-	touched  []int32   // classes with used > 0
-	active   []active
-	offset   int     // of the last sample
-	weighed  []entry // the entries that the fill weighed against each other
-	shares   []Share
-	ranked   []entry // scratch of refine
-	dear     float64 // scratch of refine: worth over the price of the room asked for
-	added    []entry // scratch of refine
+	p       *Problem
+	traits  *traitCache
+	tally   *tally
+	urgent  bool    // no pod is to be exchanged for one that is worth more
+	needs   []need  // of all classes, one after the other
+	first   []int32 // by class: the first of its needs; and the end of the last
+	room    []int64
+	scale   []float64 // of each resource: one over what the bin should take
+	weight  []float64 // of each resource: the share of that still to take
+	used    []int32   // by class, pods placed in this fill
+	touched []int32   // classes with used > 0
+	active  []active
+	shareOf []float64 // scratch: of the active entries
+	offset  int       // of the last sample
+	weighed []entry   // the entries that the fill weighed against each other
+	shares  []Share
+	ranked  []entry // scratch of refine
+	dear    float64 // scratch of refine: worth over the price of the room asked for
+	added   []entry // scratch of refine
+}
+
+// need is what a class asks for of one resource, where that is anything.
+type need struct {
+	resource int32
+	want     int64
 }
 
 // active is an entry that still has pods and may still fit.
 type active struct {
 	entry
-	value float64
-	zeal  float64 // how much to prefer it: its correction to the fourth
+	value  float64
+	zeal   float64   // how much to prefer it: its correction to the fourth
+	needs  []need    // of its class
+	shares []float64 // of the bin, by need
+	norm   float64   // of the shares as a vector, squared
+	size   float64   // the largest of them
 }
 
 func newFiller(p *Problem, urgent bool) *filler {
 	f := &filler{
-		p:        p,
-		urgent:   urgent,
-		traits:   newTraitCache(p),
-		tally:    newTally(p),
-		requests: make([]float64, len(p.Classes)*p.Dims),
-		room:     make([]int64, p.Dims),
-		scale:    make([]float64, p.Dims),
-		weight:   make([]float64, p.Dims),
-		used:     make([]int32, len(p.Classes)),
+		p:      p,
+		urgent: urgent,
+		traits: newTraitCache(p),
+		tally:  newTally(p),
+		room:   make([]int64, p.Dims),
+		scale:  make([]float64, p.Dims),
+		weight: make([]float64, p.Dims),
+		used:   make([]int32, len(p.Classes)),
 	}
+	f.first = make([]int32, 0, len(p.Classes)+1)
 	for c := range p.Classes {
+		f.first = append(f.first, int32(len(f.needs)))
 		for r, want := range p.Classes[c].Request {
-			f.requests[c*p.Dims+r] = float64(want)
+			if want > 0 {
+				f.needs = append(f.needs, need{int32(r), want})
+			}
 		}
 	}
+	f.first = append(f.first, int32(len(f.needs)))
 	return f
 }
 
@@ -80,7 +96,7 @@ func newFiller(p *Problem, urgent bool) *filler {
 // once while there is plenty of room. The shares it returns are valid until
 // the next call.
 //
-// It takes O(entries x dims) for each of its steps, of which there are a few
+// It takes O(entries x needs) for each of its steps, of which there are a few
 // for each class that ends up in the bin.
 func (f *filler) fill(b *bin, entries []entry, left []int, w worth) pattern {
 	f.begin(b, w)
@@ -170,7 +186,7 @@ func (f *filler) sample(entries []entry, left []int, w worth) bool {
 
 // activate lists every stride-th entry of which a pod is left and fits.
 func (f *filler) activate(entries []entry, offset, stride int, left []int, w worth) {
-	f.active = f.active[:0]
+	f.active, f.shareOf = f.active[:0], f.shareOf[:0]
 	for i := offset; i < len(entries); i += stride {
 		e := entries[i]
 		if int(f.used[e.class]) >= left[e.class] || !fits(f.p.Classes[e.class].Request, f.room) {
@@ -180,32 +196,43 @@ func (f *filler) activate(entries []entry, offset, stride int, left []int, w wor
 		if w.correction != nil {
 			zeal = w.correction[e.class] * w.correction[e.class]
 		}
-		f.active = append(f.active, active{entry: e, value: w.value[e.class], zeal: zeal * zeal})
+		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal}
+		f.measure(&a)
+		f.active = append(f.active, a)
 	}
+}
+
+// measure works out what an entry takes of the bin.
+func (f *filler) measure(a *active) {
+	a.needs = f.needs[f.first[a.class]:f.first[a.class+1]]
+	from := len(f.shareOf)
+	for _, n := range a.needs {
+		s := float64(n.want) * f.scale[n.resource]
+		f.shareOf = append(f.shareOf, s)
+		a.norm += float64(s * s)
+		a.size = max(a.size, s)
+	}
+	a.shares = f.shareOf[from:]
 }
 
 // choose returns the best active entry, -1 if none fits, and forgets those
 // that do not fit any more.
 func (f *filler) choose(left []int) int {
 	best, bestScore := -1, -1.0
-	dims := f.p.Dims
 	for i := 0; i < len(f.active); {
-		c := int(f.active[i].class)
-		if int(f.used[c]) >= left[c] || !fits(f.p.Classes[c].Request, f.room) {
+		a := &f.active[i]
+		if int(f.used[a.class]) >= left[a.class] || !f.hasRoom(a.needs) {
 			f.drop(i)
 			continue
 		}
-		dot, norm, size := 0.0, 0.0, 0.0
-		for r, want := range f.requests[c*dims : c*dims+dims] {
-			s := want * f.scale[r]
-			dot += float64(s * f.weight[r])
-			norm += float64(s * s)
-			size = max(size, s)
-		}
 		score := 0.0
-		if norm > 0 {
-			score = dot * dot / norm * size
-			score *= f.active[i].zeal
+		if a.norm > 0 {
+			dot := 0.0
+			for k, n := range a.needs {
+				dot += float64(a.shares[k] * f.weight[n.resource])
+			}
+			score = dot * dot / a.norm * a.size
+			score *= a.zeal
 		}
 		if score > bestScore {
 			best, bestScore = i, score
@@ -213,6 +240,17 @@ func (f *filler) choose(left []int) int {
 		i++
 	}
 	return best
+}
+
+// hasRoom says whether what is left of the bin is enough for some needs. Who was
+// activated asked for none of what was short then.
+func (f *filler) hasRoom(needs []need) bool {
+	for _, n := range needs {
+		if n.want > f.room[n.resource] {
+			return false
+		}
+	}
+	return true
 }
 
 // drop forgets an active entry; what was taken of it stays taken.
