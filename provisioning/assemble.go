@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -21,12 +22,13 @@ type assembler struct {
 	rest  [][]int32 // by part: the pods not handed out yet
 	lists map[string]optionList
 
-	placed  []bool    // by pod
-	classOf []int     // by pod, once asked for
-	bound   [][]int32 // by node that exists: its pods
-	new     []*site   // with the pods of the plan
-	leant   []int     // rules over nodes that were leant on; see hostSpread
-	shapes  int       // that new nodes have been given so far
+	placed  []bool     // by pod
+	classOf []int      // by pod, once asked for
+	bound   [][]int32  // by node that exists: its pods
+	new     []*site    // with the pods of the plan
+	sorter  bitset.Set // scratch, of ranks
+	leant   []int      // rules over nodes that were leant on; see hostSpread
+	shapes  int        // that new nodes have been given so far
 }
 
 // assemble makes the plan that a packing stands for.
@@ -143,12 +145,32 @@ func (a *assembler) mark(ranks []int32) []int32 {
 
 // pods returns the pods of some ranks, sorted.
 func (a *assembler) pods(ranks []int32) []*corev1.Pod {
-	slices.Sort(ranks)
+	a.sort(ranks)
 	pods := make([]*corev1.Pod, len(ranks))
 	for i, rank := range ranks {
 		pods[i] = a.p.pods[rank]
 	}
 	return pods
+}
+
+// sort puts ranks in order: where there are many, by walking over a set of them.
+func (a *assembler) sort(ranks []int32) {
+	if len(a.sorter) == 0 {
+		a.sorter = bitset.New(len(a.p.pods))
+	}
+	if len(ranks) < 16 || len(ranks) < len(a.sorter)/4 {
+		slices.Sort(ranks)
+		return
+	}
+	for _, rank := range ranks {
+		a.sorter.Add(int(rank))
+	}
+	i := 0
+	for rank := range a.sorter.All() {
+		ranks[i] = int32(rank)
+		i++
+	}
+	clear(a.sorter)
 }
 
 // newNodes makes the copies of a launch. They share all but their pods.

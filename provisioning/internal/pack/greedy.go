@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -132,11 +131,40 @@ func (s *solver) rest(prospects []prospect) {
 	if len(s.ranking) <= mostAwake {
 		return
 	}
-	slices.SortFunc(s.ranking, func(x, y int32) int {
-		return cmp.Or(-cmp.Compare(prospects[x].score, prospects[y].score), cmp.Compare(x, y))
-	})
+	likelier := func(x, y int32) bool {
+		return prospects[x].score > prospects[y].score || prospects[x].score == prospects[y].score && x < y
+	}
+	// The first of ranking are a heap, the least likely of them on top.
+	awake := s.ranking[:mostAwake]
+	for i := mostAwake/2 - 1; i >= 0; i-- {
+		sink(awake, i, likelier)
+	}
+	for k, i := range s.ranking[mostAwake:] {
+		if likelier(i, awake[0]) {
+			s.ranking[mostAwake+k], awake[0] = awake[0], i
+			sink(awake, 0, likelier)
+		}
+	}
 	for _, i := range s.ranking[mostAwake:] {
 		prospects[i].rests = true
+	}
+}
+
+// sink restores a heap in which only element i may be above those below it: none
+// comes before the two that follow from it.
+func sink(heap []int32, i int, before func(x, y int32) bool) {
+	for {
+		last := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
+			if before(heap[last], heap[child]) {
+				last = child
+			}
+		}
+		if last == i {
+			return
+		}
+		heap[i], heap[last] = heap[last], heap[i]
+		i = last
 	}
 }
 
