@@ -40,7 +40,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 	var rest finish
 	spent, cost := 0.0, 0.0
 	s.finishWithOne(t, q, picks, cost, &rest)
-	for s.ctx.Err() == nil {
+	for done := s.complete(t); !done && s.ctx.Err() == nil; {
 		i := best(prospects)
 		if i < 0 && !wake(prospects) {
 			break
@@ -74,7 +74,9 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 			q = s.quote(t, s.left)
 			s.ceilings(t, prospects, q)
 		}
-		s.finishWithOne(t, q, picks, cost, &rest)
+		if done = s.complete(t); !done {
+			s.finishWithOne(t, q, picks, cost, &rest)
+		}
 	}
 	if rest.picks != nil && (rest.cost < cost || !s.complete(t)) {
 		s.restore(rest.end)

@@ -33,8 +33,8 @@ const (
 	// polishSteps is how many patterns are built at least for polishing a tier,
 	// and polishWork how many there are for one class: with few classes they
 	// are made in no time.
-	polishSteps = 500
-	polishWork  = 150_000
+	polishSteps = 250
+	polishWork  = 75_000
 	// goodEnough is the gap to the bound below which polishing stops.
 	goodEnough = 0.0075
 )
