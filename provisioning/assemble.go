@@ -53,7 +53,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		a.newNodes(&r.New[i])
 	}
 	order := a.gleanRest(a.recheck(a.order()))
-	if a.moveToTaste() {
+	if !a.p.opts.Quick && a.moveToTaste() {
 		order = a.glean(order) // where pods went away there may be room for others
 	}
 	a.keepOffSpot()

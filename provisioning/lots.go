@@ -17,7 +17,7 @@ func (s *stage) lower(p *Problem) {
 		rules = append(rules, pack.Rule{Kind: pack.Apart})
 	}
 	lowered := &pack.Problem{Dims: len(p.resources) + len(p.rules.seats), Traits: p.traits, Pools: p.lowPools, Options: p.lowOptions, Capacities: p.distinct, Rules: rules,
-		Stocks: p.market.stocks.sizes, NoBound: p.opts.NoBounds, StrictStock: p.opts.Reserved == ReservedStrict,
+		Stocks: p.market.stocks.sizes, NoBound: p.opts.NoBounds, Coarse: p.opts.Quick, StrictStock: p.opts.Reserved == ReservedStrict,
 		Fee: p.opts.NodeFee, Flexible: p.flexible}
 	index := map[string]int32{}
 	var buf []byte

@@ -127,6 +127,16 @@ type Options struct {
 	// proof takes up to a third of a Solve, which is worth saving where plans are
 	// made to be compared with each other, as what-ifs are.
 	NoBounds bool
+
+	// Quick packs once, by a coarse search, with no proof of how cheap a plan could
+	// be, as if MaxSteps were 1 and NoBounds set. Fewer kinds of node are compared
+	// for each pattern, prices are asked for less often, and pods are not exchanged,
+	// neither to fill a node better nor to suit their taste among the nodes of the
+	// plan. Plans are as valid and leave no more pods over where there is no limit.
+	//
+	// It takes a tenth to a half of the time and costs 0 to 10% more;
+	// benchmarks/README.md has both for each kind of problem. Default false.
+	Quick bool
 }
 
 // defaultMaxSteps bounds the search of a Solve. Ordinary problems take
@@ -179,6 +189,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MaxSteps == 0 {
 		o.MaxSteps = defaultMaxSteps
+	}
+	if o.Quick {
+		o.MaxSteps, o.NoBounds = 1, true
 	}
 	if o.PreferenceCost == 0 {
 		o.PreferenceCost = defaultPreferenceCost

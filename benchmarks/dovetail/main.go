@@ -33,7 +33,7 @@ type settings struct {
 	reps                    int
 	verify                  bool
 	steps                   int
-	noBounds                bool
+	noBounds, quick         bool
 
 	consolidate, converge bool
 	final                 string
@@ -49,6 +49,7 @@ func main() {
 	flag.BoolVar(&c.verify, "verify", true, "check the last plan, and every action, by provisioning.Verify")
 	flag.IntVar(&c.steps, "steps", 0, "Options.MaxSteps")
 	flag.BoolVar(&c.noBounds, "nobounds", false, "Options.NoBounds: leave out the proof of how cheap a plan could be")
+	flag.BoolVar(&c.quick, "quick", false, "Options.Quick: pack once, by a coarse search")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
 	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
 	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
@@ -76,7 +77,7 @@ func run(c settings) error {
 		return err
 	}
 	options := snapshot.Options(s)
-	options.MaxSteps, options.NoBounds = c.steps, c.noBounds
+	options.MaxSteps, options.NoBounds, options.Quick = c.steps, c.noBounds, c.quick
 	out := &scenario.Plan{Contender: contender(), Scenario: s.Name}
 	var plan *provisioning.Plan
 	err = measure.Profiled(c.profile, func() error {

@@ -29,6 +29,7 @@ type worth struct {
 // filler fills bins with pods. It is scratch space, used by one goroutine.
 type filler struct {
 	p       *Problem
+	effort  effort
 	traits  *traitCache
 	tally   *tally
 	urgent  bool    // no pod is to be exchanged for one that is worth more
@@ -69,6 +70,7 @@ type active struct {
 func newFiller(p *Problem, urgent bool) *filler {
 	f := &filler{
 		p:      p,
+		effort: p.effort(),
 		urgent: urgent,
 		traits: newTraitCache(p),
 		tally:  newTally(p),
@@ -103,7 +105,7 @@ func (f *filler) fill(b *bin, entries []entry, left []int, w worth) pattern {
 	out := pattern{}
 	sampled := f.sample(entries, left, w)
 	f.fillUp(b, left, &out)
-	if b.option >= 0 && !f.urgent && f.gap(w.highest) > tolerableWaste*out.value {
+	if f.effort.exchanges && b.option >= 0 && !f.urgent && f.gap(w.highest) > tolerableWaste*out.value {
 		f.refine(left, &w, &out)
 		f.shares = slices.DeleteFunc(f.shares, func(s Share) bool { return s.Count == 0 })
 	}
@@ -157,21 +159,14 @@ func (f *filler) begin(b *bin, w worth) {
 	f.tally.begin(b.parts)
 }
 
-const (
-	// sampleSize is how many entries a fill weighs against each other.
-	sampleSize = 160
-	// sampleFrom is the number of entries from which they are sampled.
-	sampleFrom = 2 * sampleSize
-)
-
 // sample activates the entries to choose from. Of very many it takes every
 // n-th, starting elsewhere each time: where thousands of classes are left, a
 // few hundred of them fill a bin about as well as all. It says whether it left
 // some out.
 func (f *filler) sample(entries []entry, left []int, w worth) bool {
 	stride := 1
-	if len(entries) > sampleFrom {
-		stride = len(entries) / sampleSize
+	if len(entries) > f.effort.sampleFrom() {
+		stride = len(entries) / f.effort.sample
 		f.offset = (f.offset + 1) % stride
 		f.activate(entries, f.offset, stride, left, w)
 	} else {

@@ -69,7 +69,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 		s.spend(&t.candidates[i], uses, copies)
 		cost += float64(t.candidates[i].price * float64(copies))
 		spent += float64(p.value * float64(copies))
-		if spent > q.total*requoteShare {
+		if spent > q.total*s.effort.requote {
 			spent = 0
 			q = s.quote(t, s.left)
 			s.ceilings(t, prospects, q)
@@ -85,13 +85,8 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 	return picks
 }
 
-const (
-	// portionShare is the share of what is left that one pattern may take.
-	portionShare = 0.16
-	// requoteShare is the share of what is left after whose sale prices are
-	// asked for again.
-	requoteShare = 0.16
-)
+// portionShare is the share of what is left that one pattern may take.
+const portionShare = 0.16
 
 // portion says how many copies of a pattern make up its portion.
 func (s *solver) portion(p *pattern, q quote) int {
@@ -116,38 +111,34 @@ func (s *solver) ceilings(t *tier, prospects []prospect, q quote) {
 	s.rest(prospects)
 }
 
-// mostAwake is how many candidates are looked at while prices stay the same.
-// Where prices are duals every candidate worth buying has the same ceiling, so
-// that many more are near it than can be the best.
-const mostAwake = 32
-
 // rest puts all but the likeliest candidates aside.
 func (s *solver) rest(prospects []prospect) {
 	s.ranking = s.ranking[:0]
+	most := s.effort.awake
 	for i := range prospects {
 		prospects[i].rests = false
 		if !prospects[i].dead {
 			s.ranking = append(s.ranking, int32(i))
 		}
 	}
-	if len(s.ranking) <= mostAwake {
+	if len(s.ranking) <= most {
 		return
 	}
 	likelier := func(x, y int32) bool {
 		return prospects[x].score > prospects[y].score || prospects[x].score == prospects[y].score && x < y
 	}
 	// The first of ranking are a heap, the least likely of them on top.
-	awake := s.ranking[:mostAwake]
-	for i := mostAwake/2 - 1; i >= 0; i-- {
+	awake := s.ranking[:most]
+	for i := most/2 - 1; i >= 0; i-- {
 		sink(awake, i, likelier)
 	}
-	for k, i := range s.ranking[mostAwake:] {
+	for k, i := range s.ranking[most:] {
 		if likelier(i, awake[0]) {
-			s.ranking[mostAwake+k], awake[0] = awake[0], i
+			s.ranking[most+k], awake[0] = awake[0], i
 			sink(awake, 0, likelier)
 		}
 	}
-	for _, i := range s.ranking[mostAwake:] {
+	for _, i := range s.ranking[most:] {
 		prospects[i].rests = true
 	}
 }

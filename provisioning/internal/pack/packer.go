@@ -11,10 +11,11 @@ import (
 // Packer is a Problem made ready to be solved, any number of times and from
 // any number of goroutines.
 type Packer struct {
-	p     *Problem
-	tiers []func() *tier // each made when it is asked for first
-	size  []float64
-	kinds int
+	p      *Problem
+	effort effort
+	tiers  []func() *tier // each made when it is asked for first
+	size   []float64
+	kinds  int
 
 	urgency []float64 // by class
 	urgent  bool      // some class is
@@ -30,7 +31,7 @@ const stockedUrgency = 4
 // first needs some: it costs about O(groups x options/64) plus O(options x
 // candidates) comparisons, independent of counts.
 func New(p *Problem) *Packer {
-	k := &Packer{p: p, size: sizes(p)}
+	k := &Packer{p: p, effort: p.effort(), size: sizes(p)}
 	stocked := onlyStocked(p)
 	for c := range p.Classes {
 		k.kinds = max(k.kinds, p.Classes[c].Kind+1)

@@ -39,7 +39,7 @@ func (s *solver) quote(t *tier, left []int) quote {
 		highest: highest(t, solution.Prices),
 		target:  targets(t, problem, solution.Bought),
 	}
-	out.entries = alive(t, left)
+	out.entries = s.alive(t, left)
 	for c, n := range left {
 		out.total += float64(out.value[c] * float64(n))
 	}
@@ -47,16 +47,16 @@ func (s *solver) quote(t *tier, left []int) quote {
 }
 
 // alive returns the entries of a tier without those of which nothing is left.
-func alive(t *tier, left []int) [][]entry {
+func (s *solver) alive(t *tier, left []int) [][]entry {
 	out := make([][]entry, len(t.entries))
-	for s, entries := range t.entries {
-		if len(entries) <= sampleFrom {
-			out[s] = entries // so few that it does not matter
+	for i, entries := range t.entries {
+		if len(entries) <= s.effort.sampleFrom() {
+			out[i] = entries // so few that it does not matter
 			continue
 		}
 		for _, e := range entries {
 			if left[e.class] > 0 {
-				out[s] = append(out[s], e)
+				out[i] = append(out[i], e)
 			}
 		}
 	}

@@ -47,6 +47,9 @@ type Problem struct {
 	// packing is the same.
 	NoBound bool
 
+	// Coarse makes the search a quick one: see effort.
+	Coarse bool
+
 	// Rules hold between the pods of one node.
 	Rules []Rule
 

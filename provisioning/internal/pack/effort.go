@@ -1,0 +1,29 @@
+package pack
+
+// effort is how much of a greedy run is search.
+type effort struct {
+	// awake is how many candidates are looked at while prices stay the same. Where
+	// prices are duals every candidate worth buying has the same ceiling, so that
+	// many more are near it than can be the best.
+	awake int
+	// requote is the share of what is left after whose sale prices are asked for
+	// again.
+	requote float64
+	// sample is how many entries a fill weighs against each other.
+	sample int
+	// exchanges says whether fills are improved by exchanging pods.
+	exchanges bool
+}
+
+// effort returns how much search a problem gets. A coarse one was found by trying:
+// with fewer candidates awake, or prices asked for less often, cost goes up faster
+// than time goes down.
+func (p *Problem) effort() effort {
+	if p.Coarse {
+		return effort{awake: 8, requote: 0.25, sample: 80}
+	}
+	return effort{awake: 32, requote: 0.16, sample: 160, exchanges: true}
+}
+
+// sampleFrom is the number of entries from which they are sampled.
+func (e *effort) sampleFrom() int { return 2 * e.sample }
