@@ -77,7 +77,12 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	if opts != nil {
 		o = *opts
 	}
-	return prepare(in, o, nil, nil, nil)
+	p, err := prepare(in, o, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	p.first.packer.Ready()
+	return p, nil
 }
 
 // prepare compiles an input, on the market of another problem unless that is

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -55,7 +54,8 @@ type admission struct {
 	t       *tier
 	mask    bitset.Set // options of the tier
 	sets    []bitset.Set
-	entries [][]entry // by group
+	entries []entry // of all groups, by class and variant
+	groups  []int32 // by entry: its group
 	index   map[string]int32
 }
 
@@ -76,7 +76,7 @@ func newAdmission(p *Problem, pools []int) *admission {
 			if g < 0 {
 				continue
 			}
-			a.entries[g] = append(a.entries[g], entry{int32(c), int32(v), variant.Trait})
+			a.entries, a.groups = append(a.entries, entry{int32(c), int32(v), variant.Trait}), append(a.groups, g)
 			a.t.groupOf[c] = g
 			a.t.classes.Add(c)
 			if all == nil {
@@ -106,7 +106,6 @@ func (a *admission) group(options bitset.Set) int32 {
 		g = int32(len(a.sets))
 		a.index[key] = g
 		a.sets = append(a.sets, here)
-		a.entries = append(a.entries, nil)
 	}
 	return g
 }
@@ -116,18 +115,20 @@ func (a *admission) group(options bitset.Set) int32 {
 func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
 	a := newAdmission(p, pools)
 	masks, ids := a.masks(p)
-	a.t.entries = make([][]entry, len(masks))
-	a.t.serves = make([][]int, len(masks))
+	a.t.admits, a.t.serves = masks, make([][]int, len(masks))
+	holders := make([][]int, len(a.sets)) // by group: the masks with it
 	for m, mask := range masks {
 		for g := range mask.All() {
 			a.t.serves[m] = append(a.t.serves[m], g)
-			a.t.entries[m] = append(a.t.entries[m], a.entries[g]...)
+			holders[g] = append(holders[g], m)
 		}
-		slices.SortFunc(a.t.entries[m], func(x, y entry) int {
-			return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.variant, y.variant))
-		})
 	}
-	a.t.admits = masks
+	a.t.entries = make([][]entry, len(masks))
+	for i, e := range a.entries {
+		for _, m := range holders[a.groups[i]] {
+			a.t.entries[m] = append(a.t.entries[m], e)
+		}
+	}
 	a.t.kinds = a.kinds(p)
 	a.t.candidates = candidates(p, pools, masks, ids, capacities)
 	a.t.appraise(p, masks)

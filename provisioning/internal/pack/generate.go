@@ -192,7 +192,7 @@ func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q quote, c
 	c := &t.candidates[i]
 	s.steps++
 	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
-		value: k.worth, correction: correction, target: q.target[c.serves], highest: q.highest[c.serves],
+		value: k.worth, correction: correction, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
 	})
 	p := pattern{shares: slices.Clone(got.shares), trait: got.trait}
 	s.keepMinValues(t, i, &p, k.worth)

@@ -176,10 +176,11 @@ func wake(prospects []prospect) bool {
 func (s *solver) look(t *tier, i int, p *prospect, q quote) {
 	s.steps++
 	c := &t.candidates[i]
-	got := s.filler.fill(&c.bin, q.entries[c.serves], s.left, worth{
+	d := s.detail(t, &q, c.serves)
+	got := s.filler.fill(&c.bin, d.entries, s.left, worth{
 		value:      q.value,
 		correction: s.correction,
-		target:     q.target[c.serves],
+		target:     d.target,
 		highest:    q.highest[c.serves],
 	})
 	p.shares = append(p.shares[:0], got.shares...)

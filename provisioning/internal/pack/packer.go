@@ -55,6 +55,14 @@ func New(p *Problem) *Packer {
 	return k
 }
 
+// Ready works out what new nodes there may be, which is otherwise left until a run
+// needs some.
+func (k *Packer) Ready() {
+	for _, tier := range k.tiers {
+		tier()
+	}
+}
+
 // solver is one run.
 type solver struct {
 	*Packer

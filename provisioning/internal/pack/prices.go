@@ -18,13 +18,29 @@ type quote struct {
 	// any of its kinds pays.
 	highest [][]float64
 
-	// target is, for each set of groups and resource, the share of capacity
-	// that the cheapest cover has use for: 1 where the resource is scarce.
-	target [][]float64
+	left    []int // what was left when prices were asked for
+	cover   cover.Problem
+	bought  []float64 // of each supply, by the cheapest cover
+	details []detail  // by set of groups, once asked for
+}
 
-	// entries holds, for each set of groups, who may come and was left when
-	// prices were asked for.
-	entries [][]entry
+// detail is what a quote says of a set of groups.
+type detail struct {
+	// target is, for each resource, the share of capacity that the cheapest cover
+	// has use for: 1 where the resource is scarce.
+	target []float64
+	// entries are who may come and was left.
+	entries []entry
+}
+
+// detail works out what a quote says of a set of groups. Most sets are of
+// candidates that nobody looks at.
+func (s *solver) detail(t *tier, q *quote, set int) *detail {
+	d := &q.details[set]
+	if d.target == nil {
+		d.target, d.entries = q.target(set), s.alive(t.entries[set], q.left)
+	}
+	return d
 }
 
 // quote solves the covering relaxation for what is left in a tier, kind by
@@ -37,27 +53,26 @@ func (s *solver) quote(t *tier, left []int) quote {
 		bound:   s.withoutFees(t, solution.Bound),
 		value:   s.priced(t, solution.Prices),
 		highest: highest(t, solution.Prices),
-		target:  targets(t, problem, solution.Bought),
+		left:    slices.Clone(left),
+		cover:   *problem,
+		bought:  solution.Bought,
+		details: make([]detail, len(t.serves)),
 	}
-	out.entries = s.alive(t, left)
 	for c, n := range left {
 		out.total += float64(out.value[c] * float64(n))
 	}
 	return out
 }
 
-// alive returns the entries of a tier without those of which nothing is left.
-func (s *solver) alive(t *tier, left []int) [][]entry {
-	out := make([][]entry, len(t.entries))
-	for i, entries := range t.entries {
-		if len(entries) <= s.effort.sampleFrom() {
-			out[i] = entries // so few that it does not matter
-			continue
-		}
-		for _, e := range entries {
-			if left[e.class] > 0 {
-				out[i] = append(out[i], e)
-			}
+// alive returns the entries of which something is left.
+func (s *solver) alive(entries []entry, left []int) []entry {
+	if len(entries) <= s.effort.sampleFrom() {
+		return entries // so few that it does not matter
+	}
+	var out []entry
+	for _, e := range entries {
+		if left[e.class] > 0 {
+			out = append(out, e)
 		}
 	}
 	return out
@@ -139,34 +154,32 @@ func (t *tier) setSupplies(p *Problem) {
 	}
 }
 
-// targets compares what the kinds of each set demand with what is bought of the
+// target compares what the kinds of a set demand with what is bought of the
 // supplies open to any of them.
-func targets(t *tier, p *cover.Problem, bought []float64) [][]float64 {
-	out := make([][]float64, len(p.Serves))
+func (q *quote) target(set int) []float64 {
+	p := &q.cover
+	groups := p.Serves[set]
 	served := make([]bool, len(p.Demand))
-	for s, groups := range p.Serves {
-		clear(served)
-		demand := make([]float64, len(p.Demand[groups[0]]))
-		supply := make([]float64, len(demand))
-		for _, g := range groups {
-			served[g] = true
-			for r, d := range p.Demand[g] {
-				demand[r] += d
+	demand := make([]float64, len(p.Demand[groups[0]]))
+	supply := make([]float64, len(demand))
+	for _, g := range groups {
+		served[g] = true
+		for r, d := range p.Demand[g] {
+			demand[r] += d
+		}
+	}
+	for i, x := range q.bought {
+		if x > 0 && slices.ContainsFunc(p.Serves[p.Supplies[i].Serves], func(g int) bool { return served[g] }) {
+			for r, a := range p.Supplies[i].Amount {
+				supply[r] += float64(x * a)
 			}
 		}
-		for i, x := range bought {
-			if x > 0 && slices.ContainsFunc(p.Serves[p.Supplies[i].Serves], func(g int) bool { return served[g] }) {
-				for r, a := range p.Supplies[i].Amount {
-					supply[r] += float64(x * a)
-				}
-			}
-		}
-		out[s] = make([]float64, len(demand))
-		for r := range demand {
-			out[s][r] = 1
-			if supply[r] > 0 {
-				out[s][r] = min(1, max(demand[r]/supply[r], 0.02))
-			}
+	}
+	out := make([]float64, len(demand))
+	for r := range demand {
+		out[r] = 1
+		if supply[r] > 0 {
+			out[r] = min(1, max(demand[r]/supply[r], 0.02))
 		}
 	}
 	return out
