@@ -63,10 +63,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		}
 	}
 	slices.SortFunc(plan.Bind, func(x, y Binding) int { return cmp.Compare(x.Node, y.Node) })
-	for _, s := range a.new {
-		plan.Create = append(plan.Create, a.newNode(s))
-	}
-	a.sortAndName(plan)
+	a.create(plan)
 	for i := range plan.Create {
 		plan.Cost += plan.Create[i].Price()
 	}
@@ -291,40 +288,27 @@ func unnamed(set requirements.Set) requirements.Set {
 	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }
 
-// sortAndName puts the new nodes in their stated order and names them.
-func (a *assembler) sortAndName(plan *Plan) {
-	tried := map[string]int{}
-	for i := range a.p.pools {
-		tried[a.p.pools[i].object.Name] = i
+// create puts the new nodes in their stated order, writes them out and names them.
+func (a *assembler) create(plan *Plan) {
+	for _, s := range a.new {
+		a.sort(s.ranks)
 	}
-	type place struct {
-		pool  int
-		price float64
-		pod   *corev1.Pod
-		node  int
-	}
-	order := make([]place, len(plan.Create))
-	for i := range plan.Create {
-		n := &plan.Create[i]
-		order[i] = place{tried[n.Pool.Name], n.Price(), n.Pods[0], i}
-	}
-	slices.SortFunc(order, func(x, y place) int {
-		if c := cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price)); c != 0 {
-			return c
-		}
-		return comparePods(x.pod, y.pod)
+	slices.SortStableFunc(a.new, func(x, y *site) int {
+		return cmp.Or(
+			cmp.Compare(x.shape.pool, y.shape.pool),
+			-cmp.Compare(x.shape.price(), y.shape.price()),
+			cmp.Compare(x.ranks[0], y.ranks[0]))
 	})
-	sorted := make([]NewNode, len(order))
+	plan.Create = make([]NewNode, len(a.new))
 	number, last := 0, -1
-	for i, o := range order {
-		if o.pool != last {
-			number, last = 0, o.pool
+	for i, s := range a.new {
+		if s.shape.pool != last {
+			number, last = 0, s.shape.pool
 		}
 		number++
-		sorted[i] = plan.Create[o.node]
-		sorted[i].Name = fmt.Sprintf("%s-%04d", sorted[i].Pool.Name, number)
+		plan.Create[i] = a.newNode(s)
+		plan.Create[i].Name = fmt.Sprintf("%s-%04d", plan.Create[i].Pool.Name, number)
 	}
-	plan.Create = sorted
 }
 
 // planned is what the new nodes take of the limits of each pool, each the most that

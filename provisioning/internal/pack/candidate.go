@@ -40,6 +40,7 @@ type tier struct {
 	largest    []int64      // of each resource, on any candidate
 	groupOf    []int32      // by class: its admission group, -1 if none
 	groups     int
+	nobody     bitset.Set // an empty set of groups
 	classes    bitset.Set // that have a variant here
 
 	supplies []cover.Supply // the candidates again
@@ -88,7 +89,7 @@ func newAdmission(p *Problem, pools []int) *admission {
 			a.t.groupOf[c] = a.group(all)
 		}
 	}
-	a.t.groups = len(a.sets)
+	a.t.groups, a.t.nobody = len(a.sets), bitset.New(len(a.sets))
 	return a
 }
 

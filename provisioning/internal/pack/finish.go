@@ -21,7 +21,7 @@ func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, bes
 		if best.picks != nil && cost+c.price >= best.cost {
 			return // candidates come cheapest first
 		}
-		if !fits(s.sum, c.capacity) || !s.admitsLeft(t, c) {
+		if !fits(s.sum, c.capacity) || !s.wanted.SubsetOf(t.admits[c.serves]) {
 			continue
 		}
 		var p prospect
@@ -52,16 +52,18 @@ func (s *solver) finishWithOne(t *tier, q quote, picks []pick, cost float64, bes
 	}
 }
 
-// sumLeft sums up what is left of a tier; false if that is nothing or too much
+// sumLeft sums up what is left of a tier, and notes whose it is; false if that is nothing or too much
 // for any candidate.
 func (s *solver) sumLeft(t *tier) bool {
 	clear(s.sum)
+	s.wanted = append(s.wanted[:0], t.nobody...)
 	some := false
 	for c, n := range s.left {
 		if n == 0 || t.groupOf[c] < 0 {
 			continue
 		}
 		some = true
+		s.wanted.Add(int(t.groupOf[c]))
 		for r, want := range s.p.Classes[c].Request {
 			if want > 0 && int64(n) > (t.largest[r]-s.sum[r])/want {
 				return false
@@ -89,16 +91,6 @@ func (s *solver) togetherLeft(t *tier) bool {
 			return false
 		}
 		tally.add(s.p.Classes[c].Parts, n)
-	}
-	return true
-}
-
-// admitsLeft says whether a candidate is open to every class that is left.
-func (s *solver) admitsLeft(t *tier, c *candidate) bool {
-	for class, n := range s.left {
-		if n > 0 && t.groupOf[class] >= 0 && !t.admits[c.serves].Has(int(t.groupOf[class])) {
-			return false
-		}
 	}
 	return true
 }

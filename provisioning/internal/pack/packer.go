@@ -84,6 +84,7 @@ type solver struct {
 	scratch  bitset.Set // of options
 	ranking  []int32    // of candidates
 	sum      []int64
+	wanted   bitset.Set // of groups
 	possible map[possibleKey]int
 
 	round    int32   // of questions about one sum
