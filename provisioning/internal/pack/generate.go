@@ -98,7 +98,7 @@ func (s *solver) seed(t *tier, m *master, known []pick) bool {
 		best := mold{candidate: -1}
 		bestUnit := math.Inf(1)
 		for i := range t.candidates {
-			n, variant := s.alone(t, &t.candidates[i], c)
+			n, variant := s.alone(t, &t.candidates[i], c, bestUnit)
 			if n == 0 {
 				continue
 			}
@@ -122,25 +122,29 @@ func (s *solver) seed(t *tier, m *master, known []pick) bool {
 	return true
 }
 
-// alone says how many pods of a class a candidate holds, by which variant.
-func (s *solver) alone(t *tier, c *candidate, class int) (int, int) {
-	for _, e := range t.entries[c.serves] {
-		if int(e.class) != class {
-			continue
-		}
-		n := int64(min(s.left[class], s.p.alone(class)))
-		for r, want := range s.p.Classes[class].Request {
-			if want > 0 {
-				n = min(n, max(c.capacity[r], 0)/want)
-			}
-		}
-		share := Share{Class: class, Variant: int(e.variant), Count: int(n)}
-		if n > 0 && (s.isFlexible(c) || s.p.Pools[c.pool].MinValues != nil && (!c.safe || e.trait != 0)) {
-			n = int64(s.mostEnough(c, nil, share, e.trait))
-		}
-		return int(n), int(e.variant)
+// alone says how many pods of a class a candidate holds, by which variant; none if
+// each would cost as much as limit, or more.
+func (s *solver) alone(t *tier, c *candidate, class int, limit float64) (int, int) {
+	entries := t.entries[c.serves]
+	i, found := slices.BinarySearchFunc(entries, int32(class), func(e entry, class int32) int { return cmp.Compare(e.class, class) })
+	if !found {
+		return 0, 0
 	}
-	return 0, 0
+	e := entries[i]
+	n := int64(min(s.left[class], s.p.alone(class)))
+	for r, want := range s.p.Classes[class].Request {
+		if want > 0 {
+			n = min(n, max(c.capacity[r], 0)/want)
+		}
+	}
+	if c.price >= limit*float64(n) {
+		return 0, 0
+	}
+	if n > 0 && (s.isFlexible(c) || s.p.Pools[c.pool].MinValues != nil && (!c.safe || e.trait != 0)) {
+		share := Share{Class: class, Variant: int(e.variant), Count: int(n)}
+		n = int64(s.mostEnough(c, nil, share, e.trait))
+	}
+	return int(n), int(e.variant)
 }
 
 // newColumns asks candidates for patterns worth more than their price at the
