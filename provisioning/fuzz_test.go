@@ -108,9 +108,10 @@ func FuzzRichProblem(f *testing.F) {
 	f.Add(uint64(1), uint(0), 0)
 	f.Add(uint64(2), uint(randproblem.All&^randproblem.Affinity), 1)
 	f.Add(uint64(3), uint(randproblem.Volumes|randproblem.Buffers), 50)
+	f.Add(uint64(4), uint(0), -1)
 	f.Fuzz(func(t *testing.T, seed uint64, without uint, maxSteps int) {
 		in, opts := richProblem(seed, randproblem.Config{Without: randproblem.Feature(without)})
-		opts.MaxSteps = max(0, maxSteps)
+		opts.MaxSteps, opts.Quick = max(0, maxSteps), maxSteps < 0
 		where := fmt.Sprintf("seed %d, without %b, %d steps", seed, without, maxSteps)
 		if plan := checkSolve(t, in, opts, where); plan != nil {
 			require.Empty(t, provisioning.Verify(in, plan, opts), where)

@@ -68,6 +68,29 @@ func TestLawNoBounds(t *testing.T) {
 	}
 }
 
+// TestLawQuick: a quick plan is as valid as any, and hardly ever leaves more pods
+// over than a full search, limits aside.
+func TestLawQuick(t *testing.T) {
+	pods, more := 0, 0
+	for seed := range lawSeeds(1_000, 150) {
+		in, opts := richProblem(seed, everything)
+		for _, pool := range in.NodePools {
+			pool.Spec.Limits = nil
+		}
+		quick := *opts
+		quick.Quick, quick.MaxSteps, quick.NoBounds = true, 0, false
+		plan, full := solved(t, in, &quick), solved(t, in, opts)
+		require.Empty(t, provisioning.Verify(in, plan, &quick), "seed %d", seed)
+		pods += len(in.Pods)
+		more += max(0, len(plan.Unplaced)-len(full.Unplaced))
+		require.Zero(t, plan.LowerBound+plan.PackingBound, "seed %d", seed)
+		quick.MaxSteps, quick.NoBounds = 1_000, true
+		require.Equal(t, plan, solved(t, in, &quick), "seed %d: Quick overrules MaxSteps", seed)
+	}
+	t.Logf("%d of %d pods more are left over", more, pods)
+	require.LessOrEqual(t, more, max(1, pods/5_000))
+}
+
 // TestLawReadOnlyInput: nothing that the input points at is written to, by
 // solving or by using the plan.
 func TestLawReadOnlyInput(t *testing.T) {

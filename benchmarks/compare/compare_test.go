@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 x-100-aws-seed1 (100 pods, 7 types, 3 nodes)
 dovetail    0.0100   0.0100    10000     5000     3     60.00   20.0%    0.8%     0     1.5     2.5
 karpenter    200.0     1.00        0        0     2     80.00   60.0%       -     0 26000.0 300000.0
-          20000 times as fast (10050 with set-up), at 75.0% of the cost
+dovetail  20000 times as fast (10050 with set-up), at 75.0% of the cost
 `
 	require.Equal(t, want, m.text())
 	for line := range strings.Lines(head() + m.text()) {
@@ -62,7 +62,7 @@ func TestMarkdown(t *testing.T) {
 		},
 	}
 	text := r.markdown()
-	require.Contains(t, text, "Contenders: dovetail abc and karpenter v1. Times are the median of 3.")
+	require.Contains(t, text, "Contenders: dovetail abc, karpenter v1; quick is dovetail with\nOptions.Quick. Times are the median of 3.")
 	for _, part := range []string{"2026-01-02", "a machine", "go1", "commit   abc", "`make compare`", head(), r.matches[0].text(), r.matches[1].text()} {
 		require.Contains(t, text, part)
 	}
@@ -116,7 +116,7 @@ func TestMatch(t *testing.T) {
 }
 
 func TestSettingsThatMakeNoSense(t *testing.T) {
-	require.ErrorContains(t, run(t.Context(), settings{sizes: "tiny", reps: 1}), `-sizes is "tiny"; use one of full, huge, small`)
-	require.ErrorContains(t, run(t.Context(), settings{sizes: "small"}), "-reps must be 1")
+	require.ErrorContains(t, run(t.Context(), settings{sizes: "full,tiny", reps: 1}), `-sizes has "tiny"; use some of full, huge, small`)
+	require.ErrorContains(t, run(t.Context(), settings{sizes: "small"}), "it must be 1 or more")
 	require.ErrorContains(t, run(t.Context(), settings{sizes: "small", reps: 1, only: "("}), "-only")
 }

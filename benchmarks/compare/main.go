@@ -31,7 +31,7 @@ type settings struct {
 
 func main() {
 	var c settings
-	flag.StringVar(&c.sizes, "sizes", "full", "which scenarios: "+strings.Join(sizeNames(), ", "))
+	flag.StringVar(&c.sizes, "sizes", "full", "which scenarios, separated by commas: "+strings.Join(sizeNames(), ", "))
 	flag.StringVar(&c.only, "only", "", "regular expression: run only scenarios whose name matches")
 	flag.IntVar(&c.reps, "reps", 3, "how often each contender solves each scenario; medians are shown")
 	flag.StringVar(&c.out, "o", "", "Markdown file to write the table to; none if empty")
@@ -51,9 +51,12 @@ func run(ctx context.Context, c settings) error {
 	if c.consolidate {
 		return consolidate(ctx, c)
 	}
-	specs, ok := sizes()[c.sizes]
-	if !ok || c.reps < 1 {
-		return fmt.Errorf("-sizes is %q; use one of %s; and -reps must be 1 or more", c.sizes, strings.Join(sizeNames(), ", "))
+	specs, err := specsOf(c.sizes)
+	if err != nil {
+		return err
+	}
+	if c.reps < 1 {
+		return fmt.Errorf("-reps is %d; it must be 1 or more", c.reps)
 	}
 	only, err := regexp.Compile(c.only)
 	if err != nil {
@@ -75,7 +78,7 @@ func run(ctx context.Context, c settings) error {
 		if !only.MatchString(spec.Name()) {
 			continue
 		}
-		m, err := match(ctx, dir, spec, contenders, c.reps)
+		m, err := match(ctx, dir, spec, withQuick(contenders), c.reps)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", spec.Name(), err))
 			if ctx.Err() != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
@@ -14,8 +15,11 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// contender is a program that answers scenarios.
-type contender struct{ name, program string }
+// contender is a program that answers scenarios, with flags of its own.
+type contender struct {
+	name, program string
+	flags         []string
+}
 
 // entry is how a contender did on a scenario.
 type entry struct {
@@ -55,6 +59,12 @@ func build(ctx context.Context, dir string) ([]contender, error) {
 	return out, nil
 }
 
+// withQuick adds this library once more, with Options.Quick.
+func withQuick(contenders []contender) []contender {
+	ours := slices.IndexFunc(contenders, func(c contender) bool { return c.name == "dovetail" })
+	return slices.Insert(contenders, ours+1, contender{"quick", contenders[ours].program, []string{"-quick"}})
+}
+
 // match lets all contenders answer a scenario, one after the other.
 func match(ctx context.Context, dir string, spec family.Spec, contenders []contender, reps int) (*contest, error) {
 	s, err := family.Generate(spec)
@@ -89,7 +99,8 @@ func (c contender) answer(ctx context.Context, scenarioFile, planFile string, re
 	if err := os.Remove(planFile); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, c.program, "-scenario", scenarioFile, "-plan", planFile, "-reps", fmt.Sprint(reps))
+	flags := append([]string{"-scenario", scenarioFile, "-plan", planFile, "-reps", fmt.Sprint(reps)}, c.flags...)
+	cmd := exec.CommandContext(ctx, c.program, flags...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	return cmd.Run()
 }

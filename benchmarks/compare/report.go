@@ -118,13 +118,14 @@ Written by %[1]s.
 [README.md](README.md) says what is measured and how. Compare figures of one run
 only: machines differ, and so does one machine from hour to hour.
 
-Contenders: %[2]s. Times are the median of %[3]d.
+Contenders: %[2]s; quick is dovetail with
+Options.Quick. Times are the median of %[3]d.
 
 "Over bound" is how far the cost is above what any plan for the same pods must
 cost, by the same linear programme for all; "over own" is how far it is above
 the floor that the contender itself has proved. "Pods left" stay pending.
 
-`, "`"+r.about.command+"`", strings.Join(r.contenders(), " and "), r.about.reps)
+`, "`"+r.about.command+"`", strings.Join(r.contenders(), ", "), r.about.reps)
 	b.WriteString("```text\n")
 	b.WriteString(r.about.text())
 	b.WriteString("\n" + head())

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 )
@@ -40,3 +42,16 @@ func sizes() map[string][]family.Spec {
 }
 
 func sizeNames() []string { return slices.Sorted(maps.Keys(sizes())) }
+
+// specsOf lists the scenarios of sizes that are separated by commas.
+func specsOf(list string) ([]family.Spec, error) {
+	var out []family.Spec
+	for size := range strings.SplitSeq(list, ",") {
+		specs, ok := sizes()[size]
+		if !ok {
+			return nil, fmt.Errorf("-sizes has %q; use some of %s", size, strings.Join(sizeNames(), ", "))
+		}
+		out = append(out, specs...)
+	}
+	return out, nil
+}

@@ -44,25 +44,33 @@ func (e *entry) text() string {
 	return line
 }
 
-// versus compares the first contender with the second, where both placed the
-// same number of pods; otherwise it says that they did not.
+// versus compares each contender with the last, where both placed the same number
+// of pods; otherwise it says that they did not.
 func (m *contest) versus() string {
-	if len(m.entries) != 2 {
+	if len(m.entries) < 2 {
 		return ""
 	}
-	a, b := &m.entries[0], &m.entries[1]
+	var b strings.Builder
+	last := &m.entries[len(m.entries)-1]
+	for i := range m.entries[:len(m.entries)-1] {
+		b.WriteString(m.entries[i].versus(last))
+	}
+	return b.String()
+}
+
+func (e *entry) versus(other *entry) string {
 	switch {
-	case a.solve == 0 || b.solve == 0:
+	case e.solve == 0 || other.solve == 0:
 		return ""
-	case a.pods != b.pods:
-		return fmt.Sprintf("%-9s not comparable: %s placed %d pods, %s %d\n", "", a.short(), a.pods, b.short(), b.pods)
+	case e.pods != other.pods:
+		return fmt.Sprintf("not comparable: %s placed %d pods, %s %d\n", e.short(), e.pods, other.short(), other.pods)
 	}
 	cost := "nothing to launch"
-	if b.cost > 0 {
-		cost = fmt.Sprintf("at %.1f%% of the cost", 100*a.cost/b.cost)
+	if other.cost > 0 {
+		cost = fmt.Sprintf("at %.1f%% of the cost", 100*e.cost/other.cost)
 	}
-	return fmt.Sprintf("%-9s %s times as fast (%s with set-up), %s\n", "",
-		factor(b.solve/a.solve), factor((b.solve+b.setup)/(a.solve+a.setup)), cost)
+	return fmt.Sprintf("%-9s %s times as fast (%s with set-up), %s\n", e.short(),
+		factor(other.solve/e.solve), factor((other.solve+other.setup)/(e.solve+e.setup)), cost)
 }
 
 // factor has two digits that mean something, or more.

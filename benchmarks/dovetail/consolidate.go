@@ -20,7 +20,7 @@ const maxRounds = 1000
 
 // consolidate answers a scenario with what to do with its nodes.
 func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
-	out := &scenario.Proposal{Contender: contender(), Scenario: s.Name, Actions: []scenario.Action{}, Blocked: []scenario.Blocked{}}
+	out := &scenario.Proposal{Contender: contender(false), Scenario: s.Name, Actions: []scenario.Action{}, Blocked: []scenario.Blocked{}}
 	cluster, err := replay.New(s)
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func run(c settings) error {
 	}
 	options := snapshot.Options(s)
 	options.MaxSteps, options.NoBounds, options.Quick = c.steps, c.noBounds, c.quick
-	out := &scenario.Plan{Contender: contender(), Scenario: s.Name}
+	out := &scenario.Plan{Contender: contender(c.quick), Scenario: s.Name}
 	var plan *provisioning.Plan
 	err = measure.Profiled(c.profile, func() error {
 		for range c.reps {
@@ -160,8 +160,11 @@ func verify(in provisioning.Input, plan *provisioning.Plan, options *provisionin
 
 // contender is the name of the library with the commit it was built from, if
 // the go command knew it.
-func contender() string {
+func contender(quick bool) string {
 	name := "dovetail"
+	if quick {
+		name = "quick"
+	}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range build.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
