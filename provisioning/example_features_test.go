@@ -143,3 +143,22 @@ func ExampleOptions_defaultSpread() {
 	// general-0002: 2 pods, us-east-1b
 	// general-0003: 1 pods, us-east-1b
 }
+
+// A quick plan answers at once whether pods fit and about what they cost; the full
+// search also proves how much less it could be at most.
+func ExampleOptions_quick() {
+	in := shop()
+	for i := range 40 {
+		in.Pods = append(in.Pods, shopPod(fmt.Sprintf("job-%d", i), fmt.Sprintf("cpu=%dm, memory=%dMi", 200+35*i, 512+67*i)))
+	}
+	for _, opts := range []provisioning.Options{{Quick: true}, {}} {
+		plan, err := provisioning.Solve(context.Background(), in, &opts)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.3f USD/h, at least %.3f, %d pods left over\n", plan.Cost, plan.LowerBound, len(plan.Unplaced))
+	}
+	// Output:
+	// 0.713 USD/h, at least 0.000, 0 pods left over
+	// 0.713 USD/h, at least 0.688, 0 pods left over
+}
