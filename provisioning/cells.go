@@ -1,8 +1,10 @@
 package provisioning
 
 import (
+	"encoding/binary"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -15,10 +17,13 @@ type cellFinder struct {
 	a       *admission
 	inPlace [][]bitset.Set // by key and domain: the options that may be there
 	lacking []bitset.Set   // by key: the options that may lack the label
+
+	mu    sync.Mutex                 // guards the rest
+	known map[string][]topology.Cell // what launchable found, by what it was asked
 }
 
 func newCellFinder(p *Problem, a *admission) *cellFinder {
-	f := &cellFinder{p: p, a: a}
+	f := &cellFinder{p: p, a: a, known: map[string][]topology.Cell{}}
 	for k, key := range p.table.keys {
 		sets := make([]bitset.Set, len(p.table.values[k]))
 		for d, value := range p.table.values[k] {
@@ -55,8 +60,28 @@ func (f *cellFinder) cells(c int, r *rater) []topology.Cell {
 }
 
 // launchable lists the cells that some option is in, at what a request costs there
-// on paper. Where there is no choice that does not matter.
+// on paper. Where there is no choice that does not matter. Many classes ask alike, so
+// answers are kept.
 func (f *cellFinder) launchable(keys []int, options bitset.Set, request []int64, r *rater) []topology.Cell {
+	id := binary.AppendVarint(make([]byte, 0, 256), int64(len(keys)))
+	for _, k := range keys {
+		id = binary.AppendVarint(id, int64(k))
+	}
+	id = append(id, options.Key()...)
+	for _, n := range request {
+		id = binary.AppendVarint(id, n)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out, ok := f.known[string(id)]
+	if !ok {
+		out = f.find(keys, options, request, r)
+		f.known[string(id)] = out
+	}
+	return slices.Clone(out)
+}
+
+func (f *cellFinder) find(keys []int, options bitset.Set, request []int64, r *rater) []topology.Cell {
 	var out []topology.Cell
 	f.product(keys, nil, options, &out)
 	for i := range out {
