@@ -104,6 +104,15 @@ func collect(p *Problem, wanted []bool, parent, first []int) []*part {
 		}
 		set[s] = same
 	}
+	count := make([]int, len(parts))
+	for i := range p.Supplies {
+		if s := p.Supplies[i].Serves; first[s] >= 0 {
+			count[partOf[root(parent, first[s])]]++
+		}
+	}
+	for i, in := range parts {
+		in.supplies, in.set = make([]int, 0, count[i]), make([]int, 0, count[i])
+	}
 	for i := range p.Supplies {
 		s := p.Supplies[i].Serves
 		if first[s] >= 0 {

@@ -7,8 +7,8 @@ type effort struct {
 	// many more are near it than can be the best.
 	awake int
 	// requote is the share of what is left after whose sale prices are asked for
-	// again.
-	requote float64
+	// again, if that is at least the share called tail of what there was at first.
+	requote, tail float64
 	// sample is how many entries a fill weighs against each other.
 	sample int
 	// exchanges says whether fills are improved by exchanging pods.
@@ -20,7 +20,7 @@ type effort struct {
 // than time goes down.
 func (p *Problem) effort() effort {
 	if p.Coarse {
-		return effort{awake: 8, requote: 0.25, sample: 80}
+		return effort{awake: 8, requote: 0.25, tail: 0.02, sample: 80}
 	}
 	return effort{awake: 32, requote: 0.16, sample: 160, exchanges: true}
 }

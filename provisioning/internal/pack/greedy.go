@@ -38,7 +38,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 	s.ceilings(t, prospects, q)
 	var picks []pick
 	var rest finish
-	spent, cost := 0.0, 0.0
+	spent, cost, tail := 0.0, 0.0, q.total*s.effort.tail
 	s.finishWithOne(t, q, picks, cost, &rest)
 	for done := s.complete(t); !done && s.ctx.Err() == nil; {
 		i := best(prospects)
@@ -69,7 +69,7 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 		s.spend(&t.candidates[i], uses, copies)
 		cost += float64(t.candidates[i].price * float64(copies))
 		spent += float64(p.value * float64(copies))
-		if spent > q.total*s.effort.requote {
+		if spent > max(q.total*s.effort.requote, tail) {
 			spent = 0
 			q = s.quote(t, s.left)
 			s.ceilings(t, prospects, q)
