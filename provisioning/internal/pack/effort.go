@@ -9,6 +9,9 @@ type effort struct {
 	// requote is the share of what is left after whose sale prices are asked for
 	// again, if that is at least the share called tail of what there was at first.
 	requote, tail float64
+	// pivots bounds the simplex behind each asking; duals are near their optimum
+	// long before.
+	pivots int
 	// sample is how many entries a fill weighs against each other.
 	sample int
 	// exchanges says whether fills are improved by exchanging pods.
@@ -20,9 +23,9 @@ type effort struct {
 // than time goes down.
 func (p *Problem) effort() effort {
 	if p.Coarse {
-		return effort{awake: 8, requote: 0.25, tail: 0.02, sample: 80}
+		return effort{awake: 8, requote: 0.25, tail: 0.02, pivots: 200, sample: 80}
 	}
-	return effort{awake: 32, requote: 0.16, sample: 160, exchanges: true}
+	return effort{awake: 32, requote: 0.16, pivots: maxPivots, sample: 160, exchanges: true}
 }
 
 // sampleFrom is the number of entries from which they are sampled.

@@ -47,7 +47,7 @@ func (s *solver) detail(t *tier, q *quote, set int) *detail {
 // kind.
 func (s *solver) quote(t *tier, left []int) quote {
 	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
-	solution := cover.Solve(problem, maxPivots)
+	solution := cover.Solve(problem, s.effort.pivots)
 	s.raise(t, solution.Prices)
 	out := quote{
 		bound:   s.withoutFees(t, solution.Bound),
@@ -79,7 +79,7 @@ func (s *solver) alive(entries []entry, left []int) []entry {
 }
 
 const (
-	// maxPivots bounds a simplex; duals are near their optimum long before.
+	// maxPivots bounds a simplex.
 	maxPivots = 500
 	// maxFineRows bounds the size of the relaxation that tells classes apart
 	// by the room they need too, and maxFinePivots its simplex, which only runs
