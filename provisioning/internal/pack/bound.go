@@ -53,8 +53,7 @@ func (s *solver) estimates(t *tier, k *knapsack) []estimate {
 	out := make([]estimate, 0, len(t.candidates))
 	for i := range t.candidates {
 		c := &t.candidates[i]
-		k.load(t.entries[c.serves], c.capacity)
-		out = append(out, estimate{i, k.ceiling() / c.price})
+		out = append(out, estimate{i, k.ceiling(t.entries[c.serves], c.capacity) / c.price})
 	}
 	slices.SortStableFunc(out, func(x, y estimate) int { return -cmp.Compare(x.ratio, y.ratio) })
 	return out

@@ -11,6 +11,7 @@ type knapsack struct {
 	p     *Problem
 	left  []int
 	worth []float64
+	limit []int // by class: how many may be on one node; -1 before it is asked for
 
 	items    []item
 	room     []int64
@@ -35,12 +36,24 @@ type item struct {
 }
 
 func newKnapsack(p *Problem, left []int, worth []float64) *knapsack {
-	return &knapsack{p: p, left: left, worth: worth, room: make([]int64, p.Dims), rates: make([]float64, p.Dims)}
+	return &knapsack{
+		p: p, left: left, worth: worth, limit: slices.Repeat([]int{-1}, len(left)),
+		room: make([]int64, p.Dims), rates: make([]float64, p.Dims),
+	}
 }
 
 // load takes up a node: its room and the classes it may hold, the most
 // efficient first.
 func (k *knapsack) load(entries []entry, capacity []int64) {
+	k.gather(entries, capacity)
+	slices.SortFunc(k.items, func(x, y item) int {
+		return cmp.Or(-cmp.Compare(x.efficiency, y.efficiency), cmp.Compare(x.class, y.class))
+	})
+	k.prepareAfter()
+}
+
+// gather lists the classes that a node may hold, and measures them.
+func (k *knapsack) gather(entries []entry, capacity []int64) {
 	copy(k.room, capacity)
 	k.items = k.items[:0]
 	last := int32(-1)
@@ -49,7 +62,7 @@ func (k *knapsack) load(entries []entry, capacity []int64) {
 			continue
 		}
 		last = e.class
-		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: min(k.left[e.class], k.p.alone(int(e.class))), worth: k.worth[e.class]})
+		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: k.atMost(e.class), worth: k.worth[e.class]})
 	}
 	k.rate(capacity)
 	for i := range k.items {
@@ -60,8 +73,14 @@ func (k *knapsack) load(entries []entry, capacity []int64) {
 		}
 		it.efficiency = it.worth / charge
 	}
-	slices.SortStableFunc(k.items, func(x, y item) int { return -cmp.Compare(x.efficiency, y.efficiency) })
-	k.prepareAfter()
+}
+
+// atMost is how many pods of a class one node may hold, whatever its room.
+func (k *knapsack) atMost(class int32) int {
+	if k.limit[class] < 0 {
+		k.limit[class] = min(k.left[class], k.p.alone(int(class)))
+	}
+	return k.limit[class]
 }
 
 // prepareAfter works out, for each position and resource, the highest worth by
@@ -87,8 +106,36 @@ func (k *knapsack) prepareAfter() {
 // unlimited stands for items that need nothing of a resource.
 const unlimited = math.MaxFloat64
 
-// ceiling bounds from above what the whole node can hold.
-func (k *knapsack) ceiling() float64 { return k.above(0) }
+// ceiling bounds from above what a node can hold, as above does for one that is
+// loaded.
+func (k *knapsack) ceiling(entries []entry, capacity []int64) float64 {
+	k.gather(entries, capacity)
+	if len(k.items) == 0 {
+		return 0
+	}
+	efficiency := 0.0
+	for i := range k.items {
+		efficiency = max(efficiency, k.items[i].efficiency)
+	}
+	charge, bound := 0.0, unlimited
+	for r, room := range k.room {
+		room = max(room, 0)
+		charge += float64(k.rates[r] * float64(room))
+		rate := 0.0
+		for i := range k.items {
+			want := k.items[i].request[r]
+			if want <= 0 {
+				rate = unlimited
+				break
+			}
+			rate = max(rate, k.items[i].worth/float64(want))
+		}
+		if rate < unlimited {
+			bound = min(bound, float64(rate*float64(room)))
+		}
+	}
+	return min(bound, float64(charge*efficiency))
+}
 
 // above bounds from above what items from position i on can add in the room
 // there is: by each resource alone, and by all at the rates.
