@@ -104,24 +104,28 @@ func collect(p *Problem, wanted []bool, parent, first []int) []*part {
 		}
 		set[s] = same
 	}
+	addSupplies(p, parts, func(set int) int { return partOf[root(parent, first[set])] }, first, set)
+	return parts
+}
+
+// addSupplies hands the supplies to the parts that their sets are in.
+func addSupplies(p *Problem, parts []*part, partOf func(set int) int, first, local []int) {
 	count := make([]int, len(parts))
 	for i := range p.Supplies {
 		if s := p.Supplies[i].Serves; first[s] >= 0 {
-			count[partOf[root(parent, first[s])]]++
+			count[partOf(s)]++
 		}
 	}
 	for i, in := range parts {
 		in.supplies, in.set = make([]int, 0, count[i]), make([]int, 0, count[i])
 	}
 	for i := range p.Supplies {
-		s := p.Supplies[i].Serves
-		if first[s] >= 0 {
-			in := parts[partOf[root(parent, first[s])]]
+		if s := p.Supplies[i].Serves; first[s] >= 0 {
+			in := parts[partOf(s)]
 			in.supplies = append(in.supplies, i)
-			in.set = append(in.set, set[s])
+			in.set = append(in.set, local[s])
 		}
 	}
-	return parts
 }
 
 // at returns a supply by its number in the part.
