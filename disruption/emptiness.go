@@ -9,7 +9,8 @@ import (
 // Emptiness wants to delete nodes of dynamic pools that are empty, the highest
 // SavingsRatio first and then by name. All consolidation policies allow it.
 //
-// Blocked are the nodes that are empty.
+// Blocked are the nodes that are empty, those of static pools included: the
+// search for savings passes over what is empty, so nobody else speaks of them.
 func (f *Fleet) Emptiness() Result {
 	candidates, blocked := f.Candidates(MethodEmptiness)
 	var r Result
@@ -22,7 +23,7 @@ func (f *Fleet) Emptiness() Result {
 		a.Since, _ = f.lastPodEvent(f.byName[c.Node])
 		r.Actions = append(r.Actions, a)
 	}
-	r.Blocked = without(blocked, RuleUnmanaged, RuleNoNode, RuleStatic, RuleNotEmpty)
+	r.Blocked = without(blocked, RuleUnmanaged, RuleNoNode, RuleNotEmpty)
 	r.Next = soonest(r.Blocked)
 	return r
 }

@@ -60,7 +60,7 @@ func TestEmptiness(t *testing.T) {
 	in.InstanceTypes["fixed"], in.InstanceTypes["slow"] = in.InstanceTypes["web"], in.InstanceTypes["web"]
 	r := observe(t, in, nil).Emptiness()
 	require.Equal(t, []string{"Delete dear", "Delete also-cheap", "Delete cheap", "Delete unpriced"}, brief(r.Actions))
-	require.Equal(t, []string{"buffer Buffer", `held PodDoNotDisrupt Pod "shop/d" +1m0s`, "recent ConsolidateAfter +4m0s"}, rules(r.Blocked))
+	require.Equal(t, []string{"buffer Buffer", `held PodDoNotDisrupt Pod "shop/d" +1m0s`, "recent ConsolidateAfter +4m0s", "static Static"}, rules(r.Blocked))
 	require.Equal(t, noon.Add(time.Minute), r.Next)
 }
 

@@ -260,6 +260,49 @@ func TestProposeTakesAnyInput(t *testing.T) {
 	}
 }
 
+// Whoever asks why a node is still there finds an answer: it goes, or waits, or
+// something keeps it.
+func TestEveryNodeIsSpokenOf(t *testing.T) {
+	n := rounds / 4
+	if testing.Short() {
+		n = 40
+	}
+	emptyStatic := 0
+	for seed := range n {
+		m := newMaker(uint64(seed))
+		in, opts := m.input()
+		if seed%2 == 0 {
+			in, opts = m.mixed(10)
+		}
+		p, err := disruption.Propose(t.Context(), noon, in, opts)
+		require.NoError(t, err)
+		if p.Faults != nil {
+			continue
+		}
+		spoken := map[string]bool{}
+		for _, a := range p.Actions {
+			for _, target := range a.Targets {
+				spoken[target.Node] = true
+			}
+		}
+		for _, w := range p.Waiting {
+			for _, target := range w.Targets {
+				spoken[target.Node] = true
+			}
+		}
+		for _, b := range p.Blocked {
+			spoken[b.Node] = true
+			if b.Method == disruption.MethodEmptiness && b.Rule == disruption.RuleStatic {
+				emptyStatic++
+			}
+		}
+		for _, node := range in.Nodes {
+			require.True(t, spoken[node.Name()], "seed %d: nothing is said of %s", seed, node.Name())
+		}
+	}
+	require.Positive(t, emptyStatic)
+}
+
 func must(p *disruption.Proposal, err error) *disruption.Proposal {
 	if err != nil {
 		panic(err)

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -136,6 +137,18 @@ func TestPendingPodsAreShownApart(t *testing.T) {
 		require.Contains(t, text, "less than otherwise")
 		require.NotRegexp(t, `-\d+%|saves -`, text)
 	}
+}
+
+// A node of a static pool stays whether it is empty or not, and the list says so.
+func TestEmptyNodesOfStaticPoolsAreListed(t *testing.T) {
+	args := append([]string{"-f", "testdata/static.yaml"}, smallNow...)
+	left := parse(t, args...).LeftAlone
+	i := slices.IndexFunc(left, func(n nodeLeft) bool { return n.Node == "e1" })
+	require.GreaterOrEqual(t, i, 0)
+	require.Equal(t, "edge", left[i].NodePool)
+	require.Equal(t, []reason{{Method: "Emptiness", Rule: "Static", Detail: `its NodePool "edge" is static`}}, left[i].Reasons)
+	require.Contains(t, succeed(t, append([]string{"-all"}, args...)...), "  e1\n    Static: its NodePool \"edge\" is static [Emptiness]")
+	require.Contains(t, succeed(t, args...), "  Static ")
 }
 
 func TestTheSampleComesToRest(t *testing.T) {
