@@ -102,7 +102,8 @@ type Action struct {
 	// Targets are what to do it to, sorted by String. The rules of this package
 	// give one each; Consolidate gives any number.
 	Targets []Target
-	// Detail completes the reason: one line without a full stop.
+	// Detail completes the reason, and sums up what is launched and where pods
+	// go as far as that is known: one line without a full stop.
 	Detail string
 	// Cause is a word for metrics and conditions: what has drifted, such as
 	// NodePoolDrifted; the node condition that asks for repair; the kind of

@@ -54,17 +54,24 @@ import (
 //
 // The error is that of ctx, once that is done.
 func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
+	c, _, err := f.consolidate(ctx, others)
+	return c, err
+}
+
+// consolidate also returns the world that it asked about, nil if there was nothing to
+// ask.
+func (f *Fleet) consolidate(ctx context.Context, others []Action) (*Consolidation, *world, error) {
 	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(others)}
 	blocked := s.findCandidates(others)
 	out := &Consolidation{}
 	if len(s.candidates) > 0 {
 		w, err := newWorld(ctx, f.pinned(), others)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s.w = w
 		if err := s.run(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out.Stats, out.Market = w.stats, w.shared
 	}
@@ -74,7 +81,7 @@ func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidatio
 	out.Blocked = append(blocked, s.leftAlone()...)
 	slices.SortFunc(out.Blocked, Blocked.Compare)
 	out.Next = sooner(sooner(soonest(out.Blocked), sooner(s.quota.next, s.quota.g.next)), f.shortagesEnd())
-	return out, nil
+	return out, s.w, nil
 }
 
 // search is one run of Consolidate.

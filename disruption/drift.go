@@ -279,6 +279,6 @@ func (f *Fleet) Drift() Result {
 
 func (s DriftStatus) action(m *member, p placement) Action {
 	a := m.action(Drifted, p.step)
-	a.Cause, a.StepCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, s.Detail, s.Since, p.drain
+	a.Cause, a.StepCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
 	return a
 }

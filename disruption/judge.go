@@ -225,29 +225,19 @@ func (pt *part) action(r Reason) Action {
 	return a
 }
 
-// detail says in one line what becomes of the pods of a part.
+// detail says in one line what becomes of the pods of a part, and what that saves.
 func (pt *part) detail() string {
 	subject, object := "they cost", "them"
 	if len(pt.targets) == 1 {
 		subject, object = "it costs", "it"
 	}
-	fresh, to := 0, map[string]bool{}
-	for _, m := range pt.moves {
-		if m.Node == "" {
-			fresh++
-		} else {
-			to[m.Node] = true
-		}
-	}
+	d := pt.destinations()
 	text := fmt.Sprintf("%s %s", subject, usd(priceOf(pt.targets)))
 	if len(pt.nodes) > 0 {
-		text += fmt.Sprintf(", and what replaces %s %s: %s for %s", object, usd(totalPrice(pt.nodes)), plural(len(pt.nodes), "new node"), plural(fresh, "pod"))
+		text += fmt.Sprintf(", and what replaces %s %s: %s", object, usd(d.price()), d.launches())
 	}
-	if len(pt.nodes) == 1 {
-		text += ", " + pt.nodes[0].Options[0].Key().String()
-	}
-	if n := len(pt.moves) - fresh; n > 0 {
-		text += fmt.Sprintf("; there is room for %s on %s", plural(n, "pod"), plural(len(to), "other node"))
+	if d.other > 0 {
+		text += "; " + d.room()
 	}
 	return text
 }

@@ -17,6 +17,8 @@ import (
 //     that launch nodes first have to launch. Actions whose pods would find no
 //     place are Blocked, and others may begin in their stead.
 //  4. Fleet.Consolidate searches beside them, for what may begin as well.
+//  5. Of actions that end nodes and leave the pods to the next plan, such as those
+//     of nodes that have expired, the Detail says where these will find places.
 //
 // The error is that of ctx, once that is done; then there is no proposal. Faults
 // of the input are in the proposal. Nil options mean the defaults.
@@ -34,8 +36,11 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	if err != nil {
 		return nil, err
 	}
-	search, err := f.Consolidate(ctx, pacing.Go)
+	search, w, err := f.consolidate(ctx, pacing.Go)
 	if err != nil {
+		return nil, err
+	}
+	if pacing.Go, err = f.foretell(ctx, pacing.Go, w); err != nil {
 		return nil, err
 	}
 	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),

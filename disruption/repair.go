@@ -91,6 +91,7 @@ func (m *member) repair(p placement) Action {
 	if c.Reason != "" {
 		a.Detail += " (" + c.Reason + ")"
 	}
+	a.Detail = p.detail(a.Detail)
 	switch {
 	case p.why != "":
 		a.StepCause = p.why

@@ -11,8 +11,8 @@ import (
 // Simulate finds out what actions have to launch that replace nodes of dynamic
 // pools: those of Drift and Repair, and of Interruption for a recommendation. It
 // returns all actions in the same order, these with Simulated, Replacements,
-// Moves, Savings and DisruptionCost, and less those whose pods would find no
-// place, which are Blocked by RuleUnplaced. Capacity for pods that nothing can
+// Moves, Savings, DisruptionCost and a Detail that sums them up, and less those
+// whose pods would find no place, which are Blocked by RuleUnplaced. Capacity for pods that nothing can
 // evict is launched as well, as they will need it when the drain is ended by
 // force.
 //
@@ -80,6 +80,9 @@ func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) 
 		if pt := found[t]; pt != nil {
 			done := pt.action(a.Reason)
 			a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+			if text := pt.destinations().String(); text != "" {
+				a.Detail += "; " + text
+			}
 		}
 		r.Actions = append(r.Actions, a)
 	}

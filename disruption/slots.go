@@ -80,6 +80,15 @@ type placement struct {
 	step  Step
 	why   string // it is terminated first
 	drain *time.Duration
+	comes string // in its stead, in words; empty if the engine has to say it
+}
+
+// detail completes what is said of the reason.
+func (p placement) detail(reason string) string {
+	if p.comes == "" {
+		return reason
+	}
+	return reason + "; " + p.comes
 }
 
 func (f *Fleet) newStaticSlots(method Method, gate bool) *staticSlots {
@@ -108,7 +117,7 @@ func (s *staticSlots) place(m *member) (placement, bool) {
 	}
 	if s.room[p.Name] > 0 {
 		s.room[p.Name]--
-		return placement{step: Replace}, true
+		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", poolObject(p.Name))}, true
 	}
 	// While others of the pool are replaced, room comes back by itself.
 	if s.gate && p.room() == 0 {
@@ -124,7 +133,7 @@ func (s *staticSlots) first(m *member, why string) (placement, bool) {
 		s.block(m, RulePoolNotReady, "%s is not ready or being deleted, so the node would not come back", poolObject(m.poolName))
 		return placement{}, false
 	}
-	p := placement{step: TerminateFirst, why: why}
+	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", poolObject(m.poolName))}
 	if bound := s.f.opts.TerminateFirstDrain; m.claimBound() == nil && bound >= 0 {
 		p.drain = &bound
 	}

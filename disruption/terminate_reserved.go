@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,6 +53,10 @@ func (f *Fleet) terminateReserved(ctx context.Context, a Action) (Action, bool, 
 		}
 	}
 	a.Step, a.StepCause = TerminateFirst, NoReservedCapacity
+	pods := map[string]bool{}
+	m.nameMovable(pods)
+	a.Detail += fmt.Sprintf("; it goes first, as its pods find a place only once its own in reservation %s is free: %s",
+		m.reservation(), destinationsIn(plan, pods))
 	if bound := f.opts.TerminateFirstDrain; a.DrainBound == nil && m.claimBound() == nil && bound >= 0 {
 		a.DrainBound = &bound
 	}

@@ -28,6 +28,7 @@ type world struct {
 
 	displaced map[string][]*corev1.Pod // by node: the pods that need a place when it goes
 	promised  map[string]string        // by node: a pod that was placed there
+	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	leaving   map[string]bool
 	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned
 	stats     SearchStats
@@ -205,6 +206,7 @@ func (w *world) settlePending(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	w.settled = plan
 	waiting := map[string]bool{}
 	for _, p := range w.in.Pods {
 		waiting[podObject(p)] = true

@@ -174,9 +174,5 @@ func (j *journal) disrupted(a disruption.Action) {
 	if !disruption.Voluntary(a.Reason) {
 		kind = trouble
 	}
-	text := a.String()
-	if len(a.Replacements) > 0 {
-		text += "; " + count(len(a.Replacements), "node") + " first"
-	}
-	j.add(kind, "%s", text)
+	j.add(kind, "%s", a)
 }

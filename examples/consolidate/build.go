@@ -74,7 +74,7 @@ func (b builder) rounds(rounds []round) []roundReport {
 		}
 		total := stateOf(r.after).Total
 		out = append(out, roundReport{Now: r.now, Actions: b.actions(r.input, r.proposal.Actions), Waiting: len(r.proposal.Waiting),
-			PodsPlaced: r.pending, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
+			PodsPlaced: r.pending, Launched: r.launched, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -17,6 +18,7 @@ type round struct {
 	input    disruption.Input // that the proposal answers
 	after    disruption.Input
 	pending  int // pods that were placed by provisioning afterwards
+	launched int // nodes that it launched for them
 }
 
 // maxRounds bounds the rounds. A fleet comes to rest long before.
@@ -44,9 +46,11 @@ func converge(ctx context.Context, now time.Time, in disruption.Input, opts *dis
 		if in, err = disruption.After(now, in, p.Actions, opts); err != nil {
 			return nil, in, "", err
 		}
+		nodes := len(in.Nodes)
 		if in, r.pending, err = provision(ctx, now, in, opts); err != nil {
 			return nil, in, "", err
 		}
+		r.launched = len(in.Nodes) - nodes
 		r.after = in
 		rounds = append(rounds, r)
 		now = now.Add(pause)
@@ -90,6 +94,29 @@ func pendingNeed(ctx context.Context, now time.Time, in disruption.Input, opts *
 	}
 	was, is := stateOf(in).Total, stateOf(after).Total
 	return &provisioned{Pods: len(in.Pods), Nodes: is.Nodes - was.Nodes, USDPerHour: rounded(is.USDPerHour - was.USDPerHour)}, nil
+}
+
+// followUp is what provisioning launches for pods of nodes that go without a
+// replacement, nil if there are none. after is the input once the actions are
+// carried out, and settled once all pods have found a place; what pods need that
+// were pending before is left out.
+func followUp(in, after, settled disruption.Input, due *provisioned) *provisioned {
+	homeless := len(after.Pods)
+	for _, p := range in.Pods {
+		if slices.Contains(after.Pods, p) {
+			homeless--
+		}
+	}
+	if homeless == 0 {
+		return nil
+	}
+	was, is := stateOf(after).Total, stateOf(settled).Total
+	out := provisioned{Pods: homeless, Nodes: is.Nodes - was.Nodes, USDPerHour: is.USDPerHour - was.USDPerHour}
+	if due != nil { // both may share nodes
+		out.Nodes, out.USDPerHour = max(0, out.Nodes-due.Nodes), max(0, out.USDPerHour-due.USDPerHour)
+	}
+	out.USDPerHour = rounded(out.USDPerHour)
+	return &out
 }
 
 // searched sums up the work of all rounds.

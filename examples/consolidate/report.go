@@ -23,6 +23,11 @@ type report struct {
 	// It is in After and not in Before; nil if there is none.
 	Provisioned *provisioned `json:"provisioned,omitempty"`
 
+	// FollowUp is what the next plan launches for pods of nodes that go without a
+	// replacement, such as those that have expired. It is in After; nil if there
+	// are no such pods, and with -converge.
+	FollowUp *provisioned `json:"followUp,omitempty"`
+
 	Actions   []action     `json:"actions"`
 	Waiting   []waiting    `json:"waiting"`
 	LeftAlone []nodeLeft   `json:"leftAlone"`
@@ -140,6 +145,7 @@ type roundReport struct {
 	Actions    []action  `json:"actions"`
 	Waiting    int       `json:"waiting"`
 	PodsPlaced int       `json:"podsPlaced"`
+	Launched   int       `json:"nodesLaunched"`
 	Nodes      int       `json:"nodes"`
 	USDPerHour float64   `json:"usdPerHour"`
 }

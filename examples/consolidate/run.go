@@ -88,11 +88,15 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 		return r, nil
 	}
 	after, err := disruption.After(s.now, in, p.Actions, opts)
-	if err == nil {
-		after, _, err = provision(ctx, s.now, after, opts)
+	if err != nil {
+		return nil, err
 	}
-	r.After = stateOf(after)
-	return r, err
+	settled, _, err := provision(ctx, s.now, after, opts)
+	if err != nil {
+		return nil, err
+	}
+	r.After, r.FollowUp = stateOf(settled), followUp(in, after, settled, r.Provisioned)
+	return r, nil
 }
 
 // write prints a report in the format asked for.

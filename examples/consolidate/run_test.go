@@ -44,6 +44,10 @@ var smallNow = []string{"-now", "2026-03-02T12:00:00Z", "-f", small}
 // pendingNow adds pods for which a node is due, whatever is removed.
 var pendingNow = append([]string{"-f", "testdata/pending.yaml"}, smallNow...)
 
+// expiredNow adds a node that has expired and one that has drifted, the pods of which
+// need new nodes.
+var expiredNow = append([]string{"-f", "testdata/expired.yaml"}, smallNow...)
+
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"sample.txt":   nil,
@@ -51,6 +55,7 @@ func TestGolden(t *testing.T) {
 		"all.txt":      append([]string{"-all"}, smallNow...),
 		"small.txt":    smallNow,
 		"pending.txt":  pendingNow,
+		"expired.txt":  expiredNow,
 		"small.json":   append([]string{"-o", "json"}, smallNow...),
 		"quiet.json":   append([]string{"-o", "json", "-converge"}, smallNow...),
 	} {
@@ -137,6 +142,23 @@ func TestPendingPodsAreShownApart(t *testing.T) {
 		require.Contains(t, text, "less than otherwise")
 		require.NotRegexp(t, `-\d+%|saves -`, text)
 	}
+}
+
+// What is said of nodes that go without a replacement has their pods in it.
+func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
+	r := parse(t, expiredNow...)
+	require.Equal(t, &provisioned{Pods: 2, Nodes: 1, USDPerHour: 0.204}, r.FollowUp)
+	require.Equal(t, r.Before.Total.Nodes-3+1+r.FollowUp.Nodes, r.After.Total.Nodes)
+	for _, a := range r.Actions {
+		if a.Reason != "Empty" {
+			require.Contains(t, a.Detail, "1 new node for 1 pod, a1.2xlarge/us-east-1a/on-demand at 0.204 USD/h", a.Reason)
+		}
+	}
+	require.Contains(t, succeed(t, append([]string{"-converge"}, expiredNow...)...), "then provisioning finds places for 2 pods and launches 1 node\n")
+	require.Nil(t, parse(t, smallNow...).FollowUp)
+	both := parse(t, append([]string{"-f", "testdata/pending.yaml"}, expiredNow...)...)
+	require.Equal(t, 2, both.FollowUp.Pods, "those that were pending before are not among them")
+	require.GreaterOrEqual(t, both.FollowUp.USDPerHour, 0.0)
 }
 
 // A node of a static pool stays whether it is empty or not, and the list says so.

@@ -47,6 +47,9 @@ func (t *text) summary() {
 		t.fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
 			usd(r.After.Total.USDPerHour), r.change()), plain)
 	}
+	if p := r.FollowUp; p != nil {
+		t.fill("", p.afterwards(), plain)
+	}
 	if p := r.Provisioned; p != nil {
 		t.fill("", p.words(), plain)
 	}
@@ -82,6 +85,16 @@ func (p *provisioned) words() string {
 	}
 	return fmt.Sprintf("%s; %s at %s USD/h for them, due in any case, counted with those that are left.",
 		pods, phrase(p.Nodes, "new node", "new nodes"), usd(p.USDPerHour))
+}
+
+// afterwards says what the pods of nodes need that go without a replacement.
+func (p *provisioned) afterwards() string {
+	pods := phrase(p.Pods, "pod of nodes that go is", "pods of nodes that go are") + " for the next plan"
+	if p.Nodes == 0 {
+		return pods + ", which launches no node."
+	}
+	return fmt.Sprintf("%s, which launches %s at %s USD/h, counted with those that are left.",
+		pods, phrase(p.Nodes, "node", "nodes"), usd(p.USDPerHour))
 }
 
 // change says by how much the cost is less, or more, than without the actions.
@@ -275,7 +288,11 @@ func (t *text) rounds() {
 			t.fill("    ", line, t.style.Faint)
 		}
 		if round.PodsPlaced > 0 {
-			t.fill("  ", "then provisioning finds places for "+phrase(round.PodsPlaced, "pod", "pods"), plain)
+			text := "then provisioning finds places for " + phrase(round.PodsPlaced, "pod", "pods")
+			if round.Launched > 0 {
+				text += " and launches " + phrase(round.Launched, "node", "nodes")
+			}
+			t.fill("  ", text, plain)
 		}
 		if round.Waiting > 0 {
 			t.fill("  ", phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.Faint)
