@@ -303,7 +303,11 @@ func (s *search) accept(pt *part) {
 func (s *search) remember(pt *part) {
 	for _, m := range pt.targets {
 		if _, known := s.reasons[m.name]; !known || len(pt.targets) == 1 {
-			s.reasons[m.name] = pt.verdict
+			v := pt.verdict
+			if v.rule == RuleNotCheaper {
+				v.object = pt.needy(m)
+			}
+			s.reasons[m.name] = v
 		}
 	}
 }

@@ -27,6 +27,21 @@ type part struct {
 // together, and parts the answer: nodes are in one part if pods of both go to
 // one new node. The parts are in the order of their first nodes.
 func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
+	without, home, err := w.emptied(targets)
+	if err != nil {
+		w.refused = err
+		return nil, nil
+	}
+	plan, err := w.solve(ctx, without, len(home))
+	if err != nil {
+		return nil, err
+	}
+	return w.parts(targets, plan, home), nil
+}
+
+// emptied is the cluster without some nodes: what to solve to find places for their
+// pods, and the node of each of these. The error is that of the engine.
+func (w *world) emptied(targets []*member) (*provisioning.Problem, map[string]*member, error) {
 	nodes, pods := slices.Clone(w.in.Nodes), slices.Clone(w.in.Pods)
 	home, free := map[string]*member{}, w.roaming(targets)
 	for _, m := range targets {
@@ -45,15 +60,7 @@ func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
 		*n = leavingNode(*n)
 	}
 	without, err := w.market.WithNodes(nodes, pods)
-	if err != nil {
-		w.refused = err
-		return nil, nil
-	}
-	plan, err := w.solve(ctx, without, len(home))
-	if err != nil {
-		return nil, err
-	}
-	return w.parts(targets, plan, home), nil
+	return without, home, err
 }
 
 func (w *world) parts(targets []*member, plan *provisioning.Plan, home map[string]*member) []*part {
@@ -183,6 +190,16 @@ func (f *Fleet) judge(pt *part, totals map[string]poolTotals) {
 		return
 	}
 	pt.verdict = f.balanced(totals, pt.targets, pt.saving)
+}
+
+// needy names the first pod of a node that needs a new one, "" if none does.
+func (pt *part) needy(m *member) string {
+	for _, move := range pt.moves { // by namespace and name
+		if move.Node == "" && move.From == m.name {
+			return podObject(move.Pod)
+		}
+	}
+	return ""
 }
 
 // accept makes the world what it is once a part is done.

@@ -2,7 +2,10 @@ package disruption
 
 import (
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 )
 
 // leftAlone says why each candidate that is in no action is left alone.
@@ -58,6 +61,15 @@ func (s *search) estimated(m *member) verdict {
 	if s.first != s.e {
 		o = s.outcomeBy(s.first, []*member{m})
 	}
+	v := s.shortOf(o, required)
+	if v.rule == RuleNotCheaper {
+		v.object = s.needy(m, o.Rest)
+	}
+	return v
+}
+
+// shortOf is the reason for a node that an estimate says is not worth removing.
+func (s *search) shortOf(o screen.Outcome, required float64) verdict {
 	switch {
 	case o.Saving() > required:
 		return forbid(RuleNotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
@@ -66,8 +78,24 @@ func (s *search) estimated(m *member) verdict {
 	case math.IsInf(o.Floor, 1):
 		return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
 	}
-	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere and cost at least %s on new nodes, and it costs %s",
-		podsFind(o.Left), usd(o.Floor), usd(o.Price))
+	cost := "cost"
+	if o.Left == 1 {
+		cost = "costs"
+	}
+	return forbid(RuleNotCheaper, "no cheaper place for its pods: %s no room elsewhere and %s at least %s on new nodes, and it costs %s",
+		podsFind(o.Left), cost, usd(o.Floor), usd(o.Price))
+}
+
+// needy names a pod of a node that finds no room elsewhere by an estimate, given how
+// many of each class do not; "" if none is known.
+func (s *search) needy(m *member, rest []screen.Count) string {
+	for _, p := range s.w.displaced[m.name] {
+		class, known := s.first.classOf[p]
+		if known && slices.ContainsFunc(rest, func(c screen.Count) bool { return c.Class == class && c.Pods > 0 }) {
+			return podObject(p)
+		}
+	}
+	return ""
 }
 
 func podsFind(n int) string {

@@ -58,6 +58,8 @@ type Proposal struct {
 	Faults error
 	// Warnings are those of Fleet.Warnings.
 	Warnings []*provisioning.InputError
+
+	fleet *Fleet // for Why
 }
 
 // Savings is what Actions save together, in USD per hour. It is below zero where

@@ -46,7 +46,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),
 		Blocked: slices.Concat(rules.Blocked, failed, search.Blocked),
 		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
-		Stats: search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings()}
+		Stats: search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings(), fleet: f}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
 	p.Next = sooner(sooner(rules.Next, pacing.Next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()

@@ -34,6 +34,25 @@ func ExamplePropose() {
 	// 0.80 USD/h now, 0.40 then, 0.40 less
 }
 
+// Two nodes have room for the pod of n1, and something that it cannot share.
+func ExampleProposal_Why() {
+	p, err := disruption.Propose(context.Background(), noon, keeping(binding(80)), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stay, err := p.Why(context.Background(), "n1")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(stay.Report())
+	// Output:
+	// Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
+	//   n2: it asks for port 80/TCP, which shop/web-2 has there
+	//   n3: it asks for port 80/TCP, which shop/web-3 has there
+}
+
 func ExampleFleet_Consolidate() {
 	f := look(wasteful(), nil)
 	c, err := f.Consolidate(context.Background(), f.Actions().Actions)

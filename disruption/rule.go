@@ -132,7 +132,9 @@ const (
 	RuleNotSimulated Rule = "NotSimulated"
 	// RuleUnplaced: a pod of the node would find no place elsewhere.
 	RuleUnplaced Rule = "Unplaced"
-	// RuleNotCheaper: nothing runs the same pods for less.
+	// RuleNotCheaper: nothing runs the same pods for less. Blocked.Object is the
+	// first of the pods that find no room on other nodes; Proposal.Why says what
+	// keeps them from there.
 	RuleNotCheaper Rule = "NotCheaper"
 	// RuleSpotToSpot: a spot node would be replaced by spot capacity, for which
 	// there are too few cheaper instance types.

@@ -22,7 +22,8 @@ type settings struct {
 	output        string   // text or json
 	now           time.Time
 	converge      bool
-	all           bool // list every node that is left alone
+	all           bool   // list every node that is left alone
+	why           string // a node of which to say what keeps its pods from others
 	minSaving     float64
 	minScore      float64
 	spotToSpot    bool
@@ -59,6 +60,8 @@ usage: consolidate [flags]
                         0.5. Default 0.5; 0 moves pods for any saving
   -spot-to-spot         let spot nodes be replaced by cheaper spot nodes
   -all                  name every node that is left alone
+  -why NODE             say which pods of a node that is left alone find no
+                        place on others, and what keeps them from there
   -o FORMAT             text or json. Default text
   -h                    print this
 
@@ -83,6 +86,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	})
 	set.BoolVar(&s.converge, "converge", false, "")
 	set.BoolVar(&s.all, "all", false, "")
+	set.StringVar(&s.why, "why", "", "")
 	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
 	set.Float64Var(&s.minSaving, "min-saving", 0, "")
 	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")

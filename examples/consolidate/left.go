@@ -43,7 +43,20 @@ func (t *text) leftAlone(all bool) {
 		}
 		t.fill("      ", listed(g.nodes, 10), plain)
 	}
-	t.fill("  ", "-all lists every node with all that speaks for leaving it.", t.style.Faint)
+	t.fill("  ", "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes.", t.style.Faint)
+}
+
+// why says what keeps the pods of one of the nodes from the others.
+func (t *text) why() {
+	w := t.report.Why
+	if w == nil {
+		return
+	}
+	t.heading("WHY "+w.Node+" STAYS", "")
+	for line := range strings.Lines(w.text) {
+		indented := strings.TrimLeft(line, " ")
+		t.fill(strings.Repeat(" ", 2+len(line)-len(indented)), strings.TrimSpace(line), plain)
+	}
 }
 
 func (r reason) text() string {

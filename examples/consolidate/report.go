@@ -31,6 +31,7 @@ type report struct {
 	Actions   []action     `json:"actions"`
 	Waiting   []waiting    `json:"waiting"`
 	LeftAlone []nodeLeft   `json:"leftAlone"`
+	Why       *why         `json:"why,omitempty"`
 	Next      *time.Time   `json:"next,omitempty"`
 	Truncated bool         `json:"truncated"`
 	Unknown   int          `json:"unknownPrices"`
@@ -130,6 +131,31 @@ type reason struct {
 	Object string     `json:"object,omitempty"`
 	Detail string     `json:"detail"`
 	Until  *time.Time `json:"until,omitempty"`
+}
+
+// why is what keeps the pods of a node from the other nodes.
+type why struct {
+	Node       string   `json:"node"`
+	OtherNodes int      `json:"otherNodes"`
+	Placed     int      `json:"podsPlaced"`
+	Pods       []whyPod `json:"pods"`
+
+	text string
+}
+
+type whyPod struct {
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	Unsuited  int       `json:"nodesUnsuited"`
+	Full      int       `json:"nodesFull"`
+	Open      int       `json:"nodesOpen"`
+	Barriers  []barrier `json:"barriers"`
+}
+
+type barrier struct {
+	Node   string `json:"node"`
+	Rule   string `json:"rule"`
+	Detail string `json:"detail"`
 }
 
 // searchCounts says how much work it was; the same for the same input.

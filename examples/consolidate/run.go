@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
@@ -38,6 +41,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
 	}
 	r, err := answer(context.Background(), s, in, opts)
+	if refused := (noSuchNode{}); errors.As(err, &refused) {
+		return complain(stderr, err, command.BadInput)
+	}
 	if err != nil {
 		return complain(stderr, err, command.Failed)
 	}
@@ -85,7 +91,7 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 		r.Converged = len(last.Actions) == 0 && len(last.Waiting) == 0
 		r.Search = searched(rounds)
 		r.leave(last)
-		return r, nil
+		return r, r.explain(ctx, last, s.why)
 	}
 	after, err := disruption.After(s.now, in, p.Actions, opts)
 	if err != nil {
@@ -96,7 +102,33 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 		return nil, err
 	}
 	r.After, r.FollowUp = stateOf(settled), followUp(in, after, settled, r.Provisioned)
-	return r, nil
+	return r, r.explain(ctx, p, s.why)
+}
+
+// noSuchNode says that -why names no node that is left alone.
+type noSuchNode struct{ error }
+
+// explain says what keeps the pods of a node from the other nodes.
+func (r *report) explain(ctx context.Context, p *disruption.Proposal, name string) error {
+	if name == "" {
+		return nil
+	}
+	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
+		return noSuchNode{fmt.Errorf("-why %s: no such node is left alone; name one of those that -all lists", name)}
+	}
+	stay, err := p.Why(ctx, name)
+	if err != nil {
+		return err
+	}
+	r.Why = &why{Node: stay.Node, OtherNodes: stay.Others, Placed: stay.Placed, Pods: []whyPod{}, text: stay.Report()}
+	for _, pod := range stay.Pods {
+		one := whyPod{Namespace: pod.Pod.Namespace, Name: pod.Pod.Name, Unsuited: pod.Unsuited, Full: pod.Full, Open: pod.Open, Barriers: []barrier{}}
+		for _, b := range pod.Barriers {
+			one.Barriers = append(one.Barriers, barrier{b.Node, string(b.Rule), b.Detail})
+		}
+		r.Why.Pods = append(r.Why.Pods, one)
+	}
+	return nil
 }
 
 // write prints a report in the format asked for.

@@ -144,6 +144,24 @@ func TestPendingPodsAreShownApart(t *testing.T) {
 	}
 }
 
+// Of a node that is left alone it can be asked what keeps its pods from others.
+func TestWhyANodeStays(t *testing.T) {
+	args := []string{"-converge", "-why", "ip-10-0-16-88"}
+	w := parse(t, args...).Why
+	require.Equal(t, "ip-10-0-16-88", w.Node)
+	require.NotEmpty(t, w.Pods)
+	text := succeed(t, args...)
+	require.Contains(t, text, "\nWHY ip-10-0-16-88 STAYS\n")
+	require.Contains(t, text, " and 1 like it find no place on 35 other\n  nodes: labels or taints rule out 30, 5 have no room\n")
+	require.Nil(t, parse(t).Why)
+	for _, name := range []string{"nobody", "ip-10-0-16-130"} { // that goes
+		code, out, errs := execute(t, "", "-why", name)
+		require.Equal(t, command.BadInput, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, "-why "+name+": no such node is left alone; name one of those that -all lists")
+	}
+}
+
 // What is said of nodes that go without a replacement has their pods in it.
 func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 	r := parse(t, expiredNow...)

@@ -24,6 +24,7 @@ func draw(r *report, s command.Style, all bool) string {
 	}
 	t.waiting()
 	t.leftAlone(all)
+	t.why()
 	t.states()
 	t.footer()
 	return t.String()
