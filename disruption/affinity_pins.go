@@ -14,7 +14,7 @@ import (
 // Were they to move with different actions, one would lean on what another does.
 type bond struct {
 	key        string
-	namespaces []string // nil is all
+	namespaces []string // sorted; nil is all
 	selector   labels.Selector
 	apart      bool
 	text       string // the same for bonds over the same label that select the same
@@ -22,25 +22,24 @@ type bond struct {
 
 // bondsOf lists the terms of a pod. Those that cannot be read are left to the
 // engine.
-func bondsOf(p *corev1.Pod) []bond {
+func (n namespaces) bondsOf(p *corev1.Pod) []bond {
 	a := p.Spec.Affinity
 	if a == nil {
 		return nil
 	}
 	var out []bond
 	add := func(terms []corev1.PodAffinityTerm, apart bool) {
-		for _, t := range terms {
+		for i := range terms {
+			t := &terms[i]
 			selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 			if err != nil || t.TopologyKey == corev1.LabelHostname {
 				continue
 			}
-			b := bond{key: t.TopologyKey, namespaces: t.Namespaces, selector: selector, apart: apart}
-			if len(b.namespaces) == 0 && t.NamespaceSelector == nil {
-				b.namespaces = []string{p.Namespace}
+			in, err := n.of(t, p)
+			if err != nil {
+				continue
 			}
-			if t.NamespaceSelector != nil {
-				b.namespaces = nil // which those are does not matter: a pin too many does no harm
-			}
+			b := bond{key: t.TopologyKey, namespaces: in, selector: selector, apart: apart}
 			b.text = b.key + "|" + selector.String() + "|" + strings.Join(b.namespaces, "|")
 			if b.namespaces == nil {
 				b.text += "*"
@@ -70,10 +69,12 @@ type bonds struct {
 func (c *spreadCensus) readBonds() {
 	b := bonds{numbers: map[string]int{}, index: newSelectorIndex()}
 	for _, p := range c.counted {
-		for _, one := range bondsOf(p.pod) {
+		for _, one := range c.spaces.bondsOf(p.pod) {
 			if _, known := b.numbers[one.text]; !known {
 				b.numbers[one.text] = len(b.list)
-				b.index.add(len(b.list), one.selector, one.namespaces)
+				if one.namespaces == nil || len(one.namespaces) > 0 { // else it selects nobody
+					b.index.add(len(b.list), one.selector, one.namespaces)
+				}
 				b.list = append(b.list, one)
 				b.members = append(b.members, map[string]int{})
 			}
@@ -112,7 +113,7 @@ func (c *spreadCensus) bonded(p *corev1.Pod, node *corev1.Node) map[string]strin
 			out[key] = domain
 		}
 	}
-	for _, b := range bondsOf(p) {
+	for _, b := range c.spaces.bondsOf(p) {
 		if c.bonds.meets(&b, p, node) != b.apart {
 			pin(b.key)
 		}

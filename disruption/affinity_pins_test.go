@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -78,5 +79,49 @@ func TestPodsWithoutTheirKinAreFree(t *testing.T) {
 				require.Equal(t, "b", zoneOf(in, m.Node), "where db is")
 			}
 		}
+	}
+}
+
+// A term that looks for namespaces by their labels is about pods in those only: pods
+// elsewhere with the same labels are free to change their zone.
+func TestBondsKeepToTheNamespacesThatTheySelect(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		listed []string
+		want   *metav1.LabelSelector
+		pinned bool
+	}{
+		{"all", nil, &metav1.LabelSelector{}, true},
+		{"by a label of the namespace", nil, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "blue"}}, true},
+		{"by a label of another", nil, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}, false},
+		{"by a label of none", nil, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "green"}}, false},
+		{"by name", nil, &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "stock"}}, true},
+		{"by name of another", nil, &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: "shop"}}, false},
+		{"listed beside another that is selected", []string{"stock"}, &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}, true},
+		{"that cannot be read", nil, &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Near"}}}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			// The only place for it is in another zone, and that pays.
+			db := load("db", 1000, ofApp("db"))
+			db.Namespace = "stock"
+			web := load("web", 7900, ofApp("web"), bondedTo("db", false))
+			term := &web.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0]
+			term.Namespaces, term.NamespaceSelector = tt.listed, tt.want
+			in := bondedZones(db, web, false)
+			for _, n := range in.Nodes[2:] {
+				n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+			}
+			in.Namespaces = []*corev1.Namespace{nil, {ObjectMeta: metav1.ObjectMeta{Name: "stock", Labels: map[string]string{"team": "blue"}}},
+				{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "red"}}}}
+			p := propose(t, in, &disruption.Options{MinimumScore: -1, NoReplacements: true})
+			require.NoError(t, p.Faults)
+			moved := false
+			for _, a := range p.Actions {
+				for _, m := range a.Moves {
+					moved = moved || m.Pod.Name == "db"
+				}
+			}
+			require.Equal(t, !tt.pinned, moved, "%v %v", p.Actions, p.Blocked)
+		})
 	}
 }

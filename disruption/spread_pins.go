@@ -91,6 +91,7 @@ type spreadCensus struct {
 	inSpace map[string][]countedPod  // the same by namespace
 	byLabel map[labelIn][]countedPod // and by label; nil while nobody asked
 	known   map[string]map[string]int
+	spaces  namespaces
 	bonds   bonds
 	spreads spreads
 }
@@ -101,7 +102,7 @@ type countedPod struct {
 }
 
 func newSpreadCensus(w *world) *spreadCensus {
-	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}}
+	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}, spaces: newNamespaces(&w.in)}
 	for _, n := range w.in.Nodes {
 		if n.Node == nil {
 			continue

@@ -229,9 +229,11 @@ func (s *stay) keeps(p *corev1.Pod, key string) provisioning.Rule {
 			return provisioning.RuleSpread
 		}
 	}
-	for _, b := range bondsOf(p) {
-		if b.key == key && b.apart {
-			return provisioning.RuleAntiAffinity
+	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			if t.TopologyKey == key {
+				return provisioning.RuleAntiAffinity
+			}
 		}
 	}
 	return provisioning.RuleAffinity
