@@ -27,7 +27,9 @@ import (
 // that must hold, and pods that such affinity selects, stay in their zones where
 // it holds now, so that each action holds by itself; but one pod of each spread,
 // of those that all nodes together move, may change its zone where the spread holds
-// with that pod moved and no other.
+// with that pod moved and no other. Where a spread is broken as things are, or counts
+// pods that do not have it, only so many pods change their zone as hold whichever of
+// them do, and others are left for the next time.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
 //
 // The search is in this order:
@@ -262,10 +264,11 @@ func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
 		return nil, err
 	}
 	s.judge(parts)
-	return parts, nil
+	return s.untie(ctx, targets, parts)
 }
 
-// judge judges parts, also by how many nodes one action may remove.
+// judge judges parts, also by how many nodes one action may remove, and whether they
+// hold in any order, beside what was accepted before.
 func (s *search) judge(parts []*part) {
 	for _, pt := range parts {
 		s.f.judge(pt, s.totals)
@@ -273,6 +276,7 @@ func (s *search) judge(parts []*part) {
 			pt.verdict = forbid(RuleNotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.targets), s.f.opts.MaxNodes)
 		}
 	}
+	s.setApart(parts)
 }
 
 // accept takes a part that is worth doing. One that has to wait is counted on all

@@ -21,6 +21,7 @@ type part struct {
 	spare   []Move // of spare room: pods of buffers, which no action names
 	verdict verdict
 	saving  float64
+	tied    bool // turned down for the sake of a topology spread
 }
 
 // try asks the engine what becomes of the pods of some nodes that are removed
@@ -212,6 +213,9 @@ func (w *world) accept(pt *part) {
 		w.leaving[m.name] = true
 	}
 	w.roamed(pt)
+	if w.balance != nil {
+		w.balance.takes(pt)
+	}
 	for _, move := range pt.moves {
 		if move.Node != "" {
 			w.bind(move.Node, move.Pod)

@@ -15,6 +15,7 @@ type spread struct {
 	selector labels.Selector
 	of       *corev1.Pod // one of the pods that have it
 	same     []string    // labels of which the pods have the same values as that one
+	skew     int         // the least that one of them allows
 	closed   bool        // pods that it counts wait for a place
 	left     bool        // a pod of it has changed its domain
 }
@@ -50,13 +51,15 @@ func (c *spreadCensus) readSpreads(waiting []*corev1.Pod) {
 				continue
 			}
 			key, selector := spreadKey(p.pod, t)
-			if _, known := c.spreads.numbers[key]; known {
+			if known, found := c.spreads.numbers[key]; found {
+				s := c.spreads.list[known]
+				s.skew = min(s.skew, int(t.MaxSkew))
 				continue
 			}
 			n := len(c.spreads.list)
 			c.spreads.numbers[key] = n
 			c.spreads.index.add(n, selector, []string{p.pod.Namespace})
-			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: selector, of: p.pod, same: t.MatchLabelKeys})
+			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: selector, of: p.pod, same: t.MatchLabelKeys, skew: int(t.MaxSkew)})
 		}
 	}
 	for _, p := range waiting {

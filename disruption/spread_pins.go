@@ -27,12 +27,13 @@ func (f *Fleet) pinned() *Fleet {
 // The same goes for required affinity and anti-affinity over such a label.
 //
 // That holds where the skew is no more than allowed as things are. A pod in a
-// domain that has too many is left free, or it could not be moved at all.
+// domain that has too many is left free, or it could not be moved at all, and so is
+// one that is counted by a spread which it does not have: see balance.
 //
 // One pod of each spread may leave its domain, as all others stay: see roamer.
 func (w *world) pinSpread() {
 	c := newSpreadCensus(w)
-	w.roamers = map[*corev1.Pod]*roamer{}
+	w.roamers, w.balance = map[*corev1.Pod]*roamer{}, newBalance(w, c)
 	for i := range w.in.Nodes {
 		n := &w.in.Nodes[i]
 		if n.Node == nil || w.leaving[n.Name()] {
@@ -107,9 +108,7 @@ func newSpreadCensus(w *world) *spreadCensus {
 		if n.Node == nil {
 			continue
 		}
-		if !w.leaving[n.Name()] {
-			c.nodes = append(c.nodes, n.Node)
-		}
+		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
 		for _, p := range n.Pods {
 			if p != nil && p.DeletionTimestamp.IsZero() && !finished(p) {
 				c.counted = append(c.counted, countedPod{p, n.Node})

@@ -31,6 +31,7 @@ type world struct {
 	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	leaving   map[string]bool
 	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned
+	balance   *balance                // of topology spreads; nil where nothing is pinned
 	stats     SearchStats
 }
 

@@ -1,0 +1,387 @@
+package disruption
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// balance keeps the parts of a search from leaning on each other by way of topology
+// spreads: what one does to the counts of a spread must not be what another needs, nor
+// what keeps its pods out. Pins see to that for pods that stay in their domain, and
+// may come back there whatever becomes of the others. Those that leave theirs, as it
+// has too many, or as they are counted by a spread that they do not have, are looked
+// at here, once it is known where they go.
+//
+// Of a spread the domains have counts from least to least + maxSkew, or more where it
+// is broken. As long as all parts together fill no domain beyond least + maxSkew and
+// empty none below least, each pod with the spread may be bound in its turn, whichever
+// parts are carried out, and in whatever order. Beyond that one part may change a
+// spread if it holds by itself, and after it the pods of the others may come back;
+// then no other changes it.
+type balance struct {
+	w      *world
+	c      *spreadCensus
+	stands map[int]*stand             // by number of the spread; those that parts are about
+	values map[string]map[string]bool // domains that there are, by label
+	made   map[string]map[string]bool // domains that parts add, by label
+	ties   map[*corev1.Pod]ties       // those that are known
+	parts  int                        // that were counted in
+}
+
+// stand is what parts do to a spread.
+type stand struct {
+	counts map[string]int // by domain, before any of them
+	least  int
+	limit  int // least and the skew that is allowed
+	skew   int
+
+	arrive, depart map[string]int
+	owners         map[string]int // pods with the spread that are bound anew
+	sole           map[string]int // the counts after the only part that may change them, nil if there is none
+}
+
+// effect is what one part does to a spread.
+type effect struct {
+	arrive, depart map[string]int
+	unsure         map[string]int // arrivals that may be in another domain
+	owners         map[string]int
+}
+
+// more adds to a count; the map is made when it is needed.
+func more(counts *map[string]int, value string, n int) {
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	(*counts)[value] += n
+}
+
+func newBalance(w *world, c *spreadCensus) *balance {
+	return &balance{w: w, c: c, stands: map[int]*stand{}, values: map[string]map[string]bool{}, made: map[string]map[string]bool{},
+		ties: map[*corev1.Pod]ties{}}
+}
+
+// copy is the same for a trial.
+func (b *balance) copy() *balance {
+	out := *b
+	out.stands, out.made = make(map[int]*stand, len(b.stands)), make(map[string]map[string]bool, len(b.made))
+	for n, s := range b.stands { // by number: the order does not matter
+		one := *s
+		one.arrive, one.depart, one.owners = maps.Clone(s.arrive), maps.Clone(s.depart), maps.Clone(s.owners)
+		out.stands[n] = &one
+	}
+	for key, values := range b.made { // by key: the order does not matter
+		out.made[key] = maps.Clone(values)
+	}
+	return &out
+}
+
+// takes reports whether a part leans on none of those before it, nor they on it, and
+// if so counts it in. Otherwise it returns the label over which the spread is.
+func (b *balance) takes(pt *part) (ok bool, over string) {
+	effects := b.effects(pt)
+	numbers := slices.Sorted(maps.Keys(effects))
+	soles := map[int]map[string]int{}
+	for _, n := range numbers {
+		after, ok := b.stand(n).judge(effects[n])
+		if !ok {
+			return false, b.c.spreads.list[n].key
+		}
+		soles[n] = after
+	}
+	b.parts++
+	for _, n := range numbers {
+		b.stand(n).add(effects[n], soles[n])
+	}
+	for i := range pt.nodes {
+		for _, key := range b.keys() {
+			for _, value := range domainsOf(&pt.nodes[i], key) {
+				b.isNew(key, value, true)
+			}
+		}
+	}
+	return true, ""
+}
+
+// keys are the labels that spreads are over, sorted.
+func (b *balance) keys() []string {
+	seen := map[string]bool{}
+	for _, s := range b.c.spreads.list {
+		seen[s.key] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// isNew reports whether no node has a value of a label, and may note it as one that
+// there will be.
+func (b *balance) isNew(key, value string, note bool) bool {
+	if b.values[key] == nil {
+		b.values[key] = map[string]bool{}
+		for _, n := range b.c.nodes {
+			if of, found := n.Labels[key]; found {
+				b.values[key][of] = true
+			}
+		}
+	}
+	if b.values[key][value] {
+		return false
+	}
+	if note {
+		if b.made[key] == nil {
+			b.made[key] = map[string]bool{}
+		}
+		b.made[key][value] = true
+	}
+	return true
+}
+
+// domainsOf are the values of a label that a new node may have, sorted.
+func domainsOf(n *provisioning.NewNode, key string) []string {
+	seen := map[string]bool{}
+	if value, found := n.Labels[key]; found {
+		return []string{value}
+	}
+	for _, o := range n.Options {
+		if value, found := o.NodeLabels()[key]; found {
+			seen[value] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// stand is that of a spread by its number.
+func (b *balance) stand(number int) *stand {
+	if s := b.stands[number]; s != nil {
+		return s
+	}
+	of := b.c.spreads.list[number]
+	s := &stand{skew: of.skew}
+	for i := range of.of.Spec.TopologySpreadConstraints {
+		t := &of.of.Spec.TopologySpreadConstraints[i]
+		if key, _ := spreadKey(of.of, t); t.WhenUnsatisfiable == corev1.DoNotSchedule && b.c.spreads.numbers[key] == number && t.TopologyKey == of.key {
+			s.counts = b.c.counts(of.of, t)
+			break
+		}
+	}
+	s.least = least(s.counts)
+	s.limit = s.least + s.skew
+	if made := b.made[of.key]; len(made) > 0 { // a part before has changed it
+		s.sole = maps.Clone(s.counts)
+		for value := range made { // by value: the order does not matter
+			s.sole[value] = 0
+		}
+	}
+	b.stands[number] = s
+	return s
+}
+
+func least(counts map[string]int) int {
+	out, first := 0, true
+	for _, n := range counts { // the order does not matter
+		if first || n < out {
+			out, first = n, false
+		}
+	}
+	return out
+}
+
+// ties are the numbers of the spreads that count a pod, and of those that it has.
+type ties struct{ counted, owned []int }
+
+func (b *balance) tiesOf(p *corev1.Pod) ties {
+	if known, found := b.ties[p]; found {
+		return known
+	}
+	var out ties
+	for _, number := range b.c.spreads.index.candidates(p) {
+		if b.c.spreads.list[number].counts(p) {
+			out.counted = append(out.counted, number)
+		}
+	}
+	for i := range p.Spec.TopologySpreadConstraints {
+		t := &p.Spec.TopologySpreadConstraints[i]
+		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
+			continue
+		}
+		key, _ := spreadKey(p, t)
+		if number, known := b.c.spreads.numbers[key]; known {
+			out.owned = append(out.owned, number)
+		}
+	}
+	b.ties[p] = out
+	return out
+}
+
+// effects are those of a part on all spreads that it has to do with, by number.
+func (b *balance) effects(pt *part) map[int]*effect {
+	out := map[int]*effect{}
+	at := func(number int) *effect {
+		if out[number] == nil {
+			out[number] = &effect{}
+		}
+		return out[number]
+	}
+	for _, move := range pt.moves {
+		ties := b.tiesOf(move.Pod)
+		for _, number := range ties.counted {
+			key := b.c.spreads.list[number].key
+			from, counted := b.domain(move.From, key)
+			to := b.destination(pt, move, key)
+			if counted && len(to) == 1 && to[0] == from {
+				continue
+			}
+			e := at(number)
+			if counted {
+				more(&e.depart, from, 1)
+			}
+			for _, value := range to {
+				if more(&e.arrive, value, 1); len(to) > 1 {
+					more(&e.unsure, value, 1)
+				}
+			}
+		}
+		for _, number := range ties.owned {
+			e := at(number)
+			for _, value := range b.destination(pt, move, b.c.spreads.list[number].key) {
+				more(&e.owners, value, 1)
+			}
+		}
+	}
+	touched := map[int]bool{}
+	for number := range out { // as a set: the order does not matter
+		touched[number] = true
+	}
+	for number := range b.stands {
+		touched[number] = true
+	}
+	b.additions(pt, touched, at)
+	return out
+}
+
+// additions notes the domains that a part adds, for the spreads that it or those
+// before it are about.
+func (b *balance) additions(pt *part, touched map[int]bool, at func(int) *effect) {
+	for i := range pt.nodes {
+		for _, key := range b.keys() {
+			for _, value := range domainsOf(&pt.nodes[i], key) {
+				if !b.isNew(key, value, false) {
+					continue
+				}
+				for number := range touched { // each by itself: the order does not matter
+					if b.c.spreads.list[number].key == key {
+						more(&at(number).arrive, value, 0)
+					}
+				}
+			}
+		}
+	}
+}
+
+// domain is the value of a label of a node as things are.
+func (b *balance) domain(node, key string) (string, bool) {
+	i, found := b.w.at[node]
+	if !found || b.w.in.Nodes[i].Node == nil {
+		return "", false
+	}
+	value, found := b.w.in.Nodes[i].Node.Labels[key]
+	return value, found
+}
+
+// destination is where a pod goes, as a list if that depends on what is launched.
+func (b *balance) destination(pt *part, m Move, key string) []string {
+	if m.Node == "" {
+		return domainsOf(&pt.nodes[m.Replacement], key)
+	}
+	if value, found := b.domain(m.Node, key); found {
+		return []string{value}
+	}
+	return nil
+}
+
+// judge reports whether a part may do to a spread what it does, beside the others. If
+// it is to be the only one that changes it, the counts after it are returned.
+func (s *stand) judge(e *effect) (sole map[string]int, ok bool) {
+	if len(e.arrive)+len(e.depart) == 0 {
+		return nil, s.welcomes(s.counts, e.owners) && (s.sole == nil || s.welcomes(s.sole, e.owners))
+	}
+	if s.sole != nil {
+		return nil, false
+	}
+	if s.fits(e) {
+		return nil, true
+	}
+	if len(s.arrive)+len(s.depart) > 0 {
+		return nil, false
+	}
+	after := maps.Clone(s.counts)
+	if after == nil {
+		after = map[string]int{}
+	}
+	for value, n := range e.arrive { // each by itself: the order does not matter
+		after[value] += n
+	}
+	for value, n := range e.depart {
+		if _, eligible := after[value]; eligible {
+			after[value] -= n
+		}
+	}
+	certain := maps.Clone(after)
+	for value, n := range e.unsure { // each by itself: the order does not matter
+		certain[value] -= n
+	}
+	low := least(certain)
+	for _, owners := range []map[string]int{e.owners, s.owners} {
+		for value := range owners { // each by itself: the order does not matter
+			if after[value]-low > s.skew {
+				return nil, false
+			}
+		}
+	}
+	return after, true
+}
+
+// fits reports whether a part stays within what all may do together.
+func (s *stand) fits(e *effect) bool {
+	for value, n := range e.arrive { // each by itself: the order does not matter
+		if count, found := s.counts[value]; !found || count+s.arrive[value]+n > s.limit {
+			return false
+		}
+	}
+	for value, n := range e.depart {
+		if count, found := s.counts[value]; found && count-s.depart[value]-n < s.least {
+			return false
+		}
+	}
+	return s.welcomes(s.counts, e.owners)
+}
+
+// welcomes reports whether pods with the spread may come back to domains with such
+// counts.
+func (s *stand) welcomes(counts, domains map[string]int) bool {
+	low := least(counts)
+	for value := range domains { // each by itself: the order does not matter
+		if count, found := counts[value]; found && count-low > s.skew {
+			return false
+		}
+	}
+	return true
+}
+
+// add counts a part in.
+func (s *stand) add(e *effect, sole map[string]int) {
+	for value, n := range e.arrive { // each by itself: the order does not matter
+		more(&s.arrive, value, n)
+	}
+	for value, n := range e.depart {
+		more(&s.depart, value, n)
+	}
+	for value, n := range e.owners {
+		more(&s.owners, value, n)
+	}
+	if sole != nil {
+		s.sole = sole
+	}
+}

@@ -1,0 +1,106 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// setApart turns down the parts that lean on others by way of a topology spread, the
+// best of them being served first.
+func (s *search) setApart(parts []*part) {
+	if s.w.balance == nil {
+		return
+	}
+	trial := s.w.balance.copy()
+	for _, pt := range bestFirst(parts) {
+		if pt.verdict.bad() {
+			continue
+		}
+		ok, over := trial.takes(pt)
+		if ok {
+			continue
+		}
+		pt.tied = true
+		pt.verdict = forbid(RuleNotSearched, "a topology spread over %s ties its pods to those of others in this proposal, which go first; ask again after them", over)
+		if trial.parts == 0 {
+			pt.verdict = forbid(RuleUnplaced, "a topology spread over %s would not hold where there are places for its pods", over)
+		}
+	}
+}
+
+// bestFirst sorts parts by what they are worth.
+func bestFirst(parts []*part) []*part {
+	out := slices.Clone(parts)
+	slices.SortStableFunc(out, func(a, b *part) int { return cmp.Compare(b.worth(), a.worth()) })
+	return out
+}
+
+// untie asks the engine again where parts were turned down so, with the pods of those
+// in their domains as far as nothing but a spread that others have counts them there.
+// Of the two answers the better one counts.
+func (s *search) untie(ctx context.Context, targets []*member, parts []*part) ([]*part, error) {
+	var tied []*member
+	for _, pt := range parts {
+		if pt.tied {
+			tied = append(tied, pt.targets...)
+		}
+	}
+	if len(tied) == 0 || s.w.refused != nil || s.spent() {
+		return parts, nil
+	}
+	staying, some := *s.w, false
+	staying.in.Nodes = slices.Clone(s.w.in.Nodes)
+	for _, m := range tied {
+		n := &staying.in.Nodes[staying.at[m.name]]
+		n.Pods = slices.Clone(n.Pods)
+		for i, p := range n.Pods {
+			if home := s.w.balance.home(p, n.Node); len(home) > 0 {
+				n.Pods[i], some = withNodeSelector(p, home), true
+			}
+		}
+	}
+	if !some {
+		return parts, nil
+	}
+	again, err := staying.try(ctx, targets)
+	s.w.stats = staying.stats
+	if err != nil {
+		return nil, err
+	}
+	s.judge(again)
+	if s.value(again) > s.value(parts)+priceSlack {
+		return again, nil
+	}
+	return parts, nil
+}
+
+// home are the labels of its node over which a pod is counted by a spread that it does
+// not have: nothing keeps it from staying there.
+func (b *balance) home(p *corev1.Pod, node *corev1.Node) map[string]string {
+	if p == nil || node == nil {
+		return nil
+	}
+	var out map[string]string
+	for _, number := range b.tiesOf(p).counted {
+		s := b.c.spreads.list[number]
+		value, found := node.Labels[s.key]
+		if !found || p.Spec.NodeSelector[s.key] != "" || hasSpread(p, s.key) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[s.key] = value
+	}
+	return out
+}
+
+// hasSpread reports whether a pod has a topology spread over a label that must hold.
+func hasSpread(p *corev1.Pod, key string) bool {
+	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(t corev1.TopologySpreadConstraint) bool {
+		return t.TopologyKey == key && t.WhenUnsatisfiable == corev1.DoNotSchedule
+	})
+}
