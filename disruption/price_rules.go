@@ -95,9 +95,9 @@ func stillValid(n, before *provisioning.NewNode, targets []*member) verdict {
 		}
 		return v
 	}
-	if key, have, want := missedMinValues(n); want > 0 && !n.MinValuesRelaxed {
-		return forbid(RuleNotCheaper, "the cheaper ways to launch its replacement have %d values of %s, and minValues of its %s is %d",
-			have, key, poolObject(n.Pool.Name), want)
+	if missed := n.MissedMinValues(); len(missed) > 0 && !n.MinValuesRelaxed {
+		return forbid(RuleNotCheaper, "the cheaper ways to launch its replacement have %s of %s, and minValues of its %s is %d",
+			plural(missed[0].Have, "value"), missed[0].Key, poolObject(n.Pool.Name), missed[0].Want)
 	}
 	return verdict{}
 }
@@ -171,31 +171,6 @@ func keysOf(targets []*member) map[cloudprovider.OfferingKey]string {
 	return out
 }
 
-// missedMinValues is the first label of which the options have fewer values than
-// minValues asks for.
-func missedMinValues(n *provisioning.NewNode) (key string, have, want int) {
-	for r := range n.Requirements.All() {
-		if r.MinValues() == 0 {
-			continue
-		}
-		seen := map[string]bool{}
-		for _, o := range n.Options {
-			if len(seen) >= r.MinValues() {
-				break
-			}
-			own, _ := o.Requirements().Get(r.Key())
-			values, _ := own.Intersect(r).Values()
-			for _, value := range values {
-				seen[value] = true
-			}
-		}
-		if len(seen) < r.MinValues() {
-			return r.Key(), len(seen), r.MinValues()
-		}
-	}
-	return "", 0, 0
-}
-
 // spotRules narrows the replacements of spot nodes by spot nodes. One for one
 // needs Options.SpotFloor types that are cheaper, and is launched as one of the
 // cheapest of so many: then it is not replaced again at once.
@@ -256,15 +231,16 @@ func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOpt
 }
 
 // firstTypes keeps the spot options of the cheapest types: as many as the floor,
-// or as minValues ask for.
+// or as minValues ask for, as far as all options together have so many values.
 func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovider.LaunchOption {
+	missed := n.MissedMinValues()
 	for count := floor; ; count++ {
 		kept := *n
 		some := types[:min(count, len(types))]
 		kept.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o cloudprovider.LaunchOption) bool {
 			return o.Offering.CapacityType != v1.CapacityTypeSpot || !slices.Contains(some, o.InstanceType.Name)
 		})
-		if _, _, want := missedMinValues(&kept); want == 0 || count >= len(types) {
+		if count >= len(types) || slices.Equal(kept.MissedMinValues(), missed) {
 			return kept.Options
 		}
 	}
