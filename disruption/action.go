@@ -136,9 +136,11 @@ type Action struct {
 	Moves []Move
 	// Savings is what the targets cost less what the Replacements do at their
 	// cheapest, in USD per hour. It may be below zero, except for
-	// Underutilized. Targets of unknown price count as 0.
+	// Underutilized. Targets of unknown price count as 0. Of actions that are
+	// not Simulated only those of Empty have it: the price of the node.
 	Savings float64
-	// DisruptionCost is the sum of Candidate.DisruptionCost of the targets.
+	// DisruptionCost is the sum of Candidate.DisruptionCost of the targets, of
+	// actions that have Savings.
 	DisruptionCost float64
 }
 

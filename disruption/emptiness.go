@@ -7,7 +7,7 @@ import (
 )
 
 // Emptiness wants to delete nodes of dynamic pools that are empty, the highest
-// SavingsRatio first and then by name. All consolidation policies allow it.
+// SavingsRatio first and then by name. Each saves its price. All consolidation policies allow it.
 //
 // Blocked are the nodes that are empty, those of static pools included: the
 // search for savings passes over what is empty, so nobody else speaks of them.
@@ -16,7 +16,8 @@ func (f *Fleet) Emptiness() Result {
 	var r Result
 	for i := range candidates {
 		c := &candidates[i]
-		a := Action{Reason: Empty, Step: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place"}
+		a := Action{Reason: Empty, Step: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place",
+			Savings: c.Price, DisruptionCost: c.DisruptionCost}
 		if n := len(c.Pods); n > 0 {
 			a.Detail = fmt.Sprintf("it has %s to find another place for, and evicting costs nothing", plural(n, "pod"))
 		}

@@ -62,6 +62,12 @@ func TestEmptiness(t *testing.T) {
 	require.Equal(t, []string{"Delete dear", "Delete also-cheap", "Delete cheap", "Delete unpriced"}, brief(r.Actions))
 	require.Equal(t, []string{"buffer Buffer", `held PodDoNotDisrupt Pod "shop/d" +1m0s`, "recent ConsolidateAfter +4m0s", "static Static"}, rules(r.Blocked))
 	require.Equal(t, noon.Add(time.Minute), r.Next)
+	var savings []float64
+	for _, a := range r.Actions {
+		savings = append(savings, a.Savings)
+		require.Equal(t, 1.0, a.DisruptionCost)
+	}
+	require.Equal(t, []float64{0.2, 0.1, 0.1, 0}, savings, "each saves its price")
 }
 
 func TestPriceFollowsTheReservation(t *testing.T) {

@@ -349,11 +349,11 @@ func TestFaultsAreInTheProposal(t *testing.T) {
 func TestEmptyNodesThatPodsNeedStay(t *testing.T) {
 	small, _, _, all := sizes()
 	in := fleetOf(all, machine("n1", "default", small, load("a", 1900)), machine("n2", "default", small), machine("n3", "default", small))
-	require.Equal(t, []string{"Empty n2 ->  saves 0.000", "Empty n3 ->  saves 0.000"}, deeds(propose(t, in, nil).Actions))
+	require.Equal(t, []string{"Empty n2 ->  saves 0.100", "Empty n3 ->  saves 0.100"}, deeds(propose(t, in, nil).Actions))
 
 	in.Pods = []*corev1.Pod{load("waits", 1500)}
 	p := propose(t, in, nil)
-	require.Equal(t, []string{"Empty n3 ->  saves 0.000"}, deeds(p.Actions))
+	require.Equal(t, []string{"Empty n3 ->  saves 0.100"}, deeds(p.Actions))
 	i := slices.IndexFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Node == "n2" && b.Rule == disruption.RulePromised })
 	require.GreaterOrEqual(t, i, 0, "%v", p.Blocked)
 	require.Contains(t, p.Blocked[i].String(), `waits" is about to come here`)

@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// proposed runs the program on a cluster of ten nodes.
+// proposed runs the program on a cluster of ten nodes, one of which is empty.
 func proposed(t *testing.T, converge bool) (*scenario.Proposal, *scenario.Scenario) {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,6 +20,7 @@ func proposed(t *testing.T, converge bool) (*scenario.Proposal, *scenario.Scenar
 		reps: 2, verify: true, consolidate: true, converge: converge, limit: time.Minute,
 	}
 	s := generate(t, family.Spec{Family: "consolidate", Types: "aws", Nodes: 10, Seed: 1})
+	s.Nodes[0].Pods = nil
 	require.NoError(t, scenario.WriteScenario(c.scenario, s))
 	require.NoError(t, run(c))
 	p, err := scenario.ReadProposal(c.plan)
@@ -39,6 +40,13 @@ func TestConsolidateOnce(t *testing.T) {
 	require.Len(t, p.SolveSeconds, 2)
 	require.Len(t, p.SetupSeconds, 2)
 	require.Zero(t, p.Rounds)
+	require.Equal(t, "Empty", p.Actions[0].Reason)
+	saved := 0.0
+	for _, a := range p.Actions {
+		require.Positive(t, a.SavingsPerHour, a.Reason)
+		saved += a.SavingsPerHour
+	}
+	require.InDelta(t, p.CostBefore-p.CostAfter, saved, 1e-6)
 }
 
 // Every pod of the scenario is somewhere in the end, and nothing is left to do.

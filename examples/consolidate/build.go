@@ -96,7 +96,7 @@ func (b builder) action(in disruption.Input, a disruption.Action) action {
 	for _, t := range a.Targets {
 		ref := refTo(in, t)
 		out.Nodes = append(out.Nodes, ref)
-		if a.Step == disruption.Delete && !a.Simulated {
+		if a.Step == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty {
 			out.Savings = rounded(out.Savings + ref.USDPerHour)
 		}
 	}
