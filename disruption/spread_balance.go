@@ -30,33 +30,46 @@ type balance struct {
 	made   map[string]map[string]bool // domains that parts add, by label
 	ties   map[*corev1.Pod]ties       // those that are known
 	parts  int                        // that were counted in
+	before []map[int]*effect          // of actions that are decided already, each by number
+	shift  map[int]map[string]int     // what makes the counts of the world those of before these
 }
 
-// stand is what parts do to a spread.
-type stand struct {
-	counts map[string]int // by domain, before any of them
-	least  int
-	limit  int // least and the skew that is allowed
-	skew   int
-
-	arrive, depart map[string]int
-	owners         map[string]int // pods with the spread that are bound anew
-	sole           map[string]int // the counts after the only part that may change them, nil if there is none
-}
-
-// effect is what one part does to a spread.
-type effect struct {
-	arrive, depart map[string]int
-	unsure         map[string]int // arrivals that may be in another domain
-	owners         map[string]int
-}
-
-// more adds to a count; the map is made when it is needed.
-func more(counts *map[string]int, value string, n int) {
-	if *counts == nil {
-		*counts = map[string]int{}
+// begin notes what actions do that are decided already: in the world their pods are
+// where these take them, or nowhere if that is a new node.
+func (b *balance) begin(others []Action) {
+	b.shift = map[int]map[string]int{}
+	for i := range others {
+		a := &others[i]
+		if !a.Simulated {
+			continue
+		}
+		pt := &part{moves: a.Moves, nodes: a.Replacements}
+		b.before = append(b.before, b.effects(pt))
+		for _, move := range pt.moves {
+			for _, number := range b.tiesOf(move.Pod).counted {
+				key, shift := b.c.spreads.list[number].key, b.shift[number]
+				if value, found := b.domain(move.From, key); found {
+					more(&shift, value, 1)
+				}
+				if value, found := b.domain(move.Node, key); found {
+					more(&shift, value, -1)
+				}
+				b.shift[number] = shift
+			}
+		}
+		b.note(pt)
 	}
-	(*counts)[value] += n
+}
+
+// note notes the domains that a part adds.
+func (b *balance) note(pt *part) {
+	for i := range pt.nodes {
+		for _, key := range b.keys() {
+			for _, value := range domainsOf(&pt.nodes[i], key) {
+				b.isNew(key, value, true)
+			}
+		}
+	}
 }
 
 func newBalance(w *world, c *spreadCensus) *balance {
@@ -96,13 +109,7 @@ func (b *balance) takes(pt *part) (ok bool, over string) {
 	for _, n := range numbers {
 		b.stand(n).add(effects[n], soles[n])
 	}
-	for i := range pt.nodes {
-		for _, key := range b.keys() {
-			for _, value := range domainsOf(&pt.nodes[i], key) {
-				b.isNew(key, value, true)
-			}
-		}
-	}
+	b.note(pt)
 	return true, ""
 }
 
@@ -166,6 +173,14 @@ func (b *balance) stand(number int) *stand {
 			break
 		}
 	}
+	if shift := b.shift[number]; shift != nil {
+		s.counts = maps.Clone(s.counts)
+		for value, n := range shift { // each by itself: the order does not matter
+			if _, eligible := s.counts[value]; eligible {
+				s.counts[value] += n
+			}
+		}
+	}
 	s.least = least(s.counts)
 	s.limit = s.least + s.skew
 	if made := b.made[of.key]; len(made) > 0 { // a part before has changed it
@@ -174,18 +189,15 @@ func (b *balance) stand(number int) *stand {
 			s.sole[value] = 0
 		}
 	}
-	b.stands[number] = s
-	return s
-}
-
-func least(counts map[string]int) int {
-	out, first := 0, true
-	for _, n := range counts { // the order does not matter
-		if first || n < out {
-			out, first = n, false
+	for _, effects := range b.before {
+		if e := effects[number]; e != nil {
+			after, ok := s.judge(e)
+			s.closed = s.closed || !ok
+			s.add(e, after)
 		}
 	}
-	return out
+	b.stands[number] = s
+	return s
 }
 
 // ties are the numbers of the spreads that count a pod, and of those that it has.
@@ -299,89 +311,4 @@ func (b *balance) destination(pt *part, m Move, key string) []string {
 		return []string{value}
 	}
 	return nil
-}
-
-// judge reports whether a part may do to a spread what it does, beside the others. If
-// it is to be the only one that changes it, the counts after it are returned.
-func (s *stand) judge(e *effect) (sole map[string]int, ok bool) {
-	if len(e.arrive)+len(e.depart) == 0 {
-		return nil, s.welcomes(s.counts, e.owners) && (s.sole == nil || s.welcomes(s.sole, e.owners))
-	}
-	if s.sole != nil {
-		return nil, false
-	}
-	if s.fits(e) {
-		return nil, true
-	}
-	if len(s.arrive)+len(s.depart) > 0 {
-		return nil, false
-	}
-	after := maps.Clone(s.counts)
-	if after == nil {
-		after = map[string]int{}
-	}
-	for value, n := range e.arrive { // each by itself: the order does not matter
-		after[value] += n
-	}
-	for value, n := range e.depart {
-		if _, eligible := after[value]; eligible {
-			after[value] -= n
-		}
-	}
-	certain := maps.Clone(after)
-	for value, n := range e.unsure { // each by itself: the order does not matter
-		certain[value] -= n
-	}
-	low := least(certain)
-	for _, owners := range []map[string]int{e.owners, s.owners} {
-		for value := range owners { // each by itself: the order does not matter
-			if after[value]-low > s.skew {
-				return nil, false
-			}
-		}
-	}
-	return after, true
-}
-
-// fits reports whether a part stays within what all may do together.
-func (s *stand) fits(e *effect) bool {
-	for value, n := range e.arrive { // each by itself: the order does not matter
-		if count, found := s.counts[value]; !found || count+s.arrive[value]+n > s.limit {
-			return false
-		}
-	}
-	for value, n := range e.depart {
-		if count, found := s.counts[value]; found && count-s.depart[value]-n < s.least {
-			return false
-		}
-	}
-	return s.welcomes(s.counts, e.owners)
-}
-
-// welcomes reports whether pods with the spread may come back to domains with such
-// counts.
-func (s *stand) welcomes(counts, domains map[string]int) bool {
-	low := least(counts)
-	for value := range domains { // each by itself: the order does not matter
-		if count, found := counts[value]; found && count-low > s.skew {
-			return false
-		}
-	}
-	return true
-}
-
-// add counts a part in.
-func (s *stand) add(e *effect, sole map[string]int) {
-	for value, n := range e.arrive { // each by itself: the order does not matter
-		more(&s.arrive, value, n)
-	}
-	for value, n := range e.depart {
-		more(&s.depart, value, n)
-	}
-	for value, n := range e.owners {
-		more(&s.owners, value, n)
-	}
-	if sole != nil {
-		s.sole = sole
-	}
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
@@ -119,6 +120,39 @@ func TestActionsHoldInAnyOrderWhereSpreadsAreBroken(t *testing.T) {
 	require.Greater(t, seen, n)
 	require.Greater(t, several, n/10)
 	require.Greater(t, crossed, n/10)
+}
+
+// What is proposed to save money leans on no replacement of a drifted node either.
+func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
+	n := 40
+	if testing.Short() || underRace {
+		n = 10
+	}
+	saving, drifted := 0, 0
+	for seed := range n {
+		m := newMaker(uint64(9_000 + seed))
+		in := m.lopsided()
+		if seed%2 == 0 {
+			in = uneven(seed)
+		}
+		in.Drift = map[string]cloudprovider.Drift{}
+		for _, node := range in.Nodes {
+			if m.chance(30) {
+				in.Drift[node.NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
+			}
+		}
+		for _, a := range propose(t, in, anySaving()).Actions {
+			switch a.Reason {
+			case disruption.Drifted:
+				drifted++
+			case disruption.Underutilized:
+				saving++
+				require.Empty(t, spreadFaults(in, a), "seed %d: %s", seed, a)
+			}
+		}
+	}
+	require.Greater(t, saving, n)
+	require.Greater(t, drifted, n)
 }
 
 // Of three pods too many in a zone, that all could go at once, so many go as hold

@@ -44,6 +44,7 @@ func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	}
 	if f.pinSpread {
 		w.pinSpread()
+		w.balance.begin(others)
 	}
 	for _, name := range f.closed(others) {
 		if i, found := w.at[name]; found && !w.leaving[name] {
