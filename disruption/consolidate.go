@@ -232,8 +232,7 @@ func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 		return nil, err
 	}
 	var bad []*part
-	slices.SortStableFunc(parts, func(a, b *part) int { return cmp.Compare(b.worth(), a.worth()) })
-	for _, pt := range parts {
+	for _, pt := range bestFirst(parts) {
 		if pt.verdict.bad() {
 			s.remember(pt)
 			s.vain[setKey(pt.targets)] = true
@@ -243,15 +242,6 @@ func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 		s.accept(pt)
 	}
 	return bad, nil
-}
-
-// worth is what a part saves for each unit of disruption cost.
-func (pt *part) worth() float64 {
-	units := evictionUnits(0)
-	for _, m := range pt.targets {
-		units += oneEviction + m.cost
-	}
-	return pt.saving / units.float()
 }
 
 // ask judges the parts of some nodes that are removed together.

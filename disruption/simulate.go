@@ -78,16 +78,22 @@ func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) 
 			continue
 		}
 		if pt := found[t]; pt != nil {
-			done := pt.action(a.Reason)
-			a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
-			if text := pt.destinations().String(); text != "" {
-				a.Detail += "; " + text
-			}
+			a = pt.completes(a)
 		}
 		r.Actions = append(r.Actions, a)
 	}
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	return r, nil
+}
+
+// completes adds to an action what was found for it.
+func (pt *part) completes(a Action) Action {
+	done := pt.action(a.Reason)
+	a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+	if text := pt.destinations().String(); text != "" {
+		a.Detail += "; " + text
+	}
+	return a
 }
 
 // withReplacements is the fleet with an engine that may launch nodes.

@@ -31,6 +31,15 @@ func (s *search) setApart(parts []*part) {
 	}
 }
 
+// worth is what a part saves for each unit of disruption cost.
+func (pt *part) worth() float64 {
+	units := evictionUnits(0)
+	for _, m := range pt.targets {
+		units += oneEviction + m.cost
+	}
+	return pt.saving / units.float()
+}
+
 // bestFirst sorts parts by what they are worth.
 func bestFirst(parts []*part) []*part {
 	out := slices.Clone(parts)
