@@ -6,20 +6,30 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// mixCapacity sets part of the pods of each class apart, to be kept off spot
-// capacity as Options.CapacityMix says, if the class may use both. It is a wish
-// like others: where only spot has room, spot it is.
+// mixCapacity sets part of the pods of each workload apart, to be kept off spot
+// capacity as Options.CapacityMix says, if they may use both. It is a wish like
+// others: where only spot has room, spot it is. Classes that differ in nothing but
+// volumes and devices are of one workload, or the replicas of a StatefulSet would
+// come on demand one by one as soon as their volumes are in different zones.
 func (p *Problem) mixCapacity(d *domains) {
 	mix := p.opts.CapacityMix
 	if mix == nil {
 		return
 	}
+	before := map[string]int{} // pods of the same workload
+	var k podKey
 	spot := requirements.NewSet(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	steady := requirements.NewSet(requirements.NotIn(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	for c := range p.classes {
 		class := &p.classes[c]
-		n := mix.onDemand(len(class.pods))
-		if n == 0 || class.refusal != nil || class.virtual || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
+		if class.refusal != nil || class.virtual || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
+			continue
+		}
+		workload := p.workload(&k, c)
+		had := before[workload]
+		before[workload] += len(class.pods)
+		n := mix.onDemand(before[workload]) - mix.onDemand(had)
+		if n == 0 {
 			continue
 		}
 		rest := class.pods[n:]
@@ -30,6 +40,14 @@ func (p *Problem) mixCapacity(d *domains) {
 			p.classes = append(p.classes, kept)
 		}
 	}
+}
+
+// workload is the same for classes that differ in nothing but volumes and devices.
+func (p *Problem) workload(k *podKey, c int) string {
+	pod := p.pod(c)
+	out := string(k.scheduling(pod))
+	out += string(k.between(pod, p.opts.DefaultSpread != nil))
+	return out + p.classes[c].selected.Key()
 }
 
 // onDemand is how many of n pods come on on-demand capacity.

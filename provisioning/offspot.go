@@ -119,7 +119,7 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 	for c := range a.p.classes {
 		class := &a.p.classes[c]
 		of[c] = -1
-		if class.refusal != nil || class.virtual || class.hasVolumes || class.devices != nil {
+		if class.refusal != nil || class.virtual {
 			continue
 		}
 		key := class.mixKey()
@@ -142,18 +142,24 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 	return groups, of
 }
 
-// mixKey is the same for classes that CapacityMix divides together.
+// mixKey is the same for classes that CapacityMix divides together. Volumes and
+// devices, and what they ask of nodes, are not in it.
 func (c *class) mixKey() string {
 	var b strings.Builder
 	for _, alt := range c.asked {
 		fmt.Fprintf(&b, "%s %v|", alt.Set, alt.NodeNames)
 	}
-	fmt.Fprintf(&b, "%v %v", c.requests, c.ports)
+	fmt.Fprint(&b, c.requests)
+	for _, port := range c.ports {
+		if !port.isDisk() {
+			fmt.Fprintf(&b, " %v", port)
+		}
+	}
 	for _, t := range c.tolerations {
 		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
 	}
 	for _, t := range c.terms {
-		if t.weight == 0 {
+		if t.weight == 0 && !t.storage {
 			fmt.Fprintf(&b, " %v", t)
 		}
 	}

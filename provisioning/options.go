@@ -45,7 +45,11 @@ const (
 )
 
 // CapacityMix divides the pods of each workload between on-demand and spot
-// capacity, where they may use both.
+// capacity, where they may use both. Pods are of one group if they request the
+// same, ask the same of their nodes and tolerate, prefer and want of other pods the
+// same, and the same constraints count them; which volumes and devices they have
+// makes no difference, so that the replicas of a StatefulSet are one group wherever
+// their volumes are.
 type CapacityMix struct {
 	// OnDemandBase is how many pods of each group of like pods come on
 	// on-demand (or reserved) capacity first.

@@ -71,7 +71,7 @@ const (
 	// RuleCapacityMix: of pods that ask for the same and have the same constraints
 	// as many are kept off spot capacity as Options.CapacityMix says, unless none
 	// of their nodes could be launched as anything else within the minValues of its
-	// pool. Pods with volumes or devices are not judged.
+	// pool. Volumes and devices tell no pods apart.
 	RuleCapacityMix Rule = "capacityMix"
 	// RuleSpotFlexibility: a node that may be launched as spot names as many
 	// instance types for that as Options.SpotFlexibility says, unless it can be
@@ -165,9 +165,10 @@ func compareViolations(a, b Violation) int {
 //     else that a resource claim asks for is taken on trust.
 //
 // Neither soft constraints nor Options.NodeFee make a plan invalid, and Plan.Static
-// and Overlays are not judged. CapacityMix is judged for pods that ask the same of
-// their nodes and mind no other pods, and counts pods on existing nodes as kept off
-// spot: the plan did not choose the capacity type of those.
+// and Overlays are not judged. CapacityMix is judged for pods that request the same,
+// ask the same of their nodes and have the same required constraints towards other
+// pods, whatever volumes and devices they have, and counts pods on existing nodes as
+// kept off spot: the plan did not choose the capacity type of those.
 // Input.Overlays are applied before anything else looks at the catalogs. The
 // pods of buffers may stand in Create, Bind and Order as others do, and must come
 // last; Plan.Buffers counts them.

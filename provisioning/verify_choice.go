@@ -68,8 +68,8 @@ type refereeMix struct {
 // many only where no node of theirs has a choice: the spot options of one that has
 // are to be left out.
 //
-// Groups are as large as they can be, which asks for least. Pods with volumes or
-// devices are left out, as it takes a closer look to see which of them are alike.
+// Groups are as large as they can be, which asks for least: volumes and devices
+// tell no pods apart, as every replica of a workload may have its own.
 func (r *referee) checkCapacityMix(mix *CapacityMix) {
 	if mix == nil {
 		return
@@ -78,7 +78,7 @@ func (r *referee) checkCapacityMix(mix *CapacityMix) {
 	var keys []string
 	for _, s := range r.sites {
 		for _, p := range s.placed {
-			if p.virtual || len(p.Spec.Volumes)+len(p.Spec.ResourceClaims) > 0 {
+			if p.virtual {
 				continue
 			}
 			key := r.mixKey(p)
@@ -103,7 +103,8 @@ func (r *referee) checkCapacityMix(mix *CapacityMix) {
 }
 
 // mixKey is the same for pods that CapacityMix divides together. Labels and the
-// namespace are not in it, but for the constraints that they decide about.
+// namespace are not in it, but for the constraints that they decide about, nor are
+// disks, which only keep pods off each other's nodes.
 func (r *referee) mixKey(p *refereePod) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d %v %p", p.selection.number, p.requests, p.company)
@@ -118,7 +119,9 @@ func (r *referee) mixKey(p *refereePod) string {
 		minds = append(minds, fmt.Sprintf("%p", t))
 	}
 	for _, t := range r.things(p) {
-		minds = append(minds, fmt.Sprintf("%s %s", t.name, t.ip))
+		if t.rule == RuleHostPorts {
+			minds = append(minds, fmt.Sprintf("%s %s", t.name, t.ip))
+		}
 	}
 	slices.Sort(minds)
 	fmt.Fprintf(&b, "%q", slices.Compact(minds))

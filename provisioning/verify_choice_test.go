@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -80,12 +82,37 @@ func TestVerifyCapacityMix(t *testing.T) {
 				pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: int32(8000 + i), ContainerPort: 80}}
 			}
 		}, broken, "of the 1 pods like it 0 are kept off spot"},
-		{"who has volumes is not judged", func(s *scene) {
-			mix(0, 100)(s)
-			for _, pod := range s.webs {
-				pod.Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
-			}
+		{"scratch space tells nobody apart", func(s *scene) {
+			mix(1, 0)(s)
+			s.webs[0].Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+		}, broken, "of the 2 pods like it 0 are kept off spot"},
+		{"who has volumes is judged", func(s *scene) {
+			mix(1, 50)(s)
+			s.class("fast", "disk.example.com", waits)
+			s.claim("data-1", "fast", "", s.webs[0])
+			s.claim("data-2", "fast", "", s.webs[1])
+		}, broken, "of the 2 pods like it 0 are kept off spot capacity, CapacityMix demands 2"},
+		{"who has volumes comes on demand", func(s *scene) {
+			mix(1, 50)(s)
+			s.class("fast", "disk.example.com", waits)
+			s.claim("data-1", "fast", "", s.webs[0])
+			s.keep(s.first(), v1.CapacityTypeOnDemand)
 		}, nil, ""},
+		{"who has a disk is judged", func(s *scene) {
+			mix(1, 0)(s)
+			s.webs[0].Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{
+				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "d"},
+			}}}
+		}, broken, "of the 2 pods like it 0 are kept off spot capacity, CapacityMix demands 1"},
+		{"who has devices is judged", func(s *scene) {
+			mix(1, 0)(s)
+			name := "spare-device"
+			s.webs[0].Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "device", ResourceClaimName: &name}}
+			s.in.Devices.Claims = []*resourcev1.ResourceClaim{{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+				Status:     resourcev1.ResourceClaimStatus{Allocation: &resourcev1.AllocationResult{}},
+			}}
+		}, broken, "of the 2 pods like it 0 are kept off spot capacity, CapacityMix demands 1"},
 		{"a minValues that is met without spot", func(s *scene) { s.several(corev1.LabelInstanceTypeStable, 2); mix(1, 0)(s) }, broken, "CapacityMix demands 1"},
 		{"a minValues that is not", func(s *scene) { s.several(v1.CapacityTypeLabelKey, 2); mix(1, 0)(s) }, nil, ""},
 	})
