@@ -53,7 +53,13 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		a.newNodes(&r.New[i])
 	}
 	order := a.gleanRest(a.recheck(a.order()))
-	if !a.p.opts.Quick && a.moveToTaste() {
+	if a.s.rooms != nil || a.s.kept != nil || a.s.raised != nil || a.leant != nil || a.leavesSome() {
+		plan.uneven = a.unevenness() // another stage may be tried, or this is one
+	}
+	if order, plan.closed = a.closeNodes(order, r.Steps); plan.closed {
+		plan.PackingBound = 0 // it is about what was chosen before
+	}
+	if !p.opts.Quick && a.moveToTaste() || plan.closed {
 		order = a.glean(order) // where pods went away there may be room for others
 	}
 	a.keepOffSpot()
@@ -72,10 +78,17 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	a.bufferStatus(plan)
 	plan.Static, plan.Overlays = p.static, p.market.overlays
 	plan.Order, plan.leant = a.inOrder(order), a.leant
-	if a.s.rooms != nil || a.s.kept != nil || a.s.raised != nil || a.leant != nil || len(plan.Unplaced) > 0 {
-		plan.uneven = a.unevenness() // another stage may be tried, or this is one
-	}
 	return plan
+}
+
+// leavesSome says whether some pod that exists has no place.
+func (a *assembler) leavesSome() bool {
+	for rank, placed := range a.placed {
+		if !placed && !a.p.virtual[a.p.pods[rank]] {
+			return true
+		}
+	}
+	return false
 }
 
 // share gives each part its pods.

@@ -15,3 +15,16 @@ func (p *Problem) SolveWithoutWishes(ctx context.Context) (plan *Plan, share flo
 	}
 	return p.assemble(s, result), p.wished.share, nil
 }
+
+// SolveOnce packs the problem once, and returns the plan with and without a look at
+// nodes that can be taken out of it again.
+func (p *Problem) SolveOnce(ctx context.Context) (closed, open *Plan, err error) {
+	s, result, err := p.settle(ctx, p.first)
+	if err != nil {
+		return nil, nil, err
+	}
+	closed = p.assemble(s, result)
+	spent := *result
+	spent.Steps = p.opts.MaxSteps
+	return closed, p.assemble(s, &spent), nil
+}

@@ -136,8 +136,9 @@ type Options struct {
 	// be, as if MaxSteps were 1 and NoBounds set. Fewer kinds of node are compared
 	// for each pattern, prices are asked for less often, and pods are not exchanged,
 	// neither to fill a node better nor to suit their taste among the nodes of the
-	// plan. Plans are as valid; limits aside, one pod in some ten thousand of problems
-	// full of constraints is left over that a full search would have placed.
+	// plan, and no node is taken out of it again. Plans are as valid; limits aside, one
+	// pod in some fifteen hundred of problems full of constraints is left over that a
+	// full search would have placed.
 	//
 	// It takes a tenth to a half of the time and costs 0 to 12% more;
 	// benchmarks/README.md has both for each kind of problem. Default false.

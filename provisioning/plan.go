@@ -68,7 +68,9 @@ type Plan struct {
 	// domains, with which preferences and at most how many on a node; in USD per
 	// hour. Cost over PackingBound says how well the nodes were packed,
 	// PackingBound over LowerBound what those choices may have cost. It is at
-	// least LowerBound, and at most Cost. It is 0 with Options.NoBounds.
+	// least LowerBound, and at most Cost; it is LowerBound where nodes were taken
+	// out of the plan again, for which those choices were changed. It is 0 with
+	// Options.NoBounds.
 	PackingBound float64
 
 	// Stats counts the work done; it is the same for the same input.
@@ -80,6 +82,8 @@ type Plan struct {
 	leant []int
 	// uneven is how unevenly pods are spread; see unevenness.
 	uneven int
+	// closed says that nodes were taken out of it again; see closer.
+	closed bool
 }
 
 // offer is what a pool had to choose from.

@@ -270,7 +270,10 @@ func (p *Problem) lowerPool(i int) {
 //     to lower weights only when no node of higher ones can hold it, or limits
 //     forbid one more.
 //  3. Pods that are left are unplaced.
-//  4. Pods are moved between the nodes of the plan, or exchanged, where that is
+//  4. New nodes whose pods can be had for less on others, or on cheaper ones of their
+//     own, are taken out of the plan again, where pods were sent to domains or to
+//     existing nodes before it was known what had to be bought.
+//  5. Pods are moved between the nodes of the plan, or exchanged, where that is
 //     more to their taste and concerns no hard constraint. What is launched and
 //     what it costs stays the same.
 //

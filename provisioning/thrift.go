@@ -52,8 +52,8 @@ func (p *Problem) thrifty(ctx context.Context, plan *Plan, s *stage) (*Plan, err
 	if err != nil {
 		return nil, err
 	}
-	if p.withFees(plan) <= p.resultWithFees(result)*limit*(1+1e-9) {
-		return plan, nil
+	if !s.choseBefore(p) && p.withFees(plan) <= p.resultWithFees(result)*limit*(1+1e-9) {
+		return plan, nil // what was packed is what is launched
 	}
 	best := p.assemble(s, result)
 	if len(best.Unplaced) > len(plan.Unplaced) || p.withFees(plan) <= p.withFees(best)*limit*(1+1e-9) {
@@ -90,6 +90,9 @@ func (p *Problem) mayThrift(plan *Plan) bool {
 func (p *Problem) wishesMatter(plan *Plan) bool {
 	if len(p.wished.classes) == 0 {
 		return false
+	}
+	if plan.closed {
+		return true // who is on a node that exists may have been on a new one
 	}
 	// Who is to be in some domain may take the room of others there.
 	if slices.ContainsFunc(p.wished.classes, func(c int) bool { return len(p.wishes[c].spans) > 0 }) {
