@@ -33,6 +33,7 @@ func (w *world) try(ctx context.Context, targets []*member) ([]*part, error) {
 		w.refused = err
 		return nil, nil
 	}
+	w.market = without // it knows the nodes that have changed since
 	plan, err := w.solve(ctx, without, len(home))
 	if err != nil {
 		return nil, err

@@ -300,11 +300,11 @@ func (x *census) findRunning(leaving []existing) {
 }
 
 func (x *census) noteRunning(n *existing, index int, selections []int) {
-	for _, pod := range n.Pods {
-		if pod == nil || finished(pod) || index < 0 && x.moving[pod.Namespace+"/"+pod.Name] {
+	for i, kind := range n.lodged {
+		if !x.counts(n, i, index < 0) {
 			continue
 		}
-		members := x.identities.members[x.identities.of(pod)]
+		members := x.selected(kind)
 		for _, s := range selections {
 			if !members.Has(s) {
 				continue

@@ -12,18 +12,24 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// boundTerms are the required anti-affinities of pods that run, by pod.
-type boundTerms map[*corev1.Pod][]term
+// boundTerms are the required anti-affinities of pods that run, by kind.
+type boundTerms map[int32][]term
 
 // readBound reads the required anti-affinity of the pods on nodes, of each kind
 // of pod once. A selector that cannot be read keeps nobody away, as in
 // kube-scheduler.
-func (k *classifier) readBound(nodes []Node) boundTerms {
+func (k *classifier) readBound() boundTerms {
 	out := boundTerms{}
 	known := map[string][]term{}
-	for i := range nodes {
-		for _, pod := range nodes[i].Pods {
-			if pod == nil || finished(pod) || pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+	seen := make([]bool, k.crowds.count())
+	for _, list := range k.lodged {
+		for _, kind := range list {
+			if kind == ended || seen[kind] {
+				continue
+			}
+			seen[kind] = true
+			pod := k.crowds.pod(kind)
+			if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 				continue
 			}
 			key := k.key.apartOnly(pod)
@@ -34,7 +40,7 @@ func (k *classifier) readBound(nodes []Node) boundTerms {
 				known[text] = terms
 			}
 			if len(terms) > 0 {
-				out[pod] = terms
+				out[kind] = terms
 			}
 		}
 	}
@@ -121,16 +127,32 @@ type census struct {
 	p          *Problem
 	r          *rules
 	identities *identities
+	crowds     *crowds
+	lodged     [][]int32 // by node of the input: the kinds of its pods
 	bound      boundTerms
+	kinds      []lodger        // by kind
 	interest   bitset.Set      // selections that some pod to be placed is in
 	moving     map[string]bool // pods to be placed, by name
 	byNode     [][]int         // by selection: node rules
 	byTerm     map[term]int    // domain rule of each bound anti-affinity
 }
 
+// lodger is what the rules have to do with a kind of pod that runs.
+type lodger struct {
+	selected bitset.Set // the selections that it is in, once asked for
+	known    bool       // the rest is known
+	counted  []int      // domain rules that count it
+	owns     []int      // domain rules that it has
+	parts    []pack.Part
+}
+
+func newCensus(p *Problem, k *classifier) *census {
+	return &census{p: p, r: p.rules, identities: k.identities, crowds: k.crowds, lodged: k.lodged, bound: k.bound, kinds: make([]lodger, k.crowds.count())}
+}
+
 // addBoundRules adds the rules that only pods which run have: their required
 // anti-affinity, as far as it concerns any pod to be placed.
-func (x *census) addBoundRules(nodes []Node) {
+func (x *census) addBoundRules() {
 	x.interest = bitset.New(len(x.r.selections))
 	for c := range x.p.classes {
 		if x.p.classes[c].refusal == nil {
@@ -138,10 +160,18 @@ func (x *census) addBoundRules(nodes []Node) {
 		}
 	}
 	x.byTerm = map[term]int{}
+	if len(x.bound) == 0 {
+		return
+	}
 	var key podKey
-	for i := range nodes {
-		for _, pod := range nodes[i].Pods {
-			for _, t := range x.bound[pod] {
+	seen := make([]bool, len(x.kinds))
+	for _, list := range x.lodged {
+		for _, kind := range list {
+			if kind == ended || seen[kind] {
+				continue
+			}
+			seen[kind] = true
+			for _, t := range x.bound[kind] {
 				if !x.interest.Has(t.pods) {
 					continue
 				}
@@ -157,7 +187,7 @@ func (x *census) addBoundRules(nodes []Node) {
 
 // boundPorts lists the ports and disks of pods that run, and of daemons, that clash
 // with some pod's to be placed.
-func (x *census) boundPorts(nodes []Node) []hostPort {
+func (x *census) boundPorts() []hostPort {
 	var wanted, out []hostPort
 	for c := range x.p.classes {
 		wanted = append(wanted, x.p.classes[c].ports...)
@@ -166,22 +196,25 @@ func (x *census) boundPorts(nodes []Node) []hostPort {
 		return nil
 	}
 	add := func(pod *corev1.Pod) {
-		if pod == nil || finished(pod) {
-			return
-		}
 		for _, p := range held(pod) {
 			if portsClash([]hostPort{p}, wanted) {
 				out = append(out, p)
 			}
 		}
 	}
-	for i := range nodes {
-		for _, pod := range nodes[i].Pods {
-			add(pod)
+	seen := make([]bool, len(x.kinds))
+	for _, list := range x.lodged {
+		for _, kind := range list {
+			if kind != ended && !seen[kind] {
+				seen[kind] = true
+				add(x.crowds.pod(kind))
+			}
 		}
 	}
 	for i := range x.p.daemons {
-		add(x.p.daemons[i].pod)
+		if pod := x.p.daemons[i].pod; !finished(pod) {
+			add(pod)
+		}
 	}
 	return out
 }
@@ -211,18 +244,20 @@ func (x *census) count(staying, leaving []existing) {
 		rule.Members, rule.Owners = make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
 	}
+	looked := make([]bool, len(x.r.domain))
 	for i := range staying {
-		x.node(&staying[i], false)
+		x.node(&staying[i], false, looked)
 	}
 	for i := range leaving {
-		x.node(&leaving[i], true)
+		x.node(&leaving[i], true, looked)
 	}
 }
 
-func (x *census) node(n *existing, leaving bool) {
-	looked := make([]bool, len(x.r.domain)) // spread rules that look at the node
+// node counts a node and its pods. looked is scratch space.
+func (x *census) node(n *existing, leaving bool, looked []bool) {
 	for i := range x.r.domain {
 		rule := &x.r.domain[i]
+		looked[i] = false // whether a spread rule looks at the node
 		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
 			continue
 		}
@@ -231,12 +266,17 @@ func (x *census) node(n *existing, leaving bool) {
 			rule.Counted[d], rule.Sure[d] = true, true
 		}
 	}
-	for _, pod := range n.Pods {
-		if pod == nil || finished(pod) || leaving && x.moving[pod.Namespace+"/"+pod.Name] {
-			continue
+	for i, kind := range n.lodged {
+		if x.counts(n, i, leaving) {
+			x.pod(n, x.lodger(kind), looked)
 		}
-		x.pod(n, pod, looked)
 	}
+}
+
+// counts says whether constraints see a pod where it runs: one of a node on its way
+// out is not there if it is to be placed.
+func (x *census) counts(n *existing, i int, leaving bool) bool {
+	return n.lodged[i] != ended && !(leaving && x.moving[n.Pods[i].Namespace+"/"+n.Pods[i].Name])
 }
 
 // looksAt says whether a spread rule counts what is on a node: one that its
@@ -258,27 +298,69 @@ func (p *Problem) looksAt(rule *domainRule, n *existing) bool {
 // in the rules over nodes.
 func (x *census) partsOn(n *existing, leaving bool) []pack.Part {
 	var out []pack.Part
-	for _, pod := range n.Pods {
-		if pod != nil && !finished(pod) && !(leaving && x.moving[pod.Namespace+"/"+pod.Name]) {
-			out = x.addPod(out, pod, x.bound[pod])
+	if len(x.r.node) == 0 {
+		return nil
+	}
+	for i, kind := range n.lodged {
+		if x.counts(n, i, leaving) {
+			for _, part := range x.lodger(kind).parts {
+				out = addPart(out, part.Rule, part.Owners, part.Members, part.Both)
+			}
 		}
 	}
 	if leaving {
 		return out // no daemon comes any more
 	}
 	for _, i := range n.daemons {
-		out = x.addPod(out, x.p.daemons[i].pod, x.p.daemons[i].apart)
+		d := &x.p.daemons[i]
+		out = x.addPod(out, d.pod, d.selected, d.apart)
 	}
 	return out
 }
 
-// addPod adds what a pod on a node counts for, given its required
-// anti-affinity.
-func (x *census) addPod(out []pack.Part, pod *corev1.Pod, apart []term) []pack.Part {
-	for _, part := range x.r.portParts(held(pod)) {
-		out = addPart(out, part.Rule, part.Owners, part.Members, part.Both)
+// selected are the selections that a kind of pod is in.
+func (x *census) selected(kind int32) bitset.Set {
+	l := &x.kinds[kind]
+	if l.selected == nil {
+		l.selected = x.identities.members[x.identities.of(x.crowds.pod(kind))]
 	}
-	selected := x.identities.members[x.identities.of(pod)]
+	return l.selected
+}
+
+// lodger works out what the rules have to do with a kind of pod, once they are all
+// known.
+func (x *census) lodger(kind int32) *lodger {
+	l := &x.kinds[kind]
+	if l.known {
+		return l
+	}
+	l.known = true
+	pod := x.crowds.pod(kind)
+	for s := range x.selected(kind).All() {
+		for _, i := range x.r.bySelection[s] {
+			rule := &x.r.domain[i]
+			if rule.Rule.Key >= 0 && (rule.Kind != topology.Spread || pod.DeletionTimestamp == nil) {
+				l.counted = append(l.counted, i)
+			}
+		}
+	}
+	for _, t := range x.bound[kind] {
+		if i, ok := x.byTerm[t]; ok && x.r.domain[i].Rule.Key >= 0 {
+			l.owns = append(l.owns, i)
+		}
+	}
+	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind])
+	return l
+}
+
+// addPod adds what a pod on a node counts for, given the selections that it is in
+// and its required anti-affinity.
+func (x *census) addPod(out []pack.Part, pod *corev1.Pod, selected bitset.Set, apart []term) []pack.Part {
+	if len(x.r.ports) > 0 {
+		for _, part := range x.r.portParts(held(pod)) {
+			out = addPart(out, part.Rule, part.Owners, part.Members, part.Both)
+		}
+	}
 	for s := range selected.All() {
 		for _, r := range x.byNode[s] {
 			if x.r.node[r].Kind == pack.Apart || pod.DeletionTimestamp == nil {
@@ -303,26 +385,22 @@ func (x *census) addPod(out []pack.Part, pod *corev1.Pod, apart []term) []pack.P
 }
 
 // pod counts one pod in the rules over domains.
-func (x *census) pod(n *existing, pod *corev1.Pod, looked []bool) {
-	for s := range x.identities.members[x.identities.of(pod)].All() {
-		for _, i := range x.r.bySelection[s] {
-			rule := &x.r.domain[i]
-			if rule.Rule.Key < 0 || rule.Kind == topology.Spread && (!looked[i] || pod.DeletionTimestamp != nil) {
-				continue
-			}
-			switch d := n.at[rule.Rule.Key]; {
-			case d >= 0:
-				rule.Members[d]++
-			case d == topology.Unknown:
-				rule.Elsewhere = true
-			}
+func (x *census) pod(n *existing, l *lodger, looked []bool) {
+	for _, i := range l.counted {
+		rule := &x.r.domain[i]
+		if rule.Kind == topology.Spread && !looked[i] {
+			continue
+		}
+		switch d := n.at[rule.Rule.Key]; {
+		case d >= 0:
+			rule.Members[d]++
+		case d == topology.Unknown:
+			rule.Elsewhere = true
 		}
 	}
-	for _, t := range x.bound[pod] {
-		if i, ok := x.byTerm[t]; ok && x.r.domain[i].Rule.Key >= 0 {
-			if d := n.at[x.r.domain[i].Rule.Key]; d >= 0 {
-				x.r.domain[i].Owners[d]++
-			}
+	for _, i := range l.owns {
+		if d := n.at[x.r.domain[i].Rule.Key]; d >= 0 {
+			x.r.domain[i].Owners[d]++
 		}
 	}
 }

@@ -91,6 +91,8 @@ type classifier struct {
 	identities *identities
 
 	termKeys map[string]int32
+	crowds   *crowds
+	lodged   [][]int32 // by node: the kinds of the pods there
 	bound    boundTerms
 	terms    [][]term // by number; 0 has none
 	termErrs []error

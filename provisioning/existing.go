@@ -18,6 +18,7 @@ import (
 // existing is a node of the input.
 type existing struct {
 	Node
+	lodged   []int32 // the kinds of its pods
 	standing labelsAndTaints
 	ready    bool     // it is initialised
 	free     []int64  // allocatable less bound pods and daemons still to come
@@ -43,13 +44,16 @@ type labelsAndTaints struct {
 
 // existingNodes works out the room on each node that stays: those that are
 // initialised first, then by name. Nodes on their way out come apart: their
-// pods still count where constraints count pods.
-func (p *Problem) existingNodes(nodes []Node, f *faults) (staying, leaving []existing) {
+// pods, of which the kinds are given, still count where constraints count pods.
+func (p *Problem) existingNodes(nodes []Node, lodged [][]int32, f *faults) (staying, leaving []existing) {
 	requests := newRequestsCache()
-	read := make(rooms)
+	read := map[string]room{}
 	out := make([]existing, 0, len(nodes))
-	for _, n := range nodes {
+	for i, n := range nodes {
 		e := existing{Node: n, ready: n.initialized(), standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
+		if lodged != nil {
+			e.lodged = lodged[i]
+		}
 		if p.rooms != nil && n.leaving() { // a what-if: it had a room that could be read
 			leaving = append(leaving, e)
 			continue

@@ -33,7 +33,7 @@ func (p *Problem) handOver(ctx context.Context, plan *Plan) (*Plan, error) {
 		if len(passed) == len(now.passed) {
 			return plan, nil
 		}
-		next, err := prepare(p.in, p.opts, p.market, p.rooms, passed)
+		next, err := prepare(p.in, p.opts, p, passed)
 		if err != nil {
 			return plan, nil // not so: the input has been accepted before
 		}

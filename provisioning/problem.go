@@ -20,7 +20,8 @@ type Problem struct {
 	opts       Options
 	vocabulary *requirements.Vocabulary
 	market     *market
-	rooms      rooms
+	rooms      *rooms
+	crowds     *crowds
 
 	pods    []*corev1.Pod // by namespace and name
 	classes []class
@@ -77,7 +78,7 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	if opts != nil {
 		o = *opts
 	}
-	p, err := prepare(in, o, nil, nil, nil)
+	p, err := prepare(in, o, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +87,14 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 }
 
 // prepare compiles an input, on the market of another problem unless that is
-// nil, and with what is known of the rooms of nodes that have not changed. The
-// pods of passed leave claims that are for one pod only to others.
-func prepare(in Input, opts Options, m *market, known rooms, passed map[string]bool) (*Problem, error) {
+// nil, and with what that knows of nodes that have not changed. The pods of passed
+// leave claims that are for one pod only to others.
+func prepare(in Input, opts Options, like *Problem, passed map[string]bool) (*Problem, error) {
 	var f faults
-	p := &Problem{in: in, vocabulary: in.Vocabulary, rooms: known, rules: &rules{}, passed: passed}
+	p := &Problem{in: in, vocabulary: in.Vocabulary, rules: &rules{}, passed: passed}
+	if like != nil {
+		p.market, p.rooms, p.crowds = like.market, like.rooms, like.crowds
+	}
 	if err := opts.Validate(); err != nil {
 		f.split("Options", err)
 	}
@@ -107,13 +111,14 @@ func prepare(in Input, opts Options, m *market, known rooms, passed map[string]b
 	p.extras = newExtras(&in, p.vocabulary, &f)
 	p.extras.read(p)
 	k := &classifier{p: p, f: &f, reader: newTermReader(&in, &p.opts, &f), virtual: virtual}
-	k.bound = k.readBound(nodes)
+	k.crowds, k.lodged = p.crowds.read(nodes)
+	p.crowds = k.crowds
+	k.bound = k.readBound()
 	k.classify()
-	if m == nil {
-		m = newMarket(&in, p.vocabulary, &f)
+	if p.market == nil {
+		p.market = newMarket(&in, p.vocabulary, &f)
 	}
-	p.market = m
-	p.pools = m.take()
+	p.pools = p.market.take()
 	if f.err() != nil {
 		p.checkRooms(nodes, &f)
 		return nil, f.err()
@@ -140,7 +145,7 @@ func (p *Problem) checkRooms(nodes []Node, f *faults) {
 		p.pools[i].setLimits(nodes, p.vocabulary, f)
 	}
 	p.daemons, p.rooms = nil, nil
-	p.existingNodes(nodes, f)
+	p.existingNodes(nodes, nil, f)
 }
 
 // Solve is Prepare and Problem.Solve in one.
@@ -156,13 +161,13 @@ func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
 	d := p.market.domains
 	p.mixCapacity(d)
-	x := p.compileRules(k, nodes)
+	x := p.compileRules(k)
 	p.setCapacities(f)
 	p.minValues = p.market.minValues
 	for c := range p.classes {
 		p.requests = append(p.requests, p.request(c))
 	}
-	p.compileNodes(d, x, nodes, f)
+	p.compileNodes(d, x, k.lodged, nodes, f)
 	p.admission = newAdmission(p, d)
 	p.traits = p.admission.traits
 	r := p.rates.rater()
@@ -180,11 +185,11 @@ func (p *Problem) compile(k *classifier, nodes []Node, f *faults) {
 }
 
 // compileRules works out the constraints between pods.
-func (p *Problem) compileRules(k *classifier, nodes []Node) *census {
+func (p *Problem) compileRules(k *classifier) *census {
 	p.rules = newRules(p, k.reader.selections)
-	x := &census{p: p, r: p.rules, identities: k.identities, bound: k.bound}
-	x.addBoundRules(nodes)
-	p.rules.addPorts(p, x.boundPorts(nodes))
+	x := newCensus(p, k)
+	x.addBoundRules()
+	p.rules.addPorts(p, x.boundPorts())
 	p.rules.join(p)
 	p.rules.addSeats(p)
 	return x
@@ -192,8 +197,8 @@ func (p *Problem) compileRules(k *classifier, nodes []Node) *census {
 
 // compileNodes works out what existing nodes have to give, and how the rules
 // stand with the pods there.
-func (p *Problem) compileNodes(d *domains, x *census, nodes []Node, f *faults) {
-	staying, leaving := p.existingNodes(nodes, f)
+func (p *Problem) compileNodes(d *domains, x *census, lodged [][]int32, nodes []Node, f *faults) {
+	staying, leaving := p.existingNodes(nodes, lodged, f)
 	p.nodes = staying
 	p.table = newDomainTable(p, p.rules, d, [][]existing{p.nodes, leaving})
 	judge := newNodeAdmission(p)

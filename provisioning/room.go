@@ -12,19 +12,27 @@ import (
 // rooms are what is known of the room on each node, by name. They are not
 // written after a problem has been compiled, so that all what-ifs on it can share
 // them.
-type rooms map[string]room
+type rooms struct {
+	base  map[string]room // of the first problem
+	since map[string]room // read by what-ifs since: of nodes that are not as they were
+}
 
 // with returns the rooms with those that have been read since.
-func (r rooms) with(read rooms) rooms {
+func (r *rooms) with(read map[string]room) *rooms {
 	switch {
+	case r == nil:
+		return &rooms{base: read}
 	case len(read) == 0:
 		return r
-	case len(r) == 0:
-		return read
+	case len(r.base) == 0:
+		return &rooms{base: read}
 	}
-	out := make(rooms, len(r)+len(read))
-	maps.Copy(out, r)
-	maps.Copy(out, read)
+	out := &rooms{base: r.base, since: maps.Clone(r.since)}
+	if out.since == nil {
+		out.since = read
+		return out
+	}
+	maps.Copy(out.since, read)
 	return out
 }
 
@@ -38,8 +46,14 @@ type room struct {
 }
 
 // find returns what is known of a node that is the same as it was then.
-func (r rooms) find(n Node) (room, bool) {
-	known, ok := r[n.Name()]
+func (r *rooms) find(n Node) (room, bool) {
+	if r == nil {
+		return room{}, false
+	}
+	known, ok := r.since[n.Name()]
+	if !ok {
+		known, ok = r.base[n.Name()]
+	}
 	same := ok && known.node.Node == n.Node && known.node.NodeClaim == n.NodeClaim && len(known.node.Pods) == len(n.Pods) &&
 		(len(n.Pods) == 0 || &known.node.Pods[0] == &n.Pods[0])
 	return known, same

@@ -111,11 +111,11 @@ func (x *census) countTastes() {
 		p.tastes.bound[s] = make([]int, len(p.nodes))
 	}
 	for i := range p.nodes {
-		for _, pod := range p.nodes[i].Pods {
-			if pod == nil || finished(pod) {
+		for _, kind := range p.nodes[i].lodged {
+			if kind == ended {
 				continue
 			}
-			for s := range x.identities.members[x.identities.of(pod)].All() {
+			for s := range x.selected(kind).All() {
 				if counts, ok := p.tastes.bound[s]; ok {
 					counts[i]++
 				}

@@ -49,7 +49,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return prepare(in, p.opts, p.market, p.rooms, nil)
+	return prepare(in, p.opts, p, nil)
 }
 
 // removed returns a node as it is while it is being deleted.
@@ -97,7 +97,7 @@ func staysBehind(pod *corev1.Pod) bool {
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
-	return prepare(in, p.opts, p.market, p.rooms, nil)
+	return prepare(in, p.opts, p, nil)
 }
 
 // WithNodes returns the problem with other nodes, and other pods to place: the
@@ -108,7 +108,7 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Nodes, in.Pods = nodes, pods
-	return prepare(in, p.opts, p.market, p.rooms, nil)
+	return prepare(in, p.opts, p, nil)
 }
 
 // WithPools returns the problem with other NodePools and their catalogs: what
@@ -117,5 +117,5 @@ func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) 
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
 	in := p.in
 	in.NodePools, in.InstanceTypes = pools, types
-	return prepare(in, p.opts, nil, nil, nil)
+	return prepare(in, p.opts, nil, nil)
 }
