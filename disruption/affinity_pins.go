@@ -68,8 +68,13 @@ type bonds struct {
 // which only pods that are counted are.
 func (c *spreadCensus) readBonds() {
 	b := bonds{numbers: map[string]int{}, index: newSelectorIndex()}
+	seen := map[*podKind]bool{}
 	for _, p := range c.counted {
-		for _, one := range c.spaces.bondsOf(p.pod) {
+		if seen[p.kind] {
+			continue
+		}
+		seen[p.kind] = true
+		for _, one := range c.bound(p.kind) {
 			if _, known := b.numbers[one.text]; !known {
 				b.numbers[one.text] = len(b.list)
 				if one.namespaces == nil || len(one.namespaces) > 0 { // else it selects nobody
@@ -80,14 +85,19 @@ func (c *spreadCensus) readBonds() {
 			}
 		}
 	}
+	c.bonds = b
 	if len(b.list) > 0 {
 		for _, p := range c.counted {
-			for _, i := range b.selecting(p.pod) {
+			for _, i := range c.facts(p.kind).selecting {
 				b.members[i][p.node.Labels[b.list[i].key]]++
 			}
 		}
 	}
-	c.bonds = b
+}
+
+// bound lists the terms of pods of a kind.
+func (c *spreadCensus) bound(kind *podKind) []bond {
+	return kind.bonds.get(func() []bond { return c.spaces.bondsOf(kind.pod) })
 }
 
 // selecting are the numbers of the bonds that are about a pod.
@@ -103,7 +113,7 @@ func (b *bond) selects(p *corev1.Pod) bool {
 // bonded are the labels of its node that a pod must keep for the sake of bonds,
 // its own and those of others. A pod whose bond does not hold as things are is
 // left free, or it could not be moved at all.
-func (c *spreadCensus) bonded(p *corev1.Pod, node *corev1.Node) map[string]string {
+func (c *spreadCensus) bonded(kind *podKind, node *corev1.Node) map[string]string {
 	var out map[string]string
 	pin := func(key string) {
 		if domain, found := node.Labels[key]; found {
@@ -113,12 +123,12 @@ func (c *spreadCensus) bonded(p *corev1.Pod, node *corev1.Node) map[string]strin
 			out[key] = domain
 		}
 	}
-	for _, b := range c.spaces.bondsOf(p) {
-		if c.bonds.meets(&b, p, node) != b.apart {
+	for _, b := range c.bound(kind) {
+		if c.bonds.meets(&b, kind.pod, node) != b.apart {
 			pin(b.key)
 		}
 	}
-	for _, i := range c.bonds.selecting(p) {
+	for _, i := range c.facts(kind).selecting {
 		pin(c.bonds.list[i].key)
 	}
 	return out

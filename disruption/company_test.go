@@ -27,13 +27,13 @@ func TestWhoSharesANodeWithWhom(t *testing.T) {
 	other := pod("bank", "web-1", "web")
 	plain := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "plain"}}
 	pods := []*corev1.Pod{web, db, zonal, unread, other, plain}
-	e := &estimate{w: &world{in: provisioning.Input{Nodes: []provisioning.Node{{Pods: append(pods, nil)}}}}}
+	e := &estimate{w: &world{kinds: newPodKinds(), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: append(pods, nil)}}}}}
 	c := e.readCompanies()
 	require.Len(t, c.groups, 2)
 
 	// shares reports whether a pod may come to where others are.
 	shares := func(p *corev1.Pod, there ...*corev1.Pod) bool {
-		mine, theirs := c.of(p), c.all(there)
+		mine, theirs := c.of(c.kinds.of(p)), c.all(there)
 		for i := range mine.Of {
 			if mine.Shuns[i]&theirs.Of[i]|mine.Of[i]&theirs.Shuns[i] != 0 {
 				return false
@@ -42,11 +42,11 @@ func TestWhoSharesANodeWithWhom(t *testing.T) {
 		return true
 	}
 	require.False(t, shares(web, web), "its like")
-	require.True(t, c.of(web).Alone())
+	require.True(t, c.of(c.kinds.of(web)).Alone())
 	require.False(t, shares(web, db), "whom they shun")
 	require.False(t, shares(db, web), "who shuns them")
 	require.True(t, shares(db, db))
-	require.False(t, c.of(db).Alone())
+	require.False(t, c.of(c.kinds.of(db)).Alone())
 	require.False(t, shares(db, other), "in a namespace that is named")
 	require.True(t, shares(web, other), "in another namespace")
 	for _, p := range []*corev1.Pod{zonal, unread, plain} {

@@ -18,9 +18,9 @@ type estimate struct {
 	w         *world
 	names     []corev1.ResourceName // of the dimensions; the first is the CPU
 	place     map[corev1.ResourceName]int
-	classes   []*corev1.Pod // one of each
-	classOf   map[*corev1.Pod]int32
-	requests  map[*corev1.Pod]resources.List
+	classes   []*podKind // one of each
+	classOf   []int32    // by kind of pod; below zero for those of none
+	vectors   [][]int64  // by kind of pod: what one requests; nil while nobody asked
 	companies *companies
 	cluster   *screen.Cluster
 	estimator *screen.Estimator
@@ -37,12 +37,9 @@ type estimate struct {
 // newEstimate reads the world as it is now. before, if not nil, is the one before:
 // what it knows of pods and of what can be launched still holds.
 func newEstimate(w *world, before *estimate) *estimate {
-	e := &estimate{w: w, place: map[corev1.ResourceName]int{}, classOf: map[*corev1.Pod]int32{}, requests: map[*corev1.Pod]resources.List{},
+	e := &estimate{w: w, place: map[corev1.ResourceName]int{},
 		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{},
 		kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
-	if before != nil {
-		e.requests = before.requests
-	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		e.dimension(name)
 	}
@@ -85,40 +82,38 @@ func (e *estimate) readClasses() {
 
 // readClass notes the class of a pod, and what it asks for if it is a new one.
 func (e *estimate) readClass(p *corev1.Pod, known map[string]int32, lists []resources.List) []resources.List {
-	list, ok := e.requestsOf(p)
-	if !ok {
-		return lists // the engine has refused it, or will
+	kind := e.w.kinds.of(p)
+	if _, found := e.class(kind); found || !kind.readable {
+		return lists // of one that cannot be read the engine has said so, or will
 	}
-	company := e.companies.of(p)
-	key := classKey(p, list, company)
+	company := e.companies.of(kind)
+	key := classKey(kind.pod, kind.requests, company)
 	class, found := known[key]
 	if !found {
 		class = int32(len(e.classes))
 		known[key] = class
-		e.classes = append(e.classes, p)
+		e.classes = append(e.classes, kind)
 		e.cluster.Classes = append(e.cluster.Classes, screen.Class{Company: company})
-		lists = append(lists, list.With(corev1.ResourcePods, 1))
-		for name, n := range list.All() {
+		lists = append(lists, kind.requests.With(corev1.ResourcePods, 1))
+		for name, n := range kind.requests.All() {
 			if n > 0 {
 				e.dimension(name)
 			}
 		}
 	}
-	e.classOf[p] = class
+	for len(e.classOf) <= kind.number {
+		e.classOf = append(e.classOf, -1)
+	}
+	e.classOf[kind.number] = class
 	return lists
 }
 
-// requestsOf is what a pod requests, if that can be read.
-func (e *estimate) requestsOf(p *corev1.Pod) (resources.List, bool) {
-	list, known := e.requests[p]
-	if !known {
-		var err error
-		if list, err = resources.PodRequests(p); err != nil {
-			return list, false
-		}
-		e.requests[p] = list
+// class is that of pods of a kind.
+func (e *estimate) class(kind *podKind) (int32, bool) {
+	if kind.number >= len(e.classOf) || e.classOf[kind.number] < 0 {
+		return 0, false
 	}
-	return list, true
+	return e.classOf[kind.number], true
 }
 
 func (e *estimate) vector(list resources.List) []int64 {
@@ -202,14 +197,14 @@ func (e *estimate) readNodes() {
 		e.cluster.Nodes = append(e.cluster.Nodes, n)
 		e.total = append(e.total, whole)
 	}
-	for c, p := range e.classes {
-		e.cluster.Classes[c].Admits = kinds.admit(p)
+	for c, kind := range e.classes {
+		e.cluster.Classes[c].Admits = kinds.admit(kind)
 	}
 }
 
 // of is what a pod asks for, and its class.
 func (e *estimate) of(p *corev1.Pod) ([]int64, int32, bool) {
-	class, known := e.classOf[p]
+	class, known := e.class(e.w.kinds.of(p))
 	if !known {
 		return nil, 0, false
 	}
@@ -233,16 +228,27 @@ func (e *estimate) free(n provisioning.Node) []int64 {
 		if p == nil || finished(p) {
 			continue
 		}
-		used, ok := e.requestsOf(p)
-		if !ok {
+		kind := e.w.kinds.of(p)
+		if !kind.readable {
 			continue
 		}
-		for d, name := range e.names {
-			out[d] -= used.Get(name)
+		for d, n := range e.requested(kind) {
+			out[d] -= n
 		}
 		out[e.place[corev1.ResourcePods]]--
 	}
 	return out
+}
+
+// requested is what a pod of a kind requests.
+func (e *estimate) requested(kind *podKind) []int64 {
+	for len(e.vectors) <= kind.number {
+		e.vectors = append(e.vectors, nil)
+	}
+	if e.vectors[kind.number] == nil {
+		e.vectors[kind.number] = e.vector(kind.requests)
+	}
+	return e.vectors[kind.number]
 }
 
 func takesPods(n provisioning.Node) bool {

@@ -23,9 +23,8 @@ type nodeKinds struct {
 // selectorKeys are the labels that some class asks about.
 func (e *estimate) selectorKeys() []string {
 	seen := map[string]string{}
-	for _, p := range e.classes {
-		asked, _ := requirements.FromPod(p, e.w.f.vocabulary) // what is at fault asks for nothing that is met
-		for _, a := range asked.Alternatives {
+	for _, kind := range e.classes {
+		for _, a := range kind.asks(e.w.f.vocabulary).Alternatives {
 			for r := range a.Set.All() {
 				seen[r.Key()] = ""
 			}
@@ -58,12 +57,12 @@ func (k *nodeKinds) of(n provisioning.Node) int32 {
 	return kind
 }
 
-// admit says which kinds admit a pod.
-func (k *nodeKinds) admit(p *corev1.Pod) []bool {
+// admit says which kinds admit pods of a kind.
+func (k *nodeKinds) admit(kind *podKind) []bool {
 	out := make([]bool, len(k.nodes))
-	asked, _ := requirements.FromPod(p, k.vocabulary)
+	asked := kind.asks(k.vocabulary)
 	for i, node := range k.nodes {
-		out[i] = tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
+		out[i] = tolerates(kind.pod, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
 			return k.labels[i].Compatible(a.Set, nil)
 		})
 	}

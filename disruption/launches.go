@@ -136,13 +136,13 @@ func (e *estimate) readPrices() {
 			e.prices[pool.Name] = screen.Prices(e.goods.supplies[pool.Name], e.wanted(pool.Name))
 		}
 	}
-	for c, p := range e.classes {
+	for c, kind := range e.classes {
 		class := &e.cluster.Classes[c]
 		class.Floor = math.Inf(1)
-		asked, _ := requirements.FromPod(p, e.w.f.vocabulary)
+		asked := kind.asks(e.w.f.vocabulary)
 		d := demand{asked: asked, kind: e.kindOf(asked)}
 		for _, pool := range e.w.in.NodePools {
-			if e.accepts(pool, p, asked) {
+			if e.accepts(pool, kind.pod, asked) {
 				class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.Name]))
 				d.pools = append(d.pools, pool.Name)
 			}

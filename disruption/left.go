@@ -90,7 +90,7 @@ func (s *search) shortOf(o screen.Outcome, required float64) verdict {
 // many of each class do not; "" if none is known.
 func (s *search) needy(m *member, rest []screen.Count) string {
 	for _, p := range s.w.displaced[m.name] {
-		class, known := s.first.classOf[p]
+		class, known := s.first.class(s.w.kinds.of(p))
 		if known && slices.ContainsFunc(rest, func(c screen.Count) bool { return c.Class == class && c.Pods > 0 }) {
 			return podObject(p)
 		}

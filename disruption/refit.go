@@ -71,10 +71,11 @@ func (s *search) places(targets []*member) map[string]string {
 	out := map[string]string{}
 	for _, m := range targets {
 		for _, p := range s.w.displaced[m.name] {
-			class, known := s.e.classOf[p]
+			kind := p
 			if free[p] != nil {
-				class, known = s.e.classOf[free[p]]
+				kind = free[p]
 			}
+			class, known := s.e.class(s.w.kinds.of(kind))
 			if !known {
 				continue
 			}
@@ -101,8 +102,8 @@ func (e *estimate) swaps(set []*member) []screen.Swap {
 			if free[p] == nil {
 				continue
 			}
-			own, known := e.classOf[p]
-			other, found := e.classOf[free[p]]
+			own, known := e.class(e.w.kinds.of(p))
+			other, found := e.class(e.w.kinds.of(free[p]))
 			if known && found {
 				out = append(out, screen.Swap{Own: own, Other: other})
 			}

@@ -67,9 +67,9 @@ func TestCompanyOfAPodThatIsOnNoNode(t *testing.T) {
 	for i := range 64 {
 		pods = append(pods, pod(fmt.Sprint(i)))
 	}
-	e := &estimate{w: &world{in: provisioning.Input{Nodes: []provisioning.Node{{Pods: pods}}}}}
+	e := &estimate{w: &world{kinds: newPodKinds(), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: pods}}}}}
 	c := e.readCompanies()
-	require.True(t, c.of(pods[63]).Alone())
-	require.False(t, c.of(pod("new")).Alone())
-	require.Len(t, c.of(pod("new")).Of, 1)
+	require.True(t, c.of(c.kinds.of(pods[63])).Alone())
+	require.False(t, c.of(c.kinds.of(pod("new"))).Alone())
+	require.Len(t, c.of(c.kinds.of(pod("new"))).Of, 1)
 }

@@ -166,10 +166,11 @@ func (b *balance) stand(number int) *stand {
 	}
 	of := b.c.spreads.list[number]
 	s := &stand{skew: of.skew}
-	for i := range of.of.Spec.TopologySpreadConstraints {
-		t := &of.of.Spec.TopologySpreadConstraints[i]
-		if key, _ := spreadKey(of.of, t); t.WhenUnsatisfiable == corev1.DoNotSchedule && b.c.spreads.numbers[key] == number && t.TopologyKey == of.key {
-			s.counts = b.c.counts(of.of, t)
+	kind := b.c.kinds.of(of.of)
+	spreads := b.c.facts(kind).spreads
+	for i := range spreads {
+		if t := &spreads[i]; b.c.spreads.numbers[t.text] == number && t.TopologyKey == of.key {
+			s.counts = b.c.counts(kind, t)
 			break
 		}
 	}
@@ -213,13 +214,8 @@ func (b *balance) tiesOf(p *corev1.Pod) ties {
 			out.counted = append(out.counted, number)
 		}
 	}
-	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
-		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
-			continue
-		}
-		key, _ := spreadKey(p, t)
-		if number, known := b.c.spreads.numbers[key]; known {
+	for _, t := range b.c.facts(b.c.kinds.of(p)).spreads {
+		if number, known := b.c.spreads.numbers[t.text]; known {
 			out.owned = append(out.owned, number)
 		}
 	}

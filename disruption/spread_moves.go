@@ -44,69 +44,65 @@ type roamer struct {
 // readSpreads reads those of the pods that are counted.
 func (c *spreadCensus) readSpreads(waiting []*corev1.Pod) {
 	c.spreads = spreads{numbers: map[string]int{}, index: newSelectorIndex()}
+	seen := map[*podKind]bool{}
 	for _, p := range c.counted {
-		for i := range p.pod.Spec.TopologySpreadConstraints {
-			t := &p.pod.Spec.TopologySpreadConstraints[i]
-			if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
-				continue
-			}
-			key, selector := spreadKey(p.pod, t)
-			if known, found := c.spreads.numbers[key]; found {
+		if seen[p.kind] {
+			continue
+		}
+		seen[p.kind] = true
+		for _, t := range c.facts(p.kind).spreads {
+			if known, found := c.spreads.numbers[t.text]; found {
 				s := c.spreads.list[known]
 				s.skew = min(s.skew, int(t.MaxSkew))
 				continue
 			}
 			n := len(c.spreads.list)
-			c.spreads.numbers[key] = n
-			c.spreads.index.add(n, selector, []string{p.pod.Namespace})
-			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: selector, of: p.pod, same: t.MatchLabelKeys, skew: int(t.MaxSkew)})
+			c.spreads.numbers[t.text] = n
+			c.spreads.index.add(n, t.selector, []string{p.pod.Namespace})
+			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: t.selector, of: p.pod, same: t.MatchLabelKeys, skew: int(t.MaxSkew)})
 		}
 	}
 	for _, p := range waiting {
-		for _, s := range c.counting(p) {
+		for _, s := range c.counting(c.kinds.of(p)) {
 			s.closed = true
 		}
 	}
 }
 
-// counting are the spreads that count a pod.
-func (c *spreadCensus) counting(p *corev1.Pod) []*spread {
-	var out []*spread
-	for _, n := range c.spreads.index.candidates(p) {
-		if s := c.spreads.list[n]; s.counts(p) {
-			out = append(out, s)
+// counting are the spreads that count pods of a kind.
+func (c *spreadCensus) counting(kind *podKind) []*spread {
+	f := c.facts(kind)
+	if !f.asked {
+		f.asked = true
+		for _, n := range c.spreads.index.candidates(kind.pod) {
+			if s := c.spreads.list[n]; s.counts(kind.pod) {
+				f.counting = append(f.counting, s)
+			}
 		}
 	}
-	return out
+	return f.counting
 }
 
 // roamer says where else than in its domain a pod may be, nil if nowhere: where its
 // spread holds for all pods of it once this one has moved, and no other has. It is
 // for pods of one spread that no other counts, and that nothing else binds.
-func (c *spreadCensus) roamer(p *corev1.Pod, node *corev1.Node) *roamer {
-	if len(p.Spec.TopologySpreadConstraints) == 0 || c.bonded(p, node) != nil {
+func (c *spreadCensus) roamer(kind *podKind, p *corev1.Pod, node *corev1.Node) *roamer {
+	if len(p.Spec.TopologySpreadConstraints) == 0 || c.bonded(kind, node) != nil {
 		return nil
 	}
-	counting := c.counting(p)
+	counting := c.counting(kind)
 	if len(counting) != 1 || counting[0].closed {
 		return nil
 	}
-	s := counting[0]
-	var own *corev1.TopologySpreadConstraint
-	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
-		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname {
-			continue
-		}
-		if key, _ := spreadKey(p, t); own != nil || c.spreads.list[c.spreads.numbers[key]] != s || !plain(t) {
-			return nil
-		}
-		own = t
-	}
-	if own == nil {
+	spreads := c.facts(kind).spreads
+	if len(spreads) != 1 {
 		return nil
 	}
-	counts, domain := c.counts(p, own), node.Labels[own.TopologyKey]
+	s, own := counting[0], &spreads[0]
+	if c.spreads.list[c.spreads.numbers[own.text]] != s || !plain(own.TopologySpreadConstraint) {
+		return nil
+	}
+	counts, domain := c.counts(kind, own), node.Labels[own.TopologyKey]
 	if _, eligible := counts[domain]; !eligible {
 		return nil
 	}

@@ -41,7 +41,11 @@ func (w *world) pinSpread() {
 		}
 		var pods []*corev1.Pod
 		for k, p := range n.Pods {
-			held := c.pins(p, n.Node)
+			if p == nil {
+				continue
+			}
+			kind := c.kinds.of(p)
+			held := c.pins(kind, n.Node)
 			if held == nil {
 				continue
 			}
@@ -49,7 +53,7 @@ func (w *world) pinSpread() {
 				pods = slices.Clone(n.Pods)
 			}
 			pods[k] = withNodeSelector(p, held)
-			if r := c.roamer(p, n.Node); r != nil {
+			if r := c.roamer(kind, p, n.Node); r != nil {
 				r.pinned = pods[k]
 				w.roamers[p], w.roamers[pods[k]] = r, r
 			}
@@ -87,6 +91,8 @@ func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 
 // spreadCensus counts pods by domain.
 type spreadCensus struct {
+	kinds   *podKinds
+	read    []*kindFacts // by kind; nil while nobody asked
 	nodes   []*corev1.Node
 	counted []countedPod
 	inSpace map[string][]countedPod  // the same by namespace
@@ -99,11 +105,48 @@ type spreadCensus struct {
 
 type countedPod struct {
 	pod  *corev1.Pod
+	kind *podKind
 	node *corev1.Node
 }
 
+// kindFacts are what the constraints of all pods have to do with those of a kind.
+type kindFacts struct {
+	selecting []int // bonds that are about them, by number
+	spreads   []ownSpread
+	counting  []*spread // that count them; nil while nobody asked
+	asked     bool
+}
+
+// ownSpread is a topology spread of a pod that must hold, other than by node.
+type ownSpread struct {
+	*corev1.TopologySpreadConstraint
+	text     string // see spreadKey
+	selector labels.Selector
+	counts   map[string]int // nil while nobody asked
+}
+
+// facts are what is known of a kind, once all bonds are read.
+func (c *spreadCensus) facts(kind *podKind) *kindFacts {
+	for len(c.read) <= kind.number {
+		c.read = append(c.read, nil)
+	}
+	if c.read[kind.number] == nil {
+		f := &kindFacts{selecting: c.bonds.selecting(kind.pod)}
+		for i := range kind.pod.Spec.TopologySpreadConstraints {
+			t := &kind.pod.Spec.TopologySpreadConstraints[i]
+			if t.WhenUnsatisfiable == corev1.DoNotSchedule && t.TopologyKey != corev1.LabelHostname {
+				own := ownSpread{TopologySpreadConstraint: t}
+				own.text, own.selector = spreadKey(kind.pod, t)
+				f.spreads = append(f.spreads, own)
+			}
+		}
+		c.read[kind.number] = f
+	}
+	return c.read[kind.number]
+}
+
 func newSpreadCensus(w *world) *spreadCensus {
-	c := &spreadCensus{inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}, spaces: newNamespaces(&w.in)}
+	c := &spreadCensus{kinds: w.kinds, inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}, spaces: newNamespaces(&w.in)}
 	for _, n := range w.in.Nodes {
 		if n.Node == nil {
 			continue
@@ -111,8 +154,9 @@ func newSpreadCensus(w *world) *spreadCensus {
 		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
 		for _, p := range n.Pods {
 			if p != nil && p.DeletionTimestamp.IsZero() && !finished(p) {
-				c.counted = append(c.counted, countedPod{p, n.Node})
-				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], countedPod{p, n.Node})
+				one := countedPod{p, c.kinds.of(p), n.Node}
+				c.counted = append(c.counted, one)
+				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], one)
 			}
 		}
 	}
@@ -121,19 +165,18 @@ func newSpreadCensus(w *world) *spreadCensus {
 	return c
 }
 
-// pins are the labels of its node that a pod must keep, nil if there are none.
-func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string {
-	if p == nil {
-		return nil
-	}
-	out := c.bonded(p, node)
-	for i := range p.Spec.TopologySpreadConstraints {
-		t := &p.Spec.TopologySpreadConstraints[i]
+// pins are the labels of its node that a pod of a kind must keep, nil if there are
+// none.
+func (c *spreadCensus) pins(kind *podKind, node *corev1.Node) map[string]string {
+	out := c.bonded(kind, node)
+	spreads := c.facts(kind).spreads
+	for i := range spreads {
+		t := &spreads[i]
 		domain, found := node.Labels[t.TopologyKey]
-		if t.WhenUnsatisfiable != corev1.DoNotSchedule || t.TopologyKey == corev1.LabelHostname || !found {
+		if !found {
 			continue
 		}
-		counts := c.counts(p, t)
+		counts := c.counts(kind, t)
 		least := counts[domain]
 		for _, n := range counts {
 			least = min(least, n)
@@ -149,13 +192,22 @@ func (c *spreadCensus) pins(p *corev1.Pod, node *corev1.Node) map[string]string 
 	return out
 }
 
-// counts are the pods that a constraint of a pod counts, by domain that the pod
-// may be in. They are the same for all pods of a workload.
-func (c *spreadCensus) counts(p *corev1.Pod, t *corev1.TopologySpreadConstraint) map[string]int {
-	key, selector := spreadKey(p, t)
-	if known, found := c.known[key]; found {
-		return known
+// counts are the pods that a constraint of pods of a kind counts, by domain that
+// they may be in. They are the same for all pods of a workload.
+func (c *spreadCensus) counts(kind *podKind, t *ownSpread) map[string]int {
+	if t.counts != nil {
+		return t.counts
 	}
+	counts, found := c.known[t.text]
+	if !found {
+		counts = c.count(kind.pod, t)
+		c.known[t.text] = counts
+	}
+	t.counts = counts
+	return counts
+}
+
+func (c *spreadCensus) count(p *corev1.Pod, t *ownSpread) map[string]int {
 	counts := map[string]int{}
 	affinity := nodeaffinity.GetRequiredNodeAffinity(p)
 	for _, n := range c.nodes {
@@ -170,13 +222,12 @@ func (c *spreadCensus) counts(p *corev1.Pod, t *corev1.TopologySpreadConstraint)
 			counts[domain] = 0
 		}
 	}
-	for _, other := range c.among(p.Namespace, selector) {
+	for _, other := range c.among(p.Namespace, t.selector) {
 		domain, found := other.node.Labels[t.TopologyKey]
-		if _, eligible := counts[domain]; found && eligible && selector.Matches(labels.Set(other.pod.Labels)) && sameKeys(t.MatchLabelKeys, p.Labels, other.pod.Labels) {
+		if _, eligible := counts[domain]; found && eligible && t.selector.Matches(labels.Set(other.pod.Labels)) && sameKeys(t.MatchLabelKeys, p.Labels, other.pod.Labels) {
 			counts[domain]++
 		}
 	}
-	c.known[key] = counts
 	return counts
 }
 

@@ -154,8 +154,7 @@ func (s *stay) pod(u provisioning.Unplaced) StayingPod {
 		return known
 	}
 	out := StayingPod{Pod: own, Reason: u.Reason}
-	list, _ := s.e.requestsOf(own)
-	request := s.e.vector(list.With(corev1.ResourcePods, 1))
+	request := s.e.vector(s.w.kinds.of(own).requests.With(corev1.ResourcePods, 1))
 	asked, _ := requirements.FromPod(own, s.w.f.vocabulary)
 	var open, shut []*member
 	for _, m := range s.others {

@@ -30,6 +30,7 @@ type world struct {
 	promised  map[string]string        // by node: a pod that was placed there
 	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	leaving   map[string]bool
+	kinds     *podKinds
 	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned
 	balance   *balance                // of topology spreads; nil where nothing is pinned
 	stats     SearchStats
@@ -59,7 +60,7 @@ func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 // promised, and answers no what-if. The error is that of ctx.
 func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	w := &world{f: f, in: f.in.Input, at: map[string]int{}, displaced: map[string][]*corev1.Pod{},
-		promised: map[string]string{}, leaving: map[string]bool{}}
+		promised: map[string]string{}, leaving: map[string]bool{}, kinds: newPodKinds()}
 	if f.opts.Provisioning != nil {
 		w.opts = *f.opts.Provisioning
 	}
