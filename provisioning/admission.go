@@ -27,10 +27,21 @@ type admission struct {
 	mu      sync.Mutex            // guards the rest
 	fitting map[string]bitset.Set // by request: options with room for one pod
 	pins    map[string]bitset.Set // by text: the options that can have them
+	low     []bitset.Set          // by class: the options that hold one of its pods; nil while nobody asked
+	looks   map[looksKey]bitset.Set
+}
+
+// looksKey is what decides at which options a spread rule looks.
+type looksKey struct {
+	like            int
+	affinity, taint bool
+	spans           string
+	certain         bool
 }
 
 func newAdmission(p *Problem, d *domains) *admission {
-	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{}}
+	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{},
+		low: make([]bitset.Set, len(p.classes)), looks: map[looksKey]bitset.Set{}}
 	a.useful = usefulPools(p)
 	asked := map[string]map[string]bool{} // by key: the texts
 	for c := range p.classes {
@@ -349,10 +360,18 @@ func (a *admission) fits(request []int64) bitset.Set {
 		return known
 	}
 	out := bitset.New(a.domains.total)
+	holds := make([]int8, a.p.rates.count) // by capacity, which many options share
 	for i := range a.p.pools {
 		p := &a.p.pools[i]
 		for j := range p.options {
-			if within(request, p.options[j].capacity) {
+			room := &holds[a.p.rates.rooms[p.first+j]]
+			if *room == 0 {
+				*room = -1
+				if within(request, p.options[j].capacity) {
+					*room = 1
+				}
+			}
+			if *room > 0 {
 				out.Add(p.first + j)
 			}
 		}

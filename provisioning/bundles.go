@@ -245,13 +245,23 @@ func (b *bundler) options(c int) bitset.Set {
 	return b.lowered[c]
 }
 
-// lowered returns the options that hold a pod of a class, whichever way.
+// lowered returns the options that hold a pod of a class, whichever way. The result
+// must not be changed.
 func (a *admission) lowered(c int) bitset.Set {
-	out := bitset.New(a.domains.total)
+	a.mu.Lock()
+	out := a.low[c]
+	a.mu.Unlock()
+	if out != nil {
+		return out
+	}
+	out = bitset.New(a.domains.total)
 	class, _ := a.lower(c, requirements.Set{})
 	for _, v := range class.Variants {
 		out.Or(v.Options)
 	}
+	a.mu.Lock()
+	a.low[c] = out
+	a.mu.Unlock()
 	return out
 }
 

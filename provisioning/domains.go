@@ -28,6 +28,7 @@ type domain struct {
 type domains struct {
 	vocabulary *requirements.Vocabulary
 	pools      []pool
+	types      []typeIndex // by pool
 	known      map[domainKey]*domain
 	bits       map[bitsKey]bitset.Set
 	total      int // options of all pools
@@ -47,7 +48,33 @@ type bitsKey struct {
 }
 
 func newDomains(v *requirements.Vocabulary, pools []pool, total int) *domains {
-	return &domains{vocabulary: v, pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, total: total}
+	d := &domains{vocabulary: v, pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, total: total}
+	for i := range pools {
+		d.types = append(d.types, newTypeIndex(&pools[i]))
+	}
+	return d
+}
+
+// typeIndex is the types of the options of a pool.
+type typeIndex struct {
+	list []*cloudprovider.InstanceType
+	of   []int32 // by option: which of list
+}
+
+func newTypeIndex(p *pool) typeIndex {
+	out := typeIndex{of: make([]int32, len(p.options))}
+	number := map[*cloudprovider.InstanceType]int32{}
+	for i := range p.options {
+		t := p.options[i].InstanceType
+		id, ok := number[t]
+		if !ok {
+			id = int32(len(out.list))
+			number[t] = id
+			out.list = append(out.list, t)
+		}
+		out.of[i] = id
+	}
+	return out
 }
 
 // of returns the domain of a key in a pool.
@@ -62,29 +89,36 @@ func (d *domains) locked(pool int, key string) *domain {
 	if known, ok := d.known[id]; ok {
 		return known
 	}
-	out := d.build(&d.pools[pool], key)
+	out := d.build(pool, key)
 	d.known[id] = out
 	return out
 }
 
-func (d *domains) build(p *pool, key string) *domain {
+func (d *domains) build(pool int, key string) *domain {
+	p, types := &d.pools[pool], &d.types[pool]
 	out := &domain{of: make([]int32, len(p.options))}
 	index := map[string]int32{}
-	byType := map[*cloudprovider.InstanceType]template{}
+	byType := make([]template, len(types.list))
+	for i, t := range types.list {
+		byType[i] = d.ofType(p, t, key)
+	}
+	plain := make([]int32, len(types.list)) // one more than the entry of offerings that say nothing of the key
 	last := map[typeAndLabel]int32{}
 	for i := range p.options {
-		o := &p.options[i]
-		base, ok := byType[o.InstanceType]
-		if !ok {
-			base = d.ofType(p, o.InstanceType, key)
-			byType[o.InstanceType] = base
-		}
+		o, typ := &p.options[i], types.of[i]
 		label := offeringLabel(o.Offering, key)
-		seen := typeAndLabel{o.InstanceType, label}
-		if id, ok := last[seen]; ok && label != otherLabel {
-			out.of[i] = id
+		seen := typeAndLabel{typ, label}
+		if label == "" && plain[typ] > 0 {
+			out.of[i] = plain[typ] - 1
 			continue
 		}
+		if label != "" && label != otherLabel {
+			if id, ok := last[seen]; ok {
+				out.of[i] = id
+				continue
+			}
+		}
+		base := &byType[typ]
 		r := base.requirement
 		if own, ok := offeringRequirement(o.Offering, key); ok {
 			r = own
@@ -97,14 +131,18 @@ func (d *domains) build(p *pool, key string) *domain {
 			out.distinct = append(out.distinct, r)
 			out.free = out.free || open(r)
 		}
-		out.of[i], last[seen] = id, id
+		if out.of[i] = id; label == "" {
+			plain[typ] = id + 1
+		} else {
+			last[seen] = id
+		}
 	}
 	return out
 }
 
 // typeAndLabel identifies a domain entry cheaply.
 type typeAndLabel struct {
-	typ   *cloudprovider.InstanceType
+	typ   int32
 	label string
 }
 

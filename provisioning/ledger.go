@@ -131,7 +131,7 @@ func (p *Problem) lookedIn(r *domainRule, s *shape) []int {
 	if len(domains) < 2 {
 		return domains
 	}
-	looked := p.lookedAt(r, false)
+	looked := p.lookedAt(r, false).Clone()
 	looked.And(s.options)
 	var out []int
 	for _, d := range domains {

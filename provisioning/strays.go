@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -100,8 +101,23 @@ func (s *stage) spreads(p *Problem) map[int]int {
 func (p *Problem) inPlace(key, domain int) bitset.Set { return p.finder.inPlace[key][domain] }
 
 // lookedAt returns the options whose nodes a spread rule may look at, or is
-// certain to.
+// certain to. The result must not be changed.
 func (p *Problem) lookedAt(rule *domainRule, certain bool) bitset.Set {
+	a := p.admission
+	id := looksKey{rule.like, rule.term.honorAffinity, rule.term.honorTaint, strings.Join(rule.spans, "\x00"), certain}
+	a.mu.Lock()
+	known, ok := a.looks[id]
+	a.mu.Unlock()
+	if !ok {
+		known = p.looksOf(rule, certain)
+		a.mu.Lock()
+		a.looks[id] = known
+		a.mu.Unlock()
+	}
+	return known
+}
+
+func (p *Problem) looksOf(rule *domainRule, certain bool) bitset.Set {
 	like := &p.classes[rule.like]
 	out := bitset.New(p.admission.domains.total)
 	for _, alt := range like.asked {
