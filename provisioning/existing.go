@@ -50,15 +50,20 @@ func (p *Problem) existingNodes(nodes []Node, lodged [][]int32, f *faults) (stay
 	read := map[string]room{}
 	out := make([]existing, 0, len(nodes))
 	for i, n := range nodes {
-		e := existing{Node: n, ready: n.initialized(), standing: labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}}
+		e := existing{Node: n}
+		r, ok := p.rooms.find(n)
+		if ok {
+			e.ready, e.standing = r.ready, r.standing
+		} else {
+			e.ready, e.standing = n.initialized(), labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}
+		}
 		if lodged != nil {
 			e.lodged = lodged[i]
 		}
-		if p.rooms != nil && n.leaving() { // a what-if: it had a room that could be read
+		if p.rooms != nil && (ok && r.leaves || !ok && n.leaving()) { // a what-if: it had a room that could be read
 			leaving = append(leaving, e)
 			continue
 		}
-		r, ok := p.rooms.find(n)
 		if !ok {
 			var err error
 			if r, err = p.readRoom(&e, requests); err != nil {
@@ -72,7 +77,7 @@ func (p *Problem) existingNodes(nodes []Node, lodged [][]int32, f *faults) (stay
 			f.wrap(nodeObject(n), "", err)
 			continue
 		}
-		if n.leaving() {
+		if r.leaves {
 			leaving = append(leaving, e)
 			continue
 		}

@@ -28,7 +28,10 @@ func sortedNodes(nodes []Node, f *faults) []Node {
 			sorted = append(sorted, n)
 		}
 	}
-	slices.SortStableFunc(sorted, func(a, b Node) int { return strings.Compare(a.Name(), b.Name()) })
+	byName := func(a, b Node) int { return strings.Compare(a.Name(), b.Name()) }
+	if !slices.IsSortedFunc(sorted, byName) { // those of a what-if are
+		slices.SortStableFunc(sorted, byName)
+	}
 	checkNodes(sorted, f)
 	return slices.CompactFunc(sorted, func(a, b Node) bool {
 		if a.Name() != b.Name() {
@@ -42,13 +45,20 @@ func sortedNodes(nodes []Node, f *faults) []Node {
 // checkNodes reports bound pods that are missing, and NodeClaims that are
 // listed beside their Node: their capacity would count twice.
 func checkNodes(nodes []Node, f *faults) {
-	claimed, named := map[string]bool{}, map[string]bool{}
+	coming := false
 	for _, n := range nodes {
 		for i, pod := range n.Pods {
 			if pod == nil {
 				f.add(nodeObject(n), fmt.Sprintf("Pods[%d]", i), "is nil; leave it out")
 			}
 		}
+		coming = coming || n.Node == nil
+	}
+	if !coming {
+		return
+	}
+	claimed, named := map[string]bool{}, map[string]bool{}
+	for _, n := range nodes {
 		if n.Node == nil {
 			continue
 		}

@@ -158,7 +158,7 @@ func idle(object *v1.NodePool) PoolReason {
 
 // setLimits works out what the limits of the pool still allow: the limits less
 // the capacity of its nodes that are not on their way out.
-func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
+func (p *pool) setLimits(nodes []Node, known *rooms, v *requirements.Vocabulary, f *faults) {
 	if len(p.object.Spec.Limits) == 0 {
 		return
 	}
@@ -169,10 +169,14 @@ func (p *pool) setLimits(nodes []Node, v *requirements.Vocabulary, f *faults) {
 	}
 	used := resources.List{}
 	for _, n := range nodes {
-		if n.poolName() != p.object.Name || n.leaving() {
+		r, read := known.find(n)
+		if read && (r.poolName() != p.object.Name || r.leaves) || !read && (n.poolName() != p.object.Name || n.leaving()) {
 			continue
 		}
-		capacity, err := n.capacity()
+		capacity, err := r.capacity, error(nil)
+		if !read {
+			capacity, err = n.capacity()
+		}
 		if !n.launched() {
 			promise, broken := p.promised(n, v)
 			if broken != nil {

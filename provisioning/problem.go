@@ -124,7 +124,7 @@ func prepare(in Input, opts Options, like *Problem, passed map[string]bool) (*Pr
 		return nil, f.err()
 	}
 	for i := range p.pools {
-		p.pools[i].setLimits(nodes, p.vocabulary, &f)
+		p.pools[i].setLimits(nodes, p.rooms, p.vocabulary, &f)
 	}
 	p.static = staticPools(p.pools, nodes, p.vocabulary, &f)
 	p.extras.settle(p)
@@ -142,7 +142,7 @@ func prepare(in Input, opts Options, like *Problem, passed map[string]bool) (*Pr
 func (p *Problem) checkRooms(nodes []Node, f *faults) {
 	for i := range p.pools {
 		p.pools[i].types = nil // what is wrong with them, or with daemons, has been said
-		p.pools[i].setLimits(nodes, p.vocabulary, f)
+		p.pools[i].setLimits(nodes, nil, p.vocabulary, f)
 	}
 	p.daemons, p.rooms = nil, nil
 	p.existingNodes(nodes, nil, f)

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -40,10 +41,18 @@ func (r *rooms) with(read map[string]room) *rooms {
 // devices that are counted like resources.
 type room struct {
 	node        Node // as it was looked at
+	standing    labelsAndTaints
+	ready       bool // it is initialised
+	leaves      bool // it is on its way out
+	capacity    resources.List
 	allocatable resources.List
 	taken       resources.List // by bound pods, and by daemons that are still to come
-	absent      []int          // those daemons
+	left        resources.List // allocatable less taken
+	absent      []int          // the daemons that are still to come
 }
+
+// poolName is the pool that the node belongs to, if any.
+func (r *room) poolName() string { return r.standing.labels[v1.NodePoolLabelKey] }
 
 // find returns what is known of a node that is the same as it was then.
 func (r *rooms) find(n Node) (room, bool) {
@@ -62,6 +71,9 @@ func (r *rooms) find(n Node) (room, bool) {
 // room is what is left on a node for pods.
 func (p *Problem) room(e *existing, r *room) (resources.List, error) {
 	e.daemons = r.absent
+	if p.extras.counts == nil && len(p.extras.drivers) == 0 {
+		return r.left, nil
+	}
 	free := r.allocatable.Merge(p.extras.ofNode(e, p.typeOf(e)))
 	taken := r.taken
 	for _, i := range r.absent {
@@ -76,8 +88,13 @@ func (p *Problem) room(e *existing, r *room) (resources.List, error) {
 // readRoom looks at what a node has, at its pods and at the daemons that it is
 // still to run.
 func (p *Problem) readRoom(e *existing, requests *requestsCache) (room, error) {
-	out := room{node: e.Node}
+	out := room{node: e.Node, standing: e.standing, ready: e.ready, leaves: e.leaving()}
 	var err error
+	if e.launched() {
+		if out.capacity, err = e.capacity(); err != nil {
+			out.capacity = resources.List{} // of no matter where no limit counts it
+		}
+	}
 	if out.allocatable, err = p.allocatable(e); err != nil {
 		return out, err
 	}
@@ -111,7 +128,8 @@ func (p *Problem) readRoom(e *existing, requests *requestsCache) (room, error) {
 			return out, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
 		}
 	}
-	return out, nil
+	out.left, err = out.allocatable.Sub(out.taken)
+	return out, err
 }
 
 // missing is what a daemon requests beyond the pods of it that are on a node,

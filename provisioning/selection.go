@@ -56,13 +56,15 @@ func (s *selection) selects(namespace string, set labels.Set) bool {
 
 // namespaceTable resolves the namespaces of affinity terms.
 type namespaceTable struct {
-	labels map[string]labels.Set // by name
+	in     *Input
+	labels map[string]labels.Set // by name; nil while nobody asked
 }
 
-// newNamespaceTable lists all namespaces that are declared or that some pod is
-// in. One that is only used has the label with its name.
-func newNamespaceTable(in *Input) *namespaceTable {
-	t := &namespaceTable{labels: map[string]labels.Set{}}
+// read lists all namespaces that are declared or that some pod is in. One that is
+// only used has the label with its name.
+func (t *namespaceTable) read() {
+	in := t.in
+	t.labels = map[string]labels.Set{}
 	add := func(pod *corev1.Pod) {
 		if pod != nil && t.labels[pod.Namespace] == nil {
 			t.labels[pod.Namespace] = labels.Set{corev1.LabelMetadataName: pod.Namespace}
@@ -84,7 +86,6 @@ func newNamespaceTable(in *Input) *namespaceTable {
 		maps.Copy(set, ns.Labels)
 		t.labels[ns.Name] = set
 	}
-	return t
 }
 
 // of returns the namespaces that a term names, nil for all: those listed and
@@ -106,6 +107,9 @@ func (t *namespaceTable) of(term *corev1.PodAffinityTerm, own string) (map[strin
 	}
 	if selector.Empty() {
 		return nil, nil
+	}
+	if t.labels == nil {
+		t.read()
 	}
 	for name, set := range t.labels {
 		if selector.Matches(set) {

@@ -120,6 +120,9 @@ func StaticPools(in Input) ([]StaticPool, error) {
 // reports replicas below zero; a limit that cannot be read is passed over, as
 // setLimits reports it.
 func staticPools(pools []pool, nodes []Node, v *requirements.Vocabulary, f *faults) []StaticPool {
+	if !slices.ContainsFunc(pools, func(p pool) bool { return p.object.Spec.Replicas != nil }) {
+		return nil
+	}
 	of := map[string][]Node{}
 	for _, n := range nodes {
 		if name := n.poolName(); name != "" {

@@ -69,7 +69,7 @@ type termReader struct {
 
 func newTermReader(in *Input, opts *Options, f *faults) *termReader {
 	return &termReader{
-		namespaces: newNamespaceTable(in),
+		namespaces: &namespaceTable{in: in},
 		number:     map[string]int{},
 		soft:       opts.Preferences != Ignore,
 		defaults:   newDefaultSpread(in, opts.DefaultSpread, f),
