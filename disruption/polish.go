@@ -3,72 +3,12 @@ package disruption
 import (
 	"cmp"
 	"context"
-	"math/bits"
 	"slices"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 )
-
-// exhaustiveLimit is of how many candidates every set is tried.
-const exhaustiveLimit = 6
-
-// exhaust tries every set of the candidates, takes the one that saves the most
-// for what it disturbs, and goes on with what is left.
-func (s *search) exhaust(ctx context.Context) error {
-	for {
-		open := s.open()
-		var best []*part
-		most := 0.0
-		for set := uint(1); set < 1<<len(open); set++ {
-			if s.spent() {
-				break
-			}
-			var targets []*member
-			for i, m := range open {
-				if set&(1<<i) != 0 {
-					targets = append(targets, m)
-				}
-			}
-			if !s.allowed(targets) {
-				continue
-			}
-			parts, err := s.ask(ctx, targets)
-			if err != nil {
-				return err
-			}
-			good, gain := worthDoing(parts, s.evictionWeight())
-			if gain > most+priceSlack {
-				best, most = good, gain
-			}
-			for _, pt := range parts {
-				if pt.verdict.bad() && bits.OnesCount(set) == 1 {
-					s.remember(pt)
-				}
-			}
-		}
-		if len(open) > 0 && !s.spent() {
-			s.e = newEstimate(s.w, s.e)
-			fits, _, err := s.exactFits(ctx, open, most)
-			if err != nil {
-				return err
-			}
-			if len(fits) > 0 {
-				best = fits
-			}
-		}
-		if len(best) == 0 {
-			return nil
-		}
-		for _, pt := range best {
-			s.accept(pt)
-			for _, m := range pt.targets {
-				s.quota.take(m)
-			}
-		}
-	}
-}
 
 // evictionWeight breaks ties in favour of fewer evictions: it is too small to
 // weigh against money.

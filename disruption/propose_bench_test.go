@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
@@ -78,6 +79,25 @@ func BenchmarkWhatIf(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(max(looks, 1)), "ns/whatif")
 			b.ReportMetric(float64(looks), "whatifs")
+		})
+	}
+}
+
+// BenchmarkFewCandidates proposes for a cluster in which all nodes but six may not
+// be disrupted.
+func BenchmarkFewCandidates(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		in := halfFull(nodes)
+		for i := range in.Nodes[6:] {
+			in.Nodes[6+i].Node.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+		}
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p := propose(b, in, nil)
+				b.ReportMetric(float64(p.Stats.Simulations), "solves")
+				b.ReportMetric(p.Savings(), "$/h")
+			}
 		})
 	}
 }
