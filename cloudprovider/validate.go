@@ -60,9 +60,9 @@ func (t *InstanceType) Validate() error {
 	validateDevices(&f, t.Devices)
 	seen := make(map[OfferingKey]bool, len(t.Offerings))
 	for i := range t.Offerings {
-		o := &t.Offerings[i]
-		f.offering(t, o, i, seen[o.Key(t.Name)])
-		seen[o.Key(t.Name)] = true
+		key := t.Offerings[i].Key(t.Name)
+		f.offering(t, &t.Offerings[i], place{index: i, key: key}, seen[key])
+		seen[key] = true
 	}
 	return errors.Join(f.errs...)
 }
@@ -78,7 +78,19 @@ func (f *faults) add(format string, args ...any) {
 	f.errs = append(f.errs, fmt.Errorf("%s: %w", f.prefix, fmt.Errorf(format, args...)))
 }
 
-func (f *faults) contradictions(where string, s requirements.Set) {
+// place is where in an instance type an offering is at fault. It is written out only
+// where it is: catalogs have thousands of offerings, and hardly ever a fault.
+type place struct {
+	index int
+	key   OfferingKey
+	part  string // of the offering, empty for it as a whole
+}
+
+func (p place) of(part string) place { return place{p.index, p.key, ": " + part} }
+
+func (p place) String() string { return fmt.Sprintf("offering %d (%s)%s", p.index, p.key, p.part) }
+
+func (f *faults) contradictions(where any, s requirements.Set) {
 	for r := range s.All() {
 		if r.Impossible() {
 			f.add("%s: %s contradicts itself; no node can have such a label", where, r)
@@ -86,14 +98,13 @@ func (f *faults) contradictions(where string, s requirements.Set) {
 	}
 }
 
-func (f *faults) negative(where string, l resources.List) {
+func (f *faults) negative(where any, l resources.List) {
 	for _, name := range l.Negative() {
 		f.add("%s: resource %s: %s; use zero or more", where, name, resources.Format(name, l.Get(name)))
 	}
 }
 
-func (f *faults) offering(t *InstanceType, o *Offering, index int, duplicate bool) {
-	where := fmt.Sprintf("offering %d (%s)", index, o.Key(t.Name))
+func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate bool) {
 	if o.Zone == "" {
 		f.add("%s: zone: empty; set it to the value of %s", where, corev1.LabelTopologyZone)
 	}
@@ -107,17 +118,17 @@ func (f *faults) offering(t *InstanceType, o *Offering, index int, duplicate boo
 	f.reservation(where, o)
 	f.price(where, o)
 	labels := o.Labels()
-	f.contradictions(where+": requirements", labels)
+	f.contradictions(where.of("requirements"), labels)
 	for r := range labels.All() {
 		if of, found := t.Requirements.Get(r.Key()); found && !of.Impossible() && !r.Impossible() && !of.Overlaps(r) {
 			f.add("%s: %s, but the instance type has %s; widen the requirements of the type", where, r, of)
 		}
 	}
 	if o.Capacity != nil {
-		f.negative(where+": capacity", *o.Capacity)
+		f.negative(where.of("capacity"), *o.Capacity)
 	}
 	if o.Overhead != nil {
-		f.negative(where+": overhead", *o.Overhead)
+		f.negative(where.of("overhead"), *o.Overhead)
 	}
 	if o.Capacity != nil || o.Overhead != nil {
 		if _, err := t.allocatable(o.Capacity, o.Overhead); err != nil {
@@ -126,7 +137,7 @@ func (f *faults) offering(t *InstanceType, o *Offering, index int, duplicate boo
 	}
 }
 
-func (f *faults) reservation(where string, o *Offering) {
+func (f *faults) reservation(where place, o *Offering) {
 	switch reserved := o.CapacityType == v1.CapacityTypeReserved; {
 	case reserved && o.ReservationID == "":
 		f.add("%s: reservationID: empty; name the reservation that it draws on", where)
@@ -139,7 +150,7 @@ func (f *faults) reservation(where string, o *Offering) {
 	}
 }
 
-func (f *faults) price(where string, o *Offering) {
+func (f *faults) price(where place, o *Offering) {
 	switch {
 	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0:
 		f.add("%s: price: %v; use a price in USD per hour", where, o.Price)

@@ -50,12 +50,14 @@ func newOptions(pools []pool) int {
 		if p.idle.Cause != "" {
 			continue
 		}
+		of := newSaleRules(p.template)
 		for _, t := range p.types {
 			if !overlapsType(p.template, t) {
 				continue
 			}
+			own := newSaleRules(t.Requirements)
 			for j := range t.Offerings {
-				if o := &t.Offerings[j]; o.Launchable() && p.allows(t, o) {
+				if o := &t.Offerings[j]; o.Launchable() && of.allow(o) && own.allow(o) {
 					p.options = append(p.options, option{LaunchOption: cloudprovider.LaunchOption{InstanceType: t, Offering: o}})
 				}
 			}
@@ -91,21 +93,31 @@ func overlapsType(a requirements.Set, t *cloudprovider.InstanceType) bool {
 	return true
 }
 
+// saleRules are what a set says of where and as what something is sold.
+type saleRules struct {
+	set            requirements.Set
+	zone, capacity requirements.Requirement
+	zoned, kinds   bool // it names them
+}
+
+func newSaleRules(set requirements.Set) saleRules {
+	r := saleRules{set: set}
+	r.zone, r.zoned = set.Get(corev1.LabelTopologyZone)
+	r.capacity, r.kinds = set.Get(v1.CapacityTypeLabelKey)
+	return r
+}
+
+// allow says whether the set agrees with an offering.
+func (r *saleRules) allow(o *cloudprovider.Offering) bool {
+	return !(r.zoned && !r.zone.Has(o.Zone)) && !(r.kinds && !r.capacity.Has(o.CapacityType)) &&
+		(o.Requirements.Len() == 0 || overlapping(o.Requirements, r.set))
+}
+
 // allows says whether the template of the pool and the labels of the type
 // agree with an offering.
 func (p *pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
-	for _, set := range []requirements.Set{p.template, t.Requirements} {
-		if r, ok := set.Get(corev1.LabelTopologyZone); ok && !r.Has(o.Zone) {
-			return false
-		}
-		if r, ok := set.Get(v1.CapacityTypeLabelKey); ok && !r.Has(o.CapacityType) {
-			return false
-		}
-		if o.Requirements.Len() > 0 && !overlapping(o.Requirements, set) {
-			return false
-		}
-	}
-	return true
+	of, own := newSaleRules(p.template), newSaleRules(t.Requirements)
+	return of.allow(o) && own.allow(o)
 }
 
 // whyNoOptions says what leaves a pool without options.
