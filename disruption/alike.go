@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -19,6 +20,7 @@ import (
 type podKinds struct {
 	known map[*corev1.Pod]*podKind
 	byKey map[string]*podKind
+	count int // of kinds
 	key   kindKey
 }
 
@@ -30,9 +32,11 @@ type podKind struct {
 	requests resources.List
 	readable bool // what they request can be read
 
-	asked *requirements.Pod
-	shuns lazily[group]
-	bonds lazily[bond]
+	asked     *requirements.Pod
+	askedText string // the same, once written out
+	shuns     lazily[group]
+	bonds     lazily[bond]
+	pins      map[string]*podKind // those that are to keep labels of their nodes, by what these are
 }
 
 // lazily is a list that is made when it is asked for first.
@@ -48,8 +52,9 @@ func (l *lazily[T]) get(read func() []T) []T {
 	return l.list
 }
 
-func newPodKinds() *podKinds {
-	return &podKinds{known: map[*corev1.Pod]*podKind{}, byKey: map[string]*podKind{}}
+// newPodKinds makes room for so many pods.
+func newPodKinds(pods int) *podKinds {
+	return &podKinds{known: make(map[*corev1.Pod]*podKind, pods), byKey: map[string]*podKind{}}
 }
 
 // of is the kind of a pod.
@@ -60,7 +65,8 @@ func (k *podKinds) of(p *corev1.Pod) *podKind {
 	}
 	key := k.key.of(p)
 	if kind = k.byKey[string(key)]; kind == nil {
-		kind = &podKind{number: len(k.byKey), pod: p}
+		kind = &podKind{number: k.count, pod: p}
+		k.count++
 		var err error
 		kind.requests, err = resources.PodRequests(p)
 		kind.readable = err == nil
@@ -70,8 +76,24 @@ func (k *podKinds) of(p *corev1.Pod) *podKind {
 	return kind
 }
 
-// count is how many kinds there are so far.
-func (k *podKinds) count() int { return len(k.byKey) }
+// pin notes that a pod is like those of a kind, but asks for some labels more of its
+// node.
+func (k *podKinds) pin(pod *corev1.Pod, kind *podKind, held map[string]string) {
+	var text strings.Builder
+	for _, key := range sortedKeys(held) {
+		text.WriteString(key + "=" + held[key] + "|")
+	}
+	pinned := kind.pins[text.String()]
+	if pinned == nil {
+		pinned = &podKind{number: k.count, pod: pod, requests: kind.requests, readable: kind.readable, shuns: kind.shuns, bonds: kind.bonds}
+		k.count++
+		if kind.pins == nil {
+			kind.pins = map[string]*podKind{}
+		}
+		kind.pins[text.String()] = pinned
+	}
+	k.known[pod] = pinned
+}
 
 // asks is what the pods ask of nodes. What is at fault asks for nothing that is met.
 func (k *podKind) asks(v *requirements.Vocabulary) requirements.Pod {

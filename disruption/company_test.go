@@ -27,7 +27,7 @@ func TestWhoSharesANodeWithWhom(t *testing.T) {
 	other := pod("bank", "web-1", "web")
 	plain := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "plain"}}
 	pods := []*corev1.Pod{web, db, zonal, unread, other, plain}
-	e := &estimate{w: &world{kinds: newPodKinds(), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: append(pods, nil)}}}}}
+	e := &estimate{w: &world{kinds: newPodKinds(0), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: append(pods, nil)}}}}}
 	c := e.readCompanies()
 	require.Len(t, c.groups, 2)
 

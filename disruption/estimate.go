@@ -28,18 +28,14 @@ type estimate struct {
 	total     [][]int64            // by number: room for pods that move, with those that are there
 	prices    map[string][]float64 // by pool, of a unit of each resource
 	goods     *goods
-	demands   []demand       // by class
-	kinds     map[string]int // of demands
-	least     map[leastKey]float64
-	quotes    map[quoteKey][]float64 // by machine of the pool; zero while not known
+	demands   []demand // by class
 }
 
 // newEstimate reads the world as it is now. before, if not nil, is the one before:
 // what it knows of pods and of what can be launched still holds.
 func newEstimate(w *world, before *estimate) *estimate {
 	e := &estimate{w: w, place: map[corev1.ResourceName]int{},
-		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{},
-		kinds: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
+		at: map[string]int{}, cluster: &screen.Cluster{}, prices: map[string][]float64{}}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		e.dimension(name)
 	}

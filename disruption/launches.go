@@ -25,12 +25,19 @@ type launch struct {
 // launches lists what pools can launch.
 func (f *Fleet) launches(pools []*v1.NodePool) map[string][]launch {
 	out := map[string][]launch{}
+	rooms := map[*cloudprovider.InstanceType]roomOfType{}
 	for _, pool := range pools {
 		if set, ok := f.template(pool); ok {
-			out[pool.Name] = f.pools[pool.Name].launches(set)
+			out[pool.Name] = f.pools[pool.Name].launches(set, rooms)
 		}
 	}
 	return out
+}
+
+// roomOfType is what a type has for pods, if that is known.
+type roomOfType struct {
+	allocatable resources.List
+	known       bool
 }
 
 // template is what every node of a pool has, if the pool launches nodes for pods.
@@ -39,21 +46,29 @@ func (f *Fleet) template(pool *v1.NodePool) (requirements.Set, bool) {
 	return set, err == nil && pool.Spec.Replicas == nil && f.pools[pool.Name].ready()
 }
 
-// launches lists the types that the template of a pool admits, cheapest first.
-func (p *poolView) launches(template requirements.Set) []launch {
+// launches lists the types that the template of a pool admits, cheapest first. rooms
+// is what is known of types, which pools share.
+func (p *poolView) launches(template requirements.Set, rooms map[*cloudprovider.InstanceType]roomOfType) []launch {
 	var out []launch
+	sold := newSale(template)
 	for _, t := range p.types { // sorted below
 		best := math.Inf(1)
 		for i := range t.Offerings {
-			if o := &t.Offerings[i]; o.Launchable() && o.Price > 0 && o.Price < best && admitsOffering(template, o) {
+			if o := &t.Offerings[i]; o.Launchable() && o.Price > 0 && o.Price < best && sold.admits(o) {
 				best = o.Price
 			}
 		}
 		if math.IsInf(best, 0) || !admitsType(template, t) {
 			continue
 		}
-		if allocatable, err := t.Allocatable(); err == nil {
-			out = append(out, launch{of: t, price: best, allocatable: allocatable})
+		room, found := rooms[t]
+		if !found {
+			allocatable, err := t.Allocatable()
+			room = roomOfType{allocatable, err == nil}
+			rooms[t] = room
+		}
+		if room.known {
+			out = append(out, launch{of: t, price: best, allocatable: room.allocatable})
 		}
 	}
 	slices.SortFunc(out, func(a, b launch) int {
@@ -66,22 +81,31 @@ func (p *poolView) launches(template requirements.Set) []launch {
 // type. It looks at the labels of the template only, which are few.
 func admitsType(template requirements.Set, t *cloudprovider.InstanceType) bool {
 	for r := range template.All() {
-		if own, found := t.Requirements.Get(r.Key()); found && own.Intersect(r).Impossible() {
+		if own, found := t.Requirements.Get(r.Key()); found && !own.Overlaps(r) {
 			return false
 		}
 	}
 	return true
 }
 
-// admitsOffering reports whether a template admits where and as what an offering
-// is sold.
-func admitsOffering(template requirements.Set, o *cloudprovider.Offering) bool {
-	zone, found := template.Get(corev1.LabelTopologyZone)
-	if found && !zone.Has(o.Zone) {
-		return false
-	}
-	kind, found := template.Get(v1.CapacityTypeLabelKey)
-	return !found || kind.Has(o.CapacityType)
+// sale is where and as what a template, or a pod, lets a node be bought.
+type sale struct {
+	zone, kind         requirements.Requirement
+	anyZone, anyOfKind bool
+}
+
+func newSale(set requirements.Set) sale {
+	var s sale
+	var zoned, kinds bool
+	s.zone, zoned = set.Get(corev1.LabelTopologyZone)
+	s.kind, kinds = set.Get(v1.CapacityTypeLabelKey)
+	s.anyZone, s.anyOfKind = !zoned, !kinds
+	return s
+}
+
+// admits reports whether an offering is among that.
+func (s *sale) admits(o *cloudprovider.Offering) bool {
+	return (s.anyZone || s.zone.Has(o.Zone)) && (s.anyOfKind || s.kind.Has(o.CapacityType))
 }
 
 // machine is a launch with its room, less what DaemonSets surely take.
@@ -97,11 +121,16 @@ type goods struct {
 	supplies  map[string][]screen.Supply // by pool: the same
 	all       []screen.Supply            // of all pools; nil while nobody asked
 	units     map[string][]float64       // by pool: what a unit of each resource costs on the machine that is best for it alone
+
+	asked  map[string]int // numbers of what pods ask of labels
+	least  map[leastKey]float64
+	quotes map[quoteKey][]float64 // see quotes
 }
 
 // readGoods finds what can be launched.
 func (e *estimate) readGoods() *goods {
-	g := &goods{templates: map[string]requirements.Set{}, machines: map[string][]machine{}, supplies: map[string][]screen.Supply{}, units: map[string][]float64{}}
+	g := &goods{templates: map[string]requirements.Set{}, machines: map[string][]machine{}, supplies: map[string][]screen.Supply{}, units: map[string][]float64{},
+		asked: map[string]int{}, least: map[leastKey]float64{}, quotes: map[quoteKey][]float64{}}
 	launches := e.w.shared.launches()
 	for _, pool := range e.w.in.NodePools {
 		set, ok := e.w.f.template(pool)
@@ -140,7 +169,7 @@ func (e *estimate) readPrices() {
 		class := &e.cluster.Classes[c]
 		class.Floor = math.Inf(1)
 		asked := kind.asks(e.w.f.vocabulary)
-		d := demand{asked: asked, kind: e.kindOf(asked)}
+		d := demand{asked: asked, number: e.goods.askedOf(kind, e.w.f.vocabulary)}
 		for _, pool := range e.w.in.NodePools {
 			if e.accepts(pool, kind.pod, asked) {
 				class.Floor = min(class.Floor, screen.Floor(class.Request, e.prices[pool.Name]))

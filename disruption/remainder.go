@@ -14,24 +14,27 @@ import (
 
 // demand is what the pods of a class ask of new nodes.
 type demand struct {
-	asked requirements.Pod
-	pools []string // those that launch nodes for them
-	zone  string   // the only one that they may be in, empty if there are more
-	kind  int      // equal for those that ask for the same labels
+	asked  requirements.Pod
+	pools  []string // those that launch nodes for them
+	zone   string   // the only one that they may be in, empty if there are more
+	number int      // equal for those that ask for the same labels
 }
 
-// kindOf numbers what is asked of labels.
-func (e *estimate) kindOf(asked requirements.Pod) int {
-	var b strings.Builder
-	for _, a := range asked.Alternatives {
-		b.WriteString(a.Set.String() + "|")
+// askedOf numbers what is asked of labels.
+func (g *goods) askedOf(kind *podKind, v *requirements.Vocabulary) int {
+	if kind.askedText == "" {
+		var b strings.Builder
+		for _, a := range kind.asks(v).Alternatives {
+			b.WriteString(a.Set.String() + "|")
+		}
+		kind.askedText = b.String()
 	}
-	kind, known := e.kinds[b.String()]
+	number, known := g.asked[kind.askedText]
 	if !known {
-		kind = len(e.kinds)
-		e.kinds[b.String()] = kind
+		number = len(g.asked)
+		g.asked[kind.askedText] = number
 	}
-	return kind
+	return number
 }
 
 // zoneOf is the only zone that a pod may be in, empty if there are more.
@@ -133,13 +136,15 @@ func (e *estimate) unitPrice(d *demand, dimension int) float64 {
 func (e *estimate) cheapestFor(classes []screen.Count, request []int64, steady bool) float64 {
 	best := math.Inf(1)
 	for _, pool := range e.demands[classes[0].Class].pools {
-		for i := range e.goods.machines[pool] {
-			m := &e.goods.machines[pool][i]
+		machines := e.goods.machines[pool]
+		lists := e.quotesFor(pool, classes, steady)
+		for i := range machines {
+			m := &machines[i]
 			if m.price >= best {
 				break
 			}
 			if holds(m.room, request) {
-				best = min(best, e.priceFor(pool, i, classes, steady))
+				best = min(best, e.priceFor(pool, i, lists))
 			}
 		}
 	}
@@ -148,46 +153,67 @@ func (e *estimate) cheapestFor(classes []screen.Count, request []int64, steady b
 
 // cheapestOne is the same for one pod of a class.
 func (e *estimate) cheapestOne(c screen.Count, steady bool) float64 {
-	key := leastKey{class: c.Class, steady: steady}
-	best, known := e.least[key]
+	key := leastKey{kind: e.classes[c.Class].number, steady: steady}
+	best, known := e.goods.least[key]
 	if !known {
 		best = e.cheapestFor([]screen.Count{c}, e.cluster.Classes[c.Class].Request, steady)
-		e.least[key] = best
+		e.goods.least[key] = best
 	}
 	return best
 }
 
-// leastKey is a class, on nodes that may be spot or must be steady.
+// leastKey is a kind of pod, on nodes that may be spot or must be steady.
 type leastKey struct {
-	class  int32
-	steady bool
-}
-
-// priceFor is what a machine of a pool costs at least where pods of some classes
-// may be on it; infinite if they may not.
-func (e *estimate) priceFor(pool string, machine int, classes []screen.Count, steady bool) float64 {
-	price := 0.0
-	for _, c := range classes {
-		d := &e.demands[c.Class]
-		key := quoteKey{pool: pool, kind: d.kind, steady: steady}
-		quotes := e.quotes[key]
-		if quotes == nil {
-			quotes = make([]float64, len(e.goods.machines[pool]))
-			e.quotes[key] = quotes
-		}
-		if quotes[machine] == 0 {
-			quotes[machine] = e.quote(&e.goods.machines[pool][machine], pool, d, steady)
-		}
-		price = max(price, quotes[machine])
-	}
-	return price
-}
-
-// quoteKey is what the price of a machine depends on.
-type quoteKey struct {
-	pool   string
 	kind   int
 	steady bool
+}
+
+// quotes are what the machines of a pool cost at least where a pod may be on them
+// that asks for some labels, by machine: infinite where it may not, zero while not
+// known.
+type quotes struct {
+	demand *demand
+	steady bool
+	prices []float64
+}
+
+// quoteKey is what quotes depend on.
+type quoteKey struct {
+	pool   string
+	asked  int
+	steady bool
+}
+
+// quotesFor are those for pods of some classes, for all that ask for the same once.
+func (e *estimate) quotesFor(pool string, classes []screen.Count, steady bool) []quotes {
+	var out []quotes
+	for _, c := range classes {
+		d := &e.demands[c.Class]
+		if slices.ContainsFunc(out, func(q quotes) bool { return q.demand.number == d.number }) {
+			continue
+		}
+		key := quoteKey{pool: pool, asked: d.number, steady: steady}
+		prices := e.goods.quotes[key]
+		if prices == nil {
+			prices = make([]float64, len(e.goods.machines[pool]))
+			e.goods.quotes[key] = prices
+		}
+		out = append(out, quotes{demand: d, steady: steady, prices: prices})
+	}
+	return out
+}
+
+// priceFor is what a machine of a pool costs at least by some quotes; infinite if it
+// may not be had by one.
+func (e *estimate) priceFor(pool string, machine int, lists []quotes) float64 {
+	price := 0.0
+	for _, q := range lists {
+		if q.prices[machine] == 0 {
+			q.prices[machine] = e.quote(&e.goods.machines[pool][machine], pool, q.demand, q.steady)
+		}
+		price = max(price, q.prices[machine])
+	}
+	return price
 }
 
 // quote is what a machine costs at least where a pod may be on it.
@@ -204,10 +230,11 @@ func (e *estimate) quote(m *machine, pool string, d *demand, steady bool) float6
 // cheapest is the price of the cheapest offering that a template and a pod admit.
 func (m *machine) cheapest(template, asked requirements.Set, steady bool) float64 {
 	best := math.Inf(1)
+	of, by := newSale(template), newSale(asked)
 	for i := range m.of.Offerings {
 		o := &m.of.Offerings[i]
 		if o.Launchable() && o.Price > 0 && o.Price < best && !(steady && o.CapacityType == v1.CapacityTypeSpot) &&
-			admitsOffering(template, o) && admitsOffering(asked, o) {
+			of.admits(o) && by.admits(o) {
 			best = o.Price
 		}
 	}

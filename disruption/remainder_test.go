@@ -25,8 +25,9 @@ func twoSizes() *estimate {
 		return t
 	}
 	return &estimate{
-		cluster: &screen.Cluster{}, names: []corev1.ResourceName{corev1.ResourceCPU}, quotes: map[quoteKey][]float64{}, least: map[leastKey]float64{},
+		cluster: &screen.Cluster{}, names: []corev1.ResourceName{corev1.ResourceCPU},
 		goods: &goods{
+			quotes: map[quoteKey][]float64{}, least: map[leastKey]float64{},
 			templates: map[string]requirements.Set{"p": {}, "q": {}},
 			units:     map[string][]float64{"p": {0.25}, "q": {0.25}},
 			machines: map[string][]machine{
@@ -39,7 +40,8 @@ func twoSizes() *estimate {
 
 func (e *estimate) addClass(request int64, company screen.Company, d demand) int32 {
 	e.cluster.Classes = append(e.cluster.Classes, screen.Class{Request: []int64{request}, Company: company, Floor: 0.1 * float64(request)})
-	d.kind = len(e.demands) // each asks for something of its own
+	d.number = len(e.demands) // each asks for something of its own
+	e.classes = append(e.classes, &podKind{number: d.number})
 	e.demands = append(e.demands, d)
 	return int32(len(e.demands) - 1)
 }

@@ -67,7 +67,7 @@ func TestCompanyOfAPodThatIsOnNoNode(t *testing.T) {
 	for i := range 64 {
 		pods = append(pods, pod(fmt.Sprint(i)))
 	}
-	e := &estimate{w: &world{kinds: newPodKinds(), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: pods}}}}}
+	e := &estimate{w: &world{kinds: newPodKinds(0), in: provisioning.Input{Nodes: []provisioning.Node{{Pods: pods}}}}}
 	c := e.readCompanies()
 	require.True(t, c.of(c.kinds.of(pods[63])).Alone())
 	require.False(t, c.of(c.kinds.of(pod("new"))).Alone())

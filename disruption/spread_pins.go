@@ -53,6 +53,7 @@ func (w *world) pinSpread() {
 				pods = slices.Clone(n.Pods)
 			}
 			pods[k] = withNodeSelector(p, held)
+			c.kinds.pin(pods[k], kind, held)
 			if r := c.roamer(kind, p, n.Node); r != nil {
 				r.pinned = pods[k]
 				w.roamers[p], w.roamers[pods[k]] = r, r

@@ -60,7 +60,7 @@ func newWorld(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 // promised, and answers no what-if. The error is that of ctx.
 func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) {
 	w := &world{f: f, in: f.in.Input, at: map[string]int{}, displaced: map[string][]*corev1.Pod{},
-		promised: map[string]string{}, leaving: map[string]bool{}, kinds: newPodKinds()}
+		promised: map[string]string{}, leaving: map[string]bool{}, kinds: newPodKinds(f.countPods())}
 	if f.opts.Provisioning != nil {
 		w.opts = *f.opts.Provisioning
 	}
@@ -76,6 +76,15 @@ func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) 
 		w.shared, w.market = f.in.Market, f.in.Market.compiled
 	}
 	return w, w.settlePending(ctx)
+}
+
+// countPods is how many pods are on the nodes, and copies of them that a search makes.
+func (f *Fleet) countPods() int {
+	n := 0
+	for _, m := range f.members {
+		n += len(m.Node.Pods)
+	}
+	return n + n/2
 }
 
 // smallFleet is up to how many nodes the engine takes all its time.
