@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
@@ -388,29 +387,4 @@ func within(request, capacity []int64) bool {
 		}
 	}
 	return true
-}
-
-// resourceNames lists the resources that any class or daemon asks for, sorted:
-// the dimensions of the problem.
-func resourceNames(classes []class, daemons []daemon) []corev1.ResourceName {
-	seen := map[corev1.ResourceName]bool{}
-	for c := range classes {
-		for name := range classes[c].requests.All() {
-			seen[name] = true
-		}
-		for name := range classes[c].extra.All() {
-			seen[name] = true
-		}
-	}
-	for i := range daemons {
-		for name := range daemons[i].requests.All() {
-			seen[name] = true
-		}
-	}
-	out := make([]corev1.ResourceName, 0, len(seen))
-	for name := range seen {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
 }

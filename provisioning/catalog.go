@@ -267,6 +267,31 @@ func (p *Problem) request(c int) []int64 {
 	return out
 }
 
+// resourceNames lists the resources that any class or daemon asks for, sorted:
+// the dimensions of the problem.
+func resourceNames(classes []class, daemons []daemon) []corev1.ResourceName {
+	seen := map[corev1.ResourceName]bool{}
+	for c := range classes {
+		for name := range classes[c].requests.All() {
+			seen[name] = true
+		}
+		for name := range classes[c].extra.All() {
+			seen[name] = true
+		}
+	}
+	for i := range daemons {
+		for name := range daemons[i].requests.All() {
+			seen[name] = true
+		}
+	}
+	out := make([]corev1.ResourceName, 0, len(seen))
+	for name := range seen {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
 // vector lays out a list by the resources of the problem, with room for the
 // seats behind them. Less than nothing
 // counts as nothing: a resource that is overcommitted keeps only those pods

@@ -137,15 +137,6 @@ type census struct {
 	byTerm     map[term]int    // domain rule of each bound anti-affinity
 }
 
-// lodger is what the rules have to do with a kind of pod that runs.
-type lodger struct {
-	selected bitset.Set // the selections that it is in, once asked for
-	known    bool       // the rest is known
-	counted  []int      // domain rules that count it
-	owns     []int      // domain rules that it has
-	parts    []pack.Part
-}
-
 func newCensus(p *Problem, k *classifier) *census {
 	return &census{p: p, r: p.rules, identities: k.identities, crowds: k.crowds, lodged: k.lodged, bound: k.bound, kinds: make([]lodger, k.crowds.count())}
 }
@@ -316,41 +307,6 @@ func (x *census) partsOn(n *existing, leaving bool) []pack.Part {
 		out = x.addPod(out, d.pod, d.selected, d.apart)
 	}
 	return out
-}
-
-// selected are the selections that a kind of pod is in.
-func (x *census) selected(kind int32) bitset.Set {
-	l := &x.kinds[kind]
-	if l.selected == nil {
-		l.selected = x.identities.members[x.identities.of(x.crowds.pod(kind))]
-	}
-	return l.selected
-}
-
-// lodger works out what the rules have to do with a kind of pod, once they are all
-// known.
-func (x *census) lodger(kind int32) *lodger {
-	l := &x.kinds[kind]
-	if l.known {
-		return l
-	}
-	l.known = true
-	pod := x.crowds.pod(kind)
-	for s := range x.selected(kind).All() {
-		for _, i := range x.r.bySelection[s] {
-			rule := &x.r.domain[i]
-			if rule.Rule.Key >= 0 && (rule.Kind != topology.Spread || pod.DeletionTimestamp == nil) {
-				l.counted = append(l.counted, i)
-			}
-		}
-	}
-	for _, t := range x.bound[kind] {
-		if i, ok := x.byTerm[t]; ok && x.r.domain[i].Rule.Key >= 0 {
-			l.owns = append(l.owns, i)
-		}
-	}
-	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind])
-	return l
 }
 
 // addPod adds what a pod on a node counts for, given the selections that it is in
