@@ -309,3 +309,21 @@ func must(p *disruption.Proposal, err error) *disruption.Proposal {
 	}
 	return p
 }
+
+// TestFewCandidatesOfALargeCluster: of few candidates on a large cluster the sets that
+// promise most are tried, and as much is found as on a small one.
+func TestFewCandidatesOfALargeCluster(t *testing.T) {
+	found := map[int]float64{}
+	for _, nodes := range []int{100, 2000} {
+		in := halfFull(nodes)
+		for i := range in.Nodes[6:] {
+			in.Nodes[6+i].Node.Annotations = map[string]string{v1.DoNotDisruptAnnotationKey: "true"}
+		}
+		p := propose(t, in, nil)
+		require.Equal(t, 6, p.Stats.Candidates)
+		require.LessOrEqual(t, p.Stats.Simulations, 20)
+		found[nodes] = p.Savings()
+	}
+	require.Positive(t, found[100])
+	require.InDelta(t, found[100], found[2000], 1e-9)
+}
