@@ -34,8 +34,9 @@ import (
 //
 // The search is in this order:
 //
-//  1. Of up to six candidates every set is tried, and the best is taken, again
-//     and again.
+//  1. Of up to six candidates every set is tried that could gain more than the best
+//     so far, on more than 500 nodes only those that promise most, and the best is
+//     taken, again and again.
 //  2. Of more, an estimate chooses those to remove: see SearchStats.WhatIfs.
 //     They are tried together, and in fleets of up to 300 nodes once more, with
 //     pods on the nodes where the estimate has them, if they are many and that
