@@ -1,15 +1,11 @@
 package disruption
 
 import (
-	"cmp"
-	"encoding/binary"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/podkey"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -106,201 +102,59 @@ func (k *podKind) asks(v *requirements.Vocabulary) requirements.Pod {
 
 // kindKey writes what a search looks at in a pod as bytes: pods are alike if these
 // are equal.
-type kindKey struct {
-	buf       []byte
-	names     []string
-	resources []corev1.ResourceName
-}
+type kindKey struct{ podkey.Writer }
 
 // of is good until the next call.
 func (k *kindKey) of(p *corev1.Pod) []byte {
-	k.buf = k.buf[:0]
-	k.text(p.Namespace)
-	k.labels(p.Labels)
-	k.labels(p.Spec.NodeSelector)
-	k.requests(p)
-	k.number(len(p.Spec.Tolerations))
-	for i := range p.Spec.Tolerations {
-		t := &p.Spec.Tolerations[i]
-		k.text(t.Key)
-		k.text(string(t.Operator))
-		k.text(t.Value)
-		k.text(string(t.Effect))
-	}
-	k.number(len(p.Spec.TopologySpreadConstraints))
+	k.Buf = k.Buf[:0]
+	k.Text(p.Namespace)
+	k.Labels(p.Labels)
+	k.Labels(p.Spec.NodeSelector)
+	k.Requests(p)
+	k.Tolerations(p.Spec.Tolerations)
+	k.Count(len(p.Spec.TopologySpreadConstraints))
 	for i := range p.Spec.TopologySpreadConstraints {
 		k.spread(&p.Spec.TopologySpreadConstraints[i])
 	}
 	k.affinity(p.Spec.Affinity)
-	return k.buf
-}
-
-// requests writes what a pod may request. Where its status has a say, as it is
-// resized, it is alike to no other.
-func (k *kindKey) requests(p *corev1.Pod) {
-	own := func(s corev1.ContainerStatus) bool { return s.Resources != nil || s.AllocatedResources != nil }
-	if p.Status.Resources != nil || p.Status.AllocatedResources != nil || slices.ContainsFunc(p.Status.ContainerStatuses, own) ||
-		slices.ContainsFunc(p.Status.InitContainerStatuses, own) {
-		k.text(p.Name)
-	} else {
-		k.text("")
-	}
-	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		k.number(len(list))
-		for i := range list {
-			k.list(list[i].Resources.Requests)
-			if r := list[i].RestartPolicy; r != nil {
-				k.text(string(*r))
-			} else {
-				k.text("")
-			}
-		}
-	}
-	k.list(p.Spec.Overhead)
-	if p.Spec.Resources != nil {
-		k.list(p.Spec.Resources.Requests)
-	} else {
-		k.number(-1)
-	}
-}
-
-func (k *kindKey) list(list corev1.ResourceList) {
-	k.resources = k.resources[:0]
-	for name := range list { // sorted below
-		k.resources = append(k.resources, name)
-	}
-	slices.SortFunc(k.resources, func(a, b corev1.ResourceName) int { return cmp.Compare(a, b) })
-	k.number(len(list))
-	for _, name := range k.resources {
-		k.text(string(name))
-		k.quantity(list[name])
-	}
-}
-
-// quantity writes an amount: in thousandths, or as text where that is not exact.
-func (k *kindKey) quantity(q resource.Quantity) {
-	milli := q.MilliValue()
-	k.buf = binary.AppendVarint(k.buf, milli)
-	if resource.NewMilliQuantity(milli, q.Format).Cmp(q) == 0 {
-		k.text("")
-	} else {
-		k.text(q.String())
-	}
+	return k.Buf
 }
 
 func (k *kindKey) spread(t *corev1.TopologySpreadConstraint) {
-	k.text(t.TopologyKey)
-	k.text(string(t.WhenUnsatisfiable))
-	k.number(int(t.MaxSkew))
-	if t.MinDomains != nil {
-		k.number(int(*t.MinDomains))
-	} else {
-		k.number(-1)
-	}
-	for _, policy := range []*corev1.NodeInclusionPolicy{t.NodeAffinityPolicy, t.NodeTaintsPolicy} {
-		if policy != nil {
-			k.text(string(*policy))
-		} else {
-			k.text("")
-		}
-	}
-	k.selector(t.LabelSelector)
-	k.texts(t.MatchLabelKeys)
+	k.Text(t.TopologyKey)
+	k.Text(string(t.WhenUnsatisfiable))
+	k.Number(int64(t.MaxSkew))
+	k.Pointer(t.MinDomains)
+	k.Policy(t.NodeAffinityPolicy)
+	k.Policy(t.NodeTaintsPolicy)
+	k.Selector(t.LabelSelector)
+	k.Texts(t.MatchLabelKeys)
 }
 
 func (k *kindKey) affinity(a *corev1.Affinity) {
+	k.NodeAffinity(a)
 	if a == nil {
 		return
 	}
-	if n := a.NodeAffinity; n != nil {
-		k.text("node")
-		if required := n.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
-			k.number(len(required.NodeSelectorTerms))
-			for i := range required.NodeSelectorTerms {
-				k.term(&required.NodeSelectorTerms[i])
-			}
-		}
-		k.number(-1)
-		for i := range n.PreferredDuringSchedulingIgnoredDuringExecution {
-			t := &n.PreferredDuringSchedulingIgnoredDuringExecution[i]
-			k.number(int(t.Weight))
-			k.term(&t.Preference)
-		}
-	}
 	if n := a.PodAffinity; n != nil {
-		k.text("with")
+		k.Text("with")
 		k.terms(n.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
 	if n := a.PodAntiAffinity; n != nil {
-		k.text("apart")
+		k.Text("apart")
 		k.terms(n.RequiredDuringSchedulingIgnoredDuringExecution)
-	}
-}
-
-func (k *kindKey) term(t *corev1.NodeSelectorTerm) {
-	k.expressions(t.MatchExpressions)
-	k.expressions(t.MatchFields)
-}
-
-func (k *kindKey) expressions(list []corev1.NodeSelectorRequirement) {
-	k.number(len(list))
-	for i := range list {
-		k.text(list[i].Key)
-		k.text(string(list[i].Operator))
-		k.texts(list[i].Values)
 	}
 }
 
 func (k *kindKey) terms(list []corev1.PodAffinityTerm) {
-	k.number(len(list))
+	k.Count(len(list))
 	for i := range list {
 		t := &list[i]
-		k.text(t.TopologyKey)
-		k.texts(t.Namespaces)
-		k.selector(t.NamespaceSelector)
-		k.selector(t.LabelSelector)
-		k.texts(t.MatchLabelKeys)
-		k.texts(t.MismatchLabelKeys)
+		k.Text(t.TopologyKey)
+		k.Texts(t.Namespaces)
+		k.Selector(t.NamespaceSelector)
+		k.Selector(t.LabelSelector)
+		k.Texts(t.MatchLabelKeys)
+		k.Texts(t.MismatchLabelKeys)
 	}
 }
-
-func (k *kindKey) selector(s *metav1.LabelSelector) {
-	if s == nil {
-		k.number(-1)
-		return
-	}
-	k.labels(s.MatchLabels)
-	k.number(len(s.MatchExpressions))
-	for i := range s.MatchExpressions {
-		k.text(s.MatchExpressions[i].Key)
-		k.text(string(s.MatchExpressions[i].Operator))
-		k.texts(s.MatchExpressions[i].Values)
-	}
-}
-
-func (k *kindKey) labels(labels map[string]string) {
-	k.names = k.names[:0]
-	for name := range labels { // sorted below
-		k.names = append(k.names, name)
-	}
-	slices.Sort(k.names)
-	k.number(len(k.names))
-	for _, name := range k.names {
-		k.text(name)
-		k.text(labels[name])
-	}
-}
-
-func (k *kindKey) texts(list []string) {
-	k.number(len(list))
-	for _, s := range list {
-		k.text(s)
-	}
-}
-
-func (k *kindKey) text(s string) {
-	k.number(len(s))
-	k.buf = append(k.buf, s...)
-}
-
-func (k *kindKey) number(n int) { k.buf = binary.AppendVarint(k.buf, int64(n)) }

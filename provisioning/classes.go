@@ -158,7 +158,7 @@ func (k *classifier) spec(pod *corev1.Pod, rank int) []byte {
 	if k.virtual[pod] {
 		buf = append(buf, "spare"...)
 	}
-	k.key.buf = buf
+	k.key.Buf = buf
 	return buf
 }
 
@@ -175,8 +175,8 @@ func (k *classifier) readTerms() []int32 {
 		}
 		key := k.key.between(pod, k.reader.defaults != nil)
 		for _, claim := range claims {
-			k.key.text(claim)
-			key = k.key.buf
+			k.key.Text(claim)
+			key = k.key.Buf
 		}
 		id, fresh := intern(k.termKeys, key, int32(len(k.terms)))
 		if fresh {

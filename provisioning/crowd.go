@@ -122,36 +122,36 @@ func (c *crowds) pod(kind int32) *corev1.Pod {
 // crowd returns the key of all that decides how constraints of others look at a pod
 // that runs. It is valid until the next call.
 func (k *podKey) crowd(pod *corev1.Pod) []byte {
-	k.buf = k.buf[:0]
-	k.text(pod.Namespace)
-	k.labels(pod.Labels)
+	k.Buf = k.Buf[:0]
+	k.Text(pod.Namespace)
+	k.Labels(pod.Labels)
 	if pod.DeletionTimestamp != nil {
-		k.number(1)
+		k.Number(1)
 	} else {
-		k.number(0)
+		k.Number(0)
 	}
 	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
 		k.affinityTerms(pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	} else {
-		k.number(0)
+		k.Number(0)
 	}
 	k.ports(pod)
 	if len(pod.Spec.Volumes) == 0 {
-		return k.buf
+		return k.Buf
 	}
 	for _, d := range volume.Disks(pod) {
-		k.text(d.Name)
+		k.Text(d.Name)
 		if d.ReadOnly {
-			k.number(1)
+			k.Number(1)
 		} else {
-			k.number(0)
+			k.Number(0)
 		}
 	}
-	k.number(-1)
+	k.Number(-1)
 	if hasClaims(pod) {
 		for _, claim := range volume.Claims(pod) {
-			k.text(claim)
+			k.Text(claim)
 		}
 	}
-	return k.buf
+	return k.Buf
 }

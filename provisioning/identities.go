@@ -61,21 +61,21 @@ func newIdentities(selections []selection) *identities {
 // of returns the identity of a pod. With no selections there is but one.
 func (x *identities) of(pod *corev1.Pod) int32 {
 	k := &x.key
-	k.buf = k.buf[:0]
+	k.Buf = k.Buf[:0]
 	if len(x.selections) > 0 {
-		k.text(pod.Namespace)
+		k.Text(pod.Namespace)
 	}
 	for _, key := range x.keys {
 		if value, ok := pod.Labels[key]; ok {
-			k.text(value)
+			k.Text(value)
 		} else {
-			k.number(-1)
+			k.Number(-1)
 		}
 	}
 	for _, i := range x.claimed(pod) {
-		k.number(int64(i))
+		k.Number(int64(i))
 	}
-	id, fresh := intern(x.index, k.buf, int32(len(x.members)))
+	id, fresh := intern(x.index, k.Buf, int32(len(x.members)))
 	if fresh {
 		x.members = append(x.members, x.selecting(pod))
 	}

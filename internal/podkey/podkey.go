@@ -1,0 +1,209 @@
+package podkey
+
+import (
+	"encoding/binary"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Writer appends to Buf. It is for one goroutine; its zero value is ready.
+type Writer struct {
+	Buf []byte
+
+	names     []string
+	resources []corev1.ResourceName
+}
+
+// Requests writes all that decides what a pod requests. Where its status takes part,
+// as it is being resized, it is alike to no other; such pods are rare.
+func (w *Writer) Requests(pod *corev1.Pod) {
+	if resized(pod) {
+		w.Number(1)
+		w.Text(pod.Namespace)
+		w.Text(pod.Name)
+	} else {
+		w.Number(0)
+	}
+	w.containers(pod.Spec.Containers)
+	w.containers(pod.Spec.InitContainers)
+	w.List(pod.Spec.Overhead)
+	if pod.Spec.Resources != nil {
+		w.List(pod.Spec.Resources.Requests)
+	} else {
+		w.Number(-1)
+	}
+}
+
+// resized says whether the status holds resources that may differ from the
+// spec's.
+func resized(pod *corev1.Pod) bool {
+	if pod.Status.Resources != nil || pod.Status.AllocatedResources != nil {
+		return true
+	}
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, statusHasResources) ||
+		slices.ContainsFunc(pod.Status.InitContainerStatuses, statusHasResources)
+}
+
+func statusHasResources(s corev1.ContainerStatus) bool {
+	return s.Resources != nil || s.AllocatedResources != nil
+}
+
+func (w *Writer) containers(containers []corev1.Container) {
+	w.Count(len(containers))
+	for i := range containers {
+		c := &containers[i]
+		w.List(c.Resources.Requests)
+		if c.RestartPolicy != nil {
+			w.Text(string(*c.RestartPolicy))
+		} else {
+			w.Text("")
+		}
+	}
+}
+
+// List writes amounts of resources, whatever their order.
+func (w *Writer) List(list corev1.ResourceList) {
+	w.resources = w.resources[:0]
+	for name := range list { // sorted below
+		w.resources = append(w.resources, name)
+	}
+	slices.Sort(w.resources)
+	w.Count(len(w.resources))
+	for _, name := range w.resources {
+		w.Text(string(name))
+		w.quantity(list[name])
+	}
+}
+
+// quantity writes the exact value. Whole and milli values cover what is met in
+// practice; anything else goes by its text.
+func (w *Writer) quantity(q resource.Quantity) {
+	milli := q.MilliValue()
+	const huge = int64(1) << 62
+	if milli > -huge && milli < huge && resource.NewMilliQuantity(milli, q.Format).Cmp(q) == 0 {
+		w.Number(milli)
+		return
+	}
+	w.Number(-huge)
+	w.Text(q.String())
+}
+
+// Tolerations writes tolerations in their order.
+func (w *Writer) Tolerations(list []corev1.Toleration) {
+	w.Count(len(list))
+	for i := range list {
+		t := &list[i]
+		w.Text(t.Key)
+		w.Text(string(t.Operator))
+		w.Text(t.Value)
+		w.Text(string(t.Effect))
+	}
+}
+
+// NodeAffinity writes what an affinity asks of nodes and would rather have.
+func (w *Writer) NodeAffinity(a *corev1.Affinity) {
+	if a == nil || a.NodeAffinity == nil {
+		w.Number(-1)
+		return
+	}
+	preferred := a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	w.Count(len(preferred))
+	for i := range preferred {
+		w.Number(int64(preferred[i].Weight))
+		w.term(&preferred[i].Preference)
+	}
+	if a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		w.Number(-1)
+		return
+	}
+	terms := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	w.Count(len(terms))
+	for i := range terms {
+		w.term(&terms[i])
+	}
+}
+
+func (w *Writer) term(t *corev1.NodeSelectorTerm) {
+	w.expressions(t.MatchExpressions)
+	w.expressions(t.MatchFields)
+}
+
+func (w *Writer) expressions(list []corev1.NodeSelectorRequirement) {
+	w.Count(len(list))
+	for i := range list {
+		w.Text(list[i].Key)
+		w.Text(string(list[i].Operator))
+		w.Texts(list[i].Values)
+	}
+}
+
+// Selector writes a selector of labels; nil is not the same as an empty one.
+func (w *Writer) Selector(s *metav1.LabelSelector) {
+	if s == nil {
+		w.Number(-1)
+		return
+	}
+	w.Labels(s.MatchLabels)
+	w.Count(len(s.MatchExpressions))
+	for i := range s.MatchExpressions {
+		e := &s.MatchExpressions[i]
+		w.Text(e.Key)
+		w.Text(string(e.Operator))
+		w.Texts(e.Values)
+	}
+}
+
+// Labels writes labels, whatever their order.
+func (w *Writer) Labels(labels map[string]string) {
+	w.names = w.names[:0]
+	for name := range labels { // sorted below
+		w.names = append(w.names, name)
+	}
+	slices.Sort(w.names)
+	w.Count(len(w.names))
+	for _, name := range w.names {
+		w.Text(name)
+		w.Text(labels[name])
+	}
+}
+
+// Policy writes a policy of a topology spread constraint; nil is one of its own.
+func (w *Writer) Policy(p *corev1.NodeInclusionPolicy) {
+	if p == nil {
+		w.Number(-1)
+		return
+	}
+	w.Text(string(*p))
+}
+
+// Pointer writes a number; nil is the same as -1.
+func (w *Writer) Pointer(n *int32) {
+	if n == nil {
+		w.Number(-1)
+		return
+	}
+	w.Number(int64(*n))
+}
+
+// Texts writes strings in their order.
+func (w *Writer) Texts(list []string) {
+	w.Count(len(list))
+	for _, s := range list {
+		w.Text(s)
+	}
+}
+
+// Text writes a string such that no other text begins in the same way.
+func (w *Writer) Text(s string) {
+	w.Count(len(s))
+	w.Buf = append(w.Buf, s...)
+}
+
+// Count writes how many of something follow.
+func (w *Writer) Count(n int) { w.Number(int64(n)) }
+
+// Number writes a number.
+func (w *Writer) Number(n int64) { w.Buf = binary.AppendVarint(w.Buf, n) }
