@@ -18,8 +18,9 @@ type knapsack struct {
 	rates    []float64 // by resource: what the room of the node is worth
 	plane    []float64 // scratch of rate
 	after    [][]float64
-	counts   []int // by position: what is in now
-	chosen   []int // the same for the best found
+	highest  []float64 // scratch of ceiling
+	counts   []int     // by position: what is in now
+	chosen   []int     // the same for the best found
 	best     float64
 	open     float64 // the most that branches not looked at might hold
 	visits   int
@@ -38,7 +39,7 @@ type item struct {
 func newKnapsack(p *Problem, left []int, worth []float64) *knapsack {
 	return &knapsack{
 		p: p, left: left, worth: worth, limit: slices.Repeat([]int{-1}, len(left)),
-		room: make([]int64, p.Dims), rates: make([]float64, p.Dims),
+		room: make([]int64, p.Dims), rates: make([]float64, p.Dims), highest: make([]float64, p.Dims),
 	}
 }
 
@@ -91,14 +92,18 @@ func (k *knapsack) prepareAfter() {
 	}
 	clear(k.after[len(k.items)])
 	for i := len(k.items) - 1; i >= 0; i-- {
-		for r := range k.after[i] {
-			k.after[i][r] = k.after[i+1][r]
-			switch want := k.items[i].request[r]; {
-			case want > 0:
-				k.after[i][r] = max(k.after[i][r], k.items[i].worth/float64(want))
-			default:
-				k.after[i][r] = unlimited
-			}
+		copy(k.after[i], k.after[i+1])
+		k.items[i].raise(k.after[i])
+	}
+}
+
+// raise lifts the highest worth by unit of each resource to that of an item.
+func (it *item) raise(highest []float64) {
+	for r, want := range it.request {
+		if want > 0 {
+			highest[r] = max(highest[r], it.worth/float64(want))
+		} else {
+			highest[r] = unlimited
 		}
 	}
 }
@@ -114,47 +119,37 @@ func (k *knapsack) ceiling(entries []entry, capacity []int64) float64 {
 		return 0
 	}
 	efficiency := 0.0
+	clear(k.highest)
 	for i := range k.items {
 		efficiency = max(efficiency, k.items[i].efficiency)
+		k.items[i].raise(k.highest)
 	}
-	charge, bound := 0.0, unlimited
-	for r, room := range k.room {
-		room = max(room, 0)
-		charge += float64(k.rates[r] * float64(room))
-		rate := 0.0
-		for i := range k.items {
-			want := k.items[i].request[r]
-			if want <= 0 {
-				rate = unlimited
-				break
-			}
-			rate = max(rate, k.items[i].worth/float64(want))
-		}
-		if rate < unlimited {
-			bound = min(bound, float64(rate*float64(room)))
-		}
-	}
-	return min(bound, float64(charge*efficiency))
+	return k.bound(k.highest, efficiency)
 }
 
 // above bounds from above what items from position i on can add in the room
-// there is: by each resource alone, and by all at the rates.
+// there is.
 func (k *knapsack) above(i int) float64 {
 	if i == len(k.items) {
 		return 0
 	}
+	return k.bound(k.after[i], k.items[i].efficiency)
+}
+
+// bound bounds from above what items can add in the room there is: by each resource
+// alone, given their highest worth by unit of it, and by all at the rates, given the
+// highest efficiency.
+func (k *knapsack) bound(highest []float64, efficiency float64) float64 {
 	charge := 0.0
 	bound := unlimited
 	for r, room := range k.room {
-		if room < 0 {
-			room = 0
-		}
+		room = max(room, 0)
 		charge += float64(k.rates[r] * float64(room))
-		if rate := k.after[i][r]; rate < unlimited {
+		if rate := highest[r]; rate < unlimited {
 			bound = min(bound, float64(rate*float64(room)))
 		}
 	}
-	return min(bound, float64(charge*k.items[i].efficiency))
+	return min(bound, float64(charge*efficiency))
 }
 
 // most returns the highest worth of a pattern that it found above floor, or
