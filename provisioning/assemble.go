@@ -65,6 +65,7 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 	a.keepOffSpot()
 	for i, ranks := range a.bound {
 		if len(ranks) > 0 {
+			a.sort(ranks)
 			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(ranks)})
 		}
 	}
@@ -153,9 +154,8 @@ func (a *assembler) mark(ranks []int32) []int32 {
 	return ranks
 }
 
-// pods returns the pods of some ranks, sorted.
+// pods returns the pods of some ranks.
 func (a *assembler) pods(ranks []int32) []*corev1.Pod {
-	a.sort(ranks)
 	pods := make([]*corev1.Pod, len(ranks))
 	for i, rank := range ranks {
 		pods[i] = a.p.pods[rank]
@@ -200,7 +200,7 @@ func (a *assembler) newNodes(l *pack.Launch) {
 	}
 }
 
-// newNode writes a new node out.
+// newNode writes a new node out. Its pods are in order.
 func (a *assembler) newNode(s *site) NewNode {
 	n := s.shape.node(a.p)
 	n.Requests, n.Pods = s.requests, a.pods(s.ranks)

@@ -145,15 +145,12 @@ func (k *closer) mostWasteful(tried map[*site]bool) *site {
 // priced is what a new node costs when plans are compared.
 func (k *closer) priced(s *site) float64 { return s.shape.price() + k.p.opts.NodeFee }
 
-// used is how full a new node is, as the cheapest of its options.
+// used is how full a new node is, as the cheapest of its options, which is the first.
 func (k *closer) used(s *site) float64 {
-	cheapest := -1
 	for o := range s.shape.options.All() {
-		if cheapest < 0 || k.p.option(o).Offering.Price < k.p.option(cheapest).Offering.Price {
-			cheapest = o
-		}
+		return largestShare(s.taken[:len(k.p.resources)], k.p.lowOptions[o].Capacity)
 	}
-	return largestShare(s.taken[:len(k.p.resources)], k.p.lowOptions[cheapest].Capacity)
+	return 0
 }
 
 // largestShare is the largest share that some amounts are of others.

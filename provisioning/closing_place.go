@@ -208,13 +208,8 @@ func (k *closer) remove(rank int32, s *site) {
 	k.save(s)
 	k.ledger.count(k.a.classOf[rank], -1, s)
 	ranks := slices.DeleteFunc(slices.Clone(s.ranks), func(r int32) bool { return r == rank })
-	s.ranks, s.pods, s.apart, s.attached, s.late = nil, nil, nil, nil, true
-	if s.node >= 0 {
-		n := &k.p.nodes[s.node]
-		s.free, s.attached, s.apart = slices.Clone(n.free), n.attached, slices.Clone(k.p.nodeParts[s.node])
-	} else {
-		clear(s.taken)
-	}
+	k.p.vacate(s)
+	s.late = true
 	for _, r := range ranks {
 		k.p.addTo(s, k.a.classOf[r], r)
 	}

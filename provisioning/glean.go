@@ -79,8 +79,8 @@ func (a *assembler) sites() []*site {
 	a.findClasses()
 	var out []*site
 	for i := range a.p.nodes {
-		n := &a.p.nodes[i]
-		s := &site{node: i, at: a.p.nodeReaches(n), free: slices.Clone(n.free), attached: n.attached, apart: slices.Clone(a.p.nodeParts[i])}
+		s := &site{node: i, at: a.p.nodeReaches(&a.p.nodes[i])}
+		a.p.vacate(s)
 		for _, rank := range a.bound[i] {
 			a.p.addTo(s, a.classOf[rank], rank)
 		}
@@ -88,8 +88,8 @@ func (a *assembler) sites() []*site {
 	}
 	for _, s := range a.new {
 		ranks := s.ranks
-		s.ranks, s.pods, s.apart, s.attached = nil, nil, nil, nil
-		s.at, s.taken = a.p.shapeReaches(s.shape), make([]int64, len(a.p.resources)+len(a.p.rules.seats))
+		s.at = a.p.shapeReaches(s.shape)
+		a.p.vacate(s)
 		for _, rank := range ranks {
 			a.p.addTo(s, a.classOf[rank], rank)
 		}

@@ -70,7 +70,19 @@ type site struct {
 	late     bool      // some were placed last
 }
 
-// add puts a pod on a site.
+// vacate takes all pods of the plan off a site.
+func (p *Problem) vacate(s *site) {
+	s.ranks, s.pods = nil, nil
+	if s.node < 0 {
+		s.taken = make([]int64, len(p.resources)+len(p.rules.seats))
+		s.apart, s.attached = nil, nil
+		return
+	}
+	n := &p.nodes[s.node]
+	s.free, s.attached, s.apart = slices.Clone(n.free), n.attached, slices.Clone(p.nodeParts[s.node])
+}
+
+// addTo puts a pod on a site.
 func (p *Problem) addTo(s *site, c int, rank int32) {
 	takes := p.takes(c, s.attached)
 	if s.node >= 0 {
