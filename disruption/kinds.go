@@ -62,11 +62,16 @@ func (k *nodeKinds) admit(kind *podKind) []bool {
 	out := make([]bool, len(k.nodes))
 	asked := kind.asks(k.vocabulary)
 	for i, node := range k.nodes {
-		out[i] = tolerates(kind.pod, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
-			return k.labels[i].Compatible(a.Set, nil)
-		})
+		out[i] = admits(node, k.labels[i], kind.pod, asked)
 	}
 	return out
+}
+
+// admits reports whether the labels and taints of a node let a pod run there.
+func admits(node *corev1.Node, labels requirements.Set, p *corev1.Pod, asked requirements.Pod) bool {
+	return tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
+		return labels.Compatible(a.Set, nil)
+	})
 }
 
 // tolerates reports whether a pod tolerates all taints that keep pods out.

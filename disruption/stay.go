@@ -154,13 +154,14 @@ func (s *stay) pod(u provisioning.Unplaced) StayingPod {
 		return known
 	}
 	out := StayingPod{Pod: own, Reason: u.Reason}
-	request := s.e.vector(s.w.kinds.of(own).requests.With(corev1.ResourcePods, 1))
-	asked, _ := requirements.FromPod(own, s.w.f.vocabulary)
+	kind := s.w.kinds.of(own)
+	request := s.e.vector(kind.requests.With(corev1.ResourcePods, 1))
+	asked := kind.asks(s.w.f.vocabulary)
 	var open, shut []*member
 	for _, m := range s.others {
 		entry := s.nodes[s.w.at[m.name]]
 		room := takesPods(entry) && holds(s.e.free(entry), request)
-		switch suited := entry.Node != nil && admits(entry.Node, own, asked, s.w.f.vocabulary); {
+		switch suited := entry.Node != nil && admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.w.f.vocabulary), own, asked); {
 		case !suited:
 			out.Unsuited++
 			if room {
@@ -180,14 +181,6 @@ func (s *stay) pod(u provisioning.Unplaced) StayingPod {
 	}
 	s.known[u.Reason] = out
 	return out
-}
-
-// admits reports whether the labels and taints of a node let a pod run there.
-func admits(node *corev1.Node, p *corev1.Pod, asked requirements.Pod, v *requirements.Vocabulary) bool {
-	labels := requirements.FromLabels(node.Labels, v)
-	return tolerates(p, node.Spec.Taints) && slices.ContainsFunc(asked.Alternatives, func(a requirements.Alternative) bool {
-		return labels.Compatible(a.Set, nil)
-	})
 }
 
 // mostBarriers is of how many nodes with room it is said what keeps a pod from them.
