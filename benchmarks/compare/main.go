@@ -71,6 +71,7 @@ func run(ctx context.Context, c settings) error {
 	if err != nil {
 		return err
 	}
+	contenders = withQuick(contenders)
 	report := &report{about: about(ctx, c)}
 	fmt.Print(report.about.text(), "\n", head())
 	var faults []error
@@ -78,7 +79,7 @@ func run(ctx context.Context, c settings) error {
 		if !only.MatchString(spec.Name()) {
 			continue
 		}
-		m, err := match(ctx, dir, spec, withQuick(contenders), c.reps)
+		m, err := match(ctx, dir, spec, contenders, c.reps)
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", spec.Name(), err))
 			if ctx.Err() != nil {
