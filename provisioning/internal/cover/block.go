@@ -4,89 +4,62 @@ package cover
 // a resource of theirs goes to the row that pays most for it, whichever supply it
 // is of.
 type block struct {
-	resources []int     // that some row of the set demands, ascending
-	rows      []int     // the rows of the set, resource by resource
-	ends      []int     // by resource: the end of its rows
-	best      []int     // by resource: the dearest row, -1 if none pays
-	dual      []float64 // by resource: what that pays
+	groups []int   // the set
+	goods  []goods // what is sold to it
 
-	supplies []int     // of the block, indices into part.supplies
-	amounts  []float64 // of each supply, resource by resource
-	prices   []float64 // by supply
-	stale    bool      // a dual has changed since the block was priced
+	stale  bool      // a dual has changed since the block was priced
+	best   []int     // by resource: the dearest row, -1 if none pays
+	dual   []float64 // by resource: what that pays
+	paying []int     // the resources that fetch something
+	ratio  float64   // the highest value over price of a supply
+	supply int       // the first with that
 }
 
-// newBlocks makes the blocks of a part, given which row is of which group and
-// resource.
-func newBlocks(in *part, rowOf [][]int) []block {
+// newBlocks makes the blocks of a part.
+func newBlocks(in *part) []block {
 	out := make([]block, len(in.serves))
-	members := make([]int, len(out))
-	for _, s := range in.set {
-		members[s]++
-	}
-	dims := in.dims()
-	ints, floats := make([]int, 3*dims*len(out)), make([]float64, dims*len(out))
-	for s, groups := range in.serves {
-		b := &out[s]
-		b.stale = true
-		b.rows = make([]int, 0, dims*len(groups))
-		b.resources, b.ends, b.best = ints[:0:dims], ints[dims:dims:2*dims], ints[2*dims:2*dims:3*dims]
-		ints = ints[3*dims:]
-		for r := range dims {
-			before := len(b.rows)
-			for _, g := range groups {
-				if i := rowOf[g][r]; i >= 0 {
-					b.rows = append(b.rows, i)
-				}
-			}
-			if len(b.rows) > before {
-				b.resources = append(b.resources, r)
-				b.ends = append(b.ends, len(b.rows))
-			}
-		}
-		n := len(b.resources)
-		b.best, b.dual, floats = b.best[:n], floats[:n:n], floats[n:]
-		b.supplies = make([]int, 0, members[s])
-		b.prices, b.amounts = make([]float64, 0, members[s]), make([]float64, 0, members[s]*n)
-	}
-	for i, s := range in.set {
-		b, supply := &out[s], in.at(i)
-		b.supplies = append(b.supplies, i)
-		b.prices = append(b.prices, supply.Price)
-		for _, r := range b.resources {
-			b.amounts = append(b.amounts, supply.Amount[r])
-		}
+	best, paying, dual := make([]int, in.dims*len(out)), make([]int, in.dims*len(out)), make([]float64, in.dims*len(out))
+	for s := range out {
+		from, to := s*in.dims, (s+1)*in.dims
+		out[s] = block{groups: in.serves[s], goods: in.goods[s], stale: true, best: best[from:to], dual: dual[from:to], paying: paying[from:from:to]}
 	}
 	return out
 }
 
-// appraise works out who pays most at the given duals, and by supply what it is
-// worth over its price.
-func (b *block) appraise(duals, ratio []float64) {
-	b.stale = false
-	from := 0
-	for k, end := range b.ends {
-		b.best[k], b.dual[k] = -1, 0
-		for _, i := range b.rows[from:end] {
-			if duals[i] > b.dual[k] {
-				b.best[k], b.dual[k] = i, duals[i]
+// appraise works out who pays most at the present duals, and which supply is worth
+// most over its price.
+func (b *block) appraise(t *tableau) {
+	b.stale, b.ratio, b.supply = false, 0, -1
+	for r := range b.dual {
+		b.best[r], b.dual[r] = -1, 0
+	}
+	for _, g := range b.groups {
+		for r, d := range t.paid[g*t.dims : (g+1)*t.dims] {
+			if d > b.dual[r] {
+				b.best[r], b.dual[r] = t.rowOf[g*t.dims+r], d
 			}
 		}
-		from = end
+	}
+	b.paying = b.paying[:0]
+	for r, d := range b.dual {
+		if d > 0 {
+			b.paying = append(b.paying, r)
+		}
 	}
 	n := len(b.dual)
-	for k, i := range b.supplies {
-		ratio[i] = worth(b.dual, b.amounts[k*n:(k+1)*n]) / b.prices[k]
+	for i := range b.goods {
+		g := &b.goods[i]
+		for k, price := range g.prices {
+			// Few resources are scarce at a time; the others fetch nothing.
+			amounts, sum := g.amounts[k*n:(k+1)*n], 0.0
+			for _, r := range b.paying {
+				sum += float64(b.dual[r] * amounts[r])
+			}
+			if ratio := sum / price; ratio > b.ratio || ratio == b.ratio && int(g.supplies[k]) < b.supply {
+				b.ratio, b.supply = ratio, int(g.supplies[k])
+			}
+		}
 	}
-}
-
-// value is what a supply of the block fetches.
-func (b *block) value(supply *Supply) float64 {
-	sum := 0.0
-	for k, d := range b.dual {
-		sum += float64(d * supply.Amount[b.resources[k]])
-	}
-	return sum
 }
 
 // worth is what amounts fetch at some duals.

@@ -49,7 +49,7 @@ type Solution struct {
 	Pivots int
 }
 
-// Solve finds the least fractional cost. It stops after maxPivots steps on each
+// Solve finds the least fractional cost: NewMarket and Market.Cover in one. It stops after maxPivots steps on each
 // independent part, and Bound is then valid but not tight; so it does at once
 // on a part of more than 3,000 rows, a row being a group's positive demand for
 // one resource. Demand that no supply can meet is left out.
@@ -57,14 +57,7 @@ type Solution struct {
 // A step takes O(supplies) time and, where it touches all rows, O(rows^2 +
 // supplies x resources).
 func Solve(p *Problem, maxPivots int) Solution {
-	out := Solution{Prices: make([][]float64, len(p.Demand)), Bought: make([]float64, len(p.Supplies))}
-	for g := range p.Demand {
-		out.Prices[g] = make([]float64, len(p.Demand[g]))
-	}
-	for _, part := range split(p) {
-		part.solve(maxPivots, &out)
-	}
-	return out
+	return NewMarket(p.Serves, p.Supplies).Cover(p.Demand, maxPivots)
 }
 
 // maxRows is how many rows a part may have to be pivoted: the inverse of a
@@ -79,16 +72,16 @@ func (in *part) solve(maxPivots int, out *Solution) {
 	}
 	best := 0.0
 	for pivots := 0; ; pivots++ {
-		enter, ratio := t.price()
+		block, ratio := t.price()
 		if bound := t.bound(ratio); bound > best {
 			best = bound
 			t.store(out.Prices, ratio)
 		}
-		if enter < 0 || pivots == maxPivots || !t.pivot(enter) {
+		if block < 0 || pivots == maxPivots || !t.pivot(block) {
 			out.Bound += best
 			out.Pivots += pivots
 			for i, supply := range t.supply {
-				out.Bought[in.supplies[supply]] += t.level[i]
+				out.Bought[supply] += t.level[i]
 			}
 			return
 		}

@@ -2,20 +2,20 @@ package cover
 
 import "math"
 
-// pivot brings a supply into the basis, handed to the dearest rows it serves;
-// false means that it cannot, which only rounding can cause.
-func (t *tableau) pivot(enter int) bool {
+// pivot brings the best supply of a block into the basis, handed to the dearest rows
+// it serves; false means that it cannot, which only rounding can cause.
+func (t *tableau) pivot(in int) bool {
 	if t.inverse == nil {
 		t.invert()
 	}
 	clear(t.direction)
-	supply := t.at(enter)
-	block := &t.blocks[t.set[enter]]
-	for k, j := range block.best {
+	block := &t.blocks[in]
+	supply := &t.supplies[block.supply]
+	for r, j := range block.best {
 		if j < 0 {
 			continue
 		}
-		amount := supply.Amount[block.resources[k]]
+		amount := supply.Amount[r]
 		for i := range t.direction {
 			t.direction[i] += float64(amount * t.inverse[i][j])
 		}
@@ -31,8 +31,8 @@ func (t *tableau) pivot(enter int) bool {
 	}
 	t.exchange(leave, step)
 	t.cost[leave] = supply.Price
-	t.supply[leave] = enter
-	t.moveDuals(leave, block.value(supply)-supply.Price)
+	t.supply[leave] = block.supply
+	t.moveDuals(leave, worth(block.dual, supply.Amount)-supply.Price)
 	return true
 }
 
@@ -90,7 +90,9 @@ func (t *tableau) moveDuals(came int, excess float64) {
 
 // touch notes that the dual of a row has changed.
 func (t *tableau) touch(row int) {
-	for _, s := range t.setsOf[t.rows[row].group] {
+	at := &t.rows[row]
+	t.paid[at.group*t.dims+at.resource] = t.dual[row]
+	for _, s := range t.setsOf[at.group] {
 		t.blocks[s].stale = true
 	}
 }
@@ -103,7 +105,7 @@ func (t *tableau) computeDuals() {
 			t.dual[j] += float64(c * v)
 		}
 	}
-	for s := range t.blocks {
-		t.blocks[s].stale = true
+	for row := range t.rows {
+		t.touch(row)
 	}
 }

@@ -8,35 +8,34 @@ import (
 // part is a piece of a problem that shares no supply with the rest, restricted
 // to groups that demand something.
 type part struct {
-	p        *Problem
-	groups   []int   // numbers in the whole problem, ascending
-	serves   [][]int // sets of indices into groups
-	supplies []int   // numbers in the whole problem, ascending
-	set      []int   // by index into supplies: which of serves it serves
+	*Market
+	demand [][]float64
+	groups []int     // numbers in the whole problem, ascending
+	serves [][]int   // sets of indices into groups
+	goods  [][]goods // by set: what is sold to it
 }
 
 // split cuts a problem into its parts. Groups belong together when a supply
 // serves both; a group without demand ties nothing together. Supplies that
 // serve nobody who demands anything are left out.
-func split(p *Problem) []*part {
-	wanted := make([]bool, len(p.Demand))
-	for g, demand := range p.Demand {
-		wanted[g] = slices.ContainsFunc(demand, func(d float64) bool { return d > 0 })
+func (m *Market) split(demand [][]float64) []*part {
+	wanted := make([]bool, len(demand))
+	for g := range demand {
+		wanted[g] = slices.ContainsFunc(demand[g], func(d float64) bool { return d > 0 })
 	}
-	used := make([]bool, len(p.Serves))
-	for i := range p.Supplies {
-		used[p.Supplies[i].Serves] = true
-	}
-	parent := make([]int, len(p.Demand))
+	parent := make([]int, len(demand))
 	for g := range parent {
 		parent[g] = g
 	}
-	first := make([]int, len(p.Serves)) // the first wanted group, -1 if none
-	for s, groups := range p.Serves {
+	first := make([]int, len(m.serves)) // the first wanted group, -1 if none
+	for s, groups := range m.serves {
 		first[s] = -1
+		if len(m.goods[s].supplies) == 0 {
+			continue
+		}
 		for _, g := range groups {
 			switch {
-			case !used[s] || !wanted[g]:
+			case !wanted[g]:
 			case first[s] < 0:
 				first[s] = g
 			default:
@@ -44,7 +43,7 @@ func split(p *Problem) []*part {
 			}
 		}
 	}
-	return collect(p, wanted, parent, first)
+	return m.collect(demand, wanted, parent, first)
 }
 
 // root finds the least group of the part of a group.
@@ -62,33 +61,32 @@ func join(parent []int, a, b int) {
 }
 
 // collect makes a part of each set of joined groups, by their least group.
-func collect(p *Problem, wanted []bool, parent, first []int) []*part {
+func (m *Market) collect(demand [][]float64, wanted []bool, parent, first []int) []*part {
 	var parts []*part
-	partOf := make([]int, len(p.Demand)) // by least group
-	local := make([]int, len(p.Demand))
-	for g := range p.Demand {
+	partOf := make([]int, len(demand)) // by least group
+	local := make([]int, len(demand))
+	for g := range demand {
 		if !wanted[g] {
 			continue
 		}
 		r := root(parent, g)
 		if r == g {
 			partOf[g] = len(parts)
-			parts = append(parts, &part{p: p})
+			parts = append(parts, &part{Market: m, demand: demand})
 		}
 		in := parts[partOf[r]]
 		local[g] = len(in.groups)
 		in.groups = append(in.groups, g)
 	}
-	set := make([]int, len(p.Serves)) // in its part
 	known := map[string]int{}
 	var key []byte
-	for s, groups := range p.Serves {
+	var here []int
+	for s, groups := range m.serves {
 		if first[s] < 0 {
 			continue
 		}
 		in := parts[partOf[root(parent, first[s])]]
-		here := make([]int, 0, len(groups))
-		key = key[:0]
+		key, here = key[:0], here[:0]
 		for _, g := range groups {
 			if wanted[g] {
 				here = append(here, local[g])
@@ -100,36 +98,10 @@ func collect(p *Problem, wanted []bool, parent, first []int) []*part {
 		if !ok {
 			same = len(in.serves)
 			known[string(key)] = same
-			in.serves = append(in.serves, here)
+			in.serves = append(in.serves, slices.Clone(here))
+			in.goods = append(in.goods, nil)
 		}
-		set[s] = same
+		in.goods[same] = append(in.goods[same], m.goods[s])
 	}
-	addSupplies(p, parts, func(set int) int { return partOf[root(parent, first[set])] }, first, set)
 	return parts
 }
-
-// addSupplies hands the supplies to the parts that their sets are in.
-func addSupplies(p *Problem, parts []*part, partOf func(set int) int, first, local []int) {
-	count := make([]int, len(parts))
-	for i := range p.Supplies {
-		if s := p.Supplies[i].Serves; first[s] >= 0 {
-			count[partOf(s)]++
-		}
-	}
-	for i, in := range parts {
-		in.supplies, in.set = make([]int, 0, count[i]), make([]int, 0, count[i])
-	}
-	for i := range p.Supplies {
-		if s := p.Supplies[i].Serves; first[s] >= 0 {
-			in := parts[partOf(s)]
-			in.supplies = append(in.supplies, i)
-			in.set = append(in.set, local[s])
-		}
-	}
-}
-
-// at returns a supply by its number in the part.
-func (in *part) at(i int) *Supply { return &in.p.Supplies[in.supplies[i]] }
-
-// dims is the number of resources.
-func (in *part) dims() int { return len(in.p.Demand[in.groups[0]]) }

@@ -17,18 +17,18 @@ type row struct {
 type tableau struct {
 	*part
 	rows    []row
-	rowOf   [][]int     // by group and resource; -1 where there is no row
+	rowOf   []int       // by group and resource; -1 where there is no row
+	paid    []float64   // by group and resource: the dual of its row, 0 where there is none
 	inverse [][]float64 // nil until the first step: it starts as a diagonal
 	level   []float64   // of each basic column
 	cost    []float64   // of each basic column
 	amount  []float64   // of each basic column, in its row; before the first step
-	supply  []int       // of each basic column, an index into part.supplies
+	supply  []int       // of each basic column
 	dual    []float64   // of each row
 	steps   int
 
-	setsOf [][]int   // by group: the sets that hold it
-	blocks []block   // by set
-	ratio  []float64 // by supply: value over price
+	setsOf [][]int // by group: the sets that hold it
+	blocks []block // by set
 
 	direction []float64 // scratch
 	changed   []int     // scratch: where a step changes the duals
@@ -37,24 +37,23 @@ type tableau struct {
 // newTableau starts from a diagonal basis: each row is covered alone, by the
 // supply that is cheapest for it.
 func newTableau(in *part) *tableau {
-	t := &tableau{part: in}
+	t := &tableau{part: in, rowOf: make([]int, len(in.groups)*in.dims), paid: make([]float64, len(in.groups)*in.dims)}
 	cheapest := in.cheapest()
-	for g, offers := range cheapest {
-		t.rowOf = append(t.rowOf, make([]int, len(offers)))
-		for r, o := range offers {
-			t.rowOf[g][r] = -1
-			demand := in.p.Demand[in.groups[g]][r]
-			if demand <= 0 || math.IsInf(o.unit, 1) {
-				continue
-			}
-			t.rowOf[g][r] = len(t.rows)
-			t.rows = append(t.rows, row{g, r, demand})
-			t.level = append(t.level, demand/o.amount)
-			t.cost = append(t.cost, in.at(o.supply).Price)
-			t.amount = append(t.amount, o.amount)
-			t.supply = append(t.supply, o.supply)
-			t.dual = append(t.dual, o.unit)
+	for i := range t.rowOf {
+		g, r, o := i/in.dims, i%in.dims, &cheapest[i]
+		t.rowOf[i] = -1
+		demand := in.demand[in.groups[g]][r]
+		if demand <= 0 || *o == nobody {
+			continue
 		}
+		t.rowOf[i] = len(t.rows)
+		t.rows = append(t.rows, row{g, r, demand})
+		t.level = append(t.level, demand/o.amount)
+		t.cost = append(t.cost, in.supplies[o.supply].Price)
+		t.amount = append(t.amount, o.amount)
+		t.supply = append(t.supply, o.supply)
+		t.dual = append(t.dual, o.unit)
+		t.paid[i] = o.unit
 	}
 	t.direction = make([]float64, len(t.rows))
 	t.setsOf = make([][]int, len(in.groups))
@@ -63,77 +62,55 @@ func newTableau(in *part) *tableau {
 			t.setsOf[g] = append(t.setsOf[g], s)
 		}
 	}
-	t.blocks = newBlocks(in, t.rowOf)
-	t.ratio = make([]float64, len(in.supplies))
+	t.blocks = newBlocks(in)
 	return t
 }
 
-// offer is the cheapest way to cover one row alone.
-type offer struct {
-	unit, amount float64
-	supply       int // index into part.supplies
-}
-
-// cheapest finds the offer for each group and resource; its unit is infinite
-// where nobody sells the resource to the group.
-func (in *part) cheapest() [][]offer {
-	bySet := noOffers(len(in.serves), in.dims())
-	for i, s := range in.set {
-		supply := in.at(i)
-		for r, a := range supply.Amount {
-			if a > 0 && supply.Price/a < bySet[s][r].unit {
-				bySet[s][r] = offer{supply.Price / a, a, i}
+// cheapest finds the offer for each group and resource.
+func (in *part) cheapest() []offer {
+	out := noOffers(len(in.groups) * in.dims)
+	here := make([]offer, in.dims)
+	for s, groups := range in.serves {
+		copy(here, in.goods[s][0].cheapest)
+		for _, g := range in.goods[s][1:] {
+			for r, o := range g.cheapest {
+				here[r] = here[r].or(o)
 			}
 		}
-	}
-	byGroup := noOffers(len(in.groups), in.dims())
-	for s, groups := range in.serves {
 		for _, g := range groups {
-			for r, o := range bySet[s] {
-				if o.unit < byGroup[g][r].unit {
-					byGroup[g][r] = o
+			for r, o := range here {
+				if i := g*in.dims + r; o.unit < out[i].unit {
+					out[i] = o
 				}
 			}
-		}
-	}
-	return byGroup
-}
-
-func noOffers(n, dims int) [][]offer {
-	out := make([][]offer, n)
-	for i := range out {
-		out[i] = make([]offer, dims)
-		for r := range out[i] {
-			out[i][r].unit = math.Inf(1)
 		}
 	}
 	return out
 }
 
-// price finds the supply with the highest ratio of value to price, and that
-// ratio. The supply is -1 if none is worth more than it costs: then the basis
-// is optimal.
+// price finds the block of the supply with the highest ratio of value to price, and
+// that ratio. The block is -1 if no supply is worth more than it costs: then the
+// basis is optimal.
 //
 // A supply leaves unused what no row pays for, so there is no need for columns
 // that give surplus away: while a dual is negative, some supply of the basis is
 // worth more than its price, as it need not serve that row.
-func (t *tableau) price() (enter int, ratio float64) {
+func (t *tableau) price() (in int, ratio float64) {
+	in = -1
 	for s := range t.blocks {
-		if b := &t.blocks[s]; b.stale {
-			b.appraise(t.dual, t.ratio)
+		b := &t.blocks[s]
+		if b.stale {
+			b.appraise(t)
 		}
-	}
-	enter = -1
-	for i, r := range t.ratio {
-		if r > ratio {
-			enter, ratio = i, r
+		if b.ratio > ratio || b.ratio == ratio && in >= 0 && b.supply < t.blocks[in].supply {
+			in, ratio = s, b.ratio
 		}
 	}
 	const tolerance = 1e-7
 	if ratio <= 1+tolerance {
-		enter = -1
+		in = -1
 	}
-	return enter, ratio
+	return in, ratio
 }
 
 // bound is the Farley bound of the present duals: divided by the worst ratio

@@ -44,6 +44,7 @@ type tier struct {
 	classes    bitset.Set // that have a variant here
 
 	supplies []cover.Supply // the candidates again
+	market   *cover.Market  // what kinds can buy of them
 	free     bool           // some candidate has no price
 	stocked  bool           // some candidate comes from a stock
 	unit     []float64      // least price of each resource bought alone

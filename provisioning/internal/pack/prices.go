@@ -47,7 +47,7 @@ func (s *solver) detail(t *tier, q *quote, set int) *detail {
 // kind.
 func (s *solver) quote(t *tier, left []int) quote {
 	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
-	solution := cover.Solve(problem, s.effort.pivots)
+	solution := t.market.Cover(problem.Demand, s.effort.pivots)
 	s.raise(t, solution.Prices)
 	out := quote{
 		bound:   s.withoutFees(t, solution.Bound),
@@ -152,6 +152,7 @@ func (t *tier) setSupplies(p *Problem) {
 		t.supplies = append(t.supplies, cover.Supply{Price: c.worth, Amount: amount, Serves: c.serves})
 		t.free = t.free || c.stock == 0 && p.Options[c.option].Price == 0
 	}
+	t.market = cover.NewMarket(t.kinds, t.supplies)
 }
 
 // target compares what the kinds of a set demand with what is bought of the

@@ -1,0 +1,80 @@
+package cover
+
+import "math"
+
+// Market is supplies made ready to cover any number of demands. It is safe for
+// concurrent use.
+type Market struct {
+	serves   [][]int
+	supplies []Supply
+	goods    []goods // by index into serves
+	dims     int
+}
+
+// goods are the supplies that serve one set of groups.
+type goods struct {
+	supplies []int32   // ascending
+	prices   []float64 // of each
+	amounts  []float64 // of each, resource by resource
+	cheapest []offer   // by resource
+}
+
+// offer is the cheapest way to cover demand for one resource alone.
+type offer struct {
+	unit, amount float64
+	supply       int
+}
+
+// nobody is an offer where nobody sells.
+var nobody = offer{unit: math.Inf(1)}
+
+// NewMarket makes supplies ready. It keeps what it is given.
+func NewMarket(serves [][]int, supplies []Supply) *Market {
+	m := &Market{serves: serves, supplies: supplies, goods: make([]goods, len(serves))}
+	for i := range supplies {
+		s := &supplies[i]
+		g := &m.goods[s.Serves]
+		m.dims = len(s.Amount)
+		g.supplies = append(g.supplies, int32(i))
+		g.prices = append(g.prices, s.Price)
+		g.amounts = append(g.amounts, s.Amount...)
+		if g.cheapest == nil {
+			g.cheapest = noOffers(len(s.Amount))
+		}
+		for r, a := range s.Amount {
+			if a > 0 {
+				g.cheapest[r] = g.cheapest[r].or(offer{s.Price / a, a, i})
+			}
+		}
+	}
+	return m
+}
+
+// or returns the cheaper of two offers, the first if they are equal.
+func (o offer) or(other offer) offer {
+	if other.unit < o.unit || other.unit == o.unit && other.supply < o.supply {
+		return other
+	}
+	return o
+}
+
+func noOffers(n int) []offer {
+	out := make([]offer, n)
+	for i := range out {
+		out[i] = nobody
+	}
+	return out
+}
+
+// Cover finds the least fractional cost of covering what groups demand, given by
+// group and resource; see Solve.
+func (m *Market) Cover(demand [][]float64, maxPivots int) Solution {
+	out := Solution{Prices: make([][]float64, len(demand)), Bought: make([]float64, len(m.supplies))}
+	for g := range demand {
+		out.Prices[g] = make([]float64, len(demand[g]))
+	}
+	for _, part := range m.split(demand) {
+		part.solve(maxPivots, &out)
+	}
+	return out
+}
