@@ -19,8 +19,8 @@ func checkTypes(pools []pool, f *faults) {
 	checked := map[*cloudprovider.InstanceType]bool{}
 	for i := range pools {
 		p := &pools[i]
+		catalog := fmt.Sprintf("InstanceTypes[%q]", p.object.Name)
 		for j, t := range p.types {
-			catalog := fmt.Sprintf("InstanceTypes[%q]", p.object.Name)
 			switch {
 			case t == nil:
 				f.add(catalog, "", "holds a nil instance type; leave it out")

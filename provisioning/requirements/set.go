@@ -3,6 +3,7 @@ package requirements
 import (
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -40,14 +41,22 @@ func NewSet(reqs ...Requirement) Set {
 // Get returns the requirement on a key. Without one it returns false and a
 // requirement that admits every state of that key.
 func (s Set) Get(key string) (Requirement, bool) {
-	i, found := slices.BinarySearchFunc(s.reqs, key, func(r Requirement, key string) int {
-		return strings.Compare(r.key, key)
-	})
-	if !found {
-		return NotIn(key), false
+	near := s.reqs
+	if len(near) > few {
+		i := sort.Search(len(near), func(i int) bool { return near[i].key >= key })
+		near = near[i:min(i+1, len(near))]
 	}
-	return s.reqs[i], true
+	for i := range near {
+		if near[i].key == key {
+			return near[i], true
+		}
+	}
+	return NotIn(key), false
 }
+
+// few is how many keys are compared one by one: equality is seen from the lengths of
+// most, while keys in order share their beginnings.
+const few = 32
 
 // All iterates over the requirements in the order of their keys.
 func (s Set) All() iter.Seq[Requirement] { return slices.Values(s.reqs) }
