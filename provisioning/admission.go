@@ -8,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -22,17 +20,21 @@ type admission struct {
 	open    map[string]bool // keys that some useful pool leaves open
 	useful  []bool          // by pool: some class may go there
 	suited  [][]bitset.Set  // by class and alternative: options by labels and taints
+	asks    []int32         // by class: equal for those that ask the same of a node
 
-	mu      sync.Mutex            // guards the rest
-	fitting map[string]bitset.Set // by request: options with room for one pod
-	pins    map[string]bitset.Set // by text: the options that can have them
-	low     []bitset.Set          // by class: the options that hold one of its pods; nil while nobody asked
-	looks   map[looksKey]bitset.Set
+	mu        sync.Mutex            // guards the rest
+	fitting   map[string]bitset.Set // by request: options with room for one pod
+	pins      map[string]bitset.Set // by text: the options that can have them
+	low       map[int32]bitset.Set  // by ask, once asked for: the options that hold such a pod
+	lowerings map[loweringKey]*lowering
+	contents  map[string]int32 // numbers of lowerings
+	kinds     map[string]int32 // numbers of sets of options
+	looks     map[looksKey]bitset.Set
 }
 
 // looksKey is what decides at which options a spread rule looks.
 type looksKey struct {
-	like            int
+	ask             int32
 	affinity, taint bool
 	spans           string
 	certain         bool
@@ -40,8 +42,9 @@ type looksKey struct {
 
 func newAdmission(p *Problem, d *domains) *admission {
 	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{},
-		low: make([]bitset.Set, len(p.classes)), looks: map[looksKey]bitset.Set{}}
-	a.useful = usefulPools(p)
+		low: map[int32]bitset.Set{}, lowerings: map[loweringKey]*lowering{}, contents: map[string]int32{}, kinds: map[string]int32{},
+		looks: map[looksKey]bitset.Set{}}
+	a.useful, a.asks = usefulPools(p), a.numberAsks()
 	asked := map[string]map[string]bool{} // by key: the texts
 	for c := range p.classes {
 		a.suited = append(a.suited, a.suitedTo(&p.classes[c]))
@@ -133,77 +136,6 @@ func (a *admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 	return false
 }
 
-// lower returns pods of a class with the given pin as the packer sees them.
-// Their variants are the ways to place them on new nodes: one for all
-// alternatives that leave no label open, and one for each of the others. The
-// lot has, beside each variant, what it asks for.
-func (a *admission) lower(index int, pin requirements.Set) (lowered pack.Class, l lot) {
-	return a.lowerWith(index, pin, nil, map[string]int32{})
-}
-
-// lowerWith is lower with the options that the pods prefer, if any of those
-// will do; nil stands for no preference. kinds numbers the kinds of classes.
-func (a *admission) lowerWith(index int, pin requirements.Set, preferred bitset.Set, kinds map[string]int32) (lowered pack.Class, l lot) {
-	c := &a.p.classes[index]
-	request := a.p.requests[index]
-	lowered = pack.Class{Request: request}
-	fitting := a.fits(request).Clone()
-	pinned := a.pinned(pin)
-	if pinned != nil {
-		fitting.And(pinned)
-	}
-	if preferred != nil && a.overlaps(index, fitting, preferred) {
-		fitting.And(preferred)
-	}
-	kind := bitset.New(a.domains.total)
-	var plain bitset.Set
-	plainSource := -1
-	count := 0
-	for i, alt := range c.alternatives {
-		asked := alt.Set.Intersect(pin)
-		options := a.suited[index][i].Clone()
-		kind.Or(options)
-		options.And(fitting)
-		trait := a.traits.of(asked)
-		a.keepMinValues(options, trait)
-		if options.Empty() {
-			continue
-		}
-		if a.touchesOpen(asked, options) {
-			lowered.Variants = append(lowered.Variants, pack.Variant{Options: options, Trait: trait})
-			l.sources = append(l.sources, asked)
-			continue
-		}
-		if plain == nil {
-			plain = options
-		}
-		plain.Or(options)
-		plainSource = i
-		count++
-	}
-	if plain != nil {
-		source := pin // of several alternatives none is certain
-		if count == 1 {
-			source = c.alternatives[plainSource].Set.Intersect(pin)
-		}
-		lowered.Variants = append(lowered.Variants, pack.Variant{Options: plain})
-		l.sources = append(l.sources, source)
-	}
-	if pinned != nil {
-		kind.And(pinned)
-	}
-	kind.And(a.fits(atMostOne(request)))
-	lowered.Kind = kindOf(kind, kinds)
-	return lowered, l
-}
-
-// overlaps says whether some options that suit a class are among others.
-func (a *admission) overlaps(index int, fitting, preferred bitset.Set) bool {
-	both := fitting.Clone()
-	both.And(preferred)
-	return slices.ContainsFunc(a.suited[index], both.Overlaps)
-}
-
 // pinned returns the options that can have what a pin asks for; nil stands for
 // all.
 func (a *admission) pinned(pin requirements.Set) bitset.Set {
@@ -230,22 +162,6 @@ func (a *admission) pinned(pin requirements.Set) bitset.Set {
 		out.Or(here)
 	}
 	a.pins[text] = out
-	return out
-}
-
-// kindOf numbers the sets of options that classes may use if they have room. A
-// resource that an option has none of counts as a label here: pods that want a
-// GPU are of another kind than those that do not.
-func kindOf(options bitset.Set, kinds map[string]int32) int {
-	id, _ := intern(kinds, []byte(options.Key()), int32(len(kinds)))
-	return int(id)
-}
-
-func atMostOne(request []int64) []int64 {
-	out := make([]int64, len(request))
-	for r, want := range request {
-		out[r] = min(want, 1)
-	}
 	return out
 }
 
@@ -317,11 +233,7 @@ func (a *admission) keepPorts(options bitset.Set, c *class) {
 // may not be with: it is on the node itself, so in every domain of it.
 func (a *admission) keepFromDaemons(options bitset.Set, c *class) {
 	for i := range a.p.daemons {
-		d := &a.p.daemons[i]
-		away := slices.ContainsFunc(c.terms, func(t term) bool {
-			return t.weight == 0 && t.kind == topology.Apart && d.selected.Has(t.pods)
-		}) || slices.ContainsFunc(d.apart, func(t term) bool { return c.selected.Has(t.pods) })
-		if away {
+		if a.p.daemons[i].keepsAway(c) {
 			options.AndNot(a.p.onDaemon[i])
 		}
 	}
@@ -359,22 +271,8 @@ func (a *admission) fits(request []int64) bitset.Set {
 		return known
 	}
 	out := bitset.New(a.domains.total)
-	holds := make([]int8, a.p.rates.count) // by capacity, which many options share
-	for i := range a.p.pools {
-		p := &a.p.pools[i]
-		for j := range p.options {
-			room := &holds[a.p.rates.rooms[p.first+j]]
-			if *room == 0 {
-				*room = -1
-				if within(request, p.options[j].capacity) {
-					*room = 1
-				}
-			}
-			if *room > 0 {
-				out.Add(p.first + j)
-			}
-		}
-	}
+	out.AddRange(0, a.domains.total)
+	a.p.distinct.KeepHolding(out, request, bitset.New(a.domains.total))
 	a.fitting[string(key)] = out
 	return out
 }

@@ -2,8 +2,8 @@ package provisioning
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -303,25 +303,36 @@ func unnamed(set requirements.Set) requirements.Set {
 
 // create puts the new nodes in their stated order, writes them out and names them.
 func (a *assembler) create(plan *Plan) {
-	for _, s := range a.new {
-		a.sort(s.ranks)
+	type ranked struct {
+		pool  int
+		price float64
+		site  *site
 	}
-	slices.SortStableFunc(a.new, func(x, y *site) int {
-		return cmp.Or(
-			cmp.Compare(x.shape.pool, y.shape.pool),
-			-cmp.Compare(x.shape.price(), y.shape.price()),
-			cmp.Compare(x.ranks[0], y.ranks[0]))
+	order := make([]ranked, len(a.new))
+	for i, s := range a.new {
+		a.sort(s.ranks)
+		order[i] = ranked{s.shape.pool, s.shape.price(), s}
+	}
+	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
+		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.site.ranks[0], y.site.ranks[0]))
 	})
 	plan.Create = make([]NewNode, len(a.new))
 	number, last := 0, -1
-	for i, s := range a.new {
-		if s.shape.pool != last {
-			number, last = 0, s.shape.pool
+	for i := range order {
+		a.new[i] = order[i].site
+		if order[i].pool != last {
+			number, last = 0, order[i].pool
 		}
 		number++
-		plan.Create[i] = a.newNode(s)
-		plan.Create[i].Name = fmt.Sprintf("%s-%04d", plan.Create[i].Pool.Name, number)
+		plan.Create[i] = a.newNode(a.new[i])
+		plan.Create[i].Name = nameOf(plan.Create[i].Pool.Name, number)
 	}
+}
+
+// nameOf is the name of a new node of a pool, given its number there.
+func nameOf(pool string, number int) string {
+	digits := strconv.Itoa(number)
+	return pool + "-" + "0000"[min(len(digits), 4):] + digits
 }
 
 // planned is what the new nodes take of the limits of each pool, each the most that
@@ -342,6 +353,9 @@ func (a *assembler) planned() [][]int64 {
 
 // unplaced lists the pods without a place.
 func (a *assembler) unplaced() []Unplaced {
+	if !slices.Contains(a.placed, false) {
+		return nil
+	}
 	var out []Unplaced
 	reasons := make([]*Reason, len(a.p.classes))
 	of := make([]int, len(a.p.pods))

@@ -245,30 +245,10 @@ func (b *bundler) options(c int) bitset.Set {
 	return b.lowered[c]
 }
 
-// lowered returns the options that hold a pod of a class, whichever way. The result
-// must not be changed.
-func (a *admission) lowered(c int) bitset.Set {
-	a.mu.Lock()
-	out := a.low[c]
-	a.mu.Unlock()
-	if out != nil {
-		return out
-	}
-	out = bitset.New(a.domains.total)
-	class, _ := a.lower(c, requirements.Set{})
-	for _, v := range class.Variants {
-		out.Or(v.Options)
-	}
-	a.mu.Lock()
-	a.low[c] = out
-	a.mu.Unlock()
-	return out
-}
-
 // lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
 // that leave labels open are not combined: such bundles take only what is
 // settled.
-func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[string]int32) (pack.Class, lot) {
+func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, lot) {
 	out := pack.Class{Request: b.request, Count: 1, Parts: b.parts}
 	var options bitset.Set
 	var asked requirements.Set

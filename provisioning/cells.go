@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
@@ -18,12 +19,14 @@ type cellFinder struct {
 	inPlace [][]bitset.Set // by key and domain: the options that may be there
 	lacking []bitset.Set   // by key: the options that may lack the label
 
+	bought map[cellsKey][]topology.Cell // where options are that hold pods of a class
+
 	mu    sync.Mutex                 // guards the rest
 	known map[string][]topology.Cell // what launchable found, by what it was asked
 }
 
 func newCellFinder(p *Problem, a *admission) *cellFinder {
-	f := &cellFinder{p: p, a: a, known: map[string][]topology.Cell{}}
+	f := &cellFinder{p: p, a: a, known: map[string][]topology.Cell{}, bought: map[cellsKey][]topology.Cell{}}
 	for k, key := range p.table.keys {
 		sets := make([]bitset.Set, len(p.table.values[k]))
 		for d, value := range p.table.values[k] {
@@ -47,16 +50,31 @@ func (f *cellFinder) admitting(r requirements.Requirement) bitset.Set {
 
 // cells lists the cells of a class, over the keys that decide for it: those
 // where some option holds one of its pods, and those of existing nodes with
-// room.
+// room. They must not be changed.
 func (f *cellFinder) cells(c int, r *rater) []topology.Cell {
 	spans := f.p.rules.duties[c].spans
 	keys := f.p.table.numbers(spans)
-	options := bitset.New(f.a.domains.total)
-	for _, set := range f.a.suited[c] {
-		options.Or(set)
+	id := cellsKey{f.a.asks[c], strings.Join(spans, "\x00")}
+	out, ok := f.bought[id]
+	if !ok {
+		options := bitset.New(f.a.domains.total)
+		for _, set := range f.a.suited[c] {
+			options.Or(set)
+		}
+		options.And(f.a.fits(f.p.requests[c]))
+		out = f.launchable(keys, options, f.p.requests[c], r)
+		f.bought[id] = out
 	}
-	options.And(f.a.fits(f.p.requests[c]))
-	return f.addNodes(keys, f.launchable(keys, options, f.p.requests[c], r), func(node int) int { return f.p.copies(c, &f.p.nodes[node]) })
+	if len(f.p.nodes) == 0 {
+		return out
+	}
+	return f.addNodes(keys, slices.Clone(out), func(node int) int { return f.p.copies(c, &f.p.nodes[node]) })
+}
+
+// cellsKey is what decides where options that hold pods of a class are.
+type cellsKey struct {
+	ask   int32
+	spans string
 }
 
 // launchable lists the cells that some option is in, at what a request costs there

@@ -21,6 +21,7 @@ type class struct {
 	// pods are indices into Problem.pods, ascending; the first stands for all.
 	pods []int32
 
+	spec         int32 // equal for pods that ask the same, but towards other pods
 	requests     resources.List
 	alternatives []requirements.Alternative // any one of which will do
 	asked        []requirements.Alternative // the same as the pod states them, without what its volumes and devices ask
@@ -90,6 +91,9 @@ type classifier struct {
 	virtual    map[*corev1.Pod]bool
 	identities *identities
 
+	specKeys map[string]int32
+	specs    []podSpec // by number
+
 	termKeys map[string]int32
 	crowds   *crowds
 	lodged   [][]int32 // by node: the kinds of the pods there
@@ -109,36 +113,33 @@ func (k *classifier) classify() {
 			k.p.daemons[i].apart, _ = k.reader.apart(k.p.daemons[i].pod, a.PodAntiAffinity)
 		}
 	}
+	k.specKeys = map[string]int32{}
 	k.identities = newIdentities(k.reader.selections)
 	for i := range k.p.daemons {
 		k.p.daemons[i].selected = k.identities.members[k.identities.of(k.p.daemons[i].pod)]
 	}
-	type kind struct{ spec, terms, members int32 }
-	specs, members := map[string]int32{}, map[string]int32{}
 	index := map[kind]int32{}
 	of := make([]int32, len(k.p.pods))
-	var sizes []int32
+	var kinds []kind
+	var first, sizes []int32
 	for i, pod := range k.p.pods {
 		if pod.Spec.NodeName != "" {
 			k.f.add(podObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
 		}
-		var id kind
-		id.spec, _ = intern(specs, k.spec(pod, i), int32(len(specs)))
-		id.terms = termsOf[i]
-		selected := k.identities.members[k.identities.of(pod)]
-		id.members, _ = intern(members, []byte(selected.Key()), int32(len(members)))
+		id := kind{k.readSpec(pod, i), termsOf[i], k.identities.alike[k.identities.of(pod)]}
 		c, ok := index[id]
 		if !ok {
-			c = int32(len(sizes))
+			c = int32(len(kinds))
 			index[id] = c
-			k.p.classes = append(k.p.classes, k.newClass(pod, i, id.terms, selected))
-			sizes = append(sizes, 0)
+			kinds, first, sizes = append(kinds, id), append(first, int32(i)), append(sizes, 0)
 		}
 		of[i] = c
 		sizes[c]++
 	}
 	left := make([]int32, len(k.p.pods))
-	for c := range k.p.classes {
+	k.p.classes = make([]class, len(kinds))
+	for c, id := range kinds {
+		k.p.classes[c] = k.newClass(int(first[c]), id)
 		k.p.classes[c].pods, left = left[:0:sizes[c]], left[sizes[c]:]
 	}
 	for i, c := range of {
@@ -146,21 +147,9 @@ func (k *classifier) classify() {
 	}
 }
 
-// spec returns the key of all that decides where a pod may run but its
-// constraints towards others. What keeps a pod pending makes it one of a kind.
-func (k *classifier) spec(pod *corev1.Pod, rank int) []byte {
-	buf := k.key.scheduling(pod)
-	buf = append(buf, k.p.extras.key(pod, rank)...)
-	if r := k.barred(pod); r != nil {
-		buf = append(buf, r.Cause...)
-		buf = append(buf, r.Detail...)
-	}
-	if k.virtual[pod] {
-		buf = append(buf, "spare"...)
-	}
-	k.key.Buf = buf
-	return buf
-}
+// kind is what makes a class: numbers of what its pods ask, of their constraints
+// towards others, and of the selections that they are in.
+type kind struct{ spec, terms, members int32 }
 
 // readTerms reads the constraints between pods, of each kind of pod once, and
 // returns the number of those of each pod.
@@ -198,33 +187,28 @@ func intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 	return next, true
 }
 
-// newClass works out what pods like this one ask for. What is wrong with them
-// keeps them pending and all else goes on.
-func (k *classifier) newClass(pod *corev1.Pod, rank int, terms int32, selected bitset.Set) class {
+// newClass works out what pods of a kind ask for, of which one is given. What is
+// wrong with them keeps them pending and all else goes on.
+func (k *classifier) newClass(rank int, id kind) class {
+	pod, spec := k.p.pods[rank], &k.specs[id.spec]
 	c := class{
-		tolerations: pod.Spec.Tolerations,
-		ports:       hostPorts(pod),
-		terms:       k.terms[terms],
-		selected:    selected,
-		virtual:     k.virtual[pod],
-		hasVolumes:  hasVolumes(pod),
+		spec:         id.spec,
+		requests:     spec.requests,
+		alternatives: spec.asked.Alternatives,
+		asked:        spec.asked.Alternatives,
+		preferences:  spec.asked.Preferences,
+		tolerations:  pod.Spec.Tolerations,
+		ports:        spec.ports,
+		terms:        k.terms[id.terms],
+		selected:     k.identities.sets[id.members],
+		virtual:      k.virtual[pod],
+		hasVolumes:   hasVolumes(pod),
 	}
 	if pod.Spec.Priority != nil {
 		c.priority = *pod.Spec.Priority
 	}
-	requests, err := resources.PodRequests(pod)
-	if err == nil {
-		err = k.termErrs[terms]
-	}
-	c.requests = requests
-	asked, wrong := requirements.FromPod(pod, k.p.vocabulary)
-	if err == nil {
-		err = wrong
-	}
-	c.alternatives, c.preferences = asked.Alternatives, asked.Preferences
-	c.asked = asked.Alternatives
 	c.needLabels(k.p.vocabulary)
-	c.refusal = k.refused(pod, err)
+	c.refusal = k.refused(pod, spec, k.termErrs[id.terms])
 	k.addExtras(&c, pod, rank)
 	if c.refusal != nil {
 		c.terms, c.ports = nil, nil
@@ -276,14 +260,16 @@ func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
 }
 
 // refused says what keeps pods like this one from being placed at all.
-func (k *classifier) refused(pod *corev1.Pod, err error) *Reason {
+func (k *classifier) refused(pod *corev1.Pod, spec *podSpec, terms error) *Reason {
 	if r := k.barred(pod); r != nil {
 		return r
 	}
-	if err != nil {
-		// Pods that are alike share the reason, so it names none of them.
-		own := fmt.Sprintf("pod %s/%s: ", pod.Namespace, pod.Name)
-		return &Reason{Cause: CauseInvalid, Detail: strings.ReplaceAll(oneLine(err), own, "")}
+	for _, err := range []error{spec.noRequests, terms, spec.notAsked} {
+		if err != nil {
+			// Pods that are alike share the reason, so it names none of them.
+			own := fmt.Sprintf("pod %s/%s: ", spec.of.Namespace, spec.of.Name)
+			return &Reason{Cause: CauseInvalid, Detail: strings.ReplaceAll(oneLine(err), own, "")}
+		}
 	}
 	return nil
 }

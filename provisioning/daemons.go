@@ -2,12 +2,14 @@ package provisioning
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -53,6 +55,13 @@ func newDaemons(pods []*corev1.Pod, v *requirements.Vocabulary, f *faults) []dae
 		f.wrap("DaemonSetPods", "", fmt.Errorf("requests in sum: %w", sumErr))
 	}
 	return out
+}
+
+// keepsAway says whether pods of a class may not be on one node with the daemon.
+func (d *daemon) keepsAway(c *class) bool {
+	return slices.ContainsFunc(c.terms, func(t term) bool {
+		return t.weight == 0 && t.kind == topology.Apart && d.selected.Has(t.pods)
+	}) || slices.ContainsFunc(d.apart, func(t term) bool { return c.selected.Has(t.pods) })
 }
 
 // owns says whether a bound pod belongs to the same DaemonSet. A representative

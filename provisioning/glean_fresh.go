@@ -37,7 +37,7 @@ func (g *gleaner) fresh(c int) *site {
 // alone returns a node of a pool for a pod of a class alone, nil if there is
 // none.
 func (g *gleaner) alone(c, pool int, pin requirements.Set, within bitset.Set) *site {
-	class, lot := g.p.admission.lowerWith(c, pin, g.wish(c), map[string]int32{})
+	class, lot := g.p.admission.lowerWith(c, pin, g.wish(c), map[int32]int32{})
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)

@@ -23,11 +23,14 @@ type identities struct {
 	claims     map[string]int   // selections by the claim that they are about
 	index      map[string]int32
 	members    []bitset.Set // by identity: the selections that select it
+	alike      []int32      // by identity: equal for those that the same selections select
+	sets       []bitset.Set // by number of alike
+	numbers    map[string]int32
 	key        podKey
 }
 
 func newIdentities(selections []selection) *identities {
-	x := &identities{selections: selections, local: map[string][]int{}, index: map[string]int32{}}
+	x := &identities{selections: selections, local: map[string][]int{}, index: map[string]int32{}, numbers: map[string]int32{}}
 	keys := map[string]bool{}
 	for i := range selections {
 		if claim := selections[i].claim; claim != "" {
@@ -77,7 +80,12 @@ func (x *identities) of(pod *corev1.Pod) int32 {
 	}
 	id, fresh := intern(x.index, k.Buf, int32(len(x.members)))
 	if fresh {
-		x.members = append(x.members, x.selecting(pod))
+		selected := x.selecting(pod)
+		number, another := intern(x.numbers, []byte(selected.Key()), int32(len(x.sets)))
+		if another {
+			x.sets = append(x.sets, selected)
+		}
+		x.members, x.alike = append(x.members, selected), append(x.alike, number)
 	}
 	return id
 }

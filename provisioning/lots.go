@@ -3,7 +3,6 @@ package provisioning
 import (
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
@@ -35,7 +34,7 @@ func (s *stage) lower(p *Problem) {
 		if part.rises {
 			class.Urgency *= urgencyStep
 		}
-		buf = lotKey(buf[:0], p, part, s.place(part), &class, &l)
+		buf = s.lotKey(buf[:0], p, part, &class, &l)
 		id, fresh := intern(index, buf, int32(len(s.lots)))
 		if fresh {
 			s.lots = append(s.lots, l)
@@ -108,24 +107,15 @@ func (s *stage) lowerBundles(p *Problem, lowered *pack.Problem) {
 }
 
 // lotKey tells parts apart that the packer must tell apart.
-func lotKey(buf []byte, p *Problem, part *part, place string, c *pack.Class, l *lot) []byte {
+func (s *stage) lotKey(buf []byte, p *Problem, part *part, c *pack.Class, l *lot) []byte {
 	number := func(n int64) { buf = binary.AppendVarint(buf, n) }
-	for _, n := range c.Request {
-		number(n)
-	}
-	number(int64(c.Kind))
+	number(int64(l.content))
 	number(int64(part.each))
 	number(int64(c.Urgency))
 	if c.Content {
-		number(1)
+		number(-1)
 	}
-	number(int64(len(c.Variants)))
-	for i, v := range c.Variants {
-		number(int64(v.Trait))
-		buf = append(buf, v.Options.Key()...)
-		buf = append(buf, l.sources[i].String()...)
-		buf = append(buf, 0)
-	}
+	number(int64(len(c.Parts)))
 	for _, r := range c.Parts {
 		number(int64(r.Rule))
 		number(int64(r.Owners))
@@ -140,18 +130,15 @@ func lotKey(buf []byte, p *Problem, part *part, place string, c *pack.Class, l *
 		if d := p.classes[part.class].devices; d != nil {
 			buf = append(buf, d.Key()...)
 		}
-		buf = append(buf, place...)
+		if part.unit >= 0 {
+			class := &s.problem.Classes[part.unit]
+			for i, key := range class.Keys {
+				number(int64(key))
+				number(int64(class.Cells[part.cell].At[i]))
+			}
+		}
 	}
 	return buf
-}
-
-// place renders the cell of a part.
-func (s *stage) place(part *part) string {
-	if part.unit < 0 {
-		return ""
-	}
-	class := &s.problem.Classes[part.unit]
-	return fmt.Sprint(class.Keys, class.Cells[part.cell].At)
 }
 
 // admitNodes says which lots may run on which existing nodes.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -16,8 +17,9 @@ type market struct {
 	overlays []cloudprovider.OverlayStatus
 	stocks   stocks
 
-	minValues  [][]minValue // by pool
-	uses       [][][]int64  // by pool and option: what a launch takes of the limits, nil without
+	minValues  [][]minValue   // by pool
+	uses       [][][]int64    // by pool and option: what a launch takes of the limits, nil without
+	useLevels  []*pack.Levels // by pool: of uses
 	capacities capacities
 }
 
@@ -41,6 +43,7 @@ func newMarket(in *Input, v *requirements.Vocabulary, f *faults) *market {
 			m.minValues = append(m.minValues, newMinValues(&m.pools[i], i, m.domains))
 			m.pools[i].nameLimits()
 			m.uses = append(m.uses, m.pools[i].allUses())
+			m.useLevels = append(m.useLevels, pack.NewLevels(m.uses[i], m.pools[i].first, m.domains.total))
 		}
 	}
 	return m

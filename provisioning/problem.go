@@ -256,7 +256,7 @@ func (p *Problem) lowerPool(i int) {
 		}
 	}
 	if len(pl.limits) > 0 {
-		low.Limits, low.Uses = pl.remaining, p.market.uses[i]
+		low.Limits, low.Uses, low.Levels = pl.remaining, p.market.uses[i], p.market.useLevels[i]
 	}
 	p.lowPools = append(p.lowPools, low)
 }

@@ -135,12 +135,12 @@ func (x *relaxer) add(c, count int) {
 	options, suited := x.options(c, request)
 	class := pack.Class{Request: request, Count: count, Variants: []pack.Variant{{Options: options}}}
 	class.Parts = x.apart(x.p.rules.duties[c].parts)
-	class.Kind = kindOf(options, x.fine)
+	class.Kind = int(kindOf(options, x.fine))
 	id, fresh := intern(x.index, x.key(c, &class), int32(len(x.first)))
 	if fresh {
 		x.first = append(x.first, c)
 		x.counts = append(x.counts, 0)
-		x.kinds = append(x.kinds, kindOf(suited, x.coarse))
+		x.kinds = append(x.kinds, int(kindOf(suited, x.coarse)))
 		x.problem.Classes = append(x.problem.Classes, class)
 	} else {
 		x.problem.Classes[id].Count += count

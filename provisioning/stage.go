@@ -21,7 +21,7 @@ type stage struct {
 	problem  *topology.Problem
 	assigned *topology.Result
 	bundler  *bundler
-	kinds    map[string]int32 // of classes, by set of options
+	kinds    map[int32]int32 // of classes, by that of their lowering
 
 	parts       []part  // those that the packer sees one by one first
 	single      int     // how many these are
@@ -51,6 +51,7 @@ type lot struct {
 	parts   []int
 	units   []int              // for a bundle: how many pods of each part go together
 	each    int                // pods that go together, if above 1; all of one class
+	content int32              // number of the lowering
 	sources []requirements.Set // by variant: what it asks for, as far as that is certain
 }
 
@@ -85,7 +86,7 @@ type orders struct {
 
 // newStage assigns domains and lowers the parts.
 func (p *Problem) newStage(o orders) *stage {
-	s := &stage{orders: o, kinds: map[string]int32{}}
+	s := &stage{orders: o, kinds: map[int32]int32{}}
 	if s.urgent {
 		s.levels = p.levels()
 	}

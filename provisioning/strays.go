@@ -104,7 +104,7 @@ func (p *Problem) inPlace(key, domain int) bitset.Set { return p.finder.inPlace[
 // certain to. The result must not be changed.
 func (p *Problem) lookedAt(rule *domainRule, certain bool) bitset.Set {
 	a := p.admission
-	id := looksKey{rule.like, rule.term.honorAffinity, rule.term.honorTaint, strings.Join(rule.spans, "\x00"), certain}
+	id := looksKey{a.asks[rule.like], rule.term.honorAffinity, rule.term.honorTaint, strings.Join(rule.spans, "\x00"), certain}
 	a.mu.Lock()
 	known, ok := a.looks[id]
 	a.mu.Unlock()

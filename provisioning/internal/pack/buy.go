@@ -55,15 +55,16 @@ func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 // merged joins the picks of equal patterns, which were bought in portions.
 func merged(picks []pick) []pick {
 	out := picks[:0:0]
+	of := map[int][]int{} // by candidate: where its picks are
 	for _, p := range picks {
-		i := slices.IndexFunc(out, func(o pick) bool {
-			return o.candidate == p.candidate && o.trait == p.trait && slices.Equal(o.shares, p.shares)
-		})
+		same := of[p.candidate]
+		i := slices.IndexFunc(same, func(i int) bool { return out[i].trait == p.trait && slices.Equal(out[i].shares, p.shares) })
 		if i < 0 {
+			of[p.candidate] = append(same, len(out))
 			out = append(out, p)
 			continue
 		}
-		out[i].copies += p.copies
+		out[same[i]].copies += p.copies
 	}
 	return out
 }
@@ -112,14 +113,8 @@ func (s *solver) launch(t *tier, p *pick) Launch {
 // keepWithin removes the options that take more of the limits of their pool than
 // was set aside.
 func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) {
-	pool := &s.p.Pools[c.pool]
-	if uses == nil {
-		return
-	}
-	for o := range set.All() {
-		if !fits(pool.Uses[o-pool.First], uses) {
-			set.Remove(o)
-		}
+	if uses != nil {
+		s.Packer.uses[c.pool].KeepWithin(set, uses, s.level)
 	}
 }
 

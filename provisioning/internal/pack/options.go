@@ -1,7 +1,7 @@
 package pack
 
 import (
-	"math/bits"
+	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
@@ -34,61 +34,31 @@ func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set 
 	if trait != 0 {
 		set.And(s.p.Traits.Options(pool, trait))
 	}
-	s.round++
-	// By hand, not by All: a plan asks this of every pattern and option.
-	for w := p.First >> 6; w<<6 < p.Last; w++ {
-		for left := set[w]; left != 0; left &= left - 1 {
-			if o := w<<6 + bits.TrailingZeros64(left); !s.holds(s.capacities.of[o], sum) {
-				set.Remove(o)
-			}
-		}
-	}
+	s.capacities.KeepHolding(set, sum, s.level)
 	return set
-}
-
-// holds says whether a capacity holds a sum. Many options share a capacity, so
-// the answer is kept for the round.
-func (s *solver) holds(capacity int32, sum []int64) bool {
-	if s.answered[capacity] != s.round {
-		s.answered[capacity] = s.round
-		s.answer[capacity] = fits(sum, s.capacities.all[capacity])
-	}
-	return s.answer[capacity]
 }
 
 // Capacities are the distinct capacity vectors of some options. They are not
 // written to.
 type Capacities struct {
-	all [][]int64
-	of  []int32 // by option: which of all
+	all    [][]int64
+	of     []int32 // by option: which of all
+	levels func() *Levels
 }
 
 // NewCapacities tells the capacities of options apart by where they are in memory:
 // options alike are expected to share them. dims is the length of each.
 func NewCapacities(options []Option, dims int) *Capacities {
-	k := &Capacities{of: make([]int32, len(options))}
-	if dims == 0 {
-		k.all = [][]int64{nil}
-		return k
-	}
-	index := map[*int64]int32{}
-	var last *int64
-	for o := range options {
-		key := &options[o].Capacity[0]
-		if key == last { // most options of a type follow each other
-			k.of[o] = k.of[o-1]
-			continue
-		}
-		last = key
-		id, ok := index[key]
-		if !ok {
-			id = int32(len(k.all))
-			index[key] = id
-			k.all = append(k.all, options[o].Capacity)
-		}
-		k.of[o] = id
-	}
+	k := &Capacities{}
+	k.all, k.of = distinct(len(options), dims, func(o int) []int64 { return options[o].Capacity })
+	k.levels = sync.OnceValue(func() *Levels { return newLevels(k.all, k.of, dims, 0, len(options)) })
 	return k
+}
+
+// KeepHolding removes from a set the options that do not hold a sum. scratch is
+// overwritten.
+func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
+	k.levels().keepHolding(set, sum, scratch)
 }
 
 // capacities are those of the options of a problem.

@@ -21,6 +21,7 @@ type Packer struct {
 	urgent  bool      // some class is
 
 	capacities *Capacities
+	uses       []*Levels // by pool: what launches take of its limits, nil without
 }
 
 // stockedUrgency is how far pods that only a stock can serve come before
@@ -42,6 +43,9 @@ func New(p *Problem) *Packer {
 		k.urgent = k.urgent || p.Classes[c].Urgency > 1
 	}
 	k.capacities = p.capacities()
+	for i := range p.Pools {
+		k.uses = append(k.uses, p.Pools[i].useLevels(len(p.Options)))
+	}
 	for i := 0; i < len(p.Pools); {
 		j := i
 		var pools []int
@@ -87,9 +91,7 @@ type solver struct {
 	wanted   bitset.Set // of groups
 	possible map[possibleKey]int
 
-	round    int32   // of questions about one sum
-	answered []int32 // by capacity: the round it was last asked in
-	answer   []bool
+	level bitset.Set // scratch, of options
 }
 
 // Solve packs the pods: first into existing nodes, then tier by tier into new
@@ -110,8 +112,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 		scratch:  bitset.New(len(k.p.Options)),
 		sum:      make([]int64, k.p.Dims),
 		possible: map[possibleKey]int{},
-		answered: make([]int32, len(k.capacities.all)),
-		answer:   make([]bool, len(k.capacities.all)),
+		level:    bitset.New(len(k.p.Options)),
 	}
 	for c := range k.p.Classes {
 		s.left[c] = k.p.Classes[c].Count

@@ -125,6 +125,8 @@ type Pool struct {
 	// Uses holds, for each option from First on, what a launch takes of each
 	// limited resource.
 	Uses [][]int64
+	// Levels is what NewLevels makes of Uses; nil has it made anew.
+	Levels *Levels
 
 	MinValues []MinValue
 	// BestEffort lowers a MinValue to what can be had.
