@@ -175,7 +175,8 @@ func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
 		k.load(t.entries[c.serves], c.capacity)
 		p := s.pricePattern(t, e.candidate, k, m, q, correction, visits)
 		if value := m.worth(p.shares); value > floor {
-			found = append(found, mold{candidate: e.candidate, price: c.price, pattern: p})
+			as := s.cheapest(t, e.candidate, &p)
+			found = append(found, mold{candidate: as, price: t.candidates[as].price, pattern: p})
 			gains = append(gains, value/c.price)
 		}
 	}

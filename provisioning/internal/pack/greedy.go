@@ -3,6 +3,8 @@ package pack
 import (
 	"math"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
 // pick is a pattern applied to some nodes at once.
@@ -16,6 +18,7 @@ type pick struct {
 // prospect is the best known pattern of a candidate.
 type prospect struct {
 	pattern
+	as     int     // the candidate that the pattern is bought as
 	score  float64 // value for money: of the pattern, or a ceiling for it
 	looked bool    // since prices were last asked for
 	dead   bool    // nothing fits, or limits forbid it
@@ -57,17 +60,18 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 			s.look(t, i, p, q)
 			continue
 		}
-		uses := s.uses(t, i, &p.pattern)
-		copies = min(copies, s.affordable(&t.candidates[i], uses), s.portion(&p.pattern, q))
+		as := p.as
+		uses := s.uses(t, as, &p.pattern)
+		copies = min(copies, s.affordable(&t.candidates[as], uses), s.portion(&p.pattern, q))
 		if copies == 0 {
 			p.dead = true
 			continue
 		}
-		picks = append(picks, pick{candidate: i, pattern: p.pattern, copies: copies, uses: uses})
+		picks = append(picks, pick{candidate: as, pattern: p.pattern, copies: copies, uses: uses})
 		p.shares = slices.Clone(p.shares) // the pick keeps the old ones
 		s.remove(p.shares, copies)
-		s.spend(&t.candidates[i], uses, copies)
-		cost += float64(t.candidates[i].price * float64(copies))
+		s.spend(&t.candidates[as], uses, copies)
+		cost += float64(t.candidates[as].price * float64(copies))
 		spent += float64(p.value * float64(copies))
 		if spent > max(q.total*s.effort.requote, tail) {
 			spent = 0
@@ -190,9 +194,44 @@ func (s *solver) look(t *tier, i int, p *prospect, q quote) {
 	for _, sh := range p.shares {
 		corrected += float64(q.value[sh.Class] * float64(sh.Count) * s.correction[sh.Class])
 	}
-	p.score = corrected / c.price
+	p.as = s.cheapest(t, i, &p.pattern)
+	p.score = corrected / t.candidates[p.as].price
 	p.looked = true
 	p.dead = len(p.shares) == 0
+}
+
+// cheapest returns the cheapest candidate that a pattern made for one can be bought
+// as, and is wherever that one is. Where rules keep pods apart a pattern may leave most
+// of a large node empty.
+func (s *solver) cheapest(t *tier, i int, p *pattern) int {
+	c := &t.candidates[i]
+	pool := &s.p.Pools[c.pool]
+	if s.p.Flexible != nil || len(p.shares) == 0 || pool.Limits != nil && pool.MinValues != nil {
+		return i
+	}
+	clear(s.sum)
+	for _, sh := range p.shares {
+		for r, want := range s.p.Classes[sh.Class].Request {
+			s.sum[r] += want * int64(sh.Count)
+		}
+	}
+	var set bitset.Set
+	for j := range i {
+		other := &t.candidates[j]
+		if other.pool != c.pool || other.stock != c.stock || !fits(s.sum, other.capacity) {
+			continue
+		}
+		if pool.Limits != nil && !fits(pool.Uses[other.option-pool.First], pool.Uses[c.option-pool.First]) {
+			continue // limits may rule it out
+		}
+		if set == nil {
+			set = s.options(c.pool, c.stock, p.shares, p.trait)
+		}
+		if set.Has(other.option) {
+			return j
+		}
+	}
+	return i
 }
 
 // best returns the live candidate with the highest score, the largest of

@@ -70,6 +70,7 @@ func (k *Packer) Ready() {
 // solver is one run.
 type solver struct {
 	*Packer
+	effort effort // of the run at hand
 	ctx    context.Context
 	filler *filler
 	left   []int     // by class
@@ -103,6 +104,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	}
 	s := &solver{
 		Packer:   k,
+		effort:   k.effort,
 		ctx:      ctx,
 		filler:   newFiller(k.p, k.urgent),
 		left:     make([]int, len(k.p.Classes)),

@@ -136,6 +136,7 @@ func (s *solver) greedyFrom(t *tier, q quote, first int) []pick {
 	if p.dead {
 		return nil
 	}
+	first = p.as
 	uses := s.uses(t, first, &p.pattern)
 	if s.affordable(&t.candidates[first], uses) == 0 {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // TestGap holds the gap between cost and bound on a market like that of a cloud
@@ -38,4 +40,29 @@ func TestManyClasses(t *testing.T) {
 	require.Zero(t, left(r))
 	require.Less(t, cost(r), 1.02*r.Bound)
 	t.Logf("gap %.4f in %d steps", cost(r)/r.Bound-1, r.Steps)
+}
+
+// TestQuickIsNotCheaper shows that the search of a problem includes that of its coarse
+// version: where it stops before, it is near the bound.
+func TestQuickIsNotCheaper(t *testing.T) {
+	cheaper, apart := 0, pack.Rule{Kind: pack.Apart}
+	for seed := range uint64(5) {
+		p := diverse(seed, 150, 80)
+		p.Rules = []pack.Rule{apart}
+		for c := 0; c < len(p.Classes); c += 4 {
+			p.Classes[c].Parts = []pack.Part{{Rule: 0, Owners: 1, Members: 1, Both: 1}}
+		}
+		quick := *p
+		quick.Coarse, quick.NoBound = true, true
+		coarse, err := pack.New(&quick).Solve(t.Context(), 1)
+		require.NoError(t, err)
+		full := solve(t, p)
+		require.Zero(t, left(full)+left(coarse))
+		if cost(coarse) > cost(full)*(1+1e-5) {
+			cheaper++
+		}
+		require.LessOrEqual(t, cost(full), max(cost(coarse), full.Bound*1.015)*(1+1e-5), "seed %d", seed)
+	}
+	t.Logf("a full search is cheaper for %d", cheaper)
+	require.Greater(t, cheaper, 2)
 }
