@@ -81,8 +81,12 @@ type CommandView struct {
 
 // ObserveCommandClaim reads a NodeClaim. node is its Node, nil if there is
 // none; pods is how many pods on it would have to move. Initialized is true if
-// the Node has the label, or without Node if the claim has the condition.
+// the Node has the label, or without Node if the claim has the condition. A nil
+// claim gives the zero CommandClaim, which stands for none.
 func ObserveCommandClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) CommandClaim {
+	if claim == nil {
+		return CommandClaim{}
+	}
 	c := CommandClaim{
 		Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
 		Record:   claim.Annotations[CommandAnnotationKey],
@@ -113,8 +117,12 @@ func ObserveCommandClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) Comma
 	return c
 }
 
-// ObserveCommandNode reads a Node.
+// ObserveCommandNode reads a Node. A nil one gives the zero CommandNode, which
+// stands for none.
 func ObserveCommandNode(node *corev1.Node) CommandNode {
+	if node == nil {
+		return CommandNode{}
+	}
 	want := v1.DisruptedNoScheduleTaint()
 	return CommandNode{
 		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion,

@@ -15,8 +15,11 @@ import (
 func (b *DrainBudget) key() string { return b.Namespace + "/" + b.Name }
 
 // ObserveDrainBudget reads a PodDisruptionBudget. The selector is shared with
-// the object.
+// the object. A nil budget gives the zero DrainBudget, which selects nothing.
 func ObserveDrainBudget(b *policyv1.PodDisruptionBudget) DrainBudget {
+	if b == nil {
+		return DrainBudget{}
+	}
 	policy := b.Spec.UnhealthyPodEvictionPolicy
 	return DrainBudget{
 		Namespace: b.Namespace, Name: b.Name, Selector: b.Spec.Selector,

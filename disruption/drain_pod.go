@@ -14,8 +14,11 @@ import (
 const drainSystemCritical = 2_000_000_000
 
 // ObserveDrainPod reads a pod. volumes are the PersistentVolumes behind its
-// claims. Labels are shared with the object.
+// claims. Labels are shared with the object. A nil pod gives the zero DrainPod.
 func ObserveDrainPod(pod *corev1.Pod, volumes []string) DrainPod {
+	if pod == nil {
+		return DrainPod{}
+	}
 	p := DrainPod{
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 		PriorityClass: pod.Spec.PriorityClassName, Phase: pod.Status.Phase,

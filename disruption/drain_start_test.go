@@ -245,3 +245,11 @@ func ExampleLeaving() {
 	// Output:
 	// [goes]
 }
+
+// An object that is gone from a cache is nil; to read it is no reason to panic.
+func TestObserveNothing(t *testing.T) {
+	require.Zero(t, disruption.ObserveDrainPod(nil, nil))
+	require.Zero(t, disruption.ObserveDrainBudget(nil))
+	require.Zero(t, disruption.ObserveCommandClaim(nil, nil, 3))
+	require.Zero(t, disruption.ObserveCommandNode(nil))
+}
