@@ -3,6 +3,9 @@ package disruption
 import (
 	"fmt"
 	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
@@ -29,12 +32,12 @@ func (f *Fleet) readBounds(faults *faultList) {
 		}
 		compiled, err := budgets.Compile(spec, f.opts.Policies[name])
 		if err != nil {
-			faults.wrap(poolObject(name), "spec.disruption", err)
+			faults.budgets(name, err)
 		}
 		f.bounds = append(f.bounds, &bound{name: poolObject(name), pools: []string{name}, compiled: compiled, history: f.in.History[name]})
 	}
 	if _, err := budgets.NewGroups(f.opts.Groups); err != nil {
-		faults.wrap("Options", "Groups", err)
+		faults.groups(err)
 	}
 	var all []budgets.Past
 	for _, past := range f.in.History { // only the number within a stretch counts
@@ -44,6 +47,30 @@ func (f *Fleet) readBounds(faults *faultList) {
 		compiled, _ := budgets.Compile(g.Budgets, g.Policy) // NewGroups has told what is wrong
 		f.bounds = append(f.bounds, &bound{name: fmt.Sprintf("group %q", g.Name), pools: g.Pools, labels: g.Labels,
 			each: g.Each, compiled: compiled, history: all})
+	}
+}
+
+// budgets adds what is wrong with the budgets of a pool and with its policy, which
+// is an option.
+func (l *faultList) budgets(pool string, err error) {
+	for _, e := range joined(err) {
+		if fault, ok := e.(*field.Error); ok && strings.HasPrefix(fault.Field, "rules[") {
+			l.split("Options", fmt.Sprintf("Policies[%q]", pool), e)
+		} else {
+			l.split(poolObject(pool), "spec.disruption", e)
+		}
+	}
+}
+
+// groups adds what is wrong with Options.Groups.
+func (l *faultList) groups(err error) {
+	for _, e := range joined(err) {
+		if fault, ok := e.(*field.Error); ok {
+			below := *fault
+			below.Field = strings.TrimPrefix(fault.Field, "groups")
+			e = &below
+		}
+		l.split("Options", "Groups", e)
 	}
 }
 

@@ -201,7 +201,12 @@ func (c *check) consolidation() {
 	if c.f.empty(m) {
 		c.add(RuleEmpty, never, "it is empty, and goes as such")
 	}
-	if m.pool != nil && m.pool.policy == v1.ConsolidationPolicyWhenEmpty {
+	switch {
+	case m.pool == nil:
+	case m.pool.policyUnknown:
+		c.add(RulePolicyWhenEmpty, never, "consolidationPolicy of its %s is %q, which is not known, so only empty nodes go",
+			poolObject(m.poolName), m.pool.policy)
+	case m.pool.policy == v1.ConsolidationPolicyWhenEmpty:
 		c.add(RulePolicyWhenEmpty, never, "consolidationPolicy of its %s is WhenEmpty", poolObject(m.poolName))
 	}
 	if quiet {

@@ -79,7 +79,7 @@ func ExampleObserve() {
 	show(fleet.Emptiness().Actions)
 	// Output:
 	// Node "twice": is listed twice; list each node once, with its NodeClaim beside it
-	// NodePool "batch": spec.disruption: budgets[0].nodes: Invalid value: "plenty": want a count such as "5" or a share from "0%" to "100%"
+	// NodePool "batch": spec.disruption.budgets[0].nodes: Invalid value: "plenty": want a count such as "5" or a share from "0%" to "100%"
 	// Delete idle (Empty): no pod on it needs another place
 }
 

@@ -37,13 +37,13 @@ func TestFaultsAreListedAllAtOnce(t *testing.T) {
 		`Node "other": NodeClaim: "other-claim" is listed with another node too; list it once`,
 		`Node "shared": NodeClaim: "other-claim" is listed with another node too; list it once`,
 		`Node "twice": is listed twice; list each node once, with its NodeClaim beside it`,
-		`NodePool "lots": spec.disruption: `,
+		`NodePool "lots": spec.disruption.budgets[0].nodes: `,
 		`NodePool "minus": spec.replicas: is -1; use zero or more`,
 		`NodePool "pair": is listed twice; list each pool once`,
 		`NodePools[1]: is nil; leave it out`,
 		`Nodes[2]: has neither a Node nor a NodeClaim; set at least one`,
 		`Nodes[3]: metadata.name: is empty; nodes are told apart by name`,
-		`Options: Groups: groups[0].budgets[0].nodes: `,
+		`Options: Groups[0].budgets[0].nodes: `,
 		`PodDisruptionBudget "shop/bad": spec.selector: `,
 		`PodDisruptionBudget "shop/web": is listed twice; list each budget once`,
 		`PodDisruptionBudgets[0]: is nil; leave it out`,
@@ -86,7 +86,7 @@ func TestFaultyCatalogsAndRequirements(t *testing.T) {
 	for _, fault := range provisioning.Faults(err) {
 		texts = append(texts, strings.SplitAfter(fault.Error(), ": ")[1])
 	}
-	require.Equal(t, []string{"InstanceTypes: ", "InstanceTypes[0]: ", "spec.template.spec.requirements: ", "Overlays[0]: "},
+	require.Equal(t, []string{"InstanceTypes: ", "InstanceTypes[0]: ", "spec.template.spec.requirements[0].operator: ", "Overlays[0]: "},
 		append(texts[:3:3], "Overlays[0]: "), "%v", err)
 	require.Len(t, texts, 4)
 	require.Equal(t, "InstanceTypeNotFound", f.Drifts()[0].Reason, "a type that is listed twice is none")

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -41,6 +43,8 @@ type Fleet struct {
 //   - a node that is listed twice or has no name is left out;
 //   - a pool that is listed twice counts as missing;
 //   - budgets that are malformed block;
+//   - of a pool whose consolidationPolicy is not known only empty nodes go;
+//   - options that are out of bounds count as Options.Validate says;
 //   - repair policies with a fault repair nothing, and overlays with a fault change
 //     nothing;
 //   - a PodDisruptionBudget that cannot be read selects nothing.
@@ -56,6 +60,7 @@ func Observe(now time.Time, in Input, opts *Options) (*Fleet, error) {
 	f.diagnose(newRepairSet(in.RepairPolicies, &faults))
 	f.readInstances(&faults)
 	f.readBounds(&faults)
+	faults.options(opts)
 	slices.SortStableFunc(f.warnings, compareFaults)
 	return f, faults.err()
 }
@@ -144,6 +149,7 @@ type poolView struct {
 	unreadable       bool             // the requirements cannot be read
 	consolidateAfter v1.NillableDuration
 	policy           v1.ConsolidationPolicy
+	policyUnknown    bool      // nobody knows what it asks for
 	members          []*member // those with a NodeClaim, by name
 	count            headcount // of members
 	nodes, sick      int       // members with a Node, and those of them that are unhealthy
@@ -198,13 +204,11 @@ func (f *Fleet) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceType,
 	if v.consolidateAfter.IsZero() {
 		v.consolidateAfter = v1.NewDuration(v1.DefaultConsolidateAfter)
 	}
-	if v.policy == "" {
-		v.policy = v1.DefaultConsolidationPolicy
-	}
+	v.readPolicy(faults)
 	v.readTypes(types, faults)
 	set, err := requirements.FromRequirements(p.Spec.Template.Spec.Requirements, f.vocabulary)
 	if err != nil {
-		faults.wrap(poolObject(p.Name), "spec.template.spec.requirements", err)
+		faults.split(poolObject(p.Name), "spec.template.spec.requirements", err)
 		v.unreadable = true
 	}
 	v.requirements = set
@@ -212,6 +216,19 @@ func (f *Fleet) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceType,
 		faults.add(poolObject(p.Name), "spec.replicas", "is %d; use zero or more", *r)
 	}
 	return v
+}
+
+// readPolicy completes the policy, and complains of one that is not known.
+func (p *poolView) readPolicy(faults *faultList) {
+	switch p.policy {
+	case "":
+		p.policy = v1.DefaultConsolidationPolicy
+	case v1.ConsolidationPolicyWhenEmpty, v1.ConsolidationPolicyWhenEmptyOrUnderutilized, v1.ConsolidationPolicyBalanced:
+	default:
+		p.policyUnknown = true
+		faults.add(poolObject(p.Name), "spec.disruption.consolidationPolicy", "is %q; use %s, %s or %s", p.policy,
+			v1.ConsolidationPolicyWhenEmpty, v1.ConsolidationPolicyWhenEmptyOrUnderutilized, v1.ConsolidationPolicyBalanced)
+	}
 }
 
 // readTypes indexes a catalog by name. A type that is listed twice is left out.
@@ -242,6 +259,38 @@ func (l *faultList) add(object, field, format string, args ...any) {
 
 func (l *faultList) wrap(object, field string, err error) {
 	l.list = append(l.list, &provisioning.InputError{Object: object, Field: field, Err: err})
+}
+
+// split adds each of the errors that err joins, with the path of its field below
+// the one that is given.
+func (l *faultList) split(object, path string, err error) {
+	for _, e := range joined(err) {
+		fault, ok := e.(*field.Error)
+		if !ok {
+			l.wrap(object, path, e)
+			continue
+		}
+		whole := *fault
+		whole.Field = path
+		if fault.Field != "" && fault.Field[0] != '[' {
+			whole.Field += "."
+		}
+		whole.Field += fault.Field
+		l.wrap(object, whole.Field, &whole)
+	}
+}
+
+// joined returns the errors that err, or what it wraps, is made of.
+func joined(err error) []error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		switch list := inner.(type) {
+		case interface{ Unwrap() []error }:
+			return list.Unwrap()
+		case interface{ Errors() []error }:
+			return list.Errors()
+		}
+	}
+	return []error{err}
 }
 
 // err joins the faults, sorted, and each once.

@@ -45,6 +45,7 @@ func (f *Fleet) newMember(n provisioning.Node, faults *faultList) *member {
 	m.leaving = n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
 		n.Node != nil && !n.Node.DeletionTimestamp.IsZero() || m.isTrue(v1.ConditionTypeInstanceTerminating)
 	f.warnOfAge(m)
+	f.warnOfAnnotations(m)
 	m.pods = f.readPods(n, faults)
 	for _, p := range m.pods {
 		m.allCost += p.cost
@@ -68,6 +69,19 @@ func (f *Fleet) warnOfAge(m *member) {
 	if counts {
 		f.warn(nodeObject(m.Node), "NodeClaim.metadata.creationTimestamp",
 			"is not set, so the age of NodeClaim %q is not known and it is not deleted for it; set when it was created", m.NodeClaim.Name)
+	}
+}
+
+// warnOfAnnotations tells of a node that somebody meant to protect in words that do
+// not: of nodes only true counts.
+func (f *Fleet) warnOfAnnotations(m *member) {
+	if !m.managed() {
+		return
+	}
+	for _, key := range []string{v1.DoNotDisruptAnnotationKey, v1.DoNotRepairAnnotationKey} {
+		if text, found := m.annotations[key]; found && text != "true" && text != "false" {
+			f.warn(nodeObject(m.Node), annotation(key), "%q counts for nothing; write true, or take the annotation off", text)
+		}
 	}
 }
 

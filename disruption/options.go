@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"math"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
@@ -8,7 +9,7 @@ import (
 )
 
 // Options tune the rules. The zero value, and nil, mean the defaults. It is
-// read-only.
+// read-only. See Validate for what is out of bounds.
 type Options struct {
 	// Policies are what the budgets of a NodePool cannot say, by pool.
 	Policies map[string]*budgets.Policy
@@ -103,7 +104,7 @@ type Options struct {
 	MaxNodes int
 
 	// MinimumSaving is what an action of the search must save at least, in USD
-	// per hour. Default: 0, so that any saving is enough.
+	// per hour. Default: 0, so that any saving is enough. Infinity is never enough.
 	MinimumSaving float64
 
 	// MinimumShare is the part of the price of the nodes it removes that an
@@ -182,17 +183,14 @@ func (o *Options) withDefaults() Options {
 	setDefault(&out.InitializationTimeout, -1)
 	setDefault(&out.GarbageGrace, DefaultGarbageGrace)
 	out.GarbageGrace = max(out.GarbageGrace, 0)
-	switch {
-	case out.RepairShare == 0:
+	if out.RepairShare == 0 || !finite(out.RepairShare) {
 		out.RepairShare = DefaultRepairShare
-	case !(out.RepairShare > 0): // also what is not a number
-		out.RepairShare = 0
 	}
-	out.RepairShare = min(out.RepairShare, 1)
-	if !(out.ExpiryJitter > 0) {
+	out.RepairShare = min(max(out.RepairShare, 0), 1)
+	if !finite(out.ExpiryJitter) {
 		out.ExpiryJitter = 0
 	}
-	out.ExpiryJitter = min(out.ExpiryJitter, 1)
+	out.ExpiryJitter = min(max(out.ExpiryJitter, 0), 1)
 	out.setSearchDefaults()
 	return out
 }
@@ -207,18 +205,21 @@ func (o *Options) setSearchDefaults() {
 		o.MaxNodes = DefaultMaxNodes
 	}
 	o.MaxNodes = min(o.MaxNodes, CommandMaxSources)
-	for _, amount := range []*float64{&o.MinimumSaving, &o.MinimumShare, &o.DisruptionPrice} {
-		if !(*amount > 0) { // also what is not a number
+	for _, amount := range []*float64{&o.MinimumShare, &o.DisruptionPrice} {
+		if !finite(*amount) || *amount < 0 {
 			*amount = 0
 		}
 	}
+	if !(o.MinimumSaving > 0) { // also what is not a number
+		o.MinimumSaving = 0
+	}
 	switch {
-	case o.MinimumScore == 0:
+	case o.MinimumScore == 0 || !finite(o.MinimumScore):
 		o.MinimumScore = DefaultMinimumScore
-	case !(o.MinimumScore > 0):
+	case o.MinimumScore < 0:
 		o.MinimumScore = 0
 	}
-	if !(o.BalancedThreshold > 0) {
+	if !finite(o.BalancedThreshold) || o.BalancedThreshold <= 0 {
 		o.BalancedThreshold = DefaultBalancedThreshold
 	}
 	if o.SpotFloor == 0 {
@@ -228,6 +229,8 @@ func (o *Options) setSearchDefaults() {
 	setDefault(&o.ShortageHold, DefaultShortageHold)
 	o.ShortageHold = max(o.ShortageHold, 0)
 }
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 func setDefault(d *time.Duration, value time.Duration) {
 	if *d == 0 {

@@ -86,7 +86,8 @@ const (
 	RuleNotEmpty Rule = "NotEmpty"
 	// RuleEmpty: the node is empty, which is the affair of Emptiness.
 	RuleEmpty Rule = "Empty"
-	// RulePolicyWhenEmpty: consolidationPolicy of the pool is WhenEmpty.
+	// RulePolicyWhenEmpty: consolidationPolicy of the pool is WhenEmpty, or none
+	// that is known.
 	RulePolicyWhenEmpty Rule = "PolicyWhenEmpty"
 	// RuleConsolidateAfter: pods have come or gone too recently.
 	RuleConsolidateAfter Rule = "ConsolidateAfter"

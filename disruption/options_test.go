@@ -1,0 +1,135 @@
+package disruption_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+func TestOptionsOutOfBoundsAreFaults(t *testing.T) {
+	opts := &disruption.Options{
+		RepairShare: math.NaN(), ExpiryJitter: -1, MinimumSaving: -1, MinimumShare: 30, DisruptionPrice: math.Inf(1),
+		MinimumScore: math.NaN(), BalancedThreshold: -0.5, MinimumAge: -time.Minute, MaxNodes: 201,
+		Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1},
+	}
+	want := []string{
+		"RepairShare is NaN; use a share of the nodes of a pool, from 0 to 1",
+		"ExpiryJitter is -1; use a share of expireAfter, from 0 to 1",
+		"MinimumSaving is -1; use an amount of USD per hour, or 0",
+		"MinimumShare is 30; use a share of the price, from 0 to 1",
+		"DisruptionPrice is +Inf; use an amount of USD per hour, or 0",
+		"MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
+		"BalancedThreshold is -0.5; use a score such as 0.5, or 0 for the default",
+		"MinimumAge is -1m0s; use a length of time, or 0",
+		"MaxNodes is 201; use 1 to 200, or 0 for the default",
+		"Provisioning.NodeFee is -1; use an amount of USD per hour, or 0",
+		"Provisioning.MaxSteps is -1; use 0 for the default, or a positive number",
+	}
+	var got []string
+	for _, e := range opts.Validate().(interface{ Unwrap() []error }).Unwrap() {
+		got = append(got, e.Error())
+	}
+	require.Equal(t, want, got)
+
+	_, err := disruption.Observe(noon, newInput(), opts)
+	var observed []string
+	for _, fault := range provisioning.Faults(err) {
+		require.Equal(t, "Options", fault.Object)
+		observed = append(observed, fault.Err.Error())
+	}
+	require.ElementsMatch(t, want, observed)
+}
+
+func TestOptionsWithinBoundsAreNoFaults(t *testing.T) {
+	var none *disruption.Options
+	require.NoError(t, none.Validate())
+	for _, o := range []disruption.Options{
+		{}, {RepairShare: -1}, {RepairShare: 7}, {ExpiryJitter: 1}, {MinimumShare: 1}, {MinimumScore: -1}, {MaxNodes: 200},
+		{SpotFloor: -1, MaxSteps: -1, ShortageHold: -1, LaunchTimeout: -1, GarbageGrace: -1}, {Provisioning: &provisioning.Options{}},
+		{MinimumSaving: math.Inf(1)},
+	} {
+		require.NoError(t, o.Validate(), "%+v", o)
+	}
+}
+
+// A threshold that is not a number must not let everything through.
+func TestThresholdThatIsNoNumberCountsAsLeftOut(t *testing.T) {
+	dear, cheap := sizedType("dear", 4, 0.2), sizedType("cheap", 4, 0.17)
+	in := fleetOf([]*cloudprovider.InstanceType{dear, cheap}, machine("n1", "default", dear, load("web", 3500)))
+	require.Empty(t, propose(t, in, nil).Actions, "by default the saving is too small")
+	require.NotEmpty(t, propose(t, in, &disruption.Options{MinimumScore: -1}).Actions)
+	p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{MinimumScore: math.NaN()})
+	require.NoError(t, err)
+	require.ErrorContains(t, p.Faults, "Options: MinimumScore is NaN")
+	require.Empty(t, p.Actions)
+}
+
+func TestConsolidationPolicyThatIsNotKnown(t *testing.T) {
+	in := newInput(newNode("idle", "web"), newNode("busy", "web", withPods(newPod("a"))), newNode("roomy", "fine", withPods(newPod("b"))))
+	in.NodePools[0].Spec.Disruption.ConsolidationPolicy = "WhenUnderutilized" // of v1beta1
+	f, err := disruption.Observe(noon, in, nil)
+	require.EqualError(t, err,
+		`NodePool "web": spec.disruption.consolidationPolicy: is "WhenUnderutilized"; use WhenEmpty, WhenEmptyOrUnderutilized or Balanced`)
+	require.Equal(t, []string{"Delete idle"}, brief(f.Emptiness().Actions))
+	_, blocked := f.Candidates(disruption.MethodConsolidation)
+	var details []string
+	for _, b := range blocked {
+		if b.Rule == disruption.RulePolicyWhenEmpty {
+			details = append(details, b.Node+": "+b.Detail)
+		}
+	}
+	require.Contains(t, details, `busy: consolidationPolicy of its NodePool "web" is "WhenUnderutilized", which is not known, so only empty nodes go`)
+}
+
+func TestFaultsNameTheWholeField(t *testing.T) {
+	in := newInput(newNode("n", "web"))
+	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "-1"}, {Nodes: "1.5"}}
+	in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "a", Operator: "In"}, {Key: "b", Operator: "Near"}}
+	_, err := disruption.Observe(noon, in, &disruption.Options{
+		Policies: map[string]*budgets.Policy{"web": {Rules: []budgets.Rule{budgets.Keep{Nodes: "x"}}}},
+		Groups:   []budgets.Group{{Budgets: []v1.Budget{{Nodes: "?"}}}},
+	})
+	var fields []string
+	for _, fault := range provisioning.Faults(err) {
+		fields = append(fields, fault.Object+" "+fault.Field)
+	}
+	require.Equal(t, []string{
+		`NodePool "web" spec.disruption.budgets[0].nodes`,
+		`NodePool "web" spec.disruption.budgets[1].nodes`,
+		`NodePool "web" spec.template.spec.requirements[0].values`,
+		`NodePool "web" spec.template.spec.requirements[1].operator`,
+		`Options Groups[0].budgets[0].nodes`,
+		`Options Groups[0].name`,
+		`Options Policies["web"].rules[0].nodes`,
+	}, fields)
+}
+
+func TestNodeAnnotationsThatProtectNothing(t *testing.T) {
+	annotated := func(key, text string) func(*provisioning.Node) {
+		return func(n *provisioning.Node) { n.Node.Annotations = map[string]string{key: text} }
+	}
+	f := observe(t, newInput(
+		newNode("a", "web", annotated(v1.DoNotDisruptAnnotationKey, "True")),
+		newNode("b", "web", annotated(v1.DoNotDisruptAnnotationKey, "30m")),
+		newNode("c", "web", annotated(v1.DoNotRepairAnnotationKey, "")),
+		newNode("d", "web", annotated(v1.DoNotDisruptAnnotationKey, "false")),
+		newNode("e", "web", annotated(v1.DoNotDisruptAnnotationKey, "true"))), nil)
+	var got []string
+	for _, w := range f.Warnings() {
+		got = append(got, w.Error())
+	}
+	require.Equal(t, []string{
+		`Node "a": metadata.annotations[karpenter.sh/do-not-disrupt]: "True" counts for nothing; write true, or take the annotation off`,
+		`Node "b": metadata.annotations[karpenter.sh/do-not-disrupt]: "30m" counts for nothing; write true, or take the annotation off`,
+		`Node "c": metadata.annotations[karpenter.sh/do-not-repair]: "" counts for nothing; write true, or take the annotation off`,
+	}, got)
+	require.Equal(t, []string{"Delete a", "Delete b", "Delete c", "Delete d"}, brief(f.Emptiness().Actions))
+}
