@@ -32,6 +32,8 @@ import (
 //  2. tells the outcome to Launched or MarkFromError.
 //
 // Notices of the cloud go to MarkFromInterruption.
+//
+// NewAvailability makes it. The zero value has no clock and must not be used.
 type Availability struct {
 	now  func() time.Time
 	opts AvailabilityOptions

@@ -276,6 +276,7 @@ func TestOrderByPrice(t *testing.T) {
 		require.Equal(t, before, types, "input reordered")
 	}
 	require.Empty(t, cloudprovider.OrderByPrice(nil, requirements.Set{}))
+	require.Equal(t, want, names(cloudprovider.OrderByPrice(append(types, nil), requirements.Set{})))
 }
 
 func names(types []*cloudprovider.InstanceType) (all []string) {

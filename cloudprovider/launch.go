@@ -2,6 +2,7 @@ package cloudprovider
 
 import (
 	"errors"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,6 +21,15 @@ type LaunchOption struct {
 // Key returns the identity of the offering.
 func (o LaunchOption) Key() OfferingKey { return o.Offering.Key(o.InstanceType.Name) }
 
+// String returns the key and the price, as in "m5.large/zone-a/spot at 0.04 USD/h".
+// It is for people; Key tells options apart. A pointer that is nil is shown as "?".
+func (o LaunchOption) String() string {
+	if o.InstanceType == nil || o.Offering == nil {
+		return "?"
+	}
+	return fmt.Sprintf("%s at %v USD/h", o.Key(), o.Offering.Price)
+}
+
 // Compare orders options by price, then by key. It returns -1, 0 or +1. A price
 // that is not a number sorts last.
 func (o LaunchOption) Compare(other LaunchOption) int {
@@ -33,7 +43,8 @@ func (o LaunchOption) Requirements() requirements.Set {
 }
 
 // NodeLabels returns the labels that a node launched by this option is sure to
-// have: those of Requirements with exactly one value. It is what a provider puts into Instance.Labels. The caller owns the map.
+// have: those of Requirements with exactly one value. It is what a provider puts
+// into Instance.Labels. The caller owns the map.
 func (o LaunchOption) NodeLabels() map[string]string {
 	labels := make(map[string]string)
 	for r := range o.Requirements().All() {

@@ -1,6 +1,7 @@
 package cloudprovider_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,14 @@ func TestLaunchOptionLabels(t *testing.T) {
 		"example.com/zone-id":              "z1",
 	}, labels, "only what is certain")
 	require.Equal(t, labels, option.NodeLabels(), "a fresh map each time")
+}
+
+func TestLaunchOptionString(t *testing.T) {
+	it := large()
+	require.Equal(t, "?", cloudprovider.LaunchOption{}.String())
+	require.Equal(t, "?", cloudprovider.LaunchOption{InstanceType: it}.String())
+	options := cloudprovider.LaunchOptions([]*cloudprovider.InstanceType{nil, it}, requirements.MustParse("karpenter.sh/capacity-type = on-demand"))
+	require.Equal(t, "[m5.large/zone-a/on-demand at 0.096 USD/h m5.large/zone-b/on-demand at 0.096 USD/h]", fmt.Sprint(options))
 }
 
 func TestLaunchRequestValidate(t *testing.T) {

@@ -38,11 +38,12 @@ func (t *InstanceType) Cheapest(reqs requirements.Set) (*Offering, bool) {
 // LaunchOptions returns every launchable offering of types by which a node can
 // have labels that reqs admit (see Cheapest), cheapest first; of one price, in
 // the order of OfferingKey. It is the list for a LaunchRequest where nothing but
-// requirements matters, as for a pool of a fixed number of nodes.
+// requirements matters, as for a pool of a fixed number of nodes. Types that are
+// nil have none.
 func LaunchOptions(types []*InstanceType, reqs requirements.Set) []LaunchOption {
 	var options []LaunchOption
 	for _, t := range types {
-		if !overlap(t.Requirements, reqs) {
+		if t == nil || !overlap(t.Requirements, reqs) {
 			continue
 		}
 		for i := range t.Offerings {
@@ -57,16 +58,19 @@ func LaunchOptions(types []*InstanceType, reqs requirements.Set) []LaunchOption 
 
 // OrderByPrice returns types in the order of the price of their Cheapest
 // offering, in a new slice. Types of one price are in the order of those
-// offerings' keys; types with no launchable offering come last, by name.
+// offerings' keys; types with no launchable offering come last, by name. Types
+// that are nil are left out.
 func OrderByPrice(types []*InstanceType, reqs requirements.Set) []*InstanceType {
 	type priced struct {
 		t *InstanceType
 		o *Offering
 	}
-	all := make([]priced, len(types))
-	for i, t := range types {
-		all[i].t = t
-		all[i].o, _ = t.Cheapest(reqs)
+	all := make([]priced, 0, len(types))
+	for _, t := range types {
+		if t != nil {
+			o, _ := t.Cheapest(reqs)
+			all = append(all, priced{t, o})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b priced) int {
 		switch {

@@ -14,7 +14,7 @@ import (
 )
 
 // Problem is an Input compiled for solving. It is immutable and safe for
-// concurrent use.
+// concurrent use. Prepare makes it; the zero value must not be used.
 type Problem struct {
 	in         Input
 	opts       Options
