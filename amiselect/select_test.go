@@ -63,7 +63,7 @@ func TestSelectTerms(t *testing.T) {
 		{"images must be available", terms{{ID: "ami-p"}}, nil, `amiSelectorTerms[0] (id "ami-p"): 1 passed over, the first: ami-p (web-7) is in state pending, not available`},
 		{"of an architecture of nodes", terms{{ID: "ami-4"}}, nil, "ami-4 (web-3-mac) has architecture x86_64_mac, nodes boot x86_64 or arm64"},
 		{"and of a known one", terms{{ID: "ami-5"}}, nil, "has no architecture in its description"},
-		{"nothing matches", terms{{Name: "x"}, {ID: "ami-99"}}, nil, `no image is selected: amiSelectorTerms[0] (name "x"): none of 10 images matches; amiSelectorTerms[1] (id "ami-99"): none of 10 images matches`},
+		{"nothing matches", terms{{Name: "x"}, {ID: "ami-99"}}, nil, `no image is selected: amiSelectorTerms[0] (name "x"): none of 10 images matches; amiSelectorTerms[1] (id "ami-99"): image ami-99 is not among the 10 found: it is gone, of another region, or not shared with this account`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, err := amiselect.Select(now, tt.terms, images, on(""))
@@ -83,9 +83,15 @@ func TestSelectParameterTerms(t *testing.T) {
 	opts := &amiselect.Options{Environment: amiselect.Environment{Parameters: map[string]string{"/a": "ami-1", "/b": "ami-2", "/none": "", "/odd": "text"}}}
 	require.Equal(t, []string{"ami-2", "ami-1"}, ids(mustSelect(t, terms, images, opts)))
 
+	opts.Environment.Parameters["/gone"] = "ami-9"
+	_, err := amiselect.Select(now, []amiselect.Term{{SSMParameter: "/none"}, {SSMParameter: "/odd"}, {SSMParameter: "/gone"}}, images, opts)
+	require.EqualError(t, err, `no image is selected: amiSelectorTerms[0] (ssmParameter "/none"): there is no such parameter in this region, or it has no value; `+
+		`amiSelectorTerms[1] (ssmParameter "/odd"): its value "text" is no image id; `+
+		`amiSelectorTerms[2] (ssmParameter "/gone"): image ami-9 is not among the 2 found: it is gone, of another region, or not shared with this account`)
+
 	// A parameter that was not read is not one that does not exist.
 	delete(opts.Environment.Parameters, "/b")
-	_, err := amiselect.Select(now, terms, images, opts)
+	_, err = amiselect.Select(now, terms, images, opts)
 	require.ErrorContains(t, err, "options.environment.parameters[/b]: Required value: amiSelectorTerms[1] needs its value; read it from SSM")
 	_, err = amiselect.Select(now, terms[:1], images, nil)
 	require.ErrorContains(t, err, "options.environment.parameters[/a]: Required value")

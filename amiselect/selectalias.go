@@ -109,6 +109,23 @@ func back(line *published, a Alias, images []*Image) []*Image {
 	return nil
 }
 
+// explainNoMatch says why a term that is no alias matches no image.
+func (s *selection) explainNoMatch(n int) string {
+	id := s.terms[n].ID
+	if s.terms[n].SSMParameter != "" {
+		switch id = s.matcher.terms[n].id; {
+		case id == "":
+			return "there is no such parameter in this region, or it has no value"
+		case !isImageID(id):
+			return fmt.Sprintf("its value %q is no image id", id)
+		}
+	}
+	if id != "" {
+		return fmt.Sprintf("image %s is not among the %d found: it is gone, of another region, or not shared with this account", id, len(s.catalog.images))
+	}
+	return fmt.Sprintf("none of %d images matches", len(s.catalog.images))
+}
+
 // explainNone says for each term why it selects nothing.
 func (s *selection) explainNone() string {
 	var lines []string
@@ -124,7 +141,7 @@ func (s *selection) explainNone() string {
 		case len(refused) == 0 && t.Alias != "":
 			lines = append(lines, fmt.Sprintf("%s: AWS publishes none for Kubernetes %s, or its images were not fetched", at, s.alias.kubernetes))
 		case len(refused) == 0:
-			lines = append(lines, fmt.Sprintf("%s: none of %d images matches", at, len(s.catalog.images)))
+			lines = append(lines, at+": "+s.explainNoMatch(n))
 		default:
 			lines = append(lines, fmt.Sprintf("%s: %d passed over, the first: %s", at, len(refused), refused[0].Reason))
 		}
