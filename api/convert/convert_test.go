@@ -293,6 +293,20 @@ func TestDecodeReportsWhatIsLeft(t *testing.T) {
 	require.Len(t, objects.NodePools, 1)
 }
 
+// What is misspelt must not be passed over as if it were somebody else's.
+func TestDecodeReportsWhatIsMisspelt(t *testing.T) {
+	text := "kind: Provisioner\nmetadata: {name: a}\n---\napiVersion: karpenter.sh/v1\nkind: Nodepool\nmetadata: {name: b}\n" +
+		"---\nkind: Deployment\nmetadata: {name: c}\n---\napiVersion: example.com/v1\nkind: Nodepool\nmetadata: {name: d}\n"
+	objects, notes, err := convert.Decode(nil, convert.Source{Name: "x.yaml", Data: []byte(text)})
+	require.EqualError(t, err, `x.yaml: Provisioner "a" has no apiVersion; write the one that it was written for, such as karpenter.sh/v1alpha5
+x.yaml: Nodepool "b": kind Nodepool of karpenter.sh/v1 is not known; correct kind or apiVersion`)
+	require.Empty(t, objects.NodePools)
+	require.Equal(t, convert.Error, notes[0].Severity)
+	require.Equal(t, "x.yaml:1: error: Provisioner a: left as it is: it has no apiVersion; "+
+		"write the one that this Provisioner was written for, such as karpenter.sh/v1alpha5", notes[0].String())
+	require.Equal(t, convert.Info, notes[2].Severity)
+}
+
 // TestValidOutput converts the valid documents of testdata and validates them.
 func TestValidOutput(t *testing.T) {
 	for _, dir := range []string{"announcement-alpha", "announcement-beta", "upgrade-kubelet"} {

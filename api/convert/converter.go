@@ -131,6 +131,24 @@ func (c *converter) rewrite(o *object) {
 	}
 }
 
+// versionOf is the first version of a kind of Karpenter's, "" for other kinds.
+func versionOf(kind string) string {
+	switch kind {
+	case kindProvisioner, kindMachine:
+		return coreAlpha
+	case kindNodeTemplate:
+		return awsAlpha
+	case karpv1.NodePoolKind, karpv1.NodeClaimKind:
+		return coreBeta
+	case awsv1.EC2NodeClassKind:
+		return awsBeta
+	}
+	return ""
+}
+
+// ours says whether a kind is one of Karpenter's.
+func ours(kind string) bool { return versionOf(kind) != "" }
+
 // other converts what holds pods and remarks on what cannot be converted.
 func (c *converter) other(o *object) {
 	switch {

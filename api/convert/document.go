@@ -229,6 +229,10 @@ func (c *converter) take(o *object, depth int) {
 		c.takeList(o, contents, depth)
 		return
 	}
+	if o.apiVersion == "" && ours(o.kind) {
+		c.remark(o, Error, "", o.root, "left as it is: it has no apiVersion; write the one that this %s was written for, such as %s", o.kind, versionOf(o.kind))
+		return
+	}
 	if o.apiVersion == "" || o.kind == "" {
 		c.remark(o, Info, "", o.root, "left as it is: without apiVersion and kind it is not known what it is")
 		return

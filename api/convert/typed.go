@@ -32,7 +32,8 @@ type Objects struct {
 // those of all documents that could not be decoded, the others are returned.
 //
 // A document that was not converted is of a version that cannot be decoded, and
-// so is an error here.
+// so is an error here, as is one of Karpenter's groups with a kind that is not known,
+// and one of Karpenter's kinds without apiVersion.
 func Decode(opts *Options, sources ...Source) (*Objects, []Note, error) {
 	r := Convert(opts, sources...)
 	objects := &Objects{}
@@ -68,6 +69,12 @@ func (o *Objects) add(doc karpv1.Document) error {
 		return decodeInto(doc, awsv1.GroupVersion.WithKind(awsv1.EC2NodeClassKind), &awsv1.EC2NodeClass{}, &o.NodeClasses)
 	case karpv1.Kind(kindProvisioner), karpv1.Kind(kindMachine), awsv1.Kind(kindNodeTemplate):
 		return fmt.Errorf("%s %q of %s was not converted; see the notes", gvk.Kind, doc.Name(), gvk.GroupVersion())
+	}
+	switch {
+	case gvk.Group == karpv1.Group || gvk.Group == awsv1.Group:
+		return fmt.Errorf("%s %q: kind %s of %s is not known; correct kind or apiVersion", gvk.Kind, doc.Name(), gvk.Kind, gvk.GroupVersion())
+	case gvk.Group == "" && gvk.Version == "" && ours(gvk.Kind):
+		return fmt.Errorf("%s %q has no apiVersion; write the one that it was written for, such as %s", gvk.Kind, doc.Name(), versionOf(gvk.Kind))
 	}
 	return nil
 }
