@@ -2,9 +2,11 @@ package budgets
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -67,6 +69,7 @@ func NewGroups(list []Group) (*Groups, error) {
 		} else if slices.ContainsFunc(list[:i], func(o Group) bool { return o.Name == one.Name }) {
 			faults = append(faults, field.Duplicate(path.Child("name"), one.Name))
 		}
+		faults = append(faults, one.selectionFaults(path)...)
 		compiled, more := compile(one.Budgets, one.Policy, true)
 		for _, f := range more {
 			f.Field = path.String() + "." + f.Field
@@ -82,6 +85,29 @@ func NewGroups(list []Group) (*Groups, error) {
 		return g, faults.ToAggregate()
 	}
 	return g, nil
+}
+
+// selectionFaults says what of a group can select no node that exists.
+func (g *Group) selectionFaults(path *field.Path) (faults field.ErrorList) {
+	for i, pool := range g.Pools {
+		if pool == "" {
+			faults = append(faults, field.Required(path.Child("pools").Index(i), "name a NodePool, or remove the entry"))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(g.Labels)) {
+		for _, why := range validation.IsQualifiedName(key) {
+			faults = append(faults, field.Invalid(path.Child("labels"), key, "not a label key: "+why))
+		}
+		for _, why := range validation.IsValidLabelValue(g.Labels[key]) {
+			faults = append(faults, field.Invalid(path.Child("labels").Key(key), g.Labels[key], "not a label value: "+why))
+		}
+	}
+	if g.Each != "" {
+		for _, why := range validation.IsQualifiedName(g.Each) {
+			faults = append(faults, field.Invalid(path.Child("each"), g.Each, "not a label key: "+why))
+		}
+	}
+	return faults
 }
 
 // Decision is whether one candidate may be disrupted.

@@ -153,6 +153,12 @@ func TestGroups(t *testing.T) {
 	nodes[7].Disrupting = false
 	require.Equal(t, []string{"a1", "not a2 zones[a]", "not a1 ", "b1", "not c1 web", "not g1 gpu", "not none ", "d1", "not x1 all"}, decide())
 
+	_, err = budgets.NewGroups([]budgets.Group{{Name: "a", Each: "zone of it", Pools: []string{"web", ""}, Labels: map[string]string{"te am": "x", "team": "a b"}}})
+	require.ErrorContains(t, err, `groups[0].pools[1]: Required value: name a NodePool, or remove the entry`)
+	require.ErrorContains(t, err, `groups[0].labels: Invalid value: "te am": not a label key: name part must consist`)
+	require.ErrorContains(t, err, `groups[0].labels[team]: Invalid value: "a b": not a label value: a valid label must be`)
+	require.ErrorContains(t, err, `groups[0].each: Invalid value: "zone of it": not a label key: name part must consist`)
+
 	_, err = budgets.NewGroups([]budgets.Group{{}, {Name: "a", Budgets: []v1.Budget{{Nodes: "x"}}}, {Name: "a"}})
 	require.EqualError(t, err, `[groups[0].name: Required value: decisions name the group that blocks, `+
 		`groups[1].budgets[0].nodes: Invalid value: "x": want a count such as "5" or a share from "0%" to "100%", groups[2].name: Duplicate value: "a"]`)
