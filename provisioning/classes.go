@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -264,12 +265,10 @@ func (k *classifier) refused(pod *corev1.Pod, spec *podSpec, terms error) *Reaso
 	if r := k.barred(pod); r != nil {
 		return r
 	}
-	for _, err := range []error{spec.noRequests, terms, spec.notAsked} {
-		if err != nil {
-			// Pods that are alike share the reason, so it names none of them.
-			own := fmt.Sprintf("pod %s/%s: ", spec.of.Namespace, spec.of.Name)
-			return &Reason{Cause: CauseInvalid, Detail: strings.ReplaceAll(oneLine(err), own, "")}
-		}
+	if err := errors.Join(spec.noRequests, terms, spec.notAsked); err != nil {
+		// Pods that are alike share the reason, so it names none of them.
+		own := fmt.Sprintf("pod %s/%s: ", spec.of.Namespace, spec.of.Name)
+		return &Reason{Cause: CauseInvalid, Detail: strings.ReplaceAll(oneLine(err), own, "")}
 	}
 	return nil
 }

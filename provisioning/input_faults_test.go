@@ -89,6 +89,14 @@ func poolFaults() []fault {
 			`NodePool "general": spec.template: names label karpenter.sh/initialized, which a node gets only as it starts; leave it out`,
 			`NodePool "batch": spec.template: names label karpenter.sh/registered, which a node gets only as it starts; leave it out`,
 		}},
+		{"taints that are none", func(s *scene) {
+			s.general.Spec.Template.Spec.Taints = []corev1.Taint{{Key: "team", Effect: "NoSchedul"}}
+			s.batch.Spec.Template.Spec.StartupTaints = []corev1.Taint{{Key: "ready", Effect: corev1.TaintEffectNoExecute}, {}}
+		}, []string{
+			`NodePool "general": spec.template.spec.taints[0].effect: is "NoSchedul"; use NoSchedule, PreferNoSchedule or NoExecute`,
+			`NodePool "batch": spec.template.spec.startupTaints[1].key: is empty; name the taint`,
+			`NodePool "batch": spec.template.spec.startupTaints[1].effect: is ""; use NoSchedule, PreferNoSchedule or NoExecute`,
+		}},
 		{"negative limit", func(s *scene) { s.limit("cpu", "-1") }, []string{
 			`NodePool "general": spec.limits[cpu]: is negative; a limit is zero or more`,
 		}},

@@ -152,8 +152,12 @@ const defaultMaxSteps = 1_000_000
 // defaultPreferenceCost is the default of Options.PreferenceCost.
 const defaultPreferenceCost = 0.1
 
-// Validate returns an error that joins all faults of the options.
+// Validate returns an error that joins all faults of the options. Nil options have
+// none.
 func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
 	var faults []error
 	faults = append(faults,
 		oneOf("MinValues", o.MinValues, Strict, BestEffort),

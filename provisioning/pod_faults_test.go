@@ -2,6 +2,7 @@ package provisioning_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -138,6 +139,45 @@ func neighbourFaults() []podFault {
 		{"preferred anti-affinity of too much weight", badAffinity(3, func(_ *corev1.PodAffinityTerm, w *int32) { *w = 101 }),
 			`spec.affinity.podAntiAffinity.` + preferred + `[0].weight is 101; it must be from 1 to 100`},
 	}
+}
+
+// everythingWrong spoils each part of a pod.
+func everythingWrong(s *scene, p *corev1.Pod) {
+	s.quantity(p, "cpu", "-1")
+	s.term(p, "team", "Is", "red")
+	selection := p.Spec.Affinity.NodeAffinity
+	badAffinity(1, func(t *corev1.PodAffinityTerm, w *int32) { t.TopologyKey, *w = "", 101 })(s, p)
+	badSpread(func(c *corev1.TopologySpreadConstraint) {
+		c.MaxSkew, c.TopologyKey, c.WhenUnsatisfiable, c.LabelSelector = 0, "", "Never", unreadable.DeepCopy()
+	})(s, p)
+	p.Spec.Affinity.NodeAffinity = selection
+	p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].TopologyKey = ""
+}
+
+// TestPodFaultsAllAtOnce: who mends a pod wants to do it once.
+func TestPodFaultsAllAtOnce(t *testing.T) {
+	s := newScene()
+	everythingWrong(s, s.tiny)
+	plan := solved(t, s.in, nil)
+	require.Equal(t, []string{
+		"container main: resource cpu: -1: negative request",
+		"use zero or more",
+		`spec.topologySpreadConstraints[0].whenUnsatisfiable is "Never"`,
+		"use DoNotSchedule or ScheduleAnyway",
+		"spec.topologySpreadConstraints[0].topologyKey is empty",
+		"name a node label",
+		"spec.topologySpreadConstraints[0].maxSkew is 0",
+		"it must be at least 1",
+		`spec.topologySpreadConstraints[0].labelSelector cannot be read: "Like" is not a valid label selector operator`,
+		"spec.affinity.podAffinity." + preferred + "[0].weight is 101",
+		"it must be from 1 to 100",
+		"spec.affinity.podAffinity." + preferred + "[0].podAffinityTerm.topologyKey is empty",
+		"name a node label",
+		"spec.affinity.podAntiAffinity." + required + "[0].topologyKey is empty",
+		"name a node label",
+		terms + `[0].matchExpressions[0].operator: Invalid value: "Is": label "team": operator "Is" is not known`,
+		"use one of In, NotIn, Exists, DoesNotExist, Gt, Lt",
+	}, strings.Split(unplacedReason(plan, s.tiny).String(), "; "))
 }
 
 // TestPodFaults: a pod that cannot be read stays pending and hears what is wrong

@@ -86,6 +86,7 @@ func poolObject(p *v1.NodePool) string { return fmt.Sprintf("NodePool %q", p.Nam
 func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requirements.Vocabulary, f *faults) pool {
 	p := pool{object: object, taints: hardTaints(object.Spec.Template.Spec.Taints)}
 	p.idle = idle(object)
+	taintFaults(object, f)
 	template, err := requirements.FromNodePool(object, v)
 	if err != nil {
 		f.split(poolObject(object), err)
@@ -120,6 +121,28 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 		p.idle = PoolReason{NodePool: object.Name, Cause: CauseNoInstanceTypes, Detail: "it has no instance types"}
 	}
 	return p
+}
+
+// taintFaults reports taints that no node can have. Passed over, they would let
+// pods onto nodes that were to be kept clear.
+func taintFaults(object *v1.NodePool, f *faults) {
+	spec := &object.Spec.Template.Spec
+	for _, list := range []struct {
+		field  string
+		taints []corev1.Taint
+	}{{"taints", spec.Taints}, {"startupTaints", spec.StartupTaints}} {
+		for i, t := range list.taints {
+			at := fmt.Sprintf("spec.template.spec.%s[%d]", list.field, i)
+			if t.Key == "" {
+				f.add(poolObject(object), at+".key", "is empty; name the taint")
+			}
+			switch t.Effect {
+			case corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
+			default:
+				f.add(poolObject(object), at+".effect", "is %q; use NoSchedule, PreferNoSchedule or NoExecute", t.Effect)
+			}
+		}
+	}
 }
 
 // impossibleKeys lists the labels that no node can have as asked.

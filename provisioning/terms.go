@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -88,32 +89,38 @@ func (r *termReader) selection(conjuncts ...conjunct) int {
 }
 
 // terms returns the constraints of a pod: hard ones first, each once. The error
-// is a *faultError.
+// joins a *faultError for everything that is wrong with them, and then there are
+// none; so it is with the functions below.
 func (r *termReader) terms(pod *corev1.Pod) ([]term, error) {
 	var out []term
+	var faults []error
 	constraints, field := pod.Spec.TopologySpreadConstraints, "spec.topologySpreadConstraints"
 	if len(constraints) == 0 {
 		constraints, field = r.defaults.of(pod), "Options.DefaultSpread"
 	}
 	for i := range constraints {
 		t, err := r.spread(pod, &constraints[i], fmt.Sprintf("%s[%d]", field, i))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, t)
+		out, faults = append(out, t), appendFault(faults, err)
 	}
 	if a := pod.Spec.Affinity; a != nil {
 		affinity, err := r.affinity(pod, a)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, affinity...)
+		out, faults = append(out, affinity...), appendFault(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
 	}
 	if !r.soft {
 		out = slices.DeleteFunc(out, func(t term) bool { return t.weight > 0 })
 	}
 	slices.SortFunc(out, compareTerms)
 	return slices.Compact(out), nil
+}
+
+func appendFault(faults []error, err error) []error {
+	if err == nil {
+		return faults
+	}
+	return append(faults, err)
 }
 
 // claimSelection returns the number of the selection of the pods that use a claim.
@@ -149,22 +156,9 @@ func compareBools(a, b bool) int {
 // spread reads a topology spread constraint.
 func (r *termReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint, field string) (term, error) {
 	t := term{kind: topology.Spread, key: c.TopologyKey, skew: int(c.MaxSkew), honorAffinity: true}
-	switch c.WhenUnsatisfiable {
-	case corev1.DoNotSchedule:
-	case corev1.ScheduleAnyway:
+	faults := spreadFaults(c, field)
+	if c.WhenUnsatisfiable == corev1.ScheduleAnyway {
 		t.weight = 100
-	default:
-		return t, badPod(field+".whenUnsatisfiable", "is %q; use DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable)
-	}
-	switch {
-	case c.TopologyKey == "":
-		return t, badPod(field+".topologyKey", "is empty; name a node label")
-	case c.MaxSkew < 1:
-		return t, badPod(field+".maxSkew", "is %d; it must be at least 1", c.MaxSkew)
-	case c.MinDomains != nil && *c.MinDomains < 1:
-		return t, badPod(field+".minDomains", "is %d; it must be at least 1", *c.MinDomains)
-	case c.MinDomains != nil && t.weight > 0:
-		return t, badPod(field+".minDomains", "is set, but whenUnsatisfiable is ScheduleAnyway; it goes with DoNotSchedule only")
 	}
 	if c.MinDomains != nil {
 		t.minDomains = int(*c.MinDomains)
@@ -176,17 +170,38 @@ func (r *termReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint,
 		t.honorTaint = true
 	}
 	selector, err := asSelector(c.LabelSelector, field+".labelSelector")
-	if err != nil {
-		return t, err
+	if err == nil {
+		selector, err = withLabelsOf(selector, pod, c.MatchLabelKeys, labelop.In, field+".matchLabelKeys")
 	}
-	if selector, err = withLabelsOf(selector, pod, c.MatchLabelKeys, labelop.In, field+".matchLabelKeys"); err != nil {
-		return t, err
+	if faults = appendFault(faults, err); len(faults) > 0 {
+		return t, errors.Join(faults...)
 	}
 	if selector.Empty() {
 		selector = labels.Nothing() // kube-scheduler counts nobody then
 	}
 	t.pods = r.selection(conjunct{selector, map[string]bool{pod.Namespace: true}})
 	return t, nil
+}
+
+// spreadFaults says what is wrong with the numbers and words of a constraint.
+func spreadFaults(c *corev1.TopologySpreadConstraint, field string) (faults []error) {
+	if c.WhenUnsatisfiable != corev1.DoNotSchedule && c.WhenUnsatisfiable != corev1.ScheduleAnyway {
+		faults = append(faults, badPod(field+".whenUnsatisfiable", "is %q; use DoNotSchedule or ScheduleAnyway", c.WhenUnsatisfiable))
+	}
+	if c.TopologyKey == "" {
+		faults = append(faults, badPod(field+".topologyKey", "is empty; name a node label"))
+	}
+	if c.MaxSkew < 1 {
+		faults = append(faults, badPod(field+".maxSkew", "is %d; it must be at least 1", c.MaxSkew))
+	}
+	switch {
+	case c.MinDomains == nil:
+	case *c.MinDomains < 1:
+		faults = append(faults, badPod(field+".minDomains", "is %d; it must be at least 1", *c.MinDomains))
+	case c.WhenUnsatisfiable == corev1.ScheduleAnyway:
+		faults = append(faults, badPod(field+".minDomains", "is set, but whenUnsatisfiable is ScheduleAnyway; it goes with DoNotSchedule only"))
+	}
+	return faults
 }
 
 // asSelector reads a label selector; nil selects nothing.
@@ -223,35 +238,37 @@ func withLabelsOf(s labels.Selector, pod *corev1.Pod, keys []string, op labelop.
 // selection.
 func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, error) {
 	var out []term
+	var faults []error
+	add := func(terms []term, err error) { out, faults = append(out, terms...), appendFault(faults, err) }
 	if p := a.PodAffinity; p != nil {
-		const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-		var all []conjunct
-		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-			c, err := r.conjunct(pod, &p.RequiredDuringSchedulingIgnoredDuringExecution[i], fmt.Sprintf("%s[%d]", field, i))
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, c)
-		}
-		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-			out = append(out, term{kind: topology.Together, key: p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey, pods: r.selection(all...)})
-		}
-		soft, err := r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity")
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, soft...)
+		add(r.together(pod, p))
+		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity"))
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		apart, err := r.apart(pod, p)
-		if err != nil {
-			return nil, err
-		}
-		soft, err := r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity")
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, apart...), soft...)
+		add(r.apart(pod, p))
+		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity"))
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
+}
+
+// together reads the required affinity of a pod.
+func (r *termReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]term, error) {
+	const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+	var all []conjunct
+	var faults []error
+	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+		c, err := r.conjunct(pod, &p.RequiredDuringSchedulingIgnoredDuringExecution[i], fmt.Sprintf("%s[%d]", field, i))
+		all, faults = append(all, c), appendFault(faults, err)
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	var out []term
+	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
+		out = append(out, term{kind: topology.Together, key: p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey, pods: r.selection(all...)})
 	}
 	return out, nil
 }
@@ -260,52 +277,64 @@ func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, erro
 func (r *termReader) apart(pod *corev1.Pod, p *corev1.PodAntiAffinity) ([]term, error) {
 	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	var out []term
+	var faults []error
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
 		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
 		c, err := r.conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i))
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
+			continue
 		}
 		out = append(out, term{kind: topology.Apart, key: t.TopologyKey, pods: r.selection(c)})
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
 	}
 	return out, nil
 }
 
 func (r *termReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffinityTerm, kind topology.Kind, parent string) ([]term, error) {
 	var out []term
+	var faults []error
 	for i := range terms {
 		field := fmt.Sprintf("%s.preferredDuringSchedulingIgnoredDuringExecution[%d]", parent, i)
 		t := &terms[i]
 		if t.Weight < 1 || t.Weight > 100 {
-			return nil, badPod(field+".weight", "is %d; it must be from 1 to 100", t.Weight)
+			faults = append(faults, badPod(field+".weight", "is %d; it must be from 1 to 100", t.Weight))
 		}
 		c, err := r.conjunct(pod, &t.PodAffinityTerm, field+".podAffinityTerm")
 		if err != nil {
-			return nil, err
+			faults = append(faults, err)
+			continue
 		}
 		out = append(out, term{kind: kind, key: t.PodAffinityTerm.TopologyKey, pods: r.selection(c), weight: int(t.Weight)})
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
 	}
 	return out, nil
 }
 
 // conjunct reads the pods that an affinity term is about.
 func (r *termReader) conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string) (conjunct, error) {
+	var faults []error
 	if t.TopologyKey == "" {
-		return conjunct{}, badPod(field+".topologyKey", "is empty; name a node label")
+		faults = append(faults, badPod(field+".topologyKey", "is empty; name a node label"))
 	}
 	selector, err := asSelector(t.LabelSelector, field+".labelSelector")
-	if err != nil {
-		return conjunct{}, err
+	if err == nil {
+		selector, err = withLabelsOf(selector, pod, t.MatchLabelKeys, labelop.In, field+".matchLabelKeys")
 	}
-	if selector, err = withLabelsOf(selector, pod, t.MatchLabelKeys, labelop.In, field+".matchLabelKeys"); err != nil {
-		return conjunct{}, err
+	if err == nil {
+		selector, err = withLabelsOf(selector, pod, t.MismatchLabelKeys, labelop.NotIn, field+".mismatchLabelKeys")
 	}
-	if selector, err = withLabelsOf(selector, pod, t.MismatchLabelKeys, labelop.NotIn, field+".mismatchLabelKeys"); err != nil {
-		return conjunct{}, err
-	}
+	faults = appendFault(faults, err)
 	namespaces, err := r.namespaces.of(t, pod.Namespace)
 	if err != nil {
-		return conjunct{}, badPod(field+".namespaceSelector", "cannot be read: %v", err)
+		faults = append(faults, badPod(field+".namespaceSelector", "cannot be read: %v", err))
+	}
+	if len(faults) > 0 {
+		return conjunct{}, errors.Join(faults...)
 	}
 	return conjunct{selector, namespaces}, nil
 }
