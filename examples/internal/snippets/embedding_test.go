@@ -2,10 +2,12 @@ package snippets_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -22,6 +24,58 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
+
+func Example_read() {
+	dump, err := os.ReadFile("testdata/cluster.yaml") // kubectl get nodepools,nodeclaims,nodes,pods -A -o yaml
+	if err != nil {
+		log.Fatal(err)
+	}
+	docs, err := v1.Documents(dump)
+	faults := []error{err}
+	var nodes []*corev1.Node
+	var claims []*v1.NodeClaim
+	var pods []*corev1.Pod
+	in := provisioning.Input{Vocabulary: fake.Vocabulary(), InstanceTypes: map[string][]*cloudprovider.InstanceType{}}
+	for _, d := range docs {
+		switch d.GroupVersionKind().Kind {
+		case v1.NodePoolKind:
+			pool, err := v1.DecodeNodePool(d.JSON())
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			pool.Default()
+			faults = append(faults, pool.Validate().ToAggregate())
+			in.NodePools = append(in.NodePools, pool)
+			in.InstanceTypes[pool.Name] = fake.Catalog() // of your cloud: CloudProvider.InstanceTypes
+		case v1.NodeClaimKind:
+			claim, err := v1.DecodeNodeClaim(d.JSON())
+			claims, faults = append(claims, claim), append(faults, err)
+		case "Node":
+			node := &corev1.Node{}
+			nodes, faults = append(nodes, node), append(faults, json.Unmarshal(d.JSON(), node))
+		case "Pod":
+			pod := &corev1.Pod{}
+			pods, faults = append(pods, pod), append(faults, json.Unmarshal(d.JSON(), pod))
+		}
+	}
+	joined, err := provisioning.Join(nodes, claims, pods)
+	if err = errors.Join(append(faults, err)...); err != nil {
+		log.Fatal(err) // every fault of every object
+	}
+	in.Nodes, in.Pods = joined.Nodes, joined.Pending
+
+	plan, err := provisioning.Solve(context.Background(), in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, n := range plan.Create {
+		fmt.Println(n.Name, "for", len(n.Pods), "pod:", n.Options[0])
+	}
+
+	// Output:
+	// general-0001 for 1 pod: c6g.large/us-east-1a/on-demand at 0.068 USD/h
+}
 
 func Example_clusterAutoscaler() {
 	groups := []struct { // as CloudProvider.NodeGroups and TemplateNodeInfo say

@@ -1,0 +1,140 @@
+package provisioning
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Joined is what Join makes of lists of objects.
+type Joined struct {
+	// Nodes are for Input.Nodes, sorted by Node.Name.
+	Nodes []Node
+
+	// Pending are the pods without a node, sorted by namespace and name. They may
+	// be Input.Pods; a program that leaves pods alone until kube-scheduler has
+	// tried to place them takes out those without the condition PodScheduled.
+	Pending []*corev1.Pod
+
+	// Strays are the pods that are bound to a Node that is not listed, sorted by
+	// namespace and name. They take no room and count nowhere. A few are there
+	// while a node goes; many mean that the Nodes were not read.
+	Strays []*corev1.Pod
+}
+
+// Join brings together what an API server lists apart: Nodes, NodeClaims and all
+// pods of a cluster, each in any order.
+//
+//   - A NodeClaim belongs to the Node that status.nodeName names, or else to the one
+//     with the same provider ID. Without either it is a Node of its own, one that is
+//     on its way. A Node without a NodeClaim is one as well.
+//   - A pod belongs to the Node that spec.nodeName names. Pods that have succeeded
+//     or failed are left out: they take no room.
+//   - A pod without a node is pending, unless it is of a DaemonSet or of a node, for
+//     which nobody has to find a place. Pods that are gated or being deleted are
+//     among the pending: a plan says that of them.
+//
+// The error joins an InputError for every nil object, and for every NodeClaim that
+// says to be of a Node that another one has; those are left out, and the rest is
+// joined all the same. What is listed twice is for Prepare to report. Nothing is
+// changed or copied: the result points to the objects.
+func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joined, error) {
+	j := &joiner{byName: map[string]*Node{}, byID: map[string]*Node{}}
+	for i, n := range nodes {
+		if n == nil {
+			j.f.add(fmt.Sprintf("nodes[%d]", i), "", "is nil; leave it out")
+			continue
+		}
+		node := &Node{Node: n}
+		j.all = append(j.all, node)
+		j.byName[n.Name] = node
+		if n.Spec.ProviderID != "" {
+			j.byID[n.Spec.ProviderID] = node
+		}
+	}
+	// Of two claims for one Node the first by name has it, in whatever order they are.
+	for _, i := range order(claims, func(a, b *v1.NodeClaim) int { return cmp.Compare(a.Name, b.Name) }) {
+		j.claim(i, claims[i])
+	}
+	var out Joined
+	for _, i := range order(pods, comparePodNames) {
+		j.pod(i, pods[i], &out)
+	}
+	slices.SortStableFunc(j.all, func(a, b *Node) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, n := range j.all {
+		out.Nodes = append(out.Nodes, *n)
+	}
+	return out, j.f.err()
+}
+
+// order lists the indices of objects, nil ones first and the others as compare
+// has them.
+func order[T any](list []*T, compare func(a, b *T) int) []int {
+	out := make([]int, len(list))
+	for i := range out {
+		out[i] = i
+	}
+	slices.SortStableFunc(out, func(i, k int) int {
+		a, b := list[i], list[k]
+		switch {
+		case a != nil && b != nil:
+			return compare(a, b)
+		case a == nil && b == nil:
+			return 0
+		case a == nil:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+func comparePodNames(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// joiner is what Join knows so far.
+type joiner struct {
+	f            faults
+	all          []*Node
+	byName, byID map[string]*Node
+}
+
+func (j *joiner) claim(i int, c *v1.NodeClaim) {
+	if c == nil {
+		j.f.add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
+		return
+	}
+	node, field := j.byName[c.Status.NodeName], "status.nodeName"
+	if node == nil && c.Status.ProviderID != "" {
+		node, field = j.byID[c.Status.ProviderID], "status.providerID"
+	}
+	switch {
+	case node == nil:
+		j.all = append(j.all, &Node{NodeClaim: c})
+	case node.NodeClaim != nil:
+		j.f.add(fmt.Sprintf("NodeClaim %q", c.Name), field, "is that of Node %q, which NodeClaim %q has already; leave one of the two out", node.Node.Name, node.NodeClaim.Name)
+	default:
+		node.NodeClaim = c
+	}
+}
+
+func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
+	switch {
+	case p == nil:
+		j.f.add(fmt.Sprintf("pods[%d]", i), "", "is nil; leave it out")
+	case finished(p):
+	case p.Spec.NodeName != "":
+		if node := j.byName[p.Spec.NodeName]; node != nil {
+			node.Pods = append(node.Pods, p)
+		} else {
+			out.Strays = append(out.Strays, p)
+		}
+	case !staysBehind(p):
+		out.Pending = append(out.Pending, p)
+	}
+}

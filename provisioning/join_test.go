@@ -1,0 +1,133 @@
+package provisioning_test
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+func joinNode(name, id string) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	n.Spec.ProviderID = id
+	return n
+}
+
+func joinClaim(name, node, id string) *v1.NodeClaim {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	c.Status.NodeName, c.Status.ProviderID = node, id
+	return c
+}
+
+func joinPod(name, node string, edits ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}}
+	p.Spec.NodeName = node
+	for _, edit := range edits {
+		edit(p)
+	}
+	return p
+}
+
+func ofKind(kind string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		yes := true
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: kind, Controller: &yes}}
+	}
+}
+
+func inPhase(phase corev1.PodPhase) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Status.Phase = phase }
+}
+
+func gated(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}} }
+
+func mirrored(p *corev1.Pod) {
+	p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
+}
+
+// joined writes the outcome down: node=claim[pods], and the names of other pods.
+func joined(j provisioning.Joined) (nodes, pending, strays []string) {
+	names := func(pods []*corev1.Pod) (out []string) {
+		for _, p := range pods {
+			out = append(out, p.Name)
+		}
+		return out
+	}
+	for _, n := range j.Nodes {
+		claim := ""
+		if n.NodeClaim != nil {
+			claim = n.NodeClaim.Name
+		}
+		nodes = append(nodes, fmt.Sprintf("%s=%s%v", n.Name(), claim, names(n.Pods)))
+	}
+	return nodes, names(j.Pending), names(j.Strays)
+}
+
+func TestJoin(t *testing.T) {
+	nodes := []*corev1.Node{joinNode("n1", "id-1"), joinNode("n2", "id-2"), joinNode("n3", "")}
+	claims := []*v1.NodeClaim{
+		joinClaim("by-name", "n1", "id-2"), joinClaim("by-id", "", "id-2"), joinClaim("launching", "", "id-9"), joinClaim("new", "", ""),
+	}
+	pods := []*corev1.Pod{
+		joinPod("web", "n1"), joinPod("api", "n1"), joinPod("agent", "n2", ofKind("DaemonSet")), joinPod("done", "n1", inPhase(corev1.PodSucceeded)),
+		joinPod("late", "gone"), joinPod("wait", ""), joinPod("held", "", gated), joinPod("agent-2", "", ofKind("DaemonSet")),
+		joinPod("static", "", mirrored), joinPod("failed", "", inPhase(corev1.PodFailed)), joinPod("job", "", ofKind("Job")),
+	}
+	r := rand.New(rand.NewSource(1))
+	for range 20 { // in any order
+		r.Shuffle(len(nodes), func(i, k int) { nodes[i], nodes[k] = nodes[k], nodes[i] })
+		r.Shuffle(len(claims), func(i, k int) { claims[i], claims[k] = claims[k], claims[i] })
+		r.Shuffle(len(pods), func(i, k int) { pods[i], pods[k] = pods[k], pods[i] })
+		j, err := provisioning.Join(nodes, claims, pods)
+		require.NoError(t, err)
+		on, pending, strays := joined(j)
+		require.Equal(t, []string{"launching=launching[]", "n1=by-name[api web]", "n2=by-id[agent]", "n3=[]", "new=new[]"}, on)
+		require.Equal(t, []string{"held", "job", "wait"}, pending)
+		require.Equal(t, []string{"late"}, strays)
+	}
+}
+
+func TestJoinFaults(t *testing.T) {
+	j, err := provisioning.Join(
+		[]*corev1.Node{nil, joinNode("n", "id")},
+		[]*v1.NodeClaim{joinClaim("b", "n", ""), joinClaim("c", "", "id"), nil, joinClaim("a", "n", "")},
+		[]*corev1.Pod{joinPod("p", "n"), nil})
+	require.EqualError(t, err, `nodes[0]: is nil; leave it out
+claims[2]: is nil; leave it out
+NodeClaim "b": status.nodeName: is that of Node "n", which NodeClaim "a" has already; leave one of the two out
+NodeClaim "c": status.providerID: is that of Node "n", which NodeClaim "a" has already; leave one of the two out
+pods[1]: is nil; leave it out`)
+	require.Len(t, provisioning.Faults(err), 5)
+	on, _, _ := joined(j)
+	require.Equal(t, []string{"n=a[p]"}, on)
+
+	j, err = provisioning.Join(nil, nil, nil)
+	require.NoError(t, err)
+	require.Zero(t, j)
+}
+
+// What kubectl lists is joined, and pods without a node are planned for.
+func ExampleJoin() {
+	joined, err := provisioning.Join(
+		[]*corev1.Node{joinNode("ip-10-0-1-7", "aws:///a/i-1")},
+		[]*v1.NodeClaim{joinClaim("general-x7k2p", "", "aws:///a/i-1"), joinClaim("general-b4c9d", "", "aws:///a/i-2")},
+		[]*corev1.Pod{joinPod("web-1", "ip-10-0-1-7"), joinPod("web-2", "")})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, n := range joined.Nodes {
+		fmt.Println(n.Name(), "of", n.NodeClaim.Name, "with", len(n.Pods), "pods")
+	}
+	fmt.Println(len(joined.Pending), "pod without a node")
+	// Output:
+	// general-b4c9d of general-b4c9d with 0 pods
+	// ip-10-0-1-7 of general-x7k2p with 1 pods
+	// 1 pod without a node
+}
