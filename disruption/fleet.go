@@ -70,8 +70,8 @@ func (f *Fleet) Now() time.Time { return f.now }
 
 // Warnings lists values of nodes and pods that cannot be read and were passed
 // over, such as a karpenter.sh/do-not-disrupt that is neither true nor a
-// duration, and NodeClaims whose age would count and is not known; sorted by
-// object, field and detail.
+// duration, or annotations in the words of before v1beta1, and NodeClaims whose age
+// would count and is not known; sorted by object, field and detail.
 func (f *Fleet) Warnings() []*provisioning.InputError { return slices.Clone(f.warnings) }
 
 // readMembers makes the members, sorted by name.

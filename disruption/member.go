@@ -72,11 +72,21 @@ func (f *Fleet) warnOfAge(m *member) {
 	}
 }
 
+// What the annotation karpenter.sh/do-not-disrupt was called before v1beta1, on pods
+// and on nodes.
+const (
+	formerPodAnnotation  = v1.Group + "/do-not-evict"
+	formerNodeAnnotation = v1.Group + "/do-not-consolidate"
+)
+
 // warnOfAnnotations tells of a node that somebody meant to protect in words that do
 // not: of nodes only true counts.
 func (f *Fleet) warnOfAnnotations(m *member) {
 	if !m.managed() {
 		return
+	}
+	if _, found := m.annotations[formerNodeAnnotation]; found {
+		f.warn(nodeObject(m.Node), annotation(formerNodeAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
 	}
 	for _, key := range []string{v1.DoNotDisruptAnnotationKey, v1.DoNotRepairAnnotationKey} {
 		if text, found := m.annotations[key]; found && text != "true" && text != "false" {

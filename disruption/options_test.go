@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
@@ -121,7 +122,12 @@ func TestNodeAnnotationsThatProtectNothing(t *testing.T) {
 		newNode("b", "web", annotated(v1.DoNotDisruptAnnotationKey, "30m")),
 		newNode("c", "web", annotated(v1.DoNotRepairAnnotationKey, "")),
 		newNode("d", "web", annotated(v1.DoNotDisruptAnnotationKey, "false")),
-		newNode("e", "web", annotated(v1.DoNotDisruptAnnotationKey, "true"))), nil)
+		newNode("e", "web", annotated(v1.DoNotDisruptAnnotationKey, "true")),
+		newNode("f", "web", annotated("karpenter.sh/do-not-consolidate", "true"), withPods(newPod("old", func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"karpenter.sh/do-not-evict": "true"}
+		}), newPod("both", func(p *corev1.Pod) {
+			p.Annotations = map[string]string{"karpenter.sh/do-not-evict": "true", v1.DoNotDisruptAnnotationKey: "true"}
+		})))), nil)
 	var got []string
 	for _, w := range f.Warnings() {
 		got = append(got, w.Error())
@@ -130,6 +136,8 @@ func TestNodeAnnotationsThatProtectNothing(t *testing.T) {
 		`Node "a": metadata.annotations[karpenter.sh/do-not-disrupt]: "True" counts for nothing; write true, or take the annotation off`,
 		`Node "b": metadata.annotations[karpenter.sh/do-not-disrupt]: "30m" counts for nothing; write true, or take the annotation off`,
 		`Node "c": metadata.annotations[karpenter.sh/do-not-repair]: "" counts for nothing; write true, or take the annotation off`,
+		`Node "f": metadata.annotations[karpenter.sh/do-not-consolidate]: counts for nothing since v1; write karpenter.sh/do-not-disrupt`,
+		`Pod "shop/old": metadata.annotations[karpenter.sh/do-not-evict]: counts for nothing since v1; write karpenter.sh/do-not-disrupt`,
 	}, got)
 	require.Equal(t, []string{"Delete a", "Delete b", "Delete c", "Delete d"}, brief(f.Emptiness().Actions))
 }

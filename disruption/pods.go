@@ -124,6 +124,9 @@ func toleratesDisruption(p *corev1.Pod) bool {
 func (f *Fleet) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	text, found := p.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !found {
+		if _, former := p.Annotations[formerPodAnnotation]; former {
+			f.warn(podObject(p), annotation(formerPodAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
+		}
 		return false, time.Time{}
 	}
 	if text == "true" {
