@@ -44,7 +44,7 @@
 // # Left out
 //
 // Nothing here talks to a cluster or to a cloud: the caller says which pods are
-// pending, gets the catalog from a cloudprovider.CloudProvider, and carries the
+// pending (Join finds those without a node), gets the catalog from a cloudprovider.CloudProvider, and carries the
 // plan out by [NewNode.Request] or [NewNode.NodeClaim]. Pods are not bound; that
 // is the business of kube-scheduler. Removing nodes is another decision.
 //

@@ -29,7 +29,8 @@ type Input struct {
 	// so.
 	InstanceTypes map[string][]*cloudprovider.InstanceType
 
-	// Nodes are the nodes that exist or are on their way, whoever owns them.
+	// Nodes are the nodes that exist or are on their way, whoever owns them. Join
+	// makes them out of lists of objects.
 	Nodes []Node
 
 	// Pods are the pods to find room for. All are placed or listed as
