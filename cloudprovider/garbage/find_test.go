@@ -2,6 +2,7 @@ package garbage_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"strings"
@@ -139,6 +140,8 @@ func TestBrake(t *testing.T) {
 		{"few are too many", 0, 5, garbage.Options{BrakeAbove: -1}, "held 0 5"},
 		{"no brake", 0, 12, garbage.Options{BrakeShare: -1}, "12 lost"},
 		{"no brake either", 0, 12, garbage.Options{BrakeShare: 1}, "12 lost"},
+		{"percent in place of a share", 0, 12, garbage.Options{BrakeShare: 90}, "held 0 12"},
+		{"no number", 0, 12, garbage.Options{BrakeShare: math.NaN()}, "held 0 12"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.opts.Confirm = -1

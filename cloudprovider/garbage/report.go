@@ -35,7 +35,8 @@ type Options struct {
 	Confirm time.Duration
 	// BrakeShare is the part of all instances, or of all claims with an
 	// instance, of which more are not reported at a time. From 0 to 1. Default
-	// and zero: 0.5. Negative, and 1: no brake.
+	// and zero, and whatever is above 1 or not a number: 0.5. Negative, and 1: no
+	// brake.
 	BrakeShare float64
 	// BrakeAbove is the number that may always be reported. Default and zero:
 	// 5. Negative: none.
@@ -61,7 +62,7 @@ func (o *Options) complete() Options {
 	if c.Confirm == 0 {
 		c.Confirm = defaultConfirm
 	}
-	if c.BrakeShare == 0 {
+	if c.BrakeShare == 0 || !(c.BrakeShare <= 1) { // also what is not a number
 		c.BrakeShare = defaultBrakeShare
 	}
 	if c.BrakeAbove == 0 {
