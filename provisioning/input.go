@@ -38,7 +38,8 @@ type Input struct {
 	Pods []*corev1.Pod
 
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its
-	// requests are set aside on every node it would run on.
+	// requests are set aside on every node it would run on. Where it is made from the
+	// DaemonSet's template, see resources.WithDefaultRequests.
 	DaemonSetPods []*corev1.Pod
 
 	// Namespaces are read for their labels, where a pod affinity term has a

@@ -245,6 +245,22 @@ func TestPodRequestsCopiesLongQuantities(t *testing.T) {
 	}
 }
 
+// A limit of the pod as a whole is its request only where no container asks.
+func TestWithDefaultRequestsOfThePod(t *testing.T) {
+	pod := &corev1.Pod{}
+	pod.Spec.Resources = &corev1.ResourceRequirements{
+		Limits:   corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("8Gi"), "hugepages-2Mi": resource.MustParse("4Mi")},
+		Requests: corev1.ResourceList{"hugepages-2Mi": resource.MustParse("2Mi")},
+	}
+	pod.Spec.Containers = []corev1.Container{
+		{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}}, {},
+	}
+	got, err := resources.PodRequests(resources.WithDefaultRequests(pod))
+	require.NoError(t, err)
+	require.Equal(t, "cpu=1, hugepages-2Mi=2Mi, memory=8Gi, pods=1", got.String())
+	require.Len(t, pod.Spec.Resources.Requests, 1, "the pod itself is as it was")
+}
+
 func TestWithDefaultRequests(t *testing.T) {
 	limits := func(c corev1.Container, text string) corev1.Container {
 		c.Resources.Limits = quantities(text)
