@@ -178,9 +178,7 @@ func (o Options) complete() (Options, error) {
 	if o.Region == "" {
 		fault("region: empty; name the region of the cluster, such as eu-central-1")
 	}
-	if o.Cluster.Name == "" {
-		fault("cluster.name: empty; name the EKS cluster")
-	}
+	o.Cluster.check(fault)
 	if o.NodeClasses == nil {
 		fault("nodeClasses: nil; pass the function that returns an EC2NodeClass by name")
 	}
