@@ -53,7 +53,7 @@ func (c *optionCheck) add(format string, args ...any) {
 
 // number asks that an option is a finite number within bounds.
 func (c *optionCheck) number(name string, x, least, most float64, remedy string) {
-	if math.IsNaN(x) || math.IsInf(x, 0) || x < least || x > most {
+	if !finite(x) || x < least || x > most {
 		c.add("%s is %v; use %s", name, x, remedy)
 	}
 }
