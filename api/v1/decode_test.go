@@ -142,10 +142,17 @@ func TestDecodeFaults(t *testing.T) {
 			"spec: {template: {metadata: {labels: {1: b, \"1\": c}}}}",
 			`NodePool "x": spec.template.metadata.labels[1]: Duplicate value: "1": the key appears more than once in this object; keep one`,
 		},
+		"what reads itself": {
+			`spec: {limits: {resources: {cpu: 5}, memory: [1]}, disruption: {budgets: [{duration: 8 hours}]}, template: {spec: {terminationGracePeriod: 30d}}}`,
+			`NodePool "x": spec.disruption.budgets[0].duration: Invalid value: "8 hours": want a duration such as 720h or 1h30m; ` +
+				`spec.limits[memory]: Invalid value: "[...]": want a quantity such as 500m, 2 or 4Gi, got a list; ` +
+				`spec.limits[resources]: Invalid value: "{...}": want a quantity, got an object; move what is in it one level up; ` +
+				`spec.template.spec.terminationGracePeriod: Invalid value: "30d": want a duration such as 720h or 1h30m`,
+		},
 		"types": {
 			`spec: {weight: 1.5, replicas: "3", limits: {cpu: many}, disruption: [], template: {metadata: {labels: {a: 1, b: true, c: null}}, spec: {expireAfter: 5, requirements: {}, taints: [null, a], nodeClassRef: x}}}`,
 			`NodePool "x": spec.disruption: Invalid value: "[...]": want an object, got a list; ` +
-				`spec.limits[cpu]: Invalid value: "many": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'; ` +
+				`spec.limits[cpu]: Invalid value: "many": want a quantity such as 500m, 2 or 4Gi; ` +
 				`spec.replicas: Invalid value: "3": want a number, got a string; ` +
 				`spec.template.metadata.labels[a]: Invalid value: 1: want a string, got a number; put it in quotes; ` +
 				`spec.template.metadata.labels[b]: Invalid value: true: want a string, got a boolean; put it in quotes; ` +

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -84,6 +85,11 @@ func (c *fieldChecker) dictionary(path *field.Path, value any, t reflect.Type) {
 			c.mismatch(path.Key(key), nil, "want a value, got null; remove the key")
 			continue
 		}
+		if _, nested := members[key].(map[string]any); nested && key == "resources" && t == reflect.TypeFor[Limits]() {
+			// A Provisioner had them there.
+			c.mismatch(path.Key(key), members[key], "want a quantity, got an object; move what is in it one level up")
+			continue
+		}
 		c.value(path.Key(key), members[key], t.Elem())
 	}
 }
@@ -120,7 +126,7 @@ func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
 	got := jsonTypeOf(value)
 	switch {
 	case readsItself(t):
-		c.mismatch(path, value, err.Error())
+		c.mismatch(path, value, unread(t, got, err))
 	case t.Kind() == reflect.String && (got == "a number" || got == "a boolean"):
 		c.mismatch(path, value, fmt.Sprintf("want a string, got %s; put it in quotes", got))
 	case t.Kind() == reflect.String:
@@ -132,6 +138,25 @@ func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
 	default:
 		c.mismatch(path, value, "want a number, got "+got)
 	}
+}
+
+// unread says what a type that reads itself would have liked. The errors of
+// quantities and durations of Kubernetes quote what they look for and leave out what
+// to write.
+func unread(t reflect.Type, got string, err error) string {
+	var want string
+	switch t {
+	case reflect.TypeFor[resource.Quantity]():
+		want = "want a quantity such as 500m, 2 or 4Gi"
+	case reflect.TypeFor[metav1.Duration]():
+		want = "want a duration such as 720h or 1h30m"
+	default:
+		return err.Error()
+	}
+	if got == "an object" || got == "a list" || got == "a boolean" {
+		want += ", got " + got
+	}
+	return want
 }
 
 // descend goes one step down, in the path and in the type. The type is nil

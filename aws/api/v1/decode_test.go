@@ -52,7 +52,7 @@ spec:
 		`spec.amiSelector: Forbidden: unknown field; write spec.amiSelectorTerms, a list of terms; `+
 		`spec.amiSelectorTerms[0].alais: Forbidden: unknown field; did you mean "alias"?; `+
 		`spec.blockDeviceMappings[0]: Invalid value: "null": want a value, got null; remove the item; `+
-		`spec.blockDeviceMappings[1].ebs.volumeSize: Invalid value: "large": quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'; `+
+		`spec.blockDeviceMappings[1].ebs.volumeSize: Invalid value: "large": want a quantity such as 500m, 2 or 4Gi; `+
 		`spec.httpTokens: Forbidden: unknown field; it belongs at spec.metadataOptions.httpTokens; `+
 		`spec.kubelet.maxPod: Forbidden: unknown field; did you mean "maxPods"?; `+
 		`spec.kubelet.maxPods: Invalid value: "5": want a number, got a string; `+

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -70,11 +69,6 @@ func (r *reader) refuse(o *object, faults field.ErrorList) bool {
 func explain(f *field.Error) string {
 	if f.Type == field.ErrorTypeForbidden && f.Detail == "unknown field" {
 		return f.ErrorBody() + "; remove it"
-	}
-	if f.Detail == resource.ErrFormatWrong.Error() {
-		better := *f
-		better.Detail = "want a quantity such as 500m, 2 or 4Gi"
-		return better.ErrorBody()
 	}
 	return f.ErrorBody()
 }

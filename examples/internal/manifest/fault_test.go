@@ -100,7 +100,7 @@ func TestFaults(t *testing.T) {
 			`:17 (document 1): Deployment default/web: spec.template.spec.volumes: Invalid value: "{...}": want a list, got an object`,
 			`:19 (document 1): Deployment default/web: spec.template.spec.containers[0]: Invalid value: "null": want a value, got null; remove the item`,
 			`:23 (document 1): Deployment default/web: spec.template.spec.containers[1].resources.requests.cpu: Invalid value: "1 core": want a quantity such as 500m, 2 or 4Gi`,
-			`:24 (document 1): Deployment default/web: spec.template.spec.containers[1].resources.requests.memory: Invalid value: "{...}": want a quantity such as 500m, 2 or 4Gi`,
+			`:24 (document 1): Deployment default/web: spec.template.spec.containers[1].resources.requests.memory: Invalid value: "{...}": want a quantity such as 500m, 2 or 4Gi, got an object`,
 		}},
 		{"other types that read themselves", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  creationTimestamp: yesterday\nspec:\n  containers:\n    - name: a\n      ports: 80\n      livenessProbe: {tcpSocket: {port: []}}", []string{
 			`:5 (document 1): Pod default/a: metadata.creationTimestamp: Invalid value: "yesterday": parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`,
