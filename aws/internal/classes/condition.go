@@ -203,6 +203,11 @@ func (r *Resolution) Err() error {
 			continue
 		}
 		out.Reason = cmp.Or(out.Reason, c.Reason)
+		if c.Type == awsv1.ConditionTypeValidationSucceeded && len(r.faults) > 0 {
+			if c.Message = list(r.untold(conditions)); c.Message == "" {
+				continue
+			}
+		}
 		texts = append(texts, fmt.Errorf("%s: %s", c.Type, c.Message))
 	}
 	failure := errors.Join(r.failures...)
@@ -210,6 +215,18 @@ func (r *Resolution) Err() error {
 		out.Kind, out.RetryAfter = cloudprovider.KindOf(failure), cloudprovider.RetryAfter(failure)
 	}
 	out.Err = &explained{errors.Join(texts...).Error(), failure}
+	return out
+}
+
+// untold are the faults of the spec that no condition of a part of it names.
+func (r *Resolution) untold(conditions []metav1.Condition) (out field.ErrorList) {
+	for _, fault := range r.faults {
+		if !slices.ContainsFunc(conditions, func(c metav1.Condition) bool {
+			return c.Type != awsv1.ConditionTypeValidationSucceeded && c.Type != awsv1.ConditionTypeReady && strings.Contains(c.Message, fault.Error())
+		}) {
+			out = append(out, fault)
+		}
+	}
 	return out
 }
 

@@ -92,7 +92,8 @@ type Resolution struct {
 	// Next is when to resolve the class again, if nothing of it changes before.
 	Next time.Time
 
-	failures []error // of lookups without any answer
+	failures []error         // of lookups without any answer
+	faults   field.ErrorList // of the spec
 }
 
 // again is how long a resolution is good for.
@@ -127,6 +128,7 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (*Res
 	w.conditions.init(class, w.now)
 	w.out = &Resolution{Class: w.class, Next: w.now.Add(again)}
 	w.faults = w.class.Validate()
+	w.out.faults = w.faults
 	for _, step := range []func(){w.images, w.reservations, w.placementGroup, w.subnets, w.securityGroups, w.instanceProfile, w.validation} {
 		step()
 		if ctx.Err() != nil {

@@ -174,6 +174,22 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	}
 }
 
+// A fault of a part stands in its condition and in ValidationSucceeded; who reads
+// the error wants it once.
+func TestEachFaultOnce(t *testing.T) {
+	got := resolver(t, account()).resolve(t, class(func(c *awsv1.EC2NodeClass) {
+		c.Spec.SubnetSelectorTerms = nil
+		c.Spec.Tags = map[string]string{"": "x"}
+	}))
+	text := got.Err().Error()
+	require.Equal(t, 1, strings.Count(text, "spec.subnetSelectorTerms: Required value"), text)
+	require.Contains(t, text, "ValidationSucceeded: spec.tags")
+	require.Contains(t, condition(t, got, awsv1.ConditionTypeValidationSucceeded).Message, "spec.subnetSelectorTerms: Required value")
+
+	got = resolver(t, account()).resolve(t, class(func(c *awsv1.EC2NodeClass) { c.Spec.SubnetSelectorTerms = nil }))
+	require.NotContains(t, got.Err().Error(), "ValidationSucceeded")
+}
+
 // SSM is down: the images of before stay, also over a restart.
 func TestLastGoodImages(t *testing.T) {
 	s := resolver(t, account())
