@@ -62,6 +62,8 @@ func (m *module) walk(visit func(file string) error) error {
 		switch {
 		case err != nil:
 			return err
+		case d.Name() == ".git" && !d.IsDir():
+			return nil // of a git worktree: it says where the repository is
 		case !d.IsDir():
 			return visit(m.within(path))
 		case path == m.root, d.Name() == ".ci", d.Name() == ".github":
