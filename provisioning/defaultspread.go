@@ -36,7 +36,10 @@ func newDefaultSpread(in *Input, constraints []corev1.TopologySpreadConstraint, 
 			d.services[s.Namespace] = append(d.services[s.Namespace], s)
 		}
 	}
-	for _, c := range in.Controllers {
+	for i, c := range in.Controllers {
+		if _, twice := d.controllers[c.UID]; twice {
+			f.add(fmt.Sprintf("Controllers[%d]", i), "UID", "%q is listed twice; list each controller once", c.UID)
+		}
 		d.controllers[c.UID] = c.Selector
 	}
 	return d

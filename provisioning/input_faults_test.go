@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -162,6 +163,14 @@ func poolFaults() []fault {
 
 func nodeFaults() []fault {
 	return []fault{
+		{"namespaces that cannot be told apart", func(s *scene) {
+			team := func(name string) *corev1.Namespace {
+				return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": name}}}
+			}
+			s.in.Namespaces = []*corev1.Namespace{team("a"), nil, {}, team("b")}
+		}, []string{
+			`Namespace "shop": is listed twice; list each namespace once`,
+		}},
 		{"node that is nothing", func(s *scene) { s.in.Nodes = append(s.in.Nodes, provisioning.Node{}) }, []string{
 			`Nodes[3]: has neither a Node nor a NodeClaim; set at least one`,
 		}},
@@ -334,4 +343,14 @@ func (s *scene) term(pod *corev1.Pod, key string, op corev1.NodeSelectorOperator
 
 func (s *scene) terms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
 	return pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}
+
+// Of two controllers with one UID which one counts would depend on their order.
+func TestControllersListedTwice(t *testing.T) {
+	in := newScene().in
+	in.Controllers = []provisioning.Controller{{UID: "u", Selector: &metav1.LabelSelector{}}, {UID: "v"}, {UID: "u"}}
+	_, err := provisioning.Prepare(in, &provisioning.Options{DefaultSpread: []corev1.TopologySpreadConstraint{
+		{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.ScheduleAnyway},
+	}})
+	require.EqualError(t, err, `Controllers[2]: UID: "u" is listed twice; list each controller once`)
 }

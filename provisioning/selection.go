@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -85,6 +86,21 @@ func (t *namespaceTable) read() {
 		set := labels.Set{corev1.LabelMetadataName: ns.Name}
 		maps.Copy(set, ns.Labels)
 		t.labels[ns.Name] = set
+	}
+}
+
+// namespaceFaults reports namespaces that are listed twice: which of two counts
+// would depend on their order. Nil ones are passed over, as they select nothing.
+func namespaceFaults(list []*corev1.Namespace, f *faults) {
+	seen := map[string]bool{}
+	for _, ns := range list {
+		if ns == nil {
+			continue
+		}
+		if seen[ns.Name] {
+			f.add(fmt.Sprintf("Namespace %q", ns.Name), "", "is listed twice; list each namespace once")
+		}
+		seen[ns.Name] = true
 	}
 }
 

@@ -69,6 +69,7 @@ type termReader struct {
 }
 
 func newTermReader(in *Input, opts *Options, f *faults) *termReader {
+	namespaceFaults(in.Namespaces, f)
 	return &termReader{
 		namespaces: &namespaceTable{in: in},
 		number:     map[string]int{},
