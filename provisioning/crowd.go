@@ -131,7 +131,7 @@ func (k *podKey) crowd(pod *corev1.Pod) []byte {
 		k.Number(0)
 	}
 	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		k.affinityTerms(pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		k.AffinityTerms(pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	} else {
 		k.Number(0)
 	}

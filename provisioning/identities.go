@@ -42,11 +42,10 @@ func newIdentities(selections []selection) *identities {
 		}
 		single := ""
 		for _, c := range selections[i].conjuncts {
-			if len(c.namespaces) == 1 {
-				for single = range c.namespaces {
-				}
+			if len(c.Namespaces) == 1 {
+				single = c.Namespaces[0]
 			}
-			asked, _ := c.selector.Requirements()
+			asked, _ := c.Selector.Requirements()
 			for _, r := range asked {
 				keys[r.Key()] = true
 			}

@@ -7,10 +7,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	labelop "k8s.io/apimachinery/pkg/selection"
 
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
@@ -61,24 +59,24 @@ func badPod(field, format string, args ...any) error {
 
 // termReader reads the constraints of pods, and numbers their selections.
 type termReader struct {
-	namespaces *namespaceTable
+	namespaces *podterm.Namespaces
 	selections []selection
 	number     map[string]int
 	soft       bool // read soft constraints too
-	defaults   *defaultSpread
+	defaults   *podterm.Defaults
 }
 
 func newTermReader(in *Input, opts *Options, f *faults) *termReader {
 	namespaceFaults(in.Namespaces, f)
 	return &termReader{
-		namespaces: &namespaceTable{in: in},
+		namespaces: in.namespaces(),
 		number:     map[string]int{},
 		soft:       opts.Preferences != Ignore,
 		defaults:   newDefaultSpread(in, opts.DefaultSpread, f),
 	}
 }
 
-func (r *termReader) selection(conjuncts ...conjunct) int {
+func (r *termReader) selection(conjuncts ...podterm.Pods) int {
 	s := newSelection(conjuncts...)
 	id, ok := r.number[s.text]
 	if !ok {
@@ -95,9 +93,10 @@ func (r *termReader) selection(conjuncts ...conjunct) int {
 func (r *termReader) terms(pod *corev1.Pod) ([]term, error) {
 	var out []term
 	var faults []error
-	constraints, field := pod.Spec.TopologySpreadConstraints, "spec.topologySpreadConstraints"
-	if len(constraints) == 0 {
-		constraints, field = r.defaults.of(pod), "Options.DefaultSpread"
+	constraints, own := r.defaults.Of(pod)
+	field := "spec.topologySpreadConstraints"
+	if !own {
+		field = "Options.DefaultSpread"
 	}
 	for i := range constraints {
 		t, err := r.spread(pod, &constraints[i], fmt.Sprintf("%s[%d]", field, i))
@@ -170,17 +169,11 @@ func (r *termReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint,
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
 		t.honorTaint = true
 	}
-	selector, err := asSelector(c.LabelSelector, field+".labelSelector")
-	if err == nil {
-		selector, err = withLabelsOf(selector, pod, c.MatchLabelKeys, labelop.In, field+".matchLabelKeys")
-	}
-	if faults = appendFault(faults, err); len(faults) > 0 {
+	counted, err := podterm.Spread(pod, c)
+	if faults = append(faults, below(field, err)...); len(faults) > 0 {
 		return t, errors.Join(faults...)
 	}
-	if selector.Empty() {
-		selector = labels.Nothing() // kube-scheduler counts nobody then
-	}
-	t.pods = r.selection(conjunct{selector, map[string]bool{pod.Namespace: true}})
+	t.pods = r.selection(counted)
 	return t, nil
 }
 
@@ -205,33 +198,13 @@ func spreadFaults(c *corev1.TopologySpreadConstraint, field string) (faults []er
 	return faults
 }
 
-// asSelector reads a label selector; nil selects nothing.
-func asSelector(s *metav1.LabelSelector, field string) (labels.Selector, error) {
-	out, err := metav1.LabelSelectorAsSelector(s)
-	if err != nil {
-		return nil, badPod(field, "cannot be read: %v", err)
+// below are the faults that package podterm finds as what is wrong with a field of a
+// pod.
+func below(field string, err error) (faults []error) {
+	for _, f := range podterm.Faults(err) {
+		faults = append(faults, badPod(field+"."+f.Field, "%s", f.Message))
 	}
-	return out, nil
-}
-
-// withLabelsOf narrows a selector by the pod's own values of some labels. The
-// API server does the same when a pod is made; doing it again changes nothing.
-func withLabelsOf(s labels.Selector, pod *corev1.Pod, keys []string, op labelop.Operator, field string) (labels.Selector, error) {
-	if _, selectable := s.Requirements(); !selectable {
-		return s, nil
-	}
-	for _, key := range keys {
-		value, ok := pod.Labels[key]
-		if !ok {
-			continue
-		}
-		r, err := labels.NewRequirement(key, op, []string{value})
-		if err != nil {
-			return nil, badPod(field, "cannot be used: %v", err)
-		}
-		s = s.Add(*r)
-	}
-	return s, nil
+	return faults
 }
 
 // affinity reads pod affinity and anti-affinity. kube-scheduler looks for pods
@@ -258,7 +231,7 @@ func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, erro
 // together reads the required affinity of a pod.
 func (r *termReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]term, error) {
 	const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-	var all []conjunct
+	var all []podterm.Pods
 	var faults []error
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
 		c, err := r.conjunct(pod, &p.RequiredDuringSchedulingIgnoredDuringExecution[i], fmt.Sprintf("%s[%d]", field, i))
@@ -317,27 +290,9 @@ func (r *termReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 }
 
 // conjunct reads the pods that an affinity term is about.
-func (r *termReader) conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string) (conjunct, error) {
-	var faults []error
-	if t.TopologyKey == "" {
-		faults = append(faults, badPod(field+".topologyKey", "is empty; name a node label"))
-	}
-	selector, err := asSelector(t.LabelSelector, field+".labelSelector")
-	if err == nil {
-		selector, err = withLabelsOf(selector, pod, t.MatchLabelKeys, labelop.In, field+".matchLabelKeys")
-	}
-	if err == nil {
-		selector, err = withLabelsOf(selector, pod, t.MismatchLabelKeys, labelop.NotIn, field+".mismatchLabelKeys")
-	}
-	faults = appendFault(faults, err)
-	namespaces, err := r.namespaces.of(t, pod.Namespace)
-	if err != nil {
-		faults = append(faults, badPod(field+".namespaceSelector", "cannot be read: %v", err))
-	}
-	if len(faults) > 0 {
-		return conjunct{}, errors.Join(faults...)
-	}
-	return conjunct{selector, namespaces}, nil
+func (r *termReader) conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string) (podterm.Pods, error) {
+	out, err := r.namespaces.Affinity(pod, t)
+	return out, errors.Join(below(field, err)...)
 }
 
 // constrained says whether a pod may have constraints towards other pods.

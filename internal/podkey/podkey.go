@@ -170,6 +170,63 @@ func (w *Writer) Labels(labels map[string]string) {
 	}
 }
 
+// Spreads writes the topology spread constraints of a pod. If those without any get
+// defaults, it writes what these are deduced from.
+func (w *Writer) Spreads(pod *corev1.Pod, defaults bool) {
+	list := pod.Spec.TopologySpreadConstraints
+	w.Count(len(list))
+	if defaults && len(list) == 0 {
+		w.Labels(pod.Labels)
+		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+			w.Text(owner.Kind)
+			w.Text(string(owner.UID))
+		}
+	}
+	for i := range list {
+		c := &list[i]
+		w.Text(c.TopologyKey)
+		w.Text(string(c.WhenUnsatisfiable))
+		w.Number(int64(c.MaxSkew))
+		w.Pointer(c.MinDomains)
+		w.Policy(c.NodeAffinityPolicy)
+		w.Policy(c.NodeTaintsPolicy)
+		w.Selector(c.LabelSelector)
+		w.labelsOf(pod, c.MatchLabelKeys)
+	}
+}
+
+// AffinityTerms writes terms of the affinity or anti-affinity of a pod.
+func (w *Writer) AffinityTerms(pod *corev1.Pod, terms []corev1.PodAffinityTerm) {
+	w.Count(len(terms))
+	for i := range terms {
+		w.AffinityTerm(pod, &terms[i])
+	}
+}
+
+// AffinityTerm writes a term of the affinity or anti-affinity of a pod.
+func (w *Writer) AffinityTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) {
+	w.Text(t.TopologyKey)
+	w.Texts(t.Namespaces)
+	w.Selector(t.NamespaceSelector)
+	w.Selector(t.LabelSelector)
+	w.labelsOf(pod, t.MatchLabelKeys)
+	w.labelsOf(pod, t.MismatchLabelKeys)
+}
+
+// labelsOf writes keys and the pod's own values of them: these decide whom a
+// constraint is about, so pods that differ in them are not alike.
+func (w *Writer) labelsOf(pod *corev1.Pod, keys []string) {
+	w.Count(len(keys))
+	for _, key := range keys {
+		w.Text(key)
+		if value, ok := pod.Labels[key]; ok {
+			w.Text(value)
+		} else {
+			w.Number(-1)
+		}
+	}
+}
+
 // Policy writes a policy of a topology spread constraint; nil is one of its own.
 func (w *Writer) Policy(p *corev1.NodeInclusionPolicy) {
 	if p == nil {

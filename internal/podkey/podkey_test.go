@@ -18,11 +18,9 @@ func whole(pod *corev1.Pod) string {
 	w.Requests(pod)
 	w.Tolerations(pod.Spec.Tolerations)
 	w.NodeAffinity(pod.Spec.Affinity)
-	for _, t := range pod.Spec.TopologySpreadConstraints {
-		w.Selector(t.LabelSelector)
-		w.Policy(t.NodeTaintsPolicy)
-		w.Pointer(t.MinDomains)
-		w.Texts(t.MatchLabelKeys)
+	w.Spreads(pod, true)
+	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		w.AffinityTerms(pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
 	return string(w.Buf)
 }
@@ -88,4 +86,45 @@ func TestPodsAreAlikeIfTheySayTheSame(t *testing.T) {
 	second.Name = "b"
 	first.Status.Resources, second.Status.Resources = &corev1.ResourceRequirements{}, &corev1.ResourceRequirements{}
 	require.NotEqual(t, whole(first), whole(second), "pods that are resized are alike to no other")
+}
+
+// Pods are alike to a constraint if they have the same values of the labels that it takes
+// from them.
+func TestConstraintsTakeValuesFromThePod(t *testing.T) {
+	labelled := func(version string) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"version": version}}}
+	}
+	write := func(p *corev1.Pod, term corev1.PodAffinityTerm) string {
+		var w podkey.Writer
+		w.AffinityTerms(p, []corev1.PodAffinityTerm{term})
+		return string(w.Buf)
+	}
+	require.Equal(t, write(labelled("1"), corev1.PodAffinityTerm{}), write(labelled("2"), corev1.PodAffinityTerm{}))
+	for _, term := range []corev1.PodAffinityTerm{{MatchLabelKeys: []string{"version"}}, {MismatchLabelKeys: []string{"version"}}} {
+		require.Equal(t, write(labelled("1"), term), write(labelled("1"), term))
+		require.NotEqual(t, write(labelled("1"), term), write(labelled("2"), term))
+		require.NotEqual(t, write(labelled(""), term), write(&corev1.Pod{}, term), "an empty value is not none")
+	}
+	require.NotEqual(t, write(labelled("1"), corev1.PodAffinityTerm{MatchLabelKeys: []string{"version"}}),
+		write(labelled("1"), corev1.PodAffinityTerm{MismatchLabelKeys: []string{"version"}}))
+}
+
+// Pods without topology spreads of their own are told apart by what defaults are deduced
+// from, and only where there are any.
+func TestDefaultsAreDeducedFromLabelsAndOwners(t *testing.T) {
+	write := func(p *corev1.Pod, defaults bool) string {
+		var w podkey.Writer
+		w.Spreads(p, defaults)
+		return string(w.Buf)
+	}
+	yes := true
+	bare, owned, other := &corev1.Pod{}, &corev1.Pod{}, &corev1.Pod{}
+	owned.OwnerReferences = []metav1.OwnerReference{{UID: "a", Controller: &yes}}
+	other.Labels = map[string]string{"app": "x"}
+	for _, p := range []*corev1.Pod{owned, other} {
+		require.Equal(t, write(bare, false), write(p, false))
+		require.NotEqual(t, write(bare, true), write(p, true))
+		p.Spec.TopologySpreadConstraints = pod().Spec.TopologySpreadConstraints
+	}
+	require.Equal(t, write(owned, true), write(other, true), "they have their own")
 }

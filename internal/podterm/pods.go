@@ -1,0 +1,155 @@
+package podterm
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Pods are those with some labels in some namespaces.
+type Pods struct {
+	// Selector says which labels they have.
+	Selector labels.Selector
+	// Namespaces are where they are, sorted, each once; nil is everywhere, and an
+	// empty list nowhere.
+	Namespaces []string
+}
+
+// Select reports whether a pod in a namespace with some labels is one of them.
+func (p *Pods) Select(namespace string, set labels.Set) bool {
+	return p.in(namespace) && p.Selector.Matches(set)
+}
+
+func (p *Pods) in(namespace string) bool {
+	if p.Namespaces == nil {
+		return true
+	}
+	if len(p.Namespaces) == 1 { // as nearly always
+		return p.Namespaces[0] == namespace
+	}
+	_, found := slices.BinarySearch(p.Namespaces, namespace)
+	return found
+}
+
+// Text is the same for two exactly if they say the same.
+func (p *Pods) Text() string {
+	var b strings.Builder
+	b.WriteString(p.Selector.String())
+	if _, selectable := p.Selector.Requirements(); !selectable {
+		b.WriteByte('!') // nothing and everything read the same
+	}
+	b.WriteByte(0)
+	if p.Namespaces == nil {
+		b.WriteByte('*')
+	}
+	for _, name := range p.Namespaces {
+		b.WriteString(name)
+		b.WriteByte(',')
+	}
+	b.WriteByte(1)
+	return b.String()
+}
+
+// Fault is a field of a constraint that cannot be used.
+type Fault struct {
+	// Field is its path below the constraint, such as labelSelector.
+	Field string
+	// Message says what is wrong, to be read after the field.
+	Message string
+}
+
+// Error is the field and the message.
+func (f *Fault) Error() string { return f.Field + " " + f.Message }
+
+// Faults are those that an error of this package joins.
+func Faults(err error) []*Fault {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []*Fault
+		for _, e := range joined.Unwrap() {
+			out = append(out, Faults(e)...)
+		}
+		return out
+	}
+	if f, ok := err.(*Fault); ok {
+		return []*Fault{f}
+	}
+	return nil
+}
+
+// Affinity are the pods that a term of a pod's affinity or anti-affinity is about. The
+// error joins all its faults.
+func (n *Namespaces) Affinity(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error) {
+	var faults []error
+	if t.TopologyKey == "" {
+		faults = append(faults, &Fault{"topologyKey", "is empty; name a node label"})
+	}
+	selector, err := read(t.LabelSelector)
+	if err == nil {
+		selector, err = narrow(selector, pod, t.MatchLabelKeys, selection.In, "matchLabelKeys")
+	}
+	if err == nil {
+		selector, err = narrow(selector, pod, t.MismatchLabelKeys, selection.NotIn, "mismatchLabelKeys")
+	}
+	if err != nil {
+		faults = append(faults, err)
+	}
+	names, err := n.of(t, pod.Namespace)
+	if err != nil {
+		faults = append(faults, &Fault{"namespaceSelector", fmt.Sprintf("cannot be read: %v", err)})
+	}
+	if len(faults) > 0 {
+		return Pods{}, errors.Join(faults...)
+	}
+	return Pods{selector, names}, nil
+}
+
+// Spread are the pods that a topology spread constraint of a pod counts. A selector
+// that selects everything counts nobody, as kube-scheduler has it.
+func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint) (Pods, error) {
+	selector, err := read(c.LabelSelector)
+	if err != nil {
+		return Pods{}, err
+	}
+	if selector, err = narrow(selector, pod, c.MatchLabelKeys, selection.In, "matchLabelKeys"); err != nil {
+		return Pods{}, err
+	}
+	if selector.Empty() {
+		selector = labels.Nothing()
+	}
+	return Pods{selector, []string{pod.Namespace}}, nil
+}
+
+// read reads a label selector; nil selects nothing.
+func read(s *metav1.LabelSelector) (labels.Selector, error) {
+	out, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		return nil, &Fault{"labelSelector", fmt.Sprintf("cannot be read: %v", err)}
+	}
+	return out, nil
+}
+
+// narrow narrows a selector by the pod's own values of some labels. The API server
+// does the same when a pod is made; doing it again changes nothing.
+func narrow(s labels.Selector, pod *corev1.Pod, keys []string, op selection.Operator, field string) (labels.Selector, error) {
+	if _, selectable := s.Requirements(); !selectable {
+		return s, nil
+	}
+	for _, key := range keys {
+		value, ok := pod.Labels[key]
+		if !ok {
+			continue
+		}
+		r, err := labels.NewRequirement(key, op, []string{value})
+		if err != nil {
+			return nil, &Fault{field, fmt.Sprintf("cannot be used: %v", err)}
+		}
+		s = s.Add(*r)
+	}
+	return s, nil
+}
