@@ -1,59 +1,68 @@
 package disruption
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
-// bond is a required affinity or anti-affinity term over a label other than the
-// name of the node: pods with it, and pods that it selects, stay in their domain.
-// Were they to move with different actions, one would lean on what another does.
+// bond is a required affinity or anti-affinity term. Where it is over a label other
+// than the name of the node, pods with it, and pods that it selects, stay in their
+// domain: were they to move with different actions, one would lean on what another
+// does. What becomes of those that do not stay is looked at by bondStand.
 type bond struct {
-	key        string
-	namespaces []string // sorted; nil is all
-	selector   labels.Selector
-	apart      bool
-	text       string // the same for bonds over the same label that select the same
+	key   string
+	pods  []podterm.Pods // that it selects: those that are among all of these
+	apart bool
+	text  string // the same for bonds over the same label that select the same
 }
 
-// bondsOf lists the terms of a pod. Those that cannot be read are left to the
-// engine.
-func (n namespaces) bondsOf(p *corev1.Pod) []bond {
+// bondsOf lists the terms of a pod. Those that cannot be read are left to the engine.
+// A pod has to be selected by all terms of an affinity, as kube-scheduler has it.
+func (c *spreadCensus) bondsOf(p *corev1.Pod) []bond {
 	a := p.Spec.Affinity
 	if a == nil {
 		return nil
 	}
 	var out []bond
-	add := func(terms []corev1.PodAffinityTerm, apart bool) {
+	if a.PodAffinity != nil {
+		terms := a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		var all []podterm.Pods
 		for i := range terms {
-			t := &terms[i]
-			selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-			if err != nil || t.TopologyKey == corev1.LabelHostname {
-				continue
+			if pods, err := c.spaces.Affinity(p, &terms[i]); err == nil {
+				all = append(all, pods)
 			}
-			in, err := n.of(t, p)
-			if err != nil {
-				continue
+		}
+		if len(all) == len(terms) {
+			for i := range terms {
+				out = append(out, newBond(terms[i].TopologyKey, false, all...))
 			}
-			b := bond{key: t.TopologyKey, namespaces: in, selector: selector, apart: apart}
-			b.text = b.key + "|" + selector.String() + "|" + strings.Join(b.namespaces, "|")
-			if b.namespaces == nil {
-				b.text += "*"
-			}
-			out = append(out, b)
 		}
 	}
-	if a.PodAffinity != nil {
-		add(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, false)
-	}
 	if a.PodAntiAffinity != nil {
-		add(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, true)
+		terms := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		for i := range terms {
+			if pods, err := c.spaces.Affinity(p, &terms[i]); err == nil {
+				out = append(out, newBond(terms[i].TopologyKey, true, pods))
+			}
+		}
 	}
 	return out
+}
+
+func newBond(key string, apart bool, pods ...podterm.Pods) bond {
+	b := bond{key: key, pods: pods, apart: apart}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%t|%s|", apart, key)
+	for i := range pods {
+		text.WriteString(pods[i].Text())
+	}
+	b.text = text.String()
+	return b
 }
 
 // bonds are those of all pods, each once.
@@ -61,43 +70,47 @@ type bonds struct {
 	list    []bond
 	numbers map[string]int   // in list, by text
 	index   *selectorIndex   // by number
-	members []map[string]int // pods that a bond selects, by domain; by number
+	members []map[string]int // pods that a bond selects, by domain; by number, nil while nobody asked
+	owners  []map[string]int // pods that have a bond, in the same way
 }
 
-// readBonds reads those of the pods that are counted, and then whom they select:
-// which only pods that are counted are.
+// readBonds reads those of the pods that the census knows.
 func (c *spreadCensus) readBonds() {
 	b := bonds{numbers: map[string]int{}, index: newSelectorIndex()}
-	seen := map[*podKind]bool{}
-	for _, p := range c.counted {
-		if seen[p.kind] {
-			continue
-		}
-		seen[p.kind] = true
-		for _, one := range c.bound(p.kind) {
+	for _, kind := range c.present {
+		for _, one := range c.bound(kind) {
 			if _, known := b.numbers[one.text]; !known {
 				b.numbers[one.text] = len(b.list)
-				if one.namespaces == nil || len(one.namespaces) > 0 { // else it selects nobody
-					b.index.add(len(b.list), one.selector, one.namespaces)
+				if first := &one.pods[0]; first.Namespaces == nil || len(first.Namespaces) > 0 { // else it selects nobody
+					b.index.add(len(b.list), first.Selector, first.Namespaces)
 				}
 				b.list = append(b.list, one)
-				b.members = append(b.members, map[string]int{})
 			}
 		}
 	}
+	b.members = make([]map[string]int, len(b.list))
 	c.bonds = b
-	if len(b.list) > 0 {
-		for _, p := range c.counted {
-			for _, i := range c.facts(p.kind).selecting {
-				b.members[i][p.node.Labels[b.list[i].key]]++
-			}
+}
+
+// membersOf are how many pods a bond selects in each domain.
+func (c *spreadCensus) membersOf(number int) map[string]int {
+	if known := c.bonds.members[number]; known != nil {
+		return known
+	}
+	b := &c.bonds.list[number]
+	out := map[string]int{}
+	for _, p := range c.among(&b.pods[0]) {
+		if domain, found := p.node.Labels[b.key]; found && b.selects(p.pod) {
+			out[domain]++
 		}
 	}
+	c.bonds.members[number] = out
+	return out
 }
 
 // bound lists the terms of pods of a kind.
 func (c *spreadCensus) bound(kind *podKind) []bond {
-	return kind.bonds.get(func() []bond { return c.spaces.bondsOf(kind.pod) })
+	return kind.bonds.get(func() []bond { return c.bondsOf(kind.pod) })
 }
 
 // selecting are the numbers of the bonds that are about a pod.
@@ -107,7 +120,12 @@ func (b *bonds) selecting(p *corev1.Pod) []int {
 
 // selects reports whether a bond is about a pod.
 func (b *bond) selects(p *corev1.Pod) bool {
-	return (b.namespaces == nil || slices.Contains(b.namespaces, p.Namespace)) && b.selector.Matches(labels.Set(p.Labels))
+	for i := range b.pods {
+		if !b.pods[i].Select(p.Namespace, p.Labels) {
+			return false
+		}
+	}
+	return true
 }
 
 // bonded are the labels of its node that a pod must keep for the sake of bonds,
@@ -116,7 +134,7 @@ func (b *bond) selects(p *corev1.Pod) bool {
 func (c *spreadCensus) bonded(kind *podKind, node *corev1.Node) map[string]string {
 	var out map[string]string
 	pin := func(key string) {
-		if domain, found := node.Labels[key]; found {
+		if domain, found := node.Labels[key]; found && key != corev1.LabelHostname {
 			if out == nil {
 				out = map[string]string{}
 			}
@@ -124,7 +142,7 @@ func (c *spreadCensus) bonded(kind *podKind, node *corev1.Node) map[string]strin
 		}
 	}
 	for _, b := range c.bound(kind) {
-		if c.bonds.meets(&b, kind.pod, node) != b.apart {
+		if b.key != corev1.LabelHostname && c.meets(&b, kind.pod, node) != b.apart {
 			pin(b.key)
 		}
 	}
@@ -136,14 +154,14 @@ func (c *spreadCensus) bonded(kind *podKind, node *corev1.Node) map[string]strin
 
 // meets reports whether a pod that a bond selects, other than its owner, is in
 // the domain of a node.
-func (b *bonds) meets(own *bond, owner *corev1.Pod, node *corev1.Node) bool {
+func (c *spreadCensus) meets(own *bond, owner *corev1.Pod, node *corev1.Node) bool {
 	domain, found := node.Labels[own.key]
 	if !found {
 		return false
 	}
 	n := 0
-	if i, known := b.numbers[own.text]; known { // that of a pod that is ending is not
-		n = b.members[i][domain]
+	if i, known := c.bonds.numbers[own.text]; known { // that of a pod that is ending is not
+		n = c.membersOf(i)[domain]
 	}
 	if own.selects(owner) {
 		if n--; !own.apart {

@@ -125,3 +125,40 @@ func TestBondsKeepToTheNamespacesThatTheySelect(t *testing.T) {
 		})
 	}
 }
+
+// A term is about pods with its owner's own value of matchLabelKeys only: db of another
+// version is free to leave the zone, and one whose kin is of another version as well.
+func TestBondsTakeValuesFromTheirOwners(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		version string
+		edit    func(*corev1.PodAffinityTerm)
+		pinned  bool
+	}{
+		{"the same", "1", func(t *corev1.PodAffinityTerm) { t.MatchLabelKeys = []string{"version"} }, true},
+		{"another", "2", func(t *corev1.PodAffinityTerm) { t.MatchLabelKeys = []string{"version"} }, false},
+		{"the same is shunned", "1", func(t *corev1.PodAffinityTerm) { t.MismatchLabelKeys = []string{"version"} }, false},
+		{"another is not shunned", "2", func(t *corev1.PodAffinityTerm) { t.MismatchLabelKeys = []string{"version"} }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			db := load("db", 1000, ofApp("db"))
+			db.Labels["version"] = tt.version
+			web := load("web", 7900, ofApp("web"), bondedTo("db", false))
+			web.Labels["version"] = "1"
+			tt.edit(&web.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0])
+			in := bondedZones(db, web, false)
+			for _, n := range in.Nodes[2:] {
+				n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+			}
+			p := propose(t, in, &disruption.Options{MinimumScore: -1, NoReplacements: true})
+			require.NoError(t, p.Faults)
+			moved := false
+			for _, a := range p.Actions {
+				for _, m := range a.Moves {
+					moved = moved || m.Pod.Name == "db"
+				}
+			}
+			require.Equal(t, !tt.pinned, moved, "%v %v", p.Actions, p.Blocked)
+		})
+	}
+}

@@ -102,7 +102,10 @@ func (k *podKind) asks(v *requirements.Vocabulary) requirements.Pod {
 
 // kindKey writes what a search looks at in a pod as bytes: pods are alike if these
 // are equal.
-type kindKey struct{ podkey.Writer }
+type kindKey struct {
+	podkey.Writer
+	defaults bool // pods without topology spreads get some
+}
 
 // of is good until the next call.
 func (k *kindKey) of(p *corev1.Pod) []byte {
@@ -112,49 +115,23 @@ func (k *kindKey) of(p *corev1.Pod) []byte {
 	k.Labels(p.Spec.NodeSelector)
 	k.Requests(p)
 	k.Tolerations(p.Spec.Tolerations)
-	k.Count(len(p.Spec.TopologySpreadConstraints))
-	for i := range p.Spec.TopologySpreadConstraints {
-		k.spread(&p.Spec.TopologySpreadConstraints[i])
-	}
-	k.affinity(p.Spec.Affinity)
+	k.Spreads(p, k.defaults)
+	k.affinity(p)
 	return k.Buf
 }
 
-func (k *kindKey) spread(t *corev1.TopologySpreadConstraint) {
-	k.Text(t.TopologyKey)
-	k.Text(string(t.WhenUnsatisfiable))
-	k.Number(int64(t.MaxSkew))
-	k.Pointer(t.MinDomains)
-	k.Policy(t.NodeAffinityPolicy)
-	k.Policy(t.NodeTaintsPolicy)
-	k.Selector(t.LabelSelector)
-	k.Texts(t.MatchLabelKeys)
-}
-
-func (k *kindKey) affinity(a *corev1.Affinity) {
+func (k *kindKey) affinity(p *corev1.Pod) {
+	a := p.Spec.Affinity
 	k.NodeAffinity(a)
 	if a == nil {
 		return
 	}
 	if n := a.PodAffinity; n != nil {
 		k.Text("with")
-		k.terms(n.RequiredDuringSchedulingIgnoredDuringExecution)
+		k.AffinityTerms(p, n.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
 	if n := a.PodAntiAffinity; n != nil {
 		k.Text("apart")
-		k.terms(n.RequiredDuringSchedulingIgnoredDuringExecution)
-	}
-}
-
-func (k *kindKey) terms(list []corev1.PodAffinityTerm) {
-	k.Count(len(list))
-	for i := range list {
-		t := &list[i]
-		k.Text(t.TopologyKey)
-		k.Texts(t.Namespaces)
-		k.Selector(t.NamespaceSelector)
-		k.Selector(t.LabelSelector)
-		k.Texts(t.MatchLabelKeys)
-		k.Texts(t.MismatchLabelKeys)
+		k.AffinityTerms(p, n.RequiredDuringSchedulingIgnoredDuringExecution)
 	}
 }

@@ -27,9 +27,11 @@ import (
 // that must hold, and pods that such affinity selects, stay in their zones where
 // it holds now, so that each action holds by itself; but one pod of each spread,
 // of those that all nodes together move, may change its zone where the spread holds
-// with that pod moved and no other. Where a spread is broken as things are, or counts
-// pods that do not have it, only so many pods change their zone as hold whichever of
-// them do, and others are left for the next time.
+// with that pod moved and no other. Where a spread or an affinity is broken as things
+// are, or is about pods that do not have it, or an affinity is over nodes, only so many
+// pods change their zone or node as hold whichever of them do, and others are left for
+// the next time. Options.DefaultSpread of package provisioning counts as spreads do that
+// pods have themselves.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
 //
 // The search is in this order:

@@ -31,7 +31,8 @@ type Fleet struct {
 	bounds     []*bound
 	instances  map[string]*cloudprovider.Instance
 	warnings   []*provisioning.InputError
-	pinSpread  bool // pods stay in the domains that they are spread over
+	pinSpread  bool            // pods stay in the domains that they are spread over
+	pinnedOn   map[string]bool // those of these nodes only; nil is all
 }
 
 // Observe reads an input at an instant. Nil options mean the defaults.

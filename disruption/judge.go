@@ -21,7 +21,7 @@ type part struct {
 	spare   []Move // of spare room: pods of buffers, which no action names
 	verdict verdict
 	saving  float64
-	tied    bool // turned down for the sake of a topology spread
+	tied    bool // turned down for the sake of a topology spread or an affinity
 }
 
 // try asks the engine what becomes of the pods of some nodes that are removed
@@ -204,8 +204,16 @@ func (pt *part) needy(m *member) string {
 	return ""
 }
 
-// accept makes the world what it is once a part is done.
+// accept counts a part in, and makes the world what it is once it is done.
 func (w *world) accept(pt *part) {
+	if w.balance != nil {
+		w.balance.takes(pt)
+	}
+	w.carryOut(pt)
+}
+
+// carryOut makes the world what it is once a part is done.
+func (w *world) carryOut(pt *part) {
 	for _, m := range pt.targets {
 		i := w.at[m.name]
 		entry := leavingNode(w.in.Nodes[i])
@@ -214,9 +222,6 @@ func (w *world) accept(pt *part) {
 		w.leaving[m.name] = true
 	}
 	w.roamed(pt)
-	if w.balance != nil {
-		w.balance.takes(pt)
-	}
 	for _, move := range pt.moves {
 		if move.Node != "" {
 			w.bind(move.Node, move.Pod)

@@ -15,7 +15,8 @@ import (
 //     to are left alone.
 //  3. Fleet.Pace says which of them may begin, and Fleet.Simulate what those
 //     that launch nodes first have to launch. Actions whose pods would find no
-//     place are Blocked, and others may begin in their stead.
+//     place, or only once others are done, are Blocked, and others may begin in
+//     their stead.
 //  4. Fleet.Consolidate searches beside them, for what may begin as well.
 //  5. Of actions that end nodes and leave the pods to the next plan, such as those
 //     of nodes that have expired, the Detail says where these will find places.

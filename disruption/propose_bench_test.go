@@ -101,3 +101,32 @@ func BenchmarkFewCandidates(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDrift proposes for a cluster in which one node in ten has drifted, with pods
+// that are spread over zones, most of them evenly.
+func BenchmarkDrift(b *testing.B) {
+	for _, nodes := range []int{100, 1000, 5000} {
+		in := halfFull(nodes)
+		in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+		in.Drift = map[string]cloudprovider.Drift{}
+		k := 0
+		for i := range in.Nodes {
+			if i%10 == 0 {
+				in.Drift[in.Nodes[i].NodeClaim.Name] = cloudprovider.Drift{Reason: "ImageDrift"}
+			}
+			for _, p := range in.Nodes[i].Pods {
+				if k++; p.Spec.NodeSelector == nil && k%3 > 0 {
+					spreading(fmt.Sprintf("app-%d", k%(nodes/2)), corev1.LabelTopologyZone)(p)
+					p.Spec.TopologySpreadConstraints[0].MaxSkew = int32(1 + k%5)
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p := propose(b, in, nil)
+				b.ReportMetric(float64(len(p.Actions)), "actions")
+			}
+		})
+	}
+}

@@ -149,7 +149,9 @@ const (
 	// others that save more.
 	RuleBudget Rule = "Budget"
 	// RuleNotSearched: the search ended before the node was tried, by
-	// Options.MaxSteps or because others come first.
+	// Options.MaxSteps or because others come first. Of Drift and Repair: where
+	// the pods of the node could go depends on others of the proposal, which go
+	// first; ask again after them.
 	RuleNotSearched Rule = "NotSearched"
 )
 

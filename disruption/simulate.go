@@ -17,8 +17,13 @@ import (
 // force.
 //
 // All are thought of as done together, on a cluster where the other actions are
-// under way. Each has replacements of its own, so that each can be carried out
-// alone. Neither prices nor consolidation policies play a part, but
+// under way. Each has replacements of its own, and none leans on another: whichever
+// of them are carried out, and in whatever order, their pods may go where Moves say.
+// So pods with a topology spread, affinity or anti-affinity over zones that must hold,
+// and pods that such affinity selects, stay in their zones where they can. Where two
+// cannot both stand, the one does that keeps its pods in their zones, or else the first
+// in the order given, and the other is Blocked by RuleNotSearched: ask again once the
+// first is done. Neither prices nor consolidation policies play a part, but
 // Options.NoReplacements does not hold.
 //
 // Where the pods of a node would find no place, but would if the node gave its
@@ -29,6 +34,11 @@ import (
 //
 // The error is that of ctx, once that is done.
 func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) {
+	return f.simulate(ctx, actions, nil)
+}
+
+// simulate is Simulate, where no pod goes to some nodes that are about to go.
+func (f *Fleet) simulate(ctx context.Context, actions []Action, tied []Blocked) (Result, error) {
 	var others, wanted []Action
 	for _, a := range actions {
 		if f.simulatable(a) {
@@ -40,24 +50,13 @@ func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) 
 	if len(wanted) == 0 {
 		return Result{Actions: actions}, ctx.Err()
 	}
-	w, err := newWorld(ctx, f.withReplacements(), others)
+	w, err := newWorld(ctx, f.withReplacements().pinnedAt(wanted), others)
 	if err != nil {
 		return Result{}, err
 	}
-	verdicts, found := map[Target]verdict{}, map[Target]*part{}
-	if w.refused == nil {
-		if err := w.replaceAll(ctx, wanted, found); err != nil {
-			return Result{}, err
-		}
-	}
-	for _, a := range wanted {
-		t := a.Targets[0]
-		switch pt := found[t]; {
-		case pt == nil:
-			verdicts[t] = forbid(RuleNotSimulated, "the engine refuses the input: %v", w.refusal())
-		case pt.verdict.bad():
-			verdicts[t] = pt.verdict
-		}
+	found, verdicts, err := w.replace(ctx, wanted, tied)
+	if err != nil {
+		return Result{}, err
 	}
 	var r Result
 	for _, a := range actions {
@@ -66,13 +65,15 @@ func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) 
 			t = a.Targets[0]
 		}
 		if v := verdicts[t]; v.bad() {
-			first, ok, err := f.terminateReserved(ctx, a)
-			if err != nil {
-				return Result{}, err
-			}
-			if ok {
-				r.Actions = append(r.Actions, first)
-				continue
+			if v.rule != RuleNotSearched { // else it waits for others
+				first, ok, err := f.terminateReserved(ctx, a)
+				if err != nil {
+					return Result{}, err
+				}
+				if ok {
+					r.Actions = append(r.Actions, first)
+					continue
+				}
 			}
 			r.Blocked = append(r.Blocked, Blocked{Target: t, Method: methodOf(a.Reason), Rule: v.rule, Object: v.object, Detail: v.detail})
 			continue
@@ -84,6 +85,30 @@ func (f *Fleet) Simulate(ctx context.Context, actions []Action) (Result, error) 
 	}
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	return r, nil
+}
+
+// replace finds what becomes of the pods of actions, and what speaks against each.
+func (w *world) replace(ctx context.Context, wanted []Action, tied []Blocked) (map[Target]*part, map[Target]verdict, error) {
+	found, verdicts := map[Target]*part{}, map[Target]verdict{}
+	if w.refused == nil {
+		r := replacements{w: w, found: found}
+		for _, b := range tied {
+			r.close(b.Node)
+		}
+		if err := r.find(ctx, wanted); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, a := range wanted {
+		t := a.Targets[0]
+		switch pt := found[t]; {
+		case pt == nil:
+			verdicts[t] = forbid(RuleNotSimulated, "the engine refuses the input: %v", w.refusal())
+		case pt.verdict.bad():
+			verdicts[t] = pt.verdict
+		}
+	}
+	return found, verdicts, nil
 }
 
 // completes adds to an action what was found for it.
@@ -121,27 +146,6 @@ func (f *Fleet) simulatable(a Action) bool {
 	}
 	m := f.byName[a.Targets[0].Node]
 	return m != nil && m.pool != nil && !m.pool.static() && !m.marked()
-}
-
-// replaceAll finds what becomes of the pods of each action, all done together.
-func (w *world) replaceAll(ctx context.Context, actions []Action, found map[Target]*part) error {
-	var targets []*member
-	for _, a := range actions {
-		targets = append(targets, w.f.byName[a.Targets[0].Node])
-	}
-	parts, err := w.try(ctx, targets)
-	if err != nil {
-		return err
-	}
-	var shared []*part
-	for _, pt := range parts {
-		if len(pt.targets) == 1 {
-			found[pt.targets[0].target()] = pt
-		} else {
-			shared = append(shared, pt)
-		}
-	}
-	return w.takeApart(ctx, shared, found)
 }
 
 // takeApart gives each node of some parts replacements of its own: the pods that
@@ -199,15 +203,17 @@ func (w *world) takeApart(ctx context.Context, shared []*part, found map[Target]
 // paceSimulated says which actions begin, with what they have to launch. Where
 // one is blocked others may begin in its stead.
 func (f *Fleet) paceSimulated(ctx context.Context, actions []Action) (Pacing, []Blocked, error) {
-	var blocked []Blocked
+	var blocked, tied []Blocked
 	for round := 0; ; round++ {
 		pacing := f.Pace(actions)
-		r, err := f.Simulate(ctx, pacing.Go)
+		r, err := f.simulate(ctx, pacing.Go, tied)
 		if err != nil {
 			return Pacing{}, nil, err
 		}
 		blocked = append(blocked, r.Blocked...)
-		if len(r.Blocked) == 0 || round == mostRepaced {
+		waits := waitingForOthers(r.Blocked)
+		tied = append(tied, waits...)
+		if len(r.Blocked) == 0 || round == mostRepaced || len(pacing.Wait) == 0 && len(waits) == len(r.Blocked) {
 			pacing.Go = r.Actions
 			return pacing, blocked, nil
 		}
@@ -219,6 +225,12 @@ func (f *Fleet) paceSimulated(ctx context.Context, actions []Action) (Pacing, []
 			return len(a.Targets) == 1 && failed[fmt.Sprint(methodOf(a.Reason), a.Targets[0])]
 		})
 	}
+}
+
+// waitingForOthers are those that are blocked only as others go first: their nodes are
+// about to go.
+func waitingForOthers(blocked []Blocked) []Blocked {
+	return slices.DeleteFunc(slices.Clone(blocked), func(b Blocked) bool { return b.Rule != RuleNotSearched })
 }
 
 // mostRepaced bounds how often actions are let begin in the stead of others.

@@ -9,8 +9,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// balance keeps the parts of a search from leaning on each other by way of topology
-// spreads: what one does to the counts of a spread must not be what another needs, nor
+// balance keeps the parts of a search, and replacements that begin together, from leaning
+// on each other by way of topology spreads, affinity and anti-affinity: see hostStand and
+// bondStand for those over nodes and for the latter. Of spreads over other labels, what one does to the counts of a spread must not be what another needs, nor
 // what keeps its pods out. Pins see to that for pods that stay in their domain, and
 // may come back there whatever becomes of the others. Those that leave theirs, as it
 // has too many, or as they are counted by a spread that they do not have, are looked
@@ -32,19 +33,28 @@ type balance struct {
 	parts  int                        // that were counted in
 	before []map[int]*effect          // of actions that are decided already, each by number
 	shift  map[int]map[string]int     // what makes the counts of the world those of before these
+
+	hostStands              map[int]*hostStand     // by number of the spread over the name of the node
+	bondStands              map[int]*bondStand     // by number of the bond
+	memberShift, ownerShift map[int]map[string]int // as shift, for the pods that bonds select, and those that have them
 }
 
 // begin notes what actions do that are decided already: in the world their pods are
 // where these take them, or nowhere if that is a new node.
 func (b *balance) begin(others []Action) {
-	b.shift = map[int]map[string]int{}
+	b.shift, b.memberShift, b.ownerShift = map[int]map[string]int{}, map[int]map[string]int{}, map[int]map[string]int{}
 	for i := range others {
-		a := &others[i]
-		if !a.Simulated {
-			continue
-		}
-		pt := &part{moves: a.Moves, nodes: a.Replacements}
+		pt := b.w.partOf(&others[i])
 		b.before = append(b.before, b.effects(pt))
+		for number, moves := range b.bondMoves(pt) { // each by itself: the order does not matter
+			for k := range moves {
+				b.shiftBond(number, &moves[k])
+			}
+			b.addBonds(number, moves)
+		}
+		for number, e := range b.hostMoves(pt) { // each by itself: the order does not matter
+			b.hostStand(number).begin(b.c, number, e)
+		}
 		for _, move := range pt.moves {
 			for _, number := range b.tiesOf(move.Pod).counted {
 				key, shift := b.c.spreads.list[number].key, b.shift[number]
@@ -61,6 +71,51 @@ func (b *balance) begin(others []Action) {
 	}
 }
 
+// partOf is an action that is decided already, with what it does to pods. Where it
+// leaves these to the next plan, that is taken to do what it would do now.
+func (w *world) partOf(a *Action) *part {
+	if a.Simulated || a.Step == Reboot {
+		return &part{moves: a.Moves, nodes: a.Replacements}
+	}
+	pt := &part{}
+	for _, t := range a.Targets {
+		m := w.f.byName[t.Node]
+		if m == nil {
+			continue
+		}
+		for _, p := range m.movable() {
+			move := Move{Pod: p, From: m.name, Replacement: -1}
+			if w.places[podObject(p)].node != nil {
+				move.Replacement = len(pt.nodes)
+				pt.nodes = append(pt.nodes, *w.places[podObject(p)].node)
+			}
+			move.Node = w.places[podObject(p)].name
+			pt.moves = append(pt.moves, move)
+		}
+	}
+	return pt
+}
+
+// shiftBond notes what makes the counts of the world those of before an action.
+func (b *balance) shiftBond(number int, m *bondMove) {
+	shift := func(of map[int]map[string]int) {
+		counts := of[number]
+		if m.counted {
+			more(&counts, m.from, 1)
+		}
+		if value, found := b.domain(m.move.Node, b.c.bonds.list[number].key); found {
+			more(&counts, value, -1)
+		}
+		of[number] = counts
+	}
+	if m.selected {
+		shift(b.memberShift)
+	}
+	if m.owns {
+		shift(b.ownerShift)
+	}
+}
+
 // note notes the domains that a part adds.
 func (b *balance) note(pt *part) {
 	for i := range pt.nodes {
@@ -74,7 +129,7 @@ func (b *balance) note(pt *part) {
 
 func newBalance(w *world, c *spreadCensus) *balance {
 	return &balance{w: w, c: c, stands: map[int]*stand{}, values: map[string]map[string]bool{}, made: map[string]map[string]bool{},
-		ties: map[*corev1.Pod]ties{}}
+		ties: map[*corev1.Pod]ties{}, bondStands: map[int]*bondStand{}, hostStands: map[int]*hostStand{}}
 }
 
 // copy is the same for a trial.
@@ -86,6 +141,14 @@ func (b *balance) copy() *balance {
 		one.arrive, one.depart, one.owners = maps.Clone(s.arrive), maps.Clone(s.depart), maps.Clone(s.owners)
 		out.stands[n] = &one
 	}
+	out.bondStands = make(map[int]*bondStand, len(b.bondStands))
+	for n, s := range b.bondStands { // by number: the order does not matter
+		out.bondStands[n] = &bondStand{come: maps.Clone(s.come), leave: maps.Clone(s.leave), owners: maps.Clone(s.owners), leaning: maps.Clone(s.leaning)}
+	}
+	out.hostStands = make(map[int]*hostStand, len(b.hostStands))
+	for n, s := range b.hostStands { // by number: the order does not matter
+		out.hostStands[n] = &hostStand{known: s.known, counted: maps.Clone(s.counted), come: maps.Clone(s.come), owners: maps.Clone(s.owners)}
+	}
 	for key, values := range b.made { // by key: the order does not matter
 		out.made[key] = maps.Clone(values)
 	}
@@ -93,19 +156,37 @@ func (b *balance) copy() *balance {
 }
 
 // takes reports whether a part leans on none of those before it, nor they on it, and
-// if so counts it in. Otherwise it returns the label over which the spread is.
-func (b *balance) takes(pt *part) (ok bool, over string) {
+// if so counts it in. Otherwise it names what ties it to them, and the label over which
+// that is.
+func (b *balance) takes(pt *part) (ok bool, tie string) {
 	effects := b.effects(pt)
 	numbers := slices.Sorted(maps.Keys(effects))
-	soles := map[int]map[string]int{}
+	soles := map[int]*tally{}
 	for _, n := range numbers {
 		after, ok := b.stand(n).judge(effects[n])
 		if !ok {
-			return false, b.c.spreads.list[n].key
+			return false, "a topology spread over " + b.c.spreads.list[n].key
 		}
 		soles[n] = after
 	}
+	bonds := b.bondMoves(pt)
+	if bond, tied := b.tiedByBond(bonds); tied {
+		if bond.apart {
+			return false, "an anti-affinity over " + bond.key
+		}
+		return false, "an affinity over " + bond.key
+	}
+	hosts := b.hostMoves(pt)
+	if b.crowds(hosts) {
+		return false, "a topology spread over " + corev1.LabelHostname
+	}
 	b.parts++
+	for n, moves := range bonds { // each by itself: the order does not matter
+		b.addBonds(n, moves)
+	}
+	for n, e := range hosts { // each by itself: the order does not matter
+		b.hostStand(n).add(e)
+	}
 	for _, n := range numbers {
 		b.stand(n).add(effects[n], soles[n])
 	}
@@ -165,7 +246,7 @@ func (b *balance) stand(number int) *stand {
 		return s
 	}
 	of := b.c.spreads.list[number]
-	s := &stand{skew: of.skew}
+	s := &stand{skew: of.skew, fewest: of.fewest}
 	kind := b.c.kinds.of(of.of)
 	spreads := b.c.facts(kind).spreads
 	for i := range spreads {
@@ -182,13 +263,14 @@ func (b *balance) stand(number int) *stand {
 			}
 		}
 	}
-	s.least = least(s.counts)
+	s.least = least(s.counts, s.fewest)
 	s.limit = s.least + s.skew
 	if made := b.made[of.key]; len(made) > 0 { // a part before has changed it
-		s.sole = maps.Clone(s.counts)
+		s.sole = &tally{most: maps.Clone(s.counts)}
 		for value := range made { // by value: the order does not matter
-			s.sole[value] = 0
+			s.sole.most[value] = 0
 		}
+		s.sole.low = least(s.sole.most, s.fewest)
 	}
 	for _, effects := range b.before {
 		if e := effects[number]; e != nil {
@@ -301,6 +383,9 @@ func (b *balance) domain(node, key string) (string, bool) {
 // destination is where a pod goes, as a list if that depends on what is launched.
 func (b *balance) destination(pt *part, m Move, key string) []string {
 	if m.Node == "" {
+		if m.Replacement < 0 {
+			return nil // nobody knows
+		}
 		return domainsOf(&pt.nodes[m.Replacement], key)
 	}
 	if value, found := b.domain(m.Node, key); found {

@@ -5,24 +5,24 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
 // spread is a topology spread that must hold, other than by node.
 type spread struct {
-	key      string // of the topology
-	space    string
-	selector labels.Selector
-	of       *corev1.Pod // one of the pods that have it
-	same     []string    // labels of which the pods have the same values as that one
-	skew     int         // the least that one of them allows
-	closed   bool        // pods that it counts wait for a place
-	left     bool        // a pod of it has changed its domain
+	key    string       // of the topology
+	pods   podterm.Pods // that it counts
+	of     *corev1.Pod  // one of the pods that have it
+	skew   int          // the least that one of them allows
+	fewest int          // domains that there must be
+	closed bool         // pods that it counts wait for a place
+	left   bool         // a pod of it has changed its domain
 }
 
 // counts reports whether a spread counts a pod.
 func (s *spread) counts(p *corev1.Pod) bool {
-	return p.Namespace == s.space && s.selector.Matches(labels.Set(p.Labels)) && sameKeys(s.same, s.of.Labels, p.Labels)
+	return s.pods.Select(p.Namespace, p.Labels)
 }
 
 // spreads are those of all pods, each once.
@@ -41,32 +41,53 @@ type roamer struct {
 	choice int         // to how many
 }
 
-// readSpreads reads those of the pods that are counted.
+// readSpreads reads those of the pods that the census knows.
 func (c *spreadCensus) readSpreads(waiting []*corev1.Pod) {
-	c.spreads = spreads{numbers: map[string]int{}, index: newSelectorIndex()}
-	seen := map[*podKind]bool{}
-	for _, p := range c.counted {
-		if seen[p.kind] {
-			continue
-		}
-		seen[p.kind] = true
-		for _, t := range c.facts(p.kind).spreads {
-			if known, found := c.spreads.numbers[t.text]; found {
-				s := c.spreads.list[known]
-				s.skew = min(s.skew, int(t.MaxSkew))
-				continue
-			}
-			n := len(c.spreads.list)
-			c.spreads.numbers[t.text] = n
-			c.spreads.index.add(n, t.selector, []string{p.pod.Namespace})
-			c.spreads.list = append(c.spreads.list, &spread{key: t.TopologyKey, space: p.pod.Namespace, selector: t.selector, of: p.pod, same: t.MatchLabelKeys, skew: int(t.MaxSkew)})
-		}
+	c.spreads, c.hosts = newSpreads(), newSpreads()
+	for _, kind := range c.present {
+		c.spreads.add(kind.pod, c.facts(kind).spreads)
+		c.hosts.add(kind.pod, c.facts(kind).hosts)
 	}
 	for _, p := range waiting {
 		for _, s := range c.counting(c.kinds.of(p)) {
 			s.closed = true
 		}
 	}
+}
+
+func newSpreads() spreads { return spreads{numbers: map[string]int{}, index: newSelectorIndex()} }
+
+// add adds those of a pod that are not there yet.
+func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
+	for i := range list {
+		t := &list[i]
+		if known, found := x.numbers[t.text]; found {
+			s := x.list[known]
+			s.skew = min(s.skew, int(t.MaxSkew))
+			continue
+		}
+		n := len(x.list)
+		x.numbers[t.text] = n
+		if len(t.pods.Namespaces) > 0 { // else it counts nobody
+			x.index.add(n, t.pods.Selector, t.pods.Namespaces)
+		}
+		x.list = append(x.list, &spread{key: t.TopologyKey, pods: t.pods, of: p, skew: int(t.MaxSkew), fewest: t.fewest()})
+	}
+}
+
+// inHosts are the numbers of the spreads over the name of the node that count pods of a
+// kind.
+func (c *spreadCensus) inHosts(kind *podKind) []int {
+	f := c.facts(kind)
+	if f.inHosts == nil {
+		f.inHosts = []int{}
+		for _, n := range c.hosts.index.candidates(kind.pod) {
+			if c.hosts.list[n].counts(kind.pod) {
+				f.inHosts = append(f.inHosts, n)
+			}
+		}
+	}
+	return f.inHosts
 }
 
 // counting are the spreads that count pods of a kind.
@@ -87,7 +108,7 @@ func (c *spreadCensus) counting(kind *podKind) []*spread {
 // spread holds for all pods of it once this one has moved, and no other has. It is
 // for pods of one spread that no other counts, and that nothing else binds.
 func (c *spreadCensus) roamer(kind *podKind, p *corev1.Pod, node *corev1.Node) *roamer {
-	if len(p.Spec.TopologySpreadConstraints) == 0 || c.bonded(kind, node) != nil {
+	if len(c.facts(kind).spreads) == 0 || c.bonded(kind, node) != nil {
 		return nil
 	}
 	counting := c.counting(kind)
@@ -218,7 +239,12 @@ func (w *world) roamed(pt *part) {
 
 // waitingPods are those that have no place, or lose theirs.
 func (w *world) waitingPods() []*corev1.Pod {
-	out := pending(w.f.in.Pods)
+	return append(pending(w.f.in.Pods), w.leavingPods()...)
+}
+
+// leavingPods are those that lose their place.
+func (w *world) leavingPods() []*corev1.Pod {
+	var out []*corev1.Pod
 	for _, m := range w.f.members {
 		if w.leaving[m.name] {
 			out = append(out, m.movable()...)

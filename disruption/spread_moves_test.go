@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
@@ -69,7 +70,8 @@ func TestPodsMayChangeZonesOneOfEachSpread(t *testing.T) {
 			in := zonesOf(web("web-0"))
 			other := newPod("db", asking("10m"), spreading("web", corev1.LabelTopologyZone))
 			other.Labels["app"] = "db"
-			other.Spec.TopologySpreadConstraints[0].LabelSelector.MatchLabels = map[string]string{}
+			other.Spec.TopologySpreadConstraints[0].LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+				{Key: "app", Operator: metav1.LabelSelectorOpExists}}}
 			other.Spec.NodeName = in.Nodes[1].Name()
 			in.Nodes[1].Pods = append(in.Nodes[1].Pods, other)
 			return in

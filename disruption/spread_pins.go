@@ -1,14 +1,12 @@
 package disruption
 
 import (
-	"fmt"
+	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
 // pinned is the fleet with pods kept in the domains that they are spread over.
@@ -16,6 +14,18 @@ func (f *Fleet) pinned() *Fleet {
 	pinned := *f
 	pinned.pinSpread = true
 	return &pinned
+}
+
+// pinnedAt is the same for the pods of some nodes, as others do not move.
+func (f *Fleet) pinnedAt(actions []Action) *Fleet {
+	pinned := f.pinned()
+	pinned.pinnedOn = map[string]bool{}
+	for _, a := range actions {
+		for _, t := range a.Targets {
+			pinned.pinnedOn[t.Node] = true
+		}
+	}
+	return pinned
 }
 
 // pinSpread keeps each pod in its domain of a topology spread that must hold,
@@ -36,7 +46,7 @@ func (w *world) pinSpread() {
 	w.roamers, w.balance = map[*corev1.Pod]*roamer{}, newBalance(w, c)
 	for i := range w.in.Nodes {
 		n := &w.in.Nodes[i]
-		if n.Node == nil || w.leaving[n.Name()] {
+		if n.Node == nil || w.leaving[n.Name()] || w.f.pinnedOn != nil && !w.f.pinnedOn[n.Name()] {
 			continue
 		}
 		var pods []*corev1.Pod
@@ -46,6 +56,9 @@ func (w *world) pinSpread() {
 			}
 			kind := c.kinds.of(p)
 			held := c.pins(kind, n.Node)
+			if w.f.pinnedOn != nil { // nobody looks again at what pods do to the counts of others
+				held = bothOf(held, w.balance.home(p, n.Node))
+			}
 			if held == nil {
 				continue
 			}
@@ -64,6 +77,15 @@ func (w *world) pinSpread() {
 			n.Pods = pods
 		}
 	}
+}
+
+// bothOf are the labels of two maps; the first is changed.
+func bothOf(a, b map[string]string) map[string]string {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 // instead is a list with the changed pods in the place of those they were.
@@ -95,13 +117,18 @@ type spreadCensus struct {
 	kinds   *podKinds
 	read    []*kindFacts // by kind; nil while nobody asked
 	nodes   []*corev1.Node
+	domains map[string]map[string][]*corev1.Node // by label and its value
 	counted []countedPod
+	present []*podKind               // those of the counted pods, and of those that lose their place
 	inSpace map[string][]countedPod  // the same by namespace
 	byLabel map[labelIn][]countedPod // and by label; nil while nobody asked
 	known   map[string]map[string]int
-	spaces  namespaces
+	spaces  *podterm.Namespaces
 	bonds   bonds
 	spreads spreads
+	hosts   spreads // those over the name of the node
+
+	defaults *podterm.Defaults // topology spreads of pods without any
 }
 
 type countedPod struct {
@@ -114,16 +141,10 @@ type countedPod struct {
 type kindFacts struct {
 	selecting []int // bonds that are about them, by number
 	spreads   []ownSpread
-	counting  []*spread // that count them; nil while nobody asked
+	hosts     []ownSpread // those over the name of the node
+	inHosts   []int       // such spreads that count them, by number; nil while nobody asked
+	counting  []*spread   // that count them; nil while nobody asked
 	asked     bool
-}
-
-// ownSpread is a topology spread of a pod that must hold, other than by node.
-type ownSpread struct {
-	*corev1.TopologySpreadConstraint
-	text     string // see spreadKey
-	selector labels.Selector
-	counts   map[string]int // nil while nobody asked
 }
 
 // facts are what is known of a kind, once all bonds are read.
@@ -133,21 +154,14 @@ func (c *spreadCensus) facts(kind *podKind) *kindFacts {
 	}
 	if c.read[kind.number] == nil {
 		f := &kindFacts{selecting: c.bonds.selecting(kind.pod)}
-		for i := range kind.pod.Spec.TopologySpreadConstraints {
-			t := &kind.pod.Spec.TopologySpreadConstraints[i]
-			if t.WhenUnsatisfiable == corev1.DoNotSchedule && t.TopologyKey != corev1.LabelHostname {
-				own := ownSpread{TopologySpreadConstraint: t}
-				own.text, own.selector = spreadKey(kind.pod, t)
-				f.spreads = append(f.spreads, own)
-			}
-		}
+		f.spreads, f.hosts = c.spreadsOf(kind.pod)
 		c.read[kind.number] = f
 	}
 	return c.read[kind.number]
 }
 
 func newSpreadCensus(w *world) *spreadCensus {
-	c := &spreadCensus{kinds: w.kinds, inSpace: map[string][]countedPod{}, known: map[string]map[string]int{}, spaces: newNamespaces(&w.in)}
+	c := &spreadCensus{kinds: w.kinds, inSpace: map[string][]countedPod{}, domains: map[string]map[string][]*corev1.Node{}, known: map[string]map[string]int{}, spaces: w.namespaces(), defaults: w.defaults}
 	for _, n := range w.in.Nodes {
 		if n.Node == nil {
 			continue
@@ -161,9 +175,28 @@ func newSpreadCensus(w *world) *spreadCensus {
 			}
 		}
 	}
+	c.findKinds(w.leavingPods())
 	c.readBonds()
 	c.readSpreads(w.waitingPods())
 	return c
+}
+
+// findKinds lists the kinds of the counted pods, and of those that lose their place: they
+// may be on nodes that there are not yet.
+func (c *spreadCensus) findKinds(leaving []*corev1.Pod) {
+	seen := map[*podKind]bool{}
+	add := func(kind *podKind) {
+		if !seen[kind] {
+			seen[kind] = true
+			c.present = append(c.present, kind)
+		}
+	}
+	for _, p := range c.counted {
+		add(p.kind)
+	}
+	for _, p := range leaving {
+		add(c.kinds.of(p))
+	}
 }
 
 // pins are the labels of its node that a pod of a kind must keep, nil if there are
@@ -178,11 +211,7 @@ func (c *spreadCensus) pins(kind *podKind, node *corev1.Node) map[string]string 
 			continue
 		}
 		counts := c.counts(kind, t)
-		least := counts[domain]
-		for _, n := range counts {
-			least = min(least, n)
-		}
-		if counts[domain]-least > int(t.MaxSkew) {
+		if counts[domain]-t.least(counts) > int(t.MaxSkew) {
 			continue
 		}
 		if out == nil {
@@ -208,51 +237,46 @@ func (c *spreadCensus) counts(kind *podKind, t *ownSpread) map[string]int {
 	return counts
 }
 
+// count counts them: on nodes that the constraint looks at, as kube-scheduler does.
 func (c *spreadCensus) count(p *corev1.Pod, t *ownSpread) map[string]int {
 	counts := map[string]int{}
-	affinity := nodeaffinity.GetRequiredNodeAffinity(p)
-	for _, n := range c.nodes {
-		domain, found := n.Labels[t.TopologyKey]
-		if !found {
-			continue
-		}
-		if _, known := counts[domain]; known {
-			continue
-		}
-		if ok, err := affinity.Match(n); ok && err == nil {
+	looks := t.view(p)
+	for domain, nodes := range c.domainsOver(t.TopologyKey) { // each by itself: the order does not matter
+		if slices.ContainsFunc(nodes, looks.at) {
 			counts[domain] = 0
 		}
 	}
-	for _, other := range c.among(p.Namespace, t.selector) {
+	for _, other := range c.among(&t.pods) {
 		domain, found := other.node.Labels[t.TopologyKey]
-		if _, eligible := counts[domain]; found && eligible && t.selector.Matches(labels.Set(other.pod.Labels)) && sameKeys(t.MatchLabelKeys, p.Labels, other.pod.Labels) {
+		if _, eligible := counts[domain]; found && eligible && t.pods.Select(other.pod.Namespace, other.pod.Labels) && looks.at(other.node) {
 			counts[domain]++
 		}
 	}
 	return counts
 }
 
-// spreadKey is the same for constraints that count the same pods in the same
-// domains. It returns whom they select as well.
-func spreadKey(p *corev1.Pod, t *corev1.TopologySpreadConstraint) (string, labels.Selector) {
-	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil {
-		selector = labels.Nothing()
+// domainsOver are the nodes by their values of a label.
+func (c *spreadCensus) domainsOver(key string) map[string][]*corev1.Node {
+	if known, found := c.domains[key]; found {
+		return known
 	}
-	var key strings.Builder
-	fmt.Fprintf(&key, "%s|%s|%s", p.Namespace, t.TopologyKey, selector)
-	for _, name := range t.MatchLabelKeys {
-		if value, found := p.Labels[name]; found {
-			fmt.Fprintf(&key, "|%s=%s", name, value)
+	out := map[string][]*corev1.Node{}
+	for _, n := range c.nodes {
+		if value, found := n.Labels[key]; found {
+			out[value] = append(out[value], n)
 		}
 	}
-	writeNodeDemand(&key, p)
-	return key.String(), selector
+	c.domains[key] = out
+	return out
 }
 
-// among are the pods of a namespace that a selector may select.
-func (c *spreadCensus) among(namespace string, selector labels.Selector) []countedPod {
-	key, value, single := singleValue(selector)
+// among are the pods that some may be among.
+func (c *spreadCensus) among(pods *podterm.Pods) []countedPod {
+	if len(pods.Namespaces) != 1 {
+		return c.counted
+	}
+	namespace := pods.Namespaces[0]
+	key, value, single := singleValue(pods.Selector)
 	if !single {
 		return c.inSpace[namespace]
 	}
@@ -266,15 +290,4 @@ func (c *spreadCensus) among(namespace string, selector labels.Selector) []count
 		}
 	}
 	return c.byLabel[labelIn{namespace, key, value}]
-}
-
-// sameKeys reports whether two pods have the same values of some labels. A label
-// that the first does not have does not count.
-func sameKeys(keys []string, a, b map[string]string) bool {
-	for _, key := range keys {
-		if value, found := a[key]; found && value != b[key] {
-			return false
-		}
-	}
-	return true
 }

@@ -8,11 +8,18 @@ type stand struct {
 	least  int
 	limit  int // least and the skew that is allowed
 	skew   int
+	fewest int // domains that there must be
 
 	arrive, depart map[string]int
 	owners         map[string]int // pods with the spread that are bound anew
 	closed         bool           // actions that are decided already leave no choice
-	sole           map[string]int // the counts after the only part that may change them, nil if there is none
+	sole           *tally         // after the only part that may change the counts, nil if there is none
+}
+
+// tally is how many pods there may be in each domain, and how few in the least of them.
+type tally struct {
+	most map[string]int
+	low  int
 }
 
 // effect is what one part does to a spread.
@@ -24,12 +31,12 @@ type effect struct {
 
 // judge reports whether a part may do to a spread what it does, beside the others. If
 // it is to be the only one that changes it, the counts after it are returned.
-func (s *stand) judge(e *effect) (sole map[string]int, ok bool) {
+func (s *stand) judge(e *effect) (sole *tally, ok bool) {
 	if s.closed {
 		return nil, false
 	}
 	if len(e.arrive)+len(e.depart) == 0 {
-		return nil, s.welcomes(s.counts, e.owners) && (s.sole == nil || s.welcomes(s.sole, e.owners))
+		return nil, s.welcomes(tally{s.counts, s.least}, e.owners) && (s.sole == nil || s.welcomes(*s.sole, e.owners))
 	}
 	if s.sole != nil {
 		return nil, false
@@ -56,15 +63,8 @@ func (s *stand) judge(e *effect) (sole map[string]int, ok bool) {
 	for value, n := range e.unsure { // each by itself: the order does not matter
 		certain[value] -= n
 	}
-	low := least(certain)
-	for _, owners := range []map[string]int{e.owners, s.owners} {
-		for value := range owners { // each by itself: the order does not matter
-			if after[value]-low > s.skew {
-				return nil, false
-			}
-		}
-	}
-	return after, true
+	sole = &tally{after, least(certain, s.fewest)}
+	return sole, s.welcomes(*sole, e.owners) && s.welcomes(*sole, s.owners)
 }
 
 // fits reports whether a part stays within what all may do together.
@@ -79,15 +79,14 @@ func (s *stand) fits(e *effect) bool {
 			return false
 		}
 	}
-	return s.welcomes(s.counts, e.owners)
+	return s.welcomes(tally{s.counts, s.least}, e.owners)
 }
 
 // welcomes reports whether pods with the spread may come back to domains with such
 // counts.
-func (s *stand) welcomes(counts, domains map[string]int) bool {
-	low := least(counts)
+func (s *stand) welcomes(counts tally, domains map[string]int) bool {
 	for value := range domains { // each by itself: the order does not matter
-		if count, found := counts[value]; found && count-low > s.skew {
+		if count, found := counts.most[value]; found && count-counts.low > s.skew {
 			return false
 		}
 	}
@@ -95,7 +94,7 @@ func (s *stand) welcomes(counts, domains map[string]int) bool {
 }
 
 // add counts a part in.
-func (s *stand) add(e *effect, sole map[string]int) {
+func (s *stand) add(e *effect, sole *tally) {
 	for value, n := range e.arrive { // each by itself: the order does not matter
 		more(&s.arrive, value, n)
 	}
@@ -110,7 +109,12 @@ func (s *stand) add(e *effect, sole map[string]int) {
 	}
 }
 
-func least(counts map[string]int) int {
+// least is the count of the domain with the fewest pods; none where there are fewer
+// domains than there must be.
+func least(counts map[string]int, fewest int) int {
+	if len(counts) < fewest {
+		return 0
+	}
 	out, first := 0, true
 	for _, n := range counts { // the order does not matter
 		if first || n < out {

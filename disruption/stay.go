@@ -216,7 +216,8 @@ func (s *stay) barriers(own, asked *corev1.Pod, m *member) []Barrier {
 // keeps is the kind of constraint for the sake of which a pod keeps a label of its
 // node: its own, or else an affinity of others.
 func (s *stay) keeps(p *corev1.Pod, key string) provisioning.Rule {
-	for _, t := range p.Spec.TopologySpreadConstraints {
+	spreads, _ := s.w.defaults.Of(p)
+	for _, t := range spreads {
 		if t.TopologyKey == key {
 			return provisioning.RuleSpread
 		}

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// setApart turns down the parts that lean on others by way of a topology spread, the
-// best of them being served first.
+// setApart turns down the parts that lean on others by way of a topology spread or an
+// affinity, the best of them being served first.
 func (s *search) setApart(parts []*part) {
 	if s.w.balance == nil {
 		return
@@ -19,15 +19,18 @@ func (s *search) setApart(parts []*part) {
 		if pt.verdict.bad() {
 			continue
 		}
-		ok, over := trial.takes(pt)
-		if ok {
-			continue
+		if ok, tie := trial.takes(pt); !ok {
+			pt.turnDown(trial, tie)
 		}
-		pt.tied = true
-		pt.verdict = forbid(RuleNotSearched, "a topology spread over %s ties its pods to those of others in this proposal, which go first; ask again after them", over)
-		if trial.parts == 0 {
-			pt.verdict = forbid(RuleUnplaced, "a topology spread over %s would not hold where there are places for its pods", over)
-		}
+	}
+}
+
+// turnDown says that a part is tied to others, or that it would not hold by itself.
+func (pt *part) turnDown(b *balance, tie string) {
+	pt.tied = true
+	pt.verdict = forbid(RuleNotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
+	if b.parts+len(b.before) == 0 {
+		pt.verdict = forbid(RuleUnplaced, "%s would not hold where there are places for its pods", tie)
 	}
 }
 
@@ -96,7 +99,7 @@ func (b *balance) home(p *corev1.Pod, node *corev1.Node) map[string]string {
 	for _, number := range b.tiesOf(p).counted {
 		s := b.c.spreads.list[number]
 		value, found := node.Labels[s.key]
-		if !found || p.Spec.NodeSelector[s.key] != "" || hasSpread(p, s.key) {
+		if !found || p.Spec.NodeSelector[s.key] != "" || b.hasSpread(p, s.key) {
 			continue
 		}
 		if out == nil {
@@ -108,8 +111,6 @@ func (b *balance) home(p *corev1.Pod, node *corev1.Node) map[string]string {
 }
 
 // hasSpread reports whether a pod has a topology spread over a label that must hold.
-func hasSpread(p *corev1.Pod, key string) bool {
-	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(t corev1.TopologySpreadConstraint) bool {
-		return t.TopologyKey == key && t.WhenUnsatisfiable == corev1.DoNotSchedule
-	})
+func (b *balance) hasSpread(p *corev1.Pod, key string) bool {
+	return slices.ContainsFunc(b.c.facts(b.c.kinds.of(p)).spreads, func(t ownSpread) bool { return t.TopologyKey == key })
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -29,8 +30,10 @@ type world struct {
 	displaced map[string][]*corev1.Pod // by node: the pods that need a place when it goes
 	promised  map[string]string        // by node: a pod that was placed there
 	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
+	places    map[string]place         // by pod: where settled has it
 	leaving   map[string]bool
 	kinds     *podKinds
+	defaults  *podterm.Defaults       // topology spreads of pods without any
 	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned
 	balance   *balance                // of topology spreads; nil where nothing is pinned
 	stats     SearchStats
@@ -64,6 +67,8 @@ func newSettled(ctx context.Context, f *Fleet, others []Action) (*world, error) 
 	if f.opts.Provisioning != nil {
 		w.opts = *f.opts.Provisioning
 	}
+	w.defaults = f.in.defaultSpread(&w.opts)
+	w.kinds.key.defaults = w.defaults != nil
 	w.opts.NoBounds = true // nothing here asks how cheap it could be
 	if w.opts.MaxSteps == 0 && len(f.members) > smallFleet {
 		w.opts.MaxSteps = 1 // no polish: what a search loses by it, it finds in the next
@@ -197,6 +202,12 @@ func (w *world) keepSpare(node string, p *corev1.Pod) {
 	}
 }
 
+// place is where a pod without a node finds one: on one that there is, or a new one.
+type place struct {
+	name string
+	node *provisioning.NewNode
+}
+
 // settlePending gives pods that wait a place on nodes that exist, as kube-
 // scheduler will. What needs new nodes is for provisioning, and is left out but
 // where those nodes count for the limits of a pool.
@@ -223,10 +234,17 @@ func (w *world) settlePending(ctx context.Context) error {
 	for _, p := range w.in.Pods {
 		waiting[podObject(p)] = true
 	}
+	w.places = make(map[string]place, len(waiting))
+	for i := range plan.Create {
+		for _, p := range plan.Create[i].Pods {
+			w.places[podObject(p)] = place{node: &plan.Create[i]}
+		}
+	}
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
 			if waiting[podObject(p)] {
 				w.bind(b.Node, p)
+				w.places[podObject(p)] = place{name: b.Node}
 			} else {
 				w.keepSpare(b.Node, p)
 			}

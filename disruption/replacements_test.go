@@ -1,0 +1,160 @@
+package disruption_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// Drifted nodes have one pod each of a spread over zones that is balanced. Were the pods
+// to change places, each action would hold only after another.
+func TestDriftedPodsOfATightSpreadDoNotChangePlaces(t *testing.T) {
+	in := zonal(1, 1)
+	for i := range in.Nodes {
+		in.Nodes[i].Pods = nil
+	}
+	put := func(i int, p *corev1.Pod) {
+		p.Spec.NodeName = in.Nodes[i].Name()
+		in.Nodes[i].Pods = append(in.Nodes[i].Pods, p)
+	}
+	in.Drift = map[string]cloudprovider.Drift{}
+	for i := range 3 {
+		put(i, newPod(fmt.Sprintf("web-%d", (i+1)%3), asking("1"), spreading("web", corev1.LabelTopologyZone)))
+		in.Drift[in.Nodes[i].NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
+	}
+	p := propose(t, in, nil)
+	require.Len(t, p.Actions, 3, "%v", p.Blocked)
+	for i, a := range p.Actions {
+		require.Empty(t, standsAlone(in, a, nil), "%s", a)
+		require.Equal(t, []string{zoneOf(in, in.Nodes[i].Name())}, zonesAt(a, 0))
+	}
+}
+
+// zonesAt are the zones of the options of a replacement, each once.
+func zonesAt(a disruption.Action, replacement int) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, o := range a.Replacements[replacement].Options {
+		if !seen[o.Offering.Zone] {
+			seen[o.Offering.Zone] = true
+			out = append(out, o.Offering.Zone)
+		}
+	}
+	return out
+}
+
+// crowded has three drifted nodes in zone a, each with a pod of a spread of which zones b
+// and c have none: all three could go at once, but of any two the second holds only where
+// the first has left a zone free.
+func crowded() disruption.Input {
+	in := zonal(4, 1)
+	in.Drift = map[string]cloudprovider.Drift{}
+	for i := range in.Nodes {
+		in.Nodes[i].Pods = nil
+		other := newPod(fmt.Sprintf("other-%d", i), asking("4"), ofApp("other"))
+		if i%3 == 0 {
+			other = newPod(fmt.Sprintf("web-%d", i/3), asking("1"), spreading("web", corev1.LabelTopologyZone))
+			in.Drift[in.Nodes[i].NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
+		}
+		other.Spec.NodeName = in.Nodes[i].Name()
+		in.Nodes[i].Pods = append(in.Nodes[i].Pods, other)
+	}
+	in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+	return in
+}
+
+// Where they cannot all stand, the first go, and the others are told to wait. Nothing
+// comes to their nodes meanwhile, and they go in the next round.
+func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
+	in, now := crowded(), noon
+	rounds, waited := 0, 0
+	for ; len(in.Drift) > 0; rounds++ {
+		require.Less(t, rounds, 5, "all go in the end")
+		p, err := disruption.Propose(t.Context(), now, in, nil)
+		require.NoError(t, err)
+		require.NoError(t, p.Faults)
+		require.NotEmpty(t, p.Actions)
+		late := map[string]bool{}
+		for _, b := range p.Blocked {
+			if b.Method != disruption.MethodDrift {
+				continue
+			}
+			require.Equal(t, disruption.RuleNotSearched, b.Rule)
+			require.Equal(t, "a topology spread over topology.kubernetes.io/zone ties its pods to those of others in this proposal, which go first; ask again after them", b.Detail)
+			late[b.Node] = true
+			waited++
+		}
+		require.Len(t, in.Drift, len(p.Actions)+len(late), "each goes or waits")
+		for _, order := range orders(p.Actions) {
+			world := in
+			for _, a := range order {
+				require.Equal(t, disruption.Drifted, a.Reason)
+				require.Empty(t, standsAlone(world, a, nil), "%s", a)
+				for _, m := range a.Moves {
+					require.False(t, late[m.Node], "%s comes to a node that is about to go", m.Pod.Name)
+				}
+				world, err = disruption.After(now, world, []disruption.Action{a}, nil)
+				require.NoError(t, err)
+			}
+		}
+		for _, a := range p.Actions {
+			delete(in.Drift, a.Targets[0].NodeClaim)
+		}
+		in, err = disruption.After(now, in, p.Actions, nil)
+		require.NoError(t, err)
+		now = now.Add(time.Hour)
+	}
+	require.Greater(t, rounds, 1)
+	require.Positive(t, waited)
+}
+
+// Pods may leave their zones where they must: the pool does not launch there any more.
+func TestDriftedPodsLeaveAZoneThatIsNotAllowedAnyMore(t *testing.T) {
+	in := zonal(1, 1)
+	for i := range in.Nodes {
+		in.Nodes[i].Pods = nil
+		p := newPod(fmt.Sprintf("web-%d", i), asking("1"), spreading("web", corev1.LabelTopologyZone))
+		p.Spec.TopologySpreadConstraints[0].MaxSkew = 2
+		p.Spec.NodeName = in.Nodes[i].Name()
+		in.Nodes[i].Pods = []*corev1.Pod{p}
+	}
+	in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+	in.NodePools[0].Spec.Template.Spec.Requirements = append(in.NodePools[0].Spec.Template.Spec.Requirements,
+		v1.NodeSelectorRequirementWithMinValues{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"a", "b"}})
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Replace n02 RequirementsDrifted"}, brief(p.Actions), "%v", p.Blocked)
+	require.Empty(t, standsAlone(in, p.Actions[0], nil))
+	require.Contains(t, []string{"a", "b"}, zoneOf(in, p.Actions[0].Moves[0].Node))
+}
+
+// An affinity over nodes, where things are not as it asks for: both pods may go to one
+// node, but one of them only after the other.
+func TestFollowersOverNodesWaitForTheirLeaders(t *testing.T) {
+	_, medium, large, all := sizes()
+	web := load("web", 500, ofApp("web"), bondedTo("db", false))
+	web.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].TopologyKey = corev1.LabelHostname
+	in := fleetOf(all, machine("n1", "default", medium, load("db", 500, ofApp("db"))), machine("n2", "default", medium, web),
+		machine("n3", "default", large, load("other", 1000, ofApp("other"))))
+	in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "ImageDrift"}, "n2-claim": {Reason: "ImageDrift"}}
+	in.NodePools[0].Spec.Disruption.ConsolidationPolicy = v1.ConsolidationPolicyWhenEmpty
+	p := propose(t, in, nil)
+	require.Equal(t, []string{"Replace n1 ImageDrift"}, brief(p.Actions))
+	drift := lastOf(p.Blocked, disruption.MethodDrift)
+	require.Equal(t, "n2", drift.Node)
+	require.Equal(t, disruption.RuleNotSearched, drift.Rule)
+	require.Contains(t, drift.Detail, "an affinity over kubernetes.io/hostname ties its pods")
+
+	after, err := disruption.After(noon, in, p.Actions, nil)
+	require.NoError(t, err)
+	delete(after.Drift, "n1-claim")
+	p, err = disruption.Propose(t.Context(), noon.Add(time.Hour), after, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"Replace n2 ImageDrift"}, brief(p.Actions), "%v", p.Blocked)
+}
