@@ -61,6 +61,9 @@ func (w *world) emptied(targets []*member) (*provisioning.Problem, map[string]*m
 		}
 		*n = leavingNode(*n)
 	}
+	for _, m := range w.shut {
+		nodes[w.at[m.name]] = closedNode(nodes[w.at[m.name]])
+	}
 	without, err := w.market.WithNodes(nodes, pods)
 	return without, home, err
 }

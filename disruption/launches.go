@@ -108,6 +108,20 @@ func (s *sale) admits(o *cloudprovider.Offering) bool {
 	return (s.anyZone || s.zone.Has(o.Zone)) && (s.anyOfKind || s.kind.Has(o.CapacityType))
 }
 
+// nodeLabel is a label that a node launched by an option is sure to have: what
+// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
+func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
+	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
+		_, narrowed := o.Offering.Requirements.Get(key)
+		of, asked := o.InstanceType.Requirements.Get(key)
+		if !narrowed && (!asked || of.Has(zone)) {
+			return zone, true
+		}
+	}
+	value, found = o.NodeLabels()[key]
+	return value, found
+}
+
 // machine is a launch with its room, less what DaemonSets surely take.
 type machine struct {
 	launch

@@ -233,7 +233,7 @@ func domainsOf(n *provisioning.NewNode, key string) []string {
 		return []string{value}
 	}
 	for _, o := range n.Options {
-		if value, found := o.NodeLabels()[key]; found {
+		if value, found := nodeLabel(o, key); found {
 			seen[value] = true
 		}
 	}

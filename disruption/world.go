@@ -32,6 +32,7 @@ type world struct {
 	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	places    map[string]place         // by pod: where settled has it
 	leaving   map[string]bool
+	shut      []*member // take no pods in what-ifs
 	kinds     *podKinds
 	defaults  *podterm.Defaults       // topology spreads of pods without any
 	roamers   map[*corev1.Pod]*roamer // those that may change their domain, by pod, as it is and pinned

@@ -12,6 +12,7 @@ type Estimator struct {
 	room   [][]int64
 	there  []Company
 	gone   []bool
+	shut   []bool // by Shut
 	pods   []Count
 	rest   []Count
 	places []Place
@@ -28,7 +29,7 @@ type change struct {
 // NewEstimator makes an estimator of a cluster.
 func NewEstimator(c *Cluster) *Estimator {
 	e := &Estimator{c: c, room: make([][]int64, len(c.Nodes)), there: make([]Company, len(c.Nodes)),
-		gone: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
+		gone: make([]bool, len(c.Nodes)), shut: make([]bool, len(c.Nodes)), dirty: make([]bool, len(c.Nodes))}
 	for i := range c.Nodes {
 		if c.Nodes[i].Free != nil {
 			e.there[i] = Company{Of: slices.Clone(c.Nodes[i].There.Of), Shuns: slices.Clone(c.Nodes[i].There.Shuns)}
@@ -48,6 +49,14 @@ func NewEstimator(c *Cluster) *Estimator {
 // The classes that are dearest to launch for come first. Each goes to the nodes
 // that have the least room in the first dimension, of equals the first by number.
 func (e *Estimator) Remove(nodes ...int) Outcome { return e.RemoveWith(nil, nodes...) }
+
+// Shut makes nodes, given by number, take no pods until it is called again.
+func (e *Estimator) Shut(nodes ...int) {
+	clear(e.shut)
+	for _, i := range nodes {
+		e.shut[i] = true
+	}
+}
 
 // RemoveWith is the same with some of their pods in other classes than their own.
 func (e *Estimator) RemoveWith(swaps []Swap, nodes ...int) Outcome {
@@ -170,7 +179,7 @@ func (e *Estimator) tightest(class *Class, most int64, from int) (node, position
 
 // takes is how many pods of a class a node takes, at most so many.
 func (e *Estimator) takes(i int, class *Class, most int64) int64 {
-	if e.gone[i] || !class.Admits[e.c.Nodes[i].Kind] {
+	if e.gone[i] || e.shut[i] || !class.Admits[e.c.Nodes[i].Kind] {
 		return 0
 	}
 	if !class.Company.suits(e.there[i]) {

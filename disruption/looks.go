@@ -1,0 +1,142 @@
+package disruption
+
+import (
+	"context"
+	"slices"
+)
+
+// cover tries the nodes that the estimate would remove, as many as budgets
+// allow. While some of them are tried, those that are still to be tried take no
+// pods: these would have to move again.
+func (s *search) cover(ctx context.Context) error {
+	var chosen []*member
+	for _, m := range s.e.cover(s.open(), s.totals) {
+		if s.vain[setKey([]*member{m})] {
+			continue // with more nodes gone it is no better
+		}
+		if s.needed(m) {
+			continue
+		}
+		if v := s.quota.take(m); v.bad() {
+			s.reasons[m.name] = v
+			continue
+		}
+		chosen = append(chosen, m)
+	}
+	defer func() {
+		for _, m := range chosen {
+			if s.mayGo(m) {
+				s.quota.back(m)
+			}
+		}
+		s.shut(nil)
+	}()
+	queue := [][]*member{chosen}
+	most := max(2, min(maxLooks, lookedAt/len(s.f.members)))
+	for looks := 0; len(queue) > 0 && looks < most; looks++ {
+		targets := slices.DeleteFunc(slices.Clone(queue[0]), func(m *member) bool { return !s.mayGo(m) })
+		queue = queue[1:]
+		if len(targets) == 0 {
+			continue
+		}
+		s.shut(queue)
+		if looks > 0 { // the estimate has chosen the first, and not its halves
+			if _, ok := s.weigh(targets); !ok {
+				continue
+			}
+		}
+		if s.spent() || s.news() && len(targets) < fewTargets {
+			return nil
+		}
+		bad, err := s.try(ctx, targets)
+		if err != nil {
+			return err
+		}
+		s.shut(nil)
+		for _, pt := range bad {
+			queue = append(queue, s.smaller(pt, targets)...)
+		}
+	}
+	return nil
+}
+
+// fewTargets are too few nodes to ask about them apart once something was found:
+// the next pass finds them.
+const fewTargets = 20
+
+// Bounds of how many sets are tried that way: each look reads all nodes.
+const (
+	maxLooks = 8
+	lookedAt = 6000
+)
+
+// needed reports whether a pod of a node finds no room elsewhere and needs a new
+// node that costs no less: whatever else goes, the node may as well stay.
+func (s *search) needed(m *member) bool {
+	price, _ := m.price()
+	for _, c := range s.e.remove(m).Rest {
+		if s.e.cheapestOne(c, false) >= price-priceSlack {
+			return true
+		}
+	}
+	return false
+}
+
+// shut keeps nodes from taking pods in what-ifs and estimates until it is called
+// again.
+func (s *search) shut(sets [][]*member) {
+	s.w.shut = nil
+	var numbers []int
+	for _, set := range sets {
+		for _, m := range set {
+			if s.mayGo(m) {
+				s.w.shut = append(s.w.shut, m)
+				numbers = append(numbers, s.e.at[m.name])
+			}
+		}
+	}
+	s.e.estimator.Shut(numbers...)
+}
+
+// smaller are the sets to try in the place of one that is not worth doing: it
+// without the nodes that its replacements would be equal to; where these would be
+// spot nodes and must not, those of it that promise to need none; or its halves in
+// the order in which its nodes were chosen.
+func (s *search) smaller(pt *part, order []*member) [][]*member {
+	set := slices.DeleteFunc(slices.Clone(order), func(m *member) bool { return !slices.Contains(pt.targets, m) })
+	if len(set) < 2 {
+		return nil
+	}
+	if len(pt.verdict.again) > 0 {
+		return [][]*member{slices.DeleteFunc(set, func(m *member) bool { return slices.Contains(pt.verdict.again, m.name) })}
+	}
+	if pt.verdict.rule == RuleSpotToSpot && len(set) <= mostGrown {
+		switch grown := s.grow(set); len(grown) {
+		case 0:
+			return nil
+		case len(set): // the estimate was wrong
+		default:
+			return [][]*member{grown}
+		}
+	}
+	return [][]*member{set[:len(set)/2], set[len(set)/2:]}
+}
+
+// grow picks nodes one after the other, each if the estimate promises more with it
+// than without.
+func (s *search) grow(set []*member) []*member {
+	var out []*member
+	best := 0.0
+	for _, m := range set {
+		with := append(slices.Clone(out), m)
+		o := s.outcome(with)
+		if gain := o.Price - roundedUp*o.Floor - s.f.required(with, s.totals); gain > best+priceSlack {
+			out, best = with, gain
+		}
+	}
+	return out
+}
+
+// mostGrown is up to how many nodes are picked from that way: each is estimated
+// with those before it.
+const mostGrown = 100
