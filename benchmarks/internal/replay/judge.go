@@ -68,8 +68,7 @@ func (c *Cluster) Judge(a scenario.Action) ([]provisioning.Violation, error) {
 		return nil, err
 	}
 	var found []provisioning.Violation
-	const tries = 8
-	for range tries {
+	for range 1 + len(plan.Order) {
 		found = slices.DeleteFunc(provisioning.Verify(in, plan, snapshot.Options(s)), func(v provisioning.Violation) bool {
 			return v.Rule == provisioning.RuleOrder || v.Rule == provisioning.RuleAccounts
 		})
@@ -90,6 +89,9 @@ func (c *Cluster) Judge(a scenario.Action) ([]provisioning.Violation, error) {
 			} else {
 				first = append(first, pod)
 			}
+		}
+		if slices.Equal(plan.Order[len(first):], last) {
+			break // they had their turn after all others
 		}
 		plan.Order = append(first, last...)
 	}
