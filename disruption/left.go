@@ -55,6 +55,8 @@ func (s *search) estimated(m *member) verdict {
 	switch {
 	case o.Saving() > required && s.found() > 0:
 		return forbid(RuleNotSearched, "by itself it may save up to %s, but others of this proposal go first, and their pods may take the room that its own need; ask again after them", usd(o.Saving()))
+	case o.Saving() > required && o.Price-roundedLeast*o.Floor <= required:
+		return forbid(RuleNotSearched, "by an estimate, removing it saves %s at most and hardly ever so much, and %s is asked for: too close to try it", usd(o.Saving()), usd(required-priceSlack))
 	case o.Saving() > required:
 		return forbid(RuleNotSearched, "by itself it may save up to %s, but the search ended when several that may save more had been tried in vain", usd(o.Saving()))
 	}

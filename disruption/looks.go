@@ -7,7 +7,7 @@ import (
 
 // cover tries the nodes that the estimate would remove, as many as budgets
 // allow. While some of them are tried, those that are still to be tried take no
-// pods: these would have to move again.
+// pods, which would have to move again.
 func (s *search) cover(ctx context.Context) error {
 	var chosen []*member
 	for _, m := range s.e.cover(s.open(), s.totals) {
@@ -83,8 +83,12 @@ func (s *search) needed(m *member) bool {
 }
 
 // shut keeps nodes from taking pods in what-ifs and estimates until it is called
-// again.
+// again. In a large fleet it does not: there is more room elsewhere than is asked for
+// again, and what the nodes take now saves more than it costs to move it twice.
 func (s *search) shut(sets [][]*member) {
+	if len(s.f.members) > refitNodes {
+		return
+	}
 	s.w.shut = nil
 	var numbers []int
 	for _, set := range sets {

@@ -163,9 +163,12 @@ const (
 	manyTries   = 1200 // over the number of nodes: each try reads all of them
 )
 
-// roundedUp is how much more than the floor new nodes cost as a rule: they come in
-// sizes. Of single nodes even the unlikely is tried.
-const roundedUp = 1.3
+// New nodes cost more than the floor, as they come in sizes: roundedUp as a rule, and
+// hardly ever less than roundedLeast. Of single nodes even the unlikely is tried.
+const (
+	roundedUp    = 1.3
+	roundedLeast = 1.05
+)
 
 // weigh estimates what removing some nodes may gain, and reports false if it
 // cannot be worth doing.
@@ -173,6 +176,8 @@ func (s *search) weigh(set []*member) (attempt, bool) {
 	o := s.outcome(set)
 	if len(set) > 1 {
 		o.Floor *= roundedUp
+	} else {
+		o.Floor *= roundedLeast
 	}
 	gain := o.Saving() - s.f.required(set, s.totals)
 	if gain <= priceSlack {

@@ -9,7 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 )
 
-// refit asks the engine again about nodes for which it launches more than the
+// refit asks the engine again about nodes for which it launches far more than the
 // estimate would, with each pod on the node where the estimate has it. The engine
 // chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
 // the two answers the better one counts. Of few nodes it is not asked: that hardly
@@ -26,7 +26,7 @@ func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([
 		}
 	}
 	o := s.outcome(targets)
-	if o.Floor >= launched-priceSlack {
+	if refitGap*o.Floor >= launched-priceSlack {
 		return parts, nil
 	}
 	again, err := s.askPinned(ctx, fit{targets: targets, pins: s.places(targets)})
@@ -39,11 +39,13 @@ func (s *search) refit(ctx context.Context, targets []*member, parts []*part) ([
 	return parts, nil
 }
 
-// Bounds of a second look: the largest fleet, and which part of a small fleet must
-// be about to go, where fewTargets is more than that.
+// Bounds of a second look: the largest fleet, which part of a small fleet must be about
+// to go, where fewTargets is more than that, and how much more than the floor what was
+// launched must cost.
 const (
 	refitNodes = 300
 	refitShare = 5
+	refitGap   = 1.2
 )
 
 // value is what some parts save above what is asked for.

@@ -66,6 +66,31 @@ func TestPodsThatCountForAnotherClass(t *testing.T) {
 	}
 }
 
+func TestNodesThatAreShut(t *testing.T) {
+	c := &screen.Cluster{
+		Classes: []screen.Class{{Request: []int64{1}, Admits: []bool{true}, Floor: 0.1}},
+		Nodes: []screen.Node{
+			{Price: 1, Pods: []screen.Count{{Class: 0, Pods: 2}}},
+			{Free: []int64{2}},
+			{Free: []int64{3}},
+		},
+	}
+	e := screen.NewEstimator(c)
+	places := func() []screen.Place {
+		e.Remove(0)
+		return e.Places()
+	}
+	require.Equal(t, []screen.Place{{Class: 0, Node: 1, Pods: 2}}, places())
+	e.Shut(1)
+	require.Equal(t, []screen.Place{{Class: 0, Node: 2, Pods: 2}}, places())
+	e.Shut(2)
+	require.Equal(t, []screen.Place{{Class: 0, Node: 1, Pods: 2}}, places(), "only those of the last call")
+	e.Shut(1, 2)
+	require.Equal(t, screen.Outcome{Left: 2, Floor: 0.2, Price: 1, Rest: []screen.Count{{Class: 0, Pods: 2}}}, e.Remove(0))
+	e.Shut()
+	require.Equal(t, []screen.Place{{Class: 0, Node: 1, Pods: 2}}, places())
+}
+
 func TestPodsThatShunOthers(t *testing.T) {
 	// Group 0 is web, which keeps away from its like; group 1 is loud, which
 	// class 1 keeps away from.
