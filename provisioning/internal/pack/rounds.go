@@ -53,8 +53,7 @@ func cloneLimits(limits [][]int64) [][]int64 {
 // before, and takes it earlier.
 func (s *solver) rounds(t *tier, q quote) []pick {
 	start, startSteps := s.save(), s.steps
-	s.correction = slices.Clone(s.urgency)
-	s.highestCorrection = slices.Max(append(s.correction, 1))
+	s.correction, s.highestCorrection = s.uncorrected()
 	var best []pick
 	var end state
 	bestCost := 0.0
@@ -85,15 +84,21 @@ func (s *solver) rounds(t *tier, q quote) []pick {
 	return best
 }
 
+// uncorrected are the corrections before anything is learnt, and the highest.
+func (s *solver) uncorrected() ([]float64, float64) {
+	out := slices.Clone(s.urgency)
+	return out, slices.Max(append(out, 1))
+}
+
 // sketch is the greedy run that a coarse problem gets. It takes a tenth of the time of
 // a fine one, and is luckier now and then.
 func (s *solver) sketch(t *tier) []pick {
-	fine := s.effort
+	fine, learnt, highest := s.effort, s.correction, s.highestCorrection
 	s.effort, s.filler.effort = coarse(), coarse()
-	s.correction = slices.Clone(s.urgency)
-	s.highestCorrection = slices.Max(append(s.correction, 1))
+	s.correction, s.highestCorrection = s.uncorrected()
 	picks := s.greedy(t, s.quote(t, s.left))
 	s.effort, s.filler.effort = fine, fine
+	s.correction, s.highestCorrection = learnt, highest
 	return picks
 }
 
