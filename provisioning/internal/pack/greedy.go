@@ -202,11 +202,12 @@ func (s *solver) look(t *tier, i int, p *prospect, q quote) {
 
 // cheapest returns the cheapest candidate that a pattern made for one can be bought
 // as, and is wherever that one is. Where rules keep pods apart a pattern may leave most
-// of a large node empty.
+// of a large node empty. Without rules only the last node of a plan is, and others are
+// better off if it does not count as cheap.
 func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
-	if s.p.Flexible != nil || len(p.shares) == 0 || pool.Limits != nil && pool.MinValues != nil {
+	if len(s.p.Rules) == 0 || s.p.Flexible != nil || len(p.shares) == 0 || pool.Limits != nil && pool.MinValues != nil {
 		return i
 	}
 	clear(s.sum)
