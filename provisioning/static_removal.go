@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
@@ -61,7 +60,7 @@ func newRemoval(n Node) removal {
 			continue
 		}
 		protected = protected || podAsksNotToBeDisrupted(pod)
-		if !boundToNode(pod) {
+		if !staysBehind(pod) {
 			empty = false
 			r.cost += costOfEviction(pod)
 		}
@@ -112,16 +111,6 @@ func podAsksNotToBeDisrupted(pod *corev1.Pod) bool {
 	}
 	duration, err := time.ParseDuration(text)
 	return err == nil && duration > 0
-}
-
-// boundToNode says whether a pod goes with its node, so that it needs no other:
-// those of DaemonSets, and static pods that the kubelet runs from files.
-func boundToNode(pod *corev1.Pod) bool {
-	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return true
-	}
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }
 
 // evictionCost is in units of 2^-27, of which every cost is a whole number. So
