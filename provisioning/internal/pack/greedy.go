@@ -210,16 +210,11 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	if len(s.p.Rules) == 0 || s.p.Flexible != nil || len(p.shares) == 0 || pool.Limits != nil && pool.MinValues != nil {
 		return i
 	}
-	clear(s.sum)
-	for _, sh := range p.shares {
-		for r, want := range s.p.Classes[sh.Class].Request {
-			s.sum[r] += want * int64(sh.Count)
-		}
-	}
+	sum := s.sumOf(p.shares)
 	var set bitset.Set
 	for j := range i {
 		other := &t.candidates[j]
-		if other.pool != c.pool || other.stock != c.stock || !fits(s.sum, other.capacity) {
+		if other.pool != c.pool || other.stock != c.stock || !fits(sum, other.capacity) {
 			continue
 		}
 		if pool.Limits != nil && !fits(pool.Uses[other.option-pool.First], pool.Uses[c.option-pool.First]) {

@@ -22,20 +22,25 @@ func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set 
 	set := s.scratch
 	clear(set)
 	set.AddRange(p.First, p.Last)
-	sum := s.sum
-	clear(sum)
 	for _, sh := range shares {
-		class := &s.p.Classes[sh.Class]
-		set.And(class.Variants[sh.Variant].Options)
-		for r, want := range class.Request {
-			sum[r] += want * int64(sh.Count)
-		}
+		set.And(s.p.Classes[sh.Class].Variants[sh.Variant].Options)
 	}
 	if trait != 0 {
 		set.And(s.p.Traits.Options(pool, trait))
 	}
-	s.capacities.KeepHolding(set, sum, s.level)
+	s.capacities.KeepHolding(set, s.sumOf(shares), s.level)
 	return set
+}
+
+// sumOf is what shares ask for in all. It is scratch space, valid until the next call.
+func (s *solver) sumOf(shares []Share) []int64 {
+	clear(s.sum)
+	for _, sh := range shares {
+		for r, want := range s.p.Classes[sh.Class].Request {
+			s.sum[r] += want * int64(sh.Count)
+		}
+	}
+	return s.sum
 }
 
 // Capacities are the distinct capacity vectors of some options. They are not

@@ -21,7 +21,7 @@ func (f *floor) candidates(bought []int) []worths {
 	var out []worths
 	differs := !slices.Equal(bought, f.counts)
 	if slices.ContainsFunc(bought, func(n int) bool { return n > 0 }) {
-		w := f.priced(bought, f.t.supplies)
+		w := f.priced(bought, f.t.market)
 		if differs {
 			// Pods of which none had to be bought, or that might all be on nodes
 			// that exist, may as well be worth nothing: then nodes with room for
@@ -32,7 +32,7 @@ func (f *floor) candidates(bought []int) []worths {
 		out = append(out, w)
 	}
 	if differs {
-		out = append(out, f.priced(f.counts, f.t.supplies))
+		out = append(out, f.priced(f.counts, f.t.market))
 	}
 	if len(f.looks) > 0 {
 		// Nodes that exist may be short of one resource and have more of the others
@@ -49,17 +49,16 @@ func (f *floor) candidates(bought []int) []worths {
 		for i := range supplies {
 			supplies[i].Price = f.t.candidates[i].price
 		}
-		out = append(out, f.priced(f.counts, supplies))
+		out = append(out, f.priced(f.counts, cover.NewMarket(f.t.kinds, supplies)))
 	}
 	return out
 }
 
 // priced values the pods of each class by the prices at which some demand is
 // covered.
-func (f *floor) priced(demand []int, supplies []cover.Supply) worths {
+func (f *floor) priced(demand []int, market *cover.Market) worths {
 	problem := f.s.relaxation(f.t, demand, f.t.kinds, f.s.kinds, func(c int) int { return f.s.p.Classes[c].Kind })
-	problem.Supplies = supplies
-	w := worths{value: make([]float64, len(f.counts)), prices: cover.Solve(problem, maxPivots).Prices}
+	w := worths{value: make([]float64, len(f.counts)), prices: market.Cover(problem.Demand, maxPivots).Prices}
 	f.valued(&w)
 	return w
 }
