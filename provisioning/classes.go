@@ -127,7 +127,7 @@ func (k *classifier) classify() {
 		if pod.Spec.NodeName != "" {
 			k.f.add(podObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
 		}
-		id := kind{k.readSpec(pod, i), termsOf[i], k.identities.alike[k.identities.of(pod)]}
+		id := kind{k.readSpec(pod, i), termsOf[i], k.identities.of(pod)}
 		c, ok := index[id]
 		if !ok {
 			c = int32(len(kinds))
@@ -201,7 +201,7 @@ func (k *classifier) newClass(rank int, id kind) class {
 		tolerations:  pod.Spec.Tolerations,
 		ports:        spec.ports,
 		terms:        k.terms[id.terms],
-		selected:     k.identities.sets[id.members],
+		selected:     k.identities.members[id.members],
 		virtual:      k.virtual[pod],
 		hasVolumes:   hasVolumes(pod),
 	}

@@ -22,10 +22,8 @@ type identities struct {
 	global     []int            // the other selections
 	claims     map[string]int   // selections by the claim that they are about
 	index      map[string]int32
-	members    []bitset.Set // by identity: the selections that select it
-	alike      []int32      // by identity: equal for those that the same selections select
-	sets       []bitset.Set // by number of alike
-	numbers    map[string]int32
+	members    []bitset.Set     // the sets of selections that select some identity, each once
+	numbers    map[string]int32 // of them, by their keys
 	key        podKey
 }
 
@@ -60,7 +58,7 @@ func newIdentities(selections []selection) *identities {
 	return x
 }
 
-// of returns the identity of a pod. With no selections there is but one.
+// of returns the number of the set of selections that select a pod.
 func (x *identities) of(pod *corev1.Pod) int32 {
 	k := &x.key
 	k.Buf = k.Buf[:0]
@@ -77,16 +75,16 @@ func (x *identities) of(pod *corev1.Pod) int32 {
 	for _, i := range x.claimed(pod) {
 		k.Number(int64(i))
 	}
-	id, fresh := intern(x.index, k.Buf, int32(len(x.members)))
-	if fresh {
+	number, ok := x.index[string(k.Buf)]
+	if !ok {
 		selected := x.selecting(pod)
-		number, another := intern(x.numbers, []byte(selected.Key()), int32(len(x.sets)))
-		if another {
-			x.sets = append(x.sets, selected)
+		var fresh bool
+		if number, fresh = intern(x.numbers, []byte(selected.Key()), int32(len(x.members))); fresh {
+			x.members = append(x.members, selected)
 		}
-		x.members, x.alike = append(x.members, selected), append(x.alike, number)
+		x.index[string(k.Buf)] = number
 	}
-	return id
+	return number
 }
 
 // selecting returns the selections that select a pod.
