@@ -13,7 +13,7 @@ import (
 const ResourceNodes corev1.ResourceName = "nodes"
 
 // Limits bounds the total of a pool's nodes by resource. A resource that is
-// not named is unlimited; nil limits nothing.
+// not named is unlimited; nil limits nothing. A limit is zero or more.
 type Limits corev1.ResourceList
 
 // Exceeded returns the resources whose usage is above the limit, sorted by

@@ -97,11 +97,12 @@ func isDigits(text string) bool {
 // capacity checks limits, weight and replicas, which depend on each other.
 func (v *validator) capacity(path *field.Path, s *NodePoolSpec) {
 	static := s.Replicas != nil
-	if static {
-		for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
-			if name != ResourceNodes {
-				v.add(field.Forbidden(path.Child("limits").Key(string(name)), "a static pool, with replicas, can only limit nodes; remove it"))
-			}
+	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
+		limit, at := s.Limits[name], path.Child("limits").Key(string(name))
+		if static && name != ResourceNodes {
+			v.add(field.Forbidden(at, "a static pool, with replicas, can only limit nodes; remove it"))
+		} else if limit.Sign() < 0 {
+			v.add(field.Invalid(at, limit.String(), "want 0 or more; 0 launches nothing"))
 		}
 	}
 	v.weight(path.Child("weight"), s.Weight, maxPoolWeight)

@@ -68,6 +68,15 @@ func TestNodePoolValidate(t *testing.T) {
 				`spec.replicas: Invalid value: -1: want 0 or more`,
 			},
 		},
+		"limits below zero": {
+			func(p *v1.NodePool) {
+				p.Spec.Limits = v1.Limits{"cpu": resource.MustParse("-1"), "memory": {}, "nodes": resource.MustParse("-2")}
+			},
+			[]string{
+				`spec.limits[cpu]: Invalid value: "-1": want 0 or more; 0 launches nothing`,
+				`spec.limits[nodes]: Invalid value: "-2": want 0 or more; 0 launches nothing`,
+			},
+		},
 		"policy of another version": {
 			func(p *v1.NodePool) { p.Spec.Disruption.ConsolidationPolicy = "WhenUnderutilized" },
 			[]string{`spec.disruption.consolidationPolicy: Unsupported value: "WhenUnderutilized": supported values: "Balanced", "WhenEmpty", "WhenEmptyOrUnderutilized"`},
