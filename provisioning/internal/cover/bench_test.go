@@ -24,6 +24,39 @@ func BenchmarkSolve(b *testing.B) {
 	}
 }
 
+// BenchmarkSeries buys a quarter of what is left of half of the groups, eight times.
+func BenchmarkSeries(b *testing.B) {
+	p := cloud("some", 20, 150)
+	demands := [][][]float64{p.Demand}
+	rng := source(9)
+	for range 8 {
+		var left [][]float64
+		for _, d := range demands[len(demands)-1] {
+			share := 1 - 0.25*float64(rng.IntN(2))
+			left = append(left, []float64{d[0] * share, d[1] * share, d[2] * share})
+		}
+		demands = append(demands, left)
+	}
+	market := cover.NewMarket(p.Serves, p.Supplies)
+	b.Run("anew", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, d := range demands {
+				market.Cover(d, 500)
+			}
+		}
+	})
+	b.Run("series", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			series := market.Series()
+			for _, d := range demands {
+				series.Cover(d, 500)
+			}
+		}
+	})
+}
+
 // cloud makes supplies like nodes and groups that want CPU, memory and room for
 // pods.
 func cloud(sharing string, groups, supplies int) *cover.Problem {

@@ -11,7 +11,8 @@
 //
 // Solve is a revised simplex over each part of the problem that shares no
 // supply with the rest. It is deterministic, and safe for concurrent use on one
-// Problem, which it only reads.
+// Problem, which it only reads. A Series covers one demand after another and begins
+// each where the last one ended.
 package cover
 
 // Supply is something that can be bought in any fraction.
@@ -49,10 +50,11 @@ type Solution struct {
 	Pivots int
 }
 
-// Solve finds the least fractional cost: NewMarket and Market.Cover in one. It stops after maxPivots steps on each
-// independent part, and Bound is then valid but not tight; so it does at once
-// on a part of more than 3,000 rows, a row being a group's positive demand for
-// one resource. Demand that no supply can meet is left out.
+// Solve finds the least fractional cost: NewMarket and Market.Cover in one. It
+// stops after maxPivots steps on each independent part, and Bound is then valid but
+// not tight; so it does at once on a part of more than 3,000 rows, a row being a
+// group's positive demand for one resource. Demand that no supply can meet is left
+// out.
 //
 // A step takes O(supplies) time and, where it touches all rows, O(rows^2 +
 // supplies x resources).
@@ -65,8 +67,7 @@ func Solve(p *Problem, maxPivots int) Solution {
 const maxRows = 3000
 
 // solve adds the solution of a part to that of the whole.
-func (in *part) solve(maxPivots int, out *Solution) {
-	t := newTableau(in)
+func (t *tableau) solve(maxPivots int, out *Solution) {
 	if len(t.rows) > maxRows {
 		maxPivots = 0
 	}
@@ -79,9 +80,10 @@ func (in *part) solve(maxPivots int, out *Solution) {
 		}
 		if block < 0 || pivots == maxPivots || !t.pivot(block) {
 			out.Bound += best
-			out.Pivots += pivots
 			for i, supply := range t.supply {
-				out.Bought[supply] += t.level[i]
+				if supply != surplus {
+					out.Bought[supply] += t.level[i]
+				}
 			}
 			return
 		}

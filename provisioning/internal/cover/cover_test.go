@@ -85,6 +85,13 @@ func TestSolve(t *testing.T) {
 func solve(t *testing.T, p *cover.Problem, maxPivots int) cover.Solution {
 	t.Helper()
 	s := cover.Solve(p, maxPivots)
+	check(t, p, s)
+	return s
+}
+
+// check checks what holds of every solution of a problem.
+func check(t *testing.T, p *cover.Problem, s cover.Solution) {
+	t.Helper()
 	require.Len(t, s.Prices, len(p.Demand))
 	require.Len(t, s.Bought, len(p.Supplies))
 	worth := 0.0
@@ -106,7 +113,6 @@ func solve(t *testing.T, p *cover.Problem, maxPivots int) cover.Solution {
 		cost += n * p.Supplies[i].Price
 	}
 	require.LessOrEqual(t, s.Bound, cost*(1+1e-9)+1e-12, "the bound is above the cost of a cover")
-	return s
 }
 
 // costOf is what a solution spends.

@@ -69,12 +69,14 @@ func noOffers(n int) []offer {
 // Cover finds the least fractional cost of covering what groups demand, given by
 // group and resource; see Solve.
 func (m *Market) Cover(demand [][]float64, maxPivots int) Solution {
+	return m.Series().Cover(demand, maxPivots)
+}
+
+// solution is one that covers nothing yet.
+func (m *Market) solution(demand [][]float64) Solution {
 	out := Solution{Prices: make([][]float64, len(demand)), Bought: make([]float64, len(m.supplies))}
 	for g := range demand {
 		out.Prices[g] = make([]float64, len(demand[g]))
-	}
-	for _, part := range m.split(demand) {
-		part.solve(maxPivots, &out)
 	}
 	return out
 }

@@ -30,6 +30,9 @@ func (t *tableau) pivot(in int) bool {
 		return false
 	}
 	t.exchange(leave, step)
+	for i, level := range t.level {
+		t.level[i] = max(level, 0) // what is below is rounding
+	}
 	t.cost[leave] = supply.Price
 	t.supply[leave] = block.supply
 	t.moveDuals(leave, worth(block.dual, supply.Amount)-supply.Price)
@@ -65,7 +68,7 @@ func (t *tableau) exchange(leave int, step float64) {
 		for _, j := range t.changed {
 			in[j] -= float64(d * out[j])
 		}
-		t.level[i] = math.Max(t.level[i]-float64(step*d), 0)
+		t.level[i] -= float64(step * d)
 	}
 	t.level[leave] = step
 }

@@ -6,6 +6,7 @@ import "math"
 type row struct {
 	group, resource int // the group as an index into part.groups
 	demand          float64
+	least           float64 // what is covered at least, so that no level is zero
 }
 
 // tableau is the state of a revised simplex with an explicit inverse of the
@@ -23,7 +24,7 @@ type tableau struct {
 	level   []float64   // of each basic column
 	cost    []float64   // of each basic column
 	amount  []float64   // of each basic column, in its row; before the first step
-	supply  []int       // of each basic column
+	supply  []int       // of each basic column, or surplus
 	dual    []float64   // of each row
 	steps   int
 
@@ -33,6 +34,13 @@ type tableau struct {
 	direction []float64 // scratch
 	changed   []int     // scratch: where a step changes the duals
 }
+
+// hair is how much of what a row demanded at first is covered when it demands nothing
+// any more. Steps over levels of zero would gain nothing, and might go in circles.
+const hair = 1e-7
+
+// surplus stands for a column that gives away what one row has too much of.
+const surplus = -1
 
 // newTableau starts from a diagonal basis: each row is covered alone, by the
 // supply that is cheapest for it.
@@ -47,7 +55,7 @@ func newTableau(in *part) *tableau {
 			continue
 		}
 		t.rowOf[i] = len(t.rows)
-		t.rows = append(t.rows, row{g, r, demand})
+		t.rows = append(t.rows, row{g, r, demand, demand * hair})
 		t.level = append(t.level, demand/o.amount)
 		t.cost = append(t.cost, in.supplies[o.supply].Price)
 		t.amount = append(t.amount, o.amount)
@@ -128,6 +136,9 @@ func (t *tableau) bound(ratio float64) float64 {
 // store writes the duals down as prices that no supply can undercut.
 func (t *tableau) store(prices [][]float64, ratio float64) {
 	for i, r := range t.rows {
+		if r.demand == 0 {
+			continue
+		}
 		prices[t.groups[r.group]][r.resource] = math.Max(t.dual[i], 0) / math.Max(ratio, 1)
 	}
 }
