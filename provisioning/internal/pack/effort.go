@@ -21,14 +21,14 @@ type effort struct {
 // coarse is the search of a coarse problem. It was found by trying: with fewer
 // candidates awake, or prices asked for less often, cost goes up faster than time goes
 // down.
-func coarse() effort { return effort{awake: 8, requote: 0.25, tail: 0.02, pivots: 200, sample: 80} }
+func coarse() effort { return effort{awake: 12, requote: 0.35, tail: 0.02, pivots: 200, sample: 80} }
 
 // effort returns how much search a problem gets.
 func (p *Problem) effort() effort {
 	if p.Coarse {
 		return coarse()
 	}
-	return effort{awake: 32, requote: 0.16, pivots: maxPivots, sample: 160, exchanges: true}
+	return effort{awake: 24, requote: 0.16, tail: 0.02, pivots: maxPivots, sample: 160, exchanges: true}
 }
 
 // sampleFrom is the number of entries from which they are sampled.

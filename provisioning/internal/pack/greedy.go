@@ -22,7 +22,6 @@ type prospect struct {
 	score  float64 // value for money: of the pattern, or a ceiling for it
 	looked bool    // since prices were last asked for
 	dead   bool    // nothing fits, or limits forbid it
-	rests  bool    // others are likelier to be the best at these prices
 }
 
 // greedy buys nodes in a tier until nothing that is left fits: again and again
@@ -44,8 +43,8 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 	spent, cost, tail := 0.0, 0.0, q.total*s.effort.tail
 	s.finishWithOne(t, q, picks, cost, &rest)
 	for done := s.complete(t); !done && s.ctx.Err() == nil; {
-		i := best(prospects)
-		if i < 0 && !wake(prospects) {
+		i := s.best(prospects)
+		if i < 0 && !s.wake(prospects) {
 			break
 		}
 		if i < 0 {
@@ -118,33 +117,30 @@ func (s *solver) ceilings(t *tier, prospects []prospect, q quote) {
 // rest puts all but the likeliest candidates aside.
 func (s *solver) rest(prospects []prospect) {
 	s.ranking = s.ranking[:0]
-	most := s.effort.awake
 	for i := range prospects {
-		prospects[i].rests = false
 		if !prospects[i].dead {
 			s.ranking = append(s.ranking, int32(i))
 		}
 	}
-	if len(s.ranking) <= most {
+	most := min(s.effort.awake, len(s.ranking))
+	s.awake = s.ranking[:most]
+	if most == len(s.ranking) {
 		return
 	}
 	likelier := func(x, y int32) bool {
 		return prospects[x].score > prospects[y].score || prospects[x].score == prospects[y].score && x < y
 	}
-	// The first of ranking are a heap, the least likely of them on top.
-	awake := s.ranking[:most]
+	// Those awake are a heap, the least likely of them on top.
 	for i := most/2 - 1; i >= 0; i-- {
-		sink(awake, i, likelier)
+		sink(s.awake, i, likelier)
 	}
 	for k, i := range s.ranking[most:] {
-		if likelier(i, awake[0]) {
-			s.ranking[most+k], awake[0] = awake[0], i
-			sink(awake, 0, likelier)
+		if likelier(i, s.awake[0]) {
+			s.ranking[most+k], s.awake[0] = s.awake[0], i
+			sink(s.awake, 0, likelier)
 		}
 	}
-	for _, i := range s.ranking[most:] {
-		prospects[i].rests = true
-	}
+	slices.Sort(s.awake)
 }
 
 // sink restores a heap in which only element i may be above those below it: none
@@ -165,15 +161,14 @@ func sink(heap []int32, i int, before func(x, y int32) bool) {
 	}
 }
 
-// wake brings candidates back that were put aside, and says whether there were
-// any.
-func wake(prospects []prospect) bool {
-	some := false
-	for i := range prospects {
-		some = some || prospects[i].rests && !prospects[i].dead
-		prospects[i].rests = false
+// wake puts the likeliest of the candidates that rest in the place of those awake, of
+// which none is left. It says whether there are any.
+func (s *solver) wake(prospects []prospect) bool {
+	if len(s.awake) == len(s.ranking) {
+		return false
 	}
-	return some
+	s.rest(prospects)
+	return len(s.awake) > 0
 }
 
 // look makes the best fill of a candidate from what is left.
@@ -230,18 +225,18 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	return i
 }
 
-// best returns the live candidate with the highest score, the largest of
-// equals, -1 if there is none.
-func best(prospects []prospect) int {
+// best returns the live candidate with the highest score among those awake, the
+// largest of equals, -1 if there is none.
+func (s *solver) best(prospects []prospect) int {
 	top := -1
-	for i := range prospects {
+	for _, i := range s.awake {
 		p := &prospects[i]
-		if p.dead || p.rests {
+		if p.dead {
 			continue
 		}
 		if top < 0 || p.score > prospects[top].score*(1+1e-9) ||
 			p.score > prospects[top].score*(1-1e-9) && p.value > prospects[top].value {
-			top = i
+			top = int(i)
 		}
 	}
 	return top

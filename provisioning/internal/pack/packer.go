@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
 // Packer is a Problem made ready to be solved, any number of times and from
@@ -80,6 +81,8 @@ type solver struct {
 
 	stockOptions []bitset.Set // by stock, first none; once asked for
 
+	series map[*tier]*cover.Series
+
 	steps    int
 	maxSteps int
 
@@ -87,7 +90,8 @@ type solver struct {
 	highestCorrection float64
 
 	scratch  bitset.Set // of options
-	ranking  []int32    // of candidates
+	ranking  []int32    // live candidates: first those that are awake
+	awake    []int32    // ascending; others are less likely to be the best
 	sum      []int64
 	wanted   bitset.Set // of groups
 	possible map[possibleKey]int
@@ -114,6 +118,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 		scratch:  bitset.New(len(k.p.Options)),
 		sum:      make([]int64, k.p.Dims),
 		possible: map[possibleKey]int{},
+		series:   map[*tier]*cover.Series{},
 		level:    bitset.New(len(k.p.Options)),
 	}
 	for c := range k.p.Classes {

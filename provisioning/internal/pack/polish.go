@@ -115,7 +115,7 @@ func (s *solver) firsts(t *tier, q quote) []int {
 	s.ceilings(t, prospects, q)
 	var out []int
 	for len(out) < starts {
-		i := best(prospects)
+		i := s.best(prospects)
 		if i < 0 {
 			break
 		}

@@ -47,7 +47,7 @@ func (s *solver) detail(t *tier, q *quote, set int) *detail {
 // kind.
 func (s *solver) quote(t *tier, left []int) quote {
 	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
-	solution := t.market.Cover(problem.Demand, s.effort.pivots)
+	solution := s.seriesOf(t).Cover(problem.Demand, s.effort.pivots)
 	s.raise(t, solution.Prices)
 	out := quote{
 		bound:   s.withoutFees(t, solution.Bound),
@@ -62,6 +62,17 @@ func (s *solver) quote(t *tier, left []int) quote {
 		out.total += float64(out.value[c] * float64(n))
 	}
 	return out
+}
+
+// seriesOf returns what covers the demands of a tier, one after the other: from one
+// asking to the next they change little.
+func (s *solver) seriesOf(t *tier) *cover.Series {
+	series := s.series[t]
+	if series == nil {
+		series = t.market.Series()
+		s.series[t] = series
+	}
+	return series
 }
 
 // alive returns the entries of which something is left.
