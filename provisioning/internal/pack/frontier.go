@@ -63,7 +63,7 @@ func (f *frontier) add(o priced, key likeKey) {
 		return
 	}
 	dims := f.p.Dims
-	for i := range f.kept {
+	for i := len(f.kept) - 1; i >= 0; i-- { // the dearest first, which are the likeliest to have the room
 		if fits(c.capacity, f.room[i*dims:(i+1)*dims]) && f.standsIn(&f.kept[i], &c) {
 			return
 		}
