@@ -69,8 +69,12 @@ func merged(picks []pick) []pick {
 	return out
 }
 
+// fewClasses is how many classes at most are polished in no time.
+const fewClasses = 10
+
 // improve generates patterns where the picks are far above the bound. It
-// returns the cheaper picks and the better bound.
+// returns the cheaper picks and the better bound. Among many classes picks that are
+// dearer as they are hardly ever become cheaper by polishing.
 func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, float64) {
 	if len(picks) == 0 || !s.complete(t) || s.steps >= s.maxSteps || !s.generates(t, start.left) ||
 		costOf(t, picks) < q.bound*(1+generateGap) {
@@ -80,7 +84,7 @@ func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, f
 	s.restore(start)
 	other, bound := s.generate(t, q, picks)
 	q.bound = max(q.bound, bound)
-	if len(other) > 0 && s.complete(t) {
+	if len(other) > 0 && s.complete(t) && (len(s.left) <= fewClasses || costOf(t, other) < costOf(t, picks)) {
 		other = s.polish(t, other, q)
 	}
 	if len(other) > 0 && s.complete(t) && costOf(t, other) < costOf(t, picks) {
