@@ -111,6 +111,7 @@ func (c *livingCluster) carryOut(t *testing.T, f *disruption.Fleet, a disruption
 // TestMachinesOfACloudComeToRest: what is launched, registered and deleted are
 // machines of the fake cloud.
 func TestMachinesOfACloudComeToRest(t *testing.T) {
+	t.Parallel()
 	n := 12
 	if testing.Short() || underRace {
 		n = 2

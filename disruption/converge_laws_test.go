@@ -109,6 +109,7 @@ func atRest(t testing.TB, seed int, in disruption.Input, opts *disruption.Option
 // TestAnyClusterComesToRest: applying proposals ends, and then there is none even
 // long after, nor without what was passed on.
 func TestAnyClusterComesToRest(t *testing.T) {
+	t.Parallel()
 	n := *manyClusters
 	if testing.Short() || underRace {
 		n = min(n, 8)

@@ -227,6 +227,7 @@ func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisi
 // also those that replace drifted and sick nodes. Those that could not are told to wait
 // for others, and go in a later round.
 func TestReplacementsHoldInAnyOrder(t *testing.T) {
+	t.Parallel()
 	n := *manyWorn
 	if testing.Short() || underRace {
 		n = min(n, 20)

@@ -83,6 +83,7 @@ func TestOrderOfTheInputHasNoMeaning(t *testing.T) {
 }
 
 func TestInputsAreUnchanged(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(rounds / 4) {
 		in, opts := newMaker(seed).input()
 		answers(t, observe(t, in, opts))
@@ -95,6 +96,7 @@ func TestInputsAreUnchanged(t *testing.T) {
 // TestNothingChangesBeforeNext moves the clock to the last instant at which
 // nothing should have changed, and to one in between.
 func TestNothingChangesBeforeNext(t *testing.T) {
+	t.Parallel()
 	moved := 0
 	for seed := range uint64(rounds) {
 		m := newMaker(seed)

@@ -574,6 +574,7 @@ func (m *lifeModel) explore(faults uint8) (states int) {
 var commandStart = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 func TestEveryInterleaving(t *testing.T) {
+	t.Parallel()
 	const replace, terminate = disruption.CommandReplaceFirst, disruption.CommandTerminateFirst
 	for _, c := range []struct {
 		mode                  disruption.CommandMode

@@ -154,6 +154,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 }
 
 func TestSmallClustersReachTheOptimum(t *testing.T) {
+	t.Parallel()
 	n := 300
 	if testing.Short() {
 		n = 15

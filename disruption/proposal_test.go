@@ -133,6 +133,7 @@ func TestPrinted(t *testing.T) {
 // enough, the engine says the same, asked about it alone; but for a few, as places are
 // guessed one after the other.
 func TestReasonsByTheEstimateHold(t *testing.T) {
+	t.Parallel()
 	kinds := map[disruption.Rule]int{}
 	seeds := uint64(160)
 	if underRace {

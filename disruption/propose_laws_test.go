@@ -167,6 +167,7 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 }
 
 func TestProposalsComeToRest(t *testing.T) {
+	t.Parallel()
 	n := 20
 	if testing.Short() || underRace {
 		n = 4
@@ -222,6 +223,7 @@ func text(t testing.TB, p *disruption.Proposal) string {
 }
 
 func TestProposalsDoNotDependOnOrder(t *testing.T) {
+	t.Parallel()
 	n := 60
 	if testing.Short() {
 		n = 8

@@ -39,6 +39,7 @@ func withoutRoom(t testing.TB, in disruption.Input) (missing int, on []string) {
 // then, as before. So what is saved is not spent on spare room again. In a few
 // clusters the next plan fills nodes otherwise, and one pod is left without room.
 func TestSpareRoomStays(t *testing.T) {
+	t.Parallel()
 	seeds := 200
 	if testing.Short() || underRace {
 		seeds = 60

@@ -70,6 +70,7 @@ func orders(actions []disruption.Action) [][]disruption.Action {
 // What is proposed together holds in any order, also where spreads are broken as
 // things are, and where they count pods that do not have them.
 func TestActionsHoldInAnyOrderWhereSpreadsAreBroken(t *testing.T) {
+	t.Parallel()
 	n := 48
 	if testing.Short() || underRace {
 		n = 8

@@ -108,6 +108,7 @@ func TestPodsMayChangeZonesOneOfEachSpread(t *testing.T) {
 // Actions that take pods to other zones hold by themselves as well, whichever of them
 // is carried out first or alone.
 func TestActionsThatChangeZonesHoldInAnyOrder(t *testing.T) {
+	t.Parallel()
 	crossed, seen := 0, 0
 	for seed := range 12 {
 		in, now := uneven(seed), noon

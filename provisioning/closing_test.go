@@ -14,6 +14,7 @@ import (
 // TestClosedNodesSaveMoney: a plan with nodes taken out of it is cheaper, valid, and
 // leaves no pod over that had a place.
 func TestClosedNodesSaveMoney(t *testing.T) {
+	t.Parallel()
 	closed, saved, before := 0, 0.0, 0.0
 	for seed := range lawSeeds(1_500, 300) {
 		c := randproblem.Config{}

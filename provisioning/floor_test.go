@@ -21,6 +21,7 @@ import (
 // LowerBound there is none. Below PackingBound there are some, or the test would
 // prove nothing.
 func TestLowerBoundOfAllPlans(t *testing.T) {
+	t.Parallel()
 	cheaper, tight := 0, 0
 	for seed := range lawSeeds(800, 150) {
 		r := newTinyProblem(seed)
@@ -70,6 +71,7 @@ func TestLowerBoundKnowsOtherDomains(t *testing.T) {
 // TestRichLawBounds: of rich problems, each plan costs at least what the bounds of
 // all plans for the same pods say, however these came about.
 func TestRichLawBounds(t *testing.T) {
+	t.Parallel()
 	compared, below := 0, 0
 	for seed := range lawSeeds(1_200, 150) {
 		in, opts := richProblem(seed, everything)

@@ -71,6 +71,7 @@ func TestLawNoBounds(t *testing.T) {
 // TestLawQuick: a quick plan is as valid as any, and hardly ever leaves more pods
 // over than a full search, limits aside.
 func TestLawQuick(t *testing.T) {
+	t.Parallel()
 	pods, more := 0, 0
 	for seed := range lawSeeds(1_000, 150) {
 		in, opts := richProblem(seed, everything)

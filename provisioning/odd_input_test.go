@@ -210,6 +210,7 @@ func oddNodes() []oddity {
 // TestOddInput: whatever is thrown at it, the engine gives faults or a plan that
 // the referee accepts.
 func TestOddInput(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(3_000, 300) {
 		checkOddInput(t, seed, []byte{byte(seed * 31), byte(seed * 17 >> 2), byte(seed * 7 >> 4)}[:1+seed%3])
 	}

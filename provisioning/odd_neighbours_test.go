@@ -155,6 +155,7 @@ func oddExtras() []oddity {
 // TestOddNeighbours: whatever pods say of each other, the engine gives faults or
 // a plan that keeps to the rules, and every reason is fit to be shown.
 func TestOddNeighbours(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(3_000, 400) {
 		checkOddNeighbours(t, seed, []byte{byte(seed * 31), byte(seed * 17 >> 2), byte(seed * 7 >> 4)}[:1+seed%3])
 	}

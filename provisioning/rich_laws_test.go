@@ -27,11 +27,13 @@ func richProblem(seed uint64, c randproblem.Config) (provisioning.Input, *provis
 // TestRichLawVerified holds the plans of problems with constraints between
 // pods, ports, volumes, buffers and all else against the referee.
 func TestRichLawVerified(t *testing.T) {
+	t.Parallel()
 	forRich(t, lawSeeds(4_000, 400), everything, provisioning.Verify)
 }
 
 // TestRichLawNobodyOverlooked: whoever stays pending has no place in the plan.
 func TestRichLawNobodyOverlooked(t *testing.T) {
+	t.Parallel()
 	forPending(t, lawSeeds(2_000, 200), everything)
 }
 
@@ -98,6 +100,7 @@ func forRich(t *testing.T, seeds uint64, c randproblem.Config, verify verifier) 
 // TestRichLawByFeature: each feature alone, where what goes wrong is easier to
 // find.
 func TestRichLawByFeature(t *testing.T) {
+	t.Parallel()
 	features := map[string]randproblem.Feature{
 		"spread": randproblem.Spread | randproblem.Places, "affinity": randproblem.Affinity, "ports": randproblem.Ports,
 		"volumes": randproblem.Volumes, "buffers": randproblem.Buffers, "static": randproblem.Static,
@@ -116,6 +119,7 @@ func TestRichLawByFeature(t *testing.T) {
 // TestRichLawSpot: plans keep to CapacityMix and SpotFlexibility, whatever else
 // there is, in far more problems than draw those options by themselves.
 func TestRichLawSpot(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(1_000, 200) {
 		c := randproblem.Config{}
 		if seed%2 == 0 {
@@ -134,6 +138,7 @@ func TestRichLawSpot(t *testing.T) {
 
 // TestRichLawOrderOfInput: the order of lists means nothing.
 func TestRichLawOrderOfInput(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(600, 100) {
 		in, opts := richProblem(seed, everything)
 		want := solved(t, in, opts)
@@ -165,6 +170,7 @@ func shuffleRich(in *provisioning.Input, seed uint64) {
 // TestRichLawRepeatable: solving again, or at the same time, gives an equal
 // plan, and nothing that the input points at is written to.
 func TestRichLawRepeatable(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(300, 60) {
 		in, opts := richProblem(seed, everything)
 		problem, err := provisioning.Prepare(in, opts)
@@ -195,6 +201,7 @@ func TestRichLawRepeatable(t *testing.T) {
 // TestRichLawAccounts: every pod has one fate, Order names those with a place,
 // and reasons are words fit to be shown.
 func TestRichLawAccounts(t *testing.T) {
+	t.Parallel()
 	for seed := range lawSeeds(800, 200) {
 		in, opts := richProblem(seed, everything)
 		plan := solved(t, in, opts)
@@ -246,6 +253,7 @@ func checkWords(t *testing.T, text string, seed uint64) {
 // one pod's place may be another's loss; so are volumes, where pods that share a
 // claim wait for each other.
 func TestRichLawFreedom(t *testing.T) {
+	t.Parallel()
 	c := randproblem.Config{Without: randproblem.Reservations | randproblem.Static | randproblem.Overlays | randproblem.Volumes |
 		randproblem.Buffers | randproblem.Preferences | randproblem.Defaults}
 	freed := 0
@@ -300,6 +308,7 @@ func setFree(pod *corev1.Pod) {
 // what is proven to be the least without them. A CapacityMix is left out, as it
 // goes by which pods are alike.
 func TestRichLawBound(t *testing.T) {
+	t.Parallel()
 	c := randproblem.Config{Without: randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity | randproblem.Ports)}
 	compared, dearer := 0, 0
 	for seed := range lawSeeds(1_500, 400) {
@@ -340,6 +349,7 @@ func left(plan *provisioning.Plan) []*corev1.Pod {
 // place nor takes one. Ties may be broken otherwise, as its catalog may bring
 // resources and labels along that nobody else has, but rarely.
 func TestRichLawUnrelatedPool(t *testing.T) {
+	t.Parallel()
 	seeds := lawSeeds(600, 100)
 	others := 0
 	var flipped []string

@@ -65,6 +65,7 @@ func (c packedOut) text() string {
 // not fill up every node where several workloads leave no room to spare, which
 // shows in about one problem of a hundred.
 func TestLawNodesRiseTogether(t *testing.T) {
+	t.Parallel()
 	seeds := lawSeeds(2_000, 200)
 	raised := 0
 	var short []uint64

@@ -14,6 +14,7 @@ import (
 // paper, a whole plan costs no more for them than Options.PreferenceCost says,
 // beside a plan for as many pods that follows none.
 func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
+	t.Parallel()
 	wished, followed := 0, 0
 	for seed := range uint64(1500) {
 		c := randproblem.Config{}

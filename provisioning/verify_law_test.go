@@ -43,6 +43,7 @@ func lawOptions(seed uint64) *provisioning.Options {
 // the safe side and overlooks a place in about one problem of some thousands;
 // without such rules it overlooks none.
 func TestVerifyAcceptsSolver(t *testing.T) {
+	t.Parallel()
 	seeds := lawSeeds(10_000, 1_000)
 	var cautious []uint64
 	for seed := range seeds {
@@ -77,6 +78,7 @@ func unlaunched(n provisioning.Node) bool {
 // TestVerifyUnplacedFindsAbandonedPods takes pods out of the places that Solve
 // found for them. Where they came from there is a place.
 func TestVerifyUnplacedFindsAbandonedPods(t *testing.T) {
+	t.Parallel()
 	abandoned := 0
 	for seed := range lawSeeds(1_500, 400) {
 		in := randproblem.New(seed)
@@ -137,6 +139,7 @@ func requireOverlooked(t *testing.T, in provisioning.Input, plan *provisioning.P
 // TestVerifyDoesNotDependOnSharing judges plans, sound and broken, whose nodes
 // share no memory with each other or the catalog, as if they came from a file.
 func TestVerifyDoesNotDependOnSharing(t *testing.T) {
+	t.Parallel()
 	broke := 0
 	for seed := range lawSeeds(1_000, 200) {
 		in := randproblem.New(seed)

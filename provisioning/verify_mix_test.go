@@ -105,6 +105,7 @@ func TestVerifyFindsBrokenMix(t *testing.T) {
 // TestVerifyFindsSpotInRandomPlans: where all pods are to be kept off spot, no node
 // with a real pod may name it beside other capacity.
 func TestVerifyFindsSpotInRandomPlans(t *testing.T) {
+	t.Parallel()
 	tried, extras := 0, 0
 	for seed := range lawSeeds(600, 150) {
 		in, opts := richProblem(seed, randproblem.Config{Without: randproblem.Buffers})

@@ -85,6 +85,7 @@ func mutations() []mutation {
 // TestVerifyFindsMutations changes valid plans at random. The oracle says which
 // changes do no harm; Verify must find all the others.
 func TestVerifyFindsMutations(t *testing.T) {
+	t.Parallel()
 	tried := map[string]*[3]int{} // by mutation: unsure, sound, broken
 	for seed := range lawSeeds(2_500, 500) {
 		in := randproblem.New(seed)

@@ -222,6 +222,7 @@ func TestVerifyUnplacedOnUnlaunched(t *testing.T) {
 
 // TestUnlaunchedClaimsTakePods makes sure that the laws are tried on them.
 func TestUnlaunchedClaimsTakePods(t *testing.T) {
+	t.Parallel()
 	bound := 0
 	for seed := range lawSeeds(1_500, 500) {
 		in := randproblem.New(seed)

@@ -15,6 +15,7 @@ import (
 // TestLawWhatIfsRemember: what a what-if takes over from the problem that it was made
 // of, and that from another, makes no difference to its plan.
 func TestLawWhatIfsRemember(t *testing.T) {
+	t.Parallel()
 	steps := 0
 	for seed := range lawSeeds(400, 100) {
 		in, opts := richProblem(seed, everything)

@@ -36,6 +36,7 @@ func sameAgain(t *testing.T, p *pack.Problem) {
 }
 
 func TestSameAgain(t *testing.T) {
+	t.Parallel()
 	for _, f := range everySet() {
 		for seed := range uint64(4) {
 			sameAgain(t, tiny(seed, f))

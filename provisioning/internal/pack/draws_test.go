@@ -68,6 +68,7 @@ func stockProblem(seed uint64) *pack.Problem {
 // TestStocksAreAssignedBest compares what the new nodes cost with all other ways
 // to share the stocks out among them.
 func TestStocksAreAssignedBest(t *testing.T) {
+	t.Parallel()
 	drawn, contested := 0, 0
 	for seed := range uint64(5000) {
 		p := stockProblem(seed)
@@ -193,6 +194,7 @@ func firstDraws(p *pack.Problem, nodes []*pack.Launch, left []int) float64 {
 // TestStocksAgainstOptimum holds what is bought against the best of all packings.
 // A greedy packer does not always find it, but must be near.
 func TestStocksAgainstOptimum(t *testing.T) {
+	t.Parallel()
 	total, exact, got, least := 0, 0, 0.0, 0.0
 	for seed := range uint64(6000) {
 		p := stockProblem(seed)

@@ -35,6 +35,7 @@ func withStranger(p *pack.Problem, tier int) *pack.Problem {
 // TestStrangersChangeNothing shows that options which no pod may use have no
 // influence, not even through the scale that others are measured by.
 func TestStrangersChangeNothing(t *testing.T) {
+	t.Parallel()
 	for _, f := range everySet() {
 		if f.traits {
 			continue // the label of these problems knows its options by number

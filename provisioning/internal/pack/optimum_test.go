@@ -15,6 +15,7 @@ import (
 // Where limits bind, which pods to leave out matters too; the engine places as
 // many as can be placed nearly always.
 func TestAgainstOptimum(t *testing.T) {
+	t.Parallel()
 	const seeds = 2000
 	tests := []struct {
 		features
@@ -67,6 +68,7 @@ func TestAgainstOptimum(t *testing.T) {
 // TestRandomProblemsObeyTheRules has the referee look at every mix of features,
 // in sizes from tiny to a few hundred pods.
 func TestRandomProblemsObeyTheRules(t *testing.T) {
+	t.Parallel()
 	for _, f := range everySet() {
 		t.Run(f.String(), func(t *testing.T) {
 			for seed := range uint64(60) {

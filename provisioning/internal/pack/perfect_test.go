@@ -58,6 +58,7 @@ func cut(rng *splitmix, length, n int) []int64 {
 // TestPerfectPackings has problems that are hard to pack and too large to try
 // everything, and whose optimum is known all the same.
 func TestPerfectPackings(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		nodes       int
 		worst, mean float64 // of cost over optimum, less one

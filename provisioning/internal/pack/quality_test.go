@@ -11,6 +11,7 @@ import (
 // TestGap holds the gap between cost and bound on a market like that of a cloud
 // to what it was measured to be, with a little room.
 func TestGap(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		pods        int
 		worst, mean float64

@@ -116,6 +116,7 @@ func TestHugeNumbers(t *testing.T) {
 
 // TestOddNumbers mixes nothing, little, much and less than nothing.
 func TestOddNumbers(t *testing.T) {
+	t.Parallel()
 	numbers := []int64{0, 0, 0, 1, 2, 5, 100, -1, math.MaxInt64, math.MaxInt64 / 2, 1 << 40}
 	prices := []float64{0, 0, 1e-12, 0.5, 1, 1e9}
 	for seed := range uint64(2000) {
