@@ -69,8 +69,8 @@ func stockProblem(seed uint64) *pack.Problem {
 // to share the stocks out among them.
 func TestStocksAreAssignedBest(t *testing.T) {
 	t.Parallel()
-	drawn, contested := 0, 0
-	for seed := range uint64(5000) {
+	drawn, contested, seeds := 0, 0, lawSeeds(5000)
+	for seed := range seeds {
 		p := stockProblem(seed)
 		r := solveStocked(t, p)
 		var nodes []*pack.Launch
@@ -91,8 +91,8 @@ func TestStocksAreAssignedBest(t *testing.T) {
 		}
 	}
 	t.Logf("%d nodes draw on stocks; in %d problems the order of the nodes would have decided", drawn, contested)
-	require.Greater(t, drawn, 1000)
-	require.Greater(t, contested, 100)
+	require.Greater(t, drawn, int(seeds/5))
+	require.Greater(t, contested, int(seeds/50))
 }
 
 // solveStocked packs a problem and holds the result against the rules. That no
@@ -196,7 +196,8 @@ func firstDraws(p *pack.Problem, nodes []*pack.Launch, left []int) float64 {
 func TestStocksAgainstOptimum(t *testing.T) {
 	t.Parallel()
 	total, exact, got, least := 0, 0, 0.0, 0.0
-	for seed := range uint64(6000) {
+	seeds := lawSeeds(6000)
+	for seed := range seeds {
 		p := stockProblem(seed)
 		for i := range p.Pools {
 			p.Pools[i].Tier = 0 // or the heavier pool is not a matter of cost
@@ -214,7 +215,7 @@ func TestStocksAgainstOptimum(t *testing.T) {
 		got, least = got+cost(r), least+want
 	}
 	t.Logf("%d of %d are the optimum; in sum %.4f of it", exact, total, got/least)
-	require.Greater(t, total, 3000)
+	require.Greater(t, total, int(seeds/2))
 	require.Greater(t, float64(exact), 0.9*float64(total))
 }
 

@@ -7,6 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// lawSeeds is how many random problems a law is tried on: a fifth of those given where
+// the race detector watches, which slows packing down tenfold and looks for something
+// else than the laws do.
+func lawSeeds(all uint64) uint64 {
+	if underRace {
+		return all / 5
+	}
+	return all
+}
+
 // TestAgainstOptimum compares with the best of all packings. Both the cost and
 // the bound are held to it: no cost is below, no bound above. How often the
 // cost is the optimum, and how far it may be off, are what was measured, with a
@@ -16,7 +26,7 @@ import (
 // many as can be placed nearly always.
 func TestAgainstOptimum(t *testing.T) {
 	t.Parallel()
-	const seeds = 2000
+	seeds := lawSeeds(2000)
 	tests := []struct {
 		features
 		optimal float64 // at least this share of the problems
@@ -36,7 +46,7 @@ func TestAgainstOptimum(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.String(), func(t *testing.T) {
 			optimal, total, fewer, worst := 0, 0, 0, 1.0
-			for seed := range uint64(seeds) {
+			for seed := range seeds {
 				p := tiny(seed, tt.features)
 				r := solve(t, p)
 				o := newOracle(p)
@@ -57,7 +67,7 @@ func TestAgainstOptimum(t *testing.T) {
 				}
 			}
 			t.Logf("%d of %d optimal, worst %.3f, %d with fewer pods", optimal, total, worst, fewer)
-			require.Greater(t, total, seeds/2)
+			require.Greater(t, total, int(seeds/2))
 			require.GreaterOrEqual(t, float64(optimal), tt.optimal*float64(total))
 			require.LessOrEqual(t, worst, tt.worst)
 			require.LessOrEqual(t, fewer, tt.fewer)
@@ -71,7 +81,7 @@ func TestRandomProblemsObeyTheRules(t *testing.T) {
 	t.Parallel()
 	for _, f := range everySet() {
 		t.Run(f.String(), func(t *testing.T) {
-			for seed := range uint64(60) {
+			for seed := range lawSeeds(60) {
 				solve(t, tiny(seed, f))
 			}
 			for seed := range uint64(6) {
