@@ -70,7 +70,9 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 
 // IsDrifted compares an instance with what its class asks for now, in the order of
 // the reasons above. An image, subnet, group or reservation that could not be looked
-// up is not compared. The instance is read from EC2 at most once a minute.
+// up is not compared. An instance of a type for which the class selects images no
+// more, but does for others, has drifted too. The instance is read from EC2 at most
+// once a minute.
 func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (cloudprovider.Drift, error) {
 	const op = "IsDrifted"
 	if claim == nil || claim.Spec.NodeClassRef == nil {
@@ -134,8 +136,17 @@ func (p *Provider) imageDrift(
 		return cloudprovider.Drift{}, api.Wrap("IsDrifted", claim.Name, err)
 	}
 	want := c.Images[instanceType]
-	if want == "" || want == image {
+	if want == image {
 		return cloudprovider.Drift{}, nil
+	}
+	if want == "" {
+		// A type that is not in the catalog is not judged: it may be missing for
+		// another reason.
+		if !slices.ContainsFunc(c.Types, func(t *cloudprovider.InstanceType) bool { return t.Name == instanceType }) {
+			return cloudprovider.Drift{}, nil
+		}
+		return cloudprovider.Drift{Reason: DriftAMI,
+			Detail: fmt.Sprintf("boots %s, and the class selects no image for %s any more", image, instanceType)}, nil
 	}
 	detail := fmt.Sprintf("boots %s, and the class selects %s for %s", image, want, instanceType)
 	for _, ami := range r.Class.Status.AMIs {

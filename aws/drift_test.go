@@ -9,6 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -44,6 +45,18 @@ func TestDrift(t *testing.T) {
 				s.parameter("x86_64/standard"))
 			s.cloud.Advance(10 * time.Minute)
 		}, aws.DriftAMI, "ami-00000000000000new"},
+		"no image for the type any more": {func(s *scene) {
+			in := s.cloud.Instances()[0].ImageID
+			family, selected := amiselect.FamilyAL2023, ""
+			for _, i := range s.cloud.Options().Images {
+				if i.Architecture == ec2types.ArchitectureValuesArm64 {
+					selected = *i.ImageId
+				}
+			}
+			require.NotEmpty(s, selected)
+			require.NotEqual(s, in, selected)
+			s.class.Spec.AMIFamily, s.class.Spec.AMISelectorTerms = &family, []awsv1.AMISelectorTerm{{ID: selected}}
+		}, aws.DriftAMI, "selects no image for"},
 		"security groups": {func(s *scene) {
 			for _, g := range s.cloud.Options().SecurityGroups {
 				s.class.Spec.SecurityGroupSelectorTerms = append(s.class.Spec.SecurityGroupSelectorTerms, awsv1.SecurityGroupSelectorTerm{ID: *g.GroupId})
