@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v3"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -17,16 +19,37 @@ func podPlaces() [][]string {
 	}
 }
 
+// podPlace is where an object of a kind of Kubernetes has its pod, and false for
+// other kinds.
+func podPlace(o *object) ([]string, bool) {
+	switch (typeMeta{o.group(), o.kind}) {
+	case typeMeta{"", "Pod"}:
+		return []string{}, true
+	case typeMeta{"", "PodTemplate"}:
+		return []string{"template"}, true
+	case typeMeta{"", "ReplicationController"}, typeMeta{"apps", "Deployment"}, typeMeta{"apps", "StatefulSet"},
+		typeMeta{"apps", "DaemonSet"}, typeMeta{"apps", "ReplicaSet"}, typeMeta{"batch", "Job"}:
+		return []string{"spec", "template"}, true
+	case typeMeta{"batch", "CronJob"}:
+		return []string{"spec", "jobTemplate", "spec", "template"}, true
+	}
+	return nil, false
+}
+
 // workload converts the pods of an object, and reports whether it has any. It
-// looks for containers and not at the kind, as there are many kinds.
+// looks for containers and not at the kind, as there are many kinds. Only of
+// those of Kubernetes itself it takes pods without: patches, as for kustomize,
+// have just what they change.
 func (c *converter) workload(o *object) bool {
 	found := false
+	own, known := podPlace(o)
 	for _, keys := range podPlaces() {
 		pod, path := at(o.root, keys...), ""
 		for _, key := range keys {
 			path = join(path, key)
 		}
-		if !isMap(pod) || find(at(pod, "spec"), "containers").key == nil {
+		isPod := known && slices.Equal(keys, own) || find(at(pod, "spec"), "containers").key != nil
+		if !isMap(pod) || !isPod {
 			continue
 		}
 		found = true
