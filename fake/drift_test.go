@@ -111,7 +111,7 @@ func TestNodeClasses(t *testing.T) {
 
 	pool := &v1.NodePool{}
 	_, err := cloud.InstanceTypes(t.Context(), pool)
-	require.Equal(t, cloudprovider.KindUnsupported, cloudprovider.KindOf(err))
+	require.Equal(t, cloudprovider.KindDenied, cloudprovider.KindOf(err))
 	r := ref("broken")
 	pool.Spec.Template.Spec.NodeClassRef = &r
 	_, err = cloud.InstanceTypes(t.Context(), pool)

@@ -17,7 +17,7 @@ import (
 // is the caller's; later changes do not show in it.
 //
 // Where Options.NodeClasses says which node classes there are, that of the pool
-// must exist and be ready.
+// must exist and be ready, and a pool that names none is KindDenied.
 func (c *Cloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	in := call{op: OpInstanceTypes}
 	if pool != nil {
@@ -25,12 +25,14 @@ func (c *Cloud) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudp
 	}
 	return answer(c, ctx, in, func(*orders) ([]*cloudprovider.InstanceType, error) {
 		if pool != nil {
-			var ref v1.NodeClassReference
-			if r := pool.Spec.Template.Spec.NodeClassRef; r != nil {
-				ref = *r
+			ref := pool.Spec.Template.Spec.NodeClassRef
+			if ref == nil && c.classes != nil {
+				return nil, denied("InstanceTypes", pool.Name, errors.New("the pool names no node class; set spec.template.spec.nodeClassRef"))
 			}
-			if _, err := c.class("InstanceTypes", ref); err != nil {
-				return nil, err
+			if ref != nil {
+				if _, err := c.class("InstanceTypes", *ref); err != nil {
+					return nil, err
+				}
 			}
 		}
 		c.refresh()

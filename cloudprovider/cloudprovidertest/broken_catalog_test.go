@@ -63,7 +63,7 @@ func brokenCatalogs() []broken {
 		}},
 		{"catalog/unfiltered", "writes to the pool", func(t *twist) {
 			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
-				if len(pool.Spec.Template.Spec.Requirements) > 0 {
+				if pool != nil && len(pool.Spec.Template.Spec.Requirements) > 0 {
 					pool.Spec.Template.Spec.Requirements[0].Values = nil
 				}
 				return t.Cloud.InstanceTypes(ctx, pool)
@@ -75,6 +75,21 @@ func brokenCatalogs() []broken {
 					return err
 				}
 				return cloudprovider.ErrNotReady
+			}
+		}},
+		{"class/none", "a default in place of none", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				if pool != nil && pool.Spec.Template.Spec.NodeClassRef == nil {
+					pool = pool.DeepCopy()
+					pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "FakeNodeClass", Name: "default"}
+				}
+				return t.Cloud.InstanceTypes(ctx, pool)
+			}
+		}},
+		{"class/none", "panics", func(t *twist) {
+			t.types = func(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+				_ = pool.Spec.Template.Spec.NodeClassRef.Name
+				return t.Cloud.InstanceTypes(ctx, pool)
 			}
 		}},
 		{"class/missing", "a default in place of what is missing", func(t *twist) {

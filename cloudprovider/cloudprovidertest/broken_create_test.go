@@ -75,10 +75,19 @@ func brokenCreates() []broken {
 		{"create/labels", "none from Get", func(t *twist) {
 			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 				i, err := t.Cloud.Get(ctx, id)
-				return changed(i, err, func(i *cloudprovider.Instance) { i.Labels = nil })
+				return changed(i, err, func(i *cloudprovider.Instance) {
+					if strings.Contains(i.Name, "create-labels") {
+						i.Labels = nil
+					}
+				})
 			}
 		}},
 		{"create/capacity", "leaves it to the kubelet", recreate(func(i *cloudprovider.Instance) { i.Allocatable = resources.List{} })},
+		{"create/capacity", "Get does not know it", reget(func(i *cloudprovider.Instance) {
+			i.Capacity, i.Allocatable = resources.List{}, resources.List{}
+		})},
+		{"create/capacity", "a price in cents", recreate(func(i *cloudprovider.Instance) { i.Price *= 100 })},
+		{"create/capacity", "a price for a month", reget(func(i *cloudprovider.Instance) { i.Price *= 730 })},
 		{"create/invalid", "makes up a token", request(func(_ *twist, req *cloudprovider.LaunchRequest) {
 			if req.Token == "" {
 				req.Token = "made up for " + req.Name
@@ -211,6 +220,9 @@ func brokenTokens() []broken {
 				return instance, err
 			}
 		}},
+		{"token/distinct", "tokens of at most 48 characters", request(func(_ *twist, req *cloudprovider.LaunchRequest) {
+			req.Token = req.Token[:min(len(req.Token), 48)]
+		})},
 		{"token/distinct", "one machine for each name", func(t *twist) {
 			var mu sync.Mutex
 			byName := map[string]string{}

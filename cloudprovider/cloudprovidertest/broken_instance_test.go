@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -49,6 +50,16 @@ func brokenInstances() []broken {
 		{"get/created", "forgets the name", reget(func(i *cloudprovider.Instance) {
 			if strings.Contains(i.Name, "get-created") {
 				i.Name = ""
+			}
+		})},
+		{"get/created", "forgets when", reget(func(i *cloudprovider.Instance) {
+			if strings.Contains(i.Name, "get-created") {
+				i.CreatedAt = time.Time{}
+			}
+		})},
+		{"get/created", "in local time", reget(func(i *cloudprovider.Instance) {
+			if strings.Contains(i.Name, "get-created") {
+				i.CreatedAt = i.CreatedAt.Add(-time.Hour)
 			}
 		})},
 		{"get/unknown", "cannot parse it", func(t *twist) {
@@ -141,6 +152,9 @@ func brokenLists() []broken {
 		{"list/complete", "forgets the capacity type", func(t *twist) {
 			t.list = relist(t, func(i *cloudprovider.Instance) { i.CapacityType = "" })
 		}},
+		{"list/complete", "as if all were new", func(t *twist) {
+			t.list = relist(t, func(i *cloudprovider.Instance) { i.CreatedAt = t.Cloud.Now() })
+		}},
 		{"list/sorted", "from the last", relisted(func(_ context.Context, _ *twist, l list) list {
 			slices.Reverse(l)
 			return l
@@ -162,6 +176,24 @@ func brokenLists() []broken {
 				}), err
 			}
 		}},
+		{"list/restart", "labels are in memory", func(t *twist) {
+			var mine sync.Map
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Create(ctx, req)
+				if err == nil {
+					mine.Store(instance.ID, true)
+				}
+				return instance, err
+			}
+			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Get(ctx, id)
+				return changed(instance, err, func(i *cloudprovider.Instance) {
+					if _, found := mine.Load(id); !found {
+						i.Labels = nil
+					}
+				})
+			}
+		}},
 		{"list/ours", "all of the account", relisted(func(ctx context.Context, t *twist, l list) list {
 			others, _ := t.neighbor.List(ctx)
 			l = append(l, others...)
@@ -180,6 +212,9 @@ func brokenLists() []broken {
 		{"list/deleting", "the running ones", relisted(func(_ context.Context, _ *twist, l list) list {
 			return slices.DeleteFunc(l, func(i *cloudprovider.Instance) bool { return i.Deleting })
 		})},
+		{"list/deleting", "as if it ran", func(t *twist) {
+			t.list = relist(t, func(i *cloudprovider.Instance) { i.Deleting = false })
+		}},
 		{"list/gone", "keeps what was", func(t *twist) {
 			var mu sync.Mutex
 			seen := map[string]*cloudprovider.Instance{}

@@ -9,6 +9,8 @@ func classChecks() []Check {
 	return []Check{
 		{Name: "class/ready", run: classReady,
 			Rule: "NodeClassReady returns nil for a node class from which nodes can be launched, and its group and kind are supported."},
+		{Name: "class/none", run: classNone,
+			Rule: "For a pool that names no node class InstanceTypes says KindDenied, and it does not panic if there is no pool."},
 		{Name: "class/missing", run: classMissing,
 			Rule: "For a node class that does not exist InstanceTypes, Create and NodeClassReady say KindNotFound."},
 		{Name: "class/foreign", run: classForeign, Needs: []string{needNodeClasses},
@@ -22,6 +24,14 @@ func classReady(p *probe) {
 	if err := cloudprovider.NodeClassReady(p.ctx, p.Provider, p.ref()); err != nil {
 		p.fail("NodeClassReady: %v", err)
 	}
+}
+
+func classNone(p *probe) {
+	_, _ = p.Provider.InstanceTypes(p.ctx, nil)
+	pool := p.Pool.DeepCopy()
+	pool.Spec.Template.Spec.NodeClassRef = nil
+	_, err := p.Provider.InstanceTypes(p.ctx, pool)
+	p.kind("InstanceTypes for a pool without nodeClassRef", err, cloudprovider.KindDenied)
 }
 
 func (p *probe) ref() v1.NodeClassReference { return *p.Pool.Spec.Template.Spec.NodeClassRef }

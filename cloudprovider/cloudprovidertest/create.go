@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -20,7 +21,7 @@ func createChecks() []Check {
 		{Name: "create/labels", run: createLabels,
 			Rule: "The labels of an instance are at least LaunchOption.NodeLabels of the option it was launched by."},
 		{Name: "create/capacity", run: createCapacity,
-			Rule: "The instance that Create returns has the capacity and the allocatable that the provider expects of the node, and its price if that is known."},
+			Rule: "The instance that Create and Get return has the capacity and the allocatable that the provider expects of the node, and its price in USD per hour if that is known."},
 		{Name: "create/invalid", run: createInvalid,
 			Rule: "A request that LaunchRequest.Validate does not accept is KindDenied, and launches nothing."},
 		{Name: "create/unknown", run: createUnknown,
@@ -93,17 +94,39 @@ func (p *probe) labels(call string, instance *cloudprovider.Instance, o cloudpro
 
 func createCapacity(p *probe) {
 	req := p.request()
+	// What is paid for has a token price, which says nothing.
+	paid := func(o cloudprovider.LaunchOption) bool { return o.Offering.CapacityType == v1.CapacityTypeReserved }
+	if open := slices.DeleteFunc(slices.Clone(req.Options), paid); len(open) > 0 {
+		req.Options = open
+	}
 	instance := p.launch(req)
+	o, found := option(&req, instance)
+	p.must(found, "Create: %s is not among the options", instance.OfferingKey())
+	p.capacity("Create", &req, instance, o)
+	got, err := p.Provider.Get(p.ctx, instance.ID)
+	p.must(err == nil && got != nil, "Get: %v", err)
+	p.capacity("Get", &req, got, o)
+}
+
+// farOff is by which factor a price is that of another unit, such as cents, or
+// of a day. What is paid may well differ from what was offered, but not so much.
+const farOff = 10
+
+func (p *probe) capacity(call string, req *cloudprovider.LaunchRequest, instance *cloudprovider.Instance, o cloudprovider.LaunchOption) {
 	if !req.Requests.Fits(instance.Allocatable) {
-		p.fail("Create: the request asks for %s, but Allocatable is %s", req.Requests, cmp.Or(instance.Allocatable.String(), "empty"))
+		p.fail("%s: the request asks for %s, but Allocatable is %s", call, req.Requests, cmp.Or(instance.Allocatable.String(), "empty"))
 	}
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
 		if instance.Capacity.Get(name) < instance.Allocatable.Get(name) {
-			p.fail("Create: %s: Capacity %q is below Allocatable %q", name, instance.Capacity, instance.Allocatable)
+			p.fail("%s: %s: Capacity %q is below Allocatable %q", call, name, instance.Capacity, instance.Allocatable)
 		}
 	}
-	if price := instance.Price; math.IsNaN(price) || math.IsInf(price, 0) || price < 0 {
-		p.fail("Create: Price is %v; use USD per hour, or 0 if it is not known", price)
+	switch price, offered := instance.Price, o.Offering.Price; {
+	case math.IsNaN(price) || math.IsInf(price, 0) || price < 0:
+		p.fail("%s: Price is %v; use USD per hour, or 0 if it is not known", call, price)
+	case price == 0 || o.Offering.CapacityType == v1.CapacityTypeReserved:
+	case price > farOff*offered || offered > farOff*price:
+		p.fail("%s: Price is %v, and %s costs %v; use USD per hour for both", call, price, o.Key(), offered)
 	}
 }
 

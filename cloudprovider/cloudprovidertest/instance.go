@@ -3,6 +3,7 @@ package cloudprovidertest
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -10,7 +11,7 @@ import (
 func instanceChecks() []Check {
 	return []Check{
 		{Name: "get/created", run: getCreated,
-			Rule: "An instance just returned by Create is found by Get, with the name, pool and offering that Create returned."},
+			Rule: "An instance just returned by Create is found by Get, with the name, pool, offering and time of creation that Create returned."},
 		{Name: "get/unknown", run: getUnknown,
 			Rule: "For an ID that never existed Get says KindNotFound, whatever the ID looks like."},
 		{Name: "delete/unknown", run: deleteUnknown,
@@ -38,7 +39,18 @@ func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
 	if a, b := tell(got), tell(want); a != b {
 		p.fail("%s: it is %s; Create had returned %s", call, a, b)
 	}
+	switch off := got.CreatedAt.Sub(want.CreatedAt); {
+	case want.CreatedAt.IsZero(): // the business of another check
+	case got.CreatedAt.IsZero():
+		p.fail("%s: CreatedAt of %s is zero; Create had returned %v", call, got.ID, want.CreatedAt)
+	case off > clocks || off < -clocks:
+		p.fail("%s: CreatedAt of %s is %v; Create had returned %v", call, got.ID, got.CreatedAt, want.CreatedAt)
+	}
 }
+
+// clocks is how far the clocks of a cloud and of a provider may be apart. What
+// is further off is in another time zone, or unit.
+const clocks = 10 * time.Minute
 
 func getCreated(p *probe) {
 	want := p.launch(p.request())

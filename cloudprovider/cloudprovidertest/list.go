@@ -3,6 +3,7 @@ package cloudprovidertest
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -10,15 +11,15 @@ import (
 func listChecks() []Check {
 	return []Check{
 		{Name: "list/complete", run: listComplete,
-			Rule: "List returns every instance of ours, with the name, pool and offering that Create returned."},
+			Rule: "List returns every instance of ours, with the name, pool and offering that Create returned, and with its time of creation, which does not change."},
 		{Name: "list/sorted", run: listSorted,
 			Rule: "List is sorted by ID and has each instance once."},
 		{Name: "list/restart", run: listRestart, Needs: []string{needRestart},
-			Rule: "Ours is what was created for this cluster by any process at any time: List, Get and Delete know it after a restart of the provider."},
+			Rule: "Ours is what was created for this cluster by any process at any time: List, Get and Delete know it after a restart of the provider, its labels included."},
 		{Name: "list/ours", run: listOurs, Needs: []string{needNeighbor},
 			Rule: "Instances of other clusters are not ours: List leaves them out, and Get and Delete say KindNotFound."},
 		{Name: "list/deleting", run: listDeleting,
-			Rule: "List includes instances that are going down."},
+			Rule: "List includes instances that are going down, with Deleting set."},
 		{Name: "list/gone", run: listGone,
 			Rule: "List excludes instances that are gone."},
 		{Name: "list/failed", run: listFailed, Needs: []string{needFail},
@@ -60,6 +61,13 @@ func listComplete(p *probe) {
 	for _, w := range want {
 		p.sameInstance("List", find(list, w.ID), w)
 	}
+	p.pause(p.Patience / steps)
+	later := p.listed(p.Provider, want...)
+	for _, w := range want {
+		if a, b := find(list, w.ID).CreatedAt, find(later, w.ID).CreatedAt; !a.Equal(b) {
+			p.fail("List: %s was created at %v, and by a later call at %v; keep what the cloud says", w.ID, a, b)
+		}
+	}
 }
 
 func listSorted(p *probe) {
@@ -75,12 +83,16 @@ func listSorted(p *probe) {
 }
 
 func listRestart(p *probe) {
-	want := p.launch(p.request())
+	req := p.request()
+	want := p.launch(req)
 	after := p.Restart()
 	p.listed(after, want)
 	got, err := after.Get(p.ctx, want.ID)
-	p.must(err == nil, "Get, after a restart: %v", err)
+	p.must(err == nil && got != nil, "Get, after a restart: %v", err)
 	p.sameInstance("Get", got, want)
+	if o, found := option(&req, want); found {
+		p.labels("Get, after a restart", got, o)
+	}
 	if err := after.Delete(p.ctx, want.ID); err != nil {
 		p.fail("Delete, after a restart: %v", err)
 	}
@@ -113,13 +125,27 @@ func listDeleting(p *probe) {
 		_, err := p.Provider.Get(p.ctx, instance.ID)
 		return err == nil
 	}
+	stale := 0 // how often it was listed as if it ran
 	for range steps {
 		before := there()
 		list, err := p.Provider.List(p.ctx)
 		p.must(err == nil, "List: %v", err)
+		listed := find(list, instance.ID)
 		// Both, as it may be gone at any moment.
-		if before && there() && find(list, instance.ID) == nil {
+		if before && there() && listed == nil {
 			p.fail("List: %s is missing, but Get finds it", instance.ID)
+			return
+		}
+		switch {
+		case listed == nil:
+		case listed.Deleting:
+			stale = -steps // it was told
+		default:
+			stale++
+		}
+		// A list may lag, but not for long.
+		if stale > steps/6 {
+			p.fail("List: %v after Delete %s is not Deleting", p.Patience*time.Duration(stale)/steps, instance.ID)
 			return
 		}
 		if !before {

@@ -18,7 +18,7 @@ func tokenChecks() []Check {
 		{Name: "token/lost", run: tokenLost, Needs: []string{needLose},
 			Rule: "When the answer of a launch is lost a machine may exist; Create with the same token returns it and launches no second."},
 		{Name: "token/distinct", run: tokenDistinct,
-			Rule: "Requests with different tokens launch different machines, whatever else they have in common, and no ID is used for two."},
+			Rule: "Requests with different tokens, of up to 64 characters, launch different machines, whatever else they have in common, and no ID is used for two."},
 		{Name: "token/deleted", run: tokenDeleted,
 			Rule: "Once the instance of a token is gone, a repeated Create says KindNotFound or launches afresh; it never returns the instance that is gone."},
 	}
@@ -105,12 +105,16 @@ func tokenLost(p *probe) {
 	p.more(before, 1)
 }
 
+// longToken is the length of token that every provider takes.
+const longToken = 64
+
 func tokenDistinct(p *probe) {
 	before := p.machines()
 	ids := map[string]string{}
 	req := p.request()
 	for i := range 2 {
-		req.Token = fmt.Sprintf("%s-%d", req.Name, i)
+		// They differ in the last character, so that a token that is cut shows.
+		req.Token = fmt.Sprintf("%s-%0*d", req.Name, max(1, longToken-1-len(req.Name)), i)
 		instance := p.launch(req)
 		if token, used := ids[instance.ID]; used {
 			p.fail("Create: the tokens %q and %q both got %s", token, req.Token, instance.ID)
