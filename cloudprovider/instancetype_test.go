@@ -166,6 +166,22 @@ func TestValidateAcceptsSoundTypes(t *testing.T) {
 	require.NoError(t, unpriced.Validate(), "a price may be unknown while nothing is sold")
 }
 
+func TestValidateKnowsMisspeltCapacityTypes(t *testing.T) {
+	for text, want := range map[string]string{
+		"Spot": "spot", "SPOT": "spot", "OnDemand": "on-demand", "on_demand": "on-demand", "ON DEMAND": "on-demand", "Reserved": "reserved",
+		"spot": "", "on-demand": "", "preemptible": "", "spot-block": "",
+	} {
+		it := large()
+		it.Requirements = it.Requirements.Without("karpenter.sh/capacity-type")
+		it.Offerings = []cloudprovider.Offering{{Zone: "zone-a", CapacityType: text, Price: 1}}
+		if err := it.Validate(); want == "" {
+			require.NoError(t, err, text)
+		} else {
+			require.ErrorContains(t, err, "capacityType: \""+text+"\"; write "+want+",")
+		}
+	}
+}
+
 func TestValidateListsEveryFault(t *testing.T) {
 	it := &cloudprovider.InstanceType{
 		Requirements: requirements.NewSet(

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,12 +25,13 @@ import (
 //   - a volume limit below zero;
 //   - a device without a driver, with a count below one, with a node of its
 //     own, or with an attribute that has not exactly one value;
-//   - of each offering: no zone or capacity type; a second one with the same
-//     key; a reservation ID on other than reserved capacity, or the reverse; a
-//     negative reservation capacity; a price that is not a number of USD per
-//     hour (above zero if the offering is Available, else zero or more);
-//     requirements that contradict themselves or those of the type; negative
-//     amounts in an override.
+//   - of each offering: no zone or capacity type, or another spelling of spot,
+//     on-demand or reserved, such as Spot; a second one with the same key; a
+//     reservation ID on other than reserved capacity, or the reverse; a negative
+//     reservation capacity; a price that is not a number of USD per hour (above
+//     zero if the offering is Available, else zero or more); requirements that
+//     contradict themselves or those of the type; negative amounts in an
+//     override.
 //
 // Overhead above capacity is no fault: such a type exists, and fits nothing.
 func (t *InstanceType) Validate() error {
@@ -112,6 +114,9 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 		f.add("%s: capacityType: empty; use %s, %s or %s", where,
 			v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved)
 	}
+	if want := meantCapacityType(o.CapacityType); want != o.CapacityType {
+		f.add("%s: capacityType: %q; write %s, or no pool that asks for it gets the offering", where, o.CapacityType, want)
+	}
 	if duplicate {
 		f.add("%s: offered twice; zone, capacity type and reservation must differ", where)
 	}
@@ -135,6 +140,22 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 			f.add("%s: %w", where, err)
 		}
 	}
+}
+
+// meantCapacityType is the capacity type that a text is another spelling of, such
+// as Spot or on_demand, and else the text.
+func meantCapacityType(text string) string {
+	switch text {
+	case v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved:
+		return text
+	}
+	plain := strings.NewReplacer("-", "", "_", "", " ", "")
+	for _, known := range []string{v1.CapacityTypeSpot, v1.CapacityTypeOnDemand, v1.CapacityTypeReserved} {
+		if strings.EqualFold(plain.Replace(text), plain.Replace(known)) {
+			return known
+		}
+	}
+	return text
 }
 
 func (f *faults) reservation(where place, o *Offering) {
