@@ -27,7 +27,8 @@
 // # Left out
 //
 // Nothing here reads or writes Kubernetes objects: the caller stores the status of
-// classes and the annotations of NodeClaims ([Provider.ClaimAnnotations]), and calls
+// classes and the annotations of NodeClaims ([Provider.ClaimAnnotations], and
+// [Provider.MigrateClaims] for those of another release of Karpenter), and calls
 // the collectors. Instances are not rebooted, as the rights of Karpenter's
 // controller do not allow it: they are replaced. NodeOverlays are applied to what
 // InstanceTypes returns by cloudprovider.ApplyOverlays.

@@ -68,6 +68,26 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 	return annotations, nil
 }
 
+// MigrateClaims returns which annotations to rewrite when a cluster comes from a
+// release of Karpenter that hashes classes in another way, as 1.11 and before and
+// 1.15 do. Until then the NodeClaims that it left are not compared with their
+// class: they never have NodeClassDrift, whatever becomes of it. claims are those
+// of the class, in any order; what becomes of each is said at drift.Scheme.Migrate.
+// Call it at every start: there is nothing to rewrite when all are of the present
+// version.
+func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims []*karpv1.NodeClaim) (drift.Migration, error) {
+	const op = "MigrateClaims"
+	r, err := p.resolve(ctx, op, reference(nodeClass))
+	if err != nil {
+		return drift.Migration{}, err
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return drift.Migration{}, api.Wrap(op, nodeClass, err)
+	}
+	return scheme(cluster.CertificateAuthority).Migrate(r.Class, r.Class.Annotations, claims), nil
+}
+
 // IsDrifted compares an instance with what its class asks for now, in the order of
 // the reasons above. An image, subnet, group or reservation that could not be looked
 // up is not compared. An instance of a type for which the class selects images no

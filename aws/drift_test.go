@@ -166,3 +166,33 @@ func TestReasonsOfDriftAreThoseInUse(t *testing.T) {
 	require.Equal(t, []string{"NodeClassDrift", "AMIDrift", "SecurityGroupDrift", "SubnetDrift", "CapacityReservationDrift", "PlacementGroupDrift"},
 		[]string{aws.DriftNodeClass, aws.DriftAMI, aws.DriftSecurityGroup, aws.DriftSubnet, aws.DriftCapacityReservation, aws.DriftPlacementGroup})
 }
+
+func TestClaimsOfOtherReleasesAreMigrated(t *testing.T) {
+	s := newScene(t)
+	claim := s.claim(s.create("one", large))
+	present := maps.Clone(claim.Annotations)
+	claim.Annotations[awsv1.EC2NodeClassHashAnnotationKey] = "1"
+	claim.Annotations[awsv1.EC2NodeClassHashVersionAnnotationKey] = "v4"
+	m, err := s.p.MigrateClaims(t.Context(), "default", []*karpv1.NodeClaim{claim})
+	require.NoError(t, err)
+	require.Len(t, m.Claims, 1)
+	require.Equal(t, present[awsv1.EC2NodeClassHashAnnotationKey], m.Claims[0].Annotations[awsv1.EC2NodeClassHashAnnotationKey])
+	require.Equal(t, awsv1.EC2NodeClassHashVersion, m.Class[awsv1.EC2NodeClassHashVersionAnnotationKey])
+
+	s.class.Spec.UserData = ptr("#!/bin/sh\n")
+	d, err := s.p.IsDrifted(t.Context(), claim)
+	require.NoError(t, err)
+	require.Empty(t, d, "nobody can compare it")
+	maps.Copy(claim.Annotations, m.Claims[0].Annotations)
+	d, err = s.p.IsDrifted(t.Context(), claim)
+	require.NoError(t, err)
+	require.Equal(t, aws.DriftNodeClass, d.Reason)
+
+	s.class.Annotations = m.Class
+	s.class.Spec.UserData = nil
+	m, err = s.p.MigrateClaims(t.Context(), "default", []*karpv1.NodeClaim{claim})
+	require.NoError(t, err)
+	require.Empty(t, m, "all are of the present version")
+	_, err = s.p.MigrateClaims(t.Context(), "none", nil)
+	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+}
