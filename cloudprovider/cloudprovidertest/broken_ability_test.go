@@ -123,6 +123,40 @@ func brokenHealth() []broken {
 				return t.Cloud.IsDrifted(ctx, claim)
 			}
 		}},
+		{"drift/none", "knows only what it launched", func(t *twist) {
+			var mine sync.Map
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Create(ctx, req)
+				if err == nil {
+					mine.Store(instance.ID, true)
+				}
+				return instance, err
+			}
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				drift, err := t.Cloud.IsDrifted(ctx, claim)
+				if _, found := mine.Load(claim.Status.ProviderID); !found && err == nil && drift == (cloudprovider.Drift{}) {
+					drift = cloudprovider.Drift{Reason: hashDrift, Detail: "was launched from another node class"}
+				}
+				return drift, err
+			}
+		}},
+		{"drift/seen", "remembers the image in memory", func(t *twist) {
+			var mine sync.Map
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Create(ctx, req)
+				if err == nil {
+					mine.Store(instance.ID, true)
+				}
+				return instance, err
+			}
+			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+				drift, err := t.Cloud.IsDrifted(ctx, claim)
+				if _, found := mine.Load(claim.Status.ProviderID); !found {
+					drift = cloudprovider.Drift{}
+				}
+				return drift, err
+			}
+		}},
 		{"drift/seen", "says it in two lines", func(t *twist) {
 			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
 				drift, err := t.Cloud.IsDrifted(ctx, claim)
@@ -189,6 +223,15 @@ func brokenNotices() []broken {
 				all[i].Kind = cloudprovider.InterruptionSpot
 			}
 		})},
+		{"notice/kept", "drops what was read", func(t *twist) {
+			t.interrupted = func(ctx context.Context) (notices, error) {
+				all, err := t.Cloud.Interruptions(ctx)
+				for _, n := range all {
+					_ = t.Cloud.Acknowledge(ctx, n.ID)
+				}
+				return all, err
+			}
+		}},
 		{"notice/sorted", "the latest first", renotice(slices.Reverse[notices])},
 		{"notice/acknowledged", "does not know that ID", func(t *twist) {
 			t.acknowledged = func(ctx context.Context, ids ...string) error {

@@ -83,6 +83,7 @@ func brokenCreates() []broken {
 			}
 		}},
 		{"create/capacity", "leaves it to the kubelet", recreate(func(i *cloudprovider.Instance) { i.Allocatable = resources.List{} })},
+		{"create/capacity", "nothing is kept from pods", recreate(func(i *cloudprovider.Instance) { i.Allocatable = i.Capacity })},
 		{"create/capacity", "Get does not know it", reget(func(i *cloudprovider.Instance) {
 			i.Capacity, i.Allocatable = resources.List{}, resources.List{}
 		})},

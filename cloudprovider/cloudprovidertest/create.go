@@ -116,9 +116,14 @@ func (p *probe) capacity(call string, req *cloudprovider.LaunchRequest, instance
 	if !req.Requests.Fits(instance.Allocatable) {
 		p.fail("%s: the request asks for %s, but Allocatable is %s", call, req.Requests, cmp.Or(instance.Allocatable.String(), "empty"))
 	}
+	room, err := o.InstanceType.AllocatableFor(o.Offering)
+	p.must(err == nil, "InstanceTypes: %v", err)
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods} {
-		if instance.Capacity.Get(name) < instance.Allocatable.Get(name) {
+		switch {
+		case instance.Capacity.Get(name) < instance.Allocatable.Get(name):
 			p.fail("%s: %s: Capacity %q is below Allocatable %q", call, name, instance.Capacity, instance.Allocatable)
+		case instance.Allocatable.Get(name) > room.Get(name):
+			p.fail("%s: %s: Allocatable is %q, more than InstanceTypes says of %s, %q; take overhead off", call, name, instance.Allocatable, o.Key(), room)
 		}
 	}
 	switch price, offered := instance.Price, o.Offering.Price; {

@@ -13,9 +13,9 @@ import (
 func healthChecks() []Check {
 	return []Check{
 		{Name: "drift/none", run: driftNone, Needs: []string{needDetector},
-			Rule: "A machine that was just launched has not drifted, and to ask does not change the NodeClaim."},
+			Rule: "A machine that was just launched has not drifted, also after a restart of the provider, and to ask does not change the NodeClaim."},
 		{Name: "drift/seen", run: driftSeen, Needs: []string{needDetector, needDrift},
-			Rule: "A machine that differs from what its node class asks for now has drifted, with a reason of one word and a detail of one line, the same each time."},
+			Rule: "A machine that differs from what its node class asks for now has drifted, with a reason of one word and a detail of one line, the same each time; also after a restart."},
 		{Name: "drift/gone", run: driftGone, Needs: []string{needDetector},
 			Rule: "Of a machine that is gone IsDrifted says KindNotFound."},
 		{Name: "repair/valid", run: repairValid, Needs: []string{needRepairer},
@@ -66,6 +66,17 @@ func driftNone(p *probe) {
 	if !reflect.DeepEqual(claim, before) {
 		p.fail("IsDrifted: it changed the NodeClaim, which is read-only")
 	}
+	if p.Restart == nil {
+		return
+	}
+	after := p.Restart()
+	p.wait(func() bool { // until the cloud is sure of it; that is another check
+		_, err := after.Get(p.ctx, claim.Status.ProviderID)
+		return err == nil
+	})
+	if drift, err := cloudprovider.IsDrifted(p.ctx, after, claim); err != nil || drift != (cloudprovider.Drift{}) {
+		p.fail("IsDrifted, after a restart: %s (%s), %v; want the zero Drift", drift.Reason, drift.Detail, err)
+	}
 }
 
 func driftSeen(p *probe) {
@@ -86,6 +97,16 @@ func driftSeen(p *probe) {
 	}
 	if again, err := cloudprovider.IsDrifted(p.ctx, p.Provider, claim); err != nil || again != drift {
 		p.fail("IsDrifted: it said %v, and then %v, %v", drift, again, err)
+	}
+	if p.Restart == nil {
+		return
+	}
+	after := p.Restart()
+	if !p.wait(func() bool {
+		again, err := cloudprovider.IsDrifted(p.ctx, after, claim)
+		return err == nil && again.Reason == drift.Reason
+	}) {
+		p.fail("IsDrifted: it said %v, and %v after a restart it still does not; keep what it compares with the machine or the NodeClaim", drift, p.Patience)
 	}
 }
 

@@ -12,6 +12,8 @@ func noticeChecks() []Check {
 	return []Check{
 		{Name: "notice/delivered", run: noticeDelivered, Needs: []string{needSource, needInterrupt},
 			Rule: "Interruptions returns each notice of the cloud on a machine of ours at least once, with the ID of the instance as Create returned it, one of the kinds, and when it was issued."},
+		{Name: "notice/kept", run: noticeKept, Needs: []string{needSource, needInterrupt, needAcknowledge, needRestart},
+			Rule: "A notice that was not acknowledged is returned again after a restart of the provider: that it was read does not say that anybody acted on it."},
 		{Name: "notice/sorted", run: noticeSorted, Needs: []string{needSource, needInterrupt},
 			Rule: "Interruptions is sorted by At, then InstanceID, Kind and ID."},
 		{Name: "notice/acknowledged", run: noticeAcknowledged, Needs: []string{needSource, needInterrupt, needAcknowledge},
@@ -22,17 +24,24 @@ func noticeChecks() []Check {
 // notices waits for one on each of the instances, and returns all that came, in
 // the batches in which they came.
 func (p *probe) notices(ids ...string) (batches [][]cloudprovider.Interruption) {
+	batches, all := p.noticesBy(p.Provider, ids...)
+	p.must(all, "Interruptions: %v after the cloud issued a notice there is none with the InstanceID of the machine", p.Patience)
+	return batches
+}
+
+// noticesBy is notices of a provider, and false if one did not come.
+func (p *probe) noticesBy(provider cloudprovider.CloudProvider, ids ...string) (batches [][]cloudprovider.Interruption, all bool) {
 	seen := map[string]bool{}
-	p.must(p.wait(func() bool {
-		batch, err := cloudprovider.Interruptions(p.ctx, p.Provider)
+	all = p.wait(func() bool {
+		batch, err := cloudprovider.Interruptions(p.ctx, provider)
 		p.must(err == nil, "Interruptions: %v", err)
 		batches = append(batches, batch)
 		for _, n := range batch {
 			seen[n.InstanceID] = true
 		}
 		return !slices.ContainsFunc(ids, func(id string) bool { return !seen[id] })
-	}), "Interruptions: %v after the cloud issued a notice there is none with the InstanceID of the machine", p.Patience)
-	return batches
+	})
+	return batches, all
 }
 
 // on returns the notices on an instance, each once.
@@ -63,6 +72,14 @@ func noticeDelivered(p *probe) {
 			p.fail("Interruptions: the detail is %q; use one line", n.Detail)
 		}
 	}
+}
+
+func noticeKept(p *probe) {
+	id := p.launch(p.request()).ID
+	p.Interrupt(id)
+	p.notices(id)
+	_, again := p.noticesBy(p.Restart(), id)
+	p.must(again, "Interruptions: %v after a restart the notice that was read and not acknowledged is not there; drop it in Acknowledge, and not when it is read", p.Patience)
 }
 
 func noticeSorted(p *probe) {
