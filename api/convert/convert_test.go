@@ -421,3 +421,14 @@ func TestOwnImagesOfAL2(t *testing.T) {
 	require.True(t, warned("amiFamily: AL2"))
 	require.False(t, warned("amiFamily: AL2, amiSelectorTerms: [{id: ami-0123456789abcdef0}]"))
 }
+
+func TestConsolidationThatIsNeitherTrueNorFalse(t *testing.T) {
+	for enabled, want := range map[string]bool{
+		`"true"`: true, "1": true, "[true]": true, "true": false, "false": false, "null": false,
+	} {
+		_, notes := convert.Bytes([]byte(provisioner("consolidation: {enabled: "+enabled+"}")), nil)
+		require.Equal(t, want, has(notes, convert.Action, "spec.consolidation.enabled", "neither true nor false"), enabled)
+	}
+	_, notes := convert.Bytes([]byte(provisioner("ttlSecondsAfterEmpty: 30")), nil)
+	require.False(t, has(notes, convert.Action, "spec.consolidation.enabled", ""))
+}

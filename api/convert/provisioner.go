@@ -152,7 +152,7 @@ func (c *converter) consolidation(o *object, p *poolParts) {
 		}
 		put(p.disruption, field)
 	}
-	isEnabled, _ := truth(enabled)
+	isEnabled, legible := truth(enabled)
 	switch {
 	case isEnabled:
 		policy(p.consolidation, karpv1.ConsolidationPolicyWhenEmptyOrUnderutilized)
@@ -170,9 +170,11 @@ func (c *converter) consolidation(o *object, p *poolParts) {
 		c.remark(o, Info, "spec.disruption", nil,
 			"set to consolidate never, as the Provisioner did; left out, empty and underused nodes would be removed")
 	}
-	if c.unexpanded(o, enabled) {
-		c.remark(o, Action, "spec.consolidation.enabled", p.consolidation.key,
-			"is %s, which is not expanded; if that is true, write consolidationPolicy WhenEmptyOrUnderutilized and consolidateAfter 0s", enabled.Value)
+	switch remedy := "write consolidationPolicy WhenEmptyOrUnderutilized and consolidateAfter 0s"; {
+	case c.unexpanded(o, enabled):
+		c.remark(o, Action, "spec.consolidation.enabled", p.consolidation.key, "is %s, which is not expanded; if that is true, %s", enabled.Value, remedy)
+	case !legible && !isNull(enabled):
+		c.remark(o, Action, "spec.consolidation.enabled", p.consolidation.key, "is neither true nor false, and was taken for false; if true is meant, %s", remedy)
 	}
 	c.remark(o, Warning, "spec.disruption.budgets", nil,
 		"there is a budget of 10%% of the nodes at a time now, for drift, emptiness and consolidation together; write budgets for another pace")
