@@ -1,6 +1,7 @@
 package cloudprovidertest_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -223,6 +224,20 @@ func brokenNotices() []broken {
 				all[i].Kind = cloudprovider.InterruptionSpot
 			}
 		})},
+		{"notice/ours", "all of the account", func(t *twist) {
+			t.interrupted = func(ctx context.Context) (notices, error) {
+				all, err := t.Cloud.Interruptions(ctx)
+				if err != nil {
+					return nil, err
+				}
+				theirs, err := t.neighbor.Interruptions(ctx)
+				all = append(all, theirs...)
+				slices.SortFunc(all, func(a, b cloudprovider.Interruption) int {
+					return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID))
+				})
+				return all, err
+			}
+		}},
 		{"notice/kept", "drops what was read", func(t *twist) {
 			t.interrupted = func(ctx context.Context) (notices, error) {
 				all, err := t.Cloud.Interruptions(ctx)

@@ -114,7 +114,12 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 		Drift:     func(string) { do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "2"})) },
 		Terminate: func(id string) { do(fake.Stop(fake.Target{Instances: []string{id}})) },
 		Interrupt: func(id string) cloudprovider.InterruptionKind {
-			do(fake.Maintain(fake.Target{Instances: []string{id}}, time.Hour))
+			notice := fake.Maintain(fake.Target{Instances: []string{id}}, time.Hour)
+			if _, err := neighbor.Get(context.Background(), id); err == nil {
+				require.NoError(t, neighbor.Do(notice))
+				return cloudprovider.InterruptionMaintenance
+			}
+			do(notice)
 			return cloudprovider.InterruptionMaintenance
 		},
 		Reboots: func(id string) int { return events(fake.EventRebooting, id) },

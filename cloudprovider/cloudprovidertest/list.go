@@ -98,17 +98,23 @@ func listRestart(p *probe) {
 	}
 }
 
-func listOurs(p *probe) {
-	neighbor := p.Neighbor()
-	foreign, err := p.create(neighbor, p.request())
+// foreign launches a machine of another cluster.
+func (p *probe) foreign(neighbor cloudprovider.CloudProvider) *cloudprovider.Instance {
+	instance, err := p.create(neighbor, p.request())
 	p.must(err == nil, "Create, by the neighbor: %v", err)
 	p.launched[len(p.launched)-1].foreign = true
+	return instance
+}
+
+func listOurs(p *probe) {
+	neighbor := p.Neighbor()
+	foreign := p.foreign(neighbor)
 	ours := p.launch(p.request())
 	p.listed(neighbor, foreign)
 	if list := p.listed(p.Provider, ours); find(list, foreign.ID) != nil {
 		p.fail("List: %s is of another cluster", foreign.ID)
 	}
-	_, err = p.Provider.Get(p.ctx, foreign.ID)
+	_, err := p.Provider.Get(p.ctx, foreign.ID)
 	p.kind("Get, of an instance of another cluster", err, cloudprovider.KindNotFound)
 	p.kind("Delete, of an instance of another cluster", p.Provider.Delete(p.ctx, foreign.ID), cloudprovider.KindNotFound)
 	if instance, err := neighbor.Get(p.ctx, foreign.ID); err != nil || instance != nil && instance.Deleting {

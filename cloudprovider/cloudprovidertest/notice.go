@@ -12,6 +12,8 @@ func noticeChecks() []Check {
 	return []Check{
 		{Name: "notice/delivered", run: noticeDelivered, Needs: []string{needSource, needInterrupt},
 			Rule: "Interruptions returns each notice of the cloud on a machine of ours at least once, with the ID of the instance as Create returned it, one of the kinds, and when it was issued."},
+		{Name: "notice/ours", run: noticeOurs, Needs: []string{needSource, needInterrupt, needNeighbor},
+			Rule: "Interruptions leaves out notices on instances of other clusters: who acknowledges one takes it away from those whom it is for."},
 		{Name: "notice/kept", run: noticeKept, Needs: []string{needSource, needInterrupt, needAcknowledge, needRestart},
 			Rule: "A notice that was not acknowledged is returned again after a restart of the provider: that it was read does not say that anybody acted on it."},
 		{Name: "notice/sorted", run: noticeSorted, Needs: []string{needSource, needInterrupt},
@@ -71,6 +73,23 @@ func noticeDelivered(p *probe) {
 		if strings.Contains(n.Detail, "\n") {
 			p.fail("Interruptions: the detail is %q; use one line", n.Detail)
 		}
+	}
+}
+
+func noticeOurs(p *probe) {
+	foreign := p.foreign(p.Neighbor())
+	ours := p.launch(p.request())
+	p.Interrupt(foreign.ID)
+	p.Interrupt(ours.ID)
+	batches := p.notices(ours.ID)
+	for range 3 { // for a late one to show
+		p.pause(p.Patience / steps)
+		batch, err := cloudprovider.Interruptions(p.ctx, p.Provider)
+		p.must(err == nil, "Interruptions: %v", err)
+		batches = append(batches, batch)
+	}
+	if len(on(batches, foreign.ID)) > 0 {
+		p.fail("Interruptions: there is a notice on %s, which is of another cluster", foreign.ID)
 	}
 }
 
