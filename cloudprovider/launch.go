@@ -60,7 +60,8 @@ type LaunchRequest struct {
 	// Token makes the request repeatable: of all calls with the same token at
 	// most one launches a machine. Required. Choose one for each machine
 	// wanted, such as the UID of the NodeClaim, and keep it over retries and
-	// restarts. Up to 64 printable ASCII characters pass every known cloud.
+	// restarts. Every provider takes up to 64 printable ASCII characters and
+	// tells them apart; one whose cloud takes fewer passes on a hash.
 	Token string
 
 	// Name is the name of the NodeClaim, if there is one. It comes back in
