@@ -24,7 +24,7 @@ import (
 //  3. The nodes that pods go to are there and take pods.
 //  4. Some option of each replacement can still be had.
 //  5. With these replacements, and nothing else, every pod of the targets finds
-//     a place.
+//     a place: where Moves say, or elsewhere.
 //  6. An action to save money still saves what Options asks for.
 //
 // The first holds for every action, the others for those that are Simulated. The
@@ -192,7 +192,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	}
 	w.in.NodePools, w.in.InstanceTypes, w.market, w.shared = nil, nil, nil, nil
 	for i := range replacements {
-		n, err := comingNode(fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i), &replacements[i])
+		n, err := comingNode(c.coming(i), &replacements[i])
 		if err != nil {
 			c.add(ObjectionInput, replacements[i].Name, "what the replacement can hold is not known: %v", err)
 			return nil
@@ -210,6 +210,20 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if w.refused != nil {
 		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
 		return nil
+	}
+	if !slices.ContainsFunc(parts, func(pt *part) bool { return pt.verdict.bad() }) {
+		return nil
+	}
+	// The engine fills one node after the other, and may miss a way to place all
+	// pods that is known: the one that was decided on.
+	if as, ok := c.asMoved(w); ok {
+		again, err := as.try(ctx, c.targets())
+		if err != nil {
+			return err
+		}
+		if as.refused == nil && !slices.ContainsFunc(again, func(pt *part) bool { return pt.verdict.bad() }) {
+			return nil
+		}
 	}
 	for _, pt := range parts {
 		if pt.verdict.bad() {
