@@ -28,3 +28,38 @@ func TestLimitsAreKeptForPodsThatWait(t *testing.T) {
 	require.Equal(t, replaced, deeds(propose(t, input(8, load("waiting", 1500)), anySaving()).Actions), "there is enough for both")
 	require.Equal(t, replaced, deeds(propose(t, input(4, load("waiting", 50_000)), anySaving()).Actions), "a pod that fits nowhere needs none of it")
 }
+
+// TestActionsTogetherKeepLimits: what all actions of a proposal launch is within the
+// limits of the pools, beside the nodes that stay.
+func TestActionsTogetherKeepLimits(t *testing.T) {
+	n := 300
+	if testing.Short() || underRace {
+		n = 30
+	}
+	launched := 0
+	for seed := range n {
+		in := newMaker(uint64(7000 + seed)).drifting(14)
+		p := propose(t, in, anySaving())
+		nodes, gone := map[string]int64{}, map[string]bool{}
+		for _, a := range p.Actions {
+			for _, target := range a.Targets {
+				gone[target.Node] = true
+			}
+			for _, r := range a.Replacements {
+				nodes[r.Pool.Name]++
+				launched++
+			}
+		}
+		for _, node := range in.Nodes {
+			if !gone[node.Name()] {
+				nodes[node.NodeClaim.Labels[v1.NodePoolLabelKey]]++
+			}
+		}
+		for _, pool := range in.NodePools {
+			if limit, ok := pool.Spec.Limits[v1.ResourceNodes]; ok {
+				require.LessOrEqual(t, nodes[pool.Name], limit.Value(), "seed %d: %s of %d nodes: %v", seed, pool.Name, len(in.Nodes), p.Actions)
+			}
+		}
+	}
+	require.Greater(t, launched, n/2)
+}

@@ -99,6 +99,12 @@ func (r *replacements) together(ctx context.Context, in *world, targets []*membe
 			left = append(left, m)
 			continue
 		}
+		if full := newLimitsMeter(r.w).takes(pt); full != nil {
+			pt.limited(full)
+			pt.tied = true // to those that stay
+			left = append(left, m)
+			continue
+		}
 		if ok, tie := r.w.balance.takes(pt); !ok {
 			pt.turnDown(r.w.balance, tie)
 			left = append(left, m)

@@ -192,6 +192,9 @@ func (w *world) takeApart(ctx context.Context, shared []*part, found map[Target]
 			continue
 		}
 		pt := parts[0]
+		if !pt.verdict.bad() {
+			alone.reserve(m.name, pt.nodes)
+		}
 		pt.moves = append(pt.moves, kept[m.name]...)
 		slices.SortFunc(pt.moves, func(a, b Move) int { return comparePods(a.Pod, b.Pod) })
 		found[m.target()] = pt

@@ -6,23 +6,38 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // setApart turns down the parts that lean on others by way of a topology spread or an
-// affinity, the best of them being served first.
+// affinity, or by way of what limits leave, the best of them being served first.
 func (s *search) setApart(parts []*part) {
-	if s.w.balance == nil {
-		return
+	meter := newLimitsMeter(s.w)
+	var trial *balance
+	if s.w.balance != nil {
+		trial = s.w.balance.copy()
 	}
-	trial := s.w.balance.copy()
 	for _, pt := range bestFirst(parts) {
 		if pt.verdict.bad() {
+			continue
+		}
+		if full := meter.takes(pt); full != nil {
+			pt.limited(full)
+			continue
+		}
+		if trial == nil {
 			continue
 		}
 		if ok, tie := trial.takes(pt); !ok {
 			pt.turnDown(trial, tie)
 		}
 	}
+}
+
+// limited turns a part down that a pool has no room for while others stay.
+func (pt *part) limited(pool *v1.NodePool) {
+	pt.verdict = forbid(RuleNotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", poolObject(pool.Name))
 }
 
 // turnDown says that a part is tied to others, or that it would not hold by itself.

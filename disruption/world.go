@@ -147,6 +147,11 @@ func (w *world) addNodes(others []Action) []*corev1.Pod {
 	for _, m := range bound {
 		w.bind(m.Node, m.Pod)
 	}
+	for _, a := range others {
+		if len(a.Targets) > 0 {
+			w.reserve(a.Targets[0].Node, a.Replacements)
+		}
+	}
 	return homeless
 }
 

@@ -1,0 +1,161 @@
+package disruption
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// limitsMeter says which parts of one what-if fit under the limits of pools. The
+// engine counts all nodes that are tried together as gone; where only some of them
+// go in the end, the others still count.
+type limitsMeter struct {
+	w    *world
+	used map[string]map[corev1.ResourceName]int64 // by pool, of what it limits
+}
+
+func newLimitsMeter(w *world) *limitsMeter {
+	return &limitsMeter{w: w, used: map[string]map[corev1.ResourceName]int64{}}
+}
+
+// takes counts a part in if its pools stay within their limits, whichever other
+// parts are carried out: what those give back does not count. Else nothing changes,
+// and the pool is returned.
+func (l *limitsMeter) takes(pt *part) (full *v1.NodePool) {
+	growth := map[string]map[corev1.ResourceName]int64{}
+	for i := range pt.nodes {
+		pool := pt.nodes[i].Pool
+		limits, err := resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
+		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
+			continue // the engine has refused what cannot be read
+		}
+		used := l.of(pool.Name)
+		growth[pool.Name] = map[corev1.ResourceName]int64{}
+		for name, limit := range limits.All() {
+			more := pt.growth(l.w, pool.Name, name)
+			if more > 0 && used[name] > limit-more {
+				return pool
+			}
+			growth[pool.Name][name] = max(0, more)
+		}
+	}
+	for pool, more := range growth { // by pool and resource: the order does not matter
+		for name, amount := range more {
+			l.used[pool][name] += amount
+		}
+	}
+	return nil
+}
+
+// of is what a pool has now.
+func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
+	used := l.used[pool]
+	if used != nil {
+		return used
+	}
+	used = map[corev1.ResourceName]int64{}
+	for _, n := range l.w.in.Nodes {
+		if !l.w.leaving[n.Name()] && !onItsWayOut(n) && poolOf(n) == pool {
+			addCapacity(used, n)
+		}
+	}
+	l.used[pool] = used
+	return used
+}
+
+// growth is how much more of a resource a pool has once a part is carried out.
+func (pt *part) growth(w *world, pool string, name corev1.ResourceName) (more int64) {
+	for i := range pt.nodes {
+		if n := &pt.nodes[i]; n.Pool.Name == pool {
+			more += mostOf(n, name)
+		}
+	}
+	gone := map[corev1.ResourceName]int64{}
+	for _, m := range pt.targets {
+		if n := w.in.Nodes[w.at[m.name]]; poolOf(n) == pool {
+			addCapacity(gone, n)
+		}
+	}
+	return more - gone[name]
+}
+
+// mostOf is the most of a resource that a new node may have.
+func mostOf(n *provisioning.NewNode, name corev1.ResourceName) int64 {
+	if name == v1.ResourceNodes {
+		return 1
+	}
+	return largestCapacity(n).Get(name)
+}
+
+// largestCapacity is the most of each resource that a new node may have.
+func largestCapacity(n *provisioning.NewNode) resources.List {
+	most := resources.List{}
+	for _, o := range n.Options {
+		capacity := o.InstanceType.Capacity
+		if o.Offering.Capacity != nil {
+			capacity = capacity.Merge(*o.Offering.Capacity)
+		}
+		most = most.Max(capacity)
+	}
+	return most
+}
+
+// addCapacity adds what a node has, and the node itself.
+func addCapacity(sum map[corev1.ResourceName]int64, n provisioning.Node) {
+	sum[v1.ResourceNodes]++
+	var capacity resources.List
+	if n.NodeClaim != nil {
+		capacity, _ = resources.FromResourceList(n.NodeClaim.Status.Capacity) // the engine refuses what cannot be read
+	}
+	if n.Node != nil {
+		own, _ := resources.FromResourceList(n.Node.Status.Capacity)
+		capacity = capacity.Merge(own)
+	}
+	for name, amount := range capacity.All() {
+		if name != v1.ResourceNodes {
+			sum[name] += amount
+		}
+	}
+}
+
+// poolOf is the name of the pool of a node.
+func poolOf(n provisioning.Node) string {
+	if n.Node != nil && n.Node.Labels[v1.NodePoolLabelKey] != "" {
+		return n.Node.Labels[v1.NodePoolLabelKey]
+	}
+	if n.NodeClaim != nil {
+		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
+	}
+	return ""
+}
+
+// onItsWayOut reports whether a node is being deleted.
+func onItsWayOut(n provisioning.Node) bool {
+	return n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
+}
+
+// reserve takes what nodes that are to replace another will have off what the limits
+// of their pools leave for more. Nothing else is known of them here: no constraint
+// between pods sees them.
+func (w *world) reserve(node string, fresh []provisioning.NewNode) {
+	for i := range fresh {
+		n := &fresh[i]
+		if len(n.Pool.Spec.Limits) == 0 {
+			continue
+		}
+		name := fmt.Sprintf("%s~limits~%d", node, i)
+		labels := map[string]string{v1.NodePoolLabelKey: n.Pool.Name}
+		capacity := largestCapacity(n).ResourceList()
+		w.in.Nodes = append(w.in.Nodes, provisioning.Node{
+			Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+				Status: corev1.NodeStatus{Capacity: capacity, Allocatable: noPods(nil)}},
+			NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+				Status: v1.NodeClaimStatus{ProviderID: "limits://" + name, Capacity: capacity, Allocatable: noPods(nil)}},
+		})
+	}
+}
