@@ -137,7 +137,7 @@ type Options struct {
 
 	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes. They may
 	// still be removed where their pods find room, or be replaced by other
-	// capacity that is cheaper.
+	// capacity that costs no more than the spot capacity would.
 	NoSpotToSpot bool
 
 	// SpotFloor is how many instance types that are cheaper a spot node must

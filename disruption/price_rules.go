@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -173,7 +174,9 @@ func keysOf(targets []*member) map[cloudprovider.OfferingKey]string {
 
 // spotRules narrows the replacements of spot nodes by spot nodes. One for one
 // needs Options.SpotFloor types that are cheaper, and is launched as one of the
-// cheapest of so many: then it is not replaced again at once.
+// cheapest of so many: then it is not replaced again at once. Where spot is ruled out
+// other capacity must cost no more than the spot options do, or these would replace it
+// in turn: on demand in between, the node would end as what it must not become.
 func (f *Fleet) spotRules(targets []*member, nodes []provisioning.NewNode) ([]provisioning.NewNode, verdict) {
 	for _, m := range targets {
 		if m.labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot {
@@ -188,19 +191,20 @@ func (f *Fleet) spotRules(targets []*member, nodes []provisioning.NewNode) ([]pr
 		switch {
 		case len(types) == 0:
 		case f.opts.NoSpotToSpot:
-			n.Options = withoutSpot(n.Options)
-			if len(n.Options) == 0 {
+			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
 				return nil, forbid(RuleSpotToSpot, "its replacement would be a spot node as well, which is off")
 			}
 		case len(targets) > 1 || floor == 0:
 		case len(types) < floor:
-			n.Options = withoutSpot(n.Options)
-			if len(n.Options) == 0 {
+			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
 				return nil, forbid(RuleSpotToSpot, "%s cheaper to replace it by on spot, and with fewer than %d it would soon be replaced again",
 					areTypes(len(types)), floor)
 			}
 		default:
 			n.Options = firstTypes(n, types, floor)
+		}
+		if v := stillValid(n, &nodes[i], targets); v.bad() {
+			return nil, v
 		}
 	}
 	return out, verdict{}
@@ -224,9 +228,16 @@ func spotTypes(options []cloudprovider.LaunchOption) []string {
 	return out
 }
 
+// withoutSpot keeps the options that are not spot and cost no more than any that is.
 func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
+	least := math.Inf(1)
+	for _, o := range options {
+		if o.Offering.CapacityType == v1.CapacityTypeSpot {
+			least = min(least, o.Offering.Price)
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(options), func(o cloudprovider.LaunchOption) bool {
-		return o.Offering.CapacityType == v1.CapacityTypeSpot
+		return o.Offering.CapacityType == v1.CapacityTypeSpot || o.Offering.Price > least+priceSlack
 	})
 }
 

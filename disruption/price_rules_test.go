@@ -81,3 +81,22 @@ func TestSpotFloorWhereMinValuesAreRelaxed(t *testing.T) {
 	require.True(t, p.Actions[0].Replacements[0].MinValuesRelaxed)
 	require.Len(t, p.Actions[0].Replacements[0].Options, 3)
 }
+
+// TestSpotNodesDoNotTakeTheWayOverOnDemand: a spot node that may not be replaced by
+// cheaper spot capacity is not replaced by dearer capacity on demand either, which that
+// would replace next. What costs less than spot is welcome.
+func TestSpotNodesDoNotTakeTheWayOverOnDemand(t *testing.T) {
+	large := sizedType("large", 16, 0, onDemand("a", 1.6), spot("a", 0.5))
+	small := sizedType("small", 2, 0, onDemand("a", 0.2), spot("a", 0.06))
+	bargain := sizedType("bargain", 2, 0, onDemand("a", 0.05), spot("a", 0.06))
+	node := func() provisioning.Node {
+		return with(machine("n1", "default", large, load("a", 1500)), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
+	}
+	for _, o := range []*disruption.Options{nil, {NoSpotToSpot: true}, {MinimumScore: -1}} {
+		p := propose(t, fleetOf([]*cloudprovider.InstanceType{large, small}, node()), o)
+		require.Empty(t, p.Actions)
+		require.Equal(t, []string{"n1 SpotToSpot"}, why(p))
+		p = propose(t, fleetOf([]*cloudprovider.InstanceType{large, small, bargain}, node()), o)
+		require.Equal(t, []string{"Underutilized n1 -> bargain saves 0.450"}, deeds(p.Actions))
+	}
+}
