@@ -21,6 +21,9 @@ func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Ta
 // nodes from counting as domains of a topology spread. Where a pod has a spread for
 // which taints do the same there is no such world.
 func (c *confirmation) asMoved(w *world) (*world, bool) {
+	if honorsTaints(w.opts.DefaultSpread) {
+		return nil, false
+	}
 	to := map[string]string{}
 	for _, m := range c.a.Moves {
 		node := m.Node
@@ -38,7 +41,7 @@ func (c *confirmation) asMoved(w *world) (*world, bool) {
 		n := &out.in.Nodes[out.at[m.name]]
 		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), isSpare)
 		for i, p := range n.Pods {
-			if honorsTaints(p) {
+			if honorsTaints(p.Spec.TopologySpreadConstraints) {
 				return nil, false
 			}
 			n.Pods[i] = withMoveToleration(p, to[podObject(p)])
@@ -92,10 +95,10 @@ func isSpare(p *corev1.Pod) bool {
 	return spare
 }
 
-// honorsTaints reports whether a topology spread of a pod counts only nodes whose
+// honorsTaints reports whether one of some topology spreads counts only nodes whose
 // taints the pod tolerates.
-func honorsTaints(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.TopologySpreadConstraints, func(c corev1.TopologySpreadConstraint) bool {
+func honorsTaints(spreads []corev1.TopologySpreadConstraint) bool {
+	return slices.ContainsFunc(spreads, func(c corev1.TopologySpreadConstraint) bool {
 		return c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 	})
 }
