@@ -19,7 +19,7 @@ func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Ta
 // asMoved is a world in which each pod of the targets may go only where the action
 // moves it. Nodes and pods are tied by taints: a node selector would keep all other
 // nodes from counting as domains of a topology spread. Where a pod has a spread for
-// which taints do the same there is no such world.
+// which taints do the same there is no such world. Spare room of buffers gives way.
 func (c *confirmation) asMoved(w *world) (*world, bool) {
 	if honorsTaints(w.opts.DefaultSpread) {
 		return nil, false
