@@ -140,7 +140,7 @@ type Options struct {
 	// pod in some fifteen hundred of problems full of constraints is left over that a
 	// full search would have placed.
 	//
-	// It takes a tenth to a half of the time and costs 0 to 12% more;
+	// It takes a tenth to a half of the time and costs 0 to 8% more;
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
 }
