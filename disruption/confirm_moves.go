@@ -98,7 +98,11 @@ func isSpare(p *corev1.Pod) bool {
 // honorsTaints reports whether one of some topology spreads counts only nodes whose
 // taints the pod tolerates.
 func honorsTaints(spreads []corev1.TopologySpreadConstraint) bool {
-	return slices.ContainsFunc(spreads, func(c corev1.TopologySpreadConstraint) bool {
-		return c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	})
+	return slices.ContainsFunc(spreads, func(c corev1.TopologySpreadConstraint) bool { return honors(c.NodeTaintsPolicy) })
+}
+
+// honors reports whether a policy of a topology spread is Honor, which is not the
+// default for taints.
+func honors(policy *corev1.NodeInclusionPolicy) bool {
+	return policy != nil && *policy == corev1.NodeInclusionPolicyHonor
 }

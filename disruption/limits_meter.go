@@ -60,7 +60,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	}
 	used = map[corev1.ResourceName]int64{}
 	for _, n := range l.w.in.Nodes {
-		if !l.w.leaving[n.Name()] && !onItsWayOut(n) && poolOf(n) == pool {
+		if !l.w.leaving[n.Name()] && !leaves(n) && poolOf(n) == pool {
 			addCapacity(used, n)
 		}
 	}
@@ -132,11 +132,6 @@ func poolOf(n provisioning.Node) string {
 		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
 	}
 	return ""
-}
-
-// onItsWayOut reports whether a node is being deleted.
-func onItsWayOut(n provisioning.Node) bool {
-	return n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
 }
 
 // reserve takes what nodes that are to replace another will have off what the limits

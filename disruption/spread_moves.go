@@ -143,8 +143,7 @@ func (c *spreadCensus) roamer(kind *podKind, p *corev1.Pod, node *corev1.Node) *
 // ask for, however few they are.
 func plain(t *corev1.TopologySpreadConstraint) bool {
 	return t.MinDomains == nil &&
-		(t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor) &&
-		(t.NodeTaintsPolicy == nil || *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyIgnore)
+		(t.NodeAffinityPolicy == nil || honors(t.NodeAffinityPolicy)) && !honors(t.NodeTaintsPolicy)
 }
 
 // holdsAfter reports whether a spread holds in all domains once a pod has moved.

@@ -104,12 +104,10 @@ func (v *spreadView) at(n *corev1.Node) bool {
 }
 
 func (t *ownSpread) honorsAffinity() bool {
-	return t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+	return t.NodeAffinityPolicy == nil || honors(t.NodeAffinityPolicy)
 }
 
-func (t *ownSpread) honorsTaints() bool {
-	return t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-}
+func (t *ownSpread) honorsTaints() bool { return honors(t.NodeTaintsPolicy) }
 
 // least is the count of the domain with the fewest pods; none where there are fewer
 // domains than the constraint asks for.
