@@ -34,19 +34,17 @@ func (l *limitsMeter) takes(pt *part) (full *v1.NodePool) {
 		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
 			continue // the engine has refused what cannot be read
 		}
-		used := l.of(pool.Name)
-		growth[pool.Name] = map[corev1.ResourceName]int64{}
+		used, more := l.of(pool.Name), pt.growth(l.w, pool.Name)
 		for name, limit := range limits.All() {
-			more := pt.growth(l.w, pool.Name, name)
-			if more > 0 && used[name] > limit-more {
+			if more[name] > 0 && used[name] > limit-more[name] {
 				return pool
 			}
-			growth[pool.Name][name] = max(0, more)
 		}
+		growth[pool.Name] = more
 	}
 	for pool, more := range growth { // by pool and resource: the order does not matter
 		for name, amount := range more {
-			l.used[pool][name] += amount
+			l.used[pool][name] += max(0, amount)
 		}
 	}
 	return nil
@@ -61,35 +59,27 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	used = map[corev1.ResourceName]int64{}
 	for _, n := range l.w.in.Nodes {
 		if !l.w.leaving[n.Name()] && !leaves(n) && poolOf(n) == pool {
-			addCapacity(used, n)
+			addCapacity(used, capacityOf(n), 1)
 		}
 	}
 	l.used[pool] = used
 	return used
 }
 
-// growth is how much more of a resource a pool has once a part is carried out.
-func (pt *part) growth(w *world, pool string, name corev1.ResourceName) (more int64) {
+// growth is how much more a pool has once a part is carried out.
+func (pt *part) growth(w *world, pool string) map[corev1.ResourceName]int64 {
+	more := map[corev1.ResourceName]int64{}
 	for i := range pt.nodes {
 		if n := &pt.nodes[i]; n.Pool.Name == pool {
-			more += mostOf(n, name)
+			addCapacity(more, largestCapacity(n), 1)
 		}
 	}
-	gone := map[corev1.ResourceName]int64{}
 	for _, m := range pt.targets {
 		if n := w.in.Nodes[w.at[m.name]]; poolOf(n) == pool {
-			addCapacity(gone, n)
+			addCapacity(more, capacityOf(n), -1)
 		}
 	}
-	return more - gone[name]
-}
-
-// mostOf is the most of a resource that a new node may have.
-func mostOf(n *provisioning.NewNode, name corev1.ResourceName) int64 {
-	if name == v1.ResourceNodes {
-		return 1
-	}
-	return largestCapacity(n).Get(name)
+	return more
 }
 
 // largestCapacity is the most of each resource that a new node may have.
@@ -105,9 +95,8 @@ func largestCapacity(n *provisioning.NewNode) resources.List {
 	return most
 }
 
-// addCapacity adds what a node has, and the node itself.
-func addCapacity(sum map[corev1.ResourceName]int64, n provisioning.Node) {
-	sum[v1.ResourceNodes]++
+// capacityOf is what a node has.
+func capacityOf(n provisioning.Node) resources.List {
 	var capacity resources.List
 	if n.NodeClaim != nil {
 		capacity, _ = resources.FromResourceList(n.NodeClaim.Status.Capacity) // the engine refuses what cannot be read
@@ -116,10 +105,13 @@ func addCapacity(sum map[corev1.ResourceName]int64, n provisioning.Node) {
 		own, _ := resources.FromResourceList(n.Node.Status.Capacity)
 		capacity = capacity.Merge(own)
 	}
-	for name, amount := range capacity.All() {
-		if name != v1.ResourceNodes {
-			sum[name] += amount
-		}
+	return capacity
+}
+
+// addCapacity adds so many nodes and what they have.
+func addCapacity(sum map[corev1.ResourceName]int64, capacity resources.List, nodes int64) {
+	for name, amount := range capacity.With(v1.ResourceNodes, 1).All() {
+		sum[name] += nodes * amount
 	}
 }
 

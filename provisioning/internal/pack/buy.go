@@ -84,11 +84,13 @@ func (s *solver) improve(t *tier, q quote, start state, picks []pick) ([]pick, f
 	s.restore(start)
 	other, bound := s.generate(t, q, picks)
 	q.bound = max(q.bound, bound)
-	if len(other) > 0 && s.complete(t) && (len(s.left) <= fewClasses || costOf(t, other) < costOf(t, picks)) {
-		other = s.polish(t, other, q)
-	}
-	if len(other) > 0 && s.complete(t) && costOf(t, other) < costOf(t, picks) {
-		return other, q.bound
+	if len(other) > 0 && s.complete(t) {
+		if len(s.left) <= fewClasses || costOf(t, other) < costOf(t, picks) {
+			other = s.polish(t, other, q)
+		}
+		if costOf(t, other) < costOf(t, picks) {
+			return other, q.bound
+		}
 	}
 	s.restore(end)
 	return picks, q.bound
