@@ -125,34 +125,20 @@ func brokenHealth() []broken {
 			}
 		}},
 		{"drift/none", "knows only what it launched", func(t *twist) {
-			var mine sync.Map
-			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
-				instance, err := t.Cloud.Create(ctx, req)
-				if err == nil {
-					mine.Store(instance.ID, true)
-				}
-				return instance, err
-			}
+			mine := remembered(t)
 			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
 				drift, err := t.Cloud.IsDrifted(ctx, claim)
-				if _, found := mine.Load(claim.Status.ProviderID); !found && err == nil && drift == (cloudprovider.Drift{}) {
+				if !mine(claim.Status.ProviderID) && err == nil && drift == (cloudprovider.Drift{}) {
 					drift = cloudprovider.Drift{Reason: hashDrift, Detail: "was launched from another node class"}
 				}
 				return drift, err
 			}
 		}},
 		{"drift/seen", "remembers the image in memory", func(t *twist) {
-			var mine sync.Map
-			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
-				instance, err := t.Cloud.Create(ctx, req)
-				if err == nil {
-					mine.Store(instance.ID, true)
-				}
-				return instance, err
-			}
+			mine := remembered(t)
 			t.drifted = func(ctx context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
 				drift, err := t.Cloud.IsDrifted(ctx, claim)
-				if _, found := mine.Load(claim.Status.ProviderID); !found {
+				if !mine(claim.Status.ProviderID) {
 					drift = cloudprovider.Drift{}
 				}
 				return drift, err

@@ -160,35 +160,18 @@ func brokenLists() []broken {
 			return l
 		})},
 		{"list/restart", "those of this process", func(t *twist) {
-			var mine sync.Map
-			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
-				instance, err := t.Cloud.Create(ctx, req)
-				if err == nil {
-					mine.Store(instance.ID, true)
-				}
-				return instance, err
-			}
+			mine := remembered(t)
 			t.list = func(ctx context.Context) (list, error) {
 				l, err := t.Cloud.List(ctx)
-				return slices.DeleteFunc(l, func(i *cloudprovider.Instance) bool {
-					_, found := mine.Load(i.ID)
-					return !found
-				}), err
+				return slices.DeleteFunc(l, func(i *cloudprovider.Instance) bool { return !mine(i.ID) }), err
 			}
 		}},
 		{"list/restart", "labels are in memory", func(t *twist) {
-			var mine sync.Map
-			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
-				instance, err := t.Cloud.Create(ctx, req)
-				if err == nil {
-					mine.Store(instance.ID, true)
-				}
-				return instance, err
-			}
+			mine := remembered(t)
 			t.get = func(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 				instance, err := t.Cloud.Get(ctx, id)
 				return changed(instance, err, func(i *cloudprovider.Instance) {
-					if _, found := mine.Load(id); !found {
+					if !mine(id) {
 						i.Labels = nil
 					}
 				})

@@ -2,8 +2,10 @@ package cloudprovidertest_test
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,6 +89,23 @@ func twisted(apply func(*twist)) func(testing.TB) *cloudprovidertest.Harness {
 		})
 		h.Hang, h.Patience = w.hang, 3*time.Second
 		return h
+	}
+}
+
+// remembered makes Create remember in memory what it launched, and says of an ID
+// whether it did.
+func remembered(t *twist) func(id string) bool {
+	var launched sync.Map
+	t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+		instance, err := t.Cloud.Create(ctx, req)
+		if err == nil {
+			launched.Store(instance.ID, true)
+		}
+		return instance, err
+	}
+	return func(id string) bool {
+		_, found := launched.Load(id)
+		return found
 	}
 }
 
