@@ -182,16 +182,20 @@ func (f *filler) sample(entries []entry, left []int, w worth) bool {
 // activate lists every stride-th entry of which a pod is left and fits.
 func (f *filler) activate(entries []entry, offset, stride int, left []int, w worth) {
 	f.active, f.shareOf = f.active[:0], f.shareOf[:0]
+	if overdrawn(f.room) {
+		return
+	}
 	for i := offset; i < len(entries); i += stride {
 		e := entries[i]
-		if int(f.used[e.class]) >= left[e.class] || !fits(f.p.Classes[e.class].Request, f.room) {
+		needs := f.needsOf(int(e.class))
+		if int(f.used[e.class]) >= left[e.class] || !holds(f.room, needs) {
 			continue
 		}
 		zeal := 1.0
 		if w.correction != nil {
 			zeal = w.correction[e.class] * w.correction[e.class]
 		}
-		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal}
+		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal, needs: needs}
 		f.measure(&a)
 		f.active = append(f.active, a)
 	}
@@ -199,13 +203,14 @@ func (f *filler) activate(entries []entry, offset, stride int, left []int, w wor
 
 // measure works out what an entry takes of the bin.
 func (f *filler) measure(a *active) {
-	a.needs = f.needs[f.first[a.class]:f.first[a.class+1]]
 	from := len(f.shareOf)
 	for _, n := range a.needs {
 		s := float64(n.want) * f.scale[n.resource]
 		f.shareOf = append(f.shareOf, s)
 		a.norm += float64(s * s)
-		a.size = max(a.size, s)
+		if s > a.size { // not max, which takes care of what no share is
+			a.size = s
+		}
 	}
 	a.shares = f.shareOf[from:]
 }
@@ -216,7 +221,7 @@ func (f *filler) choose(left []int) int {
 	best, bestScore := -1, -1.0
 	for i := 0; i < len(f.active); {
 		a := &f.active[i]
-		if int(f.used[a.class]) >= left[a.class] || !f.hasRoom(a.needs) {
+		if int(f.used[a.class]) >= left[a.class] || !holds(f.room, a.needs) {
 			f.drop(i)
 			continue
 		}
@@ -237,15 +242,23 @@ func (f *filler) choose(left []int) int {
 	return best
 }
 
-// hasRoom says whether what is left of the bin is enough for some needs. Who was
-// activated asked for none of what was short then.
-func (f *filler) hasRoom(needs []need) bool {
+// needsOf is what a pod of a class asks for.
+func (f *filler) needsOf(class int) []need { return f.needs[f.first[class]:f.first[class+1]] }
+
+// holds says whether room that is not overdrawn is enough for some needs.
+func holds(room []int64, needs []need) bool {
 	for _, n := range needs {
-		if n.want > f.room[n.resource] {
+		if n.want > room[n.resource] {
 			return false
 		}
 	}
 	return true
+}
+
+// overdrawn says whether more of a resource is gone than there was. Then no pod fits,
+// whatever it asks for.
+func overdrawn(room []int64) bool {
+	return slices.ContainsFunc(room, func(n int64) bool { return n < 0 })
 }
 
 // drop forgets an active entry; what was taken of it stays taken.

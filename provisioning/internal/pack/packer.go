@@ -221,14 +221,20 @@ func (s *solver) plainWorth(asked []float64) worth {
 // fillNodesBy fills each node in turn with the pods that are worth most.
 func (s *solver) fillNodesBy(w worth, out *Result) error {
 	entries := make([]entry, 0, len(s.p.Classes))
+	remaining, may := s.remaining(), bitset.New(len(s.p.Classes))
 	for i := range s.p.Nodes {
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}
 		n := &s.p.Nodes[i]
+		if overdrawn(n.Free) {
+			continue
+		}
+		copy(may, n.Classes)
+		may.And(remaining)
 		entries = entries[:0]
-		for c := range n.Classes.All() {
-			if s.left[c] > 0 && fits(s.p.Classes[c].Request, n.Free) {
+		for c := range may.All() {
+			if holds(n.Free, s.filler.needsOf(c)) {
 				entries = append(entries, entry{class: int32(c)})
 			}
 		}
@@ -240,8 +246,24 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 		got := s.filler.fill(&b, entries, s.left, w)
 		out.Nodes[i] = slices.Clone(got.shares)
 		s.remove(got.shares, 1)
+		for _, sh := range got.shares {
+			if s.left[sh.Class] == 0 {
+				remaining.Remove(sh.Class)
+			}
+		}
 	}
 	return nil
+}
+
+// remaining is the set of classes of which something is left.
+func (s *solver) remaining() bitset.Set {
+	out := bitset.New(len(s.p.Classes))
+	for c, n := range s.left {
+		if n > 0 {
+			out.Add(c)
+		}
+	}
+	return out
 }
 
 func (s *solver) remove(shares []Share, copies int) {
