@@ -23,9 +23,11 @@ import (
 //  2. No pod has come to the targets since that needs another place.
 //  3. The nodes that pods go to are there and take pods.
 //  4. Some option of each replacement can still be had.
-//  5. With these replacements, and nothing else, every pod of the targets finds
+//  5. The limits of its pool leave room for it once the targets are gone, beside
+//     what has been launched since and what pods that wait need.
+//  6. With these replacements, and nothing else, every pod of the targets finds
 //     a place: where Moves say, or elsewhere.
-//  6. An action to save money still saves what Options asks for.
+//  7. An action to save money still saves what Options asks for.
 //
 // The first holds for every action, the others for those that are Simulated. The
 // objections are in this order, and then in that of names. The error is that of
@@ -156,6 +158,7 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 			}
 		}
 		slices.SortStableFunc(had, cloudprovider.LaunchOption.Compare)
+		n.Pool = pool.NodePool // its limits may be others by now
 		if len(had) == 0 {
 			c.add(ObjectionOffering, object, "none of the %d ways to launch %s can be had any more, the cheapest %s", len(n.Options), object, n.Options[0].Key())
 			continue
@@ -188,6 +191,10 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	}
 	if w.refused != nil {
 		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		return nil
+	}
+	if full := newLimitsMeter(w).takes(&part{targets: c.targets(), nodes: replacements}); full != nil {
+		c.add(ObjectionLimits, poolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", poolObject(full.Name))
 		return nil
 	}
 	w.in.NodePools, w.in.InstanceTypes, w.market, w.shared = nil, nil, nil, nil

@@ -217,6 +217,7 @@ func (w *world) accept(pt *part) {
 
 // carryOut makes the world what it is once a part is done.
 func (w *world) carryOut(pt *part) {
+	w.decided = append(slices.Clip(w.decided), pt)
 	for _, m := range pt.targets {
 		i := w.at[m.name]
 		entry := leavingNode(w.in.Nodes[i])
@@ -239,6 +240,17 @@ func (w *world) carryOut(pt *part) {
 		name := fmt.Sprintf("%s~%d", pt.targets[0].name, i)
 		w.in.Nodes = append(w.in.Nodes, replacementNode(name, &pt.nodes[i]))
 	}
+}
+
+// partOf is an action as a part, as far as its nodes go.
+func (f *Fleet) partOf(a Action) *part {
+	pt := &part{nodes: a.Replacements}
+	for _, t := range a.Targets {
+		if m := f.byName[t.Node]; m != nil && a.Step != Reboot {
+			pt.targets = append(pt.targets, m)
+		}
+	}
+	return pt
 }
 
 // action is a part as an action.

@@ -12,8 +12,8 @@ import (
 )
 
 // limitsMeter says which parts of one what-if fit under the limits of pools. The
-// engine counts all nodes that are tried together as gone; where only some of them
-// go in the end, the others still count.
+// engine counts all nodes as gone that are tried together, or that other actions are
+// to remove; where only some of them go in the end, the others still count.
 type limitsMeter struct {
 	w    *world
 	used map[string]map[corev1.ResourceName]int64 // by pool, of what it limits
@@ -50,16 +50,29 @@ func (l *limitsMeter) takes(pt *part) (full *v1.NodePool) {
 	return nil
 }
 
-// of is what a pool has now.
+// of is the most that a pool may come to have by what has been decided: each action
+// may be carried out or given up, so that what one gives back is not there for others.
 func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	used := l.used[pool]
 	if used != nil {
 		return used
 	}
 	used = map[corev1.ResourceName]int64{}
-	for _, n := range l.w.in.Nodes {
-		if !l.w.leaving[n.Name()] && !leaves(n) && poolOf(n) == pool {
-			addCapacity(used, capacityOf(n), 1)
+	for _, m := range l.w.f.members {
+		if !m.marked() && !leaves(m.Node) && poolOf(m.Node) == pool {
+			addCapacity(used, capacityOf(m.Node), 1)
+		}
+	}
+	if l.w.settled != nil {
+		for i := range l.w.settled.Create {
+			if n := &l.w.settled.Create[i]; n.Pool.Name == pool {
+				addCapacity(used, largestCapacity(n), 1)
+			}
+		}
+	}
+	for _, pt := range l.w.decided {
+		for name, amount := range pt.growth(l.w, pool) { // by resource: the order does not matter
+			used[name] += max(0, amount)
 		}
 	}
 	l.used[pool] = used

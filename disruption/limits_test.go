@@ -29,6 +29,46 @@ func TestLimitsAreKeptForPodsThatWait(t *testing.T) {
 	require.Equal(t, replaced, deeds(propose(t, input(4, load("waiting", 50_000)), anySaving()).Actions), "a pod that fits nowhere needs none of it")
 }
 
+// TestConfirmAsksAboutLimits: a node that is cheaper as a larger one stays where its
+// pool has no room for it any more.
+func TestConfirmAsksAboutLimits(t *testing.T) {
+	dear, cheap := sizedType("dear", 2, 1), sizedType("cheap", 4, 0.4)
+	types := []*cloudprovider.InstanceType{dear, cheap}
+	old := machine("n1", "default", dear, load("a", 1900))
+	limited := func(in disruption.Input, limit int64) disruption.Input {
+		in.NodePools[0].Spec.Limits = v1.Limits{corev1.ResourceCPU: *resource.NewQuantity(limit, resource.DecimalSI)}
+		return in
+	}
+	p := propose(t, limited(fleetOf(types, old), 6), anySaving())
+	require.Equal(t, []string{"Underutilized n1 -> cheap saves 0.600"}, deeds(p.Actions))
+	confirm := func(in disruption.Input) []disruption.Objection {
+		objections, err := disruption.Confirm(t.Context(), noon, in, p.Actions[0], anySaving())
+		require.NoError(t, err)
+		return objections
+	}
+	full := "Limits: the limits of NodePool \"default\" leave no room for what would be launched: " +
+		"more of them is used, or needed for pods that wait, than when this was decided"
+	waiting := limited(fleetOf(types, old), 6)
+	waiting.Pods = []*corev1.Pod{load("waiting", 3500)}
+	for name, c := range map[string]struct {
+		in   disruption.Input
+		want []string
+	}{
+		"nothing has changed":    {limited(fleetOf(types, old), 6), nil},
+		"the limit is lower":     {limited(fleetOf(types, old), 3), []string{full}},
+		"another node is there":  {limited(fleetOf(types, old, machine("n2", "default", cheap)), 7), []string{full}},
+		"there is room for both": {limited(fleetOf(types, old, machine("n2", "default", cheap)), 8), nil},
+		"a pod waits":            {waiting, []string{full}},
+	} {
+		var got []string
+		for _, o := range confirm(c.in) {
+			require.Equal(t, disruption.ObjectionLimits, o.Kind)
+			got = append(got, o.String())
+		}
+		require.Equal(t, c.want, got, name)
+	}
+}
+
 // TestActionsTogetherKeepLimits: what all actions of a proposal launch is within the
 // limits of the pools, beside the nodes that stay.
 func TestActionsTogetherKeepLimits(t *testing.T) {

@@ -150,6 +150,9 @@ const (
 	// ObjectionOffering: none of the ways to launch a replacement can be had
 	// any more.
 	ObjectionOffering ObjectionKind = "Offering"
+	// ObjectionLimits: the limits of a pool leave no room for a replacement any
+	// more.
+	ObjectionLimits ObjectionKind = "Limits"
 	// ObjectionUnplaced: a pod would find no place.
 	ObjectionUnplaced ObjectionKind = "Unplaced"
 	// ObjectionPrice: the action does not save what it must any more.

@@ -31,6 +31,7 @@ type world struct {
 	settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	places    map[string]place         // by pod: where settled has it
 	leaving   map[string]bool
+	decided   []*part   // what is under way: the actions of others, and what this search has found
 	shut      []*member // take no pods in what-ifs
 	kinds     *podKinds
 	defaults  *podterm.Defaults       // topology spreads of pods without any
@@ -150,6 +151,7 @@ func (w *world) addNodes(others []Action) []*corev1.Pod {
 	for _, a := range others {
 		if len(a.Targets) > 0 {
 			w.reserve(a.Targets[0].Node, a.Replacements)
+			w.decided = append(w.decided, w.f.partOf(a))
 		}
 	}
 	return homeless
