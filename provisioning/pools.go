@@ -190,30 +190,7 @@ func (p *pool) setLimits(nodes []Node, known *rooms, v *requirements.Vocabulary,
 		f.wrap(poolObject(p.object), "spec.limits", err)
 		return
 	}
-	used := resources.List{}
-	for _, n := range nodes {
-		r, read := known.find(n)
-		if read && (r.poolName() != p.object.Name || r.leaves) || !read && (n.poolName() != p.object.Name || n.leaving()) {
-			continue
-		}
-		capacity, err := r.capacity, error(nil)
-		if !read {
-			capacity, err = n.capacity()
-		}
-		if !n.launched() {
-			promise, broken := p.promised(n, v)
-			if broken != nil {
-				continue // found again, and reported, with the room of the node
-			}
-			capacity, err = promise.capacity, nil
-		}
-		if err == nil {
-			used, err = used.Add(capacity.With(nodesResource, 1))
-		}
-		if err != nil {
-			f.wrap(nodeObject(n), "status.capacity", err)
-		}
-	}
+	used := p.used(nodes, known, v, f)
 	for name, limit := range limits.All() {
 		if limit < 0 {
 			f.add(poolObject(p.object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")

@@ -92,7 +92,8 @@ type NodeClaimTemplateSpec struct {
 
 // NodePoolStatus is what a controller has observed of a NodePool.
 type NodePoolStatus struct {
-	// Resources is the sum of the capacity of the pool's nodes.
+	// Resources is the sum of the capacity of the pool's nodes, and their number
+	// under ResourceNodes; provisioning.Problem.Usage works it out.
 	Resources corev1.ResourceList `json:"resources,omitempty"`
 	// Nodes is the number of the pool's nodes. Nil is not yet counted.
 	Nodes *int64 `json:"nodes,omitempty"`

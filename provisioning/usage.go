@@ -1,0 +1,81 @@
+package provisioning
+
+import (
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// PoolUsage is what a NodePool has, as its limits count it.
+type PoolUsage struct {
+	// Pool is the pool, as in the Input.
+	Pool *v1.NodePool
+	// Nodes is how many nodes it has. Those on their way out do not count, and
+	// NodeClaims do from the moment they exist.
+	Nodes int64
+	// Resources is the capacity of these nodes together, and their number under
+	// v1.ResourceNodes: what status.resources of the pool shows. A NodeClaim that
+	// has not been launched counts with the most that it may turn out to have of
+	// each resource.
+	Resources resources.List
+	// Left is what the limits of the pool leave for new nodes, by limited resource,
+	// zero where a limit is used up or exceeded. A resource that is not listed has
+	// no limit.
+	Left resources.List
+}
+
+// Usage says what each NodePool of the Input has, and what its limits leave, by
+// name. The error is of nodes whose capacity cannot be read, all at once, as
+// *InputError joined by errors.Join.
+//
+// It takes O(nodes), and a pass over the instance types of its pool for each
+// NodeClaim that has not been launched.
+func (p *Problem) Usage() ([]PoolUsage, error) {
+	var f faults
+	nodes := sortedNodes(p.in.Nodes, &f)
+	out := make([]PoolUsage, 0, len(p.pools))
+	for i := range p.pools {
+		pool := &p.pools[i]
+		// Read anew: capacity that cannot be read is no fault of an input without limits.
+		u := PoolUsage{Pool: pool.object, Resources: pool.used(nodes, nil, p.vocabulary, &f)}
+		u.Nodes = u.Resources.Get(v1.ResourceNodes)
+		for k, name := range pool.limits {
+			u.Left = u.Left.With(name, pool.remaining[k])
+		}
+		out = append(out, u)
+	}
+	slices.SortFunc(out, func(a, b PoolUsage) int { return strings.Compare(a.Pool.Name, b.Pool.Name) })
+	return out, f.err()
+}
+
+// used adds up what the nodes of the pool have that are not on their way out.
+func (p *pool) used(nodes []Node, known *rooms, v *requirements.Vocabulary, f *faults) resources.List {
+	used := resources.List{}
+	for _, n := range nodes {
+		r, read := known.find(n)
+		if read && (r.poolName() != p.object.Name || r.leaves) || !read && (n.poolName() != p.object.Name || n.leaving()) {
+			continue
+		}
+		capacity, err := r.capacity, error(nil)
+		if !read {
+			capacity, err = n.capacity()
+		}
+		if !n.launched() {
+			promise, broken := p.promised(n, v)
+			if broken != nil {
+				continue // found again, and reported, with the room of the node
+			}
+			capacity, err = promise.capacity, nil
+		}
+		if err == nil {
+			used, err = used.Add(capacity.With(nodesResource, 1))
+		}
+		if err != nil {
+			f.wrap(nodeObject(n), "status.capacity", err)
+		}
+	}
+	return used
+}
