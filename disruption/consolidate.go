@@ -66,7 +66,7 @@ func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidatio
 // consolidate also returns the world that it asked about, nil if there was nothing to
 // ask.
 func (f *Fleet) consolidate(ctx context.Context, others []Action) (*Consolidation, *world, error) {
-	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(others)}
+	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(Underutilized, others)}
 	blocked := s.findCandidates(others)
 	out := &Consolidation{}
 	if len(s.candidates) > 0 {

@@ -60,7 +60,7 @@ func searchOf(t *testing.T, opts *Options, capacity string, pods ...[]string) *s
 	}
 	f, err := Observe(time.Unix(1e9, 0), Input{Input: in}, opts)
 	require.NoError(t, err)
-	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(nil)}
+	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(Underutilized, nil)}
 	require.Empty(t, s.findCandidates(nil))
 	s.w, err = newWorld(context.Background(), f.pinned(), nil)
 	require.NoError(t, err)

@@ -26,8 +26,8 @@ type Options struct {
 	FreePodsAreEmpty bool
 
 	// IgnorePodDeletionCost leaves the annotation
-	// controller.kubernetes.io/pod-deletion-cost out of the cost of a pod. Set
-	// it where a controller writes that annotation by itself.
+	// controller.kubernetes.io/pod-deletion-cost out of the cost of a pod. Set it
+	// where Fleet.PodDeletionCosts, or a controller, writes that annotation.
 	IgnorePodDeletionCost bool
 
 	// EvictAtOnce asks that a PodDisruptionBudget let all the pods of an action

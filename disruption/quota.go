@@ -9,12 +9,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 )
 
-// quota is how many nodes budgets let the search remove.
+// quota is how many nodes budgets let go for a reason.
 type quota struct {
-	g    *gate
-	left map[*share]int
-	said map[*share]answer
-	next time.Time
+	g      *gate
+	reason Reason
+	left   map[*share]int
+	said   map[*share]answer
+	next   time.Time
 }
 
 // answer is what a share said when the search asked first, and what it counted
@@ -26,14 +27,14 @@ type answer struct {
 }
 
 // newQuota counts what begins already.
-func (f *Fleet) newQuota(others []Action) *quota {
+func (f *Fleet) newQuota(reason Reason, others []Action) *quota {
 	g := f.newGate()
 	for _, a := range others {
 		if w, members := g.judge(a); w == nil {
 			g.pass(a, members)
 		}
 	}
-	return &quota{g: g, left: map[*share]int{}, said: map[*share]answer{}}
+	return &quota{g: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
 }
 
 // take counts a node, unless budgets do not let it go.
@@ -41,7 +42,7 @@ func (q *quota) take(m *member) verdict {
 	shares := q.g.ledger.of(m)
 	for _, s := range shares {
 		if _, known := q.said[s]; !known {
-			q.said[s] = answer{s.compiled.Allow(q.g.f.now, s.counts, Underutilized), s.counts, q.g.ledger.notReady(s)}
+			q.said[s] = answer{s.compiled.Allow(q.g.f.now, s.counts, q.reason), s.counts, q.g.ledger.notReady(s)}
 			q.left[s] = q.said[s].Nodes
 		}
 		if q.left[s] <= 0 {
