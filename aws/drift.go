@@ -69,10 +69,10 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 }
 
 // MigrateClaims returns which annotations to rewrite when a cluster comes from a
-// release of Karpenter that hashes classes in another way, as 1.11 and before and
-// 1.15 do. Until then the NodeClaims that it left are not compared with their
-// class: they never have NodeClassDrift, whatever becomes of it. claims are those
-// of the class, in any order; what becomes of each is said at drift.Scheme.Migrate.
+// release of Karpenter that hashes classes in another way, as those before 1.15 do.
+// Until then the NodeClaims that it left are not compared with their class: they
+// never have NodeClassDrift, whatever becomes of it. claims are those of the class,
+// in any order; what becomes of each is said at drift.Scheme.Migrate.
 // Call it at every start: there is nothing to rewrite when all are of the present
 // version.
 func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims []*karpv1.NodeClaim) (drift.Migration, error) {

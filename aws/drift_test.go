@@ -172,7 +172,7 @@ func TestClaimsOfOtherReleasesAreMigrated(t *testing.T) {
 	claim := s.claim(s.create("one", large))
 	present := maps.Clone(claim.Annotations)
 	claim.Annotations[awsv1.EC2NodeClassHashAnnotationKey] = "1"
-	claim.Annotations[awsv1.EC2NodeClassHashVersionAnnotationKey] = "v4"
+	claim.Annotations[awsv1.EC2NodeClassHashVersionAnnotationKey] = "v5" // of Karpenter 1.14
 	m, err := s.p.MigrateClaims(t.Context(), "default", []*karpv1.NodeClaim{claim})
 	require.NoError(t, err)
 	require.Len(t, m.Claims, 1)

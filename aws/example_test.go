@@ -151,7 +151,7 @@ func ExampleProvider_ClaimAnnotations() {
 	defer done()
 	annotations, err := p.ClaimAnnotations(context.Background(), "default")
 	fmt.Println(len(annotations), annotations[awsv1.EC2NodeClassHashVersionAnnotationKey], err)
-	// Output: 3 v5 <nil>
+	// Output: 3 v6 <nil>
 }
 
 func ExampleProvider_CollectInstances() {

@@ -102,6 +102,7 @@ func (k *KubeletConfiguration) DeepCopyInto(out *KubeletConfiguration) {
 	out.ImageGCLowThresholdPercent = clonePointer(k.ImageGCLowThresholdPercent)
 	out.CPUCFSQuota = clonePointer(k.CPUCFSQuota)
 	out.Extra = copyObject(k.Extra)
+	out.AsRead = maps.Clone(k.AsRead)
 }
 
 // DeepCopy returns a copy that shares nothing with k, or nil for nil.

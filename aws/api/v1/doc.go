@@ -14,7 +14,7 @@
 //	DecodeEC2NodeClass  text to object; strict, all faults at once, with paths
 //	Default             fills in what was left out, as the API server would
 //	Validate            judges the object, as the API server and the controller would
-//	Hash                the static drift hash, equal to that of Karpenter 1.14
+//	Hash                the static drift hash, equal to that of Karpenter 1.15
 //
 // Image selector terms are those of package amiselect, which also judges them:
 // AMITerms converts. Vocabulary, NodePoolRules, NodeClaimRules and
@@ -23,7 +23,8 @@
 //
 // Lists and maps of a spec that are empty are told from ones that were left out,
 // also when they are written back, because the drift hash tells them apart. An
-// empty string is the same as a field left out, except behind a pointer.
+// empty string is the same as a field left out, except behind a pointer. Settings of
+// the kubelet are written back to the letter, as the hash is one of their text.
 //
 // # Where it is stricter than the API server
 //

@@ -34,7 +34,7 @@ spec:
 	// Output:
 	// faults: 0
 	// family: AL2023
-	// hash: 13268795794593449862 v5
+	// hash: 477699353285763520 v6
 }
 
 func ExampleDecodeEC2NodeClass() {

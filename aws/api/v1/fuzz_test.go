@@ -21,6 +21,7 @@ func FuzzDecode(f *testing.F) {
 		`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"blockDeviceMappings":[{"ebs":{"volumeSize":"Ti"}},{"ebs":{"volumeSize":"1e400"}}]}}`,
 		`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"kubelet":{"evictionSoftGracePeriod":{"memory.available":"1h"},"clusterDNS":["::ffff:1.2.3.4%eth0"]}}}`,
 		`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"kubelet":{"podPidsLimit":1e400,"MaxPods":1,"featureGates":{"":null},"logging":[[]]}}}`,
+		`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"kubelet":{"podPidsLimit":-0.0,"maxPods":null,"clusterDNS":[null],"evictionSoftGracePeriod":{"a":"60s"}}}}`,
 		`{"apiVersion":"karpenter.k8s.aws/v1","kind":"EC2NodeClass","spec":{"tags":{"":""},"networkInterfaces":[{}],"placementGroupSelector":{"id":""}}}`,
 	} {
 		f.Add([]byte(text))
@@ -51,6 +52,36 @@ func FuzzDecode(f *testing.F) {
 
 		c.Default()
 		require.Equal(t, found, messages(c.Validate()), "defaults are assumed anyway")
+	})
+}
+
+// FuzzKubelet reads any JSON as settings of the kubelet. What it accepts is
+// written back in one form, which reads and hashes the same.
+func FuzzKubelet(f *testing.F) {
+	for _, text := range []string{
+		`{"maxPods":"5","podsPerCore":-0.0,"cpuCFSQuota":null}`, `{"kubeReserved":{"cpu":1},"clusterDNS":[null],"a":{"b":[1e3,{}]}}`,
+		`{"evictionSoftGracePeriod":{"memory.available":"60s"},"maxPods":1,"maxPods":2,"a":9007199254740993}`, `null`, `[]`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var k v1.KubeletConfiguration
+		if json.Unmarshal(data, &k) != nil {
+			require.Zero(t, k)
+			return
+		}
+		c := &v1.EC2NodeClass{Spec: v1.EC2NodeClassSpec{Kubelet: &k}}
+		untouched := c.DeepCopy()
+		hash, found := c.Hash(""), messages(c.Validate())
+		text, err := json.Marshal(k)
+		require.NoError(t, err)
+		require.Equal(t, untouched, c)
+		var back v1.KubeletConfiguration
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, k, back)
+		c.Spec.Kubelet = &back
+		require.Equal(t, hash, c.Hash(""))
+		require.Equal(t, found, messages(c.Validate()))
 	})
 }
 

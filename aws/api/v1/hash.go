@@ -1,21 +1,19 @@
 package v1
 
 import (
-	"encoding/json"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/structhash"
 )
 
 // EC2NodeClassHashVersion is the version of the rules by which EC2NodeClass.Hash
 // is computed. Hashes are comparable only if their versions are equal.
-const EC2NodeClassHashVersion = "v5"
+const EC2NodeClassHashVersion = "v6"
 
 // Hash returns the static drift hash of the class, a decimal number of 64 bits.
-// It is equal to the one that Karpenter 1.14 computes for the same object and
+// It is equal to the one that Karpenter 1.15 computes for the same object and
 // keeps in the annotation EC2NodeClassHashAnnotationKey, so claims made by
 // either are judged the same by both.
 //
@@ -28,8 +26,12 @@ const EC2NodeClassHashVersion = "v5"
 // two identical items of one list cancel out. An empty map or list that is not
 // nil does count, as it does in Karpenter.
 //
-// Karpenter 1.14 has no further settings of the kubelet, so a class with
-// KubeletConfiguration.Extra has a hash that Karpenter has not.
+// The settings of the kubelet are hashed as the JSON text that an API server
+// keeps of them, so any change of how they are written counts: 60s in place of
+// 1m, an empty list in place of none. KubeletConfiguration.AsRead makes that
+// possible for objects that were read. Of settings made in Go it is the text in
+// which they are written; settings with a value that cannot be written as JSON
+// hash like nothing else.
 //
 // Objects that come from an API server have their defaults; call Default on
 // others first, or the hash will differ. A nil class hashes like an empty one.
@@ -38,8 +40,9 @@ func (c *EC2NodeClass) Hash(caBundle string) string {
 	if c != nil {
 		spec = c.Spec
 	}
-	// Karpenter hashes a list of the three, and lists have no order.
-	sum := hashSpec(&spec) ^ structhash.Text(string(c.ResolvedAMIFamily())) ^ structhash.Text(caBundle)
+	// Karpenter hashes a list of the four, and lists have no order.
+	sum := hashSpec(&spec) ^ structhash.Text(string(c.ResolvedAMIFamily())) ^ structhash.Text(caBundle) ^
+		structhash.Text(spec.Kubelet.text())
 	return strconv.FormatUint(sum, 10)
 }
 
@@ -57,9 +60,6 @@ func hashSpec(s *EC2NodeClassSpec) uint64 {
 	h.Text("Role", s.Role)
 	h.TextPointer("InstanceProfile", s.InstanceProfile)
 	h.TextMap("Tags", s.Tags)
-	if s.Kubelet != nil {
-		h.Field("Kubelet", hashKubelet(s.Kubelet))
-	}
 	if s.BlockDeviceMappings != nil {
 		h.Field("BlockDeviceMappings", structhash.List(s.BlockDeviceMappings, hashMapping))
 	}
@@ -87,38 +87,6 @@ func hashPlacementGroup(s *PlacementGroupSelector) uint64 {
 	h := structhash.Of("PlacementGroupSelector")
 	h.TextPointer("Name", s.Name)
 	h.TextPointer("ID", s.ID)
-	return h.Sum()
-}
-
-func hashKubelet(k *KubeletConfiguration) uint64 {
-	h := structhash.Of("KubeletConfiguration")
-	h.Texts("ClusterDNS", k.ClusterDNS)
-	h.Int32Pointer("MaxPods", k.MaxPods)
-	h.Int32Pointer("PodsPerCore", k.PodsPerCore)
-	h.TextMap("SystemReserved", k.SystemReserved)
-	h.TextMap("KubeReserved", k.KubeReserved)
-	h.TextMap("EvictionHard", k.EvictionHard)
-	h.TextMap("EvictionSoft", k.EvictionSoft)
-	if k.EvictionSoftGracePeriod != nil {
-		h.Field("EvictionSoftGracePeriod", structhash.Map(k.EvictionSoftGracePeriod, hashDuration))
-	}
-	h.Int32Pointer("EvictionMaxPodGracePeriod", k.EvictionMaxPodGracePeriod)
-	h.Int32Pointer("ImageGCHighThresholdPercent", k.ImageGCHighThresholdPercent)
-	h.Int32Pointer("ImageGCLowThresholdPercent", k.ImageGCLowThresholdPercent)
-	h.BoolPointer("CPUCFSQuota", k.CPUCFSQuota)
-	if len(k.Extra) > 0 {
-		// What cannot be written as JSON cannot reach a node either.
-		text, _ := json.Marshal(k.Extra)
-		h.Field("Extra", structhash.Bytes(text))
-	}
-	return h.Sum()
-}
-
-func hashDuration(d metav1.Duration) uint64 {
-	h := structhash.Of("Duration")
-	if d.Duration != 0 {
-		h.Field("Duration", structhash.Int64(int64(d.Duration)))
-	}
 	return h.Sum()
 }
 

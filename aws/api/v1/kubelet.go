@@ -47,4 +47,19 @@ type KubeletConfiguration struct {
 	// them. Nothing here depends on them; they are passed on to the kubelet of
 	// families that take any, which AL2023 is. Karpenter has them from 1.15 on.
 	Extra map[string]any `json:"-"`
+	// AsRead has, by name, how settings were written whose fields do not say it:
+	// a null, a duration of 60s, which is 1m0s too, a value of the wrong type.
+	// The drift hash is one of what the API server keeps, to the letter.
+	// UnmarshalJSON fills it. An entry stands for as long as its setting is not
+	// changed; there is no need to clear it, and nothing to be set by it.
+	AsRead map[string]KubeletText `json:"-"`
+}
+
+// KubeletText is how a setting of the kubelet was written.
+type KubeletText struct {
+	// JSON is the value as the API server keeps it.
+	JSON string
+	// Setting is the value that was read, as it would be written; empty if the
+	// setting was left out.
+	Setting string
 }

@@ -67,6 +67,24 @@ func kubeletSetting(name string) jsonKind {
 	return ""
 }
 
+// kubeletFieldKind returns how a setting is written that has a field, in the
+// words of an error, and "" for others.
+func kubeletFieldKind(name string) string {
+	switch name {
+	case "clusterDNS":
+		return "a list of strings"
+	case "systemReserved", "kubeReserved", "evictionHard", "evictionSoft":
+		return "an object with strings"
+	case "evictionSoftGracePeriod":
+		return "an object with durations, such as 1m30s"
+	case "cpuCFSQuota":
+		return string(jsonTruth)
+	case "maxPods", "podsPerCore", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent":
+		return "a whole number"
+	}
+	return ""
+}
+
 // jsonKindOf returns the kind of a value as encoding/json decodes it, and "" for
 // other values.
 func jsonKindOf(value any) jsonKind {

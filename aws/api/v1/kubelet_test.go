@@ -3,8 +3,10 @@ package v1_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -27,7 +29,10 @@ func TestKubeletExtraIsReadAndWritten(t *testing.T) {
 	require.Contains(t, string(written), `"kubelet":`+text)
 
 	require.NoError(t, json.Unmarshal([]byte(`{"MaxPods": 7, "seccompDefault": null}`), &k))
-	require.Equal(t, v1.KubeletConfiguration{Extra: map[string]any{"MaxPods": 7.0}}, k, "names are case-sensitive, null is nothing")
+	require.Equal(t, v1.KubeletConfiguration{
+		Extra:  map[string]any{"MaxPods": 7.0},
+		AsRead: map[string]v1.KubeletText{"seccompDefault": {JSON: "null"}},
+	}, k, "names are case-sensitive, null is nothing")
 	require.NoError(t, json.Unmarshal([]byte(`{}`), &k))
 	require.Zero(t, k)
 
@@ -37,7 +42,7 @@ func TestKubeletExtraIsReadAndWritten(t *testing.T) {
 	require.Equal(t, `{"maxPods":5,"seccompDefault":true}`, string(written), "a field goes before an entry by its name")
 	require.Len(t, k.Extra, 3, "inputs are not changed")
 
-	for _, bad := range []string{`[]`, `5`, `{"maxPods": "5"}`} {
+	for _, bad := range []string{`[]`, `5`, `{"podPidsLimit": 1e400}`} {
 		before := k
 		require.Error(t, json.Unmarshal([]byte(bad), &k), bad)
 		require.Equal(t, before, k)
@@ -93,14 +98,116 @@ func TestKubeletExtraByFamily(t *testing.T) {
 
 func TestKubeletExtraIsHashed(t *testing.T) {
 	c := class()
-	c.Spec.Kubelet = &v1.KubeletConfiguration{}
 	plain := c.Hash("")
+	c.Spec.Kubelet = &v1.KubeletConfiguration{}
+	require.Equal(t, plain, c.Hash(""))
 	c.Spec.Kubelet.Extra = map[string]any{}
-	require.Equal(t, plain, c.Hash(""), "without entries it is that of Karpenter")
+	require.Equal(t, plain, c.Hash(""))
 	c.Spec.Kubelet.Extra["seccompDefault"] = true
 	first := c.Hash("")
 	c.Spec.Kubelet.Extra["seccompDefault"] = false
-	require.NotEqual(t, plain, first)
-	require.NotEqual(t, first, c.Hash(""))
-	require.Len(t, map[string]bool{plain: true, first: true, c.Hash(""): true}, 3)
+	second := c.Hash("")
+	c.Spec.Kubelet.Extra["seccompDefault"] = func() {}
+	require.Len(t, map[string]bool{plain: true, first: true, second: true, c.Hash(""): true}, 4)
+}
+
+// TestKubeletStandsAsItWasRead: a setting that is not changed is written and
+// hashed as it was read, and one that is changed as it is now.
+func TestKubeletStandsAsItWasRead(t *testing.T) {
+	const text = `{"clusterDNS":null,"evictionSoft":{"memory.available":"1Gi"},"evictionSoftGracePeriod":{"memory.available":"60s"},` +
+		`"podPidsLimit":9007199254740993,"podsPerCore":"2"}`
+	var k v1.KubeletConfiguration
+	require.NoError(t, json.Unmarshal([]byte(" "+text+" "), &k))
+	require.Equal(t, v1.KubeletConfiguration{
+		EvictionSoft:            map[string]string{"memory.available": "1Gi"},
+		EvictionSoftGracePeriod: map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
+		Extra:                   map[string]any{"podPidsLimit": 9007199254740992.0},
+		AsRead: map[string]v1.KubeletText{
+			"clusterDNS":              {JSON: "null"},
+			"evictionSoftGracePeriod": {JSON: `{"memory.available":"60s"}`, Setting: `{"memory.available":"1m0s"}`},
+			"podPidsLimit":            {JSON: "9007199254740993", Setting: "9007199254740992"},
+			"podsPerCore":             {JSON: `"2"`},
+		},
+	}, k)
+	written := func() string {
+		out, err := json.Marshal(&k)
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Equal(t, text, written())
+
+	k.ClusterDNS = []string{"10.0.0.10"}
+	k.EvictionSoft, k.EvictionSoftGracePeriod = nil, nil
+	k.PodsPerCore = new(int32(3))
+	k.Extra["podPidsLimit"] = 7
+	require.Equal(t, `{"clusterDNS":["10.0.0.10"],"podPidsLimit":7,"podsPerCore":3}`, written())
+	k.AsRead = map[string]v1.KubeletText{"maxPods": {}}
+	require.Equal(t, `{"clusterDNS":["10.0.0.10"],"podPidsLimit":7,"podsPerCore":3}`, written(), "an entry without text says nothing")
+	k.AsRead["maxPods"] = v1.KubeletText{JSON: "{"}
+	_, err := json.Marshal(k)
+	require.Error(t, err)
+}
+
+// TestKubeletOfAnyKindIsRead: an API server stores any object. What Karpenter
+// refuses is a fault here, has the hash that it has there, and does no harm to
+// whoever reads a list of classes.
+func TestKubeletOfAnyKindIsRead(t *testing.T) {
+	const at = "spec.kubelet."
+	for _, test := range []struct {
+		text, hash string
+		faults     []string
+	}{
+		{`{"maxPods":[1]}`, "11903581048546464485", []string{at + `maxPods: Invalid value: "[1]": want a whole number`}},
+		{`{"maxPods":5.5}`, "7267866304571096240", []string{at + `maxPods: Invalid value: "5.5": want a whole number`}},
+		{`{"maxPods":4294967296}`, "1466823127023507992", []string{at + `maxPods: Invalid value: "4294967296": want a whole number`}},
+		{`{"maxPods":true,"podsPerCore":"2","cpuCFSQuota":1}`, "5629905120187500257", []string{
+			at + `cpuCFSQuota: Invalid value: "1": want true or false`,
+			at + `maxPods: Invalid value: "true": want a whole number`,
+			at + `podsPerCore: Invalid value: "\"2\"": want a whole number`,
+		}},
+		{`{"kubeReserved":{"cpu":1,"memory":"1Gi"}}`, "15668263886137217156", []string{
+			at + `kubeReserved: Invalid value: "{\"cpu\":1,\"memory\":\"1Gi\"}": want an object with strings`,
+		}},
+		{`{"kubeReserved":{"cpu":null},"systemReserved":[]}`, "3608005507137112149", []string{
+			at + `kubeReserved[cpu]: Invalid value: "": want a quantity that is not negative, such as 100m or 256Mi`,
+			at + `systemReserved: Invalid value: "[]": want an object with strings`,
+		}},
+		{`{"clusterDNS":"10.0.0.10"}`, "11834015819910738367", []string{at + `clusterDNS: Invalid value: "\"10.0.0.10\"": want a list of strings`}},
+		{`{"clusterDNS":[null,"10.0.0.10"]}`, "313473234098347898", []string{at + `clusterDNS[0]: Invalid value: "": want an IP address`}},
+		{`{"evictionSoftGracePeriod":{"memory.available":"soon"}}`, "16545536172916726063", []string{
+			at + `evictionSoftGracePeriod: Invalid value: "{\"memory.available\":\"soon\"}": want an object with durations, such as 1m30s`,
+		}},
+		{`{"turbo":{"b":1.0,"a":[-0.0,1e3]},"MaxPods":7}`, "13930894305490801912", []string{
+			at + `MaxPods: Forbidden: the kubelet has no such setting; remove it`,
+			at + `turbo: Forbidden: the kubelet has no such setting; remove it`,
+		}},
+		{`{"registerWithTaints":null}`, "17831571933986713645", []string{at + `registerWithTaints: Forbidden: taints come from the NodePool; write them there`}},
+		{`{"turbo":null}`, "3513440380521734729", []string{at + `turbo: Forbidden: the kubelet has no such setting; remove it`}},
+		{`{"seccompDefault":null,"maxPods":null}`, "", nil},
+	} {
+		var spec v1.EC2NodeClassSpec
+		require.NoError(t, json.Unmarshal([]byte(`{"kubelet":`+test.text+`}`), &spec), test.text)
+		c := class()
+		c.Spec.Kubelet = spec.Kubelet
+		require.Equal(t, test.faults, messages(c.Validate()), test.text)
+		if test.hash != "" {
+			require.Equal(t, test.hash, (&v1.EC2NodeClass{Spec: spec}).Hash(""), test.text)
+		}
+		written, err := json.Marshal(c)
+		require.NoError(t, err)
+		_, err = v1.DecodeEC2NodeClass(written)
+		if test.faults == nil {
+			require.NoError(t, err)
+		}
+		require.Equal(t, c, c.DeepCopy())
+	}
+
+	c := class()
+	family := amiselect.FamilyBottlerocket
+	c.Spec.AMIFamily, c.Spec.AMISelectorTerms = &family, []v1.AMISelectorTerm{{ID: "ami-1"}}
+	c.Spec.Kubelet = &v1.KubeletConfiguration{AsRead: map[string]v1.KubeletText{"seccompDefault": {JSON: "null"}}}
+	require.Equal(t, []string{at + "seccompDefault: Forbidden: the family Bottlerocket does not take it here; write it into userData, or use AL2023"},
+		messages(c.Validate()))
+	c.Spec.Kubelet.Extra = map[string]any{"seccompDefault": true}
+	require.Len(t, c.Validate(), 1, "what was read stands no more")
 }

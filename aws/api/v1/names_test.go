@@ -21,7 +21,7 @@ func TestNamesAreThoseInUse(t *testing.T) {
 		"karpenter.k8s.aws/ec2nodeclass-hash":     v1.EC2NodeClassHashAnnotationKey,
 		"karpenter.k8s.aws/tagged":                v1.InstanceTaggedAnnotationKey,
 		"karpenter.k8s.aws/instance-profile-name": v1.InstanceProfileAnnotationKey,
-		"v5": v1.EC2NodeClassHashVersion,
+		"v6": v1.EC2NodeClassHashVersion,
 		"karpenter.k8s.aws/ec2nodeclass-hash-version":         v1.EC2NodeClassHashVersionAnnotationKey,
 		"compatibility.karpenter.k8s.aws/cluster-name-tagged": v1.ClusterNameTaggedAnnotationKey,
 		"karpenter.k8s.aws":                                    v1.LaunchTemplateNamePrefix,

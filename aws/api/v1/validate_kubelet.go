@@ -50,6 +50,50 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 		v.add(field.Invalid(path.Child("imageGCHighThresholdPercent"), *high, "must be above imageGCLowThresholdPercent"))
 	}
 	v.extra(path, k.Extra, family)
+	v.asRead(path, k, family)
+}
+
+// asRead checks the settings that were read and say nothing to a field: null, and
+// values of another type. Null is as good as nothing where the setting is taken.
+func (v *validator) asRead(path *field.Path, k *KubeletConfiguration, family amiselect.Family) {
+	if len(k.AsRead) == 0 {
+		return
+	}
+	members, err := k.members()
+	if err != nil {
+		return // a value of Extra, and so a fault already
+	}
+	for _, name := range slices.Sorted(maps.Keys(k.AsRead)) {
+		text, ok := k.asRead(name, members)
+		if !ok || members[name] != nil {
+			continue
+		}
+		at := path.Child(name)
+		switch want := kubeletFieldKind(name); {
+		case want == "":
+			v.setting(at, name, family)
+		case text != nothing:
+			v.add(field.TypeInvalid(at, text, "want "+want))
+		}
+	}
+}
+
+// setting checks whether nodes of a family can have a setting for which there is
+// no field, and reports whether they can.
+func (v *validator) setting(path *field.Path, name string, family amiselect.Family) bool {
+	switch {
+	case name == "registerWithTaints":
+		v.add(field.Forbidden(path, "taints come from the NodePool; write them there"))
+	case slices.Contains(kubeletFieldNames(), name):
+		v.add(field.Forbidden(path, "there is a field of this name; set that"))
+	case kubeletSetting(name) == "":
+		v.add(field.Forbidden(path, "the kubelet has no such setting; remove it"))
+	case family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom:
+		v.add(field.Forbidden(path, "the family "+string(family)+" does not take it here; write it into userData, or use AL2023"))
+	default:
+		return true
+	}
+	return false
 }
 
 // extra checks the settings that have no field. They stand beside the fields on
@@ -57,19 +101,12 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 func (v *validator) extra(path *field.Path, extra map[string]any, family amiselect.Family) {
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		at, value := path.Child(name), extra[name]
-		want, got := kubeletSetting(name), jsonKindOf(value)
-		switch {
-		case name == "registerWithTaints":
-			v.add(field.Forbidden(at, "taints come from the NodePool; write them there"))
-		case slices.Contains(kubeletFieldNames(), name):
-			v.add(field.Forbidden(at, "there is a field of this name; set that"))
-		case want == "":
-			v.add(field.Forbidden(at, "the kubelet has no such setting; remove it"))
-		case want != got:
+		if !v.setting(at, name, family) {
+			continue
+		}
+		if want := kubeletSetting(name); want != jsonKindOf(value) {
 			v.add(field.TypeInvalid(at, fmt.Sprint(value), "want "+string(want)))
-		case family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom:
-			v.add(field.Forbidden(at, "the family "+string(family)+" does not take it here; write it into userData, or use AL2023"))
-		case name == "evictionMinimumReclaim":
+		} else if name == "evictionMinimumReclaim" {
 			v.minimumReclaim(at, value.(map[string]any))
 		}
 	}
