@@ -213,7 +213,6 @@ func (b *planner) template(k boot, out *plan, capacityType string) (template.Tem
 		Region: b.p.opts.Region, Class: out.class, ImageID: k.image, UserData: userData, CapacityType: capacityType,
 		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.group,
 		Partition: out.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
-		Enclaves: b.req.Requests.Get(awsv1.ResourceNitroSandbox) > 0,
 	}
 	if k.reservation.ID != "" {
 		in.Reservation = &k.reservation

@@ -22,6 +22,7 @@ func (s *EC2NodeClassSpec) DeepCopyInto(out *EC2NodeClassSpec) {
 	out.NetworkInterfaces = cloneSlice(s.NetworkInterfaces)
 	out.DetailedMonitoring = clonePointer(s.DetailedMonitoring)
 	out.MetadataOptions = s.MetadataOptions.DeepCopy()
+	out.EnclaveOptions = s.EnclaveOptions.DeepCopy()
 	out.ConnectionTracking = s.ConnectionTracking.DeepCopy()
 	out.Context = clonePointer(s.Context)
 	out.CPUOptions = s.CPUOptions.DeepCopy()
@@ -154,6 +155,16 @@ func (o *MetadataOptions) DeepCopyInto(out *MetadataOptions) {
 
 // DeepCopy returns a copy that shares nothing with o, or nil for nil.
 func (o *MetadataOptions) DeepCopy() *MetadataOptions {
+	return deepCopy(o)
+}
+
+// DeepCopyInto copies o into out. Nothing is shared.
+func (o *EnclaveOptions) DeepCopyInto(out *EnclaveOptions) {
+	out.Enabled = clonePointer(o.Enabled)
+}
+
+// DeepCopy returns a copy that shares nothing with o, or nil for nil.
+func (o *EnclaveOptions) DeepCopy() *EnclaveOptions {
 	return deepCopy(o)
 }
 

@@ -18,7 +18,7 @@ func copyable() []any {
 		&v1.EC2NodeClass{}, &v1.EC2NodeClassList{}, &v1.EC2NodeClassSpec{}, &v1.EC2NodeClassStatus{},
 		&v1.SubnetSelectorTerm{}, &v1.SecurityGroupSelectorTerm{}, &v1.CapacityReservationSelectorTerm{},
 		&v1.PlacementGroupSelector{}, &v1.AMISelectorTerm{}, &v1.KubeletConfiguration{},
-		&v1.BlockDeviceMapping{}, &v1.BlockDevice{}, &v1.MetadataOptions{}, &v1.ConnectionTracking{},
+		&v1.BlockDeviceMapping{}, &v1.BlockDevice{}, &v1.MetadataOptions{}, &v1.EnclaveOptions{}, &v1.ConnectionTracking{},
 		&v1.CPUOptions{}, &v1.AMI{}, &v1.CapacityReservation{},
 	}
 }

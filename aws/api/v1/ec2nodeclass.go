@@ -82,6 +82,8 @@ type EC2NodeClassSpec struct {
 	// MetadataOptions govern the metadata service of a node. Nil takes the
 	// defaults of its fields.
 	MetadataOptions *MetadataOptions `json:"metadataOptions,omitempty"`
+	// EnclaveOptions let a node host Nitro Enclaves. Nil is no enclaves.
+	EnclaveOptions *EnclaveOptions `json:"enclaveOptions,omitempty"`
 	// ConnectionTracking sets how long idle connections are kept track of. If it
 	// is set, only instance types of the Nitro system are used, which leaves out
 	// bare metal.

@@ -73,6 +73,9 @@ func hashSpec(s *EC2NodeClassSpec) uint64 {
 	if s.MetadataOptions != nil {
 		h.Field("MetadataOptions", hashMetadataOptions(s.MetadataOptions))
 	}
+	if s.EnclaveOptions != nil {
+		h.Field("EnclaveOptions", hashEnclaveOptions(s.EnclaveOptions))
+	}
 	if s.ConnectionTracking != nil {
 		h.Field("ConnectionTracking", hashConnectionTracking(s.ConnectionTracking))
 	}
@@ -144,6 +147,15 @@ func hashMetadataOptions(o *MetadataOptions) uint64 {
 	h.TextPointer("HTTPProtocolIPv6", o.HTTPProtocolIPv6)
 	h.Int64Pointer("HTTPPutResponseHopLimit", o.HTTPPutResponseHopLimit)
 	h.TextPointer("HTTPTokens", o.HTTPTokens)
+	return h.Sum()
+}
+
+// hashEnclaveOptions leaves false out: the field is no pointer in Karpenter.
+func hashEnclaveOptions(o *EnclaveOptions) uint64 {
+	h := structhash.Of("EnclaveOptions")
+	if o.Enabled != nil && *o.Enabled {
+		h.Field("Enabled", structhash.Bool(true))
+	}
 	return h.Sum()
 }
 

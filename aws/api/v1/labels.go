@@ -32,8 +32,6 @@ const (
 	LabelInstanceHypervisor = Group + "/instance-hypervisor"
 	// LabelInstanceEncryptionInTransitSupported is true or false.
 	LabelInstanceEncryptionInTransitSupported = Group + "/instance-encryption-in-transit-supported"
-	// LabelNitroSandbox is true if the type supports Nitro Enclaves.
-	LabelNitroSandbox = Group + "/nitro-sandbox"
 	// LabelInstanceCategory is the letters a type begins with, as c.
 	LabelInstanceCategory = Group + "/instance-category"
 	// LabelInstanceCapabilityFlex is true for flex types, else false.
@@ -158,9 +156,6 @@ const (
 	ResourcePrivateIPv4Address corev1.ResourceName = "vpc.amazonaws.com/PrivateIPv4Address"
 	// ResourceEFA counts elastic fabric adapters.
 	ResourceEFA corev1.ResourceName = "vpc.amazonaws.com/efa"
-	// ResourceNitroSandbox is requested by pods that need enclaves. No instance
-	// type has an amount of it.
-	ResourceNitroSandbox corev1.ResourceName = "eks.amazonaws.com/nitro-sandbox"
 )
 
 // Values of LabelInstanceTenancy.

@@ -49,7 +49,6 @@ func TestNamesAreThoseInUse(t *testing.T) {
 		"vpc.amazonaws.com/pod-eni":                            string(v1.ResourcePodENI),
 		"vpc.amazonaws.com/PrivateIPv4Address":                 string(v1.ResourcePrivateIPv4Address),
 		"vpc.amazonaws.com/efa":                                string(v1.ResourceEFA),
-		"eks.amazonaws.com/nitro-sandbox":                      string(v1.ResourceNitroSandbox),
 		"10.0.17763":                                           v1.Windows2019Build,
 		"10.0.20348":                                           v1.Windows2022Build,
 		"10.0.26100":                                           v1.Windows2025Build,

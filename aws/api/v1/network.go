@@ -66,6 +66,14 @@ type ConnectionTracking struct {
 	UDPTimeout *int32 `json:"udpTimeout,omitempty"`
 }
 
+// EnclaveOptions let a node host Nitro Enclaves.
+type EnclaveOptions struct {
+	// Enabled is required. If it is true, only the instance types that support
+	// enclaves are used. False is no enclaves, but has another hash than options
+	// that are left out.
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
 // CPUOptions configure the processors of a node.
 type CPUOptions struct {
 	// NestedVirtualization is enabled, which keeps only the instance types that

@@ -41,8 +41,8 @@ import (
 //     bounds given at BlockDevice
 //   - instanceStorePolicy: RAID0
 //   - networkInterfaces: as described at NetworkInterface and its field
-//   - metadataOptions, connectionTracking, cpuOptions: values and bounds as
-//     described at their types
+//   - metadataOptions, enclaveOptions, connectionTracking, cpuOptions: values and
+//     bounds as described at their types
 //
 // A field that was left out is judged by its default, so Default need not be
 // called first. Metadata is left to the API server, and status to the controller
@@ -66,6 +66,9 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 	oneOf(v, spec.Child("instanceStorePolicy"), s.InstanceStorePolicy, InstanceStorePolicyRAID0)
 	v.interfaces(spec.Child("networkInterfaces"), s.NetworkInterfaces)
 	v.metadataOptions(spec.Child("metadataOptions"), s.MetadataOptions)
+	if s.EnclaveOptions != nil && s.EnclaveOptions.Enabled == nil {
+		v.add(field.Required(spec.Child("enclaveOptions", "enabled"), "write true or false, or leave enclaveOptions out"))
+	}
 	v.connectionTracking(spec.Child("connectionTracking"), s.ConnectionTracking)
 	if s.CPUOptions != nil {
 		oneOf(v, spec.Child("cpuOptions", "nestedVirtualization"), s.CPUOptions.NestedVirtualization, Disabled, Enabled)

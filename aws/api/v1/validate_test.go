@@ -70,6 +70,8 @@ func TestValidateAccepts(t *testing.T) {
 		"networkInterfaces: [{networkCardIndex: 1, deviceIndex: 0, interfaceType: efa-only}, {networkCardIndex: 0, deviceIndex: 0, interfaceType: interface}]",
 		"metadataOptions: {}",
 		"metadataOptions: {httpPutResponseHopLimit: 64, httpTokens: optional}",
+		"enclaveOptions: {enabled: true}",
+		"enclaveOptions: {enabled: false}",
 		"connectionTracking: {udpTimeout: 30}",
 		"connectionTracking: {tcpEstablishedTimeout: 432000, udpStreamTimeout: 60}",
 		"cpuOptions: {}",
@@ -266,6 +268,7 @@ func TestValidateNetwork(t *testing.T) {
 			"metadataOptions.httpPutResponseHopLimit: Invalid value: 65: want 1 to 64",
 			`metadataOptions.httpTokens: Unsupported value: "always": supported values: "optional", "required"`},
 		"metadataOptions: {httpPutResponseHopLimit: 0}": {"metadataOptions.httpPutResponseHopLimit: Invalid value: 0: want 1 to 64"},
+		"enclaveOptions: {}":                            {"enclaveOptions.enabled: Required value: write true or false, or leave enclaveOptions out"},
 		"connectionTracking: {}": {
 			"connectionTracking: Required value: set tcpEstablishedTimeout, udpStreamTimeout or udpTimeout, or leave connectionTracking out"},
 		"connectionTracking: {tcpEstablishedTimeout: 59, udpStreamTimeout: 181, udpTimeout: 61}": {

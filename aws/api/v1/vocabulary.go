@@ -34,7 +34,7 @@ func instanceLabels() []string {
 		LabelInstanceEncryptionInTransitSupported, LabelInstanceFamily, LabelInstanceGPUCount,
 		LabelInstanceGPUManufacturer, LabelInstanceGPUMemory, LabelInstanceGPUName,
 		LabelInstanceGeneration, LabelInstanceHypervisor, LabelInstanceLocalNVME, LabelInstanceMemory,
-		LabelInstanceNetworkBandwidth, LabelInstanceSize, LabelNitroSandbox,
+		LabelInstanceNetworkBandwidth, LabelInstanceSize,
 	}
 }
 

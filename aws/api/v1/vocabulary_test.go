@@ -21,7 +21,7 @@ var domainLabels = []string{
 	"instance-cpu-sustained-clock-speed-mhz", "instance-ebs-bandwidth", "instance-encryption-in-transit-supported",
 	"instance-family", "instance-generation", "instance-gpu-count", "instance-gpu-manufacturer", "instance-gpu-memory",
 	"instance-gpu-name", "instance-hypervisor", "instance-local-nvme", "instance-memory", "instance-network-bandwidth",
-	"instance-size", "instance-tenancy", "nitro-sandbox", "placement-group-id", "placement-group-partition",
+	"instance-size", "instance-tenancy", "placement-group-id", "placement-group-partition",
 }
 
 // notOfTypes are those of them that say how a node is bought or placed.

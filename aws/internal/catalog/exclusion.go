@@ -43,6 +43,9 @@ func (b *builder) exclusions(m *machine) []Exclusion {
 	if c := b.class.Spec.CPUOptions; c != nil && c.NestedVirtualization != nil && *c.NestedVirtualization == awsv1.Enabled && !m.nested {
 		add("spec.cpuOptions.nestedVirtualization", "the type does not support it; leave the field out or use types that do, such as c8i")
 	}
+	if e := b.class.Spec.EnclaveOptions; e != nil && e.Enabled != nil && *e.Enabled && !m.enclaves {
+		add("spec.enclaveOptions.enabled", "the type does not support Nitro Enclaves; use false or types that do, such as m5.xlarge")
+	}
 	if b.class.Spec.ConnectionTracking != nil && !m.nitro {
 		add("spec.connectionTracking", "the type does not run on the Nitro hypervisor; leave the field out or use types that do")
 	}

@@ -55,7 +55,7 @@ func TestGoldenLabels(t *testing.T) {
 	for name, want := range map[string]string{
 		"m5.large": "karpenter.k8s.aws/instance-category = m, karpenter.k8s.aws/instance-generation = 5, karpenter.k8s.aws/instance-family = m5, " +
 			"karpenter.k8s.aws/instance-size = large, karpenter.k8s.aws/instance-capability-flex = false, karpenter.k8s.aws/instance-hypervisor = nitro, " +
-			"karpenter.k8s.aws/nitro-sandbox = false, karpenter.k8s.aws/instance-cpu = 2, karpenter.k8s.aws/instance-memory = 8192, " +
+			"karpenter.k8s.aws/instance-cpu = 2, karpenter.k8s.aws/instance-memory = 8192, " +
 			"karpenter.k8s.aws/instance-cpu-manufacturer = intel, karpenter.k8s.aws/instance-cpu-sustained-clock-speed-mhz = 3100, " +
 			"karpenter.k8s.aws/instance-ebs-bandwidth = 4750, karpenter.k8s.aws/instance-network-bandwidth = 750, " +
 			"karpenter.k8s.aws/instance-encryption-in-transit-supported = false, karpenter.k8s.aws/instance-tenancy in (dedicated, default), " +
@@ -78,7 +78,6 @@ func TestGoldenLabels(t *testing.T) {
 		"t2.micro": "karpenter.k8s.aws/instance-hypervisor = xen, !karpenter.k8s.aws/instance-ebs-bandwidth, !karpenter.k8s.aws/instance-network-bandwidth, " +
 			"kubernetes.io/arch = amd64",
 		"a1.medium":          "kubernetes.io/arch = arm64, karpenter.k8s.aws/instance-cpu-manufacturer = aws",
-		"c5.xlarge":          "karpenter.k8s.aws/nitro-sandbox = true",
 		"p6e-gb200.36xlarge": "karpenter.k8s.aws/instance-category = p, karpenter.k8s.aws/instance-generation = 6, !karpenter.sh/capacity-type, !topology.kubernetes.io/zone",
 	} {
 		it := find(t, c, name)

@@ -50,7 +50,6 @@ func (m *machine) describe(t *ec2types.InstanceTypeInfo, opts *InventoryOptions)
 	d.truth(awsv1.LabelInstanceCapabilityFlex, strings.Contains(m.names.family, "-flex"))
 	// Bare metal has no hypervisor, and the label is there all the same.
 	d.is(awsv1.LabelInstanceHypervisor, string(t.Hypervisor))
-	d.truth(awsv1.LabelNitroSandbox, t.NitroEnclavesSupport == ec2types.NitroEnclavesSupportSupported)
 	d.number(awsv1.LabelInstanceCPU, m.limits.VCPUs, true)
 	d.number(awsv1.LabelInstanceMemory, m.limits.MemoryMiB, true)
 	d.reqs = append(d.reqs, requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDedicated, awsv1.TenancyDefault))

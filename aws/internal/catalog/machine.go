@@ -30,6 +30,7 @@ type machine struct {
 	ena         bool
 	nitro       bool
 	nested      bool // nested virtualization
+	enclaves    bool
 	strategies  []ec2types.PlacementGroupStrategy
 	branches    int64
 	storeGB     int64 // disks of the machine
@@ -78,6 +79,7 @@ func newMachine(t *ec2types.InstanceTypeInfo, opts *InventoryOptions, branches m
 	}
 	m.nitro = t.Hypervisor == ec2types.InstanceTypeHypervisorNitro
 	m.limits.Prefixes = m.nitro || t.BareMetal != nil && *t.BareMetal
+	m.enclaves = t.NitroEnclavesSupport == ec2types.NitroEnclavesSupportSupported
 	m.readNetwork(t.NetworkInfo)
 	m.readUsage(t.SupportedUsageClasses)
 	m.readStorage(t)

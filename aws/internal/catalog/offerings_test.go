@@ -239,6 +239,9 @@ func TestExclusions(t *testing.T) {
 		return func(c *awsv1.EC2NodeClass) { c.Spec.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: &value} }
 	}
 	tracking := func(c *awsv1.EC2NodeClass) { c.Spec.ConnectionTracking = &awsv1.ConnectionTracking{} }
+	enclaves := func(enabled *bool) edit {
+		return func(c *awsv1.EC2NodeClass) { c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: enabled} }
+	}
 	for _, c := range []struct {
 		name  string
 		class *awsv1.EC2NodeClass
@@ -253,6 +256,11 @@ func TestExclusions(t *testing.T) {
 			"m5.large: spec.cpuOptions.nestedVirtualization: the type does not support it; leave the field out or use types that do, such as c8i"}},
 		{"nested, can", class(amiselect.FamilyAL2023, nested("enabled")), "c8i.large", nil},
 		{"nested, off", class(amiselect.FamilyAL2023, nested("disabled")), "m5.large", nil},
+		{"enclaves", class(amiselect.FamilyAL2023, enclaves(new(true))), "m5.large", []string{
+			"m5.large: spec.enclaveOptions.enabled: the type does not support Nitro Enclaves; use false or types that do, such as m5.xlarge"}},
+		{"enclaves, can", class(amiselect.FamilyAL2023, enclaves(new(true))), "c5.xlarge", nil},
+		{"enclaves, off", class(amiselect.FamilyAL2023, enclaves(new(false))), "m5.large", nil},
+		{"enclaves, unsaid", class(amiselect.FamilyAL2023, enclaves(nil)), "m5.large", nil},
 		{"tracking", class(amiselect.FamilyAL2023, tracking), "m5.large", nil},
 		{"tracking on Xen", class(amiselect.FamilyAL2023, tracking), "t2.micro", []string{
 			"t2.micro: spec.connectionTracking: the type does not run on the Nitro hypervisor; leave the field out or use types that do"}},

@@ -58,8 +58,6 @@ type Input struct {
 	Partition int32
 	// IPv6 says that pods have IPv6 addresses.
 	IPv6 bool
-	// Enclaves switches Nitro Enclaves on.
-	Enclaves bool
 	// Tags are for all that is made: the template, network interfaces, and the
 	// request for spot capacity.
 	Tags map[string]string
@@ -105,7 +103,7 @@ func Build(in Input) (Template, error) {
 	}
 	in.placement(data)
 	in.market(data)
-	if in.Enclaves {
+	if o := spec.EnclaveOptions; o != nil && value(o.Enabled) {
 		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: ptr(true)}
 	}
 	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {

@@ -27,6 +27,7 @@ func TestBuildGolden(t *testing.T) {
 		s.DetailedMonitoring = p(true)
 		s.AssociatePublicIPAddress = p(false)
 		s.IPPrefixCount = p(int32(2))
+		s.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: p(true)}
 		s.ConnectionTracking = &awsv1.ConnectionTracking{UDPTimeout: p(int32(30))}
 		s.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: p("enabled")}
 		s.NetworkInterfaces = []awsv1.NetworkInterface{
@@ -35,10 +36,13 @@ func TestBuildGolden(t *testing.T) {
 	for name, in := range map[string]template.Input{
 		"plain":      input(),
 		"spot":       input(func(in *template.Input) { in.CapacityType = "spot" }),
-		"everything": input(func(in *template.Input) { in.Class = everything; in.Enclaves = true; in.Tenancy = "dedicated" }),
+		"everything": input(func(in *template.Input) { in.Class = everything; in.Tenancy = "dedicated" }),
 		"ipv6": input(func(in *template.Input) {
 			in.IPv6 = true
-			in.Class = class(func(c *awsv1.EC2NodeClass) { c.Spec.IPPrefixCount = p(int32(1)) })
+			in.Class = class(func(c *awsv1.EC2NodeClass) {
+				c.Spec.IPPrefixCount = p(int32(1))
+				c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: p(false)}
+			})
 		}),
 		"efa":       input(func(in *template.Input) { in.EFAs = 3 }),
 		"partition": input(func(in *template.Input) { in.GroupID, in.Partition = "pg-1", 2 }),
