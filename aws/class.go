@@ -3,6 +3,8 @@ package aws
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -127,6 +129,24 @@ func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeCla
 	out := *c
 	out.Types = p.availability(groupID(r)).Apply(c.Types)
 	return r, &out, nil
+}
+
+// unevaluated says for which instance types an expression of a class has no value.
+// The text is empty if there are none.
+func (p *Provider) unevaluated(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	c, err := p.offerings.Build(ctx, class)
+	if err != nil || len(c.Unevaluated) == 0 {
+		return "", err
+	}
+	const told = 3
+	var lines []string
+	for _, problem := range c.Unevaluated[:min(told, len(c.Unevaluated))] {
+		lines = append(lines, problem.Detail)
+	}
+	if more := len(c.Unevaluated) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and so for %d more instance types", more))
+	}
+	return strings.ReplaceAll(strings.Join(lines, "; "), "\n", "; "), nil
 }
 
 // groupID is the id of the placement group of a class, or "".

@@ -17,11 +17,14 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -64,13 +67,57 @@ func TestTemplatesAreOnePerImageAndNumberOfPods(t *testing.T) {
 	_ = s.create("one", onDemand)
 	templates := len(s.cloud.LaunchTemplates())
 	require.Greater(t, templates, 2)
-	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(int32(20))}
+	s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(20))}
 	fewer := newScene(t, func(o *scene) { o.class = s.class })
 	_ = fewer.create("one", onDemand)
 	require.Less(t, len(fewer.cloud.LaunchTemplates()), templates, "one number of pods for all")
 	s.cloud.ForgetCalls()
 	_ = s.create("two", onDemand)
 	require.Zero(t, s.cloud.Count("DescribeLaunchTemplates")-s.cloud.Count("CreateLaunchTemplate"), "what was made is known")
+}
+
+func TestExpressionsReachNodes(t *testing.T) {
+	s := newScene(t, func(s *scene) {
+		s.opts.KubeletExpressions = kubeletcel.New()
+		s.class.Spec.Kubelet = &awsv1.KubeletConfiguration{
+			MaxPods:      ptr(intstr.FromString("min(max_pods - 1, vcpus * 8)")),
+			KubeReserved: map[string]string{"cpu": "vcpus * 31", "memory": "10 * max_pods + 1", "ephemeral-storage": "2Gi"},
+		}
+	})
+	two := func(o cloudprovider.LaunchOption) bool {
+		return onDemand(o) && (o.InstanceType.Name == "m5.large" || o.InstanceType.Name == "m5.xlarge")
+	}
+	for _, o := range s.request("ask", two).Options {
+		vcpus := o.InstanceType.Capacity.Get(corev1.ResourceCPU) / 1000
+		require.Equal(t, vcpus*8, o.InstanceType.Capacity.Get(corev1.ResourcePods))
+		require.Equal(t, map[int64]int64{2: 70, 4: 130}[vcpus], o.InstanceType.Overhead.KubeReserved.Get(corev1.ResourceCPU))
+		require.Equal(t, map[int64]int64{2: 176, 4: 336}[vcpus]<<20, o.InstanceType.Overhead.KubeReserved.Get(corev1.ResourceMemory))
+	}
+	_ = s.create("one", two)
+	var texts []string
+	for _, lt := range s.cloud.LaunchTemplates() {
+		texts = append(texts, lt.UserData)
+	}
+	text := strings.Join(texts, "\n")
+	for _, want := range []string{"maxPods: 16", "maxPods: 32", "cpu: 70m", "cpu: 130m", "memory: 176Mi", "memory: 336Mi", "ephemeral-storage: 2Gi"} {
+		require.Contains(t, text, want)
+	}
+	require.NotContains(t, text, "max_pods")
+
+	s.class = s.class.DeepCopy()
+	s.class.Spec.Kubelet.KubeReserved["cpu"] = `instance_type.startsWith("m5.") ? 0 - vcpus : 1`
+	status, err := s.p.NodeClassStatus(t.Context(), "default")
+	require.NoError(t, err)
+	i := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeValidationSucceeded })
+	require.Equal(t, awsv1.ReasonKubeletExpressionEvaluationFailed, status.Conditions[i].Reason)
+	require.Contains(t, status.Conditions[i].Message, `for m5.2xlarge: it is -8; make it zero or more, as by max`)
+	require.Contains(t, status.Conditions[i].Message, "more instance types")
+	require.NotContains(t, status.Conditions[i].Message, "\n")
+
+	s.opts.KubeletExpressions = nil
+	err = s.provider().NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.ErrorContains(t, err, "expressions are switched off")
 }
 
 func TestSpotFallsBackToOnDemand(t *testing.T) {

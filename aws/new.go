@@ -79,6 +79,7 @@ func (p *Provider) connect() (err error) {
 	}
 	settings := classes.Options{
 		Now: o.Now, ReservedCapacity: !o.NoReservedCapacity, MinImageAge: o.MinImageAge, DenyImages: o.DenyImages,
+		Expressions: o.KubeletExpressions, Unevaluated: p.unevaluated,
 	}
 	if p.profiles != nil {
 		settings.Profiles = p.profiles
@@ -95,9 +96,12 @@ func (p *Provider) connect() (err error) {
 	}
 	p.offerings, err = offerings.New(p.sources, offerings.Options{
 		Region: o.Region, Now: o.Now,
-		Catalog: &catalog.Options{Cluster: &overhead.Cluster{
-			ReservedInterfaces: o.ReservedENIs, PrefixDelegation: o.PrefixDelegation, MemoryLost: share,
-		}},
+		Catalog: &catalog.Options{
+			Expressions: o.KubeletExpressions,
+			Cluster: &overhead.Cluster{
+				ReservedInterfaces: o.ReservedENIs, PrefixDelegation: o.PrefixDelegation, MemoryLost: share,
+			},
+		},
 	})
 	return err
 }

@@ -47,6 +47,11 @@ type Options struct {
 	// none.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
+	// KubeletExpressions evaluates the expressions that spec.kubelet of a class may
+	// have for maxPods and reserved resources. Nil switches them off: a class that
+	// has one is not ready. Package aws/kubeletcel has an evaluator.
+	KubeletExpressions awsv1.ExpressionEvaluator
+
 	// NoReservedCapacity leaves capacity reservations alone: classes select none,
 	// and instances use those that are open to any.
 	NoReservedCapacity bool

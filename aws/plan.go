@@ -1,14 +1,13 @@
 package aws
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,6 +15,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
 	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
 	"github.com/dovetail-sdk/dovetail/aws/internal/source"
@@ -79,8 +79,7 @@ func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (
 	if err != nil {
 		return nil, err
 	}
-	b := planner{p: p, req: req, resolution: r, cluster: cluster, images: c.Images}
-	return b.plan(options)
+	return p.planner(req, r, cluster, c).plan(options)
 }
 
 // choose filters the options of a request.
@@ -127,6 +126,18 @@ type planner struct {
 	resolution *classes.Resolution
 	cluster    source.Cluster
 	images     map[string]string
+	// kubelets are settings with the values of expressions, by instance type, and
+	// settings the same by what boot.kubelet has.
+	kubelets, settings map[string]*awsv1.KubeletConfiguration
+}
+
+func (p *Provider) planner(
+	req *cloudprovider.LaunchRequest, r *classes.Resolution, cluster source.Cluster, c *catalog.Catalog,
+) *planner {
+	return &planner{
+		p: p, req: req, resolution: r, cluster: cluster, images: c.Images,
+		kubelets: c.Kubelets, settings: map[string]*awsv1.KubeletConfiguration{},
+	}
 }
 
 // boot is by what options with one launch template are told from others.
@@ -134,7 +145,8 @@ type boot struct {
 	image       string
 	reservation template.Reservation
 	efas        int64
-	maxPods     int64 // -1 if it is not told
+	maxPods     int64  // -1 if it is not told
+	kubelet     string // settings with the values of expressions, if there are any
 }
 
 func (b *planner) plan(s fleet.Selection) (*plan, error) {
@@ -199,6 +211,12 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind fleet.ReservationKind)
 	stated := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
 	if !stated && bootstrap.Family(class.ResolvedAMIFamily()) != bootstrap.FamilyCustom {
 		k.maxPods = o.InstanceType.Capacity.Get(corev1.ResourcePods)
+	}
+	if own := b.kubelets[o.InstanceType.Name]; own != nil {
+		// Types with the same values boot alike.
+		text, _ := json.Marshal(own)
+		k.kubelet = string(text)
+		b.settings[k.kubelet] = own
 	}
 	return k
 }
@@ -297,83 +315,4 @@ func room(tags map[string]string) int {
 		later++
 	}
 	return max(0, maxTags-len(tags)-later)
-}
-
-// userData renders the user data for options that boot alike.
-func (b *planner) userData(k boot, capacityType string) (string, error) {
-	class := b.resolution.Class
-	node := bootstrap.Node{
-		Family: bootstrap.Family(class.ResolvedAMIFamily()), ClusterName: b.p.opts.Cluster.Name,
-		Endpoint: b.cluster.Endpoint, CABundle: b.cluster.CertificateAuthority, ClusterCIDR: b.cluster.ServiceCIDR,
-		DNSIP: b.p.opts.Cluster.DNSIP, Labels: b.labels(capacityType), Taints: b.req.Taints, StartupTaints: b.req.StartupTaints,
-		Kubelet: kubelet(class.Spec.Kubelet), Compress: b.p.opts.CompressUserData,
-	}
-	if b.cluster.IPv6 {
-		node.IPFamily = bootstrap.IPv6
-	}
-	if k.maxPods >= 0 {
-		node.MaxPods = new(int32(min(k.maxPods, 1<<30)))
-	}
-	if class.Spec.UserData != nil {
-		node.CustomUserData = *class.Spec.UserData
-	}
-	if s := class.Spec.InstanceStorePolicy; s != nil {
-		node.InstanceStore = bootstrap.InstanceStorePolicy(*s)
-	}
-	for _, ami := range class.Status.AMIs {
-		if ami.ID == k.image {
-			node.BottlerocketVersion = bootstrap.BottlerocketVersion(ami.Name)
-		}
-	}
-	data, err := bootstrap.Render(node)
-	if err != nil {
-		return "", &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Object: cmp.Or(b.req.Name, class.Name),
-			Err: fmt.Errorf("EC2NodeClass %s: user data: %w", class.Name, err)}
-	}
-	for _, w := range data.Warnings {
-		b.p.warn(WarnUserData, "EC2NodeClass "+class.Name, "%s", w)
-	}
-	if data.NearLimit() {
-		b.p.warn(WarnUserData, "EC2NodeClass "+class.Name, "user data has %d bytes of the %d that EC2 takes; make spec.userData smaller",
-			len(data.Bytes()), bootstrap.MaxBytes)
-	}
-	return data.Base64(), nil
-}
-
-// labels are those that the node is to register with, as far as they are the same
-// for all options.
-func (b *planner) labels(capacityType string) map[string]string {
-	labels := maps.Clone(b.req.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
-	labels[karpv1.CapacityTypeLabelKey] = capacityType
-	if b.req.NodePool != "" {
-		labels[karpv1.NodePoolLabelKey] = b.req.NodePool
-	}
-	labels[awsv1.LabelNodeClass] = b.resolution.Class.Name
-	return labels
-}
-
-// kubelet turns the settings of a class into those of package bootstrap.
-func kubelet(k *awsv1.KubeletConfiguration) bootstrap.Kubelet {
-	if k == nil {
-		return bootstrap.Kubelet{}
-	}
-	out := bootstrap.Kubelet{
-		ClusterDNS: k.ClusterDNS, MaxPods: k.MaxPods, PodsPerCore: k.PodsPerCore,
-		SystemReserved: k.SystemReserved, KubeReserved: k.KubeReserved,
-		EvictionHard: k.EvictionHard, EvictionSoft: k.EvictionSoft,
-		EvictionMaxPodGracePeriod:   k.EvictionMaxPodGracePeriod,
-		ImageGCHighThresholdPercent: k.ImageGCHighThresholdPercent,
-		ImageGCLowThresholdPercent:  k.ImageGCLowThresholdPercent,
-		CPUCFSQuota:                 k.CPUCFSQuota, Extra: k.Extra,
-	}
-	for signal, grace := range k.EvictionSoftGracePeriod {
-		if out.EvictionSoftGracePeriod == nil {
-			out.EvictionSoftGracePeriod = map[string]time.Duration{}
-		}
-		out.EvictionSoftGracePeriod[signal] = grace.Duration
-	}
-	return out
 }

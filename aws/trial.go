@@ -168,7 +168,7 @@ func (p *Provider) trialPlan(ctx context.Context, class *awsv1.EC2NodeClass) (*p
 	// All zones of the one instance type, and no other type: they boot alike.
 	first := s.Options[0].InstanceType
 	s.Options = slices.DeleteFunc(slices.Clone(s.Options), func(o cloudprovider.LaunchOption) bool { return o.InstanceType != first })
-	b := planner{p: p, req: req, resolution: r, cluster: cluster, images: c.Images}
+	b := p.planner(req, r, cluster, c)
 	return b.plan(s)
 }
 

@@ -224,7 +224,7 @@ func TestStoredKubelet(t *testing.T) {
 	alone, notes := convert.Bytes([]byte(pool), nil)
 	require.Equal(t, convert.Action, convert.Worst(notes))
 	objects, notes := one(t, nil, string(alone)+"---\n"+betaClass("amiFamily: AL2023"))
-	require.Equal(t, int32(3), *objects.NodeClasses[0].Spec.Kubelet.MaxPods)
+	require.Equal(t, 3, objects.NodeClasses[0].Spec.Kubelet.MaxPods.IntValue())
 	require.Equal(t, map[string]string{"cpu": "1"}, objects.NodeClasses[0].Spec.Kubelet.SystemReserved)
 	require.Empty(t, objects.NodePools[0].Annotations)
 	require.Equal(t, convert.Warning, convert.Worst(notes))

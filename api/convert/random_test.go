@@ -96,7 +96,7 @@ func TestRandomClusters(t *testing.T) {
 		require.Less(t, convert.Worst(notes), convert.Action, "%v\n%s", notes, text)
 		dense := map[string]bool{} // of classes, whether they have the kubelet settings
 		for _, c := range objects.NodeClasses {
-			dense[c.Name] = c.Spec.Kubelet != nil && *c.Spec.Kubelet.MaxPods == 40
+			dense[c.Name] = c.Spec.Kubelet != nil && c.Spec.Kubelet.MaxPods.IntValue() == 40
 			c.Default()
 			require.Empty(t, c.Validate(), text)
 		}

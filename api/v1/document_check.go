@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -150,6 +151,8 @@ func unread(t reflect.Type, got string, err error) string {
 		want = "want a quantity such as 500m, 2 or 4Gi"
 	case reflect.TypeFor[metav1.Duration]():
 		want = "want a duration such as 720h or 1h30m"
+	case reflect.TypeFor[intstr.IntOrString]():
+		want = "want a whole number of 32 bits, or a string"
 	default:
 		return err.Error()
 	}

@@ -53,7 +53,7 @@ func TestCheck(t *testing.T) {
 	require.Empty(t, stdout)
 	require.Empty(t, stderr)
 
-	code, _, stderr = call(strings.Replace(done, "maxPods: 110", "maxPods: many", 1), "-check", "-f", "-")
+	code, _, stderr = call(strings.Replace(done, "maxPods: 110", "maxPods: [110]", 1), "-check", "-f", "-")
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, ": action: EC2NodeClass web: spec.kubelet.maxPods: ")
 }

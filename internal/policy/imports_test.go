@@ -70,6 +70,8 @@ var layers = []layer{
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"aws/api/v1", []string{"api/v1", "amiselect", "provisioning/requirements", "internal/structhash"},
 		"the AWS wire type is readable without the AWS SDK"},
+	{"aws/kubeletcel", []string{"aws/api/v1"},
+		"the CEL interpreter is large, so only those whose classes have expressions build it"},
 	{"aws/bootstrap", append([]string{"aws/api/v1"}, contract...),
 		"user data is made from values"},
 	{"aws/interruption", append([]string{"aws/api/v1"}, contract...),

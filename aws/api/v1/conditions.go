@@ -49,6 +49,14 @@ const (
 	ReasonClusterCIDRResolutionFailed = "ClusterCIDRResolutionFailed"
 	// ReasonInvalidKubeletConfiguration: spec.kubelet has faults.
 	ReasonInvalidKubeletConfiguration = "InvalidKubeletConfiguration"
+	// ReasonKubeletExpressionsDisabled: spec.kubelet has expressions, and there is
+	// nothing to evaluate them.
+	ReasonKubeletExpressionsDisabled = "KubeletExpressionsDisabled"
+	// ReasonKubeletExpressionInvalid: one of them is no expression.
+	ReasonKubeletExpressionInvalid = "KubeletExpressionInvalid"
+	// ReasonKubeletExpressionEvaluationFailed: one of them has no value for some
+	// instance type.
+	ReasonKubeletExpressionEvaluationFailed = "KubeletExpressionEvaluationFailed"
 	// ReasonUnsupportedKubeletConfiguration: the family does not take a setting.
 	ReasonUnsupportedKubeletConfiguration = "UnsupportedKubeletConfiguration"
 	// ReasonDependenciesNotReady: another condition is not true, so launching

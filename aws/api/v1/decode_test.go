@@ -42,7 +42,7 @@ spec:
   launchTemplate: mine
   amiSelectorTerms: [{alais: al2023@latest}]
   httpTokens: required
-  kubelet: {maxPod: 5, maxPods: "5", registryPullQPS: 5, registerWithTaints: []}
+  kubelet: {maxPod: 5, maxPods: [5], registryPullQPS: 5, registerWithTaints: []}
   role: a
   role: b
   blockDeviceMappings: [null, {ebs: {volumeSize: large}}]
@@ -55,7 +55,7 @@ spec:
 		`spec.blockDeviceMappings[1].ebs.volumeSize: Invalid value: "large": want a quantity such as 500m, 2 or 4Gi; `+
 		`spec.httpTokens: Forbidden: unknown field; it belongs at spec.metadataOptions.httpTokens; `+
 		`spec.kubelet.maxPod: Forbidden: unknown field; did you mean "maxPods"?; `+
-		`spec.kubelet.maxPods: Invalid value: "5": want a number, got a string; `+
+		`spec.kubelet.maxPods: Invalid value: "[...]": want a whole number of 32 bits, or a string, got a list; `+
 		`spec.kubelet.registerWithTaints: Forbidden: unknown field; taints come from the NodePool; write them there; `+
 		`spec.launchTemplate: Forbidden: unknown field; launch templates are made from this object; write what yours has into its fields; `+
 		`spec.role: Duplicate value: "role": the key appears more than once in this object; keep one; `+

@@ -14,6 +14,7 @@
 //	DecodeEC2NodeClass  text to object; strict, all faults at once, with paths
 //	Default             fills in what was left out, as the API server would
 //	Validate            judges the object, as the API server and the controller would
+//	ValidateExpressions judges the expressions of spec.kubelet
 //	Hash                the static drift hash, equal to that of Karpenter 1.15
 //
 // Image selector terms are those of package amiselect, which also judges them:
@@ -39,8 +40,8 @@
 // There is no call to AWS and no AWS SDK, no user data (see package bootstrap)
 // and no choice of images (see package amiselect).
 //
-// Karpenter from 1.15 on can take expressions for maxPods and for reserved
-// resources. Here these are a number and quantities.
+// Expressions for maxPods and for reserved resources are found, and their values
+// put to use, but not evaluated: an ExpressionEvaluator does that.
 //
 // # Guarantees
 //

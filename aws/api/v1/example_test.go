@@ -5,10 +5,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	v1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 )
 
 func Example() {
@@ -167,8 +169,42 @@ func ExampleKubeletConfiguration() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(*c.Spec.Kubelet.MaxPods, c.Spec.Kubelet.Extra)
+	fmt.Println(c.Spec.Kubelet.MaxPods, c.Spec.Kubelet.Extra)
 	// Output: 50 map[podPidsLimit:1024]
+}
+
+func ExampleKubeletConfiguration_EvaluateExpressions() {
+	k := &v1.KubeletConfiguration{
+		MaxPods:      new(intstr.FromString("min(110, max_pods)")),
+		KubeReserved: map[string]string{"cpu": "max(60, vcpus * 30)", "memory": "11 * max_pods + 255"},
+	}
+	for _, x := range k.Expressions() {
+		fmt.Println(x.Field, x.Text)
+	}
+	pods := func(maxPods *int32) int64 {
+		if maxPods != nil {
+			return int64(*maxPods)
+		}
+		return 58 // by addresses
+	}
+	own, err := k.EvaluateExpressions(kubeletcel.New(), v1.ExpressionVariables{InstanceType: "m5.xlarge", VCPUs: 4, MemoryMiB: 16384}, pods)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(own.MaxPods, own.KubeReserved)
+	// Output:
+	// spec.kubelet.maxPods min(110, max_pods)
+	// spec.kubelet.kubeReserved[cpu] max(60, vcpus * 30)
+	// spec.kubelet.kubeReserved[memory] 11 * max_pods + 255
+	// 58 map[cpu:120m memory:896Mi]
+}
+
+func ExampleEC2NodeClass_ValidateExpressions() {
+	c := class()
+	c.Spec.Kubelet = &v1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "100mm"}}
+	fmt.Println(len(c.Validate()), c.ValidateExpressions(kubeletcel.New())[0])
+	// Output: 0 spec.kubelet.kubeReserved[cpu]: Invalid value: "100mm": line 1, column 4: Syntax error: extraneous input 'mm' expecting <EOF>
 }
 
 func ExampleReadyConditions() {

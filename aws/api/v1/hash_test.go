@@ -16,7 +16,7 @@ const caBundleKey = "example.com/ca-bundle"
 func TestHashVectors(t *testing.T) {
 	classes, err := v1.DecodeEC2NodeClasses(readFile(t, "hash_vectors.yaml"))
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, len(classes), 100)
+	require.GreaterOrEqual(t, len(classes), 104)
 	distinct := map[string]bool{}
 	for _, c := range classes {
 		before := c.DeepCopy()

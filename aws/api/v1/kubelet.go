@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
 
 // KubeletConfiguration is what can be set of the kubelet's configuration. Names
 // and meanings are those of the kubelet. Which settings a family of images takes
@@ -9,14 +12,16 @@ type KubeletConfiguration struct {
 	// ClusterDNS are the IP addresses of the cluster's DNS service. Families
 	// other than AL2023 and Custom take one.
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
-	// MaxPods is the largest number of pods on a node, zero or more. Nil counts
-	// them by the addresses that the instance type has.
-	MaxPods *int32 `json:"maxPods,omitempty"`
+	// MaxPods is the largest number of pods on a node, zero or more, or a string
+	// with an expression that gives one. Nil counts them by the addresses that
+	// the instance type has.
+	MaxPods *intstr.IntOrString `json:"maxPods,omitempty"`
 	// PodsPerCore lowers the number of pods to so many per vCPU. Zero, like nil,
 	// does not.
 	PodsPerCore *int32 `json:"podsPerCore,omitempty"`
 	// SystemReserved is what the operating system is given, by resource: cpu,
-	// memory, ephemeral-storage or pid, to a quantity that is not negative.
+	// memory, ephemeral-storage or pid, to a quantity that is not negative or an
+	// expression: see EvaluateExpressions.
 	SystemReserved map[string]string `json:"systemReserved,omitzero"`
 	// KubeReserved is what Kubernetes itself is given, as SystemReserved. A
 	// resource that is not named has a default that grows with the instance.

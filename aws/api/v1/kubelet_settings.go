@@ -79,7 +79,9 @@ func kubeletFieldKind(name string) string {
 		return "an object with durations, such as 1m30s"
 	case "cpuCFSQuota":
 		return string(jsonTruth)
-	case "maxPods", "podsPerCore", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent":
+	case "maxPods":
+		return "a whole number, or a string with an expression"
+	case "podsPerCore", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent":
 		return "a whole number"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -18,7 +19,7 @@ func TestKubeletExtraIsReadAndWritten(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(text), &k))
 	require.Equal(t, v1.KubeletConfiguration{
 		ClusterDNS: []string{"10.0.0.10"},
-		MaxPods:    new(int32(5)),
+		MaxPods:    new(intstr.FromInt32(5)),
 		Extra:      map[string]any{"featureGates": map[string]any{"A": true}, "podPidsLimit": 1024.0},
 	}, k)
 	written, err := json.Marshal(k)
@@ -36,7 +37,7 @@ func TestKubeletExtraIsReadAndWritten(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{}`), &k))
 	require.Zero(t, k)
 
-	k = v1.KubeletConfiguration{MaxPods: new(int32(5)), Extra: map[string]any{"maxPods": 7.0, "podsPerCore": 1.0, "seccompDefault": true}}
+	k = v1.KubeletConfiguration{MaxPods: new(intstr.FromInt32(5)), Extra: map[string]any{"maxPods": 7.0, "podsPerCore": 1.0, "seccompDefault": true}}
 	written, err = json.Marshal(k)
 	require.NoError(t, err)
 	require.Equal(t, `{"maxPods":5,"seccompDefault":true}`, string(written), "a field goes before an entry by its name")
@@ -157,19 +158,19 @@ func TestKubeletOfAnyKindIsRead(t *testing.T) {
 		text, hash string
 		faults     []string
 	}{
-		{`{"maxPods":[1]}`, "11903581048546464485", []string{at + `maxPods: Invalid value: "[1]": want a whole number`}},
-		{`{"maxPods":5.5}`, "7267866304571096240", []string{at + `maxPods: Invalid value: "5.5": want a whole number`}},
-		{`{"maxPods":4294967296}`, "1466823127023507992", []string{at + `maxPods: Invalid value: "4294967296": want a whole number`}},
+		{`{"maxPods":[1]}`, "11903581048546464485", []string{at + `maxPods: Invalid value: "[1]": want a whole number, or a string with an expression`}},
+		{`{"maxPods":5.5}`, "7267866304571096240", []string{at + `maxPods: Invalid value: "5.5": want a whole number, or a string with an expression`}},
+		{`{"maxPods":4294967296}`, "1466823127023507992", []string{at + `maxPods: Invalid value: "4294967296": want a whole number, or a string with an expression`}},
 		{`{"maxPods":true,"podsPerCore":"2","cpuCFSQuota":1}`, "5629905120187500257", []string{
 			at + `cpuCFSQuota: Invalid value: "1": want true or false`,
-			at + `maxPods: Invalid value: "true": want a whole number`,
+			at + `maxPods: Invalid value: "true": want a whole number, or a string with an expression`,
 			at + `podsPerCore: Invalid value: "\"2\"": want a whole number`,
 		}},
 		{`{"kubeReserved":{"cpu":1,"memory":"1Gi"}}`, "15668263886137217156", []string{
 			at + `kubeReserved: Invalid value: "{\"cpu\":1,\"memory\":\"1Gi\"}": want an object with strings`,
 		}},
 		{`{"kubeReserved":{"cpu":null},"systemReserved":[]}`, "3608005507137112149", []string{
-			at + `kubeReserved[cpu]: Invalid value: "": want a quantity that is not negative, such as 100m or 256Mi`,
+			at + `kubeReserved[cpu]: Invalid value: "": want a quantity that is not negative, such as 100m or 256Mi, or an expression`,
 			at + `systemReserved: Invalid value: "[]": want an object with strings`,
 		}},
 		{`{"clusterDNS":"10.0.0.10"}`, "11834015819910738367", []string{at + `clusterDNS: Invalid value: "\"10.0.0.10\"": want a list of strings`}},

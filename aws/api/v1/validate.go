@@ -29,7 +29,9 @@ import (
 //     for itself ("aws:"), keys of 1 to 128 characters, values of at most 256, at
 //     most 44 beside Name, as EC2 takes 50
 //   - kubelet: keys of reserved and eviction maps that the kubelet knows, with
-//     quantities or, for eviction, percentages that are not negative;
+//     quantities or, for eviction, percentages that are not negative; what is no
+//     quantity among the reserved ones is taken for an expression, as a string for
+//     maxPods is, and left to ValidateExpressions;
 //     evictionSoft and evictionSoftGracePeriod with the same keys; thresholds of
 //     image removal from 0 to 100, the high above the low; clusterDNS entries
 //     that are IP addresses, one at most but for AL2023 and Custom; no

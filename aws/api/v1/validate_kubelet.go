@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
@@ -32,7 +33,7 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 		return
 	}
 	v.clusterDNS(path.Child("clusterDNS"), k.ClusterDNS, family)
-	atLeast(v, path.Child("maxPods"), k.MaxPods, 0)
+	v.maxPods(path.Child("maxPods"), k.MaxPods)
 	atLeast(v, path.Child("podsPerCore"), k.PodsPerCore, 0)
 	if k.PodsPerCore != nil && family == amiselect.FamilyBottlerocket {
 		v.add(field.Forbidden(path.Child("podsPerCore"), "Bottlerocket has no such setting; use maxPods"))
@@ -136,14 +137,24 @@ func (v *validator) clusterDNS(path *field.Path, addresses []string, family amis
 	}
 }
 
+func (v *validator) maxPods(path *field.Path, n *intstr.IntOrString) {
+	switch {
+	case n == nil:
+	case n.Type == intstr.Int:
+		atLeast(v, path, &n.IntVal, 0)
+	case n.StrVal == "":
+		v.add(field.Invalid(path, "", "want a whole number or an expression"))
+	}
+}
+
 func (v *validator) reserved(path *field.Path, amounts map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(amounts)) {
 		at := path.Key(key)
 		if !slices.Contains(reservable(), key) {
 			v.add(field.NotSupported(at, key, reservable()))
 		}
-		if !isAmount(amounts[key]) {
-			v.add(field.Invalid(at, amounts[key], "want a quantity that is not negative, such as 100m or 256Mi"))
+		if !isAmount(amounts[key]) && !isExpression(amounts[key]) {
+			v.add(field.Invalid(at, amounts[key], "want a quantity that is not negative, such as 100m or 256Mi, or an expression"))
 		}
 	}
 }
@@ -190,7 +201,7 @@ func (v *validator) period(path *field.Path, d metav1.Duration) {
 // isAmount refuses a minus sign even before zero, as the schema does. It refuses
 // exponents beyond three digits as well: to work them out would take for ever.
 func isAmount(text string) bool {
-	if i := strings.LastIndexAny(text, "eE"); i >= 0 && len(text)-i > len("e-123") {
+	if hasHugeExponent(text) {
 		return false
 	}
 	_, err := resource.ParseQuantity(text)

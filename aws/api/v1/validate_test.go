@@ -60,6 +60,7 @@ func TestValidateAccepts(t *testing.T) {
 		"kubelet: {}",
 		"kubelet: {clusterDNS: [10.0.0.10, 'fd00::a'], podsPerCore: 0, maxPods: 0}",
 		"kubelet: {systemReserved: {cpu: '1', memory: 0.5Gi, ephemeral-storage: '1e3', pid: '100'}}",
+		"kubelet: {maxPods: 'min(110, max_pods)', kubeReserved: {cpu: 'vcpus * 30', memory: lots}}",
 		"kubelet: {evictionHard: {memory.available: 0%, nodefs.available: 100%, nodefs.inodesFree: 100.00%, imagefs.available: 99.99%, imagefs.inodesFree: '5', pid.available: 5.5%}}",
 		"kubelet: {evictionSoft: {memory.available: 1Gi}, evictionSoftGracePeriod: {memory.available: 0s}}",
 		"kubelet: {imageGCHighThresholdPercent: 1, imageGCLowThresholdPercent: 0}",
@@ -173,12 +174,12 @@ func TestValidateKubelet(t *testing.T) {
 		"clusterDNS: [kube-dns]":       {`kubelet.clusterDNS[0]: Invalid value: "kube-dns": want an IP address`},
 		"maxPods: -1, podsPerCore: -2": {"kubelet.maxPods: Invalid value: -1: want 0 or more", "kubelet.podsPerCore: Invalid value: -2: want 0 or more"},
 		"kubeReserved: {cpu: '1e9999999', memory: '1e-9999999'}": {
-			`kubelet.kubeReserved[cpu]: Invalid value: "1e9999999": want a quantity that is not negative, such as 100m or 256Mi`,
-			`kubelet.kubeReserved[memory]: Invalid value: "1e-9999999": want a quantity that is not negative, such as 100m or 256Mi`},
+			`kubelet.kubeReserved[cpu]: Invalid value: "1e9999999": want a quantity that is not negative, such as 100m or 256Mi, or an expression`,
+			`kubelet.kubeReserved[memory]: Invalid value: "1e-9999999": want a quantity that is not negative, such as 100m or 256Mi, or an expression`},
 		"kubeReserved: {gpu: '1'}": {`kubelet.kubeReserved[gpu]: Unsupported value: "gpu": supported values: "cpu", "ephemeral-storage", "memory", "pid"`},
-		"systemReserved: {cpu: '0', memory: lots, pid: '-1Gi'}": {
-			`kubelet.systemReserved[memory]: Invalid value: "lots": want a quantity that is not negative, such as 100m or 256Mi`,
-			`kubelet.systemReserved[pid]: Invalid value: "-1Gi": want a quantity that is not negative, such as 100m or 256Mi`},
+		"systemReserved: {cpu: '0', memory: '', pid: '-1Gi'}": {
+			`kubelet.systemReserved[memory]: Invalid value: "": want a quantity that is not negative, such as 100m or 256Mi, or an expression`,
+			`kubelet.systemReserved[pid]: Invalid value: "-1Gi": want a quantity that is not negative, such as 100m or 256Mi, or an expression`},
 		"evictionHard: {memory.free: 5%, memory.available: 101%, nodefs.available: 5.555%, nodefs.inodesFree: '%', imagefs.available: '', pid.available: 100.01%, imagefs.inodesFree: 5.%}": {
 			`kubelet.evictionHard[imagefs.available]: Invalid value: "": ` + threshold,
 			`kubelet.evictionHard[imagefs.inodesFree]: Invalid value: "5.%": ` + threshold,
@@ -195,6 +196,8 @@ func TestValidateKubelet(t *testing.T) {
 			`kubelet.evictionSoft[free]: Unsupported value: "free": ` + signals,
 			`kubelet.evictionSoftGracePeriod[free]: Unsupported value: "free": ` + signals},
 		"evictionMaxPodGracePeriod: -1": {"kubelet.evictionMaxPodGracePeriod: Invalid value: -1: want 0 or more"},
+		"maxPods: ''":                   {`kubelet.maxPods: Invalid value: "": want a whole number or an expression`},
+		"kubeReserved: {cpu: '-vcpus'}": {`kubelet.kubeReserved[cpu]: Invalid value: "-vcpus": want a quantity that is not negative, such as 100m or 256Mi, or an expression`},
 		"imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 80": {
 			"kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be above imageGCLowThresholdPercent"},
 		"imageGCHighThresholdPercent: 101, imageGCLowThresholdPercent: -1": {

@@ -24,6 +24,13 @@ type Catalog struct {
 	// Images says which image of the class boots a type, by the name of the type.
 	// A type that none boots is missing.
 	Images map[string]string
+	// Kubelets are the settings of the kubelet by the name of the type, in which
+	// expressions of the class are replaced by their values. It is empty if the
+	// class has none.
+	Kubelets map[string]*awsv1.KubeletConfiguration
+	// Unevaluated are the types for which an expression of the class has no value,
+	// sorted by type. They are in Problems, too.
+	Unevaluated []Problem
 	// Exclusions say why the class cannot launch a type, sorted by type. All
 	// offerings of such a type are not Available.
 	Exclusions []Exclusion
@@ -45,7 +52,7 @@ type Catalog struct {
 //     else overhead.Machine.Memory. Ephemeral storage is that of the disks of the
 //     machine, if the class joins them, or else of the volume that pods write to.
 //     Pods are those of overhead.Settings.Pods; a type that has none is left out
-//     with a Problem. Extended resources are listed where there are any.
+//     with a Problem, and so is one for which an expression has no value. Extended resources are listed where there are any.
 //  4. Overhead: overhead.Settings.Overhead.
 //  5. Exclusions: each field of the class that the type does not go with.
 //  6. Offerings: one for each zone that has the type and each of on-demand and
@@ -76,7 +83,7 @@ func (i *Inventory) Build(in Input, opts *Options) (*Catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	c := &Catalog{Images: map[string]string{}}
+	c := &Catalog{Images: map[string]string{}, Kubelets: map[string]*awsv1.KubeletConfiguration{}}
 	b.all(i, c)
 	b.price(c)
 	for _, k := range b.kept {
@@ -89,6 +96,7 @@ func (i *Inventory) Build(in Input, opts *Options) (*Catalog, error) {
 		c.Types = append(c.Types, t)
 	}
 	slices.SortStableFunc(c.Problems, compareProblems)
+	slices.SortStableFunc(c.Unevaluated, compareProblems)
 	return c, nil
 }
 
@@ -104,7 +112,13 @@ func (b *builder) all(i *Inventory, c *Catalog) {
 	}
 	for j := range i.machines {
 		m := &i.machines[j]
-		t, image, err := b.describe(m)
+		settings, err := b.settings.For(m.limits, *b.opts.Cluster)
+		if err != nil {
+			c.leaveOut(m, err)
+			c.Unevaluated = append(c.Unevaluated, Problem{m.name, err.Error()})
+			continue
+		}
+		t, image, err := b.describe(m, settings)
 		if err != nil {
 			c.leaveOut(m, err)
 			continue
@@ -120,6 +134,9 @@ func (b *builder) all(i *Inventory, c *Catalog) {
 		}
 		if image != "" {
 			c.Images[m.name] = image
+		}
+		if k := settings.Evaluated(); k != nil {
+			c.Kubelets[m.name] = k
 		}
 		c.Exclusions = append(c.Exclusions, exclusions...)
 		b.kept = append(b.kept, kept{m, t, &cloudprovider.InstanceType{Name: m.name, Offerings: b.offerings(m, len(exclusions) == 0)}})
@@ -158,7 +175,7 @@ func newBuilder(in *Input, opts *Options) (*builder, error) {
 	b := &builder{in: in, opts: opts.orDefault(), class: in.Class, family: bootstrap.Family(in.Class.ResolvedAMIFamily()),
 		wellKnown: awsv1.WellKnownLabels()}
 	var settingsErr, imagesErr error
-	b.settings, settingsErr = overhead.NewSettings(in.Class)
+	b.settings, settingsErr = overhead.NewSettings(in.Class, b.opts.Expressions)
 	b.images, imagesErr = newImages(in.Class)
 	if err := errors.Join(settingsErr, imagesErr); err != nil {
 		return nil, err
@@ -184,7 +201,7 @@ func newBuilder(in *Input, opts *Options) (*builder, error) {
 }
 
 // describe returns a machine without its offerings, and the image it boots.
-func (b *builder) describe(m *machine) (kit.Machine, string, error) {
+func (b *builder) describe(m *machine, settings overhead.Settings) (kit.Machine, string, error) {
 	class := b.common
 	if len(b.reserved[m.name]) == 0 {
 		class = b.unreserved
@@ -198,7 +215,7 @@ func (b *builder) describe(m *machine) (kit.Machine, string, error) {
 	if !known {
 		memory = m.limits.Memory(b.opts.Cluster.MemoryLost)
 	}
-	capacity := b.capacity(m, memory)
+	capacity := b.capacity(m, memory, settings.Pods(m.limits, *b.opts.Cluster))
 	t := kit.Machine{
 		Name:         m.name,
 		Arch:         m.arch,
@@ -206,7 +223,7 @@ func (b *builder) describe(m *machine) (kit.Machine, string, error) {
 		Region:       b.in.Region,
 		Requirements: labels,
 		Capacity:     capacity,
-		Overhead:     b.settings.Overhead(m.limits, capacity),
+		Overhead:     settings.Overhead(m.limits, capacity),
 	}
 	if _, err := t.Overhead.Total(); err != nil {
 		return t, "", fmt.Errorf("instance type %s: %w", m.name, err)

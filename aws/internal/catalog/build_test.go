@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -41,7 +43,7 @@ func TestPods(t *testing.T) {
 		{"addresses", class(amiselect.FamilyAL2), overhead.Cluster{}, "m5.large", 29},
 		{"a reserved interface", class(amiselect.FamilyAL2), overhead.Cluster{ReservedInterfaces: 1}, "m5.large", 20},
 		{"efa-only", class(amiselect.FamilyAL2, efaOnly), overhead.Cluster{}, "p4d.24xlarge", 688},
-		{"maxPods", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: ptr(int32(42))})), overhead.Cluster{}, "m5.large", 42},
+		{"maxPods", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(42))})), overhead.Cluster{}, "m5.large", 42},
 		{"podsPerCore", class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(3))})), overhead.Cluster{}, "m5.large", 6},
 		{"Windows", class(amiselect.FamilyWindows2022), overhead.Cluster{}, "m5.large", 110},
 		{"prefixes", class(amiselect.FamilyAL2), overhead.Cluster{PrefixDelegation: true}, "m5.large", 110},
@@ -228,6 +230,33 @@ func TestNumbersBeyondSense(t *testing.T) {
 	require.Empty(t, c.Types)
 	require.Len(t, c.Problems, 20)
 	require.Contains(t, c.Problems[0].String(), "a1.medium: instance type a1.medium: overhead")
+}
+
+// few has half as many pods on large machines, and no answer for bare metal.
+type few struct{}
+
+func (few) Check(string) error { return nil }
+
+func (few) Evaluate(_ string, v awsv1.ExpressionVariables) (int64, error) {
+	if v.InstanceType == "m5.metal" {
+		return 0, errors.New("no idea")
+	}
+	return v.MaxPods / 2, nil
+}
+
+func TestExpressionsAreEvaluatedForEachType(t *testing.T) {
+	c := build(t, input(t, class(amiselect.FamilyAL2, kubelet(awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("few"))}))),
+		&catalog.Options{Expressions: few{}})
+	require.EqualValues(t, 14, find(t, c, "m5.large").Capacity.Get(corev1.ResourcePods))
+	require.EqualValues(t, 14, c.Kubelets["m5.large"].MaxPods.IntValue())
+	require.Len(t, c.Kubelets, len(c.Types))
+	require.Equal(t, []catalog.Problem{{InstanceType: "m5.metal", Detail: `spec.kubelet.maxPods: "few" for m5.metal: no idea`}}, c.Unevaluated)
+	require.Contains(t, c.Problems, catalog.Problem{InstanceType: "m5.metal", Detail: c.Unevaluated[0].Detail + "; left out"})
+	require.NotContains(t, c.Images, "m5.metal")
+
+	plain := build(t, input(t, class(amiselect.FamilyAL2)), &catalog.Options{Expressions: few{}})
+	require.Empty(t, plain.Kubelets)
+	require.Empty(t, plain.Unevaluated)
 }
 
 func TestEmptyInventory(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 
 // capacity returns the full size of a node of the machine. Extended resources of
 // which it has none are left out. memory is in bytes.
-func (b *builder) capacity(m *machine, memory int64) resources.List {
+func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 	amounts := map[corev1.ResourceName]int64{
 		corev1.ResourceCPU:              m.limits.VCPUs * 1000,
 		corev1.ResourceMemory:           memory,
 		corev1.ResourceEphemeralStorage: b.storage.bytes(m),
-		corev1.ResourcePods:             b.settings.Pods(m.limits, *b.opts.Cluster),
+		corev1.ResourcePods:             pods,
 	}
 	gpus := m.gpus
 	if b.opts.FractionalGPUs {

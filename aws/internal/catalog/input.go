@@ -60,6 +60,9 @@ type Options struct {
 	// Cluster says how pods get addresses and how much memory is lost. Nil means
 	// overhead.DefaultCluster.
 	Cluster *overhead.Cluster
+	// Expressions evaluates the expressions of a class. Nil is none: there is no
+	// catalog then for a class that has some.
+	Expressions awsv1.ExpressionEvaluator
 	// FractionalGPUs counts the shares of a GPU that types such as g6f have as
 	// GPUs. EC2 reports no whole GPU for those, and by default neither do they
 	// here: a pod that asks for a GPU means a whole one.

@@ -63,6 +63,7 @@ func newMachine(t *ec2types.InstanceTypeInfo, opts *InventoryOptions, branches m
 		return m, "it has no name"
 	}
 	m.names = parseName(m.name)
+	m.limits.Name = m.name
 	m.arch = architecture(t)
 	if m.arch == "" {
 		return m, "none of its architectures is x86_64 or arm64"

@@ -38,6 +38,14 @@ type Options struct {
 	MinImageAge time.Duration
 	// DenyImages is Deny of amiselect.Options: images never to take.
 	DenyImages []string
+	// Expressions checks the expressions of a class. Without it a class that has
+	// some is not ready.
+	Expressions awsv1.ExpressionEvaluator
+	// Unevaluated, if not nil, says for which instance types an expression of a
+	// class has no value; none is an empty text. It is called for classes with
+	// expressions when all that a catalog needs is there, with the status filled
+	// in.
+	Unevaluated func(ctx context.Context, class *awsv1.EC2NodeClass) (string, error)
 	// DryRun, if not nil, tries whether nodes of a class could be launched. It is
 	// called when all that a launch needs is there, with the status filled in. A
 	// reason that is not empty says why not, and message is for a person to read.
@@ -108,9 +116,11 @@ const again = time.Minute
 //     that are in the network of the subnets, if these are all in one.
 //  3. instanceProfile goes into the status, or else what Options.Profiles gives for
 //     the role.
-//  4. ValidationSucceeded: False for faults of the spec and for a family that needs
-//     the addresses of services where they are not known; else False or Unknown if
-//     any condition is that a launch needs; else what Options.DryRun says, or True.
+//  4. ValidationSucceeded: False for faults of the spec, of its expressions as well,
+//     and for a family that needs the addresses of services where they are not
+//     known; else False or Unknown if any condition is that a launch needs; else
+//     False if an expression has no value for an instance type; else what
+//     Options.DryRun says, or True.
 //  5. Ready: False if any of awsv1.ReadyConditions is False, else Unknown if any
 //     is, else True.
 //
@@ -127,7 +137,8 @@ func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (*Res
 	w.class.Status = awsv1.EC2NodeClassStatus{}
 	w.conditions.init(class, w.now)
 	w.out = &Resolution{Class: w.class, Next: w.now.Add(again)}
-	w.faults = w.class.Validate()
+	w.expressions = w.class.ValidateExpressions(r.opts.Expressions)
+	w.faults = append(w.class.Validate(), w.expressions...)
 	w.out.faults = w.faults
 	for _, step := range []func(){w.images, w.reservations, w.placementGroup, w.subnets, w.securityGroups, w.instanceProfile, w.validation} {
 		step()
@@ -152,6 +163,8 @@ type work struct {
 	class  *awsv1.EC2NodeClass
 	faults field.ErrorList
 	out    *Resolution
+
+	expressions field.ErrorList // those among the faults that are about expressions
 
 	conditions conditions
 }

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -122,6 +123,10 @@ func TestBadInput(t *testing.T) {
 			c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"gpu": "1"}}
 		},
 			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonInvalidKubeletConfiguration, []string{"spec.kubelet.kubeReserved"}},
+		"expressions": {func(c *awsv1.EC2NodeClass) {
+			c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("vcpus * 2"))}
+		},
+			awsv1.ConditionTypeValidationSucceeded, awsv1.ReasonKubeletExpressionsDisabled, []string{"spec.kubelet.maxPods", "vcpus * 2", "switched off"}},
 		"kubelet of another family": {func(c *awsv1.EC2NodeClass) {
 			c.Spec.AMISelectorTerms[0].Alias = "bottlerocket@latest"
 			c.Spec.Kubelet = &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(3))}
@@ -160,6 +165,61 @@ func TestBadInput(t *testing.T) {
 			require.NotEqual(t, metav1.ConditionTrue, condition(t, got, awsv1.ConditionTypeValidationSucceeded).Status, "nothing is tried")
 		})
 	}
+}
+
+// evaluator refuses "bad".
+type evaluator struct{}
+
+func (evaluator) Check(text string) error {
+	if text == "bad" {
+		return errors.New("not so")
+	}
+	return nil
+}
+
+func (evaluator) Evaluate(string, awsv1.ExpressionVariables) (int64, error) { return 1, nil }
+
+func TestExpressions(t *testing.T) {
+	var message string
+	var failure error
+	asked := 0
+	with := func(_ *api.Clients, _ *source.Options, o *classes.Options) {
+		o.Expressions = evaluator{}
+		o.Unevaluated = func(_ context.Context, c *awsv1.EC2NodeClass) (string, error) {
+			asked++
+			require.NotEmpty(t, c.Status.Subnets)
+			return message, failure
+		}
+	}
+	s := resolver(t, account(), with)
+	expression := func(text string) *awsv1.EC2NodeClass {
+		return class(func(c *awsv1.EC2NodeClass) {
+			c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": text}}
+		})
+	}
+	is := condition(t, s.resolve(t, expression("bad")), awsv1.ConditionTypeValidationSucceeded)
+	require.Equal(t, awsv1.ReasonKubeletExpressionInvalid, is.Reason)
+	require.Equal(t, `spec.kubelet.kubeReserved[cpu]: Invalid value: "bad": not so`, is.Message)
+	require.Zero(t, asked)
+
+	require.NoError(t, s.resolve(t, class()).Err())
+	require.NoError(t, s.resolve(t, expression("100m")).Err())
+	require.Zero(t, asked, "there is none")
+	require.NoError(t, s.resolve(t, expression("vcpus")).Err())
+	require.Equal(t, 1, asked)
+
+	message = "m5.metal: below zero"
+	is = condition(t, s.resolve(t, expression("vcpus")), awsv1.ConditionTypeValidationSucceeded)
+	require.Equal(t, metav1.ConditionFalse, is.Status)
+	require.Equal(t, awsv1.ReasonKubeletExpressionEvaluationFailed, is.Reason)
+	require.Equal(t, message, is.Message)
+
+	failure = &cloudprovider.Error{Op: "InstanceTypes", Kind: cloudprovider.KindThrottled}
+	got := s.resolve(t, expression("vcpus"))
+	is = condition(t, got, awsv1.ConditionTypeValidationSucceeded)
+	require.Equal(t, metav1.ConditionUnknown, is.Status)
+	require.Equal(t, classes.ReasonLookupFailed, is.Reason)
+	require.ErrorIs(t, got.Err(), cloudprovider.ErrThrottled)
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {

@@ -1,6 +1,7 @@
 package classes
 
 import (
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,7 @@ import (
 func (w *work) validation() {
 	const kind = awsv1.ConditionTypeValidationSucceeded
 	if len(w.faults) > 0 {
-		w.conditions.isFalse(kind, reasonFor(w.faults[0]), list(w.faults))
+		w.conditions.isFalse(kind, w.reasonFor(w.faults[0]), list(w.faults))
 		return
 	}
 	if w.class.ResolvedAMIFamily() == amiselect.FamilyAL2023 && !w.hasServiceCIDR(kind) {
@@ -36,14 +37,36 @@ func (w *work) validation() {
 		w.conditions.isFalse(kind, awsv1.ReasonDependenciesNotReady, "waits for "+strings.Join(append(no, open...), ", "))
 	case len(open) > 0:
 		w.conditions.unknown(kind, awsv1.ReasonDependenciesNotReady, "waits for "+strings.Join(open, ", "))
-	default:
+	case w.evaluates(kind):
 		w.dryRun(kind)
 	}
 }
 
-// reasonFor is the reason for a fault of the spec.
-func reasonFor(fault *field.Error) string {
+// evaluates reports whether the expressions of the class have a value for every
+// instance type.
+func (w *work) evaluates(kind string) bool {
+	if w.r.opts.Unevaluated == nil || len(w.class.Spec.Kubelet.Expressions()) == 0 {
+		return true
+	}
+	message, err := w.r.opts.Unevaluated(w.ctx, w.class)
 	switch {
+	case err != nil:
+		w.failed(kind, "expressions", err, func() {})
+	case message != "":
+		w.conditions.isFalse(kind, awsv1.ReasonKubeletExpressionEvaluationFailed, message)
+	default:
+		return true
+	}
+	return false
+}
+
+// reasonFor is the reason for a fault of the spec.
+func (w *work) reasonFor(fault *field.Error) string {
+	switch {
+	case slices.Contains(w.expressions, fault) && fault.Type == field.ErrorTypeForbidden:
+		return awsv1.ReasonKubeletExpressionsDisabled
+	case slices.Contains(w.expressions, fault):
+		return awsv1.ReasonKubeletExpressionInvalid
 	case strings.HasPrefix(fault.Field, "spec.kubelet"):
 		if fault.Type == field.ErrorTypeForbidden && strings.Contains(fault.Detail, "family") ||
 			strings.HasPrefix(fault.Field, "spec.kubelet.podsPerCore") && fault.Type == field.ErrorTypeForbidden {

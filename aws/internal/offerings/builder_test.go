@@ -10,6 +10,7 @@ import (
 	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -113,7 +114,7 @@ func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
 		change func()
 		check  func(c *catalog.Catalog)
 	}{
-		{"a class edited", func() { c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(int32(7))} }, func(c *catalog.Catalog) {
+		{"a class edited", func() { c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(7))} }, func(c *catalog.Catalog) {
 			require.EqualValues(t, 7, find(t, c, "m5.large").Capacity.Get("pods"))
 		}},
 		{"a CPU option", func() {
@@ -273,7 +274,7 @@ func TestClassIsCopied(t *testing.T) {
 	mine := r.Class.DeepCopy()
 	first, err := s.builder.Build(bg, mine)
 	require.NoError(t, err)
-	mine.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(int32(5))}
+	mine.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(5))}
 	second, err := s.builder.Build(bg, mine)
 	require.NoError(t, err)
 	require.False(t, first == second)

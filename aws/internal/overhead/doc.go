@@ -7,7 +7,7 @@
 //   - A [Machine] is what of an EC2 instance type decides that.
 //   - [NewSettings] reads the kubelet settings and the network interfaces of an
 //     EC2NodeClass once. [Settings.Pods] and [Settings.Overhead] then answer for
-//     any machine.
+//     any machine, and [Settings.For] evaluates the expressions of a class for one.
 //   - [Cluster] is what holds for all nodes: interfaces that pods cannot use,
 //     address prefixes, and the share of memory that is taken to be lost to the
 //     hypervisor and the kernel.
@@ -21,7 +21,7 @@
 // # Left out
 //
 // CPU, disks and accelerators, which package catalog reads off the instance type;
-// expressions in place of numbers in kubelet settings; soft eviction, which takes
+// what an expression means, which is said at the API; soft eviction, which takes
 // nothing from what the scheduler may place.
 //
 // # Guarantees

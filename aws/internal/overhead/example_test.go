@@ -15,7 +15,7 @@ func ExampleNewSettings() {
 	family := amiselect.FamilyAL2023
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.AMIFamily = &family
-	settings, err := overhead.NewSettings(class)
+	settings, err := overhead.NewSettings(class, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -25,6 +25,8 @@ const windowsPods = 110
 
 // Machine is what of an instance type decides what its nodes can hold.
 type Machine struct {
+	// Name is the name of the instance type, for expressions that ask for it.
+	Name string
 	// VCPUs is the number of virtual CPUs.
 	VCPUs int64
 	// MemoryMiB is the memory of the machine in MiB, as EC2 states it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -28,7 +29,7 @@ func class(family amiselect.Family, kubelet *awsv1.KubeletConfiguration) *awsv1.
 
 func settings(t *testing.T, c *awsv1.EC2NodeClass) overhead.Settings {
 	t.Helper()
-	s, err := overhead.NewSettings(c)
+	s, err := overhead.NewSettings(c, nil)
 	require.NoError(t, err)
 	return s
 }
@@ -97,8 +98,8 @@ func TestPods(t *testing.T) {
 		{"all interfaces are reserved", class(amiselect.FamilyAL2023, nil), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 0},
 		{"efa-only on the default card", efa, m5large(), overhead.Cluster{}, 20},
 		{"both", efa, m5large(), overhead.Cluster{ReservedInterfaces: 1}, 11},
-		{"maxPods", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 110},
-		{"maxPods of zero", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(0))}), m5large(), overhead.Cluster{}, 0},
+		{"maxPods", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}), m5large(), overhead.Cluster{ReservedInterfaces: 3}, 110},
+		{"maxPods of zero", class(amiselect.FamilyAL2, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(0))}), m5large(), overhead.Cluster{}, 0},
 		{"podsPerCore", class(amiselect.FamilyAL2023, perCore), m5large(), overhead.Cluster{}, 8},
 		{"podsPerCore above", class(amiselect.FamilyAL2023, perCore), big, overhead.Cluster{}, 384},
 		{"podsPerCore of zero", class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{PodsPerCore: ptr(int32(0))}), m5large(), overhead.Cluster{}, 29},
@@ -121,7 +122,7 @@ func TestPods(t *testing.T) {
 func TestOverhead(t *testing.T) {
 	capacity := resources.MustParse("cpu=2, memory=7577Mi, ephemeral-storage=20Gi, pods=29")
 	of110 := capacity.With(corev1.ResourcePods, 110)
-	max110 := &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}
+	max110 := &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}
 	for _, c := range []struct {
 		name                    string
 		class                   *awsv1.EC2NodeClass
@@ -155,7 +156,7 @@ func TestOverhead(t *testing.T) {
 // An image that reserves for addresses and has none reserves for no pod, whatever
 // the number of pods is set to.
 func TestOverheadWithoutAddresses(t *testing.T) {
-	s := settings(t, class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{MaxPods: ptr(int32(110))}))
+	s := settings(t, class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(110))}))
 	got := s.Overhead(overhead.Machine{VCPUs: 1}, resources.MustParse("cpu=1, memory=1Gi, pods=110"))
 	require.Equal(t, int64(255<<20), got.KubeReserved.Get(corev1.ResourceMemory))
 }
@@ -169,12 +170,12 @@ func TestReservedCPU(t *testing.T) {
 
 func TestSettingsThatCannotBeRead(t *testing.T) {
 	_, err := overhead.NewSettings(class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
-		MaxPods:        ptr(int32(-1)),
+		MaxPods:        ptr(intstr.FromInt32(-1)),
 		PodsPerCore:    ptr(int32(-2)),
 		KubeReserved:   map[string]string{"memory": "lots"},
 		SystemReserved: map[string]string{"gpu": "1"},
 		EvictionHard:   map[string]string{"memory.available": "110%"},
-	}))
+	}), nil)
 	require.Error(t, err)
 	require.True(t, strings.HasPrefix(err.Error(), "EC2NodeClass nodes: spec.kubelet: "))
 	for _, part := range []string{"maxPods: -1", "podsPerCore: -2", "kubeReserved: memory", `systemReserved: "gpu"`, "memory.available"} {
@@ -182,7 +183,7 @@ func TestSettingsThatCannotBeRead(t *testing.T) {
 	}
 	_, err = overhead.NewSettings(class(amiselect.FamilyAL2023, &awsv1.KubeletConfiguration{
 		EvictionHard: map[string]string{"memory.available": "1e-99999999"}, // minutes of work
-	}))
+	}), nil)
 	require.ErrorContains(t, err, `evictionHard: memory.available: "1e-99999999": write the amount out`)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
@@ -60,13 +61,21 @@ type Settings struct {
 	reserved    resources.List
 	system      resources.List
 	eviction    map[kubelet.Signal]kubelet.Threshold
+
+	// open are the settings of a class with expressions, until For has evaluated
+	// them. They count as left out.
+	open      *awsv1.KubeletConfiguration
+	evaluator awsv1.ExpressionEvaluator
+	// evaluated are the settings after that.
+	evaluated *awsv1.KubeletConfiguration
 }
 
 // NewSettings reads a class: its resolved family, and of its spec kubelet and
-// networkInterfaces. The error lists every setting that cannot be read: a
-// resource in kubeReserved or systemReserved, a threshold in evictionHard, a
-// number below zero. A nil class has the settings of family Custom.
-func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
+// networkInterfaces. A class with expressions needs an evaluator, which else may be
+// nil. The error lists every setting that cannot be read: a resource in kubeReserved
+// or systemReserved, a threshold in evictionHard, a number below zero, an expression
+// without an evaluator. A nil class has the settings of family Custom.
+func NewSettings(class *awsv1.EC2NodeClass, evaluator awsv1.ExpressionEvaluator) (Settings, error) {
 	s := Settings{features: bootstrap.Family(class.ResolvedAMIFamily()).Features()}
 	if class == nil {
 		return s, nil
@@ -77,8 +86,34 @@ func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
 		}
 	}
 	k := class.Spec.Kubelet
+	if expressions := k.Expressions(); len(expressions) > 0 && evaluator != nil {
+		s.open, s.evaluator = k.DeepCopy(), evaluator
+		k = withoutExpressions(k, expressions)
+	}
+	if err := s.read(k); err != nil {
+		return Settings{}, fmt.Errorf("EC2NodeClass %s: spec.kubelet: %w", class.Name, err)
+	}
+	return s, nil
+}
+
+// withoutExpressions leaves out what will be evaluated.
+func withoutExpressions(k *awsv1.KubeletConfiguration, expressions []awsv1.KubeletExpression) *awsv1.KubeletConfiguration {
+	out := k.DeepCopy()
+	if out.MaxPods != nil && out.MaxPods.Type == intstr.String {
+		out.MaxPods = nil
+	}
+	isExpression := func(_, amount string) bool {
+		return slices.ContainsFunc(expressions, func(x awsv1.KubeletExpression) bool { return x.Text == amount })
+	}
+	maps.DeleteFunc(out.KubeReserved, isExpression)
+	maps.DeleteFunc(out.SystemReserved, isExpression)
+	return out
+}
+
+// read takes in settings of the kubelet.
+func (s *Settings) read(k *awsv1.KubeletConfiguration) error {
 	if k == nil {
-		return s, nil
+		return nil
 	}
 	var faults [5]error
 	s.reserved, faults[0] = kubelet.ParseReserved("kubeReserved", k.KubeReserved)
@@ -86,19 +121,49 @@ func NewSettings(class *awsv1.EC2NodeClass) (Settings, error) {
 	if faults[2] = bounded("evictionHard", k.EvictionHard); faults[2] == nil {
 		s.eviction, faults[2] = kubelet.ParseThresholds(k.EvictionHard)
 	}
-	if k.MaxPods != nil {
-		n := int64(*k.MaxPods)
+	if k.MaxPods != nil && k.MaxPods.Type == intstr.Int {
+		n := int64(k.MaxPods.IntVal)
 		s.maxPods, faults[3] = &n, notNegative("maxPods", n)
+	} else if k.MaxPods != nil {
+		faults[3] = fmt.Errorf("maxPods: %q is no number; write one, or give an evaluator for expressions", k.MaxPods.StrVal)
 	}
 	if k.PodsPerCore != nil && s.features.PodsPerCore {
 		s.podsPerCore = int64(*k.PodsPerCore)
 		faults[4] = notNegative("podsPerCore", s.podsPerCore)
 	}
-	if err := errors.Join(faults[:]...); err != nil {
-		return Settings{}, fmt.Errorf("EC2NodeClass %s: spec.kubelet: %w", class.Name, err)
-	}
-	return s, nil
+	return errors.Join(faults[:]...)
 }
+
+// For returns the settings for nodes of one machine: those of a class with
+// expressions, with their values for it. All others are returned as they are. The
+// error lists the expressions that have no value for the machine.
+func (s Settings) For(m Machine, c Cluster) (Settings, error) {
+	if s.open == nil {
+		return s, nil
+	}
+	pods := func(maxPods *int32) int64 {
+		own := s
+		if own.maxPods = nil; maxPods != nil {
+			own.maxPods = new(int64(*maxPods))
+		}
+		return own.Pods(m, c)
+	}
+	k, err := s.open.EvaluateExpressions(s.evaluator, awsv1.ExpressionVariables{
+		InstanceType: m.Name, VCPUs: m.VCPUs, MemoryMiB: m.MemoryMiB, DefaultENIs: m.Interfaces, IPsPerENI: m.Addresses,
+	}, pods)
+	if err != nil {
+		return Settings{}, err
+	}
+	out := Settings{features: s.features, efaOnly: s.efaOnly, evaluated: k}
+	if err := out.read(k); err != nil {
+		return Settings{}, fmt.Errorf("spec.kubelet: %w", err)
+	}
+	return out, nil
+}
+
+// Evaluated returns the settings of the kubelet in which For has replaced expressions
+// by their values, and nil if there were none. It is read-only.
+func (s Settings) Evaluated() *awsv1.KubeletConfiguration { return s.evaluated }
 
 // bounded refuses quantities with an exponent of more than three digits, which would
 // take for ever to work out. The class may not have been validated.

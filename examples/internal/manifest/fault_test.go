@@ -105,7 +105,7 @@ func TestFaults(t *testing.T) {
 		{"other types that read themselves", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  creationTimestamp: yesterday\nspec:\n  containers:\n    - name: a\n      ports: 80\n      livenessProbe: {tcpSocket: {port: []}}", []string{
 			`:5 (document 1): Pod default/a: metadata.creationTimestamp: Invalid value: "yesterday": parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"`,
 			`:9 (document 1): Pod default/a: spec.containers[0].ports: Invalid value: 80: want a list, got a number`,
-			`:10 (document 1): Pod default/a: spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: "[...]": json: cannot unmarshal array into Go value of type int32`,
+			`:10 (document 1): Pod default/a: spec.containers[0].livenessProbe.tcpSocket.port: Invalid value: "[...]": want a whole number of 32 bits, or a string, got a list`,
 		}},
 		{"no containers", docs(pod("p", "spec: {containers: []}"), deployment("  replicas: 1\n")), []string{
 			":4 (document 1): Pod shop/p: spec.containers: is empty; a pod needs a container",

@@ -70,7 +70,7 @@ func (w *World) readClass(class *awsv1.EC2NodeClass, typesFile string) {
 // is wrong with the class, such as a role to be filled in, is not asked.
 func newKubelet(class *awsv1.EC2NodeClass) (*kubeletOf, error) {
 	var faults []error
-	for _, fault := range class.Validate() {
+	for _, fault := range append(class.Validate(), class.ValidateExpressions(nil)...) {
 		if strings.HasPrefix(fault.Field, "spec.kubelet") {
 			faults = append(faults, fault)
 		}
@@ -79,7 +79,10 @@ func newKubelet(class *awsv1.EC2NodeClass) (*kubeletOf, error) {
 		return nil, errors.Join(faults...)
 	}
 	spec := class.Spec.Kubelet
-	k := &kubeletOf{name: class.Name, features: bootstrap.Family(class.ResolvedAMIFamily()).Features(), maxPods: spec.MaxPods}
+	k := &kubeletOf{name: class.Name, features: bootstrap.Family(class.ResolvedAMIFamily()).Features()}
+	if spec.MaxPods != nil {
+		k.maxPods = &spec.MaxPods.IntVal
+	}
 	if spec.PodsPerCore != nil && k.features.PodsPerCore {
 		k.perCore = int64(*spec.PodsPerCore)
 	}

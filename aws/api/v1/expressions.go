@@ -1,0 +1,232 @@
+package v1
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ExpressionEvaluator evaluates the expressions that spec.kubelet may have in place
+// of numbers, in the language CEL. An interpreter of that is large; this interface
+// keeps it out of programs that have no use for it. Package aws/kubeletcel has an
+// implementation.
+//
+// An implementation is safe for concurrent use, and gives the same answer to the
+// same question.
+type ExpressionEvaluator interface {
+	// Check returns nil if the text is an expression over the variables that
+	// gives a number, and otherwise what is wrong with it.
+	Check(expression string) error
+	// Evaluate returns the number for one instance type, without its fraction.
+	// The error, for an expression that Check refuses or that has no finite
+	// value, need not repeat the expression.
+	Evaluate(expression string, variables ExpressionVariables) (int64, error)
+}
+
+// ExpressionVariables are what an expression can refer to, by the names beside
+// them.
+type ExpressionVariables struct {
+	// InstanceType, instance_type, is the name, such as m5.large.
+	InstanceType string
+	// VCPUs, vcpus, is the number of virtual CPUs.
+	VCPUs int64
+	// MemoryMiB, memory_mib, is the memory that EC2 states, in MiB.
+	MemoryMiB int64
+	// DefaultENIs, default_enis, is the number of network interfaces that the
+	// default network card takes.
+	DefaultENIs int64
+	// IPsPerENI, ips_per_eni, is the number of IPv4 addresses of an interface.
+	IPsPerENI int64
+	// MaxPods, max_pods, is the number of pods: in the expression of maxPods as
+	// if that were not set, and in others as it is.
+	MaxPods int64
+}
+
+// KubeletExpression is an expression among the settings of a kubelet.
+type KubeletExpression struct {
+	// Field is its path, such as spec.kubelet.kubeReserved[cpu].
+	Field string
+	// Text is the expression.
+	Text string
+}
+
+// Expressions returns the expressions among the settings: maxPods if it is a
+// string, and the amounts of systemReserved and kubeReserved that are no quantities,
+// in this order and by name. It is nil if there are none. What Validate refuses
+// whatever an expression may be, such as an empty text, is not among them.
+func (k *KubeletConfiguration) Expressions() []KubeletExpression {
+	if k == nil {
+		return nil
+	}
+	var out []KubeletExpression
+	if k.MaxPods != nil && k.MaxPods.Type == intstr.String && k.MaxPods.StrVal != "" {
+		out = append(out, KubeletExpression{kubeletPath + "maxPods", k.MaxPods.StrVal})
+	}
+	for _, reserved := range k.reserved() {
+		for _, key := range slices.Sorted(maps.Keys(reserved.amounts)) {
+			if text := reserved.amounts[key]; isExpression(text) {
+				out = append(out, KubeletExpression{kubeletPath + reserved.name + "[" + key + "]", text})
+			}
+		}
+	}
+	return out
+}
+
+// reservedMap is one of the two maps of reserved resources.
+type reservedMap struct {
+	name    string
+	amounts map[string]string
+}
+
+func (k *KubeletConfiguration) reserved() []reservedMap {
+	return []reservedMap{{"systemReserved", k.SystemReserved}, {"kubeReserved", k.KubeReserved}}
+}
+
+// ValidateExpressions returns a fault for each expression of spec.kubelet that the
+// evaluator refuses; without an evaluator that is each one, as Forbidden. Validate
+// does not judge them. Whether they have a value for every instance type is not
+// known here.
+func (c *EC2NodeClass) ValidateExpressions(e ExpressionEvaluator) field.ErrorList {
+	if c == nil {
+		return nil
+	}
+	var faults field.ErrorList
+	for _, x := range c.Spec.Kubelet.Expressions() {
+		at := field.NewPath(x.Field)
+		if e == nil {
+			faults = append(faults, field.Forbidden(at, fmt.Sprintf(
+				"%q is an expression, and expressions are switched off; write a number or a quantity, or give an evaluator", x.Text)))
+			continue
+		}
+		if err := e.Check(x.Text); err != nil {
+			faults = append(faults, field.Invalid(at, x.Text, err.Error()))
+		}
+	}
+	return faults
+}
+
+// EvaluateExpressions returns a copy of the settings for one instance type, in which
+// each expression is replaced by its value. pods returns the number of pods of that
+// type for a value of maxPods, nil for none; MaxPods of the variables is not read.
+//
+//	maxPods             a number of pods, 0 to 2147483647
+//	cpu                 thousandths, rounded up to tens: 61 is 70m
+//	memory              MiB, rounded up to 16: 17 is 32Mi
+//	ephemeral-storage   GiB
+//	pid                 a number of processes
+//
+// The error lists every expression that has no value, or one that is out of its range
+// or below zero. A nil receiver gives nil.
+func (k *KubeletConfiguration) EvaluateExpressions(
+	e ExpressionEvaluator, variables ExpressionVariables, pods func(maxPods *int32) int64,
+) (*KubeletConfiguration, error) {
+	out := k.DeepCopy()
+	if len(k.Expressions()) == 0 {
+		return out, nil
+	}
+	if e == nil {
+		return nil, errors.New("expressions are switched off; give an evaluator")
+	}
+	var maxPods *int32
+	var faults []error
+	variables.MaxPods = pods(nil)
+	switch {
+	case k.MaxPods == nil:
+	case k.MaxPods.Type == intstr.Int:
+		maxPods = &k.MaxPods.IntVal
+	default:
+		n, err := evaluate(e, KubeletExpression{kubeletPath + "maxPods", k.MaxPods.StrVal}, variables, math.MaxInt32)
+		if err != nil {
+			// The others go by the number of pods.
+			return nil, err
+		}
+		value := intstr.FromInt32(int32(n))
+		out.MaxPods, maxPods = &value, &value.IntVal
+	}
+	variables.MaxPods = pods(maxPods)
+	for _, reserved := range out.reserved() {
+		for _, key := range slices.Sorted(maps.Keys(reserved.amounts)) {
+			text := reserved.amounts[key]
+			if !isExpression(text) {
+				continue
+			}
+			n, err := evaluate(e, KubeletExpression{kubeletPath + reserved.name + "[" + key + "]", text}, variables, math.MaxInt64)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			reserved.amounts[key] = amountOf(key, n)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
+}
+
+// evaluate returns the value of an expression, from 0 to most.
+func evaluate(e ExpressionEvaluator, x KubeletExpression, variables ExpressionVariables, most int64) (int64, error) {
+	n, err := e.Evaluate(x.Text, variables)
+	switch {
+	case err != nil:
+	case n < 0:
+		err = fmt.Errorf("it is %d; make it zero or more, as by max", n)
+	case n > most:
+		err = fmt.Errorf("it is %d; make it %d at most, as by min", n, most)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s: %q for %s: %w", x.Field, x.Text, variables.InstanceType, err)
+	}
+	return n, nil
+}
+
+// amountOf writes a reserved amount in the unit of its resource.
+func amountOf(resource string, n int64) string {
+	switch corev1.ResourceName(resource) {
+	case corev1.ResourceCPU:
+		return strconv.FormatInt(roundUp(n, 10), 10) + "m"
+	case corev1.ResourceMemory:
+		return strconv.FormatInt(roundUp(n, 16), 10) + "Mi"
+	case corev1.ResourceEphemeralStorage:
+		return strconv.FormatInt(n, 10) + "Gi"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// roundUp rounds up to a multiple of step, unless that is beyond 64 bits.
+func roundUp(n, step int64) int64 {
+	if n%step == 0 || n > math.MaxInt64-step {
+		return n
+	}
+	return n + step - n%step
+}
+
+// isExpression reports whether a reserved amount is an expression, which is whatever
+// is no quantity. One that begins with a minus sign is refused either way.
+func isExpression(text string) bool {
+	if text == "" || strings.HasPrefix(text, "-") || hasHugeExponent(text) {
+		return false
+	}
+	_, err := resource.ParseQuantity(text)
+	return err != nil
+}
+
+// hasHugeExponent reports whether the text is a number with an exponent of more than
+// three digits, which would take for ever to work out.
+func hasHugeExponent(text string) bool {
+	i := strings.LastIndexAny(text, "eE")
+	if i < 0 || strings.Trim(text[:i], "+-.0123456789") != "" {
+		return false
+	}
+	digits := strings.TrimLeft(text[i+1:], "+-")
+	return len(digits) > 3 && strings.Trim(digits, "0123456789") == ""
+}
