@@ -3,6 +3,7 @@ package aws_test
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -394,7 +395,32 @@ func TestInstancesOfKarpenterAreAdopted(t *testing.T) {
 func TestRepairPoliciesAreASet(t *testing.T) {
 	s := newScene(t)
 	require.NoError(t, cloudprovider.ValidateRepairPolicies(cloudprovider.RepairPolicies(s.p)))
-	require.Len(t, s.p.RepairPolicies(), 7)
+	for _, test := range []struct {
+		condition, reason string
+		tolerate, drain   time.Duration
+	}{
+		{"Ready", "KubeletNotReady", 30 * time.Minute, 10 * time.Minute},
+		{"AcceleratedHardwareReady", "NvidiaXID48Error", 10 * time.Minute, 5 * time.Minute},
+		{"AcceleratedHardwareReady", "NvidiaXID79Error", 10 * time.Minute, 5 * time.Minute},
+		{"AcceleratedHardwareReady", "NvidiaXID13Error", 30 * time.Minute, 10 * time.Minute},
+		{"StorageReady", "", 30 * time.Minute, 10 * time.Minute},
+	} {
+		var found []cloudprovider.RepairPolicy
+		for _, policy := range s.p.RepairPolicies() {
+			matches := policy.ReasonRegex != "" && regexp.MustCompile(policy.ReasonRegex).MatchString(test.reason)
+			if string(policy.ConditionType) == test.condition && policy.ConditionStatus == corev1.ConditionFalse && matches {
+				found = append(found, policy)
+			}
+		}
+		if found == nil {
+			i := slices.IndexFunc(s.p.RepairPolicies(), func(p cloudprovider.RepairPolicy) bool { return p.ReasonRegex == "" })
+			found = s.p.RepairPolicies()[i : i+1]
+		}
+		require.Len(t, found, 1, test.reason)
+		require.Equal(t, test.tolerate, found[0].TolerationDuration, test.reason)
+		require.Equal(t, test.drain, *found[0].TerminationGracePeriod, test.reason)
+		require.Equal(t, cloudprovider.ReplaceNode, found[0].Action)
+	}
 	require.Equal(t, "aws", cloudprovider.Name(s.p))
 	require.ErrorIs(t, cloudprovider.Reboot(t.Context(), s.p, "x", "y"), errors.ErrUnsupported)
 }

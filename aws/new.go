@@ -73,6 +73,7 @@ func (p *Provider) connect() (err error) {
 		Region: o.Region, Now: o.Now, ClusterName: o.Cluster.Name, ClusterARN: o.Cluster.ARN, Account: o.Cluster.Account,
 		KubernetesVersion: o.Cluster.Version, Endpoint: o.Cluster.Endpoint, CertificateAuthority: o.Cluster.CABundle,
 		ServiceCIDR: o.Cluster.ServiceCIDR, PriceFile: o.PriceFile, ImageRefresh: o.ImageRefresh, SubnetRefresh: o.SubnetRefresh,
+		SecurityGroupRefresh: o.SecurityGroupRefresh,
 	})
 	if err != nil {
 		return err

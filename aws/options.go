@@ -73,9 +73,10 @@ type Options struct {
 	// place of single addresses.
 	PrefixDelegation bool
 
-	// ImageRefresh and SubnetRefresh are how long images and subnets that were
-	// looked up are good for. Default and least: one minute.
-	ImageRefresh, SubnetRefresh time.Duration
+	// ImageRefresh, SubnetRefresh and SecurityGroupRefresh are how long images,
+	// subnets and security groups that were looked up are good for. Default and
+	// least: one minute.
+	ImageRefresh, SubnetRefresh, SecurityGroupRefresh time.Duration
 
 	// MinImageAge is how old an image must be for a term that is not a pin to
 	// select it. Default: any age will do.
@@ -196,7 +197,7 @@ func (o Options) complete() (Options, error) {
 	for _, d := range []struct {
 		name  string
 		value time.Duration
-	}{{"imageRefresh", o.ImageRefresh}, {"subnetRefresh", o.SubnetRefresh}} {
+	}{{"imageRefresh", o.ImageRefresh}, {"subnetRefresh", o.SubnetRefresh}, {"securityGroupRefresh", o.SecurityGroupRefresh}} {
 		if d.value != 0 && d.value < time.Minute {
 			fault("%s: %v; use a minute or more, or zero for the default", d.name, d.value)
 		}

@@ -8,27 +8,46 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
+// Codes of errors of NVIDIA GPUs, which the node monitoring agent of EKS puts into
+// the reason of AcceleratedHardwareReady. A restart clears the first; the others
+// mean that the hardware is broken.
+const (
+	passingErrors = "XID(46|48|54|62|63|95|109|110|136|140|143|155|156|158)"
+	lastingErrors = "XID(64|74|79|119|120)"
+)
+
 // RepairPolicies returns the conditions by which a node on EC2 shows that it is
-// broken, as Karpenter has them: Ready that is not true, and those of the node
-// monitoring agent of EKS. All replace the node.
+// broken, as Karpenter 1.15 has them: Ready that is not true, and those of the node
+// monitoring agent of EKS. All replace the node: after half an hour, with ten minutes
+// for its pods to leave; for the errors of a GPU that are known, after ten minutes,
+// with five.
 func (p *Provider) RepairPolicies() []cloudprovider.RepairPolicy {
-	const patience = 30 * time.Minute
-	policy := func(condition corev1.NodeConditionType, status corev1.ConditionStatus, tolerate time.Duration) cloudprovider.RepairPolicy {
+	const anyReason, fallback = ".*", ""
+	policy := func(
+		condition corev1.NodeConditionType, status corev1.ConditionStatus, reason string, tolerate, drain time.Duration,
+	) cloudprovider.RepairPolicy {
 		return cloudprovider.RepairPolicy{
-			ConditionType: condition, ConditionStatus: status, ReasonRegex: ".*", TolerationDuration: tolerate,
-			Action: cloudprovider.ReplaceNode,
+			ConditionType: condition, ConditionStatus: status, ReasonRegex: reason, TolerationDuration: tolerate,
+			TerminationGracePeriod: &drain, Action: cloudprovider.ReplaceNode,
 		}
 	}
-	policies := []cloudprovider.RepairPolicy{
-		policy(corev1.NodeReady, corev1.ConditionFalse, patience),
-		policy(corev1.NodeReady, corev1.ConditionUnknown, patience),
-		policy("AcceleratedHardwareReady", corev1.ConditionFalse, 10*time.Minute),
-		policy("StorageReady", corev1.ConditionFalse, patience),
-		policy("NetworkingReady", corev1.ConditionFalse, patience),
-		policy("KernelReady", corev1.ConditionFalse, patience),
-		policy("ContainerRuntimeReady", corev1.ConditionFalse, patience),
+	slow := func(condition corev1.NodeConditionType, status corev1.ConditionStatus, reason string) cloudprovider.RepairPolicy {
+		return policy(condition, status, reason, 30*time.Minute, 10*time.Minute)
 	}
-	// A set has one fallback, which stands for reasons that nothing matches.
-	policies[0].ReasonRegex = ""
-	return policies
+	fast := func(condition corev1.NodeConditionType, reason string) cloudprovider.RepairPolicy {
+		return policy(condition, corev1.ConditionFalse, reason, 10*time.Minute, 5*time.Minute)
+	}
+	const hardware corev1.NodeConditionType = "AcceleratedHardwareReady"
+	return []cloudprovider.RepairPolicy{
+		slow(corev1.NodeReady, corev1.ConditionFalse, anyReason),
+		slow(corev1.NodeReady, corev1.ConditionUnknown, anyReason),
+		fast(hardware, passingErrors),
+		fast(hardware, lastingErrors),
+		// A set has one fallback, which stands for reasons that nothing matches.
+		slow(hardware, corev1.ConditionFalse, fallback),
+		slow("StorageReady", corev1.ConditionFalse, anyReason),
+		slow("NetworkingReady", corev1.ConditionFalse, anyReason),
+		slow("KernelReady", corev1.ConditionFalse, anyReason),
+		slow("ContainerRuntimeReady", corev1.ConditionFalse, anyReason),
+	}
 }

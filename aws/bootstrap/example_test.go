@@ -193,5 +193,5 @@ func ExampleFamilies() {
 func ExampleFamily_Features() {
 	features := bootstrap.FamilyBottlerocket.Features()
 	fmt.Println(features.Devices, features.EphemeralDevice, features.PodsPerCore)
-	// Output: [{/dev/xvda 4} {/dev/xvdb 20}] /dev/xvdb false
+	// Output: [{/dev/xvda 6} {/dev/xvdb 20}] /dev/xvdb false
 }

@@ -43,10 +43,11 @@ func (f Family) Features() Features {
 			EphemeralDevice:          "/dev/xvda",
 		}
 	case FamilyBottlerocket:
-		// The first volume is the system's, which is read-only.
+		// The first volume is the system's, which is read-only, and no smaller than
+		// the snapshot of the image.
 		return Features{
 			ENILimitedPodDensity: true,
-			Devices:              []Device{{"/dev/xvda", 4}, {"/dev/xvdb", 20}},
+			Devices:              []Device{{"/dev/xvda", 6}, {"/dev/xvdb", 20}},
 			EphemeralDevice:      "/dev/xvdb",
 		}
 	case FamilyWindows2019, FamilyWindows2022, FamilyWindows2025:

@@ -15,7 +15,7 @@ import (
 // Decode of the karpenter.sh API reads a NodePool: unknown and repeated fields,
 // values of the wrong type and another kind or version are faults, all of them
 // returned at once in a *DecodeError of that package. Below spec.kubelet, fields
-// are known if the kubelet of Kubernetes 1.36 has them; the values of those that
+// are known if the kubelet of Kubernetes 1.37 has them; the values of those that
 // go into Extra are left to Validate. What is read is neither defaulted nor
 // validated.
 func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {

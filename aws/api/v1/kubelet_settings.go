@@ -15,7 +15,7 @@ const (
 
 // kubeletSetting returns how a setting of the kubelet is written that has no
 // field of its own, and "" for what is no such setting. The table is that of the
-// kubelet of Kubernetes 1.36, configuration version v1beta1; durations are
+// kubelet of Kubernetes 1.37, configuration version v1beta1; durations are
 // written as strings.
 func kubeletSetting(name string) jsonKind {
 	for _, k := range []struct {
@@ -33,7 +33,7 @@ func kubeletSetting(name string) jsonKind {
 			"oomScoreAdj", "podPidsLimit", "port", "readOnlyPort", "registryBurst", "registryPullQPS",
 		}},
 		{jsonObject, []string{
-			"authentication", "authorization", "cpuManagerPolicyOptions", "crashLoopBackOff",
+			"authentication", "authorization", "cpuManagerPolicyOptions", "crashLoopBackOff", "defaultPodSysctls",
 			"evictionMinimumReclaim", "featureGates", "logging", "memorySwap", "qosReserved", "staticPodURLHeader",
 			"topologyManagerPolicyOptions", "tracing", "userNamespaces",
 		}},

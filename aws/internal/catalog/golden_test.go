@@ -35,7 +35,7 @@ func TestGoldenAllocatable(t *testing.T) {
 		// Beyond the published ones.
 		"dl1.24xlarge": "cpu=95690m, memory=718987Mi, pods=737, vpc.amazonaws.com/pod-eni=62, habana.ai/gaudi=8, vpc.amazonaws.com/efa=4",
 		"inf1.xlarge":  "cpu=3920m, memory=6804Mi, pods=38, vpc.amazonaws.com/pod-eni=38",
-		"i4i.large":    "cpu=1930m, memory=14481Mi, pods=29",
+		"i4i.large":    "cpu=1930m, memory=14481Mi, pods=29, vpc.amazonaws.com/pod-eni=9",
 	} {
 		got, err := find(t, c, name).Allocatable()
 		require.NoError(t, err)

@@ -36,8 +36,8 @@ func TestParseName(t *testing.T) {
 func TestBranchTable(t *testing.T) {
 	limits, err := branchLimits(branchTable)
 	require.NoError(t, err)
-	require.Greater(t, len(limits), 1200)
-	for name, want := range map[string]int64{"m5.large": 9, "m5.metal": 120, "p5.48xlarge": 120, "a1.medium": 10, "i4i.24xlarge": 105, "t3.micro": 0, "i4i.large": 0} {
+	require.Greater(t, len(limits), 1290)
+	for name, want := range map[string]int64{"m5.large": 9, "m5.metal": 120, "p5.48xlarge": 120, "a1.medium": 10, "i4i.24xlarge": 105, "t3.micro": 0, "i4i.large": 9, "m8in.metal-96xl": 98, "c9g.large": 9} {
 		require.Equal(t, want, limits[name], name)
 	}
 	for table, want := range map[string]string{

@@ -100,6 +100,12 @@ func TestJudge(t *testing.T) {
 			offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand)}, text: "larger subnet"},
 		"spread placement group": {failures: []fleet.Failure{failed("InvalidParameterValue", "You have reached the limit of instances in the spread placement group")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "InvalidParameterValue", scopes: []cloudprovider.Scope{{Zone: "a"}}},
+		"a price above what is allowed": {spec: onSpot, failures: []fleet.Failure{failed("SpotMaxPriceTooLow", "too low")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "SpotMaxPriceTooLow", offerings: []cloudprovider.OfferingKey{
+				key("m5.large", "a", "spot")}},
+		"a reservation that is taken back": {spec: held, failures: []fleet.Failure{failed("InvalidCapacityReservationState.Unavailable", "reclaimed")},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "InvalidCapacityReservationState.Unavailable", reservations: []string{"cr-1"},
+			offerings: []cloudprovider.OfferingKey{{InstanceType: "m5.large", Zone: "a", CapacityType: "reserved", ReservationID: "cr-1"}}},
 		"a full reservation": {spec: held, failures: []fleet.Failure{failed("ReservationCapacityExceeded", "full")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "ReservationCapacityExceeded", reservations: []string{"cr-1"},
 			offerings: []cloudprovider.OfferingKey{{InstanceType: "m5.large", Zone: "a", CapacityType: "reserved", ReservationID: "cr-1"}}},

@@ -23,7 +23,10 @@ const (
 func classify(f Failure) class {
 	switch f.Code {
 	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "ReservationCapacityExceeded",
-		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded":
+		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded",
+		// The spot price is above what the request may cost, and an interruptible
+		// reservation is being taken back.
+		"SpotMaxPriceTooLow", "InvalidCapacityReservationState.Unavailable":
 		return isStock
 	case "MaxSpotInstanceCountExceeded", "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
 		return isSpotQuota

@@ -13,8 +13,8 @@ import (
 )
 
 func TestNewNamesEveryFault(t *testing.T) {
-	_, err := source.New(api.Clients{}, source.Options{SubnetRefresh: time.Second, ImageRefresh: -1})
-	for _, want := range []string{"clients.EC2", "region", "now", "subnetRefresh: 1s", "imageRefresh"} {
+	_, err := source.New(api.Clients{}, source.Options{SubnetRefresh: time.Second, SecurityGroupRefresh: time.Second, ImageRefresh: -1})
+	for _, want := range []string{"clients.EC2", "region", "now", "subnetRefresh: 1s", "securityGroupRefresh: 1s", "imageRefresh"} {
 		require.ErrorContains(t, err, want)
 	}
 }

@@ -40,6 +40,9 @@ type Options struct {
 	InventoryRefresh time.Duration
 	// SubnetRefresh is that of subnets. Default a minute, which is also the least.
 	SubnetRefresh time.Duration
+	// SecurityGroupRefresh is that of security groups. Default a minute, which is
+	// also the least.
+	SecurityGroupRefresh time.Duration
 	// ImageRefresh is that of images. Default a minute, which is also the least.
 	ImageRefresh time.Duration
 	// ParameterRefresh is that of parameters whose value changes, and of those that
@@ -63,6 +66,7 @@ func (o Options) withDefaults() Options {
 	o.Prices.OnDemandRefresh = cmp.Or(o.Prices.OnDemandRefresh, 12*time.Hour)
 	o.InventoryRefresh = cmp.Or(o.InventoryRefresh, 12*time.Hour)
 	o.SubnetRefresh = cmp.Or(o.SubnetRefresh, lookupRefresh)
+	o.SecurityGroupRefresh = cmp.Or(o.SecurityGroupRefresh, lookupRefresh)
 	o.ImageRefresh = cmp.Or(o.ImageRefresh, lookupRefresh)
 	o.ParameterRefresh = cmp.Or(o.ParameterRefresh, 5*time.Minute)
 	return o
@@ -84,6 +88,7 @@ func (o Options) validate() error {
 	}{
 		{"inventoryRefresh", o.InventoryRefresh},
 		{"subnetRefresh", o.SubnetRefresh},
+		{"securityGroupRefresh", o.SecurityGroupRefresh},
 		{"imageRefresh", o.ImageRefresh},
 		{"parameterRefresh", o.ParameterRefresh},
 	} {

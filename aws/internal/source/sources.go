@@ -69,7 +69,7 @@ func New(clients api.Clients, opts Options) (*Sources, error) {
 	s.spot = NewCell(priceCell[struct{}](s, prices.SourceSpot, opts.Prices.SpotRefresh))
 	s.file = NewCell(priceCell[string](s, prices.SourceFile, fileRefresh))
 	s.subnets = NewKeyed(cell[[]Subnet](s, "subnets", opts.SubnetRefresh))
-	s.groups = NewKeyed(cell[[]SecurityGroup](s, "security groups", lookupRefresh))
+	s.groups = NewKeyed(cell[[]SecurityGroup](s, "security groups", opts.SecurityGroupRefresh))
 	s.reserved = NewKeyed(cell[[]ec2types.CapacityReservation](s, "capacity reservations", lookupRefresh))
 	s.placements = NewKeyed(cell[*ec2types.PlacementGroup](s, "placement group", lookupRefresh))
 	s.images = NewKeyed(cell[[]amiselect.Image](s, "images", opts.ImageRefresh))
