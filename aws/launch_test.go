@@ -121,6 +121,39 @@ func TestExpressionsReachNodes(t *testing.T) {
 	require.ErrorContains(t, err, "expressions are switched off")
 }
 
+// TestDevicesBringAdapters: who asks for adapters by dynamic resource allocation
+// gets the network interfaces that its driver publishes.
+func TestDevicesBringAdapters(t *testing.T) {
+	s := newScene(t, func(s *scene) { s.opts.NVIDIADevices, s.opts.EFADevices = true, true })
+	p4d := func(o cloudprovider.LaunchOption) bool { return onDemand(o) && o.InstanceType.Name == "p4d.24xlarge" }
+	adapters := func() (n int) {
+		for _, lt := range s.cloud.LaunchTemplates() {
+			for key, value := range lt.Data {
+				if strings.Contains(key, "InterfaceType") && strings.HasPrefix(value, "efa") && lt.Tags[karpv1.NodePoolLabelKey] != "" {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	req := s.request("one", p4d)
+	drivers := map[string]int{}
+	for _, d := range req.Options[0].InstanceType.Devices {
+		drivers[d.Driver] += d.Count
+	}
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 8, "dra.net": 4}, drivers)
+	req.Annotations = map[string]string{karpv1.DRADriversAnnotationKey: "gpu.nvidia.com"}
+	_, err := s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Zero(t, adapters())
+
+	req = s.request("two", p4d)
+	req.Annotations = map[string]string{karpv1.DRADriversAnnotationKey: "dra.net,gpu.nvidia.com"}
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, 4, adapters())
+}
+
 func TestSpotFallsBackToOnDemand(t *testing.T) {
 	var warned []string
 	var mu sync.Mutex

@@ -98,7 +98,7 @@ func (p *Provider) connect() (err error) {
 	p.offerings, err = offerings.New(p.sources, offerings.Options{
 		Region: o.Region, Now: o.Now,
 		Catalog: &catalog.Options{
-			Expressions: o.KubeletExpressions,
+			Expressions: o.KubeletExpressions, NVIDIADevices: o.NVIDIADevices, EFADevices: o.EFADevices,
 			Cluster: &overhead.Cluster{
 				ReservedInterfaces: o.ReservedENIs, PrefixDelegation: o.PrefixDelegation, MemoryLost: share,
 			},

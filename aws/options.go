@@ -52,6 +52,13 @@ type Options struct {
 	// has one is not ready. Package aws/kubeletcel has an evaluator.
 	KubeletExpressions awsv1.ExpressionEvaluator
 
+	// NVIDIADevices and EFADevices list, for dynamic resource allocation, the
+	// devices that nodes will have: GPUs, as the driver gpu.nvidia.com publishes
+	// them, and elastic fabric adapters, as dra.net does. Set them if the drivers
+	// run in the cluster. What a driver finds out at run time, such as its version,
+	// is not known of nodes to come, and a GPU is not shared between claims.
+	NVIDIADevices, EFADevices bool
+
 	// NoReservedCapacity leaves capacity reservations alone: classes select none,
 	// and instances use those that are open to any.
 	NoReservedCapacity bool

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -203,7 +204,7 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind fleet.ReservationKind)
 	if o.Offering.CapacityType == karpv1.CapacityTypeReserved {
 		k.reservation = template.Reservation{ID: o.Offering.ReservationID, Block: kind.Block, Interruptible: kind.Interruptible}
 	}
-	if b.req.Requests.Get(awsv1.ResourceEFA) > 0 && len(class.Spec.NetworkInterfaces) == 0 {
+	if b.wantsAdapters() && len(class.Spec.NetworkInterfaces) == 0 {
 		k.efas = o.InstanceType.Capacity.Get(awsv1.ResourceEFA)
 	}
 	// What the class states, all nodes are told; other user data has no number of
@@ -219,6 +220,20 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind fleet.ReservationKind)
 		b.settings[k.kubelet] = own
 	}
 	return k
+}
+
+// wantsAdapters reports whether pods ask for elastic fabric adapters, by the
+// resource or by devices of dynamic resource allocation.
+func (b *planner) wantsAdapters() bool {
+	if b.req.Requests.Get(awsv1.ResourceEFA) > 0 {
+		return true
+	}
+	for driver := range strings.SplitSeq(b.req.Annotations[karpv1.DRADriversAnnotationKey], ",") {
+		if strings.TrimSpace(driver) == catalog.EFADriver {
+			return true
+		}
+	}
+	return false
 }
 
 // template makes the launch template of some options.

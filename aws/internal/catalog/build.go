@@ -52,7 +52,9 @@ type Catalog struct {
 //     else overhead.Machine.Memory. Ephemeral storage is that of the disks of the
 //     machine, if the class joins them, or else of the volume that pods write to.
 //     Pods are those of overhead.Settings.Pods; a type that has none is left out
-//     with a Problem, and so is one for which an expression has no value. Extended resources are listed where there are any.
+//     with a Problem, and so is one for which an expression has no value. Devices
+//     of dynamic resource allocation are those of the tables, if asked for.
+//     Extended resources are listed where there are any.
 //  4. Overhead: overhead.Settings.Overhead.
 //  5. Exclusions: each field of the class that the type does not go with.
 //  6. Offerings: one for each zone that has the type and each of on-demand and
@@ -224,6 +226,7 @@ func (b *builder) describe(m *machine, settings overhead.Settings) (kit.Machine,
 		Requirements: labels,
 		Capacity:     capacity,
 		Overhead:     settings.Overhead(m.limits, capacity),
+		Devices:      b.devices(m),
 	}
 	if _, err := t.Overhead.Total(); err != nil {
 		return t, "", fmt.Errorf("instance type %s: %w", m.name, err)

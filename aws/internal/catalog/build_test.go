@@ -259,6 +259,34 @@ func TestExpressionsAreEvaluatedForEachType(t *testing.T) {
 	require.Empty(t, plain.Unevaluated)
 }
 
+func TestDevicesOfDynamicResourceAllocation(t *testing.T) {
+	count := func(c *catalog.Catalog, name string) map[string]int {
+		out := map[string]int{}
+		for _, d := range find(t, c, name).Devices {
+			out[d.Driver] += d.Count
+		}
+		return out
+	}
+	both := &catalog.Options{NVIDIADevices: true, EFADevices: true}
+	in := input(t, class(amiselect.FamilyAL2023))
+	c := build(t, in, both)
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 8, "dra.net": 4}, count(c, "p4d.24xlarge"))
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 8, "dra.net": 32}, count(c, "p5.48xlarge"))
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 1}, count(c, "g6f.xlarge"))
+	require.Empty(t, count(c, "m5.large"))
+	require.Empty(t, count(build(t, in, nil), "p4d.24xlarge"))
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 8}, count(build(t, in, &catalog.Options{NVIDIADevices: true}), "p4d.24xlarge"))
+	require.Equal(t, map[string]int{"dra.net": 4}, count(build(t, in, &catalog.Options{EFADevices: true}), "p4d.24xlarge"))
+
+	one := input(t, class(amiselect.FamilyAL2023, func(c *awsv1.EC2NodeClass) {
+		c.Spec.NetworkInterfaces = []awsv1.NetworkInterface{
+			{InterfaceType: awsv1.InterfaceTypeInterface}, {NetworkCardIndex: 1, DeviceIndex: 1, InterfaceType: awsv1.InterfaceTypeEFAOnly},
+		}
+	}))
+	require.Equal(t, map[string]int{"gpu.nvidia.com": 8}, count(build(t, one, both), "p4d.24xlarge"), "which of the four is not known")
+	require.Empty(t, count(build(t, input(t, class(amiselect.FamilyWindows2022)), both), "p4d.24xlarge"))
+}
+
 func TestEmptyInventory(t *testing.T) {
 	var none *catalog.Inventory
 	c, err := none.Build(input(t, class(amiselect.FamilyAL2023)), nil)

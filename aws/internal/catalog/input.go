@@ -67,6 +67,10 @@ type Options struct {
 	// GPUs. EC2 reports no whole GPU for those, and by default neither do they
 	// here: a pod that asks for a GPU means a whole one.
 	FractionalGPUs bool
+	// NVIDIADevices and EFADevices list the GPUs and the elastic fabric adapters
+	// that the drivers gpu.nvidia.com and dra.net will publish on nodes, for the
+	// types of which they are known.
+	NVIDIADevices, EFADevices bool
 	// IgnoreVolumeLimits leaves out how many volumes of EBS a node can attach, so
 	// that there is no limit until a node reports one.
 	IgnoreVolumeLimits bool

@@ -96,6 +96,10 @@ func NewInventory(
 		return nil, nil, err
 	}
 	maps.Copy(branches, opts.BranchInterfaces)
+	published, err := readDevices(gpuModels, gpuTable, efaTable)
+	if err != nil {
+		return nil, nil, err
+	}
 	zonesOf := map[string][]string{}
 	inv := &Inventory{}
 	for i := range offerings {
@@ -109,6 +113,7 @@ func NewInventory(
 	seen := make(map[string]bool, len(types))
 	for i := range types {
 		m, reason := newMachine(&types[i], opts, branches)
+		m.gpuDevices, m.efaDevices = published.gpus[m.name], published.adapters[m.name]
 		switch {
 		case reason != "":
 			problems = append(problems, Problem{m.name, reason + "; left out"})

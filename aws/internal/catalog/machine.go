@@ -9,6 +9,7 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -42,6 +43,9 @@ type machine struct {
 	fractional []devices // shares of GPUs, which EC2 counts apart
 	neuron     int64
 	cores      int64
+
+	// Of dynamic resource allocation.
+	gpuDevices, efaDevices []cloudprovider.InstanceDevice
 }
 
 // card is a network card.

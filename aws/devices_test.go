@@ -1,0 +1,68 @@
+package aws_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// TestClaimsAreServedByDevices: a pod whose claim wants GPUs of a product, and an
+// adapter, gets the machine that has such.
+func TestClaimsAreServedByDevices(t *testing.T) {
+	s := newScene(t, func(s *scene) { s.opts.NVIDIADevices, s.opts.EFADevices = true, true })
+	types, err := s.p.InstanceTypes(t.Context(), nodePool())
+	require.NoError(t, err)
+	exactly := func(name, class, expression string, count int64) resourcev1.DeviceRequest {
+		return resourcev1.DeviceRequest{Name: name, Exactly: &resourcev1.ExactDeviceRequest{
+			DeviceClassName: class, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: count,
+			Selectors: []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: expression}}},
+		}}
+	}
+	class := func(name string) *resourcev1.DeviceClass {
+		c := &resourcev1.DeviceClass{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		c.Spec.Selectors = []resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: `device.driver == "` + name + `"`}}}
+		return c
+	}
+	solve := func(product string, gpus int64) *provisioning.Plan {
+		claim := &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: "train", Namespace: "default", UID: "claim-1"}}
+		claim.Spec.Devices = resourcev1.DeviceClaim{
+			Requests: []resourcev1.DeviceRequest{
+				exactly("gpus", "gpu.nvidia.com", `device.attributes["gpu.nvidia.com"].productName == "`+product+`"`, gpus),
+				exactly("adapters", "dra.net", `device.attributes["dra.net"].rdma`, 1),
+			},
+		}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train", Namespace: "default", UID: "pod-1"}}
+		pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")},
+		}}}
+		pod.Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "devices", ResourceClaimName: &claim.Name}}
+		plan, err := provisioning.Solve(t.Context(), provisioning.Input{
+			NodePools: []*karpv1.NodePool{nodePool()}, InstanceTypes: map[string][]*cloudprovider.InstanceType{"general": types},
+			Pods: []*corev1.Pod{pod}, Vocabulary: awsv1.Vocabulary(),
+			Devices: provisioning.Devices{
+				Claims: []*resourcev1.ResourceClaim{claim}, Matcher: devicecel.New(),
+				Classes: []*resourcev1.DeviceClass{class("gpu.nvidia.com"), class("dra.net")},
+			},
+		}, nil)
+		require.NoError(t, err)
+		return plan
+	}
+	plan := solve("NVIDIA A100-SXM4-40GB", 8)
+	require.Empty(t, plan.Unplaced)
+	require.Len(t, plan.Create, 1)
+	for _, o := range plan.Create[0].Options {
+		require.Equal(t, "p4d.24xlarge", o.InstanceType.Name)
+	}
+	require.Len(t, solve("NVIDIA A100-SXM4-40GB", 9).Unplaced, 1)
+	require.Len(t, solve("NVIDIA A100-SXM4-80GB", 1).Unplaced, 1, "no such machine is for sale here")
+}
