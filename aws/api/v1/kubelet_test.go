@@ -2,6 +2,7 @@ package v1_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,13 +75,56 @@ func TestKubeletExtraIsValidated(t *testing.T) {
 		`spec.kubelet.evictionMinimumReclaim[memory.free]: Unsupported value: "memory.free": supported values: "imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree", "pid.available"`,
 		`spec.kubelet.featureGates: Invalid value: "[]": want an object`,
 		`spec.kubelet.maxPods: Forbidden: there is a field of this name; set that`,
-		`spec.kubelet.podPidsLimit: Invalid value: "1024": want a number`,
+		`spec.kubelet.podPidsLimit: Invalid value: "1024": want a whole number of 64 bits`,
 		`spec.kubelet.registerWithTaints: Forbidden: taints come from the NodePool; write them there`,
 		`spec.kubelet.seccompDefault: Invalid value: "true": want true or false`,
-		`spec.kubelet.syncFrequency: Invalid value: "60": want a string`,
+		`spec.kubelet.syncFrequency: Invalid value: "60": want a string with a duration, such as 1m30s`,
 		`spec.kubelet.tlsCurvePreferences: Invalid value: "[a]": want a list`,
 		`spec.kubelet.turbo: Forbidden: the kubelet has no such setting; remove it`,
 	}, messages(c.Validate()))
+}
+
+// TestKubeletExtraIsValidatedToItsDepth: what the kubelet would not start with is
+// told before.
+func TestKubeletExtraIsValidatedToItsDepth(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"featureGates":{"A":true,"B":"true","C":null}}`:                                {`featureGates[B]: Invalid value: "true": want true or false`},
+		`{"authentication":{"anonymous":{"enabled":false},"webhook":{"cacheTTL":"2m"}}}`: nil,
+		`{"authentication":{"anonymous":{"enable":false},"x509":[]}}`: {
+			"authentication.anonymous.enable: Forbidden: the kubelet has no such setting; remove it",
+			`authentication.x509: Invalid value: "[]": want an object`},
+		`{"reservedMemory":[{"numaNode":0,"limits":{"memory":"1Gi","hugepages-2Mi":"lots"}},{"numaNode":0.5},7]}`: {
+			`reservedMemory[0].limits[hugepages-2Mi]: Invalid value: "lots": want a quantity, such as 64Mi`,
+			`reservedMemory[1].numaNode: Invalid value: "0.5": want a whole number of 32 bits`,
+			`reservedMemory[2]: Invalid value: "7": want an object`},
+		`{"staticPodURLHeader":{"a.b[0]":["c"],"d":"e"}}`: {`staticPodURLHeader[d]: Invalid value: "e": want a list`},
+		`{"logging":{"verbosity":-1,"flushFrequency":5000000000,"vmodule":[{"filePattern":"a","verbosity":4294967295}],"options":{"json":{"infoBufferSize":"64Mi"}}}}`: {
+			`logging.verbosity: Invalid value: "-1": want a whole number from 0 to 4294967295`},
+		`{"logging":{"flushFrequency":"5s","options":{"json":{"infoBufferSize":"1e-99999999"},"yaml":{}}}}`: {
+			`logging.options.json.infoBufferSize: Invalid value: "1e-99999999": want a quantity, such as 64Mi`,
+			"logging.options.yaml: Forbidden: the kubelet has no such setting; remove it"},
+		`{"registryPullQPS":1.5,"eventBurst":2147483648,"podPidsLimit":1e19,"memoryThrottlingFactor":0.9}`: {
+			`eventBurst: Invalid value: "2.147483648e+09": want a whole number of 32 bits`,
+			`podPidsLimit: Invalid value: "1e+19": want a whole number of 64 bits`,
+			`registryPullQPS: Invalid value: "1.5": want a whole number of 32 bits`},
+		`{"allowedUnsafeSysctls":["net.a",1,null],"syncFrequency":"soon","defaultPodSysctls":{"net.ipv4.tcp_syncookies":"1"}}`: {
+			`allowedUnsafeSysctls[1]: Invalid value: "1": want a string`,
+			`syncFrequency: Invalid value: "soon": want a string with a duration, such as 1m30s`},
+		`{"featureGates.*":true,"tlsCipherSuites[]":"a","memorySwap":{"*":1,"swapBehavior.x":2}}`: {
+			"featureGates.*: Forbidden: the kubelet has no such setting; remove it",
+			"memorySwap.*: Forbidden: the kubelet has no such setting; remove it",
+			"memorySwap.swapBehavior.x: Forbidden: the kubelet has no such setting; remove it",
+			"tlsCipherSuites[]: Forbidden: the kubelet has no such setting; remove it"},
+	} {
+		c := class()
+		c.Spec.Kubelet = &v1.KubeletConfiguration{}
+		require.NoError(t, json.Unmarshal([]byte(text), c.Spec.Kubelet))
+		var got []string
+		for _, message := range messages(c.Validate()) {
+			got = append(got, strings.TrimPrefix(message, "spec.kubelet."))
+		}
+		require.Equal(t, want, got, text)
+	}
 }
 
 func TestKubeletExtraByFamily(t *testing.T) {

@@ -37,7 +37,7 @@ import (
 //     that are IP addresses, one at most but for AL2023 and Custom; no
 //     podsPerCore for Bottlerocket; settings without a field of their own only
 //     for AL2023 and Custom, and only such as the kubelet of Kubernetes 1.37 has,
-//     but for registerWithTaints
+//     with values that it reads, to their depth, but for registerWithTaints
 //   - blockDeviceMappings: at most 50 and one rootVolume, each with a deviceName
 //     of its own and an ebs; ebs with snapshotID or volumeSize, and within the
 //     bounds given at BlockDevice

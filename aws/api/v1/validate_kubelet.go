@@ -100,28 +100,59 @@ func (v *validator) setting(path *field.Path, name string, family amiselect.Fami
 // extra checks the settings that have no field. They stand beside the fields on
 // the wire, and so do their paths.
 func (v *validator) extra(path *field.Path, extra map[string]any, family amiselect.Family) {
+	if len(extra) == 0 {
+		return
+	}
+	schema := kubeletSchema()
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		at, value := path.Child(name), extra[name]
 		if !v.setting(at, name, family) {
 			continue
 		}
-		if want := kubeletSetting(name); want != jsonKindOf(value) {
-			v.add(field.TypeInvalid(at, fmt.Sprint(value), "want "+string(want)))
-		} else if name == "evictionMinimumReclaim" {
-			v.minimumReclaim(at, value.(map[string]any))
+		v.value(at, schema, name, value)
+		if signals, ok := value.(map[string]any); ok && name == "evictionMinimumReclaim" {
+			v.minimumReclaim(at, signals)
 		}
 	}
 }
 
+// value checks a value and what is in it by the schema, in which it stands under a
+// name. Null is nothing.
+func (v *validator) value(path *field.Path, schema map[string]jsonKind, name string, value any) {
+	if value == nil {
+		return
+	}
+	if want := schema[name]; !want.fits(value) {
+		v.add(field.TypeInvalid(path, fmt.Sprint(value), "want "+string(want)))
+		return
+	}
+	switch value := value.(type) {
+	case []any:
+		for i := range value {
+			v.value(path.Index(i), schema, name+"[]", value[i])
+		}
+	case map[string]any:
+		_, open := schema[name+".*"]
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			switch child := name + "." + key; {
+			case open:
+				v.value(path.Key(key), schema, name+".*", value[key])
+			case key == "*" || strings.ContainsAny(key, ".[") || schema[child] == "":
+				v.add(field.Forbidden(path.Child(key), "the kubelet has no such setting; remove it"))
+			default:
+				v.value(path.Child(key), schema, child, value[key])
+			}
+		}
+	}
+}
+
+// minimumReclaim checks the amounts that are texts; others are faults already.
 func (v *validator) minimumReclaim(path *field.Path, signals map[string]any) {
 	texts := map[string]string{}
-	for _, key := range slices.Sorted(maps.Keys(signals)) {
-		text, ok := signals[key].(string)
-		if !ok {
-			v.add(field.TypeInvalid(path.Key(key), fmt.Sprint(signals[key]), "want a string"))
-			continue
+	for key, value := range signals {
+		if text, ok := value.(string); ok {
+			texts[key] = text
 		}
-		texts[key] = text
 	}
 	v.thresholds(path, texts)
 }
