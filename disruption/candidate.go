@@ -34,7 +34,8 @@ type Candidate struct {
 
 	// Pods are the pods that need another place when the node goes, by
 	// namespace and name: those that are active, and pods of StatefulSets that
-	// are terminating, without pods of DaemonSets and static pods.
+	// are terminating, even if they have ended, as they come back; without pods
+	// of DaemonSets and static pods.
 	Pods []*corev1.Pod
 	// Held are those of Pods that nothing can evict as things are written: by
 	// do-not-disrupt, by a PodDisruptionBudget that never lets a pod go, or by

@@ -15,6 +15,7 @@ import (
 
 func TestWhatCountsAsEmpty(t *testing.T) {
 	free := note(v1.PodDeletionCostAnnotationKey, "-134217728")
+	ended := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
 	for _, tt := range []struct {
 		name  string
 		pod   *corev1.Pod
@@ -26,9 +27,12 @@ func TestWhatCountsAsEmpty(t *testing.T) {
 		{"mirror", newPod("p", owner("v1", "Node")), true, true},
 		{"mirror by annotation", newPod("p", note(corev1.MirrorPodAnnotationKey, "x")), true, true},
 		{"DaemonSet of another group", newPod("p", owner("example.com/v1", "DaemonSet")), false, false},
-		{"finished", newPod("p", func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), true, true},
+		{"finished", newPod("p", ended), true, true},
+		{"finished on the way out", newPod("p", terminating, ended), true, true},
 		{"terminating", newPod("p", terminating), true, true},
 		{"terminating of a StatefulSet", newPod("p", terminating, owner("apps/v1", "StatefulSet")), false, false},
+		{"ended on the way out of a StatefulSet", newPod("p", terminating, ended, owner("apps/v1", "StatefulSet")), false, false},
+		{"ended of a StatefulSet", newPod("p", ended, owner("apps/v1", "StatefulSet")), true, true},
 		{"costs nothing", newPod("p", free), false, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

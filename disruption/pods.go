@@ -65,7 +65,9 @@ func (f *Fleet) newPodView(p *corev1.Pod) *podView {
 	terminating := !p.DeletionTimestamp.IsZero()
 	v.active = !finished(p) && !terminating
 	ofNode := ownedBy(p, "v1", "Node") || isMirror(p)
-	v.reschedulable = (v.active || terminating && !finished(p) && ownedBy(p, "apps/v1", "StatefulSet")) &&
+	// A pod of a StatefulSet comes back under its name once it is gone, and for a
+	// moment before that it is both terminating and finished.
+	v.reschedulable = (v.active || terminating && ownedBy(p, "apps/v1", "StatefulSet")) &&
 		!ownedBy(p, "apps/v1", "DaemonSet") && !ofNode
 	if v.active {
 		v.held, v.heldUntil = f.doNotDisrupt(p)
