@@ -41,6 +41,11 @@ func (f *Fleet) poolTotals() map[string]poolTotals {
 	return out
 }
 
+// scoreSlack is how much two scores may differ and count as equal: a node of many
+// that are alike, replaced at half its price, scores exactly one half, but for the
+// last digits of sums of prices.
+const scoreSlack = 1e-9
+
 // balanced judges an action by the pools that ask for balance: for each, the
 // share of its cost that is saved over the share of its disruption cost must
 // reach the threshold. What an action on several pools saves counts for each by
@@ -58,7 +63,7 @@ func (f *Fleet) balanced(totals map[string]poolTotals, targets []*member, saving
 		if _, concerned := price[name]; !concerned || f.pools[name].policy != v1.ConsolidationPolicyBalanced {
 			continue
 		}
-		if score := balancedScore(total, savings*price[name]/all, disruption[name].float()); score < f.opts.BalancedThreshold {
+		if score := balancedScore(total, savings*price[name]/all, disruption[name].float()); score+scoreSlack < f.opts.BalancedThreshold {
 			return forbid(RuleBalanced, "%s weighs savings against disruption: saving %s scores %.3g, and %.3g is asked for",
 				poolObject(name), usd(savings), score, f.opts.BalancedThreshold)
 		}
