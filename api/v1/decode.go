@@ -19,6 +19,9 @@ import (
 //     near, or the right place if the field exists elsewhere
 //   - a key that appears twice in one object
 //   - a value of the wrong type, such as a number where a string is asked for
+//   - a text that the Go type reads and the API server refuses: a grace period
+//     or budget duration such as 1.5h, an amount such as 0.5 without quotes, a
+//     policy, budget or taint value that is an empty string
 //   - a missing, unknown or outdated kind or apiVersion
 //
 // Field names are case-sensitive. null is the same as leaving a field out,

@@ -149,6 +149,17 @@ func TestDecodeFaults(t *testing.T) {
 				`spec.limits[resources]: Invalid value: "{...}": want a quantity, got an object; move what is in it one level up; ` +
 				`spec.template.spec.terminationGracePeriod: Invalid value: "30d": want a duration such as 720h or 1h30m`,
 		},
+		"what Go reads and the API server refuses": {
+			`spec: {limits: {cpu: 1.5, memory: Gi}, disruption: {consolidationPolicy: "", budgets: [{nodes: "", duration: 1h1h}]}, template: {spec: {terminationGracePeriod: 1.5h, taints: [{value: "", timeAdded: "2026-01-01T0:00:00Z"}]}}}`,
+			`NodePool "x": spec.disruption.budgets[0].duration: Invalid value: "1h1h": want whole hours and minutes, not negative, such as 8h or 1h30m; ` +
+				`spec.disruption.budgets[0].nodes: Invalid value: "": want a count such as "5" or a share such as "10%"; leave the field out for 10%; ` +
+				`spec.disruption.consolidationPolicy: Invalid value: "": name a policy, or leave the field out for WhenEmptyOrUnderutilized; ` +
+				`spec.limits[cpu]: Invalid value: 1.5: a number must be whole here; put it in quotes; ` +
+				`spec.limits[memory]: Invalid value: "Gi": want a quantity such as 500m, 2 or 4Gi; ` +
+				`spec.template.spec.taints[0].timeAdded: Invalid value: "2026-01-01T0:00:00Z": want a time such as 2026-01-31T08:00:00Z; ` +
+				`spec.template.spec.taints[0].value: Invalid value: "": write a value, or leave the field out; ` +
+				`spec.template.spec.terminationGracePeriod: Invalid value: "1.5h": want whole hours, minutes and seconds, not negative, such as 1h30m`,
+		},
 		"types": {
 			`spec: {weight: 1.5, replicas: "3", limits: {cpu: many}, disruption: [], template: {metadata: {labels: {a: 1, b: true, c: null}}, spec: {expireAfter: 5, requirements: {}, taints: [null, a], nodeClassRef: x}}}`,
 			`NodePool "x": spec.disruption: Invalid value: "[...]": want an object, got a list; ` +

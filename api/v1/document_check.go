@@ -69,6 +69,7 @@ func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if ft, known := fields[name]; known {
 			c.value(path.Child(name), members[name], ft)
+			c.written(path.Child(name), t, name, members[name])
 			continue
 		}
 		c.faults = append(c.faults, field.Forbidden(path.Child(name), "unknown field"+c.hint(path, name, t)))

@@ -30,8 +30,10 @@ type NodeClaimSpec struct {
 	// Requirements bound the label values of the node. Required on the wire;
 	// an empty list admits every node, nil does not pass validation.
 	Requirements []NodeSelectorRequirementWithMinValues `json:"requirements"`
-	// Resources are what the node must at least have room for.
-	Resources ResourceRequirements `json:"resources,omitempty,omitzero"`
+	// Resources are what the node must at least have room for. Written even if
+	// there are none, as Karpenter does: the API server compares what is
+	// written, and lets nothing of the spec change.
+	Resources ResourceRequirements `json:"resources,omitempty"`
 	// NodeClassRef names the provider's configuration object. Required.
 	NodeClassRef *NodeClassReference `json:"nodeClassRef"`
 	// TerminationGracePeriod bounds how long the node may drain. Nil waits for

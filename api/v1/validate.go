@@ -14,7 +14,7 @@ type Rules struct {
 	// use all the same.
 	WellKnownLabels []string
 	// RestrictedDomains are label domains that belong to the provider. A key
-	// whose domain is one of them, or a subdomain, is refused unless it is in
+	// whose first segment ends in one of them is refused unless it is in
 	// WellKnownLabels. karpenter.sh is always restricted.
 	RestrictedDomains []string
 	// KnownValues lists, by label key, the values that exist. A requirement
@@ -43,9 +43,10 @@ func (p *NodePool) Validate() field.ErrorList {
 // as a closed budget, does not work and is a fault.
 //
 // A field that was left out, or is an empty string, is judged by its default,
-// so Default need not be called first. Metadata is left to the API server, and status to the
-// controller that writes it. The receiver is not changed; a nil pool is one
-// fault.
+// so Default need not be called first. How a duration or amount was written is
+// not known here; Decode has judged that. Metadata is left to the API server, and
+// status to the controller that writes it. The receiver is not changed; a nil
+// pool is one fault.
 func (p *NodePool) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if p == nil {

@@ -191,10 +191,11 @@ func TestNodePoolValidateWithRules(t *testing.T) {
 	}
 	require.Empty(t, p.Validate())
 	require.Equal(t, []string{
-		`spec.template.metadata.labels[karpenter.k8s.aws/mine]: Forbidden: "karpenter.k8s.aws/mine" is not a label of the provider, and its domain "karpenter.k8s.aws" is reserved; use a domain of your own`,
-		`spec.template.metadata.labels[sub.karpenter.k8s.aws/mine]: Forbidden: "sub.karpenter.k8s.aws/mine" is not a label of the provider, and its domain "karpenter.k8s.aws" is reserved; use a domain of your own`,
+		`spec.template.metadata.labels[karpenter.k8s.aws/mine]: Forbidden: "karpenter.k8s.aws/mine" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own`,
+		`spec.template.metadata.labels[mykarpenter.k8s.aws/mine]: Forbidden: "mykarpenter.k8s.aws/mine" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own`,
+		`spec.template.metadata.labels[sub.karpenter.k8s.aws/mine]: Forbidden: "sub.karpenter.k8s.aws/mine" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own`,
 		`spec.template.spec.requirements[0].values: Invalid value: ["m6","c6"]: karpenter.k8s.aws/instance-family knows none of these values; use c5, m5`,
-		`spec.template.spec.requirements[1].key: Forbidden: "karpenter.k8s.aws/mine" is not a label of the provider, and its domain "karpenter.k8s.aws" is reserved; use a domain of your own`,
+		`spec.template.spec.requirements[1].key: Forbidden: "karpenter.k8s.aws/mine" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own`,
 	}, messages(p.ValidateWith(rules)))
 }
 

@@ -58,8 +58,8 @@ func (v *validator) requirementKey(path *field.Path, key string, c requirementCo
 
 // restrictedKey refuses keys that only the autoscaler, the provider or the
 // kubelet may set. The schema refuses every first segment that merely ends in
-// karpenter.sh, as in notkarpenter.sh/x or a bare karpenter.sh; the run time
-// refuses the domain and its subdomains. The first contains the second.
+// a restricted domain, as in notkarpenter.sh/x or a bare karpenter.sh; the run
+// time refuses the domain and its subdomains. The first contains the second.
 func (v *validator) restrictedKey(path *field.Path, key string, nodePoolKey bool) {
 	switch key {
 	case CapacityTypeLabelKey:
@@ -73,7 +73,8 @@ func (v *validator) restrictedKey(path *field.Path, key string, nodePoolKey bool
 		v.add(field.Forbidden(path, "the host name of a new node cannot be known; remove "+strconv.Quote(key)))
 		return
 	}
-	if first, _, _ := strings.Cut(key, "/"); strings.HasSuffix(first, Group) {
+	first, _, _ := strings.Cut(key, "/")
+	if strings.HasSuffix(first, Group) {
 		v.add(field.Forbidden(path, fmt.Sprintf("domains that end in %q are reserved, except for the key %q; use a domain of your own for %q",
 			Group, CapacityTypeLabelKey, key)))
 		return
@@ -81,10 +82,9 @@ func (v *validator) restrictedKey(path *field.Path, key string, nodePoolKey bool
 	if slices.Contains(v.rules.WellKnownLabels, key) {
 		return
 	}
-	domain, _, hasDomain := strings.Cut(key, "/")
 	for _, restricted := range v.rules.RestrictedDomains {
-		if hasDomain && (domain == restricted || strings.HasSuffix(domain, "."+restricted)) {
-			v.add(field.Forbidden(path, fmt.Sprintf("%q is not a label of the provider, and its domain %q is reserved; use a domain of your own",
+		if strings.HasSuffix(first, restricted) {
+			v.add(field.Forbidden(path, fmt.Sprintf("%q is not a label of the provider, and domains that end in %q are reserved; use a domain of your own",
 				key, restricted)))
 			return
 		}

@@ -132,7 +132,7 @@ func ExampleNodePoolRules() {
 		fmt.Println(fault)
 	}
 	// Output:
-	// spec.template.spec.requirements[1].key: Forbidden: "karpenter.k8s.aws/instance-famly" is not a label of the provider, and its domain "karpenter.k8s.aws" is reserved; use a domain of your own
+	// spec.template.spec.requirements[1].key: Forbidden: "karpenter.k8s.aws/instance-famly" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own
 }
 
 func ExampleVocabulary() {
