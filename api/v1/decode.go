@@ -66,8 +66,9 @@ func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
 
 // DecodeInto reads one object of the given kind from YAML or JSON into out,
 // which is a pointer to its Go type and normally new, as strictly as Decode. It
-// serves the kinds of other packages, such as the NodeClass of a provider.
-// After an error out is unchanged.
+// serves the kinds of other packages, such as the NodeClass of a provider: a
+// field with the tag required:"true" must be there, which a number cannot tell
+// of itself. After an error out is unchanged.
 func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) error {
 	doc, err := single(data)
 	if err != nil {

@@ -1,6 +1,8 @@
 package v1
 
 import (
+	"encoding/json"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -41,6 +43,19 @@ type Budget struct {
 	// hits, in whole minutes. Set together with Schedule, or not at all: then
 	// the budget is always active.
 	Duration *metav1.Duration `json:"duration,omitempty"`
+}
+
+// MarshalJSON writes a window of no length as 0m, where a duration would write
+// 0s, which the API server refuses.
+func (b Budget) MarshalJSON() ([]byte, error) {
+	type plain Budget
+	if b.Duration == nil || b.Duration.Duration != 0 {
+		return json.Marshal(plain(b))
+	}
+	return json.Marshal(struct {
+		plain
+		Duration string `json:"duration"`
+	}{plain(b), "0m"})
 }
 
 // ConsolidationPolicy says which nodes consolidation may remove.

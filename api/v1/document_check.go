@@ -66,6 +66,12 @@ func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
 		return
 	}
 	fields := jsonFields(t)
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if t.Field(i).Tag.Get("required") == "true" && members[name] == nil {
+			c.faults = append(c.faults, field.Required(path.Child(name), "the field is required"))
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if ft, known := fields[name]; known {
 			c.value(path.Child(name), members[name], ft)

@@ -18,6 +18,10 @@ import (
 // are known if the kubelet of Kubernetes 1.37 has them; the values of those that
 // go into Extra are left to Validate. What is read is neither defaulted nor
 // validated.
+//
+// Faults are, too, what Go reads and the API server refuses: the size of a volume
+// in another form than that of BlockDevice, an empty string as the alias or id of
+// a term, a network interface without its indices.
 func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {
 	return decode(func(out runtime.Object) error {
 		return karpv1.DecodeInto(data, GroupVersion.WithKind(EC2NodeClassKind), out)
@@ -74,8 +78,14 @@ type checkedClass struct {
 }
 
 type checkedSpec struct {
-	EC2NodeClassSpec `json:",inline"`
-	Kubelet          *kubeletFields `json:"kubelet"`
+	EC2NodeClassSpec                 `json:",inline"`
+	Kubelet                          *kubeletFields       `json:"kubelet"`
+	BlockDeviceMappings              []checkedMapping     `json:"blockDeviceMappings"`
+	NetworkInterfaces                []checkedInterface   `json:"networkInterfaces"`
+	AMISelectorTerms                 []checkedImage       `json:"amiSelectorTerms"`
+	SubnetSelectorTerms              []checkedSubnet      `json:"subnetSelectorTerms"`
+	SecurityGroupSelectorTerms       []checkedGroup       `json:"securityGroupSelectorTerms"`
+	CapacityReservationSelectorTerms []checkedReservation `json:"capacityReservationSelectorTerms"`
 }
 
 // DeepCopyObject returns an empty object, for the decoder to fill in.

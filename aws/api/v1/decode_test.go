@@ -52,7 +52,8 @@ spec:
 		`spec.amiSelector: Forbidden: unknown field; write spec.amiSelectorTerms, a list of terms; `+
 		`spec.amiSelectorTerms[0].alais: Forbidden: unknown field; did you mean "alias"?; `+
 		`spec.blockDeviceMappings[0]: Invalid value: "null": want a value, got null; remove the item; `+
-		`spec.blockDeviceMappings[1].ebs.volumeSize: Invalid value: "large": want a quantity such as 500m, 2 or 4Gi; `+
+		`spec.blockDeviceMappings[1].ebs.volumeSize: Invalid value: "large": want 1Gi to 59000Gi, 1G to 64000G, 1T to 64T or 1Ti to 58Ti; `+
+		`of the last the API server refuses 18, 19, 28 and so on, write those in Gi; `+
 		`spec.httpTokens: Forbidden: unknown field; it belongs at spec.metadataOptions.httpTokens; `+
 		`spec.kubelet.maxPod: Forbidden: unknown field; did you mean "maxPods"?; `+
 		`spec.kubelet.maxPods: Invalid value: "[...]": want a whole number of 32 bits, or a string, got a list; `+
@@ -150,6 +151,6 @@ func TestDecodeOfQuantitiesThatTakeForEver(t *testing.T) {
 		_, err := v1.DecodeEC2NodeClass([]byte("apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: a}\n" +
 			"spec: {blockDeviceMappings: [{ebs: {volumeSize: \"" + size + "\"}}]}\n"))
 		require.ErrorContains(t, err, "spec.blockDeviceMappings[0].ebs.volumeSize: Invalid value: ")
-		require.ErrorContains(t, err, "want a quantity of ordinary size")
+		require.ErrorContains(t, err, "want 1Gi to 59000Gi")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -248,7 +249,9 @@ func TestValidateVolumeSize(t *testing.T) {
 		"0": false, "0Gi": false, "1Mi": false, "999M": false, "1500M": false, "65T": false, "64Ti": false, "1Pi": false, "1Ei": false,
 		"1e30": false, "1.5Gi": false, "-1Gi": false, "1073741824.5": false, "1e999": false, "1073741825": false,
 	} {
-		got := faults(t, fmt.Sprintf("blockDeviceMappings: [{deviceName: a, ebs: {volumeSize: %q}}]", size))
+		c, name, quantity := class(), "a", resource.MustParse(size)
+		c.Spec.BlockDeviceMappings = []v1.BlockDeviceMapping{{DeviceName: &name, EBS: &v1.BlockDevice{VolumeSize: &quantity}}}
+		got := c.Validate()
 		require.Equal(t, ok, len(got) == 0, "%s: %v", size, got)
 	}
 }

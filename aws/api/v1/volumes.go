@@ -1,6 +1,11 @@
 package v1
 
-import "k8s.io/apimachinery/pkg/api/resource"
+import (
+	"encoding/json"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
 
 // BlockDeviceMapping is a volume of a node.
 type BlockDeviceMapping struct {
@@ -37,11 +42,31 @@ type BlockDevice struct {
 	VolumeInitializationRate *int32 `json:"volumeInitializationRate,omitempty"`
 	// VolumeSize is a whole number of Gi or G, from 1G to 64T. EC2 is asked for
 	// whole GiB, rounded up. The hash takes the quantity in its normal form, so
-	// 1024Gi and 1Ti are the same.
+	// 1024Gi and 1Ti are the same. The API server takes a few forms of those
+	// sizes only: 1Gi to 59000Gi, 1G to 64000G, 1T to 64T, and 1Ti to 58Ti but
+	// for 18, 19, 28 and so on. Decoding refuses all others.
 	VolumeSize *resource.Quantity `json:"volumeSize,omitempty"`
 	// VolumeType is one of gp2, gp3, io1, io2, sc1, st1 and standard. Nil leaves
 	// it to EC2.
 	VolumeType *string `json:"volumeType,omitempty"`
+}
+
+// MarshalJSON writes a VolumeSize in a form that the API server takes, where its
+// normal form is none: 18432Gi is not written as 18Ti.
+func (d BlockDevice) MarshalJSON() ([]byte, error) {
+	type plain BlockDevice
+	if d.VolumeSize == nil || isSizeText(d.VolumeSize.String()) || !isVolumeSize(*d.VolumeSize) {
+		return json.Marshal(plain(d))
+	}
+	const gi, g = 1 << 30, 1_000_000_000
+	text := strconv.FormatInt(d.VolumeSize.Value()/gi, 10) + "Gi"
+	if d.VolumeSize.Value()%gi != 0 {
+		text = strconv.FormatInt(d.VolumeSize.Value()/g, 10) + "G"
+	}
+	return json.Marshal(struct {
+		plain
+		VolumeSize string `json:"volumeSize"`
+	}{plain(d), text})
 }
 
 // VolumeTypes returns the values of BlockDevice.VolumeType, sorted. The slice is
