@@ -53,7 +53,7 @@ type KubeletConfiguration struct {
 	// families that take any, which AL2023 is. Karpenter has them from 1.15 on.
 	Extra map[string]any `json:"-"`
 	// AsRead has, by name, how settings were written whose fields do not say it:
-	// a null, a duration of 60s, which is 1m0s too, a value of the wrong type.
+	// a duration of 60s, which is 1m0s too, a null in a list, a value of the wrong type.
 	// The drift hash is one of what the API server keeps, to the letter.
 	// UnmarshalJSON fills it. An entry stands for as long as its setting is not
 	// changed; there is no need to clear it, and nothing to be set by it.

@@ -76,8 +76,8 @@ func (k *KubeletConfiguration) text() string {
 }
 
 // UnmarshalJSON reads the fields, and everything else into Extra. Names are
-// case-sensitive, and null leaves a setting out. It takes any object, as the API
-// server does: a value of the wrong type leaves its setting out as well, stays in
+// case-sensitive, and null leaves a setting out, which the API server drops; within a
+// setting it keeps it. It takes any object, as the API server does: a value of the wrong type leaves its setting out as well, stays in
 // AsRead and is a fault to EC2NodeClass.Validate. DecodeEC2NodeClass refuses it
 // at once.
 func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
@@ -85,6 +85,7 @@ func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
+	maps.DeleteFunc(read, func(_ string, text json.RawMessage) bool { return string(text) == nothing })
 	var out KubeletConfiguration
 	for _, name := range slices.Sorted(maps.Keys(read)) {
 		if err := out.read(name, read[name]); err != nil {
@@ -129,9 +130,6 @@ func canonical(data []byte) (map[string]json.RawMessage, error) {
 
 // read takes in one setting, if it has the type that it should have.
 func (k *KubeletConfiguration) read(name string, text json.RawMessage) error {
-	if string(text) == nothing {
-		return nil
-	}
 	if slices.Contains(kubeletFieldNames(), name) {
 		member, err := json.Marshal(map[string]json.RawMessage{name: text})
 		if err != nil {
