@@ -28,8 +28,9 @@
 //
 // Nothing here reads or writes Kubernetes objects: the caller stores the status of
 // classes and the annotations of NodeClaims ([Provider.ClaimAnnotations], and
-// [Provider.MigrateClaims] for those of another release of Karpenter), and calls
-// the collectors. Instances are not rebooted but replaced: EC2 takes no token with a
+// [Provider.MigrateClaims] for those of another release of Karpenter) and their
+// labels once a reservation has ended ([DemoteClaim]), and calls the collectors.
+// Instances are not rebooted but replaced: EC2 takes no token with a
 // reboot, so that after a restart of the caller it could be asked for twice, which
 // cloudprovider.Rebooter rules out. NodeOverlays are applied to what InstanceTypes
 // returns by cloudprovider.ApplyOverlays.

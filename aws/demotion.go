@@ -1,0 +1,65 @@
+package aws
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// DemoteClaim returns the NodeClaim with the labels of capacity on demand, if it has
+// those of a capacity reservation and its machine, as Get or List of the Provider
+// returned it, runs on demand by now: a reservation ends, or is cancelled, and the
+// instance runs on at the price of others. It is never the other way round.
+//
+// The claim given is not changed, and returned itself where there is nothing to
+// change: where it is another machine's, being deleted, or nil.
+//
+// Ask once a minute or so for all NodeClaims with the label karpenter.sh/capacity-type
+// = reserved, and store what is not the claim given; then DemoteNode for its Node.
+// Until then a decision takes the machine for one on demand only where the reservation
+// is not offered any more.
+func DemoteClaim(claim *karpv1.NodeClaim, machine *cloudprovider.Instance) *karpv1.NodeClaim {
+	if claim == nil || machine == nil || claim.Status.ProviderID != machine.ID || !claim.DeletionTimestamp.IsZero() {
+		return claim
+	}
+	labels, changed := demoted(claim.Labels, machine)
+	if !changed {
+		return claim
+	}
+	out := claim.DeepCopy()
+	out.Labels = labels
+	return out
+}
+
+// DemoteNode is DemoteClaim for the Node. A Node that has not been registered is left
+// alone, as it gets the labels of its NodeClaim then.
+func DemoteNode(node *corev1.Node, machine *cloudprovider.Instance) *corev1.Node {
+	if node == nil || machine == nil || node.Spec.ProviderID != machine.ID || !node.DeletionTimestamp.IsZero() ||
+		node.Labels[karpv1.NodeRegisteredLabelKey] != "true" {
+		return node
+	}
+	labels, changed := demoted(node.Labels, machine)
+	if !changed {
+		return node
+	}
+	out := node.DeepCopy()
+	out.Labels = labels
+	return out
+}
+
+// demoted returns labels of a machine that draws on no reservation any more.
+func demoted(labels map[string]string, machine *cloudprovider.Instance) (map[string]string, bool) {
+	if labels[karpv1.CapacityTypeLabelKey] != karpv1.CapacityTypeReserved || machine.CapacityType != karpv1.CapacityTypeOnDemand {
+		return labels, false
+	}
+	out := maps.Clone(labels)
+	out[karpv1.CapacityTypeLabelKey] = karpv1.CapacityTypeOnDemand
+	for _, key := range []string{awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible} {
+		delete(out, key)
+	}
+	return out, true
+}
