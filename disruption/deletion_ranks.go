@@ -1,8 +1,6 @@
 package disruption
 
-import (
-	"slices"
-)
+import "slices"
 
 // rankStep is how far apart ranks are that are given out anew, so that nodes find room
 // between two others later.
@@ -18,13 +16,13 @@ func rankCosts(present []int32) []int32 {
 		for to < len(present) && !keep[to] {
 			to++
 		}
-		lowest, end := int64(0), int64(0)
+		end, count := int64(0), int64(to-from) // between lowest and end there is to be room for so many
 		if to < len(present) {
 			out[to] = present[to]
 			end = int64(present[to])
 		}
-		count := int64(to - from)
-		if lowest = end - (count+1)*rankStep; from > 0 {
+		lowest := end - (count+1)*rankStep
+		if from > 0 {
 			lowest = max(lowest, int64(out[from-1]))
 		}
 		step := (end - lowest) / (count + 1)
