@@ -157,6 +157,21 @@ func TestConverted(t *testing.T) {
 	require.Contains(t, stdout, "for 3 of 3 pods")
 }
 
+// Settings of the kubelet may be expressions, which are worked out for each instance
+// type.
+func TestExpressions(t *testing.T) {
+	with := func(maxPods string) string {
+		return strings.Replace(string(sample), "  role: KarpenterNodeRole-demo\n", "  role: KarpenterNodeRole-demo\n  kubelet: {maxPods: "+maxPods+"}\n", 1)
+	}
+	code, stdout, stderr := call(with(`"vcpus / vcpus"`), "-f", "-")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "13 new nodes for 13 of 13 pods", "a node has room for one")
+
+	code, _, stderr = call(with(`"vcpus * cores"`), "-f", "-")
+	require.Equal(t, command.Failed, code)
+	require.Contains(t, stderr, "cores")
+}
+
 func TestNothingToDo(t *testing.T) {
 	pools, _, found := strings.Cut(string(sample), "---\napiVersion: apps/v1")
 	require.True(t, found)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -24,6 +25,7 @@ type visit struct {
 }
 
 func newVisit(clients aws.Clients, opts aws.Options, in *input, out io.Writer) (*visit, error) {
+	opts.KubeletExpressions = kubeletcel.New() // leave it out where no class has any
 	p, err := aws.New(clients, opts)
 	if err != nil {
 		return nil, err
