@@ -30,8 +30,8 @@
 // classes and the annotations of NodeClaims ([Provider.ClaimAnnotations], and
 // [Provider.MigrateClaims] for those of another release of Karpenter) and their
 // labels once a reservation has ended ([DemoteClaim]), and calls the collectors.
-// Instances are not rebooted but replaced: EC2 takes no token with a
-// reboot, so that after a restart of the caller it could be asked for twice, which
+// Instances are not rebooted but replaced: EC2 takes no token with a reboot, so that
+// after a restart of the caller it could be asked for twice, which
 // cloudprovider.Rebooter rules out. NodeOverlays are applied to what InstanceTypes
 // returns by cloudprovider.ApplyOverlays.
 //

@@ -123,13 +123,10 @@ func ObserveCommandNode(node *corev1.Node) CommandNode {
 	if node == nil {
 		return CommandNode{}
 	}
-	want := v1.DisruptedNoScheduleTaint()
 	return CommandNode{
 		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion,
 		Record:   node.Annotations[CommandAnnotationKey],
 		Deleting: node.DeletionTimestamp != nil,
-		Tainted: slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool {
-			return t.Key == want.Key && t.Effect == want.Effect
-		}),
+		Tainted:  hasTaint(node, v1.DisruptedNoScheduleTaint()),
 	}
 }

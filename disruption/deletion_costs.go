@@ -30,12 +30,9 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 	out.Annotations = maps.Clone(out.Annotations)
 	if c.Cost == 0 {
 		delete(out.Annotations, v1.PodDeletionCostAnnotationKey)
-		return &out
+	} else {
+		out.Annotations = commandKey(out.Annotations, v1.PodDeletionCostAnnotationKey, strconv.Itoa(int(c.Cost)))
 	}
-	if out.Annotations == nil {
-		out.Annotations = map[string]string{}
-	}
-	out.Annotations[v1.PodDeletionCostAnnotationKey] = strconv.Itoa(int(c.Cost))
 	return &out
 }
 
@@ -121,7 +118,7 @@ func (f *Fleet) deletionClass(m *member) deletionClass {
 	switch {
 	case !m.managed() || m.Node.Node == nil:
 		return classForeign
-	case m.marked() || m.disrupted():
+	case m.marked() || hasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()):
 		return classLeaving
 	case m.pool == nil || m.pool.static() || m.instanceType == nil || m.pins():
 		return classKept
@@ -131,12 +128,6 @@ func (f *Fleet) deletionClass(m *member) deletionClass {
 		return classKept
 	}
 	return classRemovable
-}
-
-// disrupted reports whether the node bears the taint of nodes on their way out.
-func (m *member) disrupted() bool {
-	taint := v1.DisruptedNoScheduleTaint()
-	return slices.ContainsFunc(m.Node.Node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&taint) })
 }
 
 // pins reports whether a pod of the node would not come back elsewhere.

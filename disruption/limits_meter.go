@@ -34,7 +34,7 @@ func (l *limitsMeter) takes(pt *part) (full *v1.NodePool) {
 		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
 			continue // the engine has refused what cannot be read
 		}
-		used, more := l.of(pool.Name), pt.growth(l.w, pool.Name)
+		used, more := l.of(pool.Name), pt.growth(pool.Name)
 		for name, limit := range limits.All() {
 			if more[name] > 0 && used[name] > limit-more[name] {
 				return pool
@@ -59,7 +59,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	}
 	used = map[corev1.ResourceName]int64{}
 	for _, m := range l.w.f.members {
-		if !m.marked() && !leaves(m.Node) && poolOf(m.Node) == pool {
+		if !m.marked() && poolOf(m.Node) == pool {
 			addCapacity(used, capacityOf(m.Node), 1)
 		}
 	}
@@ -71,7 +71,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 		}
 	}
 	for _, pt := range l.w.decided {
-		for name, amount := range pt.growth(l.w, pool) { // by resource: the order does not matter
+		for name, amount := range pt.growth(pool) { // by resource: the order does not matter
 			used[name] += max(0, amount)
 		}
 	}
@@ -80,7 +80,7 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 }
 
 // growth is how much more a pool has once a part is carried out.
-func (pt *part) growth(w *world, pool string) map[corev1.ResourceName]int64 {
+func (pt *part) growth(pool string) map[corev1.ResourceName]int64 {
 	more := map[corev1.ResourceName]int64{}
 	for i := range pt.nodes {
 		if n := &pt.nodes[i]; n.Pool.Name == pool {
@@ -88,8 +88,8 @@ func (pt *part) growth(w *world, pool string) map[corev1.ResourceName]int64 {
 		}
 	}
 	for _, m := range pt.targets {
-		if n := w.in.Nodes[w.at[m.name]]; poolOf(n) == pool {
-			addCapacity(more, capacityOf(n), -1)
+		if poolOf(m.Node) == pool {
+			addCapacity(more, capacityOf(m.Node), -1)
 		}
 	}
 	return more

@@ -36,19 +36,8 @@ func (h *headcount) add(m *member) {
 
 // pendingDisruption reports whether somebody has marked the node to be removed.
 func (m *member) pendingDisruption() bool {
-	if m.isTrue(v1.ConditionTypeDisruptionReason) {
-		return true
-	}
-	if m.Node.Node == nil {
-		return false
-	}
-	mark := v1.DisruptedNoScheduleTaint()
-	for _, t := range m.Node.Node.Spec.Taints {
-		if t.MatchTaint(&mark) {
-			return true
-		}
-	}
-	return false
+	return m.isTrue(v1.ConditionTypeDisruptionReason) ||
+		m.Node.Node != nil && hasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
 }
 
 // room is how many more nodes the pool may have beside those it has, whatever

@@ -31,7 +31,7 @@ type PoolUsage struct {
 // name. The error is of nodes whose capacity cannot be read, all at once, as
 // *InputError joined by errors.Join.
 //
-// It takes O(nodes), and a pass over the instance types of its pool for each
+// It takes O(pools x nodes), and a pass over the instance types of its pool for each
 // NodeClaim that has not been launched.
 func (p *Problem) Usage() ([]PoolUsage, error) {
 	var f faults

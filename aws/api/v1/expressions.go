@@ -73,8 +73,8 @@ func (k *KubeletConfiguration) Expressions() []KubeletExpression {
 	}
 	for _, reserved := range k.reserved() {
 		for _, key := range slices.Sorted(maps.Keys(reserved.amounts)) {
-			if text := reserved.amounts[key]; isExpression(text) {
-				out = append(out, KubeletExpression{kubeletPath + reserved.name + "[" + key + "]", text})
+			if isExpression(reserved.amounts[key]) {
+				out = append(out, reserved.expression(key))
 			}
 		}
 	}
@@ -85,6 +85,11 @@ func (k *KubeletConfiguration) Expressions() []KubeletExpression {
 type reservedMap struct {
 	name    string
 	amounts map[string]string
+}
+
+// expression is an amount as an expression.
+func (r reservedMap) expression(key string) KubeletExpression {
+	return KubeletExpression{kubeletPath + r.name + "[" + key + "]", r.amounts[key]}
 }
 
 func (k *KubeletConfiguration) reserved() []reservedMap {
@@ -155,11 +160,10 @@ func (k *KubeletConfiguration) EvaluateExpressions(
 	variables.MaxPods = pods(maxPods)
 	for _, reserved := range out.reserved() {
 		for _, key := range slices.Sorted(maps.Keys(reserved.amounts)) {
-			text := reserved.amounts[key]
-			if !isExpression(text) {
+			if !isExpression(reserved.amounts[key]) {
 				continue
 			}
-			n, err := evaluate(e, KubeletExpression{kubeletPath + reserved.name + "[" + key + "]", text}, variables, math.MaxInt64)
+			n, err := evaluate(e, reserved.expression(key), variables, math.MaxInt64)
 			if err != nil {
 				faults = append(faults, err)
 				continue

@@ -77,9 +77,9 @@ func (k *KubeletConfiguration) text() string {
 
 // UnmarshalJSON reads the fields, and everything else into Extra. Names are
 // case-sensitive, and null leaves a setting out, which the API server drops; within a
-// setting it keeps it. It takes any object, as the API server does: a value of the wrong type leaves its setting out as well, stays in
-// AsRead and is a fault to EC2NodeClass.Validate. DecodeEC2NodeClass refuses it
-// at once.
+// setting it keeps it. It takes any object, as the API server does: a value of the
+// wrong type leaves its setting out as well, stays in AsRead and is a fault to
+// EC2NodeClass.Validate. DecodeEC2NodeClass refuses it at once.
 func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
 	read, err := canonical(data)
 	if err != nil {
