@@ -5,9 +5,10 @@ PKG   ?= ./provisioning
 FUZZ  ?= Fuzz
 BENCH ?= .
 SIZES ?= full
+PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test lint fuzz bench compare api examples ci
+.PHONY: test lint generate fuzz bench compare plans plans-check passes api examples ci
 
 test: ## all tests
 	go test ./...
@@ -15,14 +16,29 @@ test: ## all tests
 lint: ## vet, staticcheck and the rules of the repository
 	go vet ./... && $(TOOL) staticcheck ./... && go test ./internal/policy
 
+generate: ## the deep copies of the wire types
+	$(TOOL) deepcopy-gen --output-file zz_generated.deepcopy.go ./api/v1 ./aws/api/v1
+
+# Inputs stay as they were found: to make one smaller takes a minute that reaches nothing.
 fuzz: ## one target: make fuzz PKG=./provisioning/requirements FUZZ=FuzzParse
-	go test -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime 60s $(PKG)
+	go test -run '^$$' -fuzz '^$(FUZZ)$$' -fuzztime 60s -fuzzminimizetime 0x $(PKG)
 
 bench: ## six runs, for benchstat: make bench BENCH=Solve > new.txt
 	@go test -run '^$$' -bench '$(BENCH)' -benchmem -count 6 $(PKG)
 
 compare: ## against Karpenter, into benchmarks/RESULTS.md: make compare SIZES=small
 	go -C benchmarks run ./compare -sizes $(SIZES) -o RESULTS.md
+
+plans: ## write the fingerprints of plans and proposals, for a change that is meant to change them
+	go test -run TestCorpus ./provisioning ./disruption -timeout 30m -plans=write
+	go -C benchmarks test -run TestCorpus ./dovetail -timeout 30m -plans=write
+
+plans-check: ## compare all of them, and say what differs
+	go test -run TestCorpus ./provisioning ./disruption -timeout 30m -plans=check
+	go -C benchmarks test -run TestCorpus ./dovetail -timeout 30m -plans=check
+
+passes: ## what each strategy and pass of the engine is worth: make passes PROBLEMS=1000
+	@go test -run TestPassesAreWorth ./provisioning -timeout 60m -v -passes=$(PROBLEMS)
 
 api: ## rewrite the files of the exported API and the code in Markdown
 	go test ./internal/policy -update
@@ -32,3 +48,9 @@ examples: ## run every example with its defaults
 
 ci: ## what has to pass before a change goes in
 	.ci/run
+
+# A control plane is built the first time, which takes ten minutes or more.
+E2E ?= Test.*
+.PHONY: e2e
+e2e: ## the controller on a real control plane: make e2e E2E=TestBurst
+	DOVETAIL_E2E=build DOVETAIL_E2E_RESULTS=RESULTS.md go -C examples/controller test ./e2e -run '^($(E2E))$$' -count 1 -timeout 90m -v

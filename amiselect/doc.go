@@ -16,8 +16,8 @@
 //   - [Selection.For] says which image boots an instance type, and
 //     [Selection.Drifted] whether and why an image is no longer selected.
 //   - [Lock] turns what dynamic terms resolved to into terms that will not move,
-//     and [Preview] says which nodes a change of terms would replace, by what, in
-//     which order and by when.
+//     and [Diff] says which nodes a change of terms would replace, and by what. In
+//     which order and by when is told by Preview of package disruption/rollout.
 //
 // A term is static if it can only ever give one image: an id, a name without
 // wildcards, an alias with a version. All others are dynamic. A version of an

@@ -151,29 +151,23 @@ func ExampleLock() {
 	// Output: [id "ami-2"] <nil>
 }
 
-func ExamplePreview() {
+func ExampleDiff() {
 	opts := &amiselect.Options{Environment: amiselect.Environment{KubernetesVersion: "1.31"}}
 	old, _ := amiselect.Select(now, []amiselect.Term{{Alias: "al2023@v20240703"}}, catalogImages(), opts)
 	next, _ := amiselect.Select(now, []amiselect.Term{{Alias: "al2023@v20240807"}}, catalogImages(), opts)
 	var nodes []amiselect.Node
-	for _, name := range []string{"one", "two", "three"} {
+	for _, name := range []string{"one", "two"} {
 		nodes = append(nodes, amiselect.Node{Name: name, ImageID: "ami-x86std20240703", InstanceType: m5})
 	}
-	rollout, err := amiselect.Preview(now, old, next, nodes, &amiselect.PreviewOptions{
-		Pace: func(_ string, _ time.Time, disrupting int) (int, time.Time) {
-			return 2 - disrupting, time.Time{}
-		},
-		Replacement: 5 * time.Minute,
-	})
-	for _, m := range rollout.Moves {
-		fmt.Println(m.Node, m.Start.Sub(now), m.To.ID)
+	diff, err := amiselect.Diff(old, next, nodes)
+	for _, n := range diff.Drifted {
+		fmt.Println(n.Name, n.Reason.Code, n.To.ID)
 	}
-	fmt.Println(rollout.Finish.Sub(now), err)
+	fmt.Println(err)
 	// Output:
-	// one 0s ami-x86std20240807
-	// three 0s ami-x86std20240807
-	// two 5m0s ami-x86std20240807
-	// 10m0s <nil>
+	// one Release ami-x86std20240807
+	// two Release ami-x86std20240807
+	// <nil>
 }
 
 func ExampleReadImages() {

@@ -9,51 +9,50 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
-	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // answer notes what EC2 has launched and what it refused. It returns why some
 // launches got nothing.
-func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results map[*launch]outcome) error {
-	launched, failures := fleet.Read(out, c.zones)
+func (c *call) answer(ctx context.Context, out *ec2.CreateFleetOutput, results outcomes) error {
+	launched, failures := launch.ReadAnswer(out, c.zones)
 	if err := c.locate(ctx, launched); err != nil {
 		c.doubt = true // the same call gives the same instances once more
 		return c.fail(results, err)
 	}
-	missed := len(launched) < len(c.items)
-	var verdict fleet.Verdict
+	missed := len(launched) < len(c.Orders)
+	var verdict launch.Verdict
 	if missed || len(failures) > 0 {
-		verdict = fleet.Judge(&c.plan.spec, failures, c.spare)
+		verdict = launch.Judge(&c.spec, failures, c.spare)
 		c.early(verdict.Err)
 		c.refused(verdict, missed)
 	}
-	used := map[string]int64{}
+	used, known := map[string]int64{}, launch.Answer{Used: true}
 	for i, at := range launched {
-		if i >= len(c.items) {
+		if i >= len(c.Orders) {
 			c.surplus(ctx, at)
 			continue
 		}
-		l := c.items[i]
-		instance := c.instance(l, at)
-		c.p.ledger.launched(l.req.Token, instance, at.ID)
+		instance := c.instance(c.Orders[i].Request, at)
+		known.IDs, known.Instances = append(known.IDs, at.ID), append(known.Instances, instance)
 		c.p.availability(c.plan.group).Launched(instance.OfferingKey())
 		if instance.ReservationID != "" {
 			c.p.sources.ReservationLaunched(instance.ReservationID)
 		}
 		used[at.SubnetID] += max(c.plan.addresses[at.Zone], 1)
-		results[l] = outcome{Result: instance}
+		results[c.Orders[i]] = outcome{Result: instance}
 	}
 	c.claim.Settle(used)
-	c.settle(true)
+	c.p.book.End(c.Call, known)
 	if !missed {
 		return nil
 	}
 	if verdict.LostTemplates {
 		c.forgetTemplates()
 	}
-	for _, l := range c.items[min(len(launched), len(c.items)):] {
-		results[l] = outcome{Err: named(verdict.Err, l)}
+	for _, o := range c.Orders[min(len(launched), len(c.Orders)):] {
+		results[o] = outcome{Err: named(verdict.Err, o)}
 	}
 	return verdict.Err
 }
@@ -66,7 +65,7 @@ func (c *call) spare(zone, subnet string) bool {
 
 // locate fills in what the answer does not say of instances, but whoever asks for
 // them later must know: their zone is a part of their ID. EC2 is asked for it.
-func (c *call) locate(ctx context.Context, launched []fleet.Launched) error {
+func (c *call) locate(ctx context.Context, launched []launch.Launched) error {
 	for i := range launched {
 		at := &launched[i]
 		if at.Zone != "" && at.InstanceType != "" {
@@ -108,7 +107,7 @@ func noProfile(err error) bool {
 }
 
 // refused marks what EC2 refused, so that it is left alone for a while.
-func (c *call) refused(v fleet.Verdict, missed bool) {
+func (c *call) refused(v launch.Verdict, missed bool) {
 	p := c.p
 	marks := p.availability(c.plan.group).MarkFromError(v.Err)
 	for _, id := range v.FullSubnets {
@@ -121,14 +120,14 @@ func (c *call) refused(v fleet.Verdict, missed bool) {
 		p.sources.ReservationFull(id)
 	}
 	if !missed && len(marks) > 0 {
-		p.warn(WarnRefused, c.items[0].req.Name, "%v", v.Err)
+		p.warn(WarnRefused, c.Orders[0].Request.Name, "%v", v.Err)
 	}
 }
 
 // instance is what was launched for a request.
-func (c *call) instance(l *launch, at fleet.Launched) *cloudprovider.Instance {
-	key := cloudprovider.OfferingKey{InstanceType: at.InstanceType, Zone: at.Zone, CapacityType: c.plan.spec.CapacityType}
-	for _, g := range c.plan.spec.Groups {
+func (c *call) instance(req *cloudprovider.LaunchRequest, at launch.Launched) *cloudprovider.Instance {
+	key := cloudprovider.OfferingKey{InstanceType: at.InstanceType, Zone: at.Zone, CapacityType: c.spec.CapacityType}
+	for _, g := range c.spec.Groups {
 		if at.Template != "" && g.Template != at.Template {
 			continue
 		}
@@ -139,11 +138,11 @@ func (c *call) instance(l *launch, at fleet.Launched) *cloudprovider.Instance {
 		}
 	}
 	i := &cloudprovider.Instance{
-		ID: "aws:///" + at.Zone + "/" + at.ID, Name: l.req.Name, NodePool: l.req.NodePool,
+		ID: "aws:///" + at.Zone + "/" + at.ID, Name: req.Name, NodePool: req.NodePool,
 		Type: key.InstanceType, Zone: key.Zone, CapacityType: key.CapacityType, ReservationID: key.ReservationID,
 		ImageID: at.ImageID, CreatedAt: c.p.now(),
 	}
-	o, found := l.option(key)
+	o, found := optionFor(req, key)
 	if found {
 		describe(i, o)
 	}
@@ -152,7 +151,7 @@ func (c *call) instance(l *launch, at fleet.Launched) *cloudprovider.Instance {
 }
 
 // surplus gives an instance back that EC2 launched beyond what was asked for.
-func (c *call) surplus(ctx context.Context, at fleet.Launched) {
+func (c *call) surplus(ctx context.Context, at launch.Launched) {
 	err := c.p.instances.Terminate(context.WithoutCancel(ctx), at.ID)
 	if err != nil {
 		c.p.warn(WarnSurplus, at.ID, "EC2 launched more instances than were asked for, and this one could not be terminated: %v", err)
@@ -162,39 +161,24 @@ func (c *call) surplus(ctx context.Context, at fleet.Launched) {
 }
 
 // mismatch is the case that EC2 says that the token of the call was used for
-// another one: a process before this one has launched something for these requests,
-// or has tried to. What EC2 lists decides. As it may list what was launched only
-// after a while, nothing else is launched before that while is over.
-func (c *call) mismatch(ctx context.Context, results map[*launch]outcome) error {
-	p := c.p
+// another one; see launch.Book.Refuted.
+func (c *call) mismatch(ctx context.Context, results outcomes) error {
 	c.claim.Settle(nil)
-	p.ledger.stale()
-	_, err := p.ledger.hydrate(ctx, p.instances)
-	c.settle(false)
+	found, wait, err := c.p.book.Refuted(ctx, c.Call)
 	if err != nil {
 		return c.fail(results, err)
 	}
 	var missed error
-	for _, l := range c.items {
-		if k, _ := p.ledger.of(l.req.Token, ""); k != nil {
-			instance, err := p.repeated(ctx, &l.req, k)
-			results[l] = outcome{Result: instance, Err: err}
+	for _, o := range c.Orders {
+		if k := found[o]; k != nil {
+			instance, err := c.p.launched(ctx, o.Request, k)
+			results[o] = outcome{Result: instance, Err: err}
 			continue
 		}
-		wait := settle
-		p.ledger.try(l.req.Token, func(a *attempt) {
-			now := p.now()
-			if a.mismatch.IsZero() {
-				a.mismatch = now
-			}
-			if wait = settle - now.Sub(a.mismatch); wait <= 0 {
-				a.number, a.mismatch = l.number+1, time.Time{}
-			}
-		})
 		missed = &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindUnknown, Reason: "IdempotentParameterMismatch",
-			RetryAfter: max(wait, 0),
+			RetryAfter: wait[o],
 			Err:        errors.New("an earlier launch with this token asked for something else, and EC2 does not list an instance of it yet; repeat with the same token")}
-		results[l] = outcome{Err: named(missed, l)}
+		results[o] = outcome{Err: named(missed, o)}
 	}
 	return missed
 }

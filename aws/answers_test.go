@@ -87,7 +87,7 @@ func TestADryRunAsksForTheAddressThatALaunchAsksFor(t *testing.T) {
 // A dry run that fails is not repeated by everybody who waits for it.
 func TestADryRunThatFailsIsNotRepeatedByAll(t *testing.T) {
 	s := newScene(t)
-	s.script(awstest.On("RunInstances").Break())
+	s.script(awstest.Fault{Op: "RunInstances", Err: awstest.ErrBroken})
 	var wg sync.WaitGroup
 	for range 50 {
 		wg.Go(func() {
@@ -99,7 +99,7 @@ func TestADryRunThatFailsIsNotRepeatedByAll(t *testing.T) {
 	once := s.cloud.Count("RunInstances")
 	require.LessOrEqual(t, once, 40, "subnets and attempts of one dry run")
 	s.cloud.ClearScript()
-	s.cloud.Advance(10 * time.Second)
+	s.pass(10 * time.Second)
 	require.NoError(t, s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef))
 }
 
@@ -123,8 +123,7 @@ func TestAReservationThatWasFullIsTriedSoon(t *testing.T) {
 	s.cloud.Allow(cloudprovider.Scope{ReservationID: id})
 	_, err = s.p.Create(t.Context(), req)
 	require.Equal(t, "RefusedLately", reason(err))
-	s.cloud.Advance(61 * time.Second)
-	_ = s.request("", nil) // reads what is left
+	s.pass(61 * time.Second) // reads what is left
 	i, err := s.p.Create(t.Context(), s.request("one", reserved))
 	require.NoError(t, err)
 	require.Equal(t, id, i.ReservationID)

@@ -14,12 +14,13 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // Whatever goes wrong, and in whatever order: no token has two instances, and in the
 // end each has one, which is its own.
 func TestNoTokenEverHasTwoInstances(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(testlong.Seeds(2, 6)) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { chaos(t, seed) })
 	}
 }

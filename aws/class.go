@@ -9,8 +9,8 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -81,7 +81,7 @@ func (p *Provider) class(ctx context.Context, op string, ref karpv1.NodeClassRef
 }
 
 // resolve returns the class with its status.
-func (p *Provider) resolve(ctx context.Context, op string, ref karpv1.NodeClassReference) (*classes.Resolution, error) {
+func (p *Provider) resolve(ctx context.Context, op string, ref karpv1.NodeClassReference) (*nodeclass.Resolution, error) {
 	class, err := p.class(ctx, op, ref)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (p *Provider) resolve(ctx context.Context, op string, ref karpv1.NodeClassR
 }
 
 // usable returns why nothing can be launched from a class, or nil.
-func (p *Provider) usable(op string, r *classes.Resolution) error {
+func (p *Provider) usable(op string, r *nodeclass.Resolution) error {
 	if !r.Class.DeletionTimestamp.IsZero() {
 		return fault(op, "EC2NodeClass "+r.Class.Name, cloudprovider.KindNotReady, "it is being deleted; use another class")
 	}
@@ -114,7 +114,7 @@ func notReady(err error) error {
 }
 
 // catalogFor returns a class and what it can launch, without what was refused.
-func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeClassReference) (*classes.Resolution, *catalog.Catalog, error) {
+func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeClassReference) (*nodeclass.Resolution, *instancetype.Catalog, error) {
 	r, err := p.resolve(ctx, op, ref)
 	if err != nil {
 		return nil, nil, err
@@ -150,7 +150,7 @@ func (p *Provider) unevaluated(ctx context.Context, class *awsv1.EC2NodeClass) (
 }
 
 // groupID is the id of the placement group of a class, or "".
-func groupID(r *classes.Resolution) string {
+func groupID(r *nodeclass.Resolution) string {
 	if r.PlacementGroup == nil || r.PlacementGroup.GroupId == nil {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 )
 
 // A class with a fault launches nothing and says what is wrong.
@@ -72,7 +73,7 @@ func TestDryRunsAreFewAndTellWhatIsNotAllowed(t *testing.T) {
 	} {
 		t.Run(action, func(t *testing.T) {
 			s := newScene(t)
-			s.script(awstest.On(action).Deny())
+			s.script(awstest.Fault{Op: action, Err: awstest.ErrDenied})
 			for range 5 {
 				err := s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
 				require.ErrorIs(t, err, cloudprovider.ErrNotReady)
@@ -85,9 +86,42 @@ func TestDryRunsAreFewAndTellWhatIsNotAllowed(t *testing.T) {
 		})
 	}
 	s := newScene(t, func(s *scene) { s.opts.NoDryRun = true })
-	s.script(awstest.On("RunInstances").Deny())
+	s.script(awstest.Fault{Op: "RunInstances", Err: awstest.ErrDenied})
 	require.NoError(t, s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef))
 	require.Zero(t, s.cloud.Count("RunInstances"))
+}
+
+// A dry run that is due is made beside the caller, who gets the answer of before; and
+// one that gives none leaves that in force.
+func TestADryRunThatIsDueHoldsUpNobody(t *testing.T) {
+	ready := func(s *scene) error {
+		return s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
+	}
+	for name, fault := range map[string]awstest.Fault{
+		"broken":  {Op: "RunInstances", Err: awstest.ErrBroken},
+		"hanging": {Op: "RunInstances", Err: awstest.ErrHang},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			require.NoError(t, ready(s))
+			before := s.cloud.Count("RunInstances")
+			s.script(fault)
+			s.cloud.Advance(31 * time.Minute)
+			for range 5 {
+				require.NoError(t, ready(s), "what is known")
+			}
+			require.Eventually(t, func() bool { return s.cloud.Count("RunInstances") > before }, 30*time.Second, time.Millisecond)
+			require.NoError(t, ready(s), "what is known")
+		})
+	}
+	// That it is not allowed any more is an answer.
+	s := newScene(t)
+	require.NoError(t, ready(s))
+	s.script(awstest.Fault{Op: "RunInstances", Err: awstest.ErrDenied})
+	s.cloud.Advance(31 * time.Minute)
+	require.NoError(t, ready(s), "what is known")
+	require.Eventually(t, func() bool { return ready(s) != nil }, 30*time.Second, time.Millisecond)
+	require.ErrorContains(t, ready(s), "ec2:RunInstances")
 }
 
 func reasons(status awsv1.EC2NodeClassStatus) []string {
@@ -127,7 +161,9 @@ func TestClassesThatAreNotThere(t *testing.T) {
 func TestLastGoodAnswersStayInForce(t *testing.T) {
 	s := newScene(t)
 	s.create("one", large)
-	s.script(awstest.On("GetParameter", "GetProducts", "DescribeSpotPriceHistory", "DescribeImages", "DescribeSubnets", "DescribeInstanceTypes").Break())
+	for _, action := range []string{"GetParameter", "GetProducts", "DescribeSpotPriceHistory", "DescribeImages", "DescribeSubnets", "DescribeInstanceTypes"} {
+		s.script(awstest.Fault{Op: action, Err: awstest.ErrBroken})
+	}
 	s.cloud.Advance(24 * time.Hour)
 	req := s.request("two", large)
 	_, err := s.p.Create(t.Context(), req)
@@ -162,8 +198,11 @@ func TestNew(t *testing.T) {
 		require.ErrorContains(t, err, text)
 	}
 	s := newScene(t)
+	s.cloud.ForgetCalls()
+	_, err = aws.New(clients(s.cloud), s.opts)
+	require.NoError(t, err)
 	require.Empty(t, s.cloud.Calls(), "nothing is called")
-	s.opts.Availability = &cloudprovider.AvailabilityOptions{TTL: -1}
+	s.opts.Availability = &availability.Options{TTL: -1}
 	_, err = aws.New(clients(s.cloud), s.opts)
 	require.ErrorContains(t, err, "ttl")
 	s.opts.Availability, s.opts.DenyImages = nil, []string{""}

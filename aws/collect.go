@@ -9,11 +9,11 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/garbage"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 // CollectInstances terminates instances that no NodeClaim speaks for, and returns
-// what garbage.Find found: also the NodeClaims to delete because their instance is
+// what nodeclaim.Garbage found: also the NodeClaims to delete because their instance is
 // gone, and the suspects to hand to the next call. claims are read by the function
 // that is passed, after the instances were listed; suspects are those of the last
 // report. opts may be nil. Call it every two minutes, or when Report.Next says.
@@ -22,17 +22,17 @@ import (
 // and the next call tries again. If the list of instances or claims cannot be had,
 // there is no report.
 func (p *Provider) CollectInstances(
-	ctx context.Context, claims func(context.Context) ([]*karpv1.NodeClaim, error), suspects []garbage.Suspect, opts *garbage.Options,
-) (garbage.Report, error) {
+	ctx context.Context, claims func(context.Context) ([]*karpv1.NodeClaim, error), suspects []nodeclaim.Suspect, opts *nodeclaim.GarbageOptions,
+) (nodeclaim.GarbageReport, error) {
 	all, err := p.List(ctx)
 	if err != nil {
-		return garbage.Report{}, err
+		return nodeclaim.GarbageReport{}, err
 	}
 	list, err := claims(ctx)
 	if err != nil {
-		return garbage.Report{}, api.Wrap("CollectInstances", "NodeClaims", err)
+		return nodeclaim.GarbageReport{}, api.Wrap("CollectInstances", "NodeClaims", err)
 	}
-	report := garbage.Find(garbage.Input{Now: p.now(), Instances: all, Claims: list, Suspects: suspects}, opts)
+	report := nodeclaim.Garbage(nodeclaim.GarbageInput{Now: p.now(), Instances: all, Claims: list, Suspects: suspects}, opts)
 	var errs []error
 	for _, o := range report.Orphans {
 		if err := p.Delete(ctx, o.Instance.ID); err != nil && !errors.Is(err, cloudprovider.ErrNotFound) {
@@ -87,7 +87,7 @@ func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeCla
 		_, err = p.profiles.DeleteClass(ctx, class)
 	}
 	_, err2 := p.templates.DeleteClass(ctx, class.Name)
-	p.dryRuns.forget(class.Name)
+	p.forgetDryRuns(class.Name, "")
 	return errors.Join(err, err2)
 }
 

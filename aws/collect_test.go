@@ -13,7 +13,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/garbage"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 func TestCollectInstances(t *testing.T) {
@@ -36,8 +36,8 @@ func TestCollectInstances(t *testing.T) {
 	wrong := errors.New("no API server")
 	_, err = s.p.CollectInstances(t.Context(), func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, wrong }, nil, nil)
 	require.ErrorIs(t, err, wrong)
-	s.script(awstest.And(awstest.On("DescribeInstances"), awstest.Times(3)).Throttle())
-	_, err = s.p.CollectInstances(t.Context(), claims, nil, &garbage.Options{Grace: -1, Confirm: -1})
+	s.script(awstest.Fault{Op: "DescribeInstances", Times: 3, Err: awstest.ErrThrottled})
+	_, err = s.p.CollectInstances(t.Context(), claims, nil, &nodeclaim.GarbageOptions{Grace: -1, Confirm: -1})
 	require.ErrorIs(t, err, cloudprovider.ErrThrottled, "a list that is not complete collects nothing")
 	require.Equal(t, 1, s.cloud.Running())
 }

@@ -121,16 +121,16 @@ func (s *scene) faults(h *cloudprovidertest.Harness) {
 	h.Fail = func(method string, kind cloudprovider.Kind) {
 		// The client of the SDK asks three times.
 		for _, action := range actionsOf(method) {
-			if when := awstest.And(awstest.On(action), awstest.Times(3)); kind == cloudprovider.KindThrottled {
-				s.script(when.Throttle())
-			} else {
-				s.script(when.Break())
+			f := awstest.Fault{Op: action, Times: 3, Err: awstest.ErrBroken}
+			if kind == cloudprovider.KindThrottled {
+				f.Err = awstest.ErrThrottled
 			}
+			s.script(f)
 		}
 	}
-	h.Lose = func() { s.script(awstest.And(awstest.On("CreateFleet"), awstest.Times(3)).Lose()) }
+	h.Lose = func() { s.script(awstest.Fault{Op: "CreateFleet", Times: 3, Err: awstest.ErrLost}) }
 	h.Hang = func(method string) (<-chan struct{}, func()) {
-		reached, release, err := s.cloud.Hold(awstest.On(actionsOf(method)...))
+		reached, release, err := s.cloud.Hold(actionsOf(method)...)
 		require.NoError(s, err)
 		return reached, release
 	}
@@ -146,9 +146,9 @@ func (s *scene) faults(h *cloudprovidertest.Harness) {
 	}
 }
 
-func (s *scene) script(rules ...awstest.Rule) {
+func (s *scene) script(faults ...awstest.Fault) {
 	s.Helper()
-	require.NoError(s, s.cloud.Script(rules...))
+	require.NoError(s, s.cloud.Script(faults...))
 }
 
 // ec2ID is the last part of the ID of an instance.

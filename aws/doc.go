@@ -10,10 +10,12 @@
 //   - InstanceTypes lists what EC2 sells to the class, with labels, overhead,
 //     prices and reservations. What EC2 refused of late is not available.
 //   - Create filters the options of a request, makes launch templates, and asks
-//     for instances by CreateFleet, one call for many requests that are alike.
+//     for instances by CreateFleet: a call for each of up to ten requests that come
+//     at a time, one call for many of more that are alike.
 //   - Every instance bears tags that say for which requests it was launched, and
-//     every call a token that is made of theirs. So a process that is restarted at
-//     any moment finds what it has launched, and launches nothing twice.
+//     every call a client token that is made of their tokens. So a process that is
+//     restarted at any moment finds what it has launched, and launches nothing
+//     twice: see Guarantees.
 //   - IsDrifted compares an instance with its class. Interruptions reads the queue
 //     of notices of EC2 and AWS Health, and asks for what nobody sends: failed
 //     checks, maintenance, and capacity blocks that end.
@@ -24,6 +26,26 @@
 // provider, so that a cluster can change from one to the other with the nodes that
 // it has. Package iam in the directory iam has the policy.
 //
+// # Look-ups
+//
+// What AWS says is remembered for a while: instance types and prices on demand for
+// twelve hours, spot prices for one, subnets, security groups, images and reservations
+// for a minute, instance profiles for fifteen, whether a launch is allowed for thirty.
+// What is due is asked again beside the caller, who gets the answer of
+// before at once; so an API that fails, hangs or cannot be reached holds up nobody.
+// Prices are there from the start: those that are compiled in, marked stale, until
+// AWS has said others. Callers wait only for the first answer to any other question,
+// and once asking has failed they get that failure at once; and up to two seconds for
+// the price file and for whether traffic is shifted away from a zone.
+//
+// A look-up is a goroutine of the Provider. It begins when a method is called that
+// wants the answer, one for each question, and outlives that call: it ends when AWS
+// has answered, when its time is over (two minutes, ten for prices), or with
+// [Provider.Close]; a caller who gives up does not end it. Options.Now tells the age
+// of answers and, from the end of a failure, the time until the next attempt. The time
+// that a look-up may take is that of the clock of the machine. [Provider.Refresh]
+// waits for what is due, and [Provider.Lookups] says how each question is.
+//
 // # Left out
 //
 // Nothing here reads or writes Kubernetes objects: the caller stores the status of
@@ -33,13 +55,36 @@
 // Instances are not rebooted but replaced: EC2 takes no token with a reboot, so that
 // after a restart of the caller it could be asked for twice, which
 // cloudprovider.Rebooter rules out. NodeOverlays are applied to what InstanceTypes
-// returns by cloudprovider.ApplyOverlays.
+// returns by overlay.Apply.
 //
 // # Guarantees
 //
 // All methods may be called from any number of goroutines. Every call takes a
 // context and returns soon after it is done. Errors are of the kinds of package
 // cloudprovider, with the code of AWS as their Reason and the remedy in their text.
-// No token ever has two instances. A failed look-up leaves the last good answer in
-// force.
+// A failed look-up leaves the last good answer in force.
+//
+// No token ever has two instances, but for the case named below, also if a process ends
+// with calls of CreateFleet under way that EC2 carries out later, and the next one asks for
+// the same tokens in other company:
+//
+//   - A request that goes by a call of its own has a client token that is made of its
+//     token alone. Whoever repeats it asks EC2 for the same instance, however late.
+//   - A call for many names launch templates with the tag dovetail/turn, which only
+//     the process that made them launches by. Before its first launch a process
+//     deletes those of the processes before it, so that nothing comes of a call that
+//     EC2 has not carried out by then. If there were any, it launches nothing for a
+//     minute: for tokens that EC2 lists no instance of, Create says KindUnknown, with
+//     RetryAfter.
+//
+// One case is left open: a process ends while EC2 carries out a request that goes by a
+// call of its own, and the next one asks for the same token for the first time among more
+// than ten at once. That call has another client token, and both may launch. Whoever
+// asks after a restart for what was under way before, ten at a time at the most, before
+// anything else, does not meet it.
+//
+// So a process launches at once, unless one before it has of late launched more than
+// ten at a time. That EC2 knows a client token again, lists what it has launched
+// within a minute, and a launch template that it has listed from then on, is what
+// the promise rests on.
 package aws

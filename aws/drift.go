@@ -13,8 +13,8 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
-	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/drift"
 )
@@ -126,20 +126,20 @@ func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (clou
 
 // recentRecord returns what EC2 said of an instance within the last minute. It is nil
 // for one so new that EC2 does not list it yet.
-func (p *Provider) recentRecord(ctx context.Context, op, id string) (*instances.Record, error) {
-	if _, short, ok := instances.ParseProviderID(id); ok {
-		k, found := p.ledger.get(short)
-		if age := p.now().Sub(k.seen); found && !k.gone && k.record != nil && age >= 0 && age < recent {
-			return k.record, nil
+func (p *Provider) recentRecord(ctx context.Context, op, id string) (*launch.Record, error) {
+	if _, short, ok := launch.ParseProviderID(id); ok {
+		k, found := p.book.Get(short)
+		if age := p.now().Sub(k.Seen); found && !k.Gone && k.Record != nil && age >= 0 && age < recent {
+			return k.Record, nil
 		}
 	}
 	k, err := p.get(ctx, op, id)
-	return k.record, err
+	return k.Record, err
 }
 
 // imageDrift compares the image.
 func (p *Provider) imageDrift(
-	ctx context.Context, r *classes.Resolution, claim *karpv1.NodeClaim, record *instances.Record,
+	ctx context.Context, r *nodeclass.Resolution, claim *karpv1.NodeClaim, record *launch.Record,
 ) (cloudprovider.Drift, error) {
 	image, instanceType := claim.Status.ImageID, claim.Labels[corev1.LabelInstanceTypeStable]
 	if record != nil {
@@ -178,7 +178,7 @@ func (p *Provider) imageDrift(
 }
 
 // placeDrift compares what an instance is attached to.
-func placeDrift(r *classes.Resolution, record *instances.Record) cloudprovider.Drift {
+func placeDrift(r *nodeclass.Resolution, record *launch.Record) cloudprovider.Drift {
 	status := &r.Class.Status
 	var groups []string
 	for _, g := range status.SecurityGroups {

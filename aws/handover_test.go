@@ -15,20 +15,20 @@ func TestAProcessThatTakesOverFindsWhatWasLaunchedAfterItListed(t *testing.T) {
 	_, err := next.List(t.Context())
 	require.NoError(t, err)
 
-	got, errs := s.createAll(tokens(6), large)
+	got, errs := s.createAll(tokens(12), large)
 	require.Empty(t, errs)
-	require.Equal(t, 6, s.cloud.Running())
+	require.Equal(t, 12, s.cloud.Running())
 
 	s.p = next
 	s.cloud.ForgetCalls()
-	again, errs := s.createAll(tokens(6)[2:5], large)
+	again, errs := s.createAll(tokens(12)[2:5], large)
 	require.Empty(t, errs)
-	require.Equal(t, 6, s.cloud.Running(), "nothing more was launched")
+	require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
 	for token, i := range again {
 		require.Equal(t, got[token].ID, i.ID)
 	}
 	listed := s.cloud.Count("DescribeInstances")
-	_, errs = s.createAll(tokens(6)[:1], large)
+	_, errs = s.createAll(tokens(12)[:1], large)
 	require.Empty(t, errs)
 	require.Equal(t, listed, s.cloud.Count("DescribeInstances"), "it is read once, not for each launch")
 }

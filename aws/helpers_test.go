@@ -34,6 +34,7 @@ type scene struct {
 
 	world awstest.Options                       // of the cloud; set it before it starts
 	wrap  func(clients aws.Clients) aws.Clients // around the clients of all providers
+	lazy  bool                                  // no provider has prices to begin with
 }
 
 func clients(s *awstest.Server) aws.Clients {
@@ -76,7 +77,17 @@ func (s *scene) provider() *aws.Provider {
 	p, err := aws.New(s.wrap(clients(s.cloud)), s.opts)
 	require.NoError(s, err)
 	s.Cleanup(func() { require.NoError(s, p.Close(context.Background())) })
+	if !s.lazy {
+		_ = p.Refresh(s.Context())
+	}
 	return p
+}
+
+// pass lets time pass, and AWS be asked again for what is due.
+func (s *scene) pass(d time.Duration) {
+	s.Helper()
+	s.cloud.Advance(d)
+	require.NoError(s, s.p.Refresh(s.Context()))
 }
 
 func nodeClass() *awsv1.EC2NodeClass {

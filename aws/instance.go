@@ -13,8 +13,8 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -30,33 +30,33 @@ func (p *Provider) Get(ctx context.Context, id string) (*cloudprovider.Instance,
 }
 
 // get asks EC2 for an instance.
-func (p *Provider) get(ctx context.Context, op, id string) (known, error) {
-	zone, short, ok := instances.ParseProviderID(id)
+func (p *Provider) get(ctx context.Context, op, id string) (launch.Machine, error) {
+	zone, short, ok := launch.ParseProviderID(id)
 	if !ok {
-		return known{}, fault(op, id, cloudprovider.KindNotFound, "not an instance of EC2: an id has the form aws:///zone/i-0123456789abcdef0")
+		return launch.Machine{}, fault(op, id, cloudprovider.KindNotFound, "not an instance of EC2: an id has the form aws:///zone/i-0123456789abcdef0")
 	}
 	r, err := p.instances.Get(ctx, short)
 	switch {
 	case errors.Is(err, cloudprovider.ErrNotFound):
-		k, gone := p.ledger.lost(short)
-		if !gone && k.launched != nil && k.launched.Zone == zone {
+		k, gone := p.book.Lost(short)
+		if !gone && k.Launched != nil && k.Launched.Zone == zone {
 			return k, nil // EC2 is slow to list it
 		}
-		if gone && !k.gone && k.reservation() != "" {
-			p.sources.ReservationTerminated(k.reservation())
+		if gone && !k.Gone && k.ReservationID() != "" {
+			p.sources.ReservationTerminated(k.ReservationID())
 		}
-		return known{}, fault(op, id, cloudprovider.KindNotFound, "there is no such instance of cluster %s", p.opts.Cluster.Name)
+		return launch.Machine{}, fault(op, id, cloudprovider.KindNotFound, "there is no such instance of cluster %s", p.opts.Cluster.Name)
 	case err != nil:
-		return known{}, about(err, op, id)
+		return launch.Machine{}, about(err, op, id)
 	case r.Zone != zone:
-		return known{}, fault(op, id, cloudprovider.KindNotFound, "the instance is in %s", r.Zone)
+		return launch.Machine{}, fault(op, id, cloudprovider.KindNotFound, "the instance is in %s", r.Zone)
 	}
-	k := p.ledger.saw(&r)
-	if _, shared := r.Roster(); shared && k.name == "" {
+	k := p.book.Saw(&r)
+	if _, shared := r.Roster(); shared && k.Name == "" {
 		// Launched for somebody by a process before this one: the roster says for
 		// whom, if it can be read. The instance is there all the same.
-		if read, err := p.ledger.hydrate(ctx, p.instances); read && err == nil {
-			k, _ = p.ledger.get(short)
+		if read, err := p.book.Hydrate(ctx); read && err == nil {
+			k, _ = p.book.Get(short)
 		}
 	}
 	return k, nil
@@ -73,31 +73,20 @@ func about(err error, op, id string) error {
 	return &one
 }
 
-// reservation is the reservation that an instance is in, or "".
-func (k *known) reservation() string {
-	switch {
-	case k.record != nil:
-		return k.record.ReservationID
-	case k.launched != nil:
-		return k.launched.ReservationID
-	}
-	return ""
-}
-
 // List returns the instances of the cluster, in EC2's pages of a thousand, those
 // that are going down included.
 func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	// Whose an instance is is known for sure only while those that are gone are
 	// listed too.
-	if _, err := p.ledger.hydrate(ctx, p.instances); err != nil {
+	if _, err := p.book.Hydrate(ctx); err != nil {
 		return nil, about(err, "List", p.opts.Cluster.Name)
 	}
-	var all []instances.Record
-	if err := p.instances.Each(ctx, instances.Present, func(r instances.Record) { all = append(all, r) }); err != nil {
+	var all []launch.Record
+	if err := p.instances.Each(ctx, launch.Present, func(r launch.Record) { all = append(all, r) }); err != nil {
 		return nil, about(err, "List", p.opts.Cluster.Name)
 	}
-	by := p.ledger.listed(all)
-	catalogs := map[string]*catalog.Catalog{}
+	by := p.book.Listed(all)
+	catalogs := map[string]*instancetype.Catalog{}
 	out := make([]*cloudprovider.Instance, 0, len(all))
 	for _, k := range by {
 		out = append(out, p.describeKnown(ctx, k, catalogs))
@@ -115,24 +104,24 @@ func (p *Provider) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if k.record != nil && k.record.Terminating || k.record == nil && !k.ended.IsZero() {
+	if k.Record != nil && k.Record.Terminating || k.Record == nil && !k.Ended.IsZero() {
 		return nil
 	}
-	zone, short, _ := instances.ParseProviderID(id)
+	zone, short, _ := launch.ParseProviderID(id)
 	if !p.opts.DeleteInShiftedZones {
 		if err := p.shifted(ctx, op, id, zone); err != nil {
 			return err
 		}
 	}
 	err = p.instances.Terminate(ctx, short)
-	if errors.Is(err, cloudprovider.ErrNotFound) && k.record == nil {
+	if errors.Is(err, cloudprovider.ErrNotFound) && k.Record == nil {
 		// Too new for one part of EC2: the caller tries again.
 		return fault(op, id, cloudprovider.KindUnknown, "EC2 does not know the instance yet that it has launched; repeat")
 	}
 	if err != nil {
 		return about(err, op, id)
 	}
-	p.ledger.end(short)
+	p.book.Ended(short)
 	return nil
 }
 
@@ -160,30 +149,30 @@ func (p *Provider) shifted(ctx context.Context, op, id, zone string) error {
 
 // describeKnown returns an instance as EC2 described it last. catalogs holds those
 // that were built already, by class; nil if there is one instance only.
-func (p *Provider) describeKnown(ctx context.Context, k known, catalogs map[string]*catalog.Catalog) *cloudprovider.Instance {
-	if k.record == nil {
-		i := *k.launched
-		i.Deleting = !k.ended.IsZero()
+func (p *Provider) describeKnown(ctx context.Context, k launch.Machine, catalogs map[string]*instancetype.Catalog) *cloudprovider.Instance {
+	if k.Record == nil {
+		i := *k.Launched
+		i.Deleting = !k.Ended.IsZero()
 		return &i
 	}
-	r := k.record
+	r := k.Record
 	i := &cloudprovider.Instance{
-		ID: r.ProviderID(), Name: k.name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
+		ID: r.ProviderID(), Name: k.Name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
 		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
-		CreatedAt: r.LaunchedAt, Deleting: r.Terminating || !k.ended.IsZero(),
+		CreatedAt: r.LaunchedAt, Deleting: r.Terminating || !k.Ended.IsZero(),
 	}
 	if o, found := optionOf(p.catalogOf(ctx, r.NodeClass(), catalogs), i.OfferingKey()); found {
 		describe(i, o)
 	}
-	if k.launched != nil {
+	if k.Launched != nil {
 		// What it was launched by is certain; a catalog may have changed.
-		labels := maps.Clone(k.launched.Labels)
+		labels := maps.Clone(k.Launched.Labels)
 		maps.Copy(labels, i.Labels)
 		i.Labels = labels
 		if i.Capacity.Len() == 0 {
-			i.Capacity, i.Allocatable, i.Price = k.launched.Capacity, k.launched.Allocatable, k.launched.Price
+			i.Capacity, i.Allocatable, i.Price = k.Launched.Capacity, k.Launched.Allocatable, k.Launched.Price
 		}
-		i.OfferingID = k.launched.OfferingID
+		i.OfferingID = k.Launched.OfferingID
 	}
 	p.label(i, r.NodeClass(), r.Tenancy, r.GroupID, r.Partition)
 	return i
@@ -191,7 +180,7 @@ func (p *Provider) describeKnown(ctx context.Context, k known, catalogs map[stri
 
 // catalogOf returns the catalog of a class by name, and nil if it has none now: an
 // instance is described without it, if need be.
-func (p *Provider) catalogOf(ctx context.Context, class string, built map[string]*catalog.Catalog) *catalog.Catalog {
+func (p *Provider) catalogOf(ctx context.Context, class string, built map[string]*instancetype.Catalog) *instancetype.Catalog {
 	if c, found := built[class]; found {
 		return c
 	}
@@ -207,7 +196,7 @@ func (p *Provider) catalogOf(ctx context.Context, class string, built map[string
 
 // optionOf finds an offering in a catalog. If the type is there, and the offering is
 // not, it is made up: the zone may have been taken out of the class.
-func optionOf(c *catalog.Catalog, key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
+func optionOf(c *instancetype.Catalog, key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
 	if c == nil {
 		return cloudprovider.LaunchOption{}, false
 	}

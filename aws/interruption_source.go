@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dovetail-sdk/dovetail/aws/interruption"
+	"github.com/dovetail-sdk/dovetail/aws/internal/interruption"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 

@@ -7,7 +7,8 @@ import (
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -18,13 +19,13 @@ func (p *Provider) blockNotices(ctx context.Context, now time.Time) []cloudprovi
 	if p.opts.NoReservedCapacity {
 		return nil
 	}
-	if _, err := p.ledger.hydrate(ctx, p.instances); err != nil {
+	if _, err := p.book.Hydrate(ctx); err != nil {
 		p.warn(WarnInterruptions, "", "instances in capacity blocks were not looked up: %v", err)
 	}
-	members := map[string][]known{}
+	members := map[string][]launch.Machine{}
 	var terms []awsv1.CapacityReservationSelectorTerm
-	for _, k := range p.ledger.inBlocks() {
-		id := k.reservation()
+	for _, k := range p.book.InBlocks() {
+		id := k.ReservationID()
 		if members[id] == nil {
 			terms = append(terms, awsv1.CapacityReservationSelectorTerm{ID: id})
 		}
@@ -37,14 +38,14 @@ func (p *Provider) blockNotices(ctx context.Context, now time.Time) []cloudprovi
 	}
 	var notices []cloudprovider.Interruption
 	for i := range blocks {
-		drain, taken, ok := catalog.BlockEnd(&blocks[i])
+		drain, taken, ok := instancetype.BlockEnd(&blocks[i])
 		if !ok || now.Before(drain) {
 			continue
 		}
 		id := awssdk.ToString(blocks[i].CapacityReservationId)
 		for _, k := range members[id] {
 			notices = append(notices, cloudprovider.Interruption{
-				InstanceID: k.providerID(), Kind: cloudprovider.InterruptionReservation, At: drain.UTC(), Deadline: taken.UTC(),
+				InstanceID: k.ProviderID(), Kind: cloudprovider.InterruptionReservation, At: drain.UTC(), Deadline: taken.UTC(),
 				Detail: "capacity block " + id + " ends at " + blocks[i].EndDate.UTC().Format(time.RFC3339),
 			})
 		}

@@ -46,7 +46,7 @@ func TestCapacityBlocksThatEnd(t *testing.T) {
 	s.p = s.provider()
 	require.Equal(t, want, s.notices())
 	s.cloud.Advance(time.Minute)
-	s.script(awstest.On("DescribeInstanceStatus").Deny())
+	s.script(awstest.Fault{Op: "DescribeInstanceStatus", Err: awstest.ErrDenied})
 	require.Equal(t, want, s.notices(), "it comes again, whatever else cannot be asked")
 	require.Contains(t, w.text(), "the status of instances was not read")
 

@@ -10,7 +10,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/interruption"
+	"github.com/dovetail-sdk/dovetail/aws/internal/interruption"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 

@@ -105,7 +105,7 @@ func TestPoisonNeverBlocks(t *testing.T) {
 	require.NoError(t, err)
 
 	// Not even where they cannot be deleted.
-	s.script(awstest.On("DeleteMessage").Break())
+	s.script(awstest.Fault{Op: "DeleteMessage", Err: awstest.ErrBroken})
 	require.Empty(t, s.notices())
 	require.Len(t, s.notices(), 1)
 	require.Equal(t, 11, s.cloud.Queued())
@@ -157,7 +157,7 @@ func TestInterruptionWhileEC2IsDown(t *testing.T) {
 	require.NoError(t, err)
 	s.p = s.provider()
 	s.cloud.Advance(30 * time.Second)
-	s.script(awstest.On("DescribeInstances").Break())
+	s.script(awstest.Fault{Op: "DescribeInstances", Err: awstest.ErrBroken})
 	require.Empty(t, s.notices())
 	require.Contains(t, w.text(), "the instances of 1 notices were not looked up")
 	s.cloud.ClearScript()
@@ -175,11 +175,11 @@ func TestNoQueueOfThatName(t *testing.T) {
 
 func TestQueueFails(t *testing.T) {
 	s, _ := listener(t)
-	s.script(awstest.On("ReceiveMessage").Throttle())
+	s.script(awstest.Fault{Op: "ReceiveMessage", Err: awstest.ErrThrottled})
 	_, err := s.p.Interruptions(t.Context())
 	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
 	s.cloud.ClearScript()
-	s.script(awstest.On("ReceiveMessage").Deny())
+	s.script(awstest.Fault{Op: "ReceiveMessage", Err: awstest.ErrDenied})
 	_, err = s.p.Interruptions(t.Context())
 	require.ErrorIs(t, err, cloudprovider.ErrDenied)
 	require.Equal(t, 1, s.cloud.Count("GetQueueUrl"))
@@ -210,7 +210,7 @@ func TestStatusNotices(t *testing.T) {
 	both := map[string]cloudprovider.InterruptionKind{
 		retired.ID: cloudprovider.InterruptionMaintenance, sick.ID: cloudprovider.InterruptionUnhealthy}
 	require.Equal(t, both, kinds())
-	s.script(awstest.On("DescribeInstanceStatus").Deny())
+	s.script(awstest.Fault{Op: "DescribeInstanceStatus", Err: awstest.ErrDenied})
 	s.cloud.Advance(time.Minute)
 	require.Empty(t, kinds())
 	require.Contains(t, w.text(), "the status of instances was not read")

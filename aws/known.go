@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -16,26 +15,26 @@ func (p *Provider) tag(ctx context.Context, id string, tags map[string]string) e
 	if len(tags) == 0 {
 		return nil
 	}
-	_, err := p.clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: fleet.Tags(tags)})
+	_, err := p.clients.EC2.CreateTags(ctx, &ec2.CreateTagsInput{Resources: []string{id}, Tags: api.Tags(tags)})
 	return api.Wrap("CreateTags", id, err)
 }
 
 // known returns what is known of an instance by its id in EC2, without a call. It
 // reports false for one that is gone, or is not known to be of the cluster.
 func (p *Provider) known(id string) (*cloudprovider.Instance, bool) {
-	k, found := p.ledger.get(id)
-	if !found || k.gone {
+	k, found := p.book.Get(id)
+	if !found || k.Gone {
 		return nil, false
 	}
-	if k.launched != nil {
-		return k.launched, true
+	if k.Launched != nil {
+		return k.Launched, true
 	}
-	if k.record == nil {
+	if k.Record == nil {
 		return nil, false
 	}
-	r := k.record
+	r := k.Record
 	return &cloudprovider.Instance{
-		ID: r.ProviderID(), Name: k.name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
+		ID: r.ProviderID(), Name: k.Name, NodePool: r.NodePool(), Type: r.Type, Zone: r.Zone,
 		CapacityType: r.CapacityType, ReservationID: r.ReservationID, ImageID: r.ImageID,
 		Labels: map[string]string{}, CreatedAt: r.LaunchedAt, Deleting: r.Terminating,
 	}, true
@@ -64,7 +63,7 @@ func (p *Provider) knownOrGet(ctx context.Context, ids []string) (map[string]*cl
 		go func() {
 			r, err := p.instances.Get(ctx, id)
 			if err == nil {
-				p.ledger.saw(&r)
+				p.book.Saw(&r)
 			}
 			answers <- answer{id, err}
 		}()

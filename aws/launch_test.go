@@ -206,7 +206,7 @@ func TestSubnetsWithoutAddresses(t *testing.T) {
 	for _, n := range s.cloud.Options().Subnets {
 		s.cloud.SetAddresses(*n.SubnetId, 100)
 	}
-	s.cloud.Advance(5 * time.Minute)
+	s.pass(5 * time.Minute)
 	_, err = s.p.Create(t.Context(), req)
 	require.NoError(t, err, "once EC2 says that there are some")
 }
@@ -276,7 +276,7 @@ func TestNothingIsTerminatedInAShiftedZone(t *testing.T) {
 	s := newScene(t)
 	i := s.create("one", func(o cloudprovider.LaunchOption) bool { return large(o) && o.Offering.Zone == "us-east-1a" })
 	s.cloud.Shift("use1-az1", s.cloud.Now().Add(time.Hour))
-	s.cloud.Advance(time.Minute)
+	s.pass(time.Minute)
 	err := s.p.Delete(t.Context(), i.ID)
 	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 	require.ErrorContains(t, err, "us-east-1a")
@@ -307,7 +307,7 @@ func TestAMinuteOfThrottlingIsNoError(t *testing.T) {
 	}
 	s.p = s.provider()
 	req := s.request("one", large)
-	s.script(awstest.And(awstest.On("CreateFleet"), awstest.Until(time.Minute)).Throttle())
+	s.script(awstest.Fault{Op: "CreateFleet", Until: time.Minute, Err: awstest.ErrThrottled})
 	_, err := s.p.Create(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, 1, s.cloud.Running())

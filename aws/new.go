@@ -5,17 +5,13 @@ import (
 	"fmt"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
-	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
-	"github.com/dovetail-sdk/dovetail/aws/internal/offerings"
-	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
-	"github.com/dovetail-sdk/dovetail/aws/internal/profile"
-	"github.com/dovetail-sdk/dovetail/aws/internal/source"
-	"github.com/dovetail-sdk/dovetail/aws/internal/subnets"
-	"github.com/dovetail-sdk/dovetail/aws/internal/template"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
 // New returns a Provider for the cluster of the options. It calls nothing: what it
@@ -34,12 +30,14 @@ func New(clients Clients, opts Options) (*Provider, error) {
 		return nil, err
 	}
 	p := &Provider{
-		opts: opts, clients: clients, vocabulary: awsv1.Vocabulary(),
-		addresses: &subnets.Ledger{}, ledger: newLedger(opts.Now),
-		templates: template.NewStore(clients.EC2, opts.Cluster.Name, opts.Now, opts.TemplateRetention),
+		asking: cache.NewAsking(),
+		opts:   opts, clients: clients, vocabulary: awsv1.Vocabulary(),
+		addresses: &launch.Addresses{},
+		templates: launchtemplate.NewStore(clients.EC2, opts.Cluster.Name, opts.Now, opts.TemplateRetention),
 	}
+	p.dryRuns = newDryRuns(opts.Now, p.asking)
 	if clients.IAM != nil {
-		p.profiles = profile.NewKeeper(clients.IAM, opts.Cluster.Name, opts.Region, opts.Now)
+		p.profiles = nodeclass.NewKeeper(clients.IAM, opts.Cluster.Name, opts.Region, opts.Now, p.asking)
 	}
 	var faults []error
 	note := func(what string, err error) {
@@ -47,12 +45,13 @@ func New(clients Clients, opts Options) (*Provider, error) {
 			faults = append(faults, fmt.Errorf("aws: %s: %w", what, err))
 		}
 	}
-	p.available, err = cloudprovider.NewAvailability(opts.Now, opts.Availability)
+	p.available, err = availability.New(opts.Now, opts.Availability)
 	note("options", err)
-	p.launches, err = coalesce.New(p.launchBatch, opts.batching())
+	p.launches, err = batcher.New(p.launchBatch, opts.batching())
 	note("options: batch", err)
-	p.instances, err = instances.NewClient(clients.EC2, opts.Cluster.Name, opts.batching())
+	p.instances, err = launch.NewInstances(clients.EC2, opts.Cluster.Name, opts.batching())
 	note("options: batch", err)
+	p.book = launch.NewBook(opts.Cluster.Name, opts.Now, p.instances, p.templates.EndTurns)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -69,16 +68,16 @@ func (p *Provider) connect() (err error) {
 	if k := o.Cluster; k.Endpoint != "" && k.CABundle != "" && k.ServiceCIDR != "" && k.Version != "" && (k.ARN != "" || clients.ZonalShift == nil) {
 		clients.EKS = nil // there is nothing to ask
 	}
-	p.sources, err = source.New(clients, source.Options{
+	p.sources, err = nodeclass.NewSources(clients, nodeclass.Options{
 		Region: o.Region, Now: o.Now, ClusterName: o.Cluster.Name, ClusterARN: o.Cluster.ARN, Account: o.Cluster.Account,
 		KubernetesVersion: o.Cluster.Version, Endpoint: o.Cluster.Endpoint, CertificateAuthority: o.Cluster.CABundle,
 		ServiceCIDR: o.Cluster.ServiceCIDR, PriceFile: o.PriceFile, ImageRefresh: o.ImageRefresh, SubnetRefresh: o.SubnetRefresh,
-		SecurityGroupRefresh: o.SecurityGroupRefresh,
+		SecurityGroupRefresh: o.SecurityGroupRefresh, Asking: p.asking,
 	})
 	if err != nil {
 		return err
 	}
-	settings := classes.Options{
+	settings := nodeclass.ResolverOptions{
 		Now: o.Now, ReservedCapacity: !o.NoReservedCapacity, MinImageAge: o.MinImageAge, DenyImages: o.DenyImages,
 		Expressions: o.KubeletExpressions, Unevaluated: p.unevaluated,
 	}
@@ -88,18 +87,18 @@ func (p *Provider) connect() (err error) {
 	if !o.NoDryRun {
 		settings.DryRun = p.dryRun
 	}
-	if p.resolver, err = classes.New(p.sources, settings); err != nil {
+	if p.resolver, err = nodeclass.NewResolver(p.sources, settings); err != nil {
 		return err
 	}
-	share, err := overhead.ParseShare(o.memoryOverhead())
+	share, err := instancetype.ParseShare(o.memoryOverhead())
 	if err != nil {
 		return err
 	}
-	p.offerings, err = offerings.New(p.sources, offerings.Options{
+	p.offerings, err = instancetype.NewBuilder(p.sources, instancetype.BuilderOptions{
 		Region: o.Region, Now: o.Now,
-		Catalog: &catalog.Options{
+		Catalog: &instancetype.Options{
 			Expressions: o.KubeletExpressions, NVIDIADevices: o.NVIDIADevices, EFADevices: o.EFADevices,
-			Cluster: &overhead.Cluster{
+			Cluster: &instancetype.Cluster{
 				ReservedInterfaces: o.ReservedENIs, PrefixDelegation: o.PrefixDelegation, MemoryLost: share,
 			},
 		},

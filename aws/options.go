@@ -7,9 +7,9 @@ import (
 	"time"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
 // Options say for which cluster a Provider works, and how. Region, Cluster.Name and
@@ -32,7 +32,7 @@ type Options struct {
 
 	// AfterFunc calls a function later, for the batching of calls. Nil is
 	// time.AfterFunc.
-	AfterFunc func(d time.Duration, f func()) coalesce.Timer
+	AfterFunc func(d time.Duration, f func()) batcher.Timer
 
 	// Warn is told of what is worth a look though nothing failed. It must not
 	// block, and be safe for concurrent use. Nil drops it.
@@ -43,7 +43,8 @@ type Options struct {
 	InterruptionQueue string
 
 	// PriceFile returns the text of a file of prices, for networks from which the
-	// price list of AWS cannot be reached. It is read every ten minutes. Nil is
+	// price list of AWS cannot be reached. It is read every ten minutes, in a
+	// goroutine of the Provider; it is to return soon after its ctx is done. Nil is
 	// none.
 	PriceFile func(ctx context.Context) ([]byte, error)
 
@@ -95,7 +96,7 @@ type Options struct {
 	// Availability tunes how long offerings that EC2 refused are left alone. Nil
 	// is three minutes, twice as long each time they are refused again, up to half
 	// an hour; one for a reservation that is full, and ten for quotas.
-	Availability *cloudprovider.AvailabilityOptions
+	Availability *availability.Options
 
 	// Batch says how calls are put together.
 	Batch Batch
@@ -140,7 +141,8 @@ type Cluster struct {
 	ARN, Account string
 }
 
-// Batch says how calls that come together are put into one.
+// Batch says how calls that come together are put into one. Up to ten launches that
+// come together still go by a call each.
 type Batch struct {
 	// Idle is how long a batch waits for one more call. Default 35 milliseconds.
 	// Negative: none, every call goes alone.
@@ -195,7 +197,7 @@ func (o Options) complete() (Options, error) {
 	if o.NodeClasses == nil {
 		fault("nodeClasses: nil; pass the function that returns an EC2NodeClass by name")
 	}
-	if _, err := overhead.ParseShare(o.memoryOverhead()); err != nil {
+	if _, err := instancetype.ParseShare(o.memoryOverhead()); err != nil {
 		fault("memoryOverhead: %q: %w", o.MemoryOverhead, err)
 	}
 	if o.ReservedENIs < 0 {
@@ -225,7 +227,7 @@ func (o Options) complete() (Options, error) {
 		o.Now = time.Now
 	}
 	if o.AfterFunc == nil {
-		o.AfterFunc = func(d time.Duration, f func()) coalesce.Timer { return time.AfterFunc(d, f) }
+		o.AfterFunc = func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) }
 	}
 	if o.Warn == nil {
 		o.Warn = func(Warning) {}
@@ -241,14 +243,14 @@ func (o Options) complete() (Options, error) {
 
 func (o *Options) memoryOverhead() string {
 	if o.MemoryOverhead == "" {
-		return overhead.DefaultMemoryShare.String()
+		return instancetype.DefaultMemoryShare.String()
 	}
 	return o.MemoryOverhead
 }
 
-func defaultAvailability() *cloudprovider.AvailabilityOptions {
+func defaultAvailability() *availability.Options {
 	const quota = 10 * time.Minute
-	return &cloudprovider.AvailabilityOptions{
+	return &availability.Options{
 		MaxTTL: 30 * time.Minute,
 		TTLByReason: map[string]time.Duration{
 			// EC2 says each minute what is left of a reservation.
@@ -261,8 +263,8 @@ func defaultAvailability() *cloudprovider.AvailabilityOptions {
 }
 
 // batching are the options of a group of calls.
-func (o *Options) batching() coalesce.Options {
-	c := coalesce.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
+func (o *Options) batching() batcher.Options {
+	c := batcher.Options{AfterFunc: o.AfterFunc, Idle: o.Batch.Idle, Max: o.Batch.Max, MaxItems: o.Batch.MaxItems}
 	if c.MaxItems == 0 {
 		c.MaxItems = 1000
 	}

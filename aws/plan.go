@@ -16,11 +16,10 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
-	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
-	"github.com/dovetail-sdk/dovetail/aws/internal/source"
-	"github.com/dovetail-sdk/dovetail/aws/internal/template"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -29,28 +28,19 @@ import (
 type plan struct {
 	key       string
 	class     *awsv1.EC2NodeClass
-	pool      string
 	group     string // id of the placement group
 	tenancy   string
 	partition int32
-	spec      fleet.Spec
-	templates []template.Template
-	subnets   []source.Subnet
+	spec      launch.Spec
+	templates []launchtemplate.Template
+	subnets   []nodeclass.Subnet
 	addresses map[string]int64 // that one instance may take, by zone
 	room      int              // for tags of instances
 }
 
-// launch is a request on its way.
-type launch struct {
-	req  cloudprovider.LaunchRequest
-	plan *plan
-	// number is how many calls for its token have ended without an instance.
-	number int
-}
-
-// option returns the option of a request by which an instance was launched.
-func (l *launch) option(key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
-	for _, o := range l.req.Options {
+// optionFor returns the option of a request by which an instance was launched.
+func optionFor(req *cloudprovider.LaunchRequest, key cloudprovider.OfferingKey) (cloudprovider.LaunchOption, bool) {
+	for _, o := range req.Options {
 		if o.InstanceType != nil && o.Offering != nil && o.Key() == key {
 			return o, true
 		}
@@ -84,10 +74,10 @@ func (p *Provider) plan(ctx context.Context, req *cloudprovider.LaunchRequest) (
 }
 
 // choose filters the options of a request.
-func (p *Provider) choose(req *cloudprovider.LaunchRequest, group string, images map[string]string) (fleet.Selection, error) {
+func (p *Provider) choose(req *cloudprovider.LaunchRequest, group string, images map[string]string) (launch.Selection, error) {
 	admitted := *req
 	admitted.Options = p.availability(group).Admit(req.Options)
-	s := fleet.Select(&admitted, images)
+	s := launch.Select(&admitted, images)
 	if len(s.Options) == 0 {
 		return s, nothingLeft(req, admitted.Options, s)
 	}
@@ -105,7 +95,7 @@ func (p *Provider) choose(req *cloudprovider.LaunchRequest, group string, images
 
 // nothingLeft says why no option can be tried: EC2 refused them lately, or they are
 // not of the class.
-func nothingLeft(req *cloudprovider.LaunchRequest, admitted []cloudprovider.LaunchOption, s fleet.Selection) error {
+func nothingLeft(req *cloudprovider.LaunchRequest, admitted []cloudprovider.LaunchOption, s launch.Selection) error {
 	var refused []cloudprovider.OfferingKey
 	for _, o := range req.Options {
 		if !slices.Contains(admitted, o) || !o.Offering.Launchable() {
@@ -124,8 +114,8 @@ func nothingLeft(req *cloudprovider.LaunchRequest, admitted []cloudprovider.Laun
 type planner struct {
 	p          *Provider
 	req        *cloudprovider.LaunchRequest
-	resolution *classes.Resolution
-	cluster    source.Cluster
+	resolution *nodeclass.Resolution
+	cluster    nodeclass.Cluster
 	images     map[string]string
 	// kubelets are settings with the values of expressions, by instance type, and
 	// settings the same by what boot.kubelet has.
@@ -133,7 +123,7 @@ type planner struct {
 }
 
 func (p *Provider) planner(
-	req *cloudprovider.LaunchRequest, r *classes.Resolution, cluster source.Cluster, c *catalog.Catalog,
+	req *cloudprovider.LaunchRequest, r *nodeclass.Resolution, cluster nodeclass.Cluster, c *instancetype.Catalog,
 ) *planner {
 	return &planner{
 		p: p, req: req, resolution: r, cluster: cluster, images: c.Images,
@@ -144,16 +134,16 @@ func (p *Provider) planner(
 // boot is by what options with one launch template are told from others.
 type boot struct {
 	image       string
-	reservation template.Reservation
+	reservation launchtemplate.Reservation
 	efas        int64
 	maxPods     int64  // -1 if it is not told
 	kubelet     string // settings with the values of expressions, if there are any
 }
 
-func (b *planner) plan(s fleet.Selection) (*plan, error) {
+func (b *planner) plan(s launch.Selection) (*plan, error) {
 	class := b.resolution.Class
 	out := &plan{
-		class: class, pool: b.req.NodePool, group: groupID(b.resolution), subnets: b.resolution.Subnets,
+		class: class, group: groupID(b.resolution), subnets: b.resolution.Subnets,
 		addresses: map[string]int64{},
 	}
 	var err error
@@ -168,7 +158,7 @@ func (b *planner) plan(s fleet.Selection) (*plan, error) {
 		return nil, err
 	}
 	out.room = room(tags)
-	out.spec = fleet.Spec{CapacityType: s.CapacityType, Reservation: s.Reservation, Tags: tags, Prioritized: b.prioritized(s)}
+	out.spec = launch.Spec{CapacityType: s.CapacityType, Reservation: s.Reservation, Tags: tags, Prioritized: b.prioritized(s)}
 	if b.req.Annotations[karpv1.NodeClaimMinValuesRelaxedAnnotationKey] != "true" {
 		out.spec.Context = class.Spec.Context
 	}
@@ -191,18 +181,18 @@ func (b *planner) plan(s fleet.Selection) (*plan, error) {
 			return nil, err
 		}
 		out.templates = append(out.templates, t)
-		out.spec.Groups = append(out.spec.Groups, fleet.Group{Template: t.Name, ImageID: k.image, Options: byBoot[k]})
+		out.spec.Groups = append(out.spec.Groups, launch.Group{Template: t.Name, ImageID: k.image, Options: byBoot[k]})
 	}
 	out.key = out.spec.Key()
 	return out, nil
 }
 
 // boot tells which launch template an option needs.
-func (b *planner) boot(o cloudprovider.LaunchOption, kind fleet.ReservationKind) boot {
+func (b *planner) boot(o cloudprovider.LaunchOption, kind launch.ReservationKind) boot {
 	class := b.resolution.Class
 	k := boot{image: b.images[o.InstanceType.Name], maxPods: -1}
 	if o.Offering.CapacityType == karpv1.CapacityTypeReserved {
-		k.reservation = template.Reservation{ID: o.Offering.ReservationID, Block: kind.Block, Interruptible: kind.Interruptible}
+		k.reservation = launchtemplate.Reservation{ID: o.Offering.ReservationID, Block: kind.Block, Interruptible: kind.Interruptible}
 	}
 	if b.wantsAdapters() && len(class.Spec.NetworkInterfaces) == 0 {
 		k.efas = o.InstanceType.Capacity.Get(awsv1.ResourceEFA)
@@ -229,7 +219,7 @@ func (b *planner) wantsAdapters() bool {
 		return true
 	}
 	for driver := range strings.SplitSeq(b.req.Annotations[karpv1.DRADriversAnnotationKey], ",") {
-		if strings.TrimSpace(driver) == catalog.EFADriver {
+		if strings.TrimSpace(driver) == instancetype.EFADriver {
 			return true
 		}
 	}
@@ -237,12 +227,12 @@ func (b *planner) wantsAdapters() bool {
 }
 
 // template makes the launch template of some options.
-func (b *planner) template(k boot, out *plan, capacityType string) (template.Template, error) {
+func (b *planner) template(k boot, out *plan, capacityType string) (launchtemplate.Template, error) {
 	userData, err := b.userData(k, capacityType)
 	if err != nil {
-		return template.Template{}, err
+		return launchtemplate.Template{}, err
 	}
-	in := template.Input{
+	in := launchtemplate.Input{
 		Region: b.p.opts.Region, Class: out.class, ImageID: k.image, UserData: userData, CapacityType: capacityType,
 		OpenReservations: b.p.opts.NoReservedCapacity, EFAs: k.efas, Tenancy: out.tenancy, GroupID: out.group,
 		Partition: out.partition, IPv6: b.cluster.IPv6, Tags: out.spec.Tags,
@@ -250,7 +240,7 @@ func (b *planner) template(k boot, out *plan, capacityType string) (template.Tem
 	if k.reservation.ID != "" {
 		in.Reservation = &k.reservation
 	}
-	t, err := template.Build(in)
+	t, err := launchtemplate.Build(in)
 	if err != nil {
 		return t, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindDenied, Object: b.req.Name, Err: err}
 	}
@@ -258,7 +248,7 @@ func (b *planner) template(k boot, out *plan, capacityType string) (template.Tem
 }
 
 // prioritized reports whether prices are not EC2's own.
-func (b *planner) prioritized(s fleet.Selection) bool {
+func (b *planner) prioritized(s launch.Selection) bool {
 	return b.req.Annotations[karpv1.PriceOverlayAppliedAnnotationKey] == "true" ||
 		slices.ContainsFunc(s.Options, func(o cloudprovider.LaunchOption) bool { return o.Offering.PriceOverlay != "" })
 }

@@ -10,15 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
-	"github.com/dovetail-sdk/dovetail/aws/internal/instances"
-	"github.com/dovetail-sdk/dovetail/aws/internal/offerings"
-	"github.com/dovetail-sdk/dovetail/aws/internal/profile"
-	"github.com/dovetail-sdk/dovetail/aws/internal/source"
-	"github.com/dovetail-sdk/dovetail/aws/internal/subnets"
-	"github.com/dovetail-sdk/dovetail/aws/internal/template"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -30,29 +29,29 @@ type Provider struct {
 	clients    Clients
 	vocabulary *requirements.Vocabulary
 
-	sources   *source.Sources
-	resolver  *classes.Resolver
-	offerings *offerings.Builder
-	instances *instances.Client
-	templates *template.Store
-	profiles  *profile.Keeper
-	addresses *subnets.Ledger
-	launches  *coalesce.Group[string, *launch, *cloudprovider.Instance]
+	asking    *cache.Asking
+	sources   *nodeclass.Sources
+	resolver  *nodeclass.Resolver
+	offerings *instancetype.Builder
+	instances *launch.Instances
+	templates *launchtemplate.Store
+	profiles  *nodeclass.Keeper
+	addresses *launch.Addresses
+	launches  *batcher.Group[string, order, *cloudprovider.Instance]
+	book      *launch.Book
 
-	ledger    *ledger
-	flights   flights
-	dryRuns   dryRuns
-	available *cloudprovider.Availability
+	dryRuns   *cache.Keyed[trial]
+	available *availability.Cache
 	groups    groupAvailability
 
 	interruptions interruptionState
 }
 
-// groupAvailability has an Availability for each placement group: what is refused
+// groupAvailability has a cache for each placement group: what is refused
 // in a group may be had outside of it.
 type groupAvailability struct {
 	mu  sync.Mutex
-	all map[string]*cloudprovider.Availability
+	all map[string]*availability.Cache
 }
 
 // Name returns "aws".
@@ -69,10 +68,10 @@ func (p *Provider) SupportedNodeClasses() []schema.GroupKind {
 
 // Availability returns what is remembered of offerings that EC2 refused, outside of
 // placement groups. Marks that the caller makes count.
-func (p *Provider) Availability() *cloudprovider.Availability { return p.available }
+func (p *Provider) Availability() *availability.Cache { return p.available }
 
 // availability returns that of a placement group, or the general one for "".
-func (p *Provider) availability(group string) *cloudprovider.Availability {
+func (p *Provider) availability(group string) *availability.Cache {
 	if group == "" {
 		return p.available
 	}
@@ -81,19 +80,43 @@ func (p *Provider) availability(group string) *cloudprovider.Availability {
 	a := p.groups.all[group]
 	if a == nil {
 		// New has tried the options.
-		a, _ = cloudprovider.NewAvailability(p.opts.Now, p.opts.Availability)
+		a, _ = availability.New(p.opts.Now, p.opts.Availability)
 		if p.groups.all == nil {
-			p.groups.all = map[string]*cloudprovider.Availability{}
+			p.groups.all = map[string]*availability.Cache{}
 		}
 		p.groups.all[group] = a
 	}
 	return a
 }
 
-// Close sends what waits to be sent, and returns when everything under way has an
-// answer, or with the error of ctx when that is done. Calls after it fail.
+// Refresh asks AWS, side by side, for the prices, and again for whatever else is due
+// of what was asked before and whose answer somebody has used since, or could not be
+// renewed, and returns when all of that has an answer. The error is that of ctx when it is done first; or it
+// joins why answers could not be renewed: those of before stay in force.
+//
+// Nothing else waits for an answer where there is one of before: see "Look-ups" in the
+// comment of the package. So call it once before the first plan, with a deadline, for
+// the prices of today; and in a program that does not ask for InstanceTypes every
+// minute or so, before a plan that is to go by what AWS says at that moment.
+func (p *Provider) Refresh(ctx context.Context) error {
+	if _, err := p.sources.Prices(ctx); err != nil {
+		return err
+	}
+	faults := []error{p.sources.Refresh(ctx)}
+	for _, wait := range p.dryRuns.Renew(ctx) { // with what was just looked up
+		faults = append(faults, wait())
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.Join(faults...)
+}
+
+// Close sends what waits to be sent, ends what is being looked up, and returns when
+// everything under way has an answer, and every goroutine of the Provider has ended,
+// or with the error of ctx when that is done. Calls after it fail.
 func (p *Provider) Close(ctx context.Context) error {
-	return errors.Join(p.launches.Close(ctx), p.instances.Close(ctx))
+	return errors.Join(p.launches.Close(ctx), p.instances.Close(ctx), p.asking.Close(ctx))
 }
 
 func (p *Provider) now() time.Time { return p.opts.Now() }

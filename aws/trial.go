@@ -13,9 +13,9 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/aws/internal/classes"
-	"github.com/dovetail-sdk/dovetail/aws/internal/fleet"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -30,7 +30,7 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 	case errors.As(err, &size):
 		return awsv1.ReasonUserDataSizeLimitExceeded, plain(err), nil
 	case err != nil && cloudprovider.KindOf(err) == cloudprovider.KindDenied:
-		return classes.ReasonInvalidSpec, plain(err), nil
+		return nodeclass.ReasonInvalidSpec, plain(err), nil
 	case err != nil:
 		return "", "", err
 	case plan == nil:
@@ -47,7 +47,7 @@ func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (re
 			inZone[s.Zone] = s.ID
 		}
 	}
-	in, err := plan.spec.Request(fleet.Call{Count: 1, Subnets: inZone, DryRun: true})
+	in, err := plan.spec.Request(launch.RequestInput{Count: 1, Subnets: inZone, DryRun: true})
 	if err != nil {
 		return "", "not tried, as no subnet is in a zone of the instance types", nil
 	}
@@ -92,7 +92,7 @@ func (p *Provider) forgetProfile(class *awsv1.EC2NodeClass, err error) {
 // trialRun is the dry run of RunInstances in a subnet.
 func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
 	yes, one, device, latest := true, int32(1), int32(0), "$Latest"
-	tags := fleet.Tags(plan.spec.Tags)
+	tags := api.Tags(plan.spec.Tags)
 	in := &ec2.RunInstancesInput{
 		DryRun: &yes, MinCount: &one, MaxCount: &one,
 		InstanceType:   ec2types.InstanceType(plan.spec.Groups[0].Options[0].InstanceType.Name),
@@ -154,14 +154,14 @@ func (p *Provider) trialPlan(ctx context.Context, class *awsv1.EC2NodeClass) (*p
 	if err != nil {
 		return nil, err
 	}
-	r := &classes.Resolution{Class: class}
+	r := &nodeclass.Resolution{Class: class}
 	if class.Spec.PlacementGroupSelector != nil {
 		if r.PlacementGroup, _, err = p.sources.PlacementGroup(ctx, class.Spec.PlacementGroupSelector); err != nil {
 			return nil, err
 		}
 	}
 	req := &cloudprovider.LaunchRequest{Token: trialName, Name: trialName, NodeClassRef: reference(class.Name), Options: trialOptions(c)}
-	s := fleet.Select(req, c.Images)
+	s := launch.Select(req, c.Images)
 	if len(s.Options) == 0 {
 		return nil, nil
 	}
@@ -173,7 +173,7 @@ func (p *Provider) trialPlan(ctx context.Context, class *awsv1.EC2NodeClass) (*p
 }
 
 // trialOptions are the offerings on demand.
-func trialOptions(c *catalog.Catalog) []cloudprovider.LaunchOption {
+func trialOptions(c *instancetype.Catalog) []cloudprovider.LaunchOption {
 	var out []cloudprovider.LaunchOption
 	for _, t := range c.Types {
 		for i := range t.Offerings {

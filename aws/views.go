@@ -12,7 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
-	"github.com/dovetail-sdk/dovetail/aws/internal/overhead"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -114,14 +114,14 @@ func (p *Provider) ObserveNode(ctx context.Context, instanceType, imageID string
 		return nil
 	}
 	memory := node.Status.Capacity[corev1.ResourceMemory]
-	verdict, err := p.offerings.Observe(ctx, overhead.Observation{
-		Nodes:  overhead.Nodes{InstanceType: instanceType, Image: imageID},
+	verdict, err := p.offerings.Observe(ctx, instancetype.Observation{
+		Nodes:  instancetype.Nodes{InstanceType: instanceType, Image: imageID},
 		Memory: memory.Value(), At: p.now(),
 	})
 	if err != nil {
 		return api.Wrap("ObserveNode", node.Name, err)
 	}
-	if verdict == overhead.Nameless || verdict == overhead.Implausible {
+	if verdict == instancetype.VerdictNameless || verdict == instancetype.VerdictImplausible {
 		return &cloudprovider.Error{Op: "ObserveNode", Kind: cloudprovider.KindDenied, Object: node.Name, Reason: string(verdict),
 			Err: fmt.Errorf("instance type %q, image %q, memory %s: name type and image, and pass a node that has registered", instanceType, imageID, memory.String())}
 	}
@@ -136,7 +136,7 @@ func (p *Provider) Learned() ([]byte, error) {
 // Restore replaces what was learned with what Learned returned before. The error
 // lists what cannot be read, and then nothing is changed.
 func (p *Provider) Restore(learned []byte) error {
-	l, err := overhead.ParseLearned(learned)
+	l, err := instancetype.ParseLearned(learned)
 	if err != nil {
 		return fmt.Errorf("aws: restore: %w", err)
 	}

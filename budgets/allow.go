@@ -10,13 +10,13 @@ import (
 // Allow is Compile without a policy, and Compiled.Allow. A program that asks
 // often compiles once instead.
 func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) Allowance {
-	compiled, _ := compile(bs, nil, false) // malformed budgets block, and say so
+	compiled, _ := compile(bs, nil) // malformed budgets block, and say so
 	return compiled.Allow(now, c, r)
 }
 
 // Allow says how many more nodes may be disrupted at an instant for a reason.
 //
-// Of the budgets and rules that apply to the reason and are in force, each
+// Of the budgets and the entries of Policy.Only that apply to the reason and are in force, each
 // leaves its value less the nodes that count against it (Counts.Consuming).
 // The one that leaves the fewest decides, of several the first. If none is in
 // force the answer is unlimited. A reason that is not known is bound by what
@@ -30,8 +30,8 @@ func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
 			continue
 		}
 		// Whether it is in force takes longer to find out than what it leaves.
-		value, left := c.left(k, now, &n, r)
-		if (best < 0 || left < fewest) && k.inForce(now, t) {
+		value, left := c.left(k, &n, r)
+		if (best < 0 || left < fewest) && k.inForce(t) {
 			best, fewest, limit = i, left, value
 		}
 	}
@@ -54,11 +54,11 @@ func (c *Compiled) until(now time.Time, t int64, n *Counts, r Reason, best, fewe
 			continue
 		}
 		if best >= 0 && i != best {
-			if _, left := c.left(k, now, n, r); left > fewest || left == fewest && i > best {
+			if _, left := c.left(k, n, r); left > fewest || left == fewest && i > best {
 				continue
 			}
 		}
-		if at := k.change(now, t, n); at.After(now) {
+		if at := k.change(t); at.After(now) {
 			first = earlier(first, at)
 		}
 	}

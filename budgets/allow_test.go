@@ -121,10 +121,10 @@ func TestWindowsThatTouchOrOverlap(t *testing.T) {
 		{"0 0 * 1-11 *", 24 * time.Hour, "2026-03-04T12:00:00Z", "2026-12-01T00:00:00Z"},
 		{"0,30 9-12 * * *", 30 * time.Minute, "2026-03-04T12:00:00Z", "2026-03-04T13:00:00Z"},
 		{"0 22-23,0-5 * * *", 3 * time.Hour, "2026-03-04T23:30:00Z", "2026-03-05T08:00:00Z"},
-		{"CRON_TZ=Europe/Berlin @daily", 24 * time.Hour, "2026-03-04T12:00:00Z", "2026-10-25T22:00:00Z"},
-		{"CRON_TZ=Europe/Berlin @daily", 25 * time.Hour, "2026-03-04T12:00:00Z", ""},
+		{"CRON_TZ=Europe/Berlin 0 0 * * *", 24 * time.Hour, "2026-03-04T12:00:00Z", "2026-10-25T22:00:00Z"},
+		{"CRON_TZ=Europe/Berlin 0 0 * * *", 25 * time.Hour, "2026-03-04T12:00:00Z", ""},
 		{"CRON_TZ=Europe/Berlin * * * * *", time.Minute, "2026-03-04T12:00:00Z", ""},
-		{"CRON_TZ=Asia/Tokyo @daily", 24 * time.Hour, "2026-03-04T12:00:00Z", ""},
+		{"CRON_TZ=Asia/Tokyo 0 0 * * *", 24 * time.Hour, "2026-03-04T12:00:00Z", ""},
 	} {
 		pool := []v1.Budget{budget("0", row.schedule, row.length)}
 		compiled, err := budgets.Compile(pool, nil)
@@ -167,7 +167,7 @@ func TestOneMalformedBudgetBlocksWhatItNames(t *testing.T) {
 		"nodes":    {Nodes: "many"},
 		"digits":   {Nodes: "99999999999999999999"},
 		"schedule": {Nodes: "5", Schedule: new("0 25 * * *"), Duration: length},
-		"zone":     {Nodes: "5", Schedule: new("TZ=Mars/Base @daily"), Duration: length},
+		"zone":     {Nodes: "5", Schedule: new("TZ=Mars/Base 0 0 * * *"), Duration: length},
 		"duration": {Nodes: "5", Schedule: &hourly, Duration: &metav1.Duration{Duration: time.Second}},
 		"negative": {Nodes: "5", Schedule: &hourly, Duration: &metav1.Duration{Duration: -time.Hour}},
 		"alone":    {Nodes: "5", Duration: length},
@@ -257,7 +257,7 @@ func TestDocumentedExamples(t *testing.T) {
 
 // Instants that no calendar shows must not hang or panic.
 func TestStrangeInstants(t *testing.T) {
-	pool := append(documented(), budget("0", "CRON_TZ=Europe/Berlin @daily", 24*time.Hour), budget("0", "TZ=America/Lima 0 0 29 2 *", time.Hour))
+	pool := append(documented(), budget("0", "CRON_TZ=Europe/Berlin 0 0 * * *", 24*time.Hour), budget("0", "TZ=America/Lima 0 0 29 2 *", time.Hour))
 	for _, now := range []time.Time{{}, time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.Unix(1<<55, 0),
 		time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(99999, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(1883, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		for _, reason := range v1.DisruptionReasons() {

@@ -32,12 +32,12 @@ const (
 	None Source = ""
 	// FromBudgets are the budgets of the NodePool or Group.
 	FromBudgets Source = "budgets"
-	// FromRules are the rules of the Policy.
-	FromRules Source = "rules"
+	// FromOnly is Policy.Only.
+	FromOnly Source = "only"
 )
 
-// Binding names the budget or rule that decided: the one that leaves the
-// fewest nodes, and of several the first, budgets before rules. The zero value
+// Binding names the budget, or entry of Policy.Only, that decided: the one that
+// leaves the fewest nodes, and of several the first, budgets before the policy. The zero value
 // is none.
 type Binding struct {
 	Source Source

@@ -21,7 +21,7 @@ const MaxWindows = 1_000_000
 
 // Calendar is Compile without a policy, and Compiled.Calendar.
 func Calendar(from, to time.Time, bs []v1.Budget, c Counts, r Reason) []Window {
-	compiled, _ := compile(bs, nil, true) // malformed budgets block, and say so
+	compiled, _ := compile(bs, nil) // malformed budgets block, and say so
 	return compiled.Calendar(from, to, c, r)
 }
 

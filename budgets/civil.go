@@ -1,6 +1,9 @@
 package budgets
 
-import "math/bits"
+import (
+	"math/bits"
+	"time"
+)
 
 const (
 	minutesPerDay = 24 * 60
@@ -165,41 +168,19 @@ func (c *civil) prev(t int64) (int64, bool) {
 	return found*secondsPerDay + c.last*60, ok
 }
 
-// dayOf counts the days from 1 January 1970 to a date of the Gregorian
-// calendar. Years are taken to begin in March, so that the leap day comes last.
+// dayOf counts the days from 1 January 1970 to a date. A month after the twelfth is
+// one of the next year.
 func dayOf(year, month, day int64) int64 {
-	if month <= 2 {
-		year--
-		month += 12
-	}
-	return 365*year + floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400) + (153*month-457)/5 + day - 719469
+	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
 }
 
 // dateOf is the inverse of dayOf.
-func dateOf(n int64) (year, month, day int64) {
-	const era = 146097 // days in 400 years
-	n += 719468        // from 1 March of the year 0
-	e := floorDiv(n, era)
-	n -= e * era
-	y := (n - n/1460 + n/36524 - n/146096) / 365
-	n -= 365*y + y/4 - y/100
-	m := (5*n + 2) / 153
-	year, month, day = e*400+y, m+3, n-(153*m+2)/5+1
-	if month > 12 {
-		year, month = year+1, month-12
-	}
-	return year, month, day
+func dateOf(day int64) (year, month, dom int64) {
+	y, m, d := time.Unix(day*secondsPerDay, 0).UTC().Date()
+	return int64(y), int64(m), int64(d)
 }
 
-func monthLength(year, month int64) int64 {
-	if month == 2 {
-		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
-			return 29
-		}
-		return 28
-	}
-	return 30 + (month+month>>3)&1
-}
+func monthLength(year, month int64) int64 { return dayOf(year, month+1, 1) - dayOf(year, month, 1) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b

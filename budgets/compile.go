@@ -1,7 +1,6 @@
 package budgets
 
 import (
-	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -21,7 +20,7 @@ type Compiled struct {
 // kept.
 //
 // The result can always be used. If the error is not nil it lists every fault,
-// with the field and a remedy, and each budget or rule with a fault allows no
+// with the field and a remedy, and each budget or policy with a fault allows no
 // node for the reasons that it applies to. The budgets are taken as they are:
 // a caller whose NodePool has none in its manifest wants v1.NodePool.Default
 // first, for a list that is empty is no bound at all.
@@ -31,25 +30,20 @@ type Compiled struct {
 // neither schedule nor duration it is always in force; with both, in the
 // windows [hit, hit+duration), which is never if the duration is 0.
 func Compile(bs []v1.Budget, policy *Policy) (*Compiled, error) {
-	c, faults := compile(bs, policy, true)
-	if len(faults) > 0 {
-		return c, faults.ToAggregate()
-	}
-	return c, nil
+	c, faults := compile(bs, policy)
+	return c, faults.ToAggregate() // which is nil without faults
 }
 
-// compile reads budgets. It may be asked to tabulate time zones, which pays if
-// the result is used often.
-func compile(bs []v1.Budget, policy *Policy, tabulate bool) (*Compiled, field.ErrorList) {
-	r := reader{tabulate: tabulate}
+func compile(bs []v1.Budget, policy *Policy) (*Compiled, field.ErrorList) {
+	r := reader{}
 	for i := range bs {
 		r.budget(i, &bs[i])
 	}
 	c := &Compiled{}
 	if policy != nil {
 		c.expiry, c.separate = policy.ExpiryUnderBudgets, policy.SeparateReasons
-		for i, rule := range policy.Rules {
-			r.rule(i, rule)
+		for i := range policy.Only {
+			r.only(i, &policy.Only[i])
 		}
 	}
 	c.constraints = r.constraints
@@ -58,10 +52,8 @@ func compile(bs []v1.Budget, policy *Policy, tabulate bool) (*Compiled, field.Er
 
 // reader collects constraints and faults.
 type reader struct {
-	tabulate    bool
 	constraints []constraint
 	faults      field.ErrorList
-	zones       []zone // those seen
 }
 
 // add takes a constraint over, one that blocks if there are faults.
@@ -115,70 +107,27 @@ func (r *reader) window(path *field.Path, w Opening) (windows, field.ErrorList) 
 	if err != nil {
 		return windows{}, field.ErrorList{field.Invalid(path.Child("schedule"), w.Schedule, err.Error())}
 	}
-	if r.tabulate {
-		r.share(&s.zone)
-	}
 	return newWindows(s, int64(w.Duration/time.Second)), nil
 }
 
-// share gives z the table of its zone, which budgets mostly have in common.
-func (r *reader) share(z *zone) {
-	for _, known := range r.zones {
-		if known.loc.String() == z.loc.String() {
-			*z = known
-			return
-		}
-	}
-	z.tabulate()
-	r.zones = append(r.zones, *z)
-}
-
-func (r *reader) rule(i int, rule Rule) {
-	path := field.NewPath("rules").Index(i)
-	c := constraint{binding: Binding{Source: FromRules, Index: i}}
+// only reads what holds everything outside of its openings.
+func (r *reader) only(i int, rule *Only) {
+	path := field.NewPath("only").Index(i)
+	c := constraint{binding: Binding{Source: FromOnly, Index: i}, scope: newScope(rule.Reasons), form: outside}
 	var faults field.ErrorList
-	switch rule := rule.(type) {
-	case Rate:
-		c.scope, c.form, c.per = newScope(rule.Reasons), rate, rule.Per
-		c.value, faults = readQuantity(path.Child("nodes"), rule.Nodes)
-		if rule.Per <= 0 {
-			faults = append(faults, field.Invalid(path.Child("per"), rule.Per.String(), "want a positive length of time such as 24h"))
-		}
-	case Only:
-		c.scope, c.form = newScope(rule.Reasons), outside
-		c.windows, faults = r.only(path.Child("openings"), rule.Openings)
-	case Freeze:
-		c.scope, c.form, c.from, c.to = newScope(rule.Reasons), between, rule.From, rule.To
-		if rule.Nodes != "" {
-			c.value, faults = readQuantity(path.Child("nodes"), rule.Nodes)
-		}
-		if !rule.From.Before(rule.To) {
-			faults = append(faults, field.Invalid(path.Child("to"), rule.To.Format(time.RFC3339), "want an instant after from"))
-		}
-	case Keep:
-		c.scope, c.form = newScope(rule.Reasons), keep
-		c.value, faults = readQuantity(path.Child("nodes"), rule.Nodes)
-	default:
-		c.scope = newScope(nil)
-		faults = field.ErrorList{field.Invalid(path, fmt.Sprintf("%T", rule), "want a value of type Rate, Only, Freeze or Keep")}
+	if len(rule.Openings) == 0 {
+		faults = append(faults, field.Required(path.Child("openings"), "say when disruption is allowed; to forbid it always use a budget of 0"))
 	}
-	r.add(c, append(faults, reasonFaults(path.Child("reasons"), c.scope.reasons)...))
-}
-
-func (r *reader) only(path *field.Path, list []Opening) (all []windows, faults field.ErrorList) {
-	if len(list) == 0 {
-		return nil, field.ErrorList{field.Required(path, "say when disruption is allowed; to forbid it always use a budget of 0")}
-	}
-	for i, w := range list {
-		path := path.Index(i)
+	for j, w := range rule.Openings {
+		path := path.Child("openings").Index(j)
 		if w.Duration <= 0 || w.Duration%time.Minute != 0 {
 			faults = append(faults, field.Invalid(path.Child("duration"), w.Duration.String(), "want whole minutes, more than none"))
 			w.Duration = time.Minute // the schedule is still to be judged
 		}
 		one, more := r.window(path, w)
-		all, faults = append(all, one), append(faults, more...)
+		c.windows, faults = append(c.windows, one), append(faults, more...)
 	}
-	return all, faults
+	r.add(c, append(faults, reasonFaults(path.Child("reasons"), c.scope.reasons)...))
 }
 
 func reasonFaults(path *field.Path, reasons []Reason) (faults field.ErrorList) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// form says when a constraint is in force, and what it takes off its value.
+// form says when a constraint is in force.
 type form int
 
 const (
@@ -14,21 +14,17 @@ const (
 	never        // a window of no length
 	inside       // in its windows
 	outside      // out of its windows
-	between      // from an instant to another
-	rate         // always; what has begun within a while is taken off
-	keep         // always; the value is what must be left
 )
 
-// constraint is a budget or a rule. The zero value but for binding and scope
-// allows no node at any time, which is what stands for a malformed one.
+// constraint is a budget, or an entry of Policy.Only. The zero value but for
+// binding and scope allows no node at any time, which is what stands for a
+// malformed one, and for an entry of Only outside of its windows.
 type constraint struct {
-	binding  Binding
-	scope    scope
-	form     form
-	value    quantity
-	windows  []windows
-	from, to time.Time
-	per      time.Duration
+	binding Binding
+	scope   scope
+	form    form
+	value   quantity
+	windows []windows
 }
 
 // scope is the reasons that a constraint applies to.
@@ -78,9 +74,8 @@ func (c *Compiled) applies(k *constraint, r Reason) bool {
 	return k.scope.has(r)
 }
 
-// inForce reports whether a constraint bounds disruption at an instant, which
-// is given twice, exactly and in whole seconds.
-func (k *constraint) inForce(now time.Time, t int64) bool {
+// inForce reports whether a constraint bounds disruption at an instant.
+func (k *constraint) inForce(t int64) bool {
 	switch k.form {
 	case never:
 		return false
@@ -93,25 +88,14 @@ func (k *constraint) inForce(now time.Time, t int64) bool {
 				return false
 			}
 		}
-	case between:
-		return !now.Before(k.from) && now.Before(k.to)
 	}
 	return true
 }
 
 // left is the value of a constraint, and what remains of it after taking off
 // what counts against it, which may be negative.
-func (c *Compiled) left(k *constraint, now time.Time, n *Counts, r Reason) (limit, left int) {
-	nodes := max(n.Nodes, 0)
-	limit = k.value.of(nodes)
-	switch k.form {
-	case outside:
-		limit = 0
-	case rate:
-		return limit, limit - k.begun(now, n)
-	case keep:
-		limit = max(0, nodes-limit)
-	}
+func (c *Compiled) left(k *constraint, n *Counts, r Reason) (limit, left int) {
+	limit = k.value.of(n.Nodes)
 	return limit, limit - c.consuming(k, n, r)
 }
 
@@ -132,51 +116,19 @@ func (c *Compiled) consuming(k *constraint, n *Counts, r Reason) int {
 	return rest.Consuming(r)
 }
 
-// begun counts the disruptions that a rate has not forgotten yet.
-func (k *constraint) begun(now time.Time, n *Counts) int {
-	count := 0
-	for i := range n.History {
-		if k.remembers(now, &n.History[i]) {
-			count++
+// change is the first instant after t at which a window of a constraint opens or
+// closes; zero if there is none. The constraint need not change then.
+func (k *constraint) change(t int64) time.Time {
+	soonest := int64(math.MaxInt64)
+	for i := range k.windows {
+		if at, ok := k.windows[i].change(t); ok {
+			soonest = min(soonest, at)
 		}
 	}
-	return count
-}
-
-func (k *constraint) remembers(now time.Time, p *Past) bool {
-	return now.Sub(p.At) < k.per && (p.Reason == "" || k.scope.has(p.Reason))
-}
-
-// change is the first instant after now at which a constraint comes into force
-// or ceases to be, or at which more of it is left; zero if there is none. In
-// between nothing changes, but something need not change then either.
-func (k *constraint) change(now time.Time, t int64, n *Counts) time.Time {
-	var first time.Time
-	switch k.form {
-	case inside, outside:
-		soonest := int64(math.MaxInt64)
-		for i := range k.windows {
-			if at, ok := k.windows[i].change(t); ok {
-				soonest = min(soonest, at)
-			}
-		}
-		if soonest < math.MaxInt64 {
-			first = time.Unix(soonest, 0)
-		}
-	case between:
-		if now.Before(k.from) {
-			first = k.from
-		} else if now.Before(k.to) {
-			first = k.to
-		}
-	case rate:
-		for i := range n.History {
-			if p := &n.History[i]; k.remembers(now, p) {
-				first = earlier(first, p.At.Add(k.per))
-			}
-		}
+	if k.form == never || soonest == math.MaxInt64 {
+		return time.Time{}
 	}
-	return first
+	return time.Unix(soonest, 0)
 }
 
 // earlier is the earlier of two instants, of which zero is never.

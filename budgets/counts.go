@@ -2,7 +2,6 @@ package budgets
 
 import (
 	"math"
-	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
@@ -21,7 +20,7 @@ const (
 	// Unhealthy nodes have a condition that asks for repair.
 	Unhealthy = v1.DisruptionReasonUnhealthy
 	// Expired nodes have reached the end of their lifetime. Budgets of a
-	// NodePool have no say in expiry unless Policy.Expiry gives them one.
+	// NodePool have no say in expiry unless Policy.ExpiryUnderBudgets gives them one.
 	Expired Reason = "Expired"
 )
 
@@ -45,9 +44,6 @@ type Counts struct {
 	NotReady int
 	// By splits Disrupting up. Only Policy.SeparateReasons looks at it.
 	By ByReason
-	// History is when disruptions began, in any order. Only Rate looks at it.
-	// Entries older than the longest rate need not be there.
-	History []Past
 }
 
 // ByReason is a number of nodes for each reason.
@@ -77,14 +73,6 @@ func (b *ByReason) count(r Reason, n int) {
 	if p := b.of(r); p != nil {
 		*p = add(*p, n)
 	}
-}
-
-// Past is one disruption that has begun.
-type Past struct {
-	// At is when it began. One in the future counts as if it had begun.
-	At time.Time
-	// Reason is why. One without a reason counts for every rate.
-	Reason Reason
 }
 
 // Consuming is how many nodes count against a budget asked for a reason:

@@ -13,13 +13,12 @@
 //	Compile    budgets and a Policy to a form that answers quickly
 //	Allow      how many more nodes, which budget decided, until when
 //	Calendar   the same for a stretch of time, as windows
-//	Forecast   when k nodes can have been replaced
 //	Lint       budgets that do not do what was probably meant
-//	Groups     budgets over several pools, or per zone or other label
+//	Group      budgets over several pools, or per zone or other label
 //
 // Budgets come as package api/v1 defines them. A Policy adds in Go what they
-// cannot say: rates, allow-windows, date ranges, a number of nodes to keep, and
-// expiry that keeps to the budgets.
+// cannot say: windows outside of which nothing is disrupted, and expiry that
+// keeps to the budgets.
 //
 // # Failing closed
 //
@@ -56,5 +55,5 @@
 //
 // Answers are a function of the arguments and the time zone database: no clock,
 // no chance, no log. Nothing given is changed or kept. No input makes a
-// function panic. A *Compiled and a *Groups may be used from many goroutines.
+// function panic. A *Compiled may be used from many goroutines.
 package budgets

@@ -45,25 +45,18 @@ func ExampleCompile() {
 }
 
 func ExamplePolicy() {
-	day := time.Date(2026, 11, 27, 0, 0, 0, 0, time.UTC)
 	c, _ := budgets.Compile([]v1.Budget{{Nodes: "10%"}}, &budgets.Policy{
 		ExpiryUnderBudgets: true,
-		Rules: []budgets.Rule{
-			budgets.Rate{Nodes: "2", Per: 24 * time.Hour},
-			budgets.Only{Openings: []budgets.Opening{{Schedule: "0 1 * * *", Duration: 4 * time.Hour}}},
-			budgets.Freeze{From: day, To: day.AddDate(0, 0, 1)},
-			budgets.Keep{Nodes: "1"},
-		},
+		Only:               []budgets.Only{{Openings: []budgets.Opening{{Schedule: "0 1 * * *", Duration: 4 * time.Hour}}}},
 	})
-	night := day.Add(-22 * time.Hour)
-	counts := budgets.Counts{Nodes: 50, History: []budgets.Past{{At: night.Add(-time.Hour)}}}
-	a := c.Allow(night, counts, budgets.Expired)
-	fmt.Println(a.Nodes, a.Binding)
-	a = c.Allow(day.Add(2*time.Hour), counts, budgets.Expired)
-	fmt.Println(a.Nodes, a.Binding)
+	counts := budgets.Counts{Nodes: 50}
+	for _, hour := range []int{2, 12} {
+		a := c.Allow(time.Date(2026, 11, 27, hour, 0, 0, 0, time.UTC), counts, budgets.Expired)
+		fmt.Println(a.Nodes, a.Binding)
+	}
 	// Output:
-	// 1 rules[0]
-	// 0 rules[2]
+	// 5 budgets[0]
+	// 0 only[0]
 }
 
 func ExampleCalendar() {
@@ -87,33 +80,6 @@ func ExampleCompiled_Windows() {
 		}
 	}
 	// Output: blocked from Fri 17:00
-}
-
-func ExampleForecast() {
-	friday := time.Date(2026, 3, 6, 12, 0, 0, 0, time.UTC)
-	table, err := budgets.Forecast(friday, documented(), budgets.Work{
-		Nodes:  20,
-		Each:   time.Hour,
-		Counts: budgets.Counts{Nodes: 40},
-		Reason: budgets.Drifted,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, b := range table.Batches {
-		fmt.Println(b.Nodes, "at", b.Start.Format("Mon 15:04"))
-	}
-	fmt.Println("done", table.Done.Format("Mon 15:04"))
-	// Output:
-	// 3 at Fri 12:00
-	// 3 at Fri 13:00
-	// 3 at Fri 14:00
-	// 3 at Fri 15:00
-	// 3 at Fri 16:00
-	// 3 at Mon 09:00
-	// 2 at Mon 10:00
-	// done Mon 11:00
 }
 
 func ExampleLint() {
@@ -154,23 +120,4 @@ func ExampleParseSchedule() {
 	// 2026-03-29 03:30:00 +0200 CEST
 	// 2026-04-05 02:30:00 +0200 CEST
 	// schedule "0 24 * * *": field 2 (hour): "24" is not a number from 0 to 23
-}
-
-func ExampleNewGroups() {
-	groups, _ := budgets.NewGroups([]budgets.Group{
-		{Name: "zones", Each: "topology.kubernetes.io/zone", Budgets: []v1.Budget{{Nodes: "1"}}},
-	})
-	node := func(name, zone string) budgets.Node {
-		return budgets.Node{Name: name, Pool: "default", Labels: map[string]string{"topology.kubernetes.io/zone": zone},
-			NodeState: budgets.NodeState{Managed: true, Initialized: true, Ready: true}}
-	}
-	nodes := []budgets.Node{node("n1", "a"), node("n2", "a"), node("n3", "b")}
-	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	for _, d := range groups.Admit(now, nodes, nil, []string{"n1", "n2", "n3"}, budgets.Drifted) {
-		fmt.Printf("%s allowed=%t blocked by=%q\n", d.Node, d.Allowed, d.Group)
-	}
-	// Output:
-	// n1 allowed=true blocked by=""
-	// n2 allowed=false blocked by="zones[a]"
-	// n3 allowed=true blocked by=""
 }

@@ -23,10 +23,7 @@ func FuzzParseSchedule(f *testing.F) {
 			require.Error(t, err)
 			return
 		}
-		if err != nil {
-			require.Contains(t, err.Error(), "time zone database", text)
-			return
-		}
+		require.NoError(t, err, text)
 		now := time.Unix(sec, 0)
 		next := s.Next(now)
 		if next.IsZero() {
@@ -41,7 +38,7 @@ func FuzzParseSchedule(f *testing.F) {
 func FuzzCompile(f *testing.F) {
 	f.Add("15%", "0 9 * * sat-sun", int64(86_400_000_000_000), "Drifted,Empty", int64(1_772_000_000), 20)
 	f.Add("", "", int64(0), "", int64(0), 0)
-	f.Add("99999999999999999999", "TZ=Asia/Tokyo @monthly", int64(-1), "Odd", int64(-1<<63), -1)
+	f.Add("99999999999999999999", "TZ=Asia/Tokyo 0 0 1 * *", int64(-1), "Odd", int64(-1<<63), -1)
 	f.Fuzz(func(t *testing.T, nodes, schedule string, length int64, reasons string, sec int64, n int) {
 		b := v1.Budget{Nodes: nodes}
 		if schedule != "" {

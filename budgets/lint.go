@@ -88,7 +88,7 @@ func (l *linter) add(i int, fault Fault, field, why, remedy string) {
 
 // read judges a budget by itself.
 func (l *linter) read(i int) {
-	r := reader{tabulate: true}
+	r := reader{}
 	r.budget(i, &l.budgets[i])
 	k := r.constraints[0]
 	prefix := fmt.Sprintf("budgets[%d].", i)
@@ -120,7 +120,7 @@ func (l *linter) live(i int) bool {
 // constant reports whether a budget is in force at all times.
 func (l *linter) constant(i int) bool {
 	k := &l.constraints[i]
-	return k.form == always || k.form == inside && (k.windows[0].always || k.windows[0].connected && k.windows[0].schedule.zone.utc())
+	return k.form == always || k.form == inside && k.windows[0].always()
 }
 
 // blocks finds a budget that lets nothing go at any time.
@@ -139,7 +139,7 @@ func (l *linter) hidden(i int) {
 	if k.value.percent && k.value.n == 100 {
 		if windowed {
 			l.add(i, Inverted, "nodes", "100% in a window restricts nothing, and does not lift other budgets or close the time outside the window",
-				"to allow disruption in the window only, block the time outside with a budget of 0, or use the rule Only")
+				"to allow disruption in the window only, block the time outside with a budget of 0, or use Policy.Only")
 		} else {
 			l.add(i, NeverBinds, "nodes", "100% is all nodes", "remove the budget, or lower it")
 		}
@@ -157,7 +157,7 @@ func (l *linter) hidden(i int) {
 		switch {
 		case windowed && l.constant(j) && o.value != k.value:
 			l.add(i, Inverted, "schedule", fmt.Sprintf("the window never allows more than %s of budgets[%d], which always holds: the smallest budget wins", l.nodes(j), j),
-				fmt.Sprintf("if the window is when disruption is to be allowed, give budgets[%d] a schedule that covers the other times, or use the rule Only", j))
+				fmt.Sprintf("if the window is when disruption is to be allowed, give budgets[%d] a schedule that covers the other times, or use Policy.Only", j))
 		case k.value.percent && !o.value.percent:
 			l.add(i, HiddenPercentage, "nodes", fmt.Sprintf("%s is one node or more, and budgets[%d] allows at most %s whenever this one is in force", l.nodes(i), j, l.nodes(j)),
 				fmt.Sprintf("remove one of the two, or raise budgets[%d]", j))
@@ -183,7 +183,7 @@ func (l *linter) covers(j, i int) bool {
 		return false
 	}
 	wj, wi := &kj.windows[0], &ki.windows[0]
-	return wj.schedule.set == wi.schedule.set && wj.schedule.zone.loc.String() == wi.schedule.zone.loc.String() && wj.length >= wi.length
+	return wj.schedule.set == wi.schedule.set && wj.schedule.loc.String() == wi.schedule.loc.String() && wj.length >= wi.length
 }
 
 func (l *linter) nodes(i int) string {
@@ -193,9 +193,12 @@ func (l *linter) nodes(i int) string {
 	return v1.DefaultBudgetNodes
 }
 
-// ruleFrom is the year from which clock looks at a zone's table: what the time
-// zone database foresees, not what has been abolished since.
-const ruleFrom = 2040
+// The years that clock looks at: what the time zone database foresees, not what has
+// been abolished since.
+const (
+	ruleFrom = 2040
+	ruleTo   = 2060
+)
 
 // clock finds a hole that is there only because a clock is put back.
 func (l *linter) clock(i int) {
@@ -204,8 +207,10 @@ func (l *linter) clock(i int) {
 		return
 	}
 	w := &k.windows[0]
-	start := dayOf(ruleFrom, 1, 1) * secondsPerDay
-	for _, z := range w.schedule.zone.table {
+	start, end := dayOf(ruleFrom, 1, 1)*secondsPerDay, dayOf(ruleTo, 1, 1)*secondsPerDay
+	for t := start; t < end; {
+		z := spanAt(w.schedule.loc, t)
+		t = z.to
 		back := z.before - z.offset
 		if back <= 0 || z.from < start {
 			continue
@@ -214,7 +219,7 @@ func (l *linter) clock(i int) {
 		next, ok2 := w.schedule.next(z.from)
 		if hole := next - hit - w.length; ok1 && ok2 && hole > 0 && hole <= back {
 			l.add(i, ClockGap, "duration", fmt.Sprintf("in %s its windows join by the wall clock, but leave a hole of %s when the clock is put back",
-				w.schedule.zone.loc, plain(hole)), fmt.Sprintf("lengthen the duration by %s", plain(back)))
+				w.schedule.loc, plain(hole)), fmt.Sprintf("lengthen the duration by %s", plain(back)))
 			return
 		}
 	}

@@ -21,7 +21,7 @@ import (
 type Schedule struct {
 	text string
 	set  civil
-	zone zone
+	loc  *time.Location
 }
 
 // ParseSchedule reads a schedule as budgets have it: the five fields minute,
@@ -46,21 +46,19 @@ func ParseSchedule(text string) (*Schedule, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schedule %q: %w", text, err)
 	}
-	s.zone.tabulate()
 	return s, nil
 }
 
-// parseSchedule reads a schedule and leaves its zone without a table. Errors do
-// not repeat the text.
+// parseSchedule reads a schedule. Errors do not repeat the text.
 func parseSchedule(text string) (*Schedule, error) {
 	probe := v1.Budget{Schedule: &text, Duration: &metav1.Duration{}}
 	if faults := probe.Validate(); len(faults) > 0 {
 		return nil, errors.New(faults[0].Detail)
 	}
 	name, rest := cutZone(strings.TrimSpace(text))
-	loc, err := time.LoadLocation(name)
+	loc, err := time.LoadLocation(name) // which validation has done
 	if err != nil {
-		return nil, fmt.Errorf("the time zone database has no zone %q; correct the name, or give the program time zone data", name)
+		return nil, err
 	}
 	parsed, err := cron.ParseStandard(plainDays(rest))
 	if err != nil {
@@ -70,7 +68,7 @@ func parseSchedule(text string) (*Schedule, error) {
 	if !ok {
 		return nil, errors.New("want five cron fields or a macro such as @daily")
 	}
-	return &Schedule{text: text, set: civilOf(spec), zone: zone{loc: loc}}, nil
+	return &Schedule{text: text, set: civilOf(spec), loc: loc}, nil
 }
 
 // cutZone splits a valid schedule into its zone and the rest.
@@ -193,7 +191,7 @@ func (s *Schedule) Prev(t time.Time) time.Time {
 }
 
 func (s *Schedule) answer(t time.Time, search func(int64) (int64, bool)) time.Time {
-	if s.zone.loc == nil { // the zero value
+	if s.loc == nil { // the zero value
 		return time.Time{}
 	}
 	hit, ok := search(seconds(t))

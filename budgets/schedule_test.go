@@ -50,7 +50,7 @@ func TestScheduleAgainstEveryMinute(t *testing.T) {
 func TestScheduleGrammarIsThatOfValidation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	pieces := strings.Fields("* ? 0 1 5 7 8 31 32 59 60 jan Feb sun SAT fri-mon sat-sun 7-7 5-7 7-2 6-0 */2 */0 */100 1/3 7/2 1-5/2 5-1 *-5 1,,2 , 0,7 L W mon#1 -1 +5 x 1-2-3 1/2/3 a 00 0x1 1_0")
-	prefixes := []string{"", "", "", "TZ=UTC ", "CRON_TZ=Europe/Berlin ", "CRON_TZ=Europe/Berlin\t", "TZ= ", "TZ=Local ", " ", "TZ=UTC"}
+	prefixes := []string{"", "", "", "TZ=UTC ", "CRON_TZ=Europe/Berlin ", "CRON_TZ=Europe/Berlin\t", "TZ= ", "TZ=Local ", " ", "TZ=UTC", "TZ=Nowhere/City "}
 	admitted := 0
 	for range 20_000 {
 		fields := make([]string, 5-rng.IntN(30)/29)
@@ -60,7 +60,7 @@ func TestScheduleGrammarIsThatOfValidation(t *testing.T) {
 				fields[i] = []string{"*", "1", "3-5"}[rng.IntN(3)]
 			}
 		}
-		text := prefixes[rng.IntN(len(prefixes))] + strings.Join(fields, " ")
+		text := prefixes[rng.IntN(len(prefixes))] + strings.Join(fields, " ") + []string{"", "", " ", "\n"}[rng.IntN(4)]
 		admitted += agrees(t, text)
 	}
 	require.Greater(t, admitted, 2000)
@@ -69,6 +69,8 @@ func TestScheduleGrammarIsThatOfValidation(t *testing.T) {
 		agrees(t, macro)
 		agrees(t, "TZ=Asia/Tokyo "+macro)
 		agrees(t, macro+" 1h")
+		agrees(t, macro+"\n")
+		agrees(t, " "+macro)
 	}
 }
 
@@ -165,8 +167,8 @@ func TestScheduleWhereTheClockMoves(t *testing.T) {
 func TestScheduleFaults(t *testing.T) {
 	_, err := budgets.ParseSchedule("0 24 * * *")
 	require.EqualError(t, err, `schedule "0 24 * * *": field 2 (hour): "24" is not a number from 0 to 23`)
-	_, err = budgets.ParseSchedule("TZ=Europe/Atlantis @daily")
-	require.EqualError(t, err, `schedule "TZ=Europe/Atlantis @daily": the time zone database has no zone "Europe/Atlantis"; correct the name, or give the program time zone data`)
+	_, err = budgets.ParseSchedule("TZ=Europe/Atlantis 0 0 * * *")
+	require.EqualError(t, err, `schedule "TZ=Europe/Atlantis 0 0 * * *": the time zone database has no zone "Europe/Atlantis"; correct the name, or give the program time zone data`)
 	var zero budgets.Schedule
 	require.True(t, zero.Next(at("2026-01-01T00:00:00Z")).IsZero())
 	require.True(t, zero.Prev(at("2026-01-01T00:00:00Z")).IsZero())

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // simulated is what a budget comes to, minute by minute.
@@ -27,7 +28,7 @@ func TestAllowAgainstEveryMinute(t *testing.T) {
 	from := at("2025-12-31T22:00:00Z")
 	const year = 366 * 24 * 60
 	for _, zone := range []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"} {
-		for range 2 {
+		for range testlong.Seeds(1, 2) {
 			var pool []v1.Budget
 			var plain []simulated
 			for i := range 4 {

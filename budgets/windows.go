@@ -13,8 +13,6 @@ type windows struct {
 	bridged   int64    // days that may lie between two days of hits without a hole
 	connected bool     // windows leave no hole at all
 	ends      []uint16 // if not whole: from minute to minute of the day's last hit before a hole
-
-	always bool // connected, and clock changes leave no hole either in the zone's table
 }
 
 func newWindows(s *Schedule, length int64) windows {
@@ -25,12 +23,6 @@ func newWindows(s *Schedule, length int64) windows {
 	w.measureDay()
 	w.bridged = floorDiv(length+(s.set.last-s.set.first)*60, secondsPerDay)
 	w.connected = w.whole && w.bridged >= 1 && w.bridges()
-	if n := len(s.zone.table); n > 0 && w.connected {
-		first, ok := s.next(s.zone.table[0].from)
-		end := s.zone.table[n-1].to
-		at, closes := w.closesBy(first, end)
-		w.always = ok && (!closes || at >= end)
-	}
 	return w
 }
 
@@ -93,11 +85,19 @@ const patience = 30 * 366 * secondsPerDay
 // closes is the first instant after a hit that is in no window, or false if
 // there is none.
 func (w *windows) closes(hit int64) (int64, bool) {
-	s := w.schedule
-	if n := len(s.zone.table); w.always && hit >= s.zone.table[0].from && hit < s.zone.table[n-1].to {
-		return 0, false
-	}
 	return w.closesBy(hit, hit+patience)
+}
+
+// always reports whether windows are open at all times, as far as the time zone
+// database tells from 2000 to 2060.
+func (w *windows) always() bool {
+	if !w.connected {
+		return false
+	}
+	start, end := dayOf(2000, 1, 1)*secondsPerDay, dayOf(2060, 1, 1)*secondsPerDay
+	first, ok := w.schedule.next(start)
+	at, closes := w.closesBy(first, end)
+	return ok && (!closes || at >= end)
 }
 
 // closesBy is closes, but if windows are connected it gives up, and says that
@@ -105,7 +105,7 @@ func (w *windows) closes(hit int64) (int64, bool) {
 func (w *windows) closesBy(hit, limit int64) (int64, bool) {
 	s, h := w.schedule, hit
 	for {
-		z := s.zone.at(h)
+		z := spanAt(s.loc, h)
 		if h >= z.settled {
 			if w.connected && z.to >= forever {
 				return 0, false

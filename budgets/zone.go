@@ -2,26 +2,10 @@ package budgets
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
-// zone tells wall clocks from instants.
-type zone struct {
-	loc *time.Location
-	// table has the spans of the years in which schedules are mostly asked
-	// about, in order and without gaps. Other times are looked up, which takes
-	// longer because the time package then reads the zone's rule each time.
-	table []span
-}
-
-// The years of the table.
-const (
-	tableFrom = 2000
-	tableTo   = 2060
-)
-
-// span is a stretch of time in which the clock is not moved.
+// span is a stretch of time in which a clock is not moved.
 type span struct {
 	from, to int64 // seconds since 1970; to is exclusive
 	offset   int64 // seconds that the wall clock is ahead of UTC
@@ -33,52 +17,15 @@ type span struct {
 // for arithmetic.
 const forever = math.MaxInt64 / 4
 
-func (z *zone) utc() bool { return z.loc == time.UTC }
-
-// tabulate fills the table.
-func (z *zone) tabulate() {
-	if z.utc() {
-		return
+// spanAt is the span of a zone that t is in.
+func spanAt(loc *time.Location, t int64) span {
+	s := span{from: -forever, to: forever, settled: -forever}
+	if loc == time.UTC {
+		return s
 	}
-	t := time.Date(tableFrom, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	end := time.Date(tableTo, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-	for t < end {
-		s := z.lookup(t)
-		// The time package ends spans at New Year too, where nothing changes.
-		if n := len(z.table); n > 0 && s.offset == s.before {
-			z.table[n-1].to = s.to
-		} else {
-			z.table = append(z.table, s)
-		}
-		t = s.to
-	}
-	z.table = slices.Clip(z.table)
-}
-
-// at is the span that t is in.
-func (z *zone) at(t int64) span {
-	if z.utc() {
-		return span{from: -forever, to: forever, settled: -forever}
-	}
-	if n := len(z.table); n > 0 && t >= z.table[0].from && t < z.table[n-1].to {
-		low, high := 0, n-1
-		for low < high {
-			mid := (low + high + 1) / 2
-			if z.table[mid].from <= t {
-				low = mid
-			} else {
-				high = mid - 1
-			}
-		}
-		return z.table[low]
-	}
-	return z.lookup(t)
-}
-
-func (z *zone) lookup(t int64) span {
-	local := time.Unix(t, 0).In(z.loc)
+	local := time.Unix(t, 0).In(loc)
 	_, offset := local.Zone()
-	s := span{from: -forever, to: forever, offset: int64(offset), before: int64(offset)}
+	s.offset, s.before = int64(offset), int64(offset)
 	start, end := local.ZoneBounds()
 	if !end.IsZero() {
 		s.to = end.Unix()
@@ -88,7 +35,6 @@ func (z *zone) lookup(t int64) span {
 			s.to = (floorDiv(t, secondsPerDay) + 1) * secondsPerDay
 		}
 	}
-	s.settled = s.from
 	if !start.IsZero() {
 		s.from = start.Unix()
 		_, before := start.Add(-time.Second).Zone()
@@ -120,7 +66,7 @@ const far = 3 * secondsPerDay
 // next is the first hit that is not before t.
 func (s *Schedule) next(t int64) (int64, bool) {
 	for {
-		z := s.zone.at(t)
+		z := spanAt(s.loc, t)
 		for t < z.settled {
 			h := s.unsettledFrom(t, &z)
 			if h < z.settled && s.set.hit(h, &z) {
@@ -153,7 +99,7 @@ func (s *Schedule) unsettledFrom(t int64, z *span) int64 {
 // prev is the last hit that is not after t.
 func (s *Schedule) prev(t int64) (int64, bool) {
 	for {
-		z := s.zone.at(t)
+		z := spanAt(s.loc, t)
 		local, ok := s.set.prev(t + z.offset)
 		if !ok || local < -forever {
 			return 0, false

@@ -2,7 +2,6 @@ package cloudprovider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,7 +49,7 @@ func unsupported(p CloudProvider, op, object string) error {
 		name = fmt.Sprintf("%T", p)
 	}
 	return &Error{Op: op, Kind: KindUnsupported, Object: object,
-		Err: fmt.Errorf("provider %s cannot do that: %w", name, errors.ErrUnsupported)}
+		Err: fmt.Errorf("provider %s cannot do that: %w", name, ErrUnsupported)}
 }
 
 // Namer is a provider with a name.
@@ -121,7 +120,8 @@ type NodeClassChecker interface {
 // NodeClassReady returns nil if nodes can be launched from the node class now,
 // and otherwise an error that says why not: of KindUnsupported if
 // SupportsNodeClass says no, else what the provider returns. For a p that is
-// no NodeClassChecker, every supported node class is ready.
+// no NodeClassChecker, every supported node class is ready: the error is about the
+// node class, and not about the ability.
 func NodeClassReady(ctx context.Context, p CloudProvider, ref v1.NodeClassReference) error {
 	if class := ref.GroupKind(); !SupportsNodeClass(p, class) {
 		return unsupported(p, "NodeClassReady", class.String()+" "+ref.Name)
@@ -155,13 +155,17 @@ type DriftDetector interface {
 }
 
 // IsDrifted asks p whether the machine of claim has drifted. For a p that is no
-// DriftDetector nothing drifts: the result is the zero Drift and no error. Drift
+// DriftDetector the error wraps ErrUnsupported: nothing is known to drift. Drift
 // from the NodePool is not the provider's part and is not asked for here.
 func IsDrifted(ctx context.Context, p CloudProvider, claim *v1.NodeClaim) (Drift, error) {
 	if d, ok := As[DriftDetector](p); ok {
 		return d.IsDrifted(ctx, claim)
 	}
-	return Drift{}, nil
+	object := ""
+	if claim != nil {
+		object = claim.Name
+	}
+	return Drift{}, unsupported(p, "IsDrifted", object)
 }
 
 // Rebooter is a provider that can restart machines.
@@ -176,8 +180,7 @@ type Rebooter interface {
 }
 
 // Reboot asks p to restart the instance. For a p that is no Rebooter the error
-// is of KindUnsupported and wraps errors.ErrUnsupported: replace the node
-// instead.
+// wraps ErrUnsupported: replace the node instead.
 func Reboot(ctx context.Context, p CloudProvider, id, operation string) error {
 	if r, ok := As[Rebooter](p); ok {
 		return r.Reboot(ctx, id, operation)

@@ -103,17 +103,26 @@ func TestAbilitiesAbsent(t *testing.T) {
 			require.Nil(t, cloudprovider.RepairPolicies(p))
 			require.True(t, cloudprovider.SupportsNodeClass(p, schema.GroupKind{Group: "any", Kind: "Thing"}))
 			require.NoError(t, cloudprovider.NodeClassReady(ctx, p, v1.NodeClassReference{Name: "default"}))
-			drift, err := cloudprovider.IsDrifted(ctx, p, &v1.NodeClaim{})
-			require.NoError(t, err)
+			drift, isDrifted := cloudprovider.IsDrifted(ctx, p, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "web-x7"}})
 			require.Zero(t, drift)
-			require.NoError(t, cloudprovider.Acknowledge(ctx, p, cloudprovider.Interruption{ID: "n-1"}))
-
-			err = cloudprovider.Reboot(ctx, p, "i-1", "op-1")
-			require.ErrorIs(t, err, errors.ErrUnsupported)
-			require.Equal(t, cloudprovider.KindUnsupported, cloudprovider.KindOf(err))
-			require.ErrorContains(t, err, "Reboot i-1: unsupported: provider ")
-			_, err = cloudprovider.Interruptions(ctx, p)
-			require.ErrorIs(t, err, errors.ErrUnsupported)
+			_, noClaim := cloudprovider.IsDrifted(ctx, p, nil)
+			notices, interruptions := cloudprovider.Interruptions(ctx, p)
+			require.Empty(t, notices)
+			for text, err := range map[string]error{
+				"IsDrifted web-x7: ": isDrifted,
+				"IsDrifted: ":        noClaim,
+				"Interruptions: ":    interruptions,
+				"Reboot i-1: ":       cloudprovider.Reboot(ctx, p, "i-1", "op-1"),
+				"Acknowledge n-1 n-2: ": cloudprovider.Acknowledge(ctx, p,
+					cloudprovider.Interruption{ID: "n-1"}, cloudprovider.Interruption{InstanceID: "i-1"}, cloudprovider.Interruption{ID: "n-2"}),
+			} {
+				require.ErrorIs(t, err, cloudprovider.ErrUnsupported)
+				require.ErrorIs(t, err, errors.ErrUnsupported)
+				require.Equal(t, cloudprovider.KindUnsupported, cloudprovider.KindOf(err))
+				require.ErrorContains(t, err, text+"unsupported: provider ")
+			}
+			require.NoError(t, cloudprovider.Acknowledge(ctx, p, notices...))
+			require.NoError(t, cloudprovider.Acknowledge(ctx, p, cloudprovider.Interruption{InstanceID: "i-1"}), "without an ID it needs none")
 		})
 	}
 }

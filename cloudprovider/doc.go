@@ -14,30 +14,29 @@
 //   - Every error is, or wraps, an [Error] of one [Kind] out of a closed list;
 //     errors.Is(err, ErrNotFound) and KindOf(err) tell them apart.
 //   - Further abilities are interfaces of one method with a package function
-//     each, which looks through wrappers and says what holds when the ability
-//     is absent: [IsDrifted], [RepairPolicies], [Reboot], [Interruptions],
-//     [Acknowledge], [Vocabulary], [SupportsNodeClass], [NodeClassReady],
-//     [Name]. Do not assert the interfaces; call the functions.
-//   - An [Availability] remembers which offerings were out of stock, for longer
-//     the more often they were, and lets a few launches find out whether they
-//     are back.
+//     each, which looks through wrappers. Do not assert the interfaces; call the
+//     functions. What they do where the ability is absent is one habit: a call that
+//     can fail fails, with an error that wraps [ErrUnsupported] ([IsDrifted],
+//     [Reboot], [Interruptions], [Acknowledge]), and a property has the value that
+//     holds without ([Name], [Vocabulary], [RepairPolicies], [SupportsNodeClass]; and
+//     [NodeClassReady], whose error says why a class is not ready). So do without
+//     if errors.Is(err, ErrUnsupported).
 //
 // # To write a provider
 //
 // Implement CloudProvider and the abilities that the cloud has. Filter the
-// catalog through an Availability, return errors as *Error, and take the labels
+// catalog through an availability.Cache, return errors as *Error, and take the labels
 // of an Instance from [LaunchOption.NodeLabels]. What providers have in common
 // is in packages below this one, each of use without the others:
 //
+//	availability  which offerings were out of stock of late
 //	catalog   instance types from what a cloud says of machines; checks
 //	kubelet   reserved and eviction maths, numbers of pods
-//	pricing   price book: lists, spot, fees, commitments, staleness
+//	pricing   price book: lists, spot, staleness
 //	launch    options of a request filtered, ordered and cut to one call
-//	coalesce  many small calls made as few large ones
+//	batcher  many small calls made as few large ones
 //	retry     when to repeat what failed, by Kind
 //	drift     hash annotations of node classes
-//	garbage   instances without NodeClaims, and the reverse
-//	observe   events of every call, for logs and metrics
 //
 // devicecel evaluates selectors of devices, and cloudprovidertest holds a provider
 // against the contract that is stated here.

@@ -22,7 +22,7 @@ const (
 	// pool or request does not exist.
 	KindNotFound Kind = "NotFound"
 	// KindInsufficientCapacity: the cloud does not sell this now, for lack of
-	// stock or of quota. Mark the offerings (see Availability) and decide anew.
+	// stock or of quota. Mark the offerings (see package availability) and decide anew.
 	KindInsufficientCapacity Kind = "InsufficientCapacity"
 	// KindNotReady: the node class exists and cannot be used yet. Wait until
 	// NodeClassReady says otherwise.
@@ -39,15 +39,15 @@ const (
 )
 
 // The sentinels to compare errors with, by errors.Is. Each stands for the Kind
-// of that name; KindUnsupported has errors.ErrUnsupported of the standard
-// library. They may also be wrapped or returned as they are where there is
-// nothing to add.
+// of that name; ErrUnsupported is errors.ErrUnsupported of the standard library.
+// They may also be wrapped or returned as they are where there is nothing to add.
 var (
 	ErrNotFound             = errors.New("not found")
 	ErrInsufficientCapacity = errors.New("insufficient capacity")
 	ErrNotReady             = errors.New("not ready")
 	ErrDenied               = errors.New("denied")
 	ErrThrottled            = errors.New("throttled")
+	ErrUnsupported          = errors.ErrUnsupported
 )
 
 // sentinel returns the error that stands for k, or nil for KindUnknown.
@@ -64,7 +64,7 @@ func (k Kind) sentinel() error {
 	case KindThrottled:
 		return ErrThrottled
 	case KindUnsupported:
-		return errors.ErrUnsupported
+		return ErrUnsupported
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ type Error struct {
 	Object string
 
 	// Reason is the cloud's own code for the cause, as in
-	// "VcpuLimitExceeded". Availability can keep marks for a time that depends
+	// "VcpuLimitExceeded". An availability.Cache can keep marks for a time that depends
 	// on it.
 	Reason string
 

@@ -100,7 +100,7 @@ func ExampleReboot() {
 	ctx := context.Background()
 	fmt.Println(cloudprovider.Reboot(ctx, newRack(), "i-1", "repair-7"))
 	err := cloudprovider.Reboot(ctx, newShelf(), "i-1", "repair-7")
-	fmt.Println(errors.Is(err, errors.ErrUnsupported), err)
+	fmt.Println(errors.Is(err, cloudprovider.ErrUnsupported), err)
 	// Output:
 	// restarting i-1 for repair-7
 	// <nil>
@@ -146,10 +146,12 @@ func ExampleAcknowledge() {
 	ctx := context.Background()
 	notice := cloudprovider.Interruption{ID: "m-1"}
 	fmt.Println(cloudprovider.Acknowledge(ctx, newRack(), notice))
-	fmt.Println(cloudprovider.Acknowledge(ctx, newShelf(), notice)) // keeps none, so nothing to drop
+	fmt.Println(cloudprovider.Acknowledge(ctx, newShelf(), notice))                       // it has no notices
+	fmt.Println(cloudprovider.Acknowledge(ctx, newShelf(), cloudprovider.Interruption{})) // without an ID
 	// Output:
 	// dropping [m-1]
 	// <nil>
+	// Acknowledge m-1: unsupported: provider shelf cannot do that: unsupported operation
 	// <nil>
 }
 

@@ -8,11 +8,11 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/observe"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -24,11 +24,11 @@ type kitProvider struct {
 	cloudprovider.CloudProvider
 	now          func() time.Time
 	book         *pricing.Book
-	availability *cloudprovider.Availability
-	launches     *coalesce.Group[cloudprovider.OfferingKey, string, *cloudprovider.Instance]
+	availability *availability.Cache
+	launches     *batcher.Group[cloudprovider.OfferingKey, string, *cloudprovider.Instance]
 }
 
-func newKitProvider(now func() time.Time, stock map[string]int) (*kitProvider, error) {
+func newKitProvider(now func() time.Time, machines map[string]int) (*kitProvider, error) {
 	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{InstanceType: "m5.large"}, Price: 0.1},
 		{Scope: cloudprovider.Scope{InstanceType: "m5.xlarge"}, Price: 0.2},
@@ -36,28 +36,30 @@ func newKitProvider(now func() time.Time, stock map[string]int) (*kitProvider, e
 	if err != nil {
 		return nil, err
 	}
-	availability, err := cloudprovider.NewAvailability(now, &cloudprovider.AvailabilityOptions{MaxTTL: time.Hour, ProbeBudget: 1})
+	stock, err := availability.New(now, &availability.Options{MaxTTL: time.Hour})
 	if err != nil {
 		return nil, err
 	}
 	// One call of the cloud launches as many machines as are waiting. All of
 	// them may be had, or some, or none.
-	call := func(_ context.Context, key cloudprovider.OfferingKey, names []string) (sold []*cloudprovider.Instance, err error) {
-		for _, name := range names {
-			if stock[key.InstanceType] == 0 {
-				return sold, &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity,
+	call := func(_ context.Context, key cloudprovider.OfferingKey, names []string) ([]batcher.Outcome[*cloudprovider.Instance], error) {
+		outcomes := make([]batcher.Outcome[*cloudprovider.Instance], len(names))
+		for i, name := range names {
+			if machines[key.InstanceType] == 0 {
+				outcomes[i].Err = &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity,
 					Reason: "NoStock", Offerings: []cloudprovider.OfferingKey{key}}
+				continue
 			}
-			stock[key.InstanceType]--
-			sold = append(sold, &cloudprovider.Instance{ID: "i-" + name, Name: name, Type: key.InstanceType, Zone: key.Zone, CapacityType: key.CapacityType})
+			machines[key.InstanceType]--
+			outcomes[i].Result = &cloudprovider.Instance{ID: "i-" + name, Name: name, Type: key.InstanceType, Zone: key.Zone, CapacityType: key.CapacityType}
 		}
-		return sold, nil
+		return outcomes, nil
 	}
-	launches, err := coalesce.New(coalesce.Deal(call, nil), coalesce.Options{
-		AfterFunc: func(d time.Duration, f func()) coalesce.Timer { return time.AfterFunc(d, f) },
+	launches, err := batcher.New(call, batcher.Options{
+		AfterFunc: func(d time.Duration, f func()) batcher.Timer { return time.AfterFunc(d, f) },
 		Idle:      time.Millisecond,
 	})
-	return &kitProvider{now: now, book: book, availability: availability, launches: launches}, err
+	return &kitProvider{now: now, book: book, availability: stock, launches: launches}, err
 }
 
 func (p *kitProvider) Name() string { return "kit" }
@@ -102,31 +104,22 @@ func (p *kitProvider) Create(ctx context.Context, req cloudprovider.LaunchReques
 
 // A provider made of the kit, of which only the calls of the cloud are its own.
 func Example_providerKit() {
-	now, _ := instant()
+	now := func() time.Time { return time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC) }
 	kit, err := newKitProvider(now, map[string]int{"m5.large": 1, "m5.xlarge": 5})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	provider, err := observe.Wrap(kit, now, func(e observe.Event) {
-		if ended, ok := e.(observe.Ended); ok && ended.Op == observe.OpCreate {
-			fmt.Println(ended)
-		}
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
 	for i := range 3 {
-		types, err := provider.InstanceTypes(context.Background(), nil)
+		types, err := kit.InstanceTypes(context.Background(), nil)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
 		name := fmt.Sprint("web-", i)
-		instance, err := provider.Create(context.Background(), cloudprovider.LaunchRequest{
+		instance, err := kit.Create(context.Background(), cloudprovider.LaunchRequest{
 			Token: name, Name: name, NodeClassRef: v1.NodeClassReference{Name: "default"},
-			Options: cloudprovider.LaunchOptions(types, requirements.Set{}),
+			Options: launch.Compatible(types, requirements.Set{}),
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -135,10 +128,7 @@ func Example_providerKit() {
 		fmt.Println(instance.OfferingKey())
 	}
 	// Output:
-	// #2 kit Create web-0 OK in 0s
 	// m5.large/zone-a/on-demand
-	// #4 kit Create web-1 InsufficientCapacity in 0s
 	// Create: insufficient capacity: NoStock: m5.large/zone-a/on-demand
-	// #6 kit Create web-2 OK in 0s
 	// m5.xlarge/zone-a/on-demand
 }

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -92,7 +93,7 @@ func ExampleCloudProvider() {
 	instance, err := p.Create(ctx, cloudprovider.LaunchRequest{
 		Token:        "5f1c",
 		NodeClassRef: v1.NodeClassReference{Name: "default"},
-		Options:      cloudprovider.LaunchOptions(types, requirements.Set{}),
+		Options:      launch.Compatible(types, requirements.Set{}),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -154,22 +155,6 @@ func ExampleInstanceType_Validate() {
 	// instance type m5.large: offering 1 (m5.large/?/spot): zone: empty; set it to the value of topology.kubernetes.io/zone
 }
 
-func ExampleInstanceType_Cheapest() {
-	t := newShelf().types[0]
-	for _, reqs := range []string{"", "karpenter.sh/capacity-type = on-demand", "kubernetes.io/arch = arm64"} {
-		offering, found := t.Cheapest(requirements.MustParse(reqs))
-		if !found {
-			fmt.Println("none")
-			continue
-		}
-		fmt.Println(offering.CapacityType, offering.Price)
-	}
-	// Output:
-	// spot 0.035
-	// on-demand 0.096
-	// none
-}
-
 func ExampleInstanceType_Offering() {
 	t := newShelf().types[0]
 	running := &cloudprovider.Instance{Type: "m5.large", Zone: "zone-a", CapacityType: "spot"}
@@ -185,30 +170,6 @@ func ExampleInstanceType_Clone() {
 	copied.Offerings[0].Price *= 0.7 // a negotiated rate
 	fmt.Printf("%.3f %.3f\n", t.Offerings[0].Price, copied.Offerings[0].Price)
 	// Output: 0.096 0.067
-}
-
-func ExampleOrderByPrice() {
-	offer := func(name string, price float64) *cloudprovider.InstanceType {
-		return &cloudprovider.InstanceType{Name: name, Offerings: []cloudprovider.Offering{{Zone: "zone-a", CapacityType: "spot", Price: price, Available: true}}}
-	}
-	types := []*cloudprovider.InstanceType{offer("large", 0.4), offer("small", 0.1), offer("medium", 0.2)}
-	for _, t := range cloudprovider.OrderByPrice(types, requirements.Set{}) {
-		fmt.Println(t.Name)
-	}
-	// Output:
-	// small
-	// medium
-	// large
-}
-
-func ExampleLaunchOptions() {
-	options := cloudprovider.LaunchOptions(newShelf().types, requirements.MustParse("kubernetes.io/arch = amd64"))
-	for _, option := range options {
-		fmt.Println(option.Key(), option.Offering.Price)
-	}
-	// Output:
-	// m5.large/zone-a/spot 0.035
-	// m5.large/zone-a/on-demand 0.096
 }
 
 func ExampleLaunchOption_NodeLabels() {
@@ -309,4 +270,16 @@ func ExampleRetryAfter() {
 	err := fmt.Errorf("x: %w", &cloudprovider.Error{Kind: cloudprovider.KindThrottled, RetryAfter: 30 * time.Second})
 	fmt.Println(cloudprovider.RetryAfter(err), cloudprovider.RetryAfter(nil))
 	// Output: 30s 0s
+}
+
+func ExampleScope_Covers() {
+	spot := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "zone-a", CapacityType: "spot"}
+	for _, scope := range []cloudprovider.Scope{{}, {CapacityType: "spot"}, {Zone: "zone-b"}, spot.Scope()} {
+		fmt.Println(scope.Covers(spot), scope)
+	}
+	// Output:
+	// true every offering
+	// true capacity-type=spot
+	// false zone=zone-b
+	// true m5.large/zone-a/spot
 }

@@ -33,7 +33,8 @@ type Instance struct {
 	// They may be empty from List.
 	Capacity, Allocatable resources.List
 
-	// Price is what the machine costs, in USD per hour; 0 if unknown.
+	// Price is what the machine costs, in USD per hour. Create and Get set it if the
+	// offering has a price; 0 is unknown, and counts as free.
 	Price float64
 
 	// CreatedAt is when the cloud accepted the request, to the cloud's

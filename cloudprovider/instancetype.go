@@ -30,7 +30,7 @@ type InstanceType struct {
 	Capacity resources.List
 
 	// CapacityOverlays names, for each resource of Capacity that a NodeOverlay
-	// set, that overlay. Set by ApplyOverlays.
+	// set, that overlay. Set by overlay.Apply.
 	CapacityOverlays map[corev1.ResourceName]string
 
 	// Overhead is what the machine keeps from pods.

@@ -2,14 +2,13 @@ package cloudprovider_test
 
 import (
 	"math"
-	"math/rand"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -244,8 +243,15 @@ func TestValidateOverflow(t *testing.T) {
 	require.ErrorContains(t, err, "instance type 100%s: overhead: resource memory: 574Mi + 9223372036854775807:")
 }
 
-func TestCheapest(t *testing.T) {
+func TestCheapestLaunchOption(t *testing.T) {
 	it := large()
+	cheapest := func(reqs string) *cloudprovider.Offering {
+		options := launch.Compatible([]*cloudprovider.InstanceType{nil, it}, requirements.MustParse(reqs))
+		if len(options) == 0 {
+			return nil
+		}
+		return options[0].Offering
+	}
 	tests := []struct {
 		reqs, want string
 	}{
@@ -258,56 +264,27 @@ func TestCheapest(t *testing.T) {
 		{"team = blue", "m5.large/zone-a/reserved/cr-1"}, // the type says nothing about it
 	}
 	for _, tt := range tests {
-		o, found := it.Cheapest(requirements.MustParse(tt.reqs))
-		require.Equal(t, tt.want != "", found, tt.reqs)
-		if found {
-			require.Equal(t, tt.want, o.Key(it.Name).String(), tt.reqs)
-		} else {
-			require.Nil(t, o)
+		got := ""
+		if o := cheapest(tt.reqs); o != nil {
+			got = o.Key(it.Name).String()
 		}
+		require.Equal(t, tt.want, got, tt.reqs)
 	}
 	it.Offerings[1].ReservationCapacity = 0
-	o, _ := it.Cheapest(requirements.Set{})
+	o := cheapest("")
 	require.Equal(t, "spot", o.CapacityType, "a full reservation is not for sale")
 	it.Offerings[2].Price = math.NaN()
-	o, _ = it.Cheapest(requirements.Set{})
+	o = cheapest("")
 	require.Equal(t, "on-demand", o.CapacityType, "no number is not a bargain")
 	require.Equal(t, "zone-a", o.Zone)
 }
 
-func TestOrderByPrice(t *testing.T) {
-	offer := func(name string, price float64, available bool) *cloudprovider.InstanceType {
-		return &cloudprovider.InstanceType{Name: name, Offerings: []cloudprovider.Offering{{Zone: "z", CapacityType: "spot", Price: price, Available: available}}}
-	}
-	types := []*cloudprovider.InstanceType{
-		offer("sold-out-b", 1, false), offer("dear", 3, true), offer("cheap-b", 1, true),
-		offer("cheap-a", 1, true), offer("sold-out-a", 0.1, false), offer("none", math.NaN(), true),
-	}
-	want := []string{"cheap-a", "cheap-b", "dear", "none", "sold-out-a", "sold-out-b"}
-	r := rand.New(rand.NewSource(1))
-	for range 50 {
-		r.Shuffle(len(types), func(i, j int) { types[i], types[j] = types[j], types[i] })
-		before := slices.Clone(types)
-		require.Equal(t, want, names(cloudprovider.OrderByPrice(types, requirements.Set{})))
-		require.Equal(t, before, types, "input reordered")
-	}
-	require.Empty(t, cloudprovider.OrderByPrice(nil, requirements.Set{}))
-	require.Equal(t, want, names(cloudprovider.OrderByPrice(append(types, nil), requirements.Set{})))
-}
-
-func names(types []*cloudprovider.InstanceType) (all []string) {
-	for _, t := range types {
-		all = append(all, t.Name)
-	}
-	return all
-}
-
-func TestLaunchOptions(t *testing.T) {
+func TestCompatible(t *testing.T) {
 	xlarge := large()
 	xlarge.Name = "m5.xlarge"
 	xlarge.Requirements = requirements.MustParse("kubernetes.io/arch = arm64")
 	keys := func(reqs string, types ...*cloudprovider.InstanceType) (all []string) {
-		for _, o := range cloudprovider.LaunchOptions(types, requirements.MustParse(reqs)) {
+		for _, o := range launch.Compatible(types, requirements.MustParse(reqs)) {
 			all = append(all, o.Key().String())
 		}
 		return all
@@ -322,7 +299,7 @@ func TestLaunchOptions(t *testing.T) {
 	require.Equal(t, []string{"m5.xlarge/zone-b/on-demand"}, keys("kubernetes.io/arch = arm64, topology.kubernetes.io/zone = zone-b", large(), xlarge))
 	require.Empty(t, keys("kubernetes.io/arch = s390x", large(), xlarge))
 	it := large()
-	options := cloudprovider.LaunchOptions([]*cloudprovider.InstanceType{it}, requirements.Set{})
+	options := launch.Compatible([]*cloudprovider.InstanceType{it}, requirements.Set{})
 	require.Same(t, it, options[0].InstanceType)
 	require.Same(t, &it.Offerings[1], options[0].Offering)
 }

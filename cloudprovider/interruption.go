@@ -2,6 +2,7 @@ package cloudprovider
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -57,8 +58,8 @@ type InterruptionSource interface {
 }
 
 // Interruptions returns notices from p. For a p that is no InterruptionSource
-// the error is of KindUnsupported and wraps errors.ErrUnsupported, so that a
-// loop around it ends instead of spinning.
+// the error wraps ErrUnsupported, so that a loop around it ends instead of
+// spinning.
 func Interruptions(ctx context.Context, p CloudProvider) ([]Interruption, error) {
 	if s, ok := As[InterruptionSource](p); ok {
 		return s.Interruptions(ctx)
@@ -76,14 +77,11 @@ type InterruptionAcknowledger interface {
 }
 
 // Acknowledge tells p that the notices were dealt with: call it after the
-// consequences are on record, not before. It leaves out notices without an ID.
-// For a p that is no InterruptionAcknowledger, or with nothing to acknowledge,
-// it returns nil.
+// consequences are on record, not before. It leaves out notices without an ID,
+// which need none, and with nothing left to acknowledge returns nil. For a p that is
+// no InterruptionAcknowledger the error wraps ErrUnsupported: notices with an ID
+// are not from p.
 func Acknowledge(ctx context.Context, p CloudProvider, notices ...Interruption) error {
-	a, ok := As[InterruptionAcknowledger](p)
-	if !ok {
-		return nil
-	}
 	var ids []string
 	for _, n := range notices {
 		if n.ID != "" {
@@ -93,5 +91,8 @@ func Acknowledge(ctx context.Context, p CloudProvider, notices ...Interruption) 
 	if len(ids) == 0 {
 		return nil
 	}
-	return a.Acknowledge(ctx, ids...)
+	if a, ok := As[InterruptionAcknowledger](p); ok {
+		return a.Acknowledge(ctx, ids...)
+	}
+	return unsupported(p, "Acknowledge", strings.Join(ids, " "))
 }

@@ -1,8 +1,10 @@
 package cloudprovider
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -34,6 +36,22 @@ func (o LaunchOption) String() string {
 // that is not a number sorts last.
 func (o LaunchOption) Compare(other LaunchOption) int {
 	return compareOfferings(o.InstanceType, o.Offering, other.InstanceType, other.Offering)
+}
+
+// compareOfferings orders by price, then by key.
+func compareOfferings(s *InstanceType, a *Offering, t *InstanceType, b *Offering) int {
+	if c := cmp.Compare(sortPrice(a), sortPrice(b)); c != 0 {
+		return c
+	}
+	return a.Key(s.Name).Compare(b.Key(t.Name))
+}
+
+// sortPrice keeps a price that is no number from looking like the best one.
+func sortPrice(o *Offering) float64 {
+	if math.IsNaN(o.Price) {
+		return math.Inf(1)
+	}
+	return o.Price
 }
 
 // Requirements returns the labels that a node launched by this option can have:
@@ -107,7 +125,11 @@ func (r *LaunchRequest) Validate() error {
 		f.add("token: empty; set one that is unique to this machine, or a retry may launch a second")
 	}
 	if r.NodeClassRef.Name == "" {
-		f.add("nodeClassRef.name: empty; name the node class to launch with")
+		remedy := "name the node class to launch with"
+		if r.NodePool != "" {
+			remedy = fmt.Sprintf("NodePool %q names no node class in spec.template.spec.nodeClassRef; set it", r.NodePool)
+		}
+		f.add("nodeClassRef.name: empty; %s", remedy)
 	}
 	if len(r.Options) == 0 {
 		f.add("options: none; give at least one offering to launch")

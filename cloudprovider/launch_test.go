@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -42,7 +43,7 @@ func TestLaunchOptionString(t *testing.T) {
 	it := large()
 	require.Equal(t, "?", cloudprovider.LaunchOption{}.String())
 	require.Equal(t, "?", cloudprovider.LaunchOption{InstanceType: it}.String())
-	options := cloudprovider.LaunchOptions([]*cloudprovider.InstanceType{nil, it}, requirements.MustParse("karpenter.sh/capacity-type = on-demand"))
+	options := launch.Compatible([]*cloudprovider.InstanceType{nil, it}, requirements.MustParse("karpenter.sh/capacity-type = on-demand"))
 	require.Equal(t, "[m5.large/zone-a/on-demand at 0.096 USD/h m5.large/zone-b/on-demand at 0.096 USD/h]", fmt.Sprint(options))
 }
 
@@ -60,6 +61,11 @@ func TestLaunchRequestValidate(t *testing.T) {
 	require.EqualError(t, err, "Create web-x7: denied: launch request web-x7: token: empty; set one that is unique to this machine, or a retry may launch a second; "+
 		"launch request web-x7: nodeClassRef.name: empty; name the node class to launch with; "+
 		"launch request web-x7: options: none; give at least one offering to launch")
+
+	bare := good
+	bare.NodePool, bare.NodeClassRef = "small-a", v1.NodeClassReference{}
+	require.EqualError(t, bare.Validate(), "Create: denied: launch request: nodeClassRef.name: empty; "+
+		`NodePool "small-a" names no node class in spec.template.spec.nodeClassRef; set it`)
 
 	good.Options = []cloudprovider.LaunchOption{good.Options[0], {InstanceType: it}, {Offering: &it.Offerings[0]}}
 	require.EqualError(t, good.Validate(), "Create: denied: launch request: options[1]: instance type or offering is nil; set both; "+

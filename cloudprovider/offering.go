@@ -38,7 +38,7 @@ type Offering struct {
 	Price float64
 
 	// PriceOverlay names the NodeOverlay that set Price. Empty means that it is
-	// the provider's own. Set by ApplyOverlays.
+	// the provider's own. Set by overlay.Apply.
 	PriceOverlay string
 
 	// Available says that the cloud is believed to sell this now. A full

@@ -20,54 +20,8 @@ func (k OfferingKey) Scope() Scope { return Scope(k) }
 
 // Covers reports whether each field of s that is not empty equals that of k.
 func (s Scope) Covers(k OfferingKey) bool {
-	return k.only(s.fields()) == s
-}
-
-// fields is a set of fields of a Scope, as bits.
-type fields uint8
-
-const (
-	fieldInstanceType fields = 1 << iota
-	fieldZone
-	fieldCapacityType
-	fieldReservationID
-	fieldsEnd
-)
-
-// fields returns the fields of s that are not empty.
-func (s Scope) fields() fields {
-	var f fields
-	if s.InstanceType != "" {
-		f |= fieldInstanceType
-	}
-	if s.Zone != "" {
-		f |= fieldZone
-	}
-	if s.CapacityType != "" {
-		f |= fieldCapacityType
-	}
-	if s.ReservationID != "" {
-		f |= fieldReservationID
-	}
-	return f
-}
-
-// only returns the scope that has these fields of k and covers it.
-func (k OfferingKey) only(f fields) Scope {
-	var s Scope
-	if f&fieldInstanceType != 0 {
-		s.InstanceType = k.InstanceType
-	}
-	if f&fieldZone != 0 {
-		s.Zone = k.Zone
-	}
-	if f&fieldCapacityType != 0 {
-		s.CapacityType = k.CapacityType
-	}
-	if f&fieldReservationID != 0 {
-		s.ReservationID = k.ReservationID
-	}
-	return s
+	return (s.InstanceType == "" || s.InstanceType == k.InstanceType) && (s.Zone == "" || s.Zone == k.Zone) &&
+		(s.CapacityType == "" || s.CapacityType == k.CapacityType) && (s.ReservationID == "" || s.ReservationID == k.ReservationID)
 }
 
 // Compare orders scopes by instance type, zone, capacity type and reservation,
@@ -85,8 +39,7 @@ func (s Scope) Compare(other Scope) int {
 // otherwise the fields that are not empty, as in
 // "zone=zone-a, capacity-type=spot". The zero Scope is "every offering".
 func (s Scope) String() string {
-	const offering = fieldInstanceType | fieldZone | fieldCapacityType
-	if s.fields()&offering == offering {
+	if s.InstanceType != "" && s.Zone != "" && s.CapacityType != "" {
 		return OfferingKey(s).String()
 	}
 	var parts []string

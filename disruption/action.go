@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 // Reason is why a node is dealt with: one of the constants below. Those that
@@ -30,11 +33,11 @@ const (
 	// Interrupted nodes are about to be taken away by the cloud.
 	Interrupted Reason = "Interrupted"
 	// LaunchTimeout: the cloud has not made the machine in time.
-	LaunchTimeout Reason = "LaunchTimeout"
+	LaunchTimeout = nodeclaim.LaunchTimeout
 	// RegistrationTimeout: the machine has not joined in time.
-	RegistrationTimeout Reason = "RegistrationTimeout"
+	RegistrationTimeout = nodeclaim.RegistrationTimeout
 	// InitializationTimeout: the Node has not become ready for pods in time.
-	InitializationTimeout Reason = "InitializationTimeout"
+	InitializationTimeout = nodeclaim.InitializationTimeout
 	// GarbageCollected: the machine is gone, or nobody knows of it.
 	GarbageCollected Reason = "GarbageCollected"
 	// Expired nodes have reached the end of their lifetime.
@@ -157,6 +160,16 @@ func (a Action) String() string {
 	return text
 }
 
+// EditClaim is a NodeClaim as it should be stored before it is deleted for the
+// action: with its deadline brought forward to DrainBy and DrainBound, as drain.Bound
+// does. The zero Action stands for a deletion that somebody else asked for.
+//
+// The claim given is not changed, and returned itself where there is nothing to
+// change. A nil claim stays nil.
+func (a Action) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+	return drain.Bound(claim, a.DrainBy, a.DrainBound, now)
+}
+
 // Result is the answer of a rule.
 type Result struct {
 	// Actions are in the order in which they should be carried out; each rule
@@ -170,29 +183,50 @@ type Result struct {
 	Next time.Time
 }
 
-// Actions asks every rule. The actions are those of Interruption, Liveness,
-// Garbage, Expiration, ScaleDown, Repair, Emptiness and Drift, in this order,
-// less those about a node that an earlier action is about: what must happen
-// anyhow comes first, then what is broken, and a node that is empty is not
-// replaced because it has drifted.
+// Actions asks the rules that act for the reasons given, or for no reason all of them.
+// The actions are in this order: Interrupted; LaunchTimeout, RegistrationTimeout and
+// InitializationTimeout; GarbageCollected; Expired; ScaledDown; Unhealthy; Empty;
+// Drifted. Of those about one node the first stays: what must happen anyhow comes
+// first, then what is broken, and a node that is empty is not replaced because it has
+// drifted.
 //
-// The search for cheaper ways to run the same pods is not among them: see
-// Consolidate.
-func (f *Fleet) Actions() Result {
-	r, _ := f.actions()
+// The search for cheaper ways to run the same pods, for the reason Underutilized, is
+// not among them: see Propose.
+func (f *Cluster) Actions(reasons ...Reason) Result {
+	r, _ := f.actions(reasons...)
 	return r
 }
 
 // actions is the same with what else the notices of the cloud say.
-func (f *Fleet) actions() (Result, Interruptions) {
-	notices := f.Interruption()
-	return Merge(notices.Result, f.Liveness(), f.Garbage(), f.Expiration(), f.ScaleDown(),
-		f.Repair(), f.Emptiness(), f.Drift()), notices
+func (f *Cluster) actions(reasons ...Reason) (Result, interruptions) {
+	var results []Result
+	ask := func(rule func() Result, of ...Reason) {
+		if len(reasons) == 0 {
+			results = append(results, rule())
+			return
+		}
+		if !slices.ContainsFunc(of, func(r Reason) bool { return slices.Contains(reasons, r) }) {
+			return
+		}
+		r := rule()
+		r.Actions = slices.DeleteFunc(r.Actions, func(a Action) bool { return !slices.Contains(reasons, a.Reason) })
+		results = append(results, r)
+	}
+	var notices interruptions
+	ask(func() Result { notices = f.interruption(); return notices.Result }, Interrupted)
+	ask(f.overdue, LaunchTimeout, RegistrationTimeout, InitializationTimeout)
+	ask(f.garbage, GarbageCollected)
+	ask(f.expiration, Expired)
+	ask(f.scaleDown, ScaledDown)
+	ask(f.repair, Unhealthy)
+	ask(f.emptiness, Empty)
+	ask(f.drift, Drifted)
+	return merge(results...), notices
 }
 
-// Merge joins results in the order given. Of the actions that share a target
+// merge joins results in the order given. Of the actions that share a target
 // the first stays.
-func Merge(results ...Result) Result {
+func merge(results ...Result) Result {
 	var out Result
 	taken := map[Target]bool{}
 	for _, r := range results {

@@ -3,13 +3,18 @@ package disruption
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	cloudlaunch "github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -36,7 +41,7 @@ import (
 //     pods are up again.
 //
 // What does not change is shared with the input. The error joins those of
-// Fleet.Command for actions that are not of this input; then there is no result.
+// Cluster.Command for actions that are not of this input; then there is no result.
 func After(now time.Time, in Input, actions []Action, opts *Options) (Input, error) {
 	f, _ := Observe(now, in, opts) // what is at fault has no action
 	a := newAftermath(now, in)
@@ -110,7 +115,7 @@ func newAftermath(now time.Time, in Input) *aftermath {
 }
 
 // take carries out an action.
-func (a *aftermath) take(f *Fleet, action Action) error {
+func (a *aftermath) take(f *Cluster, action Action) error {
 	switch action.Step {
 	case Reboot:
 		return nil
@@ -148,14 +153,14 @@ func (a *aftermath) take(f *Fleet, action Action) error {
 }
 
 // relaunch has static pools replace nodes that were terminated first.
-func (a *aftermath) relaunch(f *Fleet, action Action, c Command) {
+func (a *aftermath) relaunch(f *Cluster, action Action, c command.Command) {
 	for i, t := range action.Targets {
 		m := f.byName[t.Node]
 		if m == nil || m.pool == nil || !m.pool.static() {
 			continue
 		}
 		if claim, err := m.pool.templateClaim(); err == nil {
-			claim.Name, claim.GenerateName = commandToken(m.poolName, c.ID, i), ""
+			claim.Name, claim.GenerateName = c.Token(m.poolName, i), ""
 			a.launchStatic(f, claim)
 		}
 	}
@@ -163,7 +168,7 @@ func (a *aftermath) relaunch(f *Fleet, action Action, c Command) {
 
 // launchStatic launches the cheapest that the template of a static pool allows.
 // If that is nothing, nothing comes.
-func (a *aftermath) launchStatic(f *Fleet, claim *v1.NodeClaim) {
+func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
 	p := f.pools[claim.Labels[v1.NodePoolLabelKey]]
 	if p == nil {
 		return
@@ -176,7 +181,7 @@ func (a *aftermath) launchStatic(f *Fleet, claim *v1.NodeClaim) {
 	for _, t := range p.types { // the options are sorted
 		types = append(types, t)
 	}
-	if options := cloudprovider.LaunchOptions(types, asked); len(options) > 0 {
+	if options := cloudlaunch.Compatible(types, asked); len(options) > 0 {
 		a.launch(claim, options[0])
 	}
 }
@@ -196,7 +201,7 @@ func (a *aftermath) bind(pod *corev1.Pod, node string) {
 
 // remove takes a node or machine away, and makes its pods pending that have not
 // found a place.
-func (a *aftermath) remove(f *Fleet, t Target) {
+func (a *aftermath) remove(f *Cluster, t Target) {
 	if t.ProviderID != "" {
 		a.machines[t.ProviderID] = true
 	}
@@ -249,5 +254,83 @@ func (a *aftermath) input() Input {
 		out.Instances = append(out.Instances, a.launched...)
 	}
 	out.InstanceTypes = a.catalogs()
+	return out
+}
+
+// launch adds the node that a NodeClaim becomes when it is launched by an
+// option. The claim has its name, and is the aftermath's own.
+func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOption) {
+	at := metav1.NewTime(a.now)
+	if claim.Labels == nil {
+		claim.Labels = map[string]string{}
+	}
+	for key, value := range option.NodeLabels() {
+		if _, set := claim.Labels[key]; !set {
+			claim.Labels[key] = value
+		}
+	}
+	claim.UID, claim.CreationTimestamp = types.UID(claim.Name), at
+	claim.Finalizers = []string{v1.TerminationFinalizer}
+	id := "launched:///" + claim.Name
+	claim.Status = v1.NodeClaimStatus{NodeName: claim.Name, ProviderID: id, LastPodEventTime: at}
+	capacity, allocatable := option.InstanceType.Capacity, option.InstanceType.Capacity
+	if option.Offering.Capacity != nil {
+		capacity = capacity.Merge(*option.Offering.Capacity)
+	}
+	// A type whose sums overflow has no options to be launched by.
+	if l, err := option.InstanceType.AllocatableFor(option.Offering); err == nil {
+		allocatable = l
+	}
+	claim.Status.Capacity, claim.Status.Allocatable = capacity.ResourceList(), allocatable.ResourceList()
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized, v1.ConditionTypeReady} {
+		claim.Status.Conditions = append(claim.Status.Conditions,
+			metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind, LastTransitionTime: at})
+	}
+
+	labels := maps.Clone(claim.Labels)
+	labels[corev1.LabelHostname] = claim.Name
+	labels[v1.NodeRegisteredLabelKey], labels[v1.NodeInitializedLabelKey] = "true", "true"
+	node := &corev1.Node{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+		ObjectMeta: metav1.ObjectMeta{Name: claim.Name, UID: types.UID(claim.Name), CreationTimestamp: at, Labels: labels,
+			Annotations: maps.Clone(claim.Annotations), Finalizers: []string{v1.TerminationFinalizer}},
+		Spec: corev1.NodeSpec{ProviderID: id, Taints: slices.Clone(claim.Spec.Taints)},
+		Status: corev1.NodeStatus{Capacity: claim.Status.Capacity, Allocatable: claim.Status.Allocatable,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}},
+	}
+	a.fresh = append(a.fresh, provisioning.Node{Node: node, NodeClaim: claim})
+	a.launched = append(a.launched, &cloudprovider.Instance{ID: id, Name: claim.Name, NodePool: claim.Labels[v1.NodePoolLabelKey],
+		Type: option.InstanceType.Name, Zone: option.Offering.Zone, CapacityType: option.Offering.CapacityType,
+		ReservationID: option.Offering.ReservationID, OfferingID: option.Offering.ID, Labels: claim.Labels,
+		Capacity: capacity, Allocatable: allocatable, Price: option.Offering.Price, CreatedAt: a.now})
+	a.reserved[option.Offering.ReservationID]--
+}
+
+// catalogs are those of the input, with the capacity of reservations as it is by
+// now.
+func (a *aftermath) catalogs() map[string][]*cloudprovider.InstanceType {
+	delete(a.reserved, "")
+	maps.DeleteFunc(a.reserved, func(_ string, n int) bool { return n == 0 })
+	if len(a.reserved) == 0 {
+		return a.in.InstanceTypes
+	}
+	out := make(map[string][]*cloudprovider.InstanceType, len(a.in.InstanceTypes))
+	changed := map[*cloudprovider.InstanceType]*cloudprovider.InstanceType{}
+	for pool, list := range a.in.InstanceTypes {
+		out[pool] = slices.Clone(list)
+		for i, t := range list {
+			if t == nil || !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return a.reserved[o.ReservationID] != 0 }) {
+				continue
+			}
+			if changed[t] == nil { // pools share types, and go on to
+				changed[t] = t.Clone()
+				for k := range changed[t].Offerings {
+					o := &changed[t].Offerings[k]
+					o.ReservationCapacity = max(0, o.ReservationCapacity+a.reserved[o.ReservationID])
+				}
+			}
+			out[pool][i] = changed[t]
+		}
+	}
 	return out
 }

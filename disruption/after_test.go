@@ -165,7 +165,7 @@ func TestAfterTerminatingFirst(t *testing.T) {
 	in.NodePools[0] = newPool("web", replicas(1, 2))
 	in.Nodes[0].NodeClaim.Annotations[v1.NodePoolHashAnnotationKey] = "before"
 	in.Nodes[0].NodeClaim.Annotations[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
-	opts := &disruption.Options{TerminateFirstDrift: true}
+	opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	actions := observe(t, in, opts).Drift().Actions
 	require.Equal(t, []string{"TerminateFirst old NodePoolDrifted (NoReservedCapacity)"}, brief(actions))
 	after, err := disruption.After(noon, in, actions, opts)

@@ -21,18 +21,18 @@ func TestBalancedTakesExactlyTheThreshold(t *testing.T) {
 			v := f.balanced(f.poolTotals(), members[:1], price-price/2)
 			require.False(t, v.bad(), "%s: %s", text, v.detail)
 			v = f.balanced(f.poolTotals(), members[:1], price*0.499)
-			require.Equal(t, RuleBalanced, v.rule, text)
+			require.Equal(t, ruleBalanced, v.rule, text)
 		}
 	}
 }
 
 // balancedFleet is a pool of nodes that are alike, each with one pod.
-func balancedFleet(count int, price float64) (*Fleet, []*member) {
-	p := &poolView{NodePool: &v1.NodePool{}, policy: v1.ConsolidationPolicyBalanced}
+func balancedFleet(count int, price float64) (*Cluster, []*stateNode) {
+	p := &nodePool{NodePool: &v1.NodePool{}, policy: v1.ConsolidationPolicyBalanced}
 	for range count {
-		p.members = append(p.members, &member{poolName: "web", pool: p, cost: oneEviction,
+		p.members = append(p.members, &stateNode{poolName: "web", pool: p, cost: oneEviction,
 			offering: &cloudprovider.Offering{Price: price}})
 	}
-	f := &Fleet{opts: (*Options)(nil).withDefaults(), poolNames: []string{"web"}, pools: map[string]*poolView{"web": p}}
+	f := &Cluster{opts: (*Options)(nil).withDefaults(), poolNames: []string{"web"}, pools: map[string]*nodePool{"web": p}}
 	return f, p.members
 }

@@ -2,10 +2,13 @@ package disruption
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -44,19 +47,24 @@ type Candidate struct {
 	Held []*corev1.Pod
 
 	// DisruptionCost is 1 for the node and, for each of Pods, what it costs to
-	// evict it, if that is above 0. See EvictionCost.
+	// evict it, if that is above 0: 1 + c/2^27 + p/2^25, at least -10 and at most
+	// 10, where p is the priority of the pod, and c the 32-bit integer in its
+	// annotation karpenter.sh/disruption-cost or, only if that is not there and
+	// without Options.IgnorePodDeletionCost, in
+	// controller.kubernetes.io/pod-deletion-cost. What is no such integer counts
+	// as 0.
 	DisruptionCost float64
-	// LifetimeCost is the sum of EvictionCost over all pods on the node, also
+	// LifetimeCost is the sum of what it costs to evict them over all pods on the node, also
 	// where it is below 0, times the part of expireAfter that is left.
 	LifetimeCost float64
 	// SavingsRatio is Price / DisruptionCost, in USD per hour.
 	SavingsRatio float64
 	// Empty is whether the node counts as empty: without Pods, or with
-	// Options.FreePodsAreEmpty if DisruptionCost is 1.
+	// Options.Consolidation.FreePodsAreEmpty if DisruptionCost is 1.
 	Empty bool
 }
 
-// Candidates sorts the nodes of the fleet into those that a method may disrupt,
+// Candidates sorts the nodes of the cluster into those that a method may disrupt,
 // highest SavingsRatio first and then by name, and those that it may not, with
 // every reason, in the order of Blocked.Compare. Each node is in one of the two.
 //
@@ -82,10 +90,10 @@ type Candidate struct {
 //     condition must ask for repair that karpenter.sh/do-not-repair does not
 //     veto. do-not-disrupt on the node does not count. What holds its pods
 //     counts only if nothing bounds the drain.
-func (f *Fleet) Candidates(method Method) ([]Candidate, []Blocked) {
+func (f *Cluster) Candidates(method Method) ([]Candidate, []Blocked) {
 	var candidates []Candidate
 	var blocked []Blocked
-	for _, m := range f.members {
+	for _, m := range f.nodes {
 		reasons := f.check(m, method)
 		if len(reasons) == 0 {
 			candidates = append(candidates, f.candidate(m))
@@ -101,7 +109,7 @@ func compareSavings(a, b Candidate) int {
 	return cmp.Or(cmp.Compare(b.SavingsRatio, a.SavingsRatio), strings.Compare(a.Node, b.Node))
 }
 
-func (f *Fleet) candidate(m *member) Candidate {
+func (f *Cluster) candidate(m *stateNode) Candidate {
 	c := Candidate{
 		Target: m.target(), Entry: m.Node, InstanceType: m.instanceType, Offering: m.offering,
 		DisruptionCost: (oneEviction + m.cost).float(),
@@ -125,15 +133,15 @@ func (f *Fleet) candidate(m *member) Candidate {
 }
 
 // empty reports whether the node counts as empty.
-func (f *Fleet) empty(m *member) bool {
-	if f.opts.FreePodsAreEmpty {
+func (f *Cluster) empty(m *stateNode) bool {
+	if f.opts.Consolidation.FreePodsAreEmpty {
 		return m.cost == 0
 	}
 	return m.homeless() == 0
 }
 
 // homeless counts the pods that need another place when the node goes.
-func (m *member) homeless() int {
+func (m *stateNode) homeless() int {
 	n := 0
 	for _, p := range m.pods {
 		if p.reschedulable {
@@ -141,4 +149,251 @@ func (m *member) homeless() int {
 		}
 	}
 	return n
+}
+
+// check collects what keeps one method from one node.
+type check struct {
+	cluster *Cluster
+	m       *stateNode
+	method  Method
+	blocked []Blocked
+}
+
+// check lists everything that keeps a method from a node, nothing if it is a
+// candidate.
+func (f *Cluster) check(m *stateNode, method Method) []Blocked {
+	c := &check{cluster: f, m: m, method: method}
+	if !c.existence() {
+		return c.blocked
+	}
+	c.state()
+	c.protection()
+	c.membership()
+	if !c.bypassesPods() {
+		c.pods()
+	}
+	switch method {
+	case MethodEmptiness:
+		c.emptiness()
+	case MethodConsolidation:
+		c.consolidation()
+	case MethodDrift:
+		c.drift()
+	case MethodRepair:
+		c.health()
+	}
+	return c.blocked
+}
+
+func (c *check) add(rule rule, until time.Time, format string, args ...any) {
+	c.about("", rule, until, format, args...)
+}
+
+func (c *check) about(object string, rule rule, until time.Time, format string, args ...any) {
+	c.blocked = append(c.blocked, Blocked{Target: c.m.target(), Method: c.method, Code: rule.code(), rule: rule, Object: object,
+		Detail: fmt.Sprintf(format, args...), Until: until})
+}
+
+// never is the instant at which something changes that time does not change.
+var never time.Time
+
+// existence reports whether there is anything to look at further.
+func (c *check) existence() bool {
+	switch {
+	case c.m.underway:
+		c.add(ruleMarkedForDeletion, never, "it is being dealt with already (%s)", c.cluster.in.MarkedForDeletion[c.m.name])
+	case !c.m.managed():
+		c.add(ruleUnmanaged, never, "it has no NodeClaim, so somebody else manages it")
+	case c.m.Node.Node == nil:
+		c.add(ruleNoNode, never, "its NodeClaim has no Node yet")
+	}
+	return len(c.blocked) == 0
+}
+
+func (c *check) state() {
+	m := c.m
+	if m.rebooting() {
+		c.add(ruleRebooting, never, "it is being rebooted")
+	}
+	if m.leaving {
+		c.add(ruleDeleting, never, "it is being deleted")
+	}
+	switch {
+	case !m.registered():
+		c.add(ruleUnregistered, never, "its Node has not registered yet, see condition Registered of the NodeClaim")
+	case !m.initialized() && c.method != MethodRepair:
+		c.add(ruleUninitialized, never, "it is not ready for pods yet, see condition Initialized of the NodeClaim")
+	}
+	until, nominated := c.cluster.in.Nominations[m.name]
+	// A place on a node that has not come up is no promise that repair breaks.
+	if nominated && until.After(c.cluster.now) && (c.method != MethodRepair || m.initialized()) {
+		c.add(ruleNominated, until, "a place on it was promised to a pending pod, until %s", instant(until))
+	}
+}
+
+func (c *check) protection() {
+	if c.method != MethodRepair && c.m.annotations[v1.DoNotDisruptAnnotationKey] == "true" {
+		c.add(ruleNodeDoNotDisrupt, never, "it has the annotation %s", v1.DoNotDisruptAnnotationKey)
+	}
+}
+
+func (c *check) membership() {
+	switch m := c.m; {
+	case m.poolName == "":
+		c.add(ruleNoNodePoolLabel, never, "it has no label %s", v1.NodePoolLabelKey)
+	case m.pool == nil:
+		c.add(ruleNodePoolMissing, never, "its %s does not exist", poolObject(m.poolName))
+	case len(m.pool.types) == 0:
+		c.add(ruleNoInstanceTypes, never, "its %s has no instance types", poolObject(m.poolName))
+	}
+}
+
+// bypassesPods reports whether what holds the pods does not count.
+func (c *check) bypassesPods() bool {
+	switch c.method {
+	case MethodDrift:
+		return c.m.claimBound() != nil
+	case MethodRepair:
+		// The outcome on the conditions knows whether something bounds the
+		// drain. Without one there is nothing to repair either.
+		return c.m.sick.Bound != nil || c.m.claimBound() != nil || !c.m.sick.Due()
+	}
+	return false
+}
+
+func (c *check) pods() {
+	demand := pdbDemand{}
+	first := map[*pdb]string{}
+	say := func(r rule) rule { return r }
+	if c.method == MethodRepair {
+		// What holds them would not, if the drain were bounded.
+		say = func(rule) rule { return ruleNoDrainBound }
+	}
+	for _, p := range c.m.pods {
+		switch {
+		case p.held && p.heldUntil.IsZero():
+			c.about(p.object(), say(rulePodDoNotDisrupt), never, "%s has the annotation %s", p.object(), v1.DoNotDisruptAnnotationKey)
+		case p.held:
+			c.about(p.object(), say(rulePodDoNotDisrupt), p.heldUntil, "%s has the annotation %s, until %s",
+				p.object(), v1.DoNotDisruptAnnotationKey, instant(p.heldUntil))
+		case len(p.budgets) > 1:
+			c.about(p.object(), say(ruleSeveralBudgets), never, "%s is selected by %d budgets, the first two %s and %s, and then it cannot be evicted",
+				p.object(), len(p.budgets), p.budgets[0].object, p.budgets[1].object)
+		default:
+			if b := p.governing(); b != nil {
+				if demand[b] == 0 {
+					first[b] = p.object()
+				}
+				demand[b]++
+			}
+		}
+	}
+	for _, b := range demand.sorted() {
+		want := demand[b]
+		if b.allowed >= want || b.allowed > 0 && !c.cluster.opts.EvictAtOnce {
+			continue
+		}
+		c.about(b.object, say(rulePodDisruptionBudget), never, "%s lets %s go now, and selects %d of the node, the first %s",
+			b.object, plural(b.allowed, "pod"), want, first[b])
+	}
+}
+
+// dynamic is what Emptiness and Consolidation ask of the pool.
+func (c *check) dynamic() bool {
+	switch {
+	case c.m.pool == nil:
+		return false
+	case c.m.pool.static():
+		c.add(ruleStatic, never, "its %s is static", poolObject(c.m.poolName))
+		return false
+	case c.m.pool.consolidateAfter.Duration == nil:
+		c.add(ruleConsolidationOff, never, "consolidateAfter of its %s is Never", poolObject(c.m.poolName))
+		return false
+	}
+	return true
+}
+
+func (c *check) emptiness() {
+	quiet := c.dynamic()
+	if c.m.buffer {
+		c.add(ruleBuffer, never, "spare room is kept on it")
+	}
+	if n := c.m.homeless(); !c.cluster.empty(c.m) {
+		c.add(ruleNotEmpty, never, "it is not empty: %s without a place elsewhere", plural(n, "pod"))
+	}
+	if quiet {
+		c.quiet()
+	}
+}
+
+func (c *check) consolidation() {
+	m := c.m
+	quiet := c.dynamic()
+	if m.pool != nil && m.instanceType == nil {
+		c.add(ruleUnknownInstanceType, never, "its instance type %q is not in the catalog of its %s",
+			m.labels[corev1.LabelInstanceTypeStable], poolObject(m.poolName))
+	}
+	if m.labels[v1.CapacityTypeLabelKey] == "" {
+		c.add(ruleNoCapacityType, never, "it has no label %s", v1.CapacityTypeLabelKey)
+	}
+	if m.labels[corev1.LabelTopologyZone] == "" {
+		c.add(ruleNoZone, never, "it has no label %s", corev1.LabelTopologyZone)
+	}
+	if c.cluster.empty(m) {
+		c.add(ruleEmpty, never, "it is empty, and goes as such")
+	}
+	switch {
+	case m.pool == nil:
+	case m.pool.policyUnknown:
+		c.add(rulePolicyWhenEmpty, never, "consolidationPolicy of its %s is %q, which is not known, so only empty nodes go",
+			poolObject(m.poolName), m.pool.policy)
+	case m.pool.policy == v1.ConsolidationPolicyWhenEmpty:
+		c.add(rulePolicyWhenEmpty, never, "consolidationPolicy of its %s is WhenEmpty", poolObject(m.poolName))
+	}
+	if quiet {
+		c.quiet()
+	}
+}
+
+// quiet asks that consolidateAfter has passed.
+func (c *check) quiet() {
+	since, known := c.cluster.lastPodEvent(c.m)
+	if !known {
+		c.add(ruleConsolidateAfter, never, "condition Initialized of its NodeClaim is not True, so consolidateAfter does not count yet")
+		return
+	}
+	if until := since.Add(*c.m.pool.consolidateAfter.Duration); until.After(c.cluster.now) {
+		c.add(ruleConsolidateAfter, until, "it was initialized, or pods have come or gone, within consolidateAfter, which passes at %s", instant(until))
+	}
+}
+
+// lastPodEvent is when consolidateAfter began to count: at the last event of a
+// pod or, without any, when the node was initialized.
+func (f *Cluster) lastPodEvent(m *stateNode) (since time.Time, known bool) {
+	initialized := m.condition(v1.ConditionTypeInitialized)
+	if initialized == nil || initialized.Status != metav1.ConditionTrue {
+		return time.Time{}, false
+	}
+	since = m.NodeClaim.Status.LastPodEventTime.Time
+	if event := f.in.PodEvents[m.name]; event.After(since) {
+		since = event
+	}
+	if since.IsZero() {
+		since = initialized.LastTransitionTime.Time
+	}
+	return since, true
+}
+
+// instant renders a time to the second, in UTC.
+func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// plural writes a number of things.
+func plural(n int, thing string) string {
+	switch n {
+	case 0:
+		return "no " + thing
+	case 1:
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

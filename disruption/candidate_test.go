@@ -28,7 +28,9 @@ func TestEachRuleBlocksByItself(t *testing.T) {
 	}{
 		{name: "nothing", node: consolidatable(), want: []string{}},
 		{name: "underway", node: consolidatable(), want: []string{"n Underway"},
-			input: func(in *disruption.Input) { in.Underway = map[string]disruption.Reason{"n": disruption.Drifted} }},
+			input: func(in *disruption.Input) {
+				in.MarkedForDeletion = map[string]disruption.Reason{"n": disruption.Drifted}
+			}},
 		{name: "unmanaged", node: consolidatable(func(n *provisioning.Node) { n.NodeClaim = nil }), want: []string{"n Unmanaged"}},
 		{name: "no node", node: consolidatable(func(n *provisioning.Node) { n.Node = nil }), want: []string{"n-claim NoNode"}},
 		{name: "rebooting", node: consolidatable(withCondition(v1.ConditionTypeRebooting, metav1.ConditionTrue, 0)), want: []string{"n Rebooting"}},

@@ -1,9 +1,11 @@
 package disruption
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // Confirm says what speaks against an action that was decided on an earlier
@@ -18,8 +21,8 @@ import (
 // action begins, and some seconds after it was proposed, as a passing state
 // should not cost a node.
 //
-//  1. Fleet.Recheck finds no objection to the targets, and Fleet.Pace lets the
-//     action begin.
+//  1. The rules find no objection to the targets, and budgets and
+//     PodDisruptionBudgets let the action begin.
 //  2. No pod has come to the targets since that needs another place.
 //  3. The nodes that pods go to are there and take pods.
 //  4. Some option of each replacement can still be had.
@@ -38,7 +41,7 @@ func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Op
 		return nil, err
 	}
 	f, _ := Observe(now, fresh, opts)
-	c := &confirmation{f: f, a: a}
+	c := &confirmation{cluster: f, a: a}
 	c.recheck()
 	if !a.Simulated || c.missing() {
 		return c.objections, nil
@@ -58,7 +61,7 @@ func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Op
 
 // confirmation collects objections.
 type confirmation struct {
-	f          *Fleet
+	cluster    *Cluster
 	a          Action
 	objections []Objection
 }
@@ -68,27 +71,27 @@ func (c *confirmation) add(kind ObjectionKind, object, format string, args ...an
 }
 
 func (c *confirmation) recheck() {
-	for _, b := range c.f.Recheck(c.a) {
-		c.objections = append(c.objections, Objection{Kind: ObjectionBlocked, Target: b.Target, Rule: b.Rule,
+	for _, b := range c.cluster.recheck(c.a) {
+		c.objections = append(c.objections, Objection{Kind: ObjectionBlocked, Target: b.Target, Code: b.Code,
 			Object: b.Object, Detail: b.Detail, Until: b.Until})
 	}
 	if len(c.objections) > 0 {
 		return // Pace would say the same in other words
 	}
-	for _, w := range c.f.Pace([]Action{c.a}).Wait {
+	for _, w := range c.cluster.admit([]Action{c.a}).Wait {
 		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
 	}
 }
 
 // missing reports whether a target is not there.
 func (c *confirmation) missing() bool {
-	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.f.byName[t.Node] == nil })
+	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.cluster.byName[t.Node] == nil })
 }
 
-func (c *confirmation) targets() []*member {
-	var out []*member
+func (c *confirmation) targets() []*stateNode {
+	var out []*stateNode
 	for _, t := range c.a.Targets {
-		out = append(out, c.f.byName[t.Node])
+		out = append(out, c.cluster.byName[t.Node])
 	}
 	return out
 }
@@ -110,7 +113,7 @@ func (c *confirmation) pods() {
 
 func (c *confirmation) destinations() {
 	closed := map[string]bool{}
-	for _, name := range c.f.closed(nil) {
+	for _, name := range c.cluster.closed(nil) {
 		closed[name] = true
 	}
 	var names []string
@@ -122,7 +125,7 @@ func (c *confirmation) destinations() {
 	slices.Sort(names)
 	for _, name := range names {
 		object := fmt.Sprintf("Node %q", name)
-		switch m := c.f.byName[name]; {
+		switch m := c.cluster.byName[name]; {
 		case m == nil:
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is not there any more", object)
 		case m.marked():
@@ -135,12 +138,12 @@ func (c *confirmation) destinations() {
 
 // offerings narrows the options of the replacements to those that can be had.
 func (c *confirmation) offerings() []provisioning.NewNode {
-	dry := c.f.withoutShortages()
+	dry := c.cluster.withoutUnavailable()
 	out := slices.Clone(c.a.Replacements)
 	for i := range out {
 		n := &out[i]
 		object := fmt.Sprintf("replacement %q", n.Name)
-		pool := c.f.pools[n.Pool.Name]
+		pool := c.cluster.pools[n.Pool.Name]
 		if pool == nil || !pool.ready() {
 			c.add(ObjectionOffering, object, "%s cannot launch %s any more: it is gone, being deleted or not ready", poolObject(n.Pool.Name), object)
 			continue
@@ -185,15 +188,15 @@ func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*clo
 // places asks the engine whether the pods fit on the nodes that stay and on the
 // replacements.
 func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
-	w, err := newWorld(ctx, c.f, nil)
+	w, err := newSimulation(ctx, c.cluster, nil)
 	if err != nil {
 		return err
 	}
 	if w.refused != nil {
-		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
 		return nil
 	}
-	if full := newLimitsMeter(w).takes(&part{targets: c.targets(), nodes: replacements}); full != nil {
+	if full := newLimitsMeter(w).takes(&candidateSet{targets: c.targets(), nodes: replacements}); full != nil {
 		c.add(ObjectionLimits, poolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", poolObject(full.Name))
 		return nil
 	}
@@ -207,7 +210,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		w.in.Nodes = append(w.in.Nodes, n)
 	}
 	if w.compile(); w.refused != nil {
-		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
 		return nil
 	}
 	parts, err := w.try(ctx, c.targets())
@@ -215,25 +218,19 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		return err
 	}
 	if w.refused != nil {
-		c.add(ObjectionInput, "", "the engine refuses the input: %s", firstLine(w.refused))
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
 		return nil
 	}
-	if !slices.ContainsFunc(parts, func(pt *part) bool { return pt.verdict.bad() }) {
+	if !slices.ContainsFunc(parts, func(pt *candidateSet) bool { return pt.outcome.bad() }) {
 		return nil
 	}
 	// The engine fills one node after the other, and may miss a way to place all
 	// pods that is known: the one that was decided on.
-	if as, ok := c.asMoved(w); ok {
-		again, err := as.try(ctx, c.targets())
-		if err != nil {
-			return err
-		}
-		if as.refused == nil && !slices.ContainsFunc(again, func(pt *part) bool { return pt.verdict.bad() }) {
-			return nil
-		}
+	if c.holdsAsMoved(w) {
+		return nil
 	}
 	for _, pt := range parts {
-		if pt.verdict.bad() {
+		if pt.outcome.bad() {
 			c.unplaced(pt)
 		}
 	}
@@ -241,15 +238,15 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 }
 
 // unplaced says which pod has lost its place.
-func (c *confirmation) unplaced(pt *part) {
+func (c *confirmation) unplaced(pt *candidateSet) {
 	for _, m := range c.a.Moves {
-		if podObject(m.Pod) == pt.verdict.object && m.Node != "" {
+		if podObject(m.Pod) == pt.outcome.object && m.Node != "" {
 			object := fmt.Sprintf("Node %q", m.Node)
-			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.verdict.object, pt.verdict.detail)
+			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.outcome.object, pt.outcome.detail)
 			return
 		}
 	}
-	c.add(ObjectionUnplaced, pt.verdict.object, "%s", pt.verdict.detail)
+	c.add(ObjectionUnplaced, pt.outcome.object, "%s", pt.outcome.detail)
 }
 
 // price asks whether the action still saves enough.
@@ -259,7 +256,7 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 	}
 	targets := c.targets()
 	removed, cost := priceOf(targets), totalPrice(replacements)
-	required := c.f.required(targets, c.f.poolTotals())
+	required := c.cluster.required(targets, c.cluster.poolTotals())
 	if saved := removed - cost; saved <= priceSlack || saved < required-priceSlack {
 		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", usd(saved), usd(cost), usd(removed), usd(required))
 	}
@@ -278,4 +275,149 @@ func comingNode(name string, n *provisioning.NewNode) (provisioning.Node, error)
 	out.Node.Status.Allocatable, out.NodeClaim.Status.Allocatable = room.ResourceList(), room.ResourceList()
 	out.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	return out, nil
+}
+
+// coming is the name of a replacement of the action.
+func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i) }
+
+// holdsAsMoved reports whether kube-scheduler can bind the pods of the targets where the
+// action moves them, in some order. Spare room of buffers gives way.
+func (c *confirmation) holdsAsMoved(w *simulation) bool {
+	to := map[string]string{}
+	for _, m := range c.a.Moves {
+		to[podObject(m.Pod)] = m.Node
+		if m.Replacement >= 0 {
+			to[podObject(m.Pod)] = c.coming(m.Replacement)
+		}
+	}
+	in := w.in
+	in.Nodes, in.Pods, in.Buffers = slices.Clone(w.in.Nodes), nil, nil
+	for _, m := range c.targets() {
+		for _, p := range m.movable() {
+			in.Pods = append(in.Pods, onNode(p, ""))
+		}
+		n := &in.Nodes[w.at[m.name]]
+		*n = leavingNode(*n)
+		n.Pods = m.staying()
+	}
+	slices.SortFunc(in.Pods, comparePods)
+	binds := map[string][]*corev1.Pod{}
+	for _, p := range in.Pods {
+		binds[to[podObject(p)]] = append(binds[to[podObject(p)]], p)
+	}
+	plan := &provisioning.Plan{}
+	for _, node := range slices.Sorted(maps.Keys(binds)) {
+		plan.Bind = append(plan.Bind, provisioning.Binding{Node: node, Pods: binds[node]})
+	}
+	return landIn(in, plan, &w.opts)
+}
+
+// landIn reports whether the pods of a plan can be bound in some order: those with topology
+// spreads come first or last, and those that are refused after the others, or before.
+func landIn(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) bool {
+	for way := range 4 {
+		plan.Order = slices.SortedStableFunc(slices.Values(in.Pods), func(a, b *corev1.Pod) int {
+			return (1 - way&2) * cmp.Compare(len(b.Spec.TopologySpreadConstraints), len(a.Spec.TopologySpreadConstraints))
+		})
+		for range 2 + len(plan.Order) {
+			late := map[string]bool{}
+			for _, v := range verify.Plan(in, plan, opts) {
+				if v.Pod != "" || v.Node != "" { // the accounts of the plan are left out
+					late[v.Pod] = true
+				}
+			}
+			if len(late) == 0 {
+				return true
+			}
+			isLate := func(p *corev1.Pod) bool { return late[p.Namespace+"/"+p.Name] }
+			others := slices.DeleteFunc(slices.Clone(plan.Order), isLate)
+			refused := slices.DeleteFunc(slices.Clone(plan.Order), func(p *corev1.Pod) bool { return !isLate(p) })
+			if len(refused) == 0 {
+				return false // it is not about the order
+			}
+			next := slices.Concat(others, refused)
+			if way&1 != 0 {
+				next = slices.Concat(refused, others)
+			}
+			if slices.Equal(next, plan.Order) {
+				break // it would be the same again
+			}
+			plan.Order = next
+		}
+	}
+	return false
+}
+
+// honors reports whether a policy of a topology spread is Honor, which is not the
+// default for taints.
+func honors(policy *corev1.NodeInclusionPolicy) bool {
+	return policy != nil && *policy == corev1.NodeInclusionPolicyHonor
+}
+
+// recheck says what speaks against an action that was decided on an earlier
+// input: nothing if it could be decided on this one. Some time between the two
+// looks keeps a passing state from costing a node; Karpenter waits 15 seconds.
+//
+// For each target, in this order:
+//
+//  1. the node must be there, with the same NodeClaim and machine; a target
+//     without a node is not looked at;
+//  2. for a voluntary reason, nothing may keep the method of that reason from it:
+//     see Candidates. Those of Empty, Drifted, Unhealthy and Underutilized are
+//     MethodEmptiness, MethodDrift, MethodRepair and MethodConsolidation;
+//  3. for another reason, it must not be underway or be deleted already, but a
+//     voluntary decision gives way to Interrupted.
+//
+// Budgets are asked by Pace. Whether the pods still fit elsewhere is for a
+// simulation to say. The order is that of Blocked.Compare.
+func (f *Cluster) recheck(a Action) []Blocked {
+	var out []Blocked
+	method := methodOf(a.Reason)
+	for _, t := range a.Targets {
+		if t.Node == "" {
+			continue
+		}
+		m := f.byName[t.Node]
+		if m == nil || !m.is(t) {
+			out = append(out, Blocked{Target: t, Method: method, Code: ruleNoNode.code(), rule: ruleNoNode, Detail: "it is not there any more"})
+			continue
+		}
+		if method != "" {
+			out = append(out, f.check(m, method)...)
+			continue
+		}
+		c := &check{cluster: f, m: m}
+		switch {
+		case f.yields(m, a.Reason):
+		case m.underway:
+			c.existence()
+		case m.leaving:
+			c.add(ruleDeleting, never, "it is being deleted")
+		}
+		out = append(out, c.blocked...)
+	}
+	slices.SortFunc(out, Blocked.Compare)
+	return out
+}
+
+// methodOf is the method that acts for a reason, empty if none does.
+func methodOf(r Reason) Method {
+	switch r {
+	case Empty:
+		return MethodEmptiness
+	case Drifted:
+		return MethodDrift
+	case Unhealthy:
+		return MethodRepair
+	case Underutilized:
+		return MethodConsolidation
+	}
+	return ""
+}
+
+// is reports whether a target is this node and not another of the same name. A
+// claim that was without a machine may have one by now.
+func (m *stateNode) is(t Target) bool {
+	now := m.target()
+	return now.NodeClaim == t.NodeClaim && (t.ProviderID == "" || now.ProviderID == t.ProviderID)
 }

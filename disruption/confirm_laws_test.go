@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // drifting is a random cluster in which some nodes have drifted, pods ask for more or
@@ -48,7 +49,7 @@ func (m *maker) drifting(most int) disruption.Input {
 // is still there.
 func TestWhatIsProposedIsConfirmed(t *testing.T) {
 	n := 300
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = 30
 	}
 	for seed := range n {

@@ -55,7 +55,7 @@ func TestConfirm(t *testing.T) {
 		}, disruption.ObjectionOffering},
 		{"the replacement ran dry lately", func(in *disruption.Input, _ *disruption.Options) {
 			for _, name := range []string{"small", "medium"} {
-				in.Shortages = append(in.Shortages, disruption.Shortage{At: noon, Offering: cloudprovider.OfferingKey{
+				in.UnavailableOfferings = append(in.UnavailableOfferings, disruption.UnavailableOffering{At: noon, Offering: cloudprovider.OfferingKey{
 					InstanceType: name, Zone: "a", CapacityType: "on-demand"}})
 			}
 		}, disruption.ObjectionOffering},
@@ -67,7 +67,7 @@ func TestConfirm(t *testing.T) {
 				o.Offerings[0].Price = 0.4
 			}
 		}, disruption.ObjectionPrice},
-		{"more saving is asked for", func(_ *disruption.Input, o *disruption.Options) { o.MinimumSaving = 1 }, disruption.ObjectionPrice},
+		{"more saving is asked for", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumSaving = 1 }, disruption.ObjectionPrice},
 		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
 			in.Pods = []*corev1.Pod{load("twice", 1), load("twice", 1)}
 		}, disruption.ObjectionInput},

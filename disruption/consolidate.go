@@ -5,9 +5,14 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 )
 
-// Consolidate searches for cheaper ways to run the pods of the fleet, as it will
+// consolidate searches for cheaper ways to run the pods of the cluster, as it will
 // be once other actions are under way. Nodes of those are left alone, and what
 // they move is where they move it to. The candidates are those of
 // MethodConsolidation whose price is known; see Candidates.
@@ -21,7 +26,7 @@ import (
 //
 // An action saves money for certain, at least what Options asks for, whichever
 // option of its replacements is launched. It never launches what it removes. A
-// spot node is replaced by one spot node only with Options.SpotFloor types to
+// spot node is replaced by one spot node only with Options.Consolidation.SpotFloor types to
 // choose from. Pods go neither to nodes of Settling nor to those that are not
 // initialized. Pods with a topology spread, affinity or anti-affinity over zones
 // that must hold, and pods that such affinity selects, stay in their zones where
@@ -30,8 +35,10 @@ import (
 // with that pod moved and no other. Where a spread or an affinity is broken as things
 // are, or is about pods that do not have it, or an affinity is over nodes, only so many
 // pods change their zone or node as hold whichever of them do, and others are left for
-// the next time. Options.DefaultSpread of package provisioning counts as spreads do that
-// pods have themselves.
+// the next time. Nothing is asked of pods that stay: an action that nothing else in the
+// proposal shares a constraint with may leave it broken, as kube-scheduler lets it.
+// Options.DefaultSpread of package provisioning counts as spreads do that pods have
+// themselves.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
 //
 // The search is in this order:
@@ -49,6 +56,10 @@ import (
 //     several in a row do not.
 //  4. If something was found, it begins anew, once, with the nodes that are
 //     left.
+//  5. In fleets of up to 300 nodes, if nothing was found that may begin, each node is
+//     tried alone, with its pods free to change their zones. So there is none left that
+//     could be removed by itself, or replaced at the saving asked for, unless MaxSteps
+//     ended the search.
 //
 // Carrying out what is proposed, and asking again, ends: each action makes the
 // cluster cheaper.
@@ -58,19 +69,14 @@ import (
 // Blocked with the reason that was found.
 //
 // The error is that of ctx, once that is done.
-func (f *Fleet) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
-	c, _, err := f.consolidate(ctx, others)
-	return c, err
-}
-
-// consolidate also returns the world that it asked about, nil if there was nothing to
-// ask.
-func (f *Fleet) consolidate(ctx context.Context, others []Action) (*Consolidation, *world, error) {
-	s := &search{f: f, reasons: map[string]verdict{}, waits: map[string]bool{}, vain: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(Underutilized, others)}
+//
+// It also returns the simulation that it asked about, nil if there was nothing to ask.
+func (f *Cluster) consolidate(ctx context.Context, others []Action) (*consolidated, *simulation, error) {
+	s := &search{cluster: f, reasons: map[string]outcome{}, waits: map[string]bool{}, tried: map[string]bool{}, totals: f.poolTotals(), quota: f.newQuota(Underutilized, others)}
 	blocked := s.findCandidates(others)
-	out := &Consolidation{}
+	out := &consolidated{}
 	if len(s.candidates) > 0 {
-		w, err := newWorld(ctx, f.pinned(), others)
+		w, err := newSimulation(ctx, f.pinned(), others)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -78,7 +84,7 @@ func (f *Fleet) consolidate(ctx context.Context, others []Action) (*Consolidatio
 		if err := s.run(ctx); err != nil {
 			return nil, nil, err
 		}
-		out.Stats, out.Market = w.stats, w.shared
+		out.Stats, out.CatalogCache = w.stats, w.shared
 	}
 	out.Stats.Candidates = len(s.candidates)
 	out.Truncated = s.truncated
@@ -91,24 +97,24 @@ func (f *Fleet) consolidate(ctx context.Context, others []Action) (*Consolidatio
 
 // search is one run of Consolidate.
 type search struct {
-	f          *Fleet
-	w          *world
-	first, e   *estimate // as things were, and when this pass began
+	cluster    *Cluster
+	w          *simulation
+	first, e   *estimate.Estimate // as things were, and when this pass began
 	quota      *quota
 	totals     map[string]poolTotals
-	candidates []*member // by name
-	parts      []*part   // accepted
+	candidates []*stateNode    // by name
+	parts      []*candidateSet // accepted
 	waiting    []Waiting
 	waits      map[string]bool // nodes of waiting
-	reasons    map[string]verdict
+	reasons    map[string]outcome
 	truncated  bool
 	before     int             // actions that were found before this pass
-	vain       map[string]bool // sets that were tried in vain, by setKey
+	tried      map[string]bool // sets that were tried in vain, by setKey
 }
 
 // findCandidates sets the candidates, and returns what keeps other nodes.
 func (s *search) findCandidates(others []Action) []Blocked {
-	f := s.f
+	f := s.cluster
 	taken := map[string]bool{}
 	for _, a := range others {
 		for _, t := range a.Targets {
@@ -116,18 +122,18 @@ func (s *search) findCandidates(others []Action) []Blocked {
 		}
 	}
 	var out []Blocked
-	for _, m := range f.members {
+	for _, m := range f.nodes {
 		if taken[m.name] {
 			continue
 		}
 		reasons := f.check(m, MethodConsolidation)
-		c := &check{f: f, m: m, method: MethodConsolidation}
+		c := &check{cluster: f, m: m, method: MethodConsolidation}
 		if len(reasons) == 0 {
 			if _, known := m.price(); !known {
-				c.add(RulePriceUnknown, never, "what it costs is not known: %s", m.priceFault())
+				c.add(rulePriceUnknown, never, "what it costs is not known: %s", m.priceFault())
 			}
 			if old := f.young(m); !old.IsZero() {
-				c.add(RuleYoung, old, "it was launched less than %s ago", f.opts.MinimumAge)
+				c.add(ruleYoung, old, "it was launched less than %s ago", f.opts.Consolidation.MinimumAge)
 			}
 			reasons = c.blocked
 		}
@@ -136,11 +142,11 @@ func (s *search) findCandidates(others []Action) []Blocked {
 		}
 		out = append(out, reasons...)
 	}
-	return without(out, RuleEmpty)
+	return without(out, ruleEmpty)
 }
 
 // priceFault says why a price is not known.
-func (m *member) priceFault() string {
+func (m *stateNode) priceFault() string {
 	if m.offering == nil {
 		return "its instance type has no offering of its zone and capacity type"
 	}
@@ -154,10 +160,13 @@ func (s *search) run(ctx context.Context) error {
 	}
 	s.promises()
 	if len(s.open()) <= exhaustiveLimit {
-		return s.exhaust(ctx)
+		if err := s.exhaust(ctx); err != nil {
+			return err
+		}
+		return s.singles(ctx)
 	}
-	for pass := 0; pass < max(1, min(mostPasses, lookedAt/len(s.f.members))); pass++ {
-		s.e = newEstimate(s.w, s.e)
+	for pass := 0; pass < max(1, min(mostPasses, lookedAt/len(s.cluster.nodes))); pass++ {
+		s.e = s.w.estimate(s.e)
 		if pass == 0 {
 			s.first = s.e
 		}
@@ -165,16 +174,16 @@ func (s *search) run(ctx context.Context) error {
 		if err := s.cover(ctx); err != nil {
 			return err
 		}
-		if !s.news() && (pass == 0 || len(s.f.members) <= repolished) { // a try takes long on a large cluster
+		if !s.news() && (pass == 0 || len(s.cluster.nodes) <= repolished) { // a try takes long on a large cluster
 			if err := s.polish(ctx); err != nil {
 				return err
 			}
 		}
 		if !s.news() || s.spent() {
-			return nil
+			break
 		}
 	}
-	return nil
+	return s.singles(ctx)
 }
 
 // mostPasses bounds how often the search begins anew where it found something:
@@ -197,13 +206,13 @@ func (s *search) promises() {
 
 func (s *search) promise(node string) {
 	if pod := s.w.promised[node]; pod != "" && s.reasons[node].rule == "" {
-		s.reasons[node] = verdict{rule: RulePromised, object: pod, detail: pod + " is about to come here"}
+		s.reasons[node] = outcome{rule: rulePromised, object: pod, detail: pod + " is about to come here"}
 	}
 }
 
 // open lists the candidates that may still go.
-func (s *search) open() []*member {
-	var out []*member
+func (s *search) open() []*stateNode {
+	var out []*stateNode
 	for _, m := range s.candidates {
 		if s.mayGo(m) {
 			out = append(out, m)
@@ -212,13 +221,13 @@ func (s *search) open() []*member {
 	return out
 }
 
-func (s *search) mayGo(m *member) bool {
+func (s *search) mayGo(m *stateNode) bool {
 	return !s.w.leaving[m.name] && s.w.promised[m.name] == "" && !s.waits[m.name]
 }
 
 // spent reports whether the steps are used up.
 func (s *search) spent() bool {
-	if s.w.stats.Steps >= s.f.opts.MaxSteps {
+	if s.w.stats.Steps >= s.cluster.opts.Consolidation.MaxSteps {
 		s.truncated = true
 	}
 	return s.truncated
@@ -226,7 +235,7 @@ func (s *search) spent() bool {
 
 // try asks about some nodes and accepts the parts that are worth doing. It
 // returns those that are not.
-func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
+func (s *search) try(ctx context.Context, targets []*stateNode) ([]*candidateSet, error) {
 	parts, err := s.ask(ctx, targets)
 	if err != nil {
 		return nil, err
@@ -234,11 +243,11 @@ func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 	if parts, err = s.refit(ctx, targets, parts); err != nil {
 		return nil, err
 	}
-	var bad []*part
+	var bad []*candidateSet
 	for _, pt := range bestFirst(parts) {
-		if pt.verdict.bad() {
+		if pt.outcome.bad() {
 			s.remember(pt)
-			s.vain[setKey(pt.targets)] = true
+			s.tried[setKey(pt.targets)] = true
 			bad = append(bad, pt)
 			continue
 		}
@@ -248,7 +257,7 @@ func (s *search) try(ctx context.Context, targets []*member) ([]*part, error) {
 }
 
 // ask judges the parts of some nodes that are removed together.
-func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
+func (s *search) ask(ctx context.Context, targets []*stateNode) ([]*candidateSet, error) {
 	if s.w.refused != nil {
 		return nil, nil
 	}
@@ -262,11 +271,11 @@ func (s *search) ask(ctx context.Context, targets []*member) ([]*part, error) {
 
 // judge judges parts, also by how many nodes one action may remove, and whether they
 // hold in any order, beside what was accepted before.
-func (s *search) judge(parts []*part) {
+func (s *search) judge(parts []*candidateSet) {
 	for _, pt := range parts {
-		s.f.judge(pt, s.totals)
-		if !pt.verdict.bad() && len(pt.targets) > s.f.opts.MaxNodes {
-			pt.verdict = forbid(RuleNotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.targets), s.f.opts.MaxNodes)
+		s.cluster.judge(pt, s.totals)
+		if !pt.outcome.bad() && len(pt.targets) > s.cluster.opts.Consolidation.MaxNodes {
+			pt.outcome = forbid(ruleNotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.targets), s.cluster.opts.Consolidation.MaxNodes)
 		}
 	}
 	s.setApart(parts)
@@ -274,7 +283,7 @@ func (s *search) judge(parts []*part) {
 
 // accept takes a part that is worth doing. One that has to wait is counted on all
 // the same: it begins as soon as it may.
-func (s *search) accept(pt *part) {
+func (s *search) accept(pt *candidateSet) {
 	for _, m := range pt.targets {
 		delete(s.reasons, m.name)
 	}
@@ -297,11 +306,11 @@ func (s *search) accept(pt *part) {
 
 // remember keeps the reason against a part for its nodes. What was found of a
 // node alone says most.
-func (s *search) remember(pt *part) {
+func (s *search) remember(pt *candidateSet) {
 	for _, m := range pt.targets {
 		if _, known := s.reasons[m.name]; !known || len(pt.targets) == 1 {
-			v := pt.verdict
-			if v.rule == RuleNotCheaper {
+			v := pt.outcome
+			if v.rule == ruleNotCheaper {
 				v.object = pt.needy(m)
 			}
 			s.reasons[m.name] = v
@@ -320,4 +329,287 @@ func (s *search) sortedActions() []Action {
 			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
 	})
 	return out
+}
+
+// alone asks the engine about one node with its pods free to go where kube-scheduler
+// lets them, whatever the pins of the others. What is found is what one action does by
+// itself, beside what is decided already.
+func (w *simulation) alone(ctx context.Context, m *stateNode) (*candidateSet, error) {
+	free := w.freed([]*stateNode{m})
+	parts, err := free.try(ctx, []*stateNode{m})
+	w.stats, w.refused = free.stats, free.refused
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	parts[0].alone = true
+	return parts[0], nil
+}
+
+// singles asks about each node alone once nothing else was found that may begin. Pins and estimates
+// leave out ways that there are: kube-scheduler asks nothing of pods that stay, so that
+// a constraint may be broken before and after.
+func (s *search) singles(ctx context.Context) error {
+	if len(s.parts) > 0 || len(s.cluster.nodes) > mostSingles {
+		return nil
+	}
+	for _, m := range s.bySaving(s.open()) {
+		if !s.mayGo(m) || !s.allowed([]*stateNode{m}) || s.answered(m) {
+			continue
+		}
+		if s.w.refused != nil || s.spent() {
+			return nil
+		}
+		pt, err := s.w.alone(ctx, m)
+		if err != nil || pt == nil {
+			return err
+		}
+		s.judge([]*candidateSet{pt})
+		if pt.outcome.bad() {
+			s.remember(pt)
+			continue
+		}
+		s.quota.take(m)
+		s.accept(pt)
+	}
+	return nil
+}
+
+// asksSingles reports whether each node was asked about alone, given what a proposal has
+// found.
+func (f *Cluster) asksSingles(actions []Action) bool {
+	return len(f.nodes) <= mostSingles && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
+}
+
+// mostSingles is up to how many nodes each is asked about alone.
+const mostSingles = 300
+
+// bySaving sorts nodes by what they cost above what is asked for, the dearest first,
+// without those that cannot save as much as that.
+func (s *search) bySaving(nodes []*stateNode) []*stateNode {
+	most := make(map[*stateNode]float64, len(nodes))
+	var out []*stateNode
+	for _, m := range nodes {
+		price, _ := m.price()
+		if most[m] = price - s.cluster.required([]*stateNode{m}, s.totals); most[m] > priceSlack {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b *stateNode) int {
+		return cmp.Or(cmp.Compare(most[b], most[a]), strings.Compare(a.name, b.name))
+	})
+	return out
+}
+
+// answered reports whether the engine was asked about a node by itself, and none of its
+// pods was pinned: it would say the same again.
+func (s *search) answered(m *stateNode) bool {
+	if !s.tried[setKey([]*stateNode{m})] {
+		return false
+	}
+	for _, p := range s.w.displaced[m.name] {
+		if !slices.ContainsFunc(m.pods, func(v *podView) bool { return v.Pod == p }) {
+			return false
+		}
+	}
+	return true
+}
+
+// setApart turns down the parts that lean on others by way of a topology spread or an
+// affinity, or by way of what limits leave, the best of them being served first.
+func (s *search) setApart(parts []*candidateSet) {
+	meter := newLimitsMeter(s.w)
+	var trial *balance
+	if s.w.balance != nil {
+		trial = s.w.balance.copy()
+	}
+	for _, pt := range bestFirst(parts) {
+		if pt.outcome.bad() {
+			continue
+		}
+		if full := meter.takes(pt); full != nil {
+			pt.limited(full)
+			continue
+		}
+		if trial == nil {
+			continue
+		}
+		if ok, tie := trial.takes(pt); !ok {
+			pt.turnDown(trial, tie)
+		}
+	}
+}
+
+// limited turns a part down that a pool has no room for while others stay.
+func (pt *candidateSet) limited(pool *v1.NodePool) {
+	pt.outcome = forbid(ruleNotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", poolObject(pool.Name))
+}
+
+// turnDown says that a part is tied to others, or that it would not hold by itself.
+func (pt *candidateSet) turnDown(b *balance, tie string) {
+	pt.tied = true
+	pt.outcome = forbid(ruleNotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
+	switch {
+	case b.parts+len(b.before) > 0:
+	case pt.alone && b.waits:
+		pt.outcome = forbid(ruleNotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
+	default:
+		pt.outcome = forbid(ruleUnplaced, "%s would not hold where there are places for its pods", tie)
+	}
+}
+
+// worth is what a part saves for each unit of disruption cost.
+func (pt *candidateSet) worth() float64 {
+	units := evictionUnits(0)
+	for _, m := range pt.targets {
+		units += oneEviction + m.cost
+	}
+	return pt.saving / units.float()
+}
+
+// bestFirst sorts parts by what they are worth.
+func bestFirst(parts []*candidateSet) []*candidateSet {
+	out := slices.Clone(parts)
+	slices.SortStableFunc(out, func(a, b *candidateSet) int { return cmp.Compare(b.worth(), a.worth()) })
+	return out
+}
+
+// untie asks the engine again where parts were turned down so, with the pods of those
+// in their domains as far as nothing but a spread that others have counts them there.
+// Of the two answers the better one counts.
+func (s *search) untie(ctx context.Context, targets []*stateNode, parts []*candidateSet) ([]*candidateSet, error) {
+	var tied []*stateNode
+	for _, pt := range parts {
+		if pt.tied {
+			tied = append(tied, pt.targets...)
+		}
+	}
+	if len(tied) == 0 || s.w.refused != nil || s.spent() {
+		return parts, nil
+	}
+	staying, some := *s.w, false
+	staying.in.Nodes = slices.Clone(s.w.in.Nodes)
+	for _, m := range tied {
+		n := &staying.in.Nodes[staying.at[m.name]]
+		n.Pods = slices.Clone(n.Pods)
+		for i, p := range n.Pods {
+			if home := s.w.balance.home(p, n.Node); len(home) > 0 {
+				n.Pods[i], some = withNodeSelector(p, home), true
+			}
+		}
+	}
+	if !some {
+		return parts, nil
+	}
+	again, err := staying.try(ctx, targets)
+	s.w.stats = staying.stats
+	if err != nil {
+		return nil, err
+	}
+	s.judge(again)
+	if s.value(again) > s.value(parts)+priceSlack {
+		return again, nil
+	}
+	return parts, nil
+}
+
+// home are the labels of its node over which a pod is counted by a spread that it does
+// not have: nothing keeps it from staying there.
+func (b *balance) home(p *corev1.Pod, node *corev1.Node) map[string]string {
+	if p == nil || node == nil {
+		return nil
+	}
+	var out map[string]string
+	for _, number := range b.tiesOf(p).counted {
+		s := b.c.spreads.list[number]
+		value, found := node.Labels[s.key]
+		if !found || p.Spec.NodeSelector[s.key] != "" || b.hasSpread(p, s.key) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[s.key] = value
+	}
+	return out
+}
+
+// hasSpread reports whether a pod has a topology spread over a label that must hold.
+func (b *balance) hasSpread(p *corev1.Pod, key string) bool {
+	return slices.ContainsFunc(b.c.facts(b.c.kinds.Of(p)).spreads, func(t ownSpread) bool { return t.TopologyKey == key })
+}
+
+// poolTotals is what an action on a pool is weighed against.
+type poolTotals struct {
+	cost       float64 // USD per hour of all nodes
+	disruption float64 // of all nodes: see Candidate.DisruptionCost
+	unit       float64 // what a unit of it is taken to cost: in the pool, or in all pools if that is less
+}
+
+// perUnit is what the pool costs for each unit of its disruption cost.
+func (t poolTotals) perUnit() float64 {
+	if !(t.disruption > 0) {
+		return 0
+	}
+	return t.cost / t.disruption
+}
+
+// poolTotals are those of all pools.
+func (f *Cluster) poolTotals() map[string]poolTotals {
+	out := map[string]poolTotals{}
+	var all poolTotals
+	for _, name := range f.poolNames {
+		p := f.pools[name]
+		var t poolTotals
+		var units evictionUnits
+		for _, m := range p.members {
+			price, _ := m.price()
+			t.cost += price
+			units += oneEviction + m.cost
+		}
+		t.disruption = units.float()
+		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
+		out[name] = t
+	}
+	for name, t := range out { // by key: the order does not matter
+		t.unit = min(t.perUnit(), all.perUnit())
+		out[name] = t
+	}
+	return out
+}
+
+// scoreSlack is how much two scores may differ and count as equal: a node of many
+// that are alike, replaced at half its price, scores exactly one half, but for the
+// last digits of sums of prices.
+const scoreSlack = 1e-9
+
+// balanced judges an action by the pools that ask for balance: for each, the
+// share of its cost that is saved over the share of its disruption cost must
+// reach the threshold. What an action on several pools saves counts for each by
+// what its nodes cost.
+func (f *Cluster) balanced(totals map[string]poolTotals, targets []*stateNode, savings float64) outcome {
+	price, disruption := map[string]float64{}, map[string]evictionUnits{}
+	all := priceOf(targets)
+	for _, m := range targets {
+		p, _ := m.price()
+		price[m.poolName] += p
+		disruption[m.poolName] += oneEviction + m.cost
+	}
+	for _, name := range f.poolNames {
+		total := totals[name]
+		if _, concerned := price[name]; !concerned || f.pools[name].policy != v1.ConsolidationPolicyBalanced {
+			continue
+		}
+		if score := balancedScore(total, savings*price[name]/all, disruption[name].float()); score+scoreSlack < f.opts.Consolidation.BalancedThreshold {
+			return forbid(ruleBalanced, "%s weighs savings against disruption: saving %s scores %.3g, and %.3g is asked for",
+				poolObject(name), usd(savings), score, f.opts.Consolidation.BalancedThreshold)
+		}
+	}
+	return outcome{}
+}
+
+func balancedScore(total poolTotals, savings, disruption float64) float64 {
+	if !(total.cost > 0) || !(total.disruption > 0) || !(savings > 0) {
+		return 0
+	}
+	return (savings / total.cost) / (disruption / total.disruption)
 }

@@ -13,6 +13,8 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -28,8 +30,8 @@ type livingCluster struct {
 
 func newLivingCluster(t *testing.T) *livingCluster {
 	t.Helper()
-	catalog, err := fake.NewCatalog(&fake.CatalogOptions{Families: []string{"c5", "m5", "m6a", "r5"},
-		Where: requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"), Zones: []fake.Zone{{Name: "a"}, {Name: "b"}}})
+	catalog, err := fakecatalog.New(&fakecatalog.Options{Families: []string{"c5", "m5", "m6a", "r5"},
+		Where: requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"), Zones: []fakecatalog.Zone{{Name: "a"}, {Name: "b"}}})
 	require.NoError(t, err)
 	cloud, err := fake.New(&fake.Options{InstanceTypes: catalog, Clock: func() time.Time { return noon }})
 	require.NoError(t, err)
@@ -77,7 +79,7 @@ func (c *livingCluster) snapshot() disruption.Input {
 }
 
 // carryOut does what an action says: it launches, moves and deletes.
-func (c *livingCluster) carryOut(t *testing.T, f *disruption.Fleet, a disruption.Action) {
+func (c *livingCluster) carryOut(t *testing.T, f *disruption.Cluster, a disruption.Action) {
 	t.Helper()
 	command, err := f.Command(a)
 	require.NoError(t, err)
@@ -113,7 +115,7 @@ func (c *livingCluster) carryOut(t *testing.T, f *disruption.Fleet, a disruption
 func TestMachinesOfACloudComeToRest(t *testing.T) {
 	t.Parallel()
 	n := 12
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = 2
 	}
 	saved := 0

@@ -12,6 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -60,13 +61,10 @@ func (m *maker) mixed(most int) (disruption.Input, *disruption.Options) {
 			}
 		}
 	}
-	opts := &disruption.Options{MinimumScore: pick(m, 0, 0, -1, 0.2), NoReplacements: m.chance(10), NoSpotToSpot: m.chance(30),
-		SpotFloor: pick(m, 0, -1, 2), MaxNodes: pick(m, 0, 0, 1, 3), DisruptionPrice: pick(m, 0, 0, 0.001), MinimumSaving: pick(m, 0, 0.01),
-		MinimumShare: pick(m, 0, 0.05), EvictAtOnce: m.chance(20), ActOnRebalance: m.chance(50),
-		TerminateFirstDrift: m.chance(50)}
+	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: pick(m, 0, 0, -1, 0.2), NoReplacements: m.chance(10), NoSpotToSpot: m.chance(30), SpotFloor: pick(m, 0, -1, 2), MaxNodes: pick(m, 0, 0, 1, 3), DisruptionPrice: pick(m, 0, 0, 0.001), MinimumSaving: pick(m, 0, 0.01), MinimumShare: pick(m, 0, 0.05)}, EvictAtOnce: m.chance(20), Lifecycle: disruption.LifecycleOptions{ActOnRebalance: m.chance(50)}, Drift: disruption.DriftOptions{TerminateFirst: m.chance(50)}}
 	if m.chance(30) {
 		o := &in.InstanceTypes["default"][m.IntN(4)].Offerings[m.IntN(6)]
-		in.Shortages = []disruption.Shortage{{Offering: o.Key("t1"), At: noon}}
+		in.UnavailableOfferings = []disruption.UnavailableOffering{{Offering: o.Key("t1"), At: noon}}
 	}
 	return in, opts
 }
@@ -91,7 +89,7 @@ func atRest(t testing.TB, seed int, in disruption.Input, opts *disruption.Option
 				require.Positive(t, a.Savings, "seed %d: %s", seed, a)
 			}
 		}
-		market := p.Market
+		market := p.CatalogCache
 		now = now.Add(3 * time.Hour)
 		if in, err = disruption.After(now, in, p.Actions, opts); err != nil {
 			require.NoError(t, err, "seed %d", seed)
@@ -99,7 +97,7 @@ func atRest(t testing.TB, seed int, in disruption.Input, opts *disruption.Option
 		again, err := provisioning.Solve(t.Context(), in.Input, opts.Provisioning)
 		require.NoError(t, err)
 		in = disruption.AfterPlan(now, in, again)
-		in.Market = market
+		in.CatalogCache = market
 		now = now.Add(3 * time.Hour)
 	}
 	t.Fatalf("seed %d does not come to rest", seed)
@@ -111,7 +109,7 @@ func atRest(t testing.TB, seed int, in disruption.Input, opts *disruption.Option
 func TestAnyClusterComesToRest(t *testing.T) {
 	t.Parallel()
 	n := *manyClusters
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = min(n, 8)
 	}
 	most, all, moved := 0, 0, 0
@@ -123,7 +121,7 @@ func TestAnyClusterComesToRest(t *testing.T) {
 		if rounds > 0 {
 			moved++
 		}
-		rest.Market = nil
+		rest.CatalogCache = nil
 		for _, later := range []time.Duration{0, 300 * time.Hour} {
 			again, err := disruption.Propose(t.Context(), now.Add(later), rest, opts)
 			require.NoError(t, err)

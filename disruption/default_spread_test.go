@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // byDefault takes the topology spreads of pods away, and has pods without any be spread
@@ -64,18 +65,22 @@ func TestDefaultSpreadIsReadAsThatOfPods(t *testing.T) {
 func TestWhyNamesADefaultSpread(t *testing.T) {
 	in := zonesOf(newPod("web-0", asking("500m"), ofApp("web")), newPod("web-1", asking("500m"), ofApp("web")))
 	in.Nodes[0].Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+	spare := zonesOf(newPod("spare", asking("10m"), ofApp("spare"))).Nodes[0] // it goes, beside which others keep their zones
+	withLabel(corev1.LabelTopologyZone, "b")(&spare)
+	spare.Node.Name, spare.NodeClaim.Name, spare.NodeClaim.Status.NodeName = "spare", "spare", "spare"
+	in.Nodes = append(in.Nodes, spare)
 	opts := anySaving()
 	opts.Provisioning = byDefault(&in, true)
 	opts.Provisioning.DefaultSpread[0].MaxSkew = 3
 	p := propose(t, in, opts)
-	stay, err := p.Why(t.Context(), in.Nodes[0].Name())
+	stay, err := p.Explain(t.Context(), in.Nodes[0].Name())
 	require.NoError(t, err)
-	var rules []provisioning.Rule
+	var rules []verify.Rule
 	for _, pod := range stay.Pods {
-		for _, b := range pod.Barriers {
+		for _, b := range pod.Conflicts {
 			require.Contains(t, b.Detail, "it stays where topology.kubernetes.io/zone is a")
 			rules = append(rules, b.Rule)
 		}
 	}
-	require.Equal(t, []provisioning.Rule{provisioning.RuleSpread}, rules, "the other pod may change its zone: %v", stay)
+	require.Equal(t, []verify.Rule{verify.RuleSpread}, rules, "the other pod may change its zone: %v", stay)
 }

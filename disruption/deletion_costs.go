@@ -31,7 +31,7 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 	if c.Cost == 0 {
 		delete(out.Annotations, v1.PodDeletionCostAnnotationKey)
 	} else {
-		out.Annotations = commandKey(out.Annotations, v1.PodDeletionCostAnnotationKey, strconv.Itoa(int(c.Cost)))
+		metav1.SetMetaDataAnnotation(&out.ObjectMeta, v1.PodDeletionCostAnnotationKey, strconv.Itoa(int(c.Cost)))
 	}
 	return &out
 }
@@ -58,16 +58,16 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // Only the order of numbers means something, so pods keep theirs where it is right as
 // it is. All that is written is below zero: a cost of zero or more has been set by
 // somebody else, and stays; so does what is no number. Set
-// Options.IgnorePodDeletionCost, or the numbers count in EvictionCost.
+// Options.IgnorePodDeletionCost, or the numbers count in Candidate.DisruptionCost.
 //
 // The changes are in the order of their urgency, those that take the annotation off
 // last, then by node and pod; whoever writes only some of them at a time begins at the
 // front. This is the PodDeletionCostManagement of Karpenter 1.15, which overwrites what
 // others have set, and numbers all nodes anew when one comes or goes. It takes O(pods)
 // and sorts the nodes.
-func (f *Fleet) PodDeletionCosts() []PodDeletionCost {
-	var leaving, drifted, others, rest []*member
-	for _, m := range f.members {
+func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
+	var leaving, drifted, others, rest []*stateNode
+	for _, m := range f.nodes {
 		switch f.deletionClass(m) {
 		case classLeaving:
 			leaving = append(leaving, m)
@@ -114,7 +114,7 @@ const (
 	classKept
 )
 
-func (f *Fleet) deletionClass(m *member) deletionClass {
+func (f *Cluster) deletionClass(m *stateNode) deletionClass {
 	switch {
 	case !m.managed() || m.Node.Node == nil:
 		return classForeign
@@ -131,7 +131,7 @@ func (f *Fleet) deletionClass(m *member) deletionClass {
 }
 
 // pins reports whether a pod of the node would not come back elsewhere.
-func (m *member) pins() bool {
+func (m *stateNode) pins() bool {
 	return slices.ContainsFunc(m.pods, func(p *podView) bool {
 		if !p.active || p.Namespace == metav1.NamespaceSystem || isMirror(p.Pod) {
 			return false
@@ -150,12 +150,12 @@ func (m *member) pins() bool {
 
 // withinBudgets parts nodes into those that budgets let go for a reason, in the order
 // in which they would best go, and the others.
-func (f *Fleet) withinBudgets(members []*member, reason Reason) (within, over []*member) {
-	worth := make(map[*member]Candidate, len(members))
+func (f *Cluster) withinBudgets(members []*stateNode, reason Reason) (within, over []*stateNode) {
+	worth := make(map[*stateNode]Candidate, len(members))
 	for _, m := range members {
 		worth[m] = f.candidate(m)
 	}
-	slices.SortStableFunc(members, func(a, b *member) int { return compareSavings(worth[a], worth[b]) })
+	slices.SortStableFunc(members, func(a, b *stateNode) int { return compareSavings(worth[a], worth[b]) })
 	q := f.newQuota(reason, nil)
 	for _, m := range members {
 		if full := q.take(m); full.bad() {
@@ -186,7 +186,7 @@ func (p *podView) writtenCost() (cost int32, ours bool) {
 
 // deletionCost is the least number that a pod of the node has, other than that of
 // nodes on their way out; zero without any.
-func (m *member) deletionCost() int32 {
+func (m *stateNode) deletionCost() int32 {
 	least := int32(0)
 	for _, p := range m.pods {
 		if cost, ours := p.writtenCost(); p.ofReplicaSet() && ours && cost != math.MinInt32 {
@@ -197,11 +197,84 @@ func (m *member) deletionCost() int32 {
 }
 
 // addDeletionCosts adds what has to change for the pods of the node to have a cost.
-func (m *member) addDeletionCosts(out []PodDeletionCost, cost int32) []PodDeletionCost {
+func (m *stateNode) addDeletionCosts(out []PodDeletionCost, cost int32) []PodDeletionCost {
 	for _, p := range m.pods {
 		if written, ours := p.writtenCost(); p.ofReplicaSet() && ours && written != cost {
 			out = append(out, PodDeletionCost{Pod: p.Pod, Node: m.name, Cost: cost})
 		}
 	}
 	return out
+}
+
+// rankStep is how far apart ranks are that are given out anew, so that nodes find room
+// between two others later.
+const rankStep = 1024
+
+// rankCosts returns numbers below zero that ascend, as many of those at hand as
+// possible: present has one for each place, or zero. It takes O(n log n).
+func rankCosts(present []int32) []int32 {
+	out := make([]int32, len(present))
+	keep := ascending(present)
+	for from := 0; from <= len(present); {
+		to := from // the next place that keeps its number, or the end
+		for to < len(present) && !keep[to] {
+			to++
+		}
+		end, count := int64(0), int64(to-from) // between lowest and end there is to be room for so many
+		if to < len(present) {
+			out[to] = present[to]
+			end = int64(present[to])
+		}
+		lowest := end - (count+1)*rankStep
+		if from > 0 {
+			lowest = max(lowest, int64(out[from-1]))
+		}
+		step := (end - lowest) / (count + 1)
+		if count > 0 && (step == 0 || lowest <= -1<<31) {
+			return freshRanks(len(present))
+		}
+		for i := from; i < to; i++ {
+			out[i] = int32(end - int64(to-i)*step)
+		}
+		from = to + 1
+	}
+	return out
+}
+
+// freshRanks are ranks for n places of which none keeps its number.
+func freshRanks(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(-int64(n-i) * min(rankStep, (1<<31-1)/int64(n)))
+	}
+	return out
+}
+
+// ascending marks the places of a longest sequence of numbers that ascend; zeros are
+// left out.
+func ascending(numbers []int32) []bool {
+	keep := make([]bool, len(numbers))
+	before := make([]int, len(numbers)) // the place before it in the sequence
+	var ends []int                      // by length: the place of the least number that ends such a sequence
+	for i, n := range numbers {
+		if n == 0 {
+			continue
+		}
+		length, _ := slices.BinarySearchFunc(ends, n, func(place int, n int32) int { return int(int64(numbers[place]) - int64(n)) })
+		before[i] = -1
+		if length > 0 {
+			before[i] = ends[length-1]
+		}
+		if length == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[length] = i
+		}
+	}
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			keep[i] = true
+		}
+	}
+	return keep
 }

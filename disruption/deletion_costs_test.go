@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -171,7 +172,7 @@ func TestPodDeletionCostsChangeLittle(t *testing.T) {
 // or the annotation is taken off, and only pods of ReplicaSets get any.
 func TestLawPodDeletionCosts(t *testing.T) {
 	n := 300
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = 60
 	}
 	total := 0
@@ -195,7 +196,7 @@ func TestLawPodDeletionCosts(t *testing.T) {
 }
 
 // Which pods a ReplicaSet should end first, for the nodes that are to go to be empty.
-func ExampleFleet_PodDeletionCosts() {
+func ExampleCluster_PodDeletionCosts() {
 	in := newInput(ranked("cheap", 1), ranked("dear", 1, withLabel(corev1.LabelInstanceTypeStable, "m.xlarge")))
 	fleet, err := disruption.Observe(noon, in, &disruption.Options{IgnorePodDeletionCost: true})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestActionsSayWherePodsGo(t *testing.T) {
 			in.Nodes = []provisioning.Node{old("n1", large, load("a", 900, func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"disk": "gold"} }))}
 		}, []string{"Delete n1 (Expired): " + expired + "; its pod is for the next plan: no place for 1 pod"}},
 		{"what NoReplacements rules out is launched for it all the same", func(in *disruption.Input, o *disruption.Options) {
-			in.Nodes, o.NoReplacements = []provisioning.Node{old("n1", large, load("a", 1500)), held("n2", small, load("b", 100))}, true
+			in.Nodes, o.Consolidation.NoReplacements = []provisioning.Node{old("n1", large, load("a", 1500)), held("n2", small, load("b", 100))}, true
 			in.Nodes[1].Node.Spec.Unschedulable = true
 		}, []string{"Delete n1 (Expired): " + expired + "; its pod is for the next plan: 1 new node for 1 pod, small/a/on-demand at 0.1 USD/h"}},
 		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
@@ -72,10 +72,10 @@ func TestActionsSayWherePodsGo(t *testing.T) {
 		{"and without room beside it", func(in *disruption.Input, o *disruption.Options) {
 			in.Nodes = []provisioning.Node{machine("n1", "default", medium, load("a", 900))}
 			replicas(1, 1)(in.NodePools[0])
-			in.Drift, o.TerminateFirstDrift = driftOf("n1", "AMIDrift"), true
+			in.Drift, o.Drift.TerminateFirst = driftOf("n1", "AMIDrift"), true
 		}, []string{`TerminateFirst n1 (Drifted): the image is old; a new node by the template of its NodePool "default" follows`}},
 		{"a drifted node that holds what its pod needs", func(in *disruption.Input, o *disruption.Options) {
-			*in, o.TerminateFirstDrift = reservedInput(), true
+			*in, o.Drift.TerminateFirst = reservedInput(), true
 		}, []string{"TerminateFirst held (Drifted): another image; it goes first, as its pods find a place only once its own in reservation cr-1 is free: " +
 			"1 new node for 1 pod, c.8/a/reserved/cr-1 at 0.001 USD/h"}},
 	}

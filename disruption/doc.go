@@ -8,38 +8,58 @@
 //
 // # Model
 //
-//   - [Observe] reads an [Input] once, at one instant, into a [Fleet].
-//   - A rule is a method of Fleet. It gives a [Result]: an [Action] for each
-//     node that it wants to be dealt with, best first, a [Blocked] for each
-//     reason that keeps it from a node, and the instant at which asking again
+//   - [Observe] reads an [Input] once, at one instant, into a [Cluster].
+//   - A rule wants nodes to be dealt with for one [Reason]. [Cluster.Actions] asks the
+//     rules and gives a [Result]: an [Action] for each node, best first, a [Blocked] for
+//     each thing that keeps a rule from a node, and the instant at which asking again
 //     can differ.
-//   - Voluntary rules are [Fleet.Repair], [Fleet.Emptiness] and [Fleet.Drift].
-//     They look at candidates only: nodes that are initialized, not on their way
-//     out already, and that nothing protects. See [Fleet.Candidates].
-//   - Forceful rules look at neither budgets nor protection:
-//     [Fleet.Interruption], [Fleet.Liveness], [Fleet.Garbage],
-//     [Fleet.Expiration] and [Fleet.ScaleDown].
-//   - [Fleet.Actions] asks all of them and keeps one action for each node.
-//   - [Fleet.Pace] says which actions begin now and which wait, and for what:
-//     budgets of NodePools, groups of nodes, and PodDisruptionBudgets over all
-//     actions together.
-//   - [Fleet.Simulate] asks the engine, package provisioning, what actions have
-//     to launch that replace nodes.
-//   - [Fleet.Consolidate] searches for cheaper ways to run the same pods: an
-//     estimate in whole numbers says which nodes to remove, and the engine what
-//     becomes of their pods, all done together.
-//   - [Propose] is all of that in one call.
+//   - Voluntary rules look at candidates only: nodes that are initialized, not on their
+//     way out already, and that nothing protects. See [Cluster.Candidates].
+//   - Forceful rules look at neither budgets nor protection.
+//   - [Propose] asks all rules; admits what budgets of NodePools, groups of nodes, and
+//     PodDisruptionBudgets over all actions together let begin now; asks the engine,
+//     package provisioning, what has to be launched for it; and searches for cheaper
+//     ways to run the same pods: an estimate in whole numbers says which nodes to
+//     remove, and the engine what becomes of their pods, all done together.
+//
+// # Rules
+//
+//   - Interrupted (forceful) acts on the notices of the cloud. Nodes that are unhealthy
+//     are deleted without a drain; those that stop, are interrupted or under maintenance
+//     are deleted, drained by the earliest deadline; a recommendation is passed over, or
+//     with LifecycleOptions.ActOnRebalance the node is replaced if it could be disrupted
+//     otherwise. A node that a voluntary decision deals with goes all the same.
+//   - LaunchTimeout, RegistrationTimeout, InitializationTimeout (forceful) delete
+//     NodeClaims that do not come up in time: see Overdue of package nodeclaim.
+//   - GarbageCollected (forceful) deletes registered NodeClaims and Nodes without claim
+//     whose machine [Input.Instances] does not list, unless the Node is Ready, and
+//     terminates machines that no NodeClaim speaks for; all older than
+//     LifecycleOptions.GarbageGrace.
+//   - Expired (forceful) deletes nodes whose NodeClaim is as old as its expireAfter, less
+//     ExpirationOptions.Jitter; under budgets only if the policy of the pool says so.
+//   - ScaledDown (forceful) deletes the nodes that static pools have above their
+//     replicas, in the order of StaticPool.Remove of package provisioning.
+//   - Unhealthy (voluntary) reboots or replaces nodes with a condition that a repair
+//     policy has tolerated for long enough; the more disruptive action decides, the
+//     shortest bound for the drain holds, the more urgent node comes first. A pool of
+//     which more than RepairOptions.Share is sick is not repaired.
+//   - Empty (voluntary) deletes nodes of dynamic pools that no pod needs, the highest
+//     SavingsRatio first.
+//   - Drifted (voluntary) replaces nodes that differ from what their pool or NodeClass
+//     asks for, those of static pools first, then empty ones, then the longest drifted.
+//     Static pools at their limit delete first, with DriftOptions.TerminateFirst.
+//   - Underutilized (voluntary) is the search of Propose.
 //
 // Between decision and deed some time passes: [Confirm] says what speaks against
 // an action by then, and [Proposal.Next] when to look again in any case.
-// How an action is carried out is decided here as well, apart from the fleet: a
-// [Command] goes through its steps by [Advance], [PlanDrain] says which pods to
-// evict now, of nodes that [ObserveDrainNode] has read, [PlanWaves] parts a
-// rollout into waves, and [LaunchOutcome], [Register] and [Initialize] see a new
-// node through its start.
+//
+// Other packages carry out what is decided: package command takes nodes through their
+// removal and undoes it where it fails ([Cluster.Command] makes an action a command),
+// package drain says which pods of a node to evict now, package nodeclaim sees what is
+// launched through its start, and package rollout parts what has drifted into waves.
 //
 // What these answer has methods EditClaim and EditNode, such as
-// [Action.EditClaim] and [CommandStep.EditNode]: they return the object to store,
+// [Action.EditClaim]: they return the object to store,
 // a changed copy, or the one given where nothing is to be stored. Two more help to
 // plan for pods in the meantime: [Leaving] names the nodes whose pods need a place
 // elsewhere, and [Nominations] say which nodes are kept for pods that were promised
@@ -54,7 +74,7 @@
 // exist.
 //
 // Nothing here talks to a cluster or to a cloud, taints a node or evicts a pod.
-// The caller says which nodes are being dealt with already ([Input.Underway]),
+// The caller says which nodes are being dealt with already ([Input.MarkedForDeletion]),
 // and carries out what is decided.
 //
 // # Guarantees
@@ -62,7 +82,7 @@
 // The same input and instant give the same answer, whatever the order of slices
 // and maps: every list has an order that its comment states. A node that has
 // nothing to do with another changes nothing about it, but for what they share:
-// a pool and its budgets. Inputs are read-only; a Fleet points into them, and
+// a pool and its budgets. Inputs are read-only; a Cluster points into them, and
 // its methods may be used from any number of goroutines. What is at fault in an
 // input is listed in the error of Observe and left alone by every rule; nothing
 // that comes from outside makes the package panic.
@@ -71,7 +91,7 @@
 //
 // Every rule that blocks a node is listed, not only the first. A node is empty
 // if no pod needs another place, where Karpenter also ends nodes whose pods cost
-// nothing, without looking for a place for them ([Options.FreePodsAreEmpty]). A
+// nothing, without looking for a place for them ([Options.Consolidation.FreePodsAreEmpty]). A
 // PodDisruptionBudget counts over all actions that begin together. One that
 // cannot be read selects nothing, as for the eviction API, and does not stop all
 // of disruption. A malformed budget blocks the reasons that it names only. A
@@ -80,7 +100,7 @@
 //
 // Any set of nodes is replaced by any number of nodes, where Karpenter tries one
 // order of nodes and one replacement. What an action saves must be worth the
-// disruption also where the policy is not Balanced ([Options.MinimumScore]).
+// disruption also where the policy is not Balanced ([Options.Consolidation.MinimumScore]).
 // Options of a replacement are filtered by price one by one and not type by
 // type, so that a launch never costs more than what was agreed. Pods that are
 // pending get their places first and are not mixed up with what replaces nodes.

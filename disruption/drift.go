@@ -59,9 +59,12 @@ func (s DriftStatus) String() string {
 // NodePool that exists, sorted by node. The first that holds counts:
 //
 //  1. NodePoolDrifted: the claim and the pool have hashes of the same version
-//     that differ. Those of the claim are its annotations. Those of the pool are
-//     its annotations if it has both, and otherwise v1.NodePoolHashVersion and
-//     NodePool.Hash. See MigrateHashes.
+//     that differ. Those of the claim are its annotations. That of the pool is
+//     NodePool.Hash, of v1.NodePoolHashVersion, as MigrateHashes would write it
+//     down and as new claims have it: annotations of that version do not count,
+//     as they are those of the template before its last edit until somebody
+//     writes them anew. If the pool is annotated with another version, what it
+//     is annotated with counts, until its claims are migrated.
 //  2. RequirementsDrifted: the labels of the claim do not satisfy the
 //     requirements of the template; minValues do not count. A label that is
 //     missing satisfies only what admits its absence. The label
@@ -69,21 +72,22 @@ func (s DriftStatus) String() string {
 //     on-demand if it says reserved, and the reservation is not offered any more.
 //  3. InstanceTypeNotFound, if the claim is an hour old and the pool has a
 //     catalog: it does not have the type, or no offering of it, available or
-//     not, that agrees with the labels of the claim. For a claim with reserved
+//     not, that agrees with the labels of the claim; other names of its zone
+//     (requirements.Vocabulary.NamesZone) do not count. For a claim with reserved
 //     capacity an on-demand offering, or one of another reservation, will do.
 //  4. What Input.Drift says.
-func (f *Fleet) Drifts() []DriftStatus {
+func (f *Cluster) Drifts() []DriftStatus {
 	var out []DriftStatus
-	for _, m := range f.members {
-		if s, ok := f.drift(m); ok {
+	for _, m := range f.nodes {
+		if s, ok := f.driftOf(m); ok {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-// drift judges one node, and reports false if there is nothing to judge.
-func (f *Fleet) drift(m *member) (DriftStatus, bool) {
+// driftOf judges one node, and reports false if there is nothing to judge.
+func (f *Cluster) driftOf(m *stateNode) (DriftStatus, bool) {
 	if m.pool == nil || !m.managed() || !m.NodeClaim.DeletionTimestamp.IsZero() || !m.isTrue(v1.ConditionTypeLaunched) {
 		return DriftStatus{}, false
 	}
@@ -105,7 +109,7 @@ func (f *Fleet) drift(m *member) (DriftStatus, bool) {
 		s.Reason = RequirementsDrifted
 		return s, true
 	}
-	if s.Detail = m.catalogDrift(); settled && s.Detail != "" {
+	if s.Detail = m.catalogDrift(f.vocabulary); settled && s.Detail != "" {
 		s.Reason = InstanceTypeNotFound
 		return s, true
 	}
@@ -117,13 +121,13 @@ func (f *Fleet) drift(m *member) (DriftStatus, bool) {
 }
 
 // hashDrift says that the hashes differ, or nothing.
-func (m *member) hashDrift() string {
+func (m *stateNode) hashDrift() string {
 	version, hash, ok := hashOf(m.NodeClaim.Annotations)
 	if !ok {
 		return ""
 	}
 	wantVersion, want, ok := hashOf(m.pool.Annotations)
-	if !ok {
+	if !ok || wantVersion == v1.NodePoolHashVersion {
 		wantVersion, want = v1.NodePoolHashVersion, m.pool.hash
 	}
 	if version != wantVersion || hash == want {
@@ -139,13 +143,13 @@ func hashOf(annotations map[string]string) (version, hash string, ok bool) {
 }
 
 // requirementDrift says what the labels do not satisfy, or nothing.
-func (f *Fleet) requirementDrift(m *member, settled bool) string {
+func (f *Cluster) requirementDrift(m *stateNode, settled bool) string {
 	if m.pool.unreadable {
 		return ""
 	}
 	labels := requirements.FromLabels(m.NodeClaim.Labels, f.vocabulary)
 	note := ""
-	if settled && m.outlivedReservation() {
+	if settled && m.outlivedReservation(f.vocabulary) {
 		labels = labels.Without(v1.CapacityTypeLabelKey).With(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
 		note = "its reservation is not offered any more, so it is on-demand; "
 	}
@@ -161,18 +165,18 @@ func (f *Fleet) requirementDrift(m *member, settled bool) string {
 
 // outlivedReservation reports whether a machine was launched into a reservation
 // that the catalog does not have any more.
-func (m *member) outlivedReservation() bool {
+func (m *stateNode) outlivedReservation(v *requirements.Vocabulary) bool {
 	labels := m.NodeClaim.Labels
 	if labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeReserved {
 		return false
 	}
 	t := m.pool.types[labels[corev1.LabelInstanceTypeStable]]
-	return t != nil && matchOffering(t, labels, labels[corev1.LabelTopologyZone], v1.CapacityTypeReserved) == nil
+	return t != nil && matchOffering(t, labels, labels[corev1.LabelTopologyZone], v1.CapacityTypeReserved, v) == nil
 }
 
 // catalogDrift says that the catalog does not have what the machine is, or
 // nothing.
-func (m *member) catalogDrift() string {
+func (m *stateNode) catalogDrift(v *requirements.Vocabulary) string {
 	labels := m.NodeClaim.Labels
 	name, found := labels[corev1.LabelInstanceTypeStable]
 	if !found || len(m.pool.types) == 0 {
@@ -183,7 +187,7 @@ func (m *member) catalogDrift() string {
 		return fmt.Sprintf("instance type %s is not in the catalog of %s", name, poolObject(m.poolName))
 	}
 	for i := range t.Offerings {
-		if offered(&t.Offerings[i], labels) {
+		if offered(&t.Offerings[i], labels, v) {
 			return ""
 		}
 	}
@@ -192,7 +196,7 @@ func (m *member) catalogDrift() string {
 }
 
 // offered reports whether a machine with such labels can be of an offering.
-func offered(o *cloudprovider.Offering, labels map[string]string) bool {
+func offered(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
 	zone, capacity := labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]
 	if zone != "" && o.Zone != zone {
 		return false
@@ -200,24 +204,24 @@ func offered(o *cloudprovider.Offering, labels map[string]string) bool {
 	if capacity == v1.CapacityTypeReserved {
 		return o.CapacityType == v1.CapacityTypeReserved || o.CapacityType == v1.CapacityTypeOnDemand
 	}
-	return (capacity == "" || o.CapacityType == capacity) && agrees(o, labels)
+	return (capacity == "" || o.CapacityType == capacity) && agrees(o, labels, v)
 }
 
 // drift is the method's part of check.
 func (c *check) drift() {
-	s, ok := c.f.drift(c.m)
+	s, ok := c.cluster.driftOf(c.m)
 	switch {
 	case !ok:
-		c.add(RuleNotDrifted, never, "it is not launched, or being deleted, or without NodePool, so drift is not judged")
+		c.add(ruleNotDrifted, never, "it is not launched, or being deleted, or without NodePool, so drift is not judged")
 	case s.Reason == "":
-		c.add(RuleNotDrifted, s.Next, "it matches its NodePool and NodeClass")
-	case slices.Contains(c.f.opts.TolerateDrift, s.Reason):
-		c.add(RuleDriftTolerated, s.Next, "drift of kind %s is left until the node expires", s.Reason)
+		c.add(ruleNotDrifted, s.Next, "it matches its NodePool and NodeClass")
+	case slices.Contains(c.cluster.opts.Drift.Tolerate, s.Reason):
+		c.add(ruleDriftTolerated, s.Next, "drift of kind %s is left until the node expires", s.Reason)
 	}
 }
 
-// Drift wants to replace nodes that have drifted. Those of static pools come
-// first, pool by pool, as Fleet.Candidates has them ordered by what follows here;
+// drift wants to replace nodes that have drifted. Those of static pools come
+// first, pool by pool, as Cluster.Candidates has them ordered by what follows here;
 // within a pool, those that hold a place in a reservation come first. Then those
 // of dynamic pools: first nodes without pods that need another place, which are
 // deleted; then the others. In each of these groups, the one that has drifted
@@ -226,36 +230,36 @@ func (c *check) drift() {
 //
 // A node of a static pool is kept, and listed as Blocked, while the pool has
 // more nodes than replicas, or if it is at its limit of nodes. With
-// Options.TerminateFirstDrift it is deleted first in the latter case, and also
+// Options.Drift.TerminateFirst it is deleted first in the latter case, and also
 // where all that the template can launch is reserved and full. Whether a node of
 // a dynamic pool can be replaced is for a simulation to say.
 //
 // Blocked are the nodes that have drifted.
-func (f *Fleet) Drift() Result {
+func (f *Cluster) drift() Result {
 	candidates, blocked := f.Candidates(MethodDrift)
 	var r Result
 	statuses := map[string]DriftStatus{}
-	var static, dynamic []*member
+	var static, dynamic []*stateNode
 	for i := range candidates {
 		m := f.byName[candidates[i].Node]
-		statuses[m.name], _ = f.drift(m)
+		statuses[m.name], _ = f.driftOf(m)
 		if m.pool.static() {
 			static = append(static, m)
 		} else {
 			dynamic = append(dynamic, m)
 		}
 	}
-	age := func(a, b *member) int {
+	age := func(a, b *stateNode) int {
 		return cmp.Or(compareSince(statuses[a.name].Since, statuses[b.name].Since), strings.Compare(a.name, b.name))
 	}
-	slices.SortFunc(static, func(a, b *member) int {
+	slices.SortFunc(static, func(a, b *stateNode) int {
 		return cmp.Or(strings.Compare(a.poolName, b.poolName),
 			cmp.Compare(zeroOrOne(a.reservation() == ""), zeroOrOne(b.reservation() == "")), age(a, b))
 	})
-	slices.SortFunc(dynamic, func(a, b *member) int {
+	slices.SortFunc(dynamic, func(a, b *stateNode) int {
 		return cmp.Or(cmp.Compare(zeroOrOne(a.homeless() > 0), zeroOrOne(b.homeless() > 0)), age(a, b))
 	})
-	s := f.newStaticSlots(MethodDrift, f.opts.TerminateFirstDrift)
+	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
 	for _, m := range static {
 		if step, ok := s.place(m); ok {
 			r.Actions = append(r.Actions, statuses[m.name].action(m, step))
@@ -268,7 +272,7 @@ func (f *Fleet) Drift() Result {
 		}
 		r.Actions = append(r.Actions, statuses[m.name].action(m, step))
 	}
-	r.Blocked = append(without(blocked, RuleUnmanaged, RuleNoNode, RuleNotDrifted), s.blocked...)
+	r.Blocked = append(without(blocked, ruleUnmanaged, ruleNoNode, ruleNotDrifted), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	r.Next = soonest(r.Blocked)
 	for _, status := range f.Drifts() {
@@ -277,7 +281,7 @@ func (f *Fleet) Drift() Result {
 	return r
 }
 
-func (s DriftStatus) action(m *member, p placement) Action {
+func (s DriftStatus) action(m *stateNode, p placement) Action {
 	a := m.action(Drifted, p.step)
 	a.Cause, a.StepCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
 	return a

@@ -11,6 +11,8 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/fake"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -45,8 +47,13 @@ func TestStaticHashDrift(t *testing.T) {
 		claim         func(*provisioning.Node)
 		want          string
 	}{
-		{"equal", "v3", "1", annotated("v3", "1"), ""},
-		{"differs", "v3", "1", annotated("v3", "2"), disruption.NodePoolDrifted},
+		{"equal", "v3", pool.Hash(), annotated("v3", pool.Hash()), ""},
+		{"differs", "v3", pool.Hash(), annotated("v3", "2"), disruption.NodePoolDrifted},
+		{"from before an edit of the pool", "v3", "1", annotated("v3", "1"), disruption.NodePoolDrifted},
+		{"launched after an edit of the pool", "v3", "1", annotated("v3", pool.Hash()), ""},
+		{"another version, equal", "v2", "1", annotated("v2", "1"), ""},
+		{"another version, differs", "v2", "1", annotated("v2", "2"), disruption.NodePoolDrifted},
+		{"another version, launched since", "v2", "1", annotated("v3", pool.Hash()), ""},
 		{"versions differ", "v3", "1", annotated("v2", "2"), ""},
 		{"claim has no version", "v3", "1", annotated("", "2"), ""},
 		{"claim has no hash", "v3", "1", annotated("v3", ""), ""},
@@ -205,7 +212,7 @@ func TestDriftOrder(t *testing.T) {
 func TestToleratedDrift(t *testing.T) {
 	in := newInput(newNode("a", "web"), newNode("b", "web"))
 	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "SubnetDrift"}}
-	f := observe(t, in, &disruption.Options{TolerateDrift: []string{"AMIDrift"}})
+	f := observe(t, in, &disruption.Options{Drift: disruption.DriftOptions{Tolerate: []string{"AMIDrift"}}})
 	require.Equal(t, []string{"Delete b SubnetDrift"}, brief(f.Drift().Actions))
 	require.Equal(t, []string{"a DriftTolerated"}, rules(f.Drift().Blocked))
 	require.Equal(t, "AMIDrift", f.Drifts()[0].Reason)
@@ -225,7 +232,7 @@ func TestStaticDrift(t *testing.T) {
 	unready := func(p *v1.NodePool) {
 		p.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeReady, Status: metav1.ConditionFalse}}
 	}
-	first := &disruption.Options{TerminateFirstDrift: true}
+	first := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	tests := []struct {
 		name    string
 		in      disruption.Input
@@ -265,7 +272,7 @@ func TestStaticDriftOfReservations(t *testing.T) {
 		newNode("b", "web", withPods(newPod("b")), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeReserved), withLabel("example.com/reservation", "cr-1")))
 	in.NodePools = []*v1.NodePool{newPool("web", replicas(2, 0))}
 	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "AMIDrift"}}
-	on := &disruption.Options{TerminateFirstDrift: true}
+	on := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 
 	in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("cr-1", 0)))
 	r := observe(t, in, on).Drift()
@@ -281,30 +288,35 @@ func TestStaticDriftOfReservations(t *testing.T) {
 		"spot that is not available now keeps the pool from being full")
 }
 
-func TestMigrateHashes(t *testing.T) {
-	claim := func(name, version, hash string, drifted bool) *v1.NodeClaim {
-		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{
-			v1.NodePoolHashVersionAnnotationKey: version, v1.NodePoolHashAnnotationKey: hash}}}
-		if drifted {
-			setCondition(c, v1.ConditionTypeDrifted, metav1.ConditionTrue, noon)
-		}
-		return c
+// TestTheIDOfAZoneOfAnotherAccount has nodes of an account in which the zones of the
+// catalog have other IDs.
+func TestTheIDOfAZoneOfAnotherAccount(t *testing.T) {
+	offering := func(zone, id string, price float64) cloudprovider.Offering {
+		return cloudprovider.Offering{Zone: zone, CapacityType: v1.CapacityTypeOnDemand, Price: price, Available: true,
+			Requirements: requirements.MustParse(fakecatalog.LabelZoneID + " = " + id)}
 	}
-	pool := newPool("web")
-	hash := pool.Hash()
-	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v2", v1.NodePoolHashAnnotationKey: "1"}
-	claims := []*v1.NodeClaim{claim("clean", "v2", "1", false), nil, claim("before", "v2", "0", true), claim("new", "v3", hash, false)}
-	stamp := map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: hash}
-	require.Equal(t, disruption.HashMigration{
-		Claims: []disruption.Annotate{
-			{Name: "before", Annotations: map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3"}},
-			{Name: "clean", Annotations: stamp}},
-		Pool: stamp,
-	}, disruption.MigrateHashes(pool, claims))
-
-	pool.Annotations = stamp
-	require.Empty(t, disruption.MigrateHashes(pool, claims))
-	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: "1"}
-	require.Equal(t, disruption.HashMigration{Pool: stamp}, disruption.MigrateHashes(pool, claims), "an edit changes the pool only")
-	require.Empty(t, disruption.MigrateHashes(nil, claims))
+	for _, tt := range []struct {
+		name, zone string
+		vocabulary *requirements.Vocabulary
+		known      bool
+	}{
+		{"the zone is the same", "a", fake.Vocabulary(), true},
+		{"another zone", "c", fake.Vocabulary(), false},
+		{"nobody says that it is a name of the zone", "a", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := newInput(newNode("n", "web", withLabel(corev1.LabelTopologyZone, tt.zone), withLabel(fakecatalog.LabelZoneID, "id-2")))
+			in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("a", "id-1", 0.25), offering("b", "id-2", 0.5)))
+			in.Vocabulary = tt.vocabulary
+			reason, cost, unknown := "", 0.25, 0
+			if !tt.known {
+				reason, cost, unknown = disruption.InstanceTypeNotFound, 0, 1
+			}
+			require.Equal(t, reason, reasonOf(t, in))
+			p, err := disruption.Propose(t.Context(), noon, in, nil)
+			require.NoError(t, err)
+			require.Equal(t, unknown, p.UnknownPrices)
+			require.Equal(t, cost, p.CostBefore)
+		})
+	}
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Emptiness wants to delete nodes of dynamic pools that are empty, the highest
+// emptiness wants to delete nodes of dynamic pools that are empty, the highest
 // SavingsRatio first and then by name. Each saves its price. All consolidation policies allow it.
 //
 // Blocked are the nodes that are empty, those of static pools included: the
 // search for savings passes over what is empty, so nobody else speaks of them.
-func (f *Fleet) Emptiness() Result {
+func (f *Cluster) emptiness() Result {
 	candidates, blocked := f.Candidates(MethodEmptiness)
 	var r Result
 	for i := range candidates {
@@ -24,17 +24,17 @@ func (f *Fleet) Emptiness() Result {
 		a.Since, _ = f.lastPodEvent(f.byName[c.Node])
 		r.Actions = append(r.Actions, a)
 	}
-	r.Blocked = without(blocked, RuleUnmanaged, RuleNoNode, RuleNotEmpty)
+	r.Blocked = without(blocked, ruleUnmanaged, ruleNoNode, ruleNotEmpty)
 	r.Next = soonest(r.Blocked)
 	return r
 }
 
 // without leaves out all about the nodes that one of the rules keeps the method
 // from: it has no business with them.
-func without(blocked []Blocked, rules ...Rule) []Blocked {
+func without(blocked []Blocked, rules ...rule) []Blocked {
 	out := map[string]bool{}
 	for _, b := range blocked {
-		if slices.Contains(rules, b.Rule) {
+		if slices.Contains(rules, b.rule) {
 			out[b.Node] = true
 		}
 	}

@@ -38,7 +38,7 @@ func TestWhatCountsAsEmpty(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := newInput(newNode("n", "web", withPods(tt.pod)))
 			require.Equal(t, tt.empty, len(observe(t, in, nil).Emptiness().Actions) == 1)
-			opts := &disruption.Options{FreePodsAreEmpty: true}
+			opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{FreePodsAreEmpty: true}}
 			require.Equal(t, tt.free, len(observe(t, in, opts).Emptiness().Actions) == 1)
 		})
 	}

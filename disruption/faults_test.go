@@ -70,10 +70,10 @@ func TestMalformedBudgetBlocksItsReasonOnly(t *testing.T) {
 func TestNilOptionsAreTheDefaults(t *testing.T) {
 	in := crowd(9, broken("a", -time.Hour), broken("b", -time.Hour), broken("c", -time.Hour))
 	require.Len(t, observe(t, in, nil).Repair().Actions, 3, "3 of 12")
-	require.Len(t, observe(t, in, &disruption.Options{RepairShare: disruption.DefaultRepairShare}).Repair().Actions, 3)
-	require.Empty(t, observe(t, in, &disruption.Options{RepairShare: 0.1}).Repair().Actions)
-	require.Empty(t, observe(t, in, &disruption.Options{RepairShare: -1}).Repair().Actions)
-	require.Len(t, observe(t, in, &disruption.Options{RepairShare: 7}).Repair().Actions, 3)
+	require.Len(t, observe(t, in, &disruption.Options{Repair: disruption.RepairOptions{Share: disruption.DefaultRepairShare}}).Repair().Actions, 3)
+	require.Empty(t, observe(t, in, &disruption.Options{Repair: disruption.RepairOptions{Share: 0.1}}).Repair().Actions)
+	require.Empty(t, observe(t, in, &disruption.Options{Repair: disruption.RepairOptions{Share: -1}}).Repair().Actions)
+	require.Len(t, observe(t, in, &disruption.Options{Repair: disruption.RepairOptions{Share: 7}}).Repair().Actions, 3)
 }
 
 func TestFaultyCatalogsAndRequirements(t *testing.T) {

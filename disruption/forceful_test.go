@@ -64,7 +64,7 @@ func TestExpiration(t *testing.T) {
 }
 
 func TestExpiryJitter(t *testing.T) {
-	opts := &disruption.Options{ExpiryJitter: 0.5}
+	opts := &disruption.Options{Expiration: disruption.ExpirationOptions{Jitter: 0.5}}
 	var nodes []provisioning.Node
 	for i := range 40 {
 		nodes = append(nodes, newNode(fmt.Sprintf("n%02d", i), "web", expiresAfter(v1.NewDuration(64*time.Hour))))
@@ -110,10 +110,10 @@ func TestLiveness(t *testing.T) {
 		{"registration a nanosecond early", starting(time.Hour, 20*time.Minute, 15*time.Minute-1, metav1.ConditionTrue), nil, "", 1},
 		{"launch comes first", starting(time.Hour, time.Hour, time.Hour, metav1.ConditionUnknown), nil, "LaunchTimeout", 0},
 		{"for ever", starting(time.Hour, time.Hour, time.Hour, metav1.ConditionUnknown),
-			&disruption.Options{LaunchTimeout: -1, RegistrationTimeout: -1}, "", 0},
+			&disruption.Options{Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1, RegistrationTimeout: -1}}, "", 0},
 		{"registered", newNode("n", "web"), nil, "", 0},
 		{"initialization has no limit", uninitialized, nil, "", 0},
-		{"unless one is set", uninitialized, &disruption.Options{InitializationTimeout: time.Hour}, "InitializationTimeout", 0},
+		{"unless one is set", uninitialized, &disruption.Options{Lifecycle: disruption.LifecycleOptions{InitializationTimeout: time.Hour}}, "InitializationTimeout", 0},
 		{"without conditions creation counts", newNode("n", "web", func(n *provisioning.Node) {
 			n.Node, n.NodeClaim.Status.Conditions, n.NodeClaim.CreationTimestamp = nil, nil, at(-4*time.Minute)
 		}), nil, "", time.Minute},
@@ -160,7 +160,7 @@ func TestUnknownAgeDeletesNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, opts := range []*disruption.Options{nil, {ExpiryJitter: 0.5}} {
+			for _, opts := range []*disruption.Options{nil, {Expiration: disruption.ExpirationOptions{Jitter: 0.5}}} {
 				f := observe(t, newInput(tt.node), opts)
 				require.Empty(t, f.Expiration().Actions)
 				require.Empty(t, f.Liveness().Actions)
@@ -243,9 +243,9 @@ func TestGarbage(t *testing.T) {
 	})
 	t.Run("unknown age is told", func(t *testing.T) {
 		in := newInput(newNode("n", "web", notReady, withoutCondition(v1.ConditionTypeLaunched), ageless))
-		require.Empty(t, observe(t, in, &disruption.Options{LaunchTimeout: -1}).Warnings())
+		require.Empty(t, observe(t, in, &disruption.Options{Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1}}).Warnings())
 		in.Instances = instances()
-		require.Len(t, observe(t, in, &disruption.Options{LaunchTimeout: -1}).Warnings(), 1)
+		require.Len(t, observe(t, in, &disruption.Options{Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1}}).Warnings(), 1)
 	})
 	t.Run("an old list", func(t *testing.T) {
 		in := newInput()
@@ -272,7 +272,7 @@ func TestScaleDown(t *testing.T) {
 		newNode("leaving", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }),
 		newNode("underway", "web"),
 	)
-	in.Underway = map[string]disruption.Reason{"underway": disruption.Drifted}
+	in.MarkedForDeletion = map[string]disruption.Reason{"underway": disruption.Drifted}
 	in.Nodes = append(in.Nodes, newNode("marked", "web", func(n *provisioning.Node) {
 		n.Node.Spec.Taints = []corev1.Taint{v1.DisruptedNoScheduleTaint()}
 	}))
@@ -319,9 +319,9 @@ func TestInterruption(t *testing.T) {
 		{name: "rebalance", node: newNode("n", "web"), notices: notices(notice("n", cloudprovider.InterruptionRebalance, 0)),
 			want: []string{}, ignored: []string{"it is a recommendation"}},
 		{name: "rebalance acted upon", node: newNode("n", "web"), notices: notices(notice("n", cloudprovider.InterruptionRebalance, 0)),
-			opts: &disruption.Options{ActOnRebalance: true}, want: []string{"Replace n RebalanceRecommended"}},
+			opts: &disruption.Options{Lifecycle: disruption.LifecycleOptions{ActOnRebalance: true}}, want: []string{"Replace n RebalanceRecommended"}},
 		{name: "rebalance of a protected node", node: newNode("n", "web", withPods(newPod("p", note(v1.DoNotDisruptAnnotationKey, "true")))),
-			notices: notices(notice("n", cloudprovider.InterruptionRebalance, 0)), opts: &disruption.Options{ActOnRebalance: true}, want: []string{}},
+			notices: notices(notice("n", cloudprovider.InterruptionRebalance, 0)), opts: &disruption.Options{Lifecycle: disruption.LifecycleOptions{ActOnRebalance: true}}, want: []string{}},
 		{name: "unknown machine", node: newNode("n", "web"), notices: notices(notice("x", cloudprovider.InterruptionSpot, 0)),
 			want: []string{}, ignored: []string{"no node has this machine"}},
 		{name: "unknown kind", node: newNode("n", "web"), notices: notices(notice("n", "Meteor", 0)),
@@ -389,9 +389,9 @@ func TestInterruptionTakesOver(t *testing.T) {
 					n.NodeClaim.DeletionTimestamp = ptr(at(0))
 				}
 			}))
-			in.Underway = map[string]disruption.Reason{"n": tt.reason}
+			in.MarkedForDeletion = map[string]disruption.Reason{"n": tt.reason}
 			in.Interruptions = notice(tt.kind)
-			f := observe(t, in, &disruption.Options{ActOnRebalance: true})
+			f := observe(t, in, &disruption.Options{Lifecycle: disruption.LifecycleOptions{ActOnRebalance: true}})
 			r := f.Interruption()
 			require.Equal(t, tt.want, brief(r.Actions))
 			require.Len(t, r.Ignored, 1-len(tt.want))

@@ -16,7 +16,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // More clusters for a longer run: go test -run HoldInAnyOrder -worn 5000
@@ -65,7 +67,7 @@ func (m *maker) worn() (disruption.Input, *disruption.Options) {
 			t.Offerings[m.IntN(3)].Price *= 0.8
 		}
 	}
-	opts := &disruption.Options{MinimumScore: -1, RepairShare: 1}
+	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}, Repair: disruption.RepairOptions{Share: 1}}
 	if m.chance(20) {
 		pool.Spec.Limits = v1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(8*len(in.Nodes)+2*m.IntN(8)), resource.DecimalSI)}
 	}
@@ -183,33 +185,36 @@ func standsAlone(in disruption.Input, a disruption.Action, opts *provisioning.Op
 
 // faultsOf are the faults of a plan that have to do with where pods are, in the order in
 // which there are fewest: those with spreads of their own come first or last, and pods
-// that are kept out are tried again after the others.
+// that are kept out are tried again after the others, or before them.
 func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []string {
 	own := func(a, b *corev1.Pod) int {
 		return cmp.Compare(len(a.Spec.TopologySpreadConstraints), len(b.Spec.TopologySpreadConstraints))
 	}
-	first := slices.SortedStableFunc(slices.Values(plan.Order), func(a, b *corev1.Pod) int { return own(b, a) })
-	out := faultsInOrder(in, plan, opts, first)
-	if len(out) > 0 {
-		last := slices.SortedStableFunc(slices.Values(plan.Order), own)
-		if other := faultsInOrder(in, plan, opts, last); len(other) < len(out) {
-			return other
+	var out []string
+	for way := range 4 {
+		order := slices.SortedStableFunc(slices.Values(plan.Order), func(a, b *corev1.Pod) int { return (1 - way&2) * own(b, a) })
+		other := faultsInOrder(in, plan, opts, order, way&1 != 0)
+		if len(other) == 0 {
+			return nil
+		}
+		if way == 0 || len(other) < len(out) {
+			out = other
 		}
 	}
 	return out
 }
 
-func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options, order []*corev1.Pod) []string {
+func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options, order []*corev1.Pod, forward bool) []string {
 	bound := *plan
 	bound.Order = order
 	var out []string
 	for range 2 + len(order) {
 		out = nil
 		late := map[string]bool{}
-		for _, v := range provisioning.Verify(in, &bound, opts) {
+		for _, v := range verify.Plan(in, &bound, opts) {
 			switch v.Rule {
-			case provisioning.RuleSpread, provisioning.RuleAffinity, provisioning.RuleAntiAffinity, provisioning.RuleHostPorts, provisioning.RuleVolumes,
-				provisioning.RuleResources, provisioning.RuleCompleteness, provisioning.RuleLimits, provisioning.RuleReservation, provisioning.RuleRequirements:
+			case verify.RuleSpread, verify.RuleAffinity, verify.RuleAntiAffinity, verify.RuleHostPorts, verify.RuleVolumes,
+				verify.RuleResources, verify.RuleCompleteness, verify.RuleLimits, verify.RuleReservation, verify.RuleRequirements:
 				out, late[v.Pod] = append(out, v.String()), true
 			}
 		}
@@ -217,8 +222,11 @@ func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisi
 			return nil
 		}
 		isLate := func(p *corev1.Pod) bool { return late[p.Namespace+"/"+p.Name] }
-		isFirst := func(p *corev1.Pod) bool { return !isLate(p) }
-		bound.Order = slices.Concat(slices.DeleteFunc(slices.Clone(bound.Order), isLate), slices.DeleteFunc(slices.Clone(bound.Order), isFirst))
+		refused := slices.DeleteFunc(slices.Clone(bound.Order), func(p *corev1.Pod) bool { return !isLate(p) })
+		others := slices.DeleteFunc(slices.Clone(bound.Order), isLate)
+		if bound.Order = slices.Concat(others, refused); forward {
+			bound.Order = slices.Concat(refused, others)
+		}
 	}
 	return out
 }
@@ -229,7 +237,7 @@ func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisi
 func TestReplacementsHoldInAnyOrder(t *testing.T) {
 	t.Parallel()
 	n := *manyWorn
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = min(n, 20)
 	}
 	actions, several, waiting := map[disruption.Reason]int{}, 0, 0
@@ -241,7 +249,7 @@ func TestReplacementsHoldInAnyOrder(t *testing.T) {
 			actions[a.Reason]++
 		}
 		for _, b := range p.Blocked {
-			if b.Rule == disruption.RuleNotSearched && b.Method != disruption.MethodConsolidation {
+			if disruption.RuleOf(b) == "NotSearched" && b.Method != disruption.MethodConsolidation {
 				require.Contains(t, b.Detail, "ties its pods to those of others in this proposal, which go first; ask again after them")
 				waiting++
 			}

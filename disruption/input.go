@@ -1,18 +1,19 @@
 package disruption
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Input is the snapshot that decisions are made from. It is read-only, and a
-// Fleet points back into it: do not change it while that is in use. The order of
+// Cluster points back into it: do not change it while that is in use. The order of
 // slices carries no meaning.
 //
 // Nodes are told apart by name: provisioning.Node.Name, that of the Node, or of
@@ -39,9 +40,9 @@ type Input struct {
 	// Those of the last 24 hours count; older ones may be left out.
 	Reboots map[types.UID][]time.Time
 
-	// Underway holds the nodes that a decision made earlier is dealing with,
+	// MarkedForDeletion holds the nodes that a decision made earlier is dealing with,
 	// and why. They are left alone, and count as on their way out for budgets.
-	Underway map[string]Reason
+	MarkedForDeletion map[string]Reason
 
 	// Nominations say until when a node is kept for pods that were promised a
 	// place there. A node is free again at that instant.
@@ -66,32 +67,135 @@ type Input struct {
 	Instances []*cloudprovider.Instance
 
 	// InstancesAt is when List was asked; zero is now. What is younger than
-	// Options.GarbageGrace was then is no garbage, however old the list is by
+	// Options.Lifecycle.GarbageGrace was then is no garbage, however old the list is by
 	// now.
 	InstancesAt time.Time
 
-	// History is when disruptions began, by NodePool. Only budgets.Rate looks
-	// at it.
-	History map[string][]budgets.Past
-
-	// Market is that of an earlier Proposal or Consolidation, so that pools and
-	// catalogs need not be read again: where the objects that Input names are
-	// the same ones, told apart by their addresses, the answer comes sooner and
-	// is the same. Where they are not, or it is nil, they are read. An object
+	// CatalogCache is that of an earlier Proposal or Consolidation, so that pools and
+	// catalogs need not be read again: where all that Input has of them says the
+	// same as then, the answer comes sooner and is the same. It does not matter
+	// whether the objects are copies, in which order they are, which
+	// resourceVersion they have, and what the status of a NodePool counts.
+	// Where something says otherwise, or CatalogCache is nil, they are read. An object
 	// that was changed in place since is taken for what it was.
-	Market *Market
+	CatalogCache *CatalogCache
 
-	// Shortages are the offerings that the cloud refused to sell lately. For
-	// Options.ShortageHold the search does not count on them to save money,
-	// even if the catalog says that they can be had again: else a fleet keeps
+	// UnavailableOfferings are the offerings that the cloud refused to sell lately. For
+	// Options.Consolidation.UnavailableHold the search does not count on them to save money,
+	// even if the catalog says that they can be had again: else a cluster keeps
 	// trying the cheaper type that is out of stock.
-	Shortages []Shortage
+	UnavailableOfferings []UnavailableOffering
 }
 
-// Shortage is an offering that could not be had.
-type Shortage struct {
+// UnavailableOffering is an offering that could not be had.
+type UnavailableOffering struct {
 	// Offering is the one.
 	Offering cloudprovider.OfferingKey
 	// At is when the cloud refused it.
 	At time.Time
+}
+
+// withoutUnavailable are the catalogs less the offerings that ran dry lately.
+func (f *Cluster) withoutUnavailable() map[string][]*cloudprovider.InstanceType {
+	dry := map[cloudprovider.OfferingKey]bool{}
+	for _, s := range f.in.UnavailableOfferings {
+		if s.At.Add(f.opts.Consolidation.UnavailableHold).After(f.now) {
+			dry[s.Offering] = true
+		}
+	}
+	if len(dry) == 0 {
+		return f.in.InstanceTypes
+	}
+	out := map[string][]*cloudprovider.InstanceType{}
+	for pool, types := range f.in.InstanceTypes { // by key: the order does not matter
+		for _, t := range types {
+			out[pool] = append(out[pool], withoutOfferings(t, dry))
+		}
+	}
+	return out
+}
+
+func withoutOfferings(t *cloudprovider.InstanceType, dry map[cloudprovider.OfferingKey]bool) *cloudprovider.InstanceType {
+	if t == nil || !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return dry[o.Key(t.Name)] }) {
+		return t
+	}
+	changed := *t
+	changed.Offerings = slices.Clone(t.Offerings)
+	for i := range changed.Offerings {
+		if o := &changed.Offerings[i]; dry[o.Key(t.Name)] {
+			o.Available = false
+		}
+	}
+	return &changed
+}
+
+// DefaultNomination is for how long a node is kept for pods by default: twice the
+// time for which pending pods are gathered before they are planned for.
+const DefaultNomination = 20 * time.Second
+
+// Nominations say until when nodes are kept for pods that were promised a place
+// there, by name: the value for Input.Nominations. A node is free again at that
+// instant. Nil has none. The functions here change no map that they are given.
+type Nominations map[string]time.Time
+
+// Nominate keeps the nodes that a plan places pods on until an instant: those in
+// Plan.Bind. The nodes that it creates are the affair of whoever makes objects of
+// them; name them with Keep.
+func Nominate(plan *provisioning.Plan, until time.Time) Nominations {
+	n := Nominations{}
+	if plan == nil {
+		return n
+	}
+	for _, b := range plan.Bind {
+		if len(b.Pods) > 0 {
+			n[b.Node] = until
+		}
+	}
+	return n
+}
+
+// Keep returns n with one more node that is kept. Of two instants for one node the
+// later holds. An empty name, as of a node that is not known, changes nothing.
+func (n Nominations) Keep(node string, until time.Time) Nominations {
+	return n.With(Nominations{node: until})
+}
+
+// With returns what is kept by n, by other, or by both. Of two instants for one node
+// the later holds: a new promise does not end an earlier one.
+func (n Nominations) With(other Nominations) Nominations {
+	out := n.clone()
+	for node, until := range other {
+		if have, kept := out[node]; node != "" && (!kept || until.After(have)) {
+			out[node] = until
+		}
+	}
+	return out
+}
+
+// At returns what n still keeps at an instant, so that the map of a program that
+// runs for long does not grow without end.
+func (n Nominations) At(now time.Time) Nominations {
+	out := n.clone()
+	maps.DeleteFunc(out, func(_ string, until time.Time) bool { return !until.After(now) })
+	return out
+}
+
+// Renamed returns n with the promises of one node moved to another: from the name of
+// a NodeClaim to that of its Node once there is one, as entries of Input.Nodes are
+// named.
+func (n Nominations) Renamed(from, to string) Nominations {
+	until, kept := n[from]
+	if !kept || from == to {
+		return n.clone()
+	}
+	out := n.clone()
+	delete(out, from)
+	return out.Keep(to, until)
+}
+
+func (n Nominations) clone() Nominations {
+	if n == nil {
+		return Nominations{}
+	}
+	return maps.Clone(n)
 }

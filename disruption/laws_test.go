@@ -14,22 +14,22 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // rounds is how many random inputs each law is tried on.
-const rounds = 400
+func rounds() int { return testlong.Seeds(120, 400) }
 
 func methods() []disruption.Method {
 	return []disruption.Method{disruption.MethodRepair, disruption.MethodEmptiness, disruption.MethodDrift,
 		disruption.MethodConsolidation, disruption.MethodInterruption}
 }
 
-// answers writes down everything that a fleet says. Costs that change with time
+// answers writes down everything that a cluster says. Costs that change with time
 // are left out, and the order of repairs, which follows them.
-func answers(t testing.TB, f *disruption.Fleet) []string {
+func answers(t testing.TB, f *disruption.Cluster) []string {
 	t.Helper()
 	var out []string
 	say := func(what string, v any) {
@@ -73,7 +73,7 @@ func answers(t testing.TB, f *disruption.Fleet) []string {
 }
 
 func TestOrderOfTheInputHasNoMeaning(t *testing.T) {
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
 		f := observe(t, in, opts)
 		shuffled := observe(t, newMaker(seed+1).shuffle(in), opts)
@@ -84,7 +84,7 @@ func TestOrderOfTheInputHasNoMeaning(t *testing.T) {
 
 func TestInputsAreUnchanged(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(rounds / 4) {
+	for seed := range uint64(rounds() / 4) {
 		in, opts := newMaker(seed).input()
 		answers(t, observe(t, in, opts))
 		again, optsAgain := newMaker(seed).input()
@@ -98,7 +98,7 @@ func TestInputsAreUnchanged(t *testing.T) {
 func TestNothingChangesBeforeNext(t *testing.T) {
 	t.Parallel()
 	moved := 0
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		m := newMaker(seed)
 		in, opts := m.input()
 		opts.Policies = nil // a rate counts from when an action begins, which is now
@@ -123,11 +123,11 @@ func TestNothingChangesBeforeNext(t *testing.T) {
 			moved++
 		}
 	}
-	require.Greater(t, moved, rounds/3, "an instant that is named should matter often enough")
+	require.Greater(t, moved, rounds()/3, "an instant that is named should matter often enough")
 }
 
 func TestAnUnrelatedNodeChangesNothing(t *testing.T) {
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
 		before := observe(t, in, opts)
 		in.NodePools = append(in.NodePools, newPool("apart", budgetOf("1")))
@@ -145,7 +145,7 @@ func TestAnUnrelatedNodeChangesNothing(t *testing.T) {
 }
 
 func TestEachNodeIsCandidateOrBlocked(t *testing.T) {
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
 		f := observe(t, in, opts)
 		for _, m := range methods() {
@@ -172,20 +172,18 @@ func TestEachNodeIsCandidateOrBlocked(t *testing.T) {
 // may go, or Pace would have let too much or too little go.
 func TestWhatWaitsStillWaits(t *testing.T) {
 	waited := 0
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
 		for _, p := range in.NodePools {
 			p.Spec.Limits = nil // a replacement that is not there yet takes no room
 		}
 		f := observe(t, in, opts)
 		p := f.Pace(f.Actions().Actions)
-		in.Underway = maps.Clone(in.Underway)
+		in.MarkedForDeletion = maps.Clone(in.MarkedForDeletion)
 		for _, a := range p.Go {
 			for _, target := range a.Targets {
 				if target.Node != "" {
-					in.Underway[target.Node] = a.Reason
-					past := in.History[target.NodePool]
-					in.History[target.NodePool] = append(past[:len(past):len(past)], pastOf(a))
+					in.MarkedForDeletion[target.Node] = a.Reason
 				}
 			}
 		}
@@ -196,7 +194,7 @@ func TestWhatWaitsStillWaits(t *testing.T) {
 		}
 		require.Empty(t, observe(t, in, opts).Pace(rest).Go, "seed %d", seed)
 	}
-	require.Greater(t, waited, rounds/8)
+	require.Greater(t, waited, rounds()/8)
 }
 
 func FuzzWholeInputs(f *testing.F) {
@@ -236,5 +234,3 @@ func FuzzPodAnnotations(f *testing.F) {
 		require.Equal(t, held, len(blocked) == 1)
 	})
 }
-
-func pastOf(a disruption.Action) budgets.Past { return budgets.Past{At: noon, Reason: a.Reason} }

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // TestLimitsAreKeptForPodsThatWait: a node that would be cheaper as a larger one
@@ -73,7 +74,7 @@ func TestConfirmAsksAboutLimits(t *testing.T) {
 // limits of the pools, beside the nodes that stay.
 func TestActionsTogetherKeepLimits(t *testing.T) {
 	n := 300
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = 30
 	}
 	launched := 0

@@ -1,11 +1,15 @@
 package disruption
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 // Options tune the rules. The zero value, and nil, mean the defaults. It is
@@ -18,16 +22,9 @@ type Options struct {
 	// pools.
 	Groups []budgets.Group
 
-	// FreePodsAreEmpty makes a node count as empty if evicting its pods costs
-	// nothing (see Candidate.DisruptionCost), as Karpenter has it. Nobody looks
-	// then for a place where these pods could go: a node is launched for them,
-	// which goes in turn, and so for ever. Default: a node is empty if no pod
-	// on it needs another place.
-	FreePodsAreEmpty bool
-
 	// IgnorePodDeletionCost leaves the annotation
 	// controller.kubernetes.io/pod-deletion-cost out of the cost of a pod. Set it
-	// where Fleet.PodDeletionCosts, or a controller, writes that annotation.
+	// where Cluster.PodDeletionCosts, or a controller, writes that annotation.
 	IgnorePodDeletionCost bool
 
 	// EvictAtOnce asks that a PodDisruptionBudget let all the pods of an action
@@ -35,63 +32,42 @@ type Options struct {
 	// when the first have come up elsewhere.
 	EvictAtOnce bool
 
-	// TolerateDrift names reasons for drift, such as AMIDrift, on which Drift
-	// does not act: Drifts reports them, and the node stays until it expires.
-	// Default: none. A budget of no nodes for the reason Drifted does the same
-	// for all drift of a pool.
-	TolerateDrift []string
-
-	// TerminateFirstDrift lets a drifted node of a static pool be deleted before
-	// its replacement is launched, if the pool is at its limit of nodes or its
-	// reservations are full; and one of a dynamic pool that holds a place in a
-	// reservation, if its pods can go nowhere else than to such a place and none
-	// is left. Default: it stays, and says so.
-	TerminateFirstDrift bool
-
-	// TerminateFirstRepair is the same for repair.
-	TerminateFirstRepair bool
-
 	// TerminateFirstDrain bounds the drain of a node that is deleted first and
 	// has no terminationGracePeriod, as nothing replaces it meanwhile. Default:
 	// one hour. Negative: no bound.
 	TerminateFirstDrain time.Duration
 
-	// RepairShare is the part of a pool's nodes, rounded up, of which more must
-	// not be unhealthy, or none is repaired: many broken nodes point to
-	// something else that is broken. Default: 0.2. Values are taken to be
-	// within 0 and 1; a negative one means 0.
-	RepairShare float64
-
-	// ExpiryJitter is the part of expireAfter by which a node may expire early.
-	// How much is drawn from the name and UID of its NodeClaim, so that nodes
-	// launched together do not go together. Default: 0. At most 1.
-	ExpiryJitter float64
-
-	// LaunchTimeout is how long a NodeClaim may go without a machine. Default: 5
-	// minutes. Negative: for ever.
-	LaunchTimeout time.Duration
-
-	// RegistrationTimeout is how long a machine may take to join. Default: 15
-	// minutes. Negative: for ever.
-	RegistrationTimeout time.Duration
-
-	// InitializationTimeout is how long a Node may take to become ready for
-	// pods after it joined. Default, and negative: for ever.
-	InitializationTimeout time.Duration
-
-	// GarbageGrace is how old an instance or NodeClaim must be before it can be
-	// garbage, as lists of the cloud lag behind. Default: one minute. Negative:
-	// none.
-	GarbageGrace time.Duration
-
-	// ActOnRebalance replaces nodes for which the cloud recommends it. Default:
-	// such a notice is passed over, as in Karpenter.
-	ActOnRebalance bool
-
 	// Provisioning are the options of the engine that finds places for pods.
 	// Nil means its defaults. Use what new pods are placed with, or nodes are
 	// filled by one set of rules and emptied by another.
 	Provisioning *provisioning.Options
+
+	// Consolidation is about empty and underutilized nodes.
+	Consolidation ConsolidationOptions
+
+	// Drift is about drifted nodes.
+	Drift DriftOptions
+
+	// Repair is about unhealthy nodes.
+	Repair RepairOptions
+
+	// Expiration is about nodes that have reached the end of their lifetime.
+	Expiration ExpirationOptions
+
+	// Lifecycle is about nodes that do not come up, that are gone, and that the
+	// cloud takes back.
+	Lifecycle LifecycleOptions
+}
+
+// ConsolidationOptions tune the removal of nodes that are empty, and the search for
+// cheaper ways to run the same pods. The zero value means the defaults.
+type ConsolidationOptions struct {
+	// FreePodsAreEmpty makes a node count as empty if evicting its pods costs
+	// nothing (see Candidate.DisruptionCost), as Karpenter has it. Nobody looks
+	// then for a place where these pods could go: a node is launched for them,
+	// which goes in turn, and so for ever. Default: a node is empty if no pod
+	// on it needs another place.
+	FreePodsAreEmpty bool
 
 	// MaxSteps bounds the search for cheaper ways to run the same pods: see
 	// SearchStats.Steps. What was found by then is proposed. Default and zero:
@@ -100,7 +76,7 @@ type Options struct {
 
 	// MaxNodes is how many nodes one action of the search may remove. Smaller
 	// actions fit under budgets, and less goes wrong with each. Default: 25.
-	// At most CommandMaxSources.
+	// At most command.MaxSources.
 	MaxNodes int
 
 	// MinimumSaving is what an action of the search must save at least, in USD
@@ -146,28 +122,89 @@ type Options struct {
 	// interrupted most. Default: 15. Negative: none.
 	SpotFloor int
 
-	// ShortageHold is for how long an offering of Input.Shortages is not
+	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
 	// counted on to save money. Default: 10 minutes. Negative: not at all.
-	ShortageHold time.Duration
+	UnavailableHold time.Duration
 
 	// NoReplacements keeps the search from launching nodes: it removes nodes
 	// only whose pods have room on others.
 	NoReplacements bool
 }
 
+// DriftOptions tune what becomes of drifted nodes. The zero value means the defaults.
+type DriftOptions struct {
+	// Tolerate names reasons for drift, such as AMIDrift, on which Drift
+	// does not act: Drifts reports them, and the node stays until it expires.
+	// Default: none. A budget of no nodes for the reason Drifted does the same
+	// for all drift of a pool.
+	Tolerate []string
+
+	// TerminateFirst lets a drifted node of a static pool be deleted before
+	// its replacement is launched, if the pool is at its limit of nodes or its
+	// reservations are full; and one of a dynamic pool that holds a place in a
+	// reservation, if its pods can go nowhere else than to such a place and none
+	// is left. Default: it stays, and says so.
+	TerminateFirst bool
+}
+
+// RepairOptions tune what becomes of unhealthy nodes. The zero value means the defaults.
+type RepairOptions struct {
+	// Share is the part of a pool's nodes, rounded up, of which more must
+	// not be unhealthy, or none is repaired: many broken nodes point to
+	// something else that is broken. Default: 0.2. Values are taken to be
+	// within 0 and 1; a negative one means 0.
+	Share float64
+
+	// TerminateFirst is the same for repair.
+	TerminateFirst bool
+}
+
+// ExpirationOptions tune when nodes expire. The zero value means the defaults.
+type ExpirationOptions struct {
+	// Jitter is the part of expireAfter by which a node may expire early.
+	// How much is drawn from the name and UID of its NodeClaim, so that nodes
+	// launched together do not go together. Default: 0. At most 1.
+	Jitter float64
+}
+
+// LifecycleOptions tune how long the start of a node may take, what is garbage, and
+// which notices of the cloud count. The zero value means the defaults.
+type LifecycleOptions struct {
+	// LaunchTimeout is how long a NodeClaim may go without a machine. Default: 5
+	// minutes. Negative: for ever.
+	LaunchTimeout time.Duration
+
+	// RegistrationTimeout is how long a machine may take to join. Default: 15
+	// minutes. Negative: for ever.
+	RegistrationTimeout time.Duration
+
+	// InitializationTimeout is how long a Node may take to become ready for
+	// pods after it joined. Default, and negative: for ever.
+	InitializationTimeout time.Duration
+
+	// GarbageGrace is how old an instance or NodeClaim must be before it can be
+	// garbage, as lists of the cloud lag behind. Default: one minute. Negative:
+	// none.
+	GarbageGrace time.Duration
+
+	// ActOnRebalance replaces nodes for which the cloud recommends it. Default:
+	// such a notice is passed over, as in Karpenter.
+	ActOnRebalance bool
+}
+
 // The defaults of Options.
 const (
-	DefaultTerminateFirstDrain = time.Hour
+	DefaultTerminateFirstDrain = command.DefaultDrain
 	DefaultRepairShare         = 0.2
-	DefaultLaunchTimeout       = 5 * time.Minute
-	DefaultRegistrationTimeout = 15 * time.Minute
+	DefaultLaunchTimeout       = nodeclaim.DefaultLaunchTimeout
+	DefaultRegistrationTimeout = nodeclaim.DefaultRegistrationTimeout
 	DefaultGarbageGrace        = time.Minute
 	DefaultMaxSteps            = 2_000_000
 	DefaultMaxNodes            = 25
 	DefaultMinimumScore        = 0.5
 	DefaultBalancedThreshold   = 0.5
 	DefaultSpotFloor           = 15
-	DefaultShortageHold        = 10 * time.Minute
+	DefaultUnavailableHold     = 10 * time.Minute
 )
 
 // withDefaults is a copy in which every field means what it says: a duration of
@@ -178,56 +215,56 @@ func (o *Options) withDefaults() Options {
 		out = *o
 	}
 	setDefault(&out.TerminateFirstDrain, DefaultTerminateFirstDrain)
-	setDefault(&out.LaunchTimeout, DefaultLaunchTimeout)
-	setDefault(&out.RegistrationTimeout, DefaultRegistrationTimeout)
-	setDefault(&out.InitializationTimeout, -1)
-	setDefault(&out.GarbageGrace, DefaultGarbageGrace)
-	out.GarbageGrace = max(out.GarbageGrace, 0)
-	if out.RepairShare == 0 || !finite(out.RepairShare) {
-		out.RepairShare = DefaultRepairShare
+	setDefault(&out.Lifecycle.LaunchTimeout, DefaultLaunchTimeout)
+	setDefault(&out.Lifecycle.RegistrationTimeout, DefaultRegistrationTimeout)
+	setDefault(&out.Lifecycle.InitializationTimeout, -1)
+	setDefault(&out.Lifecycle.GarbageGrace, DefaultGarbageGrace)
+	out.Lifecycle.GarbageGrace = max(out.Lifecycle.GarbageGrace, 0)
+	if out.Repair.Share == 0 || !finite(out.Repair.Share) {
+		out.Repair.Share = DefaultRepairShare
 	}
-	out.RepairShare = min(max(out.RepairShare, 0), 1)
-	if !finite(out.ExpiryJitter) {
-		out.ExpiryJitter = 0
+	out.Repair.Share = min(max(out.Repair.Share, 0), 1)
+	if !finite(out.Expiration.Jitter) {
+		out.Expiration.Jitter = 0
 	}
-	out.ExpiryJitter = min(max(out.ExpiryJitter, 0), 1)
+	out.Expiration.Jitter = min(max(out.Expiration.Jitter, 0), 1)
 	out.setSearchDefaults()
 	return out
 }
 
 // setSearchDefaults does the same for the options of the search.
 func (o *Options) setSearchDefaults() {
-	if o.MaxSteps == 0 {
-		o.MaxSteps = DefaultMaxSteps
+	if o.Consolidation.MaxSteps == 0 {
+		o.Consolidation.MaxSteps = DefaultMaxSteps
 	}
-	o.MaxSteps = max(o.MaxSteps, 0)
-	if o.MaxNodes <= 0 {
-		o.MaxNodes = DefaultMaxNodes
+	o.Consolidation.MaxSteps = max(o.Consolidation.MaxSteps, 0)
+	if o.Consolidation.MaxNodes <= 0 {
+		o.Consolidation.MaxNodes = DefaultMaxNodes
 	}
-	o.MaxNodes = min(o.MaxNodes, CommandMaxSources)
-	for _, amount := range []*float64{&o.MinimumShare, &o.DisruptionPrice} {
+	o.Consolidation.MaxNodes = min(o.Consolidation.MaxNodes, command.MaxSources)
+	for _, amount := range []*float64{&o.Consolidation.MinimumShare, &o.Consolidation.DisruptionPrice} {
 		if !finite(*amount) || *amount < 0 {
 			*amount = 0
 		}
 	}
-	if !(o.MinimumSaving > 0) { // also what is not a number
-		o.MinimumSaving = 0
+	if !(o.Consolidation.MinimumSaving > 0) { // also what is not a number
+		o.Consolidation.MinimumSaving = 0
 	}
 	switch {
-	case o.MinimumScore == 0 || !finite(o.MinimumScore):
-		o.MinimumScore = DefaultMinimumScore
-	case o.MinimumScore < 0:
-		o.MinimumScore = 0
+	case o.Consolidation.MinimumScore == 0 || !finite(o.Consolidation.MinimumScore):
+		o.Consolidation.MinimumScore = DefaultMinimumScore
+	case o.Consolidation.MinimumScore < 0:
+		o.Consolidation.MinimumScore = 0
 	}
-	if !finite(o.BalancedThreshold) || o.BalancedThreshold <= 0 {
-		o.BalancedThreshold = DefaultBalancedThreshold
+	if !finite(o.Consolidation.BalancedThreshold) || o.Consolidation.BalancedThreshold <= 0 {
+		o.Consolidation.BalancedThreshold = DefaultBalancedThreshold
 	}
-	if o.SpotFloor == 0 {
-		o.SpotFloor = DefaultSpotFloor
+	if o.Consolidation.SpotFloor == 0 {
+		o.Consolidation.SpotFloor = DefaultSpotFloor
 	}
-	o.SpotFloor = max(o.SpotFloor, 0)
-	setDefault(&o.ShortageHold, DefaultShortageHold)
-	o.ShortageHold = max(o.ShortageHold, 0)
+	o.Consolidation.SpotFloor = max(o.Consolidation.SpotFloor, 0)
+	setDefault(&o.Consolidation.UnavailableHold, DefaultUnavailableHold)
+	o.Consolidation.UnavailableHold = max(o.Consolidation.UnavailableHold, 0)
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -235,5 +272,64 @@ func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 func setDefault(d *time.Duration, value time.Duration) {
 	if *d == 0 {
 		*d = value
+	}
+}
+
+// Validate returns an error that joins all faults of the options, those of
+// Options.Provisioning included; nil options have none. Observe and Propose list
+// the same faults and go on: what is not a number, or infinite, or negative where
+// no comment says what that means, counts as left out, and what is above its upper
+// bound as it is or as that bound. Only Consolidation.MinimumSaving may be infinite: then nothing
+// is removed to save money. Groups and Policies are judged by budgets.ValidateGroups and
+// budgets.Compile.
+func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
+	c := &optionCheck{}
+	c.number("Repair.Share", o.Repair.Share, math.Inf(-1), math.Inf(1), "a share of the nodes of a pool, from 0 to 1")
+	c.number("Expiration.Jitter", o.Expiration.Jitter, 0, 1, "a share of expireAfter, from 0 to 1")
+	if !(o.Consolidation.MinimumSaving >= 0) {
+		c.add("Consolidation.MinimumSaving is %v; use an amount of USD per hour, or 0", o.Consolidation.MinimumSaving)
+	}
+	c.number("Consolidation.MinimumShare", o.Consolidation.MinimumShare, 0, 1, "a share of the price, from 0 to 1")
+	c.number("Consolidation.DisruptionPrice", o.Consolidation.DisruptionPrice, 0, math.Inf(1), "an amount of USD per hour, or 0")
+	c.number("Consolidation.MinimumScore", o.Consolidation.MinimumScore, math.Inf(-1), math.Inf(1), "a score such as 0.5, 0 for the default, or a negative number for none")
+	c.number("Consolidation.BalancedThreshold", o.Consolidation.BalancedThreshold, 0, math.Inf(1), "a score such as 0.5, or 0 for the default")
+	if o.Consolidation.MinimumAge < 0 {
+		c.add("Consolidation.MinimumAge is %s; use a length of time, or 0", o.Consolidation.MinimumAge)
+	}
+	if o.Consolidation.MaxNodes < 0 || o.Consolidation.MaxNodes > command.MaxSources {
+		c.add("Consolidation.MaxNodes is %d; use 1 to %d, or 0 for the default", o.Consolidation.MaxNodes, command.MaxSources)
+	}
+	if o.Provisioning != nil {
+		if err := o.Provisioning.Validate(); err != nil {
+			for _, e := range joined(err) {
+				c.add("Provisioning.%w", e)
+			}
+		}
+	}
+	return errors.Join(c.list...)
+}
+
+type optionCheck struct{ list []error }
+
+func (c *optionCheck) add(format string, args ...any) {
+	c.list = append(c.list, fmt.Errorf(format, args...))
+}
+
+// number asks that an option is a finite number within bounds.
+func (c *optionCheck) number(name string, x, least, most float64, remedy string) {
+	if !finite(x) || x < least || x > most {
+		c.add("%s is %v; use %s", name, x, remedy)
+	}
+}
+
+// options adds what is wrong with options.
+func (l *faultList) options(o *Options) {
+	if err := o.Validate(); err != nil {
+		for _, e := range joined(err) {
+			l.list = append(l.list, &provisioning.InputError{Object: "Options", Err: e})
+		}
 	}
 }

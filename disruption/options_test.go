@@ -16,21 +16,17 @@ import (
 )
 
 func TestOptionsOutOfBoundsAreFaults(t *testing.T) {
-	opts := &disruption.Options{
-		RepairShare: math.NaN(), ExpiryJitter: -1, MinimumSaving: -1, MinimumShare: 30, DisruptionPrice: math.Inf(1),
-		MinimumScore: math.NaN(), BalancedThreshold: -0.5, MinimumAge: -time.Minute, MaxNodes: 201,
-		Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1},
-	}
+	opts := &disruption.Options{Repair: disruption.RepairOptions{Share: math.NaN()}, Expiration: disruption.ExpirationOptions{Jitter: -1}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: -1, MinimumShare: 30, DisruptionPrice: math.Inf(1), MinimumScore: math.NaN(), BalancedThreshold: -0.5, MinimumAge: -time.Minute, MaxNodes: 201}, Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1}}
 	want := []string{
-		"RepairShare is NaN; use a share of the nodes of a pool, from 0 to 1",
-		"ExpiryJitter is -1; use a share of expireAfter, from 0 to 1",
-		"MinimumSaving is -1; use an amount of USD per hour, or 0",
-		"MinimumShare is 30; use a share of the price, from 0 to 1",
-		"DisruptionPrice is +Inf; use an amount of USD per hour, or 0",
-		"MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
-		"BalancedThreshold is -0.5; use a score such as 0.5, or 0 for the default",
-		"MinimumAge is -1m0s; use a length of time, or 0",
-		"MaxNodes is 201; use 1 to 200, or 0 for the default",
+		"Repair.Share is NaN; use a share of the nodes of a pool, from 0 to 1",
+		"Expiration.Jitter is -1; use a share of expireAfter, from 0 to 1",
+		"Consolidation.MinimumSaving is -1; use an amount of USD per hour, or 0",
+		"Consolidation.MinimumShare is 30; use a share of the price, from 0 to 1",
+		"Consolidation.DisruptionPrice is +Inf; use an amount of USD per hour, or 0",
+		"Consolidation.MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
+		"Consolidation.BalancedThreshold is -0.5; use a score such as 0.5, or 0 for the default",
+		"Consolidation.MinimumAge is -1m0s; use a length of time, or 0",
+		"Consolidation.MaxNodes is 201; use 1 to 200, or 0 for the default",
 		"Provisioning.NodeFee is -1; use an amount of USD per hour, or 0",
 		"Provisioning.MaxSteps is -1; use 0 for the default, or a positive number",
 	}
@@ -53,9 +49,9 @@ func TestOptionsWithinBoundsAreNoFaults(t *testing.T) {
 	var none *disruption.Options
 	require.NoError(t, none.Validate())
 	for _, o := range []disruption.Options{
-		{}, {RepairShare: -1}, {RepairShare: 7}, {ExpiryJitter: 1}, {MinimumShare: 1}, {MinimumScore: -1}, {MaxNodes: 200},
-		{SpotFloor: -1, MaxSteps: -1, ShortageHold: -1, LaunchTimeout: -1, GarbageGrace: -1}, {Provisioning: &provisioning.Options{}},
-		{MinimumSaving: math.Inf(1)},
+		{}, {Repair: disruption.RepairOptions{Share: -1}}, {Repair: disruption.RepairOptions{Share: 7}}, {Expiration: disruption.ExpirationOptions{Jitter: 1}}, {Consolidation: disruption.ConsolidationOptions{MinimumShare: 1}}, {Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}, {Consolidation: disruption.ConsolidationOptions{MaxNodes: 200}},
+		{Consolidation: disruption.ConsolidationOptions{SpotFloor: -1, MaxSteps: -1, UnavailableHold: -1}, Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1, GarbageGrace: -1}}, {Provisioning: &provisioning.Options{}},
+		{Consolidation: disruption.ConsolidationOptions{MinimumSaving: math.Inf(1)}},
 	} {
 		require.NoError(t, o.Validate(), "%+v", o)
 	}
@@ -66,10 +62,10 @@ func TestThresholdThatIsNoNumberCountsAsLeftOut(t *testing.T) {
 	dear, cheap := sizedType("dear", 4, 0.2), sizedType("cheap", 4, 0.17)
 	in := fleetOf([]*cloudprovider.InstanceType{dear, cheap}, machine("n1", "default", dear, load("web", 3500)))
 	require.Empty(t, propose(t, in, nil).Actions, "by default the saving is too small")
-	require.NotEmpty(t, propose(t, in, &disruption.Options{MinimumScore: -1}).Actions)
-	p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{MinimumScore: math.NaN()})
+	require.NotEmpty(t, propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}).Actions)
+	p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: math.NaN()}})
 	require.NoError(t, err)
-	require.ErrorContains(t, p.Faults, "Options: MinimumScore is NaN")
+	require.ErrorContains(t, p.Faults, "Options: Consolidation.MinimumScore is NaN")
 	require.Empty(t, p.Actions)
 }
 
@@ -83,7 +79,7 @@ func TestConsolidationPolicyThatIsNotKnown(t *testing.T) {
 	_, blocked := f.Candidates(disruption.MethodConsolidation)
 	var details []string
 	for _, b := range blocked {
-		if b.Rule == disruption.RulePolicyWhenEmpty {
+		if disruption.RuleOf(b) == "PolicyWhenEmpty" {
 			details = append(details, b.Node+": "+b.Detail)
 		}
 	}
@@ -95,7 +91,7 @@ func TestFaultsNameTheWholeField(t *testing.T) {
 	in.NodePools[0].Spec.Disruption.Budgets = []v1.Budget{{Nodes: "-1"}, {Nodes: "1.5"}}
 	in.NodePools[0].Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "a", Operator: "In"}, {Key: "b", Operator: "Near"}}
 	_, err := disruption.Observe(noon, in, &disruption.Options{
-		Policies: map[string]*budgets.Policy{"web": {Rules: []budgets.Rule{budgets.Keep{Nodes: "x"}}}},
+		Policies: map[string]*budgets.Policy{"web": {Only: []budgets.Only{{}}}},
 		Groups:   []budgets.Group{{Budgets: []v1.Budget{{Nodes: "?"}}}},
 	})
 	var fields []string
@@ -109,7 +105,7 @@ func TestFaultsNameTheWholeField(t *testing.T) {
 		`NodePool "web" spec.template.spec.requirements[1].operator`,
 		`Options Groups[0].budgets[0].nodes`,
 		`Options Groups[0].name`,
-		`Options Policies["web"].rules[0].nodes`,
+		`Options Policies["web"].only[0].openings`,
 	}, fields)
 }
 

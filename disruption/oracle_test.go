@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // oracle is a tiny cluster: nodes, and pods that ask for CPU only in effect, as
@@ -156,7 +157,7 @@ func quiet(t testing.TB, in disruption.Input, opts *disruption.Options, look fun
 func TestSmallClustersReachTheOptimum(t *testing.T) {
 	t.Parallel()
 	n := 300
-	if testing.Short() {
+	if !testlong.On() {
 		n = 15
 	}
 	reached, better := 0, 0

@@ -55,7 +55,7 @@ func TestPaceKeepsToBudgets(t *testing.T) {
 		{"those on their way out count", func() disruption.Input {
 			in := idle(9, budgetOf("4"))
 			in.Nodes = append(in.Nodes, newNode("gone", "web", func(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(0)) }))
-			in.Underway = map[string]disruption.Reason{"e0": disruption.Drifted}
+			in.MarkedForDeletion = map[string]disruption.Reason{"e0": disruption.Drifted}
 			return in
 		}(), 2},
 		{"rebooting and not ready count", func() disruption.Input {
@@ -137,15 +137,6 @@ func TestGroups(t *testing.T) {
 	require.Len(t, p.Go, 3)
 }
 
-func TestRatePolicy(t *testing.T) {
-	in := idle(5)
-	in.History = map[string][]budgets.Past{"web": {{At: noon.Add(-time.Minute)}, {At: noon.Add(-time.Hour)}}}
-	opts := &disruption.Options{Policies: map[string]*budgets.Policy{"web": {Rules: []budgets.Rule{budgets.Rate{Nodes: "3", Per: 10 * time.Minute}}}}}
-	p := paceEmpty(t, in, opts)
-	require.Len(t, p.Go, 2, "one of three has begun within the ten minutes")
-	require.Equal(t, noon.Add(9*time.Minute), p.Next)
-}
-
 // shelters is a pool whose nodes hold so many pods of one application each, all
 // drifted so that they are to be replaced.
 func shelters(allowed int32, pods ...int) disruption.Input {
@@ -187,7 +178,7 @@ func TestPodDisruptionBudgetsCountOverAllActions(t *testing.T) {
 		{"and counts for those after it", bounded(shelters(1, 1, 1), 0), nil, []string{"n0"}, []string{`n1: PodDisruptionBudget "shop/web"`}},
 		{"those on their way out count", func() disruption.Input {
 			in := shelters(1, 1, 1)
-			in.Underway = map[string]disruption.Reason{"n0": disruption.Drifted}
+			in.MarkedForDeletion = map[string]disruption.Reason{"n0": disruption.Drifted}
 			return in
 		}(), nil, []string{}, []string{`n1: PodDisruptionBudget "shop/web"`}},
 	}

@@ -156,7 +156,7 @@ func (p *podView) stuck() bool {
 // is exact: there is nothing to assign.
 type pdbDemand map[*pdb]int
 
-func (d pdbDemand) add(m *member) {
+func (d pdbDemand) add(m *stateNode) {
 	for _, p := range m.pods {
 		if b := p.governing(); b != nil {
 			d[b]++

@@ -15,20 +15,20 @@ import (
 // hour: sums of prices depend on their order in the last digits.
 const priceSlack = 1e-9
 
-// verdict is what keeps a set of nodes from being consolidated; the zero value
+// outcome is what keeps a set of nodes from being consolidated; the zero value
 // is nothing.
-type verdict struct {
-	rule   Rule
+type outcome struct {
+	rule   rule
 	object string
 	detail string
 	until  time.Time // when it ceases to hold by itself
 	again  []string  // nodes of the set that replacements would be equal to
 }
 
-func (v *verdict) bad() bool { return v.rule != "" }
+func (v *outcome) bad() bool { return v.rule != "" }
 
-func forbid(rule Rule, format string, args ...any) verdict {
-	return verdict{rule: rule, detail: fmt.Sprintf(format, args...)}
+func forbid(rule rule, format string, args ...any) outcome {
+	return outcome{rule: rule, detail: fmt.Sprintf(format, args...)}
 }
 
 // priceRules narrows the options of the replacements of some nodes to those that
@@ -44,10 +44,10 @@ func forbid(rule Rule, format string, args ...any) verdict {
 //     as a node.
 //
 // What minValues of the pool ask for must be there still.
-func priceRules(targets []*member, nodes []provisioning.NewNode, required float64) ([]provisioning.NewNode, verdict) {
+func priceRules(targets []*stateNode, nodes []provisioning.NewNode, required float64) ([]provisioning.NewNode, outcome) {
 	out := slices.Clone(nodes)
 	if len(nodes) == 0 {
-		return out, verdict{}
+		return out, outcome{}
 	}
 	removed, cheapest := priceOf(targets), 0.0
 	for i := range nodes {
@@ -81,12 +81,12 @@ func priceRules(targets []*member, nodes []provisioning.NewNode, required float6
 	if left := removed - totalPrice(out); left < required-priceSlack || left <= priceSlack {
 		return nil, notCheaper(targets, out, removed, totalPrice(out), required)
 	}
-	return out, verdict{}
+	return out, outcome{}
 }
 
-func stillValid(n, before *provisioning.NewNode, targets []*member) verdict {
+func stillValid(n, before *provisioning.NewNode, targets []*stateNode) outcome {
 	if len(n.Options) == 0 {
-		v := forbid(RuleNotCheaper, "the cheapest way to run its pods is what it is already, %s at %s", before.Options[0].Key(), usd(before.Price()))
+		v := forbid(ruleNotCheaper, "the cheapest way to run its pods is what it is already, %s at %s", before.Options[0].Key(), usd(before.Price()))
 		own := keysOf(targets)
 		for _, o := range before.Options {
 			if name := own[o.Key()]; name != "" && !slices.Contains(v.again, name) {
@@ -97,16 +97,16 @@ func stillValid(n, before *provisioning.NewNode, targets []*member) verdict {
 		return v
 	}
 	if missed := n.MissedMinValues(); len(missed) > 0 && !n.MinValuesRelaxed {
-		return forbid(RuleNotCheaper, "the cheaper ways to launch its replacement have %s of %s, and minValues of its %s is %d",
+		return forbid(ruleNotCheaper, "the cheaper ways to launch its replacement have %s of %s, and minValues of its %s is %d",
 			plural(missed[0].Have, "value"), missed[0].Key, poolObject(n.Pool.Name), missed[0].Want)
 	}
-	return verdict{}
+	return outcome{}
 }
 
-func notCheaper(targets []*member, nodes []provisioning.NewNode, removed, cheapest, required float64) verdict {
-	rule := RuleNotCheaper
+func notCheaper(targets []*stateNode, nodes []provisioning.NewNode, removed, cheapest, required float64) outcome {
+	rule := ruleNotCheaper
 	if removed-cheapest > priceSlack {
-		rule = RuleSavingTooSmall
+		rule = ruleSavingTooSmall
 	}
 	what := fmt.Sprintf("%s would cost %s", plural(len(nodes), "new node"), usd(cheapest))
 	if len(nodes) == 1 {
@@ -116,16 +116,16 @@ func notCheaper(targets []*member, nodes []provisioning.NewNode, removed, cheape
 	if len(targets) > 1 {
 		text = fmt.Sprintf("no cheaper place for the pods of %d nodes: %s, and they cost %s", len(targets), what, usd(removed))
 	}
-	if rule == RuleSavingTooSmall {
+	if rule == ruleSavingTooSmall {
 		text = fmt.Sprintf("removing it would save %s, %s instead of %s, and MinimumScore or another option asks for %s", usd(removed-cheapest), usd(cheapest), usd(removed), usd(required))
 	}
-	return verdict{rule: rule, detail: text}
+	return outcome{rule: rule, detail: text}
 }
 
 // usd is an amount of USD per hour.
 func usd(amount float64) string { return fmt.Sprintf("%.4g USD/h", amount) }
 
-func priceOf(members []*member) float64 {
+func priceOf(members []*stateNode) float64 {
 	sum := 0.0
 	for _, m := range members {
 		p, _ := m.price()
@@ -144,7 +144,7 @@ func totalPrice(nodes []provisioning.NewNode) float64 {
 
 // typeCeiling is the least price of the nodes whose type is among the options,
 // below zero if none is.
-func typeCeiling(targets []*member, options []cloudprovider.LaunchOption) float64 {
+func typeCeiling(targets []*stateNode, options []cloudprovider.LaunchOption) float64 {
 	ceiling := -1.0
 	if len(targets) < 2 {
 		return ceiling
@@ -162,7 +162,7 @@ func typeCeiling(targets []*member, options []cloudprovider.LaunchOption) float6
 }
 
 // keysOf are the offerings that nodes were bought by, with the name of one.
-func keysOf(targets []*member) map[cloudprovider.OfferingKey]string {
+func keysOf(targets []*stateNode) map[cloudprovider.OfferingKey]string {
 	out := map[cloudprovider.OfferingKey]string{}
 	for _, m := range targets {
 		if m.instanceType != nil && m.offering != nil {
@@ -173,31 +173,31 @@ func keysOf(targets []*member) map[cloudprovider.OfferingKey]string {
 }
 
 // spotRules narrows the replacements of spot nodes by spot nodes. One for one
-// needs Options.SpotFloor types that are cheaper, and is launched as one of the
+// needs Options.Consolidation.SpotFloor types that are cheaper, and is launched as one of the
 // cheapest of so many: then it is not replaced again at once. Where spot is ruled out
 // other capacity must cost no more than the spot options do, or these would replace it
 // in turn: on demand in between, the node would end as what it must not become.
-func (f *Fleet) spotRules(targets []*member, nodes []provisioning.NewNode) ([]provisioning.NewNode, verdict) {
+func (f *Cluster) spotRules(targets []*stateNode, nodes []provisioning.NewNode) ([]provisioning.NewNode, outcome) {
 	for _, m := range targets {
 		if m.labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot {
-			return nodes, verdict{}
+			return nodes, outcome{}
 		}
 	}
 	out := slices.Clone(nodes)
 	for i := range out {
 		n := &out[i]
 		types := spotTypes(n.Options)
-		floor := f.opts.SpotFloor
+		floor := f.opts.Consolidation.SpotFloor
 		switch {
 		case len(types) == 0:
-		case f.opts.NoSpotToSpot:
+		case f.opts.Consolidation.NoSpotToSpot:
 			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
-				return nil, forbid(RuleSpotToSpot, "its replacement would be a spot node as well, which is off")
+				return nil, forbid(ruleSpotToSpot, "its replacement would be a spot node as well, which is off")
 			}
 		case len(targets) > 1 || floor == 0:
 		case len(types) < floor:
 			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
-				return nil, forbid(RuleSpotToSpot, "%s cheaper to replace it by on spot, and with fewer than %d it would soon be replaced again",
+				return nil, forbid(ruleSpotToSpot, "%s cheaper to replace it by on spot, and with fewer than %d it would soon be replaced again",
 					areTypes(len(types)), floor)
 			}
 		default:
@@ -207,7 +207,7 @@ func (f *Fleet) spotRules(targets []*member, nodes []provisioning.NewNode) ([]pr
 			return nil, v
 		}
 	}
-	return out, verdict{}
+	return out, outcome{}
 }
 
 func areTypes(n int) string {
@@ -255,4 +255,38 @@ func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovi
 			return kept.Options
 		}
 	}
+}
+
+// required is what an action on some nodes must save at least, in USD per hour:
+// the most that Options asks for.
+func (f *Cluster) required(targets []*stateNode, totals map[string]poolTotals) float64 {
+	units, score := evictionUnits(0), 0.0
+	for _, m := range targets {
+		units += oneEviction + m.cost
+		score += f.opts.Consolidation.MinimumScore * totals[m.poolName].unit * (oneEviction + m.cost).float()
+	}
+	return max(f.opts.Consolidation.MinimumSaving, f.opts.Consolidation.MinimumShare*priceOf(targets), f.opts.Consolidation.DisruptionPrice*units.float(), score)
+}
+
+// young is when a node becomes old enough to be removed to save money, zero if it
+// is.
+func (f *Cluster) young(m *stateNode) time.Time {
+	if f.opts.Consolidation.MinimumAge <= 0 || m.NodeClaim == nil {
+		return time.Time{}
+	}
+	if old := m.NodeClaim.CreationTimestamp.Add(f.opts.Consolidation.MinimumAge); old.After(f.now) {
+		return old
+	}
+	return time.Time{}
+}
+
+// shortagesEnd is when the first of the shortages ceases to count.
+func (f *Cluster) shortagesEnd() time.Time {
+	var first time.Time
+	for _, s := range f.in.UnavailableOfferings {
+		if end := s.At.Add(f.opts.Consolidation.UnavailableHold); end.After(f.now) {
+			first = sooner(first, end)
+		}
+	}
+	return first
 }

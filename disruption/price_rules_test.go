@@ -76,7 +76,7 @@ func TestSpotFloorWhereMinValuesAreRelaxed(t *testing.T) {
 	n := with(machine("n1", "default", big, load("a", 1000)), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot), withLabel(generation, "old"))
 	in := fleetOf(types, n)
 	generations(2)(in.NodePools[0])
-	p := propose(t, in, &disruption.Options{MinimumScore: -1, SpotFloor: 3, Provisioning: &provisioning.Options{MinValues: provisioning.BestEffort}})
+	p := propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, SpotFloor: 3}, Provisioning: &provisioning.Options{MinValues: provisioning.BestEffort}})
 	require.Equal(t, []string{"Underutilized n1 -> t00 saves 0.900"}, deeds(p.Actions), "%v", p.Blocked)
 	require.True(t, p.Actions[0].Replacements[0].MinValuesRelaxed)
 	require.Len(t, p.Actions[0].Replacements[0].Options, 3)
@@ -92,7 +92,7 @@ func TestSpotNodesDoNotTakeTheWayOverOnDemand(t *testing.T) {
 	node := func() provisioning.Node {
 		return with(machine("n1", "default", large, load("a", 1500)), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	}
-	for _, o := range []*disruption.Options{nil, {NoSpotToSpot: true}, {MinimumScore: -1}} {
+	for _, o := range []*disruption.Options{nil, {Consolidation: disruption.ConsolidationOptions{NoSpotToSpot: true}}, {Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}} {
 		p := propose(t, fleetOf([]*cloudprovider.InstanceType{large, small}, node()), o)
 		require.Empty(t, p.Actions)
 		require.Equal(t, []string{"n1 SpotToSpot"}, why(p))

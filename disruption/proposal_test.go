@@ -15,6 +15,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -40,7 +41,7 @@ func TestProposalTellsWhatNoticesSay(t *testing.T) {
 func TestInterruptionOfANodeThatGoesAnyhowSavesNothing(t *testing.T) {
 	_, _, large, all := sizes()
 	in := fleetOf(all, machine("n1", "default", large, load("a", 7000)), machine("n2", "default", large, load("b", 7000)))
-	in.Underway = map[string]disruption.Reason{"n1": disruption.Underutilized}
+	in.MarkedForDeletion = map[string]disruption.Reason{"n1": disruption.Underutilized}
 	in.Interruptions = []cloudprovider.Interruption{{InstanceID: "cloud://n1", Kind: cloudprovider.InterruptionStopping, At: noon}}
 	p := propose(t, in, nil)
 	require.Equal(t, []string{"Delete n1 Stopping"}, brief(p.Actions))
@@ -53,7 +54,7 @@ func TestOneActionRemovesNoMoreThanItMay(t *testing.T) {
 	actions := 0
 	for seed := range uint64(60) {
 		in := newMaker(9100 + seed).oracle().input()
-		for _, a := range propose(t, in, &disruption.Options{MinimumScore: -1, MaxNodes: 1}).Actions {
+		for _, a := range propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, MaxNodes: 1}}).Actions {
 			require.Len(t, a.Targets, 1, "seed %d: %s", seed, a)
 			actions++
 		}
@@ -134,10 +135,10 @@ func TestPrinted(t *testing.T) {
 // guessed one after the other.
 func TestReasonsByTheEstimateHold(t *testing.T) {
 	t.Parallel()
-	kinds := map[disruption.Rule]int{}
-	seeds := uint64(160)
-	if underRace {
-		seeds = 80
+	kinds := map[string]int{}
+	seeds := uint64(testlong.Seeds(60, 160))
+	if testlong.UnderRace {
+		seeds = min(seeds, 80)
 	}
 	for seed := range seeds {
 		in, opts := newMaker(4400 + seed).mixed(20)
@@ -145,20 +146,20 @@ func TestReasonsByTheEstimateHold(t *testing.T) {
 	}
 	require.Greater(t, kinds["asked"], 3, "%v", kinds)
 	require.LessOrEqual(t, 20*kinds["wrong"], kinds["asked"], "%v", kinds)
-	require.NotZero(t, kinds[disruption.RuleNotSearched], "%v", kinds)
+	require.NotZero(t, kinds["NotSearched"], "%v", kinds)
 }
 
-func reasonsHold(t *testing.T, in disruption.Input, opts *disruption.Options, kinds map[disruption.Rule]int) {
+func reasonsHold(t *testing.T, in disruption.Input, opts *disruption.Options, kinds map[string]int) {
 	p := propose(t, in, opts)
 	for _, b := range p.Blocked {
-		kinds[b.Rule]++
+		kinds[disruption.RuleOf(b)]++
 		switch {
-		case b.Rule == disruption.RuleNotSearched:
+		case disruption.RuleOf(b) == "NotSearched":
 			require.Regexp(t, "by itself it may save up to|topology spread over .* ties its pods to those of others", b.Detail)
 			continue
 		case b.Method != disruption.MethodConsolidation || strings.Contains(b.Detail, "others of this proposal"):
 			continue
-		case b.Rule != disruption.RuleSavingTooSmall && b.Rule != disruption.RuleNotCheaper:
+		case disruption.RuleOf(b) != "SavingTooSmall" && disruption.RuleOf(b) != "NotCheaper":
 			continue
 		}
 		alone := in

@@ -2,8 +2,14 @@ package disruption
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // Propose decides what to do with the nodes of a cluster: it asks every rule
@@ -11,13 +17,13 @@ import (
 // budgets and PodDisruptionBudgets allow. In this order:
 //
 //  1. Observe reads the input.
-//  2. Fleet.Actions asks the rules. Empty nodes that pending pods are about to come
+//  2. Cluster.Actions asks the rules. Empty nodes that pending pods are about to come
 //     to are left alone.
-//  3. Fleet.Pace says which of them may begin, and Fleet.Simulate what those
+//  3. Budgets say which of them may begin, and the engine what those
 //     that launch nodes first have to launch. Actions whose pods would find no
 //     place, or only once others are done, are Blocked, and others may begin in
 //     their stead.
-//  4. Fleet.Consolidate searches beside them, for what may begin as well.
+//  4. Cheaper ways to run the same pods are searched beside them, for what may begin as well.
 //  5. Of actions that end nodes and leave the pods to the next plan, such as those
 //     of nodes that have expired, the Detail says where these will find places.
 //
@@ -33,7 +39,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	if err != nil {
 		return nil, err
 	}
-	pacing, failed, err := f.paceSimulated(ctx, rules.Actions)
+	pacing, failed, err := f.admitSimulated(ctx, rules.Actions)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +53,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),
 		Blocked: slices.Concat(rules.Blocked, failed, search.Blocked),
 		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
-		Stats: search.Stats, Truncated: search.Truncated, Market: search.Market, Faults: faults, Warnings: f.Warnings(), fleet: f}
+		Stats: search.Stats, Truncated: search.Truncated, CatalogCache: search.CatalogCache, Faults: faults, Warnings: f.Warnings(), cluster: f}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
 	p.Next = sooner(sooner(rules.Next, pacing.Next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()
@@ -59,8 +65,8 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 }
 
 // cost is what the managed nodes cost that are not on their way out.
-func (f *Fleet) cost() (sum float64, unknown int) {
-	for _, m := range f.members {
+func (f *Cluster) cost() (sum float64, unknown int) {
+	for _, m := range f.nodes {
 		if !m.managed() || m.marked() {
 			continue
 		}
@@ -75,18 +81,194 @@ func (f *Fleet) cost() (sum float64, unknown int) {
 
 // savings is what an action saves of cost. One that was not simulated replaces
 // what it removes by the same, or by nothing.
-func (f *Fleet) savings(a Action) float64 {
+func (f *Cluster) savings(a Action) float64 {
 	switch {
 	case a.Simulated:
 		return a.Savings
 	case a.Step != Delete:
 		return 0
 	}
-	var targets []*member
+	var targets []*stateNode
 	for _, t := range a.Targets {
 		if m := f.byName[t.Node]; m != nil && !m.marked() { // an interrupted node may be on its way out
 			targets = append(targets, m)
 		}
 	}
 	return priceOf(targets)
+}
+
+// Proposal is the answer of Propose: what to do with the nodes of a cluster now,
+// and why each node that is left alone is left alone. What it points at is the
+// input's.
+type Proposal struct {
+	// Actions may all begin now, together. The order is that of Cluster.Actions,
+	// and then of the search for savings: best first.
+	Actions []Action
+	// Waiting are actions that are wanted but may not begin now, in the same
+	// order. Those that save money are simulated together with Actions, and may
+	// follow without another search: see Consolidation.Waiting.
+	Waiting []Waiting
+	// Blocked are the nodes that are left alone, with every reason, in the
+	// order of Blocked.Compare. A node may be in Actions for one reason and
+	// Blocked for the method of another.
+	Blocked []Blocked
+	// Next is the earliest instant after now at which the same input can have
+	// another answer; zero if time alone never changes it.
+	Next time.Time
+
+	// CostBefore is what the managed nodes cost that are not on their way out,
+	// in USD per hour, and CostAfter what they cost once Actions are done.
+	// Nodes whose price is not known count as 0 in both, and UnknownPrices is
+	// how many those are.
+	CostBefore, CostAfter float64
+	UnknownPrices         int
+
+	// Ignored and Unavailable are what follows from Input.Interruptions: the notices that
+	// ask for nothing, and the offerings that the cloud is taking back.
+	Ignored     []IgnoredNotice
+	Unavailable []cloudprovider.OfferingKey
+
+	// CatalogCache is for the next Input: see Input.CatalogCache. Nil if there was nothing
+	// to search.
+	CatalogCache *CatalogCache
+
+	// Stats counts the work done; it is the same for the same input.
+	Stats SearchStats
+	// Truncated says that Options.Consolidation.MaxSteps ended the search. What was found is
+	// proposed, and each node that was not looked at says so.
+	Truncated bool
+
+	// Faults are those of the input, each an InputError of package
+	// provisioning; nil if there are none. What is at fault is left alone: see
+	// Observe. If the engine refuses the input, nothing is simulated, and every
+	// node that a simulation is needed for is Blocked by ruleNotSimulated.
+	Faults error
+	// Warnings are those of Cluster.Warnings.
+	Warnings []*provisioning.InputError
+
+	cluster *Cluster // for Explain
+}
+
+// Savings is what Actions save together, in USD per hour. It is below zero where
+// nodes that must go are replaced by dearer ones.
+func (p *Proposal) Savings() float64 { return p.CostBefore - p.CostAfter }
+
+// consolidated is the answer of Cluster.consolidate.
+type consolidated struct {
+	// Result has the actions, best first: all may be carried out together, as
+	// far as places for pods, budgets and PodDisruptionBudgets go. Blocked are
+	// the nodes that consolidation leaves alone.
+	Result
+	// Waiting are actions that are worth doing, but may not begin beside those:
+	// see Cluster.admit. They are simulated together with those, so that each may
+	// follow without another search as soon as it may begin; see Confirm.
+	Waiting []Waiting
+	// CatalogCache is for the next Input: see Input.CatalogCache. Nil if there was nothing
+	// to search.
+	CatalogCache *CatalogCache
+	// Stats counts the work done.
+	Stats SearchStats
+	// Truncated says that Options.Consolidation.MaxSteps ended the search.
+	Truncated bool
+}
+
+// SearchStats says how much work a search took. Times are for a benchmark; this
+// is the same on any machine.
+type SearchStats struct {
+	// Candidates are the nodes that could be consolidated.
+	Candidates int
+	// Steps is the work of the search, in the unit of Options.Consolidation.MaxSteps: one
+	// attempt to place the pods of one or more nodes somewhere else.
+	Steps int
+	// WhatIfs is how many sets of nodes were looked at by the estimate that
+	// finds what is worth simulating.
+	WhatIfs int
+	// Simulations is how many times the engine solved the cluster without some
+	// of its nodes.
+	Simulations int
+}
+
+// Move is a pod that finds another place.
+type Move struct {
+	// Pod is the pod, as it is in the input.
+	Pod *corev1.Pod
+	// From is the name of the node that it leaves.
+	From string
+	// Node is the name of the node that it goes to, empty if that is yet to be
+	// launched.
+	Node string
+	// Replacement is the index in Action.Replacements of the node that it goes
+	// to; -1 if it goes to Node.
+	Replacement int
+}
+
+// String is the move in one line.
+func (m Move) String() string {
+	text := "a pod"
+	if m.Pod != nil {
+		text = podObject(m.Pod)
+	}
+	text += " from " + m.From + " to "
+	if m.Node != "" {
+		return text + m.Node
+	}
+	return text + fmt.Sprintf("Replacements[%d]", m.Replacement)
+}
+
+// ObjectionKind is what speaks against an action. The set is closed within a
+// major version.
+type ObjectionKind string
+
+// The kinds, in the order in which they are looked at.
+const (
+	// ObjectionInput: the fresh input cannot be simulated, as it is at fault.
+	ObjectionInput ObjectionKind = "Input"
+	// ObjectionBlocked: a rule keeps the action from one of its nodes by now;
+	// see Code.
+	ObjectionBlocked ObjectionKind = "Blocked"
+	// ObjectionBudget: budgets or PodDisruptionBudgets do not let the action
+	// begin.
+	ObjectionBudget ObjectionKind = "Budget"
+	// ObjectionNewPods: pods have come to a node of the action since.
+	ObjectionNewPods ObjectionKind = "NewPods"
+	// ObjectionDestination: a node that pods were to go to is gone, takes none,
+	// or has no room left for them.
+	ObjectionDestination ObjectionKind = "Destination"
+	// ObjectionOffering: none of the ways to launch a replacement can be had
+	// any more.
+	ObjectionOffering ObjectionKind = "Offering"
+	// ObjectionLimits: the limits of a pool leave no room for a replacement any
+	// more.
+	ObjectionLimits ObjectionKind = "Limits"
+	// ObjectionUnplaced: a pod would find no place.
+	ObjectionUnplaced ObjectionKind = "Unplaced"
+	// ObjectionPrice: the action does not save what it must any more.
+	ObjectionPrice ObjectionKind = "Price"
+)
+
+// Objection is one thing that speaks against an action by now.
+type Objection struct {
+	// Kind is what it is.
+	Kind ObjectionKind
+	// Target is the node of the action that it is about; zero if it is about
+	// the action as a whole.
+	Target Target
+	// Code is that of ObjectionBlocked, otherwise empty.
+	Code Code
+	// Object is what is concerned, such as Pod "shop/web-1" or Node "n7". May
+	// be empty.
+	Object string
+	// Detail is the objection in one line without a full stop.
+	Detail string
+	// Until is when it ceases to hold by itself; zero if time alone does not
+	// make it.
+	Until time.Time
+}
+
+// String is the objection in one line.
+func (o Objection) String() string {
+	if o.Target == (Target{}) {
+		return string(o.Kind) + ": " + o.Detail
+	}
+	return string(o.Kind) + " of " + o.Target.String() + ": " + o.Detail
 }

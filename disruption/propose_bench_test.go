@@ -68,7 +68,7 @@ func BenchmarkWhatIf(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000} {
 		in := halfFull(nodes)
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
-			f := observe(b, in, &disruption.Options{MinimumScore: 1e9})
+			f := observe(b, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: 1e9}})
 			looks := 0
 			for b.Loop() {
 				c, err := f.Consolidate(b.Context(), nil)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 )
 
@@ -35,13 +34,13 @@ func ExamplePropose() {
 }
 
 // Two nodes have room for the pod of n1, and something that it cannot share.
-func ExampleProposal_Why() {
+func ExampleProposal_Explain() {
 	p, err := disruption.Propose(context.Background(), noon, keeping(binding(80)), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	stay, err := p.Why(context.Background(), "n1")
+	stay, err := p.Explain(context.Background(), "n1")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -51,43 +50,6 @@ func ExampleProposal_Why() {
 	// Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
 	//   n2: it asks for port 80/TCP, which shop/web-2 has there
 	//   n3: it asks for port 80/TCP, which shop/web-3 has there
-}
-
-func ExampleFleet_Consolidate() {
-	f := look(wasteful(), nil)
-	c, err := f.Consolidate(context.Background(), f.Actions().Actions)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, a := range c.Actions {
-		for _, m := range a.Moves {
-			fmt.Println(m.Pod.Name, "from", m.From, "to", m.Node, m.Replacement)
-		}
-	}
-	// Output:
-	// api from n1 to n3 -1
-	// db from n1 to n3 -1
-}
-
-func ExampleFleet_Simulate() {
-	in := wasteful()
-	in.Nodes = in.Nodes[:1]
-	in.Drift = map[string]cloudprovider.Drift{"n1-claim": {Reason: "ImageDrift"}}
-	f := look(in, nil)
-	drift := f.Drift()
-	fmt.Println(len(drift.Actions[0].Replacements), "replacements known")
-	r, err := f.Simulate(context.Background(), drift.Actions)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, n := range r.Actions[0].Replacements {
-		fmt.Println(n.Options[0].Key(), len(n.Pods), "pods")
-	}
-	// Output:
-	// 0 replacements known
-	// medium/a/on-demand 2 pods
 }
 
 func ExampleConfirm() {

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -169,7 +170,7 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 func TestProposalsComeToRest(t *testing.T) {
 	t.Parallel()
 	n := 20
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		n = 4
 	}
 	saved := 0
@@ -225,7 +226,7 @@ func text(t testing.TB, p *disruption.Proposal) string {
 func TestProposalsDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	n := 60
-	if testing.Short() {
+	if !testlong.On() {
 		n = 8
 	}
 	for seed := range n {
@@ -237,8 +238,8 @@ func TestProposalsDoNotDependOnOrder(t *testing.T) {
 }
 
 func TestProposeTakesAnyInput(t *testing.T) {
-	n := rounds / 4
-	if testing.Short() {
+	n := rounds() / 4
+	if !testlong.On() {
 		n = 20
 	}
 	for seed := range n {
@@ -265,8 +266,8 @@ func TestProposeTakesAnyInput(t *testing.T) {
 // Whoever asks why a node is still there finds an answer: it goes, or waits, or
 // something keeps it.
 func TestEveryNodeIsSpokenOf(t *testing.T) {
-	n := rounds / 4
-	if testing.Short() {
+	n := rounds() / 4
+	if !testlong.On() {
 		n = 40
 	}
 	emptyStatic := 0
@@ -294,7 +295,7 @@ func TestEveryNodeIsSpokenOf(t *testing.T) {
 		}
 		for _, b := range p.Blocked {
 			spoken[b.Node] = true
-			if b.Method == disruption.MethodEmptiness && b.Rule == disruption.RuleStatic {
+			if b.Method == disruption.MethodEmptiness && disruption.RuleOf(b) == "Static" {
 				emptyStatic++
 			}
 		}

@@ -99,7 +99,9 @@ func fleetOf(types []*cloudprovider.InstanceType, nodes ...provisioning.Node) di
 }
 
 // anySaving moves pods for any saving.
-func anySaving() *disruption.Options { return &disruption.Options{MinimumScore: -1} }
+func anySaving() *disruption.Options {
+	return &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}
+}
 
 func propose(t testing.TB, in disruption.Input, opts *disruption.Options) *disruption.Proposal {
 	t.Helper()
@@ -129,7 +131,7 @@ func why(p *disruption.Proposal) []string {
 	out := []string{}
 	for _, b := range p.Blocked {
 		if b.Method == disruption.MethodConsolidation {
-			out = append(out, b.Node+" "+string(b.Rule))
+			out = append(out, b.Node+" "+disruption.RuleOf(b))
 		}
 	}
 	return out

@@ -85,25 +85,25 @@ func TestWhyNodesAreLeftAlone(t *testing.T) {
 			in.Nodes[0].Pods[0].Spec.NodeSelector = map[string]string{corev1.LabelHostname: "n1"}
 		}, []string{"n1 Unplaced"}},
 		{"the price is not known", func(in *disruption.Input, o *disruption.Options) {
-			o.TolerateDrift = []string{disruption.InstanceTypeNotFound}
+			o.Drift.Tolerate = []string{disruption.InstanceTypeNotFound}
 			in.Nodes[0] = with(in.Nodes[0], withLabel(corev1.LabelTopologyZone, "z"))
 		}, []string{"n1 PriceUnknown"}},
-		{"too young", func(_ *disruption.Input, o *disruption.Options) { o.MinimumAge = 49 * time.Hour }, []string{"n1 Young"}},
-		{"the saving is below a sum", func(_ *disruption.Input, o *disruption.Options) { o.MinimumSaving = 0.11 }, []string{"n1 SavingTooSmall"}},
-		{"the saving is below a share", func(_ *disruption.Input, o *disruption.Options) { o.MinimumShare = 0.51 }, []string{"n1 SavingTooSmall"}},
-		{"the saving is below what evictions are worth", func(_ *disruption.Input, o *disruption.Options) { o.DisruptionPrice = 0.051 },
+		{"too young", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumAge = 49 * time.Hour }, []string{"n1 Young"}},
+		{"the saving is below a sum", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumSaving = 0.11 }, []string{"n1 SavingTooSmall"}},
+		{"the saving is below a share", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumShare = 0.51 }, []string{"n1 SavingTooSmall"}},
+		{"the saving is below what evictions are worth", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.DisruptionPrice = 0.051 },
 			[]string{"n1 SavingTooSmall"}},
-		{"the saving scores too low", func(_ *disruption.Input, o *disruption.Options) { o.MinimumScore = 0.51 }, []string{"n1 SavingTooSmall"}},
+		{"the saving scores too low", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumScore = 0.51 }, []string{"n1 SavingTooSmall"}},
 		{"the cheaper type ran dry lately", func(in *disruption.Input, _ *disruption.Options) {
-			in.Shortages = []disruption.Shortage{{At: noon.Add(-time.Minute), Offering: cloudprovider.OfferingKey{
+			in.UnavailableOfferings = []disruption.UnavailableOffering{{At: noon.Add(-time.Minute), Offering: cloudprovider.OfferingKey{
 				InstanceType: "small", Zone: "a", CapacityType: v1.CapacityTypeOnDemand}}}
 		}, []string{"n1 NotCheaper"}},
-		{"nothing is launched", func(_ *disruption.Input, o *disruption.Options) { o.NoReplacements = true }, []string{"n1 Unplaced"}},
+		{"nothing is launched", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.NoReplacements = true }, []string{"n1 Unplaced"}},
 		{"the policy asks for balance", func(in *disruption.Input, o *disruption.Options) {
-			in.NodePools[0].Spec.Disruption.ConsolidationPolicy, o.BalancedThreshold = v1.ConsolidationPolicyBalanced, 0.51
+			in.NodePools[0].Spec.Disruption.ConsolidationPolicy, o.Consolidation.BalancedThreshold = v1.ConsolidationPolicyBalanced, 0.51
 		}, []string{"n1 Balanced"}},
 		{"the budget is spent", func(in *disruption.Input, _ *disruption.Options) { budgetOf("0")(in.NodePools[0]) }, []string{"n1 Budget"}},
-		{"there are no steps", func(_ *disruption.Input, o *disruption.Options) { o.MaxSteps = -1 }, []string{"n1 NotSearched"}},
+		{"there are no steps", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MaxSteps = -1 }, []string{"n1 NotSearched"}},
 		{"a pending pod is about to come", func(in *disruption.Input, _ *disruption.Options) { in.Pods = []*corev1.Pod{load("p", 3000)} },
 			[]string{"n1 Promised"}},
 		{"the engine refuses the input", func(in *disruption.Input, _ *disruption.Options) {
@@ -158,7 +158,7 @@ func TestPodsGoOnlyWhereTheyMay(t *testing.T) {
 			in.Nodes[0].Pods = nil
 		}},
 		{"not to a node that is dealt with", func(in *disruption.Input) {
-			in.Underway = map[string]disruption.Reason{"n1": disruption.Empty}
+			in.MarkedForDeletion = map[string]disruption.Reason{"n1": disruption.Empty}
 			in.Nodes[0].Pods = nil
 		}},
 	}
@@ -194,7 +194,7 @@ func TestSpotToSpotNeedsTypesToChooseFrom(t *testing.T) {
 				types = append(types, sizedType(fmt.Sprintf("t%02d", i), 2, 0, spot("a", 0.1+float64(i)/1000)))
 			}
 			n := with(machine("n1", "default", big, load("a", 1000)), withLabel(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
-			p := propose(t, fleetOf(types, n), &disruption.Options{MinimumScore: -1, SpotFloor: tt.floor, NoSpotToSpot: tt.off})
+			p := propose(t, fleetOf(types, n), &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, SpotFloor: tt.floor, NoSpotToSpot: tt.off}})
 			require.Equal(t, tt.want, deeds(p.Actions), "%v", p.Blocked)
 			if len(tt.want) == 0 {
 				require.Equal(t, []string{"n1 SpotToSpot"}, why(p))
@@ -275,7 +275,7 @@ func TestBudgetsSayWhatUsesThemUp(t *testing.T) {
 			budgetOf(tt.budget)(in.NodePools[0])
 			var details []string
 			for _, b := range propose(t, in, anySaving()).Blocked {
-				if b.Rule == disruption.RuleBudget {
+				if b.Code == disruption.CodeBudget {
 					details = append(details, b.Detail)
 				}
 			}
@@ -299,7 +299,7 @@ func TestDriftedNodesAreReplacedByWhatTheirPodsNeed(t *testing.T) {
 	in.Nodes[0].Pods = append(in.Nodes[0].Pods, load("huge", 5000))
 	p = propose(t, in, nil)
 	require.Empty(t, p.Actions)
-	require.Equal(t, disruption.RuleUnplaced, lastOf(p.Blocked, disruption.MethodDrift).Rule)
+	require.Equal(t, disruption.CodeUnplaced, lastOf(p.Blocked, disruption.MethodDrift).Code)
 }
 
 func lastOf(list []disruption.Blocked, m disruption.Method) disruption.Blocked {
@@ -354,7 +354,7 @@ func TestEmptyNodesThatPodsNeedStay(t *testing.T) {
 	in.Pods = []*corev1.Pod{load("waits", 1500)}
 	p := propose(t, in, nil)
 	require.Equal(t, []string{"Empty n3 ->  saves 0.100"}, deeds(p.Actions))
-	i := slices.IndexFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Node == "n2" && b.Rule == disruption.RulePromised })
+	i := slices.IndexFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Node == "n2" && disruption.RuleOf(b) == "Promised" })
 	require.GreaterOrEqual(t, i, 0, "%v", p.Blocked)
 	require.Contains(t, p.Blocked[i].String(), `waits" is about to come here`)
 }

@@ -42,18 +42,15 @@ func (m *maker) ago() time.Duration {
 func (m *maker) input() (disruption.Input, *disruption.Options) {
 	in := newInput()
 	in.NodePools = nil
-	in.Drift, in.Underway = map[string]cloudprovider.Drift{}, map[string]disruption.Reason{}
+	in.Drift, in.MarkedForDeletion = map[string]cloudprovider.Drift{}, map[string]disruption.Reason{}
 	in.Nominations, in.PodEvents = map[string]time.Time{}, map[string]time.Time{}
-	in.Reboots, in.History = map[types.UID][]time.Time{}, map[string][]budgets.Past{}
+	in.Reboots = map[types.UID][]time.Time{}
 	for i := range 1 + m.IntN(3) {
 		p := m.pool(fmt.Sprintf("pool-%d", i))
 		in.NodePools = append(in.NodePools, p)
 		in.InstanceTypes[p.Name] = catalog(newType("m.large", 0.1), newType("m.xlarge", 0.2))
 		if m.chance(5) {
 			delete(in.InstanceTypes, p.Name)
-		}
-		if m.chance(30) {
-			in.History[p.Name] = []budgets.Past{{At: noon.Add(m.ago())}, {At: noon.Add(m.ago()), Reason: budgets.Drifted}}
 		}
 	}
 	for i := range m.IntN(14) {
@@ -70,14 +67,13 @@ func (m *maker) input() (disruption.Input, *disruption.Options) {
 			gpuPolicy("4", cloudprovider.ReplaceNode, 7, nil))
 	}
 	m.machines(&in)
-	opts := &disruption.Options{FreePodsAreEmpty: m.chance(30), EvictAtOnce: m.chance(30), TerminateFirstDrift: m.chance(50),
-		TerminateFirstRepair: m.chance(50), ActOnRebalance: m.chance(50)}
+	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{FreePodsAreEmpty: m.chance(30)}, EvictAtOnce: m.chance(30), Drift: disruption.DriftOptions{TerminateFirst: m.chance(50)}, Repair: disruption.RepairOptions{TerminateFirst: m.chance(50)}, Lifecycle: disruption.LifecycleOptions{ActOnRebalance: m.chance(50)}}
 	if m.chance(30) {
-		opts.ExpiryJitter = m.Float64()
+		opts.Expiration.Jitter = m.Float64()
 	}
 	if m.chance(30) {
 		opts.Policies = map[string]*budgets.Policy{"pool-0": {ExpiryUnderBudgets: true,
-			Rules: []budgets.Rule{budgets.Rate{Nodes: "2", Per: 10 * time.Minute}}}}
+			Only: []budgets.Only{{Openings: []budgets.Opening{{Schedule: pick(m, "0 12 * * *", "0 1 * * *"), Duration: time.Hour}}}}}}
 	}
 	return in, opts
 }
@@ -183,7 +179,7 @@ func (m *maker) pdb(name string) *policyv1.PodDisruptionBudget {
 func (m *maker) marks(in *disruption.Input, n provisioning.Node) {
 	name := n.Name()
 	if m.chance(10) {
-		in.Underway[name] = disruption.Drifted
+		in.MarkedForDeletion[name] = disruption.Drifted
 	}
 	if m.chance(15) {
 		in.Nominations[name] = noon.Add(m.ago() * pick(m, time.Duration(1), -1))

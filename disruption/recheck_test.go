@@ -28,7 +28,7 @@ func TestRecheck(t *testing.T) {
 		newNode("held", "web", withPods(newPod("h", note(v1.DoNotDisruptAnnotationKey, "true")))),
 	)
 	in.Drift = driftOf("held", "AMIDrift")
-	in.Underway = map[string]disruption.Reason{"underway": disruption.Empty}
+	in.MarkedForDeletion = map[string]disruption.Reason{"underway": disruption.Empty}
 	f := observe(t, in, nil)
 	for _, tt := range []struct {
 		action disruption.Action
@@ -55,7 +55,7 @@ func TestRecheck(t *testing.T) {
 // that input speaks against.
 func TestDecisionsPassTheirOwnRecheck(t *testing.T) {
 	checked := 0
-	for seed := range uint64(rounds) {
+	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
 		f := observe(t, in, opts)
 		for _, a := range f.Actions().Actions {
@@ -63,7 +63,7 @@ func TestDecisionsPassTheirOwnRecheck(t *testing.T) {
 			checked++
 		}
 	}
-	require.Greater(t, checked, rounds)
+	require.Greater(t, checked, rounds())
 }
 
 func TestRecheckWaitsOutAPassingState(t *testing.T) {

@@ -8,15 +8,18 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
 )
 
 // RebootsSpent is the StepCause of a Replace in the place of a Reboot: the node
 // was rebooted twice within 24 hours, and a third time would not help.
 const RebootsSpent = "RebootsSpent"
 
-// Repair wants to reboot or replace nodes with a condition that asks for it.
+// repair wants to reboot or replace nodes with a condition that asks for it.
 //
 // A policy speaks for a condition with its type and status if its expression
 // matches the reason; if none does, the fallback of the set speaks for it. It
@@ -35,26 +38,26 @@ const RebootsSpent = "RebootsSpent"
 // The more urgent node comes first, then the one with the lower LifetimeCost,
 // then by name. Karpenter carries out one such action at a time.
 //
-// A pool of which more than Options.RepairShare of the nodes, rounded up, have a
+// A pool of which more than Options.Repair.Share of the nodes, rounded up, have a
 // condition that some policy names, whatever its reason and for however short a
 // time, is not repaired. Nodes of static pools are replaced as Drift replaces
-// them, by Options.TerminateFirstRepair. Nodes that are not initialized are
+// them, by Options.Repair.TerminateFirst. Nodes that are not initialized are
 // repaired too, and do not count for budgets.
 //
 // Blocked are the nodes that a condition asks to be repaired.
-func (f *Fleet) Repair() Result {
+func (f *Cluster) repair() Result {
 	candidates, blocked := f.Candidates(MethodRepair)
 	var r Result
 	slices.SortFunc(candidates, func(a, b Candidate) int {
-		return cmp.Or(f.byName[a.Node].sick.turn.Compare(f.byName[b.Node].sick.turn),
+		return cmp.Or(f.byName[a.Node].sick.Turn.Compare(f.byName[b.Node].sick.Turn),
 			cmp.Compare(a.LifetimeCost, b.LifetimeCost), strings.Compare(a.Node, b.Node))
 	})
-	s := f.newStaticSlots(MethodRepair, f.opts.TerminateFirstRepair)
+	s := f.newStaticSlots(MethodRepair, f.opts.Repair.TerminateFirst)
 	for i := range candidates {
 		m := f.byName[candidates[i].Node]
 		p := placement{step: Replace}
 		switch {
-		case m.sick.action == cloudprovider.RebootNode:
+		case m.sick.Action == cloudprovider.RebootNode:
 			p.step = Reboot
 		case m.pool.static():
 			var ok bool
@@ -66,22 +69,22 @@ func (f *Fleet) Repair() Result {
 		}
 		r.Actions = append(r.Actions, m.repair(p))
 	}
-	r.Blocked = append(without(blocked, RuleUnmanaged, RuleNoNode, RuleHealthy), s.blocked...)
+	r.Blocked = append(without(blocked, ruleUnmanaged, ruleNoNode, ruleHealthy), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	r.Next = soonest(r.Blocked)
-	for _, m := range f.members {
-		r.Next = sooner(r.Next, m.sick.next)
+	for _, m := range f.nodes {
+		r.Next = sooner(r.Next, m.sick.Next)
 	}
 	return r
 }
 
 // repair is the action on a node.
-func (m *member) repair(p placement) Action {
+func (m *stateNode) repair(p placement) Action {
 	a := m.action(Unhealthy, p.step)
-	c := &m.sick.condition
-	a.Cause, a.Since, a.DrainBound = string(c.Type), m.sick.since, p.drain
-	if m.sick.bound != nil {
-		bound := *m.sick.bound
+	c := &m.sick.Condition
+	a.Cause, a.Since, a.DrainBound = string(c.Type), m.sick.Since, p.drain
+	if m.sick.Bound != nil {
+		bound := *m.sick.Bound
 		if claim := m.claimBound(); claim != nil {
 			bound = min(bound, *claim)
 		}
@@ -95,7 +98,7 @@ func (m *member) repair(p placement) Action {
 	switch {
 	case p.why != "":
 		a.StepCause = p.why
-	case m.sick.spent:
+	case m.sick.Spent:
 		a.StepCause = RebootsSpent
 	}
 	return a
@@ -104,22 +107,22 @@ func (m *member) repair(p placement) Action {
 // health is the method's part of check.
 func (c *check) health() {
 	m := c.m
-	if !m.sick.due() {
+	if !m.sick.Due() {
 		detail := "no condition asks for repair"
-		if !m.sick.next.IsZero() {
-			detail = fmt.Sprintf("no condition asks for repair before %s", instant(m.sick.next))
+		if !m.sick.Next.IsZero() {
+			detail = fmt.Sprintf("no condition asks for repair before %s", instant(m.sick.Next))
 		}
-		c.add(RuleHealthy, m.sick.next, "%s", detail)
+		c.add(ruleHealthy, m.sick.Next, "%s", detail)
 		return
 	}
 	if m.vetoesRepair() {
-		c.add(RuleDoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
+		c.add(ruleDoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
 	}
 	if p := m.pool; p != nil {
 		// A share such as 0.07 of 100 must not come out as 7.000000000000001.
-		most := int(math.Ceil(c.f.opts.RepairShare*float64(p.nodes) - 1e-9))
+		most := int(math.Ceil(c.cluster.opts.Repair.Share*float64(p.nodes) - 1e-9))
 		if p.sick > most {
-			c.add(RuleManyUnhealthy, time.Time{}, "%d of %d nodes of its %s are unhealthy, and with more than %d something else is probably wrong",
+			c.add(ruleManyUnhealthy, time.Time{}, "%d of %d nodes of its %s are unhealthy, and with more than %d something else is probably wrong",
 				p.sick, p.nodes, poolObject(p.Name), most)
 		}
 	}
@@ -127,7 +130,48 @@ func (c *check) health() {
 
 // vetoesRepair reports whether the Node or the NodeClaim asks not to be
 // repaired.
-func (m *member) vetoesRepair() bool {
+func (m *stateNode) vetoesRepair() bool {
 	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
 		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
+}
+
+const (
+	// rebootMemory is how long a reboot counts, and rebootsSpent how many of
+	// them show that another would not help.
+	rebootMemory = 24 * time.Hour
+	rebootsSpent = 2
+)
+
+// diagnose judges every node by the repair policies.
+func (f *Cluster) diagnose(set *repair.Policies) {
+	for _, m := range f.nodes {
+		if m.Node.Node == nil || !m.managed() {
+			continue
+		}
+		m.sick = set.Diagnose(f.now, m.Node.Node, m.rebooted(), f.rebootsSpentUntil(m))
+		if m.pool != nil {
+			m.pool.nodes++
+			if m.sick.Unhealthy {
+				m.pool.sick++
+			}
+		}
+	}
+}
+
+// rebooted is when the last reboot of the node ended, zero if there was none.
+func (m *stateNode) rebooted() time.Time {
+	if c := m.condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// rebootsSpentUntil is when one more reboot can be tried, zero if at any time.
+func (f *Cluster) rebootsSpentUntil(m *stateNode) time.Time {
+	times := slices.Clone(f.in.Reboots[m.NodeClaim.UID])
+	if len(times) < rebootsSpent {
+		return time.Time{}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return times[len(times)-rebootsSpent].Add(rebootMemory)
 }

@@ -10,17 +10,17 @@ import (
 // replacements finds what becomes of the pods of actions that launch nodes first, such
 // that each holds whichever of the others are carried out, and in whatever order.
 type replacements struct {
-	w     *world // in which pods stay in their domains
-	found map[Target]*part
+	w     *simulation // in which pods stay in their domains
+	found map[Target]*candidateSet
 }
 
 // find asks about all actions together, with pods kept in their domains. What has no
 // place then, or leans on others, is asked about again, beside those that were found:
-// first all that have no place, with their pods free, and then one by one.
+// first all that have no place, with their pods free, and then each by itself.
 func (r *replacements) find(ctx context.Context, actions []Action) error {
-	rest := make([]*member, 0, len(actions))
+	rest := make([]*stateNode, 0, len(actions))
 	for _, a := range actions {
-		m := r.w.f.byName[a.Targets[0].Node]
+		m := r.w.cluster.byName[a.Targets[0].Node]
 		rest = append(rest, m)
 		r.close(m.name)
 	}
@@ -34,21 +34,34 @@ func (r *replacements) find(ctx context.Context, actions []Action) error {
 		if err != nil {
 			return err
 		}
-		rest = slices.DeleteFunc(rest, func(m *member) bool { return slices.Contains(homeless, m) && !slices.Contains(left, m) })
+		rest = slices.DeleteFunc(rest, func(m *stateNode) bool { return slices.Contains(homeless, m) && !slices.Contains(left, m) })
 	}
-	most := max(4, min(mostAlone, askedAlone/len(r.w.f.members)))
-	for i, m := range slices.DeleteFunc(rest, func(m *member) bool { return !r.isTied(m) }) {
+	most := max(4, askedAlone/len(r.w.cluster.nodes))
+	for i, m := range rest {
 		if i == most || r.w.refused != nil {
 			break
 		}
-		left, err := r.together(ctx, r.w, []*member{m})
-		if err == nil && len(left) > 0 && !r.isTied(m) && r.w.refused == nil {
-			_, err = r.together(ctx, r.w.freed(left), left)
-		}
-		if err != nil {
+		if err := r.byItself(ctx, m); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// byItself asks about one node, with its pods in their domains if it was tied to others,
+// and then with its pods free.
+func (r *replacements) byItself(ctx context.Context, m *stateNode) error {
+	if r.isTied(m) {
+		if left, err := r.together(ctx, r.w, []*stateNode{m}); err != nil || len(left) == 0 || r.w.refused != nil {
+			return err
+		}
+	}
+	pt, err := r.w.alone(ctx, m)
+	if err != nil || pt == nil {
+		return err
+	}
+	r.found[m.target()] = pt
+	r.takes(pt)
 	return nil
 }
 
@@ -59,27 +72,24 @@ func (r *replacements) close(node string) {
 	}
 }
 
-// Bounds of how many actions are asked about one by one, of those that are tied to
-// others: each question reads all nodes.
-const (
-	mostAlone  = 32
-	askedAlone = 20_000
-)
+// askedAlone bounds how many actions are asked about one by one, over the number of
+// nodes: each question reads all of them.
+const askedAlone = 20_000
 
 // isTied reports whether what was found for a node leans on others.
-func (r *replacements) isTied(m *member) bool {
+func (r *replacements) isTied(m *stateNode) bool {
 	pt := r.found[m.target()]
 	return pt != nil && pt.tied
 }
 
-// together asks about some nodes in a world, accepts what holds in the order given, and
+// together asks about some nodes in a simulation, accepts what holds in the order given, and
 // returns the others.
-func (r *replacements) together(ctx context.Context, in *world, targets []*member) ([]*member, error) {
+func (r *replacements) together(ctx context.Context, in *simulation, targets []*stateNode) ([]*stateNode, error) {
 	parts, err := in.try(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
-	var shared []*part
+	var shared []*candidateSet
 	for _, pt := range parts {
 		if len(pt.targets) == 1 {
 			r.found[pt.targets[0].target()] = pt
@@ -92,39 +102,44 @@ func (r *replacements) together(ctx context.Context, in *world, targets []*membe
 	if err != nil {
 		return nil, err
 	}
-	var left []*member
+	var left []*stateNode
 	for _, m := range targets {
 		pt := r.found[m.target()]
-		if pt == nil || pt.verdict.bad() {
+		if pt == nil || pt.outcome.bad() || !r.takes(pt) {
 			left = append(left, m)
-			continue
 		}
-		if full := newLimitsMeter(r.w).takes(pt); full != nil {
-			pt.limited(full)
-			pt.tied = true // to those that stay
-			left = append(left, m)
-			continue
-		}
-		if ok, tie := r.w.balance.takes(pt); !ok {
-			pt.turnDown(r.w.balance, tie)
-			left = append(left, m)
-			continue
-		}
-		r.w.carryOut(pt)
 	}
 	return left, nil
 }
 
-// freed is the world with the pods of some nodes as they are, free to change their
+// takes accepts a part if it holds beside those before it.
+func (r *replacements) takes(pt *candidateSet) bool {
+	if pt.outcome.bad() {
+		return false
+	}
+	if full := newLimitsMeter(r.w).takes(pt); full != nil {
+		pt.limited(full)
+		pt.tied = true // to those that stay
+		return false
+	}
+	if ok, tie := r.w.balance.takes(pt); !ok {
+		pt.turnDown(r.w.balance, tie)
+		return false
+	}
+	r.w.carryOut(pt)
+	return true
+}
+
+// freed is the simulation with the pods of some nodes as they are, free to change their
 // domains.
-func (w *world) freed(targets []*member) *world {
+func (w *simulation) freed(targets []*stateNode) *simulation {
 	out := *w
 	out.in.Nodes = slices.Clone(w.in.Nodes)
 	out.displaced = map[string][]*corev1.Pod{}
 	for name, pods := range w.displaced { // by node: the order does not matter
 		out.displaced[name] = pods
 	}
-	out.roamers = nil
+	out.movable = nil
 	for _, m := range targets {
 		n := &out.in.Nodes[out.at[m.name]]
 		pinned := n.Pods

@@ -86,7 +86,7 @@ func TestDriftedNodesWaitForOthersThatTheyLeanOn(t *testing.T) {
 			if b.Method != disruption.MethodDrift {
 				continue
 			}
-			require.Equal(t, disruption.RuleNotSearched, b.Rule)
+			require.Equal(t, "NotSearched", disruption.RuleOf(b))
 			require.Equal(t, "a topology spread over topology.kubernetes.io/zone ties its pods to those of others in this proposal, which go first; ask again after them", b.Detail)
 			late[b.Node] = true
 			waited++
@@ -148,7 +148,7 @@ func TestFollowersOverNodesWaitForTheirLeaders(t *testing.T) {
 	require.Equal(t, []string{"Replace n1 ImageDrift"}, brief(p.Actions))
 	drift := lastOf(p.Blocked, disruption.MethodDrift)
 	require.Equal(t, "n2", drift.Node)
-	require.Equal(t, disruption.RuleNotSearched, drift.Rule)
+	require.Equal(t, "NotSearched", disruption.RuleOf(drift))
 	require.Contains(t, drift.Detail, "an affinity over kubernetes.io/hostname ties its pods")
 
 	after, err := disruption.After(noon, in, p.Actions, nil)

@@ -204,7 +204,7 @@ func newInput(nodes ...provisioning.Node) disruption.Input {
 	return in
 }
 
-func observe(t testing.TB, in disruption.Input, opts *disruption.Options) *disruption.Fleet {
+func observe(t testing.TB, in disruption.Input, opts *disruption.Options) *disruption.Cluster {
 	t.Helper()
 	f, err := disruption.Observe(noon, in, opts)
 	require.NoError(t, err)
@@ -234,7 +234,7 @@ func brief(actions []disruption.Action) []string {
 func rules(blocked []disruption.Blocked) []string {
 	out := []string{}
 	for _, b := range blocked {
-		text := fmt.Sprintf("%s %s", b.Node, b.Rule)
+		text := fmt.Sprintf("%s %s", b.Node, disruption.RuleOf(b))
 		if b.Object != "" {
 			text += " " + b.Object
 		}

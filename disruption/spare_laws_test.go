@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -41,7 +42,7 @@ func withoutRoom(t testing.TB, in disruption.Input) (missing int, on []string) {
 func TestSpareRoomStays(t *testing.T) {
 	t.Parallel()
 	seeds := 200
-	if testing.Short() || underRace {
+	if !testlong.On() || testlong.UnderRace {
 		seeds = 60
 	}
 	moved, lost := 0, 0

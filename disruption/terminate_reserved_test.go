@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -36,7 +37,7 @@ func reservedInput() disruption.Input {
 }
 
 func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
-	first := &disruption.Options{TerminateFirstDrift: true}
+	first := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	for _, test := range []struct {
 		name string
 		opts *disruption.Options
@@ -76,7 +77,7 @@ func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
 			require.NoError(t, p.Faults)
 			require.Equal(t, test.want, brief(p.Actions))
 			if len(test.want) == 0 {
-				require.Contains(t, rules(p.Blocked), "held "+string(disruption.RuleUnplaced)+` Pod "shop/a"`)
+				require.Contains(t, rules(p.Blocked), "held "+string(disruption.CodeUnplaced)+` Pod "shop/a"`)
 			}
 		})
 	}
@@ -85,15 +86,15 @@ func TestDynamicNodesThatHoldAFullReservation(t *testing.T) {
 // The drain is bounded, as nothing runs the pods meanwhile, and what becomes of
 // the command and of the place can be seen in advance.
 func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
-	in, opts := reservedInput(), &disruption.Options{TerminateFirstDrift: true}
+	in, opts := reservedInput(), &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	p, err := disruption.Propose(t.Context(), noon, in, opts)
 	require.NoError(t, err)
 	require.Equal(t, disruption.DefaultTerminateFirstDrain, *p.Actions[0].DrainBound)
-	command, err := observe(t, in, opts).Command(p.Actions[0])
+	made, err := observe(t, in, opts).Command(p.Actions[0])
 	require.NoError(t, err)
-	require.Equal(t, disruption.CommandTerminateFirst, command.Command.Mode)
-	require.Empty(t, command.Claims)
-	require.Equal(t, "record reason taint bound delete", newCluster(in).carryOut(t, command))
+	require.Equal(t, command.TerminateFirst, made.Command.Mode)
+	require.Empty(t, made.Claims)
+	require.Equal(t, "record reason taint bound delete", newCluster(in).carryOut(t, made))
 
 	after, err := disruption.After(noon, in, p.Actions, opts)
 	require.NoError(t, err)

@@ -93,7 +93,7 @@ func (c *Cloud) hit(t Target, test func(*machine) bool) []*machine {
 		return out
 	}
 	slices.SortStableFunc(out, func(a, b *machine) int {
-		return cmp.Compare(newDice(c.opts.Seed, "target", a.instance.ID).next(), newDice(c.opts.Seed, "target", b.instance.ID).next())
+		return cmp.Compare(newDice(c.opts.Seed, "target", a.instance.ID).Next(), newDice(c.opts.Seed, "target", b.instance.ID).Next())
 	})
 	out = out[:t.Count]
 	slices.SortFunc(out, func(a, b *machine) int { return cmp.Compare(a.instance.ID, b.instance.ID) })

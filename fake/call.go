@@ -3,15 +3,13 @@ package fake
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// call is one call, as conditions see it.
+// call is one call, as faults see it.
 type call struct {
 	op, object, token, pool string
-	elapsed                 time.Duration
 	// offering is that which the call is about, if it is about one; nil if it
 	// never is.
 	offering func() (cloudprovider.OfferingKey, bool)
@@ -20,7 +18,7 @@ type call struct {
 func (in *call) method() string { return methods[in.op] }
 
 // answer carries a call out, in this order: a context that is done ends it; the
-// rules of the script are asked; their delay passes; a failure that they order
+// faults of the script are asked; their delay passes; a failure that they order
 // ends it; rate limits may turn it away; and then work does it, under the lock.
 func answer[T any](c *Cloud, ctx context.Context, in call, work func(*orders) (T, error)) (T, error) {
 	var none T

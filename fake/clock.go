@@ -8,7 +8,7 @@ import (
 )
 
 // Now returns the cloud's time: that of Options.Clock, moved on by every
-// Advance and by the delays of rules. It never goes back, even if Options.Clock
+// Advance and by the delays of faults. It never goes back, even if Options.Clock
 // does.
 func (c *Cloud) Now() time.Time {
 	c.enter()

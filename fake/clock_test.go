@@ -14,9 +14,9 @@ import (
 
 func TestAdvance(t *testing.T) {
 	cloud := world(t, fake.Options{Timing: fake.Timing{Launch: fake.Exactly(30 * second), Registration: fake.Exactly(10 * second), Initialization: fake.Exactly(20 * second)}})
-	launch(t, cloud, "one", odA)
+	mustLaunch(t, cloud, "one", odA)
 	cloud.Advance(5 * second)
-	launch(t, cloud, "two", odA)
+	mustLaunch(t, cloud, "two", odA)
 	require.Equal(t, epoch.Add(5*second), cloud.Now())
 
 	kinds := func(events []fake.Event) (out []string) {
@@ -47,7 +47,7 @@ func TestAdvanceInAnySteps(t *testing.T) {
 		})
 		require.NoError(t, cloud.After(30*minute, fake.Interrupt(fake.Target{Count: 2}, minute)))
 		for _, token := range []string{"a", "b", "c", "d", "e", "f"} {
-			launch(t, cloud, token, spotA)
+			mustLaunch(t, cloud, token, spotA)
 		}
 		for _, d := range steps {
 			cloud.Advance(d)
@@ -63,7 +63,7 @@ func TestAdvanceInAnySteps(t *testing.T) {
 func TestOwnClock(t *testing.T) {
 	now := epoch
 	cloud := world(t, fake.Options{Clock: func() time.Time { return now }, Timing: fake.Timing{Launch: fake.Exactly(minute)}})
-	launch(t, cloud, "one", odA)
+	mustLaunch(t, cloud, "one", odA)
 	now = now.Add(30 * second)
 	require.Empty(t, cloud.Nodes())
 	now = now.Add(30 * second)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/internal/fault"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -49,8 +51,7 @@ type Cloud struct {
 
 	notices []notice // sorted as Interruptions returns them
 	noticed int
-	rules   []compiled
-	chances int
+	script  fault.Script
 	buckets []bucket
 	events  []Event
 	stats   ledger
@@ -71,8 +72,8 @@ func New(opts *Options) (*Cloud, error) {
 	}
 	var err error
 	if c.opts.InstanceTypes == nil {
-		c.types = Catalog()
-	} else if c.types, err = ordered(c.opts.InstanceTypes); err != nil {
+		c.types = catalog.All()
+	} else if c.types, err = catalog.Sorted(c.opts.InstanceTypes); err != nil {
 		return nil, fmt.Errorf("fake: options: %w", err)
 	}
 	for i, t := range c.types {
@@ -115,8 +116,14 @@ func (c *Cloud) setUp() error {
 // Name returns "fake".
 func (c *Cloud) Name() string { return "fake" }
 
-// Vocabulary returns the vocabulary of the package function of that name.
-func (c *Cloud) Vocabulary() *requirements.Vocabulary { return Vocabulary() }
+// Vocabulary returns catalog.Vocabulary.
+func (c *Cloud) Vocabulary() *requirements.Vocabulary { return catalog.Vocabulary() }
+
+// Catalog returns catalog.All: what a Cloud sells by default.
+func Catalog() []*cloudprovider.InstanceType { return catalog.All() }
+
+// Vocabulary returns catalog.Vocabulary: the labels of the catalog.
+func Vocabulary() *requirements.Vocabulary { return catalog.Vocabulary() }
 
 func (c *Cloud) notFound(op, id string) error {
 	cause := errors.New("the cloud never had it")

@@ -15,7 +15,9 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -29,7 +31,7 @@ var _ interface {
 // smallCloud sells m5.large and c7g.large.
 func smallCloud(t *testing.T) *fake.Cloud {
 	t.Helper()
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large", "c7g.large"}})
+	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large", "c7g.large"}})
 	require.NoError(t, err)
 	cloud, err := fake.New(&fake.Options{InstanceTypes: types})
 	require.NoError(t, err)
@@ -54,7 +56,7 @@ func request(t *testing.T, cloud *fake.Cloud, token, where string) cloudprovider
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
 		Requirements: reqs,
 		Requests:     resources.MustParse("cpu=1, memory=1Gi, pods=3"),
-		Options:      cloudprovider.LaunchOptions(catalogOf(t, cloud), reqs),
+		Options:      launch.Compatible(catalogOf(t, cloud), reqs),
 		Labels:       map[string]string{"team": "a", corev1.LabelArchStable: "wrong"},
 	}
 }
@@ -89,9 +91,9 @@ func TestCreateTakesTheCheapest(t *testing.T) {
 	require.Equal(t, "a", got.Labels["team"])
 	require.Equal(t, "general", got.Labels[v1.NodePoolLabelKey])
 	require.Equal(t, got.Zone, got.Labels[corev1.LabelTopologyZone])
-	require.NotEmpty(t, got.Labels[fake.LabelZoneID])
-	require.NotContains(t, got.Labels, fake.LabelInstanceGPUName)
-	require.NotContains(t, got.Labels, fake.LabelInstanceTenancy, "two values are left open")
+	require.NotEmpty(t, got.Labels[catalog.LabelZoneID])
+	require.NotContains(t, got.Labels, catalog.LabelInstanceGPUName)
+	require.NotContains(t, got.Labels, catalog.LabelInstanceTenancy, "two values are left open")
 }
 
 // The cloud sells at its own prices, whatever the caller believes.
@@ -206,7 +208,7 @@ func TestSetAvailableLeavesWhatWasHandedOut(t *testing.T) {
 
 func TestCreateDenies(t *testing.T) {
 	cloud := smallCloud(t)
-	elsewhere, err := fake.NewCatalog(&fake.CatalogOptions{Region: "eu-west-1", Types: []string{"m5.large", "r5.large"}})
+	elsewhere, err := catalog.New(&catalog.Options{Region: "eu-west-1", Types: []string{"m5.large", "r5.large"}})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		change func(*cloudprovider.LaunchRequest)
@@ -218,7 +220,7 @@ func TestCreateDenies(t *testing.T) {
 		},
 		"offerings of another cloud": {
 			func(r *cloudprovider.LaunchRequest) {
-				r.Options = cloudprovider.LaunchOptions(elsewhere, requirements.MustParse("topology.kubernetes.io/zone = eu-west-1a, karpenter.sh/capacity-type = spot"))
+				r.Options = launch.Compatible(elsewhere, requirements.MustParse("topology.kubernetes.io/zone = eu-west-1a, karpenter.sh/capacity-type = spot"))
 			},
 			[]string{"(m5.large/eu-west-1a/spot): the cloud has no such offering", "(r5.large/eu-west-1a/spot): the cloud has no such offering"},
 		},
@@ -325,7 +327,7 @@ func TestClock(t *testing.T) {
 }
 
 func TestNewSortsAndCopies(t *testing.T) {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Families: []string{"m5", "c5"}})
+	types, err := catalog.New(&catalog.Options{Families: []string{"m5", "c5"}})
 	require.NoError(t, err)
 	want, err := fake.New(&fake.Options{InstanceTypes: types})
 	require.NoError(t, err)
@@ -346,11 +348,11 @@ func TestNewSortsAndCopies(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, catalogOf(t, all), len(fake.Catalog()))
 	require.Equal(t, "fake", cloudprovider.Name(all))
-	require.True(t, cloudprovider.Vocabulary(all).WellKnown(fake.LabelInstanceFamily))
+	require.True(t, cloudprovider.Vocabulary(all).WellKnown(catalog.LabelInstanceFamily))
 }
 
 func TestNewFaults(t *testing.T) {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large"}})
+	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
 	require.NoError(t, err)
 	broken := types[0].Clone()
 	broken.Name = "broken"

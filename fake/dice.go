@@ -4,37 +4,21 @@ import (
 	"math/bits"
 	"strings"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/internal/chance"
 )
 
-// dice is a stream of numbers that a seed and some names decide: SplitMix64.
-// Each thing that has to do with chance has a stream of its own, named after
-// it, so that what befalls one machine does not depend on which others there
-// are, nor on the order of calls.
-type dice struct{ state uint64 }
+// dice is a stream of chance that a seed and some names decide: what befalls one
+// machine does not depend on which others there are, nor on the order of calls.
+type dice struct{ chance.Stream }
 
 func newDice(seed uint64, names ...string) *dice {
-	return &dice{state: mix(seed) ^ hash(strings.Join(names, "\x00"))}
-}
-
-// golden is 2^64 divided by the golden ratio, the step of SplitMix64.
-const golden = 0x9e3779b97f4a7c15
-
-// next returns the next 64 bits.
-func (d *dice) next() uint64 {
-	d.state += golden
-	return mix(d.state)
-}
-
-// mix is the finaliser of SplitMix64: neighbouring numbers come out unlike.
-func mix(h uint64) uint64 {
-	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-	h = (h ^ h>>27) * 0x94d049bb133111eb
-	return h ^ h>>31
+	return &dice{chance.New(seed, chance.Hash(strings.Join(names, "\x00")))}
 }
 
 // below returns a number from 0 to n-1; n is above zero.
 func (d *dice) below(n uint64) uint64 {
-	high, _ := bits.Mul64(d.next(), n)
+	high, _ := bits.Mul64(d.Next(), n)
 	return high
 }
 
@@ -61,10 +45,10 @@ func (d *dice) exponential(mean time.Duration) time.Duration {
 		if mean > maxWait || whole > maxWait {
 			return maxWait
 		}
-		first := d.next()
+		first := d.Next()
 		falling := 1
 		for last := first; ; falling++ {
-			n := d.next()
+			n := d.Next()
 			if n >= last {
 				break
 			}

@@ -51,7 +51,7 @@ func TestStreamsDiffer(t *testing.T) {
 	for seed := range uint64(20) {
 		for _, names := range [][]string{nil, {"a"}, {"b"}, {"a", "b"}, {"ab"}, {"a", ""}} {
 			what := fmt.Sprint(seed, names, len(names))
-			n := newDice(seed, names...).next()
+			n := newDice(seed, names...).Next()
 			require.Empty(t, seen[n], what)
 			seen[n] = what
 		}

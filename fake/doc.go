@@ -4,12 +4,8 @@
 //
 // # Catalog
 //
-// [Catalog] is generated from a table of facts about Amazon EC2, one line a
-// family (families.go), with labels, capacity and overhead as Karpenter's AWS
-// provider computes them, so that NodePools written for EC2 work unchanged and
-// plans come out as they would there. [NewCatalog] makes a part of it, or one
-// with other zones. [ReadCatalog] and [WriteCatalog] read and write catalogs of
-// any cloud as YAML or JSON.
+// [Catalog] is what EC2 sells, or nearly, from package fake/catalog, which also makes
+// a part of it, or one with other zones, and reads and writes catalogs of any cloud.
 //
 // # Cloud
 //
@@ -40,21 +36,17 @@
 // [Cloud.Do] and [Cloud.After] make things happen now and later: stock is
 // refilled, machines are interrupted, an image is published ([Action]).
 //
-// [Cloud.Script] makes calls go wrong. A [Rule] is a condition ([When]) and an
-// effect:
+// [Cloud.Script] makes calls go wrong. A [Fault] says which, and how:
 //
-//	fake.Nth(2, "create").Fail(cloudprovider.ErrThrottled)
-//	fake.And(fake.On("create"), fake.InZone("us-east-1a"), fake.Times(3)).Lose()
+//	fake.Fault{Op: "create", Nth: 2, Err: cloudprovider.ErrThrottled}
+//	fake.Fault{Op: "create", Zone: "us-east-1a", Times: 3, Err: fake.ErrLost}
 //
 // [Cloud.Log] tells the story in text, [Cloud.Stats] in numbers.
 //
 // # Left out
 //
 // Pods, and what controllers write into Nodes, are the business of the
-// simulation around it. There are no CSINodes and no ResourceSlices. Of EC2 the
-// catalog leaves out Windows, the labels of capacity reservations, placement
-// groups, dedicated hosts, Mac instances, and some of the oldest and rarest
-// families.
+// simulation around it. There are no CSINodes and no ResourceSlices.
 //
 // # Guarantees
 //

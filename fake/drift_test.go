@@ -38,7 +38,7 @@ func TestImages(t *testing.T) {
 		{ID: "image-amd64", Name: "image-amd64", Architecture: "x86_64", Created: epoch.AddDate(0, 0, -1)},
 		{ID: "image-arm64", Name: "image-arm64", Architecture: "arm64", Created: epoch.AddDate(0, 0, -1)},
 	}, cloud.Images())
-	amd, arm := launch(t, cloud, "amd", odA), launch(t, cloud, "arm", "kubernetes.io/arch = arm64")
+	amd, arm := mustLaunch(t, cloud, "amd", odA), mustLaunch(t, cloud, "arm", "kubernetes.io/arch = arm64")
 	require.Equal(t, []string{"image-amd64", "image-arm64"}, []string{amd.ImageID, arm.ImageID})
 	require.Empty(t, driftOf(t, cloud, amd))
 
@@ -46,7 +46,7 @@ func TestImages(t *testing.T) {
 	cloud.Advance(time.Hour)
 	require.Equal(t, "ImageDrift: image is image-amd64, today it would be v2", driftOf(t, cloud, amd))
 	require.Empty(t, driftOf(t, cloud, arm))
-	second := launch(t, cloud, "second", odA)
+	second := mustLaunch(t, cloud, "second", odA)
 	require.Equal(t, "v2", second.ImageID)
 
 	// The new one was bad: it is deprecated, and the old one is back.
@@ -55,7 +55,7 @@ func TestImages(t *testing.T) {
 	require.Equal(t, "ImageDrift: image is v2, today it would be image-amd64", driftOf(t, cloud, second))
 	// Of images that are all deprecated the newest is booted all the same.
 	require.NoError(t, cloud.Do(fake.DeprecateImage("image-amd64")))
-	require.Equal(t, "v2", launch(t, cloud, "third", odA).ImageID)
+	require.Equal(t, "v2", mustLaunch(t, cloud, "third", odA).ImageID)
 	// An image can go without a replacement.
 	require.NoError(t, cloud.Do(
 		fake.PublishImage(fake.Image{ID: "v2", Architecture: "x86_64", State: "disabled"}),
@@ -88,7 +88,7 @@ func TestImageOrder(t *testing.T) {
 			if amiselect.Compare(epoch, amiselect.Image(a), amiselect.Image(b)) > 0 {
 				want = b.ID
 			}
-			require.Equal(t, want, launch(t, cloud, "t", odA).ImageID, "%+v %+v", a, b)
+			require.Equal(t, want, mustLaunch(t, cloud, "t", odA).ImageID, "%+v %+v", a, b)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestNodeClasses(t *testing.T) {
 	_, err = cloud.Create(t.Context(), req)
 	require.ErrorIs(t, err, cloudprovider.ErrNotFound)
 
-	one := launch(t, cloud, "one", odA)
+	one := mustLaunch(t, cloud, "one", odA)
 	req = ask(t, cloud, "pinned", odA)
 	req.NodeClassRef = ref("pinned")
 	pinned, err := cloud.Create(t.Context(), req)
@@ -148,7 +148,7 @@ func TestNodeClasses(t *testing.T) {
 // Without options all node classes exist, until one is set.
 func TestFirstNodeClass(t *testing.T) {
 	cloud := world(t, fake.Options{})
-	one := launch(t, cloud, "one", odA)
+	one := mustLaunch(t, cloud, "one", odA)
 	require.NoError(t, cloud.NodeClassReady(t.Context(), v1.NodeClassReference{Name: "any"}))
 	require.NoError(t, cloud.Do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "x"})))
 	require.Equal(t, `NodeClassDrift: node class default is at "x", the machine was launched at ""`, driftOf(t, cloud, one))

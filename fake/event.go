@@ -37,7 +37,7 @@ const (
 	EventRefused EventKind = "refused"
 	// EventThrottled: a rate limit turned a call away.
 	EventThrottled EventKind = "throttled"
-	// EventScripted: a rule of the script changed the course of a call.
+	// EventScripted: a fault of the script changed the course of a call.
 	EventScripted EventKind = "scripted"
 	// EventChanged: stock, a reservation, an image or a node class changed.
 	EventChanged EventKind = "changed"
@@ -71,7 +71,7 @@ func (e Event) String() string {
 }
 
 // Events returns everything that happened so far, in the order in which it
-// happened. Calls that only look at the cloud are no events, unless a rule or a
+// happened. Calls that only look at the cloud are no events, unless a fault or a
 // rate limit stood in their way. The slice is the caller's.
 func (c *Cloud) Events() []Event {
 	c.enter()

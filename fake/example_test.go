@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -33,7 +34,7 @@ func Example() {
 		NodePool:     "general",
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
 		Requirements: wanted,
-		Options:      cloudprovider.LaunchOptions(types, wanted),
+		Options:      launch.Compatible(types, wanted),
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -55,7 +56,7 @@ func ExampleCatalog() {
 		if t.Name != "c7g.xlarge" {
 			continue
 		}
-		machine, _ := t.Requirements.Get(fake.LabelInstanceMemory)
+		machine, _ := t.Requirements.Get(catalog.LabelInstanceMemory)
 		fmt.Println(machine)
 		fmt.Println("memory of a node in MiB:", t.Capacity.Get("memory")>>20)
 		for _, o := range t.Offerings[:2] {
@@ -70,42 +71,6 @@ func ExampleCatalog() {
 	// c7g.xlarge/us-east-1a/spot for 0.0477 USD per hour
 }
 
-func ExampleNewCatalog() {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{
-		Region: "eu-west-1",
-		Zones:  []fake.Zone{{Name: "eu-west-1a"}, {Name: "eu-west-1b"}},
-		Where: requirements.MustParse("karpenter.k8s.aws/instance-gpu-manufacturer = nvidia, " +
-			"karpenter.k8s.aws/instance-cpu = 8, karpenter.sh/capacity-type = spot"),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, t := range cloudprovider.OrderByPrice(types, requirements.Set{}) {
-		cheapest, _ := t.Cheapest(requirements.Set{})
-		fmt.Printf("%-12s %s %.4f\n", t.Name, cheapest.Zone, cheapest.Price)
-	}
-	// Output:
-	// g6f.2xlarge  eu-west-1a 0.2578
-	// g5g.2xlarge  eu-west-1b 0.3322
-	// g4dn.2xlarge eu-west-1b 0.3429
-	// g6.2xlarge   eu-west-1a 0.3856
-	// g5.2xlarge   eu-west-1a 0.4521
-	// g6e.2xlarge  eu-west-1a 1.3270
-	// p3.2xlarge   eu-west-1a 1.5246
-}
-
-func ExampleNewCatalog_faults() {
-	_, err := fake.NewCatalog(&fake.CatalogOptions{
-		Families: []string{"m5", "g5x"},
-		Types:    []string{"m5.3xlarge"},
-	})
-	fmt.Println(err)
-	// Output:
-	// fake: catalog options: Families[1]: there is no family "g5x"; name one as in m5, and a type as in m5.large; those alike are g3, g3s, g4ad, g4dn, g5, g5g, g6, g6e, g6f
-	// Types[0]: the family m5 has no size "3xlarge"; it comes as large, xlarge, 2xlarge, 4xlarge, 8xlarge, 12xlarge, 16xlarge, 24xlarge, metal
-}
-
 func ExampleVocabulary() {
 	v := fake.Vocabulary()
 	fmt.Println(v.WellKnown("karpenter.k8s.aws/instance-family"))
@@ -115,21 +80,8 @@ func ExampleVocabulary() {
 	// false
 }
 
-func ExampleWellKnownLabels() {
-	for _, key := range fake.WellKnownLabels() {
-		if strings.Contains(key, "gpu") {
-			fmt.Println(key)
-		}
-	}
-	// Output:
-	// karpenter.k8s.aws/instance-gpu-count
-	// karpenter.k8s.aws/instance-gpu-manufacturer
-	// karpenter.k8s.aws/instance-gpu-memory
-	// karpenter.k8s.aws/instance-gpu-name
-}
-
 func ExampleNew() {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Families: []string{"m5", "m6g"}})
+	types, err := catalog.New(&catalog.Options{Families: []string{"m5", "m6g"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -150,7 +102,7 @@ func ExampleNew() {
 
 func ExampleCloud_SetAvailable() {
 	ctx := context.Background()
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large"}})
+	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -161,7 +113,7 @@ func ExampleCloud_SetAvailable() {
 		return
 	}
 	spot := requirements.MustParse("karpenter.sh/capacity-type = spot, topology.kubernetes.io/zone in (us-east-1a, us-east-1b)")
-	options := cloudprovider.LaunchOptions(types, spot)
+	options := launch.Compatible(types, spot)
 	for _, o := range options {
 		if err := cloud.SetAvailable(o.Key(), false); err != nil {
 			fmt.Println(err)
@@ -182,7 +134,7 @@ func ExampleCloud_SetAvailable() {
 
 func ExampleCloud_List() {
 	ctx := context.Background()
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Types: []string{"m5.large"}})
+	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -197,7 +149,7 @@ func ExampleCloud_List() {
 			Token:        token,
 			Name:         "claim-" + token,
 			NodeClassRef: v1.NodeClassReference{Name: "default"},
-			Options:      cloudprovider.LaunchOptions(types, requirements.MustParse("karpenter.sh/capacity-type = on-demand")),
+			Options:      launch.Compatible(types, requirements.MustParse("karpenter.sh/capacity-type = on-demand")),
 		})
 		if err != nil {
 			fmt.Println(err)
@@ -215,71 +167,4 @@ func ExampleCloud_List() {
 	// claim-one 2026-01-01T00:00:00Z
 	// <nil> <nil> <nil>
 	// not found
-}
-
-func ExampleReadCatalog() {
-	types, err := fake.ReadCatalog([]byte(`
-instanceTypes:
-- name: big
-  requirements:
-  - {key: kubernetes.io/arch, operator: In, values: [amd64]}
-  - {key: kubernetes.io/os, operator: In, values: [linux]}
-  capacity: {cpu: 16, memory: 64Gi, pods: 110}
-  overhead: {cpu: 100m, memory: 1Gi}
-  offerings:
-  - {zone: cellar, capacityType: on-demand, price: 0.31}
-  - {zone: attic, capacityType: on-demand, price: 0.29}
-`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	allocatable, err := types[0].Allocatable()
-	fmt.Println(types[0].Name, allocatable, err)
-	for _, o := range types[0].Offerings {
-		fmt.Println(o.Zone, o.CapacityType, o.Price, o.Available)
-	}
-	// Output:
-	// big cpu=15900m, memory=63Gi, pods=110 <nil>
-	// attic on-demand 0.29 true
-	// cellar on-demand 0.31 true
-}
-
-func ExampleReadCatalog_faults() {
-	_, err := fake.ReadCatalog([]byte(`
-instanceTypes:
-- name: big
-  requirements:
-  - {key: kubernetes.io/arch, operator: Is, values: [amd64]}
-  capacity: {cpu: sixteen, memory: 64Gi}
-  offerings:
-  - {zone: cellar, capacityType: on-demand, prize: 0.31}
-`))
-	fmt.Println(err)
-	// Output:
-	// instance type big: requirements[0]: label "kubernetes.io/arch": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte
-	// instance type big: capacity: resource cpu: "sixteen" is not a quantity; write a number with an optional suffix, as in 500m, 2 or 8Gi
-	// instance type big: offerings[0]: unknown field "prize"; the fields are zone, capacityType, price, available, reservationID, reservationCapacity, requirements, capacity, overhead, id
-}
-
-func ExampleWriteCatalog() {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{
-		Types: []string{"t4g.nano"},
-		Where: requirements.MustParse("karpenter.sh/capacity-type = on-demand, topology.kubernetes.io/zone = us-east-1a"),
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	text, err := fake.WriteCatalog(types)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, capacity, _ := strings.Cut(string(text), `"capacity"`)
-	fmt.Print(`"capacity"`, capacity)
-	// Output:
-	// "capacity":{"cpu":"2","ephemeral-storage":"20Gi","memory":"414Mi","pods":"4"},"overhead":{"cpu":"70m","ephemeral-storage":"3Gi","memory":"399Mi"},"offerings":[{"zone":"us-east-1a","capacityType":"on-demand","price":0.0042,"available":true,"requirements":[{"key":"topology.k8s.aws/zone-id","operator":"In","values":["use1-az1"]}],"id":"t4g.nano/us-east-1a/on-demand"}]}
-	// ]
-	// }
 }

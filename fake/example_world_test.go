@@ -7,14 +7,16 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // small makes a cloud with m5.large in the zones a and b. The examples below
 // leave out what it and order do; see the first example of the package.
 func small(opts fake.Options) *fake.Cloud {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{Zones: []fake.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large"}})
+	types, err := catalog.New(&catalog.Options{Zones: []catalog.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large"}})
 	if err != nil {
 		panic(err)
 	}
@@ -36,7 +38,7 @@ func order(cloud *fake.Cloud, name, where string) (*cloudprovider.Instance, erro
 	return cloud.Create(context.Background(), cloudprovider.LaunchRequest{
 		Token: name, Name: name, NodePool: "general",
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-		Options:      cloudprovider.LaunchOptions(types, requirements.MustParse(where)),
+		Options:      launch.Compatible(types, requirements.MustParse(where)),
 	})
 }
 
@@ -159,8 +161,8 @@ func ExampleCloud_Do() {
 func ExampleCloud_Script() {
 	cloud := small(fake.Options{})
 	err := cloud.Script(
-		fake.Nth(2, "create").Fail(cloudprovider.ErrThrottled),
-		fake.And(fake.On("create"), fake.InZone("a"), fake.Skip(2), fake.Times(1)).Lose(),
+		fake.Fault{Op: "create", Nth: 2, Err: cloudprovider.ErrThrottled},
+		fake.Fault{Op: "create", Zone: "a", Nth: 3, Err: fake.ErrLost},
 	)
 	fmt.Println(err)
 	for _, name := range []string{"one", "two", "two", "two"} {
@@ -179,7 +181,7 @@ func ExampleCloud_Script() {
 
 func ExampleCloud_ClearScript() {
 	cloud := small(fake.Options{})
-	fmt.Println(cloud.Script(fake.Always().Fail(cloudprovider.ErrThrottled)))
+	fmt.Println(cloud.Script(fake.Fault{Err: cloudprovider.ErrThrottled}))
 	_, err := cloud.List(context.Background())
 	fmt.Println(err)
 	cloud.ClearScript()
@@ -191,54 +193,34 @@ func ExampleCloud_ClearScript() {
 	// <nil>
 }
 
-func ExampleWhen() {
-	quota := &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity, Reason: "VcpuLimitExceeded", Scopes: []cloudprovider.Scope{{CapacityType: "spot"}}}
-	for _, rule := range []fake.Rule{
-		fake.On("list", "get").Delay(10 * time.Second),
-		fake.And(fake.On(fake.OpCreate), fake.InScope(cloudprovider.Scope{CapacityType: "spot"}), fake.Since(time.Hour), fake.Until(2*time.Hour)).Fail(quota),
-		fake.Or(fake.About("web-1"), fake.ForPool("gpu")).Stall(),
-		fake.And(fake.On("create"), fake.Not(fake.Every(10))).Refuse(cloudprovider.Scope{InstanceType: "m5.large"}),
-		fake.And(fake.Times(3), fake.Chance(50)).Twice(),
-		fake.On("acknowledge").Partly(cloudprovider.ErrThrottled),
-	} {
-		fmt.Println(rule)
-	}
-	// Output:
-	// On("list", "get").Delay(10s)
-	// And(On("create"), InScope(capacity-type=spot), Since(1h0m0s), Until(2h0m0s)).Fail(insufficient capacity: VcpuLimitExceeded: capacity-type=spot)
-	// Or(About("web-1"), ForPool("gpu")).Stall()
-	// And(On("create"), Not(Every(10))).Refuse(instance-type=m5.large)
-	// And(Times(3), Chance(50)).Twice()
-	// On("acknowledge").Partly(throttled)
-}
-
-// Conditions that count, count the calls that reach them.
-func ExampleAnd() {
+// Fields hold together, and each fault counts the calls that meet its own.
+func ExampleFault() {
 	ctx := context.Background()
-	for _, when := range []fake.When{
-		fake.And(fake.On("list"), fake.Times(1)),
-		fake.And(fake.Times(1), fake.On("list")),
-		fake.Or(fake.Every(3), fake.Nth(1, "interruptions")),
-	} {
-		cloud := small(fake.Options{})
-		if err := cloud.Script(when.Fail(cloudprovider.ErrThrottled)); err != nil {
-			fmt.Println(err)
-		}
-		_, first := cloud.Interruptions(ctx)
-		_, second := cloud.List(ctx)
-		_, third := cloud.List(ctx)
-		fmt.Println(when, first != nil, second != nil, third != nil)
+	quota := &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity, Reason: "VcpuLimitExceeded", Scopes: []cloudprovider.Scope{{CapacityType: "spot"}}}
+	cloud := small(fake.Options{})
+	err := cloud.Script(
+		fake.Fault{Op: fake.OpCreate, From: time.Hour, Until: 2 * time.Hour, Err: quota},
+		fake.Fault{Op: fake.OpCreate, Pool: "gpu", Err: fake.ErrStalled},
+		fake.Fault{Op: fake.OpList, Nth: 2, Times: 2, Err: cloudprovider.ErrThrottled},
+		fake.Fault{Every: 5, Err: fake.Delay(10 * time.Second)},
+	)
+	fmt.Println(err)
+	for range 4 {
+		_, err := cloud.List(ctx)
+		fmt.Println(err)
 	}
 	// Output:
-	// And(On("list"), Times(1)) false true false
-	// And(Times(1), On("list")) false false false
-	// Or(Every(3), Nth(1, "interruptions")) true false true
+	// <nil>
+	// <nil>
+	// List: throttled
+	// List: throttled
+	// <nil>
 }
 
 // The machine is there although Create said otherwise. The same token finds it.
-func ExampleWhen_Lose() {
+func ExampleFault_lost() {
 	cloud := small(fake.Options{})
-	if err := cloud.Script(fake.Nth(1, "create").Lose()); err != nil {
+	if err := cloud.Script(fake.Fault{Op: "create", Nth: 1, Err: fake.ErrLost}); err != nil {
 		fmt.Println(err)
 	}
 	_, err := order(cloud, "web", onDemand)
@@ -250,9 +232,9 @@ func ExampleWhen_Lose() {
 	// web <nil> 1
 }
 
-func ExampleWhen_Refuse() {
+func ExampleFault_refusal() {
 	cloud := small(fake.Options{})
-	if err := cloud.Script(fake.Nth(1, "create").Refuse(cloudprovider.Scope{CapacityType: "spot"})); err != nil {
+	if err := cloud.Script(fake.Fault{Op: "create", Nth: 1, Err: fake.Refusal{Scope: cloudprovider.Scope{CapacityType: "spot"}}}); err != nil {
 		fmt.Println(err)
 	}
 	for _, name := range []string{"one", "two"} {

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/chance"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -223,7 +224,7 @@ func newInstance(t *cloudprovider.InstanceType, o *cloudprovider.Offering, req *
 // newID makes an ID that was never used, in the form that EC2 gives it.
 func (c *Cloud) newID(token, zone string) string {
 	for n := 0; ; n++ {
-		id := fmt.Sprintf("fake:///%s/i-%017x", zone, hash(fmt.Sprintf("%s/%d", token, n)))
+		id := fmt.Sprintf("fake:///%s/i-%017x", zone, chance.Hash(fmt.Sprintf("%s/%d", token, n)))
 		if !c.issued[id] {
 			c.issued[id] = true
 			return id

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -48,10 +49,10 @@ func lawCloud(t testing.TB, seed uint64) *fake.Cloud {
 	})
 	ice := &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity}
 	require.NoError(t, cloud.Script(
-		fake.And(fake.On("create"), fake.Chance(15)).Lose(), fake.And(fake.On("create"), fake.Chance(10)).Twice(),
-		fake.And(fake.InZone("b"), fake.Every(5)).Fail(ice), fake.And(fake.On("delete"), fake.Chance(20)).Lose(),
-		fake.Chance(5).Delay(7*second), fake.And(fake.On("create"), fake.Every(9)).Stall(),
-		fake.And(fake.On("create"), fake.Chance(20)).Refuse(cloudprovider.Scope{CapacityType: "spot"}), fake.And(fake.On("acknowledge"), fake.Chance(30)).Partly(cloudprovider.ErrThrottled),
+		fake.Fault{Op: "create", Percent: 15, Err: fake.ErrLost}, fake.Fault{Op: "create", Percent: 10, Err: fake.ErrTwice},
+		fake.Fault{Zone: "b", Every: 5, Err: ice}, fake.Fault{Op: "delete", Percent: 20, Err: fake.ErrLost},
+		fake.Fault{Percent: 5, Err: fake.Delay(7 * second)}, fake.Fault{Op: "create", Every: 9, Err: fake.ErrStalled},
+		fake.Fault{Op: "create", Percent: 20, Err: fake.Refusal{Scope: cloudprovider.Scope{CapacityType: "spot"}}}, fake.Fault{Op: "acknowledge", Percent: 30, Err: fake.Partly{Err: cloudprovider.ErrThrottled}},
 	))
 	return cloud
 }
@@ -92,7 +93,7 @@ func (p *player) create(ctx context.Context) {
 	where := []string{"", m5, spotA, anySp, inReservation, inA}[p.r.IntN(6)]
 	token := fmt.Sprint("t", p.r.IntN(p.tokens))
 	instance, err := p.cloud.Create(ctx, cloudprovider.LaunchRequest{
-		Token: token, Name: token, NodeClassRef: v1.NodeClassReference{Name: "default"}, Options: cloudprovider.LaunchOptions(p.types, requirements.MustParse(where)),
+		Token: token, Name: token, NodeClassRef: v1.NodeClassReference{Name: "default"}, Options: launch.Compatible(p.types, requirements.MustParse(where)),
 	})
 	if err != nil {
 		return

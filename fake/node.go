@@ -205,6 +205,6 @@ func nodeResources(m *machine, amounts resources.List) corev1.ResourceList {
 // uuid writes 128 bits that a text decides in the form of a UUID.
 func uuid(text string) string {
 	d := newDice(0, "uuid", text)
-	h := fmt.Sprintf("%016x%016x", d.next(), d.next())
+	h := fmt.Sprintf("%016x%016x", d.Next(), d.Next())
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

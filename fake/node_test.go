@@ -130,7 +130,7 @@ func TestTaintsAppearOnce(t *testing.T) {
 
 func TestFaultsAndReboot(t *testing.T) {
 	cloud := world(t, fake.Options{Timing: fake.Timing{Reboot: fake.Exactly(minute), Shutdown: fake.Exactly(minute)}})
-	one := launch(t, cloud, "one", odA)
+	one := mustLaunch(t, cloud, "one", odA)
 	cloud.Advance(minute)
 	boot := cloud.Nodes()[0].Status.NodeInfo.BootID
 	target := fake.Target{Instances: []string{one.ID}}
@@ -184,9 +184,9 @@ func TestBreakdowns(t *testing.T) {
 		{Mean: 2 * time.Hour, Scope: keySpotA.Scope(), Fault: fake.NodeFault{Type: "KernelReady", Status: corev1.ConditionFalse, Reason: "Oops"}},
 	}})
 	for i := range 50 {
-		launch(t, cloud, fmt.Sprint(i), spotA)
+		mustLaunch(t, cloud, fmt.Sprint(i), spotA)
 	}
-	launch(t, cloud, "od", odA)
+	mustLaunch(t, cloud, "od", odA)
 	counts := map[string]int{}
 	for range 600 {
 		cloud.Advance(10 * minute)

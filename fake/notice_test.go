@@ -64,9 +64,9 @@ func TestActionsOnMachines(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cloud := world(t, fake.Options{Reservations: []fake.Reservation{{ID: "cr", Capacity: 1, InstanceTypes: []string{"m5.large"}}}})
-			launch(t, cloud, "reserved", inReservation)
-			launch(t, cloud, "spot", spotA)
-			launch(t, cloud, "od", odA)
+			mustLaunch(t, cloud, "reserved", inReservation)
+			mustLaunch(t, cloud, "spot", spotA)
+			mustLaunch(t, cloud, "od", odA)
 			require.NoError(t, cloud.After(minute, c.action))
 			cloud.Advance(minute)
 			got := noticesOf(t, cloud)
@@ -83,7 +83,7 @@ func TestTargetCounts(t *testing.T) {
 	for range 2 {
 		cloud := world(t, fake.Options{Seed: 4})
 		for i := range 20 {
-			launch(t, cloud, fmt.Sprint("n", i), spotA)
+			mustLaunch(t, cloud, fmt.Sprint("n", i), spotA)
 		}
 		require.NoError(t, cloud.Do(fake.Stop(fake.Target{Count: 5})))
 		left := running(t, cloud)
@@ -99,7 +99,7 @@ func TestTargetCounts(t *testing.T) {
 
 func TestInterruptionOfWhatIsDeletedMeanwhile(t *testing.T) {
 	cloud := world(t, fake.Options{})
-	one := launch(t, cloud, "one", spotA)
+	one := mustLaunch(t, cloud, "one", spotA)
 	require.NoError(t, cloud.Do(fake.Interrupt(fake.Target{}, minute), fake.Maintain(fake.Target{}, 30*second)))
 	require.NoError(t, cloud.Delete(t.Context(), one.ID))
 	cloud.Advance(time.Hour)
@@ -109,7 +109,7 @@ func TestInterruptionOfWhatIsDeletedMeanwhile(t *testing.T) {
 
 func TestRedelivery(t *testing.T) {
 	cloud := world(t, fake.Options{Redelivery: 30 * second})
-	launch(t, cloud, "one", spotA)
+	mustLaunch(t, cloud, "one", spotA)
 	require.NoError(t, cloud.Do(fake.Rebalance(fake.Target{})))
 	require.Len(t, noticesOf(t, cloud), 1)
 	require.Empty(t, noticesOf(t, cloud))
@@ -128,9 +128,9 @@ func TestSpotLifetime(t *testing.T) {
 	ends := func(n int) map[string]time.Duration {
 		cloud := world(t, fake.Options{Seed: 11, Spot: fake.Spot{Lifetime: 10 * time.Hour, Warning: 90 * second, Advice: 5 * minute}})
 		for i := range n {
-			launch(t, cloud, fmt.Sprint("n", i), spotA)
+			mustLaunch(t, cloud, fmt.Sprint("n", i), spotA)
 		}
-		launch(t, cloud, "od", odA)
+		mustLaunch(t, cloud, "od", odA)
 		cloud.Advance(1000 * time.Hour)
 		advised, noticed, out := map[string]time.Duration{}, map[string]time.Duration{}, map[string]time.Duration{}
 		for _, e := range cloud.Events() {
@@ -161,7 +161,7 @@ func TestSpotLifetime(t *testing.T) {
 
 func TestWarningBelowZero(t *testing.T) {
 	cloud := world(t, fake.Options{Spot: fake.Spot{Lifetime: time.Hour, Warning: -1}})
-	launch(t, cloud, "one", spotA)
+	mustLaunch(t, cloud, "one", spotA)
 	cloud.Advance(100 * time.Hour)
 	notices, err := cloud.Interruptions(t.Context())
 	require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestSpotPricesWalk(t *testing.T) {
 	// Create goes by the price of the moment.
 	types = catalogOf(t, cloud)
 	o, _ := types[1].Offering(keySpotA)
-	require.InDelta(t, o.Price, launch(t, cloud, "one", spotA).Price, 0)
+	require.InDelta(t, o.Price, mustLaunch(t, cloud, "one", spotA).Price, 0)
 }
 
 // A price never rises above that of on-demand capacity.
@@ -234,8 +234,8 @@ func TestSpotPriceCeiling(t *testing.T) {
 
 func TestStats(t *testing.T) {
 	cloud := world(t, fake.Options{Timing: fake.Timing{Shutdown: fake.Exactly(30 * minute)}})
-	one := launch(t, cloud, "one", odA)
-	launch(t, cloud, "two", odA)
+	one := mustLaunch(t, cloud, "one", odA)
+	mustLaunch(t, cloud, "two", odA)
 	cloud.Advance(30 * minute)
 	require.NoError(t, cloud.Delete(t.Context(), one.ID))
 	cloud.Advance(90 * minute)

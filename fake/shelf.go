@@ -44,7 +44,7 @@ func (c *Cloud) stockUp() {
 			o := &t.Offerings[n]
 			s := &shelf{key: o.Key(t.Name), typ: i, offering: o, available: o.Available, filled: c.now}
 			if o.CapacityType == v1.CapacityTypeSpot {
-				s.spot, s.walk, s.ceiling = true, newDice(c.opts.Seed, "price", t.Name, o.Zone).next(), math.MaxInt64
+				s.spot, s.walk, s.ceiling = true, newDice(c.opts.Seed, "price", t.Name, o.Zone).Next(), math.MaxInt64
 				if price, sold := onDemand[o.Zone]; sold {
 					s.ceiling = max(toNanos(price), toNanos(o.Price))
 				}

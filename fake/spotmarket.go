@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/chance"
 )
 
 // Spot is the market for spot capacity. With the zero value prices stand still
@@ -120,7 +121,10 @@ func (s *shelf) priceAt(tick int64, swing float64) float64 {
 	return float64(min(max(price, 1), s.ceiling)) / nanos
 }
 
-const million = 1_000_000
+const (
+	million = 1_000_000
+	nanos   = 1_000_000_000 // a dollar
+)
 
 // wave is a height between -1e6 and 1e6. Every so many ticks it has a random
 // one, the first of them 0, and moves straight from one to the next.
@@ -133,7 +137,7 @@ func height(seed uint64, n int64) int64 {
 	if n == 0 {
 		return 0
 	}
-	return int64(mix(mix(seed)+uint64(n)*golden)%(2*million+1)) - million
+	return int64(chance.New(seed, 0).At(uint64(n))%(2*million+1)) - million
 }
 
 // mulDiv is a*b/c without overflow on the way, for c > 0.

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 func freeOf(t testing.TB, cloud *fake.Cloud, key cloudprovider.OfferingKey) int {
@@ -22,8 +23,8 @@ func freeOf(t testing.TB, cloud *fake.Cloud, key cloudprovider.OfferingKey) int 
 
 func TestStockRunsDry(t *testing.T) {
 	cloud := world(t, fake.Options{Stock: []fake.Stock{{Count: 3}, {Scope: keySpotA.Scope(), Count: 2}}})
-	first := launch(t, cloud, "one", spotA)
-	launch(t, cloud, "two", spotA)
+	first := mustLaunch(t, cloud, "one", spotA)
+	mustLaunch(t, cloud, "two", spotA)
 	require.Zero(t, freeOf(t, cloud, keySpotA))
 	dry := ask(t, cloud, "three", spotA)
 	require.Len(t, dry.Options, 1, "the catalog does not tell")
@@ -34,7 +35,7 @@ func TestStockRunsDry(t *testing.T) {
 	require.Equal(t, []cloudprovider.OfferingKey{keySpotA}, refused.Offerings)
 
 	// With more options the next one is launched.
-	require.Equal(t, "b", launch(t, cloud, "four", m5+", karpenter.sh/capacity-type = spot").Zone)
+	require.Equal(t, "b", mustLaunch(t, cloud, "four", m5+", karpenter.sh/capacity-type = spot").Zone)
 	// What is deleted comes back, and a token that led to nothing may be used.
 	require.NoError(t, cloud.Delete(t.Context(), first.ID))
 	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
@@ -73,7 +74,7 @@ func TestLaunchLimit(t *testing.T) {
 
 func TestStockIsBackWhenTheMachineIsGone(t *testing.T) {
 	cloud := world(t, fake.Options{Stock: []fake.Stock{{Count: 1}}, Timing: fake.Timing{Shutdown: fake.Exactly(minute)}})
-	instance := launch(t, cloud, "one", spotA)
+	instance := mustLaunch(t, cloud, "one", spotA)
 	require.NoError(t, cloud.Delete(t.Context(), instance.ID))
 	cloud.Advance(minute - 1)
 	require.Zero(t, freeOf(t, cloud, keySpotA))
@@ -81,7 +82,7 @@ func TestStockIsBackWhenTheMachineIsGone(t *testing.T) {
 	require.Equal(t, 1, freeOf(t, cloud, keySpotA))
 
 	// Somebody else has what the cloud took back.
-	launch(t, cloud, "two", spotA)
+	mustLaunch(t, cloud, "two", spotA)
 	require.NoError(t, cloud.Do(fake.Interrupt(fake.Target{}, 0)))
 	cloud.Advance(time.Hour)
 	require.Zero(t, freeOf(t, cloud, keySpotA))
@@ -94,7 +95,7 @@ func TestStockIsRefilled(t *testing.T) {
 	}})
 	keySpotB := keySpotA
 	keySpotB.Zone = "b"
-	launch(t, cloud, "one", spotA)
+	mustLaunch(t, cloud, "one", spotA)
 	for _, c := range []struct {
 		d    time.Duration
 		a, b int
@@ -104,7 +105,7 @@ func TestStockIsRefilled(t *testing.T) {
 		require.Equal(t, c.b, freeOf(t, cloud, keySpotB), cloud.Now())
 	}
 	// Time in which it was full does not count.
-	launch(t, cloud, "two", spotB)
+	mustLaunch(t, cloud, "two", spotB)
 	require.Equal(t, 2, freeOf(t, cloud, keySpotB))
 	cloud.Advance(minute)
 	require.Equal(t, 3, freeOf(t, cloud, keySpotB))
@@ -153,12 +154,12 @@ func TestReservationIsShared(t *testing.T) {
 		"c7g.large/a/reserved/cr-1 available=true capacity=2 launchable=true",
 		"m5.large/a/reserved/cr-1 available=true capacity=2 launchable=true",
 	}, before)
-	one := launch(t, cloud, "one", inReservation+", "+m5)
+	one := mustLaunch(t, cloud, "one", inReservation+", "+m5)
 	require.Equal(t, "cr-1", one.ReservationID)
 	require.Equal(t, v1.CapacityTypeReserved, one.Labels[v1.CapacityTypeLabelKey])
 	require.Less(t, one.Price, 1e-6, "it is paid for")
 	req := ask(t, cloud, "three", inReservation)
-	launch(t, cloud, "two", inReservation+", node.kubernetes.io/instance-type = c7g.large")
+	mustLaunch(t, cloud, "two", inReservation+", node.kubernetes.io/instance-type = c7g.large")
 	require.Equal(t, []string{
 		"c7g.large/a/reserved/cr-1 available=true capacity=0 launchable=false",
 		"m5.large/a/reserved/cr-1 available=true capacity=0 launchable=false",
@@ -181,8 +182,8 @@ func TestReservationEnds(t *testing.T) {
 		{ID: "block", Capacity: 2, InstanceTypes: []string{"m5.large"}, Zones: []string{"b"}, Price: 0.01, Expires: epoch.Add(time.Hour), Warning: 10 * minute},
 	}})
 	require.Contains(t, reserved(t, cloud), "m5.large/a/reserved/past available=false capacity=0 launchable=false")
-	kept := launch(t, cloud, "kept", inReservation+", topology.kubernetes.io/zone = a")
-	block := launch(t, cloud, "block", inReservation+", topology.kubernetes.io/zone = b")
+	kept := mustLaunch(t, cloud, "kept", inReservation+", topology.kubernetes.io/zone = a")
+	block := mustLaunch(t, cloud, "block", inReservation+", topology.kubernetes.io/zone = b")
 	require.InDelta(t, 0.01, block.Price, 0)
 
 	cloud.Advance(50 * minute)
@@ -211,7 +212,7 @@ func TestReservationEnds(t *testing.T) {
 
 // A catalog can bring its reservations along; the smallest capacity counts.
 func TestReservationOfTheCatalog(t *testing.T) {
-	types, err := fake.ReadCatalog([]byte(`
+	types, err := catalog.Read([]byte(`
 instanceTypes:
 - name: big
   requirements:
@@ -227,5 +228,5 @@ instanceTypes:
 	require.Equal(t, []string{"big/a/reserved/cr available=true capacity=2 launchable=true", "big/b/reserved/cr available=true capacity=2 launchable=true"}, reserved(t, cloud))
 	cloud = world(t, fake.Options{InstanceTypes: types, Reservations: []fake.Reservation{{ID: "cr", Capacity: 9}}})
 	require.Equal(t, []string{"big/a/reserved/cr available=true capacity=9 launchable=true", "big/b/reserved/cr available=true capacity=9 launchable=true"}, reserved(t, cloud))
-	require.Equal(t, "image-riscv64", launch(t, cloud, "one", "").ImageID)
+	require.Equal(t, "image-riscv64", mustLaunch(t, cloud, "one", "").ImageID)
 }

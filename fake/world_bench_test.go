@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -26,7 +27,7 @@ func crowd(b *testing.B, n int) *fake.Cloud {
 	if err != nil {
 		b.Fatal(err)
 	}
-	options := cloudprovider.LaunchOptions(types, requirements.MustParse(m5))
+	options := launch.Compatible(types, requirements.MustParse(m5))
 	for i := range n {
 		_, err := cloud.Create(b.Context(), cloudprovider.LaunchRequest{Token: fmt.Sprint(i), NodeClassRef: v1.NodeClassReference{Name: "default"}, Options: options})
 		if err != nil {

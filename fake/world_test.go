@@ -11,7 +11,9 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -32,8 +34,8 @@ func world(t testing.TB, opts fake.Options) *fake.Cloud {
 
 func twoTypes(t testing.TB) []*cloudprovider.InstanceType {
 	t.Helper()
-	types, err := fake.NewCatalog(&fake.CatalogOptions{
-		Zones: []fake.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large", "c7g.large"},
+	types, err := catalog.New(&catalog.Options{
+		Zones: []catalog.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large", "c7g.large"},
 	})
 	require.NoError(t, err)
 	return types
@@ -48,11 +50,11 @@ func ask(t testing.TB, cloud *fake.Cloud, token, where string) cloudprovider.Lau
 	return cloudprovider.LaunchRequest{
 		Token: token, Name: token, NodePool: "general",
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-		Options:      cloudprovider.LaunchOptions(types, requirements.MustParse(where)),
+		Options:      launch.Compatible(types, requirements.MustParse(where)),
 	}
 }
 
-func launch(t testing.TB, cloud *fake.Cloud, token, where string) *cloudprovider.Instance {
+func mustLaunch(t testing.TB, cloud *fake.Cloud, token, where string) *cloudprovider.Instance {
 	t.Helper()
 	instance, err := cloud.Create(t.Context(), ask(t, cloud, token, where))
 	require.NoError(t, err)
@@ -96,8 +98,8 @@ func story(t *testing.T, seed uint64) string {
 		RateLimits:   []fake.RateLimit{{Ops: []string{"create"}, Burst: 2, Every: 15 * time.Second}},
 	})
 	require.NoError(t, cloud.Script(
-		fake.Nth(5, "create").Lose(),
-		fake.And(fake.On("delete"), fake.Times(1)).Fail(cloudprovider.ErrThrottled),
+		fake.Fault{Op: "create", Nth: 5, Err: fake.ErrLost},
+		fake.Fault{Op: "delete", Times: 1, Err: cloudprovider.ErrThrottled},
 	))
 	require.NoError(t, cloud.After(90*minute, fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
 	for i := range 8 {

@@ -42,8 +42,8 @@ type looksKey struct {
 
 func newAdmission(p *Problem, d *domains) *admission {
 	a := &admission{p: p, domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{},
-		low: map[int32]bitset.Set{}, lowerings: map[loweringKey]*lowering{}, contents: map[string]int32{}, kinds: map[string]int32{},
-		looks: map[looksKey]bitset.Set{}}
+		low: map[int32]bitset.Set{}, lowerings: map[loweringKey]*lowering{}, contents: map[string]int32{},
+		kinds: map[string]int32{}, looks: map[looksKey]bitset.Set{}}
 	a.useful, a.asks = usefulPools(p), a.numberAsks()
 	asked := map[string]map[string]bool{} // by key: the texts
 	for c := range p.classes {
@@ -126,9 +126,7 @@ func (a *admission) touchesOpen(s requirements.Set, options bitset.Set) bool {
 			if !a.domains.of(i, r.Key()).free {
 				continue
 			}
-			here := bitset.New(a.domains.total)
-			here.AddRange(p.first, p.first+len(p.options))
-			if here.Overlaps(options) {
+			if p.all().Overlaps(p.window(options)) {
 				return true
 			}
 		}
@@ -154,12 +152,7 @@ func (a *admission) pinned(pin requirements.Set) bitset.Set {
 		if len(p.options) == 0 {
 			continue
 		}
-		here := bitset.New(a.domains.total)
-		here.AddRange(p.first, p.first+len(p.options))
-		for r := range pin.All() {
-			here.And(a.domains.admitting(i, r))
-		}
-		out.Or(here)
+		p.window(out).Or(a.domains.admittingAll(i, pin))
 	}
 	a.pins[text] = out
 	return out
@@ -194,8 +187,7 @@ func (a *admission) addMatching(out bitset.Set, c *class, alt requirements.Alter
 		if len(p.options) == 0 || len(untolerated(p.taints, c.tolerations)) > 0 {
 			continue
 		}
-		here := bitset.New(a.domains.total)
-		here.AddRange(p.first, p.first+len(p.options))
+		here := p.all()
 		for r := range alt.Set.All() {
 			if certain {
 				here.And(a.domains.certain(i, r))
@@ -205,7 +197,7 @@ func (a *admission) addMatching(out bitset.Set, c *class, alt requirements.Alter
 				clear(here)
 			}
 		}
-		out.Or(here)
+		p.window(out).Or(here)
 	}
 }
 
@@ -248,11 +240,10 @@ func (a *admission) keepMinValues(options bitset.Set, trait int32) {
 	for i := range a.p.pools {
 		p := &a.p.pools[i]
 		for m, mv := range a.p.minValues[i] {
-			here := bitset.New(a.domains.total)
-			here.AddRange(p.first, p.first+len(p.options))
-			here.And(options)
-			if mv.MinValue.Distinct(p.first, here, a.traits.Values(i, m, trait)) < mv.Need {
-				options.AndNot(here)
+			here := p.all()
+			here.And(p.window(options))
+			if mv.MinValue.Distinct(p.first-bitset.Base(p.first), here, a.traits.Values(i, m, trait)) < mv.Need {
+				p.window(options).AndNot(here)
 				break
 			}
 		}

@@ -16,57 +16,36 @@ import (
 
 // assembler turns counts back into pods.
 type assembler struct {
-	p     *Problem
-	s     *stage
-	seal  *seal
-	rest  [][]int32 // by part: the pods not handed out yet
-	lists map[string]optionList
+	p              *Problem
+	s              *attempt
+	admittedCounts *admittedCounts
+	rest           [][]int32 // by part: the pods not handed out yet
+	lists          map[string]optionList
 
-	placed  []bool     // by pod
-	classOf []int      // by pod, once asked for
-	bound   [][]int32  // by node that exists: its pods
-	new     []*site    // with the pods of the plan
-	sorter  bitset.Set // scratch, of ranks
-	leant   []int      // rules over nodes that were leant on; see hostSpread
-	shapes  int        // that new nodes have been given so far
+	placed   []bool     // by pod
+	classOf  []int      // by pod, once asked for
+	bound    [][]int32  // by node that exists: its pods
+	new      []*bin     // with the pods of the plan
+	sorter   bitset.Set // scratch, of pod IDs
+	leant    []int      // rules over nodes that were leant on; see hostSpread
+	binTypes int        // that new nodes have been given so far
+	last     bool       // the classes that wait for all others come in now
 }
 
 // assemble makes the plan that a packing stands for.
-func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
-	a := &assembler{p: p, s: s, seal: s.seal(p, r), lists: map[string]optionList{}, placed: make([]bool, len(p.pods))}
-	a.share()
-	plan := &Plan{offered: map[string]offer{}, PackingBound: r.Bound, Stats: Stats{
-		Pods:    len(p.pods) - len(p.virtual),
-		Classes: len(p.classes),
-		Steps:   r.Steps,
-	}}
-	for i := range p.pools {
-		pl := &p.pools[i]
-		plan.Stats.Options += len(pl.options)
-		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types, limits: pl.limits, options: pl.options, resources: p.resources}
-	}
-	a.bound = make([][]int32, len(p.nodes))
-	for i, shares := range r.Nodes {
-		a.bound[i] = a.mark(append(a.takeFixed(i), a.take(shares)...))
-	}
-	for i := range r.New {
-		a.newNodes(&r.New[i])
-	}
-	order := a.gleanRest(a.recheck(a.order()))
-	if a.s.rooms != nil || a.s.kept != nil || a.s.raised != nil || a.leant != nil || a.leavesSome() {
-		plan.uneven = a.unevenness() // another stage may be tried, or this is one
-	}
-	if order, plan.closed = a.closeNodes(order, r.Steps); plan.closed {
-		plan.PackingBound = 0 // it is about what was chosen before
-	}
-	if !p.opts.Quick && a.moveToTaste() || plan.closed {
-		order = a.glean(order) // where pods went away there may be room for others
-	}
+func (p *Problem) assemble(s *attempt, r *pack.Result) *Plan {
+	a := &assembler{p: p, s: s, admittedCounts: s.admittedCounts(p, r), lists: map[string]optionList{}, placed: make([]bool, len(p.pods))}
+	plan := a.newPlan(r)
+	a.handOut(r)
+	order := a.repair(plan, r)
+	plan.Unplaced = a.unplaced()
+	a.widen()
 	a.keepOffSpot()
-	for i, ranks := range a.bound {
-		if len(ranks) > 0 {
-			a.sort(ranks)
-			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(ranks)})
+	a.came(capacityType)
+	for i, podIDs := range a.bound {
+		if len(podIDs) > 0 {
+			a.sort(podIDs)
+			plan.Bind = append(plan.Bind, Binding{Node: p.nodes[i].Name(), Pods: a.pods(podIDs)})
 		}
 	}
 	slices.SortFunc(plan.Bind, func(x, y Binding) int { return cmp.Compare(x.Node, y.Node) })
@@ -75,17 +54,78 @@ func (p *Problem) assemble(s *stage, r *pack.Result) *Plan {
 		plan.Cost += plan.Create[i].Price()
 	}
 	a.setBounds(plan)
-	plan.Unplaced = a.unplaced()
 	a.bufferStatus(plan)
-	plan.Static, plan.Overlays = p.static, p.market.overlays
-	plan.Order, plan.leant = a.inOrder(order), a.leant
+	plan.Static, plan.Overlays = p.static, p.catalog.overlays
+	plan.Order = a.inOrder(order)
 	return plan
+}
+
+// newPlan is a plan without nodes.
+func (a *assembler) newPlan(r *pack.Result) *Plan {
+	p := a.p
+	plan := &Plan{offered: map[string]offer{}, PackingBound: r.Bound, Stats: Stats{
+		Pods:    len(p.pods) - len(p.headroom),
+		Classes: len(p.classes),
+		Steps:   r.Steps,
+	}}
+	for i := range p.pools {
+		pl := &p.pools[i]
+		plan.Stats.Options += len(pl.options)
+		plan.offered[pl.object.Name] = offer{template: pl.template, types: pl.types, limits: pl.limits, options: pl.options, resources: p.resources}
+	}
+	return plan
+}
+
+// handOut gives pods to the nodes of a packing, as far as the admitted counts let them
+// through.
+func (a *assembler) handOut(r *pack.Result) {
+	a.share()
+	a.bound = make([][]int32, len(a.p.nodes))
+	for i, shares := range r.Nodes {
+		a.bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
+	}
+	for i := range r.New {
+		a.newNodes(&r.New[i])
+	}
+}
+
+// repair changes the plan pass by pass, and returns the order in which pods can be
+// bound.
+func (a *assembler) repair(plan *Plan, r *pack.Result) []int32 {
+	p := a.p
+	order := a.replayOrder(a.order())
+	a.came(replay)
+	if !p.skips(insertLeft) {
+		order = a.insertRest(order)
+		a.came(insertLeft)
+	}
+	order, plan.ejected = a.makeRoom(order)
+	a.came(ejectOthers)
+	if a.s.rooms != nil || a.s.kept != nil || a.s.raised != nil || a.leant != nil || a.leavesSome() {
+		plan.uneven = a.unevenness() // another attempt may be tried, or this is one
+	}
+	plan.leant = a.leant
+	order, plan.closed = a.eliminateNodes(order, r.Steps)
+	a.came(eliminate)
+	if plan.closed = plan.closed || plan.ejected; plan.closed {
+		plan.PackingBound = 0 // it is about what was chosen before
+	}
+	if !p.opts.Quick && a.swapBySoftScore() || plan.closed {
+		a.came(swapPods)
+		if !p.skips(insertAgain) {
+			order = a.insert(order) // where pods went away there may be room for others
+			a.came(insertAgain)
+		}
+	}
+	order = a.letIn(order, plan, r.Steps)
+	a.came(lettingIn)
+	return order
 }
 
 // leavesSome says whether some pod that exists has no place.
 func (a *assembler) leavesSome() bool {
-	for rank, placed := range a.placed {
-		if !placed && !a.p.virtual[a.p.pods[rank]] {
+	for podID, placed := range a.placed {
+		if !placed && !a.p.headroom[a.p.pods[podID]] {
 			return true
 		}
 	}
@@ -104,80 +144,80 @@ func (a *assembler) share() {
 	}
 }
 
-// take hands out pods, sorted. Of a part it gives no more than the seal lets
+// take hands out pods, sorted. Of a part it gives no more than the admitted counts let
 // through.
 func (a *assembler) take(shares []pack.Share) []int32 {
-	var ranks []int32
+	var podIDs []int32
 	for _, s := range shares {
-		if a.s.lots[s.Class].units != nil {
-			for _, part := range a.s.lots[s.Class].parts {
-				ranks = append(ranks, a.all(part)...)
+		if a.s.items[s.Class].units != nil {
+			for _, part := range a.s.items[s.Class].parts {
+				podIDs = append(podIDs, a.all(part)...)
 			}
 			continue
 		}
-		want := a.s.lots[s.Class].pods(s.Count)
-		for _, part := range a.s.lots[s.Class].parts {
+		want := a.s.items[s.Class].pods(s.Count)
+		for _, part := range a.s.items[s.Class].parts {
 			n := min(want, len(a.rest[part]))
 			want -= n
-			given := a.rest[part][:min(n, a.seal.left[part])]
+			given := a.rest[part][:min(n, a.admittedCounts.left[part])]
 			a.rest[part] = a.rest[part][n:]
-			a.seal.left[part] -= len(given)
-			ranks = append(ranks, given...)
+			a.admittedCounts.left[part] -= len(given)
+			podIDs = append(podIDs, given...)
 		}
 	}
-	return ranks
+	return podIDs
 }
 
-// takeFixed hands out the pods that can only go to a node that exists.
-func (a *assembler) takeFixed(node int) []int32 {
-	var ranks []int32
-	for i, f := range a.s.bundler.fixed {
-		if part := a.s.fixedParts[i]; part >= 0 && f.node == node {
-			ranks = append(ranks, a.all(part)...)
+// takePinned hands out the pods that can only go to a node that exists.
+func (a *assembler) takePinned(node int) []int32 {
+	var podIDs []int32
+	for i, f := range a.s.bundler.pinned {
+		if part := a.s.pinnedParts[i]; part >= 0 && f.node == node {
+			podIDs = append(podIDs, a.all(part)...)
 		}
 	}
-	return ranks
+	return podIDs
 }
 
 // all hands out a whole part.
 func (a *assembler) all(part int) []int32 {
-	out := a.rest[part][:min(len(a.rest[part]), a.seal.left[part])]
+	out := a.rest[part][:min(len(a.rest[part]), a.admittedCounts.left[part])]
 	a.rest[part] = nil
 	return out
 }
 
 // mark notes that pods have a place.
-func (a *assembler) mark(ranks []int32) []int32 {
-	for _, rank := range ranks {
-		a.placed[rank] = true
+func (a *assembler) mark(podIDs []int32) []int32 {
+	for _, podID := range podIDs {
+		a.placed[podID] = true
 	}
-	return ranks
+	return podIDs
 }
 
-// pods returns the pods of some ranks.
-func (a *assembler) pods(ranks []int32) []*corev1.Pod {
-	pods := make([]*corev1.Pod, len(ranks))
-	for i, rank := range ranks {
-		pods[i] = a.p.pods[rank]
+// pods returns the pods of some pod IDs.
+func (a *assembler) pods(podIDs []int32) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(podIDs))
+	for i, podID := range podIDs {
+		pods[i] = a.p.pods[podID]
 	}
 	return pods
 }
 
-// sort puts ranks in order: where there are many, by walking over a set of them.
-func (a *assembler) sort(ranks []int32) {
+// sort puts pod IDs in order: where there are many, by walking over a set of them.
+func (a *assembler) sort(podIDs []int32) {
 	if len(a.sorter) == 0 {
 		a.sorter = bitset.New(len(a.p.pods))
 	}
-	if len(ranks) < 16 || len(ranks) < len(a.sorter)/4 {
-		slices.Sort(ranks)
+	if len(podIDs) < 16 || len(podIDs) < len(a.sorter)/4 {
+		slices.Sort(podIDs)
 		return
 	}
-	for _, rank := range ranks {
-		a.sorter.Add(int(rank))
+	for _, podID := range podIDs {
+		a.sorter.Add(int(podID))
 	}
 	i := 0
-	for rank := range a.sorter.All() {
-		ranks[i] = int32(rank)
+	for podID := range a.sorter.All() {
+		podIDs[i] = int32(podID)
 		i++
 	}
 	clear(a.sorter)
@@ -185,15 +225,16 @@ func (a *assembler) sort(ranks []int32) {
 
 // newNodes makes the copies of a launch. They share all but their pods.
 func (a *assembler) newNodes(l *pack.Launch) {
-	model := a.newShape(l.Pool, l.Options, l.Trait, a.requirements(&a.p.pools[l.Pool], l), l.Relaxed)
+	model := a.newBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.pools[l.Pool], l), l.Relaxed)
+	model.wide = l.Wide
 	requests, whole := a.requests(l.Shares), a.count(l.Shares)
 	for range l.Copies {
-		if ranks := a.mark(a.take(l.Shares)); len(ranks) > 0 {
-			s := &site{node: -1, shape: model, ranks: ranks}
-			if len(ranks) == whole {
+		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
+			s := &bin{node: -1, binType: model, podIDs: podIDs}
+			if len(podIDs) == whole {
 				s.requests = requests
 			} else {
-				s.requests = a.requestsOf(ranks)
+				s.requests = a.requestsOf(podIDs)
 			}
 			a.new = append(a.new, s)
 		}
@@ -201,11 +242,11 @@ func (a *assembler) newNodes(l *pack.Launch) {
 }
 
 // newNode writes a new node out. Its pods are in order.
-func (a *assembler) newNode(s *site) NewNode {
-	n := s.shape.node(a.p)
-	n.Requests, n.Pods = s.requests, a.pods(s.ranks)
+func (a *assembler) newNode(s *bin) NewNode {
+	n := s.binType.node(a.p)
+	n.Requests, n.Pods = s.requests, a.pods(s.podIDs)
 	if s.late {
-		n.Requests = a.requestsOf(s.ranks)
+		n.Requests = a.requestsOf(s.podIDs)
 	}
 	return n
 }
@@ -214,13 +255,13 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 	sum := make([]int64, len(a.p.resources))
 	listed := make([]bool, len(a.p.resources))
 	for _, s := range shares {
-		if l := &a.s.lots[s.Class]; l.units != nil {
+		if l := &a.s.items[s.Class]; l.units != nil {
 			for i, part := range l.parts {
 				a.addRequests(sum, listed, a.s.parts[part].class, l.units[i])
 			}
 			continue
 		}
-		a.addRequests(sum, listed, a.s.parts[a.s.lots[s.Class].parts[0]].class, a.s.lots[s.Class].pods(s.Count))
+		a.addRequests(sum, listed, a.s.parts[a.s.items[s.Class].parts[0]].class, a.s.items[s.Class].pods(s.Count))
 	}
 	return a.list(sum, listed)
 }
@@ -229,8 +270,8 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 func (a *assembler) count(shares []pack.Share) int {
 	n := 0
 	for _, s := range shares {
-		units := a.s.lots[s.Class].pods(1)
-		if l := &a.s.lots[s.Class]; l.units != nil {
+		units := a.s.items[s.Class].pods(1)
+		if l := &a.s.items[s.Class]; l.units != nil {
 			units = 0
 			for _, u := range l.units {
 				units += u
@@ -241,13 +282,13 @@ func (a *assembler) count(shares []pack.Share) int {
 	return n
 }
 
-// requestsOf sums up what pods ask for, given by rank.
-func (a *assembler) requestsOf(ranks []int32) resources.List {
+// requestsOf sums up what pods ask for, given by pod ID.
+func (a *assembler) requestsOf(podIDs []int32) resources.List {
 	a.findClasses()
 	sum := make([]int64, len(a.p.resources))
 	listed := make([]bool, len(a.p.resources))
-	for _, rank := range ranks {
-		a.addRequests(sum, listed, a.classOf[rank], 1)
+	for _, podID := range podIDs {
+		a.addRequests(sum, listed, a.classOf[podID], 1)
 	}
 	return a.list(sum, listed)
 }
@@ -259,8 +300,8 @@ func (a *assembler) findClasses() {
 	}
 	a.classOf = make([]int, len(a.p.pods))
 	for c := range a.p.classes {
-		for _, rank := range a.p.classes[c].pods {
-			a.classOf[rank] = c
+		for _, podID := range a.p.classes[c].pods {
+			a.classOf[podID] = c
 		}
 	}
 }
@@ -290,7 +331,7 @@ func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
 func (a *assembler) requirements(pool *pool, l *pack.Launch) requirements.Set {
 	set := pool.template
 	for _, s := range l.Shares {
-		set = set.Intersect(a.s.lots[s.Class].sources[s.Variant])
+		set = set.Intersect(a.s.items[s.Class].sources[s.Variant])
 	}
 	return unnamed(set)
 }
@@ -306,20 +347,20 @@ func (a *assembler) create(plan *Plan) {
 	type ranked struct {
 		pool  int
 		price float64
-		site  *site
+		bin   *bin
 	}
 	order := make([]ranked, len(a.new))
 	for i, s := range a.new {
-		a.sort(s.ranks)
-		order[i] = ranked{s.shape.pool, s.shape.price(), s}
+		a.sort(s.podIDs)
+		order[i] = ranked{s.binType.pool, s.binType.price(), s}
 	}
 	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
-		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.site.ranks[0], y.site.ranks[0]))
+		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.bin.podIDs[0], y.bin.podIDs[0]))
 	})
 	plan.Create = make([]NewNode, len(a.new))
 	number, last := 0, -1
 	for i := range order {
-		a.new[i] = order[i].site
+		a.new[i] = order[i].bin
 		if order[i].pool != last {
 			number, last = 0, order[i].pool
 		}
@@ -343,8 +384,8 @@ func (a *assembler) planned() [][]int64 {
 		out[i] = make([]int64, len(a.p.lowPools[i].Limits))
 	}
 	for _, s := range a.new {
-		pool := s.shape.pool
-		for l, n := range mostUses(&a.p.lowPools[pool], s.shape.options) {
+		pool := s.binType.pool
+		for l, n := range mostUses(&a.p.lowPools[pool], s.binType.options) {
 			out[pool][l] += n
 		}
 	}
@@ -361,16 +402,19 @@ func (a *assembler) unplaced() []Unplaced {
 	of := make([]int, len(a.p.pods))
 	planned := a.planned()
 	for c := range a.p.classes {
-		for _, rank := range a.p.classes[c].pods {
-			of[rank] = c
-			if !a.placed[rank] && reasons[c] == nil {
-				reasons[c] = a.p.explain(c, a.s, a.seal, planned)
+		for _, podID := range a.p.classes[c].pods {
+			of[podID] = c
+			if !a.placed[podID] && reasons[c] == nil {
+				reasons[c] = a.p.explain(c, a.s, a.admittedCounts, planned)
+				if why := a.keptAway(c); why != nil {
+					reasons[c] = why
+				}
 			}
 		}
 	}
-	for rank, placed := range a.placed {
+	for podID, placed := range a.placed {
 		if !placed {
-			out = append(out, Unplaced{Pod: a.p.pods[rank], Reason: reasons[of[rank]]})
+			out = append(out, Unplaced{Pod: a.p.pods[podID], Reason: reasons[of[podID]]})
 		}
 	}
 	return out

@@ -12,41 +12,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 )
-
-// genericInput is one open pool and pods of 50 shapes that ask for nothing but
-// CPU and memory, as small as those of Karpenter's own benchmark.
-func genericInput(pods, types int) provisioning.Input {
-	catalog := fake.Catalog()
-	catalog = catalog[:min(types, len(catalog))]
-	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "fake", Kind: "NodeClass", Name: "default"}
-	pool.Default()
-	in := provisioning.Input{
-		NodePools:     []*v1.NodePool{pool},
-		InstanceTypes: map[string][]*cloudprovider.InstanceType{"default": catalog},
-		Vocabulary:    fake.Vocabulary(),
-	}
-	cpus := []int{100, 200, 250, 400, 500, 750, 1000, 1250, 1500, 2000}
-	memories := []int{128, 256, 1024, 2048, 4096}
-	for i := range pods {
-		cpu, memory := cpus[(i*7)%len(cpus)], memories[(i*3+i/50)%len(memories)]
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("pod-%06d", i)}}
-		pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
-			Requests: resources.MustParse(fmt.Sprintf("cpu=%dm, memory=%dMi", cpu, memory)).ResourceList(),
-		}}}
-		in.Pods = append(in.Pods, pod)
-	}
-	return in
-}
 
 func BenchmarkSolve(b *testing.B) {
 	for _, pods := range []int{100, 1000, 5000, 20000, 100000} {
-		in := genericInput(pods, 700)
+		in := scenes.Generic(pods, 700)
 		b.Run(fmt.Sprintf("family=generic/pods=%d/types=700", pods), func(b *testing.B) {
 			problem, err := provisioning.Prepare(in, nil)
 			if err != nil {
@@ -68,7 +40,7 @@ func BenchmarkSolve(b *testing.B) {
 
 func BenchmarkPrepare(b *testing.B) {
 	for _, pods := range []int{1000, 5000, 100000} {
-		in := genericInput(pods, 700)
+		in := scenes.Generic(pods, 700)
 		b.Run(fmt.Sprintf("family=generic/pods=%d/types=700", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -108,7 +80,7 @@ func BenchmarkOptions(b *testing.B) {
 		{"few-types/flexibility=40", provisioning.Options{SpotFlexibility: 40}, 30},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			in := genericInput(1000, c.types)
+			in := scenes.Generic(1000, c.types)
 			for _, p := range in.Pods {
 				p.Labels = map[string]string{"app": "web"}
 			}

@@ -11,7 +11,7 @@ import (
 
 // blocked says which constraint between pods keeps pods of a class from every
 // domain, nil if none does.
-func (p *Problem) blocked(c int, s *stage, sealed *seal) *Reason {
+func (p *Problem) blocked(c int, s *attempt, sealed *admittedCounts) *Reason {
 	for place := range s.units {
 		if !slices.ContainsFunc(s.units[place].members, func(m bundled) bool { return m.class == c }) {
 			continue
@@ -37,7 +37,7 @@ func (p *Problem) blocked(c int, s *stage, sealed *seal) *Reason {
 
 // keptAwayBy returns an anti-affinity of other pods that a unit must mind, -1 if
 // there is none.
-func (s *stage) keptAwayBy(unit int) int {
+func (s *attempt) keptAwayBy(unit int) int {
 	for _, j := range s.problem.Classes[unit].Joins {
 		if s.problem.Rules[j.Rule].Kind == topology.Apart {
 			return j.Rule
@@ -47,7 +47,7 @@ func (s *stage) keptAwayBy(unit int) int {
 }
 
 // ruleAt returns the rule that the assignment knows by a number.
-func (s *stage) ruleAt(p *Problem, number int) *domainRule {
+func (s *attempt) ruleAt(p *Problem, number int) *domainRule {
 	for i := range p.rules.domain {
 		if p.rules.domain[i].Rule.Key < 0 {
 			continue

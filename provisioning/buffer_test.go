@@ -12,6 +12,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // bufferTemplate has one of everything that a virtual pod must not have.
@@ -153,7 +154,7 @@ func TestBufferStatusOfRealPods(t *testing.T) {
 	require.Len(t, plan.Unplaced, 1)
 	require.Equal(t, "huge", plan.Unplaced[0].Pod.Name)
 	require.Equal(t, []provisioning.BufferStatus{{Namespace: "shop", Name: "spare", Fresh: 1}}, plan.Buffers)
-	require.Empty(t, provisioning.Verify(in, plan, nil))
+	require.Empty(t, verify.Plan(in, plan, nil))
 }
 
 // bufferPodTemplate requests what the text says, in one container.

@@ -18,15 +18,15 @@ type bundle struct {
 	members []bundled
 	phase   phase // of those that have the affinity
 	request []int64
-	parts   []pack.Part
+	parts   []pack.Membership
 }
 
 // bundled is a number of pods of a class, in the order they can be bound.
 type bundled struct{ class, count int }
 
-// fixed is pods that can only go to a node that exists, where the pods are that
+// pinned is pods that can only go to a node that exists, where the pods are that
 // they want to be with.
-type fixed struct{ node, class, count int }
+type pinned struct{ node, class, count int }
 
 // bundler deals with affinity over the name of the node, before the packer
 // sees the rest.
@@ -34,10 +34,10 @@ type bundler struct {
 	p       *Problem
 	left    []int // by class
 	free    [][]int64
-	parts   [][]pack.Part      // by node
-	has     [][]int32          // by node: volumes that are attached
-	lowered map[int]bitset.Set // by class, once asked for: options that hold one of its pods
-	fixed   []fixed
+	parts   [][]pack.Membership // by node
+	has     [][]int32           // by node: volumes that are attached
+	lowered map[int]bitset.Set  // by class, once asked for: options that hold one of its pods
+	pinned  []pinned
 	bundles []bundle
 }
 
@@ -52,9 +52,9 @@ type bundler struct {
 //
 // The rest has no place. It costs O(nodes x classes with such an affinity).
 //
-// Pods that have volumes in common come after that. If urgent is set, nodes are
+// Pods that have volumes in common come after that. If priorityFirst is set, nodes are
 // left to those that come first by priority.
-func newBundler(p *Problem, left []int, urgent bool) *bundler {
+func newBundler(p *Problem, left []int, priorityFirst bool) *bundler {
 	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
 	for i := range p.nodes {
 		b.free = append(b.free, p.nodes[i].free)
@@ -65,10 +65,12 @@ func newBundler(p *Problem, left []int, urgent bool) *bundler {
 		b.join(s)
 	}
 	if len(p.extras.attached.ids) > 0 {
-		if !urgent {
+		if !priorityFirst && !p.skips(sharedFirst) {
 			b.joinAttached()
 		}
-		b.bundleShares()
+		if !p.skips(sharedWhole) {
+			b.bundleShares()
+		}
 	}
 	return b
 }
@@ -100,7 +102,7 @@ func (b *bundler) join(s int) {
 		case b.left[c] == 0:
 		case b.p.wants(c, s):
 			owners = append(owners, c)
-		case b.p.classes[c].selected.Has(s) && !b.p.classes[c].virtual && len(d.with) == 0 && d.phase == atWill && !b.p.rules.countedOverNodes(b.p, c):
+		case b.p.classes[c].selected.Has(s) && !b.p.classes[c].headroom && len(d.with) == 0 && d.phase == atWill && !b.p.rules.countedOverNodes(b.p, c):
 			targets = append(targets, c)
 		}
 	}
@@ -148,7 +150,7 @@ func (b *bundler) fix(node int, classes []int) {
 		}
 		if n > 0 {
 			b.left[c] -= n
-			b.fixed = append(b.fixed, fixed{node, c, n})
+			b.pinned = append(b.pinned, pinned{node, c, n})
 			for _, part := range b.p.rules.duties[c].parts {
 				b.parts[node] = addPart(slices.Clone(b.parts[node]), part.Rule, part.Owners*n, part.Members*n, part.Both*n)
 			}
@@ -248,8 +250,8 @@ func (b *bundler) options(c int) bitset.Set {
 // lowerBundle returns a bundle as the packer sees it. Alternatives of its pods
 // that leave labels open are not combined: such bundles take only what is
 // settled.
-func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, lot) {
-	out := pack.Class{Request: b.request, Count: 1, Parts: b.parts}
+func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (pack.Class, item) {
+	out := pack.Class{Request: b.request, Count: 1, Memberships: b.parts}
 	var options bitset.Set
 	var asked requirements.Set
 	trait := int32(0)
@@ -257,7 +259,7 @@ func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitse
 		class, l := a.lowerWith(m.class, pin, preferred, kinds)
 		out.Kind = class.Kind
 		if len(class.Variants) == 0 {
-			return out, lot{}
+			return out, item{}
 		}
 		v := class.Variants[0]
 		if options == nil {
@@ -269,12 +271,12 @@ func (a *admission) lowerBundle(b *bundle, pin requirements.Set, preferred bitse
 	trait = a.traits.of(asked)
 	options.And(a.fits(b.request))
 	out.Variants = []pack.Variant{{Options: options, Trait: trait}}
-	return out, lot{sources: []requirements.Set{asked}}
+	return out, item{sources: []requirements.Set{asked}}
 }
 
 // findRunning notes, for each selection of an affinity over the name of the
 // node, whether a pod of it runs anywhere, and on which nodes.
-func (x *census) findRunning(leaving []existing) {
+func (x *baseline) findRunning(leaving []existing) {
 	p := x.p
 	p.running, p.beside = map[int]bool{}, map[int][]bool{}
 	selections := p.togetherOverNodes()
@@ -289,8 +291,8 @@ func (x *census) findRunning(leaving []existing) {
 	}
 }
 
-func (x *census) noteRunning(n *existing, index int, selections []int) {
-	for i, kind := range n.lodged {
+func (x *baseline) noteRunning(n *existing, index int, selections []int) {
+	for i, kind := range n.boundMemberships {
 		if !x.counts(n, i, index < 0) {
 			continue
 		}

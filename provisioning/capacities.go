@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
-// capacities remembers what the options of a market have for pods, as problems
+// capacities remembers what the options of a catalog have for pods, as problems
 // on it had it: of thousands of what-ifs nearly all ask about the same few sets of
 // resources. The zero value remembers nothing. What it gives is what would be
 // worked out anew, so that nobody can tell who asked before.
@@ -59,8 +59,8 @@ func (c *capacities) keep(p *Problem, of *capacitiesOf) {
 }
 
 // countsResourcesOnly says whether nothing but resources takes room in the
-// problem: no seats, no volumes and no devices, which mean something else in
+// problem: no slots, no volumes and no devices, which mean something else in
 // each problem.
 func (p *Problem) countsResourcesOnly() bool {
-	return len(p.rules.seats) == 0 && p.extras.counts == nil && len(p.extras.drivers) == 0
+	return len(p.rules.slots) == 0 && p.extras.counts == nil && len(p.extras.drivers) == 0
 }

@@ -22,7 +22,7 @@ func (p *Problem) mixCapacity(d *domains) {
 	steady := requirements.NewSet(requirements.NotIn(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot))
 	for c := range p.classes {
 		class := &p.classes[c]
-		if class.refusal != nil || class.virtual || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
+		if class.refusal != nil || class.headroom || !p.reaches(d, class, spot) || !p.reaches(d, class, steady) {
 			continue
 		}
 		workload := p.workload(&k, c)
@@ -75,12 +75,7 @@ func (p *Problem) reaches(d *domains, c *class, further requirements.Set) bool {
 			continue
 		}
 		for _, alt := range c.alternatives {
-			here := bitset.New(d.total)
-			here.AddRange(pl.first, pl.first+len(pl.options))
-			for r := range alt.Set.Intersect(further).All() {
-				here.And(d.admitting(i, r))
-			}
-			if admitsNewNode(alt) && !here.Empty() {
+			if admitsNewNode(alt) && !d.admittingAll(i, alt.Set.Intersect(further)).Empty() {
 				return true
 			}
 		}

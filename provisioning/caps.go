@@ -33,7 +33,7 @@ func (p *Problem) raiseCaps() {
 func (p *Problem) hostSpreads() [][]domainRule {
 	out := make([][]domainRule, len(p.rules.node))
 	for c := range p.classes {
-		if p.classes[c].refusal != nil || p.classes[c].virtual {
+		if p.classes[c].refusal != nil || p.classes[c].headroom {
 			continue
 		}
 		for _, t := range p.classes[c].hostSpreads() {
@@ -50,7 +50,7 @@ func (p *Problem) hostSpreads() [][]domainRule {
 func (p *Problem) leastOn(n int, owners []domainRule) (least, nodes, fewest int) {
 	least, fewest = math.MaxInt, math.MaxInt
 	seen := make([]int, len(owners))
-	visit := func(at *existing, parts []pack.Part) {
+	visit := func(at *existing, parts []pack.Membership) {
 		looked := false
 		for o := range owners {
 			if p.looksAt(&owners[o], at) {

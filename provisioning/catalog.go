@@ -1,305 +1,57 @@
 package provisioning
 
 import (
-	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// checkTypes reports the faults of all catalogs, each type once.
-func checkTypes(pools []pool, f *faults) {
-	checked := map[*cloudprovider.InstanceType]bool{}
-	for i := range pools {
-		p := &pools[i]
-		catalog := fmt.Sprintf("InstanceTypes[%q]", p.object.Name)
-		for j, t := range p.types {
-			switch {
-			case t == nil:
-				f.add(catalog, "", "holds a nil instance type; leave it out")
-				continue
-			case j > 0 && p.types[j-1] != nil && p.types[j-1].Name == t.Name:
-				f.add(catalog, "", "lists %q twice; list each instance type once", t.Name)
-			}
-			if checked[t] {
-				continue
-			}
-			checked[t] = true
-			if err := t.Validate(); err != nil {
-				f.split(catalog, err)
-			}
-		}
-	}
+// catalog is what can be bought: the pools with their options, overlays applied.
+// It knows no pods and no nodes, so problems that differ in those share it. It
+// does not change.
+type catalog struct {
+	pools    []pool
+	domains  *domains
+	overlays []overlay.Status
+	stocks   stocks
+
+	minValues  [][]minValue   // by pool
+	uses       [][][]int64    // by pool and option: what a launch takes of the limits, nil without
+	useLevels  []*pack.Levels // by pool: of uses
+	mostUses   [][]int64      // by pool: of each limit, the most that any launch takes
+	capacities capacities
 }
 
-// newOptions lists what each pool may launch: the offerings that can be had
-// now, of the types and with the labels that the pool's template allows. It
-// numbers the options of all pools in one sequence and returns their number.
-func newOptions(pools []pool) int {
-	total := 0
-	for i := range pools {
-		p := &pools[i]
-		p.first = total
-		if p.idle.Cause != "" {
-			continue
-		}
-		of := newSaleRules(p.template)
-		for _, t := range p.types {
-			if !overlapsType(p.template, t) {
-				continue
-			}
-			own := newSaleRules(t.Requirements)
-			for j := range t.Offerings {
-				if o := &t.Offerings[j]; o.Launchable() && of.allow(o) && own.allow(o) {
-					p.options = append(p.options, option{LaunchOption: cloudprovider.LaunchOption{InstanceType: t, Offering: o}})
-				}
-			}
-		}
-		slices.SortStableFunc(p.options, func(a, b option) int { return a.LaunchOption.Compare(b.LaunchOption) })
-		if len(p.options) == 0 {
-			p.idle = PoolReason{NodePool: p.object.Name, Cause: CauseNoInstanceTypes, Detail: p.whyNoOptions()}
-		}
-		total += len(p.options)
+// newCatalog reads the pools and their catalogs and reports what is wrong with
+// them.
+func newCatalog(in *Input, v *requirements.Vocabulary, f *faults) *catalog {
+	before := len(f.list)
+	types, overlays, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
+	if err != nil {
+		f.split("Overlays", err)
+		types = in.InstanceTypes
 	}
-	return total
-}
-
-// overlapping says whether two sets have a state in common for each key that
-// both name.
-func overlapping(a, b requirements.Set) bool {
-	for r := range a.All() {
-		if other, ok := b.Get(r.Key()); ok && !r.Overlaps(other) {
-			return false
+	adjusted := *in
+	adjusted.InstanceTypes = types
+	m := &catalog{pools: newPools(&adjusted, v, f), overlays: overlays}
+	checkTypes(m.pools, f)
+	if len(f.list) == before {
+		m.domains = newDomains(v, m.pools, newOptions(m.pools))
+		m.stocks = newStocks(m.pools)
+		var uses useLists
+		var levels pack.LevelsIndex
+		for i := range m.pools {
+			m.minValues = append(m.minValues, newMinValues(&m.pools[i], i, m.domains))
+			m.pools[i].nameLimits()
+			m.uses = append(m.uses, uses.of(&m.pools[i]))
+			m.mostUses = append(m.mostUses, mostOf(m.uses[i]))
+			m.useLevels = append(m.useLevels, levels.New(m.uses[i], m.pools[i].first))
 		}
 	}
-	return true
+	return m
 }
 
-// overlapsType says whether a set and the labels of a type have a state in
-// common for each key that both name.
-func overlapsType(a requirements.Set, t *cloudprovider.InstanceType) bool {
-	for r := range a.All() {
-		if other, ok := typeRequirement(t, r.Key()); ok && !r.Overlaps(other) {
-			return false
-		}
-	}
-	return true
-}
-
-// saleRules are what a set says of where and as what something is sold.
-type saleRules struct {
-	set            requirements.Set
-	zone, capacity requirements.Requirement
-	zoned, kinds   bool // it names them
-}
-
-func newSaleRules(set requirements.Set) saleRules {
-	r := saleRules{set: set}
-	r.zone, r.zoned = set.Get(corev1.LabelTopologyZone)
-	r.capacity, r.kinds = set.Get(v1.CapacityTypeLabelKey)
-	return r
-}
-
-// allow says whether the set agrees with an offering.
-func (r *saleRules) allow(o *cloudprovider.Offering) bool {
-	return !(r.zoned && !r.zone.Has(o.Zone)) && !(r.kinds && !r.capacity.Has(o.CapacityType)) &&
-		(o.Requirements.Len() == 0 || overlapping(o.Requirements, r.set))
-}
-
-// allows says whether the template of the pool and the labels of the type
-// agree with an offering.
-func (p *pool) allows(t *cloudprovider.InstanceType, o *cloudprovider.Offering) bool {
-	of, own := newSaleRules(p.template), newSaleRules(t.Requirements)
-	return of.allow(o) && own.allow(o)
-}
-
-// whyNoOptions says what leaves a pool without options.
-func (p *pool) whyNoOptions() string {
-	suited, offered := 0, 0
-	for _, t := range p.types {
-		if !overlapsType(p.template, t) {
-			continue
-		}
-		suited++
-		for j := range t.Offerings {
-			if p.allows(t, &t.Offerings[j]) {
-				offered++
-			}
-		}
-	}
-	switch {
-	case suited == 0 && len(p.types) == 1:
-		return "its requirements rule out the only instance type that it has"
-	case suited == 0:
-		return fmt.Sprintf("its requirements rule out all %d instance types", len(p.types))
-	case offered == 0:
-		return fmt.Sprintf("its requirements rule out every offering of the instance types that they allow (%d)", suited)
-	case offered == 1:
-		return "the only offering that its requirements allow is not available now"
-	}
-	return fmt.Sprintf("none of the %d offerings that its requirements allow is available now", offered)
-}
-
-// setCapacities works out what each option can give to pods: the allocatable
-// of the type as bought by the offering, less the daemons that run there. What
-// another problem on the same market found out is taken over.
-func (p *Problem) setCapacities(f *faults) {
-	known := p.market.capacities.find(p)
-	if known == nil {
-		before := len(f.list)
-		known = p.workOutCapacities(f)
-		if len(f.list) == before {
-			p.market.capacities.keep(p, known)
-		}
-	}
-	for i := range p.pools {
-		p.pools[i].options = known.options[i]
-	}
-	p.onDaemon, p.lowOptions, p.distinct, p.rates = known.onDaemon, known.low, known.distinct, known.rates
-}
-
-// workOutCapacities is setCapacities the first time.
-func (p *Problem) workOutCapacities(f *faults) *capacitiesOf {
-	d := p.market.domains
-	out := &capacitiesOf{resources: p.resources, low: make([]pack.Option, 0, d.total)}
-	for i := range p.daemons {
-		out.onDaemon = append(out.onDaemon, p.daemons[i].onNew(d))
-	}
-	known := map[capacityKey]int{}
-	var all []capacityOf
-	failed := map[*cloudprovider.InstanceType]bool{}
-	mask := bitset.New(len(p.daemons))
-	for i := range p.pools {
-		pl := &p.pools[i]
-		options := slices.Clone(pl.options)
-		for j := range options {
-			o := &options[j]
-			clear(mask)
-			for k := range out.onDaemon {
-				if out.onDaemon[k].Has(pl.first + j) {
-					mask.Add(k)
-				}
-			}
-			key := capacityKey{typ: o.InstanceType, daemons: mask.Key()}
-			if o.Offering.Capacity != nil || o.Offering.Overhead != nil {
-				key.offering = o.Offering
-			}
-			id, ok := known[key]
-			if !ok {
-				of, err := p.net(o, mask)
-				if err != nil && !failed[o.InstanceType] {
-					failed[o.InstanceType] = true
-					f.wrap(fmt.Sprintf("InstanceTypes[%q]", pl.object.Name), "", err)
-				}
-				id = len(all)
-				all = append(all, of)
-				known[key] = id
-			}
-			o.capacity, o.daemons = all[id].free, all[id].daemons
-			out.low = append(out.low, pack.Option{Price: o.Offering.Price, Capacity: o.capacity, Stock: p.market.stocks.of(o)})
-		}
-		out.options = append(out.options, options)
-	}
-	out.distinct = pack.NewCapacities(out.low, len(p.resources)+len(p.rules.seats))
-	out.rates = newUnitPrices(out.options, len(p.resources))
-	return out
-}
-
-// capacityOf is what an option has for pods, and what daemons take of it.
-type capacityOf struct {
-	free    []int64
-	daemons *resources.List
-}
-
-// capacityKey tells capacities apart; options with equal keys share a vector.
-type capacityKey struct {
-	typ      *cloudprovider.InstanceType
-	offering *cloudprovider.Offering // only if it overrides something
-	daemons  string
-}
-
-func (p *Problem) net(o *option, daemons bitset.Set) (capacityOf, error) {
-	var taken resources.List
-	free, err := o.InstanceType.AllocatableFor(o.Offering)
-	negative := len(free.Negative()) > 0
-	free = free.Merge(p.extras.ofType(o.InstanceType))
-	var extra resources.List
-	for k := range daemons.All() {
-		if err == nil {
-			taken, err = taken.Add(p.daemons[k].requests)
-		}
-		if err == nil {
-			extra, err = extra.Add(p.daemons[k].extra)
-		}
-	}
-	if err == nil {
-		free, err = free.Sub(extra)
-	}
-	if err == nil {
-		free, err = free.Sub(taken)
-	}
-	if negative {
-		// Nothing fits on a node that has less than nothing of something.
-		free = resources.New(map[corev1.ResourceName]int64{corev1.ResourcePods: -1})
-	}
-	out := capacityOf{free: p.vector(free), daemons: &taken}
-	for i := range p.rules.seats {
-		out.free[len(p.resources)+i] = int64(p.rules.seats[i].count)
-	}
-	return out, err
-}
-
-// request is what a pod of a class takes of a node, seats included.
-func (p *Problem) request(c int) []int64 {
-	out := p.vector(p.classes[c].requests.Merge(p.classes[c].extra))
-	for i := range p.rules.seats {
-		if p.rules.seats[i].takes[c] {
-			out[len(p.resources)+i] = 1
-		}
-	}
-	return out
-}
-
-// resourceNames lists the resources that any class or daemon asks for, sorted:
-// the dimensions of the problem.
-func resourceNames(classes []class, daemons []daemon) []corev1.ResourceName {
-	seen := map[corev1.ResourceName]bool{}
-	for c := range classes {
-		for name := range classes[c].requests.All() {
-			seen[name] = true
-		}
-		for name := range classes[c].extra.All() {
-			seen[name] = true
-		}
-	}
-	for i := range daemons {
-		for name := range daemons[i].requests.All() {
-			seen[name] = true
-		}
-	}
-	out := make([]corev1.ResourceName, 0, len(seen))
-	for name := range seen {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// vector lays out a list by the resources of the problem, with room for the
-// seats behind them. Less than nothing
-// counts as nothing: a resource that is overcommitted keeps only those pods
-// away that ask for some, as kube-scheduler has it.
-func (p *Problem) vector(l resources.List) []int64 {
-	out := make([]int64, len(p.resources)+len(p.rules.seats))
-	for i, name := range p.resources {
-		out[i] = max(l.Get(name), 0)
-	}
-	return out
-}
+// take returns the pools for a problem of its own to work with.
+func (m *catalog) take() []pool { return slices.Clone(m.pools) }

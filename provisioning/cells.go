@@ -41,8 +41,8 @@ func newCellFinder(p *Problem, a *admission) *cellFinder {
 func (f *cellFinder) admitting(r requirements.Requirement) bitset.Set {
 	out := bitset.New(f.a.domains.total)
 	for i := range f.p.pools {
-		if len(f.p.pools[i].options) > 0 {
-			out.Or(f.a.domains.admitting(i, r))
+		if p := &f.p.pools[i]; len(p.options) > 0 {
+			p.window(out).Or(f.a.domains.admitting(i, r))
 		}
 	}
 	return out
@@ -85,7 +85,8 @@ func (f *cellFinder) launchable(keys []int, options bitset.Set, request []int64,
 	for _, k := range keys {
 		id = binary.AppendVarint(id, int64(k))
 	}
-	id = append(id, options.Key()...)
+	key := options.Key()
+	id = append(binary.AppendVarint(id, int64(len(key))), key...)
 	for _, n := range request {
 		id = binary.AppendVarint(id, n)
 	}

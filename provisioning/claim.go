@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -139,7 +140,7 @@ func (n *NewNode) annotations() map[string]string {
 	out[v1.NodePoolHashAnnotationKey] = n.Pool.Hash()
 	out[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 	out[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(n.MinValuesRelaxed)
-	maps.Copy(out, cloudprovider.OverlayAnnotations(n.Options))
+	maps.Copy(out, overlay.Annotations(n.Options))
 	return out
 }
 

@@ -22,14 +22,14 @@ type claims struct {
 
 // claimUsers are the pods that use a claim.
 type claimUsers struct {
-	waiting []int32  // pods to be placed, by rank
+	waiting []int32  // pods to be placed, by pod ID
 	running []string // pods on nodes, but those that are to be placed anew
 }
 
 // holder is the pod that may use a claim which only one may use.
 type holder struct {
 	pod   string
-	rank  int32 // -1 if it runs
+	podID int32 // -1 if it runs
 	rival bool  // another pod to be placed could have it instead
 }
 
@@ -39,7 +39,7 @@ func (x *extras) readClaims(p *Problem) {
 	c := &x.claims
 	c.users = map[string]*claimUsers{}
 	own, disks := map[string]bool{}, map[string]bool{}
-	for rank, pod := range p.pods {
+	for podID, pod := range p.pods {
 		if !hasClaims(pod) && !hasDisks(pod) {
 			continue
 		}
@@ -51,7 +51,7 @@ func (x *extras) readClaims(p *Problem) {
 			if c.users[name] == nil {
 				c.users[name] = &claimUsers{}
 			}
-			c.users[name].waiting = append(c.users[name].waiting, int32(rank))
+			c.users[name].waiting = append(c.users[name].waiting, int32(podID))
 		}
 	}
 	if len(c.users)+len(disks) == 0 {
@@ -96,11 +96,11 @@ func hasClaims(pod *corev1.Pod) bool {
 
 // findShared notes what several pods have, given how many that run have it.
 func (x *extras) findShared(p *Problem, holds map[string]int) {
-	for rank, pod := range p.pods {
+	for podID, pod := range p.pods {
 		if !hasVolumes(pod) {
 			continue
 		}
-		for _, name := range x.known(pod, rank).Names() {
+		for _, name := range x.known(pod, podID).Names() {
 			holds[name]++
 		}
 	}
@@ -125,25 +125,25 @@ func (x *extras) findHolders(p *Problem) {
 	x.claims.holders = map[string]holder{}
 	barred := (&classifier{p: p}).barred
 	seen := map[string]bool{} // a claim may have no holder
-	for rank, pod := range p.pods {
+	for podID, pod := range p.pods {
 		if !hasClaims(pod) {
 			continue
 		}
-		for _, claim := range x.known(pod, rank).Exclusive {
+		for _, claim := range x.known(pod, podID).Exclusive {
 			if seen[claim] {
 				continue
 			}
 			seen[claim] = true
 			u := x.claims.users[claim]
 			if len(u.running) > 0 {
-				x.claims.holders[claim] = holder{pod: u.running[0], rank: -1}
+				x.claims.holders[claim] = holder{pod: u.running[0], podID: -1}
 				continue
 			}
 			var can []int32
-			for _, rank := range u.waiting {
-				other := p.pods[rank]
-				if x.known(other, int(rank)).err == nil && barred(other) == nil && !p.passed[podName(other)] {
-					can = append(can, rank)
+			for _, podID := range u.waiting {
+				other := p.pods[podID]
+				if x.known(other, int(podID)).err == nil && barred(other) == nil && !p.passed[podName(other)] {
+					can = append(can, podID)
 				}
 			}
 			if len(can) == 0 {
@@ -151,12 +151,12 @@ func (x *extras) findHolders(p *Problem) {
 			}
 			best := slices.MinFunc(can, func(a, b int32) int {
 				return cmp.Or(
-					compareBools(p.virtual[p.pods[a]], p.virtual[p.pods[b]]),
+					compareBools(p.headroom[p.pods[a]], p.headroom[p.pods[b]]),
 					-cmp.Compare(priorityOf(p.pods[a]), priorityOf(p.pods[b])),
 					cmp.Compare(a, b),
 				)
 			})
-			x.claims.holders[claim] = holder{pod: podName(p.pods[best]), rank: best, rival: len(can) > 1}
+			x.claims.holders[claim] = holder{pod: podName(p.pods[best]), podID: best, rival: len(can) > 1}
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (x *extras) mayUse(pod *corev1.Pod, exclusive []string) error {
 	name := podName(pod)
 	for _, claim := range exclusive {
 		if h, ok := x.claims.holders[claim]; ok && h.pod != name {
-			if h.rank < 0 {
+			if h.podID < 0 {
 				return fmt.Errorf("claim %s is for one pod only (ReadWriteOncePod), and pod %s uses it", claim, h.pod)
 			}
 			return fmt.Errorf("claim %s is for one pod only (ReadWriteOncePod), and pod %s gets it", claim, h.pod)
@@ -190,11 +190,11 @@ func (x *extras) findReaches(p *Problem) {
 	if !hasZones(&p.in) {
 		zone = corev1.LabelHostname
 	}
-	for rank, pod := range p.pods {
+	for podID, pod := range p.pods {
 		if !hasClaims(pod) {
 			continue
 		}
-		need := x.known(pod, rank)
+		need := x.known(pod, podID)
 		for _, claim := range need.Unbound {
 			if u := x.claims.users[claim]; len(u.waiting)+len(u.running) < 2 || slices.Contains(need.Exclusive, claim) {
 				continue
@@ -241,10 +241,10 @@ func (r *termReader) addSharing(terms []term, x *extras, claims []string) []term
 
 // sharing lists the claims of a pod that get their volume where it and others
 // go.
-func (x *extras) sharing(pod *corev1.Pod, rank int) []string {
+func (x *extras) sharing(pod *corev1.Pod, podID int) []string {
 	if len(x.claims.reaches) == 0 || !hasClaims(pod) {
 		return nil
 	}
-	need := x.known(pod, rank)
+	need := x.known(pod, podID)
 	return slices.DeleteFunc(slices.Clone(need.Unbound), func(claim string) bool { return x.claims.reaches[claim] == "" })
 }

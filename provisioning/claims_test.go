@@ -11,17 +11,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // claimed is the scene without a plan, with a claim that has no volume yet.
 func claimed(mode corev1.PersistentVolumeAccessMode, pods ...*corev1.Pod) provisioning.Input {
 	s := newScene()
-	s.in.Pods = pods
-	s.class("fast", "disk.example.com", storagev1.VolumeBindingWaitForFirstConsumer)
-	c := s.claim("c", "fast", "", pods...)
+	s.In.Pods = pods
+	s.Class("fast", "disk.example.com", storagev1.VolumeBindingWaitForFirstConsumer)
+	c := s.Claim("c", "fast", "", pods...)
 	c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{mode}
-	return s.in
+	return s.In
 }
 
 // TestClaimHandedOn: a claim for one pod only goes from hand to hand until it comes
@@ -29,7 +31,7 @@ func claimed(mode corev1.PersistentVolumeAccessMode, pods ...*corev1.Pod) provis
 func TestClaimHandedOn(t *testing.T) {
 	var pods []*corev1.Pod
 	for i, cpu := range []string{"100", "200", "300", "1", "1"} {
-		pod := scenePod(fmt.Sprintf("p-%d", i), cpu, "1Gi")
+		pod := scenes.Pod(fmt.Sprintf("p-%d", i), cpu, "1Gi")
 		priority := int32(100 - i)
 		pod.Spec.Priority = &priority
 		pods = append(pods, pod)
@@ -44,13 +46,13 @@ func TestClaimHandedOn(t *testing.T) {
 	}
 	require.Equal(t, provisioning.CauseVolumes, plan.Unplaced[3].Reason.Cause)
 	require.Contains(t, plan.Unplaced[3].Reason.String(), "pod default/p-3 gets it")
-	require.Empty(t, provisioning.Verify(in, plan, nil))
-	require.Empty(t, provisioning.VerifyUnplaced(in, plan, nil))
+	require.Empty(t, verify.Plan(in, plan, nil))
+	require.Empty(t, verify.Unplaced(in, plan, nil))
 }
 
 // TestClaimOfGatedPod: who is not to be placed holds no claim.
 func TestClaimOfGatedPod(t *testing.T) {
-	gated, free := scenePod("a", "1", "1Gi"), scenePod("b", "1", "1Gi")
+	gated, free := scenes.Pod("a", "1", "1Gi"), scenes.Pod("b", "1", "1Gi")
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
 	plan, err := provisioning.Solve(context.Background(), claimed(corev1.ReadWriteOncePod, gated, free), nil)
 	require.NoError(t, err)
@@ -60,7 +62,7 @@ func TestClaimOfGatedPod(t *testing.T) {
 // TestClaimOfMovedPod: a pod that is to go elsewhere takes its claim along.
 func TestClaimOfMovedPod(t *testing.T) {
 	in := claimed(corev1.ReadWriteOncePod)
-	owner := scenePod("owner", "1", "1Gi")
+	owner := scenes.Pod("owner", "1", "1Gi")
 	owner.Spec.NodeName = "plain"
 	owner.Spec.Volumes = []corev1.Volume{{Name: "c", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"},
@@ -80,10 +82,10 @@ func TestClaimOfMovedPod(t *testing.T) {
 	require.Len(t, plan.Order, 1)
 }
 
-// TestVerifyUnplacedSharedClaim: a pod that could have gone to the node, or the
+// TestSharedClaimNotOverlooked: a pod that could have gone to the node, or the
 // zone, of the pod that it shares a claim with is overlooked; one for which only
 // other places are left is not.
-func TestVerifyUnplacedSharedClaim(t *testing.T) {
+func TestSharedClaimNotOverlooked(t *testing.T) {
 	for _, c := range []struct {
 		mode       corev1.PersistentVolumeAccessMode
 		cpu        string // of the second pod
@@ -96,7 +98,7 @@ func TestVerifyUnplacedSharedClaim(t *testing.T) {
 		{corev1.ReadWriteMany, "1800m", "b", false},
 	} {
 		t.Run(fmt.Sprint(c.mode, c.cpu, c.zone), func(t *testing.T) {
-			first, second := scenePod("a", "500m", "1Gi"), scenePod("b", c.cpu, "1Gi")
+			first, second := scenes.Pod("a", "500m", "1Gi"), scenes.Pod("b", c.cpu, "1Gi")
 			if c.zone != "" {
 				second.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: c.zone}
 			}
@@ -106,7 +108,7 @@ func TestVerifyUnplacedSharedClaim(t *testing.T) {
 				Order:    []*corev1.Pod{first},
 				Unplaced: []provisioning.Unplaced{{Pod: second, Reason: &provisioning.Reason{Cause: provisioning.CauseVolumes}}},
 			}
-			require.Equal(t, c.overlooked, len(provisioning.VerifyUnplaced(in, plan, nil)) > 0)
+			require.Equal(t, c.overlooked, len(verify.Unplaced(in, plan, nil)) > 0)
 		})
 	}
 }
@@ -127,16 +129,16 @@ func TestSharedVolumeOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newScene()
-			s.in.NodePools, s.in.InstanceTypes, s.in.Pods, s.in.DaemonSetPods = nil, nil, nil, nil
-			node := &corev1.Node{ObjectMeta: sceneNode("n", map[string]string{}).ObjectMeta}
+			s.In.NodePools, s.In.InstanceTypes, s.In.Pods, s.In.DaemonSetPods = nil, nil, nil, nil
+			node := &corev1.Node{ObjectMeta: scenes.Node("n", map[string]string{}).ObjectMeta}
 			node.Status.Allocatable = resources.MustParse("cpu=8, memory=32Gi, pods=20").ResourceList()
 			node.Status.Capacity = node.Status.Allocatable
-			bound := scenePod("bound", "100m", "64Mi")
+			bound := scenes.Pod("bound", "100m", "64Mi")
 			mode := corev1.ReadWriteMany
 			for i := range 3 {
 				name := fmt.Sprintf("c-%d", i)
-				s.claim(name, "", "v-"+name).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{mode}
-				s.volume("v-"+name, "", "", "1Gi").Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: name}
+				s.Claim(name, "", "v-"+name).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{mode}
+				s.Volume("v-"+name, "", "", "1Gi").Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: name}
 			}
 			use := func(pod *corev1.Pod, claim string) {
 				pod.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
@@ -144,20 +146,20 @@ func TestSharedVolumeOnce(t *testing.T) {
 				}}}
 			}
 			use(bound, "c-0")
-			s.in.Nodes = []provisioning.Node{{Node: node, Pods: []*corev1.Pod{bound}}}
-			s.in.Volumes.CSINodes = []*storagev1.CSINode{{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{
+			s.In.Nodes = []provisioning.Node{{Node: node, Pods: []*corev1.Pod{bound}}}
+			s.In.Volumes.CSINodes = []*storagev1.CSINode{{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Spec: storagev1.CSINodeSpec{
 				Drivers: []storagev1.CSINodeDriver{{Name: "disk.example.com", Allocatable: &storagev1.VolumeNodeResources{Count: &c.limit}}},
 			}}}
 			for i, claim := range c.claims {
-				pod := scenePod(fmt.Sprintf("p-%d", i), "100m", "64Mi")
+				pod := scenes.Pod(fmt.Sprintf("p-%d", i), "100m", "64Mi")
 				use(pod, claim)
-				s.in.Pods = append(s.in.Pods, pod)
+				s.In.Pods = append(s.In.Pods, pod)
 			}
-			plan, err := provisioning.Solve(context.Background(), s.in, nil)
+			plan, err := provisioning.Solve(context.Background(), s.In, nil)
 			require.NoError(t, err)
 			require.Len(t, plan.Order, c.placed)
-			require.Empty(t, provisioning.Verify(s.in, plan, nil))
-			require.Empty(t, provisioning.VerifyUnplaced(s.in, plan, nil))
+			require.Empty(t, verify.Plan(s.In, plan, nil))
+			require.Empty(t, verify.Unplaced(s.In, plan, nil))
 		})
 	}
 }

@@ -43,7 +43,7 @@ type class struct {
 	volumeKey  string  // equal for volumes that the same nodes suit
 	devices    *device.Need
 	extra      resources.List // volumes and devices, counted like resources
-	virtual    bool           // spare room: the pods do not exist
+	headroom   bool           // spare room: the pods do not exist
 	noSpot     bool           // its pods are to come on other than spot capacity
 	hasVolumes bool           // that may matter to where it runs
 }
@@ -85,22 +85,22 @@ func podObject(pod *corev1.Pod) string {
 
 // classifier groups pods into classes.
 type classifier struct {
-	p          *Problem
-	f          *faults
-	key        podKey
-	reader     *termReader
-	virtual    map[*corev1.Pod]bool
-	identities *identities
+	p             *Problem
+	f             *faults
+	key           podKey
+	reader        *termReader
+	headroom      map[*corev1.Pod]bool
+	selectorIndex *selectorIndex
 
 	specKeys map[string]int32
 	specs    []podSpec // by number
 
-	termKeys map[string]int32
-	crowds   *crowds
-	lodged   [][]int32 // by node: the kinds of the pods there
-	bound    boundTerms
-	terms    [][]term // by number; 0 has none
-	termErrs []error
+	termKeys         map[string]int32
+	boundKinds       *boundKinds
+	boundMemberships [][]int32 // by node: the kinds of the pods there
+	bound            boundTerms
+	terms            [][]term // by number; 0 has none
+	termErrs         []error
 }
 
 // classify groups the sorted pods of a problem into classes, in the order of
@@ -111,13 +111,13 @@ func (k *classifier) classify() {
 	for i := range k.p.daemons {
 		if a := k.p.daemons[i].pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
 			// What cannot be read keeps nobody away.
-			k.p.daemons[i].apart, _ = k.reader.apart(k.p.daemons[i].pod, a.PodAntiAffinity)
+			k.p.daemons[i].apart, _ = k.reader.apart(k.p.daemons[i].pod, a.PodAntiAffinity, k.reader.namespaces.Incoming)
 		}
 	}
 	k.specKeys = map[string]int32{}
-	k.identities = newIdentities(k.reader.selections)
+	k.selectorIndex = newSelectorIndex(k.reader.selections)
 	for i := range k.p.daemons {
-		k.p.daemons[i].selected = k.identities.members[k.identities.of(k.p.daemons[i].pod)]
+		k.p.daemons[i].selected = k.selectorIndex.members[k.selectorIndex.of(k.p.daemons[i].pod)]
 	}
 	index := map[kind]int32{}
 	of := make([]int32, len(k.p.pods))
@@ -127,7 +127,7 @@ func (k *classifier) classify() {
 		if pod.Spec.NodeName != "" {
 			k.f.add(podObject(pod), "spec.nodeName", "is %q; a bound pod belongs in Node.Pods, not among the pods to place", pod.Spec.NodeName)
 		}
-		id := kind{k.readSpec(pod, i), termsOf[i], k.identities.of(pod)}
+		id := kind{k.readSpec(pod, i), termsOf[i], k.selectorIndex.of(pod)}
 		c, ok := index[id]
 		if !ok {
 			c = int32(len(kinds))
@@ -190,8 +190,8 @@ func intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 
 // newClass works out what pods of a kind ask for, of which one is given. What is
 // wrong with them keeps them pending and all else goes on.
-func (k *classifier) newClass(rank int, id kind) class {
-	pod, spec := k.p.pods[rank], &k.specs[id.spec]
+func (k *classifier) newClass(podID int, id kind) class {
+	pod, spec := k.p.pods[podID], &k.specs[id.spec]
 	c := class{
 		spec:         id.spec,
 		requests:     spec.requests,
@@ -201,8 +201,8 @@ func (k *classifier) newClass(rank int, id kind) class {
 		tolerations:  pod.Spec.Tolerations,
 		ports:        spec.ports,
 		terms:        k.terms[id.terms],
-		selected:     k.identities.members[id.members],
-		virtual:      k.virtual[pod],
+		selected:     k.selectorIndex.members[id.members],
+		headroom:     k.headroom[pod],
 		hasVolumes:   hasVolumes(pod),
 	}
 	if pod.Spec.Priority != nil {
@@ -210,7 +210,7 @@ func (k *classifier) newClass(rank int, id kind) class {
 	}
 	c.needLabels(k.p.vocabulary)
 	c.refusal = k.refused(pod, spec, k.termErrs[id.terms])
-	k.addExtras(&c, pod, rank)
+	k.addExtras(&c, pod, podID)
 	if c.refusal != nil {
 		c.terms, c.ports = nil, nil
 	}
@@ -240,11 +240,11 @@ func (c *class) needLabels(v *requirements.Vocabulary) {
 }
 
 // addExtras works out the volumes and devices of a class.
-func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
+func (k *classifier) addExtras(c *class, pod *corev1.Pod, podID int) {
 	x := k.p.extras
 	var volumes *volumeNeed
 	if hasVolumes(pod) {
-		need := x.needOf(pod, rank)
+		need := x.needOf(pod, podID)
 		volumes, c.volumes, c.volumeKey = &need, need.Needs, need.key
 		c.ports = append(c.ports, heldDisks(x.sharedDisks(&need.Needs))...)
 		if need.err != nil && c.refusal == nil {
@@ -252,7 +252,7 @@ func (k *classifier) addExtras(c *class, pod *corev1.Pod, rank int) {
 		}
 	}
 	if x.deviceNeeds != nil && hasDevices(pod) {
-		c.devices = &x.deviceNeeds[rank]
+		c.devices = &x.deviceNeeds[podID]
 		if c.devices.Refusal != nil && c.refusal == nil {
 			c.refuse(c.devices.Refusal)
 		}

@@ -131,15 +131,9 @@ func (d *daemon) onNew(ds *domains) bitset.Set {
 			continue
 		}
 		for _, alt := range d.alternatives {
-			if !admitsNewNode(alt) {
-				continue
+			if admitsNewNode(alt) {
+				p.window(out).Or(ds.admittingAll(i, alt.Set))
 			}
-			here := bitset.New(ds.total)
-			here.AddRange(p.first, p.first+len(p.options))
-			for r := range alt.Set.All() {
-				here.And(ds.admitting(i, r))
-			}
-			out.Or(here)
 		}
 	}
 	return out

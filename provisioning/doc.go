@@ -27,7 +27,8 @@
 //   - Pods that are alike in all of this form a class and are placed by count.
 //   - Existing nodes are filled first. What is left goes to new nodes of the
 //     heaviest pools that can take it, at the least cost within one weight and
-//     within the limits of the pools.
+//     within the limits of the pools. A node that no heavier pool could launch is
+//     filled by others before heavier pools launch for them.
 //   - A new node carries every option that holds all its pods, cheapest first,
 //     so that whoever launches it has a choice. minValues of a pool is a demand
 //     on that choice.
@@ -63,10 +64,10 @@
 // reported all at once, as [InputError]; nothing that comes from outside makes
 // the package panic.
 //
-// [Verify] judges any plan, whoever made it, without the code that makes plans.
+// Package verify judges any plan, whoever made it, without the code that makes plans.
 //
 // # Examples
 //
-// Read the example of [Solve] first, then that of [Verify]. Those of [NewNode]
+// Read the example of [Solve] first, then that of verify.Plan. Those of [NewNode]
 // show how a plan is carried out, that of [Faults] how bad input is reported.
 package provisioning

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,8 @@ type domains struct {
 	types      []typeIndex // by pool
 	known      map[domainKey]*domain
 	bits       map[bitsKey]bitset.Set
-	total      int // options of all pools
+	total      int        // options of all pools
+	none       bitset.Set // of them
 
 	mu sync.Mutex // guards known and bits
 }
@@ -48,9 +50,19 @@ type bitsKey struct {
 }
 
 func newDomains(v *requirements.Vocabulary, pools []pool, total int) *domains {
-	d := &domains{vocabulary: v, pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, total: total}
+	d := &domains{vocabulary: v, pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, total: total, none: bitset.New(total)}
+	known := map[*option]typeIndex{} // pools share lists of options
 	for i := range pools {
-		d.types = append(d.types, newTypeIndex(&pools[i]))
+		var first *option
+		if len(pools[i].options) > 0 {
+			first = &pools[i].options[0]
+		}
+		types, ok := known[first]
+		if !ok {
+			types = newTypeIndex(&pools[i])
+			known[first] = types
+		}
+		d.types = append(d.types, types)
 	}
 	return d
 }
@@ -226,14 +238,39 @@ func open(r requirements.Requirement) bool {
 	return !finite || len(values) > 1 || len(values) == 1 && r.AllowsAbsent()
 }
 
+// window is the part of a set of options that the options of a pool lie in. Sets of
+// the options of one pool are kept as such windows: there are as many of them as
+// pools.
+func (p *pool) window(options bitset.Set) bitset.Set { return options.Window(p.first, p.last()) }
+
+// last is the index after that of the last option.
+func (p *pool) last() int { return p.first + len(p.options) }
+
+// all returns all options of the pool, as its window.
+func (p *pool) all() bitset.Set {
+	out, base := bitset.NewWindow(p.first, p.last()), bitset.Base(p.first)
+	out.AddRange(p.first-base, p.last()-base)
+	return out
+}
+
+// admittingAll returns the options of a pool whose labels can satisfy each of some
+// requirements, as its window.
+func (d *domains) admittingAll(pool int, asked requirements.Set) bitset.Set {
+	out := d.pools[pool].all()
+	for r := range asked.All() {
+		out.And(d.admitting(pool, r))
+	}
+	return out
+}
+
 // certain returns the options of a pool whose label satisfies a requirement
-// whatever it turns out to be. The result must not be changed.
+// whatever it turns out to be, as its window. The result must not be changed.
 func (d *domains) certain(pool int, r requirements.Requirement) bitset.Set {
 	return d.options(bitsKey{pool, r.String(), true}, r, func(own requirements.Requirement) bool { return own.Intersect(r).Equal(own) })
 }
 
 // admitting returns the options of a pool whose label can satisfy a
-// requirement. The result must not be changed.
+// requirement, as its window. The result must not be changed.
 func (d *domains) admitting(pool int, r requirements.Requirement) bitset.Set {
 	return d.options(bitsKey{pool, r.String(), false}, r, func(own requirements.Requirement) bool { return own.Overlaps(r) })
 }
@@ -246,18 +283,29 @@ func (d *domains) options(id bitsKey, r requirements.Requirement, passes func(re
 	if known, ok := d.bits[id]; ok {
 		return known
 	}
-	out := bitset.New(d.total)
-	dom := d.locked(id.pool, r.Key())
+	out := d.passing(id.pool, r.Key(), passes)
+	d.bits[id] = out
+	return out
+}
+
+// passing works out the options of a pool whose label passes a test. Of one label
+// there may be a value for each pool, which all the others lack: none is kept once.
+func (d *domains) passing(pool int, key string, passes func(requirements.Requirement) bool) bitset.Set {
+	dom := d.locked(pool, key)
 	good := make([]bool, len(dom.distinct))
 	for i := range dom.distinct {
 		good[i] = passes(dom.distinct[i])
 	}
-	first := d.pools[id.pool].first
+	p := &d.pools[pool]
+	if !slices.Contains(good, true) {
+		return p.window(d.none)
+	}
+	out := bitset.NewWindow(p.first, p.last())
+	first := p.first - bitset.Base(p.first)
 	for i, which := range dom.of {
 		if good[which] {
 			out.Add(first + i)
 		}
 	}
-	d.bits[id] = out
 	return out
 }

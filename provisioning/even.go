@@ -17,17 +17,20 @@ import (
 // nodes, each with its even share of what found a place.
 
 // even returns a plan, or one that places as many pods more evenly.
-func (p *Problem) even(ctx context.Context, s *stage, r *pack.Result, plan *Plan) (*Plan, error) {
+func (p *Problem) even(ctx context.Context, s *attempt, r *pack.Result, plan *Plan) (*Plan, error) {
 	rooms := s.evenRooms(p, r, plan)
-	if rooms == nil {
+	if rooms == nil || p.skips(evenCells) {
 		return plan, nil
 	}
-	tries := []orders{{firm: s.firm, urgent: s.urgent, rooms: rooms}}
-	if raised := p.raises(s, r, plan); len(raised) > 0 {
-		tries = append(tries, orders{firm: s.firm, urgent: s.urgent, rooms: rooms, raised: raised[0].raised})
+	o := s.again()
+	o.relaxed, o.rooms = s.relaxed, rooms
+	tries := []hints{o}
+	if raised := p.raises(s, r, plan); len(raised) > 0 && !p.skips(evenNodes) {
+		o.raised = raised[0].raised
+		tries = append(tries, o)
 	}
 	for _, o := range tries {
-		next := p.newStage(o)
+		next := p.newAttempt(o)
 		if len(next.units) != len(s.units) {
 			continue
 		}
@@ -42,7 +45,7 @@ func (p *Problem) even(ctx context.Context, s *stage, r *pack.Result, plan *Plan
 // evenRooms are, by unit and cell, the even shares of the pods that a plan places;
 // nil if all is even enough, or nothing shows that cells held less than was to go
 // there.
-func (s *stage) evenRooms(p *Problem, r *pack.Result, plan *Plan) [][]int {
+func (s *attempt) evenRooms(p *Problem, r *pack.Result, plan *Plan) [][]int {
 	if s.rooms == nil || !p.limited() {
 		return nil
 	}
@@ -57,7 +60,7 @@ func (s *stage) evenRooms(p *Problem, r *pack.Result, plan *Plan) [][]int {
 		for cell := range rooms {
 			rooms[cell] = class.Cells[cell].Room
 		}
-		if rule := s.spreadOf(u); rule >= 0 && unit.bundle < 0 && unit.fixed < 0 && !unit.leads {
+		if rule := s.spreadOf(u); rule >= 0 && unit.bundle < 0 && unit.pinned < 0 && !unit.leads {
 			count := min(in[unit.members[0].class], unit.count)
 			if rooms = s.shares(p, u, rule, count, nodes); used(rooms) > used(found[u]) {
 				some = true
@@ -72,7 +75,7 @@ func (s *stage) evenRooms(p *Problem, r *pack.Result, plan *Plan) [][]int {
 }
 
 // spreadOf is the first hard topology spread of a unit, -1 if it has none.
-func (s *stage) spreadOf(u int) int {
+func (s *attempt) spreadOf(u int) int {
 	for _, own := range s.problem.Classes[u].Owns {
 		if own.Weight == 0 && s.problem.Rules[own.Rule].Kind == topology.Spread {
 			return own.Rule
@@ -94,7 +97,7 @@ func used(cells []int) int {
 
 // shares divides pods of a unit evenly among at most so many of its cells: those
 // with room on nodes that exist first, then the cheapest. What is there counts.
-func (s *stage) shares(p *Problem, u, rule, count, most int) []int {
+func (s *attempt) shares(p *Problem, u, rule, count, most int) []int {
 	cells := s.units[u].cells
 	key := slices.Index(s.problem.Classes[u].Keys, s.problem.Rules[rule].Key)
 	var order []int
@@ -130,8 +133,8 @@ func (p *Problem) placedIn(plan *Plan) []int {
 	}
 	out := make([]int, len(p.classes))
 	for c := range p.classes {
-		for _, rank := range p.classes[c].pods {
-			if !unplaced[p.pods[rank]] {
+		for _, podID := range p.classes[c].pods {
+			if !unplaced[p.pods[podID]] {
 				out[c]++
 			}
 		}
@@ -157,8 +160,8 @@ func (a *assembler) unevenness() int {
 	for i := range p.rules.domain {
 		counts[i] = slices.Clone(p.rules.domain[i].Members)
 	}
-	add := func(rank int32, at []reach) {
-		for _, r := range p.rules.duties[a.classOf[rank]].joins {
+	add := func(podID int32, at []location) {
+		for _, r := range p.rules.duties[a.classOf[podID]].joins {
 			rule := &p.rules.domain[r]
 			if !rule.owned || rule.Kind != topology.Spread || rule.Rule.Key < 0 {
 				continue
@@ -168,15 +171,15 @@ func (a *assembler) unevenness() int {
 			}
 		}
 	}
-	for i, ranks := range a.bound {
-		at := p.nodeReaches(&p.nodes[i])
-		for _, rank := range ranks {
-			add(rank, at)
+	for i, podIDs := range a.bound {
+		at := p.nodeLocations(&p.nodes[i])
+		for _, podID := range podIDs {
+			add(podID, at)
 		}
 	}
 	for _, s := range a.new {
-		for _, rank := range s.ranks {
-			add(rank, p.shapeReaches(s.shape))
+		for _, podID := range s.podIDs {
+			add(podID, p.binTypeLocations(s.binType))
 		}
 	}
 	sum := 0

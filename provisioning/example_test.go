@@ -12,6 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -22,8 +23,8 @@ import (
 func shop() provisioning.Input {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
-	catalog, err := fake.NewCatalog(&fake.CatalogOptions{
-		Zones:    []fake.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}},
+	catalog, err := catalog.New(&catalog.Options{
+		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}},
 		Families: []string{"m6i", "m7g"},
 		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 9"),
 	})

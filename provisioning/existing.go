@@ -18,21 +18,21 @@ import (
 // existing is a node of the input.
 type existing struct {
 	Node
-	lodged   []int32 // the kinds of its pods
-	standing labelsAndTaints
-	ready    bool     // it is initialised
-	free     []int64  // allocatable less bound pods and daemons still to come
-	verdict  *verdict // on the classes
-	daemons  []int    // those that will come and are not there yet
-	at       []int    // by key of the domain table
-	attached []int32  // volumes that its pods have, of those that several pods have
+	boundMemberships []int32 // the kinds of its pods
+	standing         labelsAndTaints
+	ready            bool     // it is initialised
+	free             []int64  // allocatable less bound pods and daemons still to come
+	verdict          *verdict // on the classes
+	daemons          []int    // those that will come and are not there yet
+	at               []int    // by key of the domain table
+	attached         []int32  // volumes that its pods have, of those that several pods have
 }
 
-// goner is a node on its way out, with what its pods count for that are not among
+// terminatingNode is a node on its way out, with what its pods count for that are not among
 // those to be placed.
-type goner struct {
+type terminatingNode struct {
 	existing
-	parts []pack.Part
+	parts []pack.Membership
 }
 
 // labelsAndTaints is what decides who may run on a node.
@@ -45,7 +45,7 @@ type labelsAndTaints struct {
 // existingNodes works out the room on each node that stays: those that are
 // initialised first, then by name. Nodes on their way out come apart: their
 // pods, of which the kinds are given, still count where constraints count pods.
-func (p *Problem) existingNodes(nodes []Node, lodged [][]int32, f *faults) (staying, leaving []existing) {
+func (p *Problem) existingNodes(nodes []Node, boundMemberships [][]int32, f *faults) (staying, leaving []existing) {
 	requests := newRequestsCache()
 	read := map[string]room{}
 	out := make([]existing, 0, len(nodes))
@@ -57,8 +57,8 @@ func (p *Problem) existingNodes(nodes []Node, lodged [][]int32, f *faults) (stay
 		} else {
 			e.ready, e.standing = n.initialized(), labelsAndTaints{name: n.hostName(), labels: n.labels(), taints: n.taints()}
 		}
-		if lodged != nil {
-			e.lodged = lodged[i]
+		if boundMemberships != nil {
+			e.boundMemberships = boundMemberships[i]
 		}
 		if p.rooms != nil && (ok && r.leaves || !ok && n.leaving()) { // a what-if: it had a room that could be read
 			leaving = append(leaving, e)

@@ -24,7 +24,7 @@ type explainer struct {
 
 // explain returns why pods of a class stay pending. planned is what the new nodes
 // of the plan take of the limits of each pool.
-func (p *Problem) explain(c int, s *stage, sealed *seal, planned [][]int64) *Reason {
+func (p *Problem) explain(c int, s *attempt, sealed *admittedCounts, planned [][]int64) *Reason {
 	class := &p.classes[c]
 	if class.refusal != nil {
 		return class.refusal
@@ -139,10 +139,10 @@ func (e *explainer) pool(i int) PoolReason {
 	if taints := untolerated(p.taints, e.class.tolerations); len(taints) > 0 {
 		return PoolReason{NodePool: p.object.Name, Cause: CauseTaints, Taints: taints}
 	}
-	best, bestStage := PoolReason{}, -1
+	best, bestAttempt := PoolReason{}, -1
 	for _, alt := range e.class.alternatives {
-		if reason, stage := e.alternative(i, alt); stage > bestStage {
-			best, bestStage = reason, stage
+		if reason, attempt := e.alternative(i, alt); attempt > bestAttempt {
+			best, bestAttempt = reason, attempt
 			best.Options, best.Steps = len(p.options), e.steps(i, alt)
 		}
 	}
@@ -171,10 +171,7 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (PoolReason
 		return PoolReason{Cause: CauseRequirements, Conflicts: conflicts}, 1
 	}
 	options := bitset.New(e.d.total)
-	options.AddRange(p.first, p.first+len(p.options))
-	for r := range alt.Set.All() {
-		options.And(e.d.admitting(i, r))
-	}
+	p.window(options).Or(e.d.admittingAll(i, alt.Set))
 	if options.Empty() {
 		return e.noType(p, alt), 2
 	}
@@ -290,10 +287,37 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	if ids := e.reservations(p, fitting); len(ids) > 0 {
 		return PoolReason{Cause: CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
 	}
-	if len(p.limits) == 0 {
+	if e.p.lowPools[i].Limits == nil {
 		return PoolReason{Cause: CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
 	}
+	if detail := e.beyondMinValues(i, fitting, trait); detail != "" {
+		return PoolReason{Cause: CauseMinValues, Detail: detail}, 6
+	}
 	return PoolReason{Cause: CauseLimits, Detail: p.limitDetail(fitting, e.p.lowPools[i].Uses, e.planned[i])}, 6
+}
+
+// beyondMinValues says how the limits of a pool leave some of the options that fit a
+// pod, but too few for a minValues; "" if that is not so.
+func (e *explainer) beyondMinValues(i int, fitting bitset.Set, trait int32) string {
+	p, uses := &e.p.pools[i], e.p.lowPools[i].Uses
+	left := fitting.Clone()
+	for o := range fitting.All() {
+		for l, use := range uses[o-p.first] {
+			if use > p.remaining[l]-e.planned[i][l] {
+				left.Remove(o)
+			}
+		}
+	}
+	if left.Empty() || e.p.opts.MinValues == BestEffort {
+		return ""
+	}
+	for m, mv := range e.p.minValues[i] {
+		if have := mv.Distinct(p.first, left, e.p.traits.Values(i, m, trait)); have < mv.Need {
+			return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
+				mv.Need, mv.key, have, p.limitDetail(left, uses, e.planned[i]))
+		}
+	}
+	return ""
 }
 
 // limitDetail says how the limits stand that leave no room for any of some options,

@@ -105,22 +105,22 @@ func hasVolumes(pod *corev1.Pod) bool {
 	})
 }
 
-// key tells pods apart by their volumes and devices; rank is the pod's.
-func (x *extras) key(pod *corev1.Pod, rank int) string {
+// key tells pods apart by their volumes and devices; podID is the pod's.
+func (x *extras) key(pod *corev1.Pod, podID int) string {
 	out := ""
 	if hasVolumes(pod) {
-		need := x.needOf(pod, rank)
+		need := x.needOf(pod, podID)
 		out = need.text(pod)
 	}
 	if x.deviceNeeds != nil {
-		out += x.deviceNeeds[rank].Key()
+		out += x.deviceNeeds[podID].Key()
 	}
 	return out
 }
 
-// known works out the volumes of a pod, given its rank: once for all pods alike.
-func (x *extras) known(pod *corev1.Pod, rank int) *volumeNeed {
-	if x.needsOf[rank] == nil {
+// known works out the volumes of a pod, given its pod ID: once for all pods alike.
+func (x *extras) known(pod *corev1.Pod, podID int) *volumeNeed {
+	if x.needsOf[podID] == nil {
 		key := x.volumes.Key(pod)
 		need, ok := x.volumeNeeds[key]
 		if !ok {
@@ -128,15 +128,15 @@ func (x *extras) known(pod *corev1.Pod, rank int) *volumeNeed {
 			need.Needs, need.err = x.volumes.Of(pod)
 			x.volumeNeeds[key] = need
 		}
-		x.needsOf[rank] = need
+		x.needsOf[podID] = need
 	}
-	return x.needsOf[rank]
+	return x.needsOf[podID]
 }
 
 // needOf returns the volumes of a pod, once it is known who else uses them. Claims
 // that only one pod may use are for each pod to get.
-func (x *extras) needOf(pod *corev1.Pod, rank int) volumeNeed {
-	known := x.known(pod, rank)
+func (x *extras) needOf(pod *corev1.Pod, podID int) volumeNeed {
+	known := x.known(pod, podID)
 	if known.key == "" {
 		alone := known.Private(func(name string) bool { return x.claims.shared[name] })
 		known.key = alone.Key()

@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"math"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -9,10 +10,12 @@ import (
 // setBounds proves how cheap a plan for the same pods could be, given that of
 // the packing.
 func (a *assembler) setBounds(plan *Plan) {
+	fee := a.p.opts.NodeFee
+	plan.fees = float64(fee * float64(len(plan.Create)))
 	if a.p.opts.NoBounds {
 		plan.PackingBound = 0
-		if a.p.mayThrift(plan) {
-			plan.floor = min(a.lowerBound(), plan.Cost)
+		if a.p.mayExceedBudget(plan) {
+			plan.floor = min(a.lowerBound(nil), plan.Cost)
 		}
 		return
 	}
@@ -21,28 +24,41 @@ func (a *assembler) setBounds(plan *Plan) {
 	case a.onlyNodes():
 		plan.LowerBound = plan.PackingBound
 	default:
-		plan.LowerBound = a.lowerBound()
+		plan.LowerBound = a.lowerBound(nil)
 		plan.PackingBound = max(plan.PackingBound, plan.LowerBound)
 	}
 	// The bounds are proven; only rounding in the sum could put them above.
 	plan.LowerBound, plan.PackingBound = min(plan.LowerBound, plan.Cost), min(plan.PackingBound, plan.Cost)
-	if a.p.mayThrift(plan) {
+	plan.ObjectiveBound = plan.LowerBound
+	if plan.fees > 0 {
+		plan.ObjectiveBound = min(a.objectiveBound(plan.LowerBound, fee), plan.Cost+plan.fees)
+	}
+	if a.p.mayExceedBudget(plan) {
 		plan.floor = plan.LowerBound
 	}
+}
+
+// objectiveBound is a floor under cost and fees of any plan for the same pods, given
+// one under its cost: as if nodes could be had in parts, fees included, or whole nodes
+// for their fees alone.
+func (a *assembler) objectiveBound(cost, fee float64) float64 {
+	parts := a.lowerBound(func(price float64) float64 { return price + fee })
+	nodes := math.Ceil(a.lowerBound(func(float64) float64 { return 1 }) * (1 - 1e-9))
+	return max(parts, cost+float64(fee*nodes))
 }
 
 // onlyNodes says whether there was nothing to choose but which nodes to launch.
 // Then the packer's bound speaks of all plans.
 func (a *assembler) onlyNodes() bool {
 	p, s := a.p, a.s
-	if len(p.nodes)+len(p.market.stocks.sizes)+len(p.extras.drivers) > 0 || p.extras.counts != nil {
+	if len(p.nodes)+len(p.catalog.stocks.sizes)+len(p.extras.drivers) > 0 || p.extras.counts != nil {
 		return false
 	}
-	if len(s.units)+len(s.bundler.bundles)+len(s.bundler.fixed) > 0 {
+	if len(s.units)+len(s.bundler.bundles)+len(s.bundler.pinned) > 0 {
 		return false
 	}
-	for i := range p.rules.seats {
-		if !p.rules.addsUp(&p.rules.seats[i]) {
+	for i := range p.rules.slots {
+		if !p.rules.addsUp(&p.rules.slots[i]) {
 			return false
 		}
 	}
@@ -53,7 +69,7 @@ func (a *assembler) onlyNodes() bool {
 		limited = limited || p.lowPools[i].Limits != nil
 		counted = counted || len(p.lowPools[i].MinValues) > 0
 	}
-	if tiers && limited {
+	if tiers && (limited || p.tiers.fill) {
 		return false
 	}
 	with := p.togetherOverNodes()
@@ -70,7 +86,7 @@ func (a *assembler) onlyNodes() bool {
 // pods apart there, decides where its pods go, given the selections of affinities
 // over the name of the node.
 func (p *Problem) isPlain(c int, with []int) bool {
-	d, w := &p.rules.duties[c], &p.wishes[c]
+	d, w := &p.rules.duties[c], &p.preferences[c]
 	if len(d.owns)+len(d.spans)+len(d.with)+len(w.spans) > 0 || w.options != nil {
 		return false
 	}

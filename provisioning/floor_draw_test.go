@@ -9,6 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -30,7 +31,7 @@ func newTinyProblem(seed uint64) *tinyProblem {
 	types := r.types()
 	r.in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
 	for i := range 1 + r.below(2) {
-		pool := scenePool(fmt.Sprintf("pool-%d", i))
+		pool := scenes.Pool(fmt.Sprintf("pool-%d", i))
 		if r.chance(20) {
 			pool.Spec.Limits = v1.Limits(resources.MustParse(fmt.Sprintf("cpu=%d", 2+r.below(7))).ResourceList())
 		}
@@ -56,7 +57,7 @@ func newTinyProblem(seed uint64) *tinyProblem {
 func (r *tinyProblem) types() []*cloudprovider.InstanceType {
 	var out []*cloudprovider.InstanceType
 	for i, cpu := range []int{2, 4, 8}[:2+r.below(2)] {
-		t := sceneType(fmt.Sprintf("type-%d", i), fmt.Sprintf("cpu=%d, memory=%dGi, pods=%d", cpu, 2*cpu, 3+r.below(4)), 1, "linux")
+		t := scenes.Type(fmt.Sprintf("type-%d", i), fmt.Sprintf("cpu=%d, memory=%dGi, pods=%d", cpu, 2*cpu, 3+r.below(4)), 1, "linux")
 		t.Offerings = nil
 		for _, zone := range []string{"a", "b"} {
 			price := 0.05 * float64(cpu) * float64(70+r.below(60)) / 100
@@ -78,12 +79,12 @@ func (r *tinyProblem) types() []*cloudprovider.InstanceType {
 }
 
 func (r *tinyProblem) node(name string) provisioning.Node {
-	node := sceneNode(name, map[string]string{
+	node := scenes.Node(name, map[string]string{
 		corev1.LabelTopologyZone: string(rune('a' + r.below(2))), v1.CapacityTypeLabelKey: "on-demand",
 	})
 	n := provisioning.Node{Node: node}
 	for i := range r.below(3) {
-		pod := scenePod(fmt.Sprintf("%s-bound-%d", name, i), fmt.Sprintf("%dm", 200+100*r.below(6)), "256Mi")
+		pod := scenes.Pod(fmt.Sprintf("%s-bound-%d", name, i), fmt.Sprintf("%dm", 200+100*r.below(6)), "256Mi")
 		pod.Labels = map[string]string{"app": string(rune('a' + r.below(2)))}
 		pod.Spec.NodeName = name
 		if r.chance(15) {
@@ -96,7 +97,7 @@ func (r *tinyProblem) node(name string) provisioning.Node {
 
 // workload adds pods that are alike.
 func (r *tinyProblem) workload(app string, n int) {
-	model := scenePod(app, fmt.Sprintf("%dm", 200+150*r.below(16)), fmt.Sprintf("%dMi", 256*(1+r.below(8))))
+	model := scenes.Pod(app, fmt.Sprintf("%dm", 200+150*r.below(16)), fmt.Sprintf("%dMi", 256*(1+r.below(8))))
 	model.Labels = map[string]string{"app": app}
 	if r.chance(50) {
 		r.spread(model, corev1.LabelTopologyZone, app)

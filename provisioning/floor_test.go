@@ -12,12 +12,14 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // TestLowerBoundOfAllPlans tries, for tiny problems, all plans that place the
-// same pods for less than some floor, and holds them against Verify: below
+// same pods for less than some floor, and holds them against verify.Plan: below
 // LowerBound there is none. Below PackingBound there are some, or the test would
 // prove nothing.
 func TestLowerBoundOfAllPlans(t *testing.T) {
@@ -48,8 +50,8 @@ func TestLowerBoundOfAllPlans(t *testing.T) {
 // TestLowerBoundKnowsOtherDomains: four small pods spread over two zones take two
 // nodes, and would fit on one, as a zone without nodes does not count.
 func TestLowerBoundKnowsOtherDomains(t *testing.T) {
-	in := provisioning.Input{NodePools: []*v1.NodePool{scenePool("general")}}
-	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{"general": {sceneType("m", "cpu=4, memory=8Gi, pods=20", 0.2, "linux")}}
+	in := provisioning.Input{NodePools: []*v1.NodePool{scenes.Pool("general")}}
+	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{"general": {scenes.Type("m", "cpu=4, memory=8Gi, pods=20", 0.2, "linux")}}
 	workload(&in, "web", 4, 750, map[string]string{"app": "web"}, func(p *corev1.Pod) {
 		p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: selects("web"),
@@ -231,8 +233,14 @@ func (e *enumeration) place(next int, cost float64) {
 // judge asks the referee about the groups, in each order of binding.
 func (e *enumeration) judge(cost float64) {
 	for _, g := range e.groups {
-		if g.node < 0 && slices.ContainsFunc(g.pods, func(pod *corev1.Pod) bool { return e.heavierTakes(pod, e.options[g.which].pool) }) {
-			return
+		if g.node >= 0 {
+			continue
+		}
+		pool := e.options[g.which].pool
+		takes := func(pod *corev1.Pod) bool { return e.heavierTakes(pod, pool) }
+		suits := func(pod *corev1.Pod) bool { return e.heavierSuits(pod, pool, false) }
+		if slices.ContainsFunc(g.pods, takes) && !slices.ContainsFunc(g.pods, func(pod *corev1.Pod) bool { return !suits(pod) }) {
+			return // nor is the node launched for a pod that no heavier pool can take
 		}
 	}
 	plan := &provisioning.Plan{Unplaced: e.like.Unplaced, Cost: cost, Stats: e.like.Stats}
@@ -249,10 +257,10 @@ func (e *enumeration) judge(cost float64) {
 	}
 	plan.Order = e.pods
 	// Only what depends on turns may be right in another order.
-	hopeless := func(v provisioning.Violation) bool {
-		return !slices.Contains([]provisioning.Rule{provisioning.RuleSpread, provisioning.RuleAffinity}, v.Rule) && !formal(v)
+	hopeless := func(v verify.Violation) bool {
+		return !slices.Contains([]verify.Rule{verify.RuleSpread, verify.RuleAffinity}, v.Rule) && !formal(v)
 	}
-	if found := provisioning.Verify(e.in, plan, e.opts); !slices.ContainsFunc(found, hopeless) {
+	if found := verify.Plan(e.in, plan, e.opts); !slices.ContainsFunc(found, hopeless) {
 		e.permute(plan, slices.Clone(e.pods), 0)
 	}
 }
@@ -268,13 +276,21 @@ func (e *enumeration) heavierTakes(pod *corev1.Pod, pool int) bool {
 	if spread || respect && spec.Affinity != nil && spec.Affinity.NodeAffinity != nil || e.concerned(pod) {
 		return false
 	}
+	return e.heavierSuits(pod, pool, true)
+}
+
+// heavierSuits says whether a pool of more weight than one has an option for a pod, or
+// one that it can always launch.
+func (e *enumeration) heavierSuits(pod *corev1.Pod, pool int, always bool) bool {
+	spec := &pod.Spec
 	want, _ := resources.PodRequests(pod)
 	return slices.ContainsFunc(e.options, func(c choice) bool {
 		heavier, this := e.in.NodePools[c.pool], e.in.NodePools[pool]
 		zone, pinned := spec.NodeSelector[corev1.LabelTopologyZone]
-		return heavier.Spec.Weight != nil && this.Spec.Weight == nil && heavier.Spec.Limits == nil &&
+		return heavier.Spec.Weight != nil && this.Spec.Weight == nil &&
 			(len(heavier.Spec.Template.Spec.Taints) == 0 || len(spec.Tolerations) > 0) &&
-			(!pinned || zone == c.option.Offering.Zone) && c.option.Offering.ReservationID == "" && want.Fits(c.free)
+			(!pinned || zone == c.option.Offering.Zone) && want.Fits(c.free) &&
+			(!always || heavier.Spec.Limits == nil && c.option.Offering.ReservationID == "")
 	})
 }
 
@@ -305,7 +321,7 @@ func (e *enumeration) permute(plan *provisioning.Plan, order []*corev1.Pod, at i
 	}
 	if at >= len(order)-1 {
 		plan.Order = order
-		if !slices.ContainsFunc(provisioning.Verify(e.in, plan, e.opts), func(v provisioning.Violation) bool { return !formal(v) }) {
+		if !slices.ContainsFunc(verify.Plan(e.in, plan, e.opts), func(v verify.Violation) bool { return !formal(v) }) {
 			e.found = plan
 		}
 		return
@@ -318,8 +334,8 @@ func (e *enumeration) permute(plan *provisioning.Plan, order []*corev1.Pod, at i
 }
 
 // formal says whether a violation is one of form.
-func formal(v provisioning.Violation) bool {
-	return v.Rule == provisioning.RuleOrder || v.Rule == provisioning.RuleAccounts || v.Rule == provisioning.RuleReason
+func formal(v verify.Violation) bool {
+	return v.Rule == verify.RuleOrder || v.Rule == verify.RuleAccounts || v.Rule == verify.RuleReason
 }
 
 func sketch(plan *provisioning.Plan) string {
@@ -339,4 +355,49 @@ func sketch(plan *provisioning.Plan) string {
 		out += "\n"
 	}
 	return out
+}
+
+// TestGapCountsTheFee: a fee for nodes is part of what plans are compared by, and so
+// of how far one is from the best.
+func TestGapCountsTheFee(t *testing.T) {
+	in := scenes.Generic(40, 300)
+	for _, fee := range []float64{0.001, 0.05, 1, 20} {
+		opts := &provisioning.Options{NodeFee: fee}
+		plan := solved(t, in, opts)
+		require.Empty(t, verify.Plan(in, plan, opts))
+		objective := plan.Cost + fee*float64(len(plan.Create))
+		require.InDelta(t, objective/plan.ObjectiveBound-1, plan.Gap(), 1e-9)
+		require.Less(t, plan.Gap(), 0.25, "fee %v: %v USD/h, %d nodes", fee, plan.Cost, len(plan.Create))
+	}
+}
+
+// TestLawObjectiveBound: no plan for the same pods is below the bound of another, with
+// whatever fee it was made.
+func TestLawObjectiveBound(t *testing.T) {
+	t.Parallel()
+	fees, compared := []float64{0, 0.01, 0.3, 5}, 0
+	for seed := range lawSeeds(500, 60) {
+		in, opts := richProblem(seed, everything)
+		var plans []*provisioning.Plan
+		for _, fee := range fees {
+			own := *opts
+			own.NodeFee = fee
+			plans = append(plans, solved(t, in, &own))
+			require.Empty(t, verify.Plan(in, plans[len(plans)-1], &own), "seed %d", seed)
+		}
+		for i, plan := range plans {
+			for _, other := range plans {
+				if len(plan.Unplaced)+len(other.Unplaced) > 0 {
+					continue
+				}
+				compared++
+				objective := other.Cost + fees[i]*float64(len(other.Create))
+				require.LessOrEqual(t, plan.ObjectiveBound, objective*(1+1e-9)+1e-9, "seed %d, fee %v", seed, fees[i])
+			}
+			if fees[i] == 0 {
+				require.Equal(t, plan.LowerBound, plan.ObjectiveBound, "seed %d", seed)
+			}
+		}
+	}
+	require.Greater(t, compared, 50)
 }

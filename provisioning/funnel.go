@@ -28,9 +28,11 @@ func (f *funnel) narrow(constraint string, to bitset.Set) {
 func (e *explainer) steps(i int, alt requirements.Alternative) []Step {
 	p := &e.p.pools[i]
 	f := funnel{left: bitset.New(e.d.total)}
-	f.left.AddRange(p.first, p.first+len(p.options))
+	f.left.AddRange(p.first, p.last())
 	for r := range alt.Set.All() {
-		f.narrow(r.String(), e.d.admitting(i, r))
+		admitted := bitset.New(e.d.total)
+		p.window(admitted).Or(e.d.admitting(i, r))
+		f.narrow(r.String(), admitted)
 	}
 	ports := f.left.Clone()
 	e.p.admission.keepPorts(ports, e.class)

@@ -15,7 +15,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // manifests are objects as anybody may write them.
@@ -36,10 +38,10 @@ type manifestNode struct {
 // input puts the objects beside a sound catalog. It takes a few of each, so
 // that a run stays short.
 func (m *manifests) input() provisioning.Input {
-	vast := sceneType("vast", "cpu=64, memory=512Gi, pods=1000", 9, "linux")
+	vast := scenes.Type("vast", "cpu=64, memory=512Gi, pods=1000", 9, "linux")
 	vast.Capacity = vast.Capacity.With(corev1.ResourceMemory, math.MaxInt64).With("example.com/gpu", math.MaxInt64)
-	small := sceneType("small", "cpu=2, memory=4Gi, pods=8, ephemeral-storage=20Gi", 0.10, "linux")
-	open := sceneType("open", "cpu=4, memory=8Gi, pods=29", 0.20, "linux", "windows").Clone()
+	small := scenes.Type("small", "cpu=2, memory=4Gi, pods=8, ephemeral-storage=20Gi", 0.10, "linux")
+	open := scenes.Type("open", "cpu=4, memory=8Gi, pods=29", 0.20, "linux", "windows").Clone()
 	open.Requirements = open.Requirements.Without(corev1.LabelWindowsBuild)
 	open.Offerings[0].Requirements = requirements.MustParse("example.com/rack in (r1, r2)")
 	in := provisioning.Input{
@@ -114,8 +116,8 @@ func FuzzRichProblem(f *testing.F) {
 		opts.MaxSteps, opts.Quick = max(0, maxSteps), maxSteps < 0
 		where := fmt.Sprintf("seed %d, without %b, %d steps", seed, without, maxSteps)
 		if plan := checkSolve(t, in, opts, where); plan != nil {
-			require.Empty(t, provisioning.Verify(in, plan, opts), where)
-			provisioning.VerifyUnplaced(in, plan, opts)
+			require.Empty(t, verify.Plan(in, plan, opts), where)
+			verify.Unplaced(in, plan, opts)
 		}
 	})
 }
@@ -128,9 +130,9 @@ func checkPlan(t *testing.T, in provisioning.Input, opts *provisioning.Options, 
 	if plan == nil {
 		return
 	}
-	require.Empty(t, provisioning.Verify(in, plan, opts), where...)
-	overlooked := provisioning.VerifyUnplaced(in, plan, opts)
-	if !slices.ContainsFunc(everyPod(in), picky) {
+	require.Empty(t, verify.Plan(in, plan, opts), where...)
+	overlooked := verify.Unplaced(in, plan, opts)
+	if !slices.ContainsFunc(scenes.EveryPod(in), scenes.Picky) {
 		require.Empty(t, overlooked, where...)
 	}
 }

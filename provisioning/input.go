@@ -37,6 +37,17 @@ type Input struct {
 	// Unplaced; which pods of a cluster are pending is for the caller to say.
 	Pods []*corev1.Pod
 
+	// Nominated are places to try first, by pod: the name of a node of Nodes for pods of
+	// Pods, as kube-scheduler nominates nodes. A pod has that place in the plan if it
+	// holds there by all that a node is judged by, before all other pods, whatever their
+	// priority, and whether or not another place suits it better. Pods are tried by
+	// namespace and name, and those that do not fit yet again after the others. A place
+	// that does not hold, and a node that is not there or takes no pods, is not used,
+	// and the pod is placed as any other. A pod that is not among Pods, as it is bound by
+	// now, is a fault. Plan.LowerBound is 0 where a pod has such a place. The map is only
+	// read; without any entry nothing is tried.
+	Nominated map[types.NamespacedName]string
+
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its
 	// requests are set aside on every node it would run on. Where it is made from the
 	// DaemonSet's template, see resources.WithDefaultRequests.
@@ -55,7 +66,7 @@ type Input struct {
 	Devices Devices
 
 	// Overlays change prices and capacities of the catalogs before anything
-	// else looks at them. See cloudprovider.ApplyOverlays. They also express a
+	// else looks at them. See overlay.Apply. They also express a
 	// preference for types that costs money: one that makes older generations
 	// dearer moves pods to newer ones where the difference is less. What such
 	// preferences cost is in benchmarks/README.md.

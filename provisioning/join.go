@@ -138,3 +138,8 @@ func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
 		out.Pending = append(out.Pending, p)
 	}
 }
+
+// finished says whether a pod has run its course and takes no room.
+func finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}

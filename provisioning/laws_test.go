@@ -14,16 +14,19 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // TestLawOrderOfInput: the order of lists means nothing.
 func TestLawOrderOfInput(t *testing.T) {
 	for seed := range lawSeeds(300, 100) {
-		opts := lawOptions(seed)
+		opts := scenes.VaryOptions(seed)
 		want := solved(t, randproblem.New(seed), opts)
 		in := randproblem.New(seed)
 		shuffle(&in, seed, false)
@@ -38,7 +41,7 @@ func TestLawOrderOfInput(t *testing.T) {
 // TestLawRepeatable: solving again, or at the same time, gives an equal plan.
 func TestLawRepeatable(t *testing.T) {
 	for seed := range lawSeeds(300, 60) {
-		opts := lawOptions(seed)
+		opts := scenes.VaryOptions(seed)
 		problem, err := provisioning.Prepare(randproblem.New(seed), opts)
 		require.NoError(t, err, "seed %d", seed)
 		plans := make([]*provisioning.Plan, 4)
@@ -61,7 +64,7 @@ func TestLawNoBounds(t *testing.T) {
 	for seed := range lawSeeds(300, 100) {
 		in, opts := richProblem(seed, everything)
 		want := solved(t, in, opts)
-		want.LowerBound, want.PackingBound = 0, 0
+		want.LowerBound, want.PackingBound, want.ObjectiveBound = 0, 0, 0
 		without := *opts
 		without.NoBounds = true
 		require.Equal(t, want, solved(t, in, &without), "seed %d", seed)
@@ -81,7 +84,7 @@ func TestLawQuick(t *testing.T) {
 		quick := *opts
 		quick.Quick, quick.MaxSteps, quick.NoBounds = true, 0, false
 		plan, full := solved(t, in, &quick), solved(t, in, opts)
-		require.Empty(t, provisioning.Verify(in, plan, &quick), "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, &quick), "seed %d", seed)
 		pods += len(in.Pods)
 		more += max(0, len(plan.Unplaced)-len(full.Unplaced))
 		require.Zero(t, plan.LowerBound+plan.PackingBound, "seed %d", seed)
@@ -114,7 +117,7 @@ func TestLawReadOnlyInput(t *testing.T) {
 // but the count of options, and adds its word to each reason.
 func TestLawUnrelatedPool(t *testing.T) {
 	for seed := range lawSeeds(300, 100) {
-		opts := lawOptions(seed)
+		opts := scenes.VaryOptions(seed)
 		in := randproblem.New(seed)
 		for _, pool := range in.NodePools {
 			weight := int32(1)
@@ -183,7 +186,7 @@ func anyPool(in provisioning.Input) string {
 func TestLawHopelessPod(t *testing.T) {
 	removed := 0
 	for seed := range lawSeeds(300, 100) {
-		opts := lawOptions(seed)
+		opts := scenes.VaryOptions(seed)
 		in := randproblem.New(seed)
 		plan := solved(t, in, opts)
 		for _, u := range plan.Unplaced {
@@ -236,8 +239,8 @@ func TestLawFewSteps(t *testing.T) {
 		in := randproblem.New(seed)
 		opts := &provisioning.Options{MaxSteps: 1}
 		plan := solved(t, in, opts)
-		require.Empty(t, provisioning.Verify(in, plan, opts), "seed %d", seed)
-		require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts), "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
+		require.Empty(t, verify.Unplaced(in, plan, opts), "seed %d", seed)
 		placed := len(plan.Unplaced)
 		for _, n := range plan.Create {
 			placed += len(n.Pods)
@@ -254,7 +257,7 @@ func TestLawFewSteps(t *testing.T) {
 func TestLawLaunchable(t *testing.T) {
 	claims := 0
 	for seed := range lawSeeds(300, 100) {
-		in, opts := randproblem.New(seed), lawOptions(seed)
+		in, opts := randproblem.New(seed), scenes.VaryOptions(seed)
 		plan := solved(t, in, opts)
 		for i := range plan.Create {
 			n := &plan.Create[i]
@@ -313,6 +316,15 @@ func countValues(distinct map[string]map[string]bool, asked, node requirements.S
 			distinct[r.Key()][v] = true
 		}
 	}
+}
+
+// lawSeeds is how many random problems a law is tried on: all in the long run, and
+// some otherwise, and under the race detector.
+func lawSeeds(all, some int) uint64 {
+	if testlong.UnderRace {
+		return uint64(some)
+	}
+	return uint64(testlong.Seeds(some, all))
 }
 
 func solved(t *testing.T, in provisioning.Input, opts *provisioning.Options) *provisioning.Plan {

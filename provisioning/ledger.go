@@ -12,7 +12,7 @@ import (
 // it is known what is launched, it counts no domain without a node.
 type ledger struct {
 	p      *Problem
-	sites  []*site
+	bins   []*bin
 	counts []ledgerCount // by domain rule
 	there  []int         // by class: pods of the plan
 
@@ -25,15 +25,15 @@ type ledger struct {
 
 // ledgerCount is how a domain rule stands.
 type ledgerCount struct {
-	most, least, owners []int   // by domain
-	is, may             []bool  // by domain: it is one to be spread over, or may be
-	sure                int     // how many are
-	any                 bool    // a member is in some domain
-	placed              bool    // the plan places pods that have the rule
-	unsure              []*site // that may be in a domain of a spread, or in another, or be overlooked
+	most, least, owners []int  // by domain
+	is, may             []bool // by domain: it is one to be spread over, or may be
+	sure                int    // how many are
+	any                 bool   // a member is in some domain
+	placed              bool   // the plan places pods that have the rule
+	unsure              []*bin // that may be in a domain of a spread, or in another, or be overlooked
 }
 
-func newLedger(p *Problem, sites []*site) *ledger {
+func newLedger(p *Problem, bins []*bin) *ledger {
 	l := &ledger{p: p, counts: make([]ledgerCount, len(p.rules.domain)), there: make([]int, len(p.classes))}
 	l.hosts = hostLedger{index: map[domainRuleKey]int{}, ofClass: map[int][]int{}, bySelection: map[int][]int{}}
 	for i := range l.counts {
@@ -51,10 +51,10 @@ func newLedger(p *Problem, sites []*site) *ledger {
 			}
 		}
 	}
-	for _, s := range sites {
+	for _, s := range bins {
 		l.open(s)
 	}
-	for _, s := range sites {
+	for _, s := range bins {
 		for _, m := range s.pods {
 			l.count(m.class, m.count, s)
 		}
@@ -63,12 +63,12 @@ func newLedger(p *Problem, sites []*site) *ledger {
 }
 
 // open adds a node, with no pods so far.
-func (l *ledger) open(s *site) {
-	s.number = len(l.sites)
-	l.sites = append(l.sites, s)
+func (l *ledger) open(s *bin) {
+	s.number = len(l.bins)
+	l.bins = append(l.bins, s)
 	l.openHost(s)
 	if s.node >= 0 {
-		return // the census has counted its domains
+		return // the baseline has counted its domains
 	}
 	for i := range l.counts {
 		rule, c := &l.p.rules.domain[i], &l.counts[i]
@@ -93,41 +93,41 @@ func (l *ledger) open(s *site) {
 	}
 }
 
-// looked says whether a spread rule may look at a site, and whether it is sure
+// looked says whether a spread rule may look at a bin, and whether it is sure
 // to.
-func (l *ledger) looked(rule int, s *site) (may, sure bool) {
+func (l *ledger) looked(rule int, s *bin) (may, sure bool) {
 	r := &l.p.rules.domain[rule]
 	if s.node >= 0 {
 		looks := l.p.looksAt(r, &l.p.nodes[s.node])
 		return looks, looks
 	}
-	if s.shape.looks == nil {
-		s.shape.looks = make([]look, len(l.counts))
+	if s.binType.looks == nil {
+		s.binType.looks = make([]look, len(l.counts))
 	}
-	known := &s.shape.looks[rule]
+	known := &s.binType.looks[rule]
 	if !known.known {
-		*known = l.p.looksAtShape(r, s.shape)
-		known.in = l.p.lookedIn(r, s.shape)
-		known.may = known.may && (len(known.in) > 0 || len(l.p.shapeReaches(s.shape)[r.Rule.Key].domains) == 0)
+		*known = l.p.looksAtBinType(r, s.binType)
+		known.in = l.p.lookedIn(r, s.binType)
+		known.may = known.may && (len(known.in) > 0 || len(l.p.binTypeLocations(s.binType)[r.Rule.Key].domains) == 0)
 	}
 	return known.may, known.sure
 }
 
-// domainsOf lists the domains that a site may be in and where a rule may look at
+// domainsOf lists the domains that a bin may be in and where a rule may look at
 // it.
-func (l *ledger) domainsOf(rule int, s *site) []int {
+func (l *ledger) domainsOf(rule int, s *bin) []int {
 	r := &l.p.rules.domain[rule]
 	if s.node >= 0 || r.Kind != topology.Spread {
 		return s.at[r.Rule.Key].domains
 	}
 	l.looked(rule, s)
-	return s.shape.looks[rule].in
+	return s.binType.looks[rule].in
 }
 
-// lookedIn lists the domains that new nodes of a shape may be in and where a spread
+// lookedIn lists the domains that new nodes of a bin type may be in and where a spread
 // rule may look at them: what its owners may not use is left out of it.
-func (p *Problem) lookedIn(r *domainRule, s *shape) []int {
-	domains := p.shapeReaches(s)[r.Rule.Key].domains
+func (p *Problem) lookedIn(r *domainRule, s *binType) []int {
+	domains := p.binTypeLocations(s)[r.Rule.Key].domains
 	if len(domains) < 2 {
 		return domains
 	}
@@ -142,8 +142,8 @@ func (p *Problem) lookedIn(r *domainRule, s *shape) []int {
 	return out
 }
 
-// count counts n pods of a class on a site.
-func (l *ledger) count(class, n int, s *site) {
+// count counts n pods of a class on a bin.
+func (l *ledger) count(class, n int, s *bin) {
 	l.there[class] += n
 	l.countHost(class, n, s)
 	d := &l.p.rules.duties[class]
@@ -158,7 +158,7 @@ func (l *ledger) count(class, n int, s *site) {
 	}
 	for _, r := range d.joins {
 		rule, c := &l.p.rules.domain[r], &l.counts[r]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Apart && l.p.classes[class].virtual {
+		if rule.Rule.Key < 0 || rule.Kind != topology.Apart && l.p.classes[class].headroom {
 			continue // pods that do not exist are nobody to spread from or to follow
 		}
 		may, sure := true, true
@@ -180,14 +180,14 @@ func (l *ledger) count(class, n int, s *site) {
 }
 
 // allows says whether the constraints between pods let a pod of a class come to
-// a site after all that are counted.
-func (l *ledger) allows(class int, s *site) bool {
+// a bin after all that are counted.
+func (l *ledger) allows(class int, s *bin) bool {
 	return l.p.rules.apartAllow(class, s.apart) && l.hostsAllow(class, s) && l.domainsAllow(class, s)
 }
 
 // domainsAllow says so as far as constraints over domains and affinity have a
 // say.
-func (l *ledger) domainsAllow(class int, s *site) bool {
+func (l *ledger) domainsAllow(class int, s *bin) bool {
 	d := &l.p.rules.duties[class]
 	for _, r := range d.owns {
 		rule := &l.p.rules.domain[r]
@@ -221,8 +221,8 @@ func (l *ledger) domainsAllow(class int, s *site) bool {
 }
 
 // ruleAllows says whether a domain rule that pods of a class have lets one into
-// a domain where a site may be.
-func (l *ledger) ruleAllows(class, r, domain int, s *site) bool {
+// a domain where a bin may be.
+func (l *ledger) ruleAllows(class, r, domain int, s *bin) bool {
 	rule, c := &l.p.rules.domain[r], &l.counts[r]
 	switch rule.Kind {
 	case topology.Spread:
@@ -240,7 +240,7 @@ func (l *ledger) ruleAllows(class, r, domain int, s *site) bool {
 // tooFar says whether a domain may be further above some other than a spread
 // lets it be, with a number of pods more. A domain that is only there if a new
 // node turns out to be in it is there with the pods of that node.
-func (l *ledger) tooFar(r, domain, more int, s *site) bool {
+func (l *ledger) tooFar(r, domain, more int, s *bin) bool {
 	rule, c := &l.p.rules.domain[r], &l.counts[r]
 	sure := c.sure
 	if !c.is[domain] {
@@ -278,8 +278,8 @@ func (l *ledger) tooFar(r, domain, more int, s *site) bool {
 	return false
 }
 
-// beside says whether a pod of a selection is on a site.
-func (l *ledger) beside(selection int, s *site) bool {
+// beside says whether a pod of a selection is on a bin.
+func (l *ledger) beside(selection int, s *bin) bool {
 	if s.node >= 0 && l.p.beside[selection] != nil && l.p.beside[selection][s.node] {
 		return true
 	}
@@ -288,7 +288,7 @@ func (l *ledger) beside(selection int, s *site) bool {
 
 // isMember says whether the pods of a class exist and are in a selection.
 func (p *Problem) isMember(class, selection int) bool {
-	return p.classes[class].selected.Has(selection) && !p.classes[class].virtual
+	return p.classes[class].selected.Has(selection) && !p.classes[class].headroom
 }
 
 // first says whether a pod of a class may be the first that an affinity is for:

@@ -20,8 +20,8 @@ type hostLedger struct {
 // hostSpread is how such a constraint stands.
 type hostSpread struct {
 	rule  domainRule
-	there []int       // by site: pods that it counts
-	looks []look      // by site
+	there []int       // by bin: pods that it counts
+	looks []look      // by bin
 	tally map[int]int // how many nodes that it may look at have so many
 	sure  int         // how many nodes it is sure to look at
 
@@ -55,14 +55,14 @@ func (l *ledger) hostsOf(class int) []int {
 // newHostSpread counts all that is there for a constraint of a class.
 func (l *ledger) newHostSpread(class int, t term) hostSpread {
 	out := hostSpread{rule: domainRule{like: class, spans: spreadKeys(l.p.classes[class].terms), term: t}, tally: map[int]int{}}
-	for _, s := range l.sites {
+	for _, s := range l.bins {
 		there := l.p.boundOnHost(t, s)
 		for _, m := range s.pods {
 			if l.p.isMember(m.class, t.pods) {
 				there += m.count
 			}
 		}
-		l.addSite(&out, s, there)
+		l.addBin(&out, s, there)
 	}
 	for i := range l.p.gone {
 		g := &l.p.gone[i]
@@ -74,19 +74,20 @@ func (l *ledger) newHostSpread(class int, t term) hostSpread {
 	return out
 }
 
-// addSite adds a node with so many pods that count.
-func (l *ledger) addSite(h *hostSpread, s *site, there int) {
+// addBin adds a node with so many pods that count.
+func (l *ledger) addBin(h *hostSpread, s *bin, there int) {
 	h.there = append(h.there, there)
 	h.looks = append(h.looks, look{})
 	l.look(h, s)
 }
 
-// look notes how a constraint sees a site.
-func (l *ledger) look(h *hostSpread, s *site) {
+// look notes how a constraint sees a bin.
+func (l *ledger) look(h *hostSpread, s *bin) {
 	before := h.looks[s.number]
 	seen := look{known: true}
-	if s.node < 0 {
-		seen = l.p.looksAtShape(&h.rule, s.shape)
+	if s.shut {
+	} else if s.node < 0 {
+		seen = l.p.looksAtBinType(&h.rule, s.binType)
 	} else if l.p.looksAt(&h.rule, &l.p.nodes[s.node]) {
 		seen.may, seen.sure = true, true
 	}
@@ -123,10 +124,36 @@ func (h *hostSpread) emptiest() int {
 	return least
 }
 
-// lean notes which constraints let a pod of a class come to a site only as no node
+// leastThere is the least that a constraint finds on the nodes that exist, 0 if it
+// looks at none of them.
+func (l *ledger) leastThere(h *hostSpread) int {
+	least := math.MaxInt
+	for i, s := range l.bins {
+		if s.node >= 0 && h.looks[i].may {
+			least = min(least, h.there[i])
+		}
+	}
+	for i := range l.p.gone {
+		if g := &l.p.gone[i]; l.p.looksAt(&h.rule, &g.existing) {
+			least = min(least, l.p.membersOf(h.rule.term, g.parts))
+		}
+	}
+	if least == math.MaxInt {
+		return 0
+	}
+	return least
+}
+
+// shut takes a new node without pods out of the count: it will not be launched.
+func (l *ledger) shut(s *bin) {
+	s.shut = true
+	l.reshaped(s)
+}
+
+// lean notes which constraints let a pod of a class come to a bin only as no node
 // is empty.
-func (l *ledger) lean(class int, s *site) {
-	if l.p.classes[class].virtual {
+func (l *ledger) lean(class int, s *bin) {
+	if l.p.classes[class].headroom {
 		return
 	}
 	for _, i := range l.hostsOf(class) {
@@ -156,9 +183,9 @@ func (p *Problem) hostRule(t term) int {
 
 // leanAll notes so for all pods that are counted, whenever they came.
 func (l *ledger) leanAll() {
-	for _, s := range l.sites {
+	for _, s := range l.bins {
 		for _, m := range s.pods {
-			if l.p.classes[m.class].virtual {
+			if l.p.classes[m.class].headroom {
 				continue
 			}
 			for _, i := range l.hostsOf(m.class) {
@@ -170,16 +197,16 @@ func (l *ledger) leanAll() {
 }
 
 // openHost adds a node without pods.
-func (l *ledger) openHost(s *site) {
+func (l *ledger) openHost(s *bin) {
 	for i := range l.hosts.spreads {
 		h := &l.hosts.spreads[i]
-		l.addSite(h, s, l.p.boundOnHost(h.rule.term, s))
+		l.addBin(h, s, l.p.boundOnHost(h.rule.term, s))
 	}
 }
 
-// countHost counts n pods of a class on a site.
-func (l *ledger) countHost(class, n int, s *site) {
-	if len(l.hosts.spreads) == 0 || l.p.classes[class].virtual {
+// countHost counts n pods of a class on a bin.
+func (l *ledger) countHost(class, n int, s *bin) {
+	if len(l.hosts.spreads) == 0 || l.p.classes[class].headroom {
 		return
 	}
 	for selection := range l.p.classes[class].selected.All() {
@@ -195,16 +222,16 @@ func (l *ledger) countHost(class, n int, s *site) {
 }
 
 // reshaped notes that a new node has become another.
-func (l *ledger) reshaped(s *site) {
+func (l *ledger) reshaped(s *bin) {
 	for i := range l.hosts.spreads {
 		l.look(&l.hosts.spreads[i], s)
 	}
 }
 
 // hostsAllow says whether the topology spread constraints of a class over the
-// name of the node let one of its pods come to a site.
-func (l *ledger) hostsAllow(class int, s *site) bool {
-	if l.p.classes[class].virtual {
+// name of the node let one of its pods come to a bin.
+func (l *ledger) hostsAllow(class int, s *bin) bool {
+	if l.p.classes[class].headroom {
 		return true
 	}
 	for _, i := range l.hostsOf(class) {
@@ -223,21 +250,21 @@ func (l *ledger) hostsAllow(class int, s *site) bool {
 	return true
 }
 
-// crowds says whether a further new node would be one to be filled first, by a
+// fillsFirst says whether a further new node would be one to be filled first, by a
 // constraint of pods that are where they are only as no node was empty.
-func (l *ledger) crowds(s *site) bool {
+func (l *ledger) fillsFirst(s *bin) bool {
 	for i := range l.hosts.spreads {
 		h := &l.hosts.spreads[i]
-		if h.leant && l.p.looksAtShape(&h.rule, s.shape).may {
+		if h.leant && l.p.looksAtBinType(&h.rule, s.binType).may {
 			return true
 		}
 	}
 	return false
 }
 
-// boundOnHost counts the pods that run on a site that a spread over the name of
+// boundOnHost counts the pods that run on a bin that a spread over the name of
 // the node is about.
-func (p *Problem) boundOnHost(t term, s *site) int {
+func (p *Problem) boundOnHost(t term, s *bin) int {
 	if s.node < 0 {
 		return 0
 	}
@@ -246,7 +273,7 @@ func (p *Problem) boundOnHost(t term, s *site) int {
 
 // membersOf counts the members of a spread over the name of the node among what
 // the pods of a node count for.
-func (p *Problem) membersOf(t term, parts []pack.Part) int {
+func (p *Problem) membersOf(t term, parts []pack.Membership) int {
 	rule := p.hostRule(t)
 	for _, part := range parts {
 		if part.Rule == rule {

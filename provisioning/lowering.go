@@ -49,30 +49,30 @@ func (a *admission) numberAsks() []int32 {
 			}
 		}
 		buf = append(buf, '|')
-		for _, seat := range a.p.requests[i][len(a.p.resources):] {
-			buf = binary.AppendVarint(buf, seat)
+		for _, slot := range a.p.requests[i][len(a.p.resources):] {
+			buf = binary.AppendVarint(buf, slot)
 		}
 		out[i], _ = intern(index, buf, int32(len(index)))
 	}
 	return out
 }
 
-// lower returns pods of a class with the given pin as the packer sees them. The lot
+// lower returns pods of a class with the given pin as the packer sees them. The item
 // has, beside each variant, what it asks for.
-func (a *admission) lower(index int, pin requirements.Set) (lowered pack.Class, l lot) {
+func (a *admission) lower(index int, pin requirements.Set) (lowered pack.Class, l item) {
 	return a.lowerWith(index, pin, nil, map[int32]int32{})
 }
 
 // lowerWith is lower with the options that the pods prefer, if any of those
 // will do; nil stands for no preference. kinds numbers the kinds of classes.
-func (a *admission) lowerWith(index int, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (lowered pack.Class, l lot) {
+func (a *admission) lowerWith(index int, pin requirements.Set, preferred bitset.Set, kinds map[int32]int32) (lowered pack.Class, l item) {
 	low := a.lowering(index, pin, preferred)
 	kind, ok := kinds[low.kind]
 	if !ok {
 		kind = int32(len(kinds))
 		kinds[low.kind] = kind
 	}
-	return pack.Class{Request: low.request, Variants: low.variants, Kind: int(kind)}, lot{sources: low.sources, content: low.number}
+	return pack.Class{Request: low.request, Variants: low.variants, Kind: int(kind)}, item{sources: low.sources, content: low.number}
 }
 
 // lowering works out a lowering, once for each key. It must not be changed.
@@ -162,7 +162,7 @@ func (a *admission) number(low *lowering, kind bitset.Set) {
 	}
 	for i, v := range low.variants {
 		buf = binary.AppendVarint(buf, int64(v.Trait))
-		buf = append(buf, v.Options.Key()...)
+		buf = binary.AppendVarint(buf, int64(kindOf(v.Options, a.kinds)))
 		buf = append(buf, low.sources[i].String()...)
 		buf = append(buf, 0)
 	}
@@ -199,9 +199,14 @@ func (a *admission) lowered(c int) bitset.Set {
 	if out != nil {
 		return out
 	}
-	out = bitset.New(a.domains.total)
-	for _, v := range a.lowering(c, requirements.Set{}, nil).variants {
-		out.Or(v.Options)
+	variants := a.lowering(c, requirements.Set{}, nil).variants
+	if len(variants) == 1 {
+		out = variants[0].Options
+	} else {
+		out = bitset.New(a.domains.total)
+		for _, v := range variants {
+			out.Or(v.Options)
+		}
 	}
 	a.mu.Lock()
 	a.low[a.asks[c]] = out

@@ -121,7 +121,7 @@ func (n Node) labels() map[string]string {
 	}
 	maps.Copy(out, n.NodeClaim.Labels)
 	if !n.launched() {
-		addPromised(out, n.NodeClaim)
+		addEstimated(out, n.NodeClaim)
 	}
 	if n.Node == nil && out[corev1.LabelHostname] == "" {
 		out[corev1.LabelHostname] = n.hostName()
@@ -129,9 +129,9 @@ func (n Node) labels() map[string]string {
 	return out
 }
 
-// addPromised adds the labels that the requirements of a claim leave no choice
+// addEstimated adds the labels that the requirements of a claim leave no choice
 // about. What cannot be read promises nothing.
-func addPromised(labels map[string]string, claim *v1.NodeClaim) {
+func addEstimated(labels map[string]string, claim *v1.NodeClaim) {
 	asked, err := requirements.FromRequirements(claim.Spec.Requirements, nil)
 	if err != nil {
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -231,7 +232,7 @@ func checkOddInput(t *testing.T, seed uint64, choices []byte) {
 	for _, c := range choices[:min(len(choices), 6)] {
 		all[int(c)%len(all)](r, &in)
 	}
-	opts := lawOptions(seed)
+	opts := scenes.VaryOptions(seed)
 	if opts == nil {
 		opts = &provisioning.Options{MaxSteps: 2_000}
 	}

@@ -20,22 +20,22 @@ func (a *assembler) keepOffSpot() {
 		return
 	}
 	a.findClasses()
-	few, steady := map[*shape]bool{}, map[*shape]*shape{}
+	few, steady := map[*binType]bool{}, map[*binType]*binType{}
 	for _, s := range a.new {
-		tooFew, ok := few[s.shape]
+		tooFew, ok := few[s.binType]
 		if !ok {
-			tooFew = p.tooFewKinds(s.shape.options)
-			few[s.shape] = tooFew
+			tooFew = p.tooFewKinds(s.binType.options)
+			few[s.binType] = tooFew
 		}
 		if !tooFew && !a.avoidsSpot(s) {
 			continue
 		}
-		known, ok := steady[s.shape]
+		known, ok := steady[s.binType]
 		if !ok {
-			known = a.withoutSpot(s.shape)
-			steady[s.shape] = known
+			known = a.withoutSpot(s.binType)
+			steady[s.binType] = known
 		}
-		s.shape = known
+		s.binType = known
 	}
 	if p.opts.CapacityMix != nil {
 		a.evenMix()
@@ -46,7 +46,7 @@ func (a *assembler) keepOffSpot() {
 // those that ask the same of their nodes and have the same constraints.
 type mixed struct {
 	placed, steady int
-	sites          []int // new nodes that may be spot and could do without
+	bins           []int // new nodes that may be spot and could do without
 	pods           []int // of the group on each
 }
 
@@ -54,40 +54,40 @@ type mixed struct {
 // other capacity: some of those that were to be there found a place on spot only.
 func (a *assembler) evenMix() {
 	groups, of := a.mixedGroups()
-	bare := make([]*shape, len(a.new))
-	steady := map[*shape]*shape{}
+	bare := make([]*binType, len(a.new))
+	steady := map[*binType]*binType{}
 	for i, s := range a.new {
-		known, ok := steady[s.shape]
+		known, ok := steady[s.binType]
 		if !ok {
-			known = a.withoutSpot(s.shape)
-			steady[s.shape] = known
+			known = a.withoutSpot(s.binType)
+			steady[s.binType] = known
 		}
 		bare[i] = known
-		spot := a.p.maySpot(s.shape.options)
-		for _, rank := range s.ranks {
-			g := of[a.classOf[rank]]
+		spot := a.p.maySpot(s.binType.options)
+		for _, podID := range s.podIDs {
+			g := of[a.classOf[podID]]
 			if g < 0 {
 				continue
 			}
 			groups[g].placed++
 			if !spot {
 				groups[g].steady++
-			} else if known != s.shape {
+			} else if known != s.binType {
 				groups[g].on(i)
 			}
 		}
 	}
 	for g := range groups {
 		group := &groups[g]
-		for group.steady < a.p.opts.CapacityMix.onDemand(group.placed) && len(group.sites) > 0 {
+		for group.steady < a.p.opts.CapacityMix.onDemand(group.placed) && len(group.bins) > 0 {
 			best, least := -1, math.Inf(1)
-			for k, i := range group.sites {
-				if more := (bare[i].price() - a.new[i].shape.price()) / float64(group.pods[k]); more < least {
+			for k, i := range group.bins {
+				if more := (bare[i].price() - a.new[i].binType.price()) / float64(group.pods[k]); more < least {
 					best, least = k, more
 				}
 			}
-			i := group.sites[best]
-			a.new[i].shape = bare[i]
+			i := group.bins[best]
+			a.new[i].binType = bare[i]
 			for h := range groups {
 				groups[h].settle(i)
 			}
@@ -96,18 +96,18 @@ func (a *assembler) evenMix() {
 }
 
 // on notes a pod of the group on a new node that has a choice.
-func (m *mixed) on(site int) {
-	if n := len(m.sites); n == 0 || m.sites[n-1] != site {
-		m.sites, m.pods = append(m.sites, site), append(m.pods, 0)
+func (m *mixed) on(bin int) {
+	if n := len(m.bins); n == 0 || m.bins[n-1] != bin {
+		m.bins, m.pods = append(m.bins, bin), append(m.pods, 0)
 	}
 	m.pods[len(m.pods)-1]++
 }
 
 // settle notes that a new node is not launched as spot any more.
-func (m *mixed) settle(site int) {
-	if k := slices.Index(m.sites, site); k >= 0 {
+func (m *mixed) settle(bin int) {
+	if k := slices.Index(m.bins, bin); k >= 0 {
 		m.steady += m.pods[k]
-		m.sites, m.pods = slices.Delete(m.sites, k, k+1), slices.Delete(m.pods, k, k+1)
+		m.bins, m.pods = slices.Delete(m.bins, k, k+1), slices.Delete(m.pods, k, k+1)
 	}
 }
 
@@ -119,7 +119,7 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 	for c := range a.p.classes {
 		class := &a.p.classes[c]
 		of[c] = -1
-		if class.refusal != nil || class.virtual {
+		if class.refusal != nil || class.headroom {
 			continue
 		}
 		key := class.mixKey()
@@ -131,9 +131,9 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 		}
 		of[c] = g
 	}
-	for _, ranks := range a.bound {
-		for _, rank := range ranks {
-			if g := of[a.classOf[rank]]; g >= 0 {
+	for _, podIDs := range a.bound {
+		for _, podID := range podIDs {
+			if g := of[a.classOf[podID]]; g >= 0 {
 				groups[g].placed++
 				groups[g].steady++
 			}
@@ -190,9 +190,9 @@ func (p *Problem) spared(pool int, options bitset.Set) bitset.Set {
 }
 
 // avoidsSpot says whether a pod on a new node is to come on other capacity.
-func (a *assembler) avoidsSpot(s *site) bool {
-	for _, rank := range s.ranks {
-		if a.p.classes[a.classOf[rank]].noSpot {
+func (a *assembler) avoidsSpot(s *bin) bool {
+	for _, podID := range s.podIDs {
+		if a.p.classes[a.classOf[podID]].noSpot {
 			return true
 		}
 	}
@@ -214,12 +214,12 @@ func (p *Problem) tooFewKinds(options bitset.Set) bool {
 	return len(kinds) > 0 && len(kinds) < p.flexible.Need
 }
 
-// withoutSpot returns a shape without its spot options, or the shape itself if it
+// withoutSpot returns a bin type without its spot options, or the bin type itself if it
 // has no others, or too few for the minValues of its pool.
-func (a *assembler) withoutSpot(s *shape) *shape {
+func (a *assembler) withoutSpot(s *binType) *binType {
 	rest := a.p.steadyOptions(s.options)
 	if rest.Empty() || rest.Equal(s.options) || !s.relaxed && !a.p.choice(s.pool, rest, s.trait) {
 		return s
 	}
-	return a.newShape(s.pool, rest, s.trait, s.asked, s.relaxed)
+	return a.newBinType(s.pool, rest, s.trait, s.asked, s.relaxed)
 }

@@ -69,9 +69,9 @@ type Options struct {
 	Preferences PreferencePolicy
 
 	// PreferenceCost is what a soft constraint of weight 100 may cost, as a
-	// share of what the pods that have it cost without; lighter ones may cost
-	// in proportion. That is judged on paper, by the share of a node that a pod
-	// takes up. Default and zero: 0.1.
+	// share of what the pods that have it cost without, in the heaviest pools that
+	// can take them; lighter ones may cost in proportion. That is judged on paper,
+	// by the share of a node that a pod takes up. Default and zero: 0.1.
 	//
 	// It holds for whole plans as well: a plan costs at most that share more, the
 	// fees for nodes included, than one in which nobody's wish is followed. If all
@@ -126,14 +126,16 @@ type Options struct {
 	// pods are packed once; benchmarks/README.md says what that saves and costs.
 	MaxSteps int
 
-	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound and
-	// PackingBound of the plan are zero then. Everything else is the same. The
+	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound,
+	// PackingBound and ObjectiveBound of the plan are zero then. Everything else is
+	// the same. The
 	// proof takes up to a third of a Solve, which is worth saving where plans are
 	// made to be compared with each other, as what-ifs are.
 	NoBounds bool
 
 	// Quick packs once, by a coarse search, with no proof of how cheap a plan could
-	// be, as if MaxSteps were 1 and NoBounds set. Fewer kinds of node are compared
+	// be, as if MaxSteps were 1 and NoBounds set; where pods are left over it packs
+	// again, as ever. Fewer kinds of node are compared
 	// for each pattern, prices are asked for less often, and pods are not exchanged,
 	// neither to fill a node better nor to suit their taste among the nodes of the
 	// plan, and no node is taken out of it again. Plans are as valid; limits aside, one
@@ -143,6 +145,8 @@ type Options struct {
 	// It takes a tenth to a half of the time and costs 0 to 8% more;
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
+
+	trace *trace // nil outside tests
 }
 
 // defaultMaxSteps bounds the search of a Solve. Ordinary problems take

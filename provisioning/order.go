@@ -10,10 +10,10 @@ import (
 
 // sequence lists pods in the order they can be bound.
 type sequence struct {
-	a     *assembler
-	ranks [][]int32 // by part: the pods that were placed
-	done  []bool    // by pod
-	out   []int32
+	a      *assembler
+	podIDs [][]int32 // by part: the pods that were placed
+	done   []bool    // by pod
+	out    []int32
 }
 
 // order lists the pods that have a place as they can be bound: groups that must
@@ -21,10 +21,10 @@ type sequence struct {
 // constraints over domains in the order in which these were checked; all
 // others; and those that follow others to their node.
 func (a *assembler) order() []int32 {
-	s := &sequence{a: a, ranks: a.ranks(), done: make([]bool, len(a.p.pods)), out: make([]int32, 0, len(a.p.pods))}
-	s.fixed(leading)
+	s := &sequence{a: a, podIDs: a.podIDs(), done: make([]bool, len(a.p.pods)), out: make([]int32, 0, len(a.p.pods))}
+	s.pinned(leading)
 	s.bundles(leading)
-	events := a.seal.events
+	events := a.admittedCounts.events
 	leaders := slices.IndexFunc(events, func(e topology.Event) bool { return a.s.units[e.Class].phase != leading })
 	if leaders < 0 {
 		leaders = len(events)
@@ -39,23 +39,23 @@ func (a *assembler) order() []int32 {
 	return s.out
 }
 
-// inOrder lists pods in an order of ranks, those that do not exist last.
-func (a *assembler) inOrder(ranks []int32) []*corev1.Pod {
-	out := make([]*corev1.Pod, len(ranks))
-	for i, rank := range ranks {
-		out[i] = a.p.pods[rank]
+// inOrder lists pods in an order of pod IDs, those that do not exist last.
+func (a *assembler) inOrder(podIDs []int32) []*corev1.Pod {
+	out := make([]*corev1.Pod, len(podIDs))
+	for i, podID := range podIDs {
+		out[i] = a.p.pods[podID]
 	}
-	if len(a.p.virtual) > 0 {
-		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return compareBools(a.p.virtual[x], a.p.virtual[y]) })
+	if len(a.p.headroom) > 0 {
+		slices.SortStableFunc(out, func(x, y *corev1.Pod) int { return compareBools(a.p.headroom[x], a.p.headroom[y]) })
 	}
 	return out
 }
 
-func (s *sequence) add(ranks []int32) {
-	for _, rank := range ranks {
-		if s.a.placed[rank] && !s.done[rank] {
-			s.done[rank] = true
-			s.out = append(s.out, rank)
+func (s *sequence) add(podIDs []int32) {
+	for _, podID := range podIDs {
+		if s.a.placed[podID] && !s.done[podID] {
+			s.done[podID] = true
+			s.out = append(s.out, podID)
 		}
 	}
 }
@@ -75,17 +75,17 @@ func (s *sequence) bundles(phase phase) {
 			continue
 		}
 		for _, part := range parts {
-			s.add(s.ranks[part])
+			s.add(s.podIDs[part])
 		}
 	}
 }
 
-// fixed adds the pods of a phase that can only go to one node, and that no
+// pinned adds the pods of a phase that can only go to one node, and that no
 // domain was assigned to.
-func (s *sequence) fixed(phase phase) {
-	for i, part := range s.a.s.fixedParts {
-		if part >= 0 && s.a.s.parts[part].unit < 0 && s.a.p.rules.duties[s.a.s.bundler.fixed[i].class].phase == phase {
-			s.add(s.ranks[part])
+func (s *sequence) pinned(phase phase) {
+	for i, part := range s.a.s.pinnedParts {
+		if part >= 0 && s.a.s.parts[part].unit < 0 && s.a.p.rules.duties[s.a.s.bundler.pinned[i].class].phase == phase {
+			s.add(s.podIDs[part])
 		}
 	}
 }
@@ -96,10 +96,10 @@ type unitCell struct{ unit, cell int }
 // waiting lists the pods that domains were assigned to by place.
 func (s *sequence) waiting() map[unitCell][]int32 {
 	out := map[unitCell][]int32{}
-	for i := range s.ranks {
+	for i := range s.podIDs {
 		if part := &s.a.s.parts[i]; part.unit >= 0 {
 			id := unitCell{part.unit, part.cell}
-			out[id] = append(out[id], s.ranks[i]...)
+			out[id] = append(out[id], s.podIDs[i]...)
 		}
 	}
 	return out
@@ -112,20 +112,21 @@ func (s *sequence) events(events []topology.Event, waiting map[unitCell][]int32)
 		if s.a.s.units[e.Class].bundle >= 0 {
 			n = len(waiting[id])
 		}
+		n = min(n, len(waiting[id])) // what is assigned may not have been packed
 		s.add(waiting[id][:n])
 		waiting[id] = waiting[id][n:]
 	}
 }
 
-// ranks lists, by part, the pods that were placed.
-func (a *assembler) ranks() [][]int32 {
+// podIDs lists, by part, the pods that were placed.
+func (a *assembler) podIDs() [][]int32 {
 	out := make([][]int32, len(a.s.parts))
 	next := make([]int, len(a.p.classes))
 	for i := range a.s.parts {
 		part := &a.s.parts[i]
-		for _, rank := range a.p.classes[part.class].pods[next[part.class] : next[part.class]+part.count] {
-			if a.placed[rank] {
-				out[i] = append(out[i], rank)
+		for _, podID := range a.p.classes[part.class].pods[next[part.class] : next[part.class]+part.count] {
+			if a.placed[podID] {
+				out[i] = append(out[i], podID)
 			}
 		}
 		next[part.class] += part.count

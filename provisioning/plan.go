@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -40,20 +41,21 @@ type Plan struct {
 	Buffers []BufferStatus
 
 	// Overlays says what each of Input.Overlays did, sorted by name.
-	Overlays []cloudprovider.OverlayStatus
+	Overlays []overlay.Status
 
 	// Cost is what Create costs at each node's cheapest option, in USD per
 	// hour.
 	Cost float64
 
 	// LowerBound is a proven floor under Cost, in USD per hour: no plan costs
-	// less that places the same pods and is valid (see Verify), whatever else it
+	// less that places the same pods and is valid (see package verify), whatever else it
 	// chooses. That is: which pods go to nodes that exist and which draw on
 	// reservations; over which zones and other domains pods are spread, and
 	// where they are kept together or apart; how many of them are on a node;
 	// which preferences are kept; and which nodes are launched for them. Two
-	// choices are not open: pods go to pools of lower weight only when those of
-	// higher weight, or the limits of these, leave no room for them; and as many
+	// choices are not open: pools of lower weight launch for pods only when those of
+	// higher weight, or the limits of these, leave no room for them, though others
+	// may fill a node of a pod that no pool of higher weight can take; and as many
 	// pods of a group are kept off spot capacity for Options.CapacityMix as here.
 	//
 	// It comes from relaxations in which each pod asks of its node what it asks
@@ -73,17 +75,25 @@ type Plan struct {
 	// Options.NoBounds.
 	PackingBound float64
 
+	// ObjectiveBound is a proven floor under what plans are compared by: Cost, and
+	// Options.NodeFee for each of Create. It is LowerBound where there is no fee, and
+	// 0 with Options.NoBounds.
+	ObjectiveBound float64
+
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
 
+	fees    float64          // Options.NodeFee of all new nodes
 	floor   float64          // LowerBound, if it matters to preferences: also with NoBounds
 	offered map[string]offer // by pool, for Why; nil in a Plan that a caller made up
 	// leant are rules over nodes by which some pods were let in one by one.
 	leant []int
 	// uneven is how unevenly pods are spread; see unevenness.
 	uneven int
-	// closed says that nodes were taken out of it again; see closer.
+	// closed says that nodes were taken out of it again; see eliminator.
 	closed bool
+	// ejected says that pods made room for others in it; see ejector.
+	ejected bool
 }
 
 // offer is what a pool had to choose from.
@@ -104,16 +114,22 @@ type Stats struct {
 }
 
 // Gap is Cost over LowerBound less one: 0.01 means that the plan is at most 1%
-// above the optimum. It is zero when nothing is to be launched, and infinite where
-// something is and LowerBound is zero, which says nothing of the optimum.
+// above the optimum. With Options.NodeFee, which plans are compared by as well, it is
+// Cost with the fees over ObjectiveBound. It is zero when nothing is to be launched,
+// and infinite where something is and the bound is zero, which says nothing of the
+// optimum.
 func (p *Plan) Gap() float64 {
+	cost, bound := p.Cost, p.LowerBound
+	if p.fees > 0 {
+		cost, bound = p.Cost+p.fees, p.ObjectiveBound
+	}
 	switch {
-	case p.Cost <= 0:
+	case cost <= 0:
 		return 0
-	case p.LowerBound <= 0:
+	case bound <= 0:
 		return math.Inf(1)
 	}
-	return p.Cost/p.LowerBound - 1
+	return cost/bound - 1
 }
 
 // NewNode is one node to launch.

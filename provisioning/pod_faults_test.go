@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // podFault is a way to spoil one pending pod, and the reason it then stays
@@ -157,8 +158,8 @@ func everythingWrong(s *scene, p *corev1.Pod) {
 // TestPodFaultsAllAtOnce: who mends a pod wants to do it once.
 func TestPodFaultsAllAtOnce(t *testing.T) {
 	s := newScene()
-	everythingWrong(s, s.tiny)
-	plan := solved(t, s.in, nil)
+	everythingWrong(s, s.Tiny)
+	plan := solved(t, s.In, nil)
 	require.Equal(t, []string{
 		"container main: resource cpu: -1: negative request",
 		"use zero or more",
@@ -177,7 +178,7 @@ func TestPodFaultsAllAtOnce(t *testing.T) {
 		"name a node label",
 		terms + `[0].matchExpressions[0].operator: Invalid value: "Is": label "team": operator "Is" is not known`,
 		"use one of In, NotIn, Exists, DoesNotExist, Gt, Lt",
-	}, strings.Split(unplacedReason(plan, s.tiny).String(), "; "))
+	}, strings.Split(unplacedReason(plan, s.Tiny).String(), "; "))
 }
 
 // TestPodFaults: a pod that cannot be read stays pending and hears what is wrong
@@ -185,17 +186,17 @@ func TestPodFaultsAllAtOnce(t *testing.T) {
 // there.
 func TestPodFaults(t *testing.T) {
 	without := newScene()
-	without.in.Pods = slices.DeleteFunc(without.in.Pods, func(p *corev1.Pod) bool { return p == without.tiny })
-	rest := whereabouts(solved(t, without.in, nil))
+	without.In.Pods = slices.DeleteFunc(without.In.Pods, func(p *corev1.Pod) bool { return p == without.Tiny })
+	rest := whereabouts(solved(t, without.In, nil))
 	require.Len(t, rest, 4)
 	for _, f := range ownFaults() {
 		t.Run(f.name, func(t *testing.T) {
 			s := newScene()
-			f.spoil(s, s.tiny)
-			plan := solved(t, s.in, nil)
-			require.Empty(t, provisioning.Verify(s.in, plan, nil))
-			require.Empty(t, provisioning.VerifyUnplaced(s.in, plan, nil))
-			reason := unplacedReason(plan, s.tiny)
+			f.spoil(s, s.Tiny)
+			plan := solved(t, s.In, nil)
+			require.Empty(t, verify.Plan(s.In, plan, nil))
+			require.Empty(t, verify.Unplaced(s.In, plan, nil))
+			reason := unplacedReason(plan, s.Tiny)
 			require.NotNil(t, reason)
 			require.Equal(t, provisioning.CauseInvalid, reason.Cause)
 			require.Equal(t, f.says, reason.String())
@@ -211,14 +212,14 @@ func TestPodFaults(t *testing.T) {
 func TestPodFaultsOfEveryPod(t *testing.T) {
 	for _, f := range ownFaults() {
 		s := newScene()
-		for _, pod := range s.in.Pods {
+		for _, pod := range s.In.Pods {
 			f.spoil(s, pod)
 		}
-		plan := solved(t, s.in, nil)
+		plan := solved(t, s.In, nil)
 		require.Empty(t, plan.Create, f.name)
 		require.Empty(t, plan.Bind, f.name)
 		require.Empty(t, plan.Order, f.name)
-		require.Len(t, plan.Unplaced, len(s.in.Pods), f.name)
+		require.Len(t, plan.Unplaced, len(s.In.Pods), f.name)
 		for _, u := range plan.Unplaced {
 			require.Equal(t, provisioning.CauseInvalid, u.Reason.Cause, f.name)
 			require.Equal(t, f.says, u.Reason.String(), f.name)
@@ -230,30 +231,30 @@ func TestPodFaultsOfEveryPod(t *testing.T) {
 // node selection at once. What keeps a pod from being scheduled now comes first.
 func TestPodFaultsBesideOthers(t *testing.T) {
 	s := newScene()
-	s.quantity(s.webs[0], "cpu", "-1")
-	s.quantity(s.webs[1], "cpu", "-1")
-	s.quantity(s.tiny, "cpu", "-1")
-	s.tiny.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/quota"}}
-	s.term(s.night, "team", corev1.NodeSelectorOpIn)
-	plan := solved(t, s.in, nil)
+	s.quantity(s.Webs[0], "cpu", "-1")
+	s.quantity(s.Webs[1], "cpu", "-1")
+	s.quantity(s.Tiny, "cpu", "-1")
+	s.Tiny.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/quota"}}
+	s.term(s.Night, "team", corev1.NodeSelectorOpIn)
+	plan := solved(t, s.In, nil)
 	require.Empty(t, plan.Create)
 	require.Empty(t, plan.Bind)
-	require.Equal(t, provisioning.CauseGated, unplacedReason(plan, s.tiny).Cause)
-	for _, pod := range s.webs {
+	require.Equal(t, provisioning.CauseGated, unplacedReason(plan, s.Tiny).Cause)
+	for _, pod := range s.Webs {
 		require.Equal(t, provisioning.CauseInvalid, unplacedReason(plan, pod).Cause)
 		require.Contains(t, unplacedReason(plan, pod).String(), "container main: resource cpu: -1: negative request; use zero or more")
 	}
-	require.Contains(t, unplacedReason(plan, s.night).String(), "matchExpressions[0].values: Required value")
-	require.Equal(t, provisioning.CauseNodePools, unplacedReason(plan, s.huge).Cause)
+	require.Contains(t, unplacedReason(plan, s.Night).String(), "matchExpressions[0].values: Required value")
+	require.Equal(t, provisioning.CauseNodePools, unplacedReason(plan, s.Huge).Cause)
 }
 
 // TestBoundPodFaults: a selector of a running pod that cannot be read keeps
 // nobody away, as in kube-scheduler.
 func TestBoundPodFaults(t *testing.T) {
 	s := newScene()
-	want := whereabouts(solved(t, s.in, nil))
-	badAffinity(2, func(t *corev1.PodAffinityTerm, _ *int32) { t.LabelSelector = unreadable.DeepCopy() })(s, s.old.Pods[0])
-	require.Equal(t, want, whereabouts(solved(t, s.in, nil)))
+	want := whereabouts(solved(t, s.In, nil))
+	badAffinity(2, func(t *corev1.PodAffinityTerm, _ *int32) { t.LabelSelector = unreadable.DeepCopy() })(s, s.Old.Pods[0])
+	require.Equal(t, want, whereabouts(solved(t, s.In, nil)))
 }
 
 // unplacedReason is why a pod stays pending, nil if it does not.

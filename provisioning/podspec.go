@@ -20,8 +20,8 @@ type podSpec struct {
 }
 
 // readSpec returns the number of the podSpec of a pod.
-func (k *classifier) readSpec(pod *corev1.Pod, rank int) int32 {
-	id, fresh := intern(k.specKeys, k.specKey(pod, rank), int32(len(k.specs)))
+func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
+	id, fresh := intern(k.specKeys, k.specKey(pod, podID), int32(len(k.specs)))
 	if fresh {
 		s := podSpec{of: pod, ports: hostPorts(pod)}
 		s.requests, s.noRequests = resources.PodRequests(pod)
@@ -34,14 +34,14 @@ func (k *classifier) readSpec(pod *corev1.Pod, rank int) int32 {
 
 // specKey returns the key of all that decides where a pod may run but its
 // constraints towards others. What keeps a pod pending makes it one of a kind.
-func (k *classifier) specKey(pod *corev1.Pod, rank int) []byte {
+func (k *classifier) specKey(pod *corev1.Pod, podID int) []byte {
 	buf := k.key.scheduling(pod)
-	buf = append(buf, k.p.extras.key(pod, rank)...)
+	buf = append(buf, k.p.extras.key(pod, podID)...)
 	if r := k.barred(pod); r != nil {
 		buf = append(buf, r.Cause...)
 		buf = append(buf, r.Detail...)
 	}
-	if k.virtual[pod] {
+	if k.headroom[pod] {
 		buf = append(buf, "spare"...)
 	}
 	k.key.Buf = buf

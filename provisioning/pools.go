@@ -3,6 +3,7 @@ package provisioning
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -40,8 +42,7 @@ type pool struct {
 // option is one launchable offering of one type in one pool.
 type option struct {
 	cloudprovider.LaunchOption
-	capacity []int64         // allocatable less daemons, by resource of the problem
-	daemons  *resources.List // what daemons take; shared by options alike
+	*capacityOf // shared by options alike; nil until it is worked out
 }
 
 // newPools returns the pools in the order they are tried: weight descending,
@@ -214,6 +215,33 @@ func (p *pool) nameLimits() {
 	}
 }
 
+// useLists are what launches take of limits, the same for pools with the same list of
+// options and limits on the same resources.
+type useLists map[useKey][][]int64
+
+type useKey struct {
+	options *option // the first
+	limits  string
+}
+
+// of returns what each option of a pool takes of each resource with a limit, nil where
+// there is none.
+func (u *useLists) of(p *pool) [][]int64 {
+	if len(p.limits) == 0 || len(p.options) == 0 {
+		return nil
+	}
+	key := useKey{&p.options[0], fmt.Sprintf("%q", p.limits)}
+	uses, ok := (*u)[key]
+	if !ok {
+		if *u == nil {
+			*u = useLists{}
+		}
+		uses = p.allUses()
+		(*u)[key] = uses
+	}
+	return uses
+}
+
 // allUses returns what each option takes of each resource with a limit, nil where
 // there is none. Options of one type share a list unless an offering has a capacity
 // of its own.
@@ -248,4 +276,107 @@ func limitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int
 		out[i] = capacity.Get(name)
 	}
 	return out
+}
+
+// A node is launched by the heaviest pools that can serve some pod. Once it is to be
+// launched it is room like any other: pods that heavier pools could serve may fill it,
+// so that these need not launch for them. That is so for nodes of pods that no heavier
+// pool can take, whatever else becomes of the plan.
+
+// tiers say which weights pods come to.
+type tiers struct {
+	// heaviest is by class the tier of the heaviest pools with options for its pods,
+	// whatever limits leave of them; -1 if there are none.
+	heaviest []int
+	// anyway are the options of the nodes that are launched for pods that no heavier
+	// pool can take.
+	anyway bitset.Set
+	// fill says that some pods could be on such nodes as well as on those of heavier pools.
+	fill bool
+}
+
+// findTiers works out which weights pods come to.
+func (p *Problem) findTiers() {
+	t := &p.tiers
+	t.heaviest, t.anyway = make([]int, len(p.classes)), bitset.New(len(p.lowOptions))
+	if len(p.lowPools) == 0 || p.lowPools[len(p.lowPools)-1].Tier == 0 {
+		return
+	}
+	asked := map[int32]int{} // the first class that asks so
+	for c := range p.classes {
+		first, ok := asked[p.admission.asks[c]]
+		if ok {
+			t.heaviest[c] = t.heaviest[first] // refused or not, which is part of what they ask
+			continue
+		}
+		asked[p.admission.asks[c]], t.heaviest[c] = c, -1
+		if p.classes[c].refusal != nil {
+			continue
+		}
+		for o, tier := range p.inTiers(c) {
+			if t.heaviest[c] >= 0 && t.heaviest[c] < tier {
+				break
+			}
+			t.heaviest[c] = tier
+			t.anyway.Add(o)
+		}
+	}
+	for _, c := range asked {
+		if p.classes[c].refusal != nil {
+			continue
+		}
+		for o, tier := range p.inTiers(c) {
+			if t.fill = t.fill || tier > t.heaviest[c] && t.anyway.Has(o); t.fill {
+				return
+			}
+		}
+	}
+}
+
+// inTiers goes over the options of a class and their tiers, those of heavier pools first.
+func (p *Problem) inTiers(c int) iter.Seq2[int, int] {
+	return func(yield func(option, tier int) bool) {
+		pool := 0
+		for o := range p.admission.lowered(c).All() {
+			for o >= p.lowPools[pool].Last {
+				pool++
+			}
+			if !yield(o, p.lowPools[pool].Tier) {
+				return
+			}
+		}
+	}
+}
+
+// keepHeaviest removes the options of pools that pods with some usable options do not
+// come to by weights alone, as a heavier pool can always launch for them: neither limits
+// nor reservations that run out end it.
+func (p *Problem) keepHeaviest(options, usable bitset.Set) {
+	last := -1
+	for i := range p.lowPools {
+		low := &p.lowPools[i]
+		if last >= 0 && low.Tier > last {
+			for o := low.First; o < low.Last; o++ {
+				options.Remove(o)
+			}
+			continue
+		}
+		for o := low.First; o < low.Last && low.Limits == nil && last < 0; o++ {
+			if usable.Has(o) && p.lowOptions[o].Reservation == 0 {
+				last = low.Tier
+			}
+		}
+	}
+}
+
+// isAnyway says whether a new node is launched for a pod that no heavier pool can take,
+// not counting one pod of class without, if that is not negative.
+func (p *Problem) isAnyway(s *bin, without int) bool {
+	tier := p.lowPools[s.binType.pool].Tier
+	for _, m := range s.pods {
+		if p.tiers.heaviest[m.class] == tier && (m.class != without || m.count > 1) {
+			return true
+		}
+	}
+	return false
 }

@@ -30,8 +30,8 @@ func (r *rules) addPorts(p *Problem, bound []hostPort) {
 }
 
 // portParts is what a pod with some ports counts for.
-func (r *rules) portParts(ports []hostPort) []pack.Part {
-	var out []pack.Part
+func (r *rules) portParts(ports []hostPort) []pack.Membership {
+	var out []pack.Membership
 	if len(ports) == 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (r *rules) portParts(ports []hostPort) []pack.Part {
 			}
 		}
 		if owner+member > 0 {
-			out = append(out, pack.Part{Rule: r.firstPort + i, Owners: owner, Members: member, Both: min(owner, member)})
+			out = append(out, pack.Membership{Rule: r.firstPort + i, Owners: owner, Members: member, Both: min(owner, member)})
 		}
 	}
 	return out

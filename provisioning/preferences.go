@@ -11,9 +11,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
-// wishes are the soft constraints of a class, as far as they are worth what
+// preferences are the soft constraints of a class, as far as they are worth what
 // they cost.
-type wishes struct {
+type preferences struct {
 	// options are those that the class prefers, nil if it has no preference.
 	options bitset.Set
 	// spans and cells are the labels over which the class is rather spread or
@@ -33,7 +33,7 @@ type wishes struct {
 }
 
 // buy notes that preferences of some weight are followed for pods at a rate.
-func (w *wishes) buy(all, paid, pods int, rate float64) {
+func (w *preferences) buy(all, paid, pods int, rate float64) {
 	w.bought = true
 	w.weight = max(w.weight, paid)
 	w.worth += float64(all) * float64(pods) * rate
@@ -43,7 +43,7 @@ func (w *wishes) buy(all, paid, pods int, rate float64) {
 // costs on paper: a share of a node, as if nodes could be bought in pieces. It
 // takes O(options) for each class that has any.
 func (p *Problem) weighPreferences(r *rater) {
-	p.wishes = make([]wishes, len(p.classes))
+	p.preferences = make([]preferences, len(p.classes))
 	large := math.NaN()
 	for c := range p.classes {
 		class := &p.classes[c]
@@ -58,13 +58,13 @@ func (p *Problem) weighPreferences(r *rater) {
 			if fitting = p.steadyOptions(fitting); fitting.Empty() {
 				continue
 			}
-			p.wishes[c].options, p.wishes[c].steady = fitting, fitting
+			p.preferences[c].options, p.preferences[c].steady = fitting, fitting
 		}
 		if p.opts.Preferences == Ignore {
 			continue
 		}
 		if preferred := p.preferredOptions(c, fitting, r); preferred != nil {
-			p.wishes[c].options = preferred
+			p.preferences[c].options = preferred
 		}
 		d := &p.rules.duties[c]
 		if len(d.soft) == 0 || d.phase != atWill {
@@ -73,7 +73,7 @@ func (p *Problem) weighPreferences(r *rater) {
 		if math.IsNaN(large) {
 			large = p.sizeOnPaper(r)
 		}
-		p.spreadWishes(c, fitting, large, r)
+		p.spreadPreferences(c, fitting, large, r)
 	}
 }
 
@@ -82,13 +82,13 @@ func (p *Problem) weighPreferences(r *rater) {
 // average half empty.
 const leastNodes = 10
 
-// spreadWishes works out over which domains the preferences of a class are
+// spreadPreferences works out over which domains the preferences of a class are
 // worth their price. In a plan of few nodes none is.
-func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64, r *rater) {
+func (p *Problem) spreadPreferences(c int, fitting bitset.Set, large float64, r *rater) {
 	d := &p.rules.duties[c]
-	if p.wishes[c].options != nil {
+	if p.preferences[c].options != nil {
 		fitting = fitting.Clone()
-		fitting.And(p.wishes[c].options)
+		fitting.And(p.preferences[c].options)
 	}
 	heaviest := 0
 	var spans duty
@@ -110,9 +110,9 @@ func (p *Problem) spreadWishes(c int, fitting bitset.Set, large float64, r *rate
 	if len(cells) < 2 || large < float64(leastNodes*len(cells)) {
 		return
 	}
-	p.wishes[c].buy(heaviest, heaviest, len(p.classes[c].pods), cheapest)
-	p.wishes[c].spans = spans.spans
-	p.wishes[c].cells = p.finder.addNodes(keys, cells, func(node int) int { return p.copies(c, &p.nodes[node]) })
+	p.preferences[c].buy(heaviest, heaviest, len(p.classes[c].pods), cheapest)
+	p.preferences[c].spans = spans.spans
+	p.preferences[c].cells = p.finder.addNodes(keys, cells, func(node int) int { return p.copies(c, &p.nodes[node]) })
 }
 
 // preferredOptions returns the options that satisfy most of what a class
@@ -122,9 +122,11 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *rater) bitset.S
 	if most == 0 {
 		return nil
 	}
-	base, _ := r.best(p.requests[c], fitting)
+	without := fitting.Clone() // where the pods go if preferences do not count
+	p.keepHeaviest(without, fitting)
+	base, _ := r.best(p.requests[c], without)
 	cheap := 0 // the best score at the lowest rate
-	for o := range fitting.All() {
+	for o := range without.All() {
 		if r.of(p.requests[c], o) <= base*(1+1e-9) {
 			cheap = max(cheap, scores[o])
 		}
@@ -144,7 +146,7 @@ func (p *Problem) preferredOptions(c int, fitting bitset.Set, r *rater) bitset.S
 			}
 		}
 		if rate, _ := r.best(p.requests[c], here); rate <= base*(1+p.opts.PreferenceCost*float64(max(level-cheap, 0))/100) {
-			p.wishes[c].buy(level, level-cheap, len(p.classes[c].pods), base)
+			p.preferences[c].buy(level, level-cheap, len(p.classes[c].pods), base)
 			return here
 		}
 	}
@@ -182,7 +184,7 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 		pl := &p.pools[i]
 		if shunned && len(untolerated(softTaints(pl.object.Spec.Template.Spec.Taints), class.tolerations)) == 0 {
 			here := bitset.New(p.admission.domains.total)
-			here.AddRange(pl.first, pl.first+len(pl.options))
+			here.AddRange(pl.first, pl.last())
 			add(here, preferNoSchedule)
 		}
 	}

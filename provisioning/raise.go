@@ -11,7 +11,7 @@ import (
 
 // A topology spread over the name of the node lets a node have as many pods as the
 // emptiest one and maxSkew more. The packer knows a limit and not the emptiest. So
-// where pods are left over, as there cannot be nodes enough for the limit, a stage
+// where pods are left over, as there cannot be nodes enough for the limit, an attempt
 // is tried in which a number of nodes get the same number of pods each, as a group
 // that the packer sees as one pod, and no more than maxSkew beside it. Whether all
 // nodes rise together in the end is checked when the pods are put in order.
@@ -22,28 +22,28 @@ const raiseTries = 3
 // raise returns a plan, or a better one in which the pods of some topology spread
 // over nodes are on several nodes alike: where pods of it are left over, or were let
 // in one by one as no node was empty.
-func (p *Problem) raise(ctx context.Context, s *stage, r *pack.Result, plan *Plan) (*Plan, error) {
+func (p *Problem) raise(ctx context.Context, s *attempt, r *pack.Result, plan *Plan) (*Plan, error) {
 	for i, o := range p.raises(s, r, plan) {
-		if i > 0 && len(plan.Unplaced) == 0 {
+		if i > 0 && len(plan.Unplaced) == 0 || p.skips(evenNodes) {
 			break
 		}
 		var err error
-		if plan, err = p.better(ctx, plan, p.newStage(o)); err != nil {
+		if plan, err = p.better(ctx, plan, p.newAttempt(o)); err != nil {
 			return nil, err
 		}
 	}
 	return plan, nil
 }
 
-// raises lists the stages to be tried for pods that a plan leaves over although
+// raises lists the attempts to be tried for pods that a plan leaves over although
 // others with the same topology spread over nodes have a place: with as many nodes
 // as the plan has, and with fewer, which may be larger.
-func (p *Problem) raises(s *stage, r *pack.Result, plan *Plan) []orders {
+func (p *Problem) raises(s *attempt, r *pack.Result, plan *Plan) []hints {
 	rules := p.mayRaise(plan)
 	if len(rules) == 0 {
 		return nil
 	}
-	var out []orders
+	var out []hints
 	for shift := range raiseTries {
 		raised := make([]int, len(p.rules.node))
 		some := false
@@ -57,7 +57,9 @@ func (p *Problem) raises(s *stage, r *pack.Result, plan *Plan) []orders {
 			}
 		}
 		if some {
-			out = append(out, orders{firm: s.firm, urgent: s.urgent, strays: s.strays, raised: raised})
+			o := s.again()
+			o.relaxed, o.incidentalDomains, o.raised = s.relaxed, s.incidentalDomains, raised
+			out = append(out, o)
 		}
 	}
 	return out
@@ -94,7 +96,7 @@ func (p *Problem) mayRaise(plan *Plan) []int {
 // raisable says whether several pods of a class may be on one node as far as other
 // pods on it go.
 func (p *Problem) raisable(c int) bool {
-	if p.classes[c].refusal != nil || p.classes[c].virtual || len(p.rules.duties[c].with) > 0 || p.classes[c].hasVolumes {
+	if p.classes[c].refusal != nil || p.classes[c].headroom || len(p.rules.duties[c].with) > 0 || p.classes[c].hasVolumes {
 		return false
 	}
 	for _, part := range p.rules.duties[c].all {
@@ -102,8 +104,8 @@ func (p *Problem) raisable(c int) bool {
 			return false
 		}
 	}
-	for i := range p.rules.seats {
-		if s := &p.rules.seats[i]; s.takes[c] && len(s.rules) > 1 {
+	for i := range p.rules.slots {
+		if s := &p.rules.slots[i]; s.takes[c] && len(s.rules) > 1 {
 			return false
 		}
 	}
@@ -147,7 +149,7 @@ func (p *Problem) nodesToRaise(n int, r *pack.Result) int {
 
 // grouped takes pods out of parts, in groups of as many as each of the nodes that
 // are to rise must have for all to find room.
-func (s *stage) grouped(p *Problem, parts []part) []part {
+func (s *attempt) grouped(p *Problem, parts []part) []part {
 	if s.raised == nil {
 		return parts
 	}
@@ -207,8 +209,8 @@ func groupsOf(parts []part, of []int, each, skew, nodes int) []int {
 }
 
 // owns says whether parts make a pod the owner of a rule.
-func owns(parts []pack.Part, rule int) bool {
-	return slices.ContainsFunc(parts, func(x pack.Part) bool { return x.Rule == rule && x.Owners > 0 })
+func owns(parts []pack.Membership, rule int) bool {
+	return slices.ContainsFunc(parts, func(x pack.Membership) bool { return x.Rule == rule && x.Owners > 0 })
 }
 
 // level is how many pods of some parts each of a number of nodes must have for all
@@ -265,7 +267,7 @@ func (p *Problem) mostOnNode(c int) int {
 
 // groupClass makes a class of single pods one of groups, of which a node takes one.
 // What they count for in the rule by which they rise is on every node.
-func (s *stage) groupClass(p *Problem, part *part, class *pack.Class, exclusive int) {
+func (s *attempt) groupClass(p *Problem, part *part, class *pack.Class, exclusive int) {
 	request := make([]int64, len(class.Request))
 	for r, n := range class.Request {
 		if n > math.MaxInt64/int64(part.each) {
@@ -273,13 +275,13 @@ func (s *stage) groupClass(p *Problem, part *part, class *pack.Class, exclusive 
 		}
 		request[r] = n * int64(part.each)
 	}
-	for i := range p.rules.seats {
-		if slices.Contains(p.rules.seats[i].rules, part.rule) {
+	for i := range p.rules.slots {
+		if slices.Contains(p.rules.slots[i].rules, part.rule) {
 			request[len(p.resources)+i] = 0
 		}
 	}
 	class.Request, class.Count = request, part.count/part.each
-	class.Urgency *= urgencyStep
+	class.Urgency *= priorityWeightStep
 	fitting := p.admission.fits(request)
 	variants := slices.Clone(class.Variants)
 	for i := range variants {
@@ -288,11 +290,11 @@ func (s *stage) groupClass(p *Problem, part *part, class *pack.Class, exclusive 
 		variants[i].Options = options
 	}
 	class.Variants = variants
-	var parts []pack.Part
-	for _, x := range class.Parts {
+	var parts []pack.Membership
+	for _, x := range class.Memberships {
 		if x.Rule != part.rule {
-			parts = append(parts, pack.Part{Rule: x.Rule, Owners: x.Owners * part.each, Members: x.Members * part.each, Both: x.Both * part.each})
+			parts = append(parts, pack.Membership{Rule: x.Rule, Owners: x.Owners * part.each, Members: x.Members * part.each, Both: x.Both * part.each})
 		}
 	}
-	class.Parts = append(parts, pack.Part{Rule: exclusive, Owners: 1, Members: 1, Both: 1})
+	class.Memberships = append(parts, pack.Membership{Rule: exclusive, Owners: 1, Members: 1, Both: 1})
 }

@@ -21,11 +21,11 @@ func (r *Reason) String() string {
 	var b strings.Builder
 	switch r.Cause {
 	case CauseUnsupported:
-		fmt.Fprintf(&b, "the engine does not model this yet: %s", r.Detail)
+		fmt.Fprintf(&b, "nodes for this cannot be planned yet: %s", r.Detail)
 	case CauseGated:
 		fmt.Fprintf(&b, "it waits for its scheduling gates to be lifted: %s", r.Detail)
 	case CauseOtherScheduler:
-		fmt.Fprintf(&b, "it is for scheduler %s, which Options.SchedulerNames does not name", r.Detail)
+		fmt.Fprintf(&b, "it is for scheduler %s, for which no nodes are planned", r.Detail)
 	case CauseDeleting:
 		b.WriteString("it is being deleted")
 	case CauseNoNodePool:

@@ -2,7 +2,7 @@ package provisioning
 
 import v1 "github.com/dovetail-sdk/dovetail/api/v1"
 
-// stocks are the reservations of a market.
+// stocks are the reservations of a catalog.
 type stocks struct {
 	number map[string]int // by reservation: one more than its index
 	sizes  []int          // what each has left

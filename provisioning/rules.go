@@ -24,7 +24,7 @@ type rules struct {
 	firstPort   int        // node rules from here on are ports
 
 	duties []duty // by class
-	seats  []seat
+	slots  []slot
 
 	domainIndex map[domainRuleKey]int
 	nodeIndex   map[nodeRuleKey]int
@@ -66,9 +66,9 @@ type duty struct {
 	joins []int    // domain rules that count its pods
 	soft  []int    // domain rules that its pods would rather keep
 	spans []string // labels that decide: of the rules it owns, and of those it joins where that matters
-	parts []pack.Part
-	all   []pack.Part // parts, with those that are put as seats
-	with  []term      // required affinity over the name of the node
+	parts []pack.Membership
+	all   []pack.Membership // parts, with those that are put as slots
+	with  []term            // required affinity over the name of the node
 	phase phase
 	depth int // how many affinities must be met one after the other before
 }
@@ -86,9 +86,9 @@ const (
 	// byDomain: classes with a constraint over domains, their own or, for
 	// anti-affinity, that of others.
 	byDomain
-	// byWish: classes that only have preferences over domains, worth their
+	// byPreference: classes that only have preferences over domains, worth their
 	// price. No class is of this phase by itself; see wishes.
-	byWish
+	byPreference
 	// atWill: all others, but those that follow.
 	atWill
 	// following: other classes with an affinity over the name of the node.
@@ -109,7 +109,7 @@ func newRules(p *Problem, selections []selection) *rules {
 		}
 		for _, t := range p.classes[c].terms {
 			if t.weight > 0 {
-				r.wish(p, c, t, &key)
+				r.preference(p, c, t, &key)
 				continue
 			}
 			r.own(p, c, t, &key)
@@ -122,7 +122,7 @@ func newRules(p *Problem, selections []selection) *rules {
 // own notes that a class has a constraint.
 func (r *rules) own(p *Problem, c int, t term, key *podKey) {
 	d := &r.duties[c]
-	if p.classes[c].virtual && t.kind == topology.Spread {
+	if p.classes[c].headroom && t.kind == topology.Spread {
 		return // how pods are spread that do not exist is of no interest
 	}
 	if t.key == corev1.LabelHostname {
@@ -142,10 +142,10 @@ func (r *rules) own(p *Problem, c int, t term, key *podKey) {
 	d.span(t.key)
 }
 
-// wish notes that a class would rather keep a constraint. Those over the name
+// preference notes that a class would rather keep a constraint. Those over the name
 // of the node are no matter of domains: see tastes.
-func (r *rules) wish(p *Problem, c int, t term, key *podKey) {
-	if t.key == corev1.LabelHostname || p.classes[c].virtual {
+func (r *rules) preference(p *Problem, c int, t term, key *podKey) {
+	if t.key == corev1.LabelHostname || p.classes[c].headroom {
 		return
 	}
 	r.duties[c].soft = append(r.duties[c].soft, r.domainRule(p, c, t, key))
@@ -213,10 +213,10 @@ func (r *rules) nodeRule(key nodeRuleKey, t term) int {
 }
 
 // addPart adds to what a pod counts for in a rule. Parts stay sorted.
-func addPart(parts []pack.Part, rule, owners, members, both int) []pack.Part {
+func addPart(parts []pack.Membership, rule, owners, members, both int) []pack.Membership {
 	i, ok := slices.BinarySearchFunc(parts, rule, comparePart)
 	if !ok {
-		parts = slices.Insert(parts, i, pack.Part{Rule: rule})
+		parts = slices.Insert(parts, i, pack.Membership{Rule: rule})
 	}
 	parts[i].Owners += owners
 	parts[i].Members += members
@@ -224,7 +224,7 @@ func addPart(parts []pack.Part, rule, owners, members, both int) []pack.Part {
 	return parts
 }
 
-func comparePart(p pack.Part, rule int) int { return cmp.Compare(p.Rule, rule) }
+func comparePart(p pack.Membership, rule int) int { return cmp.Compare(p.Rule, rule) }
 
 // join works out which rules count the pods of each class, once all rules are
 // known, and with that the phase of each.
@@ -260,7 +260,7 @@ func (r *rules) join(p *Problem) {
 		for s := range p.classes[c].selected.All() {
 			for _, n := range nodeBySelection[s] {
 				// Pods that have their turn after all owners are not counted.
-				if r.node[n].Kind == pack.Apart || r.duties[c].phase <= latest[n] && !p.classes[c].virtual {
+				if r.node[n].Kind == pack.Apart || r.duties[c].phase <= latest[n] && !p.classes[c].headroom {
 					r.duties[c].joinNode(n)
 				}
 			}
@@ -271,7 +271,7 @@ func (r *rules) join(p *Problem) {
 // setPhase works out when the pods of a class have their turn.
 func (r *rules) setPhase(d *duty, selected bitset.Set) {
 	d.phase = atWill
-	if slices.ContainsFunc(d.parts, func(p pack.Part) bool { return r.node[p.Rule].term.kind == topology.Spread && p.Owners > 0 }) {
+	if slices.ContainsFunc(d.parts, func(p pack.Membership) bool { return r.node[p.Rule].term.kind == topology.Spread && p.Owners > 0 }) {
 		d.phase = bySpreadOverNodes
 	}
 	if len(d.owns) > 0 {

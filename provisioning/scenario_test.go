@@ -13,6 +13,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 var update = flag.Bool("update", false, "write the outcome of scenarios into their files")
@@ -153,7 +154,7 @@ func solveText(t *testing.T, in provisioning.Input, opts *provisioning.Options, 
 	if err != nil {
 		return faultsText(err)
 	}
-	require.Empty(t, provisioning.Verify(in, plan, opts))
-	require.Empty(t, provisioning.VerifyUnplaced(in, plan, opts))
+	require.Empty(t, verify.Plan(in, plan, opts))
+	require.Empty(t, verify.Unplaced(in, plan, opts))
 	return planText(plan, show)
 }

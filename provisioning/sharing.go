@@ -28,5 +28,5 @@ func (p *Problem) sharedVolume(terms []term) *Reason {
 		where = "node"
 	}
 	return &Reason{Cause: CauseVolumes, Detail: "claim " + claim + " gets its volume in the " + where +
-		" of the other pods that use it, and there is no room for this one; plan again once the claim is bound"}
+		" of the other pods that use it, and there is no room for this one; there may be once the claim is bound"}
 }

@@ -11,41 +11,41 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
-// tastes are the soft constraints that tell nodes of one plan apart, of the
+// softScores are the soft constraints that tell nodes of one plan apart, of the
 // classes whose pods can be moved from one to another.
-type tastes struct {
+type softScores struct {
 	some  bool
-	by    []taste       // by class
+	by    []softScore   // by class
 	bound map[int][]int // by selection of a soft constraint over the name of the node: pods that run, by node
 }
 
-// taste is what the pods of a class would rather have of their node.
-type taste struct {
+// softScore is what the pods of a class would rather have of their node.
+type softScore struct {
 	free    bool   // its pods can be moved: no other pod minds on which node they are
-	alike   bool   // but only to a new node of the same shape
+	alike   bool   // but only to a new node of the same bin type
 	hosts   []term // soft constraints over the name of the node
 	domains []int  // soft rules over other labels
 	terms   *nodeaffinity.PreferredSchedulingTerms
 }
 
-// findTastes works out which classes prefer some nodes to others, and which can be
+// findSoftScores works out which classes prefer some nodes to others, and which can be
 // moved for their sake or that of others. The labels of nodes that exist must be
 // known.
-func (p *Problem) findTastes(x *census) {
-	p.tastes = tastes{by: make([]taste, len(p.classes)), bound: map[int][]int{}}
+func (p *Problem) findSoftScores(x *baseline) {
+	p.softScores = softScores{by: make([]softScore, len(p.classes)), bound: map[int][]int{}}
 	if p.opts.Preferences == Ignore {
 		return
 	}
 	shunned := slices.ContainsFunc(p.nodes, func(n existing) bool { return len(n.softTaints()) > 0 })
 	for c := range p.classes {
-		class, t := &p.classes[c], &p.tastes.by[c]
+		class, t := &p.classes[c], &p.softScores.by[c]
 		if class.refusal != nil {
 			continue
 		}
 		for _, own := range class.terms {
 			if own.weight > 0 && own.key == corev1.LabelHostname {
 				t.hosts = append(t.hosts, own)
-				p.tastes.bound[own.pods] = nil
+				p.softScores.bound[own.pods] = nil
 			}
 		}
 		t.domains = p.rules.duties[c].soft
@@ -53,17 +53,17 @@ func (p *Problem) findTastes(x *census) {
 			t.terms = preferredTerms(p.pod(c))
 		}
 		if len(t.hosts) > 0 || len(p.nodes) > 1 && (len(t.domains) > 0 || t.terms != nil || shunned) {
-			p.tastes.some = true
+			p.softScores.some = true
 		}
 	}
-	if !p.tastes.some {
+	if !p.softScores.some {
 		return
 	}
 	with := p.togetherOverNodes()
 	for c := range p.classes {
-		p.tastes.by[c].free, p.tastes.by[c].alike = p.movable(c, with)
+		p.softScores.by[c].free, p.softScores.by[c].alike = p.movable(c, with)
 	}
-	x.countTastes()
+	x.countSoftScores()
 }
 
 // preferredTerms reads the preferred node affinity of a pod, nil if it has none
@@ -82,10 +82,10 @@ func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 
 // movable says whether it is of no concern to any hard constraint on which node the
 // pods of a class are, given the selections of affinities over the name of the node;
-// with alike set, as long as the nodes are new and of one shape.
+// with alike set, as long as the nodes are new and of one bin type.
 func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	class, d := &p.classes[c], &p.rules.duties[c]
-	if class.refusal != nil || class.virtual || class.devices != nil || len(class.shares) > 0 || len(d.parts)+len(d.with) > 0 {
+	if class.refusal != nil || class.headroom || class.devices != nil || len(class.shares) > 0 || len(d.parts)+len(d.with) > 0 {
 		return false, false
 	}
 	for i := range p.rules.node {
@@ -100,23 +100,23 @@ func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	return true, slices.ContainsFunc(d.owns, hard) || slices.ContainsFunc(d.joins, hard)
 }
 
-// countTastes counts the pods that run, by node, as far as soft constraints over
+// countSoftScores counts the pods that run, by node, as far as soft constraints over
 // the name of the node are about them.
-func (x *census) countTastes() {
+func (x *baseline) countSoftScores() {
 	p := x.p
-	if len(p.tastes.bound) == 0 {
+	if len(p.softScores.bound) == 0 {
 		return
 	}
-	for s := range p.tastes.bound {
-		p.tastes.bound[s] = make([]int, len(p.nodes))
+	for s := range p.softScores.bound {
+		p.softScores.bound[s] = make([]int, len(p.nodes))
 	}
 	for i := range p.nodes {
-		for _, kind := range p.nodes[i].lodged {
+		for _, kind := range p.nodes[i].boundMemberships {
 			if kind == ended {
 				continue
 			}
 			for s := range x.selected(kind).All() {
-				if counts, ok := p.tastes.bound[s]; ok {
+				if counts, ok := p.softScores.bound[s]; ok {
 					counts[i]++
 				}
 			}
@@ -128,7 +128,7 @@ func (x *census) countTastes() {
 // away from it if negative.
 func (p *Problem) pull(c, other int) int {
 	sum := 0
-	for _, t := range p.tastes.by[c].hosts {
+	for _, t := range p.softScores.by[c].hosts {
 		if p.isMember(other, t.pods) {
 			sum += t.draw()
 		}
@@ -149,7 +149,7 @@ func (t *term) draw() int {
 func (p *Problem) nodeScore(c, node int) int {
 	n := &p.nodes[node]
 	score := 0
-	if terms := p.tastes.by[c].terms; terms != nil {
+	if terms := p.softScores.by[c].terms; terms != nil {
 		score = int(terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.standing.name, Labels: n.standing.labels}}))
 	}
 	if soft := n.softTaints(); len(soft) > 0 {

@@ -13,11 +13,11 @@ import (
 type mover struct {
 	a     *assembler
 	p     *Problem
-	sites []*site
+	bins  []*bin
 	count []map[int]int // by soft rule over a label: pods of the plan by domain
 	looks int           // that it may still take
 	stuck []int         // by class: the score from which on no better place was found
-	lots  map[int][]variantOf
+	items map[int][]variantOf
 	near  map[classNode]int
 	ready []bool // by node that exists: it has started
 	shun  []bool // by node that exists: it has taints that pods would rather not have
@@ -26,24 +26,24 @@ type mover struct {
 type classNode struct{ class, node int }
 
 const (
-	// looksForTaste bounds the work: comparisons of two nodes for a pod.
-	looksForTaste = 50_000
-	// sitesForExchange is up to how many nodes pods are exchanged: that takes a look
+	// looksForSoftScore bounds the work: comparisons of two nodes for a pod.
+	looksForSoftScore = 50_000
+	// binsForExchange is up to how many nodes pods are exchanged: that takes a look
 	// at each class of every node.
-	sitesForExchange = 64
-	// roundsForTaste is how often all pods are gone through.
-	roundsForTaste = 3
+	binsForExchange = 64
+	// roundsForSoftScore is how often all pods are gone through.
+	roundsForSoftScore = 3
 )
 
-// moveToTaste moves pods that prefer other nodes of the plan. It comes last, and
+// swapBySoftScore moves pods that prefer other nodes of the plan. It comes last, and
 // concerns only pods of which it does not matter to any hard constraint where they
 // are. It says whether it moved any.
-func (a *assembler) moveToTaste() bool {
-	if !a.p.tastes.some {
+func (a *assembler) swapBySoftScore() bool {
+	if !a.p.softScores.some || a.p.skips(swapPods) {
 		return false
 	}
-	m := &mover{a: a, p: a.p, sites: a.sites(), looks: looksForTaste, near: map[classNode]int{}}
-	if len(m.sites) < 2 {
+	m := &mover{a: a, p: a.p, bins: a.bins(), looks: looksForSoftScore, near: map[classNode]int{}}
+	if len(m.bins) < 2 {
 		return false
 	}
 	for i := range a.p.nodes {
@@ -52,10 +52,10 @@ func (a *assembler) moveToTaste() bool {
 	}
 	m.countDomains()
 	some := false
-	for range roundsForTaste {
+	for range roundsForSoftScore {
 		moved := false
 		m.stuck = slices.Repeat([]int{math.MaxInt}, len(m.p.classes))
-		for _, s := range m.sites {
+		for _, s := range m.bins {
 			for _, c := range m.classesOn(s) {
 				for m.settle(c, s) {
 					moved = true
@@ -68,17 +68,17 @@ func (a *assembler) moveToTaste() bool {
 		some = true
 	}
 	for i := range a.bound {
-		a.bound[i] = m.sites[i].ranks
+		a.bound[i] = m.bins[i].podIDs
 	}
 	return some
 }
 
-// classesOn lists the classes of the pods that the plan puts on a site and that
+// classesOn lists the classes of the pods that the plan puts on a bin and that
 // could be happier elsewhere.
-func (m *mover) classesOn(s *site) []int {
+func (m *mover) classesOn(s *bin) []int {
 	var out []int
 	for _, on := range s.pods {
-		if t := &m.p.tastes.by[on.class]; t.free && m.mayGain(on.class, s) {
+		if t := &m.p.softScores.by[on.class]; t.free && m.mayGain(on.class, s) {
 			out = append(out, on.class)
 		}
 	}
@@ -86,28 +86,28 @@ func (m *mover) classesOn(s *site) []int {
 	return out
 }
 
-// mayGain says whether a pod of a class may have a better place than on a site.
-func (m *mover) mayGain(c int, s *site) bool {
-	t := &m.p.tastes.by[c]
+// mayGain says whether a pod of a class may have a better place than on a bin.
+func (m *mover) mayGain(c int, s *bin) bool {
+	t := &m.p.softScores.by[c]
 	if m.company(c, s, c) < 0 || slices.ContainsFunc(t.hosts, func(h term) bool { return h.kind == topology.Together }) {
 		return true
 	}
 	return s.node >= 0 && (t.terms != nil || len(t.domains) > 0 || m.shun[s.node])
 }
 
-// settle moves one pod of a class off a site, to where it gains most, and says
+// settle moves one pod of a class off a bin, to where it gains most, and says
 // whether there was such a place.
-func (m *mover) settle(c int, s *site) bool {
+func (m *mover) settle(c int, s *bin) bool {
 	if !slices.ContainsFunc(s.pods, func(on bundled) bool { return on.class == c && on.count > 0 }) {
 		return false
 	}
-	var best *site
+	var best *bin
 	other, most := -1, 0
 	here := m.score(c, s, c)
 	if here >= m.stuck[c] {
 		return false
 	}
-	for _, t := range m.sites {
+	for _, t := range m.bins {
 		if m.looks <= 0 {
 			break
 		}
@@ -116,12 +116,12 @@ func (m *mover) settle(c int, s *site) bool {
 		}
 		m.looks--
 		room := m.hasRoom(t, m.p.requests[c], nil)
-		if !room && len(m.sites) > sitesForExchange || !m.comparable(c, s, t) {
+		if !room && len(m.bins) > binsForExchange || !m.comparable(c, s, t) {
 			continue
 		}
 		if gain := m.score(c, t, -1) - here; room && gain > most && m.mayMove(c, s, t) {
 			best, other, most = t, -1, gain
-		} else if len(m.sites) <= sitesForExchange {
+		} else if len(m.bins) <= binsForExchange {
 			if d, gain := m.exchange(c, s, t, here, most); d >= 0 {
 				best, other, most = t, d, gain
 			}
@@ -140,11 +140,11 @@ func (m *mover) settle(c int, s *site) bool {
 
 // exchange returns the class of which a pod on t is best exchanged for one of class
 // c on s, -1 if none gains more than most.
-func (m *mover) exchange(c int, s, t *site, here, most int) (best, gain int) {
+func (m *mover) exchange(c int, s, t *bin, here, most int) (best, gain int) {
 	best = -1
 	for _, on := range t.pods {
 		d := on.class
-		if d == c || on.count == 0 || !m.p.tastes.by[d].free || !m.comparable(d, t, s) {
+		if d == c || on.count == 0 || !m.p.softScores.by[d].free || !m.comparable(d, t, s) {
 			continue
 		}
 		sum := m.score(c, t, d) - here + m.score(d, s, c) - m.score(d, t, d)
@@ -155,22 +155,22 @@ func (m *mover) exchange(c int, s, t *site, here, most int) (best, gain int) {
 	return best, most
 }
 
-// comparable says whether it is known how the pods of a class like two sites, and
+// comparable says whether it is known how the pods of a class like two bins, and
 // of no concern to any hard constraint which of them they are on.
-func (m *mover) comparable(c int, s, t *site) bool {
-	taste := &m.p.tastes.by[c]
+func (m *mover) comparable(c int, s, t *bin) bool {
+	softScore := &m.p.softScores.by[c]
 	if s.node >= 0 && t.node >= 0 {
-		return !taste.alike && (m.ready[t.node] || !m.ready[s.node])
+		return !softScore.alike && (m.ready[t.node] || !m.ready[s.node])
 	}
 	if s.node >= 0 || t.node >= 0 {
 		return false
 	}
 	class := &m.p.classes[c]
-	picky := taste.alike || class.noSpot || len(class.preferences)+len(taste.domains) > 0 || m.p.wishes[c].options != nil || len(m.p.wishes[c].spans) > 0
-	if s.shape.pool != t.shape.pool || picky && s.shape != t.shape {
+	picky := softScore.alike || class.noSpot || len(class.preferences)+len(softScore.domains) > 0 || m.p.preferences[c].options != nil || len(m.p.preferences[c].spans) > 0
+	if s.binType.pool != t.binType.pool || picky && s.binType != t.binType {
 		return false
 	}
-	if !taste.alike {
+	if !softScore.alike {
 		return true
 	}
 	d := &m.p.rules.duties[c]
@@ -186,14 +186,14 @@ func (m *mover) comparable(c int, s, t *site) bool {
 	return true
 }
 
-// score is how well a site suits a pod of a class, beside all that are there but
+// score is how well a bin suits a pod of a class, beside all that are there but
 // for one of class without.
-func (m *mover) score(c int, s *site, without int) int {
+func (m *mover) score(c int, s *bin, without int) int {
 	sum := m.company(c, s, without)
 	if s.node < 0 {
 		return sum
 	}
-	if m.p.tastes.by[c].terms != nil || m.shun[s.node] {
+	if m.p.softScores.by[c].terms != nil || m.shun[s.node] {
 		key := classNode{c, s.node}
 		own, ok := m.near[key]
 		if !ok {
@@ -206,7 +206,7 @@ func (m *mover) score(c int, s *site, without int) int {
 }
 
 // company is how well the pods of a node suit one of a class, and it them.
-func (m *mover) company(c int, s *site, without int) int {
+func (m *mover) company(c int, s *bin, without int) int {
 	sum := 0
 	for _, on := range s.pods {
 		n := on.count
@@ -218,8 +218,8 @@ func (m *mover) company(c int, s *site, without int) int {
 		}
 	}
 	if s.node >= 0 {
-		for _, t := range m.p.tastes.by[c].hosts {
-			sum += t.draw() * m.p.tastes.bound[t.pods][s.node]
+		for _, t := range m.p.softScores.by[c].hosts {
+			sum += t.draw() * m.p.softScores.bound[t.pods][s.node]
 		}
 	}
 	return sum
@@ -228,16 +228,16 @@ func (m *mover) company(c int, s *site, without int) int {
 // countDomains counts the pods of the plan for soft rules over other labels.
 func (m *mover) countDomains() {
 	m.count = make([]map[int]int, len(m.p.rules.domain))
-	for _, s := range m.sites {
+	for _, s := range m.bins {
 		for _, on := range s.pods {
 			m.tally(on.class, on.count, s)
 		}
 	}
 }
 
-// tally counts n pods of a class on a site.
-func (m *mover) tally(c, n int, s *site) {
-	if m.p.classes[c].virtual {
+// tally counts n pods of a class on a bin.
+func (m *mover) tally(c, n int, s *bin) {
+	if m.p.classes[c].headroom {
 		return
 	}
 	for _, r := range m.p.rules.duties[c].joins {
@@ -256,9 +256,9 @@ func (m *mover) tally(c, n int, s *site) {
 
 // inDomains is how well the domains of a node that exists suit a pod of a class by
 // its soft constraints over other labels than the name of the node.
-func (m *mover) inDomains(c int, s *site, without int) int {
+func (m *mover) inDomains(c int, s *bin, without int) int {
 	sum := 0
-	for _, r := range m.p.tastes.by[c].domains {
+	for _, r := range m.p.softScores.by[c].domains {
 		rule := &m.p.rules.domain[r]
 		if rule.Rule.Key < 0 {
 			continue
@@ -277,10 +277,10 @@ func (m *mover) inDomains(c int, s *site, without int) int {
 }
 
 // move moves one pod of a class.
-func (m *mover) move(c int, from, to *site) {
-	i := slices.IndexFunc(from.ranks, func(rank int32) bool { return m.a.classOf[rank] == c })
-	rank := from.ranks[i]
-	from.ranks = slices.Delete(from.ranks, i, i+1)
+func (m *mover) move(c int, from, to *bin) {
+	i := slices.IndexFunc(from.podIDs, func(podID int32) bool { return m.a.classOf[podID] == c })
+	podID := from.podIDs[i]
+	from.podIDs = slices.Delete(from.podIDs, i, i+1)
 	for j := range from.pods {
 		if from.pods[j].class == c {
 			from.pods[j].count--
@@ -294,7 +294,7 @@ func (m *mover) move(c int, from, to *site) {
 		subtract(from.taken, m.p.requests[c])
 	}
 	m.tally(c, -1, from)
-	m.p.addTo(to, c, rank)
+	m.p.addTo(to, c, podID)
 	m.tally(c, 1, to)
 	from.late, to.late = true, true
 }

@@ -15,9 +15,9 @@ type variantOf struct {
 	source  requirements.Set
 }
 
-// mayMove says whether a pod of a class may go to a site, room aside.
-func (m *mover) mayMove(c int, from, to *site) bool {
-	if from.node < 0 && len(from.ranks) < 2 {
+// mayMove says whether a pod of a class may go to a bin, room aside.
+func (m *mover) mayMove(c int, from, to *bin) bool {
+	if from.node < 0 && len(from.podIDs) < 2 {
 		return false // a node without pods is none
 	}
 	return m.suits(c, to)
@@ -25,16 +25,16 @@ func (m *mover) mayMove(c int, from, to *site) bool {
 
 // mayExchange says whether a pod of class c on s and one of class d on t can be
 // exchanged.
-func (m *mover) mayExchange(c int, s *site, d int, t *site) bool {
+func (m *mover) mayExchange(c int, s *bin, d int, t *bin) bool {
 	return m.suits(c, t) && m.suits(d, s) && m.hasRoom(t, m.p.requests[c], m.p.requests[d]) && m.hasRoom(s, m.p.requests[d], m.p.requests[c])
 }
 
-// hasRoom says whether a site has room for one request more and another less, all
+// hasRoom says whether a bin has room for one request more and another less, all
 // options of a new node included.
-func (m *mover) hasRoom(s *site, more, less []int64) bool {
+func (m *mover) hasRoom(s *bin, more, less []int64) bool {
 	capacity := s.free
 	if s.node < 0 {
-		capacity = s.shape.leastRoom(m.p)
+		capacity = s.binType.leastRoom(m.p)
 	}
 	for r := range more {
 		left := capacity[r]
@@ -52,7 +52,7 @@ func (m *mover) hasRoom(s *site, more, less []int64) bool {
 }
 
 // leastRoom is the least of each resource that any option has.
-func (s *shape) leastRoom(p *Problem) []int64 {
+func (s *binType) leastRoom(p *Problem) []int64 {
 	if s.least == nil {
 		for o := range s.options.All() {
 			capacity := p.lowOptions[o].Capacity
@@ -67,13 +67,13 @@ func (s *shape) leastRoom(p *Problem) []int64 {
 	return s.least
 }
 
-// suits says whether the pods of a class may be on a site as it is, room aside.
-func (m *mover) suits(c int, s *site) bool {
+// suits says whether the pods of a class may be on a bin as it is, room aside.
+func (m *mover) suits(c int, s *bin) bool {
 	if s.node >= 0 {
 		return m.p.admits(c, &m.p.nodes[s.node])
 	}
 	for _, v := range m.variants(c) {
-		if (v.trait == 0 || v.trait == s.shape.trait) && s.shape.options.SubsetOf(v.options) && s.shape.asked.Intersect(v.source).Equal(s.shape.asked) {
+		if (v.trait == 0 || v.trait == s.binType.trait) && s.binType.options.SubsetOf(v.options) && s.binType.asked.Intersect(v.source).Equal(s.binType.asked) {
 			return true
 		}
 	}
@@ -82,17 +82,17 @@ func (m *mover) suits(c int, s *site) bool {
 
 // variants lists the ways in which the pods of a class may be on new nodes.
 func (m *mover) variants(c int) []variantOf {
-	if known, ok := m.lots[c]; ok {
+	if known, ok := m.items[c]; ok {
 		return known
 	}
-	class, lot := m.p.admission.lower(c, requirements.Set{})
+	class, item := m.p.admission.lower(c, requirements.Set{})
 	var out []variantOf
 	for i, v := range class.Variants {
-		out = append(out, variantOf{options: v.Options, trait: v.Trait, source: lot.sources[i]})
+		out = append(out, variantOf{options: v.Options, trait: v.Trait, source: item.sources[i]})
 	}
-	if m.lots == nil {
-		m.lots = map[int][]variantOf{}
+	if m.items == nil {
+		m.items = map[int][]variantOf{}
 	}
-	m.lots[c] = out
+	m.items[c] = out
 	return out
 }

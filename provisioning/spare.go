@@ -8,18 +8,18 @@ import (
 
 // withBuffers adds the pods that buffers stand for, and says which they are.
 func withBuffers(pods []*corev1.Pod, buffers []Buffer) ([]*corev1.Pod, map[*corev1.Pod]bool) {
-	virtual := map[*corev1.Pod]bool{}
+	headroom := map[*corev1.Pod]bool{}
 	if len(buffers) == 0 {
-		return pods, virtual
+		return pods, headroom
 	}
 	pods = slices.Clone(pods)
 	for _, b := range buffers {
 		for _, pod := range b.Pods() {
 			pods = append(pods, pod)
-			virtual[pod] = true
+			headroom[pod] = true
 		}
 	}
-	return pods, virtual
+	return pods, headroom
 }
 
 // bufferStatus says how each buffer fares, and takes its pods off the list of
@@ -34,7 +34,7 @@ func (a *assembler) bufferStatus(plan *Plan) {
 		return
 	}
 	of := func(pod *corev1.Pod) *BufferStatus {
-		if !a.p.virtual[pod] {
+		if !a.p.headroom[pod] {
 			return nil // whatever its annotations say
 		}
 		namespace, name, _ := BufferOf(pod)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenario"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // packedOut is a problem in which a limit leaves room for some nodes only, each of
@@ -75,7 +75,7 @@ func TestLawNodesRiseTogether(t *testing.T) {
 		require.NoError(t, err, "seed %d", seed)
 		in, opts := scenarioInput(f.Cases[0].World)
 		plan := solved(t, in, opts)
-		require.Empty(t, provisioning.Verify(in, plan, opts), "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
 		if len(plan.Unplaced) > 0 {
 			require.Greater(t, len(c.counts), 1, "seed %d: one workload alone finds room: %s", seed, c.text())
 			short = append(short, seed)

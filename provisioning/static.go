@@ -6,6 +6,8 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -96,7 +98,7 @@ func StaticPools(in Input) ([]StaticPool, error) {
 		v = requirements.DefaultVocabulary()
 	}
 	nodes := sortedNodes(in.Nodes, &f)
-	types, _, err := cloudprovider.ApplyOverlays(in.Overlays, in.NodePools, in.InstanceTypes, v)
+	types, _, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
 	if err != nil {
 		f.split("Overlays", err)
 	} else {
@@ -170,7 +172,7 @@ func newStaticPool(p *pool, nodes []Node, v *requirements.Vocabulary) StaticPool
 	}
 	if s.Missing > 0 {
 		sound := slices.DeleteFunc(slices.Clone(p.types), func(t *cloudprovider.InstanceType) bool { return t == nil })
-		s.Options = cloudprovider.LaunchOptions(sound, s.Requirements)
+		s.Options = launch.Compatible(sound, s.Requirements)
 	}
 	s.Labels = nodeLabels(p, s.Requirements, s.Options, v)
 	return s

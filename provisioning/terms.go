@@ -219,7 +219,7 @@ func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, erro
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity"))
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		add(r.apart(pod, p))
+		add(r.apart(pod, p, r.namespaces.Incoming)) // they include those of other kube-schedulers
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity"))
 	}
 	if len(faults) > 0 {
@@ -228,33 +228,44 @@ func (r *termReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]term, erro
 	return out, nil
 }
 
-// together reads the required affinity of a pod.
+// reading says which pods a term of a pod is about.
+type reading func(*corev1.Pod, *corev1.PodAffinityTerm) (podterm.Pods, error)
+
+// together reads the required affinity of a pod. Where kube-schedulers differ on the
+// namespaces, a pod is wanted for each of them.
 func (r *termReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]term, error) {
 	const field = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-	var all []podterm.Pods
+	var all, incoming []podterm.Pods
 	var faults []error
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-		c, err := r.conjunct(pod, &p.RequiredDuringSchedulingIgnoredDuringExecution[i], fmt.Sprintf("%s[%d]", field, i))
+		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
+		c, err := conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i), r.namespaces.Affinity)
 		all, faults = append(all, c), appendFault(faults, err)
+		c, _ = r.namespaces.Incoming(pod, t) // the fault is known
+		incoming = append(incoming, c)
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
 	var out []term
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
-		out = append(out, term{kind: topology.Together, key: p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey, pods: r.selection(all...)})
+		key := p.RequiredDuringSchedulingIgnoredDuringExecution[i].TopologyKey
+		out = append(out,
+			term{kind: topology.Together, key: key, pods: r.selection(all...)},
+			term{kind: topology.Together, key: key, pods: r.selection(incoming...)}, // mostly the same one
+		)
 	}
 	return out, nil
 }
 
 // apart reads the required anti-affinity of a pod.
-func (r *termReader) apart(pod *corev1.Pod, p *corev1.PodAntiAffinity) ([]term, error) {
+func (r *termReader) apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, read reading) ([]term, error) {
 	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	var out []term
 	var faults []error
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
 		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
-		c, err := r.conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i))
+		c, err := conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i), read)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -276,7 +287,7 @@ func (r *termReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 		if t.Weight < 1 || t.Weight > 100 {
 			faults = append(faults, badPod(field+".weight", "is %d; it must be from 1 to 100", t.Weight))
 		}
-		c, err := r.conjunct(pod, &t.PodAffinityTerm, field+".podAffinityTerm")
+		c, err := conjunct(pod, &t.PodAffinityTerm, field+".podAffinityTerm", r.namespaces.Affinity)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -290,8 +301,8 @@ func (r *termReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 }
 
 // conjunct reads the pods that an affinity term is about.
-func (r *termReader) conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string) (podterm.Pods, error) {
-	out, err := r.namespaces.Affinity(pod, t)
+func conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string, read reading) (podterm.Pods, error) {
+	out, err := read(pod, t)
 	return out, errors.Join(below(field, err)...)
 }
 

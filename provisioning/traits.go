@@ -80,12 +80,7 @@ func (t *traits) Options(pool int, trait int32) bitset.Set {
 	if known, ok := t.bits[id]; ok {
 		return known
 	}
-	p := &t.domains.pools[pool]
-	out := bitset.New(t.domains.total)
-	out.AddRange(p.first, p.first+len(p.options))
-	for r := range t.sets[trait].All() {
-		out.And(t.domains.admitting(pool, r))
-	}
+	out := t.domains.admittingAll(pool, t.sets[trait])
 	t.bits[id] = out
 	return out
 }

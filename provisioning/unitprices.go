@@ -9,7 +9,7 @@ import (
 
 // unitPrices says what requests cost on paper, as if nodes could be bought in
 // pieces: the part of the price of a node that goes with the part they take of it.
-// Seats are left out, as other pods use the rest of a node.
+// Slots are left out, as other pods use the rest of a node.
 type unitPrices struct {
 	dims   int
 	prices []float64 // by option
@@ -28,7 +28,11 @@ type rater struct {
 func (u *unitPrices) rater() *rater { return &rater{u, make([]float64, u.count)} }
 
 func newUnitPrices(options [][]option, dims int) *unitPrices {
-	u := &unitPrices{dims: dims}
+	total := 0
+	for i := range options {
+		total += len(options[i])
+	}
+	u := &unitPrices{dims: dims, prices: make([]float64, 0, total), rooms: make([]int32, 0, total)}
 	index := map[*int64]int32{}
 	for i := range options {
 		for j := range options[i] {

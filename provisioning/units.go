@@ -14,7 +14,7 @@ import (
 type unit struct {
 	members []bundled
 	bundle  int // index of the bundle, -1 if it is none
-	fixed   int // index of the fixed pods, -1 if it is none
+	pinned  int // index of the pinned pods, -1 if it is none
 	spans   []string
 	cells   []topology.Cell
 	count   int
@@ -26,34 +26,34 @@ type unit struct {
 // units lists what domains must be assigned to, in the order of service: by
 // phase; those that others wait for first; then by priority; those with little
 // choice before those with much. Pods that do not exist come last.
-func (p *Problem) units(b *bundler, left []int, o orders) []unit {
+func (p *Problem) units(b *bundler, left []int, o hints) []unit {
 	var out []unit
 	for c, n := range left {
 		d := &p.rules.duties[c]
 		if n == 0 || d.phase == leading || d.phase > byDomain || len(d.spans) == 0 {
 			continue
 		}
-		u := unit{members: []bundled{{c, 1}}, bundle: -1, fixed: -1, spans: d.spans, cells: p.cells[c], count: n, phase: d.phase, depth: d.depth}
-		if len(d.owns) == 0 && p.leads(c) {
+		u := unit{members: []bundled{{c, 1}}, bundle: -1, pinned: -1, spans: d.spans, cells: p.cells[c], count: n, phase: d.phase, depth: d.depth}
+		if len(d.owns) == 0 && p.leads(c) && !p.skips(leadersOnly) {
 			// One pod in each cell is enough to be followed.
 			u.leads, u.count = true, min(n, max(len(u.cells), 1))
 		}
 		out = append(out, u)
 	}
 	for c, n := range left {
-		if w := &p.wishes[c]; n > 0 && len(w.spans) > 0 && p.rules.duties[c].phase == atWill && !o.firm[c] && !o.unwished[c] {
-			out = append(out, unit{members: []bundled{{c, 1}}, bundle: -1, fixed: -1, spans: w.spans, cells: w.cells, count: n, phase: byWish, leads: true})
+		if w := &p.preferences[c]; n > 0 && len(w.spans) > 0 && p.rules.duties[c].phase == atWill && !o.relaxed[c] && !o.givesUp(c) {
+			out = append(out, unit{members: []bundled{{c, 1}}, bundle: -1, pinned: -1, spans: w.spans, cells: w.cells, count: n, phase: byPreference, leads: true})
 		}
 	}
 	for i := range b.bundles {
-		u := unit{members: b.bundles[i].members, bundle: i, fixed: -1, count: 1, phase: b.bundles[i].phase}
+		u := unit{members: b.bundles[i].members, bundle: i, pinned: -1, count: 1, phase: b.bundles[i].phase}
 		if u.spans = p.spansOf(u.members); len(u.spans) > 0 {
 			u.cells = p.finder.bundleCells(b, &b.bundles[i], u.spans)
 			out = append(out, u)
 		}
 	}
-	for i, f := range b.fixed {
-		u := unit{members: []bundled{{f.class, 1}}, bundle: -1, fixed: i, count: f.count, phase: p.rules.duties[f.class].phase}
+	for i, f := range b.pinned {
+		u := unit{members: []bundled{{f.class, 1}}, bundle: -1, pinned: i, count: f.count, phase: p.rules.duties[f.class].phase}
 		if u.spans = p.spansOf(u.members); len(u.spans) > 0 {
 			keys := p.table.numbers(u.spans)
 			if at := placeOf(&p.nodes[f.node], keys); !slices.Contains(at, topology.Unknown) {
@@ -64,7 +64,7 @@ func (p *Problem) units(b *bundler, left []int, o orders) []unit {
 	}
 	slices.SortStableFunc(out, func(x, y unit) int {
 		a, b := x.members[0].class, y.members[0].class
-		return cmp.Or(compareBools(p.classes[a].virtual, p.classes[b].virtual), cmp.Compare(x.phase, y.phase), cmp.Compare(x.depth, y.depth),
+		return cmp.Or(compareBools(p.classes[a].headroom, p.classes[b].headroom), cmp.Compare(x.phase, y.phase), cmp.Compare(x.depth, y.depth),
 			-cmp.Compare(p.classes[a].priority, p.classes[b].priority), cmp.Compare(len(x.cells), len(y.cells)))
 	})
 	return out
@@ -111,7 +111,7 @@ func (f *cellFinder) bundleCells(b *bundler, bundle *bundle, spans []string) []t
 }
 
 // state puts the assignment into numbers.
-func (s *stage) state(p *Problem) *topology.Problem {
+func (s *attempt) state(p *Problem) *topology.Problem {
 	out := &topology.Problem{}
 	for _, values := range p.table.values {
 		out.Domains = append(out.Domains, len(values))
@@ -126,9 +126,9 @@ func (s *stage) state(p *Problem) *topology.Problem {
 		number[i] = len(out.Rules)
 		low := rule.Rule
 		low.Counted = slices.Clone(low.Counted)
-		if s.strays != nil {
+		if s.incidentalDomains != nil {
 			for d := range low.Counted {
-				low.Counted[d] = low.Counted[d] || s.strays[i][d]
+				low.Counted[d] = low.Counted[d] || s.incidentalDomains[i][d]
 			}
 		}
 		out.Rules = append(out.Rules, low)
@@ -142,7 +142,7 @@ func (s *stage) state(p *Problem) *topology.Problem {
 			}
 		}
 		for _, m := range u.members {
-			p.addDuty(&class, m, number)
+			p.addDuty(&class, m, number, s.plain)
 		}
 		countOwn(out, &class)
 		out.Classes = append(out.Classes, class)
@@ -151,7 +151,7 @@ func (s *stage) state(p *Problem) *topology.Problem {
 }
 
 // addDuty adds what the rules ask of a number of pods of a class.
-func (p *Problem) addDuty(class *topology.Class, m bundled, number []int) {
+func (p *Problem) addDuty(class *topology.Class, m bundled, number []int, plain bool) {
 	d := &p.rules.duties[m.class]
 	for _, r := range d.owns {
 		i := slices.IndexFunc(class.Owns, func(o topology.Own) bool { return o.Rule == number[r] })
@@ -162,15 +162,15 @@ func (p *Problem) addDuty(class *topology.Class, m bundled, number []int) {
 		class.Owns[i].Count += m.count
 	}
 	for _, r := range d.soft {
-		if number[r] >= 0 && slices.Contains(class.Keys, p.rules.domain[r].Rule.Key) {
+		if !plain && number[r] >= 0 && slices.Contains(class.Keys, p.rules.domain[r].Rule.Key) {
 			class.Owns = append(class.Owns, topology.Own{Rule: number[r], Count: m.count, Weight: p.rules.domain[r].term.weight})
 		}
 	}
 	for _, r := range d.joins {
-		if p.classes[m.class].virtual && p.rules.domain[r].Kind != topology.Apart && !slices.Contains(d.owns, r) {
+		if p.classes[m.class].headroom && p.rules.domain[r].Kind != topology.Apart && !slices.Contains(d.owns, r) {
 			continue // pods that do not exist are nobody to spread from or to follow
 		}
-		if number[r] < 0 {
+		if number[r] < 0 || plain && p.rules.domain[r].term.weight > 0 {
 			continue
 		}
 		i := slices.IndexFunc(class.Joins, func(j topology.Join) bool { return j.Rule == number[r] })

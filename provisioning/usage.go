@@ -64,11 +64,11 @@ func (p *pool) used(nodes []Node, known *rooms, v *requirements.Vocabulary, f *f
 			capacity, err = n.capacity()
 		}
 		if !n.launched() {
-			promise, broken := p.promised(n, v)
+			claimEstimate, broken := p.estimated(n, v)
 			if broken != nil {
 				continue // found again, and reported, with the room of the node
 			}
-			capacity, err = promise.capacity, nil
+			capacity, err = claimEstimate.capacity, nil
 		}
 		if err == nil {
 			used, err = used.Add(capacity.With(nodesResource, 1))

@@ -10,14 +10,15 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // busyCluster is a cluster of nodes of one pool, each with a few pods of 50
-// shapes and some room left.
+// bin types and some room left.
 func busyCluster(nodes int) provisioning.Input {
-	in := genericInput(0, 700)
-	pods := genericInput(nodes*8, 700).Pods
+	in := scenes.Generic(0, 700)
+	pods := scenes.Generic(nodes*8, 700).Pods
 	for i := range nodes {
 		name := fmt.Sprintf("node-%05d", i)
 		zone := string(rune('a' + i%3))

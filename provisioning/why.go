@@ -27,7 +27,7 @@ type Why struct {
 type WhyOffering struct {
 	Offering *cloudprovider.Offering
 
-	// Rank is the place of the offering among the options of the node, the
+	// PodID is the place of the offering among the options of the node, the
 	// cheapest being 1; 0 if it is none of them.
 	Rank int
 

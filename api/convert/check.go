@@ -32,9 +32,12 @@ func (c *converter) check() {
 	}
 }
 
-// judged are the kinds of v1 that judge knows.
+// judged are the kinds of today that judge knows.
 func judged() []typeMeta {
-	return []typeMeta{{coreStable, karpv1.NodePoolKind}, {coreStable, karpv1.NodeClaimKind}, {awsStable, awsv1.EC2NodeClassKind}}
+	return []typeMeta{
+		{coreStable, karpv1.NodePoolKind}, {coreStable, karpv1.NodeClaimKind},
+		{karpv1.GroupVersionAlpha.String(), karpv1.NodeOverlayKind}, {awsStable, awsv1.EC2NodeClassKind},
+	}
 }
 
 // placeholders points out those that an earlier conversion left.
@@ -121,6 +124,12 @@ func judge(tree *yaml.Node) field.ErrorList {
 			return claim.Validate()
 		}
 		return claim.ValidateWith(awsv1.NodeClaimRules())
+	case karpv1.NodeOverlayKind:
+		overlay, err := karpv1.DecodeNodeOverlay(data)
+		if err != nil {
+			return faultsOf(err)
+		}
+		return overlay.Validate()
 	}
 	class, err := awsv1.DecodeEC2NodeClass(data)
 	if err != nil {

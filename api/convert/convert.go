@@ -3,6 +3,8 @@ package convert
 import (
 	"bytes"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // Source is a named text to convert.
@@ -32,9 +34,11 @@ type Options struct {
 	// took the newest image of their family. Empty is latest. Windows has no
 	// other.
 	AMIVersion string
-	// Check judges NodePools, NodeClaims and EC2NodeClasses of v1 as well, which
-	// need no conversion: what is wrong with them, and a placeholder that was not
-	// replaced, becomes a Note of severity Action. They stay as they are.
+	// Check judges NodePools, NodeClaims and EC2NodeClasses of v1 as well, and
+	// NodeOverlays, which need no conversion: what is wrong with them, and a placeholder that was not
+	// replaced, becomes a Note of severity Action. They stay as they are. Of kinds
+	// that Karpenter's versions do not differ in, and of the definitions of
+	// Karpenter's, there is no Note then.
 	Check bool
 }
 
@@ -93,10 +97,10 @@ func appendText(stream, text []byte) []byte {
 	if stream[len(stream)-1] != '\n' {
 		stream = append(stream, '\n')
 	}
-	switch first, _, _ := bytes.Cut(text, []byte("\n")); {
-	case bytes.HasPrefix(first, []byte("%")): // a directive, which the end of a document must precede
+	switch first := textstream.Parts(text); {
+	case bytes.HasPrefix(text, []byte("%")): // a directive, which the end of a document must precede
 		stream = append(stream, "...\n"...)
-	case !isMarker(first):
+	case len(first[0].Text) > 0 || len(first) == 1:
 		stream = append(stream, "---\n"...)
 	}
 	return append(stream, text...)
@@ -115,7 +119,7 @@ func appendText(stream, text []byte) []byte {
 //  5. Objects that were rewritten are decoded and validated; what is wrong with
 //     them, but for values that hold templating, becomes a Note. With
 //     Options.Check so are those that are of v1 already.
-//  6. Objects of one kind and name are pointed out. All of them are kept.
+//  6. Objects of Karpenter of one kind and name are pointed out. All of them are kept.
 //  7. Documents that changed are written anew. What is added to a document, such
 //     as the EC2NodeClass of an inline provider, follows it, or its item of a
 //     List.
@@ -132,7 +136,9 @@ func Convert(opts *Options, sources ...Source) *Result {
 	c.expireClaims()
 	c.check()
 	c.reportDuplicates()
-	c.reportForeign()
+	if !c.options.Check {
+		c.reportForeign()
+	}
 	result := &Result{}
 	for _, f := range c.files {
 		result.Outputs = append(result.Outputs, c.write(f))

@@ -245,7 +245,8 @@ func TestSeveralSources(t *testing.T) {
 	require.Equal(t, 2, strings.Count(string(r.Stream()), "kind: NodePool"))
 }
 
-// TestLayout keeps line ends, byte order marks, indentation and marker comments.
+// TestLayout keeps line ends, byte order marks of UTF-8, indentation and marker
+// comments.
 func TestLayout(t *testing.T) {
 	const old = "kind: Node\napiVersion: v1\nmetadata:\n    name: a\n    annotations:\n        karpenter.sh/do-not-consolidate: \"true\"\n"
 	const want = "kind: Node\napiVersion: v1\nmetadata:\n    name: a\n    annotations:\n        karpenter.sh/do-not-disrupt: \"true\"\n"
@@ -258,6 +259,12 @@ func TestLayout(t *testing.T) {
 		got, _ := convert.Bytes([]byte(wrap(old)), nil)
 		require.Equal(t, wrap(want), string(got), name)
 	}
+	wide := []byte{0xff, 0xfe}
+	for _, c := range []byte(old) {
+		wide = append(wide, c, 0)
+	}
+	got, _ := convert.Bytes(wide, nil)
+	require.Equal(t, want, string(got), "UTF-16 becomes UTF-8")
 }
 
 func TestTypedValues(t *testing.T) {
@@ -410,6 +417,38 @@ spec: {requirements: [], nodeClassRef: {group: g, kind: K, name: $KARPENTER_NODE
 	_, notes = convert.Bytes([]byte(strings.NewReplacer("$KARPENTER_NODE_CLASS", "a", "$KARPENTER_NODE_ROLE", "r", "NoSchedul}", "NoSchedule}",
 		", {id: ami-placeholder}", "", "expireAfter: soon", "expireAfter: 1h").Replace(text)), &convert.Options{Check: true})
 	require.Empty(t, notes)
+}
+
+// A judgement of Karpenter's manifests says nothing of others beside them.
+func TestCheckSaysNothingOfOtherKinds(t *testing.T) {
+	const text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n" +
+		"---\napiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\n" +
+		"---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: nodepools.karpenter.sh}\n"
+	_, notes := convert.Bytes([]byte(text), nil)
+	require.NotEmpty(t, notes)
+	data, notes := convert.Bytes([]byte(text), &convert.Options{Check: true})
+	require.Equal(t, text, string(data))
+	require.Empty(t, notes)
+}
+
+// TestCheckOfOverlays: they have been the same in all versions, and may be wrong.
+func TestCheckOfOverlays(t *testing.T) {
+	for spec, want := range map[string][]string{
+		"{}":                             {"5 spec.requirements"},
+		"{requirements: [], price: 1.5}": {"5 spec.price"},
+		"{requirements: [], capacity: {cpu: 1}, weight: 0}": {"5 spec.capacity[cpu]", "5 spec.weight"},
+		`{requirements: [], price: "1.5"}`:                  nil,
+	} {
+		text := "apiVersion: karpenter.sh/v1alpha1\nkind: NodeOverlay\nmetadata:\n  name: a\nspec: " + spec + "\n"
+		data, notes := convert.Bytes([]byte(text), &convert.Options{Check: true})
+		require.Equal(t, text, string(data))
+		var got []string
+		for _, n := range notes {
+			require.Equal(t, convert.Action, n.Severity)
+			got = append(got, fmt.Sprintf("%d %s", n.Line, n.Field))
+		}
+		require.Equal(t, want, got, spec)
+	}
 }
 
 // TestOwnImagesOfAL2 have nothing to do with those that AWS publishes.

@@ -100,7 +100,7 @@ func (c *converter) remark(o *object, severity Severity, field string, where *ya
 		where = o.root
 	}
 	if where.Line > 0 {
-		n.Line = o.doc.line + where.Line - 1
+		n.Line = o.doc.Line + where.Line - 1
 	}
 	c.add(o.doc.file.index, o.order, n)
 }
@@ -159,7 +159,9 @@ func (c *converter) other(o *object) {
 				"NodePool and NodeClaim of %s, and EC2NodeClass of %s",
 			o.kind, o.apiVersion, coreAlpha, kindNodeTemplate, awsAlpha, coreBeta, awsBeta)
 	case o.kind == "CustomResourceDefinition" && (strings.HasSuffix(o.name, "."+karpv1.Group) || strings.HasSuffix(o.name, "."+awsv1.Group)):
-		c.remark(o, Warning, "", o.root, "left as it is: definitions of v1 come with Karpenter; install those")
+		if !c.options.Check {
+			c.remark(o, Warning, "", o.root, "left as it is: definitions of v1 come with Karpenter; install those")
+		}
 	case c.workload(o), c.isSettings(o):
 	default:
 		c.foreign = append(c.foreign, o)
@@ -208,14 +210,16 @@ func (c *converter) retype(o *object) {
 	o.converted, o.doc.changed = true, true
 }
 
-// reportDuplicates points out objects of one kind and name.
+// reportDuplicates points out objects of Karpenter of one kind and name. What else is
+// there twice, in an overlay for each environment, is not for this package to judge.
 func (c *converter) reportDuplicates() {
 	type identity struct {
 		group, kind, namespace, name string
 	}
 	first := map[identity]*object{}
 	for _, o := range c.objects {
-		if o.name == "" {
+		known := o.group() == karpv1.Group || o.group() == awsv1.Group || c.isSettings(o)
+		if o.name == "" || !known {
 			continue
 		}
 		kind := textOf(at(o.root, "kind"))

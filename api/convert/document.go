@@ -9,7 +9,11 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // file is a source while it is worked on.
 type file struct {
@@ -20,7 +24,7 @@ type file struct {
 
 // document is one document of a file.
 type document struct {
-	part
+	textstream.Part
 	file    *file
 	number  int        // counts those that hold anything; 0 for the others
 	json    bool       // the text is JSON, and is written as such
@@ -97,21 +101,24 @@ func (o *object) spec() *yaml.Node {
 
 // read cuts a source into documents and these into objects.
 func (c *converter) read(s Source) {
+	if !bytes.HasPrefix(s.Data, byteOrderMark) { // which is kept
+		s.Data = textstream.UTF8(s.Data)
+	}
 	f := &file{source: s, index: len(c.files)}
 	c.files = append(c.files, f)
 	data := bytes.TrimPrefix(s.Data, byteOrderMark)
 	number := 0
-	for _, p := range split(data) {
-		d := &document{part: p, file: f}
+	for _, p := range textstream.Parts(data) {
+		d := &document{Part: p, file: f}
 		f.docs = append(f.docs, d)
-		if blank(p.text) {
+		if textstream.Blank(p.Text) {
 			continue
 		}
 		number++
 		d.number = number
 		if err := d.parse(); err != nil {
 			severity := Info
-			if mentionsOld(p.text) {
+			if mentionsOld(p.Text) {
 				severity = Error
 			}
 			c.add(f.index, len(c.objects), Note{Source: s.Name, Document: number, Line: d.contentLine(), Severity: severity,
@@ -135,9 +142,9 @@ func mentionsOld(text []byte) bool {
 
 // contentLine is the first line of the document that says anything.
 func (d *document) contentLine() int {
-	line := d.line
-	for text := range bytes.Lines(d.text) {
-		if !blank(text) {
+	line := d.Line
+	for text := range bytes.Lines(d.Text) {
+		if !textstream.Blank(text) {
 			break
 		}
 		line++
@@ -147,7 +154,7 @@ func (d *document) contentLine() int {
 
 // parse reads the text of a document.
 func (d *document) parse() error {
-	text, words, ok := hide(d.text)
+	text, words, ok := hide(d.Text)
 	d.words = words
 	if !ok {
 		return errors.New("it has lines of template actions, {{ ... }}, that decide which fields there are; " +

@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +25,7 @@ func FuzzConvert(f *testing.F) {
 		"kind: ConfigMap\napiVersion: v1\nmetadata: {name: karpenter-global-settings}\ndata: {aws.tags: '{}'}\n",
 		"kind: AWSNodeTemplate\napiVersion: karpenter.k8s.aws/v1alpha1\nspec: {0\r\r0}", // a key of two lines
 		"kind: NodePool\napiVersion: karpenter.sh/v1\nmetadata: {annotations: {compatibility.karpenter.sh/v1beta1-kubelet-conversion: '{\"a\":1}'}}\n",
+		"apiVersion: 0\nkind: 0", // nothing of ours, which a check does not mention
 	} {
 		f.Add([]byte(text))
 	}
@@ -34,7 +36,7 @@ func FuzzConvert(f *testing.F) {
 		out := r.Outputs[0]
 		judged := convert.Convert(&convert.Options{Check: true}, convert.Source{Data: data})
 		require.Equal(t, r.Outputs, judged.Outputs)
-		require.GreaterOrEqual(t, len(judged.Notes), len(r.Notes))
+		require.GreaterOrEqual(t, len(judged.Notes), len(r.Notes)-leftAsItIs(r.Notes))
 		if !out.Changed {
 			require.Equal(t, original, string(out.Data))
 			return
@@ -53,6 +55,18 @@ func FuzzConvert(f *testing.F) {
 			_ = n.String()
 		}
 	})
+}
+
+// leftAsItIs counts the notes about objects that are none of the conversion's business.
+// A check says nothing of those.
+func leftAsItIs(notes []convert.Note) int {
+	n := 0
+	for _, note := range notes {
+		if strings.HasPrefix(note.Message, "left as it is: ") {
+			n++
+		}
+	}
+	return n
 }
 
 // FuzzDecode looks for texts that make decoding of what was converted panic.

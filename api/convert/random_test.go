@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // writer makes random manifests that the old versions accepted.
@@ -80,7 +81,7 @@ func (w writer) class(name string) string {
 // out is valid, says all that is to be done, and is not changed again. Comments
 // stay.
 func TestRandomClusters(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range uint64(testlong.Seeds(30, 120)) {
 		w := writer{rand.New(rand.NewPCG(seed, 1))}
 		var docs []string
 		for i := range 1 + w.IntN(3) {

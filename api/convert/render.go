@@ -19,20 +19,20 @@ func (c *converter) write(f *file) Output {
 		b.Write(byteOrderMark)
 	}
 	for _, d := range f.docs {
-		b.WriteString(d.marker)
+		b.WriteString(d.Marker)
 		if !d.changed {
-			b.Write(d.text)
+			b.Write(d.Text)
 			continue
 		}
 		text, err := d.render()
 		if err != nil {
 			c.add(f.index, len(c.objects), Note{Source: f.source.Name, Document: d.number, Line: d.contentLine(),
 				Severity: Error, Message: "left as it is: what it would be cannot be written: " + err.Error()})
-			b.Write(d.text)
+			b.Write(d.Text)
 			continue
 		}
 		out.Changed = true
-		if d.marker == "---" {
+		if d.Marker == "---" {
 			b.WriteString(d.newline())
 		}
 		b.WriteString(text)
@@ -43,7 +43,7 @@ func (c *converter) write(f *file) Output {
 
 // newline is how lines of the document end.
 func (d *document) newline() string {
-	if bytes.Contains(d.text, []byte("\r\n")) {
+	if bytes.Contains(d.Text, []byte("\r\n")) {
 		return "\r\n"
 	}
 	return "\n"
@@ -172,9 +172,9 @@ func dropStyle(n *yaml.Node) {
 
 // renderJSON writes JSON with the indentation of the original.
 func (d *document) renderJSON() (string, error) {
-	trimmed := bytes.TrimSpace(d.text)
-	start := bytes.Index(d.text, trimmed)
-	before, after := string(d.text[:start]), string(d.text[start+len(trimmed):])
+	trimmed := bytes.TrimSpace(d.Text)
+	start := bytes.Index(d.Text, trimmed)
+	before, after := string(d.Text[:start]), string(d.Text[start+len(trimmed):])
 	indent, nested := "", bytes.IndexByte(trimmed, '\n') >= 0
 	if nested {
 		_, second, _ := bytes.Cut(trimmed, []byte("\n"))

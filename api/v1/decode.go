@@ -24,6 +24,10 @@ import (
 //     policy, budget or taint value that is an empty string
 //   - a missing, unknown or outdated kind or apiVersion
 //
+// Numbers are read as the API server reads them, 1.0 and 1e0 as 1, but for replicas
+// and where a rule of the schema reads them: the minValues of an In requirement, the
+// limit on nodes of a static pool.
+//
 // Field names are case-sensitive. null is the same as leaving a field out,
 // except within a list or a map of strings, where it is a fault. Text after the
 // first object is a fault; use DecodeAll.
@@ -68,7 +72,8 @@ func DecodeNodeOverlay(data []byte) (*NodeOverlay, error) {
 // which is a pointer to its Go type and normally new, as strictly as Decode. It
 // serves the kinds of other packages, such as the NodeClass of a provider: a
 // field with the tag required:"true" must be there, which a number cannot tell
-// of itself. After an error out is unchanged.
+// of itself, and one with the tag plain:"true" is a number without point or
+// exponent. After an error out is unchanged.
 func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) error {
 	doc, err := single(data)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 )
 
 // DecodeError is everything that is wrong with one object of a text.
+//
+// +k8s:deepcopy-gen=false
 type DecodeError struct {
 	// Document is the position of the object in the text, counted from 1, with
 	// the items of lists counted on their own; 0 if the text is one object.

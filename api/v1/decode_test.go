@@ -287,6 +287,33 @@ func TestDecodeSyntax(t *testing.T) {
 	}
 }
 
+// No document of a text is passed over, however its lines end and whatever it is
+// encoded in.
+func TestDecodeReadsToTheEnd(t *testing.T) {
+	text := "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: a}\n---\n{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: b}}\n"
+	wide := "\xfe\xff"
+	for _, c := range []byte(text) {
+		wide += string([]byte{0, c})
+	}
+	for name, text := range map[string]string{
+		"plain": text, "UTF-16": wide,
+		"carriage returns":    strings.ReplaceAll(text, "\n", "\r"),
+		"of Windows":          strings.ReplaceAll(text, "\n", "\r\n"),
+		"JSON on lines":       `{"kind": "NodePool", "metadata": {"name": "a"}}` + "\n" + `{"kind": "NodePool", "metadata": {"name": "b"}}`,
+		"JSON behind a start": "---\n" + `{"kind": "NodePool", "metadata": {"name": "a"}} {"kind": "NodePool", "metadata": {"name": "b"}}`,
+	} {
+		docs, err := v1.Documents([]byte(text))
+		require.NoError(t, err, name)
+		names := []string{}
+		for _, d := range docs {
+			names = append(names, d.Name())
+		}
+		require.Equal(t, []string{"a", "b"}, names, name)
+	}
+	_, err := v1.Documents([]byte("a: 1\n---\n{a: 1}\n{b: 2}\n"))
+	require.EqualError(t, err, "decode: the document that begins on line 2 goes on behind its first value; begin each object with a line of ---")
+}
+
 func TestDecodeAnchorsAndMergeKeys(t *testing.T) {
 	p, err := v1.DecodeNodePool([]byte(`
 apiVersion: karpenter.sh/v1

@@ -35,9 +35,10 @@ type Budget struct {
 	Nodes string `json:"nodes,omitempty"`
 	// Schedule is when the window opens: five cron fields (minute, hour, day of
 	// month, month, day of week) or one of @annually, @yearly, @monthly,
-	// @weekly, @daily, @midnight and @hourly. The time zone is UTC unless the
-	// text begins with CRON_TZ=<zone> or TZ=<zone>, which Karpenter does not
-	// know. Set together with Duration, or not at all.
+	// @weekly, @daily, @midnight and @hourly. The time zone is UTC unless
+	// CRON_TZ=<zone> or TZ=<zone>, which Karpenter does not know, stands in front
+	// of the five fields; the time zone database of the process must have it. Set
+	// together with Duration, or not at all.
 	Schedule *string `json:"schedule,omitempty"`
 	// Duration is how long the window stays open from each time the schedule
 	// hits, in whole minutes. Set together with Schedule, or not at all: then

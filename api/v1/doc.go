@@ -1,3 +1,5 @@
+// +k8s:deepcopy-gen=package
+
 // Package v1 has the objects that users of a node autoscaler write and read:
 // NodePool, NodeClaim and NodeOverlay of the API group karpenter.sh. They load
 // from the manifests that Karpenter accepts, unchanged, and are written back in

@@ -17,6 +17,8 @@ import (
 // Document is one object of a text that was split but not yet decoded, so that
 // a file that mixes NodePools with the NodeClasses of a provider, or with
 // Deployments, can be handed out by kind. It is immutable.
+//
+// +k8s:deepcopy-gen=false
 type Document struct {
 	index      int
 	apiVersion string
@@ -84,7 +86,7 @@ func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	// A copy receives the values, so that out stays whole if a fault shows up
 	// only now.
 	scratch := out.DeepCopyObject()
-	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(d.data, scratch); err != nil {
+	if err := sigsjson.UnmarshalCaseSensitivePreserveInts(plainNumbers(d.data), scratch); err != nil {
 		return d.wrap(err)
 	}
 	target.Elem().Set(reflect.ValueOf(scratch).Elem())

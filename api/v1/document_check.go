@@ -12,13 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // checkFields compares the document with a Go type and returns every field that
 // the type does not have, every value that does not fit and every key that
 // appears twice, sorted by path.
 func (d Document) checkFields(t reflect.Type) field.ErrorList {
-	c := &fieldChecker{root: t, data: d.data}
+	c := &fieldChecker{root: t}
 	if d.tree != nil {
 		c.value(nil, d.tree, t)
 	}
@@ -32,7 +34,6 @@ func (d Document) checkFields(t reflect.Type) field.ErrorList {
 // fieldChecker gathers the faults of one document.
 type fieldChecker struct {
 	root   reflect.Type
-	data   []byte
 	faults field.ErrorList
 }
 
@@ -71,6 +72,9 @@ func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
 		if t.Field(i).Tag.Get("required") == "true" && members[name] == nil {
 			c.faults = append(c.faults, field.Required(path.Child(name), "the field is required"))
 		}
+		if t.Field(i).Tag.Get("plain") == "true" {
+			c.notFloat(path.Child(name), members[name])
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if ft, known := fields[name]; known {
@@ -80,6 +84,7 @@ func (c *fieldChecker) object(path *field.Path, value any, t reflect.Type) {
 		}
 		c.faults = append(c.faults, field.Forbidden(path.Child(name), "unknown field"+c.hint(path, name, t)))
 	}
+	c.writtenTogether(path, t, members)
 }
 
 func (c *fieldChecker) dictionary(path *field.Path, value any, t reflect.Type) {
@@ -120,7 +125,7 @@ func (c *fieldChecker) array(path *field.Path, value any, t reflect.Type) {
 // leaf tries the value on a fresh instance of the type, so that the judgement
 // is the decoder's own.
 func (c *fieldChecker) leaf(path *field.Path, value any, t reflect.Type) {
-	if t == reflect.TypeFor[resource.Quantity]() && endlessQuantity(value, c.data) {
+	if text, ok := value.(string); ok && t == reflect.TypeFor[resource.Quantity]() && quantity.Endless(text) {
 		c.mismatch(path, shortened(value), "want a quantity of ordinary size, such as 100m or 1e3; its exponent, or the text, is too long to be worked out")
 		return
 	}

@@ -5,47 +5,39 @@ package v1
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"sigs.k8s.io/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v2"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // parseTexts splits a text into documents, lists unopened, and returns one
 // error for each document that cannot be parsed.
 func parseTexts(data []byte) ([]Document, []error) {
-	if json.Valid(data) {
-		doc, ok, err := parseJSON(data)
-		return collect(nil, nil, doc, ok, err)
-	}
 	var docs []Document
 	var errs []error
-	line := 0
-	for _, chunk := range splitYAML(data) {
-		doc, ok, err := parseYAML(chunk, line)
-		docs, errs = collect(docs, errs, doc, ok, err)
-		line += bytes.Count(chunk, []byte("\n"))
+	for _, part := range textstream.Split(textstream.UTF8(data)) {
+		parse := parseYAML
+		if part.JSON {
+			parse = parseJSON
+		}
+		doc, ok, err := parse(part)
+		if err != nil {
+			errs = append(errs, err)
+		} else if ok {
+			docs = append(docs, doc)
+		}
 	}
 	return docs, errs
 }
 
-func collect(docs []Document, errs []error, doc Document, ok bool, err error) ([]Document, []error) {
-	if err != nil {
-		return docs, append(errs, err)
-	}
-	if ok {
-		docs = append(docs, doc)
-	}
-	return docs, errs
-}
-
-// parseJSON takes valid JSON. It reports false for null.
-func parseJSON(data []byte) (Document, bool, error) {
-	if isNull(data) {
-		return Document{}, false, nil
-	}
+// parseJSON takes valid JSON.
+func parseJSON(part textstream.Document) (Document, bool, error) {
+	data := part.Text
 	duplicates, err := duplicatesInJSON(data)
 	if err != nil {
 		return Document{}, false, &DecodeError{Err: err}
@@ -54,18 +46,18 @@ func parseJSON(data []byte) (Document, bool, error) {
 	return doc, err == nil, err
 }
 
-// parseYAML reads one YAML document that begins after the given number of lines
-// of the whole text. It reports false for a document without content.
+// parseYAML reads one YAML document. It reports false for one without content.
 //
 // The values come from the same conversion that kubectl uses. It resolves
 // anchors and merge keys, but lets the last of several equal keys win, so those
 // are looked for in a second reading that keeps the keys in order.
-func parseYAML(chunk []byte, line int) (Document, bool, error) {
+func parseYAML(part textstream.Document) (Document, bool, error) {
+	chunk := part.Text
 	data, err := yaml.YAMLToJSON(chunk)
 	if err != nil {
 		// Again, with the right line number in the message. Only now, as the
 		// padding of a long stream would cost more than its content.
-		_, err = yaml.YAMLToJSON(append(bytes.Repeat([]byte("\n"), line), chunk...))
+		_, err = yaml.YAMLToJSON(append(bytes.Repeat([]byte("\n"), part.Line-1), chunk...))
 		return Document{}, false, &DecodeError{Err: fmt.Errorf("not valid YAML: %w", innermost(err))}
 	}
 	if isNull(data) {
@@ -76,8 +68,13 @@ func parseYAML(chunk []byte, line int) (Document, bool, error) {
 		return Document{}, false, err
 	}
 	var ordered goyaml.MapSlice
-	if err := goyaml.Unmarshal(chunk, &ordered); err != nil {
+	decoder := goyaml.NewDecoder(bytes.NewReader(chunk))
+	if err := decoder.Decode(&ordered); err != nil {
 		return Document{}, false, &DecodeError{Err: fmt.Errorf("not valid YAML: %w", err)}
+	}
+	if err := decoder.Decode(new(any)); err != io.EOF {
+		return Document{}, false, &DecodeError{Err: fmt.Errorf(
+			"the document that begins on line %d goes on behind its first value; begin each object with a line of ---", part.Line)}
 	}
 	doc.duplicates = duplicatesInYAML(ordered)
 	for _, dup := range doc.duplicates {
@@ -103,33 +100,4 @@ func innermost(err error) error {
 		}
 		err = next
 	}
-}
-
-// splitYAML cuts a stream before each line that begins a document (---) and
-// after each that ends one (...). The parts together are the stream.
-func splitYAML(data []byte) [][]byte {
-	var chunks [][]byte
-	start := 0
-	for pos := 0; pos < len(data); {
-		next := len(data)
-		if i := bytes.IndexByte(data[pos:], '\n'); i >= 0 {
-			next = pos + i + 1
-		}
-		line := data[pos:next]
-		if isMarker(line, "---") && pos > start {
-			chunks = append(chunks, data[start:pos])
-			start = pos
-		}
-		if isMarker(line, "...") {
-			chunks = append(chunks, data[start:next])
-			start = next
-		}
-		pos = next
-	}
-	return append(chunks, data[start:])
-}
-
-func isMarker(line []byte, marker string) bool {
-	rest, ok := bytes.CutPrefix(line, []byte(marker))
-	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(" \t\r\n"), rest[0]) >= 0)
 }

@@ -8,8 +8,11 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // The API server judges what is written, and some Go types do not keep it: 1.5h
@@ -44,6 +47,31 @@ func (c *fieldChecker) written(path *field.Path, parent reflect.Type, name strin
 		parent == reflect.TypeFor[NodeOverlaySpec]() && name == "capacity"
 	if isAmounts {
 		c.writtenAmounts(path, value)
+	}
+}
+
+// writtenTogether checks members of the given struct that are judged together. A
+// whole number may have a point or an exponent, but not where a rule of the schema
+// reads it.
+func (c *fieldChecker) writtenTogether(path *field.Path, t reflect.Type, members map[string]any) {
+	switch t {
+	case reflect.TypeFor[NodePoolSpec]():
+		c.notFloat(path.Child("replicas"), members["replicas"])
+		if limits, ok := members["limits"].(map[string]any); ok && members["replicas"] != nil {
+			const name = string(ResourceNodes)
+			c.notFloat(path.Child("limits").Key(name), limits[name])
+		}
+	case reflect.TypeFor[NodeSelectorRequirementWithMinValues]():
+		if members["operator"] == string(corev1.NodeSelectorOpIn) {
+			c.notFloat(path.Child("minValues"), members["minValues"])
+		}
+	}
+}
+
+// notFloat passes over fractions, which have been reported.
+func (c *fieldChecker) notFloat(path *field.Path, value any) {
+	if n, ok := value.(float64); ok && n == math.Trunc(n) {
+		c.mismatch(path, value, "the API server takes a whole number here that has neither a point nor an exponent")
 	}
 }
 
@@ -117,7 +145,7 @@ const maxExactInteger = 1<<53 - 1
 // isQuantityForm reports whether a text that can be read as a quantity has a
 // digit in front of its unit, and no blanks around it.
 func isQuantityForm(text string) bool {
-	if endlessText(text) {
+	if quantity.Endless(text) {
 		return true // reported already
 	}
 	if _, err := resource.ParseQuantity(strings.TrimSpace(text)); err != nil {

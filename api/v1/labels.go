@@ -31,6 +31,9 @@ const (
 	// DoNotRepairAnnotationKey, if "true" on a Node or NodeClaim, keeps repair
 	// away and nothing else.
 	DoNotRepairAnnotationKey = Group + "/do-not-repair"
+	// DisruptionCommandAnnotationKey, which is not Karpenter's, holds the record of the
+	// command that a NodeClaim or Node takes part in: see package disruption/command.
+	DisruptionCommandAnnotationKey = "dovetail-sdk.github.io/disruption-command"
 	// NodePoolHashAnnotationKey holds NodePool.Hash on a NodePool and on each
 	// NodeClaim made from it.
 	NodePoolHashAnnotationKey = Group + "/nodepool-hash"

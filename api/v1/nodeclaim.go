@@ -8,6 +8,8 @@ import (
 // NodeClaim is one node that was asked for: the request, and what became of
 // it. It is cluster scoped, karpenter.sh/v1. Most belong to a NodePool, named
 // by the label NodePoolLabelKey; a user may also write one by hand.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeClaim struct {
 	metav1.TypeMeta `json:",inline"`
 	// ObjectMeta is the usual Kubernetes metadata. Its labels become the
@@ -72,6 +74,8 @@ type NodeClaimStatus struct {
 }
 
 // NodeClaimList is a list of NodeClaims, as the API server returns it.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeClaimList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

@@ -10,6 +10,8 @@ import (
 // NodeOverlay corrects what a provider says about some instance types before
 // decisions are made: their price, or extended resources that the provider
 // does not know of. It is cluster scoped, karpenter.sh/v1alpha1.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeOverlay struct {
 	metav1.TypeMeta `json:",inline"`
 	// ObjectMeta is the usual Kubernetes metadata. The name decides between
@@ -50,6 +52,8 @@ type NodeOverlayStatus struct {
 }
 
 // NodeOverlayList is a list of NodeOverlays, as the API server returns it.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodeOverlayList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
@@ -60,7 +64,7 @@ type NodeOverlayList struct {
 // CompareNodeOverlays orders overlays by precedence, for slices.SortFunc: the
 // heavier first, and of equal weight the one whose name comes later in byte
 // order first, as Karpenter sorts them. A nil weight is 0. Overlays of equal
-// weight that touch one field are a conflict: cloudprovider.ApplyOverlays then
+// weight that touch one field are a conflict: overlay.Apply then
 // keeps the one whose name comes first and reports the other.
 func CompareNodeOverlays(a, b *NodeOverlay) int {
 	return cmp.Or(

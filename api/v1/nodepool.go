@@ -10,6 +10,8 @@ import (
 //
 // A pool is dynamic, and grows and shrinks with the pods, unless Spec.Replicas
 // is set; then it is static and keeps that many nodes.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// ObjectMeta is the usual Kubernetes metadata of the pool itself. The
@@ -105,6 +107,8 @@ type NodePoolStatus struct {
 }
 
 // NodePoolList is a list of NodePools, as the API server returns it.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type NodePoolList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

@@ -2,6 +2,7 @@ package v1
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -9,6 +10,8 @@ import (
 // of karpenter.sh, for validation. They add to the core's rules and never
 // loosen them. The zero value and nil are the core's rules alone. Rules are
 // only read.
+//
+// +k8s:deepcopy-gen=false
 type Rules struct {
 	// WellKnownLabels are label keys in a restricted domain that users may
 	// use all the same.
@@ -25,6 +28,9 @@ type Rules struct {
 	// a NodeOverlay may therefore not set. cpu, memory, ephemeral-storage and
 	// pods are always among them.
 	WellKnownResources []corev1.ResourceName
+	// Metadata has the object's own metadata judged as well, before its spec, as
+	// ValidateMetadata does. Without it an object need not even have a name.
+	Metadata bool
 }
 
 // Validate is ValidateWith(nil).
@@ -44,15 +50,16 @@ func (p *NodePool) Validate() field.ErrorList {
 //
 // A field that was left out, or is an empty string, is judged by its default,
 // so Default need not be called first. How a duration or amount was written is
-// not known here; Decode has judged that. Metadata is left to the API server, and
-// status to the controller that writes it. The receiver is not changed; a nil
-// pool is one fault.
+// not known here; Decode has judged that. Metadata is judged if Rules.Metadata says
+// so, and status is left to the controller that writes it. The receiver is not
+// changed; a nil pool is one fault.
 func (p *NodePool) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if p == nil {
 		return nilObject(spec)
 	}
 	v := newValidator(rules)
+	v.metadata(&p.ObjectMeta)
 	v.template(spec.Child("template"), &p.Spec.Template)
 	v.disruption(spec.Child("disruption"), &p.Spec.Disruption)
 	v.capacity(spec, &p.Spec)
@@ -73,14 +80,15 @@ func (c *NodeClaim) Validate() field.ErrorList {
 // pods as well: a pod may exclude a label value that no node can have. The key
 // karpenter.sh/nodepool is allowed.
 //
-// As for a pool, defaults are assumed, metadata and status are not judged, the
-// receiver is not changed, and nil is one fault.
+// As for a pool, defaults are assumed, metadata is judged if Rules.Metadata says so
+// and status is not, the receiver is not changed, and nil is one fault.
 func (c *NodeClaim) ValidateWith(rules *Rules) field.ErrorList {
 	spec := field.NewPath("spec")
 	if c == nil {
 		return nilObject(spec)
 	}
 	v := newValidator(rules)
+	v.metadata(&c.ObjectMeta)
 	v.schemaOnly = true
 	v.taints(spec.Child("taints"), c.Spec.Taints, nil)
 	v.taints(spec.Child("startupTaints"), c.Spec.StartupTaints, nil)
@@ -106,6 +114,7 @@ func (o *NodeOverlay) ValidateWith(rules *Rules) field.ErrorList {
 		return nilObject(spec)
 	}
 	v := newValidator(rules)
+	v.metadata(&o.ObjectMeta)
 	var reqs []NodeSelectorRequirementWithMinValues
 	if o.Spec.Requirements != nil {
 		reqs = make([]NodeSelectorRequirementWithMinValues, len(o.Spec.Requirements))
@@ -149,6 +158,12 @@ func newValidator(rules *Rules) *validator {
 
 func (v *validator) add(faults ...*field.Error) {
 	v.faults = append(v.faults, faults...)
+}
+
+func (v *validator) metadata(meta *metav1.ObjectMeta) {
+	if v.rules.Metadata {
+		v.add(ValidateMetadata(meta)...)
+	}
 }
 
 func nilObject(path *field.Path) field.ErrorList {

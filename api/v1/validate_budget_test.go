@@ -65,7 +65,7 @@ func TestBudgetSchedules(t *testing.T) {
 		"* * * * *", "? ? ? ? ?", "0 9 * * mon-fri", "0 9 * * MON-FRI", "0 9 * * sat-sun", "0 9 * * 7", "0 0 * * 5-7", "0 0 * * fri-mon",
 		"*/15 0-6/2 1,15 jan-mar,dec 0", "5/20 * * Feb *", "0 0 30 2 *", "59 23 31 12 6", "  0  9 * * *  ", "0 9 *\t* *",
 		"1,,2 * * * *", "*/100 * * * *", "* * * * sun,MON,6",
-		"CRON_TZ=Europe/Berlin 0 9 * * *", "TZ=UTC @daily", "CRON_TZ=America/Argentina/Buenos_Aires 0 0 * * *", "CRON_TZ=Etc/GMT+5 0 0 * * *",
+		"CRON_TZ=Europe/Berlin 0 9 * * *", "@daily \n", "\n0 0\n* * * ", "CRON_TZ=America/Argentina/Buenos_Aires 0 0 * * *", "CRON_TZ=Etc/GMT+5 0 0 * * *",
 	}
 	for _, text := range good {
 		require.Empty(t, schedule(text).Validate(), text)
@@ -91,6 +91,10 @@ func TestBudgetSchedules(t *testing.T) {
 		"* 22-6 * * *":                 `field 2 (hour): "22-6": a range goes upwards; write two ranges, separated by a comma`,
 		"CRON_TZ= 0 9 * * *":           `the time zone is empty; use a name of the time zone database such as Europe/Berlin`,
 		"CRON_TZ=Local 0 9 * * *":      `the time zone Local is not the same everywhere; use a name of the time zone database such as Europe/Berlin`,
+		"CRON_TZ=UTC @daily":           `the API server takes no time zone in front of a macro; write @daily as five cron fields`,
+		" @daily":                      `the API server takes no space in front of a macro; remove it`,
+		"TZ=Nowhere/City 0 0 * * *":    `the time zone database has no zone "Nowhere/City"; correct the name, or give the program time zone data`,
+		"TZ=Europe 0 0 * * *":          `the time zone database has no zone "Europe"; correct the name, or give the program time zone data`,
 		"TZ=../../etc/passwd @daily":   `"../../etc/passwd" is not a time zone; use a name of the time zone database such as Europe/Berlin`,
 		"CRON_TZ=Europe/Berlin":        `want five fields (minute, hour, day of month, month, day of week) or a macro such as @daily, got 0`,
 		"CRON_TZ=Europe/Berlin @never": `"@never" is not a macro; use @annually, @daily, @hourly, @midnight, @monthly, @weekly, @yearly, or five cron fields`,

@@ -118,11 +118,15 @@ func TestNodeClaimValidateUpdate(t *testing.T) {
 	old.Spec.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1000m")}
 	now := claim()
 	now.Spec.Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
-	now.Spec.ExpireAfter = v1.MustParseNillableDuration("43200m")
-	now.Spec.Taints = []corev1.Taint{}
+	now.Spec.ExpireAfter = v1.MustParseNillableDuration("720h")
 	now.Labels = map[string]string{"a": "b"}
 	now.Status.NodeName = "n"
-	require.Empty(t, now.ValidateUpdate(old), "the same by meaning")
+	require.Empty(t, now.ValidateUpdate(old), "written the same")
+
+	const changed = ": Forbidden: the spec of a NodeClaim cannot be changed, not even the way a value is written; create another one"
+	now.Spec.ExpireAfter = v1.MustParseNillableDuration("43200m")
+	now.Spec.Taints = []corev1.Taint{}
+	require.Equal(t, []string{"spec.taints" + changed, "spec.expireAfter" + changed}, messages(now.ValidateUpdate(old)))
 
 	now.Spec = v1.NodeClaimSpec{
 		Taints:                 []corev1.Taint{{Key: "a"}},
@@ -134,7 +138,7 @@ func TestNodeClaimValidateUpdate(t *testing.T) {
 	before := now.DeepCopy()
 	var want []string
 	for _, name := range []string{"taints", "startupTaints", "requirements", "resources", "nodeClassRef", "terminationGracePeriod", "expireAfter"} {
-		want = append(want, "spec."+name+": Forbidden: the spec of a NodeClaim cannot be changed; create another one")
+		want = append(want, "spec."+name+changed)
 	}
 	require.Equal(t, want, messages(now.ValidateUpdate(old)))
 	require.Equal(t, before, now)

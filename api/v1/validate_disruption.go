@@ -3,6 +3,7 @@ package v1
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,8 +110,8 @@ func (v *validator) capacity(path *field.Path, s *NodePoolSpec) {
 	if static && s.Weight != nil {
 		v.add(field.Forbidden(path.Child("weight"), "a static pool, with replicas, has no weight; remove it"))
 	}
-	if static && *s.Replicas < 0 {
-		v.add(field.Invalid(path.Child("replicas"), *s.Replicas, "want 0 or more"))
+	if static && (*s.Replicas < 0 || *s.Replicas > math.MaxInt32) {
+		v.add(field.Invalid(path.Child("replicas"), *s.Replicas, fmt.Sprintf("want 0 to %d", math.MaxInt32)))
 	}
 }
 

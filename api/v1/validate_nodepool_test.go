@@ -65,7 +65,7 @@ func TestNodePoolValidate(t *testing.T) {
 				`spec.limits[cpu]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
 				`spec.limits[memory]: Forbidden: a static pool, with replicas, can only limit nodes; remove it`,
 				`spec.weight: Forbidden: a static pool, with replicas, has no weight; remove it`,
-				`spec.replicas: Invalid value: -1: want 0 or more`,
+				`spec.replicas: Invalid value: -1: want 0 to 2147483647`,
 			},
 		},
 		"limits below zero": {

@@ -2,9 +2,11 @@ package v1
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // cronField is what a field of a schedule may hold.
@@ -36,24 +38,23 @@ func scheduleMacros() []string {
 // The grammar is that of the cron library behind Karpenter, and three things
 // more that Karpenter cannot read and Dovetail can: a time zone in front
 // (CRON_TZ=Europe/Berlin or TZ=Europe/Berlin), 7 for Sunday, and ranges of
-// days of the week that go round, such as sat-sun. Whether the zone exists is
-// not judged here, for that depends on the time zone data at hand.
+// days of the week that go round, such as sat-sun. The zone has to be in the time
+// zone database of the process: a schedule that cannot be followed would close
+// its budget for good.
 //
 // One thing is refused that Karpenter reads: a range that begins with a star,
 // such as *-5. It means every value there, which nobody who writes it expects.
 func checkSchedule(text string) string {
 	rest := strings.TrimSpace(text)
-	if zone, tail, ok := cutZone(rest); ok {
+	zone, tail, hasZone := cutZone(rest)
+	if hasZone {
 		if msg := checkZone(zone); msg != "" {
 			return msg
 		}
 		rest = strings.TrimSpace(tail)
 	}
 	if strings.HasPrefix(rest, "@") {
-		if slices.Contains(scheduleMacros(), rest) {
-			return ""
-		}
-		return fmt.Sprintf("%q is not a macro; use %s, or five cron fields", rest, strings.Join(scheduleMacros(), ", "))
+		return checkMacro(text, rest, hasZone)
 	}
 	fields, parts := cronFields(), strings.Fields(rest)
 	if len(parts) != len(fields) {
@@ -63,6 +64,26 @@ func checkSchedule(text string) string {
 		if msg := f.check(parts[i]); msg != "" {
 			return fmt.Sprintf("field %d (%s): %s", i+1, f.name, msg)
 		}
+	}
+	if !storedFields.MatchString(text) {
+		return "the API server takes five fields with spaces between them, and no line break after them"
+	}
+	return ""
+}
+
+// storedFields is what the schema asks of a schedule that is no macro.
+var storedFields = regexp.MustCompile(`(.+)\s(.+)\s(.+)\s(.+)\s(.+)$`)
+
+// checkMacro checks a schedule that is a macro, but for a zone and space. The
+// schema asks that the text begin with the macro.
+func checkMacro(text, macro string, hasZone bool) string {
+	switch {
+	case !slices.Contains(scheduleMacros(), macro):
+		return fmt.Sprintf("%q is not a macro; use %s, or five cron fields", macro, strings.Join(scheduleMacros(), ", "))
+	case hasZone:
+		return fmt.Sprintf("the API server takes no time zone in front of a macro; write %s as five cron fields", macro)
+	case text[0] != '@':
+		return "the API server takes no space in front of a macro; remove it"
 	}
 	return ""
 }
@@ -93,6 +114,9 @@ func checkZone(zone string) string {
 		if part == "" || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-") != "" {
 			return fmt.Sprintf("%q is not a time zone", zone) + remedy
 		}
+	}
+	if _, err := time.LoadLocation(zone); err != nil {
+		return fmt.Sprintf("the time zone database has no zone %q; correct the name, or give the program time zone data", zone)
 	}
 	return ""
 }

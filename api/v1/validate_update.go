@@ -50,52 +50,39 @@ func (v *validator) refUpdate(path *field.Path, ref, old *NodeClassReference) {
 // ValidateUpdate returns the faults of the step from old to c, or nil: the spec
 // of a NodeClaim cannot change at all. Each part that differs is one fault.
 //
-// Specs are compared by meaning, which admits all that the API server admits
-// and a little more: defaults are filled in, an empty list is equal to none,
-// 60m to 1h and 1000m to 1. If either claim is nil, there is no fault.
+// What is compared is what would be written, as the API server compares it, with
+// defaults: 720h and 720h0m0s differ, and so do an empty list and none. Go does not
+// keep how an amount or a grace period was written, so 1000m is 1 here, and 60m is
+// 1h, which the API server tells apart: Document.ValidateUpdate does too. If either
+// claim is nil, there is no fault.
 func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	if c == nil || old == nil {
 		return nil
 	}
 	now, before := specParts(c), specParts(old)
+	return immutable(func(name string) bool { return bytes.Equal(now[name], before[name]) })
+}
+
+// immutable returns a fault for each part of the spec of a NodeClaim that is not
+// the same.
+func immutable(same func(name string) bool) field.ErrorList {
 	v := newValidator(nil)
 	for _, name := range []string{
 		"taints", "startupTaints", "requirements", "resources", "nodeClassRef", "terminationGracePeriod", "expireAfter",
 	} {
-		if !bytes.Equal(now[name], before[name]) {
-			v.add(field.Forbidden(field.NewPath("spec", name), "the spec of a NodeClaim cannot be changed; create another one"))
+		if !same(name) {
+			v.add(field.Forbidden(field.NewPath("spec", name), "the spec of a NodeClaim cannot be changed, not even the way a value is written; create another one"))
 		}
 	}
 	return v.faults
 }
 
-// specParts returns the fields of the claim's spec as they would be written,
-// which is what the API server compares, but with defaults, and with amounts
-// and durations in their normal form.
+// specParts returns the fields of the claim's spec as they would be written.
 func specParts(c *NodeClaim) map[string]json.RawMessage {
 	normal := c.DeepCopy()
 	normal.Default()
-	spec := &normal.Spec
-	spec.ExpireAfter.Raw = nil
-	if spec.ExpireAfter.Duration == nil {
-		spec.ExpireAfter = NeverDuration()
-	}
-	if len(spec.Taints) == 0 {
-		spec.Taints = nil
-	}
-	if len(spec.StartupTaints) == 0 {
-		spec.StartupTaints = nil
-	}
-	if len(spec.Resources.Requests) == 0 {
-		spec.Resources.Requests = nil
-	}
-	for i := range spec.Requirements {
-		if len(spec.Requirements[i].Values) == 0 {
-			spec.Requirements[i].Values = nil
-		}
-	}
 	// Neither step can fail: the types are ours, and the text is their own.
-	data, _ := json.Marshal(spec)
+	data, _ := json.Marshal(normal.Spec)
 	var parts map[string]json.RawMessage
 	_ = json.Unmarshal(data, &parts)
 	return parts

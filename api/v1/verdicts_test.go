@@ -3,6 +3,7 @@ package v1_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,11 +19,14 @@ type verdicts struct {
 	Rules v1.Rules
 	Bases map[string]map[string]any
 	Cases []struct {
-		Kind    string
-		Spec    map[string]any
-		Verdict string // of Karpenter: stored or refused
-		Here    string // ours, if it is another
-		Becomes map[string]any
+		Kind     string
+		Metadata map[string]any // a name, if it is empty
+		Spec     map[string]any
+		JSON     string // is the spec if YAML cannot say it: 1.0 is 1 there
+		From     string // what the object was before, also as JSON, if it is updated
+		Verdict  string // of Karpenter: stored or refused
+		Here     string // ours, if it is another
+		Becomes  map[string]any
 	}
 }
 
@@ -34,10 +38,14 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range table.Cases {
 		object := map[string]any{"kind": c.Kind, "metadata": map[string]any{"name": "a"}}
 		maps.Copy(object, table.Bases[c.Kind])
-		object["spec"] = merged(object["spec"], c.Spec)
-		text, err := json.Marshal(object)
-		require.NoError(t, err)
-
+		if c.Metadata != nil {
+			object["metadata"] = c.Metadata
+		}
+		spec := c.Spec
+		if c.JSON != "" {
+			spec = numbered(t, c.JSON)
+		}
+		text := withSpec(t, object, spec)
 		want := c.Verdict
 		if c.Here != "" {
 			require.NotEqual(t, c.Verdict, c.Here)
@@ -45,6 +53,13 @@ func TestVerdicts(t *testing.T) {
 		}
 		got := "stored"
 		spec, fault := judged(text, &table.Rules)
+		if c.From != "" && fault == nil {
+			old, err := v1.Documents(withSpec(t, object, numbered(t, c.From)))
+			require.NoError(t, err)
+			now, err := v1.Documents(text)
+			require.NoError(t, err)
+			fault = now[0].ValidateUpdate(old[0])
+		}
 		if fault != nil {
 			got = "refused"
 		}
@@ -53,6 +68,23 @@ func TestVerdicts(t *testing.T) {
 			require.Equal(t, value, spec[name], "%s: %s", text, name)
 		}
 	}
+}
+
+// numbered reads JSON and keeps how numbers are written.
+func numbered(t *testing.T, text string) (out map[string]any) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	require.NoError(t, decoder.Decode(&out), text)
+	return out
+}
+
+// withSpec returns the object with fields of its spec set, as JSON.
+func withSpec(t *testing.T, object, spec map[string]any) []byte {
+	object = maps.Clone(object)
+	object["spec"] = merged(object["spec"], spec)
+	text, err := json.Marshal(object)
+	require.NoError(t, err)
+	return text
 }
 
 // merged sets the fields of change in base, which it leaves as it is.

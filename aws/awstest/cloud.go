@@ -10,6 +10,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	script "github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
 // Cloud is an AWS in memory: an http.Handler that answers for all services. Start
@@ -21,7 +22,7 @@ type Cloud struct {
 	now     time.Time
 	serial  uint64 // of everything that gets an ID
 	calls   []Call
-	rules   []compiled
+	script  script.Script
 	limits  map[string]*bucket
 	holding []*hold
 

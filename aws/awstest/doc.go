@@ -32,15 +32,15 @@
 // (Cloud.SetStock), refusals with any code (Cloud.Refuse), rate limits, answers
 // that lag behind (Options.Lag), quotas, and scripts:
 //
-//	server.Script(awstest.Nth(2, "CreateFleet").Throttle())
-//	server.Script(awstest.On("CreateFleet").Lose())
+//	server.Script(awstest.Fault{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled})
+//	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.ErrLost})
 //
 // Cloud.Calls lists every call that came, refused ones too; Cloud.Actions is the
 // list to compare with an IAM policy.
 //
 // # Left out
 //
-// Permissions: whoever signs is allowed everything, unless a rule says otherwise.
+// Permissions: whoever signs is allowed everything, unless a fault says otherwise.
 // Signatures are asked for and not computed. Operations not listed above, and of
 // those listed the parameters that have no bearing on launching nodes. An empty
 // queue answers a long poll at once.

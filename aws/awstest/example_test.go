@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
@@ -24,7 +26,7 @@ func Example() {
 	}
 	defer server.Close()
 	server.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 2)
-	if err := server.Script(awstest.Nth(1, "CreateFleet").Throttle()); err != nil {
+	if err := server.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrThrottled}); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -95,17 +97,21 @@ func ExampleCloud_Advance() {
 	// terminated - Server.SpotInstanceTermination: Spot instance termination
 }
 
-// Conditions and effects read as they are written.
-func ExampleRule() {
-	for _, rule := range []awstest.Rule{
-		awstest.Nth(2, "CreateFleet").Throttle(),
-		awstest.And(awstest.On("DescribeInstances"), awstest.Until(time.Minute)).Fail("InternalError", "try later"),
-		awstest.On("CreateFleet").Refuse(cloudprovider.Scope{Zone: "us-east-1a"}, "UnfulfillableCapacity"),
-	} {
-		fmt.Println(rule)
+// A fault says which calls, and what becomes of them.
+func ExampleFault() {
+	cloud, err := awstest.New(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
+	err = cloud.Script(
+		awstest.Fault{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled},
+		awstest.Fault{Op: "DescribeInstances", Until: time.Minute, Err: &smithy.GenericAPIError{Code: "InternalError", Message: "try later"}},
+		awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: cloudprovider.Scope{Zone: "us-east-1a"}, Code: "UnfulfillableCapacity"}},
+	)
+	fmt.Println(err)
+	fmt.Println(cloud.Script(awstest.Fault{Op: "LaunchRocket", Err: awstest.ErrLost}))
 	// Output:
-	// Nth(2, "CreateFleet").Throttle()
-	// And(On("DescribeInstances"), Until(1m0s)).Fail("InternalError", "try later")
-	// On("CreateFleet").Refuse(zone=us-east-1a, "UnfulfillableCapacity")
+	// <nil>
+	// awstest: fault 0: Op: there is no action "LaunchRocket"; use one of the package comment
 }

@@ -53,6 +53,25 @@ func throttled(service string) *fault {
 	return &fault{"ThrottlingException", "Rate exceeded", http.StatusBadRequest}
 }
 
+// refusedBy is how a service says that a permission is missing.
+func refusedBy(service string) *fault {
+	switch service {
+	case ec2Service:
+		return failure("UnauthorizedOperation", "You are not authorized to perform this operation.")
+	case iamService:
+		return failure("AccessDenied", "User is not authorized to perform this operation")
+	}
+	return &fault{"AccessDeniedException", "User is not authorized to perform this operation", http.StatusBadRequest}
+}
+
+// expired is how a service says that the credentials have expired.
+func expired(service string) *fault {
+	if service == ec2Service {
+		return failure("RequestExpired", "Request has expired.")
+	}
+	return &fault{"ExpiredTokenException", "The security token included in the request is expired", http.StatusBadRequest}
+}
+
 // broken is how a service says that it has failed.
 func broken(service string) *fault {
 	code := "InternalError"

@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 			s.Refuse(cloudprovider.Scope{Zone: "us-east-1a"}, "UnfulfillableCapacity")
 		}},
 		{name: "scripted once", want: "InternalError", edit: func(s *awstest.Server) {
-			require.NoError(t, s.Script(awstest.Nth(1, "CreateFleet").Refuse(cloudprovider.Scope{}, "InternalError")))
+			require.NoError(t, s.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.Refusal{Scope: cloudprovider.Scope{}, Code: "InternalError"}}))
 		}},
 		{name: "no addresses", want: "InsufficientFreeAddressesInSubnet", edit: func(s *awstest.Server) { s.SetAddresses("subnet-000000000000000a0", 0) }},
 		{name: "quota", want: "VcpuLimitExceeded", opts: &awstest.Options{OnDemandVCPUs: 1}},

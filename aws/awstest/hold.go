@@ -3,28 +3,34 @@ package awstest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
 
 // hold keeps one call from being answered.
 type hold struct {
-	is       test
+	ops      []string // empty is every call
 	reached  chan struct{}
 	released chan struct{}
 }
 
-// Hold has the next call that meets the condition not answered until release is
-// called, or whoever called gives up. reached is closed once that call has come;
-// the clock and other calls go on meanwhile. The error says what is wrong with the
-// condition.
-func (c *Cloud) Hold(w When) (reached <-chan struct{}, release func(), err error) {
-	if err := errors.Join(w.of.Errs()...); err != nil {
+// Hold has the next call of one of these actions, with none of any, not answered until
+// release is called, or whoever called gives up. reached is closed once that call has
+// come; the clock and other calls go on meanwhile. The error says which action there is
+// not.
+func (c *Cloud) Hold(actions ...string) (reached <-chan struct{}, release func(), err error) {
+	for _, a := range actions {
+		if !isAction(a) {
+			err = errors.Join(err, fmt.Errorf("awstest: there is no action %q; use one of the package comment", a))
+		}
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	h := &hold{w.of.Compile(c), make(chan struct{}), make(chan struct{})}
+	h := &hold{slices.Clone(actions), make(chan struct{}), make(chan struct{})}
 	c.holding = append(c.holding, h)
 	return h.reached, func() {
 		c.mu.Lock()
@@ -42,7 +48,7 @@ func (h *hold) release(c *Cloud) {
 	c.holding = slices.DeleteFunc(c.holding, func(o *hold) bool { return o == h })
 }
 
-// Release ends every Hold.
+// Release ends every Hold, and cuts the connections of what hangs.
 func (c *Cloud) Release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -53,8 +59,21 @@ func (c *Cloud) Release() {
 
 // waitForRelease lets go of the Cloud while a call is held.
 func (c *Cloud) waitForRelease(ctx context.Context, q *request) {
+	if q.orders.hang {
+		h := &hold{reached: make(chan struct{}), released: make(chan struct{})}
+		close(h.reached) // by this call, and no other
+		c.holding = append(c.holding, h)
+		c.mu.Unlock()
+		select {
+		case <-h.released:
+		case <-ctx.Done():
+		}
+		c.mu.Lock()
+		h.release(c)
+		return
+	}
 	for _, h := range c.holding {
-		if isClosed(h.reached) || !h.is(q) {
+		if isClosed(h.reached) || len(h.ops) > 0 && !slices.Contains(h.ops, q.action) {
 			continue
 		}
 		close(h.reached)

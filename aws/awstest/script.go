@@ -3,31 +3,79 @@ package awstest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	script "github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Rule is a condition on calls and what it does to those that meet it:
+// Fault says which calls go wrong, and how: see Cloud.Script.
 //
-//	awstest.Nth(2, "CreateFleet").Throttle()
-//	awstest.And(awstest.On("DescribeInstances"), awstest.Times(3)).Cut()
+//	{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled}
+//	{Op: "DescribeInstances", Times: 3, Err: awstest.ErrCut}
 //
-// The zero Rule is not valid.
-type Rule struct {
-	when   When
-	effect func(*orders)
-	text   string
-	errs   []error
-}
+// A call has to meet each of these fields that is set; those that do are counted from
+// 1, by each fault for itself:
+//
+//   - Op, an action of the package comment;
+//   - Pool, which the whole value of some parameter names, such as a tag;
+//   - Zone, which some parameter names, or a subnet in it;
+//   - From and Until: the cloud is as old as From by its own clock, or older, and
+//     younger than Until.
+//
+// Of them go wrong the Nth alone; or Times of them from the Nth or the first on; or
+// every so many, Every; or Percent in a hundred, by chance that Options.Seed decides.
+// What of these is set has to hold together; with none of them all go wrong.
+//
+// Err, which is required, is what becomes of the call: an error of this package, a
+// Delay, Drip or Refusal, or a smithy.APIError, such as a smithy.GenericAPIError, whose
+// code and message the service then answers with, without carrying the call out. The
+// status of HTTP is the one that AWS has for the code.
+type Fault = script.Fault
 
-// String returns the rule as it is written, without the package name.
-func (r Rule) String() string { return fmt.Sprintf("%s.%s", r.when, r.text) }
+// The values of Fault.Err, beside errors of an API.
+var (
+	// ErrThrottled has the call turned away as one of too many, with the code that
+	// the service uses for it.
+	ErrThrottled = errors.New("throttled")
+	// ErrBroken has the call answered with the internal error of the service.
+	ErrBroken = errors.New("internal error")
+	// ErrDenied has the call refused for lack of permission, as the service puts it.
+	ErrDenied = errors.New("denied")
+	// ErrExpired has the call refused because its credentials have expired.
+	ErrExpired = errors.New("credentials expired")
+	// ErrLost has the call carried out, and the connection cut before the answer.
+	ErrLost = script.ErrLost
+	// ErrHalf has the call carried out, and the connection cut in the middle of the
+	// answer.
+	ErrHalf = script.ErrHalf
+	// ErrCut has the connection cut, and the call not carried out.
+	ErrCut = script.ErrCut
+	// ErrHang has the call neither carried out nor answered: the connection stays open
+	// until whoever called gives up, or Release is called, which cuts it.
+	ErrHang = script.ErrHang
+)
 
-// orders is what the rules make of one call.
+// Delay is a Fault.Err that has the call take time: the clock moves on before it is
+// carried out. Nothing sleeps. Delays of several faults add up.
+type Delay = script.Delay
+
+// Drip is a Fault.Err that has the answer come in pieces of so many bytes, as over a
+// slow connection.
+type Drip = script.Drip
+
+// Refusal is a Fault.Err that has a CreateFleet refused the offerings in Scope with
+// Code, by default InsufficientInstanceCapacity; other offerings are as ever.
+type Refusal = script.Refusal
+
+// orders is what the faults make of one call.
 type orders struct {
 	fail            func(service string) *fault
 	lose, cut, half bool
+	hang            bool
 	drip            int
 	delay           time.Duration
 	refuse          map[cloudprovider.Scope]refusal
@@ -40,143 +88,127 @@ func (o *orders) fault(service string) *fault {
 	return o.fail(service)
 }
 
-func (w When) rule(text string, effect func(*orders), errs ...error) Rule {
-	return Rule{when: w, effect: effect, text: text, errs: append(w.of.Errs(), errs...)}
-}
-
-func (w When) failing(text string, fail func(service string) *fault, errs ...error) Rule {
-	return w.rule(text, func(o *orders) {
-		if o.fail == nil {
-			o.fail = fail
-		}
-	}, errs...)
-}
-
-// Fail has the call answered with an error, without being carried out. The status
-// of HTTP is the one that AWS has for the code.
-func (w When) Fail(code, message string) Rule {
-	var errs []error
-	if code == "" {
-		errs = append(errs, errors.New("Fail: the code is empty; say which one"))
-	}
-	return w.failing(fmt.Sprintf("Fail(%q, %q)", code, message), func(string) *fault { return failure(code, "%s", message) }, errs...)
-}
-
-// Throttle has the call turned away as one of too many, with the code that the
-// service uses for it.
-func (w When) Throttle() Rule { return w.failing("Throttle()", throttled) }
-
-// Break has the call answered with the internal error of the service.
-func (w When) Break() Rule { return w.failing("Break()", broken) }
-
-// Deny has the call refused for lack of permission, as the service puts it.
-func (w When) Deny() Rule {
-	return w.failing("Deny()", func(service string) *fault {
-		switch service {
-		case ec2Service:
-			return failure("UnauthorizedOperation", "You are not authorized to perform this operation.")
-		case iamService:
-			return failure("AccessDenied", "User is not authorized to perform this operation")
-		}
-		return &fault{"AccessDeniedException", "User is not authorized to perform this operation", 400}
-	})
-}
-
-// Expire has the call refused because its credentials have expired.
-func (w When) Expire() Rule {
-	return w.failing("Expire()", func(service string) *fault {
-		if service == ec2Service {
-			return failure("RequestExpired", "Request has expired.")
-		}
-		return &fault{"ExpiredTokenException", "The security token included in the request is expired", 400}
-	})
-}
-
-// Lose has the call carried out, and the connection cut before the answer.
-func (w When) Lose() Rule { return w.rule("Lose()", func(o *orders) { o.lose = true }) }
-
-// Cut has the connection cut, and the call not carried out.
-func (w When) Cut() Rule { return w.rule("Cut()", func(o *orders) { o.cut = true }) }
-
-// Half has the call carried out, and the connection cut in the middle of the
-// answer.
-func (w When) Half() Rule { return w.rule("Half()", func(o *orders) { o.half = true }) }
-
-// Drip has the answer come in pieces of n bytes, as over a slow connection.
-func (w When) Drip(n int) Rule {
-	var errs []error
-	if n < 1 {
-		errs = append(errs, fmt.Errorf("Drip: %d; use one byte or more", n))
-	}
-	return w.rule(fmt.Sprintf("Drip(%d)", n), func(o *orders) { o.drip = n }, errs...)
-}
-
-// Delay has the call take time: the clock moves on by d before it is carried out.
-// Nothing sleeps.
-func (w When) Delay(d time.Duration) Rule {
-	var errs []error
-	if d < 0 {
-		errs = append(errs, fmt.Errorf("Delay: %v; use zero or more", d))
-	}
-	return w.rule(fmt.Sprintf("Delay(%v)", d), func(o *orders) { o.delay += d }, errs...)
-}
-
-// Refuse has a CreateFleet refused the offerings of a scope with a code, such as
-// InsufficientInstanceCapacity; other offerings are as ever.
-func (w When) Refuse(scope cloudprovider.Scope, code string) Rule {
-	return w.rule(fmt.Sprintf("Refuse(%s, %q)", scope, code), func(o *orders) {
-		if o.refuse == nil {
-			o.refuse = map[cloudprovider.Scope]refusal{}
-		}
-		o.refuse[scope] = refusal{code, messageOf(code)}
-	})
-}
-
-// compiled is a rule with the counters of its condition.
-type compiled struct {
-	Rule
-	is test
-}
-
-// Script adds rules. Each call is put to all of them, in the order in which they
-// were added, so that those that count miss none; if several apply, delays add up,
-// and of those that make a call fail the first decides. The error joins what is
-// wrong with the rules, and none of them is added then.
-func (c *Cloud) Script(rules ...Rule) error {
-	var errs []error
-	for i, r := range rules {
-		if r.effect == nil {
-			errs = append(errs, fmt.Errorf("awstest: rule %d: it has no effect; make one as in Nth(2, \"CreateFleet\").Lose()", i))
-		}
-		for _, err := range r.errs {
-			errs = append(errs, fmt.Errorf("awstest: rule %d: %w", i, err))
-		}
-	}
-	if len(errs) > 0 {
-		return errors.Join(errs...)
-	}
+// Script adds faults. Each call is put to all of them, in the order in which they were
+// added, so that those that count miss none; of several that make a call fail the
+// first decides. The error joins what is wrong with the faults, and none of them is
+// added then.
+func (c *Cloud) Script(faults ...Fault) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range rules {
-		c.rules = append(c.rules, compiled{r, r.when.of.Compile(c)})
+	if err := c.script.Add(faults, c.opts.Seed, checkFault); err != nil {
+		return fmt.Errorf("awstest: %w", err)
 	}
 	return nil
 }
 
-// ClearScript removes all rules.
+func checkFault(f Fault) (errs []error) {
+	if f.Op != "" && !isAction(f.Op) {
+		errs = append(errs, script.Wrong("Op", "there is no action %q; use one of the package comment", f.Op))
+	}
+	if f.Err != nil && !(&orders{}).take(f.Err) {
+		errs = append(errs, script.Wrong("Err", "no service answers with %q; use an error of this package, or one with a code such as a smithy.GenericAPIError", f.Err))
+	}
+	return errs
+}
+
+// ClearScript removes all faults.
 func (c *Cloud) ClearScript() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rules = nil
+	c.script.Clear()
 }
 
-// obey puts a call to the rules.
+// obey puts a call to the faults.
 func (c *Cloud) obey(q *request) *orders {
 	o := &orders{}
-	for _, r := range c.rules {
-		if r.is(q) {
-			r.effect(o)
-		}
+	for _, err := range c.script.Meet(script.Call{
+		Op: q.action, At: c.now.Sub(c.opts.Clock), Pool: q.mentions,
+		Zone: func(zone string) bool { return c.inZone(q, zone) },
+	}) {
+		o.take(err)
 	}
 	return o
+}
+
+// take notes what becomes of the call, unless it does not know the error.
+func (o *orders) take(err error) bool {
+	switch err := err.(type) {
+	case Delay:
+		o.delay += time.Duration(err)
+		return true
+	case Drip:
+		o.drip = int(err)
+		return true
+	case Refusal:
+		if err.Code == "" {
+			err.Code = "InsufficientInstanceCapacity"
+		}
+		if o.refuse == nil {
+			o.refuse = map[cloudprovider.Scope]refusal{}
+		}
+		o.refuse[err.Scope] = refusal{err.Code, messageOf(err.Code)}
+		return true
+	case smithy.APIError:
+		o.failBy(func(string) *fault { return failure(err.ErrorCode(), "%s", err.ErrorMessage()) })
+		return err.ErrorCode() != ""
+	}
+	switch err {
+	case ErrThrottled:
+		o.failBy(throttled)
+	case ErrBroken:
+		o.failBy(broken)
+	case ErrDenied:
+		o.failBy(refusedBy)
+	case ErrExpired:
+		o.failBy(expired)
+	case ErrLost:
+		o.lose = true
+	case ErrHalf:
+		o.half = true
+	case ErrCut:
+		o.cut = true
+	case ErrHang:
+		o.hang, o.cut = true, true
+	default:
+		return false
+	}
+	return true
+}
+
+func (o *orders) failBy(fail func(service string) *fault) {
+	if o.fail == nil {
+		o.fail = fail
+	}
+}
+
+// mentions reports whether a text is the whole value of some parameter.
+func (q *request) mentions(text string) bool {
+	if q.path == text || q.form.contains(text) {
+		return true
+	}
+	for _, v := range q.body {
+		if s, ok := v.(string); ok && s == text {
+			return true
+		}
+	}
+	return false
+}
+
+func (f form) contains(text string) bool {
+	if f.text == text && text != "" {
+		return true
+	}
+	for _, child := range f.children {
+		if child.contains(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// inZone reports whether a call mentions a zone, or a subnet in it.
+func (c *Cloud) inZone(q *request, zone string) bool {
+	return q.mentions(zone) || slices.ContainsFunc(c.subnets, func(s *subnet) bool {
+		return s.AvailabilityZone != nil && *s.AvailabilityZone == zone && q.mentions(*s.SubnetId)
+	})
 }

@@ -3,7 +3,9 @@ package awstest_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
@@ -28,7 +31,7 @@ func zones(s *awstest.Server, c *ec2.Client) error {
 // The SDK repeats what was throttled, by itself.
 func TestThrottling(t *testing.T) {
 	s := start(t, nil)
-	require.NoError(t, s.Script(awstest.Nth(1, "DescribeAvailabilityZones").Throttle()))
+	require.NoError(t, s.Script(awstest.Fault{Op: "DescribeAvailabilityZones", Nth: 1, Err: awstest.ErrThrottled}))
 	require.NoError(t, zones(s, client(s)))
 	calls := s.Calls()
 	require.Len(t, calls, 2)
@@ -40,26 +43,24 @@ func TestThrottling(t *testing.T) {
 
 func TestEffects(t *testing.T) {
 	for _, c := range []struct {
-		rule awstest.Rule
-		want string // the code; "" is a broken connection
+		fault awstest.Fault
+		want  string // the code; "" is a broken connection
 	}{
-		{awstest.On().Fail("Blocked", "no"), "Blocked"},
-		{awstest.On("DescribeAvailabilityZones").Throttle(), "RequestLimitExceeded"},
-		{awstest.On().Break(), "InternalError"},
-		{awstest.On().Deny(), "UnauthorizedOperation"},
-		{awstest.On().Expire(), "RequestExpired"},
-		{awstest.On().Cut(), ""},
-		{awstest.On().Lose(), ""},
-		{awstest.On().Half(), ""},
-		{awstest.Of("ec2").Fail("Blocked", "no"), "Blocked"},
-		{awstest.And(awstest.Since(0), awstest.Until(time.Hour), awstest.Not(awstest.DryRun())).Fail("Blocked", "no"), "Blocked"},
-		{awstest.Or(awstest.On("GetParameter"), awstest.About("true"), awstest.Times(1)).Fail("Blocked", "no"), "Blocked"},
-		{awstest.Every(1).Fail("Blocked", "no"), "Blocked"},
-		{awstest.Skip(0).Fail("Blocked", "no"), "Blocked"},
+		{awstest.Fault{Err: &smithy.GenericAPIError{Code: "Blocked", Message: "no"}}, "Blocked"},
+		{awstest.Fault{Op: "DescribeAvailabilityZones", Err: awstest.ErrThrottled}, "RequestLimitExceeded"},
+		{awstest.Fault{Err: awstest.ErrBroken}, "InternalError"},
+		{awstest.Fault{Err: awstest.ErrDenied}, "UnauthorizedOperation"},
+		{awstest.Fault{Err: awstest.ErrExpired}, "RequestExpired"},
+		{awstest.Fault{Err: awstest.ErrCut}, ""},
+		{awstest.Fault{Err: awstest.ErrLost}, ""},
+		{awstest.Fault{Err: awstest.ErrHalf}, ""},
+		{awstest.Fault{Until: time.Hour, Err: &smithy.GenericAPIError{Code: "Blocked", Message: "no"}}, "Blocked"},
+		{awstest.Fault{Percent: 100, Times: 1, Err: &smithy.GenericAPIError{Code: "Blocked", Message: "no"}}, "Blocked"},
+		{awstest.Fault{Every: 1, Err: &smithy.GenericAPIError{Code: "Blocked", Message: "no"}}, "Blocked"},
 	} {
-		t.Run(c.rule.String(), func(t *testing.T) {
+		t.Run(c.fault.Err.Error(), func(t *testing.T) {
 			s := start(t, nil)
-			require.NoError(t, s.Script(c.rule))
+			require.NoError(t, s.Script(c.fault))
 			err := zones(s, once(s))
 			require.Error(t, err)
 			require.Equal(t, c.want, code(err))
@@ -69,10 +70,41 @@ func TestEffects(t *testing.T) {
 	}
 }
 
+// What hangs is answered to nobody, and holds up nothing else.
+func TestHang(t *testing.T) {
+	s := start(t, nil)
+	require.NoError(t, s.Script(awstest.Fault{Op: "DescribeAvailabilityZones", Err: awstest.ErrHang}))
+	hanging := make(chan error)
+	ctx, cancel := context.WithCancel(background)
+	for range 2 {
+		go func() {
+			_, err := once(s).DescribeAvailabilityZones(ctx, &ec2.DescribeAvailabilityZonesInput{})
+			hanging <- err
+		}()
+	}
+	_, err := once(s).DescribeSubnets(background, &ec2.DescribeSubnetsInput{})
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-hanging, context.Canceled)
+	require.ErrorIs(t, <-hanging, context.Canceled)
+
+	go func() { hanging <- zones(s, once(s)) }()
+	for err = nil; err == nil; { // it may not have come yet
+		s.Release()
+		select {
+		case err = <-hanging:
+		default:
+			runtime.Gosched()
+		}
+	}
+	s.ClearScript()
+	require.NoError(t, zones(s, once(s)))
+}
+
 // Each service has codes of its own for the same trouble, which the SDK knows.
 func TestEffectsOfOtherServices(t *testing.T) {
 	s := start(t, nil)
-	require.NoError(t, s.Script(awstest.Times(4).Throttle(), awstest.And(awstest.Skip(4), awstest.Times(2)).Expire()))
+	require.NoError(t, s.Script(awstest.Fault{Times: 4, Err: awstest.ErrThrottled}, awstest.Fault{Nth: 5, Times: 2, Err: awstest.ErrExpired}))
 	_, err := ssm.NewFromConfig(s.Config()).GetParameter(background, &ssm.GetParameterInput{Name: ptr("/x")})
 	require.Equal(t, "ThrottlingException", code(err), "three times")
 	_, err = iam.NewFromConfig(s.Config()).GetInstanceProfile(background, &iam.GetInstanceProfileInput{InstanceProfileName: ptr("x")})
@@ -85,7 +117,7 @@ func TestEffectsOfOtherServices(t *testing.T) {
 func TestLostLaunch(t *testing.T) {
 	s := start(t, nil)
 	template(t, s, "web")
-	require.NoError(t, s.Script(awstest.Nth(1, "CreateFleet").Lose()))
+	require.NoError(t, s.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrLost}))
 	in := fleet(1, false, "m5.large")
 	in.ClientToken = ptr("claim-1")
 	_, err := once(s).CreateFleet(background, in)
@@ -99,14 +131,14 @@ func TestLostLaunch(t *testing.T) {
 func TestDripAndDelay(t *testing.T) {
 	s := start(t, nil)
 	before := s.Now()
-	require.NoError(t, s.Script(awstest.On().Drip(7), awstest.On().Delay(time.Minute)))
+	require.NoError(t, s.Script(awstest.Fault{Err: awstest.Drip(7)}, awstest.Fault{Err: awstest.Delay(time.Minute)}))
 	require.NoError(t, zones(s, once(s)))
 	require.Equal(t, before.Add(time.Minute), s.Now())
 }
 
 func TestHold(t *testing.T) {
 	s := start(t, nil)
-	reached, release, err := s.Hold(awstest.On("DescribeAvailabilityZones"))
+	reached, release, err := s.Hold("DescribeAvailabilityZones")
 	require.NoError(t, err)
 	var wait sync.WaitGroup
 	wait.Go(func() { require.NoError(t, zones(s, once(s))) })
@@ -116,7 +148,7 @@ func TestHold(t *testing.T) {
 	release()
 	wait.Wait()
 
-	reached, _, err = s.Hold(awstest.On())
+	reached, _, err = s.Hold()
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(background)
 	wait.Go(func() {
@@ -126,7 +158,7 @@ func TestHold(t *testing.T) {
 	<-reached
 	cancel()
 	wait.Wait()
-	_, _, err = s.Hold(awstest.On("Nonsense"))
+	_, _, err = s.Hold("Nonsense")
 	require.Error(t, err)
 }
 
@@ -152,11 +184,40 @@ func TestClockSkew(t *testing.T) {
 
 func TestScriptFaults(t *testing.T) {
 	s := start(t, nil)
-	err := s.Script(awstest.Rule{}, awstest.Nth(0, "CreateFleets").Throttle(), awstest.Of("s3").Drip(0), awstest.On("x").Fail("", ""), awstest.Times(-1).Delay(-1))
-	for _, want := range []string{"rule 0: it has no effect", "0; use 1 or more", `"CreateFleets"`, `"s3"`, "one byte or more", `"x"`, "the code is empty", "-1; use 0 or more", "use zero or more"} {
+	err := s.Script(awstest.Fault{}, awstest.Fault{Op: "CreateFleets", Nth: -1, Err: awstest.ErrThrottled}, awstest.Fault{Err: awstest.Drip(0)},
+		awstest.Fault{Op: "x", Err: &smithy.GenericAPIError{}}, awstest.Fault{Times: -1, Err: awstest.Delay(-1)},
+		awstest.Fault{Every: -2, Percent: 101, Err: errors.New("boom")}, awstest.Fault{From: time.Hour, Until: time.Minute, Err: awstest.ErrCut})
+	for _, want := range []string{
+		"fault 0: Err: missing; say what becomes of the call", "fault 1: Nth: -1; use zero or more", `"CreateFleets"`, "one byte or more", `"x"`,
+		"fault 3: Err: no service answers with", "fault 4: Times: -1; use zero or more", "fault 4: Err: Delay: -1ns; use zero or more",
+		"fault 5: Every: -2", "fault 5: Percent: 101; use 0 to 100", `fault 5: Err: no service answers with "boom"`, "fault 6: Until: 1m0s; use more than From",
+	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.NoError(t, zones(s, once(s)), "no rule was added")
+	require.NoError(t, zones(s, once(s)), "none was added")
+}
+
+// A call names a pool or a zone by the value of a parameter, a zone also by a subnet.
+func TestFaultsOfAPoolAndAZone(t *testing.T) {
+	s := start(t, nil)
+	denied := func(f awstest.Fault, in *ec2.DescribeSubnetsInput) bool {
+		f.Err = awstest.ErrDenied
+		require.NoError(t, s.Script(f))
+		defer s.ClearScript()
+		_, err := once(s).DescribeSubnets(background, in)
+		return code(err) == "UnauthorizedOperation"
+	}
+	out, err := once(s).DescribeSubnets(background, &ec2.DescribeSubnetsInput{})
+	require.NoError(t, err)
+	subnet := out.Subnets[0]
+	byTag := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: ptr("tag:karpenter.sh/nodepool"), Values: []string{"web"}}}}
+	byZone := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: ptr("availability-zone"), Values: []string{*subnet.AvailabilityZone}}}}
+	require.True(t, denied(awstest.Fault{Pool: "web"}, byTag))
+	require.False(t, denied(awstest.Fault{Pool: "we"}, byTag))
+	require.True(t, denied(awstest.Fault{Zone: *subnet.AvailabilityZone}, byZone))
+	require.True(t, denied(awstest.Fault{Zone: *subnet.AvailabilityZone}, &ec2.DescribeSubnetsInput{SubnetIds: []string{*subnet.SubnetId}}))
+	require.False(t, denied(awstest.Fault{Zone: "nowhere"}, byZone))
+	require.False(t, denied(awstest.Fault{Zone: *subnet.AvailabilityZone}, byTag))
 }
 
 func TestOptionsFaults(t *testing.T) {

@@ -55,7 +55,7 @@ func skewed(q *request) *fault {
 	return failure(code, "Signature expired: %s is too far from now", q.at.Format(time.RFC3339))
 }
 
-// carryOut records the call, puts it to the rules and the limits, and does it.
+// carryOut records the call, puts it to the faults and the limits, and does it.
 func (c *Cloud) carryOut(r *http.Request, q *request, refused *fault) (any, *orders, *fault) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
-	"github.com/dovetail-sdk/dovetail/aws/interruption"
+	"github.com/dovetail-sdk/dovetail/aws/internal/interruption"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 

@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -49,7 +50,7 @@ func (n *Node) al2023(w network, custom []mimePart) (UserData, error) {
 	text, err := yaml.Marshal(own)
 	if err != nil {
 		// Extra fields were tried before, and all else is plain.
-		return UserData{}, fmt.Errorf("the generated NodeConfig cannot be written: %w", err)
+		return UserData{}, errors.New("the generated NodeConfig cannot be written: check the settings of the kubelet")
 	}
 	u := mimeData(custom, "NodeConfig", mimePart{
 		header: []string{"Content-Type: " + typeNodeConfig},

@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,7 +29,8 @@ func (n *Node) bottlerocket(w network, custom map[string]any) (UserData, error) 
 	warnings := settingsWarnings(theirs, kubernetes)
 	text, err := toml.Marshal(mergeSettings(custom, own))
 	if err != nil {
-		return UserData{}, fmt.Errorf("cannot be written as TOML again: %w", err)
+		// What it says can quote the text.
+		return UserData{}, errors.New("cannot be written as TOML again, together with the generated settings: write it more simply")
 	}
 	u := UserData{Text: string(text), Warnings: warnings}
 	rest := len(text)
@@ -36,7 +38,7 @@ func (n *Node) bottlerocket(w network, custom map[string]any) (UserData, error) 
 		// Ours alone is never longer than ours with theirs.
 		alone, err := toml.Marshal(own)
 		if err != nil {
-			return UserData{}, fmt.Errorf("the generated settings cannot be written: %w", err)
+			return UserData{}, errors.New("the generated settings cannot be written as TOML: check the settings of the kubelet")
 		}
 		u.Parts, rest = []Part{{partCustom, rest - len(alone)}}, len(alone)
 	}

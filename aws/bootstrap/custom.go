@@ -136,7 +136,7 @@ func (n *Node) checkParts(parts []mimePart) error {
 			continue
 		}
 		if kinds[i], _, err = mime.ParseMediaType(value); err != nil {
-			return fmt.Errorf("part %d: Content-Type %q: %w; write it as %s", i+1, value, err, typeShell)
+			return fmt.Errorf("part %d: its Content-Type cannot be read: write it as %s", i+1, typeShell)
 		}
 	}
 	if slices.Contains(kinds, typePartHandler) {
@@ -153,7 +153,7 @@ func (n *Node) checkParts(parts []mimePart) error {
 		case kind == typeNodeConfig:
 			faults = append(faults, fmt.Errorf("part %d is a NodeConfig, which %s nodes do not read: set spec.kubelet instead, or choose AL2023", i+1, n.Family))
 		default:
-			faults = append(faults, fmt.Errorf("part %d: nothing acts on Content-Type %q: write %s or another of %s", i+1, kind, typeShell, strings.Join(cloudInitTypes(), ", ")))
+			faults = append(faults, fmt.Errorf("part %d: nothing acts on its Content-Type: write %s or another of %s", i+1, typeShell, strings.Join(cloudInitTypes(), ", ")))
 		}
 	}
 	return errors.Join(faults...)
@@ -171,12 +171,23 @@ func (p mimePart) nodeConfig() (map[string]any, error) {
 	}
 	var object map[string]any
 	if err := yaml.Unmarshal([]byte(p.body), &object); err != nil {
-		return nil, fmt.Errorf("is no YAML: %w", err)
+		return nil, yamlFault(err)
 	}
 	if fault := nodeConfigFault(object); fault != "" {
 		return nil, errors.New(fault)
 	}
 	return object, nil
+}
+
+// yamlFault says where a text is no YAML. What the parser says beyond the line quotes
+// the text.
+func yamlFault(err error) error {
+	said := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
+	var line int
+	if _, err := fmt.Sscanf(said, "yaml: line %d:", &line); err != nil {
+		return errors.New("is no map in YAML: correct it, or begin a script with #!/bin/bash")
+	}
+	return fmt.Errorf("line %d of its text: is no YAML: correct it, or begin a script with #!/bin/bash", line)
 }
 
 // encoded reports whether a header says that the body is not plain, or the body
@@ -199,7 +210,7 @@ func nodeConfigFault(object map[string]any) string {
 	version, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
 	if !strings.HasPrefix(version, "node.eks.aws/") || kind != "NodeConfig" {
-		return fmt.Sprintf("is YAML with apiVersion %q and kind %q: only a NodeConfig of node.eks.aws/v1alpha1 is read here; begin a script with #!/bin/bash and cloud-config with #cloud-config", version, kind)
+		return "is YAML without the apiVersion and kind of a NodeConfig: only one of node.eks.aws/v1alpha1 is read here; begin a script with #!/bin/bash and cloud-config with #cloud-config"
 	}
 	return ""
 }

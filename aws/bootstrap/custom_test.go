@@ -27,23 +27,23 @@ func TestCustomFaults(t *testing.T) {
 		family     bootstrap.Family
 		text, want string
 	}{
-		{al2, "Content-Type: text/x-shellscript\n\n#!/bin/sh\n", `Content-Type is "text/x-shellscript": an archive is multipart/mixed; wrap the text`},
+		{al2, "Content-Type: text/x-shellscript\n\n#!/bin/sh\n", "the Content-Type is not that of an archive, multipart/mixed: wrap the text"},
 		{al2, "MIME-Version: 1.0\n\n--b\n", "write it as multipart/mixed"},
 		{al2, "MIME-Version: 1.0\nContent-Type: multipart/mixed\n\n--b\n", "has no boundary"},
 		{al2, "Content-Type: multipart/mixed; boundary=//\n\n--//--\n", "with the quotes"},
 		{al2, multi + "\n" + multi + "\n\n--b--\n", "two headers Content-Type: remove one"},
 		{al2, multi, "the archive ends within headers"},
-		{al2, multi + "\n\n--other\n", `no line "--b" begins a part`},
-		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "#!/bin/sh", "--b--"), "line 5: \"#!/bin/sh\" is no header: put an empty line"},
-		{al2, lines(multi, "", "--b", "exec > log: rm -rf /tmp/a-rather-long-line-of-a-script", "--b--"), `line 4: "exec > log: rm -rf /tmp/a-rather-long-li"... is no header`},
+		{al2, multi + "\n\n--other\n", "no line of two dashes and the boundary begins a part"},
+		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "#!/bin/sh", "--b--"), "line 5: it is no header: put an empty line"},
+		{al2, lines(multi, "", "--b", "exec > log: rm -rf /tmp/a-rather-long-line-of-a-script", "--b--"), "line 4: it is no header"},
 		{al2, lines(multi, "", "--b", " folded: nothing", "", "--b--"), "line 4: the header begins with a blank"},
-		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "", "#!/bin/sh"), `line 4: the part that begins here has no end: add a line "--b--"`},
-		{al2, archive("text/html", "x"), `part 1: nothing acts on Content-Type "text/html": write text/x-shellscript`},
-		{al2, archive("text/x-shellscript; charset", "x"), "part 1: Content-Type"},
+		{al2, lines(multi, "", "--b", "Content-Type: text/x-shellscript", "", "#!/bin/sh"), "line 4: the part that begins here has no end: add a line of two dashes"},
+		{al2, archive("text/html", "x"), "part 1: nothing acts on its Content-Type: write text/x-shellscript"},
+		{al2, archive("text/x-shellscript; charset", "x"), "part 1: its Content-Type cannot be read"},
 		{al2, archive("application/node.eks.aws", nodeText), "part 1 is a NodeConfig, which AL2 nodes do not read: set spec.kubelet instead"},
 		{al2, nodeText, "is a NodeConfig, which AL2 nodes do not read"},
-		{al2023, archive("application/node.eks.aws", "kind: ["), "part 1: is no YAML"},
-		{al2023, archive("application/node.eks.aws", "kind: Pod"), `is YAML with apiVersion "" and kind "Pod": only a NodeConfig`},
+		{al2023, archive("application/node.eks.aws", "kind: ["), "part 1: line 1 of its text: is no YAML"},
+		{al2023, archive("application/node.eks.aws", "kind: Pod"), "part 1: is YAML without the apiVersion and kind of a NodeConfig"},
 		{al2023, "runcmd: [ls]\n", "begin a script with #!/bin/bash and cloud-config with #cloud-config"},
 		{al2023, "# a comment\necho a: b; ls\n", "begin a script with #!/bin/bash"},
 		{al2023, strings.Repeat("#", 1<<20+1), "has 1048577 bytes: EC2 takes 16384"},
@@ -67,7 +67,65 @@ func TestCustomFaults(t *testing.T) {
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "customUserData: Invalid value: ")
 		require.Empty(t, u)
+		n.CustomUserData = "s3cr3t\n" + c.text
+		sayNothing(t, n)
+		for i := range len(c.text) {
+			if len(c.text) < 1000 && (i == 0 || strings.ContainsAny(c.text[i-1:i+1], " =:;\n\"'[,/")) {
+				n.CustomUserData = c.text[:i] + "s3cr3t" + c.text[i:]
+				sayNothing(t, n)
+			}
+		}
 	}
+}
+
+// sayNothing checks that an error about user data does not repeat what is in it, which
+// can be a secret.
+func sayNothing(t *testing.T, n bootstrap.Node) {
+	t.Helper()
+	if _, err := bootstrap.Render(n); err != nil {
+		require.NotContains(t, strings.ToLower(err.Error()), "s3cr3t", "%s", n.CustomUserData)
+	}
+}
+
+// TestFaultsQuoteNothing: parsers say what they found, and nobody repeats it.
+func TestFaultsQuoteNothing(t *testing.T) {
+	for _, c := range []struct {
+		family bootstrap.Family
+		text   string
+	}{
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t word")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "a: *s3cr3t")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "{s3cr3t: 1}: 2")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t: 1\ns3cr3t: 2")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "a: !!int s3cr3t")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "apiVersion: s3cr3t\nkind: s3cr3t")},
+		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "- s3cr3t")},
+		{bootstrap.FamilyAL2023, "token: s3cr3t"},
+		{bootstrap.FamilyBottlerocket, "s3cr3t"},
+		{bootstrap.FamilyBottlerocket, "s3cr3t = 1\ns3cr3t = 2"},
+		{bootstrap.FamilyBottlerocket, "[s3cr3t]\na = 1\n[s3cr3t]\n"},
+		{bootstrap.FamilyBottlerocket, "a = s3cr3t"},
+		{bootstrap.FamilyBottlerocket, "a = \"s3cr3t\\q\""},
+		{bootstrap.FamilyBottlerocket, "[settings.kubernetes]\nnode-labels = \"s3cr3t\""},
+		{bootstrap.FamilyAL2, "MIME-Version: 1.0\ns3cr3t\n"},
+		{bootstrap.FamilyAL2, "Content-Type: s3cr3t\n\n"},
+		{bootstrap.FamilyAL2, "Content-Type: multipart/mixed; boundary=\"s3cr3t\"\n\n"},
+		{bootstrap.FamilyAL2, "Content-Type: multipart/mixed; s3cr3t; boundary=\"b\"\n\n--b"},
+		{bootstrap.FamilyAL2, archive("s3cr3t/s3cr3t", "x")},
+		{bootstrap.FamilyWindows2022, "<script>s3cr3t</script>"},
+	} {
+		n := plain(c.family)
+		n.CustomUserData = c.text
+		_, err := bootstrap.Render(n)
+		require.Error(t, err, c.text)
+		sayNothing(t, n)
+	}
+	// Digits are no less a secret, and parsers of numbers quote them.
+	n := plain(bootstrap.FamilyBottlerocket)
+	n.CustomUserData = "a = 99999999999999999999999999\n"
+	_, err := bootstrap.Render(n)
+	require.ErrorContains(t, err, "line 1")
+	require.NotContains(t, err.Error(), "9999")
 }
 
 // TestCustomAccepted: what cloud-init and nodeadm take is taken, as what it is.

@@ -10,7 +10,8 @@ import (
 // left to the image. Reservations that are not given are not sent either: the
 // image computes its own.
 type Kubelet struct {
-	// ClusterDNS are the addresses of name servers for pods. If it is empty, the
+	// ClusterDNS are the addresses of name servers for pods. A text that is no
+	// address is passed on to the kubelet, which warns of it. If it is empty, the
 	// node gets Node.DNSIP. All but AL2023 take at most one.
 	ClusterDNS []string
 	// MaxPods is the number of pods, at least 0.

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 func reservedNames() []string {
@@ -72,10 +74,10 @@ func reservation(text string) string {
 	return ""
 }
 
-// amount reports whether a text is a quantity that is not negative. Those with an
-// exponent of more than three digits are none: to work them out would take for ever.
+// amount reports whether a text is a quantity that is not negative and that can be
+// worked out.
 func amount(text string) bool {
-	if i := strings.LastIndexAny(text, "eE"); i >= 0 && len(text)-i > len("e-123") {
+	if quantity.Endless(text) {
 		return false
 	}
 	q, err := resource.ParseQuantity(text)
@@ -86,7 +88,7 @@ func amount(text string) bool {
 func threshold(text string) string {
 	if number, found := strings.CutSuffix(text, "%"); found {
 		percent, err := strconv.ParseFloat(number, 64)
-		if err != nil || !only(number, ".") || !(percent >= 0 && percent <= 100) {
+		if err != nil || !(percent >= 0 && percent <= 100) {
 			return "must be a percentage from 0% to 100%"
 		}
 		return ""

@@ -1,6 +1,7 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"mime"
 	"strconv"
@@ -34,7 +35,7 @@ func looksLikeMIME(text string) bool {
 // parseMIME reads a multipart archive as cloud-init and nodeadm do: header lines,
 // an empty line, then parts between lines of two dashes and the boundary. What
 // stands before the first part and after the last is ignored. Errors give the
-// line. The text must have no carriage returns.
+// line and nothing of what is in it. The text must have no carriage returns.
 func parseMIME(text string) ([]mimePart, error) {
 	p := mimeParser{lines: strings.Split(text, "\n")}
 	for p.next < len(p.lines) && strings.TrimSpace(p.lines[p.next]) == "" {
@@ -59,7 +60,7 @@ func parseMIME(text string) ([]mimePart, error) {
 		p.next++
 	}
 	if !found {
-		return nil, fmt.Errorf("no line %q begins a part: add it, or correct the boundary", delimiter)
+		return nil, errors.New("no line of two dashes and the boundary begins a part: add it, or correct the boundary")
 	}
 	var parts []mimePart
 	for {
@@ -84,14 +85,14 @@ func boundaryOf(header []string) (string, error) {
 	}
 	kind, params, err := mime.ParseMediaType(value)
 	if err != nil {
-		return "", fmt.Errorf(`Content-Type %q: %w; write it as multipart/mixed; boundary="//", with the quotes`, value, err)
+		return "", errors.New(`the Content-Type cannot be read: write it as multipart/mixed; boundary="//", with the quotes`)
 	}
 	if !strings.HasPrefix(kind, "multipart/") {
-		return "", fmt.Errorf("Content-Type is %q: an archive is multipart/mixed; wrap the text as a part of one, or leave the header out", kind)
+		return "", errors.New("the Content-Type is not that of an archive, multipart/mixed: wrap the text as a part of one, or leave the header out")
 	}
 	boundary := params["boundary"]
 	if boundary == "" || boundary != trimRight(boundary) || strings.Contains(boundary, "\n") {
-		return "", fmt.Errorf(`Content-Type %q has no boundary: write it as multipart/mixed; boundary="//"`, value)
+		return "", errors.New(`the Content-Type has no boundary: write it as multipart/mixed; boundary="//"`)
 	}
 	return boundary, nil
 }
@@ -132,7 +133,7 @@ func (p *mimeParser) header() (header []string, err error) {
 			}
 			header[len(header)-1] += "\n" + line
 		case !headerLine(line):
-			return nil, fmt.Errorf("line %d: %s is no header: put an empty line between the headers and the text", p.next+1, shown(line))
+			return nil, fmt.Errorf("line %d: it is no header: put an empty line between the headers and the text", p.next+1)
 		default:
 			header = append(header, line)
 		}
@@ -167,15 +168,7 @@ func (p *mimeParser) part(delimiter, end string) (part mimePart, last bool, err 
 			return part, line == end, nil
 		}
 	}
-	return part, false, fmt.Errorf("line %d: the part that begins here has no end: add a line %q after the last part", start+1, end)
-}
-
-// shown quotes the beginning of a line for an error.
-func shown(line string) string {
-	if len(line) > 40 {
-		return strconv.Quote(line[:40]) + "..."
-	}
-	return strconv.Quote(line)
+	return part, false, fmt.Errorf("line %d: the part that begins here has no end: add a line of two dashes, the boundary and two dashes after the last part", start+1)
 }
 
 // writeMIME renders an archive. parseMIME gives the parts back, whatever is in

@@ -64,10 +64,11 @@ func (n *Node) network() (network, field.ErrorList) {
 	if len(n.Kubelet.ClusterDNS) == 0 && derived.IsValid() {
 		w.dns = []string{derived.String()}
 	}
-	for i, text := range n.Kubelet.ClusterDNS {
+	for _, text := range n.Kubelet.ClusterDNS {
 		addr, ok := parseAddr(text)
 		if !ok {
-			faults = append(faults, badAddr(field.NewPath("kubelet", "clusterDNS").Index(i), text))
+			// The kubelet is told what the user wrote, and warns of it.
+			w.dns, w.asked = append(w.dns, text), true
 			continue
 		}
 		// A local cache may listen on an address of the other kind, so an address

@@ -15,7 +15,8 @@ import (
 const maxDepth = 32
 
 // parseSettings reads the custom user data of Bottlerocket. It is an error if
-// something else stands where our settings have a table.
+// something else stands where our settings have a table. Errors say where, and not
+// what the parser says, which quotes the text.
 func parseSettings(text string) (map[string]any, error) {
 	custom := map[string]any{}
 	if looksLikeMIME(text) || strings.HasPrefix(strings.TrimSpace(text), "#!") {
@@ -25,9 +26,9 @@ func parseSettings(text string) (map[string]any, error) {
 		var fault *toml.DecodeError
 		if errors.As(err, &fault) {
 			line, column := fault.Position()
-			return nil, fmt.Errorf("line %d, column %d: is no TOML: %w", line, column, err)
+			return nil, fmt.Errorf("line %d, column %d: is no TOML, or repeats a name: correct it", line, column)
 		}
-		return nil, fmt.Errorf("is no TOML: %w", err)
+		return nil, errors.New("is no TOML: correct it")
 	}
 	if deeper(custom, maxDepth) {
 		return nil, fmt.Errorf("has tables or arrays nested more than %d deep: Bottlerocket has no such settings", maxDepth)

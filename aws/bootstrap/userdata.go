@@ -80,7 +80,8 @@ func (e *SizeError) Error() string {
 // Render makes the user data of a node:
 //
 //  1. It checks the fields of the Node. The faults of all of them are joined, each
-//     with the path of its field, that of the custom user data included.
+//     with the path of its field, that of the custom user data included, of which
+//     nothing is quoted: it can hold a secret.
 //  2. It makes the text of the family, in which the custom user data has its
 //     place, as the package comment says.
 //  3. It packs the text if it has more than MaxBytes and Node.Compress says so.
@@ -92,14 +93,14 @@ func Render(n Node) (UserData, error) {
 	}
 	c, err := n.parseCustom()
 	if err != nil {
-		faults = append(faults, customFault(n.CustomUserData, err))
+		faults = append(faults, customFault(err))
 	}
 	if len(faults) > 0 {
 		return UserData{}, faults.ToAggregate()
 	}
 	u, err := n.text(w, c)
 	if err != nil {
-		return UserData{}, customFault(n.CustomUserData, err)
+		return UserData{}, customFault(err)
 	}
 	if n.Compress && n.Family.compressible() && len(u.Text) > MaxBytes {
 		u.packed = pack(u.Text)
@@ -135,17 +136,11 @@ const (
 	partFraming = "framing"
 )
 
-// customFault puts the path before an error in the custom user data. The text
-// itself is too long to repeat, but for its beginning.
-func customFault(custom string, err error) *field.Error {
-	first, _, more := strings.Cut(strings.TrimSpace(custom), "\n")
-	if len(first) > 40 {
-		first, more = strings.ToValidUTF8(first[:40], ""), true
-	}
-	if more {
-		first += "..."
-	}
-	return field.Invalid(field.NewPath("customUserData"), first, err.Error())
+// customFault puts the path before an error in the custom user data. Nothing of the
+// text is repeated, as it can hold a secret and errors end up in conditions, events and
+// logs: errors in it say where it is wrong, by part, line or the name of a setting.
+func customFault(err error) *field.Error {
+	return field.Invalid(field.NewPath("customUserData"), field.OmitValueType{}, err.Error())
 }
 
 func (n *Node) remedy() string {

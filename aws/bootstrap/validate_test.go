@@ -62,7 +62,6 @@ func TestFaults(t *testing.T) {
 		{rocket, func(n *bootstrap.Node) {
 			n.InstanceStore, n.BottlerocketVersion = bootstrap.InstanceStoreRAID0, "v1.21.1"
 		}, "bottlerocketVersion: Invalid value: \"v1.21.1\": has no command for instance stores"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"x"} }, "kubelet.clusterDNS[0]: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Too many: 2: must have at most 1 item"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = ptr(int32(-1)) }, "kubelet.maxPods: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},

@@ -87,11 +87,12 @@ func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruptio
 		return nil, took, setup, err
 	}
 	took, err = measure.Of(func() (err error) {
-		p, err = disruption.Propose(ctx, s.Now, a.in, &disruption.Options{Provisioning: snapshot.Options(s), NoSpotToSpot: true})
+		p, err = disruption.Propose(ctx, s.Now, a.in, &disruption.Options{Provisioning: snapshot.Options(s),
+			Consolidation: disruption.ConsolidationOptions{NoSpotToSpot: true}})
 		return err
 	})
 	if err == nil {
-		a.in.Market, err = p.Market, p.Faults
+		a.in.CatalogCache, err = p.CatalogCache, p.Faults
 	}
 	return p, took, setup, err
 }
@@ -184,7 +185,7 @@ func describeAction(a disruption.Action) scenario.Action {
 func blocked(p *disruption.Proposal) []scenario.Blocked {
 	out := []scenario.Blocked{}
 	for _, b := range p.Blocked {
-		out = append(out, scenario.Blocked{Node: b.Node, Rule: string(b.Rule), Reason: b.Detail})
+		out = append(out, scenario.Blocked{Node: b.Node, Rule: string(b.Code), Reason: b.Detail})
 	}
 	return out
 }

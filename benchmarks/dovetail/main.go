@@ -7,6 +7,9 @@
 //
 //	go run ./dovetail -consolidate -converge -scenario S.json.gz -plan P.json.gz
 //
+// With -replay N it also carries the plan out N times on paper, as kube-scheduler would
+// bind its pods, and prints what the nodes cost in the end.
+//
 // With -consolidate it says what to do with the nodes that exist, and writes a
 // proposal instead of a plan: solve is disruption.Propose. With -converge it
 // carries its proposals out until there is none.
@@ -25,6 +28,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // settings are the flags.
@@ -34,6 +38,7 @@ type settings struct {
 	verify                  bool
 	steps                   int
 	noBounds, quick         bool
+	replay                  int
 
 	consolidate, converge bool
 	final                 string
@@ -46,10 +51,11 @@ func main() {
 	flag.StringVar(&c.plan, "plan", "", "plan to write; none if empty")
 	flag.IntVar(&c.reps, "reps", 3, "how often to solve it, from scratch each time")
 	flag.StringVar(&c.profile, "cpuprofile", "", "file for a CPU profile of all repetitions")
-	flag.BoolVar(&c.verify, "verify", true, "check the last plan, and every action, by provisioning.Verify")
+	flag.BoolVar(&c.verify, "verify", true, "check the last plan, and every action, by verify.Plan")
 	flag.IntVar(&c.steps, "steps", 0, "Options.MaxSteps")
 	flag.BoolVar(&c.noBounds, "nobounds", false, "Options.NoBounds: leave out the proof of how cheap a plan could be")
 	flag.BoolVar(&c.quick, "quick", false, "Options.Quick: pack once, by a coarse search")
+	flag.IntVar(&c.replay, "replay", 0, "carry the plan out so many times as kube-scheduler would, and print what it comes to")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
 	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
 	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
@@ -99,7 +105,12 @@ func run(c settings) error {
 		}
 	}
 	if c.verify {
-		return verify(in, plan, options)
+		if err := checked(in, plan, options); err != nil {
+			return err
+		}
+	}
+	if c.replay > 0 {
+		return replayPlan(os.Stderr, in, plan, options, c.replay)
 	}
 	return nil
 }
@@ -141,10 +152,10 @@ func report(plan *provisioning.Plan, out *scenario.Plan) {
 		bound, len(plan.Unplaced), out.SetupSeconds[last], out.SolveSeconds[last], plan.Stats.Steps, out.AllocBytes>>10, out.Allocs)
 }
 
-// verify prints the rules that the plan breaks.
-func verify(in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options) error {
+// checked prints the rules that the plan breaks.
+func checked(in provisioning.Input, plan *provisioning.Plan, options *provisioning.Options) error {
 	const shown = 10
-	violations := provisioning.Verify(in, plan, options)
+	violations := verify.Plan(in, plan, options)
 	for i, v := range violations {
 		if i == shown {
 			fmt.Fprintf(os.Stderr, "... and %d more\n", len(violations)-shown)

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -60,7 +61,7 @@ func TestInstanceType(t *testing.T) {
 	require.Equal(t, machine(), m, "the machine is as it was")
 	require.Empty(t, catalog.OpenLabels(got, gpu, zoneID, reservation))
 	require.Empty(t, catalog.Check("p", []*cloudprovider.InstanceType{got}, &catalog.Options{WellKnown: []string{gpu, zoneID, reservation}}))
-	for _, o := range cloudprovider.LaunchOptions([]*cloudprovider.InstanceType{got}, requirements.Set{}) {
+	for _, o := range launch.Compatible([]*cloudprovider.InstanceType{got}, requirements.Set{}) {
 		require.False(t, o.Requirements().Impossible(), "%s can be launched", o.Key())
 	}
 	got.VolumeAttachmentLimits["disk"] = 1

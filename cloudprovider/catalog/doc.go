@@ -17,7 +17,7 @@
 //
 // # Left out
 //
-// Prices (package pricing), stock (cloudprovider.Availability), and the overhead
+// Prices (package pricing), stock (package availability), and the overhead
 // of nodes (package kubelet).
 //
 // # Guarantees

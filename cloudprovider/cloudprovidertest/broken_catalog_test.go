@@ -1,6 +1,7 @@
 package cloudprovidertest_test
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -11,7 +12,8 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -126,11 +128,14 @@ func brokenTypes() []broken {
 			return append(types, nil)
 		})},
 		{"catalog/sorted", "by price", recatalog(func(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
-			return cloudprovider.OrderByPrice(types, requirements.Set{})
+			price := func(t *cloudprovider.InstanceType) float64 {
+				return launch.Compatible([]*cloudprovider.InstanceType{t}, requirements.Set{})[0].Offering.Price
+			}
+			return slices.SortedFunc(slices.Values(types), func(a, b *cloudprovider.InstanceType) int { return cmp.Compare(price(a), price(b)) })
 		})},
 		{"catalog/sorted", "offerings from the last", retype(func(t *cloudprovider.InstanceType) { slices.Reverse(t.Offerings) })},
 		{"catalog/labels", "no word of GPUs", retype(func(t *cloudprovider.InstanceType) {
-			t.Requirements = t.Requirements.Without(fake.LabelInstanceGPUName)
+			t.Requirements = t.Requirements.Without(fakecatalog.LabelInstanceGPUName)
 		})},
 		{"catalog/offerings", "a zone that nothing is offered in", retype(func(t *cloudprovider.InstanceType) {
 			t.Requirements = t.Requirements.Without(corev1.LabelTopologyZone).With(

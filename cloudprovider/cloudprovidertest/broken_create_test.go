@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -57,7 +58,7 @@ func brokenCreates() []broken {
 				!slices.ContainsFunc(types, func(i *cloudprovider.InstanceType) bool { return i.Name == req.Options[0].InstanceType.Name }) {
 				return
 			}
-			req.Options = cloudprovider.LaunchOptions(types, req.Requirements)[:1]
+			req.Options = launch.Compatible(types, req.Requirements)[:1]
 		})},
 		{"create/option", "forgets the ID of the offering", func(t *twist) {
 			recreate(func(i *cloudprovider.Instance) { i.OfferingID = "" })(t)
@@ -87,6 +88,8 @@ func brokenCreates() []broken {
 		{"create/capacity", "Get does not know it", reget(func(i *cloudprovider.Instance) {
 			i.Capacity, i.Allocatable = resources.List{}, resources.List{}
 		})},
+		{"create/capacity", "no price", recreate(func(i *cloudprovider.Instance) { i.Price = 0 })},
+		{"create/capacity", "Get knows no price", reget(func(i *cloudprovider.Instance) { i.Price = 0 })},
 		{"create/capacity", "a price in cents", recreate(func(i *cloudprovider.Instance) { i.Price *= 100 })},
 		{"create/capacity", "a price for a month", reget(func(i *cloudprovider.Instance) { i.Price *= 730 })},
 		{"create/invalid", "makes up a token", request(func(_ *twist, req *cloudprovider.LaunchRequest) {
@@ -99,7 +102,7 @@ func brokenCreates() []broken {
 				instance, err := t.Cloud.Create(ctx, req)
 				if len(req.Options) == 1 && cloudprovider.KindOf(err) == cloudprovider.KindDenied && req.Validate() == nil {
 					types, _ := catalog()
-					req.Options = cloudprovider.LaunchOptions(types, req.Requirements)
+					req.Options = launch.Compatible(types, req.Requirements)
 					return t.Cloud.Create(ctx, req)
 				}
 				return instance, err
@@ -125,6 +128,20 @@ func brokenCreates() []broken {
 			}
 			return err
 		})},
+		{"stock/all", "another type when all are sold out", func(t *twist) {
+			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+				instance, err := t.Cloud.Create(ctx, req)
+				if errors.Is(err, cloudprovider.ErrInsufficientCapacity) {
+					types, _ := catalog()
+					req.Token += "#again"
+					req.Options = slices.DeleteFunc(launch.Compatible(types, req.Requirements), func(o cloudprovider.LaunchOption) bool {
+						return o.Offering.CapacityType != req.Options[0].Offering.CapacityType
+					})
+					return t.Cloud.Create(ctx, req)
+				}
+				return instance, err
+			}
+		}},
 		{"stock/some", "names all it was asked for", func(t *twist) {
 			t.create = func(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 				if req.Validate() != nil {

@@ -215,6 +215,20 @@ func brokenLists() []broken {
 				return l
 			})(t)
 		}},
+		{"list/failed", "nothing to begin with", func(t *twist) {
+			var mu sync.Mutex
+			began := false
+			t.list = func(ctx context.Context) (list, error) {
+				l, err := t.Cloud.List(ctx)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil && ctx.Err() == nil && !began {
+					return nil, nil
+				}
+				began = began || err == nil
+				return l, err
+			}
+		}},
 		{"list/failed", "what there was before it failed", func(t *twist) {
 			t.list = func(ctx context.Context) (list, error) {
 				l, err := t.Cloud.List(ctx)

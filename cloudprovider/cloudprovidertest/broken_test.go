@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // broken is a provider that breaks one rule, in a way in which providers do.
@@ -89,6 +91,49 @@ func twisted(apply func(*twist)) func(testing.TB) *cloudprovidertest.Harness {
 		})
 		h.Hang, h.Patience = w.hang, 3*time.Second
 		return h
+	}
+}
+
+// TestForgottenClusterTag holds that the commonest reason for a machine that is not
+// listed, or for one too many, is named.
+func TestForgottenClusterTag(t *testing.T) {
+	for check, text := range map[string]string{
+		"list/complete": "the tag of the cluster is missing that List asks for",
+		"list/ours":     "have Create tag each machine with the name of the cluster",
+	} {
+		forgetful := func(t *twist) { t.list = func(context.Context) ([]*cloudprovider.Instance, error) { return nil, nil } }
+		if check == "list/ours" {
+			forgetful = func(t *twist) {
+				relisted(func(ctx context.Context, t *twist, l []*cloudprovider.Instance) []*cloudprovider.Instance {
+					others, _ := t.neighbor.List(ctx)
+					return append(l, others...)
+				})(t)
+			}
+		}
+		for _, r := range cloudprovidertest.Examine(t, twisted(forgetful)) {
+			if r.Check.Name == check {
+				require.Contains(t, strings.Join(strings.Fields(r.String()), " "), text)
+			}
+		}
+	}
+}
+
+// TestAnotherTypeOfASmallCatalog holds that a provider which launches something else
+// when all options are sold out is found also where options are few.
+func TestAnotherTypeOfASmallCatalog(t *testing.T) {
+	i := slices.IndexFunc(brokenProviders(), func(b broken) bool { return b.how == "another type when all are sold out" })
+	require.GreaterOrEqual(t, i, 0)
+	for _, r := range cloudprovidertest.Examine(t, func(t testing.TB) *cloudprovidertest.Harness {
+		h := twisted(brokenProviders()[i].twist)(t)
+		types, err := h.Provider.InstanceTypes(t.Context(), h.Pool)
+		require.NoError(t, err)
+		h.Only = requirements.NewSet(requirements.In(corev1.LabelInstanceTypeStable, types[0].Name))
+		return h
+	}) {
+		if r.Check.Name == "stock/all" {
+			require.NotEmpty(t, r.Failures)
+			require.Contains(t, r.Failures[0], "every option was out of stock")
+		}
 	}
 }
 

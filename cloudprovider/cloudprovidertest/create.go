@@ -21,7 +21,7 @@ func createChecks() []Check {
 		{Name: "create/labels", run: createLabels,
 			Rule: "The labels of an instance are at least LaunchOption.NodeLabels of the option it was launched by."},
 		{Name: "create/capacity", run: createCapacity,
-			Rule: "The instance that Create and Get return has the capacity and the allocatable that the provider expects of the node, and its price in USD per hour if that is known."},
+			Rule: "The instance that Create and Get return has the capacity and the allocatable that the provider expects of the node, and its price in USD per hour if the offering has one."},
 		{Name: "create/invalid", run: createInvalid,
 			Rule: "A request that LaunchRequest.Validate does not accept is KindDenied, and launches nothing."},
 		{Name: "create/unknown", run: createUnknown,
@@ -128,8 +128,11 @@ func (p *probe) capacity(call string, req *cloudprovider.LaunchRequest, instance
 	}
 	switch price, offered := instance.Price, o.Offering.Price; {
 	case math.IsNaN(price) || math.IsInf(price, 0) || price < 0:
-		p.fail("%s: Price is %v; use USD per hour, or 0 if it is not known", call, price)
-	case price == 0 || o.Offering.CapacityType == v1.CapacityTypeReserved:
+		p.fail("%s: Price is %v; use USD per hour, or 0 if the offering has none", call, price)
+	case o.Offering.CapacityType == v1.CapacityTypeReserved:
+	case price == 0 && offered > 0:
+		p.fail("%s: Price is 0, and %s costs %v; set it to the price of the offering, or the instance counts as free", call, o.Key(), offered)
+	case price == 0:
 	case price > farOff*offered || offered > farOff*price:
 		p.fail("%s: Price is %v, and %s costs %v; use USD per hour for both", call, price, o.Key(), offered)
 	}

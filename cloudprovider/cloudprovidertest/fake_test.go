@@ -2,7 +2,6 @@ package cloudprovidertest_test
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/cloudprovidertest"
 	"github.com/dovetail-sdk/dovetail/fake"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -50,8 +50,8 @@ func TestFakeSkipsNothingElse(t *testing.T) {
 
 // catalog is a small part of that of the fake.
 var catalog = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
-	return fake.NewCatalog(&fake.CatalogOptions{
-		Zones:    []fake.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
+	return fakecatalog.New(&fakecatalog.Options{
+		Zones:    []fakecatalog.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		Families: []string{"m5", "t3", "m7g"},
 		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 9"),
 	})
@@ -93,7 +93,7 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 	return &cloudprovidertest.Harness{
 		Provider:        wrap(cloud, neighbor),
 		Pool:            pool,
-		WellKnownLabels: fake.WellKnownLabels(),
+		WellKnownLabels: fakecatalog.WellKnownLabels(),
 		Advance:         func(d time.Duration) { cloud.Advance(d); neighbor.Advance(d) },
 		Machines:        func() int { return events(fake.EventLaunched, "") - events(fake.EventDeleting, "") },
 		Restart:         func() cloudprovider.CloudProvider { return wrap(cloud, neighbor) },
@@ -105,10 +105,10 @@ func over(t testing.TB, opts fake.Options, wrap func(cloud, neighbor *fake.Cloud
 		},
 		Fail: func(method string, kind cloudprovider.Kind) {
 			err := error(&cloudprovider.Error{Kind: kind})
-			require.NoError(t, cloud.Script(fake.And(fake.On(strings.ToLower(method)), fake.Times(1)).Fail(err)))
+			require.NoError(t, cloud.Script(fake.Fault{Op: method, Nth: 1, Err: err}))
 		},
 		Lose: func() {
-			require.NoError(t, cloud.Script(fake.And(fake.On(fake.OpCreate), fake.Times(1)).Lose()))
+			require.NoError(t, cloud.Script(fake.Fault{Op: fake.OpCreate, Times: 1, Err: fake.ErrLost}))
 		},
 		Unready:   func() { do(fake.SetNodeClass(fake.NodeClass{Name: "default", NotReady: "no subnets"})) },
 		Drift:     func(string) { do(fake.SetNodeClass(fake.NodeClass{Name: "default", Hash: "2"})) },

@@ -31,7 +31,7 @@ func listChecks() []Check {
 func (p *probe) listed(provider cloudprovider.CloudProvider, want ...*cloudprovider.Instance) []*cloudprovider.Instance {
 	var list []*cloudprovider.Instance
 	var missing string
-	p.must(p.wait(func() bool {
+	if p.wait(func() bool {
 		var err error
 		list, err = provider.List(p.ctx)
 		p.must(err == nil, "List: %v", err)
@@ -43,8 +43,15 @@ func (p *probe) listed(provider cloudprovider.CloudProvider, want ...*cloudprovi
 			}
 		}
 		return missing == ""
-	}), "List: %v after Create %s is missing; it has %d instances", p.Patience, missing, len(list))
-	return list
+	}) {
+		return list
+	}
+	hint := ""
+	if i, err := provider.Get(p.ctx, missing); err == nil && i != nil {
+		hint = "; Get finds it, so the tag of the cluster is missing that List asks for: have Create put it on the machine in the call that launches it"
+	}
+	p.must(false, "List: %v after Create %s is missing; it has %d instances%s", p.Patience, missing, len(list), hint)
+	return nil
 }
 
 // several launches three machines.
@@ -106,19 +113,22 @@ func (p *probe) foreign(neighbor cloudprovider.CloudProvider) *cloudprovider.Ins
 	return instance
 }
 
+// clusterTag is the remedy for a provider that does not know its own machines.
+const clusterTag = "have Create tag each machine with the name of the cluster, List ask for that tag, and Get and Delete look at it"
+
 func listOurs(p *probe) {
 	neighbor := p.Neighbor()
 	foreign := p.foreign(neighbor)
 	ours := p.launch(p.request())
 	p.listed(neighbor, foreign)
 	if list := p.listed(p.Provider, ours); find(list, foreign.ID) != nil {
-		p.fail("List: %s is of another cluster", foreign.ID)
+		p.fail("List: %s is of another cluster; %s", foreign.ID, clusterTag)
 	}
 	_, err := p.Provider.Get(p.ctx, foreign.ID)
 	p.kind("Get, of an instance of another cluster", err, cloudprovider.KindNotFound)
 	p.kind("Delete, of an instance of another cluster", p.Provider.Delete(p.ctx, foreign.ID), cloudprovider.KindNotFound)
 	if instance, err := neighbor.Get(p.ctx, foreign.ID); err != nil || instance != nil && instance.Deleting {
-		p.fail("Delete: it took away %s, which is of another cluster", foreign.ID)
+		p.fail("Delete: it took away %s, which is of another cluster; %s", foreign.ID, clusterTag)
 	}
 }
 
@@ -176,13 +186,21 @@ func listFailed(p *probe) {
 	want := p.several()
 	p.listed(p.Provider, want...)
 	for _, kind := range []cloudprovider.Kind{cloudprovider.KindUnknown, cloudprovider.KindThrottled} {
-		p.Fail("List", kind)
-		list, err := p.Provider.List(p.ctx)
-		switch {
-		case err == nil && len(list) < len(want):
-			p.fail("List, which failed as %s, returned %d of %d instances and no error", kind, len(list), len(want))
-		case errors.Is(err, cloudprovider.ErrNotFound):
-			p.fail("List, which failed as %s, says %s: %v", kind, cloudprovider.KindNotFound, err)
+		p.failedList("List", p.Provider, kind, len(want))
+		if p.Restart != nil { // it has nothing yet to fall back on
+			p.failedList("List, the first after a restart", p.Restart(), kind, len(want))
 		}
+	}
+}
+
+// failedList wants a List that fails in the cloud not to be taken for a short one.
+func (p *probe) failedList(call string, provider cloudprovider.CloudProvider, kind cloudprovider.Kind, want int) {
+	p.Fail("List", kind)
+	list, err := provider.List(p.ctx)
+	switch {
+	case err == nil && len(list) < want:
+		p.fail("%s, which failed as %s, returned %d of %d instances and no error", call, kind, len(list), want)
+	case errors.Is(err, cloudprovider.ErrNotFound):
+		p.fail("%s, which failed as %s, says %s: %v", call, kind, cloudprovider.KindNotFound, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -87,7 +88,7 @@ func (p *probe) request() cloudprovider.LaunchRequest {
 	reqs = reqs.Intersect(p.Only)
 	requests := smallest()
 	var options []cloudprovider.LaunchOption
-	for _, o := range cloudprovider.LaunchOptions(p.types(), reqs) {
+	for _, o := range launch.Compatible(p.types(), reqs) {
 		room, err := o.InstanceType.AllocatableFor(o.Offering)
 		if err == nil && requests.Fits(room) && len(options) < maxOptions {
 			options = append(options, o)

@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
 	"github.com/dovetail-sdk/dovetail/fake"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // The catalog of package fake was computed by a formula of its own, with the
@@ -21,5 +22,5 @@ func TestAgreesWithFakeCatalog(t *testing.T) {
 		require.Equal(t, machine.Overhead.KubeReserved.String(), got.KubeReserved.String(), machine.Name)
 		require.Equal(t, machine.Overhead.EvictionThreshold.String(), got.EvictionThreshold.String(), machine.Name)
 	}
-	require.Empty(t, catalog.Check("fake", types, &catalog.Options{WellKnown: fake.WellKnownLabels()}))
+	require.Empty(t, catalog.Check("fake", types, &catalog.Options{WellKnown: fakecatalog.WellKnownLabels()}))
 }

@@ -8,7 +8,7 @@
 //   - A [Reserve] is a rule for one resource: a flat amount, an amount for each
 //     pod, and falling shares of the capacity (a [Curve]), within bounds.
 //   - [Rules] are the reserves and eviction thresholds that the nodes of one
-//     service have by default: [EKS], [GKE], [AKS], or a provider's own.
+//     service have by default: [EKS], [GKE], or a provider's own.
 //   - A [Config] is what the users of a node class set on top.
 //   - [Rules.Overhead] turns the capacity of a machine into the Overhead of its
 //     instance type.

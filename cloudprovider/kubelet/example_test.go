@@ -27,7 +27,7 @@ func ExampleRules_Overhead() {
 	for _, service := range []struct {
 		name  string
 		rules kubelet.Rules
-	}{{"EKS", kubelet.EKS()}, {"GKE", kubelet.GKE()}, {"AKS", kubelet.AKS()}} {
+	}{{"EKS", kubelet.EKS()}, {"GKE", kubelet.GKE()}} {
 		overhead := service.rules.Overhead(capacity, &kubelet.Config{EvictionHard: thresholds})
 		total, _ := overhead.Total()
 		fmt.Println(service.name, total)
@@ -35,7 +35,6 @@ func ExampleRules_Overhead() {
 	// Output:
 	// EKS cpu=90m, ephemeral-storage=11Gi, memory=2223358608
 	// GKE cpu=90m, ephemeral-storage=51Gi, memory=4509715661
-	// AKS cpu=180m, ephemeral-storage=10Gi, memory=3046490768
 }
 
 func ExampleCurve_Of() {

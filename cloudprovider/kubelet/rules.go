@@ -70,22 +70,6 @@ func GKE() Rules {
 	}
 }
 
-// AKS returns the defaults of Azure Kubernetes Service from Kubernetes 1.29 on:
-// 60 milli-CPU of the first CPU, 40 of the second, 20 of each of the next two
-// and 10 of each of the rest; 50 MiB of memory and 20 MiB more for each pod, at
-// the most a quarter of the memory; thresholds of 100 MiB of memory and 10% of
-// the disk.
-func AKS() Rules {
-	return Rules{
-		CPU: Reserve{Curve: Curve{
-			{UpTo: 1000, Share: 600}, {UpTo: 2000, Share: 400}, {UpTo: 4000, Share: 200}, {Share: 100},
-		}},
-		Memory:          Reserve{Flat: 50 * mebibyte, PerPod: 20 * mebibyte, MaxShare: 2500},
-		EvictionMemory:  Amount(100 * mebibyte),
-		EvictionStorage: Percent(10),
-	}
-}
-
 // Config is what users set for the kubelets of their nodes. The zero Config, and
 // nil, leave everything to the Rules.
 type Config struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -63,15 +65,16 @@ func Percent(n int64) Threshold {
 }
 
 // ParseThreshold reads a threshold as kubelet configurations have it: a
-// percentage from 0% to 100%, with up to six decimals, or a quantity that is not
-// negative, such as 100Mi, rounded up to a whole unit. A quantity has at most 64
-// bytes, and three digits in its exponent. The error says what is wrong with the
-// text and what is wanted.
+// percentage from 0% to 100%, as strconv.ParseFloat reads numbers and rounded to six
+// decimals, or a quantity that is not negative, such as 100Mi, rounded up to a whole
+// unit. A quantity has at most 100 digits and an exponent that can be worked out,
+// which one of five digits cannot. The error says what is wrong with the text and
+// what is wanted.
 func ParseThreshold(text string) (Threshold, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	if !percent {
-		if endless(text) {
-			return Threshold{}, fmt.Errorf("threshold of %d characters, or with an exponent of more than 3 digits, that begins with %.40q: write the amount out, as in 100Mi", len(text), text)
+		if quantity.Endless(text) {
+			return Threshold{}, fmt.Errorf("threshold that begins with %.40q: its exponent, or its %d characters, take too long to be worked out; write the amount out, as in 100Mi", text, len(text))
 		}
 		q, err := resource.ParseQuantity(text)
 		if err != nil {
@@ -87,33 +90,15 @@ func ParseThreshold(text string) (Threshold, error) {
 		}
 		return Threshold{value: list.Get(corev1.ResourceMemory)}, nil
 	}
-	integer, fraction, _ := strings.Cut(number, ".")
-	units, ok := decimal(integer, fraction)
-	if !ok {
-		return Threshold{}, fmt.Errorf("threshold %q: use a percentage from 0%% to 100%%, with at most six decimals", text)
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(value >= 0 && value <= 100) {
+		return Threshold{}, fmt.Errorf("threshold %.40q: use a percentage from 0%% to 100%%", text)
+	}
+	units := int64(math.Round(value * percentUnits))
+	if value < 100 {
+		units = min(units, 100*percentUnits-1) // all of it would be off
 	}
 	return Threshold{value: units, percent: true}, nil
-}
-
-// maxQuantity bounds the text of a quantity, in bytes.
-const maxQuantity = 64
-
-// endless reports whether a text would take ParseQuantity too long: 1e-99999999
-// asks it for a number of a hundred million digits. E stands for a unit as well,
-// which at most an i follows.
-func endless(text string) bool {
-	i := strings.LastIndexAny(text, "eE")
-	return len(text) > maxQuantity || i >= 0 && len(text)-i > len("e-123")
-}
-
-// decimal reads a percentage in units of a millionth.
-func decimal(integer, fraction string) (int64, bool) {
-	digits := func(s string) bool { return strings.Trim(s, "0123456789") == "" }
-	if integer == "" || len(fraction) > 6 || !digits(integer) || !digits(fraction) {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(integer+fraction+strings.Repeat("0", 6-len(fraction)), 10, 64)
-	return n, err == nil && n <= 100*percentUnits
 }
 
 // Of returns how much must stay free of a capacity. A percentage is rounded up.

@@ -3,6 +3,7 @@ package launch_test
 import (
 	"fmt"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -37,4 +38,23 @@ func ExampleSelect_oneCapacityType() {
 	// 1 options of 1 instance types
 	// 1 dropped for Unlaunchable, as m5.large/zone-a/reserved/cr-1: the reservation is full
 	// 1 dropped for OtherCapacityType, as m5.large/zone-a/on-demand: the call is for spot
+}
+
+func ExampleCompatible() {
+	large := &cloudprovider.InstanceType{
+		Name:         "m5.large",
+		Requirements: requirements.MustParse("kubernetes.io/arch = amd64"),
+		Offerings: []cloudprovider.Offering{
+			{Zone: "zone-a", CapacityType: "on-demand", Price: 0.096, Available: true},
+			{Zone: "zone-a", CapacityType: "spot", Price: 0.035, Available: true},
+			{Zone: "zone-b", CapacityType: "spot", Price: 0.031},
+		},
+	}
+	reqs := requirements.MustParse("kubernetes.io/arch = amd64")
+	for _, option := range launch.Compatible([]*cloudprovider.InstanceType{large}, reqs) {
+		fmt.Println(option.Key(), option.Offering.Price)
+	}
+	// Output:
+	// m5.large/zone-a/spot 0.035
+	// m5.large/zone-a/on-demand 0.096
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -16,12 +15,6 @@ type Options struct {
 	// a price in date decides. Put the feed of spot prices before a table that
 	// was compiled in.
 	Layers []Layer
-	// Adjustments change the prices of layers, in any order.
-	Adjustments []Adjustment
-	// Fees are added for every node. Their order is that of the text.
-	Fees []Fee
-	// Commitments are used up in this order; see Account.
-	Commitments []Commitment
 	// PaidShare is what is left of the price of capacity that is paid for
 	// whether it is used or not: it is small, so that such capacity comes
 	// first, and not zero, so that a larger machine still costs more. Above 0,
@@ -37,9 +30,8 @@ const defaultPaidShare = 1e-7
 
 // Book is prices, immutable. Create it with New. A nil *Book has no prices.
 type Book struct {
-	opts        Options
-	layers      []layer
-	adjustments index[Adjustment]
+	opts   Options
+	layers []layer
 }
 
 type layer struct {
@@ -49,8 +41,7 @@ type layer struct {
 }
 
 // New returns the Book of these options, which it copies. The error lists every
-// fault, by layer, adjustment, fee and commitment, with the place and the
-// remedy.
+// fault, by layer, with the place and the remedy.
 func New(opts Options) (*Book, error) {
 	var f faults
 	b := &Book{opts: opts}
@@ -65,56 +56,17 @@ func New(opts Options) (*Book, error) {
 		if l.MaxAge < 0 {
 			f.add("%s: maxAge: %v; use a time above zero, or zero for ever", where, l.MaxAge)
 		}
-		b.layers = append(b.layers, newLayer(&f, where, l, nil))
+		b.layers = append(b.layers, newLayer(&f, where, l))
 	}
-	b.addAdjustments(&f)
-	names = map[string]bool{}
-	for i, fee := range opts.Fees {
-		where := fmt.Sprintf("fees[%d] (%s)", i, fee.Name)
-		f.name(where, fee.Name, names)
-		if fault := priceFault(fee.Price); fault != "" {
-			f.add("%s: %s", where, fault)
-		}
-	}
-	names = map[string]bool{}
-	b.opts.Commitments = make([]Commitment, len(opts.Commitments))
-	for i, c := range opts.Commitments {
-		where := fmt.Sprintf("commitments[%d] (%s)", i, c.Name)
-		f.name(where, c.Name, names)
-		c.validate(&f, where)
-		b.opts.Commitments[i] = c.clone()
-	}
-	b.opts.Fees = slices.Clone(opts.Fees)
-	b.opts.Layers, b.opts.Adjustments = nil, nil // kept in the form above
+	b.opts.Layers = nil // kept in the form above
 	if len(f.errs) > 0 {
 		return nil, errors.Join(f.errs...)
 	}
 	return b, nil
 }
 
-func (b *Book) addAdjustments(f *faults) {
-	names := map[string]bool{}
-	by := map[cloudprovider.Scope]Adjustment{}
-	for i, a := range b.opts.Adjustments {
-		where := fmt.Sprintf("adjustments[%d] (%s)", i, a.Name)
-		f.name(where, a.Name, names)
-		if _, err := cloudprovider.AdjustPrice(1, a.Change); err != nil {
-			f.add("%s: change: %w", where, err)
-		}
-		if other, twice := by[a.Scope]; twice {
-			f.add("%s: scope: %s is that of %s as well; they do not add up, so make one of them", where, a.Scope, other.Name)
-		}
-		by[a.Scope] = a
-	}
-	b.adjustments = newIndex(by)
-}
-
-// newLayer indexes entries on top of those that are there already.
-func newLayer(f *faults, where string, l Layer, before map[cloudprovider.Scope]Entry) layer {
-	by := make(map[cloudprovider.Scope]Entry, len(before)+len(l.Entries))
-	for s, e := range before {
-		by[s] = e
-	}
+// newLayer indexes entries.
+func newLayer(f *faults, where string, l Layer) layer {
 	given := make(map[cloudprovider.Scope]Entry, len(l.Entries))
 	for i, e := range l.Entries {
 		at := fmt.Sprintf("%s: entries[%d] (%s)", where, i, e.Scope)
@@ -132,50 +84,8 @@ func newLayer(f *faults, where string, l Layer, before map[cloudprovider.Scope]E
 			continue
 		}
 		given[e.Scope] = e
-		if old, found := by[e.Scope]; !found || !e.At.Before(old.At) {
-			by[e.Scope] = e
-		}
 	}
-	return layer{name: l.Name, maxAge: l.MaxAge, index: newIndex(by)}
-}
-
-// Update returns a Book in which entries are merged into the layer of that name:
-// of each scope the later entry counts, and of two of one instant the new one.
-// Scopes that entries does not have keep what they had, so a feed that missed
-// some loses nothing, and what it does not repeat ages. The error lists every
-// fault of the entries, and a name that no layer has.
-func (b *Book) Update(name string, entries []Entry) (*Book, error) {
-	return b.change(name, entries, true)
-}
-
-// Replace is Update for a source that always gives everything: the layer has
-// exactly these entries.
-func (b *Book) Replace(name string, entries []Entry) (*Book, error) {
-	return b.change(name, entries, false)
-}
-
-func (b *Book) change(name string, entries []Entry, merge bool) (*Book, error) {
-	i := -1
-	if b != nil {
-		i = slices.IndexFunc(b.layers, func(l layer) bool { return l.name == name })
-	}
-	if i < 0 {
-		return nil, fmt.Errorf("price book: no layer %q; name one that New was given", name)
-	}
-	old := b.layers[i]
-	before := old.by
-	if !merge {
-		before = nil
-	}
-	var f faults
-	changed := newLayer(&f, fmt.Sprintf("layer %s", name), Layer{Name: name, MaxAge: old.maxAge, Entries: entries}, before)
-	if len(f.errs) > 0 {
-		return nil, errors.Join(f.errs...)
-	}
-	next := *b
-	next.layers = slices.Clone(b.layers)
-	next.layers[i] = changed
-	return &next, nil
+	return layer{name: l.Name, maxAge: l.MaxAge, index: newIndex(given)}
 }
 
 // faults collects what is wrong.

@@ -6,16 +6,9 @@
 //   - A [Layer] is one source of prices, such as a price list or a feed of spot
 //     prices: [Entry] values, each with a scope and the instant it is from. The
 //     first layer that has a price in date for an offering decides.
-//   - An [Adjustment] is a rate that was negotiated. A [Fee] is paid for every
-//     node, such as a licence of a monitoring agent. A reserved offering costs
-//     next to nothing, as it is paid for.
-//   - A [Book] is layers, adjustments, fees and commitments, and is a value:
-//     [Book.Update] returns another one. [Book.Quote] prices one offering and
+//   - A reserved offering costs next to nothing, as it is paid for.
+//   - A [Book] is layers, and is a value. [Book.Quote] prices one offering and
 //     [Book.Apply] a catalog.
-//   - A [Commitment] is so many USD per hour, or so many instances, at a lower
-//     price: a savings plan, a committed use discount. All node pools draw on
-//     it. [Book.Account] says what running instances use up of it, what they
-//     cost in all, and what one more of each would cost; see [Statement].
 //
 // # Unknown is not free
 //
@@ -26,7 +19,8 @@
 // # Left out
 //
 // Fetching prices, currencies other than USD, taxes, volumes and traffic.
-// NodeOverlays come after the book; see cloudprovider.ApplyOverlays.
+// What a contract changes of prices (rates, fees, commitments) is said by NodeOverlays,
+// which come after the book; see overlay.Apply.
 //
 // # Guarantees
 //

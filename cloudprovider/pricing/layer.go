@@ -2,7 +2,6 @@ package pricing
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -34,31 +33,6 @@ type Layer struct {
 	Entries []Entry
 }
 
-// Adjustment changes prices that come from layers, for a rate that was
-// negotiated.
-type Adjustment struct {
-	// Name says what it is, in texts. Required.
-	Name string
-	// Scope is what it changes the price of. If several adjustments cover an
-	// offering, only the one with the narrowest scope counts (see Book.Quote):
-	// they never add up. Two with one scope are a fault.
-	Scope cloudprovider.Scope
-	// Change is what it does, as in "-10%" or "+0.05"; see
-	// cloudprovider.AdjustPrice.
-	Change string
-}
-
-// Fee is paid for every node, whatever the machine costs.
-type Fee struct {
-	// Name says what it is, in texts. Required.
-	Name string
-	// Scope is the nodes it is paid for. All fees whose scope covers an
-	// offering add up.
-	Scope cloudprovider.Scope
-	// Price is in USD per hour, above zero.
-	Price float64
-}
-
 // State says how far a price can be trusted.
 type State string
 
@@ -71,7 +45,7 @@ const (
 	Unknown State = "Unknown"
 )
 
-// maxPrice keeps sums and products finite. It is beyond any machine.
+// maxPrice keeps sums finite. It is beyond any machine.
 const maxPrice = 1e9
 
 // priceFault says what is wrong with a price, or "".
@@ -81,9 +55,6 @@ func priceFault(p float64) string {
 	}
 	return ""
 }
-
-// positive keeps a price that was multiplied from becoming zero.
-func positive(p float64) float64 { return max(p, math.SmallestNonzeroFloat64) }
 
 // fields of a scope, by bit, in the order in which they make it narrow.
 const (

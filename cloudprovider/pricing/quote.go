@@ -2,6 +2,7 @@ package pricing
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,19 +19,17 @@ type Quote struct {
 	Key cloudprovider.OfferingKey
 	// State says how far the price can be trusted.
 	State State
-	// Price is what one instance costs, in USD per hour, fees included. It is
-	// above zero, and zero only if the State is Unknown, when it means nothing.
+	// Price is what one instance costs, in USD per hour. It is above zero, and
+	// zero only if the State is Unknown, when it means nothing.
 	Price float64
-	// Fees is the part of Price that is fees.
-	Fees float64
 	// Steps say how the price came about, in order. Empty if it is Unknown.
 	Steps []Step
 }
 
 // Step is one step to a price.
 type Step struct {
-	// Source is the name of a layer, adjustment, commitment or fee, or "paid"
-	// for capacity that is paid for already.
+	// Source is the name of a layer, or "paid" for capacity that is paid for
+	// already.
 	Source string
 	// Price is the price after the step, in USD per hour.
 	Price float64
@@ -41,7 +40,7 @@ type Step struct {
 
 // String returns one line, as in
 //
-//	m5.large/zone-a/spot: 0.056 USD/h (spot feed 0.036 of 2026-01-02T15:04:05Z, agent 0.056)
+//	m5.large/zone-a/spot: 0.036 USD/h (spot feed 0.036 of 2026-01-02T15:04:05Z)
 //
 // with "stale" or "unknown price" where that is so.
 func (q Quote) String() string {
@@ -66,8 +65,7 @@ func (q Quote) String() string {
 // usd writes a price with six significant digits.
 func usd(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 
-// Quote returns the price of an offering at the instant now, without regard to
-// commitments. In this order:
+// Quote returns the price of an offering at the instant now. In this order:
 //
 //  1. Layers are asked in their order. In each, the entries whose scope covers
 //     the offering are tried from the narrowest on: with more fields first, and
@@ -76,37 +74,22 @@ func usd(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 //     in any layer, the first entry out of date is, and the State is Stale. If
 //     there is none at all, it is Unknown.
 //  2. If that is Unknown and the capacity type is reserved, the price is
-//     PaidShare of the Quote for the same offering on demand, before fees, and
-//     has its State.
-//  3. Otherwise the narrowest adjustment that covers the offering is applied.
-//  4. All fees that cover the offering are added.
+//     PaidShare of the Quote for the same offering on demand, and has its State.
 func (b *Book) Quote(now time.Time, key cloudprovider.OfferingKey) Quote {
 	if b == nil {
 		return Quote{Key: key, State: Unknown}
 	}
-	q := b.base(now, key)
-	if q.State != Unknown {
-		b.addFees(&q)
-	}
-	return q
-}
-
-// base is Quote without fees.
-func (b *Book) base(now time.Time, key cloudprovider.OfferingKey) Quote {
 	q := b.fromLayers(now, key)
-	if q.State != Unknown {
-		b.adjust(&q)
-		return q
-	}
-	if key.CapacityType != v1.CapacityTypeReserved {
+	if q.State != Unknown || key.CapacityType != v1.CapacityTypeReserved {
 		return q
 	}
 	onDemand := key
 	onDemand.CapacityType, onDemand.ReservationID = v1.CapacityTypeOnDemand, ""
-	q = b.base(now, onDemand)
+	q = b.Quote(now, onDemand)
 	q.Key = key
 	if q.State != Unknown {
-		q.step("paid", positive(q.Price*b.opts.PaidShare))
+		q.Price = max(q.Price*b.opts.PaidShare, math.SmallestNonzeroFloat64)
+		q.Steps = append(q.Steps, Step{Source: "paid", Price: q.Price})
 	}
 	return q
 }
@@ -133,30 +116,6 @@ func (b *Book) fromLayers(now time.Time, key cloudprovider.OfferingKey) Quote {
 	return q
 }
 
-func (b *Book) adjust(q *Quote) {
-	b.adjustments.covering(q.Key, func(_ cloudprovider.Scope, a Adjustment) bool {
-		// The change was tried in New.
-		if changed, err := cloudprovider.AdjustPrice(q.Price, a.Change); err == nil {
-			q.step(a.Name, min(positive(changed), maxPrice))
-		}
-		return false
-	})
-}
-
-func (b *Book) addFees(q *Quote) {
-	for _, fee := range b.opts.Fees {
-		if fee.Scope.Covers(q.Key) {
-			q.Fees += fee.Price
-			q.step(fee.Name, q.Price+fee.Price)
-		}
-	}
-}
-
-func (q *Quote) step(source string, price float64) {
-	q.Price = price
-	q.Steps = append(q.Steps, Step{Source: source, Price: price})
-}
-
 // Report says which offerings of a catalog have no price that can be trusted.
 // The lists are sorted by OfferingKey.Compare.
 type Report struct {
@@ -175,12 +134,6 @@ type Report struct {
 // others are shared with the input. The slice is the caller's and has the order
 // of the input; an entry that is nil stays nil.
 func (b *Book) Apply(now time.Time, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, Report) {
-	return b.apply(types, func(key cloudprovider.OfferingKey) Quote { return b.Quote(now, key) })
-}
-
-func (b *Book) apply(
-	types []*cloudprovider.InstanceType, quote func(cloudprovider.OfferingKey) Quote,
-) ([]*cloudprovider.InstanceType, Report) {
 	var r Report
 	withhold := b != nil && b.opts.WithholdStale
 	out := slices.Clone(types)
@@ -191,7 +144,7 @@ func (b *Book) apply(
 		result := t
 		for j := range t.Offerings {
 			o := &t.Offerings[j]
-			q := quote(o.Key(t.Name))
+			q := b.Quote(now, o.Key(t.Name))
 			available := o.Available
 			switch q.State {
 			case Unknown:

@@ -12,10 +12,13 @@ import (
 // settings is what the command line asks for.
 type settings struct {
 	manifest, images, nodes string // file names; "-" is standard input, empty the sample
+	className               string // which EC2NodeClass of the manifest; empty if it has one only
 	kubernetes, account     string
 	now                     time.Time
 	minAge, replacement     time.Duration
 	deny                    []string
+	canary                  int // nodes in the first wave of a pool; 0 for no waves
+	soak                    time.Duration
 }
 
 const usage = `Amirollout shows what amiSelectorTerms lead to, and when nodes would follow.
@@ -24,6 +27,7 @@ usage: amirollout [flags]
 
   -f FILE             an EC2NodeClass and its NodePools, YAML or JSON; needs
                       -images and -nodes
+  -class NAME         the EC2NodeClass to look at, where there are several
   -images FILE        images, as "aws ec2 describe-images" prints them
   -nodes FILE         nodes, as "kubectl get nodeclaims -o yaml" prints them
   -kubernetes VERSION version of the control plane. Default 1.31
@@ -33,6 +37,9 @@ usage: amirollout [flags]
   -deny IMAGE         never take this image: an id, or a pattern of names; may
                       be repeated
   -replace DURATION   how long the replacement of a node takes. Default 30m
+  -canary N           go in waves: N nodes of each NodePool, then twice as many,
+                      and so on. Default 0: as fast as the budgets let them
+  -soak DURATION      wait so long after each wave. Default 0
   -h                  print this
 
 Each FILE may be -, for standard input. Without -f the class is that of a
@@ -44,6 +51,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	now := sampleNow
 	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
 	set.StringVar(&s.manifest, "f", "", "")
+	set.StringVar(&s.className, "class", "", "")
 	set.StringVar(&s.images, "images", "", "")
 	set.StringVar(&s.nodes, "nodes", "", "")
 	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "")
@@ -51,6 +59,8 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.StringVar(&now, "now", now, "")
 	set.DurationVar(&s.minAge, "min-age", 0, "")
 	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "")
+	set.IntVar(&s.canary, "canary", 0, "")
+	set.DurationVar(&s.soak, "soak", 0, "")
 	set.Func("deny", "", func(text string) error {
 		s.deny = append(s.deny, text)
 		return nil
@@ -75,6 +85,12 @@ func (s *settings) resolve(now string) (faults []string) {
 	}
 	if s.replacement < 0 {
 		fault("invalid value %s for flag -replace: must not be negative", s.replacement)
+	}
+	if s.canary < 0 {
+		fault("invalid value %d for flag -canary: must not be negative", s.canary)
+	}
+	if s.soak < 0 {
+		fault("invalid value %s for flag -soak: must not be negative", s.soak)
 	}
 	if s.manifest != "" && (s.images == "" || s.nodes == "") {
 		fault("-f needs -images and -nodes beside it; those of the sample are of another class")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // The node class that is read.
@@ -55,7 +57,7 @@ func readAll(s settings, stdin io.Reader) (*input, error) {
 	}
 	manifest, manifestOK := r.open(s.manifest, "sample/class.yaml", sampleClass, stdin)
 	if manifestOK {
-		r.manifest(manifest)
+		r.manifest(manifest, s.className)
 	}
 	// If the pools are not known, every node would seem to be of none.
 	known := len(r.faults) == 0
@@ -104,24 +106,44 @@ func (r *reader) add(file, object string, err error) {
 	}
 }
 
-// manifest reads the node class and the pools.
-func (r *reader) manifest(f file) {
+// manifest reads the pools and a node class: that of the name, or the only one if
+// the name is empty.
+func (r *reader) manifest(f file, class string) {
 	docs, err := v1.Documents(f.data)
 	r.add(f.name, "", err)
-	classes := 0
+	var names []string
+	wanted := 0
 	for _, doc := range docs {
 		object := doc.GroupVersionKind().Kind + " " + doc.Name()
 		switch doc.GroupVersionKind().Kind {
 		case classKind:
-			classes++
-			r.add(f.name, object, r.nodeClass(doc))
+			names = append(names, doc.Name())
+			if class == "" || class == doc.Name() {
+				wanted++
+				r.add(f.name, object, r.nodeClass(doc))
+			}
 		case v1.NodePoolKind:
 			r.add(f.name, object, r.pool(doc))
 		}
 	}
-	if classes != 1 && err == nil {
-		r.add(f.name, "", fmt.Errorf("holds %d objects of kind %s; want one", classes, classKind))
+	if wanted != 1 && err == nil {
+		r.add(f.name, "", choose(class, names))
 	}
+}
+
+// choose says what to do where a manifest does not hold one class of the name.
+func choose(class string, names []string) error {
+	slices.Sort(names)
+	there := strings.Join(slices.Compact(slices.Clone(names)), ", ")
+	switch {
+	case len(names) == 0:
+		return fmt.Errorf("holds no %s; add the one to look at", classKind)
+	case !slices.Contains(names, class) && class != "":
+		return fmt.Errorf("holds no %s %s; -class is one of %s", classKind, class, there)
+	case class != "" || !strings.Contains(there, ", "):
+		return fmt.Errorf("holds %s %s more than once; remove the others", classKind, cmp.Or(class, there))
+	}
+	return fmt.Errorf("holds %d objects of kind %s; name one of %s with -class", len(names), classKind, there)
 }
 
 // nodeClass reads what matters here of an EC2NodeClass: the rest may be of any
@@ -177,7 +199,7 @@ func (r *reader) pool(doc v1.Document) error {
 		return err
 	}
 	pool.Default()
-	rules := &v1.Rules{WellKnownLabels: fake.WellKnownLabels(), RestrictedDomains: []string{fake.LabelDomain}}
+	rules := &v1.Rules{WellKnownLabels: catalog.WellKnownLabels(), RestrictedDomains: []string{catalog.LabelDomain}}
 	if err := joined(pool.ValidateWith(rules)); err != nil {
 		return err
 	}

@@ -5,10 +5,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/disruption/rollout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // report is what is printed.
@@ -16,7 +19,8 @@ type report struct {
 	settings
 	*input
 	selection amiselect.Selection
-	rollout   amiselect.Rollout
+	diff      amiselect.Difference
+	rollout   rollout.Rollout
 	lock      []amiselect.Term
 	lockErr   error
 }
@@ -68,7 +72,7 @@ func (r *report) passedOver(t *text) {
 	if len(passed) == 0 {
 		return
 	}
-	t.heading("PASSED OVER", count(len(passed), "image"))
+	t.heading("PASSED OVER", layout.Count(len(passed), "image"))
 	for _, p := range passed {
 		t.wrap("  ", p.Reason.String())
 	}
@@ -76,12 +80,12 @@ func (r *report) passedOver(t *text) {
 
 // drifted groups nodes that drift from one image to another.
 func (r *report) drifted(t *text) {
-	judged := len(r.rollout.Moves) + len(r.rollout.Kept) + len(r.rollout.Settled)
-	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.rollout.Moves), count(judged, "node")))
+	judged := len(r.rollout.Moves) + len(r.diff.Kept) + len(r.diff.Settled)
+	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.rollout.Moves), layout.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.rollout.Moves {
-		why := m.Reason.String()
+		why := m.Reason
 		if _, seen := names[why]; !seen {
 			reasons = append(reasons, why)
 		}
@@ -90,13 +94,13 @@ func (r *report) drifted(t *text) {
 	for _, why := range reasons {
 		slices.Sort(names[why])
 		t.wrap("  ", why)
-		t.wrap("    ", count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
+		t.wrap("    ", layout.Count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
 	}
-	if n := len(r.rollout.Unjudged); n > 0 {
-		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.rollout.Unjudged, ", "))
+	if n := len(r.diff.Unjudged); n > 0 {
+		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.diff.Unjudged, ", "))
 	}
 	if r.others > 0 {
-		t.wrap("  ", count(r.others, "node")+" of other classes left out")
+		t.wrap("  ", layout.Count(r.others, "node")+" of other classes left out")
 	}
 }
 
@@ -124,6 +128,10 @@ func (r *report) promote(t *text) {
 func (r *report) timetable(t *text) {
 	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.replacement)+" a node")
 	moves := r.rollout.Moves
+	column := 8 // of the longest name
+	for _, m := range moves {
+		column = max(column, utf8.RuneCountInString(m.NodePool))
+	}
 	for len(moves) > 0 {
 		n := 1
 		for n < len(moves) && moves[n].Start.Equal(moves[0].Start) && moves[n].NodePool == moves[0].NodePool {
@@ -137,7 +145,7 @@ func (r *report) timetable(t *text) {
 		if start := moves[0].Start; !start.IsZero() {
 			when = start.Format("Mon 01-02 15:04")
 		}
-		t.hang(fmt.Sprintf("  %-17s  %-8s ", when, moves[0].NodePool), strings.Join(names, ", "))
+		t.row(when, moves[0].NodePool, column, strings.Join(names, ", "))
 		moves = moves[n:]
 	}
 	switch {
@@ -153,14 +161,6 @@ func (r *report) timetable(t *text) {
 }
 
 func clock(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }
-
-// count is a number and what is counted.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // span renders a duration in days, hours and minutes.
 func span(d time.Duration) string {

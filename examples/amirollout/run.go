@@ -6,6 +6,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/rollout"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
@@ -44,12 +45,23 @@ func decide(s settings, in *input) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rollout, err := amiselect.Preview(s.now, amiselect.Selection{}, selection, in.nodes,
-		&amiselect.PreviewOptions{Pace: in.pace, Replacement: s.replacement})
+	diff, err := amiselect.Diff(amiselect.Selection{}, selection, in.nodes)
 	if err != nil {
 		return nil, err
 	}
-	r := &report{settings: s, input: in, selection: selection, rollout: rollout}
+	var drifted []rollout.Node
+	for _, n := range diff.Drifted {
+		drifted = append(drifted, rollout.Node{Name: n.Name, NodePool: n.NodePool, Created: n.Created, Reason: n.Reason.String()})
+	}
+	waves := rollout.Options{Canary: s.canary, Soak: s.soak}
+	if s.canary == 0 {
+		waves.Canary = max(1, len(drifted)) // one wave of all
+	}
+	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: in.pace, Replacement: s.replacement})
+	if err != nil {
+		return nil, err
+	}
+	r := &report{settings: s, input: in, selection: selection, diff: diff, rollout: preview}
 	r.lock, r.lockErr = amiselect.Lock(in.terms, selection)
 	return r, nil
 }

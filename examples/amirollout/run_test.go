@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +27,7 @@ func TestGolden(t *testing.T) {
 		"minage.txt":  {"-min-age", "168h"},
 		"deny.txt":    {"-deny", "*-v20240904", "-deny", "ami-065d13c423042fe53", "-replace", "90m"},
 		"upgrade.txt": {"-kubernetes", "1.30"},
+		"waves.txt":   {"-canary", "1", "-soak", "2h"},
 		"tags.txt":    {"-f", "testdata/tags.yaml", "-images", "testdata/tags.json", "-nodes", "testdata/tags-nodes.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,11 +56,47 @@ func TestStandardInput(t *testing.T) {
 	}
 }
 
+// Of a dump with several classes -class takes one, whatever the others are like.
+func TestClass(t *testing.T) {
+	_, want, _ := call("")
+	other := "---\napiVersion: karpenter.k8s.aws/v1beta1\nkind: EC2NodeClass\nmetadata: {name: old}\nspec: {}\n"
+	code, got, stderr := call(sampleClass+other, "-f", "-", "-images", "sample/images.json", "-nodes", "sample/nodes.yaml", "-class", "default")
+	require.Equal(t, 0, code, stderr)
+	require.Equal(t, want, got)
+}
+
+// Nodes of the timetable stand below each other whatever the names of their pools.
+func TestTimetableOfLongNames(t *testing.T) {
+	for _, pool := range []string{"general-purpose", strings.Repeat("a", 24), strings.Repeat("a", 25), strings.Repeat("a", 63)} {
+		renamed := strings.NewReplacer("name: general\n", "name: "+pool+"\n", "nodepool: general\n", "nodepool: "+pool+"\n", "nodepool: general,", "nodepool: "+pool+",")
+		dir := t.TempDir()
+		for name, text := range map[string]string{"class": sampleClass, "nodes": sampleNodes} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(renamed.Replace(text)), 0o666))
+		}
+		code, stdout, stderr := call("", "-f", filepath.Join(dir, "class"), "-images", "sample/images.json", "-nodes", filepath.Join(dir, "nodes"))
+		require.Equal(t, 0, code, stderr)
+		output.Fits(t, stdout)
+		_, table, _ := strings.Cut(stdout, "TIMETABLE")
+		columns := map[int]bool{}
+		for line := range strings.Lines(table) {
+			if at := strings.IndexAny(line, "-"); strings.Contains(line, ", ") && at > 0 {
+				for _, node := range []string{" general-", " gpu-"} {
+					if i := strings.Index(line, node); i >= 0 {
+						columns[i] = true
+					}
+				}
+			}
+		}
+		require.Len(t, columns, 1, table)
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	own := []string{"-f", "-", "-images", "sample/images.json", "-nodes", "sample/nodes.yaml"}
 	class := func(terms string) string {
 		return "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: c}\nspec: {amiSelectorTerms: " + terms + "}\n"
 	}
+	two := sampleClass + "---\n" + class("[{alias: al2@latest}]")
 	for _, tt := range []struct {
 		name, stdin string
 		args        []string
@@ -74,9 +113,11 @@ func TestBadInput(t *testing.T) {
 		{"no family", class(`[{id: ami-1}]`), own, []string{"spec.amiFamily: Required value"}},
 		{"nothing", "\n", own, []string{"amirollout: -: there is nothing in it; look whether the command that wrote it failed"}},
 		{"no node", "kind: Node\napiVersion: v1\nmetadata: {name: a}\n", []string{"-nodes", "-"}, []string{`amirollout: -: holds no NodeClaim; give what "kubectl get nodeclaims -o yaml" prints`}},
-		{"no class", "# nothing\n", own, []string{"amirollout: -: holds 0 objects of kind EC2NodeClass; want one"}},
-		{"two classes", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), own, []string{"holds 2 objects of kind EC2NodeClass"}},
-		{"two classes of two kinds", class("[{alias: al2@latest}]") + "---\n" + strings.Replace(class("[{id: ami-12345678}]"), "spec: {", "spec: {amiFamily: AL2, ", 1), own, []string{"holds 2 objects of kind EC2NodeClass"}},
+		{"no class", "# nothing\n", own, []string{"amirollout: -: holds no EC2NodeClass; add the one to look at"}},
+		{"a class twice", class("[{alias: al2@latest}]") + "---\n" + class("[{alias: al2@latest}]"), own, []string{"holds EC2NodeClass c more than once; remove the others"}},
+		{"two classes", two, own, []string{"holds 2 objects of kind EC2NodeClass; name one of c, default with -class"}},
+		{"a class that is not there", two, append(own, "-class", "d"), []string{"holds no EC2NodeClass d; -class is one of c, default"}},
+		{"a class twice, of two kinds", class("[{alias: al2@latest}]") + "---\n" + strings.Replace(class("[{id: ami-12345678}]"), "spec: {", "spec: {amiFamily: AL2, ", 1), own, []string{"holds EC2NodeClass c more than once"}},
 		{"an old class", strings.Replace(class("[{alias: al2@latest}]"), "aws/v1", "aws/v1beta1", 1), own, []string{`apiVersion: "karpenter.k8s.aws/v1beta1" is not read; convert it to karpenter.k8s.aws/v1`}},
 		{"a bad budget", strings.Replace(sampleClass, `nodes: "3"`, `nodes: "3%%"`, 1), own, []string{"NodePool general: spec.disruption.budgets[1].nodes: "}},
 		{"a pool twice", sampleClass + "---\n" + sampleClass[strings.Index(sampleClass, "apiVersion: karpenter.sh"):], own, []string{"NodePool general: metadata.name: stands twice", "NodePool gpu: metadata.name: stands twice"}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -31,6 +32,20 @@ func (t *text) wrap(indent, words string) { t.fill(indent, indent+"  ", words) }
 // hang writes words behind a label, with the lines after the first below them.
 func (t *text) hang(label, words string) {
 	t.fill(label, strings.Repeat(" ", utf8.RuneCountInString(label)), words)
+}
+
+// widest is how wide the column of pools may be, so that nodes have room beside it.
+const widest = 24
+
+// row is one of the timetable: when, for which pool, and the nodes. Where a pool has
+// a name that leaves no room for a column, nodes stand below it.
+func (t *text) row(when, pool string, column int, nodes string) {
+	if column <= widest {
+		t.hang(fmt.Sprintf("  %-17s  %-*s ", when, column, pool), nodes)
+		return
+	}
+	t.wrap("  ", when+"  "+pool)
+	t.fill("      ", "      ", nodes)
 }
 
 // fill breaks words into lines. A word that is longer than a line has one to

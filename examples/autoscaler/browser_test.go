@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // probe measures the page as a browser lays it out, and writes what it finds into
@@ -26,7 +28,8 @@ const plots = [...document.querySelectorAll("svg")].map(svg => {
   const letters = [...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect().height);
   return {Width: box.width, Height: box.height, Shapes: shapes.length, Painted: painted, Letters: Math.min(...letters)};
 });
-document.title = "probe " + JSON.stringify({Plots: plots, Width: document.documentElement.scrollWidth, Window: innerWidth}) + " end";
+document.title = "probe " + JSON.stringify({Plots: plots, Width: document.documentElement.scrollWidth, Window: innerWidth,
+  Cut: [...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth).length}) + " end";
 </script>`
 
 // TestBrowser opens the report in a browser, as wide as a phone and as a desk:
@@ -42,7 +45,7 @@ func TestBrowser(t *testing.T) {
 	if browser == "" {
 		t.Skip("no chromium in PATH: nobody has seen the report")
 	}
-	if raceDetector {
+	if testlong.UnderRace {
 		t.Skip("a browser has no races of ours")
 	}
 	if _, err := render(t, browser, "about:blank", 500); err != nil {
@@ -58,6 +61,7 @@ func TestBrowser(t *testing.T) {
 		seen := look(t, browser, file, width)
 		require.Len(t, seen.Plots, 6)
 		require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
+		require.Zero(t, seen.Cut, "tables are seen whole")
 		for i, plot := range seen.Plots {
 			require.Greater(t, plot.Width, 300.0, i)
 			require.Greater(t, plot.Height, 150.0, i)
@@ -68,8 +72,8 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// layout is what the probe finds.
-type layout struct {
+// probed is what the probe finds.
+type probed struct {
 	Plots []struct {
 		Width, Height float64
 		Shapes        int
@@ -77,10 +81,11 @@ type layout struct {
 		Letters       float64
 	}
 	Width, Window float64
+	Cut           int // tables wider than their place
 }
 
 // look lets a browser lay the page out.
-func look(t *testing.T, browser, file string, width int) (seen layout) {
+func look(t *testing.T, browser, file string, width int) (seen probed) {
 	dom, err := render(t, browser, "file://"+file, width)
 	require.NoError(t, err)
 	_, after, found := strings.Cut(dom, "<title>probe ")

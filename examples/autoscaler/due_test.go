@@ -18,16 +18,16 @@ func TestDue(t *testing.T) {
 	s, err := newSimulation(1, io.Discard, false)
 	require.NoError(t, err)
 	s.events = nil
-	require.NoError(t, s.cluster.cloud.Script(fake.On(fake.OpCreate).Fail(errors.New("out of order"))))
+	require.NoError(t, s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Err: errors.New("out of order")}))
 	created := map[string]time.Time{}
 	for length := tick; length <= 25*time.Minute; length += tick {
 		require.NoError(t, s.play(t.Context(), length))
-		now := s.cluster.now()
-		for _, claim := range s.cluster.claims.all() {
+		now := s.cluster.Now()
+		for _, claim := range s.cluster.Claims.All() {
 			created[claim.Name] = claim.CreationTimestamp.Time
 		}
 		for name, since := range created {
-			if _, there := s.cluster.claims.get(name); !there {
+			if _, there := s.cluster.Claims.Get(name); !there {
 				require.InDelta(t, (5 * time.Minute).Seconds(), now.Sub(since).Seconds(), 2*tick.Seconds(), name)
 				delete(created, name)
 			}
@@ -38,6 +38,6 @@ func TestDue(t *testing.T) {
 		require.Equal(t, disruption.LaunchTimeout, d.reason)
 		given += d.nodes
 	}
-	require.GreaterOrEqual(t, given, 3*len(s.cluster.claims.all()))
+	require.GreaterOrEqual(t, given, 3*len(s.cluster.Claims.All()))
 	require.NotZero(t, given)
 }

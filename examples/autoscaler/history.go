@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 )
 
 const (
@@ -43,7 +44,7 @@ type history struct {
 
 // look takes what there is to see after a step.
 func (h *history) look(ctx context.Context, s *simulation) error {
-	now := s.cluster.now()
+	now := s.cluster.Now()
 	h.countPending(s.cluster)
 	h.pending = max(h.pending, h.waiting)
 	since := now.Sub(start)
@@ -65,17 +66,17 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	h.pending = h.waiting
 	h.samples = append(h.samples, v)
 	if since%statusEvery == 0 {
-		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", count(v.pods, "pod"),
-			count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
+		s.journal.add(status, "%s on %s (%d spot), %.2f USD/h, at least %.2f, CPU %s", layout.Count(v.pods, "pod"),
+			layout.Count(v.spot+v.onDemand, "node"), v.spot, v.cost, v.bound, percent(v.cpuUsed, v.cpuHave))
 	}
 	return nil
 }
 
 // countPending counts the pods that are pending.
-func (h *history) countPending(c *cluster) {
+func (h *history) countPending(c *simcluster.Cluster) {
 	h.waiting = 0
-	for _, p := range c.pods.all() {
-		if p.work != nil && p.pending() {
+	for _, p := range c.Pods.All() {
+		if p.Work != nil && p.Pending() {
 			h.waiting++
 		}
 	}
@@ -84,12 +85,12 @@ func (h *history) countPending(c *cluster) {
 // now is the sample of the moment, but for what history knows.
 func (s *simulation) now(ctx context.Context) (sample, error) {
 	c := s.cluster
-	v := sample{at: c.now()}
+	v := sample{at: c.Now()}
 	prices, err := s.prices(ctx)
 	if err != nil {
 		return v, err
 	}
-	machines, err := c.cloud.List(ctx)
+	machines, err := c.Cloud.List(ctx)
 	if err != nil {
 		return v, err
 	}
@@ -102,19 +103,19 @@ func (s *simulation) now(ctx context.Context) (sample, error) {
 		}
 	}
 	ready := map[string]bool{}
-	for _, n := range c.nodes.all() {
+	for _, n := range c.Nodes.All() {
 		if n.Labels[v1.NodeInitializedLabelKey] != "true" {
 			continue
 		}
 		ready[n.Name] = true
 		v.cpuHave += n.Status.Allocatable.Cpu().AsApproximateFloat64()
 	}
-	for _, p := range c.pods.all() {
-		if p.work != nil {
+	for _, p := range c.Pods.All() {
+		if p.Work != nil {
 			v.pods++
 		}
 		if ready[p.Spec.NodeName] {
-			v.cpuUsed += float64(p.requests.Get(corev1.ResourceCPU)) / 1000
+			v.cpuUsed += float64(p.Requests.Get(corev1.ResourceCPU)) / 1000
 		}
 	}
 	return v, nil
@@ -122,7 +123,7 @@ func (s *simulation) now(ctx context.Context) (sample, error) {
 
 // prices are those of the moment, by which spot capacity is billed.
 func (s *simulation) prices(ctx context.Context) (map[cloudprovider.OfferingKey]float64, error) {
-	types, err := s.cluster.cloud.InstanceTypes(ctx, nil)
+	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -141,14 +142,4 @@ func percent(part, whole float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.0f%%", 100*part/whole)
-}
-
-// quantile is the wait that so many in a hundred of the pods that were bound do not
-// exceed. Pods that were bound in the turn in which they came did not wait.
-func (c *cluster) quantile(of int) time.Duration {
-	if len(c.waits) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(c.waits))
-	return sorted[min(len(sorted)-1, len(sorted)*of/100)]
 }

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -102,17 +103,6 @@ func wrap(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// count is a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "ch") {
-		thing += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
 func (j *journal) planned(plan *provisioning.Plan) {
 	fresh, there := 0, 0
 	for i := range plan.Create {
@@ -122,9 +112,9 @@ func (j *journal) planned(plan *provisioning.Plan) {
 		there += len(b.Pods)
 	}
 	j.plans++
-	text := fmt.Sprintf("plan: %s for %s at %.3f USD/h", count(len(plan.Create), "new node"), count(fresh, "pod"), plan.Cost)
+	text := fmt.Sprintf("plan: %s for %s at %.3f USD/h", layout.Count(len(plan.Create), "new node"), layout.Count(fresh, "pod"), plan.Cost)
 	if there > 0 {
-		text += fmt.Sprintf(", %s to nodes there are or come", count(there, "pod"))
+		text += fmt.Sprintf(", %s to nodes there are or come", layout.Count(there, "pod"))
 	}
 	j.add(detail, "%s", text)
 }
@@ -157,9 +147,9 @@ func (j *journal) endLaunches() {
 	if j.short == 0 {
 		return
 	}
-	text := count(j.short, "launch") + " refused for want of capacity"
+	text := layout.Count(j.short, "launch") + " refused for want of capacity"
 	if n := len(j.offerings); n > 0 {
-		text += fmt.Sprintf(": %s, such as %s", count(n, "offering"), j.offerings[0])
+		text += fmt.Sprintf(": %s, such as %s", layout.Count(n, "offering"), j.offerings[0])
 	}
 	j.add(trouble, "%s", text)
 	j.short, j.offerings = 0, nil

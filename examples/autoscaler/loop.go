@@ -9,9 +9,15 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
 // How often the loop looks at what nobody tells it, and how long it waits.
@@ -28,22 +34,22 @@ const (
 // The objects in the cluster are its memory, as for any controller. What is in the
 // fields below may be lost at any moment: see recover.
 type autoscaler struct {
-	cluster *cluster
+	cluster *simcluster.Cluster
 	cloud   cloudprovider.CloudProvider
-	stock   *cloudprovider.Availability // what the cloud was out of
+	stock   *availability.Cache // what the cloud was out of
 	pools   []*v1.NodePool
 	journal *journal
 
-	window    coalesce.Window     // of pods that wait for a plan
-	gathered  int                 // how many they were
-	promises  map[string]promise  // by pod: where its place will be
-	attempts  map[string]*attempt // by NodeClaim: launches that failed
-	decided   []decision          // voluntary actions, to be confirmed
-	commands  []*running          // begun, and not finished
+	window    batcher.Window     // of pods that wait for a plan
+	gathered  int                // how many they were
+	promises  map[string]promise // by pod: where its place will be
+	attempts  retry.Attempts     // launches that failed, by the UID of the NodeClaim
+	decided   []decision         // voluntary actions, to be confirmed
+	commands  []*running         // begun, and not finished
 	notices   []cloudprovider.Interruption
 	drift     map[string]cloudprovider.Drift // by NodeClaim
 	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
-	shortages []disruption.Shortage
+	shortages []disruption.UnavailableOffering
 
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
@@ -61,9 +67,9 @@ type decision struct {
 // recover is what an autoscaler does first: it finds the commands that another one
 // has begun, and clears what no command explains.
 func (a *autoscaler) recover() {
-	recovery := disruption.RecoverCommands(a.view())
+	recovery := command.Recover(a.view())
 	for _, c := range recovery.Commands {
-		a.commands = append(a.commands, &running{ActionCommand: disruption.ActionCommand{Command: c}})
+		a.commands = append(a.commands, &running{Prepared: command.Prepared{Command: c}})
 	}
 	a.carryOut(recovery.Steps)
 }
@@ -93,22 +99,25 @@ func (a *autoscaler) step(ctx context.Context) {
 // look asks the cloud for its notices, and now and then for its machines and
 // for what has drifted.
 func (a *autoscaler) look(ctx context.Context) (err error) {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	a.instances = nil
-	if a.notices, err = cloudprovider.Interruptions(ctx, a.cloud); err != nil || now.Before(a.nextLook) {
+	if a.notices, err = cloudprovider.Interruptions(ctx, a.cloud); err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
 		return err
+	}
+	if now.Before(a.nextLook) {
+		return nil
 	}
 	if a.instances, err = a.cloud.List(ctx); err != nil {
 		return err
 	}
 	a.drift, a.nextLook = map[string]cloudprovider.Drift{}, now.Add(lookEvery)
 	var errs []error
-	for _, claim := range a.cluster.claims.all() {
+	for _, claim := range a.cluster.Claims.All() {
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
 			continue
 		}
 		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
-		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) {
+		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) && !errors.Is(err, cloudprovider.ErrUnsupported) {
 			errs = append(errs, err)
 		}
 		a.drift[claim.Name] = d
@@ -119,7 +128,7 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 // provision makes NodeClaims for pods that have no place and were promised none,
 // once they have stopped coming.
 func (a *autoscaler) provision(ctx context.Context) error {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	if !a.gather(now, a.waiting()) {
 		return nil
 	}
@@ -142,20 +151,20 @@ func (a *autoscaler) provision(ctx context.Context) error {
 	for i := range plan.Create {
 		n := &plan.Create[i]
 		claim := n.NodeClaim()
-		claim.Name = a.cluster.generateName(claim.GenerateName)
-		a.create(claim)
+		claim.Name = a.cluster.GenerateName(claim.GenerateName)
+		a.cluster.CreateClaim(claim)
 		a.promise(n.Pods, claim.Name, now.Add(promiseHolds))
 	}
 	for _, b := range plan.Bind {
 		holds := promiseHolds
-		if a.cluster.hasNode(b.Node) {
+		if a.cluster.HasNode(b.Node) {
 			holds = bindHolds
 		}
 		a.promise(b.Pods, b.Node, now.Add(holds))
 	}
 	for _, u := range plan.Unplaced {
 		a.promise([]*corev1.Pod{u.Pod}, "", now.Add(retryUnplaced))
-		a.journal.add(trouble, "pod %s stays pending: %s", key(u.Pod), u.Reason)
+		a.journal.add(trouble, "pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
 	}
 	a.journal.planned(plan)
 	return nil
@@ -164,14 +173,14 @@ func (a *autoscaler) provision(ctx context.Context) error {
 // launch asks the cloud for the machines of NodeClaims that have none. What to ask
 // for is in the objects.
 func (a *autoscaler) launch(ctx context.Context) error {
-	now := a.cluster.now()
-	for _, claim := range a.cluster.claims.all() {
-		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || a.waits(claim, now) {
+	now := a.cluster.Now()
+	for _, claim := range a.cluster.Claims.All() {
+		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || a.attempts.Waits(string(claim.UID), now) {
 			continue
 		}
 		instance, err := a.order(ctx, claim)
-		outcome := disruption.LaunchOutcome(err)
-		a.cluster.claims.put(claim.Name, outcome.EditClaim(claim, instance, now))
+		outcome := nodeclaim.Launched(err)
+		a.cluster.Claims.Put(claim.Name, outcome.EditClaim(claim, instance, now))
 		if err != nil {
 			a.refused(claim, err)
 		} else {
@@ -180,8 +189,8 @@ func (a *autoscaler) launch(ctx context.Context) error {
 		if outcome.Delete != "" {
 			// Its pods are planned for anew, without the offerings that were
 			// refused.
-			a.cluster.claims.remove(claim.Name)
-			delete(a.attempts, claim.Name)
+			a.cluster.Claims.Remove(claim.Name)
+			a.attempts.Forget(string(claim.UID))
 		}
 	}
 	a.journal.endLaunches()
@@ -190,29 +199,29 @@ func (a *autoscaler) launch(ctx context.Context) error {
 
 // join sees new machines through their start.
 func (a *autoscaler) join(context.Context) error {
-	now := a.cluster.now()
-	for _, claim := range a.cluster.claims.all() {
+	now := a.cluster.Now()
+	for _, claim := range a.cluster.Claims.All() {
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || has(claim, v1.ConditionTypeInitialized) {
 			continue
 		}
 		if !has(claim, v1.ConditionTypeRegistered) {
-			r := disruption.Register(claim, a.cluster.nodes.all())
+			r := nodeclaim.Register(claim, a.cluster.Nodes.All())
 			claim = r.EditClaim(claim, now)
 			if r.Node != nil {
-				a.cluster.nodes.put(r.Node.Name, r.Node)
+				a.cluster.Nodes.Put(r.Node.Name, r.Node)
 				a.arrived(claim.Name, r.Node.Name, false)
 			}
 		}
 		if has(claim, v1.ConditionTypeRegistered) {
-			node, _ := a.cluster.nodes.get(claim.Status.NodeName)
-			i := disruption.Initialize(claim, node, nil)
+			node, _ := a.cluster.Nodes.Get(claim.Status.NodeName)
+			i := nodeclaim.Initialize(claim, node, nil)
 			claim = i.EditClaim(claim, now)
 			if has(claim, v1.ConditionTypeInitialized) {
-				a.cluster.nodes.put(node.Name, i.EditNode(node))
+				a.cluster.Nodes.Put(node.Name, i.EditNode(node))
 				a.arrived(claim.Name, node.Name, true)
 			}
 		}
-		a.cluster.claims.put(claim.Name, claim)
+		a.cluster.Claims.Put(claim.Name, claim)
 	}
 	return nil
 }
@@ -220,7 +229,7 @@ func (a *autoscaler) join(context.Context) error {
 // propose asks what to do with the nodes there are. What must happen anyhow
 // begins at once; what is a choice has to be confirmed first.
 func (a *autoscaler) propose(ctx context.Context) error {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	if due, err := a.proposalDue(ctx, now); err != nil || !due {
 		return err
 	}
@@ -232,7 +241,7 @@ func (a *autoscaler) propose(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.nextPropose, a.nextChange, a.proposedAt = now.Add(lookEvery), proposal.Next, a.cluster.changes()
+	a.nextPropose, a.nextChange, a.proposedAt = now.Add(lookEvery), proposal.Next, a.cluster.Changes()
 	var errs []error
 	for _, action := range proposal.Actions {
 		if disruption.Voluntary(action.Reason) {
@@ -250,7 +259,7 @@ func (a *autoscaler) propose(ctx context.Context) error {
 // confirm looks again at what was decided a short time ago, and begins what
 // nothing speaks against by now.
 func (a *autoscaler) confirm(ctx context.Context) error {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	if len(a.decided) == 0 || now.Sub(a.decided[0].at) < confirmAfter {
 		return nil
 	}
@@ -282,20 +291,20 @@ func (a *autoscaler) begin(ctx context.Context, in disruption.Input, action disr
 	if !disruption.Voluntary(action.Reason) {
 		return a.force(ctx, action)
 	}
-	fleet, err := disruption.Observe(a.cluster.now(), in, a.options())
+	fleet, err := disruption.Observe(a.cluster.Now(), in, a.options())
 	if err != nil {
 		return err
 	}
-	command, err := fleet.Command(action)
+	prepared, err := fleet.Command(action)
 	if err != nil {
 		return err
 	}
-	steps, err := disruption.StartCommand(command.Command, a.view())
+	steps, err := command.Start(prepared.Command, a.view())
 	if err != nil {
 		return err
 	}
 	a.journal.disrupted(action)
-	a.commands = append(a.commands, &running{ActionCommand: command})
+	a.commands = append(a.commands, &running{Prepared: prepared})
 	a.carryOut(steps)
 	return nil
 }
@@ -305,7 +314,7 @@ func (a *autoscaler) advance(context.Context) error {
 	var left []*running
 	for _, c := range a.commands {
 		if a.advanceOne(c) {
-			a.nextPropose = a.cluster.now() // there may be room for the next
+			a.nextPropose = a.cluster.Now() // there may be room for the next
 		} else {
 			left = append(left, c)
 		}
@@ -318,10 +327,10 @@ func (a *autoscaler) advance(context.Context) error {
 func (a *autoscaler) advanceOne(c *running) bool {
 	for range 10 { // steps on the way; more wait for the next turn
 		view := a.view()
-		view.Created, view.Cancel = c.created, c.lost(view)
-		progress := disruption.Advance(c.Command, view, a.cluster.now())
+		view.Created = c.created
+		progress := command.Advance(c.Command, view, a.cluster.Now())
 		if len(progress.Steps) == 0 {
-			return progress.State == disruption.CommandFinished
+			return progress.State == command.Finished
 		}
 		if progress.Failure != "" {
 			a.journal.add(trouble, "undoing the command %s (%s): %s", c.Command.ID, c.Command.Reason, progress.Failure)
@@ -334,13 +343,13 @@ func (a *autoscaler) advanceOne(c *running) bool {
 // drain empties the nodes of NodeClaims that are being deleted, and has the cloud
 // end their machines.
 func (a *autoscaler) drain(ctx context.Context) error {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	claims := a.deleting()
 	if len(claims) == 0 {
 		return nil
 	}
 	input, errs := a.drainInput(claims)
-	plan, err := disruption.PlanDrain(now, input, nil)
+	plan, err := drain.Plan(now, input, nil)
 	if err != nil {
 		return err
 	}
@@ -348,15 +357,15 @@ func (a *autoscaler) drain(ctx context.Context) error {
 	empty := map[string]bool{}
 	for _, n := range plan.Nodes {
 		for _, s := range n.Evict {
-			errs = append(errs, a.cluster.evict(s.Eviction()))
+			errs = append(errs, a.cluster.Evict(s.Eviction()))
 		}
 		for _, s := range n.Delete {
-			a.cluster.deletePod(s.Namespace, s.Name, s.Grace)
+			a.cluster.DeletePod(s.Namespace, s.Name, s.Grace)
 		}
-		empty[n.Node] = n.State == disruption.DrainDone
+		empty[n.Node] = n.State == drain.Done
 	}
 	for _, claim := range claims {
-		if node := claim.Status.NodeName; node != "" && a.cluster.hasNode(node) && !empty[node] {
+		if node := claim.Status.NodeName; node != "" && a.cluster.HasNode(node) && !empty[node] {
 			continue
 		}
 		// Deletion is complete when the cloud says that there is no such machine.
@@ -366,7 +375,7 @@ func (a *autoscaler) drain(ctx context.Context) error {
 		}
 		switch {
 		case errors.Is(err, cloudprovider.ErrNotFound):
-			a.finalize(claim)
+			a.cluster.FinalizeClaim(claim)
 		default:
 			errs = append(errs, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
 )
 
 //go:embed page.html
@@ -75,10 +76,10 @@ func (r *report) keyFigures() [][2]string {
 }
 
 // column takes one value from each sample.
-func (r *report) column(name, class string, value func(sample) float64) curve {
-	c := curve{name: name, class: class}
+func (r *report) column(name, class string, value func(sample) float64) plot.Curve {
+	c := plot.Curve{Name: name, Class: class}
 	for _, v := range r.samples {
-		c.values = append(c.values, value(v))
+		c.Values = append(c.Values, value(v))
 	}
 	return c
 }
@@ -92,23 +93,27 @@ func (r *report) figures() []figure {
 	pods := r.column("pods", "c", func(v sample) float64 { return float64(v.pods) })
 	pending := r.column("pending", "d", func(v sample) float64 { return float64(v.pending) })
 	used := r.column("CPU requested", "c", func(v sample) float64 { return 100 * v.cpuUsed / max(v.cpuHave, 1e-9) })
-	plots := []plot{
-		{title: "Nodes", about: "machines by capacity type, also those that start or go", unit: "nodes", stack: []curve{onDemand, spot}},
-		{title: "Cost", about: "what runs, and what the engine proves no plan for the same pods could undercut", unit: "USD/h",
-			stack: []curve{cost}, lines: []curve{least}},
-		{title: "Pods", about: "how many there are", unit: "pods", stack: []curve{pods}},
-		{title: "Pending pods", about: "the most that waited for a place at one time, every ten minutes", unit: "pods", stack: []curve{pending}},
-		{title: "Disruptions", about: "nodes that the autoscaler began to remove, by reason, each hour", unit: "nodes", bars: r.reasonBars()},
-		{title: "Utilisation", about: "CPU requested of what nodes can allocate", unit: "%", lines: []curve{used}, most: 100},
+	plots := []plot.Plot{
+		{Title: "Nodes", About: "machines by capacity type, also those that start or go", Unit: "nodes", Stack: []plot.Curve{onDemand, spot}},
+		{Title: "Cost", About: "what runs, and what the engine proves no plan for the same pods could undercut", Unit: "USD/h",
+			Stack: []plot.Curve{cost}, Lines: []plot.Curve{least}},
+		{Title: "Pods", About: "how many there are", Unit: "pods", Stack: []plot.Curve{pods}},
+		{Title: "Pending pods", About: "the most that waited for a place at one time, every ten minutes", Unit: "pods", Stack: []plot.Curve{pending}},
+		{Title: "Disruptions", About: "nodes that the autoscaler began to remove, by reason, each hour", Unit: "nodes", Bars: r.reasonBars()},
+		{Title: "Utilisation", About: "CPU requested of what nodes can allocate", Unit: "%", Lines: []plot.Curve{used}, Most: 100},
+	}
+	var marks []time.Duration
+	for _, e := range r.story {
+		marks = append(marks, e.after)
 	}
 	var out []figure
 	for _, p := range plots {
-		p.from, p.to, p.marks = r.from, r.to, r.story
-		f := figure{Title: p.title, About: p.about, SVG: p.svg()}
-		all := append(append(append([]curve(nil), p.stack...), p.bars...), p.lines...)
+		p.From, p.To, p.Marks = r.from, r.to, marks
+		f := figure{Title: p.Title, About: p.About, SVG: p.SVG()}
+		all := append(append(append([]plot.Curve(nil), p.Stack...), p.Bars...), p.Lines...)
 		for _, c := range all {
 			if len(all) > 1 {
-				f.Legend = append(f.Legend, legend{c.class, c.name})
+				f.Legend = append(f.Legend, legend{c.Class, c.Name})
 			}
 		}
 		out = append(out, f)
@@ -117,13 +122,13 @@ func (r *report) figures() []figure {
 }
 
 // reasonBars are the nodes disrupted in each hour, by reason.
-func (r *report) reasonBars() (bars []curve) {
+func (r *report) reasonBars() (bars []plot.Curve) {
 	n := r.length()
 	for i, reason := range r.reasons() {
-		c := curve{name: string(reason), class: classes[i%len(classes)], values: make([]float64, n)}
+		c := plot.Curve{Name: string(reason), Class: classes[i%len(classes)], Values: make([]float64, n)}
 		for _, d := range r.disruptions {
 			if d.reason == reason {
-				c.values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
+				c.Values[min(n-1, int(d.at.Sub(r.from)/time.Hour))] += float64(d.nodes)
 			}
 		}
 		bars = append(bars, c)

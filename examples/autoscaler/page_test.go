@@ -16,6 +16,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // TestPage holds that the report needs nothing but itself, and that every plot is
@@ -38,11 +39,11 @@ func TestPage(t *testing.T) {
 		require.NotZero(t, shapes["path"]+shapes["rect"], plot)
 		require.NotZero(t, shapes["text"])
 	}
-	for _, wanted := range []string{"the nightly report", "prefers-color-scheme: dark", "@media print", `name="viewport"`, "nothing was left on them"} {
+	for _, wanted := range []string{"the nightly report", "prefers-color-scheme: dark", "@media print", "@media (max-width: 30rem)", `name="viewport"`, "nothing was left on them"} {
 		require.True(t, strings.Contains(text, wanted), wanted)
 	}
 
-	if raceDetector {
+	if testlong.UnderRace {
 		return
 	}
 	again := filepath.Join(t.TempDir(), "report.html")
@@ -69,20 +70,6 @@ func wellFormed(t *testing.T, text string) map[string]int {
 			}
 		}
 	}
-}
-
-func TestScale(t *testing.T) {
-	for most, want := range map[float64][2]float64{
-		0: {1, 0.5}, 1: {1, 0.5}, 1.18: {1.5, 0.5}, 2.6: {3, 1}, 5: {5, 1}, 9: {10, 2}, 21: {25, 5}, 34: {40, 10}, 102: {150, 50}, 0.04: {0.04, 0.01},
-	} {
-		p := plot{lines: []curve{{values: []float64{most / 2, most}}}}
-		upper, step := p.scale()
-		require.InDelta(t, want[0], upper, 1e-9, most)
-		require.InDelta(t, want[1], step, 1e-9, most)
-		require.GreaterOrEqual(t, upper, most)
-	}
-	require.Equal(t, "1.5", tickText(1.5, 0.5))
-	require.Equal(t, "20", tickText(20, 5))
 }
 
 // TestTextOfEmptyHistory holds that a report can be made of very little.

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 )
 
 const (
@@ -41,9 +42,9 @@ type promise struct {
 // promise notes where pods will go.
 func (a *autoscaler) promise(pods []*corev1.Pod, node string, until time.Time) {
 	for _, p := range pods {
-		a.promises[key(p)] = promise{node, until}
-		if a.cluster.hasNode(node) {
-			a.cluster.nominate(key(p), node)
+		a.promises[simcluster.Key(p)] = promise{node, until}
+		if a.cluster.HasNode(node) {
+			a.cluster.Nominate(simcluster.Key(p), node)
 		}
 	}
 }
@@ -52,9 +53,9 @@ func (a *autoscaler) promise(pods []*corev1.Pod, node string, until time.Time) {
 // into the pods: kube-scheduler tries that node first. Once the node is ready they
 // do not hold for long. Something else may have taken the room.
 func (a *autoscaler) arrived(claim, node string, ready bool) {
-	soon := a.cluster.now().Add(bindHolds)
-	for _, p := range a.cluster.pods.all() {
-		was, ok := a.promises[key(p.Pod)]
+	soon := a.cluster.Now().Add(bindHolds)
+	for _, p := range a.cluster.Pods.All() {
+		was, ok := a.promises[simcluster.Key(p.Pod)]
 		if !ok || was.node != claim && was.node != node {
 			continue
 		}
@@ -62,8 +63,8 @@ func (a *autoscaler) arrived(claim, node string, ready bool) {
 		if ready && was.until.After(soon) {
 			was.until = soon
 		}
-		a.promises[key(p.Pod)] = was
-		a.cluster.nominate(key(p.Pod), node)
+		a.promises[simcluster.Key(p.Pod)] = was
+		a.cluster.Nominate(simcluster.Key(p.Pod), node)
 	}
 }
 
@@ -71,26 +72,26 @@ func (a *autoscaler) arrived(claim, node string, ready bool) {
 // and those on nodes that are going down. Promises that are kept or broken are
 // forgotten on the way.
 func (a *autoscaler) waiting() int {
-	now := a.cluster.now()
+	now := a.cluster.Now()
 	going := map[string]bool{}
-	for _, claim := range a.cluster.claims.all() {
+	for _, claim := range a.cluster.Claims.All() {
 		if claim.DeletionTimestamp != nil && claim.Status.NodeName != "" {
 			going[claim.Status.NodeName] = true
 		}
 	}
 	count := 0
-	for _, p := range a.cluster.pods.all() {
-		if p.work == nil || p.DeletionTimestamp != nil || !p.pending() && !going[p.Spec.NodeName] {
-			delete(a.promises, key(p.Pod))
+	for _, p := range a.cluster.Pods.All() {
+		if p.Work == nil || p.DeletionTimestamp != nil || !p.Pending() && !going[p.Spec.NodeName] {
+			delete(a.promises, simcluster.Key(p.Pod))
 			continue
 		}
-		was, ok := a.promises[key(p.Pod)]
+		was, ok := a.promises[simcluster.Key(p.Pod)]
 		if ok && now.Before(was.until) && (was.node == "" || a.comes(was.node)) {
 			continue
 		}
 		if ok {
-			delete(a.promises, key(p.Pod))
-			a.cluster.nominate(key(p.Pod), "")
+			delete(a.promises, simcluster.Key(p.Pod))
+			a.cluster.Nominate(simcluster.Key(p.Pod), "")
 		}
 		count++
 	}
@@ -99,10 +100,10 @@ func (a *autoscaler) waiting() int {
 
 // comes says whether a Node or NodeClaim is there and will take pods.
 func (a *autoscaler) comes(name string) bool {
-	if claim, ok := a.cluster.claims.get(name); ok {
+	if claim, ok := a.cluster.Claims.Get(name); ok {
 		return claim.DeletionTimestamp == nil
 	}
-	node, ok := a.cluster.nodes.get(name)
+	node, ok := a.cluster.Nodes.Get(name)
 	if !ok {
 		return false
 	}
@@ -122,10 +123,10 @@ func (a *autoscaler) nominations() disruption.Nominations {
 	for _, c := range a.commands {
 		for _, r := range c.Command.Replacements {
 			name := r.Token
-			if claim, ok := a.cluster.claims.get(name); ok && claim.Status.NodeName != "" {
+			if claim, ok := a.cluster.Claims.Get(name); ok && claim.Status.NodeName != "" {
 				name = claim.Status.NodeName
 			}
-			kept = kept.Keep(name, a.cluster.now().Add(promiseHolds))
+			kept = kept.Keep(name, a.cluster.Now().Add(promiseHolds))
 		}
 	}
 	return kept

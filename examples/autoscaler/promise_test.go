@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
 func TestGather(t *testing.T) {
@@ -22,7 +22,7 @@ func TestGather(t *testing.T) {
 		"they went away": {[]int{1, 1, 0, 0, 1, 1, 1, 1}, 7},
 		"some went away": {[]int{5, 4, 3, 3}, 3},
 	} {
-		w, err := coalesce.NewWindow(3*second, 8*second)
+		w, err := batcher.NewWindow(3*second, 8*second)
 		require.NoError(t, err)
 		a := autoscaler{window: w}
 		closed := -1

@@ -11,24 +11,27 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // snapshot is the cluster and the cloud as the library wants to see them.
 func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
 	in := disruption.Input{
-		PodDisruptionBudgets: a.cluster.budgets.all(),
+		PodDisruptionBudgets: a.cluster.Budgets.All(),
 		Drift:                a.drift,
-		Underway:             a.underway(),
+		MarkedForDeletion:    a.underway(),
 		Nominations:          a.nominations(),
-		PodEvents:            a.cluster.podEvents,
+		PodEvents:            a.cluster.PodEvents,
 		Interruptions:        a.notices,
 		Instances:            a.instances,
-		Shortages:            a.shortages,
+		UnavailableOfferings: a.shortages,
 	}
 	in.NodePools = a.pools
 	in.Vocabulary = cloudprovider.Vocabulary(a.cloud)
-	in.DaemonSetPods = []*corev1.Pod{a.cluster.daemon}
+	in.DaemonSetPods = []*corev1.Pod{a.cluster.Daemon}
 	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
 	for _, pool := range a.pools {
 		types, err := a.catalog(ctx, pool.Name)
@@ -37,26 +40,15 @@ func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
 		}
 		in.InstanceTypes[pool.Name] = types
 	}
-	pods := a.cluster.podsByNode()
-	claimed := map[string]bool{}
-	for _, node := range a.cluster.nodes.all() {
-		entry := provisioning.Node{Node: node, NodeClaim: a.claimOf(node), Pods: pods[node.Name]}
-		if entry.NodeClaim != nil {
-			claimed[entry.NodeClaim.Name] = true
-		}
-		in.Nodes = append(in.Nodes, entry)
-	}
-	for _, claim := range a.cluster.claims.all() {
-		if !claimed[claim.Name] {
-			in.Nodes = append(in.Nodes, provisioning.Node{NodeClaim: claim})
+	var pods []*corev1.Pod
+	for _, p := range a.cluster.Pods.All() {
+		if p.Spec.NodeName != "" || p.Pending() {
+			pods = append(pods, p.Pod)
 		}
 	}
-	for _, p := range a.cluster.pods.all() {
-		if p.pending() {
-			in.Pods = append(in.Pods, p.Pod)
-		}
-	}
-	return in, nil
+	joined, err := provisioning.Join(a.cluster.Nodes.All(), a.cluster.Claims.All(), pods)
+	in.Nodes, in.Pods = joined.Nodes, joined.Pending
+	return in, err
 }
 
 // catalog is what the cloud sells to a pool, less what it was out of lately.
@@ -71,7 +63,7 @@ func (a *autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider
 
 // claimOf is the NodeClaim of a Node, nil if it has none.
 func (a *autoscaler) claimOf(node *corev1.Node) *v1.NodeClaim {
-	for _, claim := range a.cluster.claims.all() {
+	for _, claim := range a.cluster.Claims.All() {
 		if claim.Status.ProviderID == node.Spec.ProviderID {
 			return claim
 		}
@@ -89,7 +81,7 @@ func (a *autoscaler) underway() map[string]disruption.Reason {
 	nodes := map[string]disruption.Reason{}
 	for _, c := range a.commands {
 		for _, s := range c.Command.Sources {
-			claim, ok := a.cluster.claims.get(s.NodeClaim)
+			claim, ok := a.cluster.Claims.Get(s.NodeClaim)
 			if ok && (claim.DeletionTimestamp != nil || !going[claim.Status.ProviderID]) {
 				nodes[s.Node] = disruption.Reason(c.Command.Reason)
 			}
@@ -98,52 +90,37 @@ func (a *autoscaler) underway() map[string]disruption.Reason {
 	return nodes
 }
 
-// running is a command under way. Of one that was recovered it is not known what it
-// was to launch.
+// running is a command under way.
 type running struct {
-	disruption.ActionCommand
+	command.Prepared
 	created []string // replacements by now
 }
 
-// lost says why a command has to be undone that was recovered before all of its
-// replacements were there: nobody knows any more what they were to be.
-func (c *running) lost(v disruption.CommandView) string {
-	if len(c.Claims) == len(c.Command.Replacements) {
-		return ""
-	}
-	for _, r := range c.Command.Replacements {
-		if !slices.ContainsFunc(v.Claims, func(claim disruption.CommandClaim) bool { return claim.Name == r.Token }) {
-			return "what it was to launch is not known any more"
-		}
-	}
-	return ""
-}
-
 // view is what commands look at.
-func (a *autoscaler) view() (v disruption.CommandView) {
-	pods := a.cluster.podsByNode()
-	for _, claim := range a.cluster.claims.all() {
-		node, ok := a.cluster.nodes.get(claim.Status.NodeName)
+func (a *autoscaler) view() (v command.View) {
+	pods := a.cluster.PodsByNode()
+	for _, claim := range a.cluster.Claims.All() {
+		node, ok := a.cluster.Nodes.Get(claim.Status.NodeName)
 		if !ok {
 			node = nil
 		}
 		moving := 0
 		for _, p := range pods[claim.Status.NodeName] {
-			if p.Namespace == namespace {
+			if p.Namespace == simcluster.Namespace {
 				moving++
 			}
 		}
-		v.Claims = append(v.Claims, disruption.ObserveCommandClaim(claim, node, moving))
+		v.Claims = append(v.Claims, command.ObserveClaim(claim, node, moving))
 	}
-	for _, node := range a.cluster.nodes.all() {
-		v.Nodes = append(v.Nodes, disruption.ObserveCommandNode(node))
+	for _, node := range a.cluster.Nodes.All() {
+		v.Nodes = append(v.Nodes, command.ObserveNode(node))
 	}
 	return v
 }
 
 // deleting are the NodeClaims that are being deleted.
 func (a *autoscaler) deleting() (claims []*v1.NodeClaim) {
-	for _, claim := range a.cluster.claims.all() {
+	for _, claim := range a.cluster.Claims.All() {
 		if claim.DeletionTimestamp != nil {
 			claims = append(claims, claim)
 		}
@@ -153,26 +130,26 @@ func (a *autoscaler) deleting() (claims []*v1.NodeClaim) {
 
 // drainInput are the nodes to drain. They are closed to new pods, and have a deadline
 // if their NodeClaims say so.
-func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in disruption.DrainInput, errs []error) {
-	now := a.cluster.now()
-	pods := a.cluster.podsByNode()
+func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in drain.Input, errs []error) {
+	now := a.cluster.Now()
+	pods := a.cluster.PodsByNode()
 	for _, claim := range claims {
 		claim = disruption.Action{}.EditClaim(claim, now)
-		a.cluster.claims.put(claim.Name, claim)
-		node, ok := a.cluster.nodes.get(claim.Status.NodeName)
+		a.cluster.Claims.Put(claim.Name, claim)
+		node, ok := a.cluster.Nodes.Get(claim.Status.NodeName)
 		if !ok {
 			continue
 		}
-		node = disruption.CloseNode(node)
-		a.cluster.nodes.put(node.Name, node)
-		n, err := disruption.ObserveDrainNode(claim, node, pods[node.Name], now)
+		node = drain.CloseNode(node)
+		a.cluster.Nodes.Put(node.Name, node)
+		n, err := drain.Observe(claim, node, pods[node.Name], now)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		in.Nodes = append(in.Nodes, n)
 	}
-	for _, b := range a.cluster.budgets.all() {
-		in.Budgets = append(in.Budgets, disruption.ObserveDrainBudget(b))
+	for _, b := range a.cluster.Budgets.All() {
+		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
 	}
 	return in, errs
 }
@@ -181,7 +158,7 @@ func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in disruption.DrainInpu
 // alone makes a difference now, something must happen whatever it costs, or, now and
 // then, the cluster has changed. What was decided is confirmed first.
 func (a *autoscaler) proposalDue(ctx context.Context, now time.Time) (bool, error) {
-	changed := a.cluster.changes() != a.proposedAt
+	changed := a.cluster.Changes() != a.proposedAt
 	switch {
 	case len(a.notices) > 0 || a.instances != nil:
 		return true, nil
@@ -189,7 +166,7 @@ func (a *autoscaler) proposalDue(ctx context.Context, now time.Time) (bool, erro
 		return false, nil
 	case changed && !now.Before(a.nextPropose), !a.nextChange.IsZero() && !now.Before(a.nextChange):
 		return true, nil
-	case a.cluster.changes() == a.watchedAt:
+	case a.cluster.Changes() == a.watchedAt:
 		return false, nil
 	}
 	// What has changed since can be due before that, such as a NodeClaim that is
@@ -202,11 +179,12 @@ func (a *autoscaler) proposalDue(ctx context.Context, now time.Time) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	forceful := disruption.Merge(fleet.Liveness(), fleet.Garbage(), fleet.Expiration(), fleet.ScaleDown())
+	forceful := fleet.Actions(disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.InitializationTimeout,
+		disruption.GarbageCollected, disruption.Expired, disruption.ScaledDown)
 	if next := forceful.Next; a.nextChange.IsZero() || !next.IsZero() && next.Before(a.nextChange) {
 		a.nextChange = next
 	}
-	a.watchedAt = a.cluster.changes()
+	a.watchedAt = a.cluster.Changes()
 	return len(forceful.Actions) > 0, nil
 }
 

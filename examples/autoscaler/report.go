@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // report is what a run came to.
@@ -29,11 +30,11 @@ type report struct {
 
 // report sums a run up.
 func (s *simulation) report(of settings) *report {
-	stats := s.cluster.cloud.Stats()
-	r := &report{settings: of, from: start, to: s.cluster.now(), samples: s.history.samples, journal: s.journal,
+	stats := s.cluster.Cloud.Stats()
+	r := &report{settings: of, from: start, to: s.cluster.Now(), samples: s.history.samples, journal: s.journal,
 		disruptions: s.journal.disruptions, launched: stats.Launched, interrupted: stats.Interrupted,
-		hours: stats.Hours, evicted: s.cluster.evicted, lost: s.cluster.lost,
-		bound: len(s.cluster.waits), wait50: s.cluster.quantile(50), wait99: s.cluster.quantile(99), pending: s.history.waiting}
+		hours: stats.Hours, evicted: s.cluster.Evicted, lost: s.cluster.Lost,
+		bound: len(s.cluster.Waits), wait50: s.cluster.Quantile(50), wait99: s.cluster.Quantile(99), pending: s.history.waiting}
 	for _, e := range sampleEvents() {
 		if e.name != "" && start.Add(e.after).Before(r.to) {
 			r.story = append(r.story, e)
@@ -194,7 +195,7 @@ func (r *report) lines() []string {
 		fmt.Sprintf("At least   %.2f USD, if nodes came and went at once and for free; %.0f%% above.", r.least, above),
 		fmt.Sprintf("Pods       %d started, half %s, 99%% %s; %d pending.", r.bound, within(r.wait50), within(r.wait99), r.pending),
 		fmt.Sprintf("Moved      %d evicted, to start anew elsewhere; %d lost with their machine.", r.evicted, r.lost),
-		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", count(r.journal.plans, "plan"), count(r.journal.refusals, "launch"), r.journal.savings),
+		fmt.Sprintf("Decisions  %s, %s refused; consolidation saved %.2f USD/h.", layout.Count(r.journal.plans, "plan"), layout.Count(r.journal.refusals, "launch"), r.journal.savings),
 	}
 }
 

@@ -14,10 +14,12 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	commands "github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -71,7 +73,7 @@ func TestFlags(t *testing.T) {
 // TestStory plays all of it, and looks every ten minutes at what must always hold.
 func TestStory(t *testing.T) {
 	hours := 48
-	if raceDetector || testing.Short() {
+	if testlong.UnderRace || !testlong.On() {
 		hours = 4
 	}
 	var out bytes.Buffer
@@ -104,7 +106,7 @@ func TestStory(t *testing.T) {
 	require.NotZero(t, r.total(disruption.Drifted))
 	require.NotZero(t, s.journal.refusals)
 	require.Contains(t, out.String(), "the provider panicked")
-	for _, claim := range s.cluster.claims.all() {
+	for _, claim := range s.cluster.Claims.All() {
 		if claim.Status.ProviderID != "" {
 			require.Equal(t, "image-2", claim.Status.ImageID, "the image was rolled out")
 		}
@@ -126,8 +128,8 @@ func expected(text string) bool {
 func checkCluster(t *testing.T, s *simulation) {
 	t.Helper()
 	c := s.cluster
-	pods := c.podsByNode()
-	for _, n := range c.nodes.all() {
+	pods := c.PodsByNode()
+	for _, n := range c.Nodes.All() {
 		used := resources.List{}
 		for _, p := range pods[n.Name] {
 			requests, err := resources.PodRequests(p)
@@ -140,15 +142,15 @@ func checkCluster(t *testing.T, s *simulation) {
 		require.True(t, used.Fits(allocatable), "%s: %s of %s", n.Name, used, allocatable)
 	}
 	claimed := map[string]bool{}
-	for _, claim := range c.claims.all() {
+	for _, claim := range c.Claims.All() {
 		require.False(t, claimed[claim.Status.ProviderID] && claim.Status.ProviderID != "", "two NodeClaims have the machine %s", claim.Status.ProviderID)
 		claimed[claim.Status.ProviderID] = true
 		require.NotEmpty(t, claim.Labels[v1.NodePoolLabelKey])
 	}
-	machines, err := c.cloud.List(t.Context())
+	machines, err := c.Cloud.List(t.Context())
 	require.NoError(t, err)
 	for _, m := range machines {
-		if !m.Deleting && c.now().Sub(m.CreatedAt) > 10*time.Minute {
+		if !m.Deleting && c.Now().Sub(m.CreatedAt) > 10*time.Minute {
 			require.True(t, claimed[m.ID], "%s has no NodeClaim", m.ID)
 		}
 	}
@@ -161,7 +163,7 @@ func TestMachineWithoutNode(t *testing.T) {
 	s, err := newSimulation(1, &out, true)
 	require.NoError(t, err)
 	s.events = nil
-	require.NoError(t, s.cluster.cloud.Script(fake.Nth(1, fake.OpCreate).Stall()))
+	require.NoError(t, s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Nth: 1, Err: fake.ErrStalled}))
 	require.NoError(t, s.play(t.Context(), 40*time.Minute))
 	require.Contains(t, out.String(), fmt.Sprintf("(%s)", disruption.RegistrationTimeout))
 	require.Zero(t, s.history.waiting)
@@ -172,16 +174,17 @@ func TestMachineWithoutNode(t *testing.T) {
 // commands: nothing is left behind, and everything has a place in the end.
 func TestRestart(t *testing.T) {
 	waits := []time.Duration{0, tick, 30 * time.Second, time.Minute, 90 * time.Second, 2 * time.Minute}
-	if raceDetector || testing.Short() {
+	if testlong.UnderRace || !testlong.On() {
 		waits = waits[:1]
 	}
 	for _, wait := range waits {
-		s, err := newSimulation(1, io.Discard, false)
+		var out bytes.Buffer
+		s, err := newSimulation(1, &out, true)
 		require.NoError(t, err)
 		s.events = nil
 		length := 5 * time.Minute
 		require.NoError(t, s.play(t.Context(), length))
-		require.NoError(t, s.cluster.cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+		require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
 		for len(s.autoscaler.commands) == 0 {
 			length += tick
 			require.NoError(t, s.play(t.Context(), length))
@@ -190,13 +193,14 @@ func TestRestart(t *testing.T) {
 		require.NoError(t, s.restart())
 		require.NoError(t, s.play(t.Context(), length+time.Hour))
 		checkCluster(t, s)
+		require.NotContains(t, out.String(), "undoing the command", "what it launches is in its record")
 		require.Empty(t, s.autoscaler.commands)
 		require.Zero(t, s.history.waiting)
-		for _, claim := range s.cluster.claims.all() {
-			require.Empty(t, claim.Annotations[disruption.CommandAnnotationKey], claim.Name)
+		for _, claim := range s.cluster.Claims.All() {
+			require.Empty(t, claim.Annotations[commands.AnnotationKey], claim.Name)
 			require.Equal(t, "image-2", claim.Status.ImageID, claim.Name)
 		}
-		for _, n := range s.cluster.nodes.all() {
+		for _, n := range s.cluster.Nodes.All() {
 			require.Empty(t, n.Spec.Taints, n.Name)
 		}
 	}
@@ -209,10 +213,10 @@ func TestRestartBeforeLaunch(t *testing.T) {
 	s, err := newSimulation(1, &out, true)
 	require.NoError(t, err)
 	s.events = nil
-	require.NoError(t, s.cluster.cloud.Script(fake.And(fake.On(fake.OpCreate), fake.Until(2*time.Minute)).Fail(cloudprovider.ErrThrottled)))
+	require.NoError(t, s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Until: 2 * time.Minute, Err: cloudprovider.ErrThrottled}))
 	require.NoError(t, s.play(t.Context(), 90*time.Second))
 	var names []string
-	for _, claim := range s.cluster.claims.all() {
+	for _, claim := range s.cluster.Claims.All() {
 		require.Empty(t, claim.Status.ProviderID)
 		names = append(names, claim.Name)
 	}
@@ -220,7 +224,7 @@ func TestRestartBeforeLaunch(t *testing.T) {
 	require.NoError(t, s.restart())
 	require.NoError(t, s.play(t.Context(), 8*time.Minute))
 	for _, name := range names {
-		claim, ok := s.cluster.claims.get(name)
+		claim, ok := s.cluster.Claims.Get(name)
 		require.True(t, ok, name)
 		require.True(t, has(claim, v1.ConditionTypeReady), name)
 	}
@@ -237,7 +241,7 @@ func TestMaintenanceInCommand(t *testing.T) {
 	s.events = nil
 	length := 5 * time.Minute
 	require.NoError(t, s.play(t.Context(), length))
-	require.NoError(t, s.cluster.cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
+	require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
 	for len(s.autoscaler.commands) == 0 || len(s.autoscaler.commands[0].created) == 0 {
 		length += tick
 		require.NoError(t, s.play(t.Context(), length))
@@ -245,15 +249,15 @@ func TestMaintenanceInCommand(t *testing.T) {
 	length += 30 * time.Second // the replacement is being launched
 	require.NoError(t, s.play(t.Context(), length))
 	var target fake.Target
-	for _, claim := range s.cluster.claims.all() {
-		if claim.Annotations[disruption.CommandAnnotationKey] != "" && claim.Status.ProviderID != "" {
+	for _, claim := range s.cluster.Claims.All() {
+		if claim.Annotations[commands.AnnotationKey] != "" && claim.Status.ProviderID != "" {
 			target.Instances = append(target.Instances, claim.Status.ProviderID)
 		}
 	}
 	require.GreaterOrEqual(t, len(target.Instances), 2)
-	require.NoError(t, s.cluster.cloud.Do(fake.Maintain(target, 2*time.Minute)))
+	require.NoError(t, s.cluster.Cloud.Do(fake.Maintain(target, 2*time.Minute)))
 	require.NoError(t, s.play(t.Context(), length+20*time.Minute))
 	checkCluster(t, s)
-	require.Zero(t, s.cluster.lost)
+	require.Zero(t, s.cluster.Lost)
 	require.Zero(t, s.history.waiting)
 }

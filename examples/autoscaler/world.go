@@ -9,12 +9,16 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/coalesce"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // tick is the grain of virtual time.
@@ -23,7 +27,7 @@ const tick = 5 * time.Second
 // simulation is a cluster, a cloud, what happens to them, and the autoscaler that
 // has to cope with it.
 type simulation struct {
-	cluster    *cluster
+	cluster    *simcluster.Cluster
 	autoscaler *autoscaler
 	journal    *journal
 	events     []event
@@ -33,10 +37,10 @@ type simulation struct {
 // newSimulation sets everything up. The same seed leads to the same course of
 // things, to the byte.
 func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error) {
-	types, err := fake.NewCatalog(&fake.CatalogOptions{
+	types, err := catalog.New(&catalog.Options{
 		Families: []string{"c5", "c6a", "c6i", "c7a", "m5", "m6a", "m6i", "m7a", "r5", "r6a", "r6i"},
 		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 17"),
-		Zones:    []fake.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}, {Name: "us-east-1c"}},
+		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}, {Name: "us-east-1c"}},
 	})
 	if err != nil {
 		return nil, err
@@ -59,12 +63,9 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{cloud: cloud, workloads: sampleWorkloads(seed), daemon: sampleDaemon(), scheduled: -1,
-		seen: map[string]*corev1.Node{}, podEvents: map[string]time.Time{}}
-	for _, w := range c.workloads {
-		if _, err := resources.PodRequests(&corev1.Pod{Spec: w.template}); err != nil {
-			return nil, err
-		}
+	c, err := simcluster.New(cloud, sampleDaemon(), sampleWorkloads(seed)...)
+	if err != nil {
+		return nil, err
 	}
 	pools, err := samplePools()
 	if err != nil {
@@ -72,7 +73,7 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 	}
 	j := &journal{out: out, verbose: verbose, now: cloud.Now}
 	s := &simulation{cluster: c, journal: j, events: sampleEvents()}
-	if s.autoscaler, err = newAutoscaler(c, guarded{moody{cloud}}, pools, j); err != nil {
+	if s.autoscaler, err = newAutoscaler(c, guard.New(moody{cloud}), pools, j); err != nil {
 		return nil, err
 	}
 	s.history = history{every: sampleEvery, bound: s.bound}
@@ -80,17 +81,17 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 }
 
 // newAutoscaler makes an autoscaler that knows nothing but what is in the cluster.
-func newAutoscaler(c *cluster, cloud cloudprovider.CloudProvider, pools []*v1.NodePool, j *journal) (*autoscaler, error) {
-	stock, err := cloudprovider.NewAvailability(c.now, &cloudprovider.AvailabilityOptions{TTL: 3 * time.Minute, MaxTTL: 30 * time.Minute})
+func newAutoscaler(c *simcluster.Cluster, cloud cloudprovider.CloudProvider, pools []*v1.NodePool, j *journal) (*autoscaler, error) {
+	stock, err := availability.New(c.Now, &availability.Options{TTL: 3 * time.Minute, MaxTTL: 30 * time.Minute})
 	if err != nil {
 		return nil, err
 	}
-	window, err := coalesce.NewWindow(10*time.Second, time.Minute)
+	window, err := batcher.NewWindow(10*time.Second, time.Minute)
 	if err != nil {
 		return nil, err
 	}
 	a := &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j, window: window,
-		promises: map[string]promise{}, attempts: map[string]*attempt{}, drift: map[string]cloudprovider.Drift{}}
+		promises: map[string]promise{}, attempts: retry.Attempts{Rest: lookEvery}, drift: map[string]cloudprovider.Drift{}}
 	a.recover()
 	return a, nil
 }
@@ -105,8 +106,8 @@ func (s *simulation) restart() (err error) {
 // play lets so much time pass. The events of the sample happen on the way.
 func (s *simulation) play(ctx context.Context, length time.Duration) error {
 	end := start.Add(length)
-	for s.cluster.now().Before(end) {
-		now := s.cluster.now()
+	for s.cluster.Now().Before(end) {
+		now := s.cluster.Now()
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -118,7 +119,7 @@ func (s *simulation) play(ctx context.Context, length time.Duration) error {
 				return err
 			}
 		}
-		s.cluster.advance(tick)
+		s.cluster.Advance(tick)
 		s.autoscaler.step(ctx)
 		if err := s.history.look(ctx, s); err != nil {
 			return err
@@ -131,17 +132,17 @@ func (s *simulation) play(ctx context.Context, length time.Duration) error {
 // hour: what the engine proves when it plans all of them anew, with everything in
 // stock and nothing spread over zones.
 func (s *simulation) bound(ctx context.Context) (float64, error) {
-	types, err := s.cluster.cloud.InstanceTypes(ctx, nil)
+	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	in := provisioning.Input{NodePools: s.autoscaler.pools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
-		DaemonSetPods: []*corev1.Pod{s.cluster.daemon}, Vocabulary: fake.Vocabulary()}
+		DaemonSetPods: []*corev1.Pod{s.cluster.Daemon}, Vocabulary: fake.Vocabulary()}
 	for _, pool := range in.NodePools {
 		in.InstanceTypes[pool.Name] = types
 	}
-	for _, p := range s.cluster.pods.all() {
-		if p.work == nil || p.DeletionTimestamp != nil {
+	for _, p := range s.cluster.Pods.All() {
+		if p.Work == nil || p.DeletionTimestamp != nil {
 			continue
 		}
 		unbound := p.DeepCopy()

@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,47 @@ func wellFormed(t *testing.T, text string) {
 	require.Greater(t, elements, 20)
 }
 
+// shape is one of a picture.
+type shape struct {
+	XMLName xml.Name
+	X       float64 `xml:"x,attr"`
+	Y       float64 `xml:"y,attr"`
+	Y1      float64 `xml:"y1,attr"`
+	Width   float64 `xml:"width,attr"`
+	Height  float64 `xml:"height,attr"`
+	Anchor  string  `xml:"text-anchor,attr"`
+	Text    string  `xml:",chardata"`
+}
+
+// A line of the hours that runs through a label is hidden by a patch between the two.
+func TestLinesStrikeThroughNoLabel(t *testing.T) {
+	for _, file := range []string{"sample", "spring", "autumn", "unlimited", "five-weeks"} {
+		text, err := os.ReadFile("testdata/golden/" + file + ".svg")
+		require.NoError(t, err)
+		var picture struct {
+			Shapes []shape `xml:",any"`
+		}
+		require.NoError(t, xml.Unmarshal(text, &picture))
+		struck := 0
+		for i, label := range picture.Shapes {
+			if label.XMLName.Local != "text" || label.Anchor != "middle" {
+				continue
+			}
+			for j, line := range picture.Shapes[:i] {
+				if line.XMLName.Local != "line" || line.Y1 < label.Y-9 || line.Y1 > label.Y+2 {
+					continue
+				}
+				struck++
+				half := 2.8 * float64(len(label.Text)) // of 11 pixels' letters, about
+				require.True(t, slices.ContainsFunc(picture.Shapes[j:i], func(s shape) bool {
+					return s.XMLName.Local == "rect" && s.Y <= line.Y1 && s.Y+s.Height >= line.Y1 && s.X <= label.X-half && s.X+s.Width >= label.X+half
+				}), "%s: %s at %v", file, label.Text, label.Y)
+			}
+		}
+		require.NotZero(t, struck, file)
+	}
+}
+
 func TestStandardInput(t *testing.T) {
 	_, want, _ := call("")
 	code, got, _ := call(string(sample), "-f", "-")
@@ -100,7 +143,7 @@ func TestBadInput(t *testing.T) {
 		"no file": {[]string{"-f", "testdata/none.yaml"}, []string{`budgetcal: open testdata/none.yaml: no such file or directory`}},
 		"several": {[]string{"-f", "testdata/pools.yaml"}, []string{`budgetcal: the input has several NodePools, choose one with -pool: a-b, batch, web`}},
 		"unknown": {[]string{"-pool", "x"}, []string{`budgetcal: the input has no NodePool "x", but default`}},
-		"zone": {[]string{"-f", "testdata/zone.yaml"}, []string{`budgetcal: NodePool zone: spec.disruption: budgets[0].schedule: Invalid value: ` +
+		"zone": {[]string{"-f", "testdata/zone.yaml"}, []string{`budgetcal: testdata/zone.yaml:13 (document 1): NodePool zone: spec.disruption.budgets[0].schedule: Invalid value: ` +
 			`"CRON_TZ=Europe/Atlantis 0 2 * * *": the time zone database has no zone "Europe/Atlantis"; correct the name, or give the program time zone data`}},
 		"manifest": {[]string{"-f", "testdata/faulty.yaml"}, []string{
 			`spec.disruption.budgets[0].nodes`, `"half"`, `spec.disruption.budgets[1].schedule`, `"25" is not a number from 0 to 23`,

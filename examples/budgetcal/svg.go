@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Measures of the picture, in pixels.
@@ -102,7 +103,7 @@ func (c *calendar) column(p *picture, s *section, i, x, top, dayWidth int) {
 				if dayWidth < 60 && !l.unlimited {
 					text = fmt.Sprint(l.nodes)
 				}
-				p.label(x+dayWidth/2, top+int((y1+y2)/2*hourHeight)+4, c.ink(l), text)
+				p.label(x+dayWidth/2, top+int((y1+y2)/2*hourHeight)+4, dayWidth-2, c.colour(l), c.ink(l), text)
 			}
 			from = until
 		}
@@ -176,7 +177,11 @@ func (p *picture) text(x, y, size int, anchor, colour, text string) {
 	p.line(textFormat, x, y, size, anchor, colour, escape(text))
 }
 
-func (p *picture) label(x, y int, colour, text string) {
+// label writes over the middle of a window, on a patch of its colour: the lines of the
+// hours would strike through the text. The window is so wide at most.
+func (p *picture) label(x, y, most int, ground, colour, text string) {
+	width := min(most, 7*utf8.RuneCountInString(text)+4)
+	fmt.Fprintf(&p.labels, `<rect x="%d" y="%d" width="%d" height="14" fill="%s"/>`+"\n", x-width/2, y-11, width, ground)
 	fmt.Fprintf(&p.labels, textFormat+"\n", x, y, 11, "middle", colour, escape(text))
 }
 

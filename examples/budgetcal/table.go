@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // maxWindows is how many windows a section lists; the grid shows them all.
@@ -29,7 +30,9 @@ func (c *calendar) table() string {
 		if i == 0 {
 			b.WriteString("\nRemarks\n\n")
 		}
-		wrap(&b, fmt.Sprintf("budgets[%d]: %s; %s.", f.Budget, f.Why, f.Remedy), 80)
+		for _, line := range command.Wrap(fmt.Sprintf("budgets[%d]: %s; %s.", f.Budget, f.Why, f.Remedy), command.PageWidth, "  ") {
+			b.WriteString(line + "\n")
+		}
 	}
 	return b.String()
 }
@@ -149,20 +152,3 @@ func (c *calendar) list(b *strings.Builder, s *section) {
 }
 
 func stamp(t time.Time) string { return t.Format("Mon _2 Jan 15:04") }
-
-// wrap writes words in lines that are not longer than width.
-func wrap(b *strings.Builder, text string, width int) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			b.WriteString(line + "\n")
-			line = "  " + word
-			continue
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	b.WriteString(line + "\n")
-}

@@ -62,7 +62,7 @@ func (r *report) leave(p *disruption.Proposal) {
 			r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: b.Node, NodePool: b.NodePool})
 		}
 		left := &r.LeftAlone[len(r.LeftAlone)-1]
-		left.Reasons = append(left.Reasons, reason{Method: string(b.Method), Rule: string(b.Rule), Object: b.Object, Detail: b.Detail, Until: optional(b.Until)})
+		left.Reasons = append(left.Reasons, reason{Method: string(b.Method), Rule: string(b.Code), Object: b.Object, Detail: b.Detail, Until: optional(b.Until)})
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -19,7 +20,8 @@ import (
 type settings struct {
 	files         []string // "-" is standard input; none is the sample
 	instanceTypes string   // a file name; empty is the fake cloud's catalog
-	output        string   // text or json
+	place         place.Asked
+	output        string // text or json
 	now           time.Time
 	converge      bool
 	all           bool   // list every node that is left alone
@@ -35,8 +37,7 @@ func (s *settings) options() *disruption.Options {
 	if score == 0 {
 		score = -1 // none, where zero is the default
 	}
-	return &disruption.Options{Provisioning: &provisioning.Options{}, MinimumSaving: s.minSaving, MinimumScore: score,
-		NoSpotToSpot: !s.spotToSpot, TerminateFirstDrift: true}
+	return &disruption.Options{Provisioning: &provisioning.Options{}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: s.minSaving, MinimumScore: score, NoSpotToSpot: !s.spotToSpot}, Drift: disruption.DriftOptions{TerminateFirst: true}}
 }
 
 const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others
@@ -48,7 +49,7 @@ usage: consolidate [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take instance types and prices from FILE instead of the
                         fake cloud's catalog
-  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
+` + place.Usage + `  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
                         Default: when the sample was taken, or else the present
   -converge             carry the proposals out on paper, one after the other,
                         until none is left, and list the steps
@@ -70,7 +71,7 @@ Colours are used on a terminal unless NO_COLOR is set.
 
 // input names what to read.
 func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Sample: sample}
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Sample: sample}
 }
 
 // parseFlags reads the command line. If it is not ok the program is over.
@@ -78,6 +79,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
 	command.Files(set, &s.files)
 	set.StringVar(&s.instanceTypes, "instance-types", "", "")
+	s.place.Flags(set)
 	set.Func("now", "", func(text string) (err error) {
 		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
 			return errors.New("must be a time such as " + sampleNow)

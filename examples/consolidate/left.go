@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // leftGroup is nodes that are left alone for the same reason.
@@ -32,7 +34,7 @@ func (t *text) leftAlone(all bool) {
 		return
 	}
 	for _, g := range groupLeft(left) {
-		t.add(sides("  "+g.rule, phrase(len(g.nodes), "node", "nodes")))
+		t.add(layout.Sides("  "+g.rule, phrase(len(g.nodes), "node", "nodes")))
 		const most = 2
 		for i, d := range g.details {
 			if i == most {

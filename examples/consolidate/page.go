@@ -5,14 +5,11 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
-
-// pageWidth is how many columns the text has.
-const pageWidth = 80
 
 // page is built line by line.
 type page struct {
@@ -27,7 +24,7 @@ func (p *page) add(line string) { p.lines = append(p.lines, strings.TrimRight(li
 // heading begins a section.
 func (p *page) heading(left, right string) {
 	p.add("")
-	p.add(p.style.Heading(strings.TrimRight(sides(left, right), " ")))
+	p.add(p.style.Heading(strings.TrimRight(layout.Sides(left, right), " ")))
 }
 
 // fill writes words after a label, breaking lines below the first word.
@@ -42,13 +39,13 @@ func plain(text string) string { return text }
 // wrap breaks words into lines that begin with a label, or with as many blanks.
 // What is longer than a line is cut into pieces.
 func wrap(label, words string) []string {
-	label = shorten(printable(label), pageWidth/2)
+	label = layout.Shorten(layout.Printable(label), command.PageWidth/2)
 	indent := strings.Repeat(" ", utf8.RuneCountInString(label))
 	var lines []string
 	line, empty := label, true
-	for _, word := range strings.Fields(printable(words)) {
+	for _, word := range strings.Fields(layout.Printable(words)) {
 		for {
-			room := pageWidth - utf8.RuneCountInString(line)
+			room := command.PageWidth - utf8.RuneCountInString(line)
 			if !empty {
 				room--
 			}
@@ -70,43 +67,10 @@ func wrap(label, words string) []string {
 	return append(lines, line)
 }
 
-// sides puts one text at the left edge of the page and one at the right.
-func sides(left, right string) string {
-	room := pageWidth - utf8.RuneCountInString(right)
-	if right != "" {
-		room -= 2
-	}
-	left = shorten(printable(left), room)
-	return left + strings.Repeat(" ", pageWidth-utf8.RuneCountInString(left)-utf8.RuneCountInString(right)) + right
-}
-
-// shorten cuts a text to a width, ending it in an ellipsis.
-func shorten(text string, width int) string {
-	runes := []rune(text)
-	switch {
-	case len(runes) <= width:
-		return text
-	case width < 1:
-		return ""
-	}
-	return string(runes[:width-1]) + "…"
-}
-
 // fit is a text in a column of a width.
 func fit(text string, width int) string {
-	text = shorten(printable(text), width)
+	text = layout.Shorten(layout.Printable(text), width)
 	return text + strings.Repeat(" ", width-utf8.RuneCountInString(text))
-}
-
-// printable replaces what a terminal would not show as one character, or would
-// obey.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
 }
 
 // listed joins items by commas, so many of them at most.

@@ -116,14 +116,14 @@ func (r *report) explain(ctx context.Context, p *disruption.Proposal, name strin
 	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
 		return noSuchNode{fmt.Errorf("-why %s: no such node is left alone; name one of those that -all lists", name)}
 	}
-	stay, err := p.Why(ctx, name)
+	stay, err := p.Explain(ctx, name)
 	if err != nil {
 		return err
 	}
 	r.Why = &why{Node: stay.Node, OtherNodes: stay.Others, Placed: stay.Placed, Pods: []whyPod{}, text: stay.Report()}
 	for _, pod := range stay.Pods {
 		one := whyPod{Namespace: pod.Pod.Namespace, Name: pod.Pod.Name, Unsuited: pod.Unsuited, Full: pod.Full, Open: pod.Open, Barriers: []barrier{}}
-		for _, b := range pod.Barriers {
+		for _, b := range pod.Conflicts {
 			one.Barriers = append(one.Barriers, barrier{b.Node, string(b.Rule), b.Detail})
 		}
 		r.Why.Pods = append(r.Why.Pods, one)

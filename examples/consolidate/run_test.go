@@ -211,11 +211,11 @@ func TestTheSampleComesToRest(t *testing.T) {
 func TestFlagsReachTheEngine(t *testing.T) {
 	s, _, ok := parseFlags([]string{"-min-saving", "0.25", "-spot-to-spot"}, nil, nil)
 	require.True(t, ok)
-	require.InDelta(t, 0.25, s.options().MinimumSaving, 0)
-	require.False(t, s.options().NoSpotToSpot)
+	require.InDelta(t, 0.25, s.options().Consolidation.MinimumSaving, 0)
+	require.False(t, s.options().Consolidation.NoSpotToSpot)
 	s, _, ok = parseFlags(nil, nil, nil)
 	require.True(t, ok)
-	require.True(t, s.options().NoSpotToSpot)
+	require.True(t, s.options().Consolidation.NoSpotToSpot)
 	for _, a := range parse(t, append([]string{"-min-saving", "100"}, smallNow...)...).Actions {
 		require.NotEqual(t, "Underutilized", a.Reason)
 	}

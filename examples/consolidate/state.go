@@ -10,7 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -40,7 +40,7 @@ func priceOf(in disruption.Input, n node) (price float64, known bool) {
 		for i := range t.Offerings {
 			o := &t.Offerings[i]
 			if o.Zone == labels[corev1.LabelTopologyZone] && o.CapacityType == labels[capacityTypeLabel] &&
-				(o.ReservationID == "" || o.ReservationID == labels[fake.LabelCapacityReservationID]) {
+				(o.ReservationID == "" || o.ReservationID == labels[catalog.LabelCapacityReservationID]) {
 				return o.Price, true
 			}
 		}

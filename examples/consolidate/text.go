@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
-// draw renders a report for people: at most pageWidth columns wide.
+// draw renders a report for people: at most command.PageWidth columns wide.
 func draw(r *report, s command.Style, all bool) string {
 	t := &text{page: page{style: s}, report: r}
 	t.summary()
@@ -38,7 +39,7 @@ type text struct {
 // summary says in a sentence or two what comes below.
 func (t *text) summary() {
 	r := t.report
-	t.add(t.style.Heading(sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
+	t.add(t.style.Heading(layout.Sides(fmt.Sprintf("%s at %s USD/h", phrase(r.Before.Total.Nodes, "node", "nodes"), usd(r.Before.Total.USDPerHour)),
 		r.Now.Format("2 January 2006 15:04 UTC"))))
 	if words := r.begins(); r.Before.Total.Nodes == 0 {
 		t.fill("", "The input has no node, so there is nothing to remove.", plain)
@@ -117,7 +118,7 @@ func (t *text) actions() {
 	}
 	t.heading("DO NOW", "SAVES USD/H")
 	for i, a := range t.report.Actions {
-		t.add(sides(fmt.Sprintf("%3d  %s", i+1, a.title()), usd(a.Savings)))
+		t.add(layout.Sides(fmt.Sprintf("%3d  %s", i+1, a.title()), usd(a.Savings)))
 		t.detail(a)
 	}
 }
@@ -273,7 +274,7 @@ func (t *text) rounds() {
 			for k, n := range a.Nodes {
 				names[k] = n.Node
 			}
-			t.add(sides("  "+a.title(), "saves "+usd(a.Savings)))
+			t.add(layout.Sides("  "+a.title(), "saves "+usd(a.Savings)))
 			line := listed(names, 12)
 			for k, n := range a.Replacements {
 				if k == 0 {
@@ -311,7 +312,7 @@ func (t *text) waiting() {
 		for i, n := range w.Nodes {
 			names[i] = n.Node
 		}
-		t.add(sides("     "+w.title(), usd(w.Savings)))
+		t.add(layout.Sides("     "+w.title(), usd(w.Savings)))
 		t.fill("     remove  ", listed(names, 8), plain)
 		why := w.Why
 		if w.Until != nil {
@@ -337,9 +338,9 @@ func (t *text) states() {
 	if saved < 0 {
 		saves, saved = "costs more:", -saved
 	}
-	t.add(t.style.Good(sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, usd(saved), 730*saved))))
+	t.add(t.style.Good(layout.Sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, usd(saved), 730*saved))))
 	if p := r.Provisioned; p != nil && p.Nodes > 0 {
-		t.add(t.style.Faint(sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
+		t.add(t.style.Faint(layout.Sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
 			usd(p.USDPerHour), phrase(p.Pods, "pod that was", "pods that were")))))
 	}
 }

@@ -30,9 +30,11 @@ usage: convert [flags]
                            -; may be repeated: all are converted together.
                            Default: a sample
   -check                   write nothing but the names of files that would
-                           change, judge what is of v1 already too, and exit
+                           change, judge what is of v1 already too, say nothing
+                           of kinds that need neither, and exit
                            with 1 if there is anything to convert or complete
-  -q                       no remarks of severity info
+  -q                       only remarks of severity action or error: what is
+                           left to be done
   -role NAME               the IAM role of nodes, for classes that name none
   -instance-profile NAME   the instance profile of nodes, in place of a role
   -ami-version VERSION     pin images to a version such as v20240807 where the

@@ -28,7 +28,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s.options.Check = s.check
 	result := convert.Convert(&s.options, sources...)
 	for _, n := range result.Notes {
-		if n.Severity > convert.Info || !s.quiet {
+		if n.Severity >= convert.Action || !s.quiet {
 			command.Say(stderr, n.String())
 		}
 	}

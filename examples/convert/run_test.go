@@ -58,6 +58,17 @@ func TestCheck(t *testing.T) {
 	require.Contains(t, stderr, ": action: EC2NodeClass web: spec.kubelet.maxPods: ")
 }
 
+// With -q only what is left to be done is said: -check fails by nothing else but what
+// changes, which is named.
+func TestQuiet(t *testing.T) {
+	_, _, all := call("")
+	require.Contains(t, all, ": warning: ")
+	_, _, stderr := call("", "-q")
+	require.Contains(t, stderr, ": action: ")
+	require.NotContains(t, stderr, ": info: ")
+	require.NotContains(t, stderr, ": warning: ")
+}
+
 // TestFilesTogether moves the kubelet settings of one file to the class of
 // another.
 func TestFilesTogether(t *testing.T) {

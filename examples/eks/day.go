@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -54,7 +55,7 @@ func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	key := plan.Create[0].Options[0].Key()
 	d.cloud.SetStock(key.Scope(), 0)
 	d.note("%s is sold out, which nobody knows yet", key)
-	if err := d.cloud.Script(awstest.Nth(1, "CreateFleet").Throttle()); err != nil {
+	if err := d.cloud.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrThrottled}); err != nil {
 		return err
 	}
 	for i := range plan.Create {
@@ -77,7 +78,7 @@ func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 	for _, mark := range d.provider.Availability().Marks() {
 		d.note("%s", mark)
 	}
-	d.note("EC2 was called %s to launch %s", count(d.cloud.Count("CreateFleet"), "time"), count(len(d.running), "machine"))
+	d.note("EC2 was called %s to launch %s", layout.Count(d.cloud.Count("CreateFleet"), "time"), layout.Count(len(d.running), "machine"))
 	return nil
 }
 
@@ -102,7 +103,7 @@ func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 	if err := cloudprovider.Acknowledge(ctx, d.provider, notices...); err != nil {
 		return err
 	}
-	d.note("acknowledged; the queue has %s", count(d.cloud.Queued(), "message"))
+	d.note("acknowledged; the queue has %s", layout.Count(d.cloud.Queued(), "message"))
 	d.cloud.Advance(3 * time.Minute)
 	_, err = d.provider.Get(ctx, taken.ID)
 	if !errors.Is(err, cloudprovider.ErrNotFound) {
@@ -147,7 +148,7 @@ func (d *day) clear(ctx context.Context, _ *provisioning.Plan) error {
 			return err
 		}
 	}
-	d.note("deleted %s; %s still there", count(len(d.running), "machine"), d.left(ctx))
+	d.note("deleted %s; %s still there", layout.Count(len(d.running), "machine"), d.left(ctx))
 	d.cloud.Advance(time.Minute)
 	d.note("%s still there", d.left(ctx))
 	return nil
@@ -159,5 +160,5 @@ func (d *day) left(ctx context.Context) string {
 	if err != nil {
 		return err.Error()
 	}
-	return count(len(list), "machine") + map[bool]string{true: " is", false: " are"}[len(list) == 1]
+	return layout.Count(len(list), "machine") + map[bool]string{true: " is", false: " are"}[len(list) == 1]
 }

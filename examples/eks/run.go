@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // run is the program. It returns the exit code.
@@ -34,7 +35,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // ask plans for a cluster in AWS, and launches if that is wanted.
 func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
-	cfg, err := credentials(ctx, s.region)
+	cfg, err := credentials(ctx, s.place.Region)
 	if err != nil {
 		return err
 	}
@@ -58,8 +59,9 @@ func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
 
 // play plans for a cluster in the small AWS, and carries the plan out.
 func play(ctx context.Context, s settings, in *input, out io.Writer) error {
+	region, zones := in.where(s.place)
 	cloud, err := awstest.Start(&awstest.Options{
-		Region: s.region, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
+		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
 	})
 	if err != nil {
 		return err
@@ -74,6 +76,9 @@ func play(ctx context.Context, s settings, in *input, out io.Writer) error {
 		return err
 	}
 	v.say("Cluster %s is in a small AWS on this machine; name one in AWS with -cluster.", cmp.Or(s.cluster, o.Cluster.Name))
+	if region != catalog.DefaultRegion {
+		v.say("Its prices are those of %s.", catalog.DefaultRegion)
+	}
 	v.say("")
 	d := &day{visit: v, cloud: cloud, started: cloud.Now()}
 	return errors.Join(d.spend(ctx), v.provider.Close(ctx))

@@ -47,6 +47,17 @@ func amazon(t *testing.T) *awstest.Server {
 	return cloud
 }
 
+// A pod that fits nowhere stays pending, and the reason is beside it.
+func TestPendingSaysWhy(t *testing.T) {
+	const vast = "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: vast, namespace: shop}\nspec: {containers: [{name: a, image: a, resources: {requests: {cpu: 4k}}}]}\n"
+	sample, err := os.ReadFile("sample.yaml")
+	require.NoError(t, err)
+	code, stdout, stderr := call(string(sample)+vast, "-f", "-")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "shop/vast stays pending: NodePool general: the pod asks for cpu=4000, but ")
+	output.Fits(t, stdout)
+}
+
 // With -cluster AWS is asked and nothing is changed.
 func TestDryRun(t *testing.T) {
 	cloud := amazon(t)
@@ -75,7 +86,7 @@ func TestFailures(t *testing.T) {
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "No cluster found for name: other.")
 
-	require.NoError(t, cloud.Script(awstest.On("DescribeSubnets").Deny()))
+	require.NoError(t, cloud.Script(awstest.Fault{Op: "DescribeSubnets", Err: awstest.ErrDenied}))
 	code, _, stderr = call("", "-cluster", "demo")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "ec2:DescribeSubnets")
@@ -105,6 +116,7 @@ func TestBadInput(t *testing.T) {
 		want        []string
 	}{
 		{"flags", "", []string{"-launch", "now"}, []string{`eks: unexpected argument "now"`, "eks: -launch is for the AWS of -cluster", "eks -h lists the flags."}},
+		{"zones of AWS", "", []string{"-cluster", "shop", "-zones", "us-east-1a"}, []string{"eks: -zones is for the small AWS"}},
 		{"file twice", "", []string{"-f", "a", "-f", "a"}, []string{"it is given twice"}},
 		{"empty name", "", []string{"-f", ""}, []string{"the file name is empty"}},
 		{"no file", "", []string{"-f", "testdata/none.yaml"}, []string{"eks: open testdata/none.yaml"}},
@@ -170,6 +182,28 @@ func TestExpressions(t *testing.T) {
 	code, _, stderr = call(with(`"vcpus * cores"`), "-f", "-")
 	require.Equal(t, command.Failed, code)
 	require.Contains(t, stderr, "cores")
+}
+
+// The small AWS is where the cluster is: there is no node in a zone that it has not.
+func TestPlace(t *testing.T) {
+	manifests := string(sample)
+	for _, zone := range []string{"eu-west-1a", "eu-west-1c"} {
+		manifests += "---\n{apiVersion: v1, kind: Node, metadata: {name: n-" + zone + ", labels: {topology.kubernetes.io/zone: " + zone +
+			", topology.k8s.aws/zone-id: id-" + zone + "}}, status: {allocatable: {cpu: 1}}}\n"
+	}
+	code, stdout, stderr := call(manifests, "-f", "-")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "Its prices are those of us-east-1.\n")
+	for zone, want := range map[string]bool{"eu-west-1a": true, "eu-west-1b": false, "eu-west-1c": true, "us-east-1a": false} {
+		require.Equal(t, want, strings.Contains(stdout, zone), zone)
+	}
+
+	code, stdout, stderr = call(manifests, "-f", "-", "-region", "us-west-2", "-zones", "us-west-2d")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, stdout, "us-west-2d")
+	before, pending, _ := strings.Cut(stdout, " and 10 more stay pending: ")
+	_, after, _ := strings.Cut(pending, "\n00:00")
+	require.NotContains(t, before+after, "eu-west-1", "but for a reason that speaks of the nodes there are")
 }
 
 func TestNothingToDo(t *testing.T) {

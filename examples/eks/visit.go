@@ -8,12 +8,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -42,6 +44,9 @@ func (v *visit) say(format string, args ...any) {
 
 // plan shows what there is, and what would be launched.
 func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
+	if err := v.refresh(ctx); err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(v.in.classes)) {
 		if err := v.showClass(ctx, name); err != nil {
 			return nil, err
@@ -60,7 +65,7 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 			return nil, fmt.Errorf("NodePool %s: %w", pool.Name, err)
 		}
 		in.InstanceTypes[pool.Name] = types
-		v.say("NodePool %s: %s, bought in %s", pool.Name, count(len(types), "instance type"), count(available(types), "way"))
+		v.say("NodePool %s: %s, bought in %s", pool.Name, layout.Count(len(types), "instance type"), layout.Count(available(types), "way"))
 	}
 	plan, err := provisioning.Solve(ctx, in, nil)
 	if err != nil {
@@ -69,6 +74,17 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 	v.say("")
 	v.showPlan(plan, len(in.Pods))
 	return plan, nil
+}
+
+// refresh waits for the prices of today, and a while at most: without them a plan goes
+// by those of before, which is not worth giving it up.
+func (v *visit) refresh(ctx context.Context) error {
+	short, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := v.provider.Refresh(short); err != nil && ctx.Err() == nil {
+		v.say("not all prices are those of today: %v", err)
+	}
+	return ctx.Err()
 }
 
 // available counts the offerings that can be had.
@@ -112,8 +128,8 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 
 // showPlan prints one line for each node, and what EC2 may choose from.
 func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
-	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", count(len(plan.Create), "new node"),
-		pods-len(plan.Unplaced), count(pods, "pod"), plan.Cost, 100*plan.Gap())
+	v.say("Plan: %s for %d of %s, %.4f USD/h, at most %.1f%% above the optimum", layout.Count(len(plan.Create), "new node"),
+		pods-len(plan.Unplaced), layout.Count(pods, "pod"), plan.Cost, 100*plan.Gap())
 	if len(plan.Create) > 0 {
 		fmt.Fprintf(v.out, "\n  %-13s %5s %8s %8s  %s\n", "NODE", "PODS", "USD/H", "OPTIONS", "CHEAPEST")
 	}
@@ -121,8 +137,26 @@ func (v *visit) showPlan(plan *provisioning.Plan, pods int) {
 		n := &plan.Create[i]
 		fmt.Fprintf(v.out, "  %-13s %5d %8.4f %8d  %s\n", n.Name, len(n.Pods), n.Price(), len(n.Options), n.Options[0].Key())
 	}
-	for _, u := range plan.Unplaced {
-		v.say("  %s/%s stays pending", u.Pod.Namespace, u.Pod.Name)
+	v.showPending(plan.Unplaced)
+}
+
+// showPending says why pods stay pending, once for all that do so for one reason.
+func (v *visit) showPending(unplaced []provisioning.Unplaced) {
+	var reasons []string
+	pods := map[string][]string{} // by reason
+	for _, u := range unplaced {
+		why := u.Reason.String()
+		if len(pods[why]) == 0 {
+			reasons = append(reasons, why)
+		}
+		pods[why] = append(pods[why], u.Pod.Namespace+"/"+u.Pod.Name)
+	}
+	for _, why := range reasons {
+		who := pods[why][0] + " stays"
+		if more := len(pods[why]) - 1; more > 0 {
+			who = fmt.Sprintf("%s and %d more stay", pods[why][0], more)
+		}
+		v.say("  %s pending: %s", who, why)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -53,14 +54,6 @@ func wrap(text string, width int) (lines []string) {
 		}
 	}
 	return append(lines, line)
-}
-
-// count is a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // spend plays the day.
@@ -124,8 +117,8 @@ func (d *day) plan(ctx context.Context, pool *v1.NodePool) (*provisioning.Plan, 
 	if err != nil {
 		return nil, err
 	}
-	d.say("plan: %s for %s, %.3f USD/h, at most %.1f%% above the optimum", count(len(plan.Create), "new node"),
-		count(len(in.Pods)-len(plan.Unplaced), "pod"), plan.Cost, 100*plan.Gap())
+	d.say("plan: %s for %s, %.3f USD/h, at most %.1f%% above the optimum", layout.Count(len(plan.Create), "new node"),
+		layout.Count(len(in.Pods)-len(plan.Unplaced), "pod"), plan.Cost, 100*plan.Gap())
 	return plan, nil
 }
 
@@ -146,7 +139,7 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 			return err
 		}
 		d.say("launched %s for %s: %s, %s, %.3f USD/h, the best that is left of %d options",
-			instance.Name, count(len(n.Pods), "pod"), instance.ID, instance.OfferingKey(), instance.Price, len(n.Options))
+			instance.Name, layout.Count(len(n.Pods), "pod"), instance.ID, instance.OfferingKey(), instance.Price, len(n.Options))
 		d.running = append(d.running, instance)
 		if i > 0 {
 			continue
@@ -181,7 +174,7 @@ func (d *day) list(ctx context.Context, _ *provisioning.Plan) error {
 	if err != nil {
 		return err
 	}
-	d.say("the list has %s", count(len(list), "instance"))
+	d.say("the list has %s", layout.Count(len(list), "instance"))
 	for _, instance := range list {
 		d.say("- %s %s %s", instance.ID, instance.Name, state(instance))
 	}

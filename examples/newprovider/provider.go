@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 )
 
@@ -21,7 +22,7 @@ type provider struct {
 	client  client
 	cluster string
 	now     func() time.Time
-	refused *cloudprovider.Availability
+	refused *availability.Cache
 
 	mu    sync.Mutex
 	types []*cloudprovider.InstanceType // sorted by name; replaced, never written to
@@ -29,11 +30,8 @@ type provider struct {
 }
 
 func newProvider(url, cluster string, now func() time.Time) (*provider, error) {
-	refused, err := cloudprovider.NewAvailability(now, nil)
-	if err != nil {
-		return nil, err
-	}
-	return &provider{client: client{url, &http.Client{}}, cluster: cluster, now: now, refused: refused}, nil
+	refused, err := availability.New(now, nil)
+	return &provider{client: client{url, &http.Client{}}, cluster: cluster, now: now, refused: refused}, err
 }
 
 func (p *provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -76,10 +77,10 @@ func find(pods []*corev1.Pod, name string) *corev1.Pod {
 // explainNew tells about a pod that a node is to be launched for.
 func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Plan) string {
 	best := n.Options[0]
-	lines := wrap(fmt.Sprintf("%s goes to new node %s of NodePool %s.", subject(pod), n.Name, n.Pool.Name), 0)
+	lines := layout.Wrap(fmt.Sprintf("%s goes to new node %s of NodePool %s.", subject(pod), n.Name, n.Pool.Name), 0)
 	lines = append(lines, "")
 	launch := fmt.Sprintf("%s in %s, %s, %s USD/h, the cheapest of %s", best.InstanceType.Name, best.Offering.Zone,
-		best.Offering.CapacityType, usd(n.Price(), 4), count(len(n.Options), "option"))
+		best.Offering.CapacityType, usd(n.Price(), 4), layout.Count(len(n.Options), "option"))
 	if len(n.Options) == 1 {
 		launch = strings.Replace(launch, "the cheapest of 1", "the only", 1)
 	}
@@ -89,13 +90,13 @@ func explainNew(pod *corev1.Pod, n *provisioning.NewNode, plan *provisioning.Pla
 	lines = append(lines, entry("beside", beside(pod, n.Pods))...)
 	lines = append(lines, entry("node wants", cmp.Or(n.Requirements.String(), "nothing"))...)
 	lines = append(lines, "")
-	lines = append(lines, wrap(fmt.Sprintf("Ask -why %s/%s how an instance type stands with the node.", n.Name, best.InstanceType.Name), 0)...)
+	lines = append(lines, layout.Wrap(fmt.Sprintf("Ask -why %s/%s how an instance type stands with the node.", n.Name, best.InstanceType.Name), 0)...)
 	return page(lines)
 }
 
 // explainBound tells about a pod that fits on a node that exists.
 func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input, plan *provisioning.Plan) string {
-	lines := wrap(fmt.Sprintf("%s goes to existing node %s.", subject(pod), b.Node), 0)
+	lines := layout.Wrap(fmt.Sprintf("%s goes to existing node %s.", subject(pod), b.Node), 0)
 	lines = append(lines, "")
 	lines = append(lines, entry("order", turn(pod, plan))...)
 	lines = append(lines, entry("asks for", requestsOf(pod))...)
@@ -111,7 +112,7 @@ func explainBound(pod *corev1.Pod, b provisioning.Binding, in provisioning.Input
 
 // explainPending tells why a pod finds no place, in the words of the engine.
 func explainPending(u provisioning.Unplaced) string {
-	lines := wrap(subject(u.Pod)+" stays pending.", 0)
+	lines := layout.Wrap(subject(u.Pod)+" stays pending.", 0)
 	lines = append(lines, "")
 	lines = append(lines, entry("asks for", requestsOf(u.Pod))...)
 	lines = append(append(lines, ""), wrapped(u.Reason.String())...)
@@ -136,7 +137,7 @@ func turn(pod *corev1.Pod, plan *provisioning.Plan) string {
 	if i < 0 {
 		return "at any time"
 	}
-	return fmt.Sprintf("number %d of the %s to bind", i+1, count(len(plan.Order), "pod"))
+	return fmt.Sprintf("number %d of the %s to bind", i+1, layout.Count(len(plan.Order), "pod"))
 }
 
 func requestsOf(pod *corev1.Pod) string {
@@ -165,7 +166,7 @@ func beside(pod *corev1.Pod, all []*corev1.Pod) string {
 // entry is a titled paragraph.
 func entry(title, text string) []string {
 	const indent = 14
-	lines := wrap(printable(text), indent)
+	lines := layout.Wrap(layout.Printable(text), indent)
 	if len(lines) > 0 {
 		lines[0] = fmt.Sprintf("  %-*s", indent-2, title) + strings.TrimLeft(lines[0], " ")
 	}
@@ -175,7 +176,7 @@ func entry(title, text string) []string {
 // wrapped breaks the lines of a text to the width of the page.
 func wrapped(text string) (lines []string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, command.Wrap(line, pageWidth, "    ")...)
+		lines = append(lines, command.Wrap(line, command.PageWidth, "    ")...)
 	}
 	return lines
 }
@@ -184,7 +185,7 @@ func wrapped(text string) (lines []string) {
 func page(lines []string) string {
 	var b strings.Builder
 	for _, line := range lines {
-		b.WriteString(printable(line) + "\n")
+		b.WriteString(layout.Printable(line) + "\n")
 	}
 	return b.String()
 }
@@ -243,7 +244,7 @@ func whyNot(question string, in provisioning.Input, plan *provisioning.Plan) (st
 	if err != nil {
 		return "", fmt.Errorf("-why %s: %w", question, err)
 	}
-	lines := wrap(fmt.Sprintf("How instance type %s stands with new node %s of NodePool %s:", typeName, node, n.Pool.Name), 0)
+	lines := layout.Wrap(fmt.Sprintf("How instance type %s stands with new node %s of NodePool %s:", typeName, node, n.Pool.Name), 0)
 	lines = append(lines, "")
 	return page(append(lines, wrapped(strings.TrimSuffix(why.Report(), "\n"))...)), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	overlays "github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -81,7 +82,7 @@ func buildBuffers(buffers []provisioning.BufferStatus) []buffer {
 	return out
 }
 
-func buildOverlays(overlays []cloudprovider.OverlayStatus) []overlay {
+func buildOverlays(overlays []overlays.Status) []overlay {
 	out := make([]overlay, 0, len(overlays))
 	for _, o := range overlays {
 		row := overlay{

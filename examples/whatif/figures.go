@@ -3,15 +3,9 @@ package main
 import (
 	"math"
 	"strconv"
-)
 
-// count is "1 pod" or "2 pods".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
-}
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+)
 
 // usd renders an amount of money. A catalog can hold absurd prices, and those
 // must not break the layout.
@@ -54,7 +48,7 @@ func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
-	return printable(text)
+	return layout.Printable(text)
 }
 
 // manyNamespaces tells whether the pods come from more than one namespace.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -16,7 +17,8 @@ import (
 type settings struct {
 	files         []string // "-" is standard input; none is the sample
 	instanceTypes string   // a file name; empty is the fake cloud's catalog
-	output        string   // table, json or yaml
+	place         place.Asked
+	output        string // table, json or yaml
 	minValues     provisioning.MinValuesPolicy
 	preferences   provisioning.PreferencePolicy
 	reserved      provisioning.ReservedPolicy
@@ -42,7 +44,7 @@ usage: whatif [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take the instance types from FILE instead of the fake
                         cloud's catalog
-  -min-values POLICY    what to do when a minValues cannot be met: Strict
+` + place.Usage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
                         launches nothing, BestEffort lowers it. Default Strict
   -preferences POLICY   Respect weighs soft constraints (preferred affinity,
                         ScheduleAnyway, PreferNoSchedule) against cost, Ignore
@@ -75,7 +77,7 @@ Colours are used on a terminal unless NO_COLOR is set.
 
 // input names what to read.
 func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Sample: sample}
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Sample: sample}
 }
 
 // parseFlags reads the command line. If it is not ok the program is over.
@@ -84,6 +86,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
 	command.Files(set, &s.files)
 	set.StringVar(&s.instanceTypes, "instance-types", "", "")
+	s.place.Flags(set)
 	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
 	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
 	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -19,7 +20,7 @@ type nodeGroup struct {
 
 // title names the first of them.
 func (g *nodeGroup) title() string {
-	name := shorten(printable(g.node.Name), 40)
+	name := layout.Shorten(layout.Printable(g.node.Name), 40)
 	if name != "" && g.count > 1 {
 		name += fmt.Sprintf(" and %d more", g.count-1)
 	}

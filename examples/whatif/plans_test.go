@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	overlays "github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -105,9 +106,9 @@ func randomPlan(r *rand.Rand) (provisioning.Input, *provisioning.Plan) {
 			Held: words(r, 200), Excess: r.Intn(9), Remove: names[:r.Intn(len(names))],
 			Options: []cloudprovider.LaunchOption{testOption(name(), name(), name(), r.ExpFloat64())}})
 		plan.Buffers = append(plan.Buffers, provisioning.BufferStatus{Namespace: name(), Name: name(), Existing: r.Intn(1e9), Unplaced: 1, Reason: testReason(words(r, 300))})
-		status := cloudprovider.OverlayStatus{Name: name(), Offerings: r.Intn(2) * r.Intn(1e9)}
+		status := overlays.Status{Name: name(), Offerings: r.Intn(2) * r.Intn(1e9)}
 		if r.Intn(2) == 0 {
-			status.Conflicts = []cloudprovider.OverlayConflict{{Offering: cloudprovider.OfferingKey{InstanceType: name()}, With: names}}
+			status.Conflicts = []overlays.Conflict{{Offering: cloudprovider.OfferingKey{InstanceType: name()}, With: names}}
 		}
 		plan.Overlays = append(plan.Overlays, status)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // run is the program. It returns the exit code.
@@ -30,7 +31,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	verified := s.verify || launchOptions(plan) <= maxVerified
 	if verified {
-		if err := verify(in, plan, s.options()); err != nil {
+		if err := checked(in, plan, s.options()); err != nil {
 			return complain(stderr, err, command.Failed)
 		}
 	}
@@ -93,11 +94,11 @@ func launchOptions(plan *provisioning.Plan) int {
 	return n
 }
 
-// verify asks the referee, which shares no code with the solver, whether the
+// checked asks the referee, which shares no code with the solver, whether the
 // plan keeps all the rules. A plan that does not is not shown.
-func verify(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
+func checked(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
 	var errs []error
-	for _, v := range provisioning.Verify(in, plan, opts) {
+	for _, v := range verify.Plan(in, plan, opts) {
 		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
 	}
 	return errors.Join(errs...)

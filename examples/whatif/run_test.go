@@ -44,6 +44,14 @@ func TestShop(t *testing.T) {
 	require.Equal(t, "whatif: ignored 1 EC2NodeClass\n", stderr)
 	golden.Equal(t, stdout, "golden", "shop.txt")
 	output.Fits(t, stdout)
+
+	// What it says to ask is understood, and tells of a pod whose name nobody knows.
+	_, ask, _ := strings.Cut(stdout, "Ask -explain ")
+	name, _, _ := strings.Cut(ask, " ")
+	require.Equal(t, "shop/train-recommender", name)
+	code, told, stderr := call("", "-f", "testdata/shop.yaml", "-explain", name)
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, told, "shop/train-recommender-9lm5q")
 }
 
 func TestOwnInstanceTypes(t *testing.T) {
@@ -107,19 +115,19 @@ func TestNoPods(t *testing.T) {
 		"Read 1 NodePool, 2 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", stdout)
 }
 
-// TestVerify makes sure that a plan which breaks a rule is noticed.
-func TestVerify(t *testing.T) {
+// TestChecked makes sure that a plan which breaks a rule is noticed.
+func TestChecked(t *testing.T) {
 	s := settings{files: []string{"testdata/small.yaml"}, instanceTypes: "testdata/types.yaml"}
 	world, err := offline.Read(s.input(), nil)
 	require.NoError(t, err)
 	in := world.Input()
 	plan, err := provisioning.Solve(t.Context(), in, nil)
 	require.NoError(t, err)
-	require.NoError(t, verify(in, plan, nil))
+	require.NoError(t, checked(in, plan, nil))
 	require.Equal(t, 4, launchOptions(plan))
 
 	plan.Create[0].Pods = plan.Create[0].Pods[1:]
-	require.ErrorContains(t, verify(in, plan, nil), "the plan breaks a rule, please report this: ")
+	require.ErrorContains(t, checked(in, plan, nil), "the plan breaks a rule, please report this: ")
 }
 
 func TestMinValues(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // staticPools draws a row for each NodePool with a fixed number of nodes, and
@@ -13,12 +15,12 @@ func (t *table) staticPools() {
 	if len(pools) == 0 {
 		return
 	}
-	g := grid{columns: []column{{"STATIC POOL", false}, {"WANTED", true}, {"ACTIVE", true}, {"MISSING", true}, {"EXCESS", true}}}
+	g := layout.Grid{Columns: layout.Columns("STATIC POOL", "#WANTED", "#ACTIVE", "#MISSING", "#EXCESS")}
 	for _, p := range pools {
-		g.rows = append(g.rows, []string{printable(p.NodePool), strconv.FormatInt(p.Replicas, 10),
+		g.Rows = append(g.Rows, []string{layout.Printable(p.NodePool), strconv.FormatInt(p.Replicas, 10),
 			strconv.Itoa(p.Active), strconv.Itoa(p.Missing), strconv.Itoa(p.Excess)})
 	}
-	lines := g.lines()
+	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
 	for i, p := range pools {
 		t.add(lines[i+1])
@@ -28,7 +30,7 @@ func (t *table) staticPools() {
 				best.CapacityType, usd(best.USDPerHour, 4)))
 		}
 		if p.HeldBack > 0 {
-			t.warn(fmt.Sprintf("%s not launched now: %s", count(p.HeldBack, "more node"), p.Held))
+			t.warn(fmt.Sprintf("%s not launched now: %s", layout.Count(p.HeldBack, "more node"), p.Held))
 		}
 		if len(p.Remove) > 0 {
 			t.list("remove ", p.Remove)
@@ -43,18 +45,18 @@ func (t *table) buffers() {
 	if len(buffers) == 0 {
 		return
 	}
-	g := grid{columns: []column{{"BUFFER", false}, {"FITS", true}, {"NEEDS NEW", true}, {"NO PLACE", true}}}
+	g := layout.Grid{Columns: layout.Columns("BUFFER", "#FITS", "#NEEDS NEW", "#NO PLACE")}
 	for _, b := range buffers {
-		g.rows = append(g.rows, []string{printable(b.Namespace + "/" + b.Name),
+		g.Rows = append(g.Rows, []string{layout.Printable(b.Namespace + "/" + b.Name),
 			strconv.Itoa(b.Existing), strconv.Itoa(b.New), strconv.Itoa(b.Unplaced)})
 	}
-	lines := g.lines()
+	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
 	for i, b := range buffers {
 		t.add(lines[i+1])
 		if b.Reason != nil {
 			for _, line := range reasonLines(b.Reason) {
-				t.add(wrapHanging(printable(line), len(margin))...)
+				t.add(layout.WrapHanging(layout.Printable(line), len(margin))...)
 			}
 		}
 	}
@@ -67,12 +69,12 @@ func (t *table) overlays() {
 	if len(overlays) == 0 {
 		return
 	}
-	g := grid{columns: []column{{"OVERLAY", false}, {"TYPES", true}, {"OFFERINGS", true}, {"PRICED", true}, {"RESIZED", true}}}
+	g := layout.Grid{Columns: layout.Columns("OVERLAY", "#TYPES", "#OFFERINGS", "#PRICED", "#RESIZED")}
 	for _, o := range overlays {
-		g.rows = append(g.rows, []string{printable(o.Name), strconv.Itoa(o.InstanceTypes), strconv.Itoa(o.Offerings),
+		g.Rows = append(g.Rows, []string{layout.Printable(o.Name), strconv.Itoa(o.InstanceTypes), strconv.Itoa(o.Offerings),
 			strconv.Itoa(o.Priced), strconv.Itoa(o.Resized)})
 	}
-	lines := g.lines()
+	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
 	for i, o := range overlays {
 		t.add(lines[i+1])
@@ -86,7 +88,7 @@ func (t *table) overlays() {
 		case len(o.Conflicts) > 0:
 			c := o.Conflicts[0]
 			t.warn(fmt.Sprintf("gives way to overlay %s of the same weight in %s, such as %s", c.With[0],
-				count(len(o.Conflicts), "place"), strings.TrimSpace(c.Offering+" "+c.Resource)))
+				layout.Count(len(o.Conflicts), "place"), strings.TrimSpace(c.Offering+" "+c.Resource)))
 		}
 	}
 }
@@ -96,7 +98,7 @@ func (t *table) note(text string) { t.painted(text, t.style.Faint) }
 func (t *table) warn(text string) { t.painted(text, t.style.Warning) }
 
 func (t *table) painted(text string, paint func(string) string) {
-	for _, line := range wrapHanging(printable(text), len(margin)) {
+	for _, line := range layout.WrapHanging(layout.Printable(text), len(margin)) {
 		t.add(paint(line))
 	}
 }
@@ -105,10 +107,10 @@ func (t *table) painted(text string, paint func(string) string) {
 func (t *table) list(before string, names []string) {
 	items := make([]string, len(names))
 	for i, name := range names {
-		items[i] = printable(name)
+		items[i] = layout.Printable(name)
 	}
 	items[0] = before + items[0]
-	for _, line := range enumerate(items, len(margin), 2) {
+	for _, line := range layout.Enumerate(items, len(margin), 2) {
 		t.add(t.style.Faint(line))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -44,7 +45,7 @@ func (t *table) add(lines ...string) { t.lines = append(t.lines, lines...) }
 
 // heading opens a section.
 func (t *table) heading(left, right string) {
-	t.add("", t.style.Heading(sides(left, right)))
+	t.add("", t.style.Heading(layout.Sides(left, right)))
 }
 
 // summary says in a sentence what comes below.
@@ -55,7 +56,7 @@ func (t *table) summary() {
 		if len(r.StaticPools)+len(r.Buffers) > 0 {
 			text = "No pod is pending."
 		}
-		t.add(wrap(text, 0)...)
+		t.add(layout.Wrap(text, 0)...)
 		return
 	}
 	created, bound, spare := 0, 0, 0
@@ -71,21 +72,21 @@ func (t *table) summary() {
 	}
 	parts := []string{}
 	if bound > 0 {
-		parts = append(parts, fmt.Sprintf("%s on %s", fits(bound, "fits", "fit"), count(len(r.Bindings), "existing node")))
+		parts = append(parts, fmt.Sprintf("%s on %s", fits(bound, "fits", "fit"), layout.Count(len(r.Bindings), "existing node")))
 	}
 	if created > 0 {
-		parts = append(parts, fmt.Sprintf("%s %s", fits(created, "needs", "need"), count(len(r.NewNodes)-spare, "new node")))
+		parts = append(parts, fmt.Sprintf("%s %s", fits(created, "needs", "need"), layout.Count(len(r.NewNodes)-spare, "new node")))
 	}
 	if spare > 0 {
-		parts = append(parts, "spare room needs "+count(spare, "new node"))
+		parts = append(parts, "spare room needs "+layout.Count(spare, "new node"))
 	}
 	if n := len(r.Unplaced); n > 0 {
 		parts = append(parts, fits(n, "stays pending", "stay pending"))
 	}
-	t.add(t.style.Heading(shorten("Plan for "+count(r.Input.Pods, "pod"), pageWidth)))
-	t.add(wrap(strings.Join(parts, ", ")+".", 0)...)
+	t.add(t.style.Heading(layout.Shorten("Plan for "+layout.Count(r.Input.Pods, "pod"), command.PageWidth)))
+	t.add(layout.Wrap(strings.Join(parts, ", ")+".", 0)...)
 	if r.Input.NodePools == 0 {
-		t.add(wrap("The input has no NodePool, so no node can be launched.", 0)...)
+		t.add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
 	}
 }
 
@@ -105,7 +106,7 @@ func fits(n int, one, many string) string {
 	if n == 1 {
 		return "1 pod " + one
 	}
-	return count(n, "pod") + " " + many
+	return layout.Count(n, "pod") + " " + many
 }
 
 // newNodes draws a row for each group of new nodes that are alike, and below
@@ -115,24 +116,23 @@ func (t *table) newNodes() {
 	if len(groups) == 0 {
 		return
 	}
-	g := grid{columns: []column{{"NEW", true}, {"POOL", false}, {"TYPE", false}, {"ZONE", false}, {"CAPACITY", false},
-		{"ALT", true}, {"PODS", true}, {"CPU", true}, {"MEM", true}, {"USD/H", true}}}
+	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#USD/H")}
 	decimals := decimalsFor(t.report.NewNodes)
 	for _, group := range groups {
 		n := group.node
 		cpu, memory := percents(n.Utilization)
-		g.rows = append(g.rows, []string{strconv.Itoa(group.count) + "×",
-			printable(n.NodePool), printable(n.InstanceType), printable(n.Zone), printable(n.CapacityType),
+		g.Rows = append(g.Rows, []string{strconv.Itoa(group.count) + "×",
+			layout.Printable(n.NodePool), layout.Printable(n.InstanceType), layout.Printable(n.Zone), layout.Printable(n.CapacityType),
 			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory, usd(n.USDPerHour, decimals)})
 	}
-	lines := g.lines()
+	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
 	for i, group := range groups {
 		t.add(lines[i+1])
 		t.workloads(group.title(), group.node.Pods)
 		for _, m := range group.node.MissedMinValues {
-			text := margin + printable(provisioning.MissedMinValues(m).String())
-			for _, line := range command.Wrap(text, pageWidth, "  ") {
+			text := margin + layout.Printable(provisioning.MissedMinValues(m).String())
+			for _, line := range command.Wrap(text, command.PageWidth, "  ") {
 				t.add(t.style.Warning(line))
 			}
 		}
@@ -147,7 +147,7 @@ func (t *table) workloads(node string, pods []podRef) {
 	if node != "" && len(items) > 0 {
 		items[0] = node + ": " + items[0]
 	}
-	for _, line := range enumerate(items, len(margin), 2) {
+	for _, line := range layout.Enumerate(items, len(margin), 2) {
 		t.add(t.style.Faint(line))
 	}
 }
@@ -160,7 +160,7 @@ func (t *table) tally(pods []podRef) []string {
 		if t.namespaces {
 			name = p.workload.namespace + "/" + name
 		}
-		counts[printable(name)]++
+		counts[layout.Printable(name)]++
 	}
 	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -177,15 +177,14 @@ func (t *table) existingNodes() {
 	if len(t.report.Bindings) == 0 {
 		return
 	}
-	g := grid{columns: []column{{"EXISTING NODE", false}, {"POOL", false}, {"TYPE", false}, {"ZONE", false},
-		{"PODS", true}, {"CPU", true}, {"MEM", true}}}
+	g := layout.Grid{Columns: layout.Columns("EXISTING NODE", "POOL", "TYPE", "ZONE", "#PODS", "#CPU", "#MEM")}
 	for _, b := range t.report.Bindings {
 		cpu, memory := percents(b.Utilization)
-		g.rows = append(g.rows, []string{printable(b.Node), orDash(b.NodePool), orDash(b.InstanceType), orDash(b.Zone),
+		g.Rows = append(g.Rows, []string{layout.Printable(b.Node), orDash(b.NodePool), orDash(b.InstanceType), orDash(b.Zone),
 			"+" + strconv.Itoa(len(b.Pods)), cpu, memory})
 	}
-	g.dropEmpty()
-	lines := g.lines()
+	g.DropEmpty()
+	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
 	for i, b := range t.report.Bindings {
 		t.add(lines[i+1])
@@ -199,14 +198,31 @@ func (t *table) pending() {
 	if len(groups) == 0 {
 		return
 	}
-	t.heading("STILL PENDING", count(len(t.report.Unplaced), "pod"))
+	t.heading("STILL PENDING", layout.Count(len(t.report.Unplaced), "pod"))
 	for _, g := range groups {
-		t.add(t.style.Warning(shorten(fmt.Sprintf("%4d× %s", g.count, printable(g.title())), pageWidth)))
+		t.add(t.style.Warning(layout.Shorten(fmt.Sprintf("%4d× %s", g.count, layout.Printable(g.title())), command.PageWidth)))
 		for _, line := range t.whyPending(g.reason) {
-			t.add(wrapHanging(printable(line), len(margin))...)
+			t.add(layout.WrapHanging(layout.Printable(line), len(margin))...)
 		}
 	}
-	t.add(t.style.Faint(shorten(printable("Ask -explain "+groups[0].pod+" for all that is in its way."), pageWidth)))
+	t.add(t.style.Faint(layout.Shorten(layout.Printable("Ask -explain "+t.askFor(groups[0])+" for all that is in its way."), command.PageWidth)))
+}
+
+// askFor is how -explain names the first pod of a group: by its workload, the way
+// people know it, if that is understood as this pod; see podOf.
+func (t *table) askFor(g *pendingGroup) string {
+	name := g.first.namespace + "/" + g.first.name
+	for i := range t.report.Unplaced {
+		p := &t.report.Unplaced[i]
+		if p.workload.namespace+"/"+p.workload.name != name {
+			continue
+		}
+		if p.Namespace+"/"+p.Name == g.pod {
+			return name
+		}
+		break
+	}
+	return g.pod
 }
 
 // whyPending is reasonLines, and what matters more: that nothing can be launched.
@@ -230,8 +246,8 @@ func (t *table) cost() {
 		t.add("How far that is above the optimum is not known.")
 		return
 	}
-	t.add(sides("No plan can cost less than", usd(c.LowerBound, 4)+" USD/h"))
-	t.add(t.style.Good(sides("This plan is above the optimum by at most", gapText(*c.Gap))))
+	t.add(layout.Sides("No plan can cost less than", usd(c.LowerBound, 4)+" USD/h"))
+	t.add(t.style.Good(layout.Sides("This plan is above the optimum by at most", gapText(*c.Gap))))
 }
 
 func gapText(gap float64) string {
@@ -245,17 +261,17 @@ func gapText(gap float64) string {
 func (t *table) footer() {
 	in, s := t.report.Input, t.report.Stats
 	text := fmt.Sprintf("Read %s, %s, %s, %s to place and %s.",
-		count(in.NodePools, "NodePool"), count(in.InstanceTypes, "instance type"), count(in.Nodes, "node"),
-		count(in.Pods, "pod"), count(in.DaemonSets, "DaemonSet"))
+		layout.Count(in.NodePools, "NodePool"), layout.Count(in.InstanceTypes, "instance type"), layout.Count(in.Nodes, "node"),
+		layout.Count(in.Pods, "pod"), layout.Count(in.DaemonSets, "DaemonSet"))
 	if in.Pods > 0 {
 		text += fmt.Sprintf(" Weighed %s of pods against %s to launch a node.",
-			count(s.Classes, "kind"), count(s.Options, "way"))
+			layout.Count(s.Classes, "kind"), layout.Count(s.Options, "way"))
 		if t.report.Verified {
 			text += " The referee finds no fault with the plan."
 		}
 	}
 	t.add("")
-	for _, line := range wrap(text, 0) {
+	for _, line := range layout.Wrap(text, 0) {
 		t.add(t.style.Faint(line))
 	}
 }

@@ -14,9 +14,11 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	overlays "github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -84,11 +86,11 @@ func addExtras(plan *provisioning.Plan) {
 		{Namespace: "shop", Name: "spare", Existing: 3, Fresh: 2},
 		{Namespace: "shop", Name: "vast", Unplaced: 4, Reason: refused()},
 	}
-	plan.Overlays = []cloudprovider.OverlayStatus{
+	plan.Overlays = []overlays.Status{
 		{Name: "bad", Faults: field.ErrorList{field.Invalid(field.NewPath("spec", "price"), "1e9", "want a decimal number")}},
 		{Name: "good", InstanceTypes: 3, Offerings: 12, Priced: 12, Resized: 3},
 		{Name: "none"},
-		{Name: "torn", InstanceTypes: 1, Offerings: 2, Priced: 1, Conflicts: []cloudprovider.OverlayConflict{{NodePool: "edge",
+		{Name: "torn", InstanceTypes: 1, Offerings: 2, Priced: 1, Conflicts: []overlays.Conflict{{NodePool: "edge",
 			Offering: cloudprovider.OfferingKey{InstanceType: "m6a.large", Zone: "us-east-1a", CapacityType: "spot"}, With: []string{"good"}}}},
 	}
 }
@@ -138,50 +140,24 @@ func TestTableOfNothing(t *testing.T) {
 // TestTableFitsThePage draws many plans, most of them absurd.
 func TestTableFitsThePage(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	for i := range 300 {
+	for i := range testlong.Seeds(80, 300) {
 		in, plan := randomPlan(r)
 		text := drawTable(buildReport(&manifest.Cluster{}, in, plan, 0), command.Style{})
 		widest := 0
 		for _, line := range strings.Split(text, "\n") {
 			width := utf8.RuneCountInString(line)
-			if width > pageWidth || strings.HasSuffix(line, " ") || strings.ContainsFunc(line, unprintable) {
+			if width > command.PageWidth || strings.HasSuffix(line, " ") || strings.ContainsFunc(line, unprintable) {
 				t.Fatalf("plan %d: %d columns: %q", i, width, line)
 			}
 			widest = max(widest, width)
 		}
 		if len(plan.Create) > 0 {
-			require.Equal(t, pageWidth, widest, "plan %d: the table fills the page", i)
+			require.Equal(t, command.PageWidth, widest, "plan %d: the table fills the page", i)
 		}
 	}
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
-
-func TestShorten(t *testing.T) {
-	for _, tt := range []struct {
-		text  string
-		width int
-		want  string
-	}{
-		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 4, "äöüß"}, {"äöüß", 3, "äö…"}, {"abc", 1, "…"}, {"abc", 0, ""}, {"", 0, ""},
-	} {
-		require.Equal(t, tt.want, shorten(tt.text, tt.width))
-	}
-}
-
-func TestWrap(t *testing.T) {
-	long := strings.Repeat("x", 100)
-	require.Equal(t, []string{"  a b"}, wrap(" a\n b ", 2))
-	require.Empty(t, wrap("  ", 2))
-	require.Equal(t, []string{"  a", "  " + long[:78], "  " + long[:22] + " b"}, wrap("a "+long+" b", 2))
-}
-
-func TestEnumerate(t *testing.T) {
-	long := strings.Repeat("x", 30)
-	require.Equal(t, []string{" a, b"}, enumerate([]string{"a", "b"}, 1, 1))
-	require.Equal(t, []string{" " + long + ", " + long + ", and 2 more"}, enumerate([]string{long, long, long, long}, 1, 1))
-	require.Equal(t, []string{" and 1 more"}, enumerate([]string{strings.Repeat("x", 300)}, 1, 2))
-}
 
 func TestPercentIsNeverRoundedUp(t *testing.T) {
 	require.Equal(t, "99%", percent(0.9999))

@@ -109,6 +109,22 @@ func (n *Namespaces) Affinity(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods,
 	return Pods{selector, names}, nil
 }
 
+// Incoming are the pods that a required term of a pod is about while the pod is
+// scheduled, as kube-scheduler v1.34 to v1.36 reads it: a namespaceSelector that
+// matches no labels at all, as NotIn and DoesNotExist do, selects every namespace
+// (kubernetes issue 141526). Other kube-schedulers read Affinity, as these do once the
+// pod is bound. They include those of Affinity. The error is that of Affinity.
+func (n *Namespaces) Incoming(pod *corev1.Pod, t *corev1.PodAffinityTerm) (Pods, error) {
+	out, err := n.Affinity(pod, t)
+	if err != nil || t.NamespaceSelector == nil {
+		return out, err
+	}
+	if selector, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector); err == nil && selector.Matches(labels.Set{}) {
+		out.Namespaces = nil
+	}
+	return out, nil
+}
+
 // Spread are the pods that a topology spread constraint of a pod counts. A selector
 // that selects everything counts nobody, as kube-scheduler has it.
 func Spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint) (Pods, error) {

@@ -67,6 +67,33 @@ func TestAffinityIsAboutTheNamespacesThatATermNames(t *testing.T) {
 	}
 }
 
+func TestIncomingIsAboutAllNamespacesWhereTheSelectorMatchesNoLabels(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		operator metav1.LabelSelectorOperator
+		values   []string
+		affinity []string // nil is all
+		incoming []string
+	}{
+		{"NotIn", metav1.LabelSelectorOpNotIn, []string{"blue"}, []string{"bank", "shop", "used"}, nil},
+		{"DoesNotExist", metav1.LabelSelectorOpDoesNotExist, nil, []string{"shop", "used"}, nil},
+		{"In", metav1.LabelSelectorOpIn, []string{"blue"}, []string{"stock"}, []string{"stock"}},
+		{"Exists", metav1.LabelSelectorOpExists, nil, []string{"bank", "stock"}, []string{"bank", "stock"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			term := &corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: app("db"), NamespaceSelector: &metav1.LabelSelector{
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: tt.operator, Values: tt.values}},
+			}}
+			bound, err := snapshot().Affinity(pod(), term)
+			require.NoError(t, err)
+			require.Equal(t, tt.affinity, bound.Namespaces)
+			incoming, err := snapshot().Incoming(pod(), term)
+			require.NoError(t, err)
+			require.Equal(t, tt.incoming, incoming.Namespaces)
+		})
+	}
+}
+
 func TestTheValuesOfThePodNarrowASelector(t *testing.T) {
 	term := &corev1.PodAffinityTerm{TopologyKey: "zone", LabelSelector: app("web"), MatchLabelKeys: []string{"version", "missing"}}
 	got, err := snapshot().Affinity(pod(), term)

@@ -12,7 +12,9 @@
 //   - comments: every exported identifier says what it is;
 //   - examples: every public package has an Example whose output is checked;
 //   - size: files and functions stay small enough to read;
+//   - large: packages stay small enough to take in, by files and exported names;
 //   - words: no promise is left in the code, no path of somebody's machine;
+//   - terms: the engine has the words of its field, in names and file names;
 //   - referee: the solver of plans and their referee share no code;
 //   - snippets: Go code in Markdown is the text of a compiled Example, and
 //     output shown there that of a file;

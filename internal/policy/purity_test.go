@@ -18,8 +18,10 @@ var impure = []struct{ packages, why string }{
 	{"aws/awstest", "is a server on the loopback"},
 	{"aws/internal/...", "calls EC2, but for what the aws layer says"},
 	{"cloudprovider/cloudprovidertest", "runs inside go test, where waiting is part of the question"},
+	{"internal/corpus", "reads and writes the files of tests"},
 	{"internal/golden", "reads and writes the files of tests"},
 	{"internal/policy", "reads the source tree"},
+	{"internal/testlong", "is for tests, and asks the environment how long they may take"},
 }
 
 // banned holds what a pure package may not import, directly or, where deep is

@@ -216,6 +216,11 @@ func ExampleVocabulary_WellKnown() {
 	// true
 }
 
+func ExampleVocabulary_Aliases() {
+	fmt.Println(requirements.DefaultVocabulary().Aliases()["beta.kubernetes.io/arch"])
+	// Output: kubernetes.io/arch
+}
+
 func ExampleVocabulary_NormalizeKey() {
 	fmt.Println(requirements.DefaultVocabulary().NormalizeKey("failure-domain.beta.kubernetes.io/zone"))
 	// Output:

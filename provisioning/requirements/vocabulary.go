@@ -25,6 +25,7 @@ type Vocabulary struct {
 	aliases           map[string]string
 	valueAliases      map[string]map[string]string
 	knownValues       map[string][]string // values sorted
+	zoneNames         []string            // sorted
 }
 
 // Extension is what a provider adds to a Vocabulary. Every field may be left
@@ -52,6 +53,10 @@ type Extension struct {
 	// KnownValues lists, for a key, values that a node may get. A requirement
 	// for none of them is refused by CheckRequirement.
 	KnownValues map[string][]string
+
+	// ZoneNames are the keys of labels that name the zone once more, as by an ID
+	// that each account has for a zone of its own: see Vocabulary.NamesZone.
+	ZoneNames []string
 }
 
 // defaultVocabulary is immutable, like every Vocabulary.
@@ -121,6 +126,7 @@ func extend(v *Vocabulary, e *Extension) *Vocabulary {
 	out.addValueAliases(e.ValueAliases)
 	out.addKnownValues(v.knownValues)
 	out.addKnownValues(e.KnownValues)
+	out.zoneNames = merged(normalizeKeys(out.aliases, v.zoneNames), normalizeKeys(out.aliases, e.ZoneNames))
 	return out
 }
 
@@ -183,6 +189,23 @@ func merged(a, b []string) []string { return sortedCopy(slices.Concat(a, b)) }
 func (v *Vocabulary) WellKnown(key string) bool {
 	v = v.orDefault()
 	return v.isWellKnown[v.NormalizeKey(key)]
+}
+
+// NamesZone reports whether the key, or the key it is an alias of, is that of a
+// label that names the zone beside topology.kubernetes.io/zone, from which its value
+// follows. Where the zones of two agree such a label says nothing more about them; if
+// it differs, one of them was read in another account.
+func (v *Vocabulary) NamesZone(key string) bool {
+	v = v.orDefault()
+	_, found := slices.BinarySearch(v.zoneNames, v.NormalizeKey(key))
+	return found
+}
+
+// Aliases maps each other name of a label to the key it stands for, never another
+// alias: what a node that is labelled is labelled a second time with. The map is the
+// caller's own.
+func (v *Vocabulary) Aliases() map[string]string {
+	return maps.Clone(v.orDefault().aliases)
 }
 
 // NormalizeKey returns the key that an alias stands for, and any other key as

@@ -104,6 +104,18 @@ func TestExtend(t *testing.T) {
 	require.Error(t, again.CheckKey("karpenter.k8s.aws/x"))
 }
 
+func TestNamesZone(t *testing.T) {
+	v := requirements.DefaultVocabulary().Extend(requirements.Extension{ZoneNames: []string{"example.com/zone-id"},
+		Aliases: map[string]string{"old.example.com/zone-id": "example.com/zone-id"}}).
+		Extend(requirements.Extension{ZoneNames: []string{"example.com/datacenter"}})
+	for key, want := range map[string]bool{"example.com/zone-id": true, "old.example.com/zone-id": true, "example.com/datacenter": true,
+		"topology.kubernetes.io/zone": false, "example.com/rack": false} {
+		require.Equal(t, want, v.NamesZone(key), key)
+	}
+	var none *requirements.Vocabulary
+	require.False(t, none.NamesZone("example.com/zone-id"))
+}
+
 func TestCheckKey(t *testing.T) {
 	const wellKnown = "karpenter.sh/capacity-type, karpenter.sh/nodepool, kubernetes.io/arch, kubernetes.io/os, " +
 		"node.kubernetes.io/instance-type, node.kubernetes.io/windows-build, " +

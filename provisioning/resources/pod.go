@@ -16,13 +16,15 @@ var ErrNegative = errors.New("negative request")
 // PodRequests returns what a pod takes from a node, computed as kube-scheduler
 // computes it, and "pods=1". It does not change the pod. In order:
 //
-//  1. Of each container, its request; where the status reports resources, the
-//     greatest of request, resources in use and resources allocated, so that a
-//     pod that is being resized in place holds the larger amount. A resize that
-//     the kubelet called infeasible leaves the request out.
-//  2. The sum over containers and restartable init containers (sidecars).
-//  3. Raised by name to the peak of initialisation: each ordinary init container
-//     runs beside the sidecars that started before it.
+//  1. The sum of the requests of containers and restartable init containers
+//     (sidecars), raised by name to the peak of initialisation: each ordinary
+//     init container runs beside the sidecars that started before it.
+//  2. The same sum of what the status of each container reports as allocated, and
+//     of what it reports as in use. Where it reports no use, what is allocated
+//     stands in for it; where it reports neither, the request does.
+//  3. The greatest of the three by name, so that a pod that is being resized in
+//     place holds the larger amount. After a resize that the kubelet called
+//     infeasible no request counts: neither the first sum, nor as a stand-in.
 //  4. Pod-level requests replace the result for cpu, memory and hugepages-*.
 //     They too count the resources in use while a resize is under way.
 //  5. Plus the overhead of the pod's runtime class, as found in spec.overhead.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,13 +144,13 @@ func TestPodRequests(t *testing.T) {
 			want: "cpu=3, pods=1",
 		},
 		{
-			name: "the status of a sidecar counts, of an ordinary init container not",
+			name: "the status of init containers counts, as that of containers",
 			spec: corev1.PodSpec{
 				InitContainers: []corev1.Container{sidecar("proxy", "cpu=1"), container("setup", "cpu=1")},
 				Containers:     []corev1.Container{container("main", "cpu=1")},
 			},
 			status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{status("proxy", "cpu=2", ""), status("setup", "cpu=50", "")}},
-			want:   "cpu=3, pods=1",
+			want:   "cpu=52, pods=1",
 		},
 		{
 			name: "a pod-level resize holds the larger amount",
@@ -324,31 +325,43 @@ func modelRequests(pod *corev1.Pod, n name) int64 {
 		return l.Get(n)
 	}
 	infeasible := len(pod.Status.Conditions) > 0
-	effective := func(c corev1.Container, statuses []corev1.ContainerStatus) int64 {
-		for _, s := range statuses {
-			if s.Name == c.Name && infeasible {
-				return max(amount(s.Resources.Requests), amount(s.AllocatedResources))
-			}
-			if s.Name == c.Name {
-				return max(amount(c.Resources.Requests), amount(s.Resources.Requests), amount(s.AllocatedResources))
+	peak := func(of func(corev1.Container) int64) int64 {
+		var sidecars, highest int64
+		for _, c := range pod.Spec.InitContainers {
+			highest = max(highest, sidecars+of(c))
+			if c.RestartPolicy != nil {
+				sidecars += of(c)
 			}
 		}
-		return amount(c.Resources.Requests)
+		running := sidecars
+		for _, c := range pod.Spec.Containers {
+			running += of(c)
+		}
+		return max(highest, running)
 	}
-	var sidecars, peak int64
-	for _, c := range pod.Spec.InitContainers {
-		if c.RestartPolicy != nil {
-			sidecars += effective(c, pod.Status.InitContainerStatuses)
-			peak = max(peak, sidecars)
-		} else {
-			peak = max(peak, sidecars+amount(c.Resources.Requests))
+	statuses := map[string]corev1.ContainerStatus{}
+	for _, s := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		statuses[s.Name] = s
+	}
+	request := func(c corev1.Container) int64 { return amount(c.Resources.Requests) }
+	reported := func(list func(corev1.ContainerStatus) corev1.ResourceList) func(corev1.Container) int64 {
+		return func(c corev1.Container) int64 {
+			if s, ok := statuses[c.Name]; ok {
+				return amount(list(s))
+			}
+			if infeasible {
+				return 0
+			}
+			return request(c)
 		}
 	}
-	running := sidecars
-	for _, c := range pod.Spec.Containers {
-		running += effective(c, pod.Status.ContainerStatuses)
+	total := max(
+		peak(reported(func(s corev1.ContainerStatus) corev1.ResourceList { return s.Resources.Requests })),
+		peak(reported(func(s corev1.ContainerStatus) corev1.ResourceList { return s.AllocatedResources })),
+	)
+	if !infeasible {
+		total = max(total, peak(request))
 	}
-	total := max(peak, running)
 	if pod.Spec.Resources != nil && (n == "cpu" || n == "memory") {
 		total = amount(pod.Spec.Resources.Requests)
 	}

@@ -21,7 +21,7 @@ import (
 //
 // Faults are, too, what Go reads and the API server refuses: the size of a volume
 // in another form than that of BlockDevice, an empty string as the alias or id of
-// a term, a network interface without its indices.
+// a term, or beside them, a network interface without its indices.
 func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {
 	return decode(func(out runtime.Object) error {
 		return karpv1.DecodeInto(data, GroupVersion.WithKind(EC2NodeClassKind), out)
@@ -58,8 +58,12 @@ func DecodeEC2NodeClasses(data []byte) ([]*EC2NodeClass, error) {
 // decode reads twice. KubeletConfiguration reads itself, so a decoder cannot see
 // into it; the first time is for the faults, with a type that it can see into.
 func decode(into func(runtime.Object) error) (*EC2NodeClass, error) {
-	if err := withHints(into(&checkedClass{})); err != nil {
+	written := &checkedClass{}
+	if err := withHints(into(written)); err != nil {
 		return nil, err
+	}
+	if faults := written.Spec.emptyBeside(); len(faults) > 0 {
+		return nil, &karpv1.DecodeError{Kind: EC2NodeClassKind, Name: written.Name, Faults: faults}
 	}
 	out := &EC2NodeClass{}
 	if err := into(out); err != nil {
@@ -82,6 +86,7 @@ type checkedSpec struct {
 	Kubelet                          *kubeletFields       `json:"kubelet"`
 	BlockDeviceMappings              []checkedMapping     `json:"blockDeviceMappings"`
 	NetworkInterfaces                []checkedInterface   `json:"networkInterfaces"`
+	ConnectionTracking               *checkedTracking     `json:"connectionTracking"`
 	AMISelectorTerms                 []checkedImage       `json:"amiSelectorTerms"`
 	SubnetSelectorTerms              []checkedSubnet      `json:"subnetSelectorTerms"`
 	SecurityGroupSelectorTerms       []checkedGroup       `json:"securityGroupSelectorTerms"`

@@ -3,7 +3,10 @@ package v1
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // The API server judges what is written, and some Go types do not keep it. The
@@ -20,15 +23,23 @@ type checkedDevice struct {
 }
 
 type checkedInterface struct {
-	NetworkCardIndex int32         `json:"networkCardIndex" required:"true"`
-	DeviceIndex      int32         `json:"deviceIndex" required:"true"`
+	NetworkCardIndex int32         `json:"networkCardIndex" required:"true" plain:"true"`
+	DeviceIndex      int32         `json:"deviceIndex" required:"true" plain:"true"`
 	InterfaceType    InterfaceType `json:"interfaceType"`
+}
+
+type checkedTracking struct {
+	TCPEstablishedTimeout *int32 `json:"tcpEstablishedTimeout" plain:"true"`
+	UDPStreamTimeout      *int32 `json:"udpStreamTimeout" plain:"true"`
+	UDPTimeout            *int32 `json:"udpTimeout" plain:"true"`
 }
 
 type checkedImage struct {
 	AMISelectorTerm `json:",inline"`
 	Alias           *writtenText `json:"alias"`
 	ID              *writtenText `json:"id"`
+	Name            *string      `json:"name"`
+	Owner           *string      `json:"owner"`
 }
 
 type checkedSubnet struct {
@@ -39,7 +50,7 @@ type checkedSubnet struct {
 type checkedGroup struct {
 	SecurityGroupSelectorTerm `json:",inline"`
 	ID                        *writtenText `json:"id"`
-	Name                      *writtenText `json:"name"`
+	Name                      *string      `json:"name"`
 }
 
 type checkedReservation struct {
@@ -47,6 +58,39 @@ type checkedReservation struct {
 	ID                              *writtenText `json:"id"`
 	OwnerID                         *writtenText `json:"ownerID"`
 	InstanceMatchCriteria           *writtenText `json:"instanceMatchCriteria"`
+}
+
+// emptyBeside returns the fields that are written and empty beside others that
+// exclude them. The API server counts them as set; to Go they are left out, and
+// Validate does not see them.
+func (s *checkedSpec) emptyBeside() field.ErrorList {
+	var faults field.ErrorList
+	refuse := func(path *field.Path, name string, value *string) {
+		if value != nil && *value == "" {
+			faults = append(faults, field.Forbidden(path.Child(name), "it is empty, and yet the API server does not take it beside another; remove it"))
+		}
+	}
+	images := field.NewPath("spec", "amiSelectorTerms")
+	for i, t := range s.AMISelectorTerms {
+		if t.Alias != nil || t.ID != nil {
+			refuse(images.Index(i), "name", t.Name)
+			refuse(images.Index(i), "owner", t.Owner)
+		}
+	}
+	// By a slip of the schema, groups are refused only if all terms are at fault.
+	others := func(own func(checkedGroup) bool, other func(checkedGroup) bool) bool {
+		return !slices.ContainsFunc(s.SecurityGroupSelectorTerms, func(t checkedGroup) bool {
+			return !own(t) || !other(t) && t.Tags == nil
+		})
+	}
+	hasID := func(t checkedGroup) bool { return t.ID != nil }
+	hasName := func(t checkedGroup) bool { return t.Name != nil }
+	if others(hasID, hasName) || others(hasName, hasID) {
+		for i, t := range s.SecurityGroupSelectorTerms {
+			refuse(field.NewPath("spec", "securityGroupSelectorTerms").Index(i), "name", t.Name)
+		}
+	}
+	return faults
 }
 
 // writtenSize is the size of a volume as it is written.

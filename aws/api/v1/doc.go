@@ -1,3 +1,5 @@
+// +k8s:deepcopy-gen=package
+
 // Package v1 has the object in which users say how nodes on Amazon EC2 are
 // made: EC2NodeClass of the API group karpenter.k8s.aws. It loads from the
 // manifests that Karpenter's AWS provider accepts, unchanged, and is written

@@ -8,6 +8,8 @@ import (
 
 // EC2NodeClass says how nodes on Amazon EC2 are made. It is cluster scoped,
 // karpenter.k8s.aws/v1.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type EC2NodeClass struct {
 	metav1.TypeMeta `json:",inline"`
 	// ObjectMeta is the usual Kubernetes metadata.
@@ -95,6 +97,8 @@ type EC2NodeClassSpec struct {
 }
 
 // EC2NodeClassList is a list of EC2NodeClasses, as the API server returns it.
+//
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
 type EC2NodeClassList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // ExpressionEvaluator evaluates the expressions that spec.kubelet may have in place
@@ -34,6 +36,8 @@ type ExpressionEvaluator interface {
 
 // ExpressionVariables are what an expression can refer to, by the names beside
 // them.
+//
+// +k8s:deepcopy-gen=false
 type ExpressionVariables struct {
 	// InstanceType, instance_type, is the name, such as m5.large.
 	InstanceType string
@@ -52,6 +56,8 @@ type ExpressionVariables struct {
 }
 
 // KubeletExpression is an expression among the settings of a kubelet.
+//
+// +k8s:deepcopy-gen=false
 type KubeletExpression struct {
 	// Field is its path, such as spec.kubelet.kubeReserved[cpu].
 	Field string
@@ -217,20 +223,9 @@ func roundUp(n, step int64) int64 {
 // isExpression reports whether a reserved amount is an expression, which is whatever
 // is no quantity. One that begins with a minus sign is refused either way.
 func isExpression(text string) bool {
-	if text == "" || strings.HasPrefix(text, "-") || hasHugeExponent(text) {
+	if text == "" || strings.HasPrefix(text, "-") || quantity.Endless(text) {
 		return false
 	}
 	_, err := resource.ParseQuantity(text)
 	return err != nil
-}
-
-// hasHugeExponent reports whether the text is a number with an exponent of more than
-// three digits, which would take for ever to work out.
-func hasHugeExponent(text string) bool {
-	i := strings.LastIndexAny(text, "eE")
-	if i < 0 || strings.Trim(text[:i], "+-.0123456789") != "" {
-		return false
-	}
-	digits := strings.TrimLeft(text[i+1:], "+-")
-	return len(digits) > 3 && strings.Trim(digits, "0123456789") == ""
 }

@@ -1,6 +1,9 @@
 package v1
 
 import (
+	"maps"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -8,9 +11,12 @@ import (
 // KubeletConfiguration is what can be set of the kubelet's configuration. Names
 // and meanings are those of the kubelet. Which settings a family of images takes
 // is said at EC2NodeClass.Validate.
+//
+// +k8s:deepcopy-gen=false
 type KubeletConfiguration struct {
 	// ClusterDNS are the IP addresses of the cluster's DNS service. Families
-	// other than AL2023 and Custom take one.
+	// other than AL2023 and Custom take one. Any text is passed on; the kubelet
+	// warns of what is no address, and goes without.
 	ClusterDNS []string `json:"clusterDNS,omitzero"`
 	// MaxPods is the largest number of pods on a node, zero or more, or a string
 	// with an expression that gives one. Nil counts them by the addresses that
@@ -61,10 +67,50 @@ type KubeletConfiguration struct {
 }
 
 // KubeletText is how a setting of the kubelet was written.
+//
+// +k8s:deepcopy-gen=false
 type KubeletText struct {
 	// JSON is the value as the API server keeps it.
 	JSON string
 	// Setting is the value that was read, as it would be written; empty if the
 	// setting was left out.
 	Setting string
+}
+
+// DeepCopyInto copies k into out. Nothing is shared. It is written by hand because
+// Extra may hold any value of JSON.
+func (k *KubeletConfiguration) DeepCopyInto(out *KubeletConfiguration) {
+	*out = *k
+	out.ClusterDNS = slices.Clone(k.ClusterDNS)
+	out.MaxPods = clonePointer(k.MaxPods)
+	out.PodsPerCore = clonePointer(k.PodsPerCore)
+	out.SystemReserved = maps.Clone(k.SystemReserved)
+	out.KubeReserved = maps.Clone(k.KubeReserved)
+	out.EvictionHard = maps.Clone(k.EvictionHard)
+	out.EvictionSoft = maps.Clone(k.EvictionSoft)
+	out.EvictionSoftGracePeriod = maps.Clone(k.EvictionSoftGracePeriod)
+	out.EvictionMaxPodGracePeriod = clonePointer(k.EvictionMaxPodGracePeriod)
+	out.ImageGCHighThresholdPercent = clonePointer(k.ImageGCHighThresholdPercent)
+	out.ImageGCLowThresholdPercent = clonePointer(k.ImageGCLowThresholdPercent)
+	out.CPUCFSQuota = clonePointer(k.CPUCFSQuota)
+	out.Extra = copyObject(k.Extra)
+	out.AsRead = maps.Clone(k.AsRead)
+}
+
+// DeepCopy returns a copy that shares nothing with k, or nil for nil.
+func (k *KubeletConfiguration) DeepCopy() *KubeletConfiguration {
+	if k == nil {
+		return nil
+	}
+	out := new(KubeletConfiguration)
+	k.DeepCopyInto(out)
+	return out
+}
+
+func clonePointer[T any](p *T) *T {
+	if p == nil {
+		return nil
+	}
+	v := *p
+	return &v
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // jsonKind is how a value is written in JSON, in the words of an error.
@@ -182,7 +184,7 @@ func (k jsonKind) holds(n float64) bool {
 
 // isQuantity refuses exponents that would take for ever to work out.
 func isQuantity(text string) bool {
-	if hasHugeExponent(text) {
+	if quantity.Endless(text) {
 		return false
 	}
 	_, err := resource.ParseQuantity(text)

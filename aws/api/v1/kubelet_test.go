@@ -94,7 +94,7 @@ func TestKubeletExtraIsValidatedToItsDepth(t *testing.T) {
 			`reservedMemory[0].limits[hugepages-2Mi]: Invalid value: "lots": want a quantity, such as 64Mi`,
 			`reservedMemory[1].numaNode: Invalid value: "0.5": want a whole number of 32 bits`,
 			`reservedMemory[2]: Invalid value: "7": want an object`},
-		`{"staticPodURLHeader":{"a.b[0]":["c"],"d":"e"}}`: {`staticPodURLHeader[d]: Invalid value: "e": want a list`},
+		`{"staticPodURLHeader":{"a.b[0]":["c"],"d":"e"}}`: {"staticPodURLHeader[d]: Invalid value: want a list"},
 		`{"logging":{"verbosity":-1,"flushFrequency":5000000000,"vmodule":[{"filePattern":"a","verbosity":4294967295}],"options":{"json":{"infoBufferSize":"64Mi"}}}}`: {
 			`logging.verbosity: Invalid value: "-1": want a whole number from 0 to 4294967295`},
 		`{"logging":{"flushFrequency":"5s","options":{"json":{"infoBufferSize":"1e-99999999"},"yaml":{}}}}`: {
@@ -215,7 +215,7 @@ func TestKubeletOfAnyKindIsRead(t *testing.T) {
 			at + `systemReserved: Invalid value: "[]": want an object with strings`,
 		}},
 		{`{"clusterDNS":"10.0.0.10"}`, "11834015819910738367", []string{at + `clusterDNS: Invalid value: "\"10.0.0.10\"": want a list of strings`}},
-		{`{"clusterDNS":[null,"10.0.0.10"]}`, "313473234098347898", []string{at + `clusterDNS[0]: Invalid value: "": want an IP address`}},
+		{`{"clusterDNS":[null,"10.0.0.10"]}`, "313473234098347898", []string{at + `clusterDNS: Invalid value: "[null,\"10.0.0.10\"]": want a list of strings`}},
 		{`{"evictionSoftGracePeriod":{"memory.available":"soon"}}`, "16545536172916726063", []string{
 			at + `evictionSoftGracePeriod: Invalid value: "{\"memory.available\":\"soon\"}": want an object with durations, such as 1m30s`,
 		}},
@@ -250,4 +250,15 @@ func TestKubeletOfAnyKindIsRead(t *testing.T) {
 		messages(c.Validate()))
 	c.Spec.Kubelet.Extra = map[string]any{"seccompDefault": true}
 	require.Len(t, c.Validate(), 1, "what was read stands no more")
+}
+
+// Headers can hold credentials, and faults end up in conditions and logs.
+func TestHeadersAreNotQuoted(t *testing.T) {
+	for _, header := range []any{"s3cr3t", []any{"s3cr3t"}, map[string]any{"Authorization": "s3cr3t"}, map[string]any{"Authorization": []any{map[string]any{"a": "s3cr3t"}}}} {
+		c := &v1.EC2NodeClass{}
+		c.Spec.Kubelet = &v1.KubeletConfiguration{Extra: map[string]any{"staticPodURLHeader": header}}
+		faults := c.Validate()
+		require.Contains(t, faults.ToAggregate().Error(), "staticPodURLHeader")
+		require.NotContains(t, faults.ToAggregate().Error(), "s3cr3t")
+	}
 }

@@ -33,8 +33,8 @@ import (
 //     quantity among the reserved ones is taken for an expression, as a string for
 //     maxPods is, and left to ValidateExpressions;
 //     evictionSoft and evictionSoftGracePeriod with the same keys; thresholds of
-//     image removal from 0 to 100, the high above the low; clusterDNS entries
-//     that are IP addresses, one at most but for AL2023 and Custom; no
+//     image removal from 0 to 100, the high above the low; one entry of
+//     clusterDNS at most but for AL2023 and Custom; no
 //     podsPerCore for Bottlerocket; settings without a field of their own only
 //     for AL2023 and Custom, and only such as the kubelet of Kubernetes 1.37 has,
 //     with values that it reads, to their depth, but for registerWithTaints

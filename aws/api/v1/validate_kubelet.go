@@ -3,8 +3,8 @@ package v1
 import (
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // reservable returns the keys of systemReserved and kubeReserved, sorted.
@@ -32,7 +33,9 @@ func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family am
 	if k == nil {
 		return
 	}
-	v.clusterDNS(path.Child("clusterDNS"), k.ClusterDNS, family)
+	if len(k.ClusterDNS) > 1 && family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom {
+		v.add(field.Invalid(path.Child("clusterDNS"), strings.Join(k.ClusterDNS, ", "), "the family "+string(family)+" takes one address; keep one"))
+	}
 	v.maxPods(path.Child("maxPods"), k.MaxPods)
 	atLeast(v, path.Child("podsPerCore"), k.PodsPerCore, 0)
 	if k.PodsPerCore != nil && family == amiselect.FamilyBottlerocket {
@@ -66,7 +69,8 @@ func (v *validator) asRead(path *field.Path, k *KubeletConfiguration, family ami
 	}
 	for _, name := range slices.Sorted(maps.Keys(k.AsRead)) {
 		text, ok := k.asRead(name, members)
-		if !ok || members[name] != nil {
+		// In a list of strings only null is read as what it is not.
+		if !ok || members[name] != nil && name != "clusterDNS" {
 			continue
 		}
 		at := path.Child(name)
@@ -123,7 +127,11 @@ func (v *validator) value(path *field.Path, schema map[string]jsonKind, name str
 		return
 	}
 	if want := schema[name]; !want.fits(value) {
-		v.add(field.TypeInvalid(path, fmt.Sprint(value), "want "+string(want)))
+		var shown any = fmt.Sprint(value)
+		if strings.HasPrefix(name, "staticPodURLHeader") { // these can be credentials
+			shown = field.OmitValueType{}
+		}
+		v.add(field.TypeInvalid(path, shown, "want "+string(want)))
 		return
 	}
 	switch value := value.(type) {
@@ -146,26 +154,16 @@ func (v *validator) value(path *field.Path, schema map[string]jsonKind, name str
 	}
 }
 
-// minimumReclaim checks the amounts that are texts; others are faults already.
+// minimumReclaim checks the amounts that are texts, and null, which is an empty one;
+// others are faults already.
 func (v *validator) minimumReclaim(path *field.Path, signals map[string]any) {
 	texts := map[string]string{}
 	for key, value := range signals {
-		if text, ok := value.(string); ok {
+		if text, ok := value.(string); ok || value == nil {
 			texts[key] = text
 		}
 	}
 	v.thresholds(path, texts)
-}
-
-func (v *validator) clusterDNS(path *field.Path, addresses []string, family amiselect.Family) {
-	for i, text := range addresses {
-		if _, err := netip.ParseAddr(text); err != nil {
-			v.add(field.Invalid(path.Index(i), text, "want an IP address"))
-		}
-	}
-	if len(addresses) > 1 && family != amiselect.FamilyAL2023 && family != amiselect.FamilyCustom {
-		v.add(field.Invalid(path, strings.Join(addresses, ", "), "the family "+string(family)+" takes one address; keep one"))
-	}
 }
 
 func (v *validator) maxPods(path *field.Path, n *intstr.IntOrString) {
@@ -194,7 +192,7 @@ func (v *validator) thresholds(path *field.Path, signals map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(signals)) {
 		at := path.Key(key)
 		v.signal(at, key)
-		if !isAmount(signals[key]) && !isPercentage(signals[key]) {
+		if !isThreshold(signals[key]) {
 			v.add(field.Invalid(at, signals[key], "want a quantity that is not negative, such as 500Mi, or a percentage from 0% to 100%, such as 12.5%"))
 		}
 	}
@@ -229,27 +227,21 @@ func (v *validator) period(path *field.Path, d metav1.Duration) {
 	}
 }
 
-// isAmount refuses a minus sign even before zero, as the schema does. It refuses
-// exponents beyond three digits as well: to work them out would take for ever.
+// isAmount refuses a minus sign even before zero, as Karpenter does.
 func isAmount(text string) bool {
-	if hasHugeExponent(text) {
-		return false
-	}
-	_, err := resource.ParseQuantity(text)
-	return err == nil && !strings.HasPrefix(text, "-")
+	return isQuantity(text) && !strings.HasPrefix(text, "-")
 }
 
-// isPercentage accepts 0% to 100% with up to two decimals.
-func isPercentage(text string) bool {
-	number, ok := strings.CutSuffix(text, "%")
-	whole, decimals, hasPoint := strings.Cut(number, ".")
-	if !ok || !isNumber(whole, 3) || hasPoint && !isNumber(decimals, 2) {
+// isThreshold accepts quantities that are not negative, and percentages from 0% to
+// 100% as a computer writes numbers: 12.345%, .5% and 1e1% among them.
+func isThreshold(text string) bool {
+	if number, ok := strings.CutSuffix(text, "%"); ok {
+		n, err := strconv.ParseFloat(number, 64)
+		return err == nil && n >= 0 && n <= 100
+	}
+	if quantity.Endless(text) {
 		return false
 	}
-	return len(whole) < 3 || whole == "100" && strings.Trim(decimals, "0") == ""
-}
-
-// isNumber reports whether the text is one digit or more, up to a limit.
-func isNumber(text string, most int) bool {
-	return text != "" && len(text) <= most && strings.Trim(text, "0123456789") == ""
+	q, err := resource.ParseQuantity(text)
+	return err == nil && q.Sign() >= 0
 }

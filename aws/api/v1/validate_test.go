@@ -59,7 +59,7 @@ func TestValidateAccepts(t *testing.T) {
 		"tags: {}",
 		"tags: {Name: a, kubernetes.io/role: b, empty: ''}",
 		"kubelet: {}",
-		"kubelet: {clusterDNS: [10.0.0.10, 'fd00::a'], podsPerCore: 0, maxPods: 0}",
+		"kubelet: {clusterDNS: [10.0.0.10, 'fd00::a', kube-dns], podsPerCore: 0, maxPods: 0}",
 		"kubelet: {systemReserved: {cpu: '1', memory: 0.5Gi, ephemeral-storage: '1e3', pid: '100'}}",
 		"kubelet: {maxPods: 'min(110, max_pods)', kubeReserved: {cpu: 'vcpus * 30', memory: lots}}",
 		"kubelet: {evictionHard: {memory.available: 0%, nodefs.available: 100%, nodefs.inodesFree: 100.00%, imagefs.available: 99.99%, imagefs.inodesFree: '5', pid.available: 5.5%}}",
@@ -172,7 +172,6 @@ func TestValidateKubelet(t *testing.T) {
 	signals := `supported values: "imagefs.available", "imagefs.inodesFree", "memory.available", "nodefs.available", "nodefs.inodesFree", "pid.available"`
 	threshold := "want a quantity that is not negative, such as 500Mi, or a percentage from 0% to 100%, such as 12.5%"
 	for fields, want := range map[string][]string{
-		"clusterDNS: [kube-dns]":       {`kubelet.clusterDNS[0]: Invalid value: "kube-dns": want an IP address`},
 		"maxPods: -1, podsPerCore: -2": {"kubelet.maxPods: Invalid value: -1: want 0 or more", "kubelet.podsPerCore: Invalid value: -2: want 0 or more"},
 		"kubeReserved: {cpu: '1e9999999', memory: '1e-9999999'}": {
 			`kubelet.kubeReserved[cpu]: Invalid value: "1e9999999": want a quantity that is not negative, such as 100m or 256Mi, or an expression`,
@@ -181,12 +180,12 @@ func TestValidateKubelet(t *testing.T) {
 		"systemReserved: {cpu: '0', memory: '', pid: '-1Gi'}": {
 			`kubelet.systemReserved[memory]: Invalid value: "": want a quantity that is not negative, such as 100m or 256Mi, or an expression`,
 			`kubelet.systemReserved[pid]: Invalid value: "-1Gi": want a quantity that is not negative, such as 100m or 256Mi, or an expression`},
-		"evictionHard: {memory.free: 5%, memory.available: 101%, nodefs.available: 5.555%, nodefs.inodesFree: '%', imagefs.available: '', pid.available: 100.01%, imagefs.inodesFree: 5.%}": {
+		"evictionHard: {memory.free: 5%, memory.available: 101%, nodefs.available: 5 %, nodefs.inodesFree: '%', imagefs.available: '', pid.available: 100.01%, imagefs.inodesFree: nan%}": {
 			`kubelet.evictionHard[imagefs.available]: Invalid value: "": ` + threshold,
-			`kubelet.evictionHard[imagefs.inodesFree]: Invalid value: "5.%": ` + threshold,
+			`kubelet.evictionHard[imagefs.inodesFree]: Invalid value: "nan%": ` + threshold,
 			`kubelet.evictionHard[memory.available]: Invalid value: "101%": ` + threshold,
 			`kubelet.evictionHard[memory.free]: Unsupported value: "memory.free": ` + signals,
-			`kubelet.evictionHard[nodefs.available]: Invalid value: "5.555%": ` + threshold,
+			`kubelet.evictionHard[nodefs.available]: Invalid value: "5 %": ` + threshold,
 			`kubelet.evictionHard[nodefs.inodesFree]: Invalid value: "%": ` + threshold,
 			`kubelet.evictionHard[pid.available]: Invalid value: "100.01%": ` + threshold},
 		"evictionSoft: {memory.available: 5%}, evictionSoftGracePeriod: {nodefs.available: -1s}": {

@@ -20,6 +20,7 @@ type verdicts struct {
 		Verdict string // of Karpenter: stored or refused
 		Here    string // ours, if it is another
 		Becomes map[string]any
+		JSON    string // is the spec if YAML cannot say it: 1.0 is 1 there
 	}
 }
 
@@ -35,6 +36,13 @@ func TestVerdicts(t *testing.T) {
 	for _, c := range table.Cases {
 		spec := maps.Clone(table.Bases[c.Kind]["spec"].(map[string]any))
 		maps.Copy(spec, c.Spec)
+		if c.JSON != "" {
+			var raw map[string]json.RawMessage
+			require.NoError(t, json.Unmarshal([]byte(c.JSON), &raw), c.JSON)
+			for name, value := range raw {
+				spec[name] = value
+			}
+		}
 		text, err := json.Marshal(map[string]any{
 			"apiVersion": table.Bases[c.Kind]["apiVersion"], "kind": c.Kind, "metadata": map[string]any{"name": "a"}, "spec": spec,
 		})

@@ -54,13 +54,15 @@ func ExoticResources() []corev1.ResourceName {
 
 // VocabularyExtension returns what AWS adds to the vocabulary of requirements:
 // the well-known labels, the domain karpenter.k8s.aws as a restricted one, the
-// name under which the EBS storage driver knows the zone, and the tenancies.
+// name under which the EBS storage driver knows the zone, the tenancies, and the ID
+// of the zone as another name of it.
 func VocabularyExtension() requirements.Extension {
 	return requirements.Extension{
 		WellKnown:         WellKnownLabels(),
 		RestrictedDomains: []string{Group},
 		Aliases:           map[string]string{LabelEBSTopologyZone: corev1.LabelTopologyZone},
 		KnownValues:       knownValues(),
+		ZoneNames:         []string{LabelTopologyZoneID},
 	}
 }
 

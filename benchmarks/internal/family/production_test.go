@@ -8,7 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/fake"
+	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -45,7 +45,7 @@ func TestProductionHasItsShares(t *testing.T) {
 	for name, p := range one {
 		spaces[p.Namespace] = true
 		spec := &p.Spec
-		_, gpu := spec.Containers[0].Resources.Requests[fake.ResourceNVIDIAGPU]
+		_, gpu := spec.Containers[0].Resources.Requests[fakecatalog.ResourceNVIDIAGPU]
 		count("gpu", gpu)
 		count("arm", spec.NodeSelector[corev1.LabelArchStable] == "arm64")
 		count("spot", spec.NodeSelector["karpenter.sh/capacity-type"] == "spot")

@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // Step is an action as a plan: the cluster without the nodes that it removes,
@@ -54,10 +55,10 @@ func (c *Cluster) Step(a scenario.Action) (*scenario.Scenario, *scenario.Plan) {
 }
 
 // Judge says which rules of kube-scheduler and of the pools an action breaks, as
-// provisioning.Verify finds them. A proposal has no order in which its pods are
+// verify.Plan finds them. A proposal has no order in which its pods are
 // bound, and whether a spread lets a pod in depends on that: pods that find no
 // place at their turn are tried again after the others, as long as that helps.
-func (c *Cluster) Judge(a scenario.Action) ([]provisioning.Violation, error) {
+func (c *Cluster) Judge(a scenario.Action) ([]verify.Violation, error) {
 	s, p := c.Step(a)
 	in, err := snapshot.Input(s)
 	if err != nil {
@@ -67,15 +68,15 @@ func (c *Cluster) Judge(a scenario.Action) ([]provisioning.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found []provisioning.Violation
+	var found []verify.Violation
 	for range 1 + len(plan.Order) {
-		found = slices.DeleteFunc(provisioning.Verify(in, plan, snapshot.Options(s)), func(v provisioning.Violation) bool {
-			return v.Rule == provisioning.RuleOrder || v.Rule == provisioning.RuleAccounts
+		found = slices.DeleteFunc(verify.Plan(in, plan, snapshot.Options(s)), func(v verify.Violation) bool {
+			return v.Rule == verify.RuleOrder || v.Rule == verify.RuleAccounts
 		})
 		late := map[string]bool{}
 		for _, v := range found {
 			switch v.Rule {
-			case provisioning.RuleSpread, provisioning.RuleAffinity, provisioning.RuleAntiAffinity:
+			case verify.RuleSpread, verify.RuleAffinity, verify.RuleAntiAffinity:
 				late[v.Pod] = true
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -46,7 +47,7 @@ func (c *Cluster) options(n *scenario.NewNodeClaim) ([]cloudprovider.LaunchOptio
 		}
 		named = append(named, sold[name])
 	}
-	return cloudprovider.LaunchOptions(named, asked), nil
+	return launch.Compatible(named, asked), nil
 }
 
 // launch makes the node that the cheapest launch of a claim gives.

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 func generate(t *testing.T, nodes int) *scenario.Scenario {
@@ -134,7 +134,7 @@ func TestJudge(t *testing.T) {
 	}
 	bad, err := c.Judge(a)
 	require.NoError(t, err)
-	require.True(t, slices.ContainsFunc(bad, func(v provisioning.Violation) bool { return v.Rule == provisioning.RuleResources }), "%v", bad)
+	require.True(t, slices.ContainsFunc(bad, func(v verify.Violation) bool { return v.Rule == verify.RuleResources }), "%v", bad)
 
 	for key := range a.Moves {
 		delete(a.Moves, key)

@@ -31,7 +31,7 @@ func Parse(set *flag.FlagSet, args []string, usage string, stdout, stderr io.Wri
 		return OK, true
 	}
 	for _, fault := range faults {
-		fmt.Fprintln(stderr, set.Name()+": "+fault)
+		Say(stderr, set.Name()+": "+fault)
 	}
 	fmt.Fprintf(stderr, "\n%s -h lists the flags.\n", set.Name())
 	return BadInput, false

@@ -1,8 +1,8 @@
 package manifest
 
 import (
-	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -13,19 +13,15 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// strictness says what becomes of a field that the Go type does not have.
-type strictness bool
-
-const (
-	strict strictness = true // it is a fault
-	// lenient: it is a fault, unless an API server has accepted the object.
-	lenient strictness = false
-)
-
 // decode fills in out, and reports whether it could. Package api/v1 finds
-// every fault at once, where a JSON decoder would stop at the first.
-func (r *reader) decode(o *object, out runtime.Object, how strictness) bool {
-	data, err := json.Marshal(o.fields)
+// every fault at once, where a JSON decoder would stop at the first. A field that the
+// Go type does not have is a fault, unless an API server has accepted the object: then
+// it is newer than this program, and noted.
+func (r *reader) decode(o *object, out runtime.Object) bool {
+	if o.fromServer && decodeSound(o, out) {
+		return true
+	}
+	data, err := o.typed()
 	if err != nil {
 		return r.refuseAll(o, err)
 	}
@@ -40,7 +36,7 @@ func (r *reader) decode(o *object, out runtime.Object, how strictness) bool {
 	var faults field.ErrorList
 	var newer []string
 	for _, f := range broken.Faults {
-		if how == lenient && o.fromServer && f.Type == field.ErrorTypeForbidden {
+		if o.fromServer && f.Type == field.ErrorTypeForbidden {
 			newer = append(newer, o.String()+": "+f.Field+" is newer than this program and was ignored")
 			continue
 		}
@@ -53,6 +49,23 @@ func (r *reader) decode(o *object, out runtime.Object, how strictness) bool {
 		return r.refuseAll(o, err)
 	}
 	r.cluster.Notes = append(r.cluster.Notes, newer...)
+	return true
+}
+
+// decodeSound decodes an object that an API server has accepted, and reports whether
+// every field of it is known and stands once. It is several times as fast as to look
+// for all faults of an object that has none, and nearly every object of a dump is one.
+// Otherwise it leaves out as it was.
+func decodeSound(o *object, out runtime.Object) bool {
+	scratch := out.DeepCopyObject()
+	faults, err := kjson.UnmarshalStrict(o.json, scratch)
+	if err != nil || len(faults) > 0 {
+		return false
+	}
+	if o.inherits {
+		scratch.GetObjectKind().SetGroupVersionKind(schema.FromAPIVersionAndKind(o.apiVersion, o.kind))
+	}
+	reflect.ValueOf(out).Elem().Set(reflect.ValueOf(scratch).Elem())
 	return true
 }
 

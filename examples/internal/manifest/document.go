@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
-	kjson "sigs.k8s.io/json"
+	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/internal/textstream"
 )
 
 // document is one YAML or JSON document of a source.
@@ -19,118 +21,57 @@ type document struct {
 	number int // counts the documents of the file that hold anything, from 1
 	line   int // of the file on which text begins, from 1
 	text   []byte
+	json   bool // text is valid JSON
 
 	lines *lineIndex // of the fields, made when the first fault needs it
 }
 
-// split cuts a source into documents. Empty ones, which hold only blanks,
-// comments and markers, are left out.
+// split cuts a source into documents.
 func split(s Source) []*document {
 	var docs []*document
-	add := func(line int, text []byte) {
-		if !blank(text) {
-			docs = append(docs, &document{file: s.Name, line: line, text: text})
-		}
+	for i, d := range textstream.Split(textstream.UTF8(s.Data)) {
+		docs = append(docs, &document{file: s.Name, number: i + 1, line: d.Line, text: d.Text, json: d.JSON})
 	}
-	data := bytes.TrimPrefix(s.Data, []byte("\xef\xbb\xbf"))
-	start, startLine := 0, 1
-	for at, line := 0, 1; at < len(data); line++ {
-		end := len(data)
-		if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		if marker := data[at:end]; isMarker(marker) {
-			add(startLine, data[start:at])
-			// What follows the marker on its line belongs to the new document.
-			start, startLine = at+3, line
-			if marker[0] == '.' {
-				start, startLine = end, line+1
-			}
-		}
-		at = end
-	}
-	add(startLine, data[start:])
-
-	var parts []*document
-	for _, d := range docs {
-		parts = append(parts, splitJSON(d)...)
-	}
-	for i, d := range parts {
-		d.number = i + 1
-	}
-	return parts
+	return docs
 }
 
-// isMarker tells whether a line starts or ends a YAML document. YAML knows no
-// other meaning of such a line, not even inside a block of text.
-func isMarker(line []byte) bool {
-	if !bytes.HasPrefix(line, []byte("---")) && !bytes.HasPrefix(line, []byte("...")) {
-		return false
+// parse turns a document into JSON. Duplicate keys of YAML are faults, but do not
+// keep the rest of the document from being looked at.
+func (d *document) parse() (json.RawMessage, Faults) {
+	if d.json {
+		return d.text, nil
 	}
-	return len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0
-}
-
-// blank tells whether a text holds nothing but blanks, comments and YAML
-// directives.
-func blank(text []byte) bool {
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimSpace(line)
-		if len(line) > 0 && line[0] != '#' && line[0] != '%' {
-			return false
-		}
-	}
-	return true
-}
-
-// splitJSON cuts a run of JSON values, which `kubectl get -o json | jq` likes
-// to print, into one document each. Anything else comes back whole, and is
-// for the YAML parser to judge.
-func splitJSON(d *document) []*document {
-	if text := bytes.TrimSpace(d.text); text[0] != '{' && text[0] != '[' {
-		return []*document{d}
-	}
-	var docs []*document
-	dec := json.NewDecoder(bytes.NewReader(d.text))
-	line, counted := d.line, 0
-	for {
-		var raw json.RawMessage
-		if err := dec.Decode(&raw); err == io.EOF {
-			return docs
-		} else if err != nil {
-			return []*document{d}
-		}
-		start := int(dec.InputOffset()) - len(raw)
-		line += bytes.Count(d.text[counted:start], []byte("\n"))
-		counted = start
-		docs = append(docs, &document{file: d.file, line: line, text: raw})
-	}
-}
-
-// parse turns a document into maps, slices and scalars as encoding/json makes
-// them, with integers as int64. Duplicate keys are faults, but do not keep the
-// rest of the document from being looked at.
-func (d *document) parse() (any, Faults) {
 	var faults Faults
-	data := d.text
-	if !json.Valid(data) {
-		var err error
-		data, err = yaml.YAMLToJSONStrict(d.text)
-		if err != nil {
-			faults = d.yamlFaults(err)
-			if data, err = yaml.YAMLToJSON(d.text); err != nil {
-				return nil, faults
-			}
+	data, err := yaml.YAMLToJSONStrict(d.text)
+	if err != nil {
+		faults = d.yamlFaults(err)
+		if data, err = yaml.YAMLToJSON(d.text); err != nil {
+			return nil, faults
 		}
 	}
-	var value any
-	strict, err := kjson.UnmarshalStrict(data, &value)
-	if err != nil {
-		return nil, append(faults, d.fault(nil, "", "is not JSON: %v", err))
+	if !json.Valid(data) {
+		return nil, append(faults, d.fault(nil, "", "is not JSON"))
 	}
-	for _, err := range strict {
-		faults = append(faults, d.fault(nil, "", "%v; remove one of the two", err))
+	return data, append(faults, d.unread()...)
+}
+
+// unread is a fault if the document goes on behind its value, where a parser stops
+// that was asked for one. That can only be behind a bracket or a quotation mark: a
+// mapping or a list over several lines goes on to the end of the document.
+func (d *document) unread() Faults {
+	text := bytes.TrimLeft(bytes.TrimPrefix(d.text, []byte("---")), " \t\r\n")
+	if len(text) > 0 && (text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' || text[0] == '-') {
+		return nil
 	}
-	return value, faults
+	var node yamlv3.Node
+	decoder := yamlv3.NewDecoder(bytes.NewReader(d.text))
+	if err := decoder.Decode(&node); err != nil {
+		return nil // the other parser has read it
+	}
+	if err := decoder.Decode(&node); err != io.EOF {
+		return Faults{d.fault(nil, "", "goes on behind its first value; begin each object with a line of ---")}
+	}
+	return nil
 }
 
 var yamlLine = regexp.MustCompile(`\bline (\d+): `)

@@ -49,8 +49,10 @@ func TestFaults(t *testing.T) {
 			":9 (document 2): Pod shop/p: metadata.name: stands twice in the input, first in a.yaml, document 1; remove one of them"}},
 		{"a duplicate key", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  name: b\nspec: {containers: [{name: a}]}", []string{
 			`:5 (document 1): is not YAML: key "name" already set in map`}},
+		{"more behind a value", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n{apiVersion: v1, kind: ConfigMap, metadata: {name: b}}\n", []string{
+			":1 (document 1): goes on behind its first value; begin each object with a line of ---"}},
 		{"a duplicate key in JSON", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","name":"b"},"spec":{"containers":[{"name":"a"}]}}`, []string{
-			`:1 (document 1): duplicate field "metadata.name"; remove one of the two`}},
+			`:1 (document 1): Pod default/b: metadata.name: Duplicate value: "name": the key appears more than once in this object; keep one`}},
 		{"a misspelt field does not hide a bad value", "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: x\nspec:\n  template:\n    spec:\n      requirments: []\n      nodeClassRef: {group: a, kind: B, name: c}\n  weight: 500\n", []string{
 			`:8 (document 1): NodePool x: spec.template.spec.requirments: Forbidden: unknown field; did you mean "requirements"?`,
 			":10 (document 1): NodePool x: spec.weight: Invalid value: 500: want 1 to 100; leave it out for the lowest weight, 0"}},
@@ -110,6 +112,19 @@ func TestFaults(t *testing.T) {
 		{"no containers", docs(pod("p", "spec: {containers: []}"), deployment("  replicas: 1\n")), []string{
 			":4 (document 1): Pod shop/p: spec.containers: is empty; a pod needs a container",
 			":10 (document 2): Deployment default/web: spec.template.spec.containers: is empty; a pod needs a container"}},
+		{"labels that none can have", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    app: " + strings.Repeat("x", 1<<20) +
+			"\n    a/b/c: d\nspec:\n  nodeSelector: {disk: fast!}\n  containers: [{name: a}]", []string{
+			`:5 (document 1): Pod default/a: metadata.labels: has key "a/b/c", which no label can have; use up to 63 letters, digits, '-', '_' and '.', behind a DNS name and '/' if need be`,
+			`:5 (document 1): Pod default/a: metadata.labels: has value "` + strings.Repeat("x", 40) + `..." of 1048576 bytes for key "app", which no label can have; ` +
+				`use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at either end`,
+			`:9 (document 1): Pod default/a: spec.nodeSelector: has value "fast!" of 5 bytes for key "disk", which no label can have; ` +
+				`use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at either end`}},
+		{"labels of a node and of a template", docs("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {rack: _}}",
+			deployment("  template:\n    metadata:\n      labels: {a b: c}\n    spec:\n      containers:\n        - name: a\n")), []string{
+			`:3 (document 1): Node n1: metadata.labels: has value "_" of 1 bytes for key "rack", which no label can have; ` +
+				`use up to 63 letters, digits, '-', '_' and '.', with a letter or digit at either end`,
+			`:12 (document 2): Deployment default/web: spec.template.metadata.labels: has key "a b", which no label can have; ` +
+				`use up to 63 letters, digits, '-', '_' and '.', behind a DNS name and '/' if need be`}},
 		{"negative replicas", deployment("  replicas: -1\n" + tmpl), []string{
 			":6 (document 1): Deployment default/web: spec.replicas: is -1; it must not be negative"}},
 		{"too many replicas", deployment("  replicas: 2000000000\n" + tmpl), []string{

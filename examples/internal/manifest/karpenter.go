@@ -1,8 +1,6 @@
 package manifest
 
 import (
-	"encoding/json"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
@@ -39,10 +37,10 @@ func decodeNodeOverlay(r *reader, o *object) (*v1.NodeOverlay, bool) {
 // come at once; but that a field is missing is not said then, as it may be the
 // one that is misspelt.
 func (r *reader) decodeValid(o *object, out runtime.Object, validate func() field.ErrorList) bool {
-	if r.decode(o, out, strict) {
+	if r.decode(o, out) {
 		return r.refuse(o, validate())
 	}
-	data, err := json.Marshal(o.fields)
+	data, err := o.typed()
 	if err != nil || kjson.UnmarshalCaseSensitivePreserveInts(data, out) != nil {
 		return false
 	}

@@ -82,7 +82,7 @@ type pointer[T any] interface {
 // decodeCore decodes a kind of Kubernetes itself.
 func decodeCore[T any, P pointer[T]](r *reader, o *object) (P, bool) {
 	value := P(new(T))
-	return value, r.decode(o, value, lenient)
+	return value, r.decode(o, value)
 }
 
 // oldKinds are those of the alpha days of Karpenter, and what has come of each.

@@ -47,6 +47,15 @@ func pod(name, more string) string {
 
 const container = "spec: {containers: [{name: a}]}\n"
 
+// utf16le is a text of ASCII in UTF-16, low byte first, with its mark.
+func utf16le(text string) string {
+	out := "\xff\xfe"
+	for _, c := range []byte(text) {
+		out += string([]byte{c, 0})
+	}
+	return out
+}
+
 func TestReadsAllKindsOfDocuments(t *testing.T) {
 	item := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"NAME","namespace":"shop"},"spec":{"containers":[{"name":"a"}]}}`
 	with := func(name string) string { return strings.ReplaceAll(item, "NAME", name) }
@@ -57,6 +66,8 @@ func TestReadsAllKindsOfDocuments(t *testing.T) {
 	}{
 		{"one YAML document", pod("p", container), []string{"shop/p"}},
 		{"several YAML documents", docs(pod("p", container), pod("q", container)), []string{"shop/p", "shop/q"}},
+		{"carriage returns alone", strings.ReplaceAll(docs(pod("p", container), pod("q", container)), "\n", "\r"), []string{"shop/p", "shop/q"}},
+		{"UTF-16 of Windows", utf16le(strings.ReplaceAll(docs(pod("p", container), pod("q", container)), "\n", "\r\n")), []string{"shop/p", "shop/q"}},
 		{"leading and trailing markers", "---\n---\n" + pod("p", container) + "---\n...\n", []string{"shop/p"}},
 		{"comments and directives only before the first", "# hello\n%YAML 1.1\n--- # here\n" + pod("p", container), []string{"shop/p"}},
 		{"marker followed by the document", "--- " + with("p"), []string{"shop/p"}},

@@ -1,6 +1,7 @@
 package manifest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,18 +79,22 @@ spec:
 	c := mustRead(t, good)
 	require.Equal(t, "720h0m0s", c.NodePools[0].Spec.Template.Spec.ExpireAfter.Duration.String())
 
-	_, err := read(`
+	const misspelt = `
 apiVersion: karpenter.sh/v1
 kind: NodePool
-metadata: {name: general, uid: accepted-by-a-server}
+metadata: {name: general}
 spec:
   wieght: 3
   template:
     spec:
       nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
       requirements: []
-`)
+`
+	_, err := read(misspelt)
 	require.EqualError(t, err, `a.yaml:6 (document 1): NodePool general: spec.wieght: Forbidden: unknown field; did you mean "weight"?`)
+
+	c = mustRead(t, strings.Replace(misspelt, "general", "general, uid: accepted-by-a-server", 1))
+	require.Equal(t, []string{"NodePool general: spec.wieght is newer than this program and was ignored"}, c.Notes)
 
 	_, err = read(good + "        \n  weight: 101\n")
 	require.ErrorContains(t, err, "a.yaml:11 (document 1): NodePool general: spec.weight: Invalid value: 101")

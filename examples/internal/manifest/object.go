@@ -1,8 +1,12 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // origin says where an object was read from.
@@ -16,8 +20,24 @@ type object struct {
 	origin
 	apiVersion, kind string
 	namespace, name  string
-	fields           map[string]any
+	json             json.RawMessage
+	inherits         bool // apiVersion and kind stand in the list only
+	header           header
 	fromServer       bool // an API server has accepted it
+}
+
+// header is what is read of every object, whatever its kind. Each field is as it was
+// written, and empty if it is not there.
+type header struct {
+	APIVersion json.RawMessage `json:"apiVersion"`
+	Kind       json.RawMessage `json:"kind"`
+	Metadata   json.RawMessage `json:"metadata"`
+	Items      json.RawMessage `json:"items"`
+
+	// Of the metadata.
+	Name      json.RawMessage `json:"name"`
+	Namespace json.RawMessage `json:"namespace"`
+	UID       json.RawMessage `json:"uid"`
 }
 
 // String names an object the way people do: "Deployment shop/web".
@@ -43,27 +63,27 @@ func (o *object) fault(path []any, format string, args ...any) *Fault {
 // deepestList bounds the path to an object within Lists.
 const deepestList = 16
 
+// listType is what a list says of the type of its items.
+type listType struct{ apiVersion, kind string }
+
 // flatten yields the objects of a parsed document: itself, or the items of a
 // List, or of a List in a List.
-func flatten(at origin, value any, add func(*object), faults *Faults) {
+func flatten(at origin, value json.RawMessage, list listType, add func(*object), faults *Faults) {
 	if len(at.path) > deepestList {
 		*faults = append(*faults, at.doc.fault(nil, "", "nests Lists deeper than anyone does; unfold them"))
 		return
 	}
-	switch value := value.(type) {
-	case nil: // "null" is an empty document, and what an empty List item is
-	case []any:
-		for i, item := range value {
-			flatten(at.child(i), item, add, faults)
+	switch kindOf(value) {
+	case 'n': // "null" is an empty document, and what an empty List item is
+	case '[':
+		for i, item := range elements(value) {
+			flatten(at.child(i), item, listType{}, add, faults)
 		}
-	case map[string]any:
-		o := &object{origin: at, fields: value}
-		o.apiVersion, _ = value["apiVersion"].(string)
-		o.kind, _ = value["kind"].(string)
-		items, hasItems := value["items"].([]any)
-		if itemKind, ok := strings.CutSuffix(o.kind, "List"); ok && (hasItems || value["items"] == nil) {
-			for i, item := range items {
-				flatten(at.child("items", i), typed(item, o.apiVersion, itemKind), add, faults)
+	case '{':
+		o := newObject(at, value, list)
+		if itemKind, ok := strings.CutSuffix(o.kind, "List"); ok && isListOrNothing(o.header.Items) {
+			for i, item := range elements(o.header.Items) {
+				flatten(at.child("items", i), item, listType{o.apiVersion, itemKind}, add, faults)
 			}
 			return
 		}
@@ -79,38 +99,90 @@ func flatten(at origin, value any, add func(*object), faults *Faults) {
 	}
 }
 
+// newObject reads the type of an object. An item of a PodList has the kind that the
+// API server leaves to the list to say.
+func newObject(at origin, value json.RawMessage, list listType) *object {
+	o := &object{origin: at, json: value}
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(value, &o.header) // it is an object, and any field will do
+	o.apiVersion, o.kind = text(o.header.APIVersion), text(o.header.Kind)
+	if list.kind != "" && isNull(o.header.Kind) && isNull(o.header.APIVersion) {
+		o.apiVersion, o.kind, o.inherits = list.apiVersion, list.kind, true
+	}
+	return o
+}
+
+// kindOf is the first character of a JSON value, which tells its type.
+func kindOf(value json.RawMessage) byte {
+	value = bytes.TrimLeft(value, " \t\r\n")
+	if len(value) == 0 {
+		return 'n'
+	}
+	return value[0]
+}
+
+func isNull(value json.RawMessage) bool          { return kindOf(value) == 'n' }
+func isListOrNothing(value json.RawMessage) bool { return isNull(value) || kindOf(value) == '[' }
+
+// elements are those of a list, none if it is no list.
+func elements(value json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if kindOf(value) == '[' {
+		_ = json.Unmarshal(value, &list) // any element will do
+	}
+	return list
+}
+
+// text is a string, "" if the value is none.
+func text(value json.RawMessage) string {
+	var s string
+	if kindOf(value) == '"' {
+		_ = json.Unmarshal(value, &s) // it is a string
+	}
+	return s
+}
+
 // child is the origin of something inside a List.
 func (at origin) child(steps ...any) origin {
 	return origin{doc: at.doc, path: append(append([]any(nil), at.path...), steps...)}
 }
 
-// typed gives an item of a PodList its kind, which the API server leaves to
-// the list to say.
-func typed(item any, apiVersion, kind string) any {
-	m, ok := item.(map[string]any)
-	if !ok || kind == "" || m["kind"] != nil || m["apiVersion"] != nil {
-		return item
-	}
-	m["apiVersion"], m["kind"] = apiVersion, kind
-	return m
-}
-
 // readMetadata takes the identity out of the metadata as far as it is there.
 func (o *object) readMetadata() {
-	meta, _ := o.fields["metadata"].(map[string]any)
-	o.name, _ = meta["name"].(string)
-	o.namespace, _ = meta["namespace"].(string)
-	uid, _ := meta["uid"].(string)
-	o.fromServer = uid != ""
+	if kindOf(o.header.Metadata) != '{' {
+		return
+	}
+	meta := header{}
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(o.header.Metadata, &meta) // it is an object, and any field will do
+	o.header.Name, o.name = meta.Name, text(meta.Name)
+	o.namespace = text(meta.Namespace)
+	o.fromServer = text(meta.UID) != ""
 }
 
 // nameOfWrongType tells whether there is a name that is no text.
 func (o *object) nameOfWrongType() bool {
-	if o.fields["metadata"] == nil {
+	if isNull(o.header.Metadata) {
 		return false
 	}
-	meta, ok := o.fields["metadata"].(map[string]any)
-	return !ok || meta["name"] != nil && o.name == "" && meta["name"] != any("")
+	return kindOf(o.header.Metadata) != '{' || !isNull(o.header.Name) && kindOf(o.header.Name) != '"'
+}
+
+// typed is the object as JSON that says what type it is of.
+func (o *object) typed() (json.RawMessage, error) {
+	if !o.inherits {
+		return o.json, nil
+	}
+	fields := map[string]json.RawMessage{}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(o.json, &fields); err != nil {
+		return nil, err
+	}
+	for name, value := range map[string]string{"apiVersion": o.apiVersion, "kind": o.kind} {
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			return nil, err
+		}
+		fields[name] = quoted
+	}
+	return json.Marshal(fields)
 }
 
 // untyped names the type field that the object lacks, if any.
@@ -126,25 +198,22 @@ func (o *object) untyped() string {
 	return ""
 }
 
-// describe says what a parsed value is, for a reader who expected something
-// else.
-func describe(value any) string {
-	switch value := value.(type) {
-	case nil:
+// describe says what a JSON value is, for a reader who expected something else.
+func describe(value json.RawMessage) string {
+	switch kindOf(value) {
+	case 'n':
 		return "nothing"
-	case bool:
-		return fmt.Sprintf("the boolean %t", value)
-	case int64, float64:
-		return fmt.Sprintf("the number %v", value)
-	case string:
-		if len(value) > 40 {
-			return fmt.Sprintf("the text %.40q...", value)
-		}
-		return fmt.Sprintf("the text %q", value)
-	case []any:
+	case 't', 'f':
+		return "the boolean " + string(value)
+	case '[':
 		return "a list"
-	case map[string]any:
+	case '{':
 		return "a mapping"
+	case '"':
+		if s := text(value); len(s) > 40 {
+			return fmt.Sprintf("the text %.40q...", s)
+		}
+		return fmt.Sprintf("the text %q", text(value))
 	}
-	return fmt.Sprintf("a %T", value)
+	return "the number " + string(value)
 }

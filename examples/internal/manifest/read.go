@@ -136,7 +136,7 @@ func (r *reader) read(s Source) {
 	for _, d := range docs {
 		value, faults := d.parse()
 		r.faults = append(r.faults, faults...)
-		flatten(origin{doc: d}, value, r.take, &r.faults)
+		flatten(origin{doc: d}, value, listType{}, r.take, &r.faults)
 	}
 }
 

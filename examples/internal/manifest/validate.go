@@ -12,8 +12,12 @@ import (
 // rest of what an API server would refuse is for the engine to judge.
 func (r *reader) validate(o *object, value any) bool {
 	before := len(r.faults)
+	if m, ok := value.(metav1.Object); ok {
+		r.labels(o, m.GetLabels(), "metadata", "labels")
+	}
 	switch v := value.(type) {
 	case *corev1.Pod:
+		r.labels(o, v.Spec.NodeSelector, "spec", "nodeSelector")
 		r.containers(o, &v.Spec, "spec")
 	case *appsv1.DaemonSet:
 		r.template(o, &v.Spec.Template)
@@ -48,6 +52,8 @@ func (r *reader) validate(o *object, value any) bool {
 }
 
 func (r *reader) template(o *object, t *corev1.PodTemplateSpec) {
+	r.labels(o, t.Labels, "spec", "template", "metadata", "labels")
+	r.labels(o, t.Spec.NodeSelector, "spec", "template", "spec", "nodeSelector")
 	r.containers(o, &t.Spec, "spec", "template", "spec")
 }
 

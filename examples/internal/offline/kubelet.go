@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,9 +28,10 @@ type kubeletOf struct {
 	perCore  int64
 }
 
-// readClasses finds the classes with a spec.kubelet, and notes by name what comes
-// of each. A class that cannot be read is no fault, as all else of it has no say.
-func (w *World) readClasses(sources []manifest.Source, typesFile string) {
+// readClasses finds the classes, and notes by name what comes of each that has a
+// spec.kubelet. A class that cannot be read is no fault, as all else of its spec has no
+// say.
+func (w *World) readClasses(sources []manifest.Source, typesFile string) (all []*awsv1.EC2NodeClass) {
 	for _, source := range sources {
 		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
 		if err != nil {
@@ -43,8 +43,9 @@ func (w *World) readClasses(sources []manifest.Source, typesFile string) {
 				w.readClass(class, typesFile)
 			}
 		}
+		all = append(all, classes...)
 	}
-	slices.Sort(w.Cluster.Notes)
+	return all
 }
 
 func (w *World) note(format string, args ...any) {

@@ -1,8 +1,8 @@
 // Package offline reads what programs work on that need neither a cloud nor a
 // cluster: manifests, and instance types in place of a cloud's.
 //
-// The instance types are those of the fake cloud, or those of a file. On those of
-// the fake cloud the spec.kubelet of EC2NodeClasses has its effect: the nodes of a
+// The instance types are those that the fake cloud sells where the cluster is, or
+// those of a file. On those of the fake cloud the spec.kubelet of EC2NodeClasses has its effect: the nodes of a
 // NodePool have the pods and the overhead that its class says, as on EC2. Nothing
 // else of a class has any.
 package offline
@@ -15,11 +15,14 @@ import (
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -27,14 +30,18 @@ import (
 type Files struct {
 	Manifests     []string // none is the sample
 	InstanceTypes string   // empty is the catalog of the fake cloud
+	Place         place.Asked
 	Sample        []byte
 }
 
-// Faults lists what is wrong with the flags -f and -instance-types.
+// Faults lists what is wrong with the flags -f, -instance-types, -region and -zones.
 func (f Files) Faults() []string {
 	faults := command.Duplicates(f.Manifests)
 	if f.InstanceTypes == "-" && slices.Contains(f.Manifests, "-") {
 		faults = append(faults, `invalid value "-" for flag -instance-types: standard input holds the manifests already`)
+	}
+	if f.InstanceTypes != "" && f.Place.Given() {
+		faults = append(faults, "-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself")
 	}
 	return faults
 }
@@ -57,29 +64,44 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		return nil, err
 	}
 	w.Cluster, w.types = cluster, types
+	var classes []*awsv1.EC2NodeClass
 	for _, kind := range cluster.Ignored {
 		if kind.Kind == classKind {
-			w.readClasses(sources, files.InstanceTypes)
+			classes = w.readClasses(sources, files.InstanceTypes)
 		}
 	}
+	if files.InstanceTypes == "" {
+		if err := w.sell(place.Find(cluster, classes, files.Place)); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(w.Cluster.Notes)
 	return w, nil
+}
+
+// sell takes the instance types that the fake cloud sells in a place.
+func (w *World) sell(at place.Place) (err error) {
+	if w.types, err = at.Catalog(); err == nil && at.Region != catalog.DefaultRegion {
+		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
+	}
+	return err
 }
 
 // rules are those of the provider that the manifests are written for.
 func rules() *v1.Rules {
-	return &v1.Rules{WellKnownLabels: fake.WellKnownLabels(), RestrictedDomains: []string{fake.LabelDomain}}
+	return &v1.Rules{WellKnownLabels: catalog.WellKnownLabels(), RestrictedDomains: []string{catalog.LabelDomain}}
 }
 
-// readTypes reads the file of instance types, or takes those of the fake cloud.
+// readTypes reads the file of instance types if there is one.
 func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, error) {
 	if file == "" {
-		return fake.Catalog(), nil
+		return nil, nil
 	}
 	data, err := command.ReadFile(file, stdin)
 	if err != nil {
 		return nil, err
 	}
-	types, err := fake.ReadCatalog(data)
+	types, err := catalog.Read(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -1,12 +1,14 @@
 package offline_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
 // manifests are a NodePool and its class as examples/convert writes it, with a
@@ -99,4 +101,36 @@ func TestFaults(t *testing.T) {
 	_, err := offline.Read(offline.Files{Manifests: []string{"testdata/none.yaml"}, InstanceTypes: "testdata/none.json"}, nil)
 	require.ErrorContains(t, err, "open testdata/none.yaml")
 	require.ErrorContains(t, err, "open testdata/none.json")
+}
+
+// A cluster of three zones never gets a node in a fourth.
+func TestInstanceTypesAreSoldWhereTheClusterIs(t *testing.T) {
+	text := manifests
+	for _, zone := range []string{"eu-west-1a", "eu-west-1b"} {
+		text += "---\n{apiVersion: v1, kind: Node, metadata: {name: " + zone + ", labels: {topology.kubernetes.io/zone: " + zone + "}}, status: {allocatable: {cpu: 1}}}\n"
+	}
+	text = strings.Replace(text, "  kubelet: KUBELET\n", "status: {subnets: [{id: s-1, zone: eu-west-1c, zoneID: euw1-az7}]}\n", 1)
+	text = strings.Replace(text, "ALIAS", "al2023", 1)
+	zones := func(files offline.Files) (zones []string, remarks []string) {
+		files.Manifests = []string{"-"}
+		w, err := offline.Read(files, strings.NewReader(text))
+		require.NoError(t, err)
+		for _, it := range w.Input().InstanceTypes["web"] {
+			for _, o := range it.Offerings {
+				if !slices.Contains(zones, o.Zone) {
+					zones = append(zones, o.Zone)
+				}
+			}
+		}
+		slices.Sort(zones)
+		return zones, w.Remarks()
+	}
+	const prices = "prices are those of us-east-1, as those of eu-west-1 are not known here; -instance-types takes others"
+	got, remarks := zones(offline.Files{})
+	require.Equal(t, []string{"eu-west-1a", "eu-west-1b", "eu-west-1c"}, got)
+	require.Equal(t, []string{"ignored 1 EC2NodeClass", prices}, remarks)
+	got, remarks = zones(offline.Files{Place: place.Asked{Zones: []string{"us-east-1d"}}})
+	require.Equal(t, []string{"us-east-1d"}, got)
+	require.NotContains(t, remarks, prices)
+	require.Len(t, offline.Files{InstanceTypes: "x", Place: place.Asked{Region: "us-east-1"}}.Faults(), 1)
 }

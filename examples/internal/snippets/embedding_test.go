@@ -18,10 +18,10 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -97,6 +97,7 @@ func Example_clusterAutoscaler() {
 			log.Fatal(err)
 		}
 		group := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
+		group.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "NodeGroup", Name: g.name}
 		group.Spec.Limits = v1.Limits{v1.ResourceNodes: *resource.NewQuantity(int64(g.most-g.now), resource.DecimalSI)}
 		in.NodePools = append(in.NodePools, group)
 		in.InstanceTypes[g.name] = []*cloudprovider.InstanceType{t}
@@ -106,8 +107,12 @@ func Example_clusterAutoscaler() {
 		log.Fatal(err)
 	}
 	more := map[string]int{}
-	for _, n := range plan.Create {
-		more[n.Pool.Name]++
+	for i := range plan.Create {
+		order := plan.Create[i].Request(fmt.Sprint("token-", i)) // what a CloudProvider is asked to create
+		if err := order.Validate(); err != nil {
+			log.Fatal(err)
+		}
+		more[order.NodePool]++
 	}
 	for _, name := range slices.Sorted(maps.Keys(more)) {
 		fmt.Printf("IncreaseSize(%s, %d)\n", name, more[name])
@@ -174,12 +179,12 @@ func Example_nodeClaim() {
 	claim.Name, claim.UID = "general-x7k2p", "3f0c9a1e" // the API server does this when it is stored
 
 	// Launch: now, after a failure, and after a restart.
-	order, err := launch.ForNodeClaim(claim, types, cloud.Vocabulary())
+	order, err := nodeclaim.Request(claim, types, cloud.Vocabulary())
 	var machine *cloudprovider.Instance
 	if err == nil {
 		machine, err = cloud.Create(ctx, order)
 	}
-	launched := disruption.LaunchOutcome(err)
+	launched := nodeclaim.Launched(err)
 	if launched.Delete != "" {
 		return // delete the NodeClaim: its pods are planned for anew
 	}
@@ -188,9 +193,9 @@ func Example_nodeClaim() {
 
 	// Join: whenever a Node or the NodeClaim changes.
 	cloud.Advance(5 * time.Minute)
-	registered := disruption.Register(claim, cloud.Nodes())
+	registered := nodeclaim.Register(claim, cloud.Nodes())
 	claim = registered.EditClaim(claim, cloud.Now())
-	ready := disruption.Initialize(claim, registered.Node, nil)
+	ready := nodeclaim.Initialize(claim, registered.Node, nil)
 	claim = ready.EditClaim(claim, cloud.Now())
 	node := ready.EditNode(registered.Node) // update both
 	in.Nodes = []provisioning.Node{{NodeClaim: claim, Node: node}}

@@ -95,14 +95,14 @@ func Example_blocked() {
 	_, blocked := fleet.Candidates(disruption.MethodConsolidation)
 	for _, b := range blocked {
 		fmt.Println(b)
-		fmt.Printf("  rule %s, object %q\n", b.Rule, b.Object)
+		fmt.Printf("  code %s, object %q\n", b.Code, b.Object)
 	}
 
 	// Output:
 	// Consolidation of n1: Pod "shop/import" has the annotation karpenter.sh/do-not-disrupt
-	//   rule PodDoNotDisrupt, object "Pod \"shop/import\""
+	//   code DoNotDisrupt, object "Pod \"shop/import\""
 	// Consolidation of n2: a place on it was promised to a pending pod, until 2026-03-02T12:00:20Z
-	//   rule Nominated, object ""
+	//   code Nominated, object ""
 }
 
 func Example_budgets() {

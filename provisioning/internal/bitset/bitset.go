@@ -14,6 +14,17 @@ type Set []uint64
 // New returns an empty set for integers in [0, n).
 func New(n int) Set { return make(Set, (n+63)/64) }
 
+// Window is the part of the set that holds [lo, hi), as a set of integers less
+// Base(lo). It shares memory with s. It begins and ends with whole words, so that
+// integers beside lo and hi may be in it.
+func (s Set) Window(lo, hi int) Set { return s[lo>>6 : (hi+63)>>6] }
+
+// Base is the integer that is 0 in a Window that begins with lo.
+func Base(lo int) int { return lo &^ 63 }
+
+// NewWindow returns an empty set that goes with a Window of [lo, hi).
+func NewWindow(lo, hi int) Set { return make(Set, (hi+63)>>6-lo>>6) }
+
 // Add puts i into the set.
 func (s Set) Add(i int) { s[i>>6] |= 1 << (i & 63) }
 
@@ -123,11 +134,23 @@ func (s Set) All() iter.Seq[int] {
 	}
 }
 
-// Key returns the members as a string that equal sets share, for use in maps.
+// Key returns the members as a string that equal sets share, for use in maps. It is
+// short for a set with few members close to each other. Keys of different sets that
+// were made with one n are different, and may begin alike.
 func (s Set) Key() string {
-	b := make([]byte, 0, len(s)*8)
+	n := 0
 	for _, w := range s {
-		b = binary.LittleEndian.AppendUint64(b, w)
+		if w != 0 {
+			n++
+		}
+	}
+	b := make([]byte, 0, n*9)
+	last := 0
+	for i, w := range s {
+		if w != 0 {
+			b = binary.LittleEndian.AppendUint64(binary.AppendUvarint(b, uint64(i-last)), w)
+			last = i
+		}
 	}
 	return string(b)
 }

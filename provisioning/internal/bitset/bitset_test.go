@@ -186,6 +186,25 @@ func compare(t *testing.T, a bitset.Set, am model, b bitset.Set, bm model) {
 	require.Equal(t, maps.Equal(am, bm), a.Key() == b.Key())
 }
 
+// TestWindow: a window is the words that a range lies in, and shares them.
+func TestWindow(t *testing.T) {
+	for _, n := range universes {
+		for lo := range n {
+			for _, hi := range []int{lo, lo + 1, (lo + n + 1) / 2, n} {
+				all, here := bitset.New(n), bitset.NewWindow(lo, hi)
+				all.AddRange(0, n)
+				here.AddRange(lo-bitset.Base(lo), hi-bitset.Base(lo))
+				require.Len(t, all.Window(lo, hi), len(here))
+				all.Window(lo, hi).AndNot(here)
+				want := bitset.New(n)
+				want.AddRange(0, lo)
+				want.AddRange(hi, n)
+				require.Equal(t, want, all, "[%d, %d) of %d", lo, hi, n)
+			}
+		}
+	}
+}
+
 func BenchmarkAnd(b *testing.B) {
 	for _, n := range []int{64, 1000, 6000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {

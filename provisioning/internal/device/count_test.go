@@ -166,7 +166,7 @@ func TestNotes(t *testing.T) {
 	yes := true
 	several, mapped := dev("", "gpu"), dev("", "gpu")
 	several.AllowMultipleAllocations = &yes
-	mapped.NodeAllocatableResourceMappings = map[corev1.ResourceName]resourcev1.NodeAllocatableResourceMapping{"cpu": {}}
+	mapped.NodeAllocatableResources = map[corev1.ResourceName]resourcev1.NodeAllocatableResource{"cpu": {}}
 	remote := slice("rack", dev("a", "gpu"))
 	remote.Spec.NodeName, remote.Spec.AllNodes = nil, &yes
 	o := world()

@@ -122,7 +122,7 @@ func uncounted(d *resourcev1.Device) string {
 		return "are not counted, as they draw on shared counters"
 	case d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations:
 		return "are not counted, as they can be allocated several times"
-	case len(d.NodeAllocatableResourceMappings) > 0:
+	case len(d.NodeAllocatableResources) > 0:
 		return "are not counted, as they provide resources of the node"
 	}
 	return ""

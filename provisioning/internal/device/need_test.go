@@ -160,7 +160,7 @@ func TestSelectorsNeedAMatcher(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, refusalOf(x, pod("p", "any")))
 	require.Equal(t, "resource claim c0 (ResourceClaimTemplate shop/gpu): request r: class gpu or the request has selectors, "+
-		"and there is no Devices.Matcher to evaluate them; use the one of package cloudprovider/devicecel", refusalOf(x, pod("p", "gpu")))
+		"which cannot be evaluated here: there is no Devices.Matcher, such as the one of package cloudprovider/devicecel", refusalOf(x, pod("p", "gpu")))
 	require.Contains(t, refusalOf(x, pod("p", "own")), "there is no Devices.Matcher")
 }
 

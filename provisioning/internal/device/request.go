@@ -71,8 +71,8 @@ func (x *Index) lower(r *request) (Demand, *Refusal) {
 		}
 	}
 	if x.matcher == nil && len(class.Spec.Selectors)+len(r.selectors) > 0 {
-		return Demand{}, invalid("%s: class %s or the request has selectors, and there is no Devices.Matcher to evaluate them; "+
-			"use the one of package cloudprovider/devicecel", where, r.class)
+		return Demand{}, invalid("%s: class %s or the request has selectors, which cannot be evaluated here: "+
+			"there is no Devices.Matcher, such as the one of package cloudprovider/devicecel", where, r.class)
 	}
 	set := newSelectorSet(class, r)
 	if all {

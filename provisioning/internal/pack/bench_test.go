@@ -103,5 +103,5 @@ func pinned(n int) *pack.Problem {
 
 // small is the request of a pod that most nodes have room for.
 func small(rng *splitmix) []int64 {
-	return []int64{pickOf(rng, []int64{100, 250, 500, 1000, 1500}), pickOf(rng, []int64{128, 256, 512, 1024, 2048}) * mib, 1}
+	return []int64{purchaseOf(rng, []int64{100, 250, 500, 1000, 1500}), purchaseOf(rng, []int64{128, 256, 512, 1024, 2048}) * mib, 1}
 }

@@ -19,10 +19,10 @@ type entry struct {
 // least as large, as open and as cheap.
 type candidate struct {
 	bin
-	price  float64 // effective: never zero
-	worth  float64 // the price at which it counts for the relaxation
-	stock  int     // as in Option
-	serves int     // index into tier.serves
+	price       float64 // effective: never zero
+	worth       float64 // the price at which it counts for the relaxation
+	reservation int     // as in Option
+	serves      int     // index into tier.serves
 
 	// safe means that the options at least as large and as open satisfy every
 	// MinValue, so that whatever fits this option needs no second look.
@@ -46,7 +46,7 @@ type tier struct {
 	supplies []cover.Supply // the candidates again
 	market   *cover.Market  // what kinds can buy of them
 	free     bool           // some candidate has no price
-	stocked  bool           // some candidate comes from a stock
+	reserved bool           // some candidate comes from a reservation
 	unit     []float64      // least price of each resource bought alone
 }
 
@@ -196,6 +196,7 @@ func (a *admission) masks(p *Problem) ([]bitset.Set, []int) {
 		}
 		if !ok {
 			id = len(masks)
+			mask = mask.Clone() // and not the masks of all options
 			masks = append(masks, mask)
 			if words == 1 {
 				single[mask[0]] = id

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
@@ -38,7 +39,7 @@ func sameAgain(t *testing.T, p *pack.Problem) {
 func TestSameAgain(t *testing.T) {
 	t.Parallel()
 	for _, f := range everySet() {
-		for seed := range uint64(4) {
+		for seed := range uint64(testlong.Seeds(1, 4)) {
 			sameAgain(t, tiny(seed, f))
 		}
 		sameAgain(t, random(1, f, 30, 100, 4))

@@ -6,9 +6,9 @@ type effort struct {
 	// prices are duals every candidate worth buying has the same ceiling, so that
 	// many more are near it than can be the best.
 	awake int
-	// requote is the share of what is left after whose sale prices are asked for
+	// repriceShare is the share of what is left after whose purchase prices are asked for
 	// again, if that is at least the share called tail of what there was at first.
-	requote, tail float64
+	repriceShare, tail float64
 	// pivots bounds the simplex behind each asking; duals are near their optimum
 	// long before.
 	pivots int
@@ -21,14 +21,16 @@ type effort struct {
 // coarse is the search of a coarse problem. It was found by trying: with fewer
 // candidates awake, or prices asked for less often, cost goes up faster than time goes
 // down.
-func coarse() effort { return effort{awake: 12, requote: 0.35, tail: 0.02, pivots: 200, sample: 80} }
+func coarse() effort {
+	return effort{awake: 12, repriceShare: 0.35, tail: 0.02, pivots: 200, sample: 80}
+}
 
 // effort returns how much search a problem gets.
 func (p *Problem) effort() effort {
 	if p.Coarse {
 		return coarse()
 	}
-	return effort{awake: 24, requote: 0.16, tail: 0.02, pivots: maxPivots, sample: 160, exchanges: true}
+	return effort{awake: 24, repriceShare: 0.16, tail: 0.02, pivots: maxPivots, sample: 160, exchanges: true}
 }
 
 // sampleFrom is the number of entries from which they are sampled.

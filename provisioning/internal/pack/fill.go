@@ -11,17 +11,17 @@ type pattern struct {
 
 // bin is what a pattern is made for: an option to launch, or an existing node.
 type bin struct {
-	capacity []int64
-	inverse  []float64 // of capacity; 0 where capacity is 0
-	pool     int
-	option   int    // -1: an existing node, where traits do not matter
-	parts    []Part // of the pods on an existing node
+	capacity    []int64
+	inverse     []float64 // of capacity; 0 where capacity is 0
+	pool        int
+	option      int          // -1: an existing node, where traits do not matter
+	memberships []Membership // of the pods on an existing node
 }
 
 // worth says what pods are worth, and with that which to prefer.
 type worth struct {
 	value      []float64 // by class
-	correction []float64 // by class; nil means 1
+	multiplier []float64 // by class; nil means 1
 	target     []float64 // by resource: the share of the bin to use up; nil means all
 	highest    []float64 // by resource: the highest price anybody pays
 }
@@ -60,7 +60,7 @@ type need struct {
 type active struct {
 	entry
 	value  float64
-	zeal   float64   // how much to prefer it: its correction to the fourth
+	zeal   float64   // how much to prefer it: its multiplier to the fourth
 	needs  []need    // of its class
 	shares []float64 // of the bin, by need
 	norm   float64   // of the shares as a vector, squared
@@ -156,7 +156,7 @@ func (f *filler) begin(b *bin, w worth) {
 	}
 	f.touched = f.touched[:0]
 	f.shares = f.shares[:0]
-	f.tally.begin(b.parts)
+	f.tally.begin(b.memberships)
 }
 
 // sample activates the entries to choose from. Of very many it takes every
@@ -192,8 +192,8 @@ func (f *filler) activate(entries []entry, offset, stride int, left []int, w wor
 			continue
 		}
 		zeal := 1.0
-		if w.correction != nil {
-			zeal = w.correction[e.class] * w.correction[e.class]
+		if w.multiplier != nil {
+			zeal = w.multiplier[e.class] * w.multiplier[e.class]
 		}
 		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal, needs: needs}
 		f.measure(&a)
@@ -287,7 +287,7 @@ func (f *filler) take(a *active, n int, capacity []int64) {
 	}
 	f.used[c] += int32(n)
 	f.addShare(a.entry, n)
-	f.tally.add(f.p.Classes[c].Parts, n)
+	f.tally.add(f.p.Classes[c].Memberships, n)
 	for r, want := range f.p.Classes[c].Request {
 		f.room[r] -= want * int64(n)
 		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)

@@ -7,8 +7,8 @@ import (
 
 // Floor returns a lower bound on what new nodes cost in any packing that places
 // all pods of all classes: whichever of them go to existing nodes, and whichever
-// take pieces of stocks. bought says of each class how many pods a good packing
-// puts on new nodes that come from no stock; it only serves to find good prices,
+// take pieces of reservations. bought says of each class how many pods a good packing
+// puts on new nodes that come from no reservation; it only serves to find good prices,
 // and the bound holds whatever it says.
 //
 // Each class may use any option of its variants: tiers, limits, MinValues,
@@ -16,7 +16,7 @@ import (
 // pods of one class may be on a node, and which pods may join an existing node.
 //
 // The proof is by worths of pods such that no new node can hold more than its
-// price: what all pods are worth, less the most that existing nodes and stocks can
+// price: what all pods are worth, less the most that existing nodes and reservations can
 // hold of it, has to be paid for. Worths follow from the prices of the covering
 // relaxation; several are tried. The time is about that of one relaxation, and
 // bounded for each knapsack and for all of them.
@@ -162,9 +162,9 @@ func (f *floor) roomFor(c, node int) int {
 // existing node.
 func (f *floor) mayJoin(c, node int) bool {
 	p := f.s.p
-	if len(p.Nodes[node].Parts) == 0 || len(p.Classes[c].Parts) == 0 {
+	if len(p.Nodes[node].Memberships) == 0 || len(p.Classes[c].Memberships) == 0 {
 		return true
 	}
-	f.tally.begin(p.Nodes[node].Parts)
+	f.tally.begin(p.Nodes[node].Memberships)
 	return f.tally.most(c, 1) > 0
 }

@@ -58,7 +58,7 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int, capaciti
 // add keeps an option unless one that is kept beats it. They come by price.
 func (f *frontier) add(o priced, key likeKey) {
 	option := &f.p.Options[o.option]
-	c := candidate{bin: bin{capacity: option.Capacity, pool: o.pool, option: o.option}, price: o.price, worth: o.price, stock: option.Stock, serves: key.serves}
+	c := candidate{bin: bin{capacity: option.Capacity, pool: o.pool, option: o.option}, price: o.price, worth: o.price, reservation: option.Reservation, serves: key.serves}
 	if i, found := f.like[key]; found && f.standsIn(&f.kept[i], &c) {
 		return
 	}
@@ -82,7 +82,7 @@ func (f *frontier) standsIn(k, c *candidate) bool {
 	if k.serves != c.serves && !f.masks[c.serves].SubsetOf(f.masks[k.serves]) {
 		return false
 	}
-	if k.stock != 0 && k.stock != c.stock {
+	if k.reservation != 0 && k.reservation != c.reservation {
 		return false // it may run out
 	}
 	if x := f.p.Flexible; x != nil && x.Options.Has(k.option) && !x.Options.Has(c.option) {

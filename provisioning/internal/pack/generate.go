@@ -41,8 +41,8 @@ const (
 // nodes that are cheap, this finds the mixes that taking the best pattern first
 // cannot see.
 //
-// It returns the picks, and a bound proven by the final duals.
-func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
+// It returns the purchases, and a bound proven by the final duals.
+func (s *solver) generate(t *tier, q duals, known []purchase) ([]purchase, float64) {
 	m := newMaster(t, s.left)
 	if !s.seed(t, m, known) {
 		return nil, 0
@@ -80,8 +80,8 @@ func (s *solver) generate(t *tier, q quote, known []pick) ([]pick, float64) {
 // for column generation.
 func (s *solver) generates(t *tier, left []int) bool {
 	rows := 0
-	if s.urgent || t.stocked {
-		return false // patterns of the master know no stocks
+	if s.urgent || t.reserved {
+		return false // patterns of the master know no reservations
 	}
 	for c, n := range left {
 		if n > 0 && t.groupOf[c] >= 0 {
@@ -93,9 +93,9 @@ func (s *solver) generates(t *tier, left []int) bool {
 
 // seed adds for each class the best node of that class alone, and the patterns
 // already known.
-func (s *solver) seed(t *tier, m *master, known []pick) bool {
+func (s *solver) seed(t *tier, m *master, known []purchase) bool {
 	for _, c := range m.classes {
-		best := mold{candidate: -1}
+		best := column{candidate: -1}
 		bestUnit := math.Inf(1)
 		for i := range t.candidates {
 			n, variant := s.alone(t, &t.candidates[i], c, bestUnit)
@@ -104,7 +104,7 @@ func (s *solver) seed(t *tier, m *master, known []pick) bool {
 			}
 			if unit := t.candidates[i].price / float64(n); unit < bestUnit {
 				bestUnit = unit
-				best = mold{candidate: i, price: t.candidates[i].price}
+				best = column{candidate: i, price: t.candidates[i].price}
 				best.shares = []Share{{Class: c, Variant: variant, Count: n}}
 				best.trait = s.p.Classes[c].Variants[variant].Trait
 			}
@@ -117,7 +117,7 @@ func (s *solver) seed(t *tier, m *master, known []pick) bool {
 	m.start()
 	for i := range known {
 		p := &known[i]
-		m.columns = append(m.columns, mold{candidate: p.candidate, price: t.candidates[p.candidate].price, pattern: p.pattern})
+		m.columns = append(m.columns, column{candidate: p.candidate, price: t.candidates[p.candidate].price, pattern: p.pattern})
 	}
 	return true
 }
@@ -153,16 +153,16 @@ func (s *solver) alone(t *tier, c *candidate, class int, limit float64) (int, in
 // Those that might be worth most for their price are asked first. Once enough
 // patterns are found the others wait for a later round: the duals move with every
 // round, so that nothing is gained by asking everybody at each.
-func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
+func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 	m.price()
 	worth := make([]float64, len(s.left))
-	correction := make([]float64, len(s.left))
+	multiplier := make([]float64, len(s.left))
 	for i, c := range m.classes {
 		worth[c] = math.Max(m.dual[i], 0)
-		correction[c] = correctionFor(worth[c], q.value[c], 10)
+		multiplier[c] = multiplierFor(worth[c], q.value[c], 10)
 	}
 	k := newKnapsack(s.p, s.left, worth)
-	var found []mold
+	var found []column
 	var gains []float64
 	asked := 0
 	for _, e := range s.estimates(t, k) {
@@ -173,10 +173,10 @@ func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
 		}
 		asked++
 		k.load(t.entries[c.serves], c.capacity)
-		p := s.pricePattern(t, e.candidate, k, m, q, correction, visits)
+		p := s.pricePattern(t, e.candidate, k, m, q, multiplier, visits)
 		if value := m.worth(p.shares); value > floor {
 			as := s.cheapest(t, e.candidate, &p)
-			found = append(found, mold{candidate: as, price: t.candidates[as].price, pattern: p})
+			found = append(found, column{candidate: as, price: t.candidates[as].price, pattern: p})
 			gains = append(gains, value/c.price)
 		}
 	}
@@ -193,11 +193,11 @@ func (s *solver) newColumns(t *tier, m *master, q quote, visits int) bool {
 
 // pricePattern returns the better of two patterns of a candidate: a balanced
 // fill, and the best that a short branch and bound finds.
-func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q quote, correction []float64, visits int) pattern {
+func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q duals, multiplier []float64, visits int) pattern {
 	c := &t.candidates[i]
 	s.steps++
 	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
-		value: k.worth, correction: correction, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
+		value: k.worth, multiplier: multiplier, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
 	})
 	p := pattern{shares: slices.Clone(got.shares), trait: got.trait}
 	s.keepMinValues(t, i, &p, k.worth)
@@ -223,18 +223,18 @@ func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q quote, c
 	return p
 }
 
-// roundDown buys the whole part of the master's solution, and lets greedy do
+// roundDown buys the integer part of the master's solution, and lets greedy do
 // the rest with the worths found.
-func (s *solver) roundDown(t *tier, m *master, q quote, worth []float64) []pick {
-	for c := range s.correction {
-		s.correction[c] = 1
+func (s *solver) roundDown(t *tier, m *master, q duals, worth []float64) []purchase {
+	for c := range s.multiplier {
+		s.multiplier[c] = 1
 	}
-	s.highestCorrection = 1
+	s.highestMultiplier = 1
 	for _, c := range m.classes {
-		s.correction[c] = correctionFor(worth[c], q.value[c], 5)
-		s.highestCorrection = max(s.highestCorrection, s.correction[c])
+		s.multiplier[c] = multiplierFor(worth[c], q.value[c], 5)
+		s.highestMultiplier = max(s.highestMultiplier, s.multiplier[c])
 	}
-	var picks []pick
+	var purchases []purchase
 	for i, column := range m.basic {
 		if column < 0 {
 			continue
@@ -245,20 +245,20 @@ func (s *solver) roundDown(t *tier, m *master, q quote, worth []float64) []pick 
 		if copies == 0 {
 			continue
 		}
-		picks = append(picks, pick{candidate: p.candidate, pattern: p.pattern, copies: copies, uses: uses})
+		purchases = append(purchases, purchase{candidate: p.candidate, pattern: p.pattern, copies: copies, uses: uses})
 		s.remove(p.shares, copies)
 		s.spend(&t.candidates[p.candidate], uses, copies)
 	}
 	if s.complete(t) {
-		return picks
+		return purchases
 	}
-	return append(picks, s.greedy(t, s.quote(t, s.left))...)
+	return append(purchases, s.greedy(t, s.duals(t, s.left))...)
 }
 
-// correctionFor turns the worth of a pod into a correction of its value, of at
+// multiplierFor turns the worth of a pod into a multiplier of its value, of at
 // most the given factor either way. A pod without value asks for nothing, and
 // fits anyhow.
-func correctionFor(worth, value, most float64) float64 {
+func multiplierFor(worth, value, most float64) float64 {
 	if value <= 0 {
 		return 1
 	}

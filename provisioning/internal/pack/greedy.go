@@ -7,16 +7,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
-// pick is a pattern applied to some nodes at once.
-type pick struct {
+// purchase is a pattern applied to some nodes at once.
+type purchase struct {
 	candidate int
 	pattern
 	copies int
 	uses   []int64 // of each limited resource, by one copy
 }
 
-// prospect is the best known pattern of a candidate.
-type prospect struct {
+// candidateFill is the best known pattern of a candidate.
+type candidateFill struct {
 	pattern
 	as     int     // the candidate that the pattern is bought as
 	score  float64 // value for money: of the pattern, or a ceiling for it
@@ -35,22 +35,22 @@ type prospect struct {
 // Dual prices hold at the margin only: they say that two kinds of node are
 // worth buying, not how many of each. So a pattern is applied to a share of
 // what is left at a time, and then prices are asked for again.
-func (s *solver) greedy(t *tier, q quote) []pick {
-	prospects := make([]prospect, len(t.candidates))
-	s.ceilings(t, prospects, q)
-	var picks []pick
+func (s *solver) greedy(t *tier, q duals) []purchase {
+	candidateFills := make([]candidateFill, len(t.candidates))
+	s.ceilings(t, candidateFills, q)
+	var purchases []purchase
 	var rest finish
 	spent, cost, tail := 0.0, 0.0, q.total*s.effort.tail
-	s.finishWithOne(t, q, picks, cost, &rest)
+	s.closeWithOneBin(t, q, purchases, cost, &rest)
 	for done := s.complete(t); !done && s.ctx.Err() == nil; {
-		i := s.best(prospects)
-		if i < 0 && !s.wake(prospects) {
+		i := s.best(candidateFills)
+		if i < 0 && !s.wake(candidateFills) {
 			break
 		}
 		if i < 0 {
 			continue
 		}
-		p := &prospects[i]
+		p := &candidateFills[i]
 		copies := 0
 		if p.looked {
 			copies = s.copies(p.shares)
@@ -66,33 +66,33 @@ func (s *solver) greedy(t *tier, q quote) []pick {
 			p.dead = true
 			continue
 		}
-		picks = append(picks, pick{candidate: as, pattern: p.pattern, copies: copies, uses: uses})
-		p.shares = slices.Clone(p.shares) // the pick keeps the old ones
+		purchases = append(purchases, purchase{candidate: as, pattern: p.pattern, copies: copies, uses: uses})
+		p.shares = slices.Clone(p.shares) // the purchase keeps the old ones
 		s.remove(p.shares, copies)
 		s.spend(&t.candidates[as], uses, copies)
 		cost += float64(t.candidates[as].price * float64(copies))
 		spent += float64(p.value * float64(copies))
-		if spent > max(q.total*s.effort.requote, tail) {
+		if spent > max(q.total*s.effort.repriceShare, tail) {
 			spent = 0
-			q = s.quote(t, s.left)
-			s.ceilings(t, prospects, q)
+			q = s.duals(t, s.left)
+			s.ceilings(t, candidateFills, q)
 		}
 		if done = s.complete(t); !done {
-			s.finishWithOne(t, q, picks, cost, &rest)
+			s.closeWithOneBin(t, q, purchases, cost, &rest)
 		}
 	}
-	if rest.picks != nil && (rest.cost < cost || !s.complete(t)) {
+	if rest.purchases != nil && (rest.cost < cost || !s.complete(t)) {
 		s.restore(rest.end)
-		return rest.picks
+		return rest.purchases
 	}
-	return picks
+	return purchases
 }
 
 // portionShare is the share of what is left that one pattern may take.
 const portionShare = 0.16
 
 // portion says how many copies of a pattern make up its portion.
-func (s *solver) portion(p *pattern, q quote) int {
+func (s *solver) portion(p *pattern, q duals) int {
 	n := q.total * portionShare / p.value
 	if !(n < math.MaxInt32) {
 		return math.MaxInt32 // pods that ask for nothing are worth nothing
@@ -100,25 +100,25 @@ func (s *solver) portion(p *pattern, q quote) int {
 	return max(1, int(n))
 }
 
-// ceilings scores each prospect by what its whole capacity would fetch.
-func (s *solver) ceilings(t *tier, prospects []prospect, q quote) {
-	for i := range prospects {
+// ceilings scores each candidate fill by what its whole capacity would fetch.
+func (s *solver) ceilings(t *tier, candidateFills []candidateFill, q duals) {
+	for i := range candidateFills {
 		c := &t.candidates[i]
 		worth := 0.0
 		for r, price := range q.highest[c.serves] {
 			worth += float64(price * float64(max(c.capacity[r], 0)))
 		}
-		prospects[i].looked = false
-		prospects[i].score = min(worth, q.total) / c.price * s.highestCorrection
+		candidateFills[i].looked = false
+		candidateFills[i].score = min(worth, q.total) / c.price * s.highestMultiplier
 	}
-	s.rest(prospects)
+	s.rest(candidateFills)
 }
 
 // rest puts all but the likeliest candidates aside.
-func (s *solver) rest(prospects []prospect) {
+func (s *solver) rest(candidateFills []candidateFill) {
 	s.ranking = s.ranking[:0]
-	for i := range prospects {
-		if !prospects[i].dead {
+	for i := range candidateFills {
+		if !candidateFills[i].dead {
 			s.ranking = append(s.ranking, int32(i))
 		}
 	}
@@ -128,7 +128,7 @@ func (s *solver) rest(prospects []prospect) {
 		return
 	}
 	likelier := func(x, y int32) bool {
-		return prospects[x].score > prospects[y].score || prospects[x].score == prospects[y].score && x < y
+		return candidateFills[x].score > candidateFills[y].score || candidateFills[x].score == candidateFills[y].score && x < y
 	}
 	// Those awake are a heap, the least likely of them on top.
 	for i := most/2 - 1; i >= 0; i-- {
@@ -163,22 +163,22 @@ func sink(heap []int32, i int, before func(x, y int32) bool) {
 
 // wake puts the likeliest of the candidates that rest in the place of those awake, of
 // which none is left. It says whether there are any.
-func (s *solver) wake(prospects []prospect) bool {
+func (s *solver) wake(candidateFills []candidateFill) bool {
 	if len(s.awake) == len(s.ranking) {
 		return false
 	}
-	s.rest(prospects)
+	s.rest(candidateFills)
 	return len(s.awake) > 0
 }
 
 // look makes the best fill of a candidate from what is left.
-func (s *solver) look(t *tier, i int, p *prospect, q quote) {
+func (s *solver) look(t *tier, i int, p *candidateFill, q duals) {
 	s.steps++
 	c := &t.candidates[i]
 	d := s.detail(t, &q, c.serves)
 	got := s.filler.fill(&c.bin, d.entries, s.left, worth{
 		value:      q.value,
-		correction: s.correction,
+		multiplier: s.multiplier,
 		target:     d.target,
 		highest:    q.highest[c.serves],
 	})
@@ -187,7 +187,7 @@ func (s *solver) look(t *tier, i int, p *prospect, q quote) {
 	s.keepMinValues(t, i, &p.pattern, q.value)
 	corrected := 0.0
 	for _, sh := range p.shares {
-		corrected += float64(q.value[sh.Class] * float64(sh.Count) * s.correction[sh.Class])
+		corrected += float64(q.value[sh.Class] * float64(sh.Count) * s.multiplier[sh.Class])
 	}
 	p.as = s.cheapest(t, i, &p.pattern)
 	p.score = corrected / t.candidates[p.as].price
@@ -209,14 +209,14 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 	var set bitset.Set
 	for j := range i {
 		other := &t.candidates[j]
-		if other.pool != c.pool || other.stock != c.stock || !fits(sum, other.capacity) {
+		if other.pool != c.pool || other.reservation != c.reservation || !fits(sum, other.capacity) {
 			continue
 		}
 		if pool.Limits != nil && !fits(pool.Uses[other.option-pool.First], pool.Uses[c.option-pool.First]) {
 			continue // limits may rule it out
 		}
 		if set == nil {
-			set = s.options(c.pool, c.stock, p.shares, p.trait)
+			set = s.options(c.pool, c.reservation, p.shares, p.trait)
 		}
 		if set.Has(other.option) {
 			return j
@@ -227,15 +227,15 @@ func (s *solver) cheapest(t *tier, i int, p *pattern) int {
 
 // best returns the live candidate with the highest score among those awake, the
 // largest of equals, -1 if there is none.
-func (s *solver) best(prospects []prospect) int {
+func (s *solver) best(candidateFills []candidateFill) int {
 	top := -1
 	for _, i := range s.awake {
-		p := &prospects[i]
+		p := &candidateFills[i]
 		if p.dead {
 			continue
 		}
-		if top < 0 || p.score > prospects[top].score*(1+1e-9) ||
-			p.score > prospects[top].score*(1-1e-9) && p.value > prospects[top].value {
+		if top < 0 || p.score > candidateFills[top].score*(1+1e-9) ||
+			p.score > candidateFills[top].score*(1-1e-9) && p.value > candidateFills[top].value {
 			top = int(i)
 		}
 	}
@@ -243,9 +243,9 @@ func (s *solver) best(prospects []prospect) int {
 }
 
 // affordable says how many nodes of a candidate with the given uses the limits
-// of its pool and its stock still allow.
+// of its pool and its reservation still allow.
 func (s *solver) affordable(c *candidate, uses []int64) int {
-	n := s.inStock(c)
+	n := s.inReservation(c)
 	for r, use := range uses {
 		if use > 0 {
 			n = min(n, int(max(s.limits[c.pool][r], 0)/use))

@@ -13,11 +13,11 @@ const (
 	floorVisits = 500
 )
 
-// shrink makes up for the surcharges that candidates carry, see fees.
-const shrink = 1 / (1 + 2*feeShare)
+// surchargeFactor makes up for the surcharges that candidates carry, see fees.
+const surchargeFactor = 1 / (1 + 2*feeShare)
 
-// hair takes off what rounding might add to a sum.
-const hair = 1 - 1e-9
+// tolerance takes off what rounding might add to a sum.
+const tolerance = 1 - 1e-9
 
 // guess is what a candidate can hold, as far as one resource at a time tells.
 type guess struct {
@@ -46,10 +46,10 @@ func (f *floor) rough(w *worths) float64 {
 	for l := range f.looks {
 		held += f.heldRoughly(w, l)
 	}
-	bound := shrink * (w.total(f.counts)*hair - held)
-	if f.t.stocked {
+	bound := surchargeFactor * (w.total(f.counts)*tolerance - held)
+	if f.t.reserved {
 		estimates := f.estimates(w)
-		bound -= f.drawn(func(i int) float64 { return shrink * estimates[i].worth })
+		bound -= f.drawn(func(i int) float64 { return surchargeFactor * estimates[i].worth })
 	}
 	return bound
 }
@@ -73,17 +73,17 @@ func (f *floor) admitted(w *worths, l int) float64 {
 	return sum
 }
 
-// drawn is how far pieces of the stocks can hold pods that are worth more than
+// drawn is how far pieces of the reservations can hold pods that are worth more than
 // the pieces cost, given what each candidate holds at most.
 func (f *floor) drawn(holds func(candidate int) float64) float64 {
-	gain := make([]float64, len(f.s.p.Stocks))
+	gain := make([]float64, len(f.s.p.Reservations))
 	for i := range f.t.candidates {
-		if c := &f.t.candidates[i]; c.stock != 0 {
-			gain[c.stock-1] = math.Max(gain[c.stock-1], holds(i)-f.s.p.Options[c.option].Price)
+		if c := &f.t.candidates[i]; c.reservation != 0 {
+			gain[c.reservation-1] = math.Max(gain[c.reservation-1], holds(i)-f.s.p.Options[c.option].Price)
 		}
 	}
 	sum := 0.0
-	for i, n := range f.s.p.Stocks {
+	for i, n := range f.s.p.Reservations {
 		sum += float64(gain[i] * float64(max(n, 0)))
 	}
 	return sum
@@ -99,19 +99,19 @@ func (f *floor) exact(w *worths) float64 {
 	for l := range f.looks {
 		held += f.held(k, w, l)
 	}
-	bound := shrink * (w.total(f.counts)*hair - held)
-	if f.t.stocked {
+	bound := surchargeFactor * (w.total(f.counts)*tolerance - held)
+	if f.t.reserved {
 		estimates := f.estimates(w)
 		bound -= f.drawn(func(i int) float64 {
 			c := &f.t.candidates[i]
-			return shrink * f.most(k, f.t.entries[c.serves], c.capacity, -1, estimates[i].worth)
+			return surchargeFactor * f.most(k, f.t.entries[c.serves], c.capacity, -1, estimates[i].worth)
 		})
 	}
 	return bound
 }
 
 // raise scales the worth of each class up, or down, such that pods on no
-// candidate which comes from no stock are worth more than its price: by the
+// candidate which comes from no reservation are worth more than its price: by the
 // worst ratio of worth to price among the candidates that hold one of the class.
 // All who share a candidate have a ratio no better than that of the candidate, so
 // that its price is kept.
@@ -136,10 +136,10 @@ func (f *floor) raise(k *knapsack, w *worths) {
 }
 
 // ratios finds, for each class, the most that pods on any candidate which holds
-// one of the class, and comes from no stock, can be worth over its price; 0 if
+// one of the class, and comes from no reservation, can be worth over its price; 0 if
 // there is no such candidate.
 func (f *floor) ratios(k *knapsack, estimates []guess) []float64 {
-	byRatio := slices.DeleteFunc(slices.Clone(estimates), func(e guess) bool { return f.t.candidates[e.candidate].stock != 0 })
+	byRatio := slices.DeleteFunc(slices.Clone(estimates), func(e guess) bool { return f.t.candidates[e.candidate].reservation != 0 })
 	of := func(e guess) float64 { return e.worth / f.t.candidates[e.candidate].price }
 	slices.SortStableFunc(byRatio, func(x, y guess) int { return -cmp.Compare(of(x), of(y)) })
 	out := make([]float64, len(f.counts))

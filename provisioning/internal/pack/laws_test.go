@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
@@ -40,7 +41,7 @@ func TestStrangersChangeNothing(t *testing.T) {
 		if f.traits {
 			continue // the label of these problems knows its options by number
 		}
-		for seed := range uint64(10) {
+		for seed := range uint64(testlong.Seeds(2, 10)) {
 			p := random(seed, f, 20, 30, 2)
 			want := solve(t, p)
 			last := p.Pools[len(p.Pools)-1].Tier

@@ -15,48 +15,98 @@ const levelStep = 64
 
 // Levels finds those of some options that have no less of anything than is asked, or
 // no more. It takes O(options/64) time for each dimension, and O(options²/64) bits
-// of memory. It is not written to.
-type Levels struct{ dims []levels }
+// of memory; so each pool has its own. It is not written to.
+type Levels struct {
+	first, last int // the options are [first, last)
+	dims        []levels
+}
 
-// levels is the options by one dimension.
+// levels is the options by one dimension. Options are numbered as in their window.
 type levels struct {
 	order   []int32 // the options, those with most first
-	amounts []int64 // what they have
+	amounts []int64 // the distinct amounts that they have
+	ends    []int32 // where, in order, those with an amount end
 	most    []bitset.Set
 }
 
-// NewLevels reads the vectors of options, those from first on of total. Options that
-// are alike are expected to share them.
-func NewLevels(vectors [][]int64, first, total int) *Levels {
+// LevelsIndex makes Levels. Those of pools with like options share what is in them. The
+// zero value knows none.
+type LevelsIndex struct{ known map[levelsKey][]madeLevels }
+
+// levelsKey is what Levels that can be shared have in common.
+type levelsKey struct {
+	options, offset int    // how many there are, and where their window begins
+	first           *int64 // the vector of the first
+}
+
+// madeLevels are the levels of some vectors.
+type madeLevels struct {
+	at   func(o int) []int64
+	dims []levels
+}
+
+// New reads the vectors of options, those from first on. Options that are alike are
+// expected to share them.
+func (x *LevelsIndex) New(vectors [][]int64, first int) *Levels {
 	if len(vectors) == 0 {
 		return &Levels{}
 	}
-	all, of := distinct(len(vectors), len(vectors[0]), func(o int) []int64 { return vectors[o] })
-	return newLevels(all, of, len(vectors[0]), first, total)
+	return x.make(len(vectors), len(vectors[0]), first, func(o int) []int64 { return vectors[o] })
 }
 
-// newLevels makes levels of distinct vectors, and which of them each option has.
-func newLevels(all [][]int64, of []int32, dims, first, total int) *Levels {
-	out := &Levels{dims: make([]levels, dims)}
-	if len(of) == 0 {
+// make makes levels of n options from first on, given what each has.
+func (x *LevelsIndex) make(n, dims, first int, at func(o int) []int64) *Levels {
+	if n == 0 || dims == 0 {
 		return &Levels{}
 	}
+	if x.known == nil {
+		x.known = map[levelsKey][]madeLevels{}
+	}
+	out := &Levels{first: first, last: first + n}
+	key := levelsKey{n, first - bitset.Base(first), &at(0)[0]}
+	for _, made := range x.known[key] {
+		if alike(n, made.at, at) {
+			out.dims = made.dims
+			return out
+		}
+	}
+	out.dims = newLevels(n, dims, first, at)
+	x.known[key] = append(x.known[key], madeLevels{at, out.dims})
+	return out
+}
+
+// alike says whether the vectors of n options are the same in memory.
+func alike(n int, a, b func(o int) []int64) bool {
+	for o := range n {
+		if &a(o)[0] != &b(o)[0] {
+			return false
+		}
+	}
+	return true
+}
+
+func newLevels(n, dims, first int, at func(o int) []int64) []levels {
+	out := make([]levels, dims)
+	all, of := distinct(n, dims, at)
 	options := make([][]int32, len(all))
+	base := bitset.Base(first)
 	for o, id := range of {
-		options[id] = append(options[id], int32(first+o))
+		options[id] = append(options[id], int32(first-base+o))
 	}
 	ranked := make([]int32, len(all))
-	for r := range out.dims {
+	for r := range out {
 		for id := range ranked {
 			ranked[id] = int32(id)
 		}
 		slices.SortFunc(ranked, func(a, b int32) int {
 			return cmp.Or(-cmp.Compare(all[a][r], all[b][r]), cmp.Compare(a, b))
 		})
+		l := &out[r]
+		l.order = make([]int32, 0, n)
 		for _, id := range ranked {
-			out.dims[r].add(options[id], all[id][r])
+			l.add(options[id], all[id][r])
 		}
-		out.dims[r].keepSets(total)
+		l.keepSets(first, first+n)
 	}
 	return out
 }
@@ -64,18 +114,20 @@ func newLevels(all [][]int64, of []int32, dims, first, total int) *Levels {
 // add adds options that have no more than those before.
 func (l *levels) add(options []int32, amount int64) {
 	l.order = append(l.order, options...)
-	for range options {
-		l.amounts = append(l.amounts, amount)
+	if last := len(l.amounts) - 1; last < 0 || l.amounts[last] != amount {
+		l.amounts, l.ends = append(l.amounts, amount), append(l.ends, 0)
 	}
+	l.ends[len(l.ends)-1] = int32(len(l.order))
 }
 
 // keepSets works out the sets. Where all options have the same nobody asks for some
 // of them.
-func (l *levels) keepSets(total int) {
-	if l.amounts[0] == l.amounts[len(l.amounts)-1] {
+func (l *levels) keepSets(first, last int) {
+	if len(l.amounts) == 1 {
 		return
 	}
-	set := bitset.New(total)
+	set := bitset.NewWindow(first, last)
+	l.most = make([]bitset.Set, 0, (len(l.order)+levelStep-1)/levelStep)
 	for i, o := range l.order {
 		if i%levelStep == 0 {
 			l.most = append(l.most, set.Clone())
@@ -111,54 +163,81 @@ func distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 }
 
 // useLevels are the levels of what launches take of the limits, nil without.
-func (p *Pool) useLevels(options int) *Levels {
+func (p *Pool) useLevels() *Levels {
 	if p.Limits == nil || p.Levels != nil {
 		return p.Levels
 	}
-	return NewLevels(p.Uses, p.First, options)
+	return new(LevelsIndex).New(p.Uses, p.First)
 }
 
-// atLeast puts the options with at least an amount into a set, and says how many
-// they are. Where that is all of them or none it leaves the set alone.
-func (l *levels) atLeast(amount int64, set bitset.Set) int {
-	n := sort.Search(len(l.amounts), func(i int) bool { return l.amounts[i] < amount })
-	if n > 0 && n < len(l.amounts) {
-		copy(set, l.most[n/levelStep])
+// atLeast puts the options with at least an amount into a window, and says how many
+// they are. Where that is all of them or none it leaves the window alone.
+func (l *levels) atLeast(amount int64, window bitset.Set) int {
+	i := sort.Search(len(l.amounts), func(i int) bool { return l.amounts[i] < amount })
+	if i == 0 {
+		return 0
+	}
+	n := int(l.ends[i-1])
+	if n < len(l.order) {
+		copy(window, l.most[n/levelStep])
 		for _, o := range l.order[n-n%levelStep : n] {
-			set.Add(int(o))
+			window.Add(int(o))
 		}
 	}
 	return n
 }
 
-// keepHolding removes from a set the options that have less of anything than a sum.
-// scratch is overwritten.
+// keepHolding removes from a set the options that have less of anything than a sum;
+// others that are none of these options it leaves alone. scratch, as large as the set,
+// is overwritten.
 func (x *Levels) keepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
+	if len(x.dims) == 0 {
+		return
+	}
+	set, scratch = set.Window(x.first, x.last), scratch.Window(x.first, x.last)
 	for r := range x.dims {
 		switch x.dims[r].atLeast(sum[r], scratch) {
-		case len(x.dims[r].amounts):
+		case len(x.dims[r].order):
 		case 0:
-			clear(set)
+			x.removeAll(set, scratch)
 			return
 		default:
+			x.addOthers(scratch)
 			set.And(scratch)
 		}
 	}
 }
 
+// addOthers adds to a window what is in it and none of these options.
+func (x *Levels) addOthers(window bitset.Set) {
+	window[0] |= 1<<(x.first&63) - 1
+	if end := x.last & 63; end != 0 {
+		window[len(window)-1] |= ^uint64(0) << end
+	}
+}
+
+// removeAll removes all of these options from a window. scratch is overwritten.
+func (x *Levels) removeAll(window, scratch bitset.Set) {
+	clear(scratch)
+	x.addOthers(scratch)
+	window.And(scratch)
+}
+
 // KeepWithin removes from a set the options that have more of anything than there
-// may be. scratch is overwritten.
+// may be. scratch, as large as the set, is overwritten.
 func (x *Levels) KeepWithin(set bitset.Set, most []int64, scratch bitset.Set) {
+	if len(x.dims) == 0 {
+		return
+	}
+	set, scratch = set.Window(x.first, x.last), scratch.Window(x.first, x.last)
 	for r := range x.dims {
 		if most[r] == math.MaxInt64 {
 			continue
 		}
 		switch x.dims[r].atLeast(most[r]+1, scratch) {
 		case 0:
-		case len(x.dims[r].amounts):
-			for _, o := range x.dims[r].order {
-				set.Remove(int(o))
-			}
+		case len(x.dims[r].order):
+			x.removeAll(set, scratch)
 			return
 		default:
 			set.AndNot(scratch)

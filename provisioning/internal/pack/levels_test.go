@@ -23,7 +23,7 @@ func someVectors(rng *splitmix, n, dims int) [][]int64 {
 	}
 	out := make([][]int64, n)
 	for o := range out {
-		out[o] = pickOf(rng, kinds)
+		out[o] = purchaseOf(rng, kinds)
 	}
 	return out
 }
@@ -72,7 +72,11 @@ func TestLevelsFindWhatLookingAtEachFinds(t *testing.T) {
 				}
 			}
 		}
-		pack.NewCapacities(options, dims).KeepHolding(set, asked, bitset.New(n))
+		firsts := []int{0}
+		for range rng.intn(4) {
+			firsts = append(firsts, rng.between(firsts[len(firsts)-1], n))
+		}
+		pack.NewCapacities(options, firsts, dims).KeepHolding(set, asked, bitset.New(n))
 		require.Equal(t, want, set, "%v hold %v", vectors, asked)
 
 		set = someSet(&rng, first, first+n, total)
@@ -84,7 +88,7 @@ func TestLevelsFindWhatLookingAtEachFinds(t *testing.T) {
 				}
 			}
 		}
-		pack.NewLevels(vectors, first, total).KeepWithin(set, asked, bitset.New(total))
+		new(pack.LevelsIndex).New(vectors, first).KeepWithin(set, asked, bitset.New(total))
 		require.Equal(t, want, set, "%v within %v", vectors, asked)
 	}
 }
@@ -92,9 +96,9 @@ func TestLevelsFindWhatLookingAtEachFinds(t *testing.T) {
 func TestLevelsOfNothing(t *testing.T) {
 	set := bitset.New(3)
 	set.Add(1)
-	pack.NewLevels(nil, 0, 3).KeepWithin(set, []int64{0}, bitset.New(3))
+	new(pack.LevelsIndex).New(nil, 0).KeepWithin(set, []int64{0}, bitset.New(3))
 	require.True(t, set.Has(1), "without limits all stay")
-	pack.NewCapacities(nil, 2).KeepHolding(bitset.New(0), []int64{1, 1}, bitset.New(0))
-	pack.NewCapacities(make([]pack.Option, 3), 0).KeepHolding(set, nil, bitset.New(3))
+	pack.NewCapacities(nil, nil, 2).KeepHolding(bitset.New(0), []int64{1, 1}, bitset.New(0))
+	pack.NewCapacities(make([]pack.Option, 3), []int{0}, 0).KeepHolding(set, nil, bitset.New(3))
 	require.True(t, set.Has(1), "what asks for nothing is held by all")
 }

@@ -54,14 +54,14 @@ func generic(seed uint64, pods, shapes, types int) *pack.Problem {
 	all := make([][2]int64, shapes)
 	for i := range all {
 		all[i] = [2]int64{
-			pickOf(&rng, []int64{100, 250, 500, 1000, 1500}) + int64(rng.intn(shapes)/30),
-			pickOf(&rng, []int64{100, 256, 512, 1024, 2048, 4096}) * mib,
+			purchaseOf(&rng, []int64{100, 250, 500, 1000, 1500}) + int64(rng.intn(shapes)/30),
+			purchaseOf(&rng, []int64{100, 256, 512, 1024, 2048, 4096}) * mib,
 		}
 	}
 	seen := map[[2]int64]int{}
 	var order [][2]int64
 	for range pods {
-		s := pickOf(&rng, all)
+		s := purchaseOf(&rng, all)
 		if seen[s] == 0 {
 			order = append(order, s)
 		}

@@ -11,7 +11,7 @@ type master struct {
 	classes []int // by row
 	rowOf   []int // by class, -1 if it has no row
 	demand  []float64
-	columns []mold
+	columns []column
 
 	inverse [][]float64
 	level   []float64 // of each basic column
@@ -21,8 +21,8 @@ type master struct {
 	changed []int // scratch: where a step changes the duals
 }
 
-// mold is a pattern of a candidate that can be bought.
-type mold struct {
+// column is a pattern of a candidate that can be bought.
+type column struct {
 	candidate int
 	price     float64
 	pattern
@@ -55,15 +55,15 @@ func newMaster(t *tier, left []int) *master {
 // start makes the basis of one column for each row: a pattern that serves its
 // class alone. The columns have been added in the order of rows.
 //
-// Each demand is raised by a hair of its own. Many classes have just one pod,
+// Each demand is raised by a tolerance of its own. Many classes have just one pod,
 // and with demands all alike the simplex makes steps that gain nothing, if it
 // does not run in circles.
 func (m *master) start() {
 	for i, c := range m.classes {
 		n := float64(m.columns[i].count(c))
 		m.inverse[i][i] = 1 / n
-		hair := 1e-7 * float64(i+1) / float64(len(m.classes))
-		m.level[i] = m.demand[i] * (1 + hair) / n
+		tolerance := 1e-7 * float64(i+1) / float64(len(m.classes))
+		m.level[i] = m.demand[i] * (1 + tolerance) / n
 		m.basic[i] = i
 	}
 }

@@ -13,7 +13,7 @@ func (s *solver) keepMinValues(t *tier, i int, p *pattern, value []float64) {
 	c := &t.candidates[i]
 	pool := &s.p.Pools[c.pool]
 	flexible := s.isFlexible(c)
-	if !flexible && (pool.MinValues == nil || c.safe && p.trait == 0 && s.p.Flexible == nil && len(s.p.Stocks) == 0) || s.enough(c, p.shares, p.trait) {
+	if !flexible && (pool.MinValues == nil || c.safe && p.trait == 0 && s.p.Flexible == nil && len(s.p.Reservations) == 0) || s.enough(c, p.shares, p.trait) {
 		return
 	}
 	whole := slices.Clone(p.shares)
@@ -54,7 +54,7 @@ func (s *solver) mostEnough(c *candidate, shares []Share, sh Share, trait int32)
 // enough says whether the options that hold a pattern satisfy the MinValues of
 // the pool.
 func (s *solver) enough(c *candidate, shares []Share, trait int32) bool {
-	set := s.options(c.pool, c.stock, shares, trait)
+	set := s.options(c.pool, c.reservation, shares, trait)
 	s.keepFlexible(c, set)
 	p := &s.p.Pools[c.pool]
 	for i := range p.MinValues {
@@ -128,7 +128,7 @@ func (s *solver) uses(t *tier, i int, p *pattern) []int64 {
 	if pool.MinValues == nil {
 		return out
 	}
-	set := s.options(c.pool, c.stock, p.shares, p.trait)
+	set := s.options(c.pool, c.reservation, p.shares, p.trait)
 	s.keepFlexible(c, set)
 	chosen := bitset.New(len(s.p.Options))
 	chosen.Add(c.option)

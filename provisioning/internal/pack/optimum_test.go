@@ -5,13 +5,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // lawSeeds is how many random problems a law is tried on: a fifth of those given where
 // the race detector watches, which slows packing down tenfold and looks for something
 // else than the laws do.
 func lawSeeds(all uint64) uint64 {
-	if underRace {
+	switch {
+	case !testlong.On():
+		return max(all/10, 20)
+	case testlong.UnderRace:
 		return all / 5
 	}
 	return all
@@ -84,7 +89,7 @@ func TestRandomProblemsObeyTheRules(t *testing.T) {
 			for seed := range lawSeeds(60) {
 				solve(t, tiny(seed, f))
 			}
-			for seed := range uint64(6) {
+			for seed := range uint64(testlong.Seeds(1, 6)) {
 				solve(t, random(seed, f, 30, 40, 2))
 				solve(t, random(seed, f, 60, 400, 10))
 			}

@@ -7,28 +7,29 @@ import (
 )
 
 // options returns the options of a pool that hold a pattern, and are of no other
-// stock than the one given. The set is scratch space, valid until the next call.
-func (s *solver) options(pool, stock int, shares []Share, trait int32) bitset.Set {
+// reservation than the one given. The set is scratch space, valid until the next call.
+func (s *solver) options(pool, reservation int, shares []Share, trait int32) bitset.Set {
 	set := s.optionsOfAll(pool, shares, trait)
-	s.keepStock(set, stock)
+	s.keepReservation(set, reservation)
 	return set
 }
 
 // optionsOfAll returns the options of a pool that hold a pattern, of whatever
-// stock: admitted by every variant in it and large enough for the sum. The set is
+// reservation: admitted by every variant in it and large enough for the sum. The set is
 // scratch space, valid until the next call.
 func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set {
 	p := &s.p.Pools[pool]
 	set := s.scratch
 	clear(set)
 	set.AddRange(p.First, p.Last)
+	here := set.Window(p.First, p.Last)
 	for _, sh := range shares {
-		set.And(s.p.Classes[sh.Class].Variants[sh.Variant].Options)
+		here.And(s.p.Classes[sh.Class].Variants[sh.Variant].Options.Window(p.First, p.Last))
 	}
 	if trait != 0 {
-		set.And(s.p.Traits.Options(pool, trait))
+		here.And(s.p.Traits.Options(pool, trait))
 	}
-	s.capacities.KeepHolding(set, s.sumOf(shares), s.level)
+	s.capacities.keepHolding(pool, set, s.sumOf(shares), s.level)
 	return set
 }
 
@@ -46,24 +47,43 @@ func (s *solver) sumOf(shares []Share) []int64 {
 // Capacities are the distinct capacity vectors of some options. They are not
 // written to.
 type Capacities struct {
-	all    [][]int64
-	of     []int32 // by option: which of all
-	levels func() *Levels
+	of     []int32 // by option: which of the distinct ones
+	levels func() []*Levels
 }
 
 // NewCapacities tells the capacities of options apart by where they are in memory:
-// options alike are expected to share them. dims is the length of each.
-func NewCapacities(options []Option, dims int) *Capacities {
+// options alike are expected to share them. dims is the length of each, and firsts are
+// the first options of the pools that the options lie in.
+func NewCapacities(options []Option, firsts []int, dims int) *Capacities {
+	at := func(o int) []int64 { return options[o].Capacity }
 	k := &Capacities{}
-	k.all, k.of = distinct(len(options), dims, func(o int) []int64 { return options[o].Capacity })
-	k.levels = sync.OnceValue(func() *Levels { return newLevels(k.all, k.of, dims, 0, len(options)) })
+	_, k.of = distinct(len(options), dims, at)
+	k.levels = sync.OnceValue(func() []*Levels {
+		var index LevelsIndex
+		out := make([]*Levels, len(firsts))
+		for i, first := range firsts {
+			last := len(options)
+			if i+1 < len(firsts) {
+				last = firsts[i+1]
+			}
+			out[i] = index.make(last-first, dims, first, func(o int) []int64 { return at(first + o) })
+		}
+		return out
+	})
 	return k
 }
 
 // KeepHolding removes from a set the options that do not hold a sum. scratch is
 // overwritten.
 func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
-	k.levels().keepHolding(set, sum, scratch)
+	for _, levels := range k.levels() {
+		levels.keepHolding(set, sum, scratch)
+	}
+}
+
+// keepHolding does so for the options of one pool.
+func (k *Capacities) keepHolding(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
+	k.levels()[pool].keepHolding(set, sum, scratch)
 }
 
 // capacities are those of the options of a problem.
@@ -71,7 +91,11 @@ func (p *Problem) capacities() *Capacities {
 	if p.Capacities != nil {
 		return p.Capacities
 	}
-	return NewCapacities(p.Options, p.Dims)
+	firsts := make([]int, len(p.Pools))
+	for i := range firsts {
+		firsts[i] = p.Pools[i].First
+	}
+	return NewCapacities(p.Options, firsts, p.Dims)
 }
 
 // first returns the least member of a set, -1 if it is empty.

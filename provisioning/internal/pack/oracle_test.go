@@ -60,7 +60,7 @@ func (o *oracle) variants(set, pool, rest int, options bitset.Set, trait int32) 
 			}
 		}
 		if both != 0 {
-			here.And(o.p.Traits.Options(pool, both))
+			here.Window(o.p.Pools[pool].First, o.p.Pools[pool].Last).And(o.p.Traits.Options(pool, both))
 		}
 		o.variants(set, pool, rest&(rest-1), here, both)
 	}

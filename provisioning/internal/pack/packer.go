@@ -25,27 +25,27 @@ type Packer struct {
 	uses       []*Levels // by pool: what launches take of its limits, nil without
 }
 
-// stockedUrgency is how far pods that only a stock can serve come before
+// reservedUrgency is how far pods that only a reservation can serve come before
 // others.
-const stockedUrgency = 4
+const reservedUrgency = 4
 
 // New compiles a problem. What new nodes there may be is worked out when a run
 // first needs some: it costs about O(groups x options/64) plus O(options x
 // candidates) comparisons, independent of counts.
 func New(p *Problem) *Packer {
 	k := &Packer{p: p, effort: p.effort(), size: sizes(p)}
-	stocked := onlyStocked(p)
+	reserved := onlyReserved(p)
 	for c := range p.Classes {
 		k.kinds = max(k.kinds, p.Classes[c].Kind+1)
 		k.urgency = append(k.urgency, max(p.Classes[c].Urgency, 1))
-		if stocked[c] {
-			k.urgency[c] *= stockedUrgency
+		if reserved[c] {
+			k.urgency[c] *= reservedUrgency
 		}
 		k.urgent = k.urgent || p.Classes[c].Urgency > 1
 	}
 	k.capacities = p.capacities()
 	for i := range p.Pools {
-		k.uses = append(k.uses, p.Pools[i].useLevels(len(p.Options)))
+		k.uses = append(k.uses, p.Pools[i].useLevels())
 	}
 	for i := 0; i < len(p.Pools); {
 		j := i
@@ -71,23 +71,23 @@ func (k *Packer) Ready() {
 // solver is one run.
 type solver struct {
 	*Packer
-	effort effort // of the run at hand
-	ctx    context.Context
-	filler *filler
-	left   []int     // by class
-	limits [][]int64 // by pool: what may still be used
-	stocks []int     // what is left of each
-	sold   []sale    // by new node: what it was bought as, if there are stocks
+	effort       effort // of the run at hand
+	ctx          context.Context
+	filler       *filler
+	left         []int          // by class
+	limits       [][]int64      // by pool: what may still be used
+	reservations []int          // what is left of each
+	sold         []tierPurchase // by new node: what it was bought as, if there are reservations
 
-	stockOptions []bitset.Set // by stock, first none; once asked for
+	reservationOptions []bitset.Set // by reservation, first none; once asked for
 
 	series map[*tier]*cover.Series
 
 	steps    int
 	maxSteps int
 
-	correction        []float64 // by class: see rounds
-	highestCorrection float64
+	multiplier        []float64 // by class: see rounds
+	highestMultiplier float64
 
 	scratch  bitset.Set // of options
 	ranking  []int32    // live candidates: first those that are awake
@@ -107,19 +107,19 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 		return nil, err
 	}
 	s := &solver{
-		Packer:   k,
-		effort:   k.effort,
-		ctx:      ctx,
-		filler:   newFiller(k.p, k.urgent),
-		left:     make([]int, len(k.p.Classes)),
-		limits:   make([][]int64, len(k.p.Pools)),
-		maxSteps: maxSteps,
-		stocks:   slices.Clone(k.p.Stocks),
-		scratch:  bitset.New(len(k.p.Options)),
-		sum:      make([]int64, k.p.Dims),
-		possible: map[possibleKey]int{},
-		series:   map[*tier]*cover.Series{},
-		level:    bitset.New(len(k.p.Options)),
+		Packer:       k,
+		effort:       k.effort,
+		ctx:          ctx,
+		filler:       newFiller(k.p, k.urgent),
+		left:         make([]int, len(k.p.Classes)),
+		limits:       make([][]int64, len(k.p.Pools)),
+		maxSteps:     maxSteps,
+		reservations: slices.Clone(k.p.Reservations),
+		scratch:      bitset.New(len(k.p.Options)),
+		sum:          make([]int64, k.p.Dims),
+		possible:     map[possibleKey]int{},
+		series:       map[*tier]*cover.Series{},
+		level:        bitset.New(len(k.p.Options)),
 	}
 	for c := range k.p.Classes {
 		s.left[c] = k.p.Classes[c].Count
@@ -134,7 +134,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	if err := s.buyAll(out); err != nil {
 		return nil, err
 	}
-	if err := s.assignStocks(out); err != nil {
+	if err := s.assignReservations(out); err != nil {
 		return nil, err
 	}
 	out.Left = s.left
@@ -207,7 +207,7 @@ func (s *solver) spacious(asked []float64) bool {
 
 // plainWorth values pods by their largest share of what is asked for.
 func (s *solver) plainWorth(asked []float64) worth {
-	out := worth{value: make([]float64, len(s.left)), correction: s.urgency}
+	out := worth{value: make([]float64, len(s.left)), multiplier: s.urgency}
 	for c := range out.value {
 		for r, want := range s.p.Classes[c].Request {
 			if want > 0 {
@@ -241,7 +241,7 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 		if len(entries) == 0 {
 			continue
 		}
-		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1, parts: n.Parts}
+		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1, memberships: n.Memberships}
 		s.steps++
 		got := s.filler.fill(&b, entries, s.left, w)
 		out.Nodes[i] = slices.Clone(got.shares)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
@@ -40,7 +41,7 @@ func perfect(seed uint64, nodes int) (p *pack.Problem, optimum float64) {
 
 // cut cuts a length into n pieces of whole tenths or hundredths.
 func cut(rng *splitmix, length, n int) []int64 {
-	unit := pickOf(rng, []int{length / 20, length / 100})
+	unit := purchaseOf(rng, []int{length / 20, length / 100})
 	marks := []int{0, length}
 	for len(marks) <= n {
 		if m := unit * rng.between(1, length/unit-1); !slices.Contains(marks, m) {
@@ -67,7 +68,7 @@ func TestPerfectPackings(t *testing.T) {
 	}
 	for _, tt := range tests {
 		worst, total := 0.0, 0.0
-		const seeds = 30
+		seeds := testlong.Seeds(6, 30)
 		for seed := range uint64(seeds) {
 			p, optimum := perfect(seed, tt.nodes)
 			r := solve(t, p)
@@ -78,8 +79,8 @@ func TestPerfectPackings(t *testing.T) {
 			gap := cost(r)/optimum - 1
 			worst, total = max(worst, gap), total+gap
 		}
-		t.Logf("%d nodes: worst %.3f, mean %.3f", tt.nodes, worst, total/seeds)
+		t.Logf("%d nodes: worst %.3f, mean %.3f", tt.nodes, worst, total/float64(seeds))
 		require.LessOrEqual(t, worst, tt.worst, "%d nodes", tt.nodes)
-		require.LessOrEqual(t, total/seeds, tt.mean, "%d nodes", tt.nodes)
+		require.LessOrEqual(t, total/float64(seeds), tt.mean, "%d nodes", tt.nodes)
 	}
 }

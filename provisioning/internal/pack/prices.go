@@ -7,9 +7,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
-// quote is what the covering relaxation says of a tier: the least cost, and
+// duals is what the covering relaxation says of a tier: the least cost, and
 // what a pod of each class is worth.
-type quote struct {
+type duals struct {
 	bound float64
 	value []float64 // by class
 	total float64   // of all that is left
@@ -35,7 +35,7 @@ type detail struct {
 
 // detail works out what a quote says of a set of groups. Most sets are of
 // candidates that nobody looks at.
-func (s *solver) detail(t *tier, q *quote, set int) *detail {
+func (s *solver) detail(t *tier, q *duals, set int) *detail {
 	d := &q.details[set]
 	if d.target == nil {
 		d.target, d.entries = q.target(set), s.alive(t.entries[set], q.left)
@@ -43,13 +43,13 @@ func (s *solver) detail(t *tier, q *quote, set int) *detail {
 	return d
 }
 
-// quote solves the covering relaxation for what is left in a tier, kind by
+// duals solves the covering relaxation for what is left in a tier, kind by
 // kind.
-func (s *solver) quote(t *tier, left []int) quote {
+func (s *solver) duals(t *tier, left []int) duals {
 	problem := s.relaxation(t, left, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
 	solution := s.seriesOf(t).Cover(problem.Demand, s.effort.pivots)
 	s.raise(t, solution.Prices)
-	out := quote{
+	out := duals{
 		bound:   s.withoutFees(t, solution.Bound),
 		value:   s.priced(t, solution.Prices),
 		highest: highest(t, solution.Prices),
@@ -148,7 +148,7 @@ func (s *solver) withoutFees(t *tier, bound float64) float64 {
 	if t.free {
 		return 0 // where something costs nothing, fees are all there is
 	}
-	return math.Max(bound/(1+2*feeShare)-s.stockCredit(t), 0)
+	return math.Max(bound/(1+2*feeShare)-s.reservationCredit(t), 0)
 }
 
 // setSupplies states the candidates for the relaxation.
@@ -161,14 +161,14 @@ func (t *tier) setSupplies(p *Problem) {
 			amount[r] = math.Max(float64(a), 0)
 		}
 		t.supplies = append(t.supplies, cover.Supply{Price: c.worth, Amount: amount, Serves: c.serves})
-		t.free = t.free || c.stock == 0 && p.Options[c.option].Price == 0
+		t.free = t.free || c.reservation == 0 && p.Options[c.option].Price == 0
 	}
 	t.market = cover.NewMarket(t.kinds, t.supplies)
 }
 
 // target compares what the kinds of a set demand with what is bought of the
 // supplies open to any of them.
-func (q *quote) target(set int) []float64 {
+func (q *duals) target(set int) []float64 {
 	p := &q.cover
 	groups := p.Serves[set]
 	served := make([]bool, len(p.Demand))
@@ -251,7 +251,7 @@ func (t *tier) unitPrices(dims int) []float64 {
 	return unit
 }
 
-// onlyHere is the correction of pods that no new node takes.
+// onlyHere is the multiplier of pods that no new node takes.
 const onlyHere = 10
 
 // nodeWorth says which pods existing nodes, which cost nothing, should take
@@ -260,22 +260,22 @@ const onlyHere = 10
 func (s *solver) nodeWorth() worth {
 	out := worth{
 		value:      make([]float64, len(s.p.Classes)),
-		correction: slices.Repeat([]float64{onlyHere}, len(s.p.Classes)),
+		multiplier: slices.Repeat([]float64{onlyHere}, len(s.p.Classes)),
 	}
 	for c, urgency := range s.urgency {
-		out.correction[c] *= urgency
+		out.multiplier[c] *= urgency
 	}
 	for _, tier := range slices.Backward(s.tiers) {
 		t := tier()
-		q := s.quote(t, s.left)
+		q := s.duals(t, s.left)
 		for c := range t.classes.All() {
 			alone := 0.0 // what each resource would cost bought by itself
 			for r, want := range s.p.Classes[c].Request {
 				alone += float64(t.unit[r] * float64(want))
 			}
-			out.value[c], out.correction[c] = q.value[c], s.urgency[c]
+			out.value[c], out.multiplier[c] = q.value[c], s.urgency[c]
 			if alone > 0 {
-				out.correction[c] = s.urgency[c] * math.Sqrt(q.value[c]/alone)
+				out.multiplier[c] = s.urgency[c] * math.Sqrt(q.value[c]/alone)
 			}
 		}
 	}

@@ -30,11 +30,11 @@ type Problem struct {
 	// Nodes are existing nodes in the order they are filled.
 	Nodes []Node
 
-	// Stocks are how many nodes can be launched from each stock. Options of
+	// Reservations are how many nodes can be launched from each reservation. Options of
 	// several pools may share one.
-	Stocks []int
-	// StrictStock makes nodes from a stock name no options outside of it.
-	StrictStock bool
+	Reservations []int
+	// StrictReservation makes nodes from a reservation name no options outside of it.
+	StrictReservation bool
 
 	// Flexible, if set, wants nodes aimed at some options to name several kinds
 	// of them.
@@ -72,9 +72,9 @@ type Class struct {
 	// Content says that the pods do without the kinds that Flexible demands.
 	Content bool
 
-	// Parts say what each pod counts for in the rules, in ascending order of
+	// Memberships say what each pod counts for in the rules, in ascending order of
 	// rules.
-	Parts []Part
+	Memberships []Membership
 
 	// Kind is equal for classes that may use the same options but for the room
 	// they need: the relaxation that prices pods tells only kinds apart. Kinds
@@ -97,7 +97,8 @@ type Traits interface {
 	// Merge returns the trait that asks for both, or false when no node of the
 	// pool can have both.
 	Merge(pool int, a, b int32) (int32, bool)
-	// Options returns the options of the pool that can have the trait.
+	// Options returns the options of the pool that can have the trait, as the
+	// window of its options.
 	Options(pool int, trait int32) bitset.Set
 	// Values returns the value numbers of a MinValue of the pool that a node
 	// with the trait can still show; nil means all.
@@ -109,9 +110,9 @@ type Option struct {
 	Price    float64 // USD per hour
 	Capacity []int64 // allocatable less daemons
 
-	// Stock is one more than the index of the stock that a launch takes one
+	// Reservation is one more than the index of the reservation that a launch takes one
 	// piece of, such as a reservation; 0 if there is no end of it.
-	Stock int
+	Reservation int
 }
 
 // Pool is a range of options under common rules.
@@ -125,7 +126,7 @@ type Pool struct {
 	// Uses holds, for each option from First on, what a launch takes of each
 	// limited resource.
 	Uses [][]int64
-	// Levels is what NewLevels makes of Uses; nil has it made anew.
+	// Levels is what LevelsIndex.New makes of Uses; nil has it made anew.
 	Levels *Levels
 
 	MinValues []MinValue
@@ -154,9 +155,9 @@ type Flexible struct {
 
 // Node is an existing node.
 type Node struct {
-	Free    []int64
-	Classes bitset.Set // that may run here by labels and taints
-	Parts   []Part     // of the pods that run here, summed up by rule
+	Free        []int64
+	Classes     bitset.Set   // that may run here by labels and taints
+	Memberships []Membership // of the pods that run here, summed up by rule
 }
 
 // Result says which pods go where.
@@ -185,8 +186,12 @@ type Launch struct {
 	Copies  int
 	Shares  []Share    // on each copy, ascending by class
 	Options bitset.Set // each of which holds the shares
-	Trait   int32
-	Price   float64 // of the cheapest option
-	Stock   int     // one more than the index of the stock it takes from, 0 if none
-	Relaxed bool    // a MinValue was lowered
+	// Wide are those that it could have if what was set aside of the limits of its
+	// pool were more; nil if that is of no matter. They hold the shares, and are as
+	// the node has to be in all else.
+	Wide        bitset.Set
+	Trait       int32
+	Price       float64 // of the cheapest option
+	Reservation int     // one more than the index of the reservation it takes from, 0 if none
+	Relaxed     bool    // a MinValue was lowered
 }

@@ -51,7 +51,7 @@ func TestQuickIsNotCheaper(t *testing.T) {
 		p := diverse(seed, 150, 80)
 		p.Rules = []pack.Rule{apart}
 		for c := 0; c < len(p.Classes); c += 4 {
-			p.Classes[c].Parts = []pack.Part{{Rule: 0, Owners: 1, Members: 1, Both: 1}}
+			p.Classes[c].Memberships = []pack.Membership{{Rule: 0, Owners: 1, Members: 1, Both: 1}}
 		}
 		quick := *p
 		quick.Coarse, quick.NoBound = true, true

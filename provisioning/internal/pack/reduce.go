@@ -7,10 +7,10 @@ import (
 )
 
 // reduced returns a problem as Floor looks at it: one pool without rules, and of
-// options that hold the same for the same classes, from the same stock, only the
+// options that hold the same for the same classes, from the same reservation, only the
 // cheapest.
 func reduced(p *Problem) *Problem {
-	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Stocks: p.Stocks, Rules: p.Rules}
+	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Reservations: p.Reservations, Rules: p.Rules}
 	groups, of := optionGroups(p)
 	capacities := p.capacities()
 	masks := admitting(p, groups)
@@ -25,7 +25,7 @@ func reduced(p *Problem) *Problem {
 			continue
 		}
 		option := &p.Options[o]
-		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.of[o])), int64(option.Stock))
+		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.of[o])), int64(option.Reservation))
 		key = append(key, masks[o].Key()...)
 		i, known := index[string(key)]
 		if !known {

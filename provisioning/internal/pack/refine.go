@@ -141,7 +141,7 @@ func (f *filler) move(c, n int, value []float64) float64 {
 		f.touched = append(f.touched, int32(c))
 	}
 	f.used[c] += int32(n)
-	f.tally.add(f.p.Classes[c].Parts, n)
+	f.tally.add(f.p.Classes[c].Memberships, n)
 	for r, want := range f.p.Classes[c].Request {
 		f.room[r] -= want * int64(n)
 	}

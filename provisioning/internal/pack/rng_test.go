@@ -24,4 +24,4 @@ func (s *splitmix) float() float64 { return float64(s.next()>>11) / (1 << 53) }
 // chance is true n times out of a hundred.
 func (s *splitmix) chance(n int) bool { return s.intn(100) < n }
 
-func pickOf[T any](s *splitmix, v []T) T { return v[s.intn(len(v))] }
+func purchaseOf[T any](s *splitmix, v []T) T { return v[s.intn(len(v))] }

@@ -15,26 +15,26 @@ const (
 	roundsGain = 0.005
 	// roundsSteps is the number of patterns after which no new round begins.
 	roundsSteps = 5000
-	// learning is how far corrections move towards what was paid.
+	// learning is how far multipliers move towards what was paid.
 	learning = 0.7
 )
 
 // state is what a greedy run changes.
 type state struct {
-	left   []int
-	limits [][]int64
-	stocks []int
+	left         []int
+	limits       [][]int64
+	reservations []int
 }
 
 func (s *solver) save() state {
-	return state{slices.Clone(s.left), cloneLimits(s.limits), slices.Clone(s.stocks)}
+	return state{slices.Clone(s.left), cloneLimits(s.limits), slices.Clone(s.reservations)}
 }
 
 // restore goes back to a saved state, which stays as it is.
 func (s *solver) restore(to state) {
 	copy(s.left, to.left)
 	s.limits = cloneLimits(to.limits)
-	copy(s.stocks, to.stocks)
+	copy(s.reservations, to.reservations)
 }
 
 func cloneLimits(limits [][]int64) [][]int64 {
@@ -51,20 +51,20 @@ func cloneLimits(limits [][]int64) [][]int64 {
 // are hard to combine: they stay behind and end up on nodes half empty. Each
 // round therefore values a class higher by what its pods cost in the round
 // before, and takes it earlier.
-func (s *solver) rounds(t *tier, q quote) []pick {
+func (s *solver) rounds(t *tier, q duals) []purchase {
 	start, startSteps := s.save(), s.steps
-	s.correction, s.highestCorrection = s.uncorrected()
-	var best []pick
+	s.multiplier, s.highestMultiplier = s.uncorrected()
+	var best []purchase
 	var end state
 	bestCost := 0.0
 	for round := range maxRounds {
 		s.restore(start)
-		picks := s.greedy(t, q)
-		cost := costOf(t, picks)
+		purchases := s.greedy(t, q)
+		cost := costOf(t, purchases)
 		complete := s.complete(t)
 		gained := round == 0 || cost < bestCost*(1-roundsGain)
 		if round == 0 || complete && cost < bestCost {
-			best, bestCost, end = picks, cost, s.save()
+			best, bestCost, end = purchases, cost, s.save()
 		}
 		if !complete || !gained || bestCost < q.bound*(1+roundsGap) || s.steps >= s.maxSteps || s.steps-startSteps >= roundsSteps || s.ctx.Err() != nil {
 			break
@@ -72,43 +72,43 @@ func (s *solver) rounds(t *tier, q quote) []pick {
 		if bestCost > q.bound*(1+hopelessGap) && s.generates(t, start.left) {
 			break
 		}
-		s.correct(t, picks, q.value)
+		s.correct(t, purchases, q.value)
 	}
 	if len(best) > 0 && bestCost > q.bound*(1+roundsGap) && s.steps < s.maxSteps && !s.p.Coarse {
 		s.restore(start)
-		if picks := s.sketch(t); s.complete(t) && costOf(t, picks) < bestCost {
-			return picks
+		if purchases := s.coarseRun(t); s.complete(t) && costOf(t, purchases) < bestCost {
+			return purchases
 		}
 	}
 	s.restore(end)
 	return best
 }
 
-// uncorrected are the corrections before anything is learnt, and the highest.
+// uncorrected are the multipliers before anything is learnt, and the highest.
 func (s *solver) uncorrected() ([]float64, float64) {
 	out := slices.Clone(s.urgency)
 	return out, slices.Max(append(out, 1))
 }
 
-// sketch is the greedy run that a coarse problem gets. It takes a tenth of the time of
+// coarseRun is the greedy run that a coarse problem gets. It takes a tenth of the time of
 // a fine one, and is luckier now and then.
-func (s *solver) sketch(t *tier) []pick {
-	fine, learnt, highest := s.effort, s.correction, s.highestCorrection
+func (s *solver) coarseRun(t *tier) []purchase {
+	fine, learnt, highest := s.effort, s.multiplier, s.highestMultiplier
 	s.effort, s.filler.effort = coarse(), coarse()
-	s.correction, s.highestCorrection = s.uncorrected()
-	picks := s.greedy(t, s.quote(t, s.left))
+	s.multiplier, s.highestMultiplier = s.uncorrected()
+	purchases := s.greedy(t, s.duals(t, s.left))
 	s.effort, s.filler.effort = fine, fine
-	s.correction, s.highestCorrection = learnt, highest
-	return picks
+	s.multiplier, s.highestMultiplier = learnt, highest
+	return purchases
 }
 
-// correct raises the correction of each class towards what its pods cost for
+// correct raises the multiplier of each class towards what its pods cost for
 // what they are worth.
-func (s *solver) correct(t *tier, picks []pick, value []float64) {
+func (s *solver) correct(t *tier, purchases []purchase, value []float64) {
 	paid := make([]float64, len(s.left))
 	worth := make([]float64, len(s.left))
-	for i := range picks {
-		p := &picks[i]
+	for i := range purchases {
+		p := &purchases[i]
 		ratio := t.candidates[p.candidate].price / worthOf(p.shares, value)
 		for _, sh := range p.shares {
 			w := float64(value[sh.Class] * float64(sh.Count) * float64(p.copies))
@@ -118,8 +118,8 @@ func (s *solver) correct(t *tier, picks []pick, value []float64) {
 	}
 	for c := range paid {
 		if worth[c] > 0 {
-			s.correction[c] *= 1 + float64(learning*(paid[c]/worth[c]-1))
-			s.highestCorrection = max(s.highestCorrection, s.correction[c])
+			s.multiplier[c] *= 1 + float64(learning*(paid[c]/worth[c]-1))
+			s.highestMultiplier = max(s.highestMultiplier, s.multiplier[c])
 		}
 	}
 }

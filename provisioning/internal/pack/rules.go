@@ -23,9 +23,9 @@ const (
 	Apart
 )
 
-// Part is what a pod counts for in a rule. A class that stands for several
+// Membership is what a pod counts for in a rule. A class that stands for several
 // pods at once counts for their sum.
-type Part struct {
+type Membership struct {
 	Rule    int
 	Owners  int // how many have the constraint
 	Members int // how many it counts
@@ -47,12 +47,12 @@ func (r *Rule) holds(s standing) bool {
 	return s.members == 0 || s.owners == 1 && s.members == 1 && s.both == 1
 }
 
-func (s standing) plus(p *Part, n int) standing {
+func (s standing) plus(p *Membership, n int) standing {
 	return standing{s.owners + p.Owners*n, s.members + p.Members*n, s.both + p.Both*n}
 }
 
-// most says how many pods with a part can join, at most n.
-func (r *Rule) most(s standing, p *Part, n int) int {
+// most says how many pods with a membership can join, at most n.
+func (r *Rule) most(s standing, p *Membership, n int) int {
 	if r.holds(s.plus(p, n)) {
 		return n
 	}
@@ -78,18 +78,18 @@ type tally struct {
 func newTally(p *Problem) *tally { return &tally{p: p, now: make([]standing, len(p.Rules))} }
 
 // begin starts a new node, with what runs there already.
-func (t *tally) begin(parts []Part) {
+func (t *tally) begin(memberships []Membership) {
 	for _, r := range t.touched {
 		t.now[r] = standing{}
 	}
 	t.touched = t.touched[:0]
-	t.add(parts, 1)
+	t.add(memberships, 1)
 }
 
-// add puts in n pods with the given parts; a negative n takes them out.
-func (t *tally) add(parts []Part, n int) {
-	for i := range parts {
-		p := &parts[i]
+// add puts in n pods with the given memberships; a negative n takes them out.
+func (t *tally) add(memberships []Membership, n int) {
+	for i := range memberships {
+		p := &memberships[i]
 		if t.now[p.Rule] == (standing{}) {
 			t.touched = append(t.touched, p.Rule)
 		}
@@ -99,12 +99,12 @@ func (t *tally) add(parts []Part, n int) {
 
 // most says how many pods of a class the rules let in, at most n.
 func (t *tally) most(class, n int) int {
-	parts := t.p.Classes[class].Parts
-	for i := range parts {
+	memberships := t.p.Classes[class].Memberships
+	for i := range memberships {
 		if n == 0 {
 			return 0
 		}
-		p := &parts[i]
+		p := &memberships[i]
 		n = t.p.Rules[p.Rule].most(t.now[p.Rule], p, n)
 	}
 	return n
@@ -117,7 +117,7 @@ func (t *tally) together(shares []Share) bool {
 		if t.most(s.Class, s.Count) < s.Count {
 			return false
 		}
-		t.add(t.p.Classes[s.Class].Parts, s.Count)
+		t.add(t.p.Classes[s.Class].Memberships, s.Count)
 	}
 	return true
 }
@@ -125,9 +125,9 @@ func (t *tally) together(shares []Share) bool {
 // alone says how many pods of a class the rules let stand on one new node.
 func (p *Problem) alone(class int) int {
 	n := math.MaxInt32
-	for i := range p.Classes[class].Parts {
-		part := &p.Classes[class].Parts[i]
-		n = p.Rules[part.Rule].most(standing{}, part, n)
+	for i := range p.Classes[class].Memberships {
+		membership := &p.Classes[class].Memberships[i]
+		n = p.Rules[membership.Rule].most(standing{}, membership, n)
 	}
 	return n
 }
@@ -137,22 +137,22 @@ type Tally struct {
 	t tally
 }
 
-// NewTally returns the tally of a node where pods with the given parts are.
-func NewTally(rules []Rule, parts []Part) *Tally {
+// NewTally returns the tally of a node where pods with the given memberships are.
+func NewTally(rules []Rule, memberships []Membership) *Tally {
 	t := &Tally{tally{p: &Problem{Rules: rules}, now: make([]standing, len(rules))}}
-	t.t.add(parts, 1)
+	t.t.add(memberships, 1)
 	return t
 }
 
-// Add puts in one pod with the given parts if the rules allow it, and says
+// Add puts in one pod with the given memberships if the rules allow it, and says
 // whether they do.
-func (t *Tally) Add(parts []Part) bool {
-	for i := range parts {
-		p := &parts[i]
+func (t *Tally) Add(memberships []Membership) bool {
+	for i := range memberships {
+		p := &memberships[i]
 		if t.t.p.Rules[p.Rule].most(t.t.now[p.Rule], p, 1) == 0 {
 			return false
 		}
 	}
-	t.t.add(parts, 1)
+	t.t.add(memberships, 1)
 	return true
 }

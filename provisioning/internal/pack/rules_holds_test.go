@@ -10,8 +10,8 @@ import (
 // individual is one pod as a rule sees it.
 type individual struct{ owner, member bool }
 
-// individuals takes the pods apart that a part stands for.
-func individuals(p Part) []individual {
+// individuals takes the pods apart that a membership stands for.
+func individuals(p Membership) []individual {
 	var out []individual
 	for range p.Both {
 		out = append(out, individual{true, true})
@@ -51,14 +51,14 @@ func someRules() []Rule {
 	return []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 1}, {Kind: AtMost, Limit: 2}, {Kind: AtMost, Limit: 5}}
 }
 
-// everyPart lists the parts of up to so many pods.
-func everyPart(most int) []Part {
-	var out []Part
+// everyMembership lists the memberships of up to so many pods.
+func everyMembership(most int) []Membership {
+	var out []Membership
 	for owners := 0; owners <= most; owners++ {
 		for members := 0; members <= most; members++ {
 			for both := 0; both <= min(owners, members); both++ {
 				if owners+members-both <= most {
-					out = append(out, Part{Owners: owners, Members: members, Both: both})
+					out = append(out, Membership{Owners: owners, Members: members, Both: both})
 				}
 			}
 		}
@@ -95,7 +95,7 @@ func TestRuleHolds(t *testing.T) {
 // groups of pods.
 func TestRuleAgainstOwners(t *testing.T) {
 	for _, r := range someRules() {
-		for _, p := range everyPart(6) {
+		for _, p := range everyMembership(6) {
 			require.Equal(t, allowed(r, individuals(p)), r.holds(standing{}.plus(&p, 1)), "%+v %+v", r, p)
 		}
 	}
@@ -104,11 +104,11 @@ func TestRuleAgainstOwners(t *testing.T) {
 // TestRuleAllowsFewer: what a rule allows it allows with any pod less.
 func TestRuleAllowsFewer(t *testing.T) {
 	for _, r := range someRules() {
-		for _, p := range everyPart(6) {
+		for _, p := range everyMembership(6) {
 			if !r.holds(standing{}.plus(&p, 1)) {
 				continue
 			}
-			for _, less := range []Part{
+			for _, less := range []Membership{
 				{Owners: p.Owners - 1, Members: p.Members, Both: p.Both},
 				{Owners: p.Owners, Members: p.Members - 1, Both: p.Both},
 				{Owners: p.Owners - 1, Members: p.Members - 1, Both: p.Both - 1},
@@ -125,18 +125,18 @@ func TestRuleAllowsFewer(t *testing.T) {
 // other.
 func TestRuleMost(t *testing.T) {
 	for _, r := range someRules() {
-		for _, there := range everyPart(4) {
+		for _, there := range everyMembership(4) {
 			now := standing{}.plus(&there, 1)
 			if !r.holds(now) {
 				continue
 			}
-			for _, part := range everyPart(2) {
+			for _, membership := range everyMembership(2) {
 				for n := range 8 {
 					want := 0
-					for want < n && r.holds(now.plus(&part, want+1)) {
+					for want < n && r.holds(now.plus(&membership, want+1)) {
 						want++
 					}
-					require.Equal(t, want, r.most(now, &part, n), "%+v on %+v, %d of %+v", r, there, n, part)
+					require.Equal(t, want, r.most(now, &membership, n), "%+v on %+v, %d of %+v", r, there, n, membership)
 				}
 			}
 		}
@@ -148,15 +148,15 @@ func TestRuleMost(t *testing.T) {
 func TestRuleMostOfACrowdedNode(t *testing.T) {
 	now := standing{owners: 3, members: 3, both: 3}
 	for _, r := range []Rule{{Kind: Apart}, {Kind: AtMost, Limit: 2}} {
-		require.Zero(t, r.most(now, &Part{Owners: 1, Members: 1, Both: 1}, 5))
-		require.Zero(t, r.most(now, &Part{Members: 1}, 5))
+		require.Zero(t, r.most(now, &Membership{Owners: 1, Members: 1, Both: 1}, 5))
+		require.Zero(t, r.most(now, &Membership{Members: 1}, 5))
 	}
 }
 
 // TestTally plays random arrivals and departures on one node against a list of
 // the pods there.
 func TestTally(t *testing.T) {
-	parts := everyPart(1)
+	memberships := everyMembership(1)
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		p := &Problem{Rules: someRules()}
@@ -164,9 +164,9 @@ func TestTally(t *testing.T) {
 			class := Class{}
 			for r := range p.Rules {
 				if rng.IntN(2) == 0 {
-					part := parts[rng.IntN(len(parts))]
-					part.Rule = r
-					class.Parts = append(class.Parts, part)
+					membership := memberships[rng.IntN(len(memberships))]
+					membership.Rule = r
+					class.Memberships = append(class.Memberships, membership)
 				}
 			}
 			p.Classes = append(p.Classes, class)
@@ -184,12 +184,12 @@ func TestTally(t *testing.T) {
 				got := tally.most(c, 3)
 				require.Equal(t, want, got, "seed %d: class %d beside %v", seed, c, there)
 				if got > 0 {
-					tally.add(p.Classes[c].Parts, got)
+					tally.add(p.Classes[c].Memberships, got)
 					there = append(there, repeated(c, got)...)
 				}
 				if len(there) > 0 && rng.IntN(3) == 0 {
 					gone := rng.IntN(len(there))
-					tally.add(p.Classes[there[gone]].Parts, -1)
+					tally.add(p.Classes[there[gone]].Memberships, -1)
 					there = append(there[:gone:gone], there[gone+1:]...)
 				}
 			}
@@ -211,9 +211,9 @@ func standTogether(p *Problem, classes []int) bool {
 	for r := range p.Rules {
 		var pods []individual
 		for _, c := range classes {
-			for _, part := range p.Classes[c].Parts {
-				if part.Rule == r {
-					pods = append(pods, individuals(part)...)
+			for _, membership := range p.Classes[c].Memberships {
+				if membership.Rule == r {
+					pods = append(pods, individuals(membership)...)
 				}
 			}
 		}
@@ -232,7 +232,7 @@ func requireTogether(t *testing.T, p *Problem, tally *tally, classes []int) {
 	other := NewTally(p.Rules, nil)
 	for _, c := range classes {
 		counts[c]++
-		require.True(t, other.Add(p.Classes[c].Parts))
+		require.True(t, other.Add(p.Classes[c].Memberships))
 	}
 	var shares []Share
 	for c, n := range counts {
@@ -243,23 +243,23 @@ func requireTogether(t *testing.T, p *Problem, tally *tally, classes []int) {
 	}
 	require.True(t, tally.together(shares))
 	for c := range p.Classes {
-		require.Equal(t, standTogether(p, append(classes[:len(classes):len(classes)], c)), NewTally(p.Rules, partsOf(p, classes)).Add(p.Classes[c].Parts))
+		require.Equal(t, standTogether(p, append(classes[:len(classes):len(classes)], c)), NewTally(p.Rules, membershipsOf(p, classes)).Add(p.Classes[c].Memberships))
 	}
 }
 
-// partsOf sums up what pods of some classes count for, by rule.
-func partsOf(p *Problem, classes []int) []Part {
-	var out []Part
+// membershipsOf sums up what pods of some classes count for, by rule.
+func membershipsOf(p *Problem, classes []int) []Membership {
+	var out []Membership
 	for r := range p.Rules {
-		sum := Part{Rule: r}
+		sum := Membership{Rule: r}
 		for _, c := range classes {
-			for _, part := range p.Classes[c].Parts {
-				if part.Rule == r {
-					sum.Owners, sum.Members, sum.Both = sum.Owners+part.Owners, sum.Members+part.Members, sum.Both+part.Both
+			for _, membership := range p.Classes[c].Memberships {
+				if membership.Rule == r {
+					sum.Owners, sum.Members, sum.Both = sum.Owners+membership.Owners, sum.Members+membership.Members, sum.Both+membership.Both
 				}
 			}
 		}
-		if sum != (Part{Rule: r}) {
+		if sum != (Membership{Rule: r}) {
 			out = append(out, sum)
 		}
 	}

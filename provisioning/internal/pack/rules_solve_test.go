@@ -8,10 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
-// withRules adds rules between the pods of a problem, and pods with parts to
+// withRules adds rules between the pods of a problem, and pods with memberships to
 // its nodes.
 func withRules(p *pack.Problem, seed uint64) *pack.Problem {
 	rng := splitmix(seed ^ 0x5eed)
@@ -23,26 +24,26 @@ func withRules(p *pack.Problem, seed uint64) *pack.Problem {
 		p.Rules = append(p.Rules, r)
 	}
 	for c := range p.Classes {
-		p.Classes[c].Parts = someParts(&rng, p)
+		p.Classes[c].Memberships = someMemberships(&rng, p)
 	}
 	for i := range p.Nodes {
 		if rng.chance(40) {
-			p.Nodes[i].Parts = someParts(&rng, p)
+			p.Nodes[i].Memberships = someMemberships(&rng, p)
 		}
 	}
 	return p
 }
 
-func someParts(rng *splitmix, p *pack.Problem) []pack.Part {
-	var out []pack.Part
+func someMemberships(rng *splitmix, p *pack.Problem) []pack.Membership {
+	var out []pack.Membership
 	for r := range p.Rules {
 		switch rng.intn(5) {
 		case 0:
-			out = append(out, pack.Part{Rule: r, Owners: 1})
+			out = append(out, pack.Membership{Rule: r, Owners: 1})
 		case 1:
-			out = append(out, pack.Part{Rule: r, Members: 1})
+			out = append(out, pack.Membership{Rule: r, Members: 1})
 		case 2, 3:
-			out = append(out, pack.Part{Rule: r, Owners: 1, Members: 1, Both: 1})
+			out = append(out, pack.Membership{Rule: r, Owners: 1, Members: 1, Both: 1})
 		}
 	}
 	return out
@@ -50,19 +51,19 @@ func someParts(rng *splitmix, p *pack.Problem) []pack.Part {
 
 // obeys says whether the rules hold between pods of some classes and what runs
 // there already. Each pod here is one owner, one member or both.
-func obeys(p *pack.Problem, there []pack.Part, shares []pack.Share) bool {
+func obeys(p *pack.Problem, there []pack.Membership, shares []pack.Share) bool {
 	for r, rule := range p.Rules {
 		owners, members, both := 0, 0, 0
-		add := func(parts []pack.Part, n int) {
-			for _, part := range parts {
-				if part.Rule == r {
-					owners, members, both = owners+n*part.Owners, members+n*part.Members, both+n*part.Both
+		add := func(memberships []pack.Membership, n int) {
+			for _, membership := range memberships {
+				if membership.Rule == r {
+					owners, members, both = owners+n*membership.Owners, members+n*membership.Members, both+n*membership.Both
 				}
 			}
 		}
 		add(there, 1)
 		for _, s := range shares {
-			add(p.Classes[s.Class].Parts, s.Count)
+			add(p.Classes[s.Class].Memberships, s.Count)
 		}
 		switch {
 		case owners == 0:
@@ -86,7 +87,7 @@ func checkRules(t *testing.T, p *pack.Problem, r *pack.Result) {
 		checkNode(t, p, i, shares)
 		tally(placed, shares, 1)
 		if len(shares) > 0 {
-			require.True(t, obeys(p, p.Nodes[i].Parts, shares), "node %d: %v", i, shares)
+			require.True(t, obeys(p, p.Nodes[i].Memberships, shares), "node %d: %v", i, shares)
 		}
 	}
 	for i := range r.New {
@@ -102,7 +103,7 @@ func checkRules(t *testing.T, p *pack.Problem, r *pack.Result) {
 		for i := range p.Nodes {
 			free := slicesSub(p.Nodes[i].Free, sum(p, r.Nodes[i]))
 			more := append(slices.Clone(r.Nodes[i]), pack.Share{Class: c, Count: 1})
-			require.False(t, p.Nodes[i].Classes.Has(c) && holds(free, p.Classes[c].Request) && obeys(p, p.Nodes[i].Parts, more),
+			require.False(t, p.Nodes[i].Classes.Has(c) && holds(free, p.Classes[c].Request) && obeys(p, p.Nodes[i].Memberships, more),
 				"a pod of class %d is left though node %d takes it", c, i)
 		}
 		for _, v := range p.Classes[c].Variants {
@@ -121,7 +122,7 @@ func checkRules(t *testing.T, p *pack.Problem, r *pack.Result) {
 // ones.
 func TestRulesHold(t *testing.T) {
 	seeds := uint64(600)
-	if testing.Short() {
+	if !testlong.On() {
 		seeds = 150
 	}
 	for i, f := range everySet() {
@@ -158,7 +159,7 @@ func TestRulesFewSteps(t *testing.T) {
 // more than they must.
 func TestRulesAgainstOracle(t *testing.T) {
 	seeds := uint64(1_500)
-	if testing.Short() {
+	if !testlong.On() {
 		seeds = 300
 	}
 	problems, optimal := 0, 0
@@ -210,8 +211,8 @@ func TestRulesOfLargeWorkloads(t *testing.T) {
 	add(p, 3, 90)
 	add(p, 1, 200)
 	p.Rules = []pack.Rule{{Kind: pack.Apart}, {Kind: pack.AtMost, Limit: 3}}
-	p.Classes[0].Parts = []pack.Part{{Rule: 0, Owners: 1, Members: 1, Both: 1}}
-	p.Classes[1].Parts = []pack.Part{{Rule: 1, Owners: 1, Members: 1, Both: 1}}
+	p.Classes[0].Memberships = []pack.Membership{{Rule: 0, Owners: 1, Members: 1, Both: 1}}
+	p.Classes[1].Memberships = []pack.Membership{{Rule: 1, Owners: 1, Members: 1, Both: 1}}
 	r, err := pack.New(p).Solve(context.Background(), math.MaxInt)
 	require.NoError(t, err)
 	checkRules(t, p, r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
@@ -119,15 +120,15 @@ func TestOddNumbers(t *testing.T) {
 	t.Parallel()
 	numbers := []int64{0, 0, 0, 1, 2, 5, 100, -1, math.MaxInt64, math.MaxInt64 / 2, 1 << 40}
 	prices := []float64{0, 0, 1e-12, 0.5, 1, 1e9}
-	for seed := range uint64(2000) {
+	for seed := range uint64(testlong.Seeds(300, 2000)) {
 		rng := splitmix(seed)
 		p := &pack.Problem{Dims: rng.between(0, 3)}
 		price := 0.0
 		for range rng.between(1, 8) {
-			price += pickOf(&rng, prices)
+			price += purchaseOf(&rng, prices)
 			o := pack.Option{Price: price, Capacity: make([]int64, p.Dims)}
 			for r := range o.Capacity {
-				o.Capacity[r] = pickOf(&rng, numbers)
+				o.Capacity[r] = purchaseOf(&rng, numbers)
 			}
 			p.Options = append(p.Options, o)
 		}
@@ -135,7 +136,7 @@ func TestOddNumbers(t *testing.T) {
 		for kind := range rng.between(1, 8) {
 			request := make([]int64, p.Dims)
 			for r := range request {
-				request[r] = max(pickOf(&rng, numbers), 0)
+				request[r] = max(purchaseOf(&rng, numbers), 0)
 			}
 			c := open(p, request, rng.intn(30))
 			c.Kind = kind

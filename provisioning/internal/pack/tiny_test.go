@@ -16,15 +16,15 @@ type features struct {
 
 func (f features) String() string {
 	out := "plain"
-	for _, part := range []struct {
+	for _, membership := range []struct {
 		on   bool
 		name string
 	}{
 		{f.limits, "limits"}, {f.traits, "traits"}, {f.minValues, "minValues"}, {f.pools, "pools"},
 		{f.tiers, "tiers"}, {f.bestEffort, "bestEffort"}, {f.nodes, "nodes"},
 	} {
-		if part.on {
-			out += "+" + part.name
+		if membership.on {
+			out += "+" + membership.name
 		}
 	}
 	return out

@@ -1,9 +1,12 @@
 package pack
 
+import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+
 // traitCache remembers merges, which are asked for again and again. It is
 // used by one goroutine.
 type traitCache struct {
 	traits Traits
+	pools  []Pool
 	known  map[traitPair]traitMerge
 }
 
@@ -18,7 +21,7 @@ type traitMerge struct {
 }
 
 func newTraitCache(p *Problem) *traitCache {
-	return &traitCache{traits: p.Traits, known: map[traitPair]traitMerge{}}
+	return &traitCache{traits: p.Traits, pools: p.Pools, known: map[traitPair]traitMerge{}}
 }
 
 // join returns the trait of a bin that has trait a and takes pods with trait
@@ -31,7 +34,7 @@ func (t *traitCache) join(b *bin, have, want int32) (int32, bool) {
 	if !ok || merged == have {
 		return merged, ok
 	}
-	return merged, t.traits.Options(b.pool, merged).Has(b.option)
+	return merged, t.traits.Options(b.pool, merged).Has(b.option - bitset.Base(t.pools[b.pool].First))
 }
 
 func (t *traitCache) merge(pool int, a, b int32) (int32, bool) {

@@ -16,10 +16,11 @@ func (l *openLabel) Merge(pool int, a, b int32) (int32, bool) {
 }
 
 func (l *openLabel) Options(pool int, trait int32) bitset.Set {
-	set := bitset.New(len(l.allows))
-	for o := l.pools[pool][0]; o < l.pools[pool][1]; o++ {
+	first, last := l.pools[pool][0], l.pools[pool][1]
+	set := bitset.NewWindow(first, last)
+	for o := first; o < last; o++ {
 		if l.allows[o]&trait != 0 {
-			set.Add(o)
+			set.Add(o - bitset.Base(first))
 		}
 	}
 	return set

@@ -15,7 +15,7 @@ type worths struct {
 	sold   []bool      // by kind: some class of it is worth something
 }
 
-// candidates are ways to value pods. No candidate that comes from no stock
+// candidates are ways to value pods. No candidate that comes from no reservation
 // holds pods worth more than its price, as far as one resource at a time tells.
 func (f *floor) candidates(bought []int) []worths {
 	var out []worths
@@ -43,8 +43,8 @@ func (f *floor) candidates(bought []int) []worths {
 			}
 		}
 	}
-	if f.t.stocked {
-		// Stocks without end, at their price.
+	if f.t.reserved {
+		// Reservations without end, at their price.
 		supplies := slices.Clone(f.t.supplies)
 		for i := range supplies {
 			supplies[i].Price = f.t.candidates[i].price

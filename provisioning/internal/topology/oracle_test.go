@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
@@ -170,7 +171,7 @@ func most(p *topology.Problem) int {
 // 95%.
 func TestAssignAgainstAllOrders(t *testing.T) {
 	seeds := uint64(600)
-	if testing.Short() {
+	if !testlong.On() {
 		seeds = 200
 	}
 	problems, below, possible, got := 0, 0, 0, 0

@@ -42,7 +42,7 @@ func (x *Index) claim(pod *corev1.Pod, v *corev1.Volume, r *reasons) *corev1.Per
 	c := x.claims[key(pod.Namespace, name)]
 	switch {
 	case c == nil && kind == named:
-		r.add("%s is not in the input; list it, or create it", call(pod.Namespace, name))
+		r.add("%s is not found; create it", call(pod.Namespace, name))
 		return nil
 	case c == nil:
 		if v.Ephemeral.VolumeClaimTemplate == nil {

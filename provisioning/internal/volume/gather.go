@@ -131,7 +131,7 @@ func (g *gatherer) waitingClass(c *corev1.PersistentVolumeClaim, id string) *sto
 	case name == "":
 		g.add("%s is not bound, and it asks for no StorageClass that could make a volume; create a volume that matches it", id)
 	case class == nil:
-		g.add("%s: StorageClass %q is not in the input; list it, create it or name another", id, name)
+		g.add("%s: StorageClass %q is not found; create it or name another", id, name)
 	case !waits(class):
 		g.add("%s is not bound, and StorageClass %q does not wait for a pod to bind it; see the events of the claim, "+
 			"or use a class with volumeBindingMode WaitForFirstConsumer", id, name)

@@ -46,7 +46,7 @@ func TestZeroIndexKnowsNothing(t *testing.T) {
 	require.Nil(t, n.Alternatives)
 	require.True(t, x.Admits(&n, "any", nil))
 	_, err = x.Of(podOf("data"))
-	require.EqualError(t, err, `PersistentVolumeClaim "shop/data" is not in the input; list it, or create it`)
+	require.EqualError(t, err, `PersistentVolumeClaim "shop/data" is not found; create it`)
 	require.Empty(t, x.Attached(podOf("data")))
 }
 

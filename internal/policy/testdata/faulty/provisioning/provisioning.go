@@ -20,7 +20,6 @@ func Now() {
 	time.Sleep(time.Until(now()) * 1)              // want purity: provisioning may not use time.Until
 	fmt.Println(netip.Addr{}, &url.URL{}, os.Args) // want purity: provisioning may not use fmt.Println
 	println(rand.Int())                            // want purity: provisioning may not use println
-	Verify()                                       // want referee: Verify is declared in verify.go
 	_ = Node{}.Name()
 	log.Print(time.Duration(1).Seconds())
 }

@@ -1,0 +1,112 @@
+package v1
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// maxAnnotations is how many bytes the annotations of an object have together.
+const maxAnnotations = 256 << 10
+
+// ValidateMetadata returns every fault of the metadata of an object of a cluster,
+// such as a NodePool or a NodeClass, or nil: those for which any API server would
+// refuse it. It has a name, or a prefix for one in generateName, and no namespace;
+// names are those of DNS; keys and values of labels, keys of annotations, owners
+// and finalizers have their forms; one owner at most is the controller. Faults are
+// in this order, and by key. Nil is one fault.
+func ValidateMetadata(meta *metav1.ObjectMeta) field.ErrorList {
+	path := field.NewPath("metadata")
+	if meta == nil {
+		return nilObject(path)
+	}
+	v := newValidator(nil)
+	v.objectName(path, meta)
+	if meta.Namespace != "" {
+		v.add(field.Forbidden(path.Child("namespace"), "the object belongs to the whole cluster; remove it"))
+	}
+	if meta.Generation < 0 {
+		v.add(field.Invalid(path.Child("generation"), meta.Generation, "want 0 or more; it is set by the API server"))
+	}
+	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
+		at := path.Child("labels").Key(key)
+		v.name(at, key, "not a label key: ")
+		for _, msg := range validation.IsValidLabelValue(meta.Labels[key]) {
+			v.add(field.Invalid(at, meta.Labels[key], "not a label value: "+msg))
+		}
+	}
+	size, at := 0, path.Child("annotations")
+	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
+		size += len(key) + len(meta.Annotations[key])
+		for _, msg := range validation.IsQualifiedName(strings.ToLower(key)) {
+			v.add(field.Invalid(at.Key(key), key, "not a key of an annotation: "+msg))
+		}
+	}
+	if size > maxAnnotations {
+		v.add(field.TooLong(at, "", maxAnnotations))
+	}
+	v.owners(path.Child("ownerReferences"), meta.OwnerReferences)
+	v.finalizers(path.Child("finalizers"), meta.Finalizers)
+	v.add(metavalidation.ValidateManagedFields(meta.ManagedFields, path.Child("managedFields"))...)
+	return v.faults
+}
+
+// objectName checks the name, or the one that the API server would make.
+func (v *validator) objectName(path *field.Path, meta *metav1.ObjectMeta) {
+	name, at := meta.Name, path.Child("name")
+	if name == "" && meta.GenerateName != "" {
+		const most, tail = 58, "xxxxx"
+		name, at = meta.GenerateName[:min(len(meta.GenerateName), most)]+tail, path.Child("generateName")
+	}
+	if name == "" {
+		v.add(field.Required(at, "name the object"))
+		return
+	}
+	for _, msg := range validation.IsDNS1123Subdomain(name) {
+		v.add(field.Invalid(at, name, msg))
+	}
+}
+
+func (v *validator) owners(path *field.Path, owners []metav1.OwnerReference) {
+	var controller *field.Path
+	for i, owner := range owners {
+		at := path.Index(i)
+		kind := schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind)
+		for _, part := range []struct{ name, value string }{
+			{"apiVersion", kind.Version}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)},
+		} {
+			if part.value == "" {
+				v.add(field.Required(at.Child(part.name), "an owner is told by apiVersion, kind, name and uid"))
+			}
+		}
+		if kind == (schema.GroupVersionKind{Version: "v1", Kind: "Event"}) {
+			v.add(field.Forbidden(at.Child("kind"), "an Event owns nothing; remove it"))
+		}
+		if owner.Controller == nil || !*owner.Controller {
+			continue
+		}
+		if controller != nil {
+			v.add(field.Forbidden(at.Child("controller"), fmt.Sprintf("%s is the controller already; keep one", controller)))
+			continue
+		}
+		controller = at
+	}
+}
+
+func (v *validator) finalizers(path *field.Path, finalizers []string) {
+	for i, name := range finalizers {
+		for _, msg := range validation.IsQualifiedName(name) {
+			v.add(field.Invalid(path.Index(i), name, msg))
+		}
+	}
+	if slices.Contains(finalizers, metav1.FinalizerOrphanDependents) && slices.Contains(finalizers, metav1.FinalizerDeleteDependents) {
+		v.add(field.Forbidden(path, fmt.Sprintf("%s and %s contradict each other; keep one", metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents)))
+	}
+}

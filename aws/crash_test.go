@@ -1,0 +1,267 @@
+package aws_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+)
+
+// late is an EC2 that carries out launches when it is told to, and by then nobody
+// waits for the answer.
+type late struct {
+	aws.EC2API
+	crash *crash
+}
+
+func (l late) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, opts ...func(*ec2.Options)) (*ec2.CreateFleetOutput, error) {
+	if in.DryRun != nil && *in.DryRun || !l.crash.holding() {
+		return l.EC2API.CreateFleet(ctx, in, opts...)
+	}
+	l.crash.mu.Lock()
+	defer l.crash.mu.Unlock()
+	l.crash.held = append(l.crash.held, func() { _, _ = l.EC2API.CreateFleet(context.Background(), in) })
+	return nil, errLost
+}
+
+// crash is a process that ends with launches under way, and the one after it.
+type crash struct {
+	*scene
+	mu   sync.Mutex
+	hold bool
+	held []func()
+}
+
+func (c *crash) holding() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hold
+}
+
+// newCrash has launches that are asked for within idle of each other go together.
+func newCrash(t *testing.T, idle time.Duration) *crash {
+	c := &crash{}
+	c.scene = newScene(t, func(s *scene) {
+		s.world.Types = some("m5.large")
+		s.opts.Batch.Idle = idle
+		s.wrap = func(all aws.Clients) aws.Clients {
+			all.EC2 = late{all.EC2, c}
+			return all
+		}
+	})
+	for _, subnet := range c.cloud.Options().Subnets {
+		c.cloud.SetAddresses(*subnet.SubnetId, 60_000)
+	}
+	return c
+}
+
+// what says how far the launch of a token has come when its process ends.
+type what int
+
+const (
+	unasked what = iota
+	done
+	underWay
+	states
+)
+
+// begin has a process launch some tokens, and end while others are under way.
+func (c *crash) begin(tokens []string, state func(i int) what) {
+	c.Helper()
+	var finished, begun []string
+	for i, token := range tokens {
+		switch state(i) {
+		case done:
+			finished = append(finished, token)
+		case underWay:
+			begun = append(begun, token)
+		}
+	}
+	_, errs := c.createAll(finished, large)
+	require.Empty(c, errs)
+	c.mu.Lock()
+	c.hold = true
+	c.mu.Unlock()
+	_, errs = c.createAll(begun, large)
+	require.Len(c, errs, len(begun))
+	c.mu.Lock()
+	c.hold = false
+	c.mu.Unlock()
+}
+
+// land has EC2 carry out what was under way.
+func (c *crash) land() {
+	for _, call := range c.held {
+		call()
+	}
+	c.held = nil
+}
+
+// end has a new process ask for the tokens in groups, again and again until each
+// has its instance. What was under way lands in the round of that number, or else
+// when all is done.
+func (c *crash) end(groups [][]string, total, round int) {
+	c.Helper()
+	before := c.cloud.Running()
+	var mine int // of these tokens, those that were launched before
+	c.p = c.provider()
+	all := slices.Concat(groups...)
+	list, err := c.p.List(c.Context())
+	require.NoError(c, err)
+	for _, i := range list {
+		if slices.Contains(all, i.Name[len("general-"):]) {
+			mine++
+		}
+	}
+	limit := before - mine + total
+	got := map[string]*cloudprovider.Instance{}
+	for n := 0; len(got) < total; n++ {
+		require.Less(c, n, 12, "it never comes to an end")
+		if n == round {
+			c.land()
+		}
+		for _, group := range groups {
+			some, _ := c.createAll(group, large)
+			for token, i := range some {
+				if got[token] != nil {
+					require.Equal(c, got[token].ID, i.ID)
+				}
+				got[token] = i
+			}
+			require.LessOrEqual(c, c.cloud.Running(), limit, "a token has two instances")
+		}
+		c.cloud.Advance(15 * time.Second)
+	}
+	c.land()
+	require.Equal(c, limit, c.cloud.Running(), "each token has one instance")
+	ids := map[string]bool{}
+	for token, i := range got {
+		require.Equal(c, "general-"+token, i.Name)
+		require.False(c, ids[i.ID], "one instance for two tokens")
+		ids[i.ID] = true
+	}
+}
+
+// partitions are all ways to divide tokens into groups.
+func partitions(tokens []string) [][][]string {
+	if len(tokens) == 0 {
+		return [][][]string{nil}
+	}
+	var out [][][]string
+	for _, p := range partitions(tokens[1:]) {
+		for i := range p {
+			q := slices.Clone(p)
+			q[i] = append([]string{tokens[0]}, q[i]...)
+			out = append(out, q)
+		}
+		out = append(out, append(slices.Clone(p), tokens[:1]))
+	}
+	return out
+}
+
+// A process ends at any moment, with any launches under way, and the next one asks
+// for them in whatever company: before EC2 carries them out, after, or in between.
+func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
+	c := newCrash(t, 10*time.Millisecond)
+	first, r, number := c.p, rand.New(rand.NewPCG(1, 2)), 0
+	require.Len(t, partitions(tokens(4)), 15)
+	for n := 1; n <= 4; n++ {
+		for all := range pow(int(states), n) {
+			state := func(i int) what { return what(all / pow(int(states), i) % int(states)) }
+			for way := range partitions(tokens(n)) {
+				// All of one and two, of four all that are under way at once, and of the others
+				// a sample, three times as large in the long run.
+				whole := n <= 2 || n == 4 && all == pow(int(states), n)-1
+				if sample := r.IntN(12 * n); !whole && sample > testlong.Seeds(0, 2) {
+					continue
+				}
+				number++
+				mine := make([]string, n)
+				for i := range mine {
+					mine[i] = fmt.Sprintf("c%d-%d", number, i)
+				}
+				c.p = first
+				c.begin(mine, state)
+				c.end(partitions(mine)[way], n, number%4)
+			}
+		}
+	}
+}
+
+func pow(base, n int) int {
+	out := 1
+	for range n {
+		out *= base
+	}
+	return out
+}
+
+// oneBatch keeps launches together on a machine that is busy. What is left of a batch that
+// falls apart goes by a call for each launch, and that such calls are repeated as
+// part of a batch is the exception that the package's comment names.
+const oneBatch = 250 * time.Millisecond
+
+// The same for more launches at a time than go by a call each.
+func TestACrashWithABatchUnderWay(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 3))
+			c := newCrash(t, oneBatch)
+			all := tokens(11 + r.IntN(20))
+			finished := r.IntN(3)
+			c.begin(all, func(i int) what {
+				if i%12 < finished {
+					return done
+				}
+				return underWay
+			})
+			groups := make([][]string, 1+r.IntN(4))
+			for _, token := range all {
+				g := r.IntN(len(groups))
+				groups[g] = append(groups[g], token)
+			}
+			c.end(groups, len(all), int(seed))
+		})
+	}
+}
+
+// A process that finds nothing of a batch need not wait.
+func TestANewProcessLaunchesAtOnce(t *testing.T) {
+	c := newCrash(t, 10*time.Millisecond)
+	_, errs := c.createAll(tokens(4), large)
+	require.Empty(t, errs)
+	c.p = c.provider()
+	_, errs = c.createAll(tokens(8), large)
+	require.Empty(t, errs)
+	require.Equal(t, 8, c.cloud.Running())
+}
+
+// A launch template that EC2 does not list yet would not be found by the next
+// process, so many launches wait for it.
+func TestABatchWaitsUntilItsTemplateIsListed(t *testing.T) {
+	s := newScene(t, func(s *scene) {
+		s.world.Lag = 4 * time.Second
+		s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
+	})
+	s.settle(s.p)
+	got, errs := s.createAll(tokens(20), large)
+	require.Empty(t, got)
+	for _, err := range errs {
+		require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+		require.Equal(t, 5*time.Second, cloudprovider.RetryAfter(err))
+	}
+	s.cloud.Advance(5 * time.Second)
+	_, errs = s.createAll(tokens(20), large)
+	require.Empty(t, errs)
+	require.Equal(t, 20, s.cloud.Running())
+}

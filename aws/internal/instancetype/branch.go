@@ -1,0 +1,36 @@
+package instancetype
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// branchLimits reads branchTable.
+func branchLimits(table string) (map[string]int64, error) {
+	limits := map[string]int64{}
+	for line := range strings.Lines(table) {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		families, sizes, found := strings.Cut(line, ":")
+		if !found {
+			return nil, fmt.Errorf("branch interfaces: %q has no colon", line)
+		}
+		for _, entry := range strings.Fields(sizes) {
+			size, number, _ := strings.Cut(entry, "=")
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil || n < 1 || size == "" {
+				return nil, fmt.Errorf("branch interfaces: %q in %q is no size with a number above zero", entry, line)
+			}
+			for _, family := range strings.Fields(families) {
+				if _, twice := limits[family+"."+size]; twice {
+					return nil, fmt.Errorf("branch interfaces: %s.%s is there twice", family, size)
+				}
+				limits[family+"."+size] = n
+			}
+		}
+	}
+	return limits, nil
+}

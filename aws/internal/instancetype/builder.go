@@ -1,0 +1,207 @@
+package instancetype
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// BuilderOptions are what a Builder goes by. Region and Now are required.
+type BuilderOptions struct {
+	// Region is the name of the region.
+	Region string
+	// Now gives the time. It must be safe for concurrent use.
+	Now func() time.Time
+	// Catalog is what holds for all classes. Nil means the defaults.
+	Catalog *Options
+	// MaxAge is how long a catalog is good for of which nothing has changed but the
+	// time, by which prices go out of date. Default and zero: five minutes.
+	MaxAge time.Duration
+}
+
+const (
+	defaultMaxAge = 5 * time.Minute
+	// idle is how long the catalog of a class is kept that nobody asks for.
+	idle = 2 * time.Hour
+)
+
+// Answers are what AWS said of all that a catalog is made of, and said last where it
+// does not answer. It is safe for concurrent use, and *nodeclass.Sources is one.
+type Answers interface {
+	// Inventory returns the instance types of the region: the same value as long
+	// as nothing of it changes.
+	Inventory(ctx context.Context) (*Inventory, cache.Reading, error)
+	// Prices returns what is known of prices, at once.
+	Prices(ctx context.Context) (*pricing.Prices, error)
+	// Zones returns the zones that are known, sorted by name.
+	Zones() []Zone
+	// ShiftedZones returns the ids of the zones that traffic is shifted away from.
+	ShiftedZones(ctx context.Context) ([]string, error)
+	// PlacementGroup returns the group that a selector names, or nil.
+	PlacementGroup(ctx context.Context, selector *awsv1.PlacementGroupSelector) (*ec2types.PlacementGroup, cache.Reading, error)
+	// Stock returns how many more instances reservations hold.
+	Stock() Stock
+}
+
+// Builder makes catalogs. Create it with New.
+type Builder struct {
+	src  Answers
+	opts BuilderOptions
+
+	mu      sync.Mutex // for what is below
+	classes map[string]*entry
+	learned Learned
+	lessons uint64 // how often learned changed what a catalog says
+}
+
+// entry is the catalog of a class.
+type entry struct {
+	used time.Time // guarded by Builder.mu
+
+	mu      sync.Mutex // held while the catalog is made
+	made    *Catalog
+	from    parts
+	expires time.Time
+}
+
+// NewBuilder returns a Builder that asks src. The error lists every fault of the options.
+func NewBuilder(src Answers, opts BuilderOptions) (*Builder, error) {
+	var faults []error
+	if src == nil {
+		faults = append(faults, errors.New("sources: nil; give what AWS said"))
+	}
+	if opts.Region == "" {
+		faults = append(faults, errors.New("region: empty; name the region, such as eu-central-1"))
+	}
+	if opts.Now == nil {
+		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
+	}
+	if opts.MaxAge < 0 {
+		faults = append(faults, fmt.Errorf("maxAge: %v; set zero or more", opts.MaxAge))
+	}
+	if err := errors.Join(append(faults, opts.Catalog.Validate())...); err != nil {
+		return nil, fmt.Errorf("instancetype: %w", err)
+	}
+	if opts.MaxAge == 0 {
+		opts.MaxAge = defaultMaxAge
+	}
+	return &Builder{src: src, opts: opts, classes: map[string]*entry{}}, nil
+}
+
+// Build returns the catalog of a class, by its spec and its status, which is to be
+// resolved. See catalog.Inventory.Build for what it has. It is made anew if any of
+// this differs from when it was made: the class, the inventory, a price, the zones
+// and those shifted away from, what is left of the reservations of the class, the
+// placement group, the memory that nodes have reported; and after Options.MaxAge, or
+// when a reservation ends.
+//
+// The error is that of ctx, or an *cloudprovider.Error: of KindDenied for a nil
+// class and for one that no catalog can be made of, else that of a source that has
+// never given an answer.
+func (b *Builder) Build(ctx context.Context, class *awsv1.EC2NodeClass) (*Catalog, error) {
+	if class == nil {
+		return nil, denied("", errors.New("the class is nil; give one"))
+	}
+	from, err := b.gather(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	e := b.entry(class)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := b.opts.Now()
+	if e.made != nil && now.Before(e.expires) && !now.Before(e.expires.Add(-b.opts.MaxAge)) && e.from.equal(&from) {
+		return e.made, nil
+	}
+	made, err := from.inventory.Build(Input{
+		Now:            now,
+		Region:         b.opts.Region,
+		Class:          class,
+		Zones:          from.zones,
+		ShiftedZones:   from.shifted,
+		Stock:          b.src.Stock(),
+		PlacementGroup: from.group,
+		Prices:         from.book,
+		Learned:        from.learned,
+	}, b.opts.Catalog)
+	if err != nil {
+		return nil, denied(class.Name, err)
+	}
+	// Kept for longer than the call, so it must not be the caller's.
+	from.class = class.DeepCopy()
+	e.made, e.from, e.expires = made, from, b.expiry(now, class)
+	return made, nil
+}
+
+func denied(name string, err error) error {
+	return &cloudprovider.Error{Op: "InstanceTypes", Object: "EC2NodeClass " + name, Kind: cloudprovider.KindDenied, Err: err}
+}
+
+// expiry is when a catalog made now is to be made again.
+func (b *Builder) expiry(now time.Time, class *awsv1.EC2NodeClass) time.Time {
+	expires := now.Add(b.opts.MaxAge)
+	if next, found := NextReservationChange(now, class.Status.CapacityReservations); found && next.Before(expires) {
+		return next
+	}
+	return expires
+}
+
+// entry returns the place for the catalog of a class. A class that was deleted and
+// made again is another one.
+func (b *Builder) entry(class *awsv1.EC2NodeClass) *entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.opts.Now()
+	key := class.Name + "/" + string(class.UID)
+	e := b.classes[key]
+	if e == nil {
+		maps.DeleteFunc(b.classes, func(_ string, old *entry) bool { return now.Sub(old.used) >= idle })
+		e = &entry{}
+		b.classes[key] = e
+	}
+	e.used = now
+	return e
+}
+
+// Observe tells of the memory that one node reported, once it has registered; see
+// overhead.Learned.Observe. Catalogs say so from then on.
+func (b *Builder) Observe(ctx context.Context, o Observation) (Verdict, error) {
+	inventory, _, err := b.src.Inventory(ctx)
+	if err != nil {
+		return "", err
+	}
+	stated, _ := inventory.MemoryMiB(o.InstanceType)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	next, verdict := b.learned.Observe(o, stated)
+	b.learned = next
+	if verdict == VerdictNew || verdict == VerdictLower {
+		b.lessons++
+	}
+	return verdict, nil
+}
+
+// Learned returns what nodes have reported, to be kept over a restart.
+func (b *Builder) Learned() Learned {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.learned
+}
+
+// Restore replaces what nodes have reported, as after a restart.
+func (b *Builder) Restore(l Learned) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.learned = l
+	b.lessons++
+}

@@ -1,0 +1,143 @@
+package instancetype_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"testing"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+var bg = context.Background()
+
+// account is a region with the instance types of the test data,
+// a network and published images.
+func account(t testing.TB) *apitest.Cloud {
+	t.Helper()
+	var file struct {
+		InstanceTypes         []ec2types.InstanceTypeInfo
+		InstanceTypeOfferings []ec2types.InstanceTypeOffering
+	}
+	for _, name := range []string{"testdata/types.json", "testdata/offerings.json"} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &file))
+	}
+	c := &apitest.Cloud{Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings, PageSize: 50, Parameters: map[string]string{},
+		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
+			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16")}}}
+	for id, zone := range map[string]string{"subnet-a": "us-east-1a use1-az1", "subnet-b": "us-east-1b use1-az2"} {
+		c.Subnets = append(c.Subnets, ec2types.Subnet{SubnetId: &id, VpcId: ptr("vpc-1"), AvailabilityZone: ptr(zone[:10]), AvailabilityZoneId: ptr(zone[11:])})
+	}
+	c.SecurityGroups = []ec2types.SecurityGroup{{GroupId: ptr("sg-1"), GroupName: ptr("nodes"), VpcId: ptr("vpc-1")}}
+	for _, line := range []string{"x86_64/standard", "x86_64/nvidia", "x86_64/neuron", "arm64/standard", "arm64/nvidia"} {
+		arch, variant := line[:len(line)-len("/standard")], "standard"
+		for _, v := range []string{"nvidia", "neuron", "standard"} {
+			if i := len(line) - len(v); i > 0 && line[i:] == v {
+				arch, variant = line[:i-1], v
+			}
+		}
+		id := "ami-" + arch[:3] + variant
+		c.Parameters["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/"+line+"/recommended/image_id"] = id
+		c.Images = append(c.Images, ec2types.Image{ImageId: &id, Name: ptr("amazon-eks-node-al2023-" + arch + "-" + variant + "-1.34-v20261001"),
+			OwnerId: ptr("602401143452"), ImageOwnerAlias: ptr("amazon"), Architecture: ec2types.ArchitectureValues(arch),
+			State: ec2types.ImageStateAvailable, CreationDate: ptr("2026-10-01T01:00:00.000Z")})
+	}
+	for _, name := range []string{"m5.large", "c5.xlarge", "p5.48xlarge", "m6g.medium"} {
+		for _, zone := range []string{"us-east-1a", "us-east-1b", "us-east-1c"} {
+			c.Spot = append(c.Spot, ec2types.SpotPrice{InstanceType: ec2types.InstanceType(name), AvailabilityZone: &zone, SpotPrice: ptr("0.04"),
+				Timestamp: &apitest.Noon, ProductDescription: "Linux/UNIX"})
+		}
+	}
+	data, err := os.ReadFile("../pricing/testdata/m5.large.json")
+	require.NoError(t, err)
+	c.Products = []string{string(data)}
+	return c
+}
+
+func resolvedClass(edit ...func(*awsv1.EC2NodeClass)) *awsv1.EC2NodeClass {
+	c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid-1", Generation: 1}}
+	c.Spec = awsv1.EC2NodeClassSpec{
+		SubnetSelectorTerms:        []awsv1.SubnetSelectorTerm{{ID: "subnet-a"}, {ID: "subnet-b"}},
+		SecurityGroupSelectorTerms: []awsv1.SecurityGroupSelectorTerm{{Name: "nodes"}},
+		AMISelectorTerms:           []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}},
+		InstanceProfile:            ptr("nodes"),
+	}
+	for _, e := range edit {
+		e(c)
+	}
+	return c
+}
+
+type setup struct {
+	cloud    *apitest.Cloud
+	clock    *apitest.Clock
+	sources  *nodeclass.Sources
+	resolver *nodeclass.Resolver
+	builder  *instancetype.Builder
+}
+
+func newSetup(t testing.TB, c *apitest.Cloud, edit ...func(*api.Clients)) *setup {
+	t.Helper()
+	s := &setup{cloud: c, clock: apitest.NewClock()}
+	clients := c.Clients()
+	for _, e := range edit {
+		e(&clients)
+	}
+	var err error
+	s.sources, err = nodeclass.NewSources(clients, nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: s.clock.Now})
+	require.NoError(t, err)
+	s.resolver, err = nodeclass.NewResolver(s.sources, nodeclass.ResolverOptions{Now: s.clock.Now, ReservedCapacity: true})
+	require.NoError(t, err)
+	s.builder, err = instancetype.NewBuilder(s.sources, instancetype.BuilderOptions{Region: "us-east-1", Now: s.clock.Now})
+	require.NoError(t, err)
+	return s
+}
+
+// catalog resolves a class and builds its catalog, as the provider does, from what is
+// known once all that is due has been read.
+func (s *setup) catalog(t testing.TB, c *awsv1.EC2NodeClass) *instancetype.Catalog {
+	t.Helper()
+	var made *instancetype.Catalog
+	for range 2 {
+		r, err := s.resolver.Resolve(bg, c)
+		require.NoError(t, err)
+		require.NoError(t, r.Err())
+		made, err = s.builder.Build(bg, r.Class)
+		require.NoError(t, err)
+		_ = s.sources.Refresh(bg)
+	}
+	return made
+}
+
+func findType(t testing.TB, c *instancetype.Catalog, name string) *cloudprovider.InstanceType {
+	t.Helper()
+	i := slices.IndexFunc(c.Types, func(it *cloudprovider.InstanceType) bool { return it.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return c.Types[i]
+}
+
+func findOffering(t testing.TB, it *cloudprovider.InstanceType, zone, capacityType string) cloudprovider.Offering {
+	t.Helper()
+	i := slices.IndexFunc(it.Offerings, func(o cloudprovider.Offering) bool { return o.Zone == zone && o.CapacityType == capacityType })
+	require.GreaterOrEqual(t, i, 0, "%s in %s as %s", it.Name, zone, capacityType)
+	return it.Offerings[i]
+}
+
+func values(r requirements.Requirement) []string {
+	out, _ := r.Values()
+	return out
+}

@@ -1,0 +1,337 @@
+package instancetype_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	shifttypes "github.com/aws/aws-sdk-go-v2/service/arczonalshift/types"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	kit "github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+func TestNewBuilderNamesEveryFault(t *testing.T) {
+	_, err := instancetype.NewBuilder(nil, instancetype.BuilderOptions{MaxAge: -1, Catalog: &instancetype.Options{Cluster: &instancetype.Cluster{ReservedInterfaces: -1}}})
+	for _, want := range []string{"sources", "region", "now", "maxAge: -1ns", "reserved network interfaces"} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// golden is what nodes have for pods of these types with the images of Amazon Linux
+// 2023 and nothing configured, as published.
+func golden() map[string]string {
+	return map[string]string{
+		"a1.medium":     "cpu=940m, memory=1392Mi, pods=8, vpc.amazonaws.com/pod-eni=10",
+		"m5.large":      "cpu=1930m, memory=6903Mi, pods=29, vpc.amazonaws.com/pod-eni=9",
+		"c5.xlarge":     "cpu=3920m, memory=6584Mi, pods=58, vpc.amazonaws.com/pod-eni=18",
+		"m6g.medium":    "cpu=940m, memory=3286Mi, pods=8, vpc.amazonaws.com/pod-eni=4",
+		"g5g.xlarge":    "cpu=3920m, memory=6525Mi, pods=58, vpc.amazonaws.com/pod-eni=18, nvidia.com/gpu=1",
+		"t3.micro":      "cpu=1930m, memory=548Mi, pods=4",
+		"g4ad.xlarge":   "cpu=3920m, memory=14712Mi, pods=8, vpc.amazonaws.com/pod-eni=12, amd.com/gpu=1",
+		"inf2.xlarge":   "cpu=3920m, memory=14162Mi, pods=58, vpc.amazonaws.com/pod-eni=18, aws.amazon.com/neuron=1, aws.amazon.com/neuroncore=2",
+		"trn1.2xlarge":  "cpu=7910m, memory=29317Mi, pods=58, vpc.amazonaws.com/pod-eni=17, aws.amazon.com/neuron=1, aws.amazon.com/neuroncore=2",
+		"trn2.48xlarge": "cpu=191450m, memory=1938410Mi, pods=100, aws.amazon.com/neuron=16, aws.amazon.com/neuroncore=128, vpc.amazonaws.com/efa=16",
+		"p5.48xlarge":   "cpu=191450m, memory=1938410Mi, pods=100, vpc.amazonaws.com/pod-eni=120, nvidia.com/gpu=8, vpc.amazonaws.com/efa=32",
+		"p4d.24xlarge":  "cpu=95690m, memory=1082712Mi, pods=737, vpc.amazonaws.com/pod-eni=62, nvidia.com/gpu=8, vpc.amazonaws.com/efa=4",
+		"m5.metal":      "cpu=95690m, memory=355262Mi, pods=737, vpc.amazonaws.com/pod-eni=120",
+		"g6f.xlarge":    "cpu=3920m, memory=14162Mi, pods=58, vpc.amazonaws.com/pod-eni=18",
+	}
+}
+
+// From the answers of EC2 to what nodes of these types have for pods, with the
+// images of Amazon Linux 2023 and nothing configured.
+func TestBuilderGoldenAllocatable(t *testing.T) {
+	c := newSetup(t, account(t)).catalog(t, resolvedClass())
+	for name, want := range golden() {
+		it := findType(t, c, name)
+		got, err := it.Allocatable()
+		require.NoError(t, err)
+		require.Equal(t, resources.MustParse(want+", ephemeral-storage=17Gi").String(), got.String(), name)
+	}
+	for name, want := range map[string]string{"inf2.xlarge": "inferentia2", "trn1.2xlarge": "trainium"} {
+		got, _ := findType(t, c, name).Requirements.Get(awsv1.LabelInstanceAcceleratorName)
+		require.Equal(t, []string{want}, values(got))
+	}
+	count, _ := findType(t, c, "g6f.xlarge").Requirements.Get(awsv1.LabelInstanceGPUCount)
+	require.Equal(t, []string{"0"}, values(count))
+	hypervisor, _ := findType(t, c, "m5.metal").Requirements.Get(awsv1.LabelInstanceHypervisor)
+	require.Equal(t, []string{""}, values(hypervisor))
+
+	require.NoError(t, kit.Error(kit.Check("aws", c.Types, &kit.Options{WellKnown: awsv1.WellKnownLabels()})))
+	require.Equal(t, "ami-x86neuron", c.Images["inf2.xlarge"])
+	require.Equal(t, "ami-x86nvidia", c.Images["g4ad.xlarge"])
+	require.Equal(t, "ami-armnvidia", c.Images["g5g.xlarge"])
+	require.Equal(t, "ami-armstandard", c.Images["m6g.medium"])
+	require.Equal(t, "ami-x86standard", c.Images["m5.large"])
+}
+
+func TestOfferingsHavePricesAndZoneIDs(t *testing.T) {
+	c := newSetup(t, account(t)).catalog(t, resolvedClass())
+	m5 := findType(t, c, "m5.large")
+	o := findOffering(t, m5, "us-east-1b", karpv1.CapacityTypeSpot)
+	require.True(t, o.Available)
+	require.Equal(t, 0.04, o.Price)
+	id, _ := o.Requirements.Get(awsv1.LabelTopologyZoneID)
+	require.Equal(t, []string{"use1-az2"}, values(id))
+	o = findOffering(t, m5, "us-east-1a", karpv1.CapacityTypeOnDemand)
+	require.Equal(t, 0.096, o.Price)
+	require.False(t, findOffering(t, m5, "us-east-1c", karpv1.CapacityTypeSpot).Available, "the class has no subnet there")
+}
+
+// The same catalog is handed out until anything that it is made of changes; and
+// then the new one has the change.
+func TestCatalogIsKeptUntilSomethingChanges(t *testing.T) {
+	s := newSetup(t, account(t))
+	s.cloud.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-1"), GroupName: ptr("ring"), State: ec2types.PlacementGroupStateAvailable, Strategy: "partition", PartitionCount: ptr(int32(2))}}
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
+		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(3))}}
+	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
+		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
+	})
+	last := s.catalog(t, c)
+	reserved := func(c *instancetype.Catalog) cloudprovider.Offering {
+		return findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved)
+	}
+	require.Equal(t, 3, reserved(last).ReservationCapacity)
+	for _, step := range []struct {
+		name   string
+		change func()
+		check  func(c *instancetype.Catalog)
+	}{
+		{"a class edited", func() { c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(7))} }, func(c *instancetype.Catalog) {
+			require.EqualValues(t, 7, findType(t, c, "m5.large").Capacity.Get("pods"))
+		}},
+		{"a CPU option", func() {
+			c.Spec.CPUOptions = &awsv1.CPUOptions{NestedVirtualization: ptr(awsv1.Enabled)}
+		}, func(c *instancetype.Catalog) {
+			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeOnDemand).Available)
+		}},
+		{"and back", func() { c.Spec.CPUOptions = nil }, func(c *instancetype.Catalog) {
+			require.True(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeOnDemand).Available)
+		}},
+		{"a launch into a reservation", func() { s.clock.Set(s.clock.Now().Add(1)); s.sources.ReservationLaunched("cr-0123456789abcdef0") },
+			func(c *instancetype.Catalog) { require.Equal(t, 2, reserved(c).ReservationCapacity) }},
+		{"a spot price", func() {
+			s.cloud.Spot[0].SpotPrice = ptr("0.09")
+			s.clock.Set(s.clock.Now().Add(time.Hour))
+		}, func(c *instancetype.Catalog) {
+			require.Equal(t, 0.09, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Price)
+		}},
+		{"a zonal shift", func() {
+			s.cloud.Shifts = []shifttypes.ZonalShiftInResource{{AwayFrom: ptr("use1-az1"), AppliedStatus: "APPLIED", ExpiryTime: ptr(apitest.Noon.Add(99 * time.Hour))}}
+			s.clock.Set(s.clock.Now().Add(time.Minute))
+		}, func(c *instancetype.Catalog) {
+			require.False(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Available)
+			require.False(t, reserved(c).Available)
+			require.True(t, findOffering(t, findType(t, c, "m5.large"), "us-east-1b", karpv1.CapacityTypeSpot).Available)
+		}},
+		{"another image", func() {
+			newer := s.cloud.Images[0]
+			newer.ImageId, newer.CreationDate = ptr("ami-newer"), ptr("2026-11-01T01:00:00.000Z")
+			s.cloud.Images = append(s.cloud.Images, newer)
+			s.cloud.Parameters["/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/standard/recommended/image_id"] = "ami-newer"
+			s.clock.Set(s.clock.Now().Add(5 * time.Minute))
+		}, func(c *instancetype.Catalog) { require.Equal(t, "ami-newer", c.Images["m5.large"]) }},
+		{"memory that a node reported", func() {
+			verdict, err := s.builder.Observe(bg, instancetype.Observation{Nodes: instancetype.Nodes{InstanceType: "m5.large", Image: "ami-newer"}, Memory: 7 << 30, At: s.clock.Now()})
+			require.NoError(t, err)
+			require.Equal(t, instancetype.VerdictNew, verdict)
+		}, func(c *instancetype.Catalog) {
+			require.EqualValues(t, 7<<30, findType(t, c, "m5.large").Capacity.Get("memory"))
+		}},
+		{"and what was kept of it", func() { s.builder.Restore(instancetype.Learned{}) }, func(c *instancetype.Catalog) {
+			require.NotEqualValues(t, 7<<30, findType(t, c, "m5.large").Capacity.Get("memory"))
+		}},
+		{"partitions", func() {
+			s.cloud.PlacementGroups[0].PartitionCount = ptr(int32(5))
+			s.clock.Set(s.clock.Now().Add(time.Minute))
+		},
+			func(c *instancetype.Catalog) {
+				got, _ := findType(t, c, "m5.large").Requirements.Get(awsv1.LabelPlacementGroupPartition)
+				require.Len(t, values(got), 5)
+			}},
+		{"a new instance type", func() {
+			s.cloud.Types[0].InstanceType = "m99.large"
+			s.clock.Set(s.clock.Now().Add(12 * time.Hour))
+		}, func(c *instancetype.Catalog) { findType(t, c, "m99.large") }},
+		{"time", func() { s.clock.Set(s.clock.Now().Add(5 * time.Minute)) }, func(*instancetype.Catalog) {}},
+		{"a clock that goes back", func() { s.clock.Set(s.clock.Now().Add(-time.Hour)) }, func(*instancetype.Catalog) {}},
+	} {
+		require.True(t, last == s.catalog(t, c), "before %s", step.name)
+		step.change()
+		next := s.catalog(t, c)
+		require.False(t, last == next, step.name)
+		step.check(next)
+		last = next
+	}
+}
+
+func TestReservationCountsDown(t *testing.T) {
+	s := newSetup(t, account(t))
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
+		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active", AvailableInstanceCount: ptr(int32(1))}}
+	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
+		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
+	})
+	left := func() int {
+		return findOffering(t, findType(t, s.catalog(t, c), "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).ReservationCapacity
+	}
+	require.Equal(t, 1, left())
+	s.clock.Set(apitest.Noon.Add(time.Second))
+	s.sources.ReservationLaunched("cr-0123456789abcdef0")
+	require.Zero(t, left())
+	s.sources.ReservationTerminated("cr-0123456789abcdef0")
+	require.Equal(t, 1, left())
+	s.sources.ReservationFull("cr-0123456789abcdef0")
+	require.Zero(t, left())
+}
+
+// When a reservation ends, the catalog is made anew although nothing was said.
+func TestReservationEnds(t *testing.T) {
+	s := newSetup(t, account(t))
+	ends := apitest.Noon.Add(42 * time.Minute)
+	s.cloud.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), EndDate: &ends,
+		AvailabilityZone: ptr("us-east-1a"), OwnerId: ptr("123456789012"), InstanceMatchCriteria: "targeted", State: "active",
+		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, AvailableInstanceCount: ptr(int32(1))}}
+	c := resolvedClass(func(c *awsv1.EC2NodeClass) {
+		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
+	})
+	r, err := s.resolver.Resolve(bg, c)
+	require.NoError(t, err)
+	of := func() bool {
+		made, err := s.builder.Build(bg, r.Class)
+		require.NoError(t, err)
+		return findOffering(t, findType(t, made, "m5.large"), "us-east-1a", karpv1.CapacityTypeReserved).Available
+	}
+	require.True(t, of())
+	s.clock.Set(apitest.Noon.Add(2*time.Minute - 1))
+	require.True(t, of())
+	s.clock.Set(apitest.Noon.Add(2 * time.Minute))
+	require.False(t, of(), "forty minutes before its end")
+}
+
+// A catalog that cannot be made whole is an error, and with an answer of before it
+// is made of that.
+func TestSourcesFail(t *testing.T) {
+	s := newSetup(t, account(t))
+	s.cloud.Fail = map[string]error{"DescribeInstanceTypes": errors.New("no route to host")}
+	_, err := s.builder.Build(bg, resolvedClass())
+	require.ErrorContains(t, err, "no route to host")
+	s.cloud.Fail = map[string]error{"DescribePlacementGroups": errors.New("no route to host")}
+	s.clock.Set(apitest.Noon.Add(time.Minute))
+	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
+		c.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("ring")}
+	}))
+	require.ErrorContains(t, err, "no route to host")
+
+	s.clock.Set(apitest.Noon.Add(2 * time.Minute))
+	_ = s.sources.Refresh(bg)
+	whole := s.catalog(t, resolvedClass())
+	s.cloud.Fail = map[string]error{}
+	for _, operation := range []string{"DescribeInstanceTypes", "DescribeInstanceTypeOfferings", "DescribeSpotPriceHistory", "GetProducts", "GetManagedResource", "DescribeSubnets", "DescribeCluster"} {
+		s.cloud.Fail[operation] = apitest.Error("EC2", operation, "RequestLimitExceeded", "")
+	}
+	s.clock.Set(apitest.Noon.Add(30 * time.Hour))
+	again := s.catalog(t, resolvedClass())
+	require.Len(t, again.Types, len(whole.Types))
+	require.Contains(t, again.Stale, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: karpv1.CapacityTypeSpot})
+	require.NotContains(t, whole.Stale, cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: karpv1.CapacityTypeSpot})
+	require.True(t, findOffering(t, findType(t, again, "m5.large"), "us-east-1a", karpv1.CapacityTypeSpot).Available)
+}
+
+func TestBadClass(t *testing.T) {
+	s := newSetup(t, account(t))
+	_, err := s.builder.Build(bg, nil)
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	_, err = s.builder.Build(bg, resolvedClass(func(c *awsv1.EC2NodeClass) {
+		c.Spec.Kubelet = &awsv1.KubeletConfiguration{KubeReserved: map[string]string{"cpu": "much"}}
+	}))
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.ErrorContains(t, err, "EC2NodeClass web")
+	ctx, cancel := context.WithCancel(bg)
+	cancel()
+	_, err = s.builder.Build(ctx, resolvedClass())
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// What a caller does to his class later does not show in what is kept.
+func TestClassIsCopied(t *testing.T) {
+	s := newSetup(t, account(t))
+	_ = s.catalog(t, resolvedClass())
+	r, err := s.resolver.Resolve(bg, resolvedClass())
+	require.NoError(t, err)
+	mine := r.Class.DeepCopy()
+	first, err := s.builder.Build(bg, mine)
+	require.NoError(t, err)
+	mine.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(5))}
+	second, err := s.builder.Build(bg, mine)
+	require.NoError(t, err)
+	require.False(t, first == second)
+	mine.UID = "uid-2"
+	third, err := s.builder.Build(bg, mine)
+	require.NoError(t, err)
+	require.False(t, second == third, "a class that was made again is another one")
+	require.Equal(t, second.Types, third.Types)
+}
+
+func TestBuilderObserve(t *testing.T) {
+	s := newSetup(t, account(t))
+	n := instancetype.Nodes{InstanceType: "m5.large", Image: "ami-x86standard"}
+	for _, tt := range []struct {
+		memory int64
+		want   instancetype.Verdict
+	}{{7 << 30, instancetype.VerdictNew}, {7<<30 - 1, instancetype.VerdictLower}, {7<<30 - 1, instancetype.VerdictSame}, {7<<30 + 9, instancetype.VerdictHigher}, {9 << 30, instancetype.VerdictImplausible}} {
+		got, err := s.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: tt.memory, At: apitest.Noon})
+		require.NoError(t, err)
+		require.Equal(t, tt.want, got)
+	}
+	require.Equal(t, 1, s.builder.Learned().Len())
+	failing := newSetup(t, &apitest.Cloud{})
+	_, err := failing.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: 1, At: apitest.Noon})
+	require.Error(t, err)
+}
+
+// Many at once, of several classes, while the world changes.
+func TestConcurrentBuilds(t *testing.T) {
+	cloud := account(t)
+	now := time.Now // any clock that may be used by many
+	src, err := nodeclass.NewSources(cloud.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: now})
+	require.NoError(t, err)
+	resolver, err := nodeclass.NewResolver(src, nodeclass.ResolverOptions{Now: now})
+	require.NoError(t, err)
+	builder, err := instancetype.NewBuilder(src, instancetype.BuilderOptions{Region: "us-east-1", Now: now})
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for i := range 16 {
+		wait.Go(func() {
+			for range 5 {
+				r, err := resolver.Resolve(bg, resolvedClass(func(c *awsv1.EC2NodeClass) { c.Name = string(rune('a' + i%3)) }))
+				if err != nil || r.Err() != nil {
+					t.Errorf("resolve: %v %v", err, r.Err())
+					return
+				}
+				if _, err = builder.Build(bg, r.Class); err != nil {
+					t.Errorf("build: %v", err)
+				}
+				src.ReservationLaunched("cr-1")
+				src.ForgetSubnets()
+				_ = src.Health()
+				_, _ = builder.Observe(bg, instancetype.Observation{Nodes: instancetype.Nodes{InstanceType: "m5.large", Image: "ami-1"}, Memory: 7 << 30, At: apitest.Noon})
+			}
+		})
+	}
+	wait.Wait()
+}

@@ -1,0 +1,187 @@
+package instancetype
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// The drivers of dynamic resource allocation whose devices are known.
+const (
+	// gpuDriver is the one of NVIDIA for GPUs.
+	gpuDriver = "gpu.nvidia.com"
+	// EFADriver is the one for network interfaces, of which elastic fabric
+	// adapters are known.
+	EFADriver = "dra.net"
+)
+
+// pcieRoot is the attribute by which devices are told apart that are close to one
+// another.
+const pcieRoot resourcev1.QualifiedName = "resource.kubernetes.io/pcieRoot"
+
+// deviceTables are devices by instance type.
+type deviceTables struct {
+	gpus, adapters map[string][]cloudprovider.InstanceDevice
+}
+
+// readDevices reads the tables of devices.
+func readDevices(models, gpus, adapters string) (deviceTables, error) {
+	known := map[string]resourcev1.Device{}
+	for line := range entries(models) {
+		name, text, _ := strings.Cut(line, " = ")
+		model, err := gpuModel(text)
+		if err != nil {
+			return deviceTables{}, fmt.Errorf("GPU models: %q: %w", line, err)
+		}
+		known[name] = model
+	}
+	out := deviceTables{map[string][]cloudprovider.InstanceDevice{}, map[string][]cloudprovider.InstanceDevice{}}
+	for line := range entries(gpus) {
+		err := readLine(out.gpus, line, func(words []string) (string, resourcev1.Device, []string, error) {
+			model, found := known[words[0]]
+			if !found {
+				return "", model, nil, fmt.Errorf("%q is no GPU model", words[0])
+			}
+			return gpuDriver, model, words[1:], nil
+		})
+		if err != nil {
+			return deviceTables{}, fmt.Errorf("GPUs: %q: %w", line, err)
+		}
+	}
+	for line := range entries(adapters) {
+		err := readLine(out.adapters, line, func(words []string) (string, resourcev1.Device, []string, error) {
+			adapter, rest := efaAdapter(words)
+			return EFADriver, adapter, rest, nil
+		})
+		if err != nil {
+			return deviceTables{}, fmt.Errorf("EFAs: %q: %w", line, err)
+		}
+	}
+	return out, nil
+}
+
+// entries are the lines of a table.
+func entries(table string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for line := range strings.Lines(table) {
+			if line = strings.TrimSpace(line); line != "" && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+// gpuModel reads architecture, brand, compute capability, memory and product.
+func gpuModel(text string) (resourcev1.Device, error) {
+	parts := strings.Split(text, " / ")
+	if len(parts) != 5 {
+		return resourcev1.Device{}, fmt.Errorf("%d parts, and there are 5", len(parts))
+	}
+	memory, err := resource.ParseQuantity(parts[3])
+	if err != nil {
+		return resourcev1.Device{}, err
+	}
+	return resourcev1.Device{
+		Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+			"architecture":          {StringValue: &parts[0]},
+			"brand":                 {StringValue: &parts[1]},
+			"cudaComputeCapability": {VersionValue: &parts[2]},
+			"productName":           {StringValue: &parts[4]},
+			"type":                  {StringValue: new("gpu")},
+		},
+		Capacity: map[resourcev1.QualifiedName]resourcev1.DeviceCapacity{"memory": {Value: memory}},
+	}, nil
+}
+
+// efaAdapter reads the generation of adapters, and returns the words that are left.
+func efaAdapter(words []string) (resourcev1.Device, []string) {
+	generation, rest, rdma := words[0], words[1:], true
+	if len(rest) > 0 && rest[0] == "no-rdma" {
+		rest, rdma = rest[1:], false
+	}
+	return resourcev1.Device{Attributes: map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{
+		"dra.net/pciDevice":    {StringValue: new("Elastic Fabric Adapter (EFA)")},
+		"dra.net/pciSubsystem": {StringValue: &generation},
+		"dra.net/pciVendor":    {StringValue: new("Amazon.com, Inc.")},
+		"dra.net/rdma":         {BoolValue: &rdma},
+	}}, rest
+}
+
+// readLine reads which devices some instance types have: of what kind, as the words
+// behind the equals sign say, and where.
+func readLine(
+	out map[string][]cloudprovider.InstanceDevice, line string,
+	kind func(words []string) (driver string, device resourcev1.Device, rest []string, err error),
+) error {
+	types, text, found := strings.Cut(line, " = ")
+	words := strings.Fields(text)
+	if !found || len(words) == 0 {
+		return fmt.Errorf("nothing after an equals sign")
+	}
+	driver, model, places, err := kind(words)
+	if err != nil {
+		return err
+	}
+	var devices []cloudprovider.InstanceDevice
+	for _, place := range places {
+		device, count, err := placed(model, place)
+		if err != nil {
+			return err
+		}
+		devices = append(devices, cloudprovider.InstanceDevice{Driver: driver, Device: device, Count: count})
+	}
+	for _, name := range strings.Fields(types) {
+		if out[name] != nil || devices == nil {
+			return fmt.Errorf("%s is there twice, or has no device", name)
+		}
+		out[name] = devices
+	}
+	return nil
+}
+
+// placed reads domain:bus, how many devices are there if they are several, and the
+// NUMA node if it is known, as in 0000:44x4@1.
+func placed(model resourcev1.Device, place string) (resourcev1.Device, int, error) {
+	rest, node, hasNode := strings.Cut(place, "@")
+	root, number, several := strings.Cut(rest, "x")
+	count, device := 1, *model.DeepCopy()
+	var err error
+	if several {
+		if count, err = strconv.Atoi(number); err != nil || count < 2 {
+			return device, 0, fmt.Errorf("%q: %q is no number of devices above one", place, number)
+		}
+	}
+	if len(root) != len("0000:00") || root[4] != ':' {
+		return device, 0, fmt.Errorf("%q: %q is no domain:bus", place, root)
+	}
+	device.Attributes[pcieRoot] = resourcev1.DeviceAttribute{StringValue: new("pci" + root)}
+	if hasNode {
+		n, err := strconv.ParseInt(node, 10, 64)
+		if err != nil {
+			return device, 0, fmt.Errorf("%q: %q is no NUMA node", place, node)
+		}
+		device.Attributes["dra.net/numaNode"] = resourcev1.DeviceAttribute{IntValue: &n}
+	}
+	return device, count, nil
+}
+
+// devices are those that drivers will publish on nodes of a machine. The adapters of
+// a class that lists its interfaces are only known if it lists them all.
+func (b *builder) devices(m *machine) []cloudprovider.InstanceDevice {
+	var out []cloudprovider.InstanceDevice
+	if b.family.Windows() {
+		return nil
+	}
+	if b.opts.NVIDIADevices {
+		out = append(out, m.gpuDevices...)
+	}
+	if b.opts.EFADevices && b.adapters(m) == m.efa {
+		out = append(out, m.efaDevices...)
+	}
+	return out
+}

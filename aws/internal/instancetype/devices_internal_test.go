@@ -1,0 +1,63 @@
+package instancetype
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestDeviceTables(t *testing.T) {
+	tables, err := readDevices(gpuModels, gpuTable, efaTable)
+	require.NoError(t, err)
+	require.Len(t, tables.gpus, 53)
+	require.Len(t, tables.adapters, 29)
+	for name, want := range map[string][2]int{
+		"g4dn.xlarge": {1, 0}, "g4dn.metal": {8, 1}, "g5.48xlarge": {8, 1}, "g6e.48xlarge": {8, 4}, "p4d.24xlarge": {8, 4},
+		"p5.48xlarge": {8, 32}, "p5en.48xlarge": {8, 16}, "p6-b300.48xlarge": {8, 16}, "m5.large": {},
+	} {
+		gpus, adapters := 0, 0
+		for _, d := range tables.gpus[name] {
+			require.Equal(t, gpuDriver, d.Driver)
+			gpus += d.Count
+		}
+		for _, d := range tables.adapters[name] {
+			require.Equal(t, EFADriver, d.Driver)
+			adapters += d.Count
+		}
+		require.Equal(t, want, [2]int{gpus, adapters}, name)
+	}
+	gpu := tables.gpus["p4d.24xlarge"][1]
+	require.Equal(t, 2, gpu.Count)
+	require.Equal(t, "pci0000:20", *gpu.Device.Attributes[pcieRoot].StringValue)
+	require.Equal(t, "NVIDIA A100-SXM4-40GB", *gpu.Device.Attributes["productName"].StringValue)
+	require.Equal(t, "8.0.0", *gpu.Device.Attributes["cudaComputeCapability"].VersionValue)
+	memory := gpu.Device.Capacity["memory"].Value
+	require.Equal(t, "40320Mi", memory.String())
+	adapter := tables.adapters["p5e.48xlarge"][7]
+	require.Equal(t, 4, adapter.Count)
+	require.Equal(t, "pci0000:bb", *adapter.Device.Attributes[pcieRoot].StringValue)
+	require.EqualValues(t, 2, *adapter.Device.Attributes["dra.net/numaNode"].IntValue)
+	require.Equal(t, "efa1", *adapter.Device.Attributes["dra.net/pciSubsystem"].StringValue)
+	require.True(t, *adapter.Device.Attributes["dra.net/rdma"].BoolValue)
+	require.False(t, *tables.adapters["g4dn.metal"][0].Device.Attributes["dra.net/rdma"].BoolValue)
+	require.NotContains(t, tables.adapters["g5.8xlarge"][0].Device.Attributes, "dra.net/numaNode")
+}
+
+func TestDeviceTablesWithFaults(t *testing.T) {
+	const models = "A = a / b / 1.0.0 / 1Gi / c"
+	for _, test := range []struct{ models, gpus, adapters, want string }{
+		{"A = a / b", "", "", "2 parts, and there are 5"},
+		{"A = a / b / 1.0.0 / much / c", "", "", "quantities must match"},
+		{models, "g.large = B 0000:00", "", `"B" is no GPU model`},
+		{models, "g.large A 0000:00", "", "nothing after an equals sign"},
+		{models, "g.large = A", "", "g.large is there twice, or has no device"},
+		{models, "g.large = A 0000:00\ng.large = A 0000:00", "", "g.large is there twice"},
+		{models, "g.large = A 00", "", `"00" is no domain:bus`},
+		{models, "g.large = A 0000:00x1", "", `"1" is no number of devices above one`},
+		{models, "", "g.large = efa0 0000:00@x", `"x" is no NUMA node`},
+		{models, "", "g.large = ", "nothing after an equals sign"},
+	} {
+		_, err := readDevices(test.models, test.gpus, test.adapters)
+		require.ErrorContains(t, err, test.want)
+	}
+}

@@ -1,0 +1,146 @@
+package instancetype
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// MaxAge is how long an observation counts after it was last seen.
+const MaxAge = 60 * 24 * time.Hour
+
+// restamp is how old an observation must be for an equal one to renew it. Nodes
+// join all the time; without this each would change what is kept.
+const restamp = 24 * time.Hour
+
+// Nodes is what memory is learned for: nodes of an instance type that boot an
+// image. Another image may have another kernel, which leaves another amount.
+type Nodes struct {
+	// InstanceType is the name of the type, and Image the id of the image.
+	InstanceType, Image string
+}
+
+// Compare orders by instance type, then image.
+func (n Nodes) Compare(o Nodes) int {
+	return cmp.Or(cmp.Compare(n.InstanceType, o.InstanceType), cmp.Compare(n.Image, o.Image))
+}
+
+// Observation is the memory that a node reported.
+type Observation struct {
+	Nodes
+	// Memory is status.capacity.memory of the node, in bytes.
+	Memory int64
+	// At is when it was last seen.
+	At time.Time
+}
+
+// Learned is what nodes have reported, by instance type and image. It is
+// immutable; methods that change it return another one. The zero value is empty.
+type Learned struct {
+	by map[Nodes]Observation
+}
+
+// Verdict says what became of an observation.
+type Verdict string
+
+const (
+	// New is the first one of its kind, or the first one in date.
+	VerdictNew Verdict = "New"
+	// Lower is less memory than was known, and replaces it.
+	VerdictLower Verdict = "Lower"
+	// Same is what was known, and renews it.
+	VerdictSame Verdict = "Same"
+	// Higher is more memory than was known and is not kept: of nodes that
+	// differ the smallest is the one that pods fit on wherever they land.
+	VerdictHigher Verdict = "Higher"
+	// Implausible is no amount that a node of the machine can have, and is not
+	// kept: zero or less, more than the machine has, or less than half of it.
+	VerdictImplausible Verdict = "Implausible"
+	// Nameless is without instance type or image, and is not kept.
+	VerdictNameless Verdict = "Nameless"
+)
+
+// Observe returns l with the memory that one node reported. Call it once for each
+// node of ours, when it has registered. o.At is the present; memoryMiB is the
+// memory of the machine as EC2 states it, or zero if that is not known.
+//
+// The rules, in this order:
+//
+//  1. What is Nameless or Implausible is dropped.
+//  2. If nothing is known, or only something older than MaxAge, it is kept: New.
+//  3. If it is less than what is known, it is kept: Lower.
+//  4. If it equals what is known, that is renewed: Same. The instant is only
+//     written if it moves by a day or more.
+//  5. If it is more, it is dropped: Higher. What is known is not renewed, so it
+//     is forgotten once nodes no longer report it.
+func (l Learned) Observe(o Observation, memoryMiB int64) (Learned, Verdict) {
+	if o.InstanceType == "" || o.Image == "" {
+		return l, VerdictNameless
+	}
+	// Divided, so that no amount overflows.
+	if o.Memory <= 0 || memoryMiB > 0 && (o.Memory/mebibyte > memoryMiB || o.Memory/mebibyte < memoryMiB/2) {
+		return l, VerdictImplausible
+	}
+	known, found := l.by[o.Nodes]
+	switch {
+	case !found || expired(known, o.At):
+		return l.with(o), VerdictNew
+	case o.Memory > known.Memory:
+		return l, VerdictHigher
+	case o.Memory < known.Memory:
+		return l.with(o), VerdictLower
+	case o.At.Sub(known.At) < restamp:
+		return l, VerdictSame
+	}
+	return l.with(o), VerdictSame
+}
+
+func expired(o Observation, now time.Time) bool { return now.Sub(o.At) > MaxAge }
+
+func (l Learned) with(o Observation) Learned {
+	if known, found := l.by[o.Nodes]; found && known.At.After(o.At) {
+		o.At = known.At // reports may arrive out of order
+	}
+	by := maps.Clone(l.by)
+	if by == nil {
+		by = map[Nodes]Observation{}
+	}
+	by[o.Nodes] = o
+	return Learned{by: by}
+}
+
+// Memory returns the memory in bytes that nodes have reported, and false if none
+// has within MaxAge before now.
+func (l Learned) Memory(now time.Time, n Nodes) (int64, bool) {
+	o, found := l.by[n]
+	if !found || expired(o, now) {
+		return 0, false
+	}
+	return o.Memory, true
+}
+
+// Len returns the number of observations, those out of date included.
+func (l Learned) Len() int { return len(l.by) }
+
+// All returns the observations, sorted by Nodes. The slice is the caller's.
+func (l Learned) All() []Observation {
+	return slices.SortedFunc(maps.Values(l.by), func(a, b Observation) int { return a.Compare(b.Nodes) })
+}
+
+// Current returns l without what is out of date at the instant now.
+func (l Learned) Current(now time.Time) Learned {
+	by := map[Nodes]Observation{}
+	for n, o := range l.by {
+		if !expired(o, now) {
+			by[n] = o
+		}
+	}
+	return Learned{by: by}
+}
+
+// String returns one line, as in "m5.large with ami-1: 7756939264 bytes".
+func (o Observation) String() string {
+	return fmt.Sprintf("%s with %s: %d bytes", o.InstanceType, o.Image, o.Memory)
+}

@@ -1,0 +1,181 @@
+package instancetype
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+)
+
+// How long before the end of a capacity block its nodes are drained: ten minutes
+// before EC2 begins to take the instances back, which is half an hour before the
+// end, and of UltraServers an hour.
+const (
+	drainTime       = 10 * time.Minute
+	blockLead       = 30*time.Minute + drainTime
+	ultraServerLead = 60*time.Minute + drainTime
+)
+
+// ReadReservations turns the answer of DescribeCapacityReservations at the instant
+// now, all pages of all questions, into the status of a class whose images are of
+// the family. In order:
+//
+//  1. One that is not active, or has ended by now, is left out, as is one that is
+//     there twice. No type of reservation means the default one.
+//  2. One is left out with a Problem that has no id, instance type or zone, a type
+//     or match criteria that are not known, or is for Windows where the family is
+//     not, or the reverse.
+//  3. The state is expiring for a capacity block that ends within 40 minutes, or
+//     within 70 if it is of UltraServers, whose instances EC2 takes back earlier.
+//
+// The result is sorted by id.
+func ReadReservations(
+	now time.Time, family bootstrap.Family, list []ec2types.CapacityReservation,
+) ([]awsv1.CapacityReservation, []Problem) {
+	var out []awsv1.CapacityReservation
+	var problems []Problem
+	for i := range list {
+		r := &list[i]
+		if r.State != ec2types.CapacityReservationStateActive || r.EndDate != nil && !now.Before(*r.EndDate) {
+			continue
+		}
+		if fault := reservationFault(r, family); fault != "" {
+			problems = append(problems, Problem{text(r.InstanceType),
+				fmt.Sprintf("capacity reservation %s: %s; left out", text(r.CapacityReservationId), fault)})
+			continue
+		}
+		c := awsv1.CapacityReservation{
+			AvailabilityZone:      *r.AvailabilityZone,
+			ID:                    *r.CapacityReservationId,
+			InstanceMatchCriteria: string(r.InstanceMatchCriteria),
+			InstanceType:          *r.InstanceType,
+			OwnerID:               text(r.OwnerId),
+			ReservationType:       cmp.Or(awsv1.CapacityReservationType(r.ReservationType), awsv1.CapacityReservationTypeDefault),
+			Interruptible:         r.Interruptible != nil && *r.Interruptible,
+		}
+		if r.EndDate != nil {
+			c.EndTime = &metav1.Time{Time: *r.EndDate}
+		}
+		c.State = stateAt(now, &c)
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b awsv1.CapacityReservation) int { return compareReservations(&a, &b) })
+	out = slices.CompactFunc(out, func(a, b awsv1.CapacityReservation) bool { return a.ID == b.ID })
+	slices.SortFunc(problems, compareProblems)
+	return out, slices.Compact(problems)
+}
+
+// reservationFault says why a reservation cannot be used, or "".
+func reservationFault(r *ec2types.CapacityReservation, family bootstrap.Family) string {
+	windows := strings.HasPrefix(string(r.InstancePlatform), "Windows")
+	switch {
+	case text(r.CapacityReservationId) == "" || text(r.InstanceType) == "" || text(r.AvailabilityZone) == "":
+		return "without id, instance type or zone"
+	case r.ReservationType != "" && r.ReservationType != ec2types.CapacityReservationTypeDefault &&
+		r.ReservationType != ec2types.CapacityReservationTypeCapacityBlock:
+		return fmt.Sprintf("its type %q is not known", r.ReservationType)
+	case r.InstanceMatchCriteria != ec2types.InstanceMatchCriteriaOpen && r.InstanceMatchCriteria != ec2types.InstanceMatchCriteriaTargeted:
+		return fmt.Sprintf("its match criteria %q are not known", r.InstanceMatchCriteria)
+	case r.InstancePlatform != "" && windows != family.Windows():
+		return fmt.Sprintf("it is for %s, and the images are %s", r.InstancePlatform, family)
+	}
+	return ""
+}
+
+// drainAt returns when the nodes of a reservation are to be drained, and false if
+// they need not be: those of a block before it ends.
+func drainAt(r *awsv1.CapacityReservation) (time.Time, bool) {
+	if r.ReservationType != awsv1.CapacityReservationTypeCapacityBlock || r.EndTime == nil {
+		return time.Time{}, false
+	}
+	lead := blockLead
+	// The families that are sold as UltraServers, several machines in one.
+	if strings.HasPrefix(r.InstanceType, "p6e-") || strings.HasPrefix(r.InstanceType, "trn2u.") {
+		lead = ultraServerLead
+	}
+	return r.EndTime.Add(-lead), true
+}
+
+// BlockEnd returns when the nodes of a reservation, as EC2 describes it, are to be
+// drained and when EC2 begins to take its instances back, and false for one that is
+// no capacity block.
+func BlockEnd(r *ec2types.CapacityReservation) (drain, taken time.Time, ok bool) {
+	if r.EndDate == nil {
+		return time.Time{}, time.Time{}, false
+	}
+	drain, ok = drainAt(&awsv1.CapacityReservation{
+		InstanceType: text(r.InstanceType), ReservationType: awsv1.CapacityReservationType(r.ReservationType),
+		EndTime: &metav1.Time{Time: *r.EndDate},
+	})
+	return drain, drain.Add(drainTime), ok
+}
+
+func stateAt(now time.Time, r *awsv1.CapacityReservation) awsv1.CapacityReservationState {
+	if at, drained := drainAt(r); drained && !now.Before(at) {
+		return awsv1.CapacityReservationStateExpiring
+	}
+	return awsv1.CapacityReservationStateActive
+}
+
+// NextReservationChange returns the first instant after now at which a reservation
+// of a status ends, or a block is to be drained, and false if there is none. Read
+// the reservations again by then.
+func NextReservationChange(now time.Time, list []awsv1.CapacityReservation) (next time.Time, found bool) {
+	consider := func(at time.Time) {
+		if at.After(now) && (!found || at.Before(next)) {
+			next, found = at, true
+		}
+	}
+	for i := range list {
+		if list[i].EndTime != nil {
+			consider(list[i].EndTime.Time)
+		}
+		if at, drained := drainAt(&list[i]); drained {
+			consider(at)
+		}
+	}
+	return next, found
+}
+
+// reservationsByType sorts the reservations of a class by type and id. One
+// without id, type or zone cannot be launched into and is left out.
+func reservationsByType(class *awsv1.EC2NodeClass) map[string][]*awsv1.CapacityReservation {
+	by := map[string][]*awsv1.CapacityReservation{}
+	for i := range class.Status.CapacityReservations {
+		r := &class.Status.CapacityReservations[i]
+		if r.ID != "" && r.InstanceType != "" && r.AvailabilityZone != "" {
+			by[r.InstanceType] = append(by[r.InstanceType], r)
+		}
+	}
+	for _, list := range by {
+		slices.SortStableFunc(list, compareReservations)
+	}
+	return by
+}
+
+// compareReservations orders by id. What tells apart two of one id, which EC2
+// does not give, comes after it so that the order of the status does not matter.
+func compareReservations(a, b *awsv1.CapacityReservation) int {
+	return cmp.Or(
+		strings.Compare(a.ID, b.ID),
+		strings.Compare(a.AvailabilityZone, b.AvailabilityZone),
+		strings.Compare(string(a.ReservationType), string(b.ReservationType)),
+		strings.Compare(string(a.State), string(b.State)),
+		strings.Compare(strconv.FormatBool(a.Interruptible), strconv.FormatBool(b.Interruptible)),
+	)
+}
+
+// holds reports whether a reservation is good for nodes that are launched at the
+// instant now, whenever its state was read.
+func holds(now time.Time, r *awsv1.CapacityReservation) bool {
+	return r.State != awsv1.CapacityReservationStateExpiring && stateAt(now, r) == awsv1.CapacityReservationStateActive &&
+		(r.EndTime == nil || now.Before(r.EndTime.Time))
+}

@@ -1,0 +1,281 @@
+package launch
+
+import (
+	"context"
+	"maps"
+	"sync"
+	"time"
+)
+
+const (
+	// settle is how long EC2 may take to list what it has launched.
+	settle = 30 * time.Second
+	// newborn is how long an instance that EC2 does not list yet is taken to be
+	// there because it was launched.
+	newborn = 2 * time.Minute
+	// rosterAge is how old a batch that is smaller than its roster may be for the
+	// order in that to be trusted: instances of it that are gone are still listed.
+	rosterAge = 30 * time.Minute
+	// remember is how long what is gone is remembered.
+	remember = 24 * time.Hour
+)
+
+// Book holds everything that makes a launch happen once: which instances there are and
+// for which requests they were launched, which calls of CreateFleet have no answer yet,
+// and what processes before this one may have asked for. Create it with NewBook. Any
+// number of goroutines may use it.
+//
+// No token ever has two instances: [Book.Find] says what there is for a token before
+// anything is launched for it, [Book.Begin] enters a call before it is made, and
+// [Book.End] what came of it after its answer. Between the two nothing else is launched
+// for the tokens of the call; it is made once more instead, word for word.
+type Book struct {
+	now       func() time.Time
+	cluster   string
+	instances *Instances
+	endTurns  EndTurns
+	flights   flights
+
+	mu       sync.Mutex
+	hydrated bool
+	launches bool                // this process has begun to launch
+	turn     string              // of this process among those that launch, once it is known
+	overdue  time.Time           // until when EC2 may list more of the turns before, or zero
+	doubts   int                 // how often what was read has come into doubt
+	reading  chan struct{}       // not nil while EC2 is asked for what there is
+	byMark   map[string]*Machine // by Mark of the token
+	byName   map[string]*Machine // by NodeClaim, of those without a roster
+	byID     map[string]*Machine // by id of the instance
+	attempts map[string]*attempt // by mark, of those that have no instance yet
+	// unsure says, by mark, until when EC2 may list more of the batch of a request,
+	// so that it is not known yet which instance is whose.
+	unsure map[string]time.Time
+}
+
+// EndTurns ends the turns of processes before this one, so that nothing comes of a call
+// of theirs that EC2 has not carried out by then. It returns the turn of this process,
+// and whether there were others.
+type EndTurns func(ctx context.Context, now time.Time) (turn string, found bool, err error)
+
+// attempt is how far the launch of a token has come without an instance.
+type attempt struct {
+	number   int       // of calls that gave an answer without an instance
+	call     *Call     // one whose answer is not known
+	mismatch time.Time // since when EC2 says that the token was used otherwise
+	touched  time.Time
+}
+
+// NewBook returns a book that reads the instances of a cluster when somebody first asks.
+func NewBook(cluster string, now func() time.Time, instances *Instances, endTurns EndTurns) *Book {
+	return &Book{
+		now: now, cluster: cluster, instances: instances, endTurns: endTurns, byMark: map[string]*Machine{},
+		byName: map[string]*Machine{}, byID: map[string]*Machine{}, attempts: map[string]*attempt{},
+	}
+}
+
+// Hydrate reads what there is in EC2, unless that was read before: instances that
+// were launched by other processes. Calls at once wait for one reading. It reports
+// whether it has read, or waited for a reading.
+func (b *Book) Hydrate(ctx context.Context) (read bool, err error) {
+	for {
+		b.mu.Lock()
+		if b.hydrated {
+			b.mu.Unlock()
+			return read, nil
+		}
+		wait := b.reading
+		if wait == nil {
+			b.reading = make(chan struct{})
+			doubts := b.doubts
+			b.mu.Unlock()
+			err := b.read(ctx)
+			b.mu.Lock()
+			close(b.reading)
+			// A reading that began before the doubt does not settle it.
+			b.reading, b.hydrated = nil, err == nil && doubts == b.doubts
+			b.mu.Unlock()
+			return true, err
+		}
+		b.mu.Unlock()
+		select {
+		case <-wait:
+			read = true
+		case <-ctx.Done():
+			return read, context.Cause(ctx)
+		}
+	}
+}
+
+// stale has hydrate read once more.
+func (b *Book) stale() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.hydrated = false
+	b.doubts++
+}
+
+// read reads all instances of the cluster, those terminated of late included, and
+// notes whose they are. The first time that this process is to launch, it ends the
+// turns of earlier ones before.
+func (b *Book) read(ctx context.Context) error {
+	if err := b.begin(ctx); err != nil {
+		return err
+	}
+	var all []Record
+	if err := b.instances.Each(ctx, Remembered, func(r Record) { all = append(all, r) }); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	var owners map[string]Entry
+	owners, b.unsure = rosters(all, now)
+	for i := range all {
+		b.note(&all[i], owners[all[i].ID], now)
+	}
+	return nil
+}
+
+// note records what EC2 says of an instance. owner is the request that it was
+// launched for, by the roster of its batch; zero if it is not known. The mutex is
+// held.
+func (b *Book) note(r *Record, owner Entry, now time.Time) *Machine {
+	k := b.byID[r.ID]
+	if k == nil {
+		k = &Machine{ID: r.ID, at: r.LaunchedAt}
+		b.byID[r.ID] = k
+	}
+	if k.mark == "" && owner.Mark != "" {
+		k.mark, k.Name = owner.Mark, owner.Name
+		// Of two of one token the one that runs is it.
+		if other := b.byMark[k.mark]; other == nil || other.Gone {
+			b.byMark[k.mark] = k
+		}
+	}
+	if name := r.NodeClaim(); name != "" {
+		k.Name = name
+		if _, ok := r.Roster(); !ok && b.byName[name] == nil {
+			b.byName[name] = k
+		}
+	}
+	k.Record, k.Seen = r, now
+	if r.Gone {
+		b.bury(k, now)
+	}
+	return k
+}
+
+func (b *Book) bury(k *Machine, now time.Time) {
+	if !k.Gone {
+		k.Gone, k.goneAt = true, now
+	}
+}
+
+// of returns the instance of a token, or of a NodeClaim whose instance bears no
+// tokens, as one that Karpenter has launched; or else the call for the token whose
+// answer is not known. Both are looked up at one instant: a call that is answered
+// turns into an instance. With neither nothing was launched.
+func (b *Book) of(token, name string) (*Machine, *Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	mark := Mark(token)
+	if k := b.byMark[mark]; k != nil {
+		c := *k
+		return &c, nil
+	}
+	if k := b.byName[name]; name != "" && k != nil && !k.Gone {
+		c := *k
+		return &c, nil
+	}
+	if a := b.attempts[mark]; a != nil {
+		return nil, a.call
+	}
+	return nil, nil
+}
+
+// Get returns what is known of an instance.
+func (b *Book) Get(id string) (Machine, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k := b.byID[id]; k != nil {
+		return *k, true
+	}
+	return Machine{}, false
+}
+
+// InBlocks returns the instances that are in capacity blocks and not going down.
+func (b *Book) InBlocks() []Machine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []Machine
+	for _, k := range b.byID {
+		if k.inBlock() && !k.Gone && k.Ended.IsZero() {
+			out = append(out, *k)
+		}
+	}
+	return out
+}
+
+// Saw records what EC2 says of an instance, by its id.
+func (b *Book) Saw(r *Record) Machine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return *b.note(r, Entry{}, b.now())
+}
+
+// Lost records that EC2 no longer has an instance, and returns what was known of
+// it. It reports false if the instance is so young that EC2 may not list it yet.
+func (b *Book) Lost(id string) (Machine, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.byID[id]
+	if k == nil {
+		return Machine{}, true
+	}
+	now := b.now()
+	// One that was terminated before EC2 listed it is listed soon, or never.
+	young := now.Sub(k.at) < newborn && (k.Ended.IsZero() || now.Sub(k.Ended) < settle)
+	if !k.Gone && k.Record == nil && young {
+		return *k, false
+	}
+	first := *k
+	b.bury(k, now)
+	return first, true
+}
+
+// Ended records that EC2 has accepted to terminate an instance.
+func (b *Book) Ended(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if k := b.byID[id]; k != nil && k.Ended.IsZero() {
+		k.Ended = b.now()
+	}
+}
+
+// Listed records a complete list of instances, and returns what is known of each,
+// by id. What was expected and is not in it is gone, unless it is new.
+func (b *Book) Listed(all []Record) map[string]Machine {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.now()
+	out := make(map[string]Machine, len(all))
+	for i := range all {
+		out[all[i].ID] = *b.note(&all[i], Entry{}, now)
+	}
+	for id, k := range b.byID {
+		if _, found := out[id]; !found && !k.Gone && now.Sub(k.at) >= newborn {
+			b.bury(k, now)
+		}
+	}
+	b.forget(now)
+	return out
+}
+
+// forget drops what was gone long ago.
+func (b *Book) forget(now time.Time) {
+	old := func(k *Machine) bool { return k.Gone && now.Sub(k.goneAt) > remember }
+	maps.DeleteFunc(b.byID, func(_ string, k *Machine) bool { return old(k) })
+	maps.DeleteFunc(b.byMark, func(_ string, k *Machine) bool { return old(k) })
+	maps.DeleteFunc(b.byName, func(_ string, k *Machine) bool { return k.Gone })
+	maps.DeleteFunc(b.attempts, func(_ string, a *attempt) bool { return now.Sub(a.touched) > remember })
+}

@@ -1,0 +1,111 @@
+package launch
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// class is what a failure is about.
+type class int
+
+const (
+	isOther class = iota
+	isStock
+	isSpotQuota
+	isVCPUQuota
+	isAddresses
+	isSpread
+)
+
+// classify reads the code of a failure, and the message where codes are not enough.
+func classify(f Failure) class {
+	switch f.Code {
+	case "InsufficientInstanceCapacity", "UnfulfillableCapacity", "Unsupported", "ReservationCapacityExceeded",
+		"InsufficientHostCapacity", "InsufficientCapacity", "InsufficientReservedInstanceCapacity", "InstanceLimitExceeded",
+		// The spot price is above what the request may cost, and an interruptible
+		// reservation is being taken back.
+		"SpotMaxPriceTooLow", "InvalidCapacityReservationState.Unavailable":
+		return isStock
+	case "MaxSpotInstanceCountExceeded", "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
+		return isSpotQuota
+	case "VcpuLimitExceeded":
+		return isVCPUQuota
+	case "InsufficientFreeAddressesInSubnet":
+		return isAddresses
+	}
+	if strings.Contains(strings.ToLower(f.Message), "spread placement group") && f.Zone != "" {
+		return isSpread
+	}
+	return isOther
+}
+
+// quota returns the name of the quota of vCPUs that an instance type counts
+// towards.
+func quota(instanceType string) string {
+	end := strings.IndexAny(instanceType, "0123456789.-")
+	if end < 0 {
+		end = len(instanceType)
+	}
+	switch family := instanceType[:end]; family {
+	case "g", "gr", "vt":
+		return "G and VT"
+	case "f", "p", "x", "inf", "trn", "dl", "hpc", "u", "mac":
+		return family
+	}
+	return "Standard"
+}
+
+func lostTemplate(code string) bool {
+	return strings.HasPrefix(code, "InvalidLaunchTemplateName.NotFound") || code == "InvalidLaunchTemplateId.NotFound"
+}
+
+// cause says of a failure that is not about capacity what kind it is, and what
+// helps.
+func cause(f Failure) (cloudprovider.Kind, string) {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool {
+			return strings.Contains(f.Code, part) || strings.Contains(f.Message, part)
+		})
+	}
+	switch {
+	case lostTemplate(f.Code):
+		return cloudprovider.KindUnknown, "the launch template was deleted meanwhile; repeat the launch"
+	case has("Not authorized for images"):
+		return cloudprovider.KindDenied, "share the image with this account, or select another one"
+	case has("permissions boundary"):
+		return cloudprovider.KindDenied, "widen the permissions boundary of the controller's role"
+	case has("service control policy"):
+		return cloudprovider.KindDenied, "have the service control policy of the organization allow it"
+	case has("UnauthorizedOperation", "AccessDenied", "AuthFailure"):
+		return cloudprovider.KindDenied, "allow the controller the call, as the policies of package iam do"
+	case has("RequestLimitExceeded", "Throttl"):
+		return cloudprovider.KindThrottled, ""
+	case has("MaxFleetCountExceeded"):
+		return cloudprovider.KindThrottled, "too many fleets in the account; wait, or have the quota raised"
+	case has("different networks"):
+		return cloudprovider.KindDenied, "select security groups and subnets of one VPC"
+	case strings.Contains(f.Message, "iamInstanceProfile.name") || strings.Contains(f.Message, "Invalid IAM Instance Profile name"):
+		return cloudprovider.KindDenied, "name an instance profile that exists"
+	case has("User data is limited"):
+		return cloudprovider.KindDenied, "make spec.userData of the node class smaller"
+	case has("InvalidAMIID.Malformed", "InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"):
+		return cloudprovider.KindDenied, "select an image that exists in the region"
+	case has("free tier", "Free Tier"):
+		return cloudprovider.KindDenied, "use instance types of the free tier, or upgrade the account"
+	case has("PendingVerification"):
+		return cloudprovider.KindDenied, "wait until AWS has verified the account"
+	case has("InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"):
+		return cloudprovider.KindUnknown, ""
+	case strings.HasPrefix(f.Code, "Invalid") || strings.HasPrefix(f.Code, "Missing"):
+		return cloudprovider.KindDenied, ""
+	}
+	return cloudprovider.KindUnknown, ""
+}
+
+// Cause is the kind and the remedy of a failure that EC2 reports for a call as a
+// whole, by code and message.
+func Cause(code, message string) (cloudprovider.Kind, string) {
+	return cause(Failure{Code: code, Message: message})
+}

@@ -1,0 +1,204 @@
+package launch
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Verdict is what the failures of a call mean.
+type Verdict struct {
+	// Err says that no instance was had, and why. Its Kind is
+	// InsufficientCapacity if every failure is for lack of stock, quota or
+	// addresses, or if there is none at all. Refusals are in it whatever its kind,
+	// so that they can be marked. It has no Op and no Object.
+	Err *cloudprovider.Error
+	// FullSubnets are the subnets without free addresses, sorted.
+	FullSubnets []string
+	// FullReservations are the reservations without capacity, sorted.
+	FullReservations []string
+	// LostTemplates says that EC2 does not have a launch template of the call.
+	LostTemplates bool
+}
+
+// Judge turns the failures of a call into one error. Each refusal is about as much
+// as the code says, and no more:
+//
+//   - no stock, and a type that is not sold in a zone: the offering
+//   - a reservation that is full: the offerings of the reservation
+//   - the quota of spot instances, or no right to make the role that spot takes:
+//     all spot capacity
+//   - the quota of vCPUs: the instance types of the call that share it
+//   - no free addresses: the subnet, and the offerings in the zone that used it,
+//     unless spare says that there is another subnet in the zone to try
+//   - the limit of a spread placement group: the zone
+//
+// Whatever is not about capacity makes the error one of its own kind, with the
+// remedy. spare may be nil: there is no other subnet anywhere.
+func Judge(s *Spec, failures []Failure, spare func(zone, subnet string) bool) Verdict {
+	j := judge{spec: s, spare: spare, refused: map[string]*cloudprovider.Error{}}
+	for _, f := range failures {
+		j.failure(f)
+	}
+	if len(failures) == 0 {
+		// EC2 gave neither an instance nor a reason.
+		j.refuse("NoInstances", "EC2 launched nothing and did not say why", s.keys(func(cloudprovider.OfferingKey) bool { return true }), nil)
+	}
+	return j.verdict()
+}
+
+type judge struct {
+	spec         *Spec
+	spare        func(zone, subnet string) bool
+	refused      map[string]*cloudprovider.Error // by code
+	others       []*cloudprovider.Error
+	subnets      []string
+	reservations []string
+	lost         bool
+}
+
+// keys are the offerings of the call for which want is true, sorted.
+func (s *Spec) keys(want func(cloudprovider.OfferingKey) bool) []cloudprovider.OfferingKey {
+	var out []cloudprovider.OfferingKey
+	for _, g := range s.Groups {
+		for _, o := range g.Options {
+			if want(o.Key()) {
+				out = append(out, o.Key())
+			}
+		}
+	}
+	slices.SortFunc(out, cloudprovider.OfferingKey.Compare)
+	return slices.Compact(out)
+}
+
+// at are the offerings of the call that a failure is about: those of its type and
+// zone, or all if EC2 named none.
+func (j *judge) at(f Failure) []cloudprovider.OfferingKey {
+	return j.spec.keys(func(k cloudprovider.OfferingKey) bool {
+		return (f.InstanceType == "" || k.InstanceType == f.InstanceType) && (f.Zone == "" || k.Zone == f.Zone)
+	})
+}
+
+func (j *judge) refuse(code, message string, keys []cloudprovider.OfferingKey, scopes []cloudprovider.Scope) {
+	e := j.refused[code]
+	if e == nil {
+		e = &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity, Reason: code, Err: errors.New(message)}
+		j.refused[code] = e
+	}
+	e.Offerings = append(e.Offerings, keys...)
+	e.Scopes = append(e.Scopes, scopes...)
+}
+
+func (j *judge) failure(f Failure) {
+	switch classify(f) {
+	case isStock:
+		if j.spec.CapacityType == karpv1.CapacityTypeReserved {
+			for _, k := range j.at(f) {
+				j.reservations = append(j.reservations, k.ReservationID)
+			}
+		}
+		j.refuse(f.Code, f.Message, j.at(f), nil)
+	case isSpotQuota:
+		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{CapacityType: karpv1.CapacityTypeSpot}})
+	case isVCPUQuota:
+		var scopes []cloudprovider.Scope
+		for _, k := range j.spec.keys(func(k cloudprovider.OfferingKey) bool {
+			return f.InstanceType == "" || quota(k.InstanceType) == quota(f.InstanceType)
+		}) {
+			scopes = append(scopes, cloudprovider.Scope{InstanceType: k.InstanceType, CapacityType: k.CapacityType})
+		}
+		j.refuse(f.Code, f.Message, nil, scopes)
+	case isAddresses:
+		if f.SubnetID != "" {
+			j.subnets = append(j.subnets, f.SubnetID)
+		}
+		keys := j.at(f)
+		if j.spare != nil && f.SubnetID != "" && j.spare(f.Zone, f.SubnetID) {
+			keys = nil
+		}
+		j.refuse(f.Code, f.Message+"; give the node class a larger subnet in this zone, or one more", keys, nil)
+	case isSpread:
+		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{Zone: f.Zone}})
+	default:
+		j.lost = j.lost || lostTemplate(f.Code)
+		kind, remedy := cause(f)
+		message := strings.TrimSpace(f.Message)
+		if remedy != "" {
+			message += "; " + remedy
+		}
+		j.others = append(j.others, &cloudprovider.Error{Kind: kind, Reason: f.Code, Err: errors.New(message)})
+	}
+}
+
+// verdict joins what was found. If nothing but capacity is wanting, the error names
+// all that was refused itself, under the reason that most is refused for, and those
+// with other reasons once more below.
+func (j *judge) verdict() Verdict {
+	v := Verdict{
+		FullSubnets:      slices.Compact(slices.Sorted(slices.Values(j.subnets))),
+		FullReservations: slices.Compact(slices.Sorted(slices.Values(j.reservations))),
+		LostTemplates:    j.lost,
+	}
+	refusals := slices.SortedFunc(maps.Values(j.refused), func(a, b *cloudprovider.Error) int {
+		return cmp.Or(cmp.Compare(len(b.Offerings), len(a.Offerings)), cmp.Compare(len(a.Scopes), len(b.Scopes)), cmp.Compare(a.Reason, b.Reason))
+	})
+	for _, e := range refusals {
+		e.Offerings = sortedKeys(e.Offerings)
+		slices.SortFunc(e.Scopes, cloudprovider.Scope.Compare)
+		e.Scopes = slices.Compact(e.Scopes)
+	}
+	if len(j.others) > 0 {
+		v.Err = j.failed(refusals)
+		return v
+	}
+	first := *refusals[0]
+	var rest []error
+	for _, e := range refusals[1:] {
+		first.Offerings = sortedKeys(slices.Concat(first.Offerings, e.Offerings))
+		first.Scopes = slices.Concat(first.Scopes, e.Scopes)
+		rest = append(rest, e)
+	}
+	slices.SortFunc(first.Scopes, cloudprovider.Scope.Compare)
+	first.Scopes = slices.Compact(first.Scopes)
+	if len(rest) > 0 {
+		first.Err = errors.Join(append([]error{first.Err}, rest...)...)
+	}
+	v.Err = &first
+	return v
+}
+
+// failed is the error if something else than capacity was wrong: what no repetition
+// will mend first.
+func (j *judge) failed(refusals []*cloudprovider.Error) *cloudprovider.Error {
+	rank := func(k cloudprovider.Kind) int {
+		return slices.Index([]cloudprovider.Kind{cloudprovider.KindDenied, cloudprovider.KindThrottled, cloudprovider.KindUnknown}, k)
+	}
+	slices.SortStableFunc(j.others, func(a, b *cloudprovider.Error) int {
+		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Err.Error(), b.Err.Error()))
+	})
+	j.others = slices.CompactFunc(j.others, func(a, b *cloudprovider.Error) bool {
+		return a.Kind == b.Kind && a.Reason == b.Reason && a.Err.Error() == b.Err.Error()
+	})
+	first := *j.others[0]
+	all := []error{first.Err}
+	for _, e := range j.others[1:] {
+		all = append(all, fmt.Errorf("%s: %w", e.Reason, e.Err))
+	}
+	for _, e := range refusals {
+		all = append(all, e)
+	}
+	if len(all) > 1 {
+		first.Err = errors.Join(all...)
+	}
+	return &first
+}
+
+func sortedKeys(keys []cloudprovider.OfferingKey) []cloudprovider.OfferingKey {
+	return slices.Compact(slices.SortedFunc(slices.Values(keys), cloudprovider.OfferingKey.Compare))
+}

@@ -1,0 +1,126 @@
+package launch
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+)
+
+// Record is an instance as EC2 describes it.
+type Record struct {
+	// ID is the id of the instance, such as i-0123456789abcdef0.
+	ID string
+	// Type, Zone, ImageID and SubnetID are those of the instance.
+	Type, Zone, ImageID, SubnetID string
+	// CapacityType is spot, on-demand or reserved.
+	CapacityType string
+	// ReservationID is the reservation, and Block and Interruptible say of what
+	// kind it is, if CapacityType is reserved.
+	ReservationID        string
+	Block, Interruptible bool
+	// Tenancy is default or dedicated.
+	Tenancy string
+	// GroupID and Partition are the placement group and the partition in it.
+	GroupID   string
+	Partition int32
+	// SecurityGroups are the ids of its security groups, sorted.
+	SecurityGroups []string
+	// LaunchedAt is when it was launched.
+	LaunchedAt time.Time
+	// Terminating says that it is going down, and Gone that it is down for good.
+	Terminating, Gone bool
+	// Tags are its tags.
+	Tags map[string]string
+}
+
+// ProviderID returns spec.providerID of the node.
+func (r *Record) ProviderID() string { return "aws:///" + r.Zone + "/" + r.ID }
+
+// NodePool is the name of the NodePool in its tags.
+func (r *Record) NodePool() string { return r.Tags[karpv1.NodePoolLabelKey] }
+
+// NodeClass is the name of the EC2NodeClass in its tags.
+func (r *Record) NodeClass() string { return r.Tags[awsv1.NodeClassTagKey] }
+
+// NodeClaim is the name of the NodeClaim in its tags, if it has that tag.
+func (r *Record) NodeClaim() string { return r.Tags[awsv1.NodeClaimTagKey] }
+
+// Roster returns the requests that it may have been launched for.
+func (r *Record) Roster() (Roster, bool) { return ReadRoster(r.Tags, r.NodePool()) }
+
+var idForm = regexp.MustCompile(`^i-[0-9a-f]{1,32}$`)
+
+// ParseProviderID returns the id of an instance in spec.providerID of a node, and
+// the zone. It reports false for what is none of EC2.
+func ParseProviderID(text string) (zone, id string, ok bool) {
+	rest, found := strings.CutPrefix(text, "aws:///")
+	if !found {
+		return "", "", false
+	}
+	zone, id, found = strings.Cut(rest, "/")
+	if !found || zone == "" || !idForm.MatchString(id) {
+		return "", "", false
+	}
+	return zone, id, true
+}
+
+// ReadInstance reads an instance. It reports false for one without an id.
+func ReadInstance(i *ec2types.Instance) (Record, bool) {
+	r := Record{
+		ID: value(i.InstanceId), Type: string(i.InstanceType), ImageID: value(i.ImageId), SubnetID: value(i.SubnetId),
+		LaunchedAt: value(i.LaunchTime), ReservationID: value(i.CapacityReservationId), Tenancy: awsv1.TenancyDefault,
+		Tags: make(map[string]string, len(i.Tags)),
+	}
+	if r.ID == "" {
+		return Record{}, false
+	}
+	if p := i.Placement; p != nil {
+		r.Zone, r.GroupID, r.Partition = value(p.AvailabilityZone), value(p.GroupId), value(p.PartitionNumber)
+		r.Tenancy = cmp.Or(string(p.Tenancy), r.Tenancy)
+	}
+	for _, t := range i.Tags {
+		r.Tags[value(t.Key)] = value(t.Value)
+	}
+	for _, g := range i.SecurityGroups {
+		r.SecurityGroups = append(r.SecurityGroups, value(g.GroupId))
+	}
+	// The other interfaces of a node may have groups of their own making, such as
+	// those of pods; only the primary one is ours throughout.
+	slices.Sort(r.SecurityGroups)
+	r.SecurityGroups = slices.Compact(r.SecurityGroups)
+	if s := i.State; s != nil {
+		r.Gone = s.Name == ec2types.InstanceStateNameTerminated
+		r.Terminating = r.Gone || s.Name == ec2types.InstanceStateNameShuttingDown
+	}
+	r.readMarket(i)
+	return r, true
+}
+
+// readMarket reads how the instance was bought. One that happens to use an open
+// reservation was bought on demand.
+func (r *Record) readMarket(i *ec2types.Instance) {
+	only := false
+	if s := i.CapacityReservationSpecification; s != nil {
+		only = s.CapacityReservationPreference == ec2types.CapacityReservationPreferenceCapacityReservationsOnly
+		if t := s.CapacityReservationTarget; t != nil && value(t.CapacityReservationId) != "" {
+			only = true
+		}
+	}
+	r.Block = i.InstanceLifecycle == ec2types.InstanceLifecycleTypeCapacityBlock
+	r.Interruptible = string(i.InstanceLifecycle) == string(ec2types.MarketTypeInterruptibleCapacityReservation)
+	switch {
+	case i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot:
+		r.CapacityType, r.ReservationID = karpv1.CapacityTypeSpot, ""
+	case r.ReservationID != "" && (only || r.Block || r.Interruptible):
+		r.CapacityType = karpv1.CapacityTypeReserved
+	default:
+		r.CapacityType, r.ReservationID = karpv1.CapacityTypeOnDemand, ""
+	}
+}

@@ -1,0 +1,187 @@
+package launchtemplate_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+const keep = 10 * time.Minute
+
+func built(t *testing.T, change ...func(*launchtemplate.Input)) launchtemplate.Template {
+	t.Helper()
+	got, err := launchtemplate.Build(input(change...))
+	require.NoError(t, err)
+	return got
+}
+
+func use(t *testing.T, s *launchtemplate.Store, one launchtemplate.Template) func() {
+	t.Helper()
+	done, err := s.Use(t.Context(), one)
+	require.NoError(t, err)
+	return done
+}
+
+func TestUseMakesATemplateOnce(t *testing.T) {
+	c := newCloud()
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	one := built(t)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() { use(t, s, one)() })
+	}
+	wg.Wait()
+	require.Equal(t, 1, c.count("Create"))
+	require.Equal(t, 1, c.count("Describe"))
+	require.Equal(t, []string{one.Name}, c.names())
+	c.advance(keep)
+	use(t, s, one)()
+	require.Equal(t, 2, c.count("Describe"), "after a while it is looked at again")
+	require.Equal(t, 1, c.count("Create"))
+}
+
+func TestTemplatesDoNotWaitForEachOther(t *testing.T) {
+	c := newCloud()
+	c.block = make(chan struct{})
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	started := make(chan error, 2)
+	for _, tenancy := range []string{"default", "dedicated"} {
+		one := built(t, func(in *launchtemplate.Input) { in.Tenancy = tenancy })
+		go func() {
+			_, err := s.Use(t.Context(), one)
+			started <- err
+		}()
+	}
+	c.block <- struct{}{} // both come this far
+	c.block <- struct{}{}
+	require.NoError(t, <-started)
+	require.NoError(t, <-started)
+}
+
+func TestAWaiterLeavesWhenItsContextEnds(t *testing.T) {
+	c := newCloud()
+	c.block = make(chan struct{})
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	one := built(t)
+	first := make(chan error)
+	go func() {
+		_, err := s.Use(t.Context(), one)
+		first <- err
+	}()
+	for c.count("Describe") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Use(ctx, one)
+	require.ErrorIs(t, err, context.Canceled)
+	close(c.block)
+	require.NoError(t, <-first)
+}
+
+func TestFailuresAreErrorsAndNotRemembered(t *testing.T) {
+	for _, call := range []string{"Describe", "Create"} {
+		c := newCloud()
+		c.fail[call] = code("RequestLimitExceeded")
+		s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+		_, err := s.Use(t.Context(), built(t))
+		require.Equal(t, cloudprovider.KindThrottled, cloudprovider.KindOf(err), call)
+		use(t, s, built(t))()
+		require.Len(t, c.names(), 1)
+	}
+}
+
+func TestOneThatIsThereAlready(t *testing.T) {
+	c := newCloud()
+	one := built(t)
+	c.templates[one.Name] = one.Tags
+	use(t, launchtemplate.NewStore(c, "demo", c.Now, keep), one)()
+	require.Zero(t, c.count("Create"))
+	c = newCloud()
+	c.fail["Create"] = code("InvalidLaunchTemplateName.AlreadyExistsException")
+	use(t, launchtemplate.NewStore(c, "demo", c.Now, keep), one)()
+}
+
+func TestForget(t *testing.T) {
+	c := newCloud()
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	one := built(t)
+	use(t, s, one)()
+	delete(c.templates, one.Name)
+	use(t, s, one)()
+	require.Empty(t, c.names(), "it is taken to be there")
+	s.Forget(one.Name, "other")
+	use(t, s, one)()
+	require.Len(t, c.names(), 1)
+}
+
+func TestCollect(t *testing.T) {
+	c := newCloud()
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	idle, busy := built(t), built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" })
+	foreign := built(t, func(in *launchtemplate.Input) { in.ImageID = "ami-of-before" })
+	c.templates[foreign.Name] = foreign.Tags
+	c.templates["not-by-our-name"] = foreign.Tags
+	c.templates["karpenter.k8s.aws/1"] = map[string]string{"eks:eks-cluster-name": "another"}
+	use(t, s, idle)()
+	done := use(t, s, busy)
+	deleted, err := s.Collect(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, deleted)
+	c.advance(keep)
+	deleted, err = s.Collect(t.Context())
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{idle.Name, foreign.Name}, deleted)
+	require.Contains(t, c.names(), busy.Name)
+	require.Len(t, c.names(), 3)
+	done()
+	done()
+	deleted, err = s.Collect(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, deleted, "it was used until just now")
+	c.advance(keep)
+	deleted, err = s.Collect(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{busy.Name}, deleted)
+	use(t, s, idle)()
+	require.Contains(t, c.names(), idle.Name, "what was deleted is made anew")
+}
+
+func TestCollectGoesOnAfterAFailure(t *testing.T) {
+	c := newCloud()
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	use(t, s, built(t))()
+	use(t, s, built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" }))()
+	c.advance(keep)
+	c.fail["Delete"] = code("UnauthorizedOperation")
+	deleted, err := s.Collect(t.Context())
+	require.Equal(t, cloudprovider.KindDenied, cloudprovider.KindOf(err))
+	require.Len(t, deleted, 1)
+	c.fail["Describe"] = code("RequestLimitExceeded")
+	_, err = s.Collect(t.Context())
+	require.Error(t, err)
+	deleted, err = s.Collect(t.Context())
+	require.NoError(t, err)
+	require.Len(t, deleted, 1)
+}
+
+func TestDeleteClass(t *testing.T) {
+	c := newCloud()
+	s := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	one := built(t)
+	other := built(t, func(in *launchtemplate.Input) {
+		in.Tags = map[string]string{"eks:eks-cluster-name": "demo", "karpenter.k8s.aws/ec2nodeclass": "other"}
+	})
+	use(t, s, one)()
+	use(t, s, other)()
+	deleted, err := s.DeleteClass(t.Context(), "default")
+	require.NoError(t, err)
+	require.Equal(t, []string{one.Name}, deleted)
+	require.Equal(t, []string{other.Name}, c.names())
+}

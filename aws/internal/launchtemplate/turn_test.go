@@ -1,0 +1,39 @@
+package launchtemplate_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+)
+
+func TestATurnEndsWithItsTemplates(t *testing.T) {
+	c := newCloud()
+	first := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	one, found, err := first.EndTurns(t.Context(), c.Now())
+	require.NoError(t, err)
+	require.False(t, found)
+
+	plain := built(t)
+	mine := plain.OfTurn(one)
+	require.NotEqual(t, plain.Name, mine.Name)
+	require.Equal(t, plain.Data, mine.Data)
+	require.NotContains(t, plain.Tags, launchtemplate.TurnKey)
+	use(t, first, plain)()
+	use(t, first, mine)
+	require.Len(t, c.names(), 2)
+
+	// The clock of the next process may be behind that of the one before.
+	next := launchtemplate.NewStore(c, "demo", c.Now, keep)
+	two, found, err := next.EndTurns(t.Context(), c.Now().Add(-keep))
+	require.NoError(t, err)
+	require.True(t, found)
+	require.Equal(t, []string{plain.Name}, c.names())
+	require.NotEqual(t, mine.Name, plain.OfTurn(two).Name, "it does not come back")
+
+	use(t, next, plain.OfTurn(two))
+	c.fail["Delete"] = code("UnauthorizedOperation")
+	_, _, err = launchtemplate.NewStore(c, "demo", c.Now, keep).EndTurns(t.Context(), c.Now())
+	require.ErrorContains(t, err, "DeleteLaunchTemplate")
+}

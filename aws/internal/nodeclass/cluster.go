@@ -1,0 +1,84 @@
+package nodeclass
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+)
+
+// Cluster is what is known of the cluster. Fields that are not known are empty.
+type Cluster struct {
+	// ARN names the cluster in AWS, and Account is the account that owns it.
+	ARN, Account string
+	// Version is the Kubernetes version of the control plane, such as 1.34.
+	Version string
+	// Endpoint is the address of the API server, and CertificateAuthority the
+	// certificate to trust it by, base64.
+	Endpoint, CertificateAuthority string
+	// ServiceCIDR are the addresses of services.
+	ServiceCIDR string
+	// IPv6 says that pods have IPv6 addresses.
+	IPv6 bool
+}
+
+// Cluster returns what the caller said of the cluster and, where he did not and
+// there is a client for EKS, what EKS says. Without a client the Reading is zero.
+func (s *Sources) Cluster(ctx context.Context) (Cluster, cache.Reading, error) {
+	if s.clients.EKS == nil {
+		return s.stated(Cluster{}), cache.Reading{}, ctx.Err()
+	}
+	c, reading, err := s.cluster.Get(ctx, s.readCluster)
+	if err != nil {
+		return Cluster{}, cache.Reading{}, err
+	}
+	return s.stated(c), reading, nil
+}
+
+// stated puts what the caller said over what EKS says.
+func (s *Sources) stated(c Cluster) Cluster {
+	c.ARN = cmp.Or(s.opts.ClusterARN, c.ARN)
+	c.Account = cmp.Or(s.opts.Account, accountOf(c.ARN))
+	c.Version = cmp.Or(s.opts.KubernetesVersion, c.Version)
+	c.Endpoint = cmp.Or(s.opts.Endpoint, c.Endpoint)
+	c.CertificateAuthority = cmp.Or(s.opts.CertificateAuthority, c.CertificateAuthority)
+	c.ServiceCIDR = cmp.Or(s.opts.ServiceCIDR, c.ServiceCIDR)
+	if strings.Contains(c.ServiceCIDR, ":") {
+		c.IPv6 = true
+	}
+	return c
+}
+
+func (s *Sources) readCluster(ctx context.Context) (Cluster, error) {
+	out, err := s.clients.EKS.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &s.opts.ClusterName})
+	if err != nil {
+		return Cluster{}, api.Wrap("DescribeCluster", s.opts.ClusterName, err)
+	}
+	if out == nil || out.Cluster == nil {
+		return Cluster{}, api.Wrap("DescribeCluster", s.opts.ClusterName, errors.New("the answer has no cluster; check the name of the cluster"))
+	}
+	c := Cluster{ARN: text(out.Cluster.Arn), Version: text(out.Cluster.Version), Endpoint: text(out.Cluster.Endpoint)}
+	if authority := out.Cluster.CertificateAuthority; authority != nil {
+		c.CertificateAuthority = text(authority.Data)
+	}
+	if network := out.Cluster.KubernetesNetworkConfig; network != nil {
+		c.ServiceCIDR = cmp.Or(text(network.ServiceIpv4Cidr), text(network.ServiceIpv6Cidr))
+		c.IPv6 = network.IpFamily == ekstypes.IpFamilyIpv6
+	}
+	return c, nil
+}
+
+// accountOf is the account in an ARN, which is its fifth part.
+func accountOf(arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 || parts[0] != "arn" {
+		return ""
+	}
+	return parts[4]
+}

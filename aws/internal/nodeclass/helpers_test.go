@@ -1,0 +1,66 @@
+package nodeclass_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"testing"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/apitest"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// region has the instance types of the test data of package instancetype.
+func region(t testing.TB) *apitest.Cloud {
+	t.Helper()
+	var file struct {
+		InstanceTypes         []ec2types.InstanceTypeInfo
+		InstanceTypeOfferings []ec2types.InstanceTypeOffering
+	}
+	for _, name := range []string{"../instancetype/testdata/types.json", "../instancetype/testdata/offerings.json"} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, &file))
+	}
+	return &apitest.Cloud{
+		Types: file.InstanceTypes, Offerings: file.InstanceTypeOfferings,
+		Cluster: &ekstypes.Cluster{Arn: ptr("arn:aws:eks:us-east-1:123456789012:cluster/shop"), Version: ptr("1.34"),
+			Endpoint: ptr("https://shop.example"), CertificateAuthority: &ekstypes.Certificate{Data: ptr("Q0E=")},
+			KubernetesNetworkConfig: &ekstypes.KubernetesNetworkConfigResponse{ServiceIpv4Cidr: ptr("10.100.0.0/16"), IpFamily: ekstypes.IpFamilyIpv4}},
+	}
+}
+
+func sources(t testing.TB, c *apitest.Cloud, k *apitest.Clock, edit ...func(*api.Clients, *nodeclass.Options)) *nodeclass.Sources {
+	t.Helper()
+	clients, opts := c.Clients(), nodeclass.Options{Region: "us-east-1", ClusterName: "shop", Now: k.Now}
+	for _, e := range edit {
+		e(&clients, &opts)
+	}
+	c.Calls()
+	s, err := nodeclass.NewSources(clients, opts)
+	require.NoError(t, err)
+	require.Empty(t, c.Calls(), "New asks nothing")
+	return s
+}
+
+func throttled(operation string) error {
+	return apitest.Error("EC2", operation, "RequestLimitExceeded", "Request limit exceeded.")
+}
+
+func fail(c *apitest.Cloud, operation string, err error) {
+	c.Change(func(c *apitest.Cloud) {
+		if c.Fail == nil {
+			c.Fail = map[string]error{}
+		}
+		c.Fail[operation] = err
+	})
+}
+
+var bg = context.Background()

@@ -1,0 +1,89 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+)
+
+// The page sizes that EC2 allows at the most.
+const (
+	typesPerPage     = 100
+	offeringsPerPage = 1000
+)
+
+// inventory is what EC2 said of instance types, and what was odd about it.
+type inventory struct {
+	types    *instancetype.Inventory
+	problems []instancetype.Problem
+}
+
+// Inventory returns the instance types of the region and the zones that have them:
+// those with hardware virtualization and x86_64 or arm64 processors. It is one
+// value as long as nothing of it changes, so it can be compared with ==.
+func (s *Sources) Inventory(ctx context.Context) (*instancetype.Inventory, cache.Reading, error) {
+	i, reading, err := s.inventory.Get(ctx, s.readInventory)
+	return i.types, reading, err
+}
+
+// InventoryProblems returns what was odd about the answer that the Inventory was
+// made of. It is read-only.
+func (s *Sources) InventoryProblems(ctx context.Context) ([]instancetype.Problem, error) {
+	i, _, err := s.inventory.Get(ctx, s.readInventory)
+	return i.problems, err
+}
+
+func (s *Sources) readInventory(ctx context.Context) (inventory, error) {
+	types, err := s.describeTypes(ctx)
+	if err != nil {
+		return inventory{}, api.Wrap("DescribeInstanceTypes", s.opts.Region, err)
+	}
+	offerings, err := s.describeOfferings(ctx)
+	if err != nil {
+		return inventory{}, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
+	}
+	read, problems, err := instancetype.NewInventory(types, offerings, &s.opts.Inventory)
+	if err != nil {
+		return inventory{}, err
+	}
+	// Every region has some: an answer without any would take all nodes for
+	// unknown.
+	if read.Len() == 0 || len(read.Zones()) == 0 {
+		return inventory{}, errors.New("EC2 lists no instance type in any zone; check the region of the client")
+	}
+	if last := s.inventory.Answer(); last.types != nil && last.types.Equal(read) {
+		read = last.types
+	}
+	return inventory{read, problems}, nil
+}
+
+func (s *Sources) describeTypes(ctx context.Context) (out []ec2types.InstanceTypeInfo, err error) {
+	pages := ec2.NewDescribeInstanceTypesPaginator(s.clients.EC2, &ec2.DescribeInstanceTypesInput{Filters: []ec2types.Filter{
+		filter("processor-info.supported-architecture", "x86_64", "arm64"),
+		filter("supported-virtualization-type", "hvm"),
+	}}, func(o *ec2.DescribeInstanceTypesPaginatorOptions) { o.Limit = typesPerPage })
+	err = api.Pages(ctx, pages.HasMorePages,
+		func(ctx context.Context) (*ec2.DescribeInstanceTypesOutput, error) { return pages.NextPage(ctx) },
+		func(page *ec2.DescribeInstanceTypesOutput) { out = append(out, page.InstanceTypes...) })
+	return out, err
+}
+
+func (s *Sources) describeOfferings(ctx context.Context) (out []ec2types.InstanceTypeOffering, err error) {
+	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2,
+		&ec2.DescribeInstanceTypeOfferingsInput{LocationType: ec2types.LocationTypeAvailabilityZone},
+		func(o *ec2.DescribeInstanceTypeOfferingsPaginatorOptions) { o.Limit = offeringsPerPage })
+	err = api.Pages(ctx, pages.HasMorePages,
+		func(ctx context.Context) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
+			return pages.NextPage(ctx)
+		},
+		func(page *ec2.DescribeInstanceTypeOfferingsOutput) {
+			out = append(out, page.InstanceTypeOfferings...)
+		})
+	return out, err
+}

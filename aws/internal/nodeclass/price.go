@@ -1,0 +1,150 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	awspricing "github.com/aws/aws-sdk-go-v2/service/pricing"
+	pricingtypes "github.com/aws/aws-sdk-go-v2/service/pricing/types"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
+)
+
+// The page sizes that the APIs allow at the most, and the form of a product.
+const (
+	productsPerPage = 100
+	spotPerPage     = 1000
+	productFormat   = "aws_v1"
+)
+
+// Prices returns what is known of prices now, at once. What is due of the price list,
+// the history of spot prices and the price file is read beside the caller, and counts
+// from when it is there; only for the file the caller waits, up to two seconds. A source that fails leaves what it gave before, which goes out of
+// date with time, and in the end what is compiled in; Prices.Status says how each is.
+// So the only error is that of ctx.
+func (s *Sources) Prices(ctx context.Context) (*pricing.Prices, error) {
+	_, _, _ = s.spot.Get(ctx, s.readSpot) // what they fail with is noted with the prices
+	if s.clients.Pricing != nil && pricing.ProductQueries(s.opts.Region) != nil {
+		_, _, _ = s.onDemand.Get(ctx, s.readProducts)
+	}
+	if s.opts.PriceFile != nil {
+		_, _, _ = s.file.Get(ctx, s.readFile)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prices, nil
+}
+
+// learn replaces the prices by what change makes of them.
+func (s *Sources) learn(change func(*pricing.Prices) *pricing.Prices) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prices = change(s.prices)
+}
+
+// failed notes that a source of prices could not be read, unless that is because of
+// Close.
+func (s *Sources) failed(ctx context.Context, source pricing.Source, err error) error {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		at := s.opts.Now()
+		s.learn(func(p *pricing.Prices) *pricing.Prices { return p.WithFailure(at, source, err) })
+	}
+	return err
+}
+
+func (s *Sources) readProducts(ctx context.Context) (struct{}, error) {
+	at := s.opts.Now()
+	var list []string
+	for _, q := range pricing.ProductQueries(s.opts.Region) {
+		part, err := s.getProducts(ctx, q)
+		if err != nil {
+			return struct{}{}, s.failed(ctx, pricing.SourceOnDemand, api.Wrap("GetProducts", s.opts.Region, err))
+		}
+		list = append(list, part...)
+	}
+	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, pricing.Report, error) { return p.WithProducts(at, list) })
+}
+
+// merge adds an answer to the prices; that of an answer without a price notes the
+// failure.
+func (s *Sources) merge(add func(*pricing.Prices) (*pricing.Prices, pricing.Report, error)) (err error) {
+	s.learn(func(p *pricing.Prices) *pricing.Prices {
+		var next *pricing.Prices
+		next, _, err = add(p)
+		return next
+	})
+	return err
+}
+
+func (s *Sources) getProducts(ctx context.Context, q pricing.Query) (out []string, err error) {
+	service, format := pricing.ServiceCode, productFormat
+	input := &awspricing.GetProductsInput{ServiceCode: &service, FormatVersion: &format}
+	for _, f := range q.Filters {
+		input.Filters = append(input.Filters, pricingtypes.Filter{Type: pricingtypes.FilterTypeTermMatch, Field: &f.Field, Value: &f.Value})
+	}
+	pages := awspricing.NewGetProductsPaginator(s.clients.Pricing, input, func(o *awspricing.GetProductsPaginatorOptions) { o.Limit = productsPerPage })
+	// The price list is not served in every region.
+	at := func(o *awspricing.Options) { o.Region = q.Endpoint }
+	err = api.Pages(ctx, pages.HasMorePages,
+		func(ctx context.Context) (*awspricing.GetProductsOutput, error) { return pages.NextPage(ctx, at) },
+		func(page *awspricing.GetProductsOutput) { out = append(out, page.PriceList...) })
+	return out, err
+}
+
+func (s *Sources) readSpot(ctx context.Context) (struct{}, error) {
+	at := s.opts.Now()
+	history, err := s.spotHistory(ctx, at)
+	if err != nil {
+		return struct{}{}, s.failed(ctx, pricing.SourceSpot, api.Wrap("DescribeSpotPriceHistory", s.opts.Region, err))
+	}
+	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, pricing.Report, error) { return p.WithSpot(at, history) })
+}
+
+func (s *Sources) spotHistory(ctx context.Context, at time.Time) (out []ec2types.SpotPrice, err error) {
+	pages := ec2.NewDescribeSpotPriceHistoryPaginator(s.clients.EC2,
+		&ec2.DescribeSpotPriceHistoryInput{StartTime: &at, ProductDescriptions: pricing.SpotProducts()},
+		func(o *ec2.DescribeSpotPriceHistoryPaginatorOptions) { o.Limit = spotPerPage })
+	err = api.Pages(ctx, pages.HasMorePages,
+		func(ctx context.Context) (*ec2.DescribeSpotPriceHistoryOutput, error) { return pages.NextPage(ctx) },
+		func(page *ec2.DescribeSpotPriceHistoryOutput) { out = append(out, page.SpotPriceHistory...) })
+	return out, err
+}
+
+// readFile reads the price file. Its text is the answer, so that one that has not
+// changed does not make the prices anew.
+func (s *Sources) readFile(ctx context.Context) (string, error) {
+	data, err := s.opts.PriceFile(ctx)
+	if err != nil {
+		return "", s.failed(ctx, pricing.SourceFile, err)
+	}
+	content := string(data)
+	if content == s.file.Answer() && s.file.Health().Failures == 0 {
+		return content, nil
+	}
+	var file *pricing.File
+	if content != "" {
+		if file, err = pricing.ParseFile(data); err != nil {
+			return "", s.failed(ctx, pricing.SourceFile, err)
+		}
+	}
+	var fault error
+	s.learn(func(p *pricing.Prices) *pricing.Prices {
+		next, err := p.WithFile(file)
+		if err != nil {
+			fault = err
+			return p
+		}
+		return next
+	})
+	if fault != nil {
+		return "", s.failed(ctx, pricing.SourceFile, fault)
+	}
+	return content, nil
+}

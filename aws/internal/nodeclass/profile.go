@@ -1,0 +1,440 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+const (
+	// fresh is how long a profile that was seen is taken to be there before it is
+	// looked at again, beside the callers.
+	fresh = 15 * time.Minute
+	// renewalPause is how long it is not looked at after that has failed, and
+	// renewalBound how long looking may take, by the clock of the machine.
+	renewalPause, renewalBound = time.Minute, 2 * time.Minute
+	// missing is how long a role that IAM does not know is not asked for again,
+	// so that a misspelt one does not make and delete a profile each minute.
+	missing = time.Minute
+	// settling is how long IAM may take to know a profile that was made.
+	settling = 5 * time.Second
+	// protected is how long a profile that was in use is not collected: the
+	// class that names it, or a launch, may not be on record yet.
+	protected = time.Hour
+)
+
+// Keeper keeps the instance profiles of one cluster. Create it with NewKeeper.
+type Keeper struct {
+	client          api.IAM
+	cluster, region string
+	now             func() time.Time
+	asking          *cache.Asking
+
+	mu      sync.Mutex
+	ready   map[string]sighting      // by name
+	used    map[string]time.Time     // by name: when it was last given out
+	refused map[string]refusal       // by role
+	busy    map[string]chan struct{} // by class
+}
+
+// sighting is when a profile was last seen, and with which role.
+type sighting struct {
+	at       time.Time
+	role     string
+	renewing bool      // it is being looked at
+	tried    time.Time // when that has failed last
+}
+
+type refusal struct {
+	at  time.Time
+	err error
+}
+
+// NewKeeper returns a Keeper for a cluster in a region. A nil client, as in a VPC
+// from which IAM cannot be reached, makes Ensure refuse every class. asking runs what is
+// looked at beside the callers.
+func NewKeeper(client api.IAM, cluster, region string, now func() time.Time, asking *cache.Asking) *Keeper {
+	return &Keeper{
+		client: client, cluster: cluster, region: region, now: now, asking: asking,
+		ready: map[string]sighting{}, used: map[string]time.Time{},
+		refused: map[string]refusal{}, busy: map[string]chan struct{}{},
+	}
+}
+
+// Name returns the name of the profile for the role of a class.
+func (k *Keeper) Name(class *awsv1.EC2NodeClass) string {
+	return awsv1.InstanceProfileName(k.cluster, k.region, class.Name, string(class.UID)+"/"+roleName(class.Spec.Role))
+}
+
+// roleName is the last segment of a role given with its path: IAM knows it by that
+// alone.
+func roleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
+
+// Ensure returns the name of a profile that has the role of the class:
+//
+//  1. the one in the status of the class, if it has the role. It may have been made
+//     by Karpenter, under another name;
+//  2. else the one by the name that Name gives, made if it is not there.
+//
+// What was found is looked at again after 15 minutes, beside the caller, who gets it at
+// once; what cannot be looked at stays. If it cannot be found out whether the first has
+// the role, that is an error, and no second one is made.
+func (k *Keeper) Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	if class.Spec.Role == "" {
+		return "", k.fault(class, cloudprovider.KindDenied, "spec.role", "empty; name the role of nodes, or an instanceProfile", nil)
+	}
+	if k.client == nil {
+		return "", k.fault(class, cloudprovider.KindNotReady, "spec.role",
+			fmt.Sprintf("%q: IAM cannot be reached to make an instance profile for it; make one, and name it in spec.instanceProfile", class.Spec.Role), nil)
+	}
+	if name := k.known(ctx, class); name != "" {
+		return k.give(name), nil
+	}
+	release, err := k.acquire(ctx, class.Name)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if name := k.known(ctx, class); name != "" { // by whoever had the class before
+		return k.give(name), nil
+	}
+	return k.find(ctx, class)
+}
+
+// known returns the profile that was seen for a class, or "", and has it looked at again
+// if it is time to.
+func (k *Keeper) known(ctx context.Context, class *awsv1.EC2NodeClass) string {
+	role := roleName(class.Spec.Role)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, name := range []string{class.Status.InstanceProfile, k.Name(class)} {
+		s, found := k.ready[name]
+		if name == "" || !found || s.role != role {
+			continue
+		}
+		now := k.now()
+		if aged := now.Sub(s.at); (aged < 0 || aged >= fresh) && !s.renewing && (s.tried.IsZero() || now.Sub(s.tried) >= renewalPause) {
+			class := class.DeepCopy()
+			if k.asking.Run(ctx, renewalBound, func(ctx context.Context) { k.renew(ctx, class, name) }) {
+				s.renewing = true
+				k.ready[name] = s
+			}
+		}
+		return name
+	}
+	return ""
+}
+
+// renew looks at a profile again. That it is not there, or has not the role, is an
+// answer; that this cannot be found out is none.
+func (k *Keeper) renew(ctx context.Context, class *awsv1.EC2NodeClass, name string) {
+	release, err := k.acquire(ctx, class.Name)
+	if err == nil {
+		defer release()
+		_, err = k.find(ctx, class)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s, found := k.ready[name]
+	if !found {
+		return
+	}
+	s.renewing = false
+	if err != nil {
+		s.tried = k.now()
+	}
+	k.ready[name] = s
+}
+
+// find asks IAM for the profile of a class, and makes it if need be. The class is
+// acquired.
+func (k *Keeper) find(ctx context.Context, class *awsv1.EC2NodeClass) (string, error) {
+	role, own := roleName(class.Spec.Role), k.Name(class)
+	if err := k.isRefused(role); err != nil {
+		return "", k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
+	}
+	if given := class.Status.InstanceProfile; given != "" && given != own {
+		has, err := k.hasRole(ctx, given, role)
+		if err != nil {
+			return "", err
+		}
+		if has {
+			return k.give(given), nil
+		}
+	}
+	if err := k.make(ctx, class, own, role); err != nil {
+		return "", err
+	}
+	return k.give(own), nil
+}
+
+func (k *Keeper) fault(class *awsv1.EC2NodeClass, kind cloudprovider.Kind, field, text string, err error) error {
+	cause := fmt.Errorf("EC2NodeClass %s: %s: %s", class.Name, field, text)
+	if err != nil {
+		cause = fmt.Errorf("%w (%w)", cause, err)
+	}
+	return &cloudprovider.Error{Op: "InstanceProfile", Kind: kind, Object: class.Name, Reason: api.Code(err), Err: cause}
+}
+
+// acquire waits for calls about the same class.
+func (k *Keeper) acquire(ctx context.Context, class string) (func(), error) {
+	for {
+		k.mu.Lock()
+		wait := k.busy[class]
+		if wait == nil {
+			done := make(chan struct{})
+			k.busy[class] = done
+			k.mu.Unlock()
+			return func() {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				delete(k.busy, class)
+				close(done)
+			}, nil
+		}
+		k.mu.Unlock()
+		select {
+		case <-wait:
+		case <-ctx.Done():
+			return nil, api.Wrap("InstanceProfile", class, context.Cause(ctx))
+		}
+	}
+}
+
+func (k *Keeper) give(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.used[name] = k.now()
+	return name
+}
+
+func (k *Keeper) isRefused(role string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	r, found := k.refused[role]
+	if !found || k.now().Sub(r.at) >= missing {
+		return nil
+	}
+	return r.err
+}
+
+// hasRole reports whether a profile is there and has the role.
+func (k *Keeper) hasRole(ctx context.Context, name, role string) (bool, error) {
+	p, err := k.get(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	if p == nil || len(p.Roles) != 1 || value(p.Roles[0].RoleName) != role {
+		k.Forget(name)
+		return false, nil
+	}
+	k.seen(name, role)
+	return true, nil
+}
+
+func (k *Keeper) seen(name, role string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ready[name] = sighting{at: k.now(), role: role}
+}
+
+// Forget has the next Ensure ask for a profile again, as after EC2 said that there is
+// none by this name: somebody may have deleted it.
+func (k *Keeper) Forget(name string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.ready, name)
+}
+
+// get returns a profile, and nil if there is none.
+func (k *Keeper) get(ctx context.Context, name string) (*iamtypes.InstanceProfile, error) {
+	out, err := k.client.GetInstanceProfile(ctx, &iam.GetInstanceProfileInput{InstanceProfileName: &name})
+	switch {
+	case api.NotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, api.Wrap("GetInstanceProfile", name, err)
+	case out == nil:
+		return nil, nil
+	}
+	return out.InstanceProfile, nil
+}
+
+// make brings the profile into being, from whatever is there of it.
+func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role string) error {
+	p, err := k.get(ctx, name)
+	if err != nil {
+		return err
+	}
+	made := p == nil
+	if made {
+		_, err := k.client.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
+			InstanceProfileName: &name,
+			Path:                ptr(awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID))),
+			Tags:                tags(class.InstanceProfileTags(k.cluster, k.region)),
+		})
+		if err != nil && api.Code(err) != "EntityAlreadyExists" {
+			return api.Wrap("CreateInstanceProfile", name, err)
+		}
+		p = &iamtypes.InstanceProfile{}
+	}
+	for _, r := range p.Roles {
+		had := value(r.RoleName)
+		if had == role {
+			k.seen(name, role)
+			return nil
+		}
+		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: &had})
+		if err != nil && !api.NotFound(err) {
+			return api.Wrap("RemoveRoleFromInstanceProfile", name, err)
+		}
+	}
+	_, err = k.client.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &role})
+	if api.Code(err) == "LimitExceeded" { // perhaps it was added by a call whose answer was lost
+		if has, _ := k.hasRole(ctx, name, role); has {
+			return nil
+		}
+	}
+	switch {
+	case err == nil:
+		k.seen(name, role)
+		return nil
+	case api.NotFound(err) && strings.Contains(strings.ToLower(err.Error()), "instance profile"):
+		// It is the profile that is not known yet, and not the role.
+		return &cloudprovider.Error{Op: "InstanceProfile", Kind: cloudprovider.KindNotReady, Object: class.Name, Reason: api.Code(err), RetryAfter: settling,
+			Err: fmt.Errorf("EC2NodeClass %s: IAM does not know the instance profile %s yet that was made a moment ago; repeat", class.Name, name)}
+	case api.NotFound(err):
+		k.mu.Lock()
+		k.refused[role] = refusal{at: k.now(), err: err}
+		delete(k.ready, name)
+		k.mu.Unlock()
+		if made { // half of a profile is of no use
+			err = errors.Join(err, k.remove(context.WithoutCancel(ctx), name, nil))
+		}
+		return k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
+	}
+	return api.Wrap("AddRoleToInstanceProfile", name, err)
+}
+
+// remove deletes a profile, and takes its roles off before.
+func (k *Keeper) remove(ctx context.Context, name string, roles []iamtypes.Role) error {
+	k.mu.Lock()
+	delete(k.ready, name)
+	k.mu.Unlock()
+	for _, r := range roles {
+		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: r.RoleName})
+		if err != nil && !api.NotFound(err) {
+			return api.Wrap("RemoveRoleFromInstanceProfile", name, err)
+		}
+	}
+	_, err := k.client.DeleteInstanceProfile(ctx, &iam.DeleteInstanceProfileInput{InstanceProfileName: &name})
+	if api.NotFound(err) {
+		return nil
+	}
+	return api.Wrap("DeleteInstanceProfile", name, err)
+}
+
+// Collect deletes the profiles of the cluster that are not in inUse, and that
+// were not given out within the last hour, and returns their names, sorted. One
+// that this process has not given out is spared as long from when it was made.
+// inUse are the profiles in the status of all classes and in the annotations of all
+// NodeClaims. The error joins what went wrong. Without a client nothing is done.
+func (k *Keeper) Collect(ctx context.Context, inUse map[string]bool) ([]string, error) {
+	return k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, ""), func(p *iamtypes.InstanceProfile) bool {
+		name := value(p.InstanceProfileName)
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		last := k.used[name]
+		if created := value(p.CreateDate); created.After(last) {
+			last = created
+		}
+		return inUse[name] || k.now().Sub(last) < protected
+	})
+}
+
+// DeleteClass deletes all profiles that were made for a class, the one that
+// Karpenter before 1.7 made included, and returns their names, sorted. Call it
+// when no node of the class is left.
+func (k *Keeper) DeleteClass(ctx context.Context, class *awsv1.EC2NodeClass) ([]string, error) {
+	if k.client == nil || class.UID == "" {
+		return nil, nil
+	}
+	deleted, err := k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID)), func(*iamtypes.InstanceProfile) bool { return false })
+	if err != nil {
+		return deleted, err
+	}
+	legacy := awsv1.LegacyInstanceProfileName(k.cluster, k.region, class.Name)
+	p, err := k.get(ctx, legacy)
+	if err != nil || p == nil {
+		return deleted, err
+	}
+	if err := k.remove(ctx, legacy, p.Roles); err != nil {
+		return deleted, err
+	}
+	return slices.Sorted(slices.Values(append(deleted, legacy))), nil
+}
+
+// sweep deletes the profiles on a path, but those to be spared.
+func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.InstanceProfile) bool) ([]string, error) {
+	if k.client == nil {
+		return nil, nil
+	}
+	var found []iamtypes.InstanceProfile
+	p := iam.NewListInstanceProfilesPaginator(k.client, &iam.ListInstanceProfilesInput{PathPrefix: &path})
+	err := api.Pages(ctx, p.HasMorePages,
+		func(ctx context.Context) (*iam.ListInstanceProfilesOutput, error) { return p.NextPage(ctx) },
+		func(page *iam.ListInstanceProfilesOutput) { found = append(found, page.InstanceProfiles...) })
+	if err != nil {
+		return nil, api.Wrap("ListInstanceProfiles", path, err)
+	}
+	var deleted []string
+	var errs []error
+	for i := range found {
+		if spare(&found[i]) {
+			continue
+		}
+		name := value(found[i].InstanceProfileName)
+		if err := k.remove(ctx, name, found[i].Roles); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		deleted = append(deleted, name)
+	}
+	k.mu.Lock()
+	maps.DeleteFunc(k.used, func(_ string, at time.Time) bool { return k.now().Sub(at) >= protected })
+	k.mu.Unlock()
+	slices.Sort(deleted)
+	return deleted, errors.Join(errs...)
+}
+
+// tags are tags as IAM takes them, sorted by key.
+func tags(all map[string]string) []iamtypes.Tag {
+	var out []iamtypes.Tag
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, iamtypes.Tag{Key: ptr(key), Value: ptr(all[key])})
+	}
+	return out
+}
+
+func value[T any](p *T) T {
+	if p == nil {
+		var none T
+		return none
+	}
+	return *p
+}
+
+func ptr[T any](v T) *T { return &v }

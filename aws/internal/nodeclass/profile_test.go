@@ -1,0 +1,516 @@
+package nodeclass_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+type entry struct {
+	path, role string
+	created    time.Time
+	tags       map[string]string
+}
+
+// cloud is instance profiles in memory.
+type cloud struct {
+	mu       sync.Mutex
+	now      time.Time
+	roles    []string
+	profiles map[string]*entry
+	calls    []string
+	fail     map[string]string // code by call, once
+	text     string            // of the next failure
+	lose     map[string]bool   // carry it out, and fail
+}
+
+func newCloud() *cloud {
+	return &cloud{now: time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC), roles: []string{"NodeRole", "Other"},
+		profiles: map[string]*entry{}, fail: map[string]string{}, lose: map[string]bool{}}
+}
+
+func (c *cloud) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *cloud) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+func failure(code string) error { return &smithy.GenericAPIError{Code: code, Message: "no"} }
+
+// call does what IAM does for a call, unless it is to fail.
+func (c *cloud) call(name string, do func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, name)
+	if code := c.fail[name]; code != "" {
+		delete(c.fail, name)
+		return &smithy.GenericAPIError{Code: code, Message: cmp.Or(c.text, "no")}
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if c.lose[name] {
+		delete(c.lose, name)
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func (c *cloud) count(name string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, one := range c.calls {
+		if one == name {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *cloud) names() []string {
+	var out []string
+	for name := range c.profiles {
+		out = append(out, name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (e *entry) profile(name string) *iamtypes.InstanceProfile {
+	p := &iamtypes.InstanceProfile{InstanceProfileName: &name, Path: &e.path, CreateDate: &e.created}
+	if e.role != "" {
+		p.Roles = []iamtypes.Role{{RoleName: &e.role}}
+	}
+	return p
+}
+
+func (c *cloud) find(name string) (*entry, error) {
+	if e := c.profiles[name]; e != nil {
+		return e, nil
+	}
+	return nil, failure("NoSuchEntity")
+}
+
+func (c *cloud) GetInstanceProfile(_ context.Context, in *iam.GetInstanceProfileInput, _ ...func(*iam.Options)) (out *iam.GetInstanceProfileOutput, err error) {
+	err = c.call("Get", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil {
+			out = &iam.GetInstanceProfileOutput{InstanceProfile: e.profile(*in.InstanceProfileName)}
+		}
+		return err
+	})
+	return out, err
+}
+
+func (c *cloud) CreateInstanceProfile(_ context.Context, in *iam.CreateInstanceProfileInput, _ ...func(*iam.Options)) (*iam.CreateInstanceProfileOutput, error) {
+	return &iam.CreateInstanceProfileOutput{}, c.call("Create", func() error {
+		if c.profiles[*in.InstanceProfileName] != nil {
+			return failure("EntityAlreadyExists")
+		}
+		e := &entry{path: *in.Path, created: c.now, tags: map[string]string{}}
+		for _, t := range in.Tags {
+			e.tags[*t.Key] = *t.Value
+		}
+		c.profiles[*in.InstanceProfileName] = e
+		return nil
+	})
+}
+
+func (c *cloud) AddRoleToInstanceProfile(_ context.Context, in *iam.AddRoleToInstanceProfileInput, _ ...func(*iam.Options)) (*iam.AddRoleToInstanceProfileOutput, error) {
+	return &iam.AddRoleToInstanceProfileOutput{}, c.call("AddRole", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(c.roles, *in.RoleName):
+			return failure("NoSuchEntity")
+		case e.role != "":
+			return failure("LimitExceeded")
+		}
+		e.role = *in.RoleName
+		return nil
+	})
+}
+
+func (c *cloud) RemoveRoleFromInstanceProfile(_ context.Context, in *iam.RemoveRoleFromInstanceProfileInput, _ ...func(*iam.Options)) (*iam.RemoveRoleFromInstanceProfileOutput, error) {
+	return &iam.RemoveRoleFromInstanceProfileOutput{}, c.call("RemoveRole", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil {
+			e.role = ""
+		}
+		return err
+	})
+}
+
+func (c *cloud) DeleteInstanceProfile(_ context.Context, in *iam.DeleteInstanceProfileInput, _ ...func(*iam.Options)) (*iam.DeleteInstanceProfileOutput, error) {
+	return &iam.DeleteInstanceProfileOutput{}, c.call("Delete", func() error {
+		e, err := c.find(*in.InstanceProfileName)
+		if err == nil && e.role != "" {
+			return failure("DeleteConflict")
+		}
+		delete(c.profiles, *in.InstanceProfileName)
+		return err
+	})
+}
+
+func (c *cloud) ListInstanceProfiles(_ context.Context, in *iam.ListInstanceProfilesInput, _ ...func(*iam.Options)) (*iam.ListInstanceProfilesOutput, error) {
+	out := &iam.ListInstanceProfilesOutput{}
+	return out, c.call("List", func() error {
+		for _, name := range c.names() {
+			if strings.HasPrefix(c.profiles[name].path, *in.PathPrefix) {
+				out.InstanceProfiles = append(out.InstanceProfiles, *c.profiles[name].profile(name))
+			}
+		}
+		return nil
+	})
+}
+
+func profileClass(role string) *awsv1.EC2NodeClass {
+	return &awsv1.EC2NodeClass{
+		ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "uid-1"}, Spec: awsv1.EC2NodeClassSpec{Role: role},
+	}
+}
+
+func keeper(c *cloud) *nodeclass.Keeper {
+	return nodeclass.NewKeeper(c, "demo", "us-east-1", c.Now, cache.NewAsking())
+}
+
+func TestEnsureMakesOneProfile(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	var wg sync.WaitGroup
+	for range 10 {
+		wg.Go(func() {
+			name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+			require.NoError(t, err)
+			require.Equal(t, k.Name(profileClass("NodeRole")), name)
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 1, c.count("Create"))
+	require.Equal(t, 1, c.count("Get"))
+	e := c.profiles[k.Name(profileClass("NodeRole"))]
+	require.Equal(t, "NodeRole", e.role)
+	require.Equal(t, "/karpenter/us-east-1/demo/uid-1/", e.path)
+	require.Equal(t, map[string]string{
+		"kubernetes.io/cluster/demo": "owned", "eks:eks-cluster-name": "demo",
+		"karpenter.k8s.aws/ec2nodeclass": "default", "topology.kubernetes.io/region": "us-east-1",
+	}, e.tags)
+	c.advance(15 * time.Minute)
+	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return c.count("Get") == 2 }, time.Minute, time.Millisecond)
+	require.Equal(t, 1, c.count("Create"))
+}
+
+func TestARoleWithItsPathIsTheSameRole(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	one, err := k.Ensure(t.Context(), profileClass("/team/a/NodeRole"))
+	require.NoError(t, err)
+	for range 3 { // after the cache has ended too
+		c.advance(time.Hour)
+		again, err := k.Ensure(t.Context(), profileClass("/team/a/NodeRole"))
+		require.NoError(t, err)
+		require.Equal(t, one, again)
+	}
+	require.Len(t, c.profiles, 1)
+}
+
+func TestAnotherRoleIsAnotherProfile(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	one, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	other := profileClass("Other")
+	other.Status.InstanceProfile = one
+	two, err := k.Ensure(t.Context(), other)
+	require.NoError(t, err)
+	require.NotEqual(t, one, two)
+	require.Equal(t, "NodeRole", c.profiles[one].role, "nodes that run keep theirs")
+}
+
+func TestTheProfileInTheStatusIsKept(t *testing.T) {
+	c := newCloud()
+	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
+	k := keeper(c)
+	one := profileClass("NodeRole")
+	one.Status.InstanceProfile = "demo_by_karpenter"
+	for range 2 {
+		name, err := k.Ensure(t.Context(), one)
+		require.NoError(t, err)
+		require.Equal(t, "demo_by_karpenter", name)
+	}
+	require.Zero(t, c.count("Create"))
+	require.Equal(t, 1, c.count("Get"), "it is taken for granted for a while")
+
+	// With another role it is not taken for granted.
+	two := profileClass("Other")
+	two.Status.InstanceProfile = "demo_by_karpenter"
+	name, err := k.Ensure(t.Context(), two)
+	require.NoError(t, err)
+	require.Equal(t, k.Name(two), name)
+}
+
+// A profile that EC2 does not know is looked up, and made again if it is gone.
+func TestAProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	delete(c.profiles, name)
+	k.Forget(name)
+	k.Forget("another")
+	again, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, name, again)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+}
+
+// hangingIAM answers GetInstanceProfile when the caller has gone.
+type hangingIAM struct {
+	*cloud
+	hang, reached chan struct{}
+}
+
+func (h hangingIAM) GetInstanceProfile(ctx context.Context, in *iam.GetInstanceProfileInput, opts ...func(*iam.Options)) (*iam.GetInstanceProfileOutput, error) {
+	select {
+	case <-h.hang:
+		h.reached <- struct{}{}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	default:
+		return h.cloud.GetInstanceProfile(ctx, in, opts...)
+	}
+}
+
+// A profile that was seen is looked at again beside the callers, who get it at once;
+// and it stays while that fails.
+func TestAProfileThatWasSeenHoldsUpNobody(t *testing.T) {
+	for _, code := range []string{"InternalFailure", "AccessDenied"} {
+		c := newCloud()
+		k := keeper(c)
+		name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+		require.NoError(t, err)
+		asked := c.count("Get")
+		c.advance(16 * time.Minute)
+		c.mu.Lock()
+		c.fail["Get"] = code
+		c.mu.Unlock()
+		ensure := func() {
+			got, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+			require.NoError(t, err)
+			require.Equal(t, name, got)
+		}
+		ensure()
+		require.Eventually(t, func() bool { return c.count("Get") == asked+1 }, time.Minute, time.Millisecond)
+		for range 5 {
+			ensure()
+		}
+		require.Equal(t, asked+1, c.count("Get"), "it is not asked again at once")
+		// The pause begins at the end of the attempt.
+		require.Eventually(t, func() bool {
+			c.advance(time.Minute)
+			ensure()
+			return c.count("Get") > asked+1
+		}, time.Minute, time.Millisecond)
+	}
+}
+
+func TestAnIAMThatHangsHoldsUpNobody(t *testing.T) {
+	c := newCloud()
+	h := hangingIAM{c, make(chan struct{}), make(chan struct{}, 1)}
+	asking := cache.NewAsking()
+	k := nodeclass.NewKeeper(h, "demo", "us-east-1", c.Now, asking)
+	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	close(h.hang)
+	c.advance(16 * time.Minute)
+	for range 5 {
+		got, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+		require.NoError(t, err)
+		require.Equal(t, name, got)
+	}
+	<-h.reached
+	require.NoError(t, asking.Close(t.Context()), "which ends it")
+}
+
+// That a role is gone is an answer, and so is that a profile is.
+func TestWhatIsGoneIsNotTakenForGrantedForEver(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	c.mu.Lock()
+	delete(c.profiles, name)
+	c.mu.Unlock()
+	c.advance(16 * time.Minute)
+	ensure := func() error { _, err := k.Ensure(t.Context(), profileClass("NodeRole")); return err }
+	require.NoError(t, ensure())
+	require.Eventually(t, func() bool { return c.count("AddRole") == 2 }, time.Minute, time.Millisecond, "it is made again")
+
+	c.mu.Lock()
+	delete(c.profiles, name)
+	c.roles = nil
+	c.mu.Unlock()
+	require.Eventually(t, func() bool {
+		c.advance(16 * time.Minute)
+		return errors.Is(ensure(), cloudprovider.ErrNotFound)
+	}, time.Minute, time.Millisecond)
+}
+
+// Whether the profile of the class has the role is not known, so no other is made.
+func TestAProfileThatCannotBeReadIsNotReplaced(t *testing.T) {
+	c := newCloud()
+	c.profiles["demo_by_karpenter"] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "NodeRole"}
+	k := keeper(c)
+	one := profileClass("NodeRole")
+	one.Status.InstanceProfile = "demo_by_karpenter"
+	c.fail["Get"] = "ServiceUnavailable"
+	_, err := k.Ensure(t.Context(), one)
+	require.ErrorContains(t, err, "ServiceUnavailable")
+	require.Zero(t, c.count("Create"))
+	name, err := k.Ensure(t.Context(), one)
+	require.NoError(t, err)
+	require.Equal(t, "demo_by_karpenter", name)
+}
+
+func TestACrashAtAnyStepGivesOneProfile(t *testing.T) {
+	for _, step := range []string{"Create", "AddRole"} {
+		c := newCloud()
+		c.lose[step] = true
+		_, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
+		require.Error(t, err, step)
+		name, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
+		require.NoError(t, err, step)
+		require.Equal(t, "NodeRole", c.profiles[name].role)
+		require.Len(t, c.profiles, 1)
+	}
+}
+
+func TestAProfileWithAForeignRoleIsMended(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name := k.Name(profileClass("NodeRole"))
+	c.profiles[name] = &entry{path: "/", role: "Other"}
+	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+}
+
+func TestARoleThatIsMissing(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	for range 5 {
+		_, err := k.Ensure(t.Context(), profileClass("Missing"))
+		require.ErrorIs(t, err, cloudprovider.ErrNotFound)
+		require.ErrorContains(t, err, `EC2NodeClass default: spec.role: "Missing": IAM has no such role; create it`)
+	}
+	require.Equal(t, 1, c.count("Create"), "it is not tried over and over")
+	require.Empty(t, c.profiles, "and leaves nothing")
+	c.roles = append(c.roles, "Missing")
+	c.advance(time.Minute)
+	_, err := k.Ensure(t.Context(), profileClass("Missing"))
+	require.NoError(t, err)
+}
+
+func TestWhatCannotBeEnsured(t *testing.T) {
+	_, err := nodeclass.NewKeeper(nil, "demo", "us-east-1", time.Now, cache.NewAsking()).Ensure(t.Context(), profileClass("NodeRole"))
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.ErrorContains(t, err, "name it in spec.instanceProfile")
+	_, err = keeper(newCloud()).Ensure(t.Context(), profileClass(""))
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	for _, call := range []string{"Get", "Create", "AddRole"} {
+		c := newCloud()
+		c.fail[call] = "AccessDenied"
+		_, err := keeper(c).Ensure(t.Context(), profileClass("NodeRole"))
+		require.ErrorIs(t, err, cloudprovider.ErrDenied, call)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	given, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	path := "/karpenter/us-east-1/demo/uid-2/"
+	c.profiles["old"] = &entry{path: path, role: "NodeRole", created: c.now.Add(-2 * time.Hour)}
+	c.profiles["new"] = &entry{path: path, created: c.now}
+	c.profiles["used"] = &entry{path: path, created: c.now.Add(-2 * time.Hour)}
+	c.profiles["foreign"] = &entry{path: "/karpenter/us-east-1/other/uid/", created: c.now.Add(-2 * time.Hour)}
+	deleted, err := k.Collect(t.Context(), map[string]bool{"used": true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"old"}, deleted)
+	c.advance(time.Hour)
+	c.fail["Delete"] = "AccessDenied"
+	deleted, err = k.Collect(t.Context(), map[string]bool{"used": true})
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.Len(t, deleted, 1, "the others go all the same")
+	_, err = k.Collect(t.Context(), map[string]bool{"used": true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"foreign", "used"}, c.names())
+	require.NotContains(t, c.names(), given)
+	none, err := nodeclass.NewKeeper(nil, "demo", "us-east-1", c.Now, cache.NewAsking()).Collect(t.Context(), nil)
+	require.NoError(t, err)
+	require.Empty(t, none)
+	c.fail["List"] = "Throttling"
+	_, err = k.Collect(t.Context(), nil)
+	require.ErrorIs(t, err, cloudprovider.ErrThrottled)
+}
+
+func TestDeleteClass(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	legacy := awsv1.LegacyInstanceProfileName("demo", "us-east-1", "default")
+	c.profiles[legacy] = &entry{path: "/", role: "NodeRole"}
+	c.profiles["other"] = &entry{path: "/karpenter/us-east-1/demo/uid-2/"}
+	deleted, err := k.DeleteClass(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{name, legacy}, deleted)
+	require.Equal(t, []string{"other"}, c.names())
+	deleted, err = k.DeleteClass(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.Empty(t, deleted, "it can be repeated")
+}
+
+// A profile that was just made is not known everywhere at once. That is no reason to
+// say that there is no such role, nor to delete it.
+func TestAProfileThatIAMDoesNotKnowYet(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	c.fail["AddRole"], c.text = "NoSuchEntity", "Instance Profile demo_1 cannot be found."
+	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+	require.Positive(t, cloudprovider.RetryAfter(err))
+	require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
+	require.Zero(t, c.count("Delete"))
+	name, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.NoError(t, err)
+	require.Equal(t, "NodeRole", c.profiles[name].role)
+	require.Equal(t, 1, c.count("Create"))
+}

@@ -1,0 +1,169 @@
+package nodeclass
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Profiles makes instance profiles for classes that name a role.
+type Profiles interface {
+	// Ensure returns the name of an instance profile with the role of the class,
+	// and makes it if there is none. Errors: KindNotFound if there is no such role,
+	// else as AWS gave them.
+	Ensure(ctx context.Context, class *awsv1.EC2NodeClass) (name string, err error)
+}
+
+// ResolverOptions are what a Resolver goes by. Now is required.
+type ResolverOptions struct {
+	// Now gives the time. It must be safe for concurrent use.
+	Now func() time.Time
+	// ReservedCapacity has capacity reservations looked up. Without it a class has
+	// none.
+	ReservedCapacity bool
+	// Profiles makes instance profiles. Without it a class with a role is not
+	// ready.
+	Profiles Profiles
+	// MinImageAge is MinAge of amiselect.Options: how old an image must be.
+	MinImageAge time.Duration
+	// DenyImages is Deny of amiselect.Options: images never to take.
+	DenyImages []string
+	// Expressions checks the expressions of a class. Without it a class that has
+	// some is not ready.
+	Expressions awsv1.ExpressionEvaluator
+	// Unevaluated, if not nil, says for which instance types an expression of a
+	// class has no value; none is an empty text. It is called for classes with
+	// expressions when all that a catalog needs is there, with the status filled
+	// in.
+	Unevaluated func(ctx context.Context, class *awsv1.EC2NodeClass) (string, error)
+	// DryRun, if not nil, tries whether nodes of a class could be launched. It is
+	// called when all that a launch needs is there, with the status filled in. A
+	// reason that is not empty says why not, and message is for a person to read.
+	DryRun func(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error)
+}
+
+// Resolver resolves classes. Create it with New.
+type Resolver struct {
+	src  *Sources
+	opts ResolverOptions
+}
+
+// NewResolver returns a Resolver that asks src. The error lists every fault of the options.
+func NewResolver(src *Sources, opts ResolverOptions) (*Resolver, error) {
+	var faults []error
+	if src == nil {
+		faults = append(faults, errors.New("sources: nil; make them with NewSources"))
+	}
+	if opts.Now == nil {
+		faults = append(faults, errors.New("now: nil; give a clock, such as time.Now"))
+	}
+	if opts.MinImageAge < 0 {
+		faults = append(faults, fmt.Errorf("minImageAge: %v; set zero or more", opts.MinImageAge))
+	}
+	for i, text := range opts.DenyImages {
+		if _, err := amiselect.ParsePattern(text); err != nil {
+			faults = append(faults, fmt.Errorf("denyImages[%d]: %w", i, err))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("nodeclass: %w", err)
+	}
+	return &Resolver{src, opts}, nil
+}
+
+// Resolution is what became of resolving a class. It is read-only.
+type Resolution struct {
+	// Class is a copy of the class with its defaults and a new status.
+	Class *awsv1.EC2NodeClass
+	// Selection is what the image terms selected. It is empty if the images are of
+	// before, or there are none.
+	Selection amiselect.Selection
+	// Subnets are those of the status, in their order, as EC2 described them. Of
+	// subnets that are of before nothing is known but what the status says.
+	Subnets []Subnet
+	// PlacementGroup is the group that the class names. Nil if it names none, or
+	// there is none by that name.
+	PlacementGroup *ec2types.PlacementGroup
+	// Stale says of each lookup that gave an answer of before of when it is and why
+	// there is no new one, in the order of the lookups.
+	Stale []string
+	// Next is when to resolve the class again, if nothing of it changes before.
+	Next time.Time
+
+	failures []error         // of lookups without any answer
+	faults   field.ErrorList // of the spec
+}
+
+// again is how long a resolution is good for.
+const again = time.Minute
+
+// Resolve resolves a class. In this order:
+//
+//  1. The class is copied and Default is called on the copy. Its spec is
+//     validated. A selector with a fault selects nothing; all else goes on.
+//  2. Images, capacity reservations, the placement group, subnets and security
+//     groups are looked up. Of groups selected by name or tags only those count
+//     that are in the network of the subnets, if these are all in one.
+//  3. instanceProfile goes into the status, or else what Options.Profiles gives for
+//     the role.
+//  4. ValidationSucceeded: False for faults of the spec, of its expressions as well,
+//     and for a family that needs the addresses of services where they are not
+//     known; else False or Unknown if any condition is that a launch needs; else
+//     False if an expression has no value for an instance type; else what
+//     Options.DryRun says, or True.
+//  5. Ready: False if any of awsv1.ReadyConditions is False, else Unknown if any
+//     is, else True.
+//
+// Times of transition are kept where a condition does not change. What is found
+// wrong is in the conditions, and in Resolution.Err; the error is that of ctx, or
+// of KindDenied for a nil class.
+func (r *Resolver) Resolve(ctx context.Context, class *awsv1.EC2NodeClass) (*Resolution, error) {
+	if class == nil {
+		return nil, &cloudprovider.Error{Op: "Resolve", Object: "EC2NodeClass", Kind: cloudprovider.KindDenied,
+			Err: errors.New("nil; give a class")}
+	}
+	w := &work{r: r, ctx: ctx, now: r.opts.Now(), before: class, class: class.DeepCopy()}
+	w.class.Default()
+	w.class.Status = awsv1.EC2NodeClassStatus{}
+	w.conditions.init(class, w.now)
+	w.out = &Resolution{Class: w.class, Next: w.now.Add(again)}
+	w.expressions = w.class.ValidateExpressions(r.opts.Expressions)
+	w.faults = append(w.class.Validate(), w.expressions...)
+	w.out.faults = w.faults
+	for _, step := range []func(){w.images, w.reservations, w.placementGroup, w.subnets, w.securityGroups, w.instanceProfile, w.validation} {
+		step()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	w.conditions.ready(r.opts.ReservedCapacity)
+	w.class.Status.Conditions = w.conditions.list
+	if change, found := instancetype.NextReservationChange(w.now, w.class.Status.CapacityReservations); found && change.Before(w.out.Next) {
+		w.out.Next = change
+	}
+	return w.out, nil
+}
+
+// work is one Resolve under way.
+type work struct {
+	r      *Resolver
+	ctx    context.Context
+	now    time.Time
+	before *awsv1.EC2NodeClass
+	class  *awsv1.EC2NodeClass
+	faults field.ErrorList
+	out    *Resolution
+
+	expressions field.ErrorList // those among the faults that are about expressions
+
+	conditions conditions
+}

@@ -1,0 +1,189 @@
+package nodeclass
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
+)
+
+// Sources are the questions to AWS and what was answered. Create it with New.
+type Sources struct {
+	clients api.Clients
+	opts    Options
+	asking  *cache.Asking
+
+	inventory *cache.Cell[inventory]
+	cluster   *cache.Cell[Cluster]
+	shifts    *cache.Cell[[]shift]
+	onDemand  *cache.Cell[struct{}]
+	spot      *cache.Cell[struct{}]
+	file      *cache.Cell[string]
+
+	subnets    *cache.Keyed[[]Subnet]
+	groups     *cache.Keyed[[]SecurityGroup]
+	reserved   *cache.Keyed[[]ec2types.CapacityReservation]
+	placements *cache.Keyed[*ec2types.PlacementGroup]
+	static     *cache.Keyed[string]
+	mutable    *cache.Keyed[string]
+	images     *cache.Keyed[[]amiselect.Image]
+
+	mu      sync.Mutex // for what is below
+	prices  *pricing.Prices
+	stock   instancetype.Stock
+	zones   map[string]string // id by name
+	account string            // as learned from images
+}
+
+// NewSources returns Sources that have asked nothing yet. The error lists every fault of
+// the options, and a missing EC2 client.
+func NewSources(clients api.Clients, opts Options) (*Sources, error) {
+	faults := []error{opts.validate()}
+	if clients.EC2 == nil {
+		faults = append(faults, errors.New("clients.EC2: nil; give a client of EC2, such as ec2.NewFromConfig returns"))
+	}
+	opts = opts.withDefaults()
+	known, err := pricing.New(opts.Prices)
+	if opts.Region != "" { // that it is missing has been said
+		faults = append(faults, err)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("sources: %w", err)
+	}
+	s := &Sources{clients: clients, opts: opts, asking: opts.Asking, prices: known, zones: map[string]string{}}
+	if s.asking == nil {
+		s.asking = cache.NewAsking()
+	}
+	s.inventory = cache.NewCell(cell[inventory](s, "instance types", opts.InventoryRefresh))
+	s.cluster = cache.NewCell(cell[Cluster](s, "cluster "+opts.ClusterName, clusterRefresh))
+	shifts := cell[[]shift](s, "zonal shifts", shiftRefresh)
+	shifts.Spare, shifts.Patience = true, patience
+	s.shifts = cache.NewCell(shifts)
+	s.onDemand = cache.NewCell(priceCell[struct{}](s, pricing.SourceOnDemand, opts.Prices.OnDemandRefresh))
+	s.spot = cache.NewCell(priceCell[struct{}](s, pricing.SourceSpot, opts.Prices.SpotRefresh))
+	file := priceCell[string](s, pricing.SourceFile, fileRefresh)
+	file.Patience = patience
+	s.file = cache.NewCell(file)
+	s.subnets = cache.NewKeyed(cell[[]Subnet](s, "subnets", opts.SubnetRefresh))
+	s.groups = cache.NewKeyed(cell[[]SecurityGroup](s, "security groups", opts.SecurityGroupRefresh))
+	s.reserved = cache.NewKeyed(cell[[]ec2types.CapacityReservation](s, "capacity reservations", lookupRefresh))
+	s.placements = cache.NewKeyed(cell[*ec2types.PlacementGroup](s, "placement group", lookupRefresh))
+	s.images = cache.NewKeyed(cell[[]amiselect.Image](s, "images", opts.ImageRefresh))
+	s.mutable = cache.NewKeyed(cell[string](s, "parameter", opts.ParameterRefresh))
+	static := cell[string](s, "parameter", staticParameterRefresh)
+	static.RefreshOf = func(value string) time.Duration {
+		if value == "" { // the release may yet be published
+			return opts.ParameterRefresh
+		}
+		return staticParameterRefresh
+	}
+	s.static = cache.NewKeyed(static)
+	return s, nil
+}
+
+func cell[T any](s *Sources, name string, refresh time.Duration) cache.Settings[T] {
+	return cache.Settings[T]{Name: name, Now: s.opts.Now, Refresh: refresh, Asking: s.asking}
+}
+
+// priceCell waits after failures as package pricing says.
+func priceCell[T any](s *Sources, source pricing.Source, refresh time.Duration) cache.Settings[T] {
+	set := cell[T](s, string(source), refresh)
+	set.Spare, set.Bound = true, priceBound
+	set.Pause = func(failures int, _ error) time.Duration {
+		wait := time.Minute
+		for i := 1; i < failures && wait < refresh; i++ {
+			wait *= 2
+		}
+		return min(wait, refresh)
+	}
+	return set
+}
+
+// Zones returns the zones that are known from subnets, by name and id, sorted by
+// name. The slice is the caller's.
+func (s *Sources) Zones() []instancetype.Zone {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []instancetype.Zone
+	for _, name := range slices.Sorted(maps.Keys(s.zones)) {
+		out = append(out, instancetype.Zone{Name: name, ID: s.zones[name]})
+	}
+	return out
+}
+
+// ReservationLaunched tells that an instance was launched into a reservation now,
+// so that there is one less of it until EC2 says how many there are.
+func (s *Sources) ReservationLaunched(id string) { s.move(instancetype.Stock.Launched, id) }
+
+// ReservationTerminated tells that an instance of a reservation is gone now.
+func (s *Sources) ReservationTerminated(id string) { s.move(instancetype.Stock.Terminated, id) }
+
+// ReservationFull tells that EC2 has just refused a launch into a reservation.
+func (s *Sources) ReservationFull(id string) { s.move(instancetype.Stock.Full, id) }
+
+func (s *Sources) move(do func(instancetype.Stock, time.Time, string) instancetype.Stock, id string) {
+	now := s.opts.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stock = do(s.stock, now, id)
+}
+
+// Stock returns how many more instances the reservations hold that were read by
+// Reservations.
+func (s *Sources) Stock() instancetype.Stock {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stock
+}
+
+// Refresh asks again, side by side, whatever is due of what was asked before and
+// whose answer somebody has used, and returns when all that is asked has an answer.
+// The error is that of ctx, or joins why there are answers that could not be renewed.
+func (s *Sources) Refresh(ctx context.Context) error {
+	waits := []func() error{s.inventory.Renew(ctx), s.cluster.Renew(ctx), s.shifts.Renew(ctx), s.onDemand.Renew(ctx), s.spot.Renew(ctx), s.file.Renew(ctx)}
+	for _, more := range [][]func() error{s.subnets.Renew(ctx), s.groups.Renew(ctx), s.reserved.Renew(ctx), s.placements.Renew(ctx),
+		s.images.Renew(ctx), s.static.Renew(ctx), s.mutable.Renew(ctx)} {
+		waits = append(waits, more...)
+	}
+	var faults []error
+	for _, wait := range waits {
+		faults = append(faults, wait())
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Close ends what is being asked, as Asking.Close does. What is known is still
+// returned, and nothing is asked any more.
+func (s *Sources) Close(ctx context.Context) error { return s.asking.Close(ctx) }
+
+// ForgetSubnets has the subnets read again when somebody asks next, as after EC2 said that
+// one of them has no free address left.
+func (s *Sources) ForgetSubnets() { s.subnets.Drop() }
+
+// Health returns how each question is that was ever asked, sorted by name. The
+// price file is among them if there is one.
+func (s *Sources) Health() []cache.Health {
+	all := []cache.Health{s.inventory.Health(), s.cluster.Health(), s.shifts.Health(), s.onDemand.Health(), s.spot.Health(), s.file.Health()}
+	for _, more := range [][]cache.Health{s.subnets.Health(), s.groups.Health(), s.reserved.Health(), s.placements.Health(),
+		s.images.Health(), s.static.Health(), s.mutable.Health()} {
+		all = append(all, more...)
+	}
+	all = slices.DeleteFunc(all, func(h cache.Health) bool { return h.Next.IsZero() })
+	slices.SortStableFunc(all, func(a, b cache.Health) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}

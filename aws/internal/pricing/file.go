@@ -1,0 +1,181 @@
+package pricing
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	sigsjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// fileVersion is the version of the format of File.
+const fileVersion = 1
+
+// maxFile is the size of a file that is read, in bytes. One with all prices of a
+// region is below a megabyte.
+const maxFile = 8 << 20
+
+// File is prices that an operator provides, for a cluster that cannot reach the
+// price list, as in a VPC without a way out. It is YAML, or JSON:
+//
+//	version: 1
+//	region: us-east-1
+//	currency: USD
+//	at: "2026-01-02T15:04:05Z"
+//	onDemand:
+//	  m5.large: 0.096
+//	spot:
+//	  m5.large:
+//	    us-east-1a: 0.035
+//
+// version, region and at are required, and so is a price under onDemand or spot.
+// currency may be left out; it must be that of the region.
+type File struct {
+	// Region is the region that the prices are of.
+	Region string
+	// At is when they were read.
+	At time.Time
+	// OnDemand are prices on demand per hour, by instance type.
+	OnDemand map[string]float64
+	// Spot are prices on spot per hour, by instance type and name of the zone.
+	// They count where the history of spot prices has none in date.
+	Spot map[string]map[string]float64
+}
+
+// fileForm is File as it is written.
+type fileForm struct {
+	Version  int                           `json:"version"`
+	Region   string                        `json:"region"`
+	Currency string                        `json:"currency"`
+	At       string                        `json:"at"`
+	OnDemand map[string]float64            `json:"onDemand"`
+	Spot     map[string]map[string]float64 `json:"spot"`
+}
+
+// ParseFile reads a File from YAML or JSON. It is strict: a field that is unknown,
+// misspelt or there twice is a fault, and so is every value that File.Validate
+// refuses, another version, another currency than that of the region, and a text
+// above eight MiB. The error lists them all, and then nothing is returned.
+func ParseFile(data []byte) (*File, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("price file: %d bytes; use at most %d", len(data), maxFile)
+	}
+	// This reports a key that is there twice, which JSON would hide.
+	text, err := yaml.YAMLToJSONStrict(data)
+	if err != nil {
+		return nil, fmt.Errorf("price file: %w", err)
+	}
+	var form fileForm
+	faults, err := sigsjson.UnmarshalStrict(text, &form)
+	if err != nil {
+		return nil, fmt.Errorf("price file: %w", err)
+	}
+	if form.Version != fileVersion {
+		faults = append(faults, fmt.Errorf("version: %d; use %d", form.Version, fileVersion))
+	}
+	if want := Currency(form.Region); form.Currency != "" && form.Currency != want {
+		faults = append(faults, fmt.Errorf("currency: %q; the prices of %s are in %s", form.Currency, form.Region, want))
+	}
+	f := &File{Region: form.Region, OnDemand: form.OnDemand, Spot: form.Spot}
+	f.At, err = time.Parse(time.RFC3339, form.At)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("at: %q; say when the prices were read, as 2026-01-02T15:04:05Z", form.At))
+		f.At = time.Unix(0, 0) // so that it is not reported twice
+	}
+	f.At = f.At.UTC()
+	if err := errors.Join(append(faults, f.faults()...)...); err != nil {
+		return nil, fmt.Errorf("price file: %w", err)
+	}
+	return f, nil
+}
+
+// Validate returns nil, or an error that lists every fault, sorted by name: no
+// region, no instant or one outside of the years 1 to 9999, no price at all, a
+// name that is none of an instance type or zone, and a price that is not above
+// zero, or beyond 1e9.
+func (f *File) Validate() error {
+	if f == nil {
+		return errors.New("price file: nil; give one")
+	}
+	if err := errors.Join(f.faults()...); err != nil {
+		return fmt.Errorf("price file: %w", err)
+	}
+	return nil
+}
+
+func (f *File) faults() (faults []error) {
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	if !plain(f.Region) {
+		add("region: %q; use the name of the region, such as us-east-1", f.Region)
+	}
+	if f.At.IsZero() || f.At.UTC().Year() < 1 || f.At.UTC().Year() > 9999 {
+		add("at: %v; say when the prices were read", f.At.UTC())
+	}
+	prices := len(f.OnDemand)
+	for _, name := range slices.Sorted(maps.Keys(f.OnDemand)) {
+		if fault := typeFault(name); fault != "" {
+			add("onDemand: %s", fault)
+		}
+		if fault := priceFault(f.OnDemand[name]); fault != "" {
+			add("onDemand: %s: %s", name, fault)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Spot)) {
+		if fault := typeFault(name); fault != "" {
+			add("spot: %s", fault)
+		}
+		prices += len(f.Spot[name])
+		for _, zone := range slices.Sorted(maps.Keys(f.Spot[name])) {
+			if !plain(zone) {
+				add("spot: %s: %q; use the name of a zone, such as us-east-1a", name, zone)
+			}
+			if fault := priceFault(f.Spot[name][zone]); fault != "" {
+				add("spot: %s: %s: %s", name, zone, fault)
+			}
+		}
+	}
+	if prices == 0 {
+		add("onDemand, spot: no price; list at least one")
+	}
+	return faults
+}
+
+// YAML returns the text that ParseFile reads back, sorted by name, with the instant
+// in UTC to the second. The error is that of Validate.
+func (f *File) YAML() ([]byte, error) {
+	if err := f.Validate(); err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: %d\nregion: %s\ncurrency: %s\nat: %q\n",
+		fileVersion, strconv.Quote(f.Region), Currency(f.Region), f.At.UTC().Format(time.RFC3339))
+	if len(f.OnDemand) > 0 {
+		b.WriteString("onDemand:\n")
+		for _, name := range slices.Sorted(maps.Keys(f.OnDemand)) {
+			fmt.Fprintf(&b, "  %s: %s\n", strconv.Quote(name), number(f.OnDemand[name]))
+		}
+	}
+	if len(f.Spot) > 0 {
+		b.WriteString("spot:\n")
+		for _, name := range slices.Sorted(maps.Keys(f.Spot)) {
+			fmt.Fprintf(&b, "  %s:", strconv.Quote(name))
+			if len(f.Spot[name]) == 0 {
+				b.WriteString(" {}")
+			}
+			b.WriteString("\n")
+			for _, zone := range slices.Sorted(maps.Keys(f.Spot[name])) {
+				fmt.Fprintf(&b, "    %s: %s\n", strconv.Quote(zone), number(f.Spot[name][zone]))
+			}
+		}
+	}
+	return []byte(b.String()), nil
+}
+
+// number writes a price with as many digits as it takes to read it back, and
+// without an exponent.
+func number(p float64) string { return strconv.FormatFloat(p, 'f', -1, 64) }

@@ -1,0 +1,189 @@
+package pricing
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxPrice is the greatest price that is believed, in a currency per hour. It is
+// that of package pricing.
+const maxPrice = 1e9
+
+// Product is the price of an instance type on demand.
+type Product struct {
+	// InstanceType is its name.
+	InstanceType string
+	// Price is per hour, in the Currency of the region.
+	Price float64
+	// BareMetal says that it is of the family of bare metal.
+	BareMetal bool
+}
+
+// Skipped is a part of an answer that gave no price.
+type Skipped struct {
+	// Index is its place in the list, from zero.
+	Index int
+	// Detail says why.
+	Detail string
+}
+
+// String returns one line.
+func (s Skipped) String() string { return fmt.Sprintf("[%d]: %s", s.Index, s.Detail) }
+
+// document is the part of a product of the price list that is read. Offers and
+// dimensions are kept as they are, so that a strange one spoils no other.
+type document struct {
+	Product struct {
+		Family     string            `json:"productFamily"`
+		Attributes map[string]string `json:"attributes"`
+	} `json:"product"`
+	Terms struct {
+		OnDemand map[string]offer `json:"OnDemand"`
+	} `json:"terms"`
+}
+
+type offer struct {
+	EffectiveDate   string               `json:"effectiveDate"`
+	PriceDimensions map[string]dimension `json:"priceDimensions"`
+}
+
+type dimension struct {
+	Unit         string            `json:"unit"`
+	PricePerUnit map[string]string `json:"pricePerUnit"`
+}
+
+// ParseProducts reads the PriceList of all pages of GetProducts: a list of JSON
+// texts, one a product. A product is taken that
+//
+//   - is a machine of the region with Linux, without further software, used, and
+//     on demand: so the answers to broader questions may be given too;
+//   - shares its hardware, or is bare metal, which AWS sells as dedicated;
+//   - has a price per hour above zero in the Currency of the region. Of several
+//     offers the one in force latest counts.
+//
+// Of two products of one type the one that is not bare metal counts, then the one
+// whose offer is later, then the cheaper one. Products are sorted by type. What is
+// not taken is in the second list, in the order of the input.
+func ParseProducts(region string, list []string) ([]Product, []Skipped) {
+	best := map[string]dated{}
+	var skipped []Skipped
+	for i, text := range list {
+		p, err := parseProduct(region, text)
+		if err != nil {
+			skipped = append(skipped, Skipped{i, err.Error()})
+			continue
+		}
+		if old, found := best[p.InstanceType]; !found || p.compare(old) < 0 {
+			best[p.InstanceType] = p
+		}
+	}
+	products := make([]Product, 0, len(best))
+	for _, name := range slices.Sorted(maps.Keys(best)) {
+		products = append(products, best[name].Product)
+	}
+	return products, skipped
+}
+
+// dated is a product and when its offer came into force.
+type dated struct {
+	Product
+	from time.Time
+}
+
+// compare orders products of one type, the one that counts first.
+func (p dated) compare(o dated) int {
+	metal := func(d dated) int {
+		if d.BareMetal {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(metal(p), metal(o)), o.from.Compare(p.from), cmp.Compare(p.Price, o.Price))
+}
+
+func parseProduct(region, text string) (dated, error) {
+	var doc document
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		return dated{}, fmt.Errorf("no product of the price list: %w", err)
+	}
+	a := doc.Product.Attributes
+	for _, want := range []struct{ name, value string }{
+		{"regionCode", region}, {"operatingSystem", "Linux"}, {"preInstalledSw", "NA"},
+		{"capacitystatus", "Used"}, {"marketoption", "OnDemand"},
+	} {
+		if a[want.name] != want.value {
+			return dated{}, fmt.Errorf("%s is %q, want %q", want.name, a[want.name], want.value)
+		}
+	}
+	metal := doc.Product.Family == familyMetal && a["tenancy"] == "Dedicated"
+	if !metal && !(doc.Product.Family == familyCompute && a["tenancy"] == "Shared") {
+		return dated{}, fmt.Errorf("productFamily is %q with tenancy %q, want %q with Shared or %q with Dedicated",
+			doc.Product.Family, a["tenancy"], familyCompute, familyMetal)
+	}
+	name := a["instanceType"]
+	if fault := typeFault(name); fault != "" {
+		return dated{}, fmt.Errorf("instanceType: %s", fault)
+	}
+	price, from, ok := latestOffer(doc.Terms.OnDemand, Currency(region))
+	if !ok {
+		return dated{}, fmt.Errorf("%s has no price per hour above zero in %s", name, Currency(region))
+	}
+	return dated{Product{name, price, metal}, from}, nil
+}
+
+// latestOffer returns the price of the offer in force latest, of several such the
+// least price.
+func latestOffer(offers map[string]offer, currency string) (price float64, from time.Time, found bool) {
+	for _, o := range offers {
+		at, err := time.Parse(time.RFC3339, o.EffectiveDate)
+		if err != nil {
+			at = time.Time{}
+		}
+		for _, d := range o.PriceDimensions {
+			p, ok := parsePrice(d.PricePerUnit[currency])
+			if !ok || !strings.EqualFold(d.Unit, "Hrs") {
+				continue
+			}
+			if !found || at.After(from) || at.Equal(from) && p < price {
+				price, from, found = p, at, true
+			}
+		}
+	}
+	return price, from, found
+}
+
+// parsePrice reads a price and reports whether it is one to believe.
+func parsePrice(text string) (float64, bool) {
+	p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	return p, err == nil && priceFault(p) == ""
+}
+
+// priceFault says what is wrong with a price, or "".
+func priceFault(p float64) string {
+	if !(p > 0 && p <= maxPrice) || math.IsNaN(p) {
+		return fmt.Sprintf("%v; use a price per hour, above zero and at most %v", p, float64(maxPrice))
+	}
+	return ""
+}
+
+// typeFault says what is wrong with the name of an instance type, or "".
+func typeFault(name string) string {
+	family, size, dot := strings.Cut(name, ".")
+	if !dot || !plain(family) || !plain(size) {
+		return fmt.Sprintf("%q; use the name of an instance type, such as m5.large", name)
+	}
+	return ""
+}
+
+// plain reports whether a name of AWS, which has letters, digits and hyphens, is
+// one.
+func plain(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == ""
+}

@@ -1,7 +1,0 @@
-// Package sourcetest has a small AWS in memory for tests of what asks package
-// source: the describing calls of EC2 with their filters and pages, parameters,
-// products, the cluster and zonal shifts. Calls are counted, and can be made to
-// fail or to wait.
-//
-// What changes anything in AWS, such as a launch, is not there.
-package sourcetest

@@ -1,0 +1,112 @@
+package aws
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// ofTurn gives the call launch templates of a turn.
+func (c *call) ofTurn(turn string) {
+	c.templates = make([]launchtemplate.Template, len(c.plan.templates))
+	names := map[string]string{}
+	for i, t := range c.plan.templates {
+		c.templates[i] = t.OfTurn(turn)
+		names[t.Name] = c.templates[i].Name
+	}
+	c.spec.Groups = slices.Clone(c.spec.Groups)
+	for i := range c.spec.Groups {
+		g := &c.spec.Groups[i]
+		g.Template = names[g.Template]
+	}
+}
+
+// prepare makes the launch templates and writes the call, the first time. done lets
+// go of the templates; it is never nil.
+func (c *call) prepare(ctx context.Context) (done func(), err error) {
+	done, err = c.useTemplates(ctx)
+	if err != nil || c.input != nil {
+		return done, err
+	}
+	need := map[string]int64{}
+	for zone, pods := range c.plan.addresses {
+		need[zone] = pods * int64(len(c.Orders))
+	}
+	candidates := subnetsOf(c.plan.subnets)
+	chosen, claim := c.p.addresses.Choose(c.p.now(), candidates, need)
+	c.claim = claim
+	inZone := map[string]string{}
+	c.zones = map[string]string{}
+	for zone, s := range chosen {
+		inZone[zone] = s.ID
+		c.zones[s.ID] = zone
+	}
+	in, err := c.spec.Request(launch.RequestInput{Count: len(c.Orders), Token: c.Token, Subnets: inZone, Tags: c.Tags})
+	if err != nil {
+		return done, c.noSubnet(err, candidates)
+	}
+	c.input = in
+	return done, nil
+}
+
+// noSubnet is the error if no subnet is left in any zone.
+func (c *call) noSubnet(err error, candidates []launch.Subnet) error {
+	e := &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Reason: "InsufficientFreeAddressesInSubnet",
+		Err: fmt.Errorf("EC2NodeClass %s: %w that has free addresses; give it larger subnets, or more", c.plan.class.Name, err)}
+	full := false
+	for _, g := range c.spec.Groups {
+		for _, o := range g.Options {
+			full = full || c.p.addresses.AllFull(o.Offering.Zone, candidates)
+			e.Offerings = append(e.Offerings, o.Key())
+		}
+	}
+	if !full {
+		e.Reason = "SubnetResolutionFailed"
+		e.Err = fmt.Errorf("EC2NodeClass %s: %w; select a subnet in one of their zones by spec.subnetSelectorTerms", c.plan.class.Name, err)
+	}
+	return e
+}
+
+func subnetsOf(all []nodeclass.Subnet) []launch.Subnet {
+	out := make([]launch.Subnet, len(all))
+	for i, s := range all {
+		out[i] = launch.Subnet{ID: s.ID, Zone: s.Zone, Free: s.Free, At: s.At}
+	}
+	return out
+}
+
+// useTemplates makes sure that the launch templates are there, all at once.
+func (c *call) useTemplates(ctx context.Context) (done func(), err error) {
+	all := c.templates
+	dones, errs := make([]func(), len(all)), make([]error, len(all))
+	var wg sync.WaitGroup
+	for i := range all {
+		wg.Go(func() { dones[i], errs[i] = c.p.templates.Use(ctx, all[i]) })
+	}
+	wg.Wait()
+	done = func() {
+		for _, d := range dones {
+			if d != nil {
+				d()
+			}
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func (c *call) forgetTemplates() {
+	for _, t := range c.templates {
+		c.p.templates.Forget(t.Name)
+	}
+}

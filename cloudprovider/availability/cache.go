@@ -1,0 +1,335 @@
+package availability
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Cache remembers what a cloud refused; see the package comment. A clock that steps
+// back does not revive marks that have ended.
+//
+// New makes it. The zero value has no clock and must not be used.
+type Cache struct {
+	now  func() time.Time
+	opts Options
+
+	mu      sync.Mutex
+	records map[cloudprovider.Scope]*record
+	groups  map[group][]*record
+	types   map[string]int // records by instance type, "" for any: most types have none
+	next    time.Time      // when a record changes of itself; zero if none does
+}
+
+// record is what is known of a scope: its mark, and afterwards that it was refused.
+type record struct {
+	Mark
+	ended  bool      // the mark
+	count  int       // refusals in a row, one or more
+	forget time.Time // not before Until
+}
+
+// group is what the records of a group have in common. They are few, so going through
+// them is as fast as to look for each scope that could cover an offering.
+type group struct{ instanceType, reservationID string }
+
+func groupOf(s cloudprovider.Scope) group { return group{s.InstanceType, s.ReservationID} }
+
+// New returns a Cache without marks that reads the time from now, which must be safe
+// for concurrent use: time.Now, or the clock of a test. opts may be nil. The error
+// lists every option that is not valid.
+func New(now func() time.Time, opts *Options) (*Cache, error) {
+	c := &Cache{
+		now: now, records: map[cloudprovider.Scope]*record{}, groups: map[group][]*record{}, types: map[string]int{},
+	}
+	if opts != nil {
+		c.opts = *opts
+	}
+	var f faults
+	if now == nil {
+		f.add("now: nil; pass the clock, such as time.Now")
+	}
+	f.options(&c.opts)
+	if len(f.errs) > 0 {
+		return nil, errors.Join(f.errs...)
+	}
+	c.opts.complete()
+	return c, nil
+}
+
+// MarkUnavailable marks the scope, as of now and for the time that the options
+// give for the reason, and returns the mark in force. Use OfferingKey.Scope for
+// a single offering. A scope that is marked already keeps the mark that ends
+// later, and its Since.
+//
+// How long the mark lasts, in this order: the TTL of the reason; doubled for
+// each earlier refusal that is remembered, up to MaxTTL (launches that fail
+// together while a mark stands are one refusal); plus jitter.
+func (c *Cache) MarkUnavailable(scope cloudprovider.Scope, reason string) Mark {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mark(c.advance(), scope, reason, 0)
+}
+
+// MarkFromError marks what the cloud refused: the Offerings and Scopes of every
+// *cloudprovider.Error of KindInsufficientCapacity in the tree of err, under its
+// Reason, or "InsufficientCapacity" if it has none. A mark lasts at least as long as
+// RetryAfter asks. It returns the marks in force for these scopes, sorted by
+// scope, and none for any other error or nil.
+func (c *Cache) MarkFromError(err error) []Mark {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.advance()
+	made := make(map[cloudprovider.Scope]Mark)
+	eachError(err, func(e *cloudprovider.Error) {
+		if e.Kind != cloudprovider.KindInsufficientCapacity {
+			return
+		}
+		mark := func(s cloudprovider.Scope) {
+			made[s] = c.mark(now, s, cmp.Or(e.Reason, string(e.Kind)), e.RetryAfter)
+		}
+		for _, key := range e.Offerings {
+			mark(key.Scope())
+		}
+		for _, scope := range e.Scopes {
+			mark(scope)
+		}
+	})
+	return slices.SortedFunc(maps.Values(made), byScope)
+}
+
+// MarkFromInterruption marks the offering of an instance that the cloud takes
+// back: of a spot instance for InterruptionSpot, of a reserved one for
+// InterruptionReservation, with the kind as the reason. What the cloud takes
+// back it does not sell again at once. It returns the mark in force, and false
+// if there is nothing to mark: for every other kind (a machine that failed says
+// nothing about stock), for a nil instance or one that the notice is not about,
+// and for one whose type or zone is not known.
+func (c *Cache) MarkFromInterruption(i *cloudprovider.Instance, n cloudprovider.Interruption) (Mark, bool) {
+	wanted := ""
+	switch n.Kind {
+	case cloudprovider.InterruptionSpot:
+		wanted = v1.CapacityTypeSpot
+	case cloudprovider.InterruptionReservation:
+		wanted = v1.CapacityTypeReserved
+	default:
+		return Mark{}, false
+	}
+	if i == nil || i.ID != n.InstanceID || i.CapacityType != wanted || i.Type == "" || i.Zone == "" {
+		return Mark{}, false
+	}
+	if wanted == v1.CapacityTypeReserved && i.ReservationID == "" {
+		return Mark{}, false // it would mark every reservation of the type
+	}
+	return c.MarkUnavailable(i.OfferingKey().Scope(), string(n.Kind)), true
+}
+
+// Launched tells that the cloud sold the offering. For each scope that covers it and
+// whose mark has ended, the number of refusals that is remembered is halved, rounded
+// down; at none the scope is forgotten. Marks that stand stay: the launch may have
+// begun before.
+func (c *Cache) Launched(key cloudprovider.OfferingKey) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	var sold []*record
+	c.covering(key, func(r *record) {
+		if r.ended {
+			sold = append(sold, r)
+		}
+	})
+	for _, r := range sold {
+		if r.count /= 2; r.count == 0 {
+			c.drop(r)
+		}
+	}
+}
+
+// Unavailable reports whether a mark covers the offering now, and which. Of
+// several it returns the one that ends last; of those that end together, the
+// first by Scope.
+func (c *Cache) Unavailable(key cloudprovider.OfferingKey) (Mark, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	return c.unavailable(key)
+}
+
+func (c *Cache) unavailable(key cloudprovider.OfferingKey) (best Mark, found bool) {
+	c.covering(key, func(r *record) {
+		if !r.ended && (!found || cmp.Or(r.Until.Compare(best.Until), best.Scope.Compare(r.Scope)) > 0) {
+			best, found = r.Mark, true
+		}
+	})
+	return best, found
+}
+
+// Admit returns those of the options of one launch that no mark covers now, in their
+// order, without any that has no instance type or offering. A provider calls it in
+// Create, before it asks the cloud, and treats an empty result as insufficient
+// capacity. The slice is the caller's.
+func (c *Cache) Admit(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	var admitted []cloudprovider.LaunchOption
+	for _, o := range options {
+		if o.InstanceType == nil || o.Offering == nil {
+			continue
+		}
+		if _, marked := c.unavailable(o.Key()); !marked {
+			admitted = append(admitted, o)
+		}
+	}
+	return admitted
+}
+
+// Marks returns all marks now in force, sorted by scope: what to show to a
+// person who asks why something is not launched. The slice is the caller's.
+func (c *Cache) Marks() []Mark {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	marks := make([]Mark, 0, len(c.records))
+	for _, r := range c.records {
+		if !r.ended {
+			marks = append(marks, r.Mark)
+		}
+	}
+	slices.SortFunc(marks, byScope)
+	return marks
+}
+
+func byScope(a, b Mark) int { return a.Scope.Compare(b.Scope) }
+
+// advance ends the marks and forgets the refusals whose time is up, and returns the
+// present instant.
+func (c *Cache) advance() time.Time {
+	now := c.now()
+	if c.next.IsZero() || c.next.After(now) {
+		return now
+	}
+	c.next = time.Time{}
+	for _, r := range c.records {
+		r.ended = r.ended || !r.Until.After(now)
+		if !r.forget.After(now) {
+			c.drop(r)
+			continue
+		}
+		c.due(r)
+	}
+	return now
+}
+
+// due notes when a record changes of itself.
+func (c *Cache) due(r *record) {
+	at := r.Until
+	if r.ended {
+		at = r.forget
+	}
+	if c.next.IsZero() || at.Before(c.next) {
+		c.next = at
+	}
+}
+
+// mark records that the scope was refused, by a mark that lasts at least the
+// given time.
+func (c *Cache) mark(now time.Time, scope cloudprovider.Scope, reason string, atLeast time.Duration) Mark {
+	r := c.records[scope]
+	switch {
+	case r == nil:
+		r = &record{Mark: Mark{Scope: scope}, ended: true, count: 1}
+		c.add(r)
+	case r.ended && r.count < math.MaxInt: // else it was sent before the mark, and tells nothing new
+		r.count++
+	}
+	until := now.Add(max(c.opts.ttl(reason, r.count-1), atLeast))
+	if r.ended {
+		r.ended, r.Since = false, now
+		r.Reason, r.Until = reason, until
+	} else if until.After(r.Until) {
+		r.Reason, r.Until = reason, until
+	}
+	forget := r.Until
+	if c.opts.MaxTTL > 0 { // else nothing is gained by remembering
+		forget = forget.Add(c.opts.ForgetAfter)
+	}
+	if forget.After(r.forget) {
+		r.forget = forget
+	}
+	m := r.Mark
+	c.due(r)
+	c.bound()
+	return m
+}
+
+func (c *Cache) add(r *record) {
+	c.records[r.Scope] = r
+	g := groupOf(r.Scope)
+	c.groups[g] = append(c.groups[g], r)
+	c.types[g.instanceType]++
+}
+
+func (c *Cache) drop(r *record) {
+	delete(c.records, r.Scope)
+	g := groupOf(r.Scope)
+	if c.groups[g] = slices.DeleteFunc(c.groups[g], func(other *record) bool { return other == r }); len(c.groups[g]) == 0 {
+		delete(c.groups, g)
+	}
+	if c.types[g.instanceType]--; c.types[g.instanceType] == 0 {
+		delete(c.types, g.instanceType)
+	}
+}
+
+// bound drops what is more than the options allow to keep.
+func (c *Cache) bound() {
+	for len(c.records) > c.opts.MaxMarks {
+		var first *record
+		for _, r := range c.records {
+			if first == nil || cmp.Or(r.forget.Compare(first.forget), r.Scope.Compare(first.Scope)) < 0 {
+				first = r
+			}
+		}
+		c.drop(first)
+	}
+}
+
+// covering yields the records of the scopes that cover the offering, in any order.
+func (c *Cache) covering(key cloudprovider.OfferingKey, yield func(*record)) {
+	groups := [4]group{{}, {instanceType: key.InstanceType}, {reservationID: key.ReservationID}, groupOf(key.Scope())}
+	for i, g := range groups {
+		if slices.Contains(groups[:i], g) {
+			continue // the key has no such part
+		}
+		for _, r := range c.groups[g] {
+			if r.Scope.Covers(key) {
+				yield(r)
+			}
+		}
+	}
+}
+
+// eachError visits the *Errors in the tree of err, outer before inner and
+// joined ones in order.
+func eachError(err error, visit func(*cloudprovider.Error)) {
+	if e, ok := err.(*cloudprovider.Error); ok && e != nil {
+		visit(e)
+	}
+	switch wrapper := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := wrapper.Unwrap(); inner != nil {
+			eachError(inner, visit)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range wrapper.Unwrap() {
+			eachError(inner, visit)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+// Package availability remembers which offerings a cloud refused to sell, so that the
+// next decision does not ask for them again at once. Karpenter calls it the cache of
+// unavailable offerings, or the ICE cache.
+//
+// # Model
+//
+//   - A [Mark] says that a cloudprovider.Scope, such as one offering or all spot
+//     capacity of a zone, is not to be had for a time, and why. It ends by itself,
+//     since clouds do not tell when stock returns.
+//   - A [Cache] holds marks. A scope that is refused again soon after its mark ended
+//     is marked for twice as long as before, up to [Options].MaxTTL; launches that
+//     work take that back.
+//
+// A provider keeps one Cache for an account and region, returns from InstanceTypes
+// what [Cache.Apply] makes of the catalog, and in Create
+//
+//  1. passes the options of the request through [Cache.Admit],
+//  2. tells the outcome to [Cache.Launched] or [Cache.MarkFromError].
+//
+// Notices of the cloud go to [Cache.MarkFromInterruption].
+//
+// # Left out
+//
+// Keeping marks over a restart: they last for minutes.
+//
+// # Guarantees
+//
+// Any number of goroutines may use a Cache. The answers are a function of the calls
+// made, the instants that the clock gave and the numbers that the source of jitter
+// gave, and of nothing else. Inputs are never modified.
+package availability

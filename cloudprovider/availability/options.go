@@ -1,0 +1,127 @@
+package availability
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+)
+
+// Options tune a Cache. The zero value, and nil, mean the
+// defaults.
+type Options struct {
+	// TTL is how long a mark lasts. Default and zero: 3 minutes. Shorter finds
+	// returning stock sooner and fails more often; longer launches dearer
+	// machines for longer. Not negative.
+	TTL time.Duration
+
+	// TTLByReason is how long marks last that are made for certain reasons,
+	// such as an hour for a quota that only a person can raise. A reason that
+	// is missing has TTL. Above zero. The map is copied.
+	TTLByReason map[string]time.Duration
+
+	// MaxTTL bounds how long marks grow. Each time that a scope is refused anew
+	// while it is remembered (see ForgetAfter), its mark lasts twice as long as
+	// the time before, and at the most this long; a TTL that is longer already
+	// stays as it is. Default and zero: marks do not grow. Not below TTL.
+	MaxTTL time.Duration
+
+	// ForgetAfter is how long after the end of its mark a refused scope is
+	// remembered, so that its next mark is longer. Of no use without MaxTTL.
+	// Default and zero: the longer of MaxTTL and ten times TTL. Not negative.
+	ForgetAfter time.Duration
+
+	// Jitter lengthens each mark by a random share of up to this fraction, so
+	// that offerings refused together are not tried again together. From 0,
+	// the default, to 1.
+	Jitter float64
+
+	// Random is the source of jitter, asked once a mark for a number from 0 up
+	// to but not including 1. *rand.Rand of math/rand and math/rand/v2 will do;
+	// it is never called by two goroutines at once. Required if Jitter is not
+	// zero.
+	Random interface{ Float64() float64 }
+
+	// MaxMarks bounds the memory: it is how many scopes are marked or remembered.
+	// Beyond it, the one that would be forgotten first is dropped; of those that
+	// would be together, the first by Scope. Default and zero: 10,000.
+	MaxMarks int
+}
+
+const (
+	defaultTTL      = 3 * time.Minute
+	defaultMaxMarks = 10_000
+	// rememberedTTLs is how many times TTL a refusal is remembered by default.
+	rememberedTTLs = 10
+)
+
+// faults collects what is wrong with options.
+type faults struct{ errs []error }
+
+func (f *faults) add(format string, args ...any) {
+	f.errs = append(f.errs, fmt.Errorf("availability: "+format, args...))
+}
+
+func (f *faults) options(o *Options) {
+	if o.TTL < 0 {
+		f.add("ttl: %v; use a time above zero, or zero for the default", o.TTL)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(o.TTLByReason)) {
+		if ttl := o.TTLByReason[reason]; ttl <= 0 {
+			f.add("ttlByReason: %s: %v; use a time above zero", reason, ttl)
+		}
+	}
+	if ttl := cmp.Or(o.TTL, defaultTTL); o.MaxTTL != 0 && o.MaxTTL < ttl {
+		f.add("maxTTL: %v; use a time of at least ttl, %v, or zero for marks that do not grow", o.MaxTTL, ttl)
+	}
+	if o.ForgetAfter < 0 {
+		f.add("forgetAfter: %v; use a time above zero, or zero for the default", o.ForgetAfter)
+	}
+	switch {
+	case !(o.Jitter >= 0 && o.Jitter <= 1): // also if it is not a number
+		f.add("jitter: %v; use a fraction from 0 to 1", o.Jitter)
+	case o.Jitter > 0 && o.Random == nil:
+		f.add("random: nil; pass a source of random numbers, or set jitter to zero")
+	}
+	if o.MaxMarks < 0 {
+		f.add("maxMarks: %d; use a number above zero, or zero for the default", o.MaxMarks)
+	}
+}
+
+// complete fills in the defaults of valid options, and makes them their own.
+func (o *Options) complete() {
+	o.TTL = cmp.Or(o.TTL, defaultTTL)
+	o.MaxMarks = cmp.Or(o.MaxMarks, defaultMaxMarks)
+	o.TTLByReason = maps.Clone(o.TTLByReason)
+	o.ForgetAfter = cmp.Or(o.ForgetAfter, max(o.MaxTTL, product(o.TTL, rememberedTTLs)))
+}
+
+// ttl returns how long a mark for the reason lasts that has been doubled so
+// many times, jitter included.
+func (o *Options) ttl(reason string, doublings int) time.Duration {
+	ttl, found := o.TTLByReason[reason]
+	if !found {
+		ttl = o.TTL
+	}
+	for ; doublings > 0 && ttl < o.MaxTTL; doublings-- {
+		ttl = min(product(ttl, 2), o.MaxTTL)
+	}
+	if o.Jitter == 0 {
+		return ttl
+	}
+	extra := float64(ttl) * o.Jitter * o.Random.Float64()
+	if !(extra >= 0 && extra < math.MaxInt64-float64(ttl)) { // a source that breaks its promise
+		return ttl
+	}
+	return ttl + time.Duration(extra)
+}
+
+// product returns d times n, or the longest duration if that is shorter.
+func product(d time.Duration, n int64) time.Duration {
+	if d > math.MaxInt64/time.Duration(n) {
+		return math.MaxInt64
+	}
+	return d * time.Duration(n)
+}

@@ -1,0 +1,112 @@
+package batcher
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// batch is a list of items that go to the backend together. Its Group's mutex
+// guards it until it runs; then the callers do not change any more.
+type batch[K comparable, I, R any] struct {
+	key     K
+	number  uint64
+	callers []*caller[I, R]
+	live    int // callers that have not left
+
+	idle, max Timer
+	round     int // of the idle timer, from 1
+
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+// caller is one call of Do.
+type caller[I, R any] struct {
+	item     I
+	outcome  Outcome[R]
+	answered chan struct{} // closed when outcome is final
+}
+
+// PanicError is what callers get if the backend panicked.
+type PanicError struct {
+	// Value is what it panicked with.
+	Value any
+	// Stack is the stack of the goroutine at that moment, as debug.Stack
+	// writes it.
+	Stack []byte
+}
+
+// Error returns one line with the value. The stack is not in it.
+func (e *PanicError) Error() string { return fmt.Sprintf("batcher: backend panicked: %v", e.Value) }
+
+// Unwrap returns the value if it is an error, and otherwise nil.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// errGone is what callers get if the backend ended its goroutine.
+var errGone = errors.New("batcher: backend ended its goroutine without an answer")
+
+// serve calls the backend, answers the callers and starts what waits.
+func (g *Group[K, I, R]) serve(b *batch[K, I, R]) {
+	outcomes, err := []Outcome[R](nil), errGone
+	// Deferred, as runtime.Goexit in the backend (which is how a test fails)
+	// must not leave the callers waiting.
+	defer func() {
+		b.cancel()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		b.answer(outcomes, err)
+		delete(g.running, b)
+		g.next()
+	}()
+	outcomes, err = g.call(b)
+}
+
+func (g *Group[K, I, R]) call(b *batch[K, I, R]) (outcomes []Outcome[R], err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			outcomes, err = nil, &PanicError{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	items := make([]I, len(b.callers))
+	for i, c := range b.callers {
+		items[i] = c.item
+	}
+	outcomes, err = g.backend(b.ctx, b.key, items)
+	if err == nil && len(outcomes) != len(items) {
+		err = fmt.Errorf("batcher: backend returned %d outcomes for %d items; it must return one for each, in their order",
+			len(outcomes), len(items))
+	}
+	return outcomes, err
+}
+
+// answer hands out the outcomes, or the error to all.
+func (b *batch[K, I, R]) answer(outcomes []Outcome[R], err error) {
+	if err != nil {
+		b.fail(err)
+		return
+	}
+	for i, c := range b.callers {
+		c.answer(outcomes[i])
+	}
+}
+
+func (b *batch[K, I, R]) fail(err error) {
+	for _, c := range b.callers {
+		c.answer(Outcome[R]{Err: err})
+	}
+}
+
+// answer sets the outcome, unless there is one. The Group's mutex is held.
+func (c *caller[I, R]) answer(o Outcome[R]) {
+	select {
+	case <-c.answered:
+	default:
+		c.outcome = o
+		close(c.answered)
+	}
+}

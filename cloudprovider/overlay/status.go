@@ -1,0 +1,172 @@
+package overlay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Status says what became of one NodeOverlay. Counts are over all
+// NodePools: an instance type that two pools have counts twice.
+type Status struct {
+	// Name is the name of the overlay, and Generation its
+	// metadata.generation as it was read.
+	Name       string
+	Generation int64
+
+	// Faults are what is wrong with its spec, in the order of the fields. An
+	// overlay with any changes nothing, and everything below is zero.
+	Faults field.ErrorList
+
+	// InstanceTypes and Offerings count what it selects. None selected often
+	// means that a requirement is misspelt.
+	InstanceTypes, Offerings int
+
+	// Priced counts the offerings whose price it sets, and Resized the
+	// instance types of which it sets at least one resource. They are lower
+	// than the counts above where heavier overlays count instead, where it
+	// gives way in a conflict, and where it has no price or no capacity.
+	Priced, Resized int
+
+	// Conflicts are the places where it gives way to an overlay of the same
+	// weight, in the order of Conflict.Compare.
+	Conflicts []Conflict
+}
+
+// Conflict is one price or resource that overlays of the same weight
+// would all set.
+type Conflict struct {
+	// NodePool is the pool in whose catalog it is.
+	NodePool string
+
+	// Offering is the offering whose price it is. If Resource is set, only its
+	// InstanceType is, as capacity belongs to the type.
+	Offering cloudprovider.OfferingKey
+
+	// Resource is the resource, or empty for a price.
+	Resource corev1.ResourceName
+
+	// With are the names of all other overlays in the conflict, in byte order.
+	// The first is the one that counts there.
+	With []string
+}
+
+// Compare orders conflicts by pool, offering and resource. It returns -1, 0 or
+// +1.
+func (c Conflict) Compare(other Conflict) int {
+	return cmp.Or(
+		cmp.Compare(c.NodePool, other.NodePool),
+		c.Offering.Compare(other.Offering),
+		cmp.Compare(c.Resource, other.Resource),
+	)
+}
+
+// String says where and with whom, as in
+//
+//	price of m5.large/zone-a/spot in NodePool "general": NodeOverlay "cheap" counts
+//	example.com/gpu of m5.large in NodePool "general": NodeOverlay "cheap" counts, "third" gives way too
+func (c Conflict) String() string {
+	var b strings.Builder
+	if c.Resource == "" {
+		fmt.Fprintf(&b, "price of %s", c.Offering)
+	} else {
+		fmt.Fprintf(&b, "%s of %s", c.Resource, c.Offering.InstanceType)
+	}
+	fmt.Fprintf(&b, " in NodePool %q", c.NodePool)
+	for i, name := range c.With {
+		switch i {
+		case 0:
+			fmt.Fprintf(&b, ": NodeOverlay %q counts", name)
+		default:
+			fmt.Fprintf(&b, ", %q", name)
+		}
+	}
+	switch len(c.With) {
+	case 0, 1:
+	case 2:
+		b.WriteString(" gives way too")
+	default:
+		b.WriteString(" give way too")
+	}
+	return b.String()
+}
+
+// Valid reports whether the overlay counts wherever its weight lets it: it has
+// no faults and no conflicts.
+func (s *Status) Valid() bool { return len(s.Faults)+len(s.Conflicts) == 0 }
+
+// Conditions returns the conditions for the status of the overlay, in the order
+// Ready, ValidationSucceeded, with ObservedGeneration and without a transition
+// time, which the caller knows (meta.SetStatusCondition keeps the old one where
+// the status is unchanged).
+//
+// ValidationSucceeded is False with the reason RuntimeValidation if there are
+// Faults, else False with the reason Conflict if there are Conflicts, else True.
+// A conflict does not undo the overlay elsewhere. The message holds all Faults
+// or the first of the Conflicts with the number of the others, cut at 1024
+// bytes. Ready is the same, as no other condition is asked of an overlay.
+func (s *Status) Conditions() []metav1.Condition {
+	validation := metav1.Condition{
+		Type:               v1.ConditionTypeValidationSucceeded,
+		Status:             metav1.ConditionFalse,
+		ObservedGeneration: s.Generation,
+	}
+	ready := validation
+	ready.Type, ready.Reason = v1.ConditionTypeReady, "UnhealthyDependents"
+	ready.Message = v1.ConditionTypeValidationSucceeded + "=False"
+	switch {
+	case len(s.Faults) > 0:
+		validation.Reason = v1.ReasonRuntimeValidation
+		texts := make([]string, len(s.Faults))
+		for i, fault := range s.Faults {
+			texts[i] = oneLine(fault)
+		}
+		validation.Message = cut(strings.Join(texts, "; "))
+	case len(s.Conflicts) > 0:
+		validation.Reason = v1.ReasonConflict
+		validation.Message = cut(s.conflictText())
+	default:
+		validation.Status, validation.Reason = metav1.ConditionTrue, v1.ConditionTypeValidationSucceeded
+		ready.Status, ready.Reason, ready.Message = metav1.ConditionTrue, v1.ConditionTypeReady, ""
+	}
+	return []metav1.Condition{ready, validation}
+}
+
+// conflictText names the first conflict, and everybody who takes part in any.
+func (s *Status) conflictText() string {
+	var names []string
+	for _, c := range s.Conflicts {
+		names = append(names, c.With...)
+	}
+	slices.Sort(names)
+	text := s.Conflicts[0].String()
+	if more := len(s.Conflicts) - 1; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Sprintf("%s; give this overlay a weight that differs from those of %s",
+		text, strings.Join(slices.Compact(names), ", "))
+}
+
+// maxMessage bounds the message of a condition, in bytes.
+const maxMessage = 1024
+
+func cut(text string) string {
+	if len(text) <= maxMessage {
+		return text
+	}
+	const dots = "..."
+	end := maxMessage - len(dots)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + dots
+}

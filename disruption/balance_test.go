@@ -1,0 +1,194 @@
+package disruption_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+)
+
+// lopsided is a cluster of three zones in which workloads are not spread as they ask
+// to be: replicas have gone, or a zone was away for a while. Some pods are counted by
+// a spread that they do not have.
+func (m *maker) lopsided() disruption.Input {
+	in := zonal(3+m.IntN(3), 1)
+	for i := range in.Nodes {
+		in.Nodes[i].Pods = nil
+	}
+	for app := range 2 + m.IntN(6) {
+		name := fmt.Sprintf("app-%d", app)
+		favourite, skew := m.IntN(3), int32(1+m.IntN(2))
+		for k := range 1 + m.IntN(7) {
+			zone := favourite
+			if m.chance(40) {
+				zone = m.IntN(3)
+			}
+			n := &in.Nodes[zone+3*m.IntN(len(in.Nodes)/3)]
+			p := newPod(fmt.Sprintf("%s-%d", name, k), asking(fmt.Sprintf("%dm", 300*(1+m.IntN(5)))), spreading(name, corev1.LabelTopologyZone))
+			p.Spec.TopologySpreadConstraints[0].MaxSkew = skew
+			if m.chance(10) {
+				p.Spec.TopologySpreadConstraints = nil
+			}
+			p.Spec.NodeName = n.Name()
+			n.Pods = append(n.Pods, p)
+		}
+	}
+	return in
+}
+
+// orders lists all orders of some actions, or of many as they are, the other way
+// round, and each first.
+func orders(actions []disruption.Action) [][]disruption.Action {
+	if len(actions) > 4 {
+		back := slices.Clone(actions)
+		slices.Reverse(back)
+		out := [][]disruption.Action{actions, back}
+		for i := range actions {
+			out = append(out, slices.Concat(actions[i:i+1], actions[:i], actions[i+1:]))
+		}
+		return out
+	}
+	if len(actions) == 0 {
+		return [][]disruption.Action{nil}
+	}
+	var out [][]disruption.Action
+	for i := range actions {
+		for _, rest := range orders(slices.Concat(actions[:i], actions[i+1:])) {
+			out = append(out, append([]disruption.Action{actions[i]}, rest...))
+		}
+	}
+	return out
+}
+
+// What is proposed together holds in any order, also where spreads are broken as
+// things are, and where they count pods that do not have them.
+func TestActionsHoldInAnyOrderWhereSpreadsAreBroken(t *testing.T) {
+	t.Parallel()
+	n := 48
+	if !testlong.On() || testlong.UnderRace {
+		n = 8
+	}
+	seen, several, crossed := 0, 0, 0
+	for seed := range n {
+		m, now := newMaker(uint64(7_000+seed)), noon
+		in := m.lopsided()
+		if seed%2 == 1 {
+			in = m.cluster(12)
+			in.Pods = nil
+		}
+		for range 30 {
+			p, err := disruption.Propose(t.Context(), now, in, anySaving())
+			require.NoError(t, err)
+			require.NoError(t, p.Faults)
+			if len(p.Actions) == 0 {
+				break
+			}
+			seen += len(p.Actions)
+			if len(p.Actions) > 1 {
+				several++
+			}
+			for _, order := range orders(p.Actions) {
+				world := in
+				for i, a := range order {
+					if a.Simulated {
+						require.Empty(t, spreadFaults(world, a), "seed %d: %s, after %v", seed, a, brief(order[:i]))
+					}
+					if world, err = disruption.After(now, world, []disruption.Action{a}, nil); err != nil {
+						require.NoError(t, err)
+					}
+				}
+			}
+			for _, a := range p.Actions {
+				for _, m := range a.Moves {
+					if m.Node != "" && zoneOf(in, m.From) != zoneOf(in, m.Node) {
+						crossed++
+					}
+				}
+			}
+			in, err = disruption.After(now, in, p.Actions, nil)
+			require.NoError(t, err)
+			now = now.Add(time.Hour)
+		}
+	}
+	t.Logf("%d actions, %d proposals of several, %d pods changed zones", seen, several, crossed)
+	require.Greater(t, seen, n)
+	require.Greater(t, several, n/10)
+	require.Greater(t, crossed, n/10)
+}
+
+// What is proposed to save money leans on no replacement of a drifted node either.
+func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
+	n := 40
+	if !testlong.On() || testlong.UnderRace {
+		n = 10
+	}
+	saving, drifted := 0, 0
+	for seed := range n {
+		m := newMaker(uint64(9_000 + seed))
+		in := m.lopsided()
+		if seed%2 == 0 {
+			in = uneven(seed)
+		}
+		in.Drift = map[string]cloudprovider.Drift{}
+		for _, node := range in.Nodes {
+			if m.chance(30) {
+				in.Drift[node.NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
+			}
+		}
+		for _, a := range propose(t, in, anySaving()).Actions {
+			switch a.Reason {
+			case disruption.Drifted:
+				drifted++
+			case disruption.Underutilized:
+				saving++
+				require.Empty(t, spreadFaults(in, a), "seed %d: %s", seed, a)
+			}
+		}
+	}
+	require.Greater(t, saving, n)
+	require.Greater(t, drifted, n)
+}
+
+// Of three pods too many in a zone, that all could go at once, so many go as hold
+// apart; the others are told to wait.
+func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
+	in := zonal(4, 1)
+	for i := range in.Nodes {
+		in.Nodes[i].Pods = nil
+		other := newPod(fmt.Sprintf("other-%d", i), asking("4"), ofApp("other"))
+		other.Spec.NodeName = in.Nodes[i].Name()
+		if i%3 == 0 {
+			p := newPod(fmt.Sprintf("web-%d", i/3), asking("1"), spreading("web", corev1.LabelTopologyZone))
+			p.Spec.NodeName = in.Nodes[i].Name()
+			in.Nodes[i].Pods = append(in.Nodes[i].Pods, p)
+		} else {
+			in.Nodes[i].Pods = append(in.Nodes[i].Pods, other)
+			in.Nodes[i].Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+		}
+	}
+	p := propose(t, in, anySaving())
+	require.Len(t, p.Actions, 2, "one for each of the other zones")
+	zones := map[string]bool{}
+	for _, a := range p.Actions {
+		require.Len(t, a.Targets, 1)
+		require.Empty(t, spreadFaults(in, a))
+		zones[zoneOf(in, a.Moves[0].Node)] = true
+	}
+	require.Len(t, zones, 2)
+	var told []string
+	for _, b := range p.Blocked {
+		if disruption.RuleOf(b) == "NotSearched" {
+			told = append(told, b.Detail)
+		}
+	}
+	require.NotEmpty(t, told)
+	require.Contains(t, told, "a topology spread over topology.kubernetes.io/zone ties its pods to those of others in this proposal, which go first; ask again after them")
+}

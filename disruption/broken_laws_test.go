@@ -1,0 +1,264 @@
+package disruption_test
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// More clusters for a longer run: DOVETAIL_LONG=1 go test -run Broken -broken 1000
+var (
+	manyBroken  = flag.Int("broken", 120, "how many clusters with broken constraints are looked at")
+	firstBroken = flag.Int("first-broken", 0, "seed of the first of them")
+)
+
+// broken is a cluster of three zones that was made for more pods than it has: topology
+// spreads, affinity and anti-affinity held when the pods came, and then some went at
+// random and labels of others have changed, so that many do not hold any more.
+func (m *maker) broken(t testing.TB) disruption.Input {
+	t.Helper()
+	in := zonal(1, 1)
+	in.Nodes = nil
+	sizes := []*cloudprovider.InstanceType{sized("c.2", 2, 0.2), sized("c.4", 4, 0.4), sized("c.8", 8, 0.8)}
+	for _, t := range sizes {
+		t.Offerings = slices.Clone(in.InstanceTypes["web"][0].Offerings)
+		for i := range t.Offerings {
+			t.Offerings[i].Price = t.Offerings[i].Price * float64(t.Capacity.Get(corev1.ResourceCPU)) / 2000
+		}
+	}
+	in.InstanceTypes["web"] = sizes
+	for app := range 3 + m.IntN(4) {
+		in.Pods = append(in.Pods, m.workload(fmt.Sprintf("app-%d", app))...)
+	}
+	plan, err := provisioning.Solve(t.Context(), in.Input, nil)
+	require.NoError(t, err)
+	in = disruption.AfterPlan(noon.Add(-24*time.Hour), in, plan)
+	in.Pods = nil
+	left := 40 + m.IntN(40)
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		n.Pods = slices.DeleteFunc(n.Pods, func(*corev1.Pod) bool { return !m.chance(left) })
+		for _, p := range n.Pods {
+			if m.chance(8) {
+				p.Labels["app"] = fmt.Sprintf("app-%d", m.IntN(5))
+			}
+		}
+	}
+	in.Nodes = slices.DeleteFunc(in.Nodes, func(n provisioning.Node) bool { return len(n.Pods) == 0 })
+	return in
+}
+
+// workload are the pods of one, before any has a place.
+func (m *maker) workload(name string) []*corev1.Pod {
+	edit, milli := m.tie(name), 100*(2+m.IntN(18))
+	var over []string
+	switch m.IntN(5) {
+	case 0, 1:
+		over = []string{corev1.LabelTopologyZone}
+	case 2:
+		over = []string{corev1.LabelHostname}
+	case 3:
+		over = []string{corev1.LabelTopologyZone, corev1.LabelHostname}
+	}
+	skew := int32(1 + m.IntN(2))
+	var out []*corev1.Pod
+	for k := range 3 + m.IntN(10) {
+		p := newPod(fmt.Sprintf("%s-%d", name, k), asking(fmt.Sprintf("%dm", milli)), ofApp(name))
+		p.OwnerReferences[0].Name = name
+		p.Spec.TopologySpreadConstraints = nil
+		for _, key := range over {
+			one := newPod("", spreading(name, key)).Spec.TopologySpreadConstraints[0]
+			one.MaxSkew = skew
+			p.Spec.TopologySpreadConstraints = append(p.Spec.TopologySpreadConstraints, one)
+		}
+		edit(p)
+		out = append(out, p)
+	}
+	return out
+}
+
+// without is what the engine finds for the pods of one node once it goes: whether each
+// has a place, and what the nodes cost that are launched for them.
+func without(t testing.TB, in disruption.Input, node string) (placed bool, cost float64) {
+	t.Helper()
+	p, err := provisioning.Prepare(in.Input, nil)
+	require.NoError(t, err)
+	p, err = p.Without(node)
+	require.NoError(t, err)
+	plan, err := p.Solve(t.Context())
+	require.NoError(t, err)
+	for i := range plan.Create {
+		cost += plan.Create[i].Price()
+	}
+	return len(plan.Unplaced) == 0, cost
+}
+
+// keepsItsWord checks that the actions of a proposal hold by themselves, and that
+// nothing speaks against them while nothing has changed.
+func keepsItsWord(t testing.TB, seed int, now time.Time, in disruption.Input, p *disruption.Proposal, opts *disruption.Options) {
+	t.Helper()
+	require.NoError(t, p.Faults)
+	for _, a := range p.Actions {
+		if a.Simulated {
+			require.Empty(t, standsAlone(in, a, nil), "seed %d: %s %v", seed, a, a.Moves)
+		}
+		objections, err := disruption.Confirm(t.Context(), now, in, a, opts)
+		require.NoError(t, err)
+		require.Empty(t, objections, "seed %d: %s %v", seed, a, a.Moves)
+	}
+}
+
+// Where constraints are broken as things are, a node that has drifted is replaced if the
+// engine finds places for its pods: nothing is asked of those that stay.
+func TestBrokenConstraintsDoNotStopDrift(t *testing.T) {
+	t.Parallel()
+	asked, replaced := 0, 0
+	for _, seed := range brokenSeeds() {
+		in := newMaker(uint64(30_000 + seed)).broken(t)
+		opts := anySaving()
+		for _, n := range in.Nodes {
+			placed, _ := without(t, in, n.Name())
+			in.Drift = map[string]cloudprovider.Drift{n.NodeClaim.Name: {Reason: "AMIDrift"}}
+			p := propose(t, in, opts)
+			keepsItsWord(t, seed, noon, in, p, opts)
+			goes := slices.ContainsFunc(p.Actions, func(a disruption.Action) bool {
+				return a.Reason == disruption.Drifted && a.Targets[0].Node == n.Name()
+			})
+			if asked++; goes {
+				replaced++
+			}
+			require.True(t, goes || !placed, "seed %d: %s %v", seed, n.Name(), p.Blocked)
+		}
+	}
+	t.Logf("%d of %d nodes are replaced", replaced, asked)
+	require.GreaterOrEqual(t, replaced, asked/2)
+}
+
+// And all that have drifted are replaced one after the other, if not together.
+func TestBrokenConstraintsLetAllDriftedGo(t *testing.T) {
+	t.Parallel()
+	for _, seed := range brokenSeeds() {
+		in := newMaker(uint64(30_000 + seed)).broken(t)
+		in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NeverDuration()
+		in.Drift = map[string]cloudprovider.Drift{}
+		for _, n := range in.Nodes {
+			in.Drift[n.NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
+		}
+		opts, now := anySaving(), noon
+		for {
+			p, err := disruption.Propose(t.Context(), now, in, opts)
+			require.NoError(t, err)
+			if len(p.Actions) == 0 {
+				break
+			}
+			keepsItsWord(t, seed, now, in, p, opts)
+			now = now.Add(time.Hour)
+			in, err = disruption.After(now, in, p.Actions, opts)
+			require.NoError(t, err)
+		}
+		for _, n := range in.Nodes {
+			if _, drifted := in.Drift[n.NodeClaim.Name]; drifted {
+				placed, _ := without(t, in, n.Name())
+				require.False(t, placed, "seed %d: %s is left: %v", seed, n.Name(), propose(t, in, opts).Blocked)
+			}
+		}
+	}
+}
+
+// From rest, no node can be removed by itself, or replaced at a saving, that the engine
+// finds.
+func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
+	t.Parallel()
+	saved := 0.0
+	for _, seed := range brokenSeeds() {
+		in := newMaker(uint64(30_000 + seed)).broken(t)
+		opts, now := anySaving(), noon
+		var rest []disruption.Blocked
+		for {
+			p, err := disruption.Propose(t.Context(), now, in, opts)
+			require.NoError(t, err)
+			if len(p.Actions) == 0 {
+				rest = p.Blocked
+				break
+			}
+			keepsItsWord(t, seed, now, in, p, opts)
+			saved += p.Savings()
+			now = now.Add(time.Hour)
+			in, err = disruption.After(now, in, p.Actions, opts)
+			require.NoError(t, err)
+		}
+		for _, n := range in.Nodes {
+			price := 0.1
+			for _, size := range in.InstanceTypes["web"] {
+				if size.Name == n.Node.Labels[corev1.LabelInstanceTypeStable] {
+					price = size.Offerings[0].Price
+				}
+			}
+			placed, cost := without(t, in, n.Name())
+			require.False(t, placed && cost < price-1e-6, "seed %d: %s costs %v, without it %v: %v", seed, n.Name(), price, cost, rest)
+		}
+	}
+	require.Positive(t, saved)
+}
+
+// brokenSeeds are those to look at: by default some that were hard, as spreads honor
+// taints, as several nodes are in each other's way, and as the order matters in which
+// pods land.
+func brokenSeeds() []int {
+	if !testlong.On() || testlong.UnderRace {
+		return []int{1, 97, 111, 1223}
+	}
+	var out []int
+	for seed := range *manyBroken {
+		out = append(out, *firstBroken+seed)
+	}
+	return out
+}
+
+// Scaling down has left a spread broken, and another workload follows its pods: they can
+// only go where kube-scheduler wants them, and nothing keeps them from there.
+func TestPodsOfBrokenSpreadsMove(t *testing.T) {
+	web := func(name string) *corev1.Pod {
+		return newPod(name, asking("500m"), spreading("web", corev1.LabelTopologyZone))
+	}
+	in := zonal(2, 1)
+	for i := range in.Nodes { // web stands at 2/3/0 over the zones
+		n := &in.Nodes[i]
+		n.Pods = []*corev1.Pod{newPod(fmt.Sprintf("big-%d", i), asking("4"), ofApp("big"))}
+		if zone := n.Node.Labels[corev1.LabelTopologyZone]; zone != "c" {
+			n.Pods = append(n.Pods, web("web-"+n.Name()), newPod("side-"+n.Name(), asking("100m"), ofApp("side"), bondedTo("web", false)))
+		}
+		n.Node.Annotations[v1.DoNotDisruptAnnotationKey] = "true"
+	}
+	in.Nodes[1].Pods = append(in.Nodes[1].Pods, web("web-more"))
+	goer := &in.Nodes[0]
+	goer.Pods = goer.Pods[1:]
+	delete(goer.Node.Annotations, v1.DoNotDisruptAnnotationKey)
+	for _, reason := range []disruption.Reason{disruption.Underutilized, disruption.Drifted} {
+		if reason == disruption.Drifted {
+			in.Drift = map[string]cloudprovider.Drift{goer.NodeClaim.Name: {Reason: "AMIDrift"}}
+		}
+		p := propose(t, in, anySaving())
+		require.Len(t, p.Actions, 1, "%v", p.Blocked)
+		a := p.Actions[0]
+		require.Equal(t, reason, a.Reason)
+		require.Empty(t, a.Replacements)
+		for _, m := range a.Moves {
+			if m.Pod.Labels["app"] == "web" {
+				require.Equal(t, "c", zoneOf(in, m.Node), "%s", m)
+			}
+		}
+		keepsItsWord(t, 0, noon, in, p, anySaving())
+	}
+}

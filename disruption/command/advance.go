@@ -1,0 +1,270 @@
+package command
+
+import (
+	"time"
+)
+
+// State is how far a command is. It is read off the objects: nothing
+// else is remembered.
+type State string
+
+// The states, in the order of a command that replaces first. One that
+// terminates first is marking, deleting, draining, launching, awaiting and
+// releasing.
+const (
+	// Marking: the nodes are being recorded, given a reason, tainted.
+	Marking State = "marking"
+	// Launching: all nodes are marked, not all replacements exist.
+	Launching State = "launching"
+	// Awaiting: all replacements exist, not all are initialized.
+	Awaiting State = "awaiting"
+	// Deleting: nodes may be deleted, and not all are.
+	Deleting State = "deleting"
+	// Draining: all nodes are being deleted, and not all are gone.
+	Draining State = "draining"
+	// Releasing: all is done but for the records.
+	Releasing State = "releasing"
+	// RollingBack: it failed and is being undone.
+	RollingBack State = "rolling-back"
+	// Finished: no object takes part any more. The caller forgets the
+	// command.
+	Finished State = "finished"
+)
+
+// Failure is why a command is undone.
+type Failure string
+
+// The failures.
+const (
+	// TimedOut: the deadline passed before all replacements were
+	// initialized, or long after that nodes could still not be deleted.
+	TimedOut Failure = "timed-out"
+	// ReplacementLost: a replacement vanished or is being deleted.
+	ReplacementLost Failure = "replacement-lost"
+	// Cancelled: the caller asked for it.
+	Cancelled Failure = "cancelled"
+	// Withdrawn: somebody removed the record from a node after all
+	// nodes had one.
+	Withdrawn Failure = "withdrawn"
+	// Conflict: another command has a node of this one.
+	Conflict Failure = "conflict"
+)
+
+// Progress is what to do next for a command.
+type Progress struct {
+	// State is how far it is.
+	State State
+	// Failure is why it is undone, empty if it is not.
+	Failure Failure
+	// Steps are what to do now, at most one for each object, by order of the
+	// command's list: its NodeClaims, their Nodes, the replacements. They may
+	// be carried out in any order, side by side, in part, or not at all.
+	Steps []Step
+	// Waiting are the names of the NodeClaims that it waits for while there is
+	// nothing to do, in order of the command's list.
+	Waiting []string
+	// Next is when time alone can change the answer, zero if it cannot.
+	Next time.Time
+}
+
+// Advance says what to do next for a command that was started. It is a function
+// of its arguments: after a crash, Recover finds the command and Advance
+// carries on as if nothing had happened. It is called again when the steps were
+// carried out, when an object changes, and at Next.
+//
+// In order:
+//
+//  1. If no object carries the record any more, it is finished. Objects that
+//     are being deleted do not count, unless they are held; what is left of
+//     them belongs to whoever finalizes them.
+//  2. If a node to remove is not yet being deleted and the command has failed,
+//     or a record says so, it is undone: every record of a NodeClaim to remove
+//     is made to say so first; then taints, holds and reasons are removed from
+//     the nodes that are not being deleted, and replacements are deleted, or
+//     released if they run pods or one of the nodes is already lost to the
+//     cluster; the records of the NodeClaims to remove go last.
+//  3. Nodes not being deleted are marked: first all get the record, then each
+//     its hold (terminate-first with replacements only), reason and taint.
+//  4. To replace first, replacements are created when all are marked, and nodes
+//     deleted when all replacements are initialized. To terminate first, nodes
+//     are deleted when all are marked, replacements created when all machines
+//     are gone, and NodeClaims no longer held when all replacements exist.
+//     Without replacements each node is deleted as soon as it is marked.
+//  5. When all nodes are gone the replacements are released. One that a
+//     terminate-first command launched is first waited for until the deadline.
+//
+// A node that vanishes on the way, or is deleted by somebody else, is done. A
+// command fails, the first that holds: cancelled; in conflict; withdrawn;
+// a replacement lost; timed out, which is judged only where something is still
+// missing, so a command that is late but ready goes through.
+//
+// In every step that deletes a node of a command that replaces first, all its
+// replacements are initialized and none is being deleted.
+func Advance(c Command, v View, now time.Time) Progress {
+	l := observe(&c, &v, now)
+	if !l.live() {
+		return Progress{State: Finished}
+	}
+	if l.alive() > 0 {
+		if l.p.Failure = l.failure(); l.p.Failure != "" {
+			l.rollBack()
+			return l.p
+		}
+	}
+	if c.Mode == TerminateFirst && len(c.Replacements) > 0 {
+		l.terminateFirst()
+	} else {
+		l.replaceFirst()
+	}
+	return l.p
+}
+
+// lifecycle is a command with what was observed of it.
+type lifecycle struct {
+	c       *Command
+	now     time.Time
+	cancel  string
+	record  string            // of this command while it is not being undone
+	read    map[string]Record // records by their text, as most are the same
+	sources []sourceState
+	claims  []*Claim // of replacements, nil if missing
+	created []bool   // whether the caller knows a replacement to have been created
+	p       Progress
+}
+
+// sourceState is a node to remove.
+type sourceState struct {
+	*Source
+	claim *Claim // nil if gone
+	node  *Node  // nil if gone
+	// ours and taken are whether the claim has the record of this or of another
+	// command; failure is what the record says.
+	ours, taken bool
+	failure     Failure
+	nodeOurs    bool
+}
+
+// observe finds the objects of a command in a view.
+func observe(c *Command, v *View, now time.Time) *lifecycle {
+	l := &lifecycle{c: c, now: now, cancel: v.Cancel, record: Record{Command: *c}.String(),
+		read:    map[string]Record{},
+		sources: make([]sourceState, len(c.Sources)),
+		claims:  make([]*Claim, len(c.Replacements)),
+		created: make([]bool, len(c.Replacements))}
+	claims := make(map[string]int, len(c.Sources)+len(c.Replacements))
+	nodes := make(map[string]int, len(c.Sources))
+	for i := range c.Sources {
+		s := &c.Sources[i]
+		l.sources[i].Source = s
+		claims[s.NodeClaim] = i
+		if s.Node != "" {
+			nodes[s.Node] = i
+		}
+	}
+	for i, r := range c.Replacements {
+		claims[r.Token] = len(c.Sources) + i
+	}
+	for i := range v.Claims {
+		if at, ok := claims[v.Claims[i].Name]; !ok {
+			continue
+		} else if at < len(c.Sources) {
+			l.see(&l.sources[at], &v.Claims[i])
+		} else if l.carries(v.Claims[i].Record) || v.Claims[i].Record == "" {
+			l.claims[at-len(c.Sources)] = &v.Claims[i]
+		}
+	}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if at, ok := nodes[n.Name]; ok {
+			if s := &l.sources[at]; s.NodeUID == "" || s.NodeUID == n.UID {
+				s.node, s.nodeOurs = n, l.carries(n.Record)
+			}
+		}
+	}
+	for _, token := range v.Created {
+		if at, ok := claims[token]; ok && at >= len(c.Sources) {
+			l.created[at-len(c.Sources)] = true
+		}
+	}
+	return l
+}
+
+// see takes a claim for that of the source, unless it is another of its name.
+func (l *lifecycle) see(s *sourceState, claim *Claim) {
+	if s.ClaimUID != "" && s.ClaimUID != claim.UID {
+		return
+	}
+	s.claim = claim
+	if r, ok := l.parse(claim.Record); ok {
+		s.ours, s.taken, s.failure = r.Command.ID == l.c.ID, r.Command.ID != l.c.ID, r.Failure
+	}
+}
+
+// parse is a record. One that cannot be read is as good as none: it is
+// overwritten, or cleared by Recover.
+func (l *lifecycle) parse(text string) (Record, bool) {
+	switch text {
+	case "":
+		return Record{}, false
+	case l.record:
+		return Record{Command: *l.c}, true
+	}
+	r, ok := l.read[text]
+	if !ok {
+		r, _ = ParseRecord(text)
+		l.read[text] = r
+	}
+	return r, r.Command.ID != ""
+}
+
+// carries is whether a record is that of this command.
+func (l *lifecycle) carries(record string) bool {
+	r, ok := l.parse(record)
+	return ok && r.Command.ID == l.c.ID
+}
+
+// isAlive is whether the node is there and not being deleted.
+func (s *sourceState) isAlive() bool { return s.claim != nil && !s.claim.Deleting }
+
+// alive is how many nodes to remove are not being deleted.
+func (l *lifecycle) alive() (n int) {
+	for i := range l.sources {
+		if l.sources[i].isAlive() {
+			n++
+		}
+	}
+	return n
+}
+
+// live is whether any object still takes part.
+func (l *lifecycle) live() bool {
+	for i := range l.sources {
+		s := &l.sources[i]
+		if s.ours && (!s.claim.Deleting || s.claim.Held) || s.nodeOurs && !s.node.Deleting {
+			return true
+		}
+	}
+	for i := range l.claims {
+		if l.replacement(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// replacement is whether a replacement exists, is not being deleted, and still
+// takes part.
+func (l *lifecycle) replacement(i int) bool {
+	r := l.claims[i]
+	return r != nil && !r.Deleting && r.Record != ""
+}
+
+// ready is whether all replacements are initialized.
+func (l *lifecycle) ready() bool {
+	for i, r := range l.claims {
+		if !l.replacement(i) || !r.Initialized {
+			return false
+		}
+	}
+	return true
+}

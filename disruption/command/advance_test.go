@@ -1,0 +1,344 @@
+package command_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+)
+
+// lifeView has the nodes of a command, as they are before it starts.
+func lifeView(c command.Command) (v command.View) {
+	for _, s := range c.Sources {
+		v.Claims = append(v.Claims, command.Claim{Name: s.NodeClaim, UID: s.ClaimUID, Initialized: true, Pods: 2})
+		if s.Node != "" {
+			v.Nodes = append(v.Nodes, command.Node{Name: s.Node, UID: s.NodeUID})
+		}
+	}
+	return v
+}
+
+// lifeRun carries steps out until nothing changes, and says what they were.
+func lifeRun(c command.Command, v command.View, now time.Time) (command.View, command.Progress, []string) {
+	var log []string
+	for {
+		p := command.Advance(c, v, now)
+		if len(p.Steps) == 0 {
+			return v, p, log
+		}
+		for _, s := range p.Steps {
+			v = v.Apply(s)
+			log = append(log, fmt.Sprintf("%s %s", s.Kind, s.Object))
+		}
+	}
+}
+
+func lifeStart(t *testing.T, c command.Command) command.View {
+	v := lifeView(c)
+	steps, err := command.Start(c, v)
+	require.NoError(t, err)
+	require.Len(t, steps, len(c.Sources))
+	for _, s := range steps {
+		v = v.Apply(s)
+	}
+	return v
+}
+
+// lifeClaim changes a claim of a view.
+func lifeClaim(v command.View, name string, change func(*command.Claim)) command.View {
+	v.Claims = slices.Clone(v.Claims)
+	i := slices.IndexFunc(v.Claims, func(c command.Claim) bool { return c.Name == name })
+	change(&v.Claims[i])
+	return v
+}
+
+func lifeGone(v command.View, claim, node string) command.View {
+	v.Claims = slices.DeleteFunc(slices.Clone(v.Claims), func(c command.Claim) bool { return c.Name == claim })
+	v.Nodes = slices.DeleteFunc(slices.Clone(v.Nodes), func(n command.Node) bool { return n.Name == node })
+	return v
+}
+
+func lifeReady(c *command.Claim) { c.Initialized = true }
+
+func TestAdvanceReplaceFirst(t *testing.T) {
+	c := newTestCommand(t, nil)
+	r0, r1 := c.Replacements[0].Token, c.Replacements[1].Token
+	v, p, log := lifeRun(c, lifeStart(t, c), commandStart)
+	require.Equal(t, []string{"reason a", "taint node-a", "reason b", "taint node-b", "create " + r0, "create " + r1}, log)
+	require.Equal(t, command.Awaiting, p.State)
+	require.Equal(t, []string{r0, r1}, p.Waiting)
+	require.Equal(t, c.Deadline, p.Next)
+
+	v = lifeClaim(v, r0, lifeReady)
+	require.Equal(t, []string{r1}, command.Advance(c, v, commandStart).Waiting)
+	v = lifeClaim(v, r1, lifeReady)
+	v, p, log = lifeRun(c, v, commandStart.Add(time.Minute))
+	require.Equal(t, []string{"bound a", "delete b", "delete a"}, log)
+	require.Equal(t, command.Draining, p.State)
+	require.Equal(t, []string{"a", "b"}, p.Waiting)
+	require.Equal(t, commandStart.Add(150*time.Second), v.Claims[0].DrainBy)
+
+	v = lifeGone(lifeGone(v, "a", "node-a"), "b", "node-b")
+	v, p, log = lifeRun(c, v, commandStart.Add(time.Hour))
+	require.Equal(t, []string{"release " + r0, "release " + r1}, log)
+	require.Equal(t, command.Finished, p.State)
+	require.Len(t, v.Claims, 2)
+	require.Empty(t, command.Recover(v))
+}
+
+// The deadline is judged only where something is missing.
+func TestAdvanceLateButReady(t *testing.T) {
+	c := newTestCommand(t, nil)
+	v, _, _ := lifeRun(c, lifeStart(t, c), commandStart)
+	half := lifeClaim(v, c.Replacements[0].Token, lifeReady)
+	ready := lifeClaim(half, c.Replacements[1].Token, lifeReady)
+	for name, step := range map[string]struct {
+		view    command.View
+		after   time.Duration
+		state   command.State
+		failure command.Failure
+	}{
+		"just in time":        {half, 10*time.Minute - 1, command.Awaiting, ""},
+		"too late":            {half, 10 * time.Minute, command.RollingBack, command.TimedOut},
+		"late but ready":      {ready, 19 * time.Minute, command.Deleting, ""},
+		"deletions fail":      {ready, 20 * time.Minute, command.RollingBack, command.TimedOut},
+		"nothing is too late": {ready, 0, command.Deleting, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := command.Advance(c, step.view, commandStart.Add(step.after))
+			require.Equal(t, step.state, p.State)
+			require.Equal(t, step.failure, p.Failure)
+		})
+	}
+}
+
+func TestAdvanceRollsBack(t *testing.T) {
+	c := newTestCommand(t, nil)
+	r0, r1 := c.Replacements[0].Token, c.Replacements[1].Token
+	v, _, _ := lifeRun(c, lifeStart(t, c), commandStart)
+	v.Created = []string{r0, r1}
+	other := command.Record{Command: newTestCommand(t, func(s *command.Spec) { s.Reason = "Empty" })}
+	for name, f := range map[string]struct {
+		failure command.Failure
+		change  func(command.View) command.View
+		log     []string // after the records
+	}{
+		"cancelled": {command.Cancelled, func(v command.View) command.View {
+			v.Cancel = "price has risen"
+			return v
+		}, []string{"delete " + r0, "delete " + r1}},
+		"replacement vanished": {command.ReplacementLost, func(v command.View) command.View {
+			return lifeGone(v, r0, "")
+		}, []string{"delete " + r1}},
+		"replacement deleted": {command.ReplacementLost, func(v command.View) command.View {
+			return lifeClaim(v, r1, func(c *command.Claim) { c.Deleting = true })
+		}, []string{"delete " + r0}},
+		"replacement in use": {command.Cancelled, func(v command.View) command.View {
+			v.Cancel = "x"
+			return lifeClaim(v, r1, func(c *command.Claim) { c.Pods = 1 })
+		}, []string{"delete " + r0, "release " + r1}},
+		"record removed by hand": {command.Withdrawn, func(v command.View) command.View {
+			return lifeClaim(v, "b", func(c *command.Claim) { c.Record = "" })
+		}, []string{"delete " + r0, "delete " + r1}},
+		"another command": {command.Conflict, func(v command.View) command.View {
+			return lifeClaim(v, "b", func(c *command.Claim) { c.Record = other.String() })
+		}, []string{"delete " + r0, "delete " + r1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := command.Advance(c, f.change(v), commandStart)
+			require.Equal(t, f.failure, before.Failure)
+			for _, s := range before.Steps {
+				require.Equal(t, command.StepRecord, s.Kind, "the decision is written down first: %s", s)
+				r, err := command.ParseRecord(s.Record)
+				require.NoError(t, err)
+				require.Equal(t, f.failure, r.Failure)
+			}
+			after, p, log := lifeRun(c, f.change(v), commandStart)
+			require.Equal(t, command.Finished, p.State)
+			for _, step := range f.log {
+				require.Contains(t, log, step)
+			}
+			require.Contains(t, log, "untaint node-a")
+			for _, n := range after.Nodes {
+				require.False(t, n.Tainted)
+			}
+			for _, s := range after.Claims[:2] {
+				require.False(t, s.Deleting)
+			}
+		})
+	}
+}
+
+// A node that is lost to the cloud meanwhile needs the room: its replacements
+// stay.
+func TestAdvanceKeepsReplacementsOfLostNodes(t *testing.T) {
+	c := newTestCommand(t, nil)
+	v, _, _ := lifeRun(c, lifeStart(t, c), commandStart)
+	_, p, log := lifeRun(c, lifeGone(v, "a", "node-a"), c.Deadline)
+	require.Equal(t, command.Finished, p.State)
+	require.Contains(t, log, "release "+c.Replacements[0].Token)
+	require.NotContains(t, log, "delete "+c.Replacements[0].Token)
+
+	// With no node left there is nothing to undo.
+	_, p, log = lifeRun(c, lifeGone(lifeGone(v, "a", "node-a"), "b", "node-b"), c.Deadline)
+	require.Equal(t, command.Finished, p.State)
+	require.Equal(t, []string{"release " + c.Replacements[0].Token, "release " + c.Replacements[1].Token}, log)
+}
+
+// A later object of the same name is another one.
+func TestAdvanceUIDs(t *testing.T) {
+	c := newTestCommand(t, func(s *command.Spec) { s.NodePools = nil })
+	v := lifeStart(t, c)
+	for i := range v.Claims {
+		if v.Claims[i].Name == "b" {
+			v.Claims[i].UID, v.Claims[i].Record = "another", ""
+		}
+	}
+	for _, s := range command.Advance(c, v, commandStart).Steps {
+		require.NotEqual(t, "b", s.Object)
+	}
+	fresh := lifeView(c)
+	fresh.Nodes[1].UID = "another"
+	_, err := command.Start(c, fresh)
+	require.ErrorContains(t, err, `its node "node-b" does not exist, or another of its name does`)
+	require.Equal(t, v, v.Apply(command.Step{Kind: command.StepDelete, Object: "b", UID: "u-b"}))
+}
+
+func TestAdvanceTerminateFirst(t *testing.T) {
+	c := newTestCommand(t, func(s *command.Spec) {
+		s.Mode, s.NodePools, s.Sources = command.TerminateFirst, s.NodePools[:1], s.Sources[:1]
+	})
+	token := c.Replacements[0].Token
+	v, p, log := lifeRun(c, lifeStart(t, c), commandStart)
+	require.Equal(t, []string{"hold b", "taint node-b", "reason b", "bound b", "delete b"}, log)
+	require.Equal(t, command.Draining, p.State)
+	require.Equal(t, commandStart.Add(time.Hour), v.Claims[0].DrainBy)
+
+	v.Nodes = nil
+	v = lifeClaim(v, "b", func(c *command.Claim) { c.Terminated = true })
+	found := command.Recover(v).Commands
+	require.Equal(t, []command.Command{c}, found, "the held claim keeps the record")
+	v, p, log = lifeRun(c, v, commandStart.Add(time.Minute))
+	require.Equal(t, []string{"create " + token, "unhold b"}, log)
+	require.Equal(t, command.Awaiting, p.State)
+
+	v = lifeClaim(lifeGone(v, "b", ""), token, lifeReady)
+	_, p, log = lifeRun(c, v, commandStart.Add(time.Minute))
+	require.Equal(t, []string{"release " + token}, log)
+	require.Equal(t, command.Finished, p.State)
+}
+
+// What cannot be launched is left to ordinary provisioning.
+func TestAdvanceTerminateFirstGivesUp(t *testing.T) {
+	c := newTestCommand(t, func(s *command.Spec) {
+		s.Mode, s.NodePools, s.Sources = command.TerminateFirst, s.NodePools[:1], s.Sources[:1]
+	})
+	v, _, _ := lifeRun(c, lifeStart(t, c), commandStart)
+	v.Nodes = nil
+	v = lifeClaim(v, "b", func(c *command.Claim) { c.Terminated = true })
+	lost := v
+	lost.Created = []string{c.Replacements[0].Token}
+	_, _, log := lifeRun(c, lost, commandStart)
+	require.Equal(t, []string{"unhold b"}, log)
+	_, _, log = lifeRun(c, v, c.Deadline)
+	require.Equal(t, []string{"unhold b"}, log)
+}
+
+func TestStartObstacles(t *testing.T) {
+	c := newTestCommand(t, func(s *command.Spec) { s.Sources = s.Sources[:1] })
+	other := newTestCommand(t, func(s *command.Spec) { s.Reason = "Empty" })
+	for name, f := range map[string]struct {
+		change func(*command.View)
+		want   string
+	}{
+		"missing":   {func(v *command.View) { v.Claims = nil }, "it does not exist"},
+		"deleting":  {func(v *command.View) { v.Claims[0].Deleting = true }, "being deleted already"},
+		"rebooting": {func(v *command.View) { v.Claims[0].Rebooting = true }, "rebooted"},
+		"taken": {func(v *command.View) {
+			v.Claims[0].Record = command.Record{Command: other}.String()
+		}, "another command"},
+		"started":       {func(v *command.View) { v.Claims[0].Record = command.Record{Command: c}.String() }, "call Advance"},
+		"no node":       {func(v *command.View) { v.Nodes = nil }, `node "node-b" does not exist`},
+		"node deleting": {func(v *command.View) { v.Nodes[0].Deleting = true }, "is being deleted already"},
+		"token taken": {func(v *command.View) {
+			v.Claims = append(v.Claims, command.Claim{Name: c.Replacements[1].Token})
+		}, "exists already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := lifeView(c)
+			f.change(&v)
+			_, err := command.Start(c, v)
+			require.ErrorContains(t, err, f.want)
+		})
+	}
+}
+
+func TestRecoverClearsTheUnexplained(t *testing.T) {
+	c := newTestCommand(t, nil)
+	record := command.Record{Command: c}.String()
+	forged := c
+	forged.Reason = "Zzz"
+	v := command.View{
+		Claims: []command.Claim{
+			{Name: "a", Record: record},
+			{Name: "torn", Record: "{"},
+			{Name: "stranger", Record: record},
+			{Name: "b", UID: "u-b", Record: command.Record{Command: forged}.String()},
+			{Name: "reason", Reason: "Empty"},
+			{Name: "rebooting", Reason: "Unhealthy", Rebooting: true},
+			{Name: "held", Held: true, Deleting: true},
+			{Name: "leaving", Reason: "Empty", Deleting: true},
+			{Name: "plain"},
+		},
+		Nodes: []command.Node{
+			{Name: "node-a", Tainted: true, Record: record},
+			{Name: "tainted", Tainted: true},
+			{Name: "leaving", Tainted: true, Deleting: true},
+			{Name: "node-b", UID: "reused", Tainted: true, Record: record},
+		},
+	}
+	r := command.Recover(v)
+	require.Equal(t, []command.Command{c}, r.Commands)
+	var steps []string
+	for _, s := range r.Steps {
+		steps = append(steps, s.String())
+	}
+	const why = ": no command explains it"
+	require.Equal(t, []string{"release nodeclaim/b" + why, "unhold nodeclaim/held" + why, "clear-reason nodeclaim/reason" + why,
+		"release nodeclaim/stranger" + why, "release nodeclaim/torn" + why, "untaint node/node-b" + why, "untaint node/tainted" + why}, steps)
+	require.Len(t, r.Faults, 4)
+	require.ErrorContains(t, r.Faults[0], "another record says otherwise")
+	require.ErrorContains(t, r.Faults[1], `nodeclaim "stranger": annotation `+command.AnnotationKey)
+	require.ErrorContains(t, r.Faults[2], "unexpected EOF")
+	require.ErrorContains(t, r.Faults[3], `the node has no part in command`)
+
+	slices.Reverse(v.Claims)
+	slices.Reverse(v.Nodes)
+	require.Equal(t, r, command.Recover(v), "the order has no meaning")
+}
+
+func BenchmarkAdvance(b *testing.B) {
+	spec := commandSpec()
+	spec.Sources = nil
+	for i := range 100 {
+		spec.Sources = append(spec.Sources, command.Source{NodeClaim: fmt.Sprint("claim-", i), Node: fmt.Sprint("node-", i)})
+	}
+	c, err := command.New(commandStart, spec)
+	require.NoError(b, err)
+	v, _, _ := lifeRun(c, lifeView(c).Apply(command.Step{Kind: command.StepRecord, Object: "claim-0",
+		Record: command.Record{Command: c}.String()}), commandStart)
+	b.Run("nodes=100", func(b *testing.B) {
+		for b.Loop() {
+			command.Advance(c, v, commandStart)
+		}
+	})
+	b.Run("recover/nodes=100", func(b *testing.B) {
+		for b.Loop() {
+			command.Recover(v)
+		}
+	})
+}

@@ -1,0 +1,98 @@
+package command
+
+import (
+	"compress/flate"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Limits of the NodeClaims in a record.
+const (
+	// recordSize is how many bytes a record with them may have. The other
+	// annotations of an object need the rest of its 256 KiB.
+	recordSize = 224 << 10
+	// claimsSize is how many bytes they may have unpacked.
+	claimsSize = 4 << 20
+)
+
+// Claims are the NodeClaims that the command launches, in the order of
+// Replacements and with their names: what Spec.Claims says. They are what a
+// program goes on with that has lost its memory. There are none if the spec has
+// none, or if so many would not fit an annotation beside the rest. The caller owns
+// them.
+func (c Command) Claims() []*v1.NodeClaim {
+	claims, err := unpackClaims(c.claims)
+	if err != nil || len(claims) != len(c.Replacements) {
+		return nil // New and ParseRecord make no such command
+	}
+	for i, claim := range claims {
+		claim.Name, claim.GenerateName = c.Replacements[i].Token, ""
+	}
+	return claims
+}
+
+// claimsText is the claims as JSON without their names, which the command gives
+// them. There is no text of none.
+func claimsText(claims []*v1.NodeClaim) ([]byte, error) {
+	if len(claims) == 0 {
+		return nil, nil
+	}
+	nameless := make([]v1.NodeClaim, len(claims))
+	for i, claim := range claims {
+		nameless[i] = *claim
+		nameless[i].Name = ""
+	}
+	return json.Marshal(nameless)
+}
+
+// keepClaims packs the text of the claims into the command if its record has room
+// for it. NodeClaims list hundreds of instance types, but much the same ones.
+func (c *Command) keepClaims(text []byte) {
+	if len(text) == 0 || len(text) > claimsSize {
+		return
+	}
+	var packed strings.Builder
+	encoder := base64.NewEncoder(base64.StdEncoding, &packed)
+	w, err := flate.NewWriter(encoder, flate.DefaultCompression)
+	if err != nil {
+		return // the level is a good one
+	}
+	_, writeErr := w.Write(text)
+	if errors.Join(writeErr, w.Close(), encoder.Close()) != nil {
+		return // a builder takes everything
+	}
+	c.claims = packed.String()
+	if len(Record{Command: *c}.String()) > recordSize {
+		c.claims = ""
+	}
+}
+
+// unpackClaims reads what keepClaims has packed. Whoever may edit a NodeClaim could
+// have written it.
+func unpackClaims(packed string) ([]*v1.NodeClaim, error) {
+	if packed == "" {
+		return nil, nil
+	}
+	r := flate.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed)))
+	text, err := io.ReadAll(io.LimitReader(r, claimsSize+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > claimsSize {
+		return nil, fmt.Errorf("they have more than %d bytes", claimsSize)
+	}
+	var claims []*v1.NodeClaim
+	if err := json.Unmarshal(text, &claims); err != nil {
+		return nil, err
+	}
+	if len(claims) == 0 {
+		return nil, errors.New("there are none")
+	}
+	return claims, nil
+}

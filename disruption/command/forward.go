@@ -1,0 +1,219 @@
+package command
+
+import (
+	"time"
+)
+
+// holding is whether the NodeClaims must outlive their machines.
+func (l *lifecycle) holding() bool {
+	return l.c.Mode == TerminateFirst && len(l.c.Replacements) > 0
+}
+
+// marked is whether all is written to a node that its deletion waits for.
+func (l *lifecycle) marked(s *sourceState) bool {
+	return s.ours && s.claim.Reason == l.c.Reason && (s.claim.Held || !l.holding()) &&
+		(s.node == nil || s.node.Deleting || s.nodeOurs && s.node.Tainted)
+}
+
+// recordAll records all nodes that are not being deleted, and is whether that
+// was done before. It comes before all else, so that whatever is found on a node
+// after a crash is explained, and a node without record then is one that was
+// undone.
+func (l *lifecycle) recordAll() bool {
+	for i := range l.sources {
+		if s := &l.sources[i]; s.isAlive() && !s.ours {
+			l.onClaim(s.claim, Step{Kind: StepRecord, Record: l.record, Why: "takes part in command " + l.c.ID})
+		}
+	}
+	return len(l.p.Steps) == 0
+}
+
+// mark adds the next steps for a recorded node.
+func (l *lifecycle) mark(s *sourceState) {
+	switch {
+	case l.holding() && !s.claim.Held:
+		l.onClaim(s.claim, Step{Kind: StepHold, Why: "until its replacement exists"})
+	case s.claim.Reason != l.c.Reason:
+		l.onClaim(s.claim, Step{Kind: StepReason, Reason: l.c.Reason})
+	}
+	if n := s.node; n != nil && !n.Deleting && (!s.nodeOurs || !n.Tainted) {
+		l.onNode(n, Step{Kind: StepTaint, Record: l.record, Why: "no new pods"})
+	}
+}
+
+// remove adds the next step of a node that may go. The deadline of its drain is
+// only ever brought forward.
+func (l *lifecycle) remove(s *sourceState) {
+	by, why := s.DrainBy, "the drain must have ended by then"
+	if s.Drain != nil {
+		if end := l.now.Add(*s.Drain).UTC().Truncate(time.Second); by.IsZero() || end.Before(by) {
+			by, why = end, "the drain takes at most "+s.Drain.String()
+		}
+	}
+	if !by.IsZero() && (s.claim.DrainBy.IsZero() || s.claim.DrainBy.After(by)) {
+		l.onClaim(s.claim, Step{Kind: StepBound, DrainBy: by, Why: why})
+		return
+	}
+	l.onClaim(s.claim, Step{Kind: StepDelete, Why: string(l.c.Reason)})
+}
+
+// markAll marks all nodes that are not being deleted, and is whether that was
+// done before.
+func (l *lifecycle) markAll() bool {
+	if !l.recordAll() {
+		l.p.State, l.p.Next = Marking, l.deadline()
+		return false
+	}
+	all := true
+	for i := range l.sources {
+		if s := &l.sources[i]; s.isAlive() && !l.marked(s) {
+			l.mark(s)
+			all = false
+		}
+	}
+	if !all {
+		l.p.State, l.p.Next = Marking, l.deadline()
+	}
+	return all
+}
+
+// removeAll deletes all marked nodes.
+func (l *lifecycle) removeAll() {
+	l.p.State, l.p.Next = Deleting, l.deadline()
+	for i := range l.sources {
+		if s := &l.sources[i]; s.isAlive() && l.marked(s) {
+			l.remove(s)
+		}
+	}
+}
+
+// deadline is the next instant at which the command can time out.
+func (l *lifecycle) deadline() time.Time {
+	if l.now.Before(l.c.Deadline) {
+		return l.c.Deadline
+	}
+	return l.c.Deadline.Add(deleteSlack)
+}
+
+// launch creates the replacements that are missing, and is whether none was.
+func (l *lifecycle) launch() bool {
+	all := true
+	for i, r := range l.c.Replacements {
+		if l.claims[i] == nil {
+			l.p.Steps = append(l.p.Steps, Step{Kind: StepCreate, Object: r.Token, NodePool: r.NodePool,
+				Record: l.record, Reason: l.c.Reason, Why: "replacement"})
+			all = false
+		}
+	}
+	if !all {
+		l.p.State, l.p.Next = Launching, l.deadline()
+	}
+	return all
+}
+
+// awaitReplacements lists those that are not initialized.
+func (l *lifecycle) awaitReplacements() {
+	l.p.State, l.p.Next = Awaiting, l.c.Deadline
+	for i, r := range l.claims {
+		if l.replacement(i) && !r.Initialized {
+			l.p.Waiting = append(l.p.Waiting, r.Name)
+		}
+	}
+}
+
+// replaceFirst carries on with a command that has not failed.
+func (l *lifecycle) replaceFirst() {
+	if l.alive() == 0 {
+		if l.drained() {
+			l.release()
+		}
+		return
+	}
+	if len(l.claims) == 0 {
+		// Nothing is launched for all of them, so no node waits for another.
+		all := l.markAll()
+		l.removeAll()
+		if !all {
+			l.p.State = Marking
+		}
+		return
+	}
+	if !l.markAll() || !l.launch() {
+		return
+	}
+	if !l.ready() {
+		l.awaitReplacements()
+		return
+	}
+	l.removeAll()
+}
+
+// terminateFirst carries on with a command that has not failed.
+func (l *lifecycle) terminateFirst() {
+	if l.alive() > 0 {
+		if l.markAll() {
+			l.removeAll()
+		}
+		return
+	}
+	if !l.drained() {
+		return
+	}
+	held, lost := false, !l.now.Before(l.c.Deadline)
+	for i := range l.sources {
+		held = held || l.sources[i].claim != nil && l.sources[i].claim.Held
+	}
+	for i, r := range l.claims {
+		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
+	}
+	// Once a replacement is lost, or it is too late, the pods are left to
+	// ordinary provisioning: there is nothing to go back to.
+	if held && !lost && l.cancel == "" && !l.launch() {
+		return
+	}
+	l.p.State = Releasing
+	for i := range l.sources {
+		if s := &l.sources[i]; s.claim != nil && s.claim.Held {
+			l.onClaim(s.claim, Step{Kind: StepUnhold, Why: "its machine is gone and its replacement on its way"})
+		}
+	}
+	if len(l.p.Steps) > 0 {
+		return
+	}
+	l.awaitReplacements()
+	if len(l.p.Waiting) > 0 && l.cancel == "" && l.now.Before(l.c.Deadline) {
+		return
+	}
+	l.p.Waiting, l.p.Next = nil, time.Time{}
+	l.release()
+}
+
+// drained is whether all machines are gone. None of the nodes is alive.
+func (l *lifecycle) drained() bool {
+	for i := range l.sources {
+		s := &l.sources[i]
+		if s.claim == nil || s.claim.Terminated {
+			continue
+		}
+		l.p.Waiting = append(l.p.Waiting, s.NodeClaim)
+	}
+	l.p.State = Draining
+	return len(l.p.Waiting) == 0
+}
+
+// release frees what is left when all nodes are gone.
+func (l *lifecycle) release() {
+	l.p.State = Releasing
+	for i := range l.sources {
+		// A Node can outlive its NodeClaim if somebody removed the finalizer of
+		// that by hand, or if it never registered.
+		if s := &l.sources[i]; (s.claim == nil || s.claim.Terminated) && s.nodeOurs && !s.node.Deleting {
+			l.onNode(s.node, Step{Kind: StepUntaint, Why: "its NodeClaim is done with and it is still there"})
+		}
+	}
+	for i, r := range l.claims {
+		if l.replacement(i) {
+			l.onClaim(r, Step{Kind: StepRelease, Why: "it has taken over"})
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Prepared is a command with the NodeClaims that it launches. Start
+// begins it and Advance goes on.
+type Prepared struct {
+	// Command is the command.
+	Command Command
+	// Claims are the NodeClaims that it launches, in the order of
+	// Command.Replacements and with their names. They are the caller's own. The
+	// record has them too, if they fit: a program that restarts
+	// leaves them nil for the commands that Recover finds.
+	Claims []*v1.NodeClaim
+}
+
+// Claim is the object for a step of kind StepCreate: one of Claims, or if there are
+// none of Command.Claims, with what the step puts on it. It is nil for any other
+// step, for a step of another command, and where Command.Claims has none; a program
+// that gets nil for a step of kind StepCreate sets View.Cancel.
+func (c Prepared) Claim(s Step, now time.Time) *v1.NodeClaim {
+	if s.Kind != StepCreate {
+		return nil
+	}
+	i := slices.IndexFunc(c.Command.Replacements, func(r Replacement) bool { return r.Token == s.Object })
+	claims := c.Claims
+	if i >= 0 && len(claims) == 0 {
+		claims = c.Command.Claims()
+	}
+	if i < 0 || i >= len(claims) {
+		return nil
+	}
+	return s.EditClaim(claims[i], now)
+}

@@ -1,0 +1,169 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Recovery is what Recover finds.
+type Recovery struct {
+	// Commands are those that are under way, by creation, then by ID. Each goes
+	// to Advance with the same view.
+	Commands []Command
+	// Steps clear what no command explains, at most one for each object, the
+	// NodeClaims by name before the Nodes by name.
+	Steps []Step
+	// Faults are records that cannot be read or contradict another, in the same
+	// order. Steps clear them.
+	Faults []error
+}
+
+// Recover finds the commands under way among all NodeClaims and Nodes of
+// the cluster. A controller calls it when it starts, and may call it every time
+// instead of remembering commands.
+//
+// What no command explains is cleared, unless the object is being deleted: a
+// record that cannot be read, that has the ID of a command but differs from it,
+// or that is of a command in which the object has no part; a hold, a disruption
+// reason or a disrupted taint without a record. The reason of a rebooting node
+// is kept. That includes what Karpenter leaves behind when it restarts, and
+// taints that somebody added by hand.
+func Recover(v View) Recovery {
+	var out Recovery
+	commands := map[string]Command{}
+	read := map[string]Record{}
+	faults := map[string]error{}
+	remember := func(record string) {
+		if record == "" || faults[record] != nil {
+			return
+		}
+		if _, seen := read[record]; seen {
+			return
+		}
+		r, err := ParseRecord(record)
+		if err != nil {
+			faults[record] = err
+			return
+		}
+		read[record] = r
+	}
+	for i := range v.Claims {
+		remember(v.Claims[i].Record)
+	}
+	for i := range v.Nodes {
+		remember(v.Nodes[i].Record)
+	}
+	// Of two records with the same ID the smaller text holds, for want of a
+	// better reason that depends on nothing else.
+	for _, r := range read {
+		c, text := r.Command, Record{Command: r.Command}.String()
+		if old, ok := commands[c.ID]; !ok || text < (Record{Command: old}).String() {
+			commands[c.ID] = c
+		}
+	}
+	for text, r := range read {
+		if (Record{Command: r.Command}).String() != (Record{Command: commands[r.Command.ID]}).String() {
+			faults[text] = fmt.Errorf("record of a command: another record says otherwise of command %q", r.Command.ID)
+		}
+	}
+	for _, c := range commands {
+		if observe(&c, &v, time.Time{}).live() {
+			out.Commands = append(out.Commands, c)
+		}
+	}
+	slices.SortFunc(out.Commands, func(a, b Command) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	s := sweep{out: &out, read: read, faults: faults}
+	s.claims(v.Claims)
+	s.nodes(v.Nodes)
+	return out
+}
+
+// sweep clears what no command explains.
+type sweep struct {
+	out    *Recovery
+	read   map[string]Record
+	faults map[string]error
+}
+
+// explained is whether a record is good and that of a command in which the
+// object has a part. Otherwise it notes a fault.
+func (s *sweep) explained(kind, name, record string, part func(c *Command) bool) bool {
+	if record == "" {
+		return false
+	}
+	err := s.faults[record]
+	if err == nil {
+		c := s.read[record].Command
+		if part(&c) {
+			return true
+		}
+		err = fmt.Errorf("record of a command: the %s has no part in command %q", kind, c.ID)
+	}
+	s.out.Faults = append(s.out.Faults, fmt.Errorf("%s %q: annotation %s: %w; it is removed", kind, name, AnnotationKey, err))
+	return false
+}
+
+func (s *sweep) claims(claims []Claim) {
+	sorted := slices.Clone(claims)
+	slices.SortFunc(sorted, func(a, b Claim) int { return cmp.Compare(a.Name, b.Name) })
+	for _, c := range sorted {
+		if c.Deleting && !c.Held || s.explained("nodeclaim", c.Name, c.Record, func(k *Command) bool { return k.hasClaim(&c) }) {
+			continue
+		}
+		step := Step{Object: c.Name, UID: c.UID, ResourceVersion: c.ResourceVersion, Why: "no command explains it"}
+		switch {
+		case c.Held:
+			step.Kind = StepUnhold
+		case c.Record != "":
+			step.Kind = StepRelease
+		case c.Reason != "" && !c.Rebooting:
+			step.Kind = StepClearReason
+		default:
+			continue
+		}
+		s.out.Steps = append(s.out.Steps, step)
+	}
+}
+
+func (s *sweep) nodes(nodes []Node) {
+	sorted := slices.Clone(nodes)
+	slices.SortFunc(sorted, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
+	for _, n := range sorted {
+		if n.Deleting || s.explained("node", n.Name, n.Record, func(k *Command) bool { return k.hasNode(&n) }) {
+			continue
+		}
+		if n.Tainted || n.Record != "" {
+			s.out.Steps = append(s.out.Steps, Step{Kind: StepUntaint, Object: n.Name,
+				UID: n.UID, ResourceVersion: n.ResourceVersion, Why: "no command explains it"})
+		}
+	}
+}
+
+// hasClaim is whether a NodeClaim takes part.
+func (c *Command) hasClaim(o *Claim) bool {
+	for i := range c.Sources {
+		if s := &c.Sources[i]; s.NodeClaim == o.Name {
+			return s.ClaimUID == "" || s.ClaimUID == o.UID
+		}
+	}
+	for i := range c.Replacements {
+		if c.Replacements[i].Token == o.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNode is whether a Node takes part.
+func (c *Command) hasNode(o *Node) bool {
+	for i := range c.Sources {
+		if s := &c.Sources[i]; s.Node != "" && s.Node == o.Name {
+			return s.NodeUID == "" || s.NodeUID == o.UID
+		}
+	}
+	return false
+}

@@ -1,0 +1,131 @@
+package command
+
+// failure is why the command must be undone, empty if it need not be. At least
+// one node to remove is alive.
+func (l *lifecycle) failure() Failure {
+	conflict, stripped, begun, unmarked := false, false, false, false
+	for i := range l.sources {
+		s := &l.sources[i]
+		if s.ours && s.failure != "" {
+			return s.failure // decided before
+		}
+		begun = begun || s.nodeOurs || s.ours && (s.claim.Held || s.claim.Reason == l.c.Reason)
+		if s.isAlive() {
+			conflict = conflict || s.taken
+			stripped = stripped || !s.ours
+			unmarked = unmarked || !l.marked(s)
+		}
+	}
+	lost := false
+	for i, r := range l.claims {
+		begun = begun || l.replacement(i)
+		// One without record was released by hand, and is no longer ours.
+		lost = lost || r == nil && l.created[i] || r != nil && !l.replacement(i)
+	}
+	switch {
+	case l.cancel != "":
+		return Cancelled
+	case conflict:
+		return Conflict
+	case stripped && begun:
+		// All nodes are recorded before anything else happens to any, so the
+		// record was there and was removed: by hand, or by an undoing after
+		// which a request that was long under way arrived.
+		return Withdrawn
+	case lost:
+		return ReplacementLost
+	case l.now.Before(l.c.Deadline):
+		return ""
+	case unmarked || l.c.Mode != TerminateFirst && !l.ready():
+		return TimedOut
+	case !l.now.Before(l.c.Deadline.Add(deleteSlack)):
+		return TimedOut
+	}
+	return ""
+}
+
+// rollBack undoes the command.
+func (l *lifecycle) rollBack() {
+	l.p.State = RollingBack
+	// A decision that depends on more than what is observed must survive a
+	// crash, so it is written down everywhere before anything is undone.
+	record := Record{Command: *l.c, Failure: l.p.Failure}.String()
+	for i := range l.sources {
+		if s := &l.sources[i]; s.isAlive() && s.ours && s.failure == "" {
+			l.onClaim(s.claim, Step{Kind: StepRecord, Record: record, Why: "to be undone: " + string(l.p.Failure)})
+		}
+	}
+	if len(l.p.Steps) > 0 {
+		return
+	}
+	waiting := false
+	for i := range l.sources {
+		s := &l.sources[i]
+		l.undoClaim(s)
+		if s.nodeOurs && !s.node.Deleting {
+			if s.claim != nil && s.claim.Deleting {
+				// The node goes, so its taint stays; it is deleted in a moment.
+				l.p.Waiting = append(l.p.Waiting, s.NodeClaim)
+				continue
+			}
+			l.onNode(s.node, Step{Kind: StepUntaint, Why: "the node stays"})
+			waiting = true
+		}
+	}
+	waiting = waiting || len(l.p.Steps) > 0
+	for i := range l.claims {
+		if l.replacement(i) {
+			l.undoReplacement(i)
+			waiting = true
+		}
+	}
+	if waiting {
+		return
+	}
+	for i := range l.sources {
+		if s := &l.sources[i]; s.isAlive() && s.ours {
+			l.onClaim(s.claim, Step{Kind: StepRelease, Why: "all is undone"})
+		}
+	}
+}
+
+// undoClaim takes back all but the record, also from a NodeClaim whose record
+// somebody removed.
+func (l *lifecycle) undoClaim(s *sourceState) {
+	switch {
+	case s.claim == nil || s.taken:
+	case s.claim.Held:
+		l.onClaim(s.claim, Step{Kind: StepUnhold, Why: "nothing is launched for it"})
+	case s.claim.Deleting:
+	case s.claim.Reason == l.c.Reason:
+		l.onClaim(s.claim, Step{Kind: StepClearReason, Why: "the node stays"})
+	}
+}
+
+// undoReplacement deletes a replacement that nobody needs, and leaves one that
+// somebody does to its pool. Pods of a node that is lost need room, and may be
+// on their way to it.
+func (l *lifecycle) undoReplacement(i int) {
+	r := l.claims[i]
+	if r.Pods == 0 && l.alive() == len(l.sources) {
+		l.onClaim(r, Step{Kind: StepDelete, Why: "not needed: no node is removed and it runs no pods"})
+		return
+	}
+	why := "a node is removed all the same and its pods need room"
+	if r.Pods > 0 {
+		why = "it runs pods"
+	}
+	l.onClaim(r, Step{Kind: StepRelease, Why: why})
+}
+
+// onClaim adds a step for a NodeClaim.
+func (l *lifecycle) onClaim(c *Claim, s Step) {
+	s.Object, s.UID, s.ResourceVersion = c.Name, c.UID, c.ResourceVersion
+	l.p.Steps = append(l.p.Steps, s)
+}
+
+// onNode adds a step for a Node.
+func (l *lifecycle) onNode(n *Node, s Step) {
+	s.Object, s.UID, s.ResourceVersion = n.Name, n.UID, n.ResourceVersion
+	l.p.Steps = append(l.p.Steps, s)
+}

@@ -1,0 +1,138 @@
+package command
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Claim is what is observed of a NodeClaim. ObserveClaim makes it
+// from the object.
+type Claim struct {
+	// Name is the name of the NodeClaim, unique among the claims.
+	Name string
+	// UID and ResourceVersion are those of the object. Steps carry them on as
+	// preconditions; empty is none.
+	UID             types.UID
+	ResourceVersion string
+	// Record is the annotation AnnotationKey, empty if there is none.
+	Record string
+	// Reason is the reason of the condition DisruptionReason if that is True.
+	Reason v1.DisruptionReason
+	// Held is whether HoldFinalizer is on it.
+	Held bool
+	// Deleting is whether it has a deletion time.
+	Deleting bool
+	// Terminated is whether the machine is gone: the object is being deleted
+	// and v1.TerminationFinalizer is not, or no longer, on it.
+	Terminated bool
+	// Initialized is whether the node was ready for pods once.
+	Initialized bool
+	// Rebooting is whether the condition Rebooting is True: then the reason is
+	// that of the reboot.
+	Rebooting bool
+	// DrainBy is the annotation of the termination deadline, zero without one
+	// or if it cannot be read.
+	DrainBy time.Time
+	// Pods is how many pods run on the node that some other node would have to
+	// take over: those of DaemonSets do not count.
+	Pods int
+}
+
+// Node is what is observed of a Node. ObserveNode makes it from
+// the object.
+type Node struct {
+	// Name is the name of the Node, unique among the nodes.
+	Name string
+	// UID and ResourceVersion are as in Claim.
+	UID             types.UID
+	ResourceVersion string
+	// Record is the annotation AnnotationKey, empty if there is none.
+	Record string
+	// Tainted is whether it has the disrupted taint.
+	Tainted bool
+	// Deleting is whether it has a deletion time.
+	Deleting bool
+}
+
+// View is what is observed at one time. The order of the lists has no
+// meaning.
+type View struct {
+	// Claims has at least the NodeClaims of the command that exist; others do
+	// no harm.
+	Claims []Claim
+	// Nodes has at least the Nodes of the command that exist.
+	Nodes []Node
+	// Created are tokens of replacements that the caller knows to have created:
+	// one that is not among Claims is then taken for lost, and not created
+	// again. It need not survive a crash, after which a replacement that was
+	// lost meanwhile is created once more. A token may be listed only when the
+	// creation can be seen in Claims, or the cache would make a loss of it.
+	Created []string
+	// Cancel, if not empty, asks to undo the command as far as that is still
+	// possible, and says why.
+	Cancel string
+}
+
+// ObserveClaim reads a NodeClaim. node is its Node, nil if there is
+// none; pods is how many pods on it would have to move. Initialized is true if
+// the Node has the label, or without Node if the claim has the condition. A nil
+// claim gives the zero Claim, which stands for none.
+func ObserveClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) Claim {
+	if claim == nil {
+		return Claim{}
+	}
+	c := Claim{
+		Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
+		Record:   claim.Annotations[AnnotationKey],
+		Held:     slices.Contains(claim.Finalizers, HoldFinalizer),
+		Deleting: claim.DeletionTimestamp != nil,
+		Pods:     pods,
+	}
+	c.Terminated = c.Deleting && !slices.Contains(claim.Finalizers, v1.TerminationFinalizer)
+	for _, cond := range claim.Status.Conditions {
+		if cond.Status != metav1.ConditionTrue {
+			continue
+		}
+		switch cond.Type {
+		case v1.ConditionTypeDisruptionReason:
+			c.Reason = v1.DisruptionReason(cond.Reason)
+		case v1.ConditionTypeInitialized:
+			c.Initialized = node == nil
+		case v1.ConditionTypeRebooting:
+			c.Rebooting = true
+		}
+	}
+	if node != nil {
+		c.Initialized = node.Labels[v1.NodeInitializedLabelKey] == "true"
+	}
+	if at, err := time.Parse(time.RFC3339, claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]); err == nil {
+		c.DrainBy = at
+	}
+	return c
+}
+
+// ObserveNode reads a Node. A nil one gives the zero Node, which
+// stands for none.
+func ObserveNode(node *corev1.Node) Node {
+	if node == nil {
+		return Node{}
+	}
+	return Node{
+		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion,
+		Record:   node.Annotations[AnnotationKey],
+		Deleting: node.DeletionTimestamp != nil,
+		Tainted:  slices.ContainsFunc(node.Spec.Taints, disrupted),
+	}
+}
+
+// disrupted is whether a taint is that of a node that is removed.
+func disrupted(t corev1.Taint) bool {
+	want := v1.DisruptedNoScheduleTaint()
+	return t.MatchTaint(&want)
+}

@@ -1,0 +1,87 @@
+package drain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// key names the budget.
+func (b *Budget) key() string { return b.Namespace + "/" + b.Name }
+
+// ObserveBudget reads a PodDisruptionBudget. The selector is shared with
+// the object. A nil budget gives the zero Budget, which selects nothing.
+func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
+	if b == nil {
+		return Budget{}
+	}
+	policy := b.Spec.UnhealthyPodEvictionPolicy
+	return Budget{
+		Namespace: b.Namespace, Name: b.Name, Selector: b.Spec.Selector,
+		Allowed:     int(b.Status.DisruptionsAllowed),
+		AlwaysAllow: policy != nil && *policy == policyv1.AlwaysAllow,
+		Healthy:     int(b.Status.CurrentHealthy), Desired: int(b.Status.DesiredHealthy),
+	}
+}
+
+// allowance is a budget and what is left of it.
+type allowance struct {
+	*Budget
+	selector labels.Selector
+	left     int
+}
+
+// compile reads the selectors, budgets in order of their names.
+func (d *planner) compile(budgets []Budget) {
+	order := make([]*Budget, len(budgets))
+	for i := range budgets {
+		order[i] = &budgets[i]
+	}
+	slices.SortFunc(order, func(a, b *Budget) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	d.budgets = map[string][]*allowance{}
+	for _, b := range order {
+		selector, err := metav1.LabelSelectorAsSelector(b.Selector)
+		if err != nil {
+			d.plan.Faults = append(d.plan.Faults, fmt.Errorf("budget %s: selector: %w; mend it, for it protects no pod", b.key(), err))
+			continue
+		}
+		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, b.Allowed})
+	}
+}
+
+// spend takes an eviction off the budget of a pod, or says why that cannot be.
+func (d *planner) spend(p *Pod) (Code, string) {
+	if p.Phase == corev1.PodPending {
+		return "", ""
+	}
+	var by *allowance
+	overlap := ""
+	for _, b := range d.budgets[p.Namespace] {
+		if !b.selector.Matches(labels.Set(p.Labels)) {
+			continue
+		}
+		if by != nil {
+			overlap = cmp.Or(overlap, by.key()) + "," + b.key()
+		}
+		by = b
+	}
+	switch {
+	case by == nil:
+		return "", ""
+	case overlap != "":
+		return BudgetsOverlap, overlap
+	case p.Ready != corev1.ConditionTrue && (by.AlwaysAllow || by.Desired > 0 && by.Healthy >= by.Desired):
+		return "", "" // it is not one of the healthy ones that the budget keeps
+	case by.left <= 0:
+		return BudgetSpent, by.key()
+	}
+	by.left--
+	return "", by.key()
+}

@@ -1,0 +1,151 @@
+package drain
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Deadline is when the drain of a NodeClaim must have ended: the value of its
+// annotation karpenter.sh/nodeclaim-termination-timestamp, or else the end of its
+// terminationGracePeriod, to whole seconds, counted from its deletion or, while it
+// is not being deleted, from now. It is zero, for no limit, if there is neither.
+//
+// The error, for an annotation that is no instant in RFC 3339, names the claim. The
+// instant is then what the grace period gives.
+func Deadline(claim *v1.NodeClaim, now time.Time) (time.Time, error) {
+	if claim == nil {
+		return time.Time{}, nil
+	}
+	var err error
+	if text := claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]; text != "" {
+		by, fault := time.Parse(time.RFC3339, text)
+		if fault == nil {
+			return by.UTC(), nil
+		}
+		err = fmt.Errorf("NodeClaim %q: metadata.annotations[%s]: %q is no instant; write it as in 2026-01-02T15:04:05Z, or remove it",
+			claim.Name, v1.NodeClaimTerminationTimestampAnnotationKey, text)
+	}
+	grace := claim.Spec.TerminationGracePeriod
+	if grace == nil {
+		return time.Time{}, err
+	}
+	since := now
+	if claim.DeletionTimestamp != nil {
+		since = claim.DeletionTimestamp.Time
+	}
+	return since.Add(max(grace.Duration, 0)).UTC().Truncate(time.Second), err
+}
+
+// Bound is a NodeClaim as it should be stored before it is deleted: with the
+// annotation of its Deadline, brought forward to by and to the end of bound,
+// counted from now, where these are earlier. A zero by and a nil bound limit nothing.
+// So a deadline that is there already is never put off. One that cannot be read is
+// replaced, or removed if there is no limit.
+//
+// Without by and bound it is for a deletion that somebody else asked for: what the
+// terminationGracePeriod means is written down. A program does that first when it
+// sees a NodeClaim that is being deleted.
+//
+// The claim given is not changed, and returned itself where there is nothing to
+// change. A nil claim stays nil.
+func Bound(claim *v1.NodeClaim, by time.Time, bound *time.Duration, now time.Time) *v1.NodeClaim {
+	if claim == nil {
+		return nil
+	}
+	end, _ := Deadline(claim, now) // what cannot be read is replaced
+	end = earlier(end, by)
+	if bound != nil {
+		end = earlier(end, now.Add(*bound))
+	}
+	have := claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]
+	text := ""
+	if !end.IsZero() {
+		text = end.UTC().Format(time.RFC3339)
+	}
+	if at, err := time.Parse(time.RFC3339, have); text == have || err == nil && at.Equal(end.Truncate(time.Second)) {
+		return claim
+	}
+	c := claim.DeepCopy()
+	if text == "" {
+		delete(c.Annotations, v1.NodeClaimTerminationTimestampAnnotationKey)
+		return c
+	}
+	metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.NodeClaimTerminationTimestampAnnotationKey, text)
+	return c
+}
+
+// earlier is the earlier of two instants, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// CloseNode is a Node that takes no more pods, as at the beginning of its drain:
+// with the taint karpenter.sh/disrupted of effect NoSchedule in the place of any
+// with that key, and the label that keeps load balancers of the cloud from it. The
+// Node given is not changed, and returned itself where there is nothing to change.
+// A nil Node stays nil.
+//
+// A command closes the nodes that it removes by itself, without the label; this is
+// for those that go without a command, and for what follows.
+func CloseNode(node *corev1.Node) *corev1.Node {
+	if node == nil {
+		return nil
+	}
+	want := v1.DisruptedNoScheduleTaint()
+	ours := func(t corev1.Taint) bool { return t.Key == want.Key }
+	i := slices.IndexFunc(node.Spec.Taints, ours)
+	closed := i >= 0 && node.Spec.Taints[i].Effect == want.Effect && !slices.ContainsFunc(node.Spec.Taints[i+1:], ours)
+	_, labelled := node.Labels[corev1.LabelNodeExcludeBalancers]
+	if closed && labelled {
+		return node
+	}
+	n := node.DeepCopy()
+	if !closed {
+		n.Spec.Taints = append(slices.DeleteFunc(n.Spec.Taints, ours), want)
+	}
+	if !labelled {
+		metav1.SetMetaDataLabel(&n.ObjectMeta, corev1.LabelNodeExcludeBalancers, "karpenter")
+	}
+	return n
+}
+
+// Observe reads a Node that is to be drained, its NodeClaim, which may be
+// nil, and the pods that are bound to it, each by ObservePod:
+//
+//   - Since is the earlier of the deletion of the claim and of the Node, zero if
+//     neither is being deleted;
+//   - Deadline is the Deadline of the claim, as of now.
+//
+// Volumes of pods and attachments of the Node are for the caller to add. Pods that
+// are nil are left out, and those of other nodes are not. The error is that of
+// Deadline, or says that the Node is nil; what is returned beside the former
+// is whole.
+func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now time.Time) (Node, error) {
+	if node == nil {
+		return Node{}, fmt.Errorf("drain: the Node is nil; a NodeClaim without a Node has nothing to drain")
+	}
+	n := Node{Name: node.Name}
+	if node.DeletionTimestamp != nil {
+		n.Since = node.DeletionTimestamp.Time
+	}
+	if claim != nil && claim.DeletionTimestamp != nil {
+		n.Since = earlier(n.Since, claim.DeletionTimestamp.Time)
+	}
+	for _, p := range pods {
+		if p != nil {
+			n.Pods = append(n.Pods, ObservePod(p, nil))
+		}
+	}
+	var err error
+	n.Deadline, err = Deadline(claim, now)
+	return n, err
+}

@@ -1,0 +1,101 @@
+package drain
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// systemCritical is the priority of the class system-cluster-critical, the
+// lower one of the two that the system reserves.
+const systemCritical = 2_000_000_000
+
+// ObservePod reads a pod. volumes are the PersistentVolumes behind its
+// claims. Labels are shared with the object. A nil pod gives the zero Pod.
+func ObservePod(pod *corev1.Pod, volumes []string) Pod {
+	if pod == nil {
+		return Pod{}
+	}
+	p := Pod{
+		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
+		PriorityClass: pod.Spec.PriorityClassName, Phase: pod.Status.Phase,
+		Grace: DefaultGrace, DoNotDisrupt: pod.Annotations[v1.DoNotDisruptAnnotationKey],
+		ToleratesDisruption: tolerates(pod.Spec.Tolerations),
+		Volumes:             slices.Clone(volumes),
+	}
+	if pod.Spec.Priority != nil {
+		p.Priority = *pod.Spec.Priority
+	}
+	if s := pod.Spec.TerminationGracePeriodSeconds; s != nil {
+		// The API server admits no negative one, and no pod lives for a century.
+		p.Grace = time.Duration(min(max(*s, 0), int64(100*365*24*3600))) * time.Second
+	}
+	if pod.DeletionTimestamp != nil {
+		p.DeletionTime = pod.DeletionTimestamp.Time
+	}
+	if pod.Status.StartTime != nil {
+		p.StartTime = pod.Status.StartTime.Time
+	}
+	for _, o := range pod.OwnerReferences {
+		p.Daemon = p.Daemon || o.APIVersion == "apps/v1" && o.Kind == "DaemonSet"
+		p.Mirror = p.Mirror || o.APIVersion == "v1" && o.Kind == "Node"
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			p.Ready = c.Status
+		}
+	}
+	return p
+}
+
+// tolerates is whether one of the tolerations matches the disrupted
+// taint, which has no value.
+func tolerates(list []corev1.Toleration) bool {
+	taint := v1.DisruptedNoScheduleTaint()
+	return slices.ContainsFunc(list, func(t corev1.Toleration) bool {
+		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+			return false
+		}
+		switch t.Operator {
+		case corev1.TolerationOpExists:
+			return true
+		case "", corev1.TolerationOpEqual:
+			return t.Key != "" && t.Value == taint.Value
+		}
+		return false
+	})
+}
+
+// group is when the pod is evicted.
+func (p *Pod) group() Group {
+	critical := p.PriorityClass == "system-cluster-critical" || p.PriorityClass == "system-node-critical" || p.Priority >= systemCritical
+	switch {
+	case critical && p.Daemon:
+		return CriticalDaemon
+	case critical:
+		return Critical
+	case p.Daemon:
+		return Daemon
+	}
+	return Workload
+}
+
+// protected is whether the annotation protects the pod, and until when; zero is
+// for ever.
+func (p *Pod) protected(now time.Time) (bool, time.Time) {
+	if p.DoNotDisrupt == "true" {
+		return true, time.Time{}
+	}
+	d, err := time.ParseDuration(p.DoNotDisrupt)
+	if err != nil || d <= 0 {
+		return false, time.Time{}
+	}
+	if p.StartTime.IsZero() {
+		return true, time.Time{}
+	}
+	until := p.StartTime.Add(d)
+	return now.Before(until), until
+}

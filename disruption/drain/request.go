@@ -1,0 +1,43 @@
+package drain
+
+import (
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Eviction is the request for a pod of NodePlan.Evict: that it is evicted
+// with its own grace, if it is still the pod that was seen. It is nil for all
+// others.
+//
+// Of the answers, not found (404) and conflict (409) mean that the pod is gone;
+// too many requests (429) that a budget was spent meanwhile, so that the plan is
+// asked for again later.
+func (s Step) Eviction() *policyv1.Eviction {
+	if s.Code != "" || s.Grace > 0 {
+		return nil
+	}
+	return &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: s.Namespace, Name: s.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: s.preconditions()},
+	}
+}
+
+// DeleteOptions are the options with which to delete a pod of
+// NodePlan.Delete, and nil for all others.
+func (s Step) DeleteOptions() *metav1.DeleteOptions {
+	if s.Grace <= 0 {
+		return nil
+	}
+	seconds := int64(s.Grace / time.Second)
+	return &metav1.DeleteOptions{GracePeriodSeconds: &seconds, Preconditions: s.preconditions()}
+}
+
+func (s Step) preconditions() *metav1.Preconditions {
+	if s.UID == "" {
+		return nil
+	}
+	uid := s.UID
+	return &metav1.Preconditions{UID: &uid}
+}

@@ -1,0 +1,151 @@
+package drain
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// State is how far the drain of a node is.
+type State string
+
+// The states, in order.
+const (
+	// Evicting: pods are waited for, or the least time has not passed.
+	Evicting State = "evicting"
+	// Detaching: the pods are gone, and volumes still attached.
+	Detaching State = "detaching"
+	// Done: the machine can go.
+	Done State = "done"
+)
+
+// Code says why a pod is not evicted now.
+type Code string
+
+// The codes of pods that are waited for.
+const (
+	// Terminating: it is on its way out.
+	Terminating Code = "terminating"
+	// GroupWaits: pods of an earlier group are still there.
+	GroupWaits Code = "group-waits"
+	// DoNotDisrupt: its annotation protects it.
+	DoNotDisrupt Code = "do-not-disrupt"
+	// BudgetSpent: its budget allows no disruption, or none more than are
+	// planned.
+	BudgetSpent Code = "budget-spent"
+	// BudgetsOverlap: several budgets select it, which the eviction API
+	// refuses whatever they allow.
+	BudgetsOverlap Code = "budgets-overlap"
+)
+
+// The codes of pods that are not waited for.
+const (
+	// MirrorPod: it mirrors a static pod, which only the machine can end.
+	MirrorPod Code = "mirror"
+	// Tolerates: it tolerates the taint and may stay to the end.
+	Tolerates Code = "tolerates"
+	// Ended: it has ended.
+	Ended Code = "ended"
+	// Stuck: it should have been gone for more than a minute.
+	Stuck Code = "stuck"
+	// Left: the deadline has passed and it is left where it is.
+	Left Code = "left"
+)
+
+// Step is a pod and what happens to it.
+type Step struct {
+	// Namespace, Name and UID are those of the pod.
+	Namespace, Name string
+	UID             types.UID
+	// Group is the group of the pod.
+	Group Group
+	// Code says why it is not evicted. Empty if it is, or is deleted.
+	Code Code
+	// Budget is the PodDisruptionBudget, by namespace and name, that counts the
+	// eviction, or that stands against it. Several are separated by commas.
+	Budget string
+	// Grace is the grace period to delete it with, in whole seconds and at
+	// least one. Zero unless it is deleted.
+	Grace time.Duration
+	// Until is when time alone ends what Code says, zero if it does not.
+	Until time.Time
+	// ForceAt is when it is deleted at the latest, so that its own grace ends
+	// with the deadline; zero without a deadline. A pod with more grace than is
+	// left is deleted at once, with what is left.
+	ForceAt time.Time
+}
+
+// String is the step in words.
+func (s Step) String() string {
+	text := s.Namespace + "/" + s.Name
+	switch s.Code {
+	case "":
+		if s.Grace > 0 {
+			return fmt.Sprintf("delete %s with %s of grace", text, s.Grace)
+		}
+		text = "evict " + text
+		if s.Budget != "" {
+			text += ", counted by " + s.Budget
+		}
+		return text
+	case Terminating:
+		text += " is terminating"
+	case GroupWaits:
+		text += fmt.Sprintf(" is %s and waits for pods of earlier groups", s.Group)
+	case DoNotDisrupt:
+		text += " is not to be disrupted"
+	case BudgetSpent:
+		text += " may not be evicted: " + s.Budget + " allows no more disruptions"
+	case BudgetsOverlap:
+		text += " cannot be evicted: several budgets select it (" + s.Budget + "); leave one"
+	default:
+		return text + " is not waited for: " + string(s.Code)
+	}
+	if !s.Until.IsZero() {
+		text += " until " + s.Until.UTC().Format(time.RFC3339)
+	}
+	if !s.ForceAt.IsZero() && s.Code != Terminating {
+		text += ", deleted at " + s.ForceAt.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// NodePlan is what to do on one node.
+type NodePlan struct {
+	// Node is its name.
+	Node string
+	// State is how far it is.
+	State State
+	// Group is the earliest that is waited for, zero if none is.
+	Group Group
+	// Evict are pods to evict now with the eviction API, in the order in which
+	// to do it: by group, priority, those not ready first, the longest grace,
+	// namespace and name.
+	Evict []Step
+	// Delete are pods to delete now, whatever protects them, in the same order.
+	Delete []Step
+	// Blocked are pods that are waited for and that nothing is done about now,
+	// in the same order.
+	Blocked []Step
+	// Ignored are pods that are not waited for, by namespace and name.
+	Ignored []Step
+	// Volumes are the VolumeAttachments that are waited for when no pod is,
+	// sorted.
+	Volumes []string
+	// Abandoned are those that are no longer waited for because the deadline
+	// has passed, sorted.
+	Abandoned []string
+}
+
+// Result is what to do on all nodes.
+type Result struct {
+	// Nodes has a plan for each node, by name.
+	Nodes []NodePlan
+	// Faults are budgets whose selector cannot be read. As the eviction API
+	// does, the plan goes on as if they selected nothing. By namespace and name.
+	Faults []error
+	// Next is when time alone changes the plan, zero if it does not. It changes
+	// with the pods and budgets too, of course.
+	Next time.Time
+}

@@ -1,0 +1,73 @@
+package disruption
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// What the tests look at beside what a program sees: single rules, and the parts of a
+// proposal.
+
+// RuleOf is what Blocked.Code says, precisely.
+func RuleOf(b Blocked) string { return string(b.rule) }
+
+// Merge joins the answers of rules.
+func Merge(results ...Result) Result { return merge(results...) }
+
+// EvictionCost is what it costs to evict a pod.
+func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
+	if pod == nil {
+		return 0
+	}
+	f := Cluster{opts: Options{IgnorePodDeletionCost: ignoreDeletionCost}}
+	return f.costOfEviction(pod).float()
+}
+
+// The answers of some of the methods below.
+type (
+	Interruptions = interruptions
+	Consolidation = consolidated
+	Pacing        = admitted
+	Settling      = settling
+)
+
+func (f *Cluster) Emptiness() Result            { return f.emptiness() }
+func (f *Cluster) Drift() Result                { return f.drift() }
+func (f *Cluster) Repair() Result               { return f.repair() }
+func (f *Cluster) Interruption() Interruptions  { return f.interruption() }
+func (f *Cluster) Liveness() Result             { return f.overdue() }
+func (f *Cluster) Garbage() Result              { return f.garbage() }
+func (f *Cluster) Expiration() Result           { return f.expiration() }
+func (f *Cluster) ScaleDown() Result            { return f.scaleDown() }
+func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(actions) }
+func (f *Cluster) Recheck(a Action) []Blocked   { return f.recheck(a) }
+func (f *Cluster) Settling() []Settling         { return f.settling() }
+func (f *Cluster) Simulate(ctx context.Context, actions []Action) (Result, error) {
+	return f.simulate(ctx, actions, nil)
+}
+func (f *Cluster) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
+	c, _, err := f.consolidate(ctx, others)
+	return c, err
+}
+
+// Next is the earliest instant after Now at which an answer of the cluster can
+// differ by time alone: of Candidates, Settling, Drifts, Actions and Pace of the
+// latter. Zero if time alone changes nothing. A change of the input may come
+// before.
+//
+// One thing is not foreseen: LifetimeCost changes all the time, and with it the
+// order of nodes that are equally urgent to repair.
+func (f *Cluster) Next() time.Time {
+	r := f.Actions()
+	next := sooner(r.Next, f.admit(r.Actions).Next)
+	for _, method := range []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation} {
+		_, blocked := f.Candidates(method)
+		next = sooner(next, soonest(blocked))
+	}
+	for _, s := range f.settling() {
+		next = sooner(next, s.Until)
+	}
+	return next
+}

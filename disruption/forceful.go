@@ -1,0 +1,403 @@
+package disruption
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+)
+
+// interruptions is the answer of Cluster.interruption.
+type interruptions struct {
+	// Result has an action for each node that has to go.
+	Result
+	// Ignored are the notices that ask for nothing, in the order of At,
+	// InstanceID, Kind and ID.
+	Ignored []IgnoredNotice
+	// Unavailable are the offerings that the cloud is taking back, in their own
+	// order: do not launch by them for a while. See
+	// cloudprovider.Availability.
+	Unavailable []cloudprovider.OfferingKey
+}
+
+// IgnoredNotice is a notice that asks for nothing.
+type IgnoredNotice struct {
+	// Interruption is the notice.
+	cloudprovider.Interruption
+	// Why says why nothing is to be done, in one line without a full stop.
+	Why string
+}
+
+// String is the notice and why it asks for nothing, in one line.
+func (n IgnoredNotice) String() string {
+	return fmt.Sprintf("%s of machine %s: %s", n.Kind, n.InstanceID, n.Why)
+}
+
+// urgency orders kinds of interruptions, the most urgent first. What is not in
+// it asks for nothing.
+func urgency(k cloudprovider.InterruptionKind) int {
+	return slices.Index([]cloudprovider.InterruptionKind{
+		cloudprovider.InterruptionUnhealthy,
+		cloudprovider.InterruptionStopping,
+		cloudprovider.InterruptionSpot,
+		cloudprovider.InterruptionReservation,
+		cloudprovider.InterruptionMaintenance,
+		cloudprovider.InterruptionRebalance,
+	}, k)
+}
+
+// interruption acts on the notices of the cloud:
+//
+//	Unhealthy                    delete, without a drain
+//	Stopping                     delete
+//	SpotInterrupted              delete; the offering is Unavailable
+//	ReservationInterrupted       delete; the offering is Unavailable
+//	Maintenance                  delete
+//	RebalanceRecommended         nothing; with Options.Lifecycle.ActOnRebalance, replace
+//
+// Of several notices for one node the first in this list decides, and the drain
+// must have ended by the earliest deadline of all. The order of actions is that
+// of deadlines, nodes without one last, then of the list, then of names. Neither
+// budgets nor protection count, except that a node is replaced on a mere
+// recommendation only if it could be disrupted otherwise: see Candidates for
+// what holds for any method and for the pods. What keeps it is Blocked.
+//
+// A node that a voluntary decision deals with has to go all the same: the cloud
+// does not wait for a replacement.
+//
+// Notices about machines that are not there, or have no NodeClaim, or are being
+// deleted, or dealt with for a reason that is not voluntary, are Ignored, and so
+// are recommendations about a node that is dealt with. All notices may be
+// acknowledged once the actions are on record.
+func (f *Cluster) interruption() interruptions {
+	var out interruptions
+	of := map[string][]*stateNode{}
+	for _, m := range f.nodes {
+		if id := m.providerID(); id != "" {
+			of[id] = append(of[id], m)
+		}
+	}
+	notices := slices.Clone(f.in.Interruptions)
+	slices.SortStableFunc(notices, compareNotices)
+	due := map[*stateNode][]cloudprovider.Interruption{}
+	for _, n := range notices {
+		why := f.ignores(n, of[n.InstanceID])
+		if why != "" {
+			out.Ignored = append(out.Ignored, IgnoredNotice{Interruption: n, Why: why})
+			continue
+		}
+		for _, m := range of[n.InstanceID] {
+			if m.managed() && f.heeds(m, n.Kind) {
+				due[m] = append(due[m], n)
+			}
+		}
+	}
+	for _, m := range f.nodes {
+		if len(due[m]) > 0 {
+			f.interrupt(&out, m, due[m])
+		}
+	}
+	slices.SortStableFunc(out.Actions, compareInterrupted)
+	slices.SortFunc(out.Unavailable, cloudprovider.OfferingKey.Compare)
+	out.Unavailable = slices.Compact(out.Unavailable)
+	slices.SortFunc(out.Blocked, Blocked.Compare)
+	out.Next = soonest(out.Blocked)
+	return out
+}
+
+func compareNotices(a, b cloudprovider.Interruption) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID),
+		strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.ID, b.ID),
+		a.Deadline.Compare(b.Deadline), strings.Compare(a.Detail, b.Detail))
+}
+
+// compareInterrupted orders actions on nodes, which are by name already.
+func compareInterrupted(a, b Action) int {
+	kind := func(a Action) int { return urgency(cloudprovider.InterruptionKind(a.Cause)) }
+	return cmp.Or(compareSince(a.DrainBy, b.DrainBy), cmp.Compare(kind(a), kind(b)))
+}
+
+// ignores says why a notice asks for nothing; empty if it asks for something.
+func (f *Cluster) ignores(n cloudprovider.Interruption, members []*stateNode) string {
+	switch {
+	case urgency(n.Kind) < 0:
+		return fmt.Sprintf("its kind %q is not known", n.Kind)
+	case len(members) == 0:
+		return "no node has this machine"
+	case n.Kind == cloudprovider.InterruptionRebalance && !f.opts.Lifecycle.ActOnRebalance:
+		return "it is a recommendation"
+	case !slices.ContainsFunc(members, (*stateNode).managed):
+		return "the node has no NodeClaim, so somebody else manages it"
+	case !slices.ContainsFunc(members, func(m *stateNode) bool { return m.managed() && f.heeds(m, n.Kind) }):
+		return "the node is on its way out already"
+	}
+	return ""
+}
+
+// heeds says whether a notice asks for more than what is being done about a
+// node already.
+func (f *Cluster) heeds(m *stateNode, kind cloudprovider.InterruptionKind) bool {
+	return !m.marked() || kind != cloudprovider.InterruptionRebalance && f.yields(m, Interrupted)
+}
+
+// yields reports whether a voluntary decision that deals with a node gives way to
+// an action: the machine is about to be taken away, replaced or not.
+func (f *Cluster) yields(m *stateNode, r Reason) bool {
+	return r == Interrupted && m.underway && !m.leaving && Voluntary(f.in.MarkedForDeletion[m.name])
+}
+
+// interrupt acts on the notices for one node, of which there is at least one.
+func (f *Cluster) interrupt(out *interruptions, m *stateNode, notices []cloudprovider.Interruption) {
+	decides := slices.MinFunc(notices, func(a, b cloudprovider.Interruption) int {
+		return cmp.Compare(urgency(a.Kind), urgency(b.Kind))
+	})
+	a := m.action(Interrupted, Delete)
+	a.Cause, a.Since = string(decides.Kind), decides.At
+	a.Detail = cmp.Or(decides.Detail, "the cloud gave notice: "+string(decides.Kind))
+	for _, n := range notices {
+		a.DrainBy = sooner(a.DrainBy, n.Deadline)
+		if n.Kind == cloudprovider.InterruptionSpot || n.Kind == cloudprovider.InterruptionReservation {
+			if key, ok := m.offeringKey(); ok {
+				out.Unavailable = append(out.Unavailable, key)
+			}
+		}
+	}
+	switch decides.Kind {
+	case cloudprovider.InterruptionUnhealthy:
+		a.DrainBound = new(time.Duration)
+	case cloudprovider.InterruptionRebalance:
+		a.Step = Replace
+		if blocked := f.check(m, MethodInterruption); len(blocked) > 0 {
+			out.Blocked = append(out.Blocked, blocked...)
+			return
+		}
+	}
+	out.Actions = append(out.Actions, a)
+}
+
+// offeringKey is that of the offering by which the machine was bought. That of
+// a reservation is known only if the catalog has it.
+func (m *stateNode) offeringKey() (cloudprovider.OfferingKey, bool) {
+	capacity := m.labels[v1.CapacityTypeLabelKey]
+	if m.offering != nil && m.offering.CapacityType == capacity {
+		return m.offering.Key(m.instanceType.Name), true
+	}
+	key := cloudprovider.OfferingKey{InstanceType: m.labels[corev1.LabelInstanceTypeStable],
+		Zone: m.labels[corev1.LabelTopologyZone], CapacityType: capacity}
+	return key, key.InstanceType != "" && key.Zone != "" && capacity == v1.CapacityTypeSpot
+}
+
+// overdue wants to delete NodeClaims that do not come up, the one whose time
+// was up first first, then by name. The first that holds of a claim counts:
+//
+//  1. LaunchTimeout: it is not registered, and its condition Launched has not
+//     been True for Options.Lifecycle.LaunchTimeout;
+//  2. RegistrationTimeout: its condition Registered has not been True for
+//     Options.Lifecycle.RegistrationTimeout;
+//  3. InitializationTimeout: it is registered, it is not being rebooted, and its
+//     condition Initialized has not been True for Options.Lifecycle.InitializationTimeout.
+//
+// The time counts from the last transition of the condition, or from the
+// creation of the claim while there is no such condition. If neither is known
+// the time does not run; see Cluster.Warnings. Equality is enough. A
+// Node with the label karpenter.sh/registered or karpenter.sh/initialized counts
+// as such whatever the condition says. Nothing is ever Blocked.
+func (f *Cluster) overdue() Result {
+	var r Result
+	for _, m := range f.nodes {
+		if !m.managed() || m.marked() {
+			continue
+		}
+		late, next, overdue := nodeclaim.Overdue(m.NodeClaim, m.Node.Node, f.timeouts(), f.now)
+		r.Next = sooner(r.Next, next)
+		if overdue {
+			a := m.action(late.Reason, Delete)
+			a.Since = late.At()
+			a.Detail = fmt.Sprintf("condition %s has not been True for %s, since %s", late.Condition, late.Timeout, instant(late.Since))
+			r.Actions = append(r.Actions, a)
+		}
+	}
+	sortActions(r.Actions)
+	return r
+}
+
+// timeouts are how long the start of a node may take.
+func (f *Cluster) timeouts() nodeclaim.Timeouts {
+	return nodeclaim.Timeouts{Launch: f.opts.Lifecycle.LaunchTimeout, Registration: f.opts.Lifecycle.RegistrationTimeout, Initialization: f.opts.Lifecycle.InitializationTimeout}
+}
+
+// garbage compares the nodes with the machines that the cloud has, and wants to
+// do away with what is left of either. It finds nothing if Input.Instances is
+// nil. In this order:
+//
+//  1. Delete of a NodeClaim that is registered and not being deleted, and whose
+//     machine the cloud does not list, not even as going down. If its Node is
+//     Ready it is left alone: a kubelet that runs knows better. Claims that are
+//     not registered are the affair of Liveness.
+//  2. DeleteNode of a Node that has the label karpenter.sh/nodepool, but no
+//     NodeClaim, is not Ready, and whose machine is not listed.
+//  3. Terminate of a machine that is listed and not going down, and that no
+//     NodeClaim speaks for: none has its ID, and none without an ID its name.
+//
+// Each must have been as old as Options.Lifecycle.GarbageGrace at Input.InstancesAt, by when
+// it was created, and a claim also by the last transition of its condition
+// Launched. What is of unknown age is left alone; of claims see Cluster.Warnings.
+// Within each kind the order is by name or ID. Nothing is ever Blocked.
+//
+// One look is enough here. For a provider whose lists are not to be trusted,
+// nodeclaim.Garbage asks to have found something twice.
+func (f *Cluster) garbage() Result {
+	var r Result
+	if f.in.Instances == nil {
+		return r
+	}
+	for _, m := range f.nodes {
+		if m.managed() && f.lost(m) && f.aged(&r, m.NodeClaim.CreationTimestamp.Time, m.launchedAt()) {
+			a := m.action(GarbageCollected, Delete)
+			a.Detail = fmt.Sprintf("the cloud has no machine %s any more", m.providerID())
+			r.Actions = append(r.Actions, a)
+		}
+	}
+	for _, m := range f.nodes {
+		if !m.managed() && f.lost(m) && f.aged(&r, m.Node.Node.CreationTimestamp.Time) {
+			a := m.action(GarbageCollected, DeleteNode)
+			a.Detail = fmt.Sprintf("it has no NodeClaim, and the cloud no machine %s any more", m.providerID())
+			r.Actions = append(r.Actions, a)
+		}
+	}
+	for _, instance := range f.orphans() {
+		if f.aged(&r, instance.CreatedAt) {
+			r.Actions = append(r.Actions, Action{Reason: GarbageCollected, Step: Terminate,
+				Targets: []Target{{NodePool: instance.NodePool, ProviderID: instance.ID}},
+				Detail:  "no NodeClaim speaks for the machine"})
+		}
+	}
+	return r
+}
+
+// lost reports whether a node has lost its machine.
+func (f *Cluster) lost(m *stateNode) bool {
+	if m.marked() || m.ready() || m.providerID() == "" || f.instances[m.providerID()] != nil {
+		return false
+	}
+	if m.managed() {
+		return m.isTrue(v1.ConditionTypeRegistered) || m.registered()
+	}
+	return m.poolName != ""
+}
+
+func (m *stateNode) launchedAt() time.Time {
+	if c := m.condition(v1.ConditionTypeLaunched); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// aged reports whether the grace has passed since each of the instants that are
+// known, of which there must be one, and notes in r when it will have.
+func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
+	var last time.Time
+	for _, t := range instants {
+		if t.After(last) {
+			last = t
+		}
+	}
+	if last.IsZero() {
+		return false
+	}
+	due := last.Add(f.opts.Lifecycle.GarbageGrace)
+	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.now) {
+		return !due.After(at) // until there is a newer list, time makes no difference
+	}
+	if due.After(f.now) {
+		r.Next = sooner(r.Next, due)
+		return false
+	}
+	return true
+}
+
+// orphans are the machines that no claim speaks for, by ID.
+func (f *Cluster) orphans() []*cloudprovider.Instance {
+	ids, names := map[string]bool{}, map[string]bool{}
+	// Entries with a fault speak for their machines all the same.
+	for _, n := range f.in.Nodes {
+		switch {
+		case n.NodeClaim == nil:
+		case n.NodeClaim.Status.ProviderID != "":
+			ids[n.NodeClaim.Status.ProviderID] = true
+		default:
+			names[n.NodeClaim.Name] = true
+			if n.Node != nil && n.Node.Spec.ProviderID != "" {
+				ids[n.Node.Spec.ProviderID] = true
+			}
+		}
+	}
+	var out []*cloudprovider.Instance
+	for id, instance := range f.instances { // sorted below
+		if !instance.Deleting && !ids[id] && (instance.Name == "" || !names[instance.Name]) {
+			out = append(out, instance)
+		}
+	}
+	slices.SortFunc(out, func(a, b *cloudprovider.Instance) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// expiration wants to delete nodes whose NodeClaim is as old as its own
+// spec.expireAfter, the one that was due first first, then by name. It asks
+// neither for a NodePool nor for a Node: claims that stand alone or never came up
+// expire as well. What has been asked for before is not changed by an edit of the
+// pool, as that is drift.
+//
+// A claim without a creationTimestamp, as manifests written by hand may be, is of
+// unknown age and does not expire; see Cluster.Warnings.
+//
+// With Options.Expiration.Jitter a claim is due earlier by that part of expireAfter
+// times a number from 0 up to 1 that its name and UID give.
+//
+// Budgets have no say unless the policy of the pool says so
+// (budgets.Policy.ExpiryUnderBudgets). Nothing is ever Blocked.
+func (f *Cluster) expiration() Result {
+	var r Result
+	for _, m := range f.nodes {
+		due, expires := f.expiry(m)
+		switch {
+		case !expires || m.marked():
+		case due.After(f.now):
+			r.Next = sooner(r.Next, due)
+		default:
+			a := m.action(Expired, Delete)
+			a.Since = due
+			a.Detail = fmt.Sprintf("expireAfter %s has passed since %s", m.NodeClaim.Spec.ExpireAfter.Duration,
+				instant(m.NodeClaim.CreationTimestamp.Time))
+			r.Actions = append(r.Actions, a)
+		}
+	}
+	slices.SortFunc(r.Actions, func(a, b Action) int {
+		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
+	})
+	return r
+}
+
+// expiry is when a node expires, if it does and its age is known.
+func (f *Cluster) expiry(m *stateNode) (due time.Time, expires bool) {
+	if !m.hasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
+		return time.Time{}, false
+	}
+	after := *m.NodeClaim.Spec.ExpireAfter.Duration
+	if after > 0 && f.opts.Expiration.Jitter > 0 {
+		h := fnv.New64a()
+		h.Write([]byte(string(m.NodeClaim.UID) + "/" + m.NodeClaim.Name))
+		share := f.opts.Expiration.Jitter * float64(h.Sum64()>>11) / (1 << 53)
+		after -= time.Duration(math.Floor(share * float64(after)))
+	}
+	return m.NodeClaim.CreationTimestamp.Add(after), true
+}

@@ -1,0 +1,56 @@
+package podclass
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Group is a set of pods that other pods share no node with, by required anti-affinity
+// over the name of the node.
+type Group struct {
+	Key        string // the same for the same pods
+	Namespaces []string
+	Selector   labels.Selector
+}
+
+// Shunned lists the groups that the pods keep away from. Terms that look for namespaces
+// by their labels are left out.
+func (k *Class) Shunned() []Group {
+	if !k.shunsRead {
+		k.shunsRead, k.shuns = true, shunned(k.Pod)
+	}
+	return k.shuns
+}
+
+// shunned lists the groups that a pod keeps away from.
+func shunned(p *corev1.Pod) []Group {
+	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
+		return nil
+	}
+	var out []Group
+	for _, term := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+		if term.TopologyKey != corev1.LabelHostname || term.NamespaceSelector != nil || len(term.MatchLabelKeys)+len(term.MismatchLabelKeys) > 0 {
+			continue
+		}
+		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
+		if err != nil {
+			continue
+		}
+		g := Group{Selector: selector, Namespaces: slices.Sorted(slices.Values(term.Namespaces))}
+		if len(g.Namespaces) == 0 {
+			g.Namespaces = []string{p.Namespace}
+		}
+		g.Key = selector.String() + "|" + strings.Join(g.Namespaces, "|")
+		out = append(out, g)
+	}
+	return out
+}
+
+// Selects reports whether a pod is one of the group.
+func (g *Group) Selects(p *corev1.Pod) bool {
+	return slices.Contains(g.Namespaces, p.Namespace) && g.Selector.Matches(labels.Set(p.Labels))
+}

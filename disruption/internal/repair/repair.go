@@ -1,0 +1,176 @@
+package repair
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// rankWorth is how much longer a node must wait for repair than one of the
+// next higher priority to be as urgent.
+const rankWorth = 30 * time.Minute
+
+// Policies is a set of repair policies in a form that answers quickly.
+type Policies struct {
+	policies []policy
+	fallback int
+}
+
+type policy struct {
+	cloudprovider.RepairPolicy
+	reason *regexp.Regexp // nil for the fallback
+	rank   int            // of the priority among those in use, from 0
+}
+
+// Read reads policies. It is nil, which repairs nothing, if there are
+// none, or if the set has a fault.
+func Read(policies []cloudprovider.RepairPolicy) (*Policies, error) {
+	if len(policies) == 0 {
+		return nil, nil
+	}
+	if err := cloudprovider.ValidateRepairPolicies(policies); err != nil {
+		return nil, err
+	}
+	var priorities []int
+	for i := range policies {
+		priorities = append(priorities, policies[i].Priority)
+	}
+	slices.Sort(priorities)
+	priorities = slices.Compact(priorities)
+	s := &Policies{}
+	for i, p := range policies {
+		r := policy{RepairPolicy: p, rank: slices.Index(priorities, p.Priority)}
+		if p.ReasonRegex == "" {
+			s.fallback = i
+		} else {
+			r.reason = regexp.MustCompile(p.ReasonRegex) // it was validated
+		}
+		s.policies = append(s.policies, r)
+	}
+	return s, nil
+}
+
+// of lists the policies for a condition: those whose expression matches its
+// reason, or else the fallback. None if no policy names its type and status.
+func (s *Policies) of(c *corev1.NodeCondition) []*policy {
+	known := false
+	var out []*policy
+	for i := range s.policies {
+		p := &s.policies[i]
+		if p.ConditionType != c.Type || p.ConditionStatus != c.Status {
+			continue
+		}
+		known = true
+		if p.reason != nil && p.reason.MatchString(c.Reason) {
+			out = append(out, p)
+		}
+	}
+	if known && len(out) == 0 {
+		out = append(out, &s.policies[s.fallback])
+	}
+	return out
+}
+
+// Diagnosis is what the conditions of a node ask for.
+type Diagnosis struct {
+	Unhealthy bool      // some condition is one that policies name
+	Next      time.Time // when that will ask for more; zero if never
+
+	Action    cloudprovider.RepairAction // empty if nothing is asked for now
+	Spent     bool                       // it would be a reboot, but those have not helped
+	Condition corev1.NodeCondition       // that decided
+	Since     time.Time                  // when it began to ask
+	Bound     *time.Duration             // of the drain, by the policies
+	Turn      time.Time                  // the earlier, the more urgent
+}
+
+// Due reports whether something is asked for now.
+func (s *Diagnosis) Due() bool { return s.Action != "" }
+
+// complaint is one condition and one policy that speaks for it.
+type complaint struct {
+	policy    *policy
+	condition *corev1.NodeCondition
+	since     time.Time
+}
+
+// Diagnose is what a Node has at an instant. rebooted is when its last reboot ended,
+// and rebootsSpent until when one more will not help; zero if there was none, or if it
+// may be tried. A nil set finds nothing.
+func (s *Policies) Diagnose(now time.Time, node *corev1.Node, rebooted, rebootsSpent time.Time) Diagnosis {
+	var out Diagnosis
+	if s == nil {
+		return out
+	}
+	var due []complaint
+	conditions := node.Status.Conditions
+	for i := range conditions {
+		c := &conditions[i]
+		for _, p := range s.of(c) {
+			out.Unhealthy = true
+			since := latest(c.LastTransitionTime.Time, node.CreationTimestamp.Time, rebooted).Add(p.TolerationDuration)
+			if since.After(now) {
+				out.Next = earlier(out.Next, since)
+				continue
+			}
+			due = append(due, complaint{p, c, since})
+		}
+	}
+	if len(due) == 0 {
+		return out
+	}
+	slices.SortFunc(due, compareComplaints)
+	first := due[0]
+	out.Action, out.Condition, out.Since = first.policy.Action, *first.condition, first.since
+	for _, c := range due {
+		if b := c.policy.TerminationGracePeriod; b != nil && (out.Bound == nil || *b < *out.Bound) {
+			out.Bound = b
+		}
+		out.Turn = earlier(out.Turn, c.since.Add(-time.Duration(c.policy.rank)*rankWorth))
+	}
+	if out.Action == cloudprovider.RebootNode {
+		if rebootsSpent.After(now) {
+			out.Action, out.Spent = cloudprovider.ReplaceNode, true
+			out.Next = earlier(out.Next, rebootsSpent)
+		}
+	}
+	return out
+}
+
+// compareComplaints puts first what decides: the more disruptive action, the
+// higher priority, the earlier, the condition that is first by name.
+func compareComplaints(a, b complaint) int {
+	reboots := func(c complaint) int {
+		if c.policy.Action == cloudprovider.RebootNode {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(reboots(a), reboots(b)), cmp.Compare(b.policy.Priority, a.policy.Priority),
+		a.since.Compare(b.since), strings.Compare(string(a.condition.Type), string(b.condition.Type)),
+		strings.Compare(a.condition.Reason, b.condition.Reason))
+}
+
+func latest(times ...time.Time) time.Time {
+	var last time.Time
+	for _, t := range times {
+		if t.After(last) {
+			last = t
+		}
+	}
+	return last
+}
+
+// earlier is the earlier of two instants, of which zero is never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

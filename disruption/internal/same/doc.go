@@ -1,0 +1,3 @@
+// Package same compares what two snapshots say, whatever the order of their lists and
+// whoever read them.
+package same

@@ -1,0 +1,3 @@
+// Package selectors finds those of many label selectors that may select a pod,
+// without asking all of them.
+package selectors

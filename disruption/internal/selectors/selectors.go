@@ -1,0 +1,70 @@
+package selectors
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+)
+
+// Index finds those of many label selectors that may select a pod. Of a
+// thousand workloads each has its own, and to ask all of them about each pod takes
+// long; but nearly all ask for one value of some label, and are found by that.
+type Index struct {
+	byLabel map[Label][]int
+	others  map[string][]int // those that ask for no single value, by namespace
+}
+
+// Label is a label of pods in a namespace, or in all where that is empty.
+type Label struct{ Namespace, Key, Value string }
+
+// NewIndex is an index without selectors.
+func NewIndex() *Index {
+	return &Index{byLabel: map[Label][]int{}, others: map[string][]int{}}
+}
+
+// Add adds a selector by its number, for pods in some namespaces, or in all if
+// there is none.
+func (x *Index) Add(number int, selector labels.Selector, namespaces []string) {
+	if len(namespaces) == 0 {
+		namespaces = []string{""}
+	}
+	key, value, single := SingleValue(selector)
+	for _, space := range namespaces {
+		if single {
+			at := Label{space, key, value}
+			x.byLabel[at] = append(x.byLabel[at], number)
+		} else {
+			x.others[space] = append(x.others[space], number)
+		}
+	}
+}
+
+// SingleValue is a label of which a selector admits one value only.
+func SingleValue(selector labels.Selector) (key, value string, found bool) {
+	asked, _ := selector.Requirements()
+	for _, r := range asked {
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			if values := r.ValuesUnsorted(); len(values) == 1 {
+				return r.Key(), values[0], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// Candidates are the numbers of the selectors that may select a pod, in order. They
+// are asked about its namespace and one of its labels; the rest is for the caller.
+func (x *Index) Candidates(p *corev1.Pod) []int {
+	var out []int
+	for _, space := range []string{"", p.Namespace} {
+		out = append(out, x.others[space]...)
+		for key, value := range p.Labels { // sorted below
+			out = append(out, x.byLabel[Label{space, key, value}]...)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}

@@ -1,0 +1,22 @@
+// Package rollout parts the replacement of drifted nodes into waves, the first of which
+// is a canary, and tells in advance when each node would go.
+//
+// # Model
+//
+//   - [Waves] parts the drifted nodes of each NodePool into waves: few at first, then
+//     more and more.
+//   - [Next] says which nodes of which wave may begin now: after the wave before has
+//     soaked, and not while attempts fail.
+//   - [Preview] plays all of it through, at the [Pace] that budgets allow, and gives
+//     each node an instant. Options that put all nodes into the first wave preview a
+//     rollout without waves.
+//
+// What drifts is told by the caller: package disruption does for the nodes of a
+// cluster, and amiselect.Compare for a change of the terms that select images.
+//
+// # Guarantees
+//
+// All functions are pure: the instant is an argument, inputs are not changed, and the
+// same input gives the same answer, whatever its order. They may be called from any
+// number of goroutines.
+package rollout

@@ -1,0 +1,251 @@
+package rollout
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/budgets"
+)
+
+// Pace says how many more nodes of a pool may begin to be replaced at a
+// time, with so many on their way out already, and until when the answer holds
+// if nothing else changes; zero is for ever. It is asked again at that time, and
+// whenever a replacement is done. BudgetPace makes one of budgets.
+type Pace func(nodePool string, at time.Time, disrupting int) (more int, until time.Time)
+
+// BudgetPace is the pace of the budgets of each pool, for a reason. counts has
+// the nodes of each pool; those that the preview replaces are added to those
+// being disrupted. A pool without budgets is not bounded.
+func BudgetPace(pools map[string]*budgets.Compiled, counts map[string]budgets.Counts, reason budgets.Reason) Pace {
+	return func(pool string, at time.Time, disrupting int) (int, time.Time) {
+		c := pools[pool]
+		if c == nil {
+			return math.MaxInt, time.Time{}
+		}
+		n := counts[pool]
+		n.Disrupting = max(n.Disrupting, 0) + disrupting
+		a := c.Allow(at, n, reason)
+		return a.Nodes, a.Until
+	}
+}
+
+// PreviewOptions say how fast a rollout goes.
+type PreviewOptions struct {
+	// Waves part the nodes.
+	Waves Options
+	// Pace bounds how many nodes of a pool go at a time; nil does not.
+	Pace Pace
+	// Replacement is how long a node takes from the beginning of its
+	// replacement until it is done: the launch of the new one and the drain of
+	// the old one.
+	Replacement time.Duration
+	// Horizon is how far to look ahead. Nodes that cannot begin within it are
+	// left without a time. Default 366 days.
+	Horizon time.Duration
+}
+
+// Bounds of a preview.
+const (
+	defaultHorizon = 366 * 24 * time.Hour
+	// maxQuestions bounds how often the pace of one pool is asked, beyond
+	// three times for each node: one whose answers hold for a minute is
+	// followed for half a year.
+	maxQuestions = 300_000
+)
+
+// Move is the replacement of a node.
+type Move struct {
+	// Node, NodePool and Reason are those of the node.
+	Node, NodePool, Reason string
+	// Wave is the number of its wave.
+	Wave int
+	// Start is when it begins at the earliest, End when it is done. Both are
+	// zero if it does not begin within the horizon.
+	Start, End time.Time
+}
+
+// Instant is a moment of a rollout at which something changes.
+type Instant struct {
+	// At is when.
+	At time.Time
+	// Begin and End are the nodes that begin and that are done then, sorted.
+	Begin, End []string
+	// Running is how many are on their way out after that, Left how many have
+	// not begun.
+	Running, Left int
+}
+
+// Rollout is what a rollout comes to.
+type Rollout struct {
+	// Waves are the waves, by pool and number.
+	Waves []Wave
+	// Moves are the nodes, by Start (those without last), NodePool, Wave, and
+	// then in the order in which they go.
+	Moves []Move
+	// Finish is when the last is done, zero if Complete is false or there is
+	// none.
+	Finish time.Time
+	// Complete says that all Moves have a time.
+	Complete bool
+}
+
+// Preview says when each node goes and when all are done, if the rollout
+// begins now and no replacement fails. Pools go side by side, each at its own
+// pace. A wave begins when the one before is done and the soak time is over.
+// Times are the earliest possible: a drain may wait for pods that cannot be
+// evicted.
+//
+// The error joins all faults of nodes and options.
+func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error) {
+	if opts == nil {
+		opts = &PreviewOptions{}
+	}
+	var errs []error
+	if opts.Replacement < 0 {
+		errs = append(errs, fmt.Errorf("options.replacement: %s must not be negative", opts.Replacement))
+	}
+	if opts.Horizon < 0 {
+		errs = append(errs, fmt.Errorf("options.horizon: %s must not be negative; zero is 366 days", opts.Horizon))
+	}
+	waves, err := Waves(nodes, &opts.Waves)
+	if err := errors.Join(append(errs, err)...); err != nil {
+		return Rollout{}, err
+	}
+	reasons := make(map[string]string, len(nodes))
+	for _, n := range nodes {
+		reasons[n.Name] = n.Reason
+	}
+	p := &player{opts: opts, from: now, horizon: now.Add(cmp.Or(opts.Horizon, defaultHorizon))}
+	out := Rollout{Waves: waves, Complete: true}
+	for i, w := range waves {
+		if i == 0 || waves[i-1].NodePool != w.NodePool {
+			p.begin(len(nodes))
+		}
+		for _, m := range p.play(w) {
+			m.Reason = reasons[m.Node]
+			out.Moves = append(out.Moves, m)
+			out.Complete = out.Complete && !m.Start.IsZero()
+			if m.End.After(out.Finish) {
+				out.Finish = m.End
+			}
+		}
+	}
+	if !out.Complete {
+		out.Finish = time.Time{}
+	}
+	slices.SortStableFunc(out.Moves, func(a, b Move) int {
+		if x, y := a.Start.IsZero(), b.Start.IsZero(); x != y {
+			if x {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.NodePool, b.NodePool), cmp.Compare(a.Wave, b.Wave))
+	})
+	return out, nil
+}
+
+// Calendar is the instants of the rollout at which nodes begin or are done, in
+// order. Nodes without a time are in none.
+func (r Rollout) Calendar() []Instant {
+	var out []Instant
+	at := map[time.Time]int{}
+	find := func(t time.Time) *Instant {
+		key := t.UTC() // the same instant, whatever the zone
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, Instant{At: t})
+		}
+		return &out[i]
+	}
+	for _, m := range r.Moves {
+		if m.Start.IsZero() {
+			continue
+		}
+		b := find(m.Start)
+		b.Begin = append(b.Begin, m.Node)
+		e := find(m.End)
+		e.End = append(e.End, m.Node)
+	}
+	slices.SortFunc(out, func(a, b Instant) int { return a.At.Compare(b.At) })
+	running, left := 0, len(r.Moves)
+	for i := range out {
+		running += len(out[i].Begin) - len(out[i].End)
+		left -= len(out[i].Begin)
+		out[i].Running, out[i].Left = running, left
+		slices.Sort(out[i].Begin)
+		slices.Sort(out[i].End)
+	}
+	return out
+}
+
+// player plays the waves of a pool through.
+type player struct {
+	opts          *PreviewOptions
+	from, horizon time.Time
+	at            time.Time // where the pool is; zero if it goes no further
+	steps         int
+}
+
+// begin takes up a pool.
+func (p *player) begin(nodes int) {
+	p.at, p.steps = p.from, 3*nodes+maxQuestions
+}
+
+// play gives times to the nodes of a wave.
+func (p *player) play(w Wave) []Move {
+	moves := make([]Move, len(w.Nodes))
+	for i, name := range w.Nodes {
+		moves[i] = Move{Node: name, NodePool: w.NodePool, Wave: w.Number}
+	}
+	next, done := 0, 0 // of moves: to begin, and over
+	for ; !p.at.IsZero() && !p.at.After(p.horizon) && p.steps > 0; p.steps-- {
+		// All take equally long, so they end in the order in which they began.
+		for done < next && !moves[done].End.After(p.at) {
+			done++
+		}
+		if done == len(moves) {
+			p.at = p.at.Add(p.opts.Waves.Soak)
+			return moves
+		}
+		more, until := 0, time.Time{}
+		if next < len(moves) {
+			more, until = p.ask(w.NodePool, next-done)
+		}
+		began := 0
+		for ; began < more && next < len(moves); began++ {
+			moves[next].Start, moves[next].End = p.at, p.at.Add(p.opts.Replacement)
+			next++
+		}
+		if began > 0 && p.opts.Replacement == 0 {
+			continue // over at once, so there is room again at once
+		}
+		if done < next && (until.IsZero() || next == len(moves) || moves[done].End.Before(until)) {
+			until = moves[done].End
+		}
+		if !until.After(p.at) {
+			until = time.Time{} // nothing will ever change
+		}
+		p.at = until
+	}
+	p.at = time.Time{}
+	return moves
+}
+
+// ask is what the pace says.
+func (p *player) ask(pool string, disrupting int) (int, time.Time) {
+	if p.opts.Pace == nil {
+		return math.MaxInt, time.Time{}
+	}
+	more, until := p.opts.Pace(pool, p.at, disrupting)
+	if !until.After(p.at) {
+		until = time.Time{}
+	}
+	return more, until
+}

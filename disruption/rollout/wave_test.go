@@ -1,0 +1,409 @@
+package rollout_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/rollout"
+)
+
+var start = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+
+// nodesOf are nodes a0, a1, ... of a pool, the oldest first.
+func nodesOf(pool string, n int) (out []rollout.Node) {
+	for i := range n {
+		out = append(out, rollout.Node{Name: fmt.Sprint(pool, i), NodePool: pool,
+			Created: start.Add(time.Duration(i-1000) * time.Hour), Reason: "test"})
+	}
+	return out
+}
+
+func sizes(waves []rollout.Wave) (out []int) {
+	for _, w := range waves {
+		out = append(out, len(w.Nodes))
+	}
+	return out
+}
+
+func TestWaves(t *testing.T) {
+	for _, c := range []struct {
+		nodes int
+		opts  *rollout.Options
+		want  []int
+	}{
+		{0, nil, nil},
+		{1, nil, []int{1}},
+		{10, nil, []int{1, 2, 4, 3}},
+		{15, nil, []int{1, 2, 4, 8}},
+		{10, &rollout.Options{Canary: 3}, []int{3, 6, 1}},
+		{10, &rollout.Options{Canary: 20}, []int{10}},
+		{10, &rollout.Options{MaxWave: 3}, []int{1, 2, 3, 3, 1}},
+		{10, &rollout.Options{Canary: 5, MaxWave: 3}, []int{3, 3, 3, 1}},
+		{4, &rollout.Options{Growth: 1}, []int{1, 1, 1, 1}},
+		{100, &rollout.Options{Growth: 1 << 62}, []int{1, 99}},
+	} {
+		waves, err := rollout.Waves(nodesOf("a", c.nodes), c.opts)
+		require.NoError(t, err)
+		require.Equal(t, c.want, sizes(waves), "%d %+v", c.nodes, c.opts)
+	}
+}
+
+func TestWavesOrder(t *testing.T) {
+	at := func(h int) time.Time { return start.Add(time.Duration(h) * time.Hour) }
+	nodes := []rollout.Node{
+		{Name: "z", NodePool: "b"},
+		{Name: "late", NodePool: "a", Drifted: at(2), Created: at(-9)},
+		{Name: "young", NodePool: "a", Drifted: at(1), Created: at(-1)},
+		{Name: "twin-b", NodePool: "a", Drifted: at(1), Created: at(-2)},
+		{Name: "twin-a", NodePool: "a", Drifted: at(1), Created: at(-2)},
+		{Name: "unknown", NodePool: "a", Created: at(0)},
+	}
+	waves, err := rollout.Waves(nodes, &rollout.Options{Canary: 2})
+	require.NoError(t, err)
+	require.Equal(t, []rollout.Wave{
+		{NodePool: "a", Number: 1, Nodes: []string{"unknown", "twin-a"}},
+		{NodePool: "a", Number: 2, Nodes: []string{"twin-b", "young", "late"}},
+		{NodePool: "b", Number: 1, Nodes: []string{"z"}}}, waves)
+	slices.Reverse(nodes)
+	again, err := rollout.Waves(nodes, &rollout.Options{Canary: 2})
+	require.NoError(t, err)
+	require.Equal(t, waves, again)
+}
+
+func TestFaults(t *testing.T) {
+	bad := []rollout.Node{{Name: "a", NodePool: "p"}, {Name: "a", NodePool: "p"}, {}}
+	opts := rollout.Options{Canary: -1, Growth: -2, MaxWave: -3, Soak: -1, Backoff: rollout.Backoff{Base: -1}}
+	_, err := rollout.Waves(bad, &opts)
+	both := []string{"options.canary", "options.growth", "options.maxWave", "options.soak", "options.backoff.base"}
+	for _, want := range append(both, "nodes[1].name", "nodes[2].name", "nodes[2].nodePool") {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = rollout.Preview(start, bad, &rollout.PreviewOptions{Waves: opts, Replacement: -1, Horizon: -1})
+	for _, want := range append(both, "options.replacement", "options.horizon", "nodes[1].name") {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = rollout.Next(start, rollout.Input{
+		Waves:  []rollout.Wave{{NodePool: "p", Number: 1, Nodes: []string{"a", "a"}}, {NodePool: "p", Number: 1}, {}},
+		Status: []rollout.Status{{Node: "a", State: "gone"}, {Node: "a"}, {Node: "b"}}}, &opts)
+	for _, want := range append(both, "waves[0].nodes", "waves[1].number", "waves[2].number", "status[0].state", "status[1].node", "status[2].node") {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = rollout.Waves(nil, &rollout.Options{Backoff: rollout.Backoff{Base: time.Hour, Max: time.Minute}})
+	require.ErrorContains(t, err, "options.backoff.max")
+}
+
+func TestBackoffWait(t *testing.T) {
+	exact := rollout.Backoff{Exact: true}
+	for level, want := range []time.Duration{0, 1, 2, 4, 8, 10, 10} {
+		require.Equal(t, want*time.Minute, exact.Wait("p", level))
+	}
+	require.Equal(t, 10*time.Minute, exact.Wait("p", 1<<62))
+	require.Zero(t, exact.Wait("p", -1))
+	require.Equal(t, time.Hour, rollout.Backoff{Base: time.Hour, Exact: true}.Wait("p", 9))
+
+	distinct := map[time.Duration]bool{}
+	for i := range 200 {
+		pool := fmt.Sprint("pool-", i)
+		for level := range 8 {
+			got, full := (rollout.Backoff{}).Wait(pool, level), exact.Wait(pool, level)
+			require.GreaterOrEqual(t, got, full/2)
+			require.LessOrEqual(t, got, full)
+			require.Equal(t, got, (rollout.Backoff{}).Wait(pool, level))
+		}
+		distinct[rollout.Backoff{}.Wait(pool, 1)] = true
+	}
+	require.Greater(t, len(distinct), 100, "pools are spread out")
+}
+
+func TestBackoffUntil(t *testing.T) {
+	b := rollout.Backoff{Exact: true}
+	fail := func(after time.Duration) rollout.Attempt {
+		return rollout.Attempt{At: start.Add(after), Failed: true}
+	}
+	done := func(after time.Duration) rollout.Attempt {
+		return rollout.Attempt{At: start.Add(after)}
+	}
+	for name, c := range map[string]struct {
+		attempts []rollout.Attempt
+		until    time.Duration
+		level    int
+	}{
+		"none":                    {nil, -1, 0},
+		"once":                    {[]rollout.Attempt{fail(0)}, time.Minute, 1},
+		"together count once":     {[]rollout.Attempt{fail(0), fail(time.Second), fail(59 * time.Second)}, time.Minute, 1},
+		"at the end of the wait":  {[]rollout.Attempt{fail(0), fail(time.Minute)}, 3 * time.Minute, 2},
+		"in any order":            {[]rollout.Attempt{fail(time.Minute), fail(0)}, 3 * time.Minute, 2},
+		"long after":              {[]rollout.Attempt{fail(0), fail(time.Hour)}, time.Hour + 2*time.Minute, 2},
+		"success resets":          {[]rollout.Attempt{fail(0), fail(time.Minute), done(2 * time.Minute)}, -1, 0},
+		"success, then a failure": {[]rollout.Attempt{fail(0), done(time.Second), fail(2 * time.Second)}, time.Minute + 2*time.Second, 1},
+		"both at once":            {[]rollout.Attempt{done(0), fail(0)}, -1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			until, level := b.Until("p", c.attempts)
+			require.Equal(t, c.level, level)
+			if c.until < 0 {
+				require.Zero(t, until)
+			} else {
+				require.Equal(t, start.Add(c.until), until)
+			}
+		})
+	}
+}
+
+func TestNext(t *testing.T) {
+	waves, err := rollout.Waves(append(nodesOf("a", 4), nodesOf("b", 1)...), nil)
+	require.NoError(t, err)
+	opts := &rollout.Options{Soak: 10 * time.Minute, MaxFailures: 2, Backoff: rollout.Backoff{Exact: true}}
+	done := func(node string, ago time.Duration) rollout.Status {
+		return rollout.Status{Node: node, State: rollout.Done, Ended: start.Add(-ago)}
+	}
+	running := func(node string) rollout.Status {
+		return rollout.Status{Node: node, State: rollout.Replacing}
+	}
+	failed := func(ago ...time.Duration) (out []rollout.Attempt) {
+		for _, d := range ago {
+			out = append(out, rollout.Attempt{At: start.Add(-d), Failed: true})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		status   []rollout.Status
+		attempts []rollout.Attempt
+		want     rollout.Turn
+	}{
+		"canary":        {nil, nil, rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
+		"canary runs":   {[]rollout.Status{running("a0")}, nil, rollout.Turn{Wave: 1, Hold: rollout.Running}},
+		"soak":          {[]rollout.Status{done("a0", 4*time.Minute)}, nil, rollout.Turn{Wave: 2, Hold: rollout.Soaking, Until: start.Add(6 * time.Minute)}},
+		"second":        {[]rollout.Status{done("a0", 10*time.Minute)}, nil, rollout.Turn{Wave: 2, Begin: []string{"a1", "a2"}}},
+		"half of it":    {[]rollout.Status{done("a0", time.Hour), running("a2")}, nil, rollout.Turn{Wave: 2, Begin: []string{"a1"}}},
+		"failed":        {nil, failed(30 * time.Second), rollout.Turn{Wave: 1, Hold: rollout.BackingOff, Until: start.Add(30 * time.Second)}},
+		"failed before": {nil, failed(time.Minute), rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
+		"halted":        {nil, failed(time.Hour, 2*time.Hour), rollout.Turn{Wave: 1, Hold: rollout.Halted}},
+		"mended": {nil, append(failed(time.Hour, 2*time.Hour), rollout.Attempt{At: start}),
+			rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
+		"over": {[]rollout.Status{done("a0", 0), done("a1", 0), done("a2", 0), done("a3", 0)}, nil, rollout.Turn{Wave: 3, Hold: rollout.Over}},
+		"later ones went first": {[]rollout.Status{done("a3", 0), done("a1", 0)}, nil,
+			rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			turns, err := rollout.Next(start, rollout.Input{Waves: waves, Status: c.status,
+				Attempts: map[string][]rollout.Attempt{"a": c.attempts}}, opts)
+			require.NoError(t, err)
+			c.want.NodePool = "a"
+			require.Equal(t, []rollout.Turn{c.want, {NodePool: "b", Wave: 1, Begin: []string{"b0"}}}, turns)
+		})
+	}
+	turns, err := rollout.Next(start, rollout.Input{Waves: waves,
+		Attempts: map[string][]rollout.Attempt{"a": failed(1*time.Hour, 2*time.Hour)}}, &rollout.Options{MaxFailures: -1})
+	require.NoError(t, err)
+	require.Equal(t, rollout.Free, turns[0].Hold)
+}
+
+func TestPreview(t *testing.T) {
+	opts := &rollout.PreviewOptions{
+		Waves:       rollout.Options{Soak: 30 * time.Minute},
+		Replacement: 10 * time.Minute,
+		Pace: func(pool string, _ time.Time, disrupting int) (int, time.Time) {
+			if pool == "a" {
+				return 3 - disrupting, time.Time{}
+			}
+			return 100, time.Time{}
+		},
+	}
+	r, err := rollout.Preview(start, append(nodesOf("b", 1), nodesOf("a", 7)...), opts)
+	require.NoError(t, err)
+	var lines []string
+	for _, m := range r.Moves {
+		lines = append(lines, fmt.Sprintf("%s wave %d %s-%s", m.Node, m.Wave, m.Start.Sub(start), m.End.Sub(start)))
+	}
+	require.Equal(t, []string{"a0 wave 1 0s-10m0s", "b0 wave 1 0s-10m0s", "a1 wave 2 40m0s-50m0s", "a2 wave 2 40m0s-50m0s",
+		"a3 wave 3 1h20m0s-1h30m0s", "a4 wave 3 1h20m0s-1h30m0s", "a5 wave 3 1h20m0s-1h30m0s", "a6 wave 3 1h30m0s-1h40m0s"}, lines)
+	require.True(t, r.Complete)
+	require.Equal(t, start.Add(100*time.Minute), r.Finish)
+	var instants []string
+	for _, i := range r.Calendar() {
+		instants = append(instants, fmt.Sprintf("%s +%d -%d running %d left %d", i.At.Sub(start), len(i.Begin), len(i.End), i.Running, i.Left))
+	}
+	require.Equal(t, []string{"0s +2 -0 running 2 left 6", "10m0s +0 -2 running 0 left 6", "40m0s +2 -0 running 2 left 4", "50m0s +0 -2 running 0 left 4",
+		"1h20m0s +3 -0 running 3 left 1", "1h30m0s +1 -3 running 1 left 0", "1h40m0s +0 -1 running 0 left 0"}, instants)
+}
+
+// A window of a budget opens and closes in the middle of a rollout.
+func TestPreviewBudgets(t *testing.T) {
+	schedule, hours := "0 10 * * *", &metav1.Duration{Duration: 23 * time.Hour}
+	compiled, err := budgets.Compile([]v1.Budget{{Nodes: "2"}, {Nodes: "0", Schedule: &schedule, Duration: hours}}, nil)
+	require.NoError(t, err)
+	pace := rollout.BudgetPace(map[string]*budgets.Compiled{"a": compiled}, map[string]budgets.Counts{"a": {Nodes: 10}}, budgets.Drifted)
+	r, err := rollout.Preview(start, nodesOf("a", 7), &rollout.PreviewOptions{Replacement: 25 * time.Minute, Pace: pace})
+	require.NoError(t, err)
+	var starts []string
+	for _, m := range r.Moves {
+		starts = append(starts, m.Node+" "+m.Start.Format("2 15:04"))
+	}
+	// Nine to ten is all there is of each day.
+	require.Equal(t, []string{"a0 2 09:00", "a1 2 09:25", "a2 2 09:25", "a3 2 09:50", "a4 2 09:50", "a5 3 09:00", "a6 3 09:00"}, starts)
+
+	more, until := pace("unknown", start, 5)
+	require.Positive(t, more)
+	require.Zero(t, until)
+}
+
+func TestPreviewNeverDone(t *testing.T) {
+	for name, pace := range map[string]rollout.Pace{
+		"never":   func(string, time.Time, int) (int, time.Time) { return 0, time.Time{} },
+		"by inch": func(_ string, at time.Time, _ int) (int, time.Time) { return -1, at.Add(1) },
+		"back":    func(_ string, at time.Time, _ int) (int, time.Time) { return 0, at.Add(-time.Hour) },
+		"one":     func(_ string, _ time.Time, d int) (int, time.Time) { return 1 - d, time.Time{} },
+	} {
+		r, err := rollout.Preview(start, nodesOf("a", 3), &rollout.PreviewOptions{Pace: pace, Replacement: time.Hour, Horizon: 90 * time.Minute})
+		require.NoError(t, err, name)
+		require.False(t, r.Complete, name)
+		require.Zero(t, r.Finish, name)
+		require.Len(t, r.Moves, 3)
+		require.Zero(t, r.Moves[2].Start)
+	}
+}
+
+// Replacements that take no time, in waves without soak, are all done at once.
+func TestPreviewAtOnce(t *testing.T) {
+	one := func(string, time.Time, int) (int, time.Time) { return 1, time.Time{} }
+	r, err := rollout.Preview(start, nodesOf("a", 20), &rollout.PreviewOptions{Pace: one})
+	require.NoError(t, err)
+	require.Equal(t, start, r.Finish)
+	require.True(t, r.Complete)
+	require.Len(t, r.Calendar(), 1)
+	r, err = rollout.Preview(start, nil, nil)
+	require.NoError(t, err)
+	require.Equal(t, rollout.Rollout{Complete: true}, r)
+}
+
+// At no time do more nodes of a pool go than the pace says, nor nodes of two
+// waves; and the order of the nodes given has no meaning.
+func TestPreviewLaws(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for range 300 {
+		most := 1 + rng.IntN(4)
+		open := time.Duration(1+rng.IntN(5)) * time.Hour
+		pace := func(_ string, at time.Time, disrupting int) (int, time.Time) {
+			since := at.Sub(start)
+			window := since / open
+			if window%2 == 1 {
+				return 0, start.Add((window + 1) * open)
+			}
+			return most - disrupting, start.Add((window + 1) * open)
+		}
+		opts := &rollout.PreviewOptions{Pace: pace, Replacement: time.Duration(rng.IntN(100)) * time.Minute,
+			Waves: rollout.Options{Canary: 1 + rng.IntN(3), Growth: 1 + rng.IntN(3), Soak: time.Duration(rng.IntN(100)) * time.Minute}}
+		nodes := append(nodesOf("a", rng.IntN(20)), nodesOf("b", rng.IntN(20))...)
+		r, err := rollout.Preview(start, nodes, opts)
+		require.NoError(t, err)
+		require.True(t, r.Complete)
+		require.Len(t, r.Moves, len(nodes))
+		rng.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+		again, err := rollout.Preview(start, nodes, opts)
+		require.NoError(t, err)
+		require.Equal(t, r, again)
+		for _, m := range r.Moves {
+			require.Zero(t, m.Start.Sub(start)/open%2, "only while it is open")
+			running := 0
+			for _, o := range r.Moves {
+				if o.NodePool != m.NodePool {
+					continue
+				}
+				if !o.Start.After(m.Start) && o.End.After(m.Start) {
+					running++
+				}
+				if o.Wave < m.Wave {
+					require.False(t, m.Start.Before(o.End.Add(opts.Waves.Soak)))
+				}
+			}
+			require.LessOrEqual(t, running, most)
+		}
+		for _, i := range r.Calendar() {
+			require.GreaterOrEqual(t, i.Running, 0)
+		}
+	}
+}
+
+func BenchmarkPreview(b *testing.B) {
+	nodes := nodesOf("a", 5000)
+	opts := &rollout.PreviewOptions{Replacement: 5 * time.Minute, Pace: func(_ string, _ time.Time, d int) (int, time.Time) { return 50 - d, time.Time{} }}
+	b.Run("nodes=5000", func(b *testing.B) {
+		for b.Loop() {
+			_, _ = rollout.Preview(start, nodes, opts)
+		}
+	})
+}
+
+// Without waves the pace alone says when nodes go.
+func TestPreviewPace(t *testing.T) {
+	now := start
+	bounded := func(n int) rollout.Pace {
+		return func(_ string, _ time.Time, disrupting int) (int, time.Time) { return n - disrupting, time.Time{} }
+	}
+	var nodes []rollout.Node
+	for i := range 4 {
+		nodes = append(nodes, rollout.Node{Name: fmt.Sprint("a-", i), NodePool: "a"})
+	}
+	shut := func(at time.Time) bool { return at.Before(now.Add(90 * time.Minute)) }
+	for _, tt := range []struct {
+		name  string
+		pace  rollout.Pace
+		takes time.Duration
+		want  []string
+	}{
+		{"no bound", nil, time.Hour, []string{"a-0 +0m", "a-1 +0m", "a-2 +0m", "a-3 +0m"}},
+		{"in no time", bounded(1), 0, []string{"a-0 +0m", "a-1 +0m", "a-2 +0m", "a-3 +0m"}},
+		{"one by one", bounded(1), time.Hour, []string{"a-0 +0m", "a-1 +60m", "a-2 +120m", "a-3 +180m"}},
+		{"three at a time", bounded(3), time.Hour, []string{"a-0 +0m", "a-1 +0m", "a-2 +0m", "a-3 +60m"}},
+		{"never", bounded(0), time.Hour, []string{"a-0 never", "a-1 never", "a-2 never", "a-3 never"}},
+		{"negative", bounded(-5), time.Hour, []string{"a-0 never", "a-1 never", "a-2 never", "a-3 never"}},
+		{"a window opens", func(_ string, at time.Time, disrupting int) (int, time.Time) {
+			if shut(at) {
+				return 0, now.Add(90 * time.Minute)
+			}
+			return 2 - disrupting, time.Time{}
+		}, time.Hour, []string{"a-0 +90m", "a-1 +90m", "a-2 +150m", "a-3 +150m"}},
+		{"a window closes", func(_ string, at time.Time, disrupting int) (int, time.Time) {
+			if shut(at) {
+				return 1 - disrupting, now.Add(90 * time.Minute)
+			}
+			return 0, time.Time{}
+		}, time.Hour, []string{"a-0 +0m", "a-1 +60m", "a-2 never", "a-3 never"}},
+		{"a pace that speaks of the past", func(_ string, _ time.Time, _ int) (int, time.Time) { return 0, now.Add(-time.Hour) },
+			time.Hour, []string{"a-0 never", "a-1 never", "a-2 never", "a-3 never"}},
+		{"a pace without end", func(_ string, at time.Time, _ int) (int, time.Time) { return 0, at.Add(time.Nanosecond) },
+			time.Hour, []string{"a-0 never", "a-1 never", "a-2 never", "a-3 never"}},
+		{"beyond the horizon", func(_ string, at time.Time, _ int) (int, time.Time) {
+			if at.Before(now.AddDate(2, 0, 0)) {
+				return 0, at.AddDate(1, 0, 0)
+			}
+			return 9, time.Time{}
+		}, time.Hour, []string{"a-0 never", "a-1 never", "a-2 never", "a-3 never"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := rollout.Preview(now, nodes, &rollout.PreviewOptions{Waves: rollout.Options{Canary: len(nodes)}, Pace: tt.pace, Replacement: tt.takes})
+			require.NoError(t, err)
+			var got []string
+			for _, m := range r.Moves {
+				if m.Start.IsZero() {
+					got = append(got, m.Node+" never")
+				} else {
+					got = append(got, fmt.Sprintf("%s +%.0fm", m.Node, m.Start.Sub(now).Minutes()))
+				}
+			}
+			require.Equal(t, tt.want, got)
+			if !r.Complete {
+				require.Zero(t, r.Finish)
+			}
+		})
+	}
+}

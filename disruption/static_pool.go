@@ -1,0 +1,208 @@
+package disruption
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Why a node is terminated first: Action.StepCause.
+const (
+	// NoReservedCapacity: no reserved capacity is left for a replacement beside
+	// it.
+	NoReservedCapacity = "NoReservedCapacity"
+	// StaticAtLimit: the static pool is at its limit of nodes.
+	StaticAtLimit = "StaticAtLimit"
+)
+
+// headcount says how the nodes of a static pool stand, as
+// provisioning.StaticPool counts them; what is underway is pending.
+type headcount struct{ active, pending, deleting int }
+
+func (h *headcount) add(m *stateNode) {
+	switch {
+	case m.leaving:
+		h.deleting++
+	case m.underway || m.pendingDisruption():
+		h.pending++
+	default:
+		h.active++
+	}
+}
+
+// pendingDisruption reports whether somebody has marked the node to be removed.
+func (m *stateNode) pendingDisruption() bool {
+	return m.isTrue(v1.ConditionTypeDisruptionReason) ||
+		m.Node.Node != nil && hasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
+}
+
+// room is how many more nodes the pool may have beside those it has, whatever
+// their state.
+func (p *nodePool) room() int {
+	limit, found := p.Spec.Limits[v1.ResourceNodes]
+	if !found {
+		return math.MaxInt
+	}
+	h := p.count
+	whole := math.Floor(limit.AsApproximateFloat64())
+	if whole >= 1<<31 {
+		return math.MaxInt
+	}
+	return max(0, int(whole)-h.active-h.pending-h.deleting)
+}
+
+// staticSlots finds room for the replacements of nodes of static pools.
+type staticSlots struct {
+	cluster *Cluster
+	method  Method
+	gate    bool // nodes may be terminated first
+	room    map[string]int
+	blocked []Blocked
+}
+
+// placement is how a node of a static pool can be replaced.
+type placement struct {
+	step  Step
+	why   string // it is terminated first
+	drain *time.Duration
+	comes string // in its stead, in words; empty if the engine has to say it
+}
+
+// detail completes what is said of the reason.
+func (p placement) detail(reason string) string {
+	if p.comes == "" {
+		return reason
+	}
+	return reason + "; " + p.comes
+}
+
+func (f *Cluster) newStaticSlots(method Method, gate bool) *staticSlots {
+	return &staticSlots{cluster: f, method: method, gate: gate, room: map[string]int{}}
+}
+
+// place finds room for the replacement of a node, and takes it. If there is
+// none it says so and reports false.
+func (s *staticSlots) place(m *stateNode) (placement, bool) {
+	p := m.pool
+	if h := p.count; int64(h.active)+int64(h.pending) > *p.Spec.Replicas {
+		s.block(m, ruleOverReplicas, "%s has %s, spec.replicas is %d, and those too many go first",
+			poolObject(p.Name), plural(h.active+h.pending, "node"), *p.Spec.Replicas)
+		return placement{}, false
+	}
+	if s.gate && s.cluster.reservedFull(p) {
+		if m.offering == nil || m.offering.ReservationID == "" || !m.offering.Available {
+			s.block(m, ruleReservationFull, "%s can launch reserved capacity only and none is left, and the node holds none that it would set free",
+				poolObject(p.Name))
+			return placement{}, false
+		}
+		return s.first(m, NoReservedCapacity)
+	}
+	if _, known := s.room[p.Name]; !known {
+		s.room[p.Name] = p.room()
+	}
+	if s.room[p.Name] > 0 {
+		s.room[p.Name]--
+		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", poolObject(p.Name))}, true
+	}
+	// While others of the pool are replaced, room comes back by itself.
+	if s.gate && p.room() == 0 {
+		return s.first(m, StaticAtLimit)
+	}
+	s.block(m, ruleStaticAtLimit, "%s is at its limit of nodes, so nothing can replace it; raise spec.limits[nodes] above the replicas", poolObject(p.Name))
+	return placement{}, false
+}
+
+// first terminates a node first if its pool will launch another.
+func (s *staticSlots) first(m *stateNode, why string) (placement, bool) {
+	if !m.pool.ready() {
+		s.block(m, rulePoolNotReady, "%s is not ready or being deleted, so the node would not come back", poolObject(m.poolName))
+		return placement{}, false
+	}
+	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", poolObject(m.poolName))}
+	if bound := s.cluster.opts.TerminateFirstDrain; m.claimBound() == nil && bound >= 0 {
+		p.drain = &bound
+	}
+	return p, true
+}
+
+func (s *staticSlots) block(m *stateNode, rule rule, format string, args ...any) {
+	s.blocked = append(s.blocked, Blocked{Target: m.target(), Method: s.method, Code: rule.code(), rule: rule, Detail: fmt.Sprintf(format, args...)})
+}
+
+// reservedFull reports whether all that the template of a pool can launch is
+// reserved capacity of which none is left. An offering of another capacity type
+// keeps it from being full, even one that is not available.
+func (f *Cluster) reservedFull(p *nodePool) bool {
+	template, err := requirements.FromNodePool(p.NodePool, f.vocabulary)
+	if err != nil {
+		return false
+	}
+	for _, t := range p.types {
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if o.CapacityType == v1.CapacityTypeReserved && !o.Launchable() {
+				continue
+			}
+			option := cloudprovider.LaunchOption{InstanceType: t, Offering: o}
+			// Labels that only the template names are put on the node by it.
+			if !option.Requirements().Intersect(template).Impossible() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// scaleDown wants to delete the nodes that static pools have above their
+// replicas, pool by pool in the order of their names, and within a pool in that
+// of provisioning.StaticPool.Remove. Nodes that are being deleted or dealt with
+// count for nothing. Budgets do not apply, as in Karpenter, and what protects a
+// node only puts it last. Nothing is ever Blocked, and time alone changes
+// nothing.
+func (f *Cluster) scaleDown() Result {
+	var r Result
+	for _, name := range f.poolNames {
+		p := f.pools[name]
+		if !p.static() || p.unreadable || *p.Spec.Replicas < 0 {
+			continue
+		}
+		h := p.count
+		if int64(h.active) <= *p.Spec.Replicas {
+			continue
+		}
+		for _, node := range f.removal(p) {
+			a := f.byName[node].action(ScaledDown, Delete)
+			a.Detail = fmt.Sprintf("%s has %s, and spec.replicas is %d", poolObject(name), plural(h.active, "node"), *p.Spec.Replicas)
+			r.Actions = append(r.Actions, a)
+		}
+	}
+	return r
+}
+
+// removal names the nodes that a static pool has too many.
+func (f *Cluster) removal(p *nodePool) []string {
+	in := provisioning.Input{NodePools: f.in.NodePools[:0:0], Vocabulary: f.vocabulary}
+	in.NodePools = append(in.NodePools, p.NodePool)
+	for _, m := range p.members {
+		if m.underway {
+			continue
+		}
+		entry := m.Node
+		entry.Pods = nil
+		for _, pod := range m.pods {
+			entry.Pods = append(entry.Pods, pod.Pod)
+		}
+		in.Nodes = append(in.Nodes, entry)
+	}
+	pools, err := provisioning.StaticPools(in)
+	if err != nil || len(pools) != 1 {
+		// Observe has reported what is wrong with the pool.
+		return nil
+	}
+	return pools[0].Remove
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+const (
+	passEvery   = 200 * time.Millisecond // at the most
+	passAtLeast = time.Second            // even if nothing has changed: time passes
+	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
+	bindHolds   = 30 * time.Second       // for kube-scheduler, where a node is there
+	retryIn     = 20 * time.Second       // for pods that found no place
+	stuckAfter  = 5 * time.Minute        // without a pass
+)
+
+// autoscaler is one reconciler for the whole cluster: every change leads to a pass.
+// What must not be lost is in the cluster. The fields may be lost at any moment.
+type autoscaler struct {
+	client.Client
+	cloud                      cloudprovider.CloudProvider
+	stock                      *availability.Cache // what the cloud was out of
+	events                     events.EventRecorder
+	log                        *slog.Logger
+	proposeEvery, confirmAfter time.Duration
+
+	changes  atomic.Int64 // in the cluster
+	lastPass atomic.Int64 // in nanoseconds; zero before the first
+
+	window     batcher.Window // of pods that wait for a plan
+	gathered   int            // how many they were
+	bindings   []nomination.Binding
+	considered map[types.UID]time.Time // until when not to plan again because of a pod
+	refused    map[types.UID]bool      // pods that could not be given their toleration
+	hinted     map[types.UID]string    // the node that a pod was told
+
+	attempts  map[types.UID]attempt // launches that failed
+	shortages []disruption.UnavailableOffering
+
+	nextLook    time.Time
+	notices     []cloudprovider.Interruption
+	instances   []*cloudprovider.Instance // of this pass; nil if the cloud was not asked
+	drift       map[string]cloudprovider.Drift
+	podsOn      map[string]string // which pods a node had
+	podEvents   map[string]time.Time
+	nextPropose time.Time
+	nextChange  time.Time // when time alone may change what to do with nodes
+	proposedAt  int64     // changes by then
+	proposing   chan proposed
+	catalogs    *disruption.CatalogCache
+	decided     []decision
+	prepared    map[string]*running // by command
+}
+
+// attempt is what there is to remember of launches that failed.
+type attempt struct {
+	count     int
+	notBefore time.Time
+}
+
+// running is a command that this process began.
+type running struct {
+	command.Prepared
+	replacements []replacement
+	created      []string
+	begun        time.Time
+}
+
+func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder events.EventRecorder, log *slog.Logger) (*autoscaler, error) {
+	stock, err := availability.New(time.Now, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &autoscaler{Client: c, cloud: cloud, stock: stock, events: recorder, log: log,
+		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
+		podsOn: map[string]string{}, podEvents: map[string]time.Time{}, drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
+}
+
+// Reconcile is a pass, in the order of a node's life, but that what ends comes first: a
+// node is closed before it could be opened. A part that fails is logged, and keeps no
+// other from its work: the next pass tries again.
+func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
+	now := time.Now()
+	if wait := passEvery - now.Sub(time.Unix(0, a.lastPass.Load())); wait > 0 {
+		return ctrl.Result{RequeueAfter: wait}, nil
+	}
+	a.lastPass.Store(now.UnixNano())
+	s, err := a.snapshot(ctx, now)
+	if err != nil {
+		a.failed(ctx, "snapshot", err)
+		return ctrl.Result{RequeueAfter: passAtLeast}, nil
+	}
+	for _, part := range []struct {
+		name string
+		do   func(context.Context, *snapshot) error
+	}{
+		{"look", a.look}, {"terminate", a.terminate}, {"keep promises", a.keepPromises}, {"provision", a.provision}, {"launch", a.launch},
+		{"join", a.join}, {"propose", a.propose}, {"confirm", a.confirm}, {"advance", a.advance}, {"status", a.status},
+	} {
+		started := time.Now()
+		if err := safely(func() error { return part.do(ctx, s) }); err != nil {
+			a.failed(ctx, part.name, err)
+		}
+		if took := time.Since(started); took > time.Second {
+			a.log.Debug("slow", "part", part.name, "took", took)
+		}
+	}
+	return ctrl.Result{RequeueAfter: passAtLeast}, nil
+}
+
+func (a *autoscaler) failed(ctx context.Context, part string, err error) {
+	if ctx.Err() == nil && !errors.Is(err, errStale) {
+		a.log.Warn("failed", "part", part, "error", err)
+	}
+}
+
+// safely makes an error of a panic: one in a part keeps no other from its work.
+func safely(do func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("panic: %v\n%s", value, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// alive says what is wrong if passes have begun and do not come any more.
+func (a *autoscaler) alive(now time.Time) error {
+	last := a.lastPass.Load()
+	if last == 0 || now.Sub(time.Unix(0, last)) < stuckAfter {
+		return nil // it may not be the leader
+	}
+	return fmt.Errorf("the last pass began at %s", time.Unix(0, last).Format(time.RFC3339))
+}
+
+// look asks the cloud for its notices, and now and then for its machines and for what
+// has drifted.
+func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
+	a.instances = nil
+	a.notices, err = cloudprovider.Interruptions(ctx, a.cloud)
+	if err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
+		return err
+	}
+	s.in.Interruptions = a.notices
+	if s.now.Before(a.nextLook) {
+		return nil
+	}
+	a.nextLook = s.now.Add(lookEvery)
+	drift := map[string]cloudprovider.Drift{}
+	for _, claim := range s.claims {
+		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
+			continue
+		}
+		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
+		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) && !errors.Is(err, cloudprovider.ErrUnsupported) {
+			return err
+		}
+		drift[claim.Name] = d
+	}
+	a.drift = drift
+	// Machines are listed after the NodeClaims were read, so one of a claim that is
+	// newer looks like garbage: only what is older than a minute counts as such.
+	if a.instances, err = a.cloud.List(ctx); err == nil && a.instances == nil {
+		a.instances = []*cloudprovider.Instance{}
+	}
+	s.in.Drift, s.in.Instances, s.in.InstancesAt = a.drift, a.instances, s.now
+	return err
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// cluster is an API server in memory, and an autoscaler whose passes the test makes.
+type cluster struct {
+	*testing.T
+	client.Client
+	a      *autoscaler
+	events *events.FakeRecorder
+	made   int
+}
+
+func newCluster(t *testing.T, objects ...client.Object) *cluster {
+	t.Helper()
+	c := &cluster{T: t}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+		WithStatusSubresource(&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}).
+		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, api client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			c.made++
+			o.SetUID(types.UID(fmt.Sprintf("uid-%d", c.made)))
+			o.SetCreationTimestamp(metav1.Now())
+			return api.Create(ctx, o, options...)
+		}}).Build()
+	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.events = events.NewFakeRecorder(1000)
+	if c.a, err = newAutoscaler(c.Client, cloud, c.events, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if c.a.window, err = batcher.NewWindow(time.Nanosecond, 0); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// pass makes passes, which see time go by but for what is between them.
+func (c *cluster) pass(n int) {
+	c.Helper()
+	for range n {
+		c.a.lastPass.Store(0)
+		if _, err := c.a.Reconcile(c.Context(), ctrl.Request{}); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+func (c *cluster) claims() []v1.NodeClaim {
+	c.Helper()
+	var l v1.NodeClaimList
+	if err := c.List(c.Context(), &l); err != nil {
+		c.Fatal(err)
+	}
+	return l.Items
+}
+
+func (c *cluster) nodes() []corev1.Node {
+	c.Helper()
+	var l corev1.NodeList
+	if err := c.List(c.Context(), &l); err != nil {
+		c.Fatal(err)
+	}
+	return l.Items
+}
+
+// boot makes all Nodes ready.
+func (c *cluster) boot() {
+	c.Helper()
+	for _, n := range c.nodes() {
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}}
+		if err := c.Status().Update(c.Context(), &n); err != nil {
+			c.Fatal(err)
+		}
+	}
+}
+
+// schedule binds pods to the Nodes whose taints they tolerate, one pod to each.
+func (c *cluster) schedule() {
+	c.Helper()
+	var pods corev1.PodList
+	if err := c.List(c.Context(), &pods); err != nil {
+		c.Fatal(err)
+	}
+	for _, p := range pods.Items {
+		for _, n := range c.nodes() {
+			ok := p.Spec.NodeName == ""
+			for _, taint := range n.Spec.Taints {
+				tolerated := false
+				for _, t := range p.Spec.Tolerations {
+					tolerated = tolerated || t.Key == taint.Key && t.Value == taint.Value
+				}
+				ok = ok && tolerated
+			}
+			if ok {
+				p.Spec.NodeName = n.Name
+				if err := c.Update(c.Context(), &p); err != nil {
+					c.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func general() *v1.NodePool {
+	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general", UID: "general"}}
+	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: kwokClassGroup, Kind: kwokClass, Name: "default"}
+	p.Spec.Template.Spec.Requirements = requirements.MustParse("karpenter.sh/capacity-type = on-demand").NodeSelectorRequirements()
+	return p
+}
+
+func pod(name, cpu string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}}}
+}
+
+func TestPodsGetTheNodeThatWasPlanned(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	c.pass(3) // one to see the pod, one to plan, one to launch
+	claims := c.claims()
+	if len(claims) != 1 || claims[0].Status.ProviderID == "" {
+		t.Fatalf("%d NodeClaims: %v", len(claims), claims)
+	}
+	stored := &corev1.Pod{}
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	if len(stored.Spec.Tolerations) != 1 || stored.Spec.Tolerations[0].Key != nomination.TaintKey {
+		t.Errorf("tolerations %v", stored.Spec.Tolerations)
+	}
+	c.pass(2)
+	c.boot()
+	c.pass(3)
+	if n := c.nodes()[0]; len(n.Spec.Taints) != 1 || n.Spec.Taints[0].Key != nomination.TaintKey {
+		t.Errorf("a node that is ready, and whose pod is not there, has taints %v", n.Spec.Taints)
+	}
+	c.schedule()
+	c.pass(4)
+	if n := c.nodes()[0]; len(n.Spec.Taints) != 0 || n.Labels[v1.NodeInitializedLabelKey] != "true" {
+		t.Errorf("a node whose pod is there has taints %v, labels %v", n.Spec.Taints, n.Labels)
+	}
+	if got := c.claims(); len(got) != 1 || !meta.IsStatusConditionTrue(got[0].Status.Conditions, v1.ConditionTypeInitialized) {
+		t.Errorf("%d NodeClaims: %v", len(got), got[0].Status.Conditions)
+	}
+}
+
+// Whoever takes over finds everything in the cluster.
+func TestRestartPlansNothingTwice(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"), pod("db", "3"))
+	c.pass(2)
+	before := c.claims()
+	if len(before) == 0 {
+		t.Fatal("nothing was planned")
+	}
+	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, c.a.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.window = c.a.window
+	c.a = again
+	c.pass(5)
+	if after := c.claims(); len(after) != len(before) {
+		t.Errorf("%d NodeClaims, %d before the restart", len(after), len(before))
+	}
+	if len(c.nodes()) != len(before) {
+		t.Errorf("%d machines for %d NodeClaims", len(c.nodes()), len(before))
+	}
+}
+
+func TestDeletedNodeClaimsLeaveNothing(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	c.pass(5)
+	c.boot()
+	c.pass(3)
+	var p corev1.Pod
+	if err := c.Get(t.Context(), client.ObjectKey{Namespace: "shop", Name: "web"}, &p); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), &p); err != nil {
+		t.Fatal(err)
+	}
+	claim := c.claims()[0]
+	if err := c.Delete(t.Context(), &claim); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(1)
+	if n := c.nodes()[0]; len(n.Spec.Taints) == 0 {
+		t.Error("the node takes pods")
+	}
+	time.Sleep(5 * time.Second) // the least time of a drain
+	c.pass(4)
+	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
+		t.Errorf("%d NodeClaims and %d Nodes are left: %v", len(claims), len(nodes), nodes)
+	}
+}
+
+// A pool that cannot be read says so, and the others work.
+func TestPoolsWithFaultsKeepNoOtherFromWork(t *testing.T) {
+	broken := general()
+	broken.Name, broken.UID = "broken", "broken"
+	broken.Spec.Template.Spec.Requirements[0].Operator = "Near"
+	foreign := general()
+	foreign.Name, foreign.UID, foreign.Spec.Template.Spec.NodeClassRef.Kind = "foreign", "foreign", "EC2NodeClass"
+	c := newCluster(t, general(), broken, foreign, pod("web", "1"))
+	c.pass(4)
+	if claims := c.claims(); len(claims) != 1 || claims[0].Labels[v1.NodePoolLabelKey] != "general" {
+		t.Errorf("NodeClaims: %v", claims)
+	}
+	for name, want := range map[string]string{"broken": v1.ConditionTypeValidationSucceeded, "foreign": v1.ConditionTypeNodeClassReady} {
+		var pool v1.NodePool
+		if err := c.Get(t.Context(), client.ObjectKey{Name: name}, &pool); err != nil {
+			t.Fatal(err)
+		}
+		if !meta.IsStatusConditionFalse(pool.Status.Conditions, want) || !meta.IsStatusConditionFalse(pool.Status.Conditions, v1.ConditionTypeReady) {
+			t.Errorf("%s: %v", name, pool.Status.Conditions)
+		}
+	}
+}
+
+func TestPodsWithoutAPlaceAreToldWhy(t *testing.T) {
+	c := newCluster(t, general(), pod("huge", "500"))
+	c.pass(4)
+	close(c.events.Events)
+	var told []string
+	for e := range c.events.Events {
+		if strings.Contains(e, "FailedScheduling") {
+			told = append(told, e)
+		}
+	}
+	if len(told) != 1 || !strings.Contains(told[0], "asks for cpu=500") {
+		t.Errorf("events: %q", told)
+	}
+}
+
+// A NodeClaim that nothing can be had for goes, and its pods are planned for without what
+// was refused.
+func TestSoldOut(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "karpenter.sh/capacity-type = on-demand")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.a.cloud = cloud
+	c.pass(4)
+	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
+		t.Errorf("%d NodeClaims and %d Nodes", len(claims), len(nodes))
+	}
+	if len(c.a.stock.Marks()) == 0 || len(c.a.shortages) == 0 {
+		t.Error("nobody remembers what was refused")
+	}
+	close(c.events.Events)
+	told := false
+	for e := range c.events.Events {
+		told = told || strings.Contains(e, "LaunchFailed")
+	}
+	if !told {
+		t.Error("no event tells of it")
+	}
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+var update = flag.Bool("update", false, "write deploy/crds.yaml")
+
+// schema is a node of an OpenAPI schema.
+type schema = map[string]any
+
+// special are types that are written as something else than their fields say.
+func special(t reflect.Type) schema {
+	switch t {
+	case reflect.TypeFor[resource.Quantity]():
+		return schema{"anyOf": []schema{{"type": "integer"}, {"type": "string"}}, "x-kubernetes-int-or-string": true}
+	case reflect.TypeFor[metav1.Time]():
+		return schema{"type": "string", "format": "date-time"}
+	case reflect.TypeFor[metav1.Duration](), reflect.TypeFor[v1.NillableDuration]():
+		return schema{"type": "string"}
+	case reflect.TypeFor[metav1.ObjectMeta]():
+		return schema{"type": "object"}
+	}
+	return nil
+}
+
+// schemaOf is the schema of a Go type. A field is required if it is written even where
+// it is empty.
+func schemaOf(t reflect.Type) schema {
+	if s := special(t); s != nil {
+		return s
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Slice:
+		return schema{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return schema{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Bool:
+		return schema{"type": "boolean"}
+	case reflect.Int, reflect.Int32:
+		return schema{"type": "integer", "format": "int32"}
+	case reflect.Int64:
+		return schema{"type": "integer", "format": "int64"}
+	case reflect.Struct:
+		properties, required := schema{}, []string{}
+		fieldsOf(t, properties, &required)
+		s := schema{"type": "object", "properties": properties}
+		if len(required) > 0 {
+			s["required"] = required
+		}
+		return s
+	}
+	return schema{"type": "string"}
+}
+
+func fieldsOf(t reflect.Type, properties schema, required *[]string) {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-" || !f.IsExported():
+		case name == "":
+			fieldsOf(f.Type, properties, required)
+		default:
+			properties[name] = schemaOf(f.Type)
+			if !strings.Contains(options, "omit") {
+				*required = append(*required, name)
+			}
+		}
+	}
+}
+
+func definition(kind string, t reflect.Type, columns ...schema) schema {
+	root := schemaOf(t)
+	singular := strings.ToLower(kind)
+	if kind == v1.NodeClaimKind {
+		root["properties"].(schema)["spec"].(schema)["x-kubernetes-validations"] = []schema{{"rule": "self == oldSelf", "message": "spec is immutable"}}
+	}
+	columns = append(columns, schema{"name": "Ready", "type": "string", "jsonPath": `.status.conditions[?(@.type=="Ready")].status`},
+		schema{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})
+	return schema{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": schema{"name": singular + "s." + v1.Group},
+		"spec": schema{
+			"group": v1.Group, "scope": "Cluster",
+			"names": schema{"kind": kind, "listKind": kind + "List", "plural": singular + "s", "singular": singular, "categories": []string{"karpenter"}},
+			"versions": []schema{{"name": v1.Version, "served": true, "storage": true, "subresources": schema{"status": schema{}},
+				"additionalPrinterColumns": columns, "schema": schema{"openAPIV3Schema": root}}},
+		},
+	}
+}
+
+func TestTheManifestsHaveTheTypesOfTheLibrary(t *testing.T) {
+	column := func(name, path string) schema { return schema{"name": name, "type": "string", "jsonPath": path} }
+	var text strings.Builder
+	text.WriteString("# The types of package api/v1, for clusters without Karpenter, whose own definitions do as\n# well. Written by: go test . -run Manifests -update\n")
+	for _, d := range []schema{
+		definition(v1.NodePoolKind, reflect.TypeFor[v1.NodePool](), column("NodeClass", ".spec.template.spec.nodeClassRef.name"), column("Nodes", ".status.nodes")),
+		definition(v1.NodeClaimKind, reflect.TypeFor[v1.NodeClaim](), column("Type", `.metadata.labels.node\.kubernetes\.io/instance-type`),
+			column("Zone", `.metadata.labels.topology\.kubernetes\.io/zone`), column("Capacity", `.metadata.labels.karpenter\.sh/capacity-type`), column("Node", ".status.nodeName")),
+	} {
+		data, err := yaml.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString("---\n" + string(data))
+	}
+	const file = "deploy/crds.yaml"
+	if *update {
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(have) != text.String() {
+		t.Errorf("%s is not what the types say: go test . -run Manifests -update", file)
+	}
+}

@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+)
+
+// decision is a voluntary action and when it was taken.
+type decision struct {
+	action disruption.Action
+	at     time.Time
+}
+
+// proposed is the answer of a Propose that ran beside the passes.
+type proposed struct {
+	at       time.Time
+	notices  []cloudprovider.Interruption
+	proposal *disruption.Proposal
+	err      error
+}
+
+// replacement is a node to launch, and the pods that it is for.
+type replacement struct {
+	claim string
+	pods  []*corev1.Pod
+}
+
+// propose asks what to do with the nodes there are, beside the passes: it can take
+// seconds. What must happen begins at once; what is a choice has to be confirmed.
+func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
+	if a.proposing != nil {
+		select {
+		case answer := <-a.proposing:
+			a.proposing = nil
+			return a.heard(ctx, s, answer)
+		default:
+			return nil
+		}
+	}
+	changed := a.changes.Load() != a.proposedAt && !s.now.Before(a.nextPropose)
+	due := !a.nextChange.IsZero() && !s.now.Before(a.nextChange)
+	if !changed && !due && len(a.notices) == 0 || len(a.decided) > 0 && len(a.notices) == 0 {
+		return nil
+	}
+	a.proposedAt, a.nextPropose, a.nextChange = a.changes.Load(), s.now.Add(a.proposeEvery), time.Time{}
+	answers := make(chan proposed, 1)
+	a.proposing = answers
+	now, in := s.now, s.in
+	go func() {
+		answer := proposed{at: now, notices: in.Interruptions}
+		answer.err = safely(func() (err error) {
+			answer.proposal, err = disruption.Propose(ctx, now, in, nil)
+			return err
+		})
+		answers <- answer
+	}()
+	return nil
+}
+
+// heard takes in a proposal. Actions that are no choice do not wait, not even for a
+// command that has the node.
+func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) error {
+	if answer.err != nil {
+		return answer.err
+	}
+	p := answer.proposal
+	a.catalogs, a.nextChange = p.CatalogCache, p.Next
+	if len(p.Actions) > 0 {
+		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())
+	}
+	for _, b := range p.Blocked {
+		a.log.Debug("left alone", "node", b.Node, "because", b.String())
+	}
+	a.decided = nil
+	var errs []error
+	for _, action := range p.Actions {
+		if disruption.Voluntary(action.Reason) {
+			a.decided = append(a.decided, decision{action, s.now})
+		} else {
+			errs = append(errs, a.force(ctx, s, action))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err // the notices come again
+	}
+	if len(answer.notices) > 0 {
+		errs = append(errs, cloudprovider.Acknowledge(ctx, a.cloud, answer.notices...))
+	}
+	return errors.Join(append(errs, p.Faults)...)
+}
+
+// force removes what has to go with one request each.
+func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.Action) (errs error) {
+	a.log.Info("forced", "action", action.String())
+	for _, t := range action.Targets {
+		switch claim := s.claim(t.NodeClaim); {
+		case action.Step == disruption.Terminate:
+			errs = errors.Join(errs, ignoreGone(a.cloud.Delete(ctx, t.ProviderID)))
+		case action.Step == disruption.DeleteNode && s.nodes[t.Node] != nil:
+			errs = errors.Join(errs, a.remove(ctx, s.nodes[t.Node]))
+		case action.Step == disruption.Delete && claim != nil:
+			a.tell(claim, corev1.EventTypeWarning, string(action.Reason), "Disrupt", "%s", action)
+			errs = errors.Join(errs, a.storeClaim(ctx, claim, action.EditClaim(claim, s.now)), a.remove(ctx, claim))
+		}
+	}
+	return errs
+}
+
+// confirm looks again at what was decided a short time ago, one action in each pass:
+// the next sees what it began.
+func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
+	if len(a.decided) == 0 || s.now.Sub(a.decided[0].at) < a.confirmAfter {
+		return nil
+	}
+	action := a.decided[0].action
+	a.decided = a.decided[1:]
+	objections, err := disruption.Confirm(ctx, s.now, s.in, action, nil)
+	if err != nil {
+		return err
+	}
+	if len(objections) > 0 {
+		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
+		return nil
+	}
+	cluster, err := disruption.Observe(s.now, s.in, nil)
+	if cluster == nil {
+		return err
+	}
+	prepared, err := cluster.Command(action)
+	if err != nil {
+		return err
+	}
+	steps, err := command.Start(prepared.Command, s.view())
+	if err != nil {
+		return err
+	}
+	r := &running{Prepared: prepared, begun: s.now}
+	for i, claim := range prepared.Claims {
+		if i < len(action.Replacements) {
+			r.replacements = append(r.replacements, replacement{claim.Name, action.Replacements[i].Pods})
+		}
+	}
+	a.prepared[prepared.Command.ID] = r
+	a.log.Info("begun", "command", prepared.Command.ID, "action", action.String(), "savings", action.Savings)
+	for _, t := range action.Targets {
+		if node := s.nodes[t.Node]; node != nil {
+			a.tell(node, corev1.EventTypeNormal, "Disrupt"+string(action.Reason), "Disrupt", "%s", action)
+		}
+	}
+	return a.carryOut(ctx, s, steps)
+}
+
+// advance carries every command on. They are found in the objects: those of another
+// process as well.
+func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
+	errs := append(slices.Clone(s.commands.Faults), a.carryOut(ctx, s, s.commands.Steps))
+	live := map[string]bool{}
+	for _, c := range s.commands.Commands {
+		live[c.ID] = true
+		view := s.view()
+		if r := a.prepared[c.ID]; r != nil {
+			for _, other := range c.Replacements {
+				if s.claim(other.Token) != nil && !slices.Contains(r.created, other.Token) {
+					r.created = append(r.created, other.Token)
+				}
+			}
+			view.Created = r.created
+		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r command.Replacement) bool { return s.claim(r.Token) == nil }) {
+			view.Cancel = "what it was to launch was lost with the process that began it"
+		}
+		progress := command.Advance(c, view, s.now)
+		if progress.Failure != "" {
+			a.log.Warn("undoing", "command", c.ID, "because", progress.Failure)
+		}
+		errs = append(errs, a.carryOut(ctx, s, progress.Steps))
+	}
+	for id, r := range a.prepared {
+		if !live[id] && !r.begun.Equal(s.now) { // in this pass: the snapshot is older
+			delete(a.prepared, id)
+			a.log.Info("finished", "command", id)
+			a.nextPropose = s.now // there may be room for the next
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// carryOut does what a command says.
+func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.Step) error {
+	return each(len(steps), func(i int) error {
+		step := steps[i]
+		claim := s.claim(step.Object)
+		switch {
+		case step.OnNode():
+			node := s.nodes[step.Object]
+			return a.storeNode(ctx, node, step.EditNode(node))
+		case step.Kind == command.StepCreate:
+			return a.createReplacement(ctx, s, step)
+		case claim == nil:
+			return nil
+		case step.Kind == command.StepDelete:
+			return a.remove(ctx, claim)
+		}
+		return a.storeClaim(ctx, claim, step.EditClaim(claim, s.now))
+	})
+}
+
+// createReplacement stores the NodeClaim that a command launches, kept for the pods of
+// the nodes that it removes. After a restart nobody knows which go there, so then it
+// is open to all.
+func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
+	candidates := make([]*running, 0, len(a.prepared)+len(s.commands.Commands))
+	for _, r := range a.prepared {
+		candidates = append(candidates, r)
+	}
+	for _, c := range s.commands.Commands {
+		if a.prepared[c.ID] == nil {
+			candidates = append(candidates, &running{Prepared: command.Prepared{Command: c}})
+		}
+	}
+	for _, r := range candidates {
+		claim := r.Claim(step, s.now)
+		if claim == nil {
+			continue
+		}
+		var pods []*corev1.Pod
+		for _, other := range r.replacements {
+			if other.claim == claim.Name {
+				pods = other.pods
+			}
+		}
+		if _, err := a.create(ctx, claim, pods, s.now); err != nil && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+		a.log.Info("created", "claim", step.Object, "for", r.Command.ID, "pods", len(pods))
+		return nil
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// deployments changes how many pods there are, and says how many that are.
+func (s *scene) deployments(replicas func(have int) int) (pods int) {
+	s.Helper()
+	var all appsv1.DeploymentList
+	if err := s.api.List(s.ctx, &all, client.InNamespace("default")); err != nil {
+		s.Fatal(err)
+	}
+	for i := range all.Items {
+		d := &all.Items[i]
+		before := d.DeepCopy()
+		n := int32(replicas(int(*d.Spec.Replicas)))
+		d.Spec.Replicas = &n
+		pods += int(n)
+		if err := s.api.Patch(s.ctx, d, client.MergeFrom(before)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	return pods
+}
+
+// pool changes the NodePool.
+func (s *scene) pool(change func(*v1.NodePool)) {
+	s.Helper()
+	var pool v1.NodePool
+	err := s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool)
+	before := pool.DeepCopy()
+	change(&pool)
+	if err = errors.Join(err, s.api.Patch(s.ctx, &pool, client.MergeFrom(before))); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// small brings the pods of testdata/small.yaml up.
+func (s *scene) small() look {
+	s.Helper()
+	s.apply("testdata/small.yaml")
+	l, _ := s.watch(3*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
+	return l
+}
+
+// Seven of ten pods go: their nodes go after them, until nothing is worth its evictions.
+func TestScaleDown(t *testing.T) {
+	s := newScene(t, "-batch-idle=2s", "-batch-max=20s")
+	before := s.burst()
+	pods := s.deployments(func(have int) int { return int(math.Ceil(0.3 * float64(have))) })
+	s.watch(time.Minute, "the other pods are gone", func(l look) error {
+		if len(l.pods) != pods {
+			return fmt.Errorf("%d pods", len(l.pods))
+		}
+		return nil
+	})
+	tally := newTally()
+	const rest = 60 * time.Second
+	l, took := s.watch(12*time.Minute, "at rest", func(l look) error {
+		tally.count(l)
+		if err := settled(l, pods); err != nil || tally.still() < rest {
+			return fmt.Errorf("still for %s: %w", tally.still(), err)
+		}
+		return nil
+	})
+	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most",
+		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds())
+	if len(tally.breaches) > 0 {
+		t.Errorf("budgets breached: %v", tally.breaches)
+	}
+	if tally.longest > 30*time.Second {
+		t.Errorf("a pod was pending for %s", tally.longest)
+	}
+}
+
+// The template changes, and one node may go at a time: each has its replacement first.
+func TestDrift(t *testing.T) {
+	s := newScene(t)
+	s.pool(func(p *v1.NodePool) { p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}} })
+	before := s.small()
+	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "b"} })
+	tally := newTally()
+	l, took := s.watch(10*time.Minute, "none has drifted", func(l look) error {
+		tally.count(l)
+		return errors.Join(settled(l, 60), labelled(l))
+	})
+	s.report("%d nodes replaced one by one in %.0f s: %d nodes at most, %d in the end; from %.4f to %.4f USD/h, %d evictions, %d budgets breached, a pod pending for %.0f s at most",
+		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds())
+	if tally.most > len(before.nodes)+1 {
+		t.Errorf("%d nodes became %d", len(before.nodes), tally.most)
+	}
+	if len(tally.breaches) > 0 {
+		t.Errorf("budgets breached: %v", tally.breaches)
+	}
+}
+
+// labelled says which nodes are of the template of before.
+func labelled(l look) error {
+	for _, n := range l.nodes {
+		if n.Labels["team"] != "b" {
+			return fmt.Errorf("node %s is of the old template", n.Name)
+		}
+	}
+	return nil
+}
+
+// The controller is killed again and again, at any moment of a launch, of a replacement
+// and of a drain. Nothing is lost, doubled or left.
+func TestKill(t *testing.T) {
+	s := newScene(t, "-leader-elect=false", "-confirm-after=500ms")
+	dice := rand.New(rand.NewPCG(1, 2))
+	kills := 0
+	again := func(times int) {
+		for range times {
+			time.Sleep(time.Duration(300+dice.IntN(3500)) * time.Millisecond)
+			s.stop(syscall.SIGKILL)
+			s.start()
+			kills++
+		}
+	}
+	s.apply("testdata/small.yaml")
+	again(10)
+	launched, _ := s.watch(4*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
+
+	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "b"} })
+	again(10)
+	replaced, _ := s.watch(10*time.Minute, "none has drifted", func(l look) error { return errors.Join(settled(l, 60), labelled(l)) })
+
+	for i := range replaced.claims {
+		if i%2 == 0 {
+			if err := s.api.Delete(s.ctx, &replaced.claims[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again(10)
+	drained, _ := s.watch(6*time.Minute, "drained", func(l look) error {
+		for _, c := range l.claims {
+			for i := range replaced.claims {
+				if i%2 == 0 && c.UID == replaced.claims[i].UID {
+					return fmt.Errorf("NodeClaim %s is still there", c.Name)
+				}
+			}
+		}
+		return settled(l, 60)
+	})
+	names := map[string]bool{}
+	for _, c := range drained.claims {
+		names[c.Status.NodeName] = true
+	}
+	if len(names) != len(drained.nodes) {
+		t.Errorf("%d nodes have NodeClaims, of %d", len(names), len(drained.nodes))
+	}
+	s.report("killed %d times: %d nodes launched, %d after their replacement, %d after half of these were drained; %.4f, %.4f and %.4f USD/h",
+		kills, len(launched.nodes), len(replaced.nodes), len(drained.nodes), launched.cost, replaced.cost, drained.cost)
+}

@@ -1,0 +1,395 @@
+// Package e2e runs the controller on a real control plane. Its tests need one, which
+// make e2e builds; without it they are skipped.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/kubernetes"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/kubelet"
+	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/plane"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// scene is a cluster and the controller on it.
+type scene struct {
+	*testing.T
+	ctx        context.Context
+	api        client.Client // uncached
+	kubeconfig string
+	log        string // of the controller, all processes one after another
+	binary     string
+	flags      []string
+	controller *exec.Cmd
+	prices     map[cloudprovider.OfferingKey]float64
+}
+
+const bootTime = 3 * time.Second // of machines
+
+// controlPlane is the binary, or the test is skipped. DOVETAIL_E2E says what may be done
+// for it: "cached" takes what was built before, "build" builds it.
+func controlPlane(t *testing.T) string {
+	var path string
+	var err error
+	switch os.Getenv("DOVETAIL_E2E") {
+	case "build":
+		path, err = plane.Build(t.Context(), "controlplane")
+	case "cached":
+		path, err = plane.Cached("controlplane")
+	default:
+		t.Skip("this needs a control plane: run make e2e")
+	}
+	if err != nil {
+		t.Skipf("there is no control plane: %v", err)
+	}
+	return path
+}
+
+// built is the controller, which the first test that needs it builds.
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+func buildOnce() (string, error) {
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "dovetail-controller-"); built.err != nil {
+			return
+		}
+		if out, err := exec.Command("go", "build", "-o", filepath.Join(built.dir, "controller"), "..").CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+	})
+	return filepath.Join(built.dir, "controller"), built.err
+}
+
+// TestMain removes what buildOnce has made.
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard())
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// newScene starts a control plane, machines that boot, and the controller, and makes the
+// objects of deploy/crds.yaml and deploy/pool.yaml. Flags are those of the controller.
+func newScene(t *testing.T, flags ...string) *scene {
+	t.Helper()
+	binary := controlPlane(t)
+	controller, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	p, err := plane.Start(t.Context(), binary, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	s := &scene{T: t, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), binary: controller, flags: flags, prices: map[cloudprovider.OfferingKey]float64{}}
+	for _, it := range fake.Catalog() {
+		for i := range it.Offerings {
+			s.prices[it.Offerings[i].Key(it.Name)] = it.Offerings[i].Price
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s.ctx = ctx
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.Burst = 500, 1000
+	kubelets := kubernetes.NewForConfigOrDie(config)
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	if s.api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		t.Fatal(err)
+	}
+	s.apply("../deploy/crds.yaml")
+	s.asController(config, filepath.Join(dir, "controller.kubeconfig"))
+	stopped := make(chan error, 1)
+	go func() { stopped <- kubelet.Run(ctx, kubelets, bootTime) }()
+	t.Cleanup(func() {
+		s.stop(syscall.SIGTERM)
+		cancel()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("the last lines of the controller:\n%s", s.tail(40))
+		}
+	})
+	s.eventually(30*time.Second, "NodePools are served", func() error { return s.api.List(ctx, &v1.NodePoolList{}) })
+	s.apply("../deploy/pool.yaml")
+	s.start()
+	return s
+}
+
+// apply creates the objects of a file, but for the Deployment of the controller.
+func (s *scene) apply(file string) {
+	s.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		s.Fatal(err)
+	}
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		object := &unstructured.Unstructured{}
+		if err == nil {
+			err = utilyaml.Unmarshal(document, object)
+		}
+		if err == nil && len(object.Object) > 0 && object.GetNamespace()+object.GetKind() != "dovetailDeployment" {
+			err = s.api.Create(s.ctx, object)
+		}
+		if err != nil {
+			s.Fatalf("%s: %v", file, err)
+		}
+	}
+}
+
+// asController makes the objects of deploy/controller.yaml but the Deployment, and has the
+// controller work with the rights that they give it, and no others.
+func (s *scene) asController(config *rest.Config, file string) {
+	s.Helper()
+	s.apply("../deploy/controller.yaml")
+	api := kubernetes.NewForConfigOrDie(config)
+	token, err := api.CoreV1().ServiceAccounts("dovetail").CreateToken(s.ctx, "controller", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	written := clientcmdapi.NewConfig()
+	written.Clusters["e2e"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthority: config.CAFile}
+	written.AuthInfos["controller"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
+	written.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: "controller"}
+	written.CurrentContext = "e2e"
+	if err := clientcmd.WriteToFile(*written, file); err != nil {
+		s.Fatal(err)
+	}
+	s.kubeconfig = file
+}
+
+// start starts the controller.
+func (s *scene) start() {
+	s.Helper()
+	out, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer out.Close()
+	s.controller = exec.Command(s.binary, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, s.flags...)...)
+	s.controller.Stdout, s.controller.Stderr = out, out
+	if err := s.controller.Start(); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// stop ends the controller, and says how long that took.
+func (s *scene) stop(signal os.Signal) time.Duration {
+	if s.controller == nil {
+		return 0
+	}
+	started := time.Now()
+	_ = s.controller.Process.Signal(signal) // it may have ended
+	_ = s.controller.Wait()                 // a signal is an error
+	s.controller = nil
+	return time.Since(started)
+}
+
+func (s *scene) tail(n int) string {
+	text, err := os.ReadFile(s.log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// entries are the lines of the controller's log with a message.
+func (s *scene) entries(message string) (out []map[string]any) {
+	s.Helper()
+	text, err := os.ReadFile(s.log)
+	if err != nil {
+		s.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		var entry map[string]any
+		if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == message {
+			out = append(out, entry)
+		}
+	}
+	return out
+}
+
+// look is the cluster at an instant.
+type look struct {
+	pods   []corev1.Pod // of namespace default
+	nodes  []corev1.Node
+	claims []v1.NodeClaim
+	pdbs   []policyv1.PodDisruptionBudget
+
+	running, pending int
+	cost             float64 // USD/h
+}
+
+func (s *scene) look() (l look, err error) {
+	var pods corev1.PodList
+	var nodes corev1.NodeList
+	var claims v1.NodeClaimList
+	var pdbs policyv1.PodDisruptionBudgetList
+	err = errors.Join(s.api.List(s.ctx, &pods, client.InNamespace("default")), s.api.List(s.ctx, &nodes), s.api.List(s.ctx, &claims), s.api.List(s.ctx, &pdbs))
+	l = look{pods: pods.Items, nodes: nodes.Items, claims: claims.Items, pdbs: pdbs.Items}
+	for _, p := range l.pods {
+		if p.Status.Phase == corev1.PodRunning && p.DeletionTimestamp == nil {
+			l.running++
+		} else if p.Spec.NodeName == "" {
+			l.pending++
+		}
+	}
+	for _, n := range l.nodes {
+		price, ok := s.prices[cloudprovider.OfferingKey{InstanceType: n.Labels[corev1.LabelInstanceTypeStable], Zone: n.Labels[corev1.LabelTopologyZone], CapacityType: n.Labels[v1.CapacityTypeLabelKey]}]
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("node %s has no price", n.Name))
+		}
+		l.cost += price
+	}
+	return l, err
+}
+
+func (l look) String() string {
+	return fmt.Sprintf("%d running, %d pending, %d nodes, %d claims, %.4f USD/h", l.running, l.pending, len(l.nodes), len(l.claims), l.cost)
+}
+
+// eventually asks until there is no error.
+func (s *scene) eventually(most time.Duration, what string, ask func() error) {
+	s.Helper()
+	end := time.Now().Add(most)
+	for {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			s.Fatalf("not %s after %s: %v", what, most, err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// watch looks again and again until it is told that all is well twice in a row. Changes
+// are logged.
+func (s *scene) watch(most time.Duration, what string, well func(look) error) (l look, took time.Duration) {
+	s.Helper()
+	started, good, was := time.Now(), 0, ""
+	for good < 2 {
+		time.Sleep(500 * time.Millisecond)
+		next, err := s.look()
+		if err == nil {
+			if l = next; l.String() != was {
+				was = l.String()
+				s.Logf("%6.1f s  %s", time.Since(started).Seconds(), was)
+			}
+			err = well(l)
+		}
+		if good++; err != nil {
+			good = 0
+		} else if good == 1 {
+			took = time.Since(started)
+		}
+		if time.Since(started) > most {
+			s.Fatalf("not %s after %s: %v", what, most, err)
+		}
+	}
+	return l, took
+}
+
+// settled says what is left to do: pods run, and each machine has its NodeClaim and
+// Node, ready for all.
+func settled(l look, pods int) error {
+	if l.running != pods || l.pending > 0 || len(l.nodes) != len(l.claims) {
+		return errors.New(l.String())
+	}
+	for _, c := range l.claims {
+		if !meta.IsStatusConditionTrue(c.Status.Conditions, v1.ConditionTypeInitialized) || c.DeletionTimestamp != nil {
+			return fmt.Errorf("NodeClaim %s: %v", c.Name, c.Status.Conditions)
+		}
+	}
+	for _, n := range l.nodes {
+		if len(n.Spec.Taints) > 0 || n.DeletionTimestamp != nil {
+			return fmt.Errorf("node %s: %v", n.Name, n.Spec.Taints)
+		}
+	}
+	return nil
+}
+
+// report writes the figures of a scenario: into the log, and as a line into the file
+// that DOVETAIL_E2E_RESULTS names, in the place of an earlier one.
+func (s *scene) report(format string, args ...any) {
+	s.Helper()
+	figures := fmt.Sprintf(format, args...)
+	s.Log(figures)
+	file := os.Getenv("DOVETAIL_E2E_RESULTS")
+	if file == "" {
+		return
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.Fatal(err)
+	}
+	prefix := "| " + strings.TrimPrefix(s.Name(), "Test") + " |"
+	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(line string) bool { return strings.HasPrefix(line, prefix) })
+	lines = append(lines, fmt.Sprintf("%s %s |", prefix, figures))
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// number reads a figure of a log entry.
+func number(entry map[string]any, name string) float64 {
+	if f, ok := entry[name].(float64); ok {
+		return f
+	}
+	return math.NaN()
+}

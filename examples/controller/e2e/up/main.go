@@ -1,0 +1,65 @@
+// Command up starts a control plane with machines that boot, prints how to reach it,
+// and takes it down when it is interrupted:
+//
+//	go -C examples/controller run ./e2e/up
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/kubelet"
+	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/plane"
+)
+
+func main() {
+	source := flag.String("controlplane", "e2e/controlplane", "folder of the module that the control plane is built from")
+	boot := flag.Duration("boot", 3*time.Second, "how long machines boot")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *source, *boot); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, source string, boot time.Duration) error {
+	if _, err := plane.Cached(source); err != nil {
+		fmt.Fprintln(os.Stderr, "building a control plane, which takes ten minutes or more")
+	}
+	binary, err := plane.Build(ctx, source)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "dovetail-e2e-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	p, err := plane.Start(ctx, binary, dir)
+	if err != nil {
+		return err
+	}
+	defer p.Stop()
+	fmt.Printf("export KUBECONFIG=%s\n", filepath.ToSlash(p.Kubeconfig))
+	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = 500, 1000
+	api, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	return kubelet.Run(ctx, api, boot)
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+// keepPromises gives pods what they need to get onto the nodes that they are promised,
+// and opens nodes whose pods are there.
+func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
+	a.forget(s)
+	places := s.promises.Pods
+	refused := make([]bool, len(places))
+	err := each(len(places), func(i int) error {
+		if places[i].Toleration == nil {
+			return a.hint(ctx, places[i])
+		}
+		err := a.tolerate(ctx, places[i])
+		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
+			refused[i] = true
+			a.tell(places[i].Pod, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", err)
+			return nil
+		}
+		return stale(err)
+	})
+	for i, p := range places {
+		if refused[i] {
+			a.refused[p.Pod.UID] = true
+		} else if p.Toleration == nil && p.Node != "" {
+			a.hinted[p.Pod.UID] = p.Node
+		}
+	}
+	return errors.Join(err, each(len(s.promises.Nodes), func(i int) error {
+		n := s.promises.Nodes[i]
+		if n.Opened == nil {
+			return nil
+		}
+		a.log.Info("opened", "node", n.Node, "pending", n.Pending, "missing", n.Missing)
+		return a.storeNode(ctx, s.nodes[n.Node], n.Opened)
+	}))
+}
+
+// forget drops what is remembered of pods that are not there any more.
+func (a *autoscaler) forget(s *snapshot) {
+	there := map[types.UID]bool{}
+	for _, p := range s.pods {
+		there[p.UID] = true
+	}
+	maps.DeleteFunc(a.refused, func(uid types.UID, _ bool) bool { return !there[uid] })
+	maps.DeleteFunc(a.hinted, func(uid types.UID, _ string) bool { return !there[uid] })
+	maps.DeleteFunc(a.considered, func(uid types.UID, until time.Time) bool { return !there[uid] || !s.now.Before(until) })
+}
+
+// tolerate appends a toleration to a pod, which is all that may be done to one.
+func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error {
+	after := place.Pod.DeepCopy()
+	after.Spec.Tolerations = append(after.Spec.Tolerations, *place.Toleration)
+	return a.Patch(ctx, after, client.MergeFromWithOptions(place.Pod, client.MergeFromWithOptimisticLock{}))
+}
+
+// hint has kube-scheduler try a node first. It clears the name after a failure, and is
+// not told twice.
+func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
+	if place.Node == "" || a.hinted[place.Pod.UID] == place.Node {
+		return nil
+	}
+	after := place.Pod.DeepCopy()
+	after.Status.NominatedNodeName = place.Node
+	return stale(a.Status().Patch(ctx, after, client.MergeFrom(place.Pod)))
+}
+
+// provision makes NodeClaims for pods that have no place, once they have stopped
+// coming.
+func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
+	leaving := disruption.Leaving(s.in.Nodes)
+	if !a.gather(s.now, len(a.waiting(s, leaving))) {
+		return a.replicas(ctx, s)
+	}
+	waiting := a.waiting(s, leaving)
+	started := time.Now()
+	problem, err := a.prepare(s)
+	if err == nil {
+		problem, err = problem.Without(leaving...) // their pods need a place as well
+	}
+	if err != nil {
+		return err
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return err
+	}
+	a.log.Info("planned", "pods", len(waiting), "create", len(plan.Create), "bind", len(plan.Bind), "unplaced", len(plan.Unplaced),
+		"cost", plan.Cost, "gap", plan.Gap(), "took", time.Since(started).String())
+	for _, p := range waiting {
+		if p.Spec.NodeName != "" { // on a node that goes
+			a.considered[p.UID] = s.now.Add(retryIn)
+		}
+	}
+	for _, u := range plan.Unplaced {
+		a.considered[u.Pod.UID] = s.now.Add(retryIn)
+		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
+	}
+	err = each(len(plan.Create), func(i int) error {
+		n := &plan.Create[i]
+		claim, err := a.create(ctx, n.NodeClaim(), n.Pods, s.now)
+		if err != nil {
+			return err
+		}
+		a.log.Info("created", "claim", claim.Name, "pool", n.Pool.Name, "pods", len(n.Pods), "cheapest", n.Options[0].String())
+		for _, p := range n.Pods {
+			a.tell(p, corev1.EventTypeNormal, "Nominated", "Provision", "Pod should schedule on: nodeclaim/%s", claim.Name)
+		}
+		return nil
+	})
+	return errors.Join(err, a.bind(ctx, s, plan.Bind))
+}
+
+// prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
+func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
+	problem, err := provisioning.Prepare(s.in.Input, nil)
+	faults := provisioning.Faults(err)
+	if len(faults) == 0 {
+		return problem, err
+	}
+	at := map[string]*provisioning.InputError{}
+	for _, f := range faults {
+		at[f.Object] = f
+	}
+	in := s.in.Input
+	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(p *corev1.Pod) bool {
+		f := at[`Pod "`+key(p)+`"`]
+		if f != nil {
+			a.tell(p, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%v", f)
+		}
+		return f != nil
+	})
+	in.NodePools = slices.DeleteFunc(slices.Clone(in.NodePools), func(p *v1.NodePool) bool {
+		f := at[`NodePool "`+p.Name+`"`]
+		if f != nil {
+			a.tell(p, corev1.EventTypeWarning, "FailedValidation", "Provision", "%v", f)
+		}
+		return f != nil
+	})
+	problem, again := provisioning.Prepare(in, nil)
+	if again != nil {
+		return nil, err
+	}
+	s.in.Input = in
+	return problem, nil
+}
+
+// waiting are the pods without a place that no plan was made for lately: pending, or
+// on a node that goes.
+func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) {
+	candidates := slices.Clone(s.in.Pods)
+	for _, name := range leaving {
+		for _, p := range s.podsOn[name] {
+			if !ofDaemonSet(p) && p.DeletionTimestamp == nil {
+				candidates = append(candidates, p)
+			}
+		}
+	}
+	for _, p := range candidates {
+		if !s.now.Before(a.considered[p.UID]) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// gather says whether to plan now for so many pods that wait.
+func (a *autoscaler) gather(now time.Time, waiting int) bool {
+	switch {
+	case waiting == 0:
+		a.window = a.window.Clear()
+	case waiting > a.gathered || !a.window.Open():
+		a.window = a.window.Add(now)
+	}
+	a.gathered = waiting
+	if !a.window.Due(now) {
+		return false
+	}
+	a.window, a.gathered = a.window.Clear(), 0
+	return true
+}
+
+// create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
+// so that the next pass, of whatever process, gives them their tolerations.
+func (a *autoscaler) create(ctx context.Context, claim *v1.NodeClaim, pods []*corev1.Pod, now time.Time) (*v1.NodeClaim, error) {
+	if claim.Name == "" {
+		claim.Name = claim.GenerateName + rand.String(5)
+	}
+	claim, err := nomination.Reserve(claim, pods, now, nil)
+	if err != nil {
+		return nil, err
+	}
+	controllerutil.AddFinalizer(claim, v1.TerminationFinalizer)
+	return claim, a.Create(ctx, claim)
+}
+
+// bind promises nodes that exist, or are coming, to the pods of a plan.
+func (a *autoscaler) bind(ctx context.Context, s *snapshot, bindings []provisioning.Binding) (errs error) {
+	kept := map[string]bool{} // the NodeClaims that are not open to all
+	for _, n := range s.promises.Nodes {
+		kept[n.NodeClaim] = n.Phase != nomination.Open
+	}
+	for _, b := range bindings {
+		i := slices.IndexFunc(s.in.Nodes, func(n provisioning.Node) bool { return n.Name() == b.Node })
+		claim := s.in.Nodes[i].NodeClaim
+		if claim == nil || !kept[claim.Name] && s.in.Nodes[i].Node != nil {
+			a.bindings = append(a.bindings, nomination.Bind(b.Node, b.Pods, s.now.Add(bindHolds))...)
+			continue
+		}
+		after, err := nomination.Reserve(claim, b.Pods, s.now, nil)
+		if err == nil {
+			err = a.storeClaim(ctx, claim, after)
+		}
+		errs = errors.Join(errs, err)
+	}
+	return errs
+}
+
+// replicas launches what NodePools with a fixed number of nodes are short of.
+func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
+	if !slices.ContainsFunc(s.in.NodePools, func(p *v1.NodePool) bool { return p.Spec.Replicas != nil }) {
+		return nil
+	}
+	pools, err := provisioning.StaticPools(s.in.Input)
+	for _, pool := range pools {
+		for _, claim := range pool.NodeClaims() {
+			_, failed := a.create(ctx, claim, nil, s.now)
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// nodeOf is the Node of a claim, nil if it has not joined.
+func (s *snapshot) nodeOf(claim *v1.NodeClaim) *corev1.Node {
+	return s.nodes[cmp.Or(claim.Status.NodeName, "/")]
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+)
+
+// status writes into objects what is known of them, now and then.
+func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
+	if a.instances == nil {
+		return nil
+	}
+	cluster, err := disruption.Observe(s.now, s.in, nil)
+	errs := []error{err}
+	if cluster != nil {
+		for _, d := range cluster.Drifts() {
+			if claim := s.claim(d.NodeClaim); claim != nil {
+				errs = append(errs, a.drifted(ctx, claim, d))
+			}
+		}
+	}
+	usage := map[string]provisioning.PoolUsage{}
+	problem, err := a.prepare(s)
+	if err == nil {
+		var all []provisioning.PoolUsage
+		all, err = problem.Usage()
+		for _, u := range all {
+			usage[u.Pool.Name] = u
+		}
+	}
+	errs = append(errs, err)
+	for _, stored := range s.pools {
+		errs = append(errs, a.storePool(ctx, s, stored, usage))
+	}
+	return errors.Join(errs...)
+}
+
+// drifted writes the condition Drifted.
+func (a *autoscaler) drifted(ctx context.Context, claim *v1.NodeClaim, d disruption.DriftStatus) error {
+	after := claim.DeepCopy()
+	if d.Reason == "" {
+		meta.RemoveStatusCondition(&after.Status.Conditions, v1.ConditionTypeDrifted)
+	} else if meta.SetStatusCondition(&after.Status.Conditions, condition(v1.ConditionTypeDrifted, metav1.ConditionTrue, d.Reason, d.Detail)) {
+		a.log.Info("drifted", "claim", claim.Name, "reason", d.Reason, "detail", d.Detail)
+	}
+	if equality.Semantic.DeepEqual(claim.Status, after.Status) {
+		return nil
+	}
+	return a.storeClaim(ctx, claim, after)
+}
+
+// storePool writes conditions, usage and hashes of a NodePool, and the hashes of its
+// NodeClaims before.
+func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.NodePool, usage map[string]provisioning.PoolUsage) error {
+	after := stored.DeepCopy()
+	read := poolNamed(s.in.NodePools, stored.Name)
+	if read == nil { // it could not be read: prepare has said so
+		return nil
+	}
+	after.Status.Conditions = read.Status.Conditions
+	if u, ok := usage[stored.Name]; ok {
+		after.Status.Resources, after.Status.Nodes = u.Resources.ResourceList(), &u.Nodes
+	}
+	for _, c := range after.Status.Conditions {
+		if c.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(stored.Status.Conditions, c.Type) && c.Type != v1.ConditionTypeReady {
+			a.tell(stored, corev1.EventTypeWarning, c.Reason, "Validate", "%s", c.Message)
+		}
+	}
+	if meta.IsStatusConditionTrue(after.Status.Conditions, v1.ConditionTypeValidationSucceeded) {
+		m := nodeclaim.MigrateHashes(read, slices.DeleteFunc(slices.Clone(s.claims), func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] != stored.Name }))
+		for _, change := range m.Claims {
+			claim := s.claim(change.Name)
+			next := claim.DeepCopy()
+			annotate(next, change.Annotations)
+			if err := a.storeClaim(ctx, claim, next); err != nil {
+				return err
+			}
+		}
+		annotate(after, m.Pool)
+	}
+	if equality.Semantic.DeepEqual(stored, after) {
+		return nil
+	}
+	return a.store(ctx, stored, after)
+}
+
+func poolNamed(pools []*v1.NodePool, name string) *v1.NodePool {
+	i := slices.IndexFunc(pools, func(p *v1.NodePool) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return pools[i]
+}
+
+func annotate(o client.Object, more map[string]string) {
+	annotations := maps.Clone(o.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	maps.Copy(annotations, more)
+	if len(annotations) > 0 {
+		o.SetAnnotations(annotations)
+	}
+}

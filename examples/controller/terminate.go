@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
+)
+
+func ignoreGone(err error) error {
+	if errors.Is(err, cloudprovider.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// terminate empties the nodes of NodeClaims that are being deleted, and ends their
+// machines. What is deleted is gone once its finalizer is off.
+func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
+	var leaving []*v1.NodeClaim
+	owned := map[string]bool{}
+	var errs []error
+	for _, claim := range s.claims {
+		node := s.nodeOf(claim)
+		if node != nil {
+			owned[node.Name] = true
+		}
+		if claim.DeletionTimestamp != nil {
+			leaving = append(leaving, claim)
+		} else if node != nil && node.DeletionTimestamp != nil { // somebody has deleted the Node
+			errs = append(errs, a.remove(ctx, claim))
+		}
+	}
+	for name, node := range s.nodes {
+		if node.DeletionTimestamp != nil && !owned[name] && node.Labels[v1.NodePoolLabelKey] != "" {
+			errs = append(errs, a.release(ctx, node)) // what is left of a machine that is gone
+		}
+	}
+	if len(leaving) == 0 {
+		return errors.Join(errs...)
+	}
+	done, err := a.drain(ctx, s, leaving)
+	errs = append(errs, err, each(len(leaving), func(i int) error {
+		claim := leaving[i]
+		node := s.nodeOf(claim)
+		if node != nil && !done[node.Name] {
+			return nil
+		}
+		err := cloudprovider.ErrNotFound
+		if claim.Status.ProviderID != "" {
+			err = a.cloud.Delete(ctx, claim.Status.ProviderID)
+		}
+		if !errors.Is(err, cloudprovider.ErrNotFound) {
+			return err // it is gone when the cloud says so
+		}
+		if node != nil {
+			if err := a.remove(ctx, node); err != nil {
+				return err
+			}
+			a.log.Info("terminated", "claim", claim.Name, "node", node.Name)
+			if err := a.release(ctx, node); err != nil {
+				return err
+			}
+		}
+		return a.release(ctx, claim)
+	}))
+	return errors.Join(errs...)
+}
+
+// drain says which nodes are empty, and evicts pods of the others.
+func (a *autoscaler) drain(ctx context.Context, s *snapshot, leaving []*v1.NodeClaim) (done map[string]bool, err error) {
+	var in drain.Input
+	var errs []error
+	for _, claim := range leaving {
+		errs = append(errs, a.storeClaim(ctx, claim, disruption.Action{}.EditClaim(claim, s.now)))
+		node := s.nodeOf(claim)
+		if node == nil {
+			continue
+		}
+		errs = append(errs, a.storeNode(ctx, node, drain.CloseNode(node)))
+		n, err := drain.Observe(claim, node, s.podsOn[node.Name], s.now)
+		errs = append(errs, err)
+		in.Nodes = append(in.Nodes, n)
+	}
+	for _, b := range s.in.PodDisruptionBudgets {
+		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
+	}
+	plan, err := drain.Plan(s.now, in, nil)
+	errs = append(append(errs, plan.Faults...), err)
+	done = map[string]bool{}
+	var evict, end []drain.Step
+	for _, n := range plan.Nodes {
+		done[n.Node] = n.State == drain.Done
+		evict, end = append(evict, n.Evict...), append(end, n.Delete...)
+	}
+	errs = append(errs, each(len(evict), func(i int) error { return a.evict(ctx, evict[i]) }), each(len(end), func(i int) error {
+		return client.IgnoreNotFound(a.Delete(ctx, podOf(end[i]), &client.DeleteOptions{Raw: end[i].DeleteOptions()}))
+	}))
+	return done, errors.Join(errs...)
+}
+
+func podOf(s drain.Step) *corev1.Pod {
+	pod := &corev1.Pod{}
+	pod.Namespace, pod.Name = s.Namespace, s.Name
+	return pod
+}
+
+// evict asks for an eviction, which a PodDisruptionBudget may refuse.
+func (a *autoscaler) evict(ctx context.Context, s drain.Step) error {
+	err := a.SubResource("eviction").Create(ctx, podOf(s), s.Eviction())
+	switch {
+	case apierrors.IsTooManyRequests(err):
+		a.log.Debug("eviction refused", "pod", s.Namespace+"/"+s.Name, "error", err)
+		return nil
+	case err == nil:
+		a.log.Debug("evicted", "pod", s.Namespace+"/"+s.Name)
+	}
+	return stale(err)
+}

@@ -1,0 +1,34 @@
+package layout
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestShorten(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 4, "äöüß"}, {"äöüß", 3, "äö…"}, {"abc", 1, "…"}, {"abc", 0, ""}, {"", 0, ""},
+	} {
+		require.Equal(t, tt.want, Shorten(tt.text, tt.width))
+	}
+}
+
+func TestWrap(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	require.Equal(t, []string{"  a b"}, Wrap(" a\n b ", 2))
+	require.Empty(t, Wrap("  ", 2))
+	require.Equal(t, []string{"  a", "  " + long[:78], "  " + long[:22] + " b"}, Wrap("a "+long+" b", 2))
+}
+
+func TestEnumerate(t *testing.T) {
+	long := strings.Repeat("x", 30)
+	require.Equal(t, []string{" a, b"}, Enumerate([]string{"a", "b"}, 1, 1))
+	require.Equal(t, []string{" " + long + ", " + long + ", and 2 more"}, Enumerate([]string{long, long, long, long}, 1, 1))
+	require.Equal(t, []string{" and 1 more"}, Enumerate([]string{strings.Repeat("x", 300)}, 1, 2))
+}

@@ -1,0 +1,42 @@
+package place
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Asked is what the flags -region and -zones say.
+type Asked struct {
+	Region string
+	Zones  []string
+}
+
+// Usage describes the flags.
+const Usage = `  -region REGION        the region of the cluster. Default: that of its nodes
+  -zones ZONE,...       its zones. Default: those of its nodes and, by their
+                        status, of the subnets of its EC2NodeClasses
+`
+
+// Flags declares -region, and -zones, which lists zones with commas between and may be
+// repeated.
+func (a *Asked) Flags(set *flag.FlagSet) {
+	set.StringVar(&a.Region, "region", "", "")
+	set.Func("zones", "", func(text string) error {
+		for _, name := range strings.Split(text, ",") {
+			name = strings.TrimSpace(name)
+			switch {
+			case name == "":
+				return fmt.Errorf("the name of a zone is empty; list them as in us-east-1a,us-east-1b")
+			case slices.Contains(a.Zones, name):
+				return fmt.Errorf("%s is given twice", name)
+			}
+			a.Zones = append(a.Zones, name)
+		}
+		return nil
+	})
+}
+
+// Given reports whether any of them is given.
+func (a *Asked) Given() bool { return a.Region != "" || len(a.Zones) > 0 }

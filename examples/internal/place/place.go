@@ -1,0 +1,220 @@
+// Package place says where a cluster is: its region and its zones, as far as its
+// manifests tell, and what can be bought there of the fake cloud.
+package place
+
+import (
+	"cmp"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Place is where a cluster is.
+type Place struct {
+	// Region is the name of the region.
+	Region string
+	// Zones are its zones, sorted by name, with those IDs that are known.
+	Zones []catalog.Zone
+}
+
+// Find says where a cluster is. The region is, the first that is known:
+//
+//   - the one asked for;
+//   - that of the zones asked for;
+//   - that of most nodes, by their label or else by their zone;
+//   - that of most subnets in the status of EC2NodeClasses;
+//   - that of most zones that NodePools and volumes ask for;
+//   - catalog.DefaultRegion.
+//
+// The zones are those asked for, or else those of the region in which there are nodes
+// or subnets; and while no subnet is known, those that NodePools ask for. If there are
+// none, they are four, named after the region with the letters a to d. Their IDs are
+// those of nodes, or else of subnets: each account has its own.
+func Find(c *manifest.Cluster, classes []*awsv1.EC2NodeClass, asked Asked) Place {
+	f := finder{zones: map[string]*zone{}}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		if n.NodeClaim != nil {
+			f.seen(n.NodeClaim.Labels)
+		}
+		if n.Node != nil {
+			f.seen(n.Node.Labels)
+		}
+	}
+	var subnets, wanted []string
+	for _, class := range classes {
+		for _, s := range class.Status.Subnets {
+			f.add(s.Zone, "", s.ZoneID)
+			subnets = append(subnets, s.Zone)
+		}
+	}
+	if len(subnets) == 0 {
+		wanted = poolZones(c)
+	}
+	region := cmp.Or(asked.Region, most(regionsOf(asked.Zones)), most(f.regions), most(regionsOf(subnets)),
+		most(regionsOf(slices.Concat(poolZones(c), volumeZones(c)))), catalog.DefaultRegion)
+	for _, name := range wanted {
+		f.add(name, "", "")
+	}
+	p := Place{Region: region}
+	names := asked.Zones
+	if len(names) == 0 {
+		names = f.within(region)
+	}
+	if len(names) == 0 {
+		names = lettered(region)
+	}
+	for _, name := range names {
+		z := catalog.Zone{Name: name}
+		if known := f.zones[name]; known != nil {
+			z.ID = known.id
+		}
+		p.Zones = append(p.Zones, z)
+	}
+	slices.SortFunc(p.Zones, func(a, b catalog.Zone) int { return strings.Compare(a.Name, b.Name) })
+	return p
+}
+
+// lettered are four zones as AWS names them.
+func lettered(region string) (out []string) {
+	for _, letter := range "abcd" {
+		out = append(out, region+string(letter))
+	}
+	return out
+}
+
+// zone is what is known of one.
+type zone struct{ region, id string }
+
+type finder struct {
+	zones   map[string]*zone
+	regions []string // of nodes, each as often as it is seen
+}
+
+// seen reads the labels of a node or of its claim.
+func (f *finder) seen(labels map[string]string) {
+	name := cmp.Or(labels[corev1.LabelTopologyZone], labels[corev1.LabelFailureDomainBetaZone])
+	region := cmp.Or(labels[corev1.LabelTopologyRegion], labels[corev1.LabelFailureDomainBetaRegion], regionOf(name))
+	if region != "" {
+		f.regions = append(f.regions, region)
+	}
+	f.add(name, region, labels[catalog.LabelZoneID])
+}
+
+// add notes a zone. What is said first of it holds.
+func (f *finder) add(name, region, id string) {
+	if name == "" {
+		return
+	}
+	if f.zones[name] == nil {
+		f.zones[name] = &zone{}
+	}
+	z := f.zones[name]
+	z.region, z.id = cmp.Or(z.region, region, regionOf(name)), cmp.Or(z.id, id)
+}
+
+// within are the zones that can be of a region.
+func (f *finder) within(region string) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(f.zones)) {
+		if r := f.zones[name].region; r == "" || r == region {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// poolZones are the zones that NodePools name.
+func poolZones(c *manifest.Cluster) (out []string) {
+	for _, pool := range c.NodePools {
+		for _, r := range pool.Spec.Template.Spec.Requirements {
+			if r.Operator == corev1.NodeSelectorOpIn && fake.Vocabulary().NormalizeKey(r.Key) == corev1.LabelTopologyZone {
+				out = append(out, r.Values...)
+			}
+		}
+	}
+	return out
+}
+
+// volumeZones are the zones that volumes are in.
+func volumeZones(c *manifest.Cluster) (out []string) {
+	for _, v := range c.Volumes.Volumes {
+		if v.Spec.NodeAffinity == nil || v.Spec.NodeAffinity.Required == nil {
+			continue
+		}
+		for _, term := range v.Spec.NodeAffinity.Required.NodeSelectorTerms {
+			for _, e := range term.MatchExpressions {
+				if e.Operator == corev1.NodeSelectorOpIn && fake.Vocabulary().NormalizeKey(e.Key) == corev1.LabelTopologyZone {
+					out = append(out, e.Values...)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// zoneName is how AWS names the zones of a region.
+var zoneName = regexp.MustCompile(`^([a-z]{2}(?:-[a-z]+)+-[0-9]+)[a-z]$`)
+
+// regionOf is the region of a zone by its name, empty if that does not tell.
+func regionOf(zone string) string {
+	if m := zoneName.FindStringSubmatch(zone); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+func regionsOf(zones []string) (out []string) {
+	for _, name := range zones {
+		if region := regionOf(name); region != "" {
+			out = append(out, region)
+		}
+	}
+	return out
+}
+
+// most is what a list has most often, of several the first in order, empty of none.
+func most(list []string) (best string) {
+	count := map[string]int{}
+	for _, s := range list {
+		count[s]++
+	}
+	for _, s := range slices.Sorted(maps.Keys(count)) {
+		if best == "" || count[s] > count[best] {
+			best = s
+		}
+	}
+	return best
+}
+
+// Catalog is what the fake cloud sells in the zones of the place. Which families a zone
+// of the default catalog has, the zone of the same letter has here.
+func (p Place) Catalog() ([]*cloudprovider.InstanceType, error) {
+	opts := catalog.Options{Region: p.Region}
+	var names []string
+	others := slices.Clone(p.Zones)
+	for _, name := range lettered(p.Region) {
+		z := catalog.Zone{Name: name}
+		if i := slices.IndexFunc(others, func(o catalog.Zone) bool { return o.Name == z.Name }); i >= 0 {
+			z = others[i]
+			others = slices.Delete(others, i, i+1)
+		}
+		opts.Zones = append(opts.Zones, z)
+	}
+	opts.Zones = append(opts.Zones, others...)
+	for _, z := range p.Zones {
+		names = append(names, z.Name)
+	}
+	opts.Where = requirements.NewSet(requirements.In(corev1.LabelTopologyZone, names...))
+	return catalog.New(&opts)
+}

@@ -1,0 +1,215 @@
+// Package plot draws curves over time as SVG, for pages that need nothing else: colours
+// are those of the style sheet of the page.
+package plot
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"strings"
+	"time"
+)
+
+// Measures of a plot, in units of its view box. It is as wide as a phone and
+// scales up, so that its letters can be read on both.
+const (
+	plotWidth  = 400
+	plotHeight = 210
+	plotLeft   = 34
+	plotRight  = 8
+	plotTop    = 20
+	plotBottom = 22
+)
+
+// Curve is values over time, or one layer of a stack of them.
+type Curve struct {
+	Name   string
+	Class  string // of the style sheet, which has the colours
+	Values []float64
+}
+
+// Plot is a picture of curves over time.
+type Plot struct {
+	Title    string
+	About    string // one sentence, for readers who do not see it
+	Unit     string
+	From, To time.Time
+	Stack    []Curve // areas on top of one another
+	Lines    []Curve
+	Bars     []Curve         // a stack for each hour, or whatever the values are for
+	Marks    []time.Duration // since from, in order: when something happened
+	Most     float64         // the upper end of the axis; 0 is as high as needed
+}
+
+// SVG draws the plot.
+func (p *Plot) SVG() template.HTML {
+	var b strings.Builder
+	most, step := p.scale()
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s">`+"\n", plotWidth, plotHeight, html.EscapeString(p.Title+": "+p.About))
+	y := func(v float64) float64 {
+		return plotTop + (1-v/most)*(plotHeight-plotTop-plotBottom)
+	}
+	for v := 0.0; v <= most+step/2; v += step {
+		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`+"\n", plotLeft, plotWidth-plotRight, y(v), y(v))
+		fmt.Fprintf(&b, `<text class="tick" x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", plotLeft-5, y(v)+3.5, tickText(v, step))
+	}
+	fmt.Fprintf(&b, `<text class="tick" x="%d" y="%d">%s</text>`+"\n", 2, 11, html.EscapeString(p.Unit))
+	p.drawTime(&b)
+	p.drawStack(&b, y)
+	p.drawBars(&b, y)
+	for _, c := range p.Lines {
+		fmt.Fprintf(&b, `<path class="line %s" d="%s"/>`+"\n", c.Class, path(p.points(c.Values), y))
+	}
+	p.drawMarks(&b)
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // all text in it is escaped above
+}
+
+// scale is the upper end of the axis and the step between its ticks.
+func (p *Plot) scale() (most, step float64) {
+	most = p.Most
+	for _, stack := range [][]Curve{p.Stack, p.Bars} {
+		if len(stack) == 0 {
+			continue
+		}
+		for i := range stack[0].Values {
+			sum := 0.0
+			for _, c := range stack {
+				sum += c.Values[i]
+			}
+			most = max(most, sum)
+		}
+	}
+	for _, c := range p.Lines {
+		for _, v := range c.Values {
+			most = max(most, v)
+		}
+	}
+	if most <= 0 {
+		most = 1
+	}
+	step = math.Pow(10, math.Floor(math.Log10(most)))
+	for _, finer := range []float64{5, 2} {
+		if most/step < 2.5 {
+			step = step * finer / 10
+			break
+		}
+	}
+	if most/step > 6 {
+		step *= 2
+	}
+	return step * math.Ceil(most/step-1e-9), step
+}
+
+// tickText is a number on the axis, with the decimals that its step needs.
+func tickText(v, step float64) string {
+	decimals := max(0, int(-math.Floor(math.Log10(step)+1e-9)))
+	return fmt.Sprintf("%.*f", decimals, v)
+}
+
+// x is where an instant is.
+func (p *Plot) x(at time.Time) float64 {
+	return plotLeft + float64(at.Sub(p.From))/float64(p.To.Sub(p.From))*(plotWidth-plotLeft-plotRight)
+}
+
+// point is a place in the plot: x of the picture, value of the axis.
+type point struct{ x, v float64 }
+
+// points spreads values over the time of the plot.
+func (p *Plot) points(values []float64) []point {
+	out := make([]point, len(values))
+	for i, v := range values {
+		at := p.From.Add(time.Duration(float64(p.To.Sub(p.From)) * float64(i+1) / float64(len(values))))
+		out[i] = point{p.x(at), v}
+	}
+	return out
+}
+
+func path(points []point, y func(float64) float64) string {
+	var b strings.Builder
+	for i, at := range points {
+		fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(i, 1)], at.x, y(at.v))
+	}
+	return b.String()
+}
+
+// drawTime draws the axis of time: a line at midnight, a label every few hours.
+func (p *Plot) drawTime(b *strings.Builder) {
+	every := 3 * time.Hour
+	for p.To.Sub(p.From)/every > 9 {
+		every *= 2
+	}
+	for at := p.From; !at.After(p.To); at = at.Add(every) {
+		label, anchor := at.Format("15h"), "middle"
+		if at.Hour() == 0 {
+			label = at.Format("Mon")
+		}
+		if at.Equal(p.To) {
+			anchor = "end"
+		}
+		fmt.Fprintf(b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`+"\n", p.x(at), p.x(at), plotTop, plotHeight-plotBottom+3)
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%d" text-anchor="%s">%s</text>`+"\n", p.x(at), plotHeight-plotBottom+15, anchor, label)
+	}
+}
+
+// drawStack draws areas, the first at the bottom.
+func (p *Plot) drawStack(b *strings.Builder, y func(float64) float64) {
+	if len(p.Stack) == 0 {
+		return
+	}
+	below := make([]float64, len(p.Stack[0].Values))
+	for _, c := range p.Stack {
+		above := make([]float64, len(below))
+		for i := range below {
+			above[i] = below[i] + c.Values[i]
+		}
+		upper, lower := p.points(above), p.points(below)
+		var back strings.Builder
+		for i := len(lower) - 1; i >= 0; i-- {
+			fmt.Fprintf(&back, "L%.1f %.1f", lower[i].x, y(lower[i].v))
+		}
+		fmt.Fprintf(b, `<path class="area %s" d="%s%sZ"/>`+"\n", c.Class, path(upper, y), back.String())
+		below = above
+	}
+}
+
+// drawBars draws a stack of bars for each value.
+func (p *Plot) drawBars(b *strings.Builder, y func(float64) float64) {
+	if len(p.Bars) == 0 {
+		return
+	}
+	n := len(p.Bars[0].Values)
+	width := float64(plotWidth-plotLeft-plotRight) / float64(n)
+	for i := range n {
+		sum := 0.0
+		for _, c := range p.Bars {
+			v := c.Values[i]
+			if v == 0 {
+				continue
+			}
+			fmt.Fprintf(b, `<rect class="area %s" x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s: %.0f</title></rect>`+"\n", c.Class,
+				plotLeft+float64(i)*width+width*0.08, y(sum+v), width*0.84, y(sum)-y(sum+v), html.EscapeString(c.Name), v)
+			sum += v
+		}
+	}
+}
+
+// drawMarks draws what happened, as numbers on lines. The list beside the plots
+// says what they mean. Of numbers that would cover each other the later is lower.
+func (p *Plot) drawMarks(b *strings.Builder) {
+	const apart = 15
+	last, high := -1.0e9, true
+	for i, after := range p.Marks {
+		x := p.x(p.From.Add(after))
+		high = x-last >= apart || !high
+		last = x
+		y := float64(plotTop - 10)
+		if !high {
+			y += apart
+		}
+		fmt.Fprintf(b, `<line class="mark" x1="%.1f" x2="%.1f" y1="%.1f" y2="%d"/>`+"\n", x, x, y, plotHeight-plotBottom)
+		fmt.Fprintf(b, `<circle class="mark" cx="%.1f" cy="%.1f" r="7"/>`+"\n", x, y)
+		fmt.Fprintf(b, `<text class="number" x="%.1f" y="%.1f" text-anchor="middle">%d</text>`+"\n", x, y+3.2, i+1)
+	}
+}

@@ -1,0 +1,360 @@
+package simcluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Cluster is Kubernetes as far as an autoscaler sees it: the objects, and what
+// kubelets, kube-scheduler and the controllers of workloads do to them while time
+// passes. The autoscaler reads and writes objects and calls nothing else here.
+type Cluster struct {
+	Cloud     *fake.Cloud
+	workloads []*Workload
+	Daemon    *corev1.Pod // what the DaemonSet runs on each node
+
+	Claims  Table[*v1.NodeClaim]
+	Nodes   Table[*corev1.Node]
+	Pods    Table[*Pod] // by namespace/name
+	Budgets Table[*policyv1.PodDisruptionBudget]
+
+	seen      map[string]*corev1.Node // by name: the Node as the cloud had it last
+	PodEvents map[string]time.Time    // by node: when a pod last came or went
+	scheduled int                     // changes() when the scheduler had nothing to do
+	numbers   int                     // of UIDs and names
+	Evicted   int                     // pods so far
+	Lost      int                     // pods that went with their machine so far
+	Waits     []time.Duration         // of each pod that was bound, until it was; unsorted
+}
+
+// New returns a cluster on a cloud with nothing in it yet. The error says which pods
+// request what is no amount.
+func New(cloud *fake.Cloud, daemon *corev1.Pod, workloads ...*Workload) (*Cluster, error) {
+	for _, w := range workloads {
+		if _, err := resources.PodRequests(&corev1.Pod{Spec: w.Template}); err != nil {
+			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
+		}
+	}
+	_, err := resources.PodRequests(daemon)
+	return &Cluster{Cloud: cloud, workloads: workloads, Daemon: daemon, scheduled: -1,
+		seen: map[string]*corev1.Node{}, PodEvents: map[string]time.Time{}}, err
+}
+
+// Pod is a Pod of Kubernetes, and what its kubelet knows about it.
+type Pod struct {
+	*corev1.Pod
+	Requests resources.List
+	Work     *Workload // nil for the DaemonSet
+	since    time.Time // when it became pending
+	readyAt  time.Time // once bound
+	goneAt   time.Time // once it is ending
+}
+
+// Key is how Cluster.Pods knows a pod.
+func Key(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
+
+// Pending says whether the pod waits for a node.
+func (p *Pod) Pending() bool { return p.Spec.NodeName == "" && p.DeletionTimestamp == nil }
+
+func (p *Pod) ready() bool {
+	return len(p.Status.Conditions) > 0 && p.Status.Conditions[0].Status == corev1.ConditionTrue
+}
+
+// edit replaces a pod by a changed copy.
+func (c *Cluster) edit(p *Pod, change func(*Pod)) {
+	copied := *p
+	copied.Pod = p.DeepCopy()
+	change(&copied)
+	c.Pods.Put(Key(copied.Pod), &copied)
+}
+
+// Find is the workload of a name.
+func (c *Cluster) Find(name string) *Workload {
+	i := slices.IndexFunc(c.workloads, func(w *Workload) bool { return w.Name == name })
+	return c.workloads[i]
+}
+
+// Now is the time of the cloud.
+func (c *Cluster) Now() time.Time { return c.Cloud.Now() }
+
+// Changes is a number that grows with every change of an object.
+func (c *Cluster) Changes() int {
+	return c.Claims.writes + c.Nodes.writes + c.Pods.writes + c.Budgets.writes
+}
+
+// UID is a new one.
+func (c *Cluster) UID() types.UID {
+	c.numbers++
+	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", c.numbers))
+}
+
+// GenerateName is a name that no object has had, as the API server makes it.
+func (c *Cluster) GenerateName(prefix string) string {
+	c.numbers++
+	return fmt.Sprintf("%s%04d", prefix, c.numbers)
+}
+
+// Advance lets time pass. The order is that in which one thing leads to the
+// next, so that a step of some seconds is enough for all that needs no waiting.
+func (c *Cluster) Advance(step time.Duration) {
+	c.Cloud.Advance(step)
+	now := c.Now()
+	c.syncNodes()
+	for _, p := range c.Pods.All() {
+		c.run(p, now)
+	}
+	for _, w := range c.workloads {
+		w.control(c, now)
+	}
+	if c.Changes() != c.scheduled {
+		schedule(c)
+	}
+	for _, w := range c.workloads {
+		c.setBudget(w)
+	}
+	c.scheduled = c.Changes()
+}
+
+// syncNodes brings the Nodes in line with the cloud's. Kubelets make and report
+// on them; what the autoscaler wrote stays.
+func (c *Cluster) syncNodes() {
+	there := map[string]bool{}
+	for _, n := range c.Cloud.Nodes() {
+		there[n.Name] = true
+		if c.seen[n.Name] == n {
+			continue
+		}
+		c.seen[n.Name] = n
+		have, known := c.Nodes.Get(n.Name)
+		if !known {
+			have = n
+		}
+		have = have.DeepCopy()
+		have.DeletionTimestamp = nil
+		have.Status = n.Status
+		have.Spec.Taints = slices.DeleteFunc(have.Spec.Taints, byKubernetes)
+		for _, t := range n.Spec.Taints {
+			if byKubernetes(t) {
+				have.Spec.Taints = append(have.Spec.Taints, t)
+			}
+		}
+		c.Nodes.Put(n.Name, have)
+		if !known {
+			c.startDaemon(n.Name)
+		}
+	}
+	for _, n := range c.Nodes.All() {
+		if !there[n.Name] {
+			c.LoseNode(n.Name)
+		}
+	}
+}
+
+// byKubernetes says whether a taint is that of a controller of Kubernetes.
+func byKubernetes(t corev1.Taint) bool {
+	return strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
+}
+
+// startDaemon puts the pod of the DaemonSet on a node.
+func (c *Cluster) startDaemon(node string) {
+	p := &Pod{Pod: c.Daemon.DeepCopy(), since: c.Now()}
+	p.Name, p.UID, p.Spec.NodeName = "agent-"+node, c.UID(), node
+	p.Requests, _ = resources.PodRequests(p.Pod) // checked when the world was made
+	c.Pods.Put(Key(p.Pod), p)
+}
+
+// LoseNode removes a Node whose machine is gone, and the pods that were on it.
+func (c *Cluster) LoseNode(name string) {
+	if name == "" {
+		return // a machine that never joined
+	}
+	c.Nodes.Remove(name)
+	delete(c.seen, name)
+	delete(c.PodEvents, name)
+	for _, p := range c.Pods.All() {
+		if p.Spec.NodeName != name {
+			continue
+		}
+		if p.Work != nil && p.DeletionTimestamp == nil {
+			c.Lost++
+		}
+		c.Pods.Remove(Key(p.Pod))
+	}
+}
+
+// run is what a kubelet does: pods become ready, finish, and end.
+func (c *Cluster) run(p *Pod, now time.Time) {
+	switch {
+	case !p.goneAt.IsZero() && !now.Before(p.goneAt):
+		c.Pods.Remove(Key(p.Pod))
+		c.podEvent(p, now)
+	case p.Spec.NodeName == "" || p.Work == nil || p.DeletionTimestamp != nil:
+	case !p.ready() && !now.Before(p.readyAt):
+		c.edit(p, func(p *Pod) {
+			p.Status.Phase = corev1.PodRunning
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+		})
+	case p.Work.Runs > 0 && !now.Before(p.readyAt.Add(p.Work.Runs)):
+		p.Work.finished++
+		c.Pods.Remove(Key(p.Pod)) // as ttlSecondsAfterFinished: 0 does
+		c.podEvent(p, now)
+	}
+}
+
+func (c *Cluster) podEvent(p *Pod, now time.Time) {
+	if p.Work != nil && p.Spec.NodeName != "" {
+		c.PodEvents[p.Spec.NodeName] = now
+	}
+}
+
+// endPod asks a pod to end: it does so within its grace period.
+func (c *Cluster) endPod(p *Pod, grace time.Duration) {
+	if p.DeletionTimestamp != nil {
+		return
+	}
+	now := c.Now()
+	if p.Spec.NodeName == "" {
+		c.Pods.Remove(Key(p.Pod))
+		return
+	}
+	c.edit(p, func(p *Pod) {
+		end := metav1.NewTime(now.Add(grace))
+		p.DeletionTimestamp = &end
+		p.goneAt = now.Add(min(grace, stopTime))
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+	})
+	c.podEvent(p, now)
+}
+
+// DeletePod deletes a pod, whatever protects it.
+func (c *Cluster) DeletePod(namespace, name string, grace time.Duration) {
+	if p, ok := c.Pods.Get(namespace + "/" + name); ok {
+		if p.Work != nil && p.DeletionTimestamp == nil {
+			c.Evicted++
+		}
+		c.endPod(p, grace)
+	}
+}
+
+// Evict is the eviction API, which keeps to PodDisruptionBudgets.
+func (c *Cluster) Evict(e *policyv1.Eviction) error {
+	p, ok := c.Pods.Get(e.Namespace + "/" + e.Name)
+	if !ok || p.DeletionTimestamp != nil {
+		return nil
+	}
+	if p.Work != nil {
+		// A budget does not protect a pod that has not started.
+		if b, ok := c.Budgets.Get(p.Work.Name); ok && p.Status.Phase != corev1.PodPending {
+			if b.Status.DisruptionsAllowed < 1 {
+				return fmt.Errorf("evict %s: the budget %s lets no pod go now", Key(p.Pod), b.Name)
+			}
+			b = b.DeepCopy()
+			b.Status.DisruptionsAllowed--
+			c.Budgets.Put(p.Work.Name, b)
+		}
+		c.Evicted++
+	}
+	c.endPod(p, gracePeriod)
+	return nil
+}
+
+// setBudget does what the disruption controller of Kubernetes does.
+func (c *Cluster) setBudget(w *Workload) {
+	if w.MaxUnavailable == 0 {
+		return
+	}
+	healthy := 0
+	for _, p := range c.Pods.All() {
+		if p.Work == w && p.ready() && p.DeletionTimestamp == nil {
+			healthy++
+		}
+	}
+	desired := max(0, w.want-w.MaxUnavailable)
+	status := policyv1.PodDisruptionBudgetStatus{CurrentHealthy: int32(healthy), DesiredHealthy: int32(desired),
+		ExpectedPods: int32(w.want), DisruptionsAllowed: int32(max(0, healthy-desired))}
+	have, ok := c.Budgets.Get(w.Name)
+	if ok && have.Status.CurrentHealthy == status.CurrentHealthy && have.Status.ExpectedPods == status.ExpectedPods &&
+		have.Status.DisruptionsAllowed == status.DisruptionsAllowed {
+		return
+	}
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: w.Name}, Status: status}
+	b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{AppLabel: w.Name}}
+	c.Budgets.Put(w.Name, b)
+}
+
+// Nominate says where a pending pod is expected to go.
+func (c *Cluster) Nominate(name, node string) {
+	if p, ok := c.Pods.Get(name); ok && p.Pending() && p.Status.NominatedNodeName != node {
+		c.edit(p, func(p *Pod) { p.Status.NominatedNodeName = node })
+	}
+}
+
+// HasNode says whether a Node is there.
+func (c *Cluster) HasNode(name string) bool {
+	_, ok := c.Nodes.Get(name)
+	return ok
+}
+
+// DeleteClaim asks for a NodeClaim to go.
+func (c *Cluster) DeleteClaim(claim *v1.NodeClaim) {
+	if claim.DeletionTimestamp != nil {
+		return
+	}
+	now := metav1.NewTime(c.Now())
+	claim = claim.DeepCopy()
+	claim.DeletionTimestamp = &now
+	c.Claims.Put(claim.Name, claim)
+}
+
+// CreateClaim stores a NodeClaim, as the API server does, with the finalizer by which
+// the autoscaler learns that it is to go.
+func (c *Cluster) CreateClaim(claim *v1.NodeClaim) {
+	claim.UID = c.UID()
+	claim.CreationTimestamp = metav1.NewTime(c.Now())
+	claim.Finalizers = append(claim.Finalizers, v1.TerminationFinalizer)
+	c.Claims.Put(claim.Name, claim)
+}
+
+// FinalizeClaim takes that finalizer from a NodeClaim whose machine is gone, and with it
+// the Node. The claim goes if it has no other.
+func (c *Cluster) FinalizeClaim(claim *v1.NodeClaim) {
+	c.LoseNode(claim.Status.NodeName)
+	claim = claim.DeepCopy()
+	claim.Finalizers = slices.DeleteFunc(claim.Finalizers, func(f string) bool { return f == v1.TerminationFinalizer })
+	c.Claims.Put(claim.Name, claim)
+	if len(claim.Finalizers) == 0 {
+		c.Claims.Remove(claim.Name)
+	}
+}
+
+// PodsByNode are the Pods that are bound, by node.
+func (c *Cluster) PodsByNode() map[string][]*corev1.Pod {
+	on := map[string][]*corev1.Pod{}
+	for _, p := range c.Pods.All() {
+		if p.Spec.NodeName != "" {
+			on[p.Spec.NodeName] = append(on[p.Spec.NodeName], p.Pod)
+		}
+	}
+	return on
+}
+
+// Quantile is the wait that so many in a hundred of the pods that were bound do not
+// exceed. Pods that were bound in the turn in which they came did not wait.
+func (c *Cluster) Quantile(of int) time.Duration {
+	if len(c.Waits) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(c.Waits))
+	return sorted[min(len(sorted)-1, len(sorted)*of/100)]
+}

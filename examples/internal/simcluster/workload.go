@@ -1,0 +1,171 @@
+package simcluster
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+const (
+	// Namespace is that of all pods but those of the DaemonSet.
+	Namespace = "shop"
+	// AppLabel is the label that has the name of the workload.
+	AppLabel = "app"
+
+	gracePeriod     = 30 * time.Second
+	startTime       = 10 * time.Second // of a pod, at least
+	startTimeSpread = 15               // seconds
+	stopTime        = 8 * time.Second
+)
+
+// Workload is a Deployment with an autoscaler of its own, or a Job.
+type Workload struct {
+	Name     string
+	Replicas func(at time.Time) int // how many pods there should be
+	Every    time.Duration          // how often that is asked
+	Runs     time.Duration          // how long each pod of a Job runs; 0 for a Deployment
+	Template corev1.PodSpec
+	// annotations are those of the pods.
+	Annotations map[string]string
+	// maxUnavailable is that of a PodDisruptionBudget; 0 is none.
+	MaxUnavailable int
+
+	revision int // counts changes of the template
+	want     int // replicas at the last look
+	numbers  int // of pods made
+	looked   time.Time
+
+	started, finished int // pods of a Job in this burst
+}
+
+// Deployment is a Deployment of pods that request so much.
+func Deployment(name, requests string, replicas func(time.Time) int) *Workload {
+	return &Workload{Name: name, Every: 5 * time.Minute, Replicas: replicas, Template: PodSpec(requests)}
+}
+
+// PodSpec is that of a pod with one container.
+func PodSpec(requests string) corev1.PodSpec {
+	return corev1.PodSpec{Containers: []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+		Requests: resources.MustParse(requests).ResourceList(),
+	}}}}
+}
+
+// control does what the controllers of workloads do: it makes and ends pods.
+func (w *Workload) control(c *Cluster, now time.Time) {
+	if w.looked.IsZero() || now.Sub(w.looked) >= w.Every {
+		w.looked, w.want = now, w.Replicas(now)
+	}
+	if w.Runs > 0 {
+		w.controlJob(c)
+		return
+	}
+	var old, fresh []*Pod
+	ready := 0
+	for _, p := range c.Pods.All() {
+		switch {
+		case p.Work != w || p.DeletionTimestamp != nil:
+			continue
+		case p.Labels["revision"] == fmt.Sprint(w.revision):
+			fresh = append(fresh, p)
+		default:
+			old = append(old, p)
+		}
+		if p.ready() {
+			ready++
+		}
+	}
+	// A rolling update with maxSurge 25% and maxUnavailable 0; with nothing old
+	// left it is the plain business of keeping a number of pods.
+	surge := 0
+	if len(old) > 0 {
+		surge = (w.want + 3) / 4
+	}
+	for n := len(old) + len(fresh); n < w.want+surge && len(fresh) < w.want; n++ {
+		fresh = append(fresh, w.add(c))
+	}
+	for _, p := range firstToGo(old) {
+		if p.ready() && ready <= w.want {
+			continue
+		}
+		if p.ready() {
+			ready--
+		}
+		c.endPod(p, gracePeriod)
+	}
+	if len(old) == 0 && len(fresh) > w.want {
+		for _, p := range firstToGo(fresh)[:len(fresh)-w.want] {
+			c.endPod(p, gracePeriod)
+		}
+	}
+}
+
+// firstToGo is the order in which a ReplicaSet gives up pods: pending ones, those
+// that are not ready, then the youngest.
+func firstToGo(pods []*Pod) []*Pod {
+	rank := func(p *Pod) int {
+		switch {
+		case p.Pending():
+			return 0
+		case !p.ready():
+			return 1
+		}
+		return 2
+	}
+	pods = slices.Clone(pods)
+	slices.SortStableFunc(pods, func(a, b *Pod) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return b.since.Compare(a.since)
+	})
+	return pods
+}
+
+// controlJob starts a burst of pods when want rises above zero, and makes up for
+// those that were lost.
+func (w *Workload) controlJob(c *Cluster) {
+	if w.want == 0 {
+		w.started, w.finished = 0, 0
+		return
+	}
+	running := 0
+	for _, p := range c.Pods.All() {
+		if p.Work == w && p.DeletionTimestamp == nil {
+			running++
+		}
+	}
+	for ; w.finished+running < w.want; running++ {
+		w.add(c)
+	}
+}
+
+// add makes a pod.
+func (w *Workload) add(c *Cluster) *Pod {
+	w.numbers++
+	p := &Pod{Work: w, since: c.Now(), Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: Namespace, Name: fmt.Sprintf("%s-%d-%04d", w.Name, w.revision, w.numbers), UID: c.UID(),
+		Labels:            map[string]string{AppLabel: w.Name, "revision": fmt.Sprint(w.revision)},
+		Annotations:       w.Annotations,
+		CreationTimestamp: metav1.NewTime(c.Now()),
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
+			Name: fmt.Sprintf("%s-%d", w.Name, w.revision), Controller: new(true)}},
+	}, Spec: *w.Template.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}}
+	for i := range p.Spec.TopologySpreadConstraints {
+		p.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{AppLabel: w.Name}}
+	}
+	p.Requests, _ = resources.PodRequests(p.Pod) // the sample is sound, a test says
+	c.Pods.Put(Key(p.Pod), p)
+	return p
+}
+
+// Deploy changes what the pods request, and with it the revision.
+func (w *Workload) Deploy(requests string) {
+	w.Template = *w.Template.DeepCopy()
+	w.Template.Containers[0].Resources.Requests = resources.MustParse(requests).ResourceList()
+	w.revision++
+}

@@ -1,0 +1,236 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// builder makes the instance types of one catalog. What all of them have in
+// common is made once.
+type builder struct {
+	zones   []Zone
+	zoneIDs []requirements.Set // by place in zones
+	common  requirements.Set
+}
+
+func newBuilder(region string, zones []Zone) *builder {
+	b := &builder{zones: zones}
+	for _, z := range zones {
+		b.zoneIDs = append(b.zoneIDs, requirements.NewSet(requirements.In(LabelZoneID, z.ID)))
+	}
+	reqs := []requirements.Requirement{
+		requirements.In(corev1.LabelOSStable, string(corev1.Linux)),
+		requirements.In(corev1.LabelTopologyRegion, region),
+		requirements.In(LabelInstanceTenancy, tenancyDedicated, tenancyDefault),
+	}
+	for _, key := range notApplicable() {
+		reqs = append(reqs, requirements.DoesNotExist(key))
+	}
+	b.common = requirements.NewSet(reqs...)
+	return b
+}
+
+// zonesOf returns the places of the zones that have a family. Catalogs with
+// more zones than letters start over with the first.
+func (b *builder) zonesOf(f *family) []int {
+	var out []int
+	for i := range b.zones {
+		if strings.IndexByte(f.zones, zoneLetters[i%len(zoneLetters)]) >= 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// familyRequirements are those that all sizes of a family share.
+func (b *builder) familyRequirements(f *family, places []int) requirements.Set {
+	names, ids := make([]string, len(places)), make([]string, len(places))
+	for i, place := range places {
+		names[i], ids[i] = b.zones[place].Name, b.zones[place].ID
+	}
+	reqs := []requirements.Requirement{
+		requirements.In(corev1.LabelArchStable, f.host.arch),
+		requirements.In(corev1.LabelTopologyZone, names...),
+		requirements.In(LabelZoneID, ids...),
+		requirements.In(v1.CapacityTypeLabelKey, capacityTypes(f.onDemand, f.spot)...),
+		requirements.In(LabelInstanceCategory, f.category()),
+		requirements.In(LabelInstanceFamily, f.name),
+		requirements.In(LabelInstanceGeneration, f.generation()),
+		requirements.In(LabelInstanceCPUManufacturer, f.host.maker),
+		number(LabelInstanceCPUSustainedClockSpeedMHz, int64(f.host.mhz)),
+		boolean(LabelInstanceCapabilityFlex, strings.HasSuffix(f.name, "-flex")),
+		boolean(LabelInstanceEncryptionInTransitSupported, f.host.encrypts),
+	}
+	return b.common.With(append(reqs, deviceRequirements(f.device)...)...)
+}
+
+// instanceType builds one size of a family that is in the zones of places and
+// whose sizes share the requirements given.
+func (b *builder) instanceType(f *family, s *size, places []int, shared requirements.Set) *cloudprovider.InstanceType {
+	name := f.name + "." + s.name
+	capacity := capacityOf(f, s)
+	return &cloudprovider.InstanceType{
+		Name:         name,
+		Requirements: shared.With(sizeRequirements(name, f, s)...),
+		Capacity:     capacity,
+		Overhead: overhead(capacity.Get(corev1.ResourceCPU), capacity.Get(corev1.ResourcePods),
+			capacity.Get(corev1.ResourceEphemeralStorage)),
+		Offerings: b.offerings(name, f, s, places),
+	}
+}
+
+// sizeRequirements are those that set a size apart. They are in the order of
+// their keys, which spares NewSet from moving them.
+func sizeRequirements(name string, f *family, s *size) []requirements.Requirement {
+	hypervisor := f.host.hypervisor
+	if isMetal(s.name) {
+		hypervisor = ""
+	}
+	enclaves := f.host.enclaveVCPUs > 0 && s.vcpus >= f.host.enclaveVCPUs && !isMetal(s.name)
+	reqs := make([]requirements.Requirement, 0, 12)
+	if f.device != nil && !f.device.isGPU {
+		reqs = append(reqs, number(LabelInstanceAcceleratorCount, int64(s.devices)))
+	}
+	reqs = append(reqs,
+		number(LabelInstanceCPU, int64(s.vcpus)),
+		ladderNumber(LabelInstanceEBSBandwidth, f.host.volumes, s),
+	)
+	if f.device != nil && f.device.isGPU {
+		memory := int64(float64(f.device.memoryMiB) * min(s.devices, 1))
+		reqs = append(reqs,
+			number(LabelInstanceGPUCount, int64(s.devices)),
+			number(LabelInstanceGPUMemory, memory),
+		)
+	}
+	return append(reqs,
+		requirements.In(LabelInstanceHypervisor, hypervisor),
+		ladderNumber(LabelInstanceLocalNVMe, f.disks, s),
+		number(LabelInstanceMemory, s.memoryMiB),
+		ladderNumber(LabelInstanceNetworkBandwidth, f.host.network, s),
+		boolean(LabelInstanceNitroEnclavesSupported, enclaves),
+		requirements.In(LabelInstanceSize, s.name),
+		boolean(LabelNitroSandbox, enclaves),
+		requirements.In(corev1.LabelInstanceTypeStable, name),
+	)
+}
+
+// deviceRequirements are those on GPUs and other accelerators that all sizes of
+// a family share.
+func deviceRequirements(d *device) []requirements.Requirement {
+	var reqs []requirements.Requirement
+	if d != nil && d.isGPU {
+		reqs = append(reqs,
+			requirements.In(LabelInstanceGPUName, d.name),
+			requirements.In(LabelInstanceGPUManufacturer, d.maker),
+		)
+	} else {
+		reqs = append(reqs,
+			requirements.DoesNotExist(LabelInstanceGPUName),
+			requirements.DoesNotExist(LabelInstanceGPUManufacturer),
+			requirements.DoesNotExist(LabelInstanceGPUCount),
+			requirements.DoesNotExist(LabelInstanceGPUMemory),
+		)
+	}
+	if d != nil && !d.isGPU {
+		return append(reqs,
+			requirements.In(LabelInstanceAcceleratorName, d.name),
+			requirements.In(LabelInstanceAcceleratorManufacturer, d.maker),
+		)
+	}
+	return append(reqs,
+		requirements.DoesNotExist(LabelInstanceAcceleratorName),
+		requirements.DoesNotExist(LabelInstanceAcceleratorManufacturer),
+		requirements.DoesNotExist(LabelInstanceAcceleratorCount),
+	)
+}
+
+// capacityOf lists what a node has. Resources of which it has none are left
+// out.
+func capacityOf(f *family, s *size) resources.List {
+	nic, _ := f.host.nics.at(s.name, s.vcpus)
+	amounts := map[corev1.ResourceName]int64{
+		corev1.ResourceCPU:              int64(s.vcpus) * 1000,
+		corev1.ResourceMemory:           memoryCapacity(s.memoryMiB, f.host.arch),
+		corev1.ResourceEphemeralStorage: rootVolume,
+		corev1.ResourcePods:             podCapacity(nic.n, nic.each),
+	}
+	if branches, ok := f.host.branches.at(s.name, s.vcpus); ok {
+		amounts[ResourcePodENI] = int64(branches.n)
+	}
+	if efas, ok := f.host.efas.at(s.name, s.vcpus); ok {
+		amounts[ResourceEFA] = int64(efas.n)
+	}
+	// A share of a GPU is nothing that Kubernetes could count.
+	if count := int64(s.devices); f.device != nil && count > 0 {
+		amounts[resourceOf(f.device)] = count
+		if f.device.cores > 0 {
+			amounts[ResourceAWSNeuronCore] = count * int64(f.device.cores)
+		}
+	}
+	return resources.New(amounts)
+}
+
+// resourceOf is the resource under which a node advertises a device, or empty
+// if none is known.
+func resourceOf(d *device) corev1.ResourceName {
+	switch {
+	case d.isGPU && d.maker == "nvidia":
+		return ResourceNVIDIAGPU
+	case d.isGPU && d.maker == "amd":
+		return ResourceAMDGPU
+	case d.isGPU && d.maker == "habana":
+		return ResourceHabanaGaudi
+	case !d.isGPU && d.maker == "aws":
+		return ResourceAWSNeuron
+	}
+	return ""
+}
+
+// offerings are in the order of their keys: by zone, then by capacity type.
+func (b *builder) offerings(name string, f *family, s *size, places []int) []cloudprovider.Offering {
+	types := capacityTypes(f.onDemand, f.spot)
+	out := make([]cloudprovider.Offering, 0, len(places)*len(types))
+	for _, place := range places {
+		zone := b.zones[place].Name
+		for _, capacityType := range types {
+			price := s.price
+			if capacityType == v1.CapacityTypeSpot {
+				price = spotPrice(s.price, name, zone)
+			}
+			out = append(out, cloudprovider.Offering{
+				Zone:         zone,
+				CapacityType: capacityType,
+				Requirements: b.zoneIDs[place],
+				Price:        float64(price) / nanos,
+				Available:    true,
+				ID:           name + "/" + zone + "/" + capacityType,
+			})
+		}
+	}
+	slices.SortFunc(out, func(a, b cloudprovider.Offering) int { return a.Key(name).Compare(b.Key(name)) })
+	return out
+}
+
+func number(key string, n int64) requirements.Requirement {
+	return requirements.In(key, strconv.FormatInt(n, 10))
+}
+
+func boolean(key string, b bool) requirements.Requirement {
+	return requirements.In(key, strconv.FormatBool(b))
+}
+
+// ladderNumber is a number from a ladder, or that the label does not exist.
+func ladderNumber(key string, l ladder, s *size) requirements.Requirement {
+	if r, ok := l.at(s.name, s.vcpus); ok {
+		return number(key, int64(r.n))
+	}
+	return requirements.DoesNotExist(key)
+}

@@ -1,0 +1,159 @@
+package fake_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/fake"
+)
+
+// calls makes six calls to a cloud with one fault, and says which of them it befell:
+// get on an instance in zone a, get on one in zone b, list, twice over, ten seconds
+// apart.
+func calls(t *testing.T, f fake.Fault) string {
+	t.Helper()
+	cloud := world(t, fake.Options{Seed: 5})
+	a, b := mustLaunch(t, cloud, "a", spotA), mustLaunch(t, cloud, "b", spotB)
+	f.Err = errors.New("hit")
+	require.NoError(t, cloud.Script(f))
+	out := ""
+	for i := range 6 {
+		var err error
+		switch i % 3 {
+		case 0:
+			_, err = cloud.Get(t.Context(), a.ID)
+		case 1:
+			_, err = cloud.Get(t.Context(), b.ID)
+		case 2:
+			_, err = cloud.List(t.Context())
+		}
+		out += map[bool]string{true: "x", false: "."}[err != nil]
+		cloud.Advance(10 * second)
+	}
+	return out
+}
+
+func TestWhichCallsAFaultBefalls(t *testing.T) {
+	for _, c := range []struct {
+		want  string
+		fault fake.Fault
+	}{
+		{"xxxxxx", fake.Fault{}},
+		{"xx.xx.", fake.Fault{Op: "get"}},
+		{"..x..x", fake.Fault{Op: "List"}},
+		{".x....", fake.Fault{Op: "get", Nth: 2}},
+		{".....x", fake.Fault{Op: "list", Nth: 2}},
+		{"......", fake.Fault{Op: "list", Nth: 3}},
+		{"xxx...", fake.Fault{Times: 3}},
+		{"xx.x..", fake.Fault{Op: "get", Times: 3}},
+		{"..xx..", fake.Fault{Nth: 3, Times: 2}},
+		{"..xxxx", fake.Fault{Nth: 3, Times: 100}},
+		{".x.x.x", fake.Fault{Every: 2}},
+		{".x.x..", fake.Fault{Every: 2, Times: 5}},
+		{"...x.x", fake.Fault{Every: 2, Nth: 3, Times: 4}},
+		{"x..x..", fake.Fault{Zone: "a"}},
+		{"...x..", fake.Fault{Zone: "a", Nth: 2}},
+		{".x..x.", fake.Fault{Zone: "b", Op: "Get"}},
+		{"......", fake.Fault{Zone: "b", Op: "list"}},
+		{"xx....", fake.Fault{Until: 20 * second}},
+		{"...xxx", fake.Fault{From: 30 * second}},
+		{"..xx..", fake.Fault{From: 20 * second, Until: 40 * second}},
+		{"...x..", fake.Fault{From: 20 * second, Nth: 2}},
+		{"xxxxxx", fake.Fault{Percent: 100}},
+		{"......", fake.Fault{Pool: "general"}},
+	} {
+		name := fmt.Sprintf("%+v", c.fault)
+		require.Equal(t, c.want, calls(t, c.fault), name)
+		require.Equal(t, c.want, calls(t, c.fault), "a fault keeps no counts of its own: "+name)
+	}
+}
+
+func TestChance(t *testing.T) {
+	hits := func(seed uint64) string {
+		cloud := world(t, fake.Options{Seed: seed})
+		require.NoError(t, cloud.Script(fake.Fault{Percent: 30, Err: errors.New("bad luck")}, fake.Fault{Percent: 30, Err: fake.Refusal{Scope: cloudprovider.Scope{}}}))
+		out := ""
+		for range 1000 {
+			_, err := cloud.List(t.Context())
+			out += map[bool]string{true: "x", false: "."}[err != nil]
+		}
+		return out
+	}
+	got := hits(1)
+	require.Equal(t, got, hits(1))
+	require.NotEqual(t, got, hits(2))
+	n := 0
+	for _, r := range got {
+		if r == 'x' {
+			n++
+		}
+	}
+	require.InDelta(t, 300, n, 50)
+}
+
+func TestFaultsOfCreate(t *testing.T) {
+	for _, c := range []struct {
+		fault fake.Fault
+		want  bool
+	}{
+		{fake.Fault{Zone: "a"}, true}, // which is where it would go
+		{fake.Fault{Zone: "b"}, false},
+		{fake.Fault{Pool: "general"}, true},
+		{fake.Fault{Pool: "other"}, false},
+		{fake.Fault{Pool: "general", Zone: "b"}, false},
+	} {
+		cloud := world(t, fake.Options{})
+		c.fault.Err = errors.New("hit")
+		require.NoError(t, cloud.Script(c.fault))
+		_, err := cloud.Create(t.Context(), ask(t, cloud, "token", m5))
+		require.Equal(t, c.want, err != nil, c.fault)
+	}
+	inB := fake.Fault{Zone: "b", Err: errors.New("hit")}
+	// Once a is dry the machine would go to b.
+	cloud := world(t, fake.Options{Stock: []fake.Stock{{Scope: cloudprovider.Scope{Zone: "a"}, Count: 0}}})
+	require.NoError(t, cloud.Script(inB))
+	_, err := cloud.Create(t.Context(), ask(t, cloud, "t", m5))
+	require.ErrorContains(t, err, "hit")
+	// A repeated call is about the machine that there is.
+	cloud = world(t, fake.Options{})
+	first := mustLaunch(t, cloud, "t", spotB)
+	require.NoError(t, cloud.Script(inB))
+	_, err = cloud.Create(t.Context(), ask(t, cloud, "t", spotA))
+	require.ErrorContains(t, err, "hit")
+	require.ErrorContains(t, cloud.Delete(t.Context(), first.ID), "hit")
+	require.ErrorContains(t, cloud.Reboot(t.Context(), first.ID, "op"), "hit")
+	claim := &v1.NodeClaim{}
+	claim.Status.ProviderID = first.ID
+	_, err = cloud.IsDrifted(t.Context(), claim)
+	require.ErrorContains(t, err, "hit")
+}
+
+func TestScriptFaults(t *testing.T) {
+	cloud := world(t, fake.Options{})
+	lost := func(f fake.Fault) fake.Fault { f.Err = fake.ErrLost; return f }
+	err := cloud.Script(
+		fake.Fault{}, lost(fake.Fault{Op: "fly"}), lost(fake.Fault{Op: "walk", Nth: -1}), lost(fake.Fault{Times: -1}), lost(fake.Fault{Every: -1}),
+		lost(fake.Fault{Percent: 101}), fake.Fault{Err: fake.Partly{}}, fake.Fault{Err: fake.Delay(-1)},
+		lost(fake.Fault{From: -1}), lost(fake.Fault{From: time.Hour, Until: time.Hour}), lost(fake.Fault{}),
+	)
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	for _, want := range []string{
+		"fault 0: Err: missing; say what becomes of the call", `fault 1: Op: there is no call "fly"`, "fault 2: Nth: -1; use zero or more", `fault 2: Op: there is no call "walk"`,
+		"fault 3: Times: -1; use zero or more", "fault 4: Every: -1; use zero or more", "fault 5: Percent: 101; use 0 to 100",
+		"fault 6: Err: Partly without an error", "fault 7: Err: Delay: -1ns; use zero or more", "fault 8: From: -1ns", "fault 9: Until: 1h0m0s; use more than From",
+	} {
+		require.ErrorContains(t, err, want)
+	}
+	_, err = cloud.List(t.Context())
+	require.NoError(t, err, "none was added")
+}
+
+func TestActionText(t *testing.T) {
+	require.Equal(t, "set stock of zone=a to unlimited", fmt.Sprint(fake.SetStock(cloudprovider.Scope{Zone: "a"}, fake.Unlimited)))
+}

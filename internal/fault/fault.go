@@ -1,0 +1,134 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Fault says which calls of a cloud go wrong, and how. A call has to meet every
+// field from Op to Until that is set; those that do are counted from 1, by each fault
+// for itself, and Nth, Times, Every and Percent choose among them.
+//
+//	{Op: "create", Nth: 2, Err: cloudprovider.ErrThrottled}    the second
+//	{Op: "create", Zone: "a", Times: 3, Err: ErrLost}          the first three in zone a
+//	{Op: "list", Nth: 5, Times: 2, Err: ...}                   the fifth and the sixth
+//
+// The zero value is not valid: Err is required.
+type Fault struct {
+	// Op is the name of the call, in upper or lower case. Empty is every call.
+	Op string
+	// Pool is the NodePool that the call is for. Empty is any, or none.
+	Pool string
+	// Zone is the zone that the call is about. Empty is any, or none.
+	Zone string
+	// From is how old the cloud must be, by its own clock, and Until how old it must
+	// not be yet. Zero does not bound.
+	From, Until time.Duration
+	// Nth is the first call that goes wrong. Alone, it is the only one.
+	Nth int
+	// Times is how many calls go wrong from the Nth, or the first, on. Calls that
+	// Every or Percent spare are among them. Zero is all, if Nth is zero too.
+	Times int
+	// Every is every so many calls: with 3, the third, the sixth and so on.
+	Every int
+	// Percent is how many in a hundred calls go wrong, by chance that depends on the
+	// seed of the cloud alone. Zero is all of them.
+	Percent int
+	// Err is what becomes of the call: an error that it returns without being carried
+	// out, or one of the values and types that the cloud documents, such as ErrLost.
+	Err error
+}
+
+// The values of Err that say something else than to fail.
+var (
+	ErrLost    = errors.New("the answer is lost")
+	ErrTwice   = errors.New("the call arrives twice")
+	ErrStalled = errors.New("the machine never becomes a node")
+	ErrCut     = errors.New("the connection is cut")
+	ErrHalf    = errors.New("half of the answer is lost")
+	ErrHang    = errors.New("nobody answers")
+)
+
+// Delay has the call take time: the clock of the cloud moves on before it is carried
+// out. Nothing sleeps.
+type Delay time.Duration
+
+// Error is the text of a Delay.
+func (d Delay) Error() string { return "a delay of " + time.Duration(d).String() }
+
+// Drip has the answer come in pieces of so many bytes.
+type Drip int
+
+// Error is the text of a Drip.
+func (d Drip) Error() string { return fmt.Sprintf("an answer in pieces of %d bytes", int(d)) }
+
+// Refusal has the offerings in a scope out of stock for one launch, which may then
+// take another of its options. The zero Scope is all offerings.
+type Refusal struct {
+	Scope cloudprovider.Scope
+	// Code is the error code, where the cloud has them. Empty is that of a lack of
+	// capacity.
+	Code string
+}
+
+// Error is the text of a Refusal.
+func (r Refusal) Error() string { return fmt.Sprintf("refused: %s", r.Scope) }
+
+// Partly has half of the call carried out, and then fail.
+type Partly struct{ Err error }
+
+// Error is the text of a Partly.
+func (p Partly) Error() string { return fmt.Sprintf("half of the call, and then: %v", p.Err) }
+
+// Unwrap returns the error that the call returns.
+func (p Partly) Unwrap() error { return p.Err }
+
+// Wrong is the error about a field of a fault. The format, and %w in it, is that of
+// fmt.Errorf.
+func Wrong(field, format string, args ...any) error {
+	return fmt.Errorf("%s: %w", field, fmt.Errorf(format, args...))
+}
+
+// validate lists what is wrong with a fault on any cloud.
+func (f *Fault) validate() (errs []error) {
+	add := func(field string, value any, remedy string) {
+		errs = append(errs, Wrong(field, "%v; use %s", value, remedy))
+	}
+	for _, count := range []struct {
+		field string
+		n     int
+	}{{"Nth", f.Nth}, {"Times", f.Times}, {"Every", f.Every}} {
+		if count.n < 0 {
+			add(count.field, count.n, "zero or more")
+		}
+	}
+	if f.Percent < 0 || f.Percent > 100 {
+		add("Percent", f.Percent, "0 to 100, zero being all")
+	}
+	if f.From < 0 {
+		add("From", f.From, "zero or more")
+	}
+	if f.Until < 0 || f.Until > 0 && f.Until <= f.From {
+		add("Until", f.Until, "more than From, or zero for ever")
+	}
+	switch err := f.Err.(type) {
+	case nil:
+		errs = append(errs, Wrong("Err", "missing; say what becomes of the call"))
+	case Partly:
+		if err.Err == nil {
+			errs = append(errs, Wrong("Err", "Partly without an error; say which one"))
+		}
+	case Delay:
+		if err < 0 {
+			add("Err: Delay", time.Duration(err), "zero or more")
+		}
+	case Drip:
+		if err < 1 {
+			add("Err: Drip", int(err), "one byte or more")
+		}
+	}
+	return errs
+}

@@ -1,0 +1,117 @@
+package policy
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A package with more than this is not taken in at once. Packages that had more when
+// the rule came are listed in large.txt with what they have; they only shrink.
+const (
+	maxFiles    = 30 // without tests and generated ones
+	maxExported = 40 // types and functions, as go doc -short lists them; public packages only
+)
+
+// checkPackageSize reports packages of too many files or exported names. An entry of
+// large.txt says how many more are accepted, and is a finding where fewer would do;
+// -update lowers it, and never raises it.
+func checkPackageSize(m *module) (found []finding) {
+	name := filepath.Join(m.settings, "large.txt")
+	rows, err := tableRows(name, 3)
+	if err != nil {
+		return []finding{{file: m.within(name), line: 1, message: err.Error()}}
+	}
+	used := make([]bool, len(rows))
+	for _, p := range m.packages {
+		file, line := m.at(p.start())
+		for _, size := range p.sizes() {
+			i := slices.IndexFunc(rows, func(r row) bool { return r.fields[0] == size.what && r.fields[1] == p.rel })
+			allowed := size.most
+			if i >= 0 && size.count > size.most {
+				used[i] = true
+				if allowed, err = strconv.Atoi(rows[i].fields[2]); err != nil {
+					found = append(found, finding{file: m.within(name), line: rows[i].line, message: err.Error()})
+					continue
+				}
+			}
+			switch {
+			case size.count > allowed:
+				found = append(found, finding{file: file, line: line, subject: p.rel,
+					message: fmt.Sprintf("%d %s, at most %d: move what belongs together into a package of its own", size.count, size.what, allowed)})
+			case size.count < allowed && i >= 0 && used[i] && !m.updating():
+				found = append(found, finding{file: m.within(name), line: rows[i].line,
+					message: fmt.Sprintf("%s has %d %s: lower the line, or run \"go test ./internal/policy -update\"", p.rel, size.count, size.what)})
+			case size.count < allowed && i >= 0 && used[i]:
+				rows[i].fields[2] = strconv.Itoa(size.count)
+			}
+		}
+	}
+	return append(found, m.finishLarge(name, rows, used)...)
+}
+
+// finishLarge reports entries that no package needs any more, or with -update writes
+// large.txt anew without them.
+func (m *module) finishLarge(name string, rows []row, used []bool) (found []finding) {
+	var text strings.Builder
+	for i, r := range rows {
+		if used[i] {
+			fmt.Fprintf(&text, "%-9s %-16s %s\n", r.fields[0], r.fields[1], r.fields[2])
+		} else if !m.updating() {
+			found = append(found, finding{file: m.within(name), line: r.line,
+				message: fmt.Sprintf("%s of %s is not needed any more: delete the line", r.fields[0], r.fields[1])})
+		}
+	}
+	if !m.updating() {
+		return found
+	}
+	old, err := os.ReadFile(name)
+	if err != nil {
+		return append(found, finding{file: m.within(name), line: 1, message: err.Error()})
+	}
+	var head strings.Builder
+	for line := range strings.Lines(string(old)) {
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" {
+			head.WriteString(line)
+		}
+	}
+	if err := writeFile(name, head.String()+text.String()); err != nil {
+		found = append(found, finding{file: m.within(name), line: 1, message: err.Error()})
+	}
+	return found
+}
+
+// packageSize is how much of something a package has, and how much it may have.
+type packageSize struct {
+	what        string
+	count, most int
+}
+
+// sizes counts the files of a package, and its exported names if it is public.
+func (p *pkg) sizes() []packageSize {
+	files := 0
+	for _, f := range p.files {
+		if !ast.IsGenerated(f) {
+			files++
+		}
+	}
+	sizes := []packageSize{{"files", files, maxFiles}}
+	if !p.public() || p.types == nil {
+		return sizes
+	}
+	exported := 0
+	for _, name := range p.types.Scope().Names() {
+		switch p.types.Scope().Lookup(name).(type) {
+		case *types.TypeName, *types.Func:
+			if ast.IsExported(name) {
+				exported++
+			}
+		}
+	}
+	return append(sizes, packageSize{"exported", exported, maxExported})
+}

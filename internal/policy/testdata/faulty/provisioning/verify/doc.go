@@ -1,0 +1,2 @@
+// Package verify uses what the solver has.
+package verify

@@ -1,0 +1,8 @@
+package verify_test
+
+import "fmt"
+
+func Example() {
+	fmt.Println()
+	// Output:
+}

@@ -1,0 +1,34 @@
+// Package quantity tells quantities that can be worked out from those that nobody
+// can: a few characters, such as 1e-99999999, would take minutes, and more memory
+// than there is.
+package quantity
+
+import "strings"
+
+const (
+	maxNumber     = 100 // characters in front of the unit or exponent
+	maxDigits     = 4   // of an exponent
+	maxLongNumber = 18  // characters that are held in 64 bits
+)
+
+// Endless reports whether a text is a number that resource.ParseQuantity, or what is
+// done with its result, would take too long for: a number of more than 100
+// characters, one with an exponent of five digits or more, or one of more than 18
+// characters with an exponent of four. Leading zeros of an exponent do not count.
+// What is no number at all is not endless.
+func Endless(text string) bool {
+	rest := strings.TrimLeft(strings.TrimSpace(text), "+-.0123456789")
+	number := strings.TrimSpace(text)
+	number = number[:len(number)-len(rest)]
+	if len(number) > maxNumber {
+		return true
+	}
+	if rest == "" || rest[0] != 'e' && rest[0] != 'E' {
+		return false
+	}
+	exponent := strings.TrimLeft(strings.TrimLeft(rest[1:], "+-"), "0")
+	if strings.Trim(exponent, "0123456789") != "" {
+		return false // E is a unit too, which nothing but an i follows
+	}
+	return len(exponent) > maxDigits || len(exponent) == maxDigits && len(number) > maxLongNumber
+}

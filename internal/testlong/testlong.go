@@ -1,0 +1,38 @@
+// Package testlong tells tests how long they may take. By default a law looks at a
+// few seeds, so that all tests together take less than two minutes; with the
+// environment variable DOVETAIL_LONG=1, which .ci/run sets, it looks at as many as it
+// should. No law is left out by default but those that have nothing short to say, and
+// go test -short is the same as the default.
+package testlong
+
+import (
+	"os"
+	"testing"
+)
+
+// Variable is the name of the environment variable that asks for the long run.
+const Variable = "DOVETAIL_LONG"
+
+// On tells whether the long run was asked for: the variable is set, to anything but
+// nothing or 0, and go test has no flag -short.
+func On() bool {
+	v := os.Getenv(Variable)
+	return v != "" && v != "0" && !testing.Short()
+}
+
+// Seeds returns how many seeds a law is to look at: many in the long run, few by
+// default. It takes any other measure of work as well.
+func Seeds(few, many int) int {
+	if On() {
+		return many
+	}
+	return few
+}
+
+// Only skips a test that has nothing short to say, unless the long run was asked for.
+func Only(t testing.TB) {
+	t.Helper()
+	if !On() {
+		t.Skip("set " + Variable + "=1 to run it")
+	}
+}

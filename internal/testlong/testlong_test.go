@@ -1,0 +1,35 @@
+package testlong_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+)
+
+func TestOn(t *testing.T) {
+	for _, tt := range []struct {
+		value string
+		want  bool
+	}{{"", false}, {"0", false}, {"1", true}, {"yes", true}} {
+		t.Setenv(testlong.Variable, tt.value)
+		want := tt.want && !testing.Short()
+		require.Equal(t, want, testlong.On(), "%q", tt.value)
+		if want {
+			require.Equal(t, 500, testlong.Seeds(5, 500))
+		} else {
+			require.Equal(t, 5, testlong.Seeds(5, 500))
+		}
+	}
+}
+
+func TestOnly(t *testing.T) {
+	t.Setenv(testlong.Variable, "")
+	skipped := false
+	t.Run("by default", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		testlong.Only(t)
+	})
+	require.True(t, skipped)
+}

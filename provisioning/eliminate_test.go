@@ -1,0 +1,64 @@
+package provisioning_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// TestClosedNodesSaveMoney: a plan with nodes taken out of it is cheaper, valid, and
+// leaves no pod over that had a place.
+func TestClosedNodesSaveMoney(t *testing.T) {
+	t.Parallel()
+	closed, saved, before := 0, 0.0, 0.0
+	for seed := range lawSeeds(1_500, 300) {
+		c := randproblem.Config{}
+		if seed%2 == 0 {
+			c.Without = randproblem.All &^ (randproblem.Crowds | randproblem.Spread | randproblem.Affinity)
+		}
+		in, opts := richProblem(seed, c)
+		problem, err := provisioning.Prepare(in, opts)
+		require.NoError(t, err)
+		with, without, err := problem.SolveOnce(context.Background())
+		require.NoError(t, err)
+		price := func(p *provisioning.Plan) float64 { return p.Cost + opts.NodeFee*float64(len(p.Create)) }
+		before += price(without)
+		waits := map[*corev1.Pod]bool{}
+		for _, u := range without.Unplaced {
+			waits[u.Pod] = true
+		}
+		for _, u := range with.Unplaced {
+			require.True(t, waits[u.Pod], "seed %d: %s/%s", seed, u.Pod.Namespace, u.Pod.Name)
+		}
+		if price(with) == price(without) {
+			continue
+		}
+		closed++
+		saved += price(without) - price(with)
+		require.Empty(t, verify.Plan(in, with, opts), "seed %d", seed)
+		if len(with.Unplaced) == len(without.Unplaced) {
+			require.Less(t, price(with), price(without), "seed %d", seed)
+		}
+	}
+	t.Logf("%d plans are cheaper, by %.1f%% of all", closed, 100*saved/before)
+	require.Greater(t, closed, 20)
+}
+
+// TestNodesAreEmptiedThoughNoLighterOneHasRoom: where nothing was chosen before packing, or a
+// node has just gone, the walk over nodes with lighter ones in sight is the only one.
+func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
+	t.Parallel()
+	for seed, cost := range map[uint64]float64{627: 6.9326, 847: 0.3515} {
+		in, opts := richProblem(seed, everything)
+		plan, err := provisioning.Solve(context.Background(), in, opts)
+		require.NoError(t, err, "seed %d", seed)
+		require.LessOrEqual(t, plan.Cost, cost, "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
+	}
+}

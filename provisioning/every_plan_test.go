@@ -1,0 +1,260 @@
+package provisioning_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// everyPlan is a search through all plans of a plainProblem: with each set of new
+// nodes, pods are bound in each order that kube-scheduler's filters let them.
+type everyPlan struct {
+	*plainProblem
+	all    []plainNode // those that exist, then new ones
+	counts [][]int     // by node, by class: pods, those that run included
+	left   []int       // by class
+	seen   map[string]bool
+	evenly bool // spreads mean what Solve takes them for; see least
+
+	most int     // pods that are placed, of all plans so far
+	cost float64 // of the cheapest plan that places so many
+}
+
+// search finds out how many pods can be placed, and at what cost.
+func (r *plainProblem) search(evenly bool) *everyPlan {
+	e := &everyPlan{plainProblem: r, evenly: evenly}
+	pods := 0
+	for _, c := range r.classes {
+		pods += c.count
+	}
+	e.launch(slices.Clone(r.nodes), 0, pods)
+	return e
+}
+
+// launch tries all sets of new nodes, those of an option at least.
+func (e *everyPlan) launch(all []plainNode, from, more int) {
+	e.try(all)
+	for o := from; o < len(e.options) && more > 0; o++ {
+		e.launch(append(slices.Clone(all), e.options[o]), o, more-1)
+	}
+}
+
+// try binds pods to some nodes.
+func (e *everyPlan) try(all []plainNode) {
+	e.all, e.counts, e.left, e.seen = all, nil, nil, map[string]bool{}
+	for i := range all {
+		e.counts = append(e.counts, make([]int, len(e.classes)))
+		for _, c := range all[i].bound {
+			e.counts[i][c]++
+		}
+	}
+	for _, c := range e.classes {
+		e.left = append(e.left, c.count)
+	}
+	e.bind(0)
+}
+
+func (e *everyPlan) bind(placed int) {
+	key := make([]byte, 0, 32)
+	for _, counts := range e.counts {
+		for _, n := range counts {
+			key = append(key, byte(n))
+		}
+	}
+	if e.seen[string(key)] {
+		return
+	}
+	e.seen[string(key)] = true
+	e.note(placed)
+	for c := range e.classes {
+		for n := range e.all {
+			if e.left[c] > 0 && e.filter(c, n) {
+				e.left[c]--
+				e.counts[n][c]++
+				e.bind(placed + 1)
+				e.counts[n][c]--
+				e.left[c]++
+			}
+		}
+	}
+}
+
+// note keeps the best plan. New nodes without pods are in none.
+func (e *everyPlan) note(placed int) {
+	cost := 0.0
+	for n := len(e.nodes); n < len(e.all); n++ {
+		if slices.Max(e.counts[n]) == 0 {
+			return
+		}
+		cost += e.all[n].price
+	}
+	if placed > e.most || placed == e.most && cost < e.cost {
+		e.most, e.cost = placed, cost
+	}
+}
+
+// filter says whether kube-scheduler would bind a pod of a class to a node now.
+func (e *everyPlan) filter(c, n int) bool {
+	class, node := &e.classes[c], &e.all[n]
+	used := class.cpu
+	for m, count := range e.counts[n] {
+		used += count * e.classes[m].cpu
+	}
+	for _, m := range node.bound {
+		used -= e.classes[m].cpu // room is what they leave
+	}
+	if used > node.room || class.zone >= 0 && class.zone != node.zone || node.cordoned && !class.tolerates {
+		return false
+	}
+	for k := range plainKeys {
+		for m := range e.classes {
+			if e.near(k, n, m) > 0 && (class.apart[k] == m+1 || e.classes[m].apart[k] == c+1) {
+				return false
+			}
+		}
+		if class.spread[k] > 0 && e.near(k, n, c)+1-e.least(k, c) > class.spread[k] {
+			return false
+		}
+	}
+	return e.inCompany(class, c, n)
+}
+
+// inCompany says whether the affinity of a class lets a pod of it come.
+func (e *everyPlan) inCompany(class *plainClass, c, n int) bool {
+	k := 0
+	if class.with[0] == 0 {
+		k = 1
+	}
+	with := class.with[k]
+	if with == 0 || with <= len(e.classes) && e.near(k, n, with-1) > 0 {
+		return true
+	}
+	first := with == c+1
+	for i := range e.all {
+		first = first && e.counts[i][c] == 0
+	}
+	return first
+}
+
+// near counts the pods of a class in the zone of a node, or on it.
+func (e *everyPlan) near(k, n, m int) int {
+	if k == 1 {
+		return e.counts[n][m]
+	}
+	sum := 0
+	for i := range e.all {
+		if e.all[i].zone == e.all[n].zone {
+			sum += e.counts[i][m]
+		}
+	}
+	return sum
+}
+
+// least is the least that is in any domain that a spread of a class looks at: those
+// with nodes that the class selects. Evenly, zones where a node for it can be launched
+// are among them, and new nodes count as no emptier than those that exist: otherwise
+// one new node would do for all pods that are to be spread.
+func (e *everyPlan) least(k, c int) int {
+	class := &e.classes[c]
+	least, old := math.MaxInt, math.MaxInt
+	var zones [2]bool
+	for i := range e.all {
+		if class.zone >= 0 && class.zone != e.all[i].zone {
+			continue
+		}
+		least = min(least, e.near(k, i, c))
+		zones[e.all[i].zone] = true
+		if i < len(e.nodes) {
+			old = min(old, e.near(k, i, c))
+		}
+	}
+	if e.evenly && k == 1 {
+		if old == math.MaxInt {
+			old = 0
+		}
+		return min(least, old)
+	}
+	for _, o := range e.options {
+		if e.evenly && (class.zone < 0 || class.zone == o.zone) && !zones[o.zone] && o.room >= class.cpu {
+			return 0
+		}
+	}
+	return least
+}
+
+// TestNoPlanPlacesMore: of tiny problems hardly one pod in a hundred that is left over
+// is one that some plan places beside as many others.
+func TestNoPlanPlacesMore(t *testing.T) {
+	t.Parallel()
+	left, more := 0, 0
+	for seed := range lawSeeds(6_000, 300) {
+		r := newPlainProblem(seed)
+		in := r.input()
+		plan := solved(t, in, nil)
+		if len(plan.Unplaced) == 0 {
+			continue
+		}
+		left++
+		require.Empty(t, verify.Plan(in, plan, nil), "seed %d", seed)
+		e := r.search(false)
+		require.GreaterOrEqual(t, e.most, len(plan.Order), "seed %d: the search overlooks a plan:\n%s", seed, r.show(plan))
+		if len(plan.Order) < e.most {
+			more++
+			t.Logf("seed %d: %d of %d pods are left over, and some plan places %d:\n%s", seed, len(plan.Unplaced), len(in.Pods), e.most, r.show(plan))
+		}
+	}
+	t.Logf("of %d problems with pods left over %d have too many", left, more)
+	require.Greater(t, left, 50)
+	require.LessOrEqual(t, more, left/100)
+}
+
+// TestNoPlanCostsLess: of tiny problems with spreads and other constraints hardly one
+// in thirty costs more than 1.2 times the best of all plans for as many pods.
+func TestNoPlanCostsLess(t *testing.T) {
+	t.Parallel()
+	plans, best, dear := 0, 0, 0
+	for seed := range lawSeeds(1_000, 100) {
+		r := newPlainProblem(seed)
+		plan := solved(t, r.input(), nil)
+		if plan.Cost == 0 {
+			continue
+		}
+		e := r.search(true)
+		if len(plan.Order) != e.most {
+			continue // by spreads as they are more may have a place than evenly
+		}
+		plans++
+		switch ratio := plan.Cost / e.cost; {
+		case ratio < 1+1e-9:
+			best++
+		case ratio > 1.2:
+			dear++
+			t.Logf("seed %d: the plan costs %.3f of the best:\n%s", seed, ratio, r.show(plan))
+		}
+	}
+	t.Logf("of %d plans %d are the best, and %d are much dearer", plans, best, dear)
+	require.Greater(t, plans, 40)
+	require.LessOrEqual(t, dear, plans/30)
+}
+
+// show tells a problem and a plan of it.
+func (r *plainProblem) show(plan *provisioning.Plan) string {
+	out := fmt.Sprintf("nodes %+v\noptions %+v\n", r.nodes, r.options)
+	for c, class := range r.classes {
+		out += fmt.Sprintf("%s %+v\n", appOf(c), class)
+	}
+	for _, b := range plan.Bind {
+		out += b.Node + ":"
+		for _, p := range b.Pods {
+			out += " " + p.Name
+		}
+		out += "\n"
+	}
+	return out + sketch(plan)
+}

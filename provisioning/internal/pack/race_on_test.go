@@ -1,6 +1,0 @@
-//go:build race
-
-package pack_test
-
-// underRace says whether the race detector watches.
-const underRace = true

@@ -1,0 +1,99 @@
+package provisioning_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// exceptions is how many of a hundred problems may break one of the laws about pods
+// that are left over: domains are assigned class by class, and which domains count
+// depends on all that was tried.
+const exceptions = 1
+
+// TestLawLeftOver is about problems in which pods are left over. Taking the pods of
+// lower priority away places no more of the others. Without preferences, and with
+// Quick, no more are placed. And without a pod that has no place even by itself, no
+// more of the others have one.
+func TestLawLeftOver(t *testing.T) {
+	t.Parallel()
+	seeds := lawSeeds(400, 60)
+	var broken []string
+	compared := 0
+	for seed := range seeds {
+		in, opts := richProblem(seed, everything)
+		plan := solved(t, in, opts)
+		if len(plan.Unplaced) == 0 {
+			continue
+		}
+		expect := func(law string, least int32, other provisioning.Input, with *provisioning.Options) {
+			listed := map[*corev1.Pod]bool{}
+			for _, pod := range other.Pods {
+				listed[pod] = true
+			}
+			compared++
+			got, want := leftOver(plan, least, listed), leftOver(solved(t, other, with), least, listed)
+			if slices.Compare(got, want) > 0 {
+				broken = append(broken, fmt.Sprintf("seed %d: %s: priorities left are %v, could be %v", seed, law, got, want))
+			}
+		}
+		for _, least := range prioritiesOf(in.Pods) {
+			expect("without lower priorities", least, without(in, func(p *corev1.Pod) bool { return priority(p) < least }), opts)
+		}
+		plain, quick := *opts, *opts
+		plain.Preferences, quick.Quick = provisioning.Ignore, true
+		expect("without preferences", math.MinInt32, in, &plain)
+		expect("quick", math.MinInt32, in, &quick)
+		if u := plan.Unplaced[int(seed)%len(plan.Unplaced)].Pod; len(solved(t, without(in, func(p *corev1.Pod) bool { return p != u }), opts).Unplaced) > 0 {
+			expect("without "+u.Name, math.MinInt32, without(in, func(p *corev1.Pod) bool { return p == u }), opts)
+		}
+	}
+	require.Greater(t, compared, int(seeds))
+	require.LessOrEqual(t, len(broken), exceptions*int(seeds)/100, "%v", broken)
+}
+
+// without is an input without some of its pods.
+func without(in provisioning.Input, gone func(*corev1.Pod) bool) provisioning.Input {
+	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), gone)
+	return in
+}
+
+// leftOver lists the priorities of those pods that a plan leaves over, highest first,
+// down to the least.
+func leftOver(plan *provisioning.Plan, least int32, of map[*corev1.Pod]bool) []int32 {
+	var out []int32
+	for _, u := range plan.Unplaced {
+		if of[u.Pod] && priority(u.Pod) >= least {
+			out = append(out, priority(u.Pod))
+		}
+	}
+	slices.Sort(out)
+	slices.Reverse(out)
+	return out
+}
+
+// prioritiesOf lists the priorities of pods, but for the lowest.
+func prioritiesOf(pods []*corev1.Pod) []int32 {
+	var out []int32
+	for _, pod := range pods {
+		out = append(out, priority(pod))
+	}
+	slices.Sort(out)
+	if out = slices.Compact(out); len(out) == 0 {
+		return nil
+	}
+	return out[1:]
+}
+
+func priority(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
+}

@@ -1,0 +1,46 @@
+package provisioning_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// TestMinValuesWithinLimits: a node that keeps two types counts as the larger, which
+// the limit does not bear; the smaller alone would do. The minimum is to blame.
+func TestMinValuesWithinLimits(t *testing.T) {
+	t.Parallel()
+	for need, cause := range map[int]provisioning.Cause{1: "", 2: provisioning.CauseMinValues} {
+		pool := scenes.Pool("general")
+		pool.Spec.Limits = v1.Limits(resources.MustParse("memory=16Gi").ResourceList())
+		pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+			Key: corev1.LabelInstanceTypeStable, Operator: corev1.NodeSelectorOpExists, MinValues: &need,
+		})
+		in := provisioning.Input{
+			NodePools: []*v1.NodePool{pool}, Pods: []*corev1.Pod{scenes.Pod("web", "1", "1Gi")},
+			InstanceTypes: map[string][]*cloudprovider.InstanceType{"general": {
+				scenes.Type("small", "cpu=4, memory=8Gi, pods=20", 0.2, "linux"),
+				scenes.Type("large", "cpu=16, memory=32Gi, pods=20", 0.8, "linux"),
+			}},
+		}
+		plan := solved(t, in, nil)
+		require.Empty(t, verify.Plan(in, plan, nil))
+		if cause == "" {
+			require.Empty(t, plan.Unplaced)
+			continue
+		}
+		require.Len(t, plan.Unplaced, 1)
+		reason := plan.Unplaced[0].Reason.Pools[0]
+		require.Equal(t, cause, reason.Cause)
+		require.Contains(t, reason.Detail, "it demands 2 values of node.kubernetes.io/instance-type, and only 1 can be had for the pod within what its limits leave (")
+		t.Log(reason.Detail)
+	}
+}

@@ -1,0 +1,176 @@
+package nodeclaim
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// EditClaim is a NodeClaim with the condition, for a program that sends whole
+// objects: the condition is set, with now as its transition if its Status is
+// another than before, and Ready is brought in line with Launched, Registered and
+// Initialized. It is True if all three are, False if one of them is, and otherwise
+// Unknown; its message names those that are not True.
+//
+// The claim given is not changed. If it says all of that already, it is returned
+// itself, so that there is nothing to send where the pointers are equal. A nil
+// claim stays nil, and a zero Condition changes nothing.
+func (s Condition) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+	if claim == nil || s.Type == "" {
+		return claim
+	}
+	conditions := withCondition(claim.Status.Conditions, s, claim.Generation, now)
+	conditions = withCondition(conditions, readiness(conditions), claim.Generation, now)
+	if slices.Equal(conditions, claim.Status.Conditions) {
+		return claim
+	}
+	c := claim.DeepCopy()
+	c.Status.Conditions = conditions
+	return c
+}
+
+// withCondition returns a list of its own with a condition set.
+func withCondition(list []metav1.Condition, s Condition, generation int64, now time.Time) []metav1.Condition {
+	list = slices.Clone(list)
+	want := metav1.Condition{Type: s.Type, Status: s.Status, Reason: s.Reason, Message: s.Message,
+		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now)}
+	have := conditionOf(list, s.Type)
+	if have == nil {
+		return append(list, want)
+	}
+	if have.Status == want.Status {
+		want.LastTransitionTime = have.LastTransitionTime
+	}
+	*have = want
+	return list
+}
+
+// readiness is what the condition Ready should say beside the others.
+func readiness(list []metav1.Condition) Condition {
+	ready := Condition{Type: v1.ConditionTypeReady, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeReady}
+	var lacking []string
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized} {
+		status := metav1.ConditionUnknown
+		if c := conditionOf(list, kind); c != nil {
+			status = c.Status
+		}
+		switch {
+		case status == metav1.ConditionTrue:
+			continue
+		case status == metav1.ConditionFalse:
+			ready.Status, ready.Reason = status, "UnhealthyDependents"
+		case ready.Status == metav1.ConditionTrue:
+			ready.Status, ready.Reason = metav1.ConditionUnknown, "ReconcilingDependents"
+		}
+		lacking = append(lacking, kind+"="+string(status))
+	}
+	ready.Message = strings.Join(lacking, ", ")
+	return ready
+}
+
+// EditNode is a Node with the label karpenter.sh/initialized if s is what
+// Initialize said and its Status is True; any other leaves the Node as it is. The
+// Node given is not changed, and returned itself where there is nothing to change.
+// What registration does to a Node is in Registration.Node.
+func (s Condition) EditNode(node *corev1.Node) *corev1.Node {
+	if node == nil || s.Type != v1.ConditionTypeInitialized || s.Status != metav1.ConditionTrue ||
+		node.Labels[v1.NodeInitializedLabelKey] == "true" {
+		return node
+	}
+	n := node.DeepCopy()
+	metav1.SetMetaDataLabel(&n.ObjectMeta, v1.NodeInitializedLabelKey, "true")
+	return n
+}
+
+// EditClaim is a NodeClaim after the attempt to launch it: with the condition, as
+// by Condition.EditClaim, and if the launch worked with what is known of the machine.
+// That is, from the instance,
+//
+//   - status.providerID, imageID, capacity and allocatable;
+//   - the labels that the claim does not have; then, for each requirement that
+//     admits one value only of a label that is still missing, that value.
+//
+// The claim given is not changed, and returned itself where there is nothing to
+// change, so to repeat it does no harm. A nil machine changes the condition only.
+func (l Launch) EditClaim(claim *v1.NodeClaim, machine *cloudprovider.Instance, now time.Time) *v1.NodeClaim {
+	c := l.Condition.EditClaim(claim, now)
+	if c == nil || machine == nil || l.Status != metav1.ConditionTrue {
+		return c
+	}
+	labels := maps.Clone(machine.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for _, r := range c.Spec.Requirements {
+		if _, known := labels[r.Key]; !known && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			labels[r.Key] = r.Values[0]
+		}
+	}
+	maps.Copy(labels, c.Labels)
+	status := v1.NodeClaimStatus{ProviderID: machine.ID, ImageID: machine.ImageID,
+		Capacity: machine.Capacity.ResourceList(), Allocatable: machine.Allocatable.ResourceList()}
+	if maps.Equal(labels, c.Labels) && sameMachine(&status, &c.Status) {
+		return c
+	}
+	if c == claim {
+		c = claim.DeepCopy()
+	}
+	c.Labels = labels
+	c.Status.ProviderID, c.Status.ImageID = status.ProviderID, status.ImageID
+	c.Status.Capacity, c.Status.Allocatable = status.Capacity, status.Allocatable
+	return c
+}
+
+// sameMachine reports whether two statuses say the same of the machine.
+func sameMachine(a, b *v1.NodeClaimStatus) bool {
+	return a.ProviderID == b.ProviderID && a.ImageID == b.ImageID &&
+		sameAmounts(a.Capacity, b.Capacity) && sameAmounts(a.Allocatable, b.Allocatable)
+}
+
+func sameAmounts(a, b corev1.ResourceList) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, amount := range a {
+		if other, listed := b[name]; !listed || amount.Cmp(other) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// EditClaim is a NodeClaim with the condition, as by Condition.EditClaim, and if its
+// Node was found with the name of that in its status.
+func (r Registration) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
+	c := r.Condition.EditClaim(claim, now)
+	if c == nil || r.Node == nil || c.Status.NodeName == r.Node.Name {
+		return c
+	}
+	if c == claim {
+		c = claim.DeepCopy()
+	}
+	c.Status.NodeName = r.Node.Name
+	return c
+}
+
+// conditionOf is the condition of a type in a list, nil if there is none.
+func conditionOf(list []metav1.Condition, kind string) *metav1.Condition {
+	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// isTrue is whether a condition of a claim is True.
+func isTrue(claim *v1.NodeClaim, kind string) bool {
+	c := conditionOf(claim.Status.Conditions, kind)
+	return c != nil && c.Status == metav1.ConditionTrue
+}

@@ -1,0 +1,152 @@
+package nodeclaim
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// Initialize says whether a registered Node is ready for pods: the condition
+// Initialized. If Status is True, give the Node the label
+// karpenter.sh/initialized. Otherwise it is Unknown, for the first of these
+// reasons:
+//
+//	Rebooting                    the condition Rebooting of the claim is True
+//	NodeNotFound                 there is no Node
+//	NodeNotReady                 its condition Ready is not True
+//	StartupTaintsExist           a startup taint of the claim is still there
+//	KnownEphemeralTaintsExist    a taint is there that goes by itself
+//	ResourceNotRegistered        a resource that the claim requests is not allocatable
+//	DRADriverPoolsNotPublished   a driver that the claim names in its annotation
+//	                             karpenter.sh/requested-dra-drivers has not
+//	                             published all slices of a pool for the Node
+func Initialize(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.ResourceSlice) Condition {
+	s := Condition{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionUnknown}
+	no := func(reason, format string, args ...any) Condition {
+		s.Reason, s.Message = reason, short(fmt.Sprintf(format, args...))
+		return s
+	}
+	if claim == nil || node == nil {
+		return no("NodeNotFound", "there is no Node yet")
+	}
+	if isTrue(claim, v1.ConditionTypeRebooting) {
+		return no(v1.ReasonRebooting, "the node is being rebooted")
+	}
+	if !ready(node) {
+		return no("NodeNotReady", "condition Ready of the Node is not True")
+	}
+	for _, t := range claim.Spec.StartupTaints {
+		if hasTaint(node, t) {
+			return no("StartupTaintsExist", "the startup taint %s is still there", t.ToString())
+		}
+	}
+	for i := range node.Spec.Taints {
+		if t := &node.Spec.Taints[i]; ephemeral(t) {
+			return no("KnownEphemeralTaintsExist", "the taint %s is still there", t.ToString())
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
+		want, have := claim.Spec.Resources.Requests[name], node.Status.Allocatable[name]
+		if !want.IsZero() && have.IsZero() {
+			return no("ResourceNotRegistered", "the Node has no allocatable %s", name)
+		}
+	}
+	if driver := unpublished(claim, node, published); driver != "" {
+		return no("DRADriverPoolsNotPublished", "driver %s has not published all its devices for the Node", driver)
+	}
+	s.Status, s.Reason = metav1.ConditionTrue, "Initialized"
+	return s
+}
+
+// ready is whether the condition Ready of a Node is True.
+func ready(node *corev1.Node) bool {
+	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	return i >= 0 && node.Status.Conditions[i].Status == corev1.ConditionTrue
+}
+
+// ephemeral reports whether a taint goes away by itself while a node starts.
+func ephemeral(t *corev1.Taint) bool {
+	for _, known := range []corev1.Taint{
+		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule},
+		{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute},
+		{Key: corev1.TaintNodeUnreachable, Effect: corev1.TaintEffectNoSchedule},
+		{Key: "node.cloudprovider.kubernetes.io/uninitialized", Effect: corev1.TaintEffectNoSchedule},
+		v1.UnregisteredNoExecuteTaint(),
+	} {
+		if t.MatchTaint(&known) {
+			return true
+		}
+	}
+	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
+}
+
+// unpublished is the first driver that a claim needs and that has not published
+// a whole pool for the node; empty if there is none.
+func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.ResourceSlice) string {
+	type pool struct {
+		driver, name string
+		generation   int64
+	}
+	count, want := map[pool]int64{}, map[pool]int64{}
+	newest := map[[2]string]int64{}
+	for _, s := range published {
+		if s == nil || s.Spec.NodeName == nil || *s.Spec.NodeName != node.Name {
+			continue
+		}
+		p := pool{s.Spec.Driver, s.Spec.Pool.Name, s.Spec.Pool.Generation}
+		count[p]++
+		want[p] = s.Spec.Pool.ResourceSliceCount
+		newest[[2]string{p.driver, p.name}] = max(newest[[2]string{p.driver, p.name}], p.generation)
+	}
+	for _, driver := range strings.Split(claim.Annotations[v1.DRADriversAnnotationKey], ",") {
+		driver = strings.TrimSpace(driver)
+		pools, whole := 0, true
+		for key, generation := range newest { // the order does not matter
+			if key[0] == driver {
+				p := pool{driver, key[1], generation}
+				pools++
+				whole = whole && count[p] >= want[p]
+			}
+		}
+		if driver != "" && (pools == 0 || !whole) {
+			return driver
+		}
+	}
+	return ""
+}
+
+// CheckConsistency compares the size of a Node with what the provider promised:
+// the condition ConsistentStateFound. It is False (ConsistencyCheckFailed) if of
+// some resource that the claim requests the Node has less than 90% of the
+// capacity in the status of the claim. It informs, and nothing acts on it. It
+// reports false for a claim that is not initialized or is being deleted, about
+// which there is nothing to say.
+func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) {
+	s := Condition{Type: v1.ConditionTypeConsistentStateFound, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsistentStateFound}
+	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() {
+		return s, false
+	}
+	c := conditionOf(claim.Status.Conditions, v1.ConditionTypeInitialized)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return s, false
+	}
+	var lacking []string
+	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
+		want, have := claim.Status.Capacity[name], node.Status.Capacity[name]
+		if have.AsApproximateFloat64() < 0.9*want.AsApproximateFloat64() {
+			lacking = append(lacking, fmt.Sprintf("%s of %s %s", have.String(), want.String(), name))
+		}
+	}
+	if len(lacking) > 0 {
+		s.Status, s.Reason = metav1.ConditionFalse, "ConsistencyCheckFailed"
+		s.Message = "the Node has less than was promised: " + strings.Join(lacking, ", ")
+	}
+	return s, true
+}

@@ -1,0 +1,81 @@
+package nodeclaim
+
+import (
+	"errors"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Condition is what a condition of a NodeClaim should say while it comes up. The
+// time of its transition changes with Status only: see EditClaim, which writes it.
+type Condition struct {
+	// Type is its type.
+	Type string
+	// Status, Reason and Message are those of the condition.
+	Status  metav1.ConditionStatus
+	Reason  string
+	Message string
+}
+
+// Reasons why a NodeClaim is deleted when its launch fails: Launch.Delete.
+const (
+	// InsufficientCapacity: the cloud does not sell any of what was asked for.
+	InsufficientCapacity v1.DisruptionReason = "InsufficientCapacity"
+	// NodeClassNotReady: the NodeClass cannot be used.
+	NodeClassNotReady v1.DisruptionReason = "NodeClassNotReady"
+)
+
+// maxMessage is the longest message of a condition, in bytes.
+const maxMessage = 1024
+
+// Launch is what follows from an attempt to launch a machine.
+type Launch struct {
+	// Condition is the condition Launched.
+	Condition
+	// Delete is why the NodeClaim should be deleted, so that its pods are
+	// planned for anew; empty if it should not.
+	Delete v1.DisruptionReason
+}
+
+// Launched says what follows from the result of CloudProvider.Create:
+//
+//	no error               Launched is True
+//	InsufficientCapacity   delete the claim: other offerings may do
+//	NotReady               delete the claim: other pools may do
+//	anything else          Launched stays Unknown with the reason LaunchFailed;
+//	                       try again until the launch times out, see Overdue
+//
+// The message is that of the error, of which 1024 bytes are kept.
+func Launched(err error) Launch {
+	l := Launch{Condition: Condition{Type: v1.ConditionTypeLaunched, Status: metav1.ConditionTrue, Reason: "Launched"}}
+	if err == nil {
+		return l
+	}
+	l.Status, l.Reason, l.Message = metav1.ConditionUnknown, "LaunchFailed", short(err.Error())
+	switch {
+	case errors.Is(err, cloudprovider.ErrInsufficientCapacity):
+		l.Reason, l.Delete = string(InsufficientCapacity), InsufficientCapacity
+	case errors.Is(err, cloudprovider.ErrNotReady):
+		l.Reason, l.Delete = string(NodeClassNotReady), NodeClassNotReady
+	}
+	return l
+}
+
+func short(text string) string {
+	const dots = "..."
+	if len(text) <= maxMessage {
+		return text
+	}
+	text = text[:maxMessage-len(dots)]
+	for len(text) > 0 {
+		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
+			break
+		}
+		text = text[:len(text)-1] // half a rune
+	}
+	return text + dots
+}

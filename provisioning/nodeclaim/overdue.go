@@ -1,0 +1,119 @@
+package nodeclaim
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// The reasons for which a NodeClaim is given up that does not come up.
+const (
+	// LaunchTimeout: the cloud has not made the machine in time.
+	LaunchTimeout v1.DisruptionReason = "LaunchTimeout"
+	// RegistrationTimeout: the machine has not joined in time.
+	RegistrationTimeout v1.DisruptionReason = "RegistrationTimeout"
+	// InitializationTimeout: the Node has not become ready for pods in time.
+	InitializationTimeout v1.DisruptionReason = "InitializationTimeout"
+)
+
+// The defaults of Timeouts.
+const (
+	DefaultLaunchTimeout       = 5 * time.Minute
+	DefaultRegistrationTimeout = 15 * time.Minute
+)
+
+// Timeouts say how long each part of the start of a node may take. Negative is
+// for ever.
+type Timeouts struct {
+	// Launch is how long a NodeClaim may go without a machine. Default and zero: 5
+	// minutes.
+	Launch time.Duration
+	// Registration is how long a machine may take to join. Default and zero: 15
+	// minutes.
+	Registration time.Duration
+	// Initialization is how long a Node may take to become ready for pods after it
+	// joined. Default and zero: for ever.
+	Initialization time.Duration
+}
+
+// Deadline is how long a condition of a NodeClaim may take to become True.
+type Deadline struct {
+	// Reason is why the claim is given up at the end of it.
+	Reason v1.DisruptionReason
+	// Condition is the type of the condition.
+	Condition string
+	// Since is when the time began to run, zero if that is not known: then it does
+	// not run.
+	Since time.Time
+	// Timeout is how long it takes.
+	Timeout time.Duration
+}
+
+// At is when the time is up, zero if it does not run.
+func (d Deadline) At() time.Time {
+	if d.Since.IsZero() {
+		return time.Time{}
+	}
+	return d.Since.Add(d.Timeout)
+}
+
+// Deadlines are those that a NodeClaim has to keep now, in the order in which
+// they are held against it; node is its Node, nil if there is none:
+//
+//  1. LaunchTimeout: it is not registered, and its condition Launched is not True;
+//  2. RegistrationTimeout: its condition Registered is not True;
+//  3. InitializationTimeout: it is registered, it is not being rebooted, and its
+//     condition Initialized is not True.
+//
+// The time counts from the last transition of the condition, or from the creation of
+// the claim while there is no such condition. A Node with the label
+// karpenter.sh/registered or karpenter.sh/initialized counts as such whatever the
+// condition says. A nil claim has none.
+func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
+	if claim == nil {
+		return nil
+	}
+	var all []Deadline
+	ask := func(reason v1.DisruptionReason, condition string, timeout, otherwise time.Duration) {
+		if timeout == 0 {
+			timeout = otherwise
+		}
+		if timeout < 0 || isTrue(claim, condition) {
+			return
+		}
+		since := claim.CreationTimestamp.Time
+		if c := conditionOf(claim.Status.Conditions, condition); c != nil && !c.LastTransitionTime.IsZero() {
+			since = c.LastTransitionTime.Time
+		}
+		all = append(all, Deadline{reason, condition, since, timeout})
+	}
+	initialized := node != nil && node.Labels[v1.NodeInitializedLabelKey] == "true"
+	registered := initialized || node != nil && node.Labels[v1.NodeRegisteredLabelKey] == "true"
+	switch {
+	case !isTrue(claim, v1.ConditionTypeRegistered) && !registered:
+		ask(LaunchTimeout, v1.ConditionTypeLaunched, t.Launch, DefaultLaunchTimeout)
+		ask(RegistrationTimeout, v1.ConditionTypeRegistered, t.Registration, DefaultRegistrationTimeout)
+	case !initialized && !isTrue(claim, v1.ConditionTypeRebooting):
+		ask(InitializationTimeout, v1.ConditionTypeInitialized, t.Initialization, -1)
+	}
+	return all
+}
+
+// Overdue is the first deadline of a NodeClaim that has passed: delete the
+// claim then, so that its pods are planned for anew. Equality is enough. It reports
+// false if none has, and next is when the first of them will, zero if none.
+func Overdue(claim *v1.NodeClaim, node *corev1.Node, t Timeouts, now time.Time) (d Deadline, next time.Time, overdue bool) {
+	for _, d := range Deadlines(claim, node, t) {
+		due := d.At()
+		switch {
+		case due.IsZero():
+		case !due.After(now):
+			return d, next, true
+		case next.IsZero() || due.Before(next):
+			next = due
+		}
+	}
+	return Deadline{}, next, false
+}

@@ -1,0 +1,188 @@
+package nodeclaim_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+)
+
+func TestLaunched(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status metav1.ConditionStatus
+		reason string
+		delete disruption.Reason
+	}{
+		{nil, metav1.ConditionTrue, "Launched", ""},
+		{&cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity}, metav1.ConditionUnknown, "InsufficientCapacity", nodeclaim.InsufficientCapacity},
+		{fmt.Errorf("create: %w", cloudprovider.ErrNotReady), metav1.ConditionUnknown, "NodeClassNotReady", nodeclaim.NodeClassNotReady},
+		{errors.New("no route to host"), metav1.ConditionUnknown, "LaunchFailed", ""},
+		{cloudprovider.ErrThrottled, metav1.ConditionUnknown, "LaunchFailed", ""},
+	} {
+		got := nodeclaim.Launched(tt.err)
+		require.Equal(t, tt.status, got.Status, "%v", tt.err)
+		require.Equal(t, tt.reason, got.Reason)
+		require.Equal(t, tt.delete, got.Delete)
+	}
+	long := nodeclaim.Launched(errors.New(strings.Repeat("ü", 600))).Message
+	require.LessOrEqual(t, len(long), 1024)
+	require.Greater(t, len(long), 1020)
+	require.True(t, utf8.ValidString(long))
+}
+
+func TestRegister(t *testing.T) {
+	n := newNode("n", "web")
+	n.Node.Labels, n.Node.Annotations = nil, nil
+	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint(), {Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+	n.NodeClaim.Annotations["team"] = "a"
+	n.NodeClaim.Spec.Taints = []corev1.Taint{{Key: "dedicated", Value: "x", Effect: corev1.TaintEffectNoSchedule}}
+	n.NodeClaim.Spec.StartupTaints = []corev1.Taint{{Key: "boot", Effect: corev1.TaintEffectNoSchedule}}
+	before := n.Node.DeepCopy()
+	other := newNode("other", "web").Node
+
+	r := nodeclaim.Register(n.NodeClaim, []*corev1.Node{other, nil, n.Node})
+	require.Equal(t, metav1.ConditionTrue, r.Status)
+	require.False(t, r.TaintMissing)
+	require.Equal(t, []string{v1.TerminationFinalizer}, r.Node.Finalizers)
+	require.Equal(t, "web", r.Node.Labels[v1.NodePoolLabelKey])
+	require.Equal(t, "true", r.Node.Labels[v1.NodeRegisteredLabelKey])
+	require.Equal(t, "a", r.Node.Annotations["team"])
+	require.Equal(t, []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}, {Key: "boot", Effect: corev1.TaintEffectNoSchedule}}, r.Node.Spec.Taints)
+	require.Equal(t, before, n.Node, "the Node given is unchanged")
+	again := nodeclaim.Register(n.NodeClaim, []*corev1.Node{r.Node})
+	require.Equal(t, r.Node, again.Node, "a second time changes nothing")
+	require.False(t, again.TaintMissing)
+
+	n.Node.Spec.Taints = nil
+	n.Node.Labels = map[string]string{v1.NodeDoNotSyncTaintsLabelKey: "true"}
+	r = nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node})
+	require.True(t, r.TaintMissing)
+	require.Empty(t, r.Node.Spec.Taints)
+
+	twin := n.Node.DeepCopy()
+	twin.Name = "a-twin"
+	r = nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node, twin})
+	require.Equal(t, "MultipleNodesFound", r.Reason)
+	require.Contains(t, r.Message, "a-twin, n")
+	require.Nil(t, r.Node)
+	require.Equal(t, "NodeNotFound", nodeclaim.Register(n.NodeClaim, []*corev1.Node{other}).Reason)
+	require.Equal(t, "NodeNotFound", nodeclaim.Register(nil, nil).Reason)
+}
+
+func TestInitialize(t *testing.T) {
+	slice := func(generation, count int64) *resourcev1.ResourceSlice {
+		s := &resourcev1.ResourceSlice{}
+		s.Spec.Driver, s.Spec.NodeName = "gpu.example.com", ptr("n")
+		s.Spec.Pool = resourcev1.ResourcePool{Name: "p", Generation: generation, ResourceSliceCount: count}
+		return s
+	}
+	taint := func(key string, effect corev1.TaintEffect) func(*v1.NodeClaim, *corev1.Node) {
+		return func(_ *v1.NodeClaim, n *corev1.Node) {
+			n.Spec.Taints = []corev1.Taint{{Key: key, Effect: effect}}
+		}
+	}
+	driver := func(c *v1.NodeClaim, _ *corev1.Node) { c.Annotations[v1.DRADriversAnnotationKey] = "gpu.example.com" }
+	for _, tt := range []struct {
+		name   string
+		edit   func(*v1.NodeClaim, *corev1.Node)
+		slices []*resourcev1.ResourceSlice
+		want   string
+	}{
+		{"ready", func(*v1.NodeClaim, *corev1.Node) {}, nil, "Initialized"},
+		{"not ready", func(_ *v1.NodeClaim, n *corev1.Node) { n.Status.Conditions = nil }, nil, "NodeNotReady"},
+		{"rebooting", func(c *v1.NodeClaim, _ *corev1.Node) {
+			setCondition(c, v1.ConditionTypeRebooting, metav1.ConditionTrue, noon)
+		}, nil, "Rebooting"},
+		{"startup taint", func(c *v1.NodeClaim, n *corev1.Node) {
+			c.Spec.StartupTaints = []corev1.Taint{{Key: "boot", Value: "1", Effect: corev1.TaintEffectNoExecute}}
+			n.Spec.Taints = []corev1.Taint{{Key: "boot", Value: "2", Effect: corev1.TaintEffectNoExecute}}
+		}, nil, "StartupTaintsExist"},
+		{"not-ready taint", taint(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute), nil, "KnownEphemeralTaintsExist"},
+		{"unreachable NoExecute stays", taint(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute), nil, "Initialized"},
+		{"readiness taint", taint("readiness.k8s.io/cni", corev1.TaintEffectNoSchedule), nil, "KnownEphemeralTaintsExist"},
+		{"own taint", taint("dedicated", corev1.TaintEffectNoSchedule), nil, "Initialized"},
+		{"resource missing", func(c *v1.NodeClaim, _ *corev1.Node) {
+			c.Spec.Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("1")}
+		}, nil, "ResourceNotRegistered"},
+		{"resource zero is not asked for", func(c *v1.NodeClaim, _ *corev1.Node) {
+			c.Spec.Resources.Requests = corev1.ResourceList{"example.com/gpu": resource.MustParse("0")}
+		}, nil, "Initialized"},
+		{"driver silent", driver, nil, "DRADriverPoolsNotPublished"},
+		{"driver half done", driver, []*resourcev1.ResourceSlice{slice(1, 2)}, "DRADriverPoolsNotPublished"},
+		{"old generation does not count", driver, []*resourcev1.ResourceSlice{slice(1, 1), slice(2, 2)}, "DRADriverPoolsNotPublished"},
+		{"driver done", driver, []*resourcev1.ResourceSlice{slice(2, 2), nil, slice(1, 3), slice(2, 2)}, "Initialized"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			n := newNode("n", "web")
+			tt.edit(n.NodeClaim, n.Node)
+			got := nodeclaim.Initialize(n.NodeClaim, n.Node, tt.slices)
+			require.Equal(t, tt.want, got.Reason)
+			require.Equal(t, tt.want == "Initialized", got.Status == metav1.ConditionTrue)
+		})
+	}
+	require.Equal(t, "NodeNotFound", nodeclaim.Initialize(nil, nil, nil).Reason)
+}
+
+func TestCheckConsistency(t *testing.T) {
+	n := newNode("n", "web")
+	n.NodeClaim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
+	n.NodeClaim.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("8")}
+	for memory, want := range map[string]metav1.ConditionStatus{"900": metav1.ConditionTrue, "899": metav1.ConditionFalse} {
+		n.Node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+		got, ok := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+		require.True(t, ok)
+		require.Equal(t, want, got.Status, memory)
+	}
+	setCondition(n.NodeClaim, v1.ConditionTypeInitialized, metav1.ConditionUnknown, noon.Add(-time.Hour))
+	_, ok := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+	require.False(t, ok)
+}
+
+func ExampleLaunched() {
+	launch := nodeclaim.Launched(&cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Object: "web-x7"})
+	fmt.Println(launch.Type, launch.Status, launch.Delete)
+	// Output: Launched Unknown InsufficientCapacity
+}
+
+func ExampleRegister() {
+	n := newNode("ip-10-0-0-1", "web")
+	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
+	r := nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node})
+	fmt.Println(r.Type, r.Status, len(r.Node.Spec.Taints))
+	// Output: Registered True 0
+}
+
+func ExampleInitialize() {
+	n := newNode("ip-10-0-0-1", "web")
+	n.Node.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}}
+	s := nodeclaim.Initialize(n.NodeClaim, n.Node, nil)
+	fmt.Println(s.Type, s.Status, s.Reason)
+	fmt.Println(s.Message)
+	// Output:
+	// Initialized Unknown KnownEphemeralTaintsExist
+	// the taint node.kubernetes.io/not-ready:NoSchedule is still there
+}
+
+func ExampleCheckConsistency() {
+	n := newNode("ip-10-0-0-1", "web")
+	n.NodeClaim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi")}
+	n.NodeClaim.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Gi")}
+	n.Node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("14Gi")}
+	s, _ := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+	fmt.Println(s.Reason+":", s.Message)
+	// Output: ConsistencyCheckFailed: the Node has less than was promised: 14Gi of 16Gi memory
+}

@@ -1,0 +1,124 @@
+package nomination
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/dovetail-sdk/dovetail/internal/podkey"
+)
+
+// AnnotationKey is the annotation of a NodeClaim that says which pods it is for. Its
+// text is for Reserve and Review alone.
+const AnnotationKey = "dovetail-sdk.github.io/nominated-pods"
+
+// group is pods that are alike: promised together, of one controller, with the same
+// requests, and from the same node.
+type group struct {
+	// At is when they were promised. Of two promises to one pod the later holds.
+	At time.Time `json:"at"`
+	// Owner is the controller, empty for pods without one: those do not come back.
+	Owner types.UID `json:"owner,omitempty"`
+	// Size tells apart pods of one controller that request different amounts.
+	Size string `json:"size,omitempty"`
+	// From is the node they run on and will be evicted from; empty for pending pods.
+	From string `json:"from,omitempty"`
+	// Pods are their UIDs, sorted.
+	Pods []types.UID `json:"pods"`
+}
+
+// groupsOf puts pods into groups, in an order that does not depend on that of pods.
+func groupsOf(pods []*corev1.Pod, at time.Time) []group {
+	var out []group
+	for _, p := range pods {
+		g := group{At: at.UTC().Truncate(time.Second), Owner: owner(p), From: p.Spec.NodeName}
+		if g.Owner != "" {
+			g.Size = size(p)
+		}
+		i := slices.IndexFunc(out, func(o group) bool { return compareGroups(o, g) == 0 })
+		if i < 0 {
+			i, out = len(out), append(out, g)
+		}
+		out[i].Pods = append(out[i].Pods, p.UID)
+	}
+	for i := range out {
+		slices.Sort(out[i].Pods)
+		out[i].Pods = slices.Compact(out[i].Pods)
+	}
+	slices.SortFunc(out, compareGroups)
+	return out
+}
+
+// compareGroups orders groups by all but their pods.
+func compareGroups(a, b group) int {
+	return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Owner, b.Owner), cmp.Compare(a.Size, b.Size), cmp.Compare(a.From, b.From))
+}
+
+// owner is the controller of a pod, or empty.
+func owner(p *corev1.Pod) types.UID {
+	if c := metav1.GetControllerOf(p); c != nil {
+		return c.UID
+	}
+	return ""
+}
+
+// size is a name for what a pod requests.
+func size(p *corev1.Pod) string {
+	var w podkey.Writer
+	w.Requests(p)
+	h := fnv.New64a()
+	h.Write(w.Buf)
+	return strconv.FormatUint(h.Sum64(), 36)
+}
+
+// write is the text of groups, or empty without any.
+func write(groups []group) string {
+	if len(groups) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(groups)
+	if err != nil {
+		return "" // only a year beyond 9999 has no text, and Reserve refuses it
+	}
+	return string(text)
+}
+
+// read is the groups of a text that write made. It refuses what it does not know, as a
+// newer version that wrote it may mean something by it.
+func read(text string) ([]group, error) {
+	if text == "" {
+		return nil, nil
+	}
+	d := json.NewDecoder(bytes.NewReader([]byte(text)))
+	d.DisallowUnknownFields()
+	var groups []group
+	if err := d.Decode(&groups); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the list")
+	}
+	for i, g := range groups {
+		if g.At.IsZero() {
+			return nil, fmt.Errorf("[%d].at: missing", i)
+		}
+		if len(g.Pods) == 0 {
+			return nil, fmt.Errorf("[%d].pods: missing", i)
+		}
+		if slices.Contains(g.Pods, "") {
+			return nil, fmt.Errorf("[%d].pods: a UID is empty", i)
+		}
+	}
+	return groups, nil
+}

@@ -1,0 +1,191 @@
+package nomination
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// TaintKey is the key of the startup taint that keeps a node for its pods. Its value is
+// the name of the NodeClaim, or a hash of it where the name is too long for a taint;
+// its effect is NoSchedule.
+const TaintKey = "dovetail-sdk.github.io/nominated"
+
+// Defaults of Options.
+const (
+	// DefaultHold is for how long a ready node is kept for its pods. kube-scheduler
+	// binds a pod within seconds, or within five minutes after it failed to.
+	DefaultHold = 90 * time.Second
+	// DefaultLaunch is how long a node may take to become ready: Karpenter gives up on
+	// a NodeClaim that has not registered after as long.
+	DefaultLaunch = 15 * time.Minute
+	// DefaultMove is how long pods may take to leave the nodes that they run on.
+	DefaultMove = time.Hour
+)
+
+// Options say how long promises hold. The zero value, and nil, has the defaults.
+type Options struct {
+	// Hold is for how long a node is kept for pods after it is ready; zero is
+	// DefaultHold.
+	Hold time.Duration
+	// Launch is for how long pods wait for a node that is not ready, from when its
+	// NodeClaim was created; zero is DefaultLaunch.
+	Launch time.Duration
+	// Move is for how long a node is kept for pods that are to be evicted from others,
+	// from when it was reserved; zero is DefaultMove. It ends early once the nodes that
+	// they come from are gone.
+	Move time.Duration
+	// NoTaint leaves nodes open to all pods, for those who may not change pods.
+	// Promises are kept as a hint, and left out of plans, all the same.
+	NoTaint bool
+}
+
+// Validate reports each duration that is below zero.
+func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
+	var errs []error
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"Hold", o.Hold}, {"Launch", o.Launch}, {"Move", o.Move}} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("nomination: Options.%s is %s; give a duration above zero, or none for the default", f.name, f.value))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// complete is o with its defaults.
+func (o *Options) complete() Options {
+	var out Options
+	if o != nil {
+		out = *o
+	}
+	for _, f := range []struct {
+		value *time.Duration
+		def   time.Duration
+	}{{&out.Hold, DefaultHold}, {&out.Launch, DefaultLaunch}, {&out.Move, DefaultMove}} {
+		if *f.value == 0 {
+			*f.value = f.def
+		}
+	}
+	return out
+}
+
+// Reserve returns a copy of a NodeClaim that says which pods it is for: those of a new
+// node of a plan, pending ones and ones that will be evicted from the nodes that they
+// run on. A claim that has not been created (it has no UID) gets the startup taint as
+// well, unless Options.NoTaint is set. To one that is there pods are added, and store
+// the annotation then. Pods that another claim was promised before change over.
+//
+// It is an error if the claim is nil or has no name, if one of its annotations cannot be
+// read, and if pods are nil, have no UID or are there twice. Without pods the copy is
+// equal.
+func Reserve(claim *v1.NodeClaim, pods []*corev1.Pod, now time.Time, opts *Options) (*v1.NodeClaim, error) {
+	if claim == nil {
+		return nil, errors.New("nomination: no NodeClaim is given")
+	}
+	errs := []error{opts.Validate()}
+	if claim.Name == "" {
+		errs = append(errs, errors.New("nomination: the NodeClaim has no name: give it one before it is created"))
+	}
+	if year := now.UTC().Year(); year < 1 || year > 9999 {
+		errs = append(errs, fmt.Errorf("nomination: now is in the year %d", year))
+	}
+	have, err := read(claim.Annotations[AnnotationKey])
+	if err != nil {
+		errs = append(errs, unreadable(claim.Name, err))
+	}
+	errs = append(errs, checkPods(pods)...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	out := claim.DeepCopy()
+	if len(pods) == 0 {
+		return out, nil
+	}
+	if out.Annotations == nil {
+		out.Annotations = map[string]string{}
+	}
+	out.Annotations[AnnotationKey] = write(with(have, groupsOf(pods, now)))
+	if opts.complete().NoTaint || claim.UID != "" || len(reserving(claim.Spec.StartupTaints)) > 0 {
+		return out, nil
+	}
+	out.Spec.StartupTaints = append(slices.Clip(out.Spec.StartupTaints),
+		corev1.Taint{Key: TaintKey, Value: taintValue(claim.Name), Effect: corev1.TaintEffectNoSchedule})
+	return out, nil
+}
+
+func unreadable(claim string, err error) error {
+	return fmt.Errorf("nomination: NodeClaim %s: annotation %s: %w; delete the annotation to give its promises up", claim, AnnotationKey, err)
+}
+
+// checkPods finds pods that cannot be promised anything.
+func checkPods(pods []*corev1.Pod) (errs []error) {
+	seen := map[types.UID]bool{}
+	for i, p := range pods {
+		switch {
+		case p == nil:
+			errs = append(errs, fmt.Errorf("nomination: pod %d is nil", i))
+		case p.UID == "":
+			errs = append(errs, fmt.Errorf("nomination: pod %s/%s has no UID: take it from the cluster", p.Namespace, p.Name))
+		case seen[p.UID]:
+			errs = append(errs, fmt.Errorf("nomination: pod %s/%s is there twice", p.Namespace, p.Name))
+		default:
+			seen[p.UID] = true
+		}
+	}
+	return errs
+}
+
+// with adds groups to those of a claim. Pods that are promised again leave the group
+// that they were in.
+func with(have, more []group) []group {
+	again := map[types.UID]bool{}
+	for _, g := range more {
+		for _, uid := range g.Pods {
+			again[uid] = true
+		}
+	}
+	out := slices.Clone(more)
+	for _, g := range have {
+		g.Pods = slices.DeleteFunc(slices.Clone(g.Pods), func(uid types.UID) bool { return again[uid] })
+		if len(g.Pods) > 0 {
+			out = append(out, g)
+		}
+	}
+	slices.SortStableFunc(out, compareGroups)
+	return out
+}
+
+// reserving are the taints of this package among others.
+func reserving(taints []corev1.Taint) []corev1.Taint {
+	var out []corev1.Taint
+	for _, t := range taints {
+		if t.Key == TaintKey {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// taintValue is a claim's name if a taint can have it.
+func taintValue(name string) string {
+	if len(validation.IsValidLabelValue(name)) == 0 {
+		return name
+	}
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return "h" + strconv.FormatUint(h.Sum64(), 36)
+}

@@ -1,0 +1,395 @@
+package nomination
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// claimView is a NodeClaim that is meant for pods, and what has become of them.
+type claimView struct {
+	claim  *v1.NodeClaim
+	node   *corev1.Node // nil until it has joined
+	ready  time.Time    // since when the node is; zero while it is not
+	groups []groupView
+}
+
+// groupView is a group of a claim.
+type groupView struct {
+	group
+	until   time.Time     // when the promise ends
+	pending []*corev1.Pod // of the group, or in the place of one that is gone
+	moving  int           // on the node they come from
+	gone    int           // nowhere, and without an heir
+}
+
+// awaited counts the pods that are not there yet.
+func (g *groupView) awaited() int { return len(g.pending) + g.moving + g.gone }
+
+// reviewer is one call of Review.
+type reviewer struct {
+	now     time.Time
+	opts    Options
+	refused map[types.UID]bool
+	nodes   map[string]*corev1.Node
+	pods    map[types.UID]*corev1.Pod
+	claims  []*claimView // by name
+	living  map[string]bool
+	holder  map[types.UID]*claimView // whose promise to a pod holds
+	taken   map[types.UID]bool       // heirs
+	waiting map[heirKey][]*corev1.Pod
+	bound   map[string][]*corev1.Pod // pods by node
+	faults  []error
+}
+
+// heirKey is what pods have in common that can take the place of one another.
+type heirKey struct {
+	owner types.UID
+	size  string
+}
+
+func newReviewer(in Input, now time.Time, opts Options) *reviewer {
+	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
+		living: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
+		waiting: map[heirKey][]*corev1.Pod{}, bound: map[string][]*corev1.Pod{}}
+	byProvider := map[string]*corev1.Node{}
+	for _, n := range in.Nodes {
+		if n != nil {
+			r.nodes[n.Name] = n
+			if n.Spec.ProviderID != "" {
+				byProvider[n.Spec.ProviderID] = n
+			}
+		}
+	}
+	for _, p := range in.Pods {
+		if p == nil || p.UID == "" || !p.DeletionTimestamp.IsZero() {
+			continue
+		}
+		r.pods[p.UID] = p
+		if !finished(p) {
+			r.bound[p.Spec.NodeName] = append(r.bound[p.Spec.NodeName], p)
+		}
+	}
+	for _, c := range in.NodeClaims {
+		if c != nil && c.DeletionTimestamp.IsZero() {
+			r.add(c, byProvider)
+		}
+	}
+	slices.SortFunc(r.claims, func(a, b *claimView) int { return cmp.Compare(a.claim.Name, b.claim.Name) })
+	r.hold()
+	for _, p := range r.bound[""] {
+		if o := owner(p); o != "" && r.holder[p.UID] == nil {
+			key := heirKey{o, size(p)}
+			r.waiting[key] = append(r.waiting[key], p)
+		}
+	}
+	for _, list := range r.waiting { // each by itself
+		slices.SortFunc(list, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
+		})
+	}
+	return r
+}
+
+// finished says whether a pod takes no room any more.
+func finished(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+func compareNames(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// add takes up a claim that is meant for pods, or that has the taint.
+func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
+	groups, err := read(c.Annotations[AnnotationKey])
+	if err != nil {
+		r.faults = append(r.faults, unreadable(c.Name, err))
+	}
+	view := &claimView{claim: c, node: r.nodes[c.Status.NodeName]}
+	if view.node == nil && c.Status.ProviderID != "" {
+		view.node = byProvider[c.Status.ProviderID]
+	}
+	if view.node != nil {
+		r.living[view.node.Name] = true
+	}
+	if len(groups) == 0 && len(reserving(c.Spec.StartupTaints)) == 0 {
+		return
+	}
+	view.ready = readySince(c, view.node)
+	for _, g := range groups {
+		if v := (groupView{group: g, until: r.until(view, g)}); r.now.Before(v.until) {
+			view.groups = append(view.groups, v)
+		}
+	}
+	r.claims = append(r.claims, view)
+}
+
+// limit is when a claim's node is opened, or given up while it is not ready, if nobody
+// is to be evicted for it.
+func (r *reviewer) limit(c *claimView) time.Time {
+	if c.ready.IsZero() {
+		return c.claim.CreationTimestamp.Add(r.opts.Launch)
+	}
+	return c.ready.Add(r.opts.Hold)
+}
+
+// until is when the promise to a group ends. A node may be ready by the time it is
+// promised, and pods that are evicted for it take their time.
+func (r *reviewer) until(c *claimView, g group) time.Time {
+	until := r.limit(c)
+	if c.ready.IsZero() {
+		return until
+	}
+	if held := g.At.Add(r.opts.Hold); held.After(until) {
+		until = held
+	}
+	if moved := g.At.Add(r.opts.Move); g.From != "" && moved.After(until) {
+		until = moved
+	}
+	return until
+}
+
+// readySince is when a node became ready for its pods, or zero.
+func readySince(c *v1.NodeClaim, n *corev1.Node) time.Time {
+	if n == nil || !n.DeletionTimestamp.IsZero() || n.Labels[v1.NodeRegisteredLabelKey] != "true" {
+		return time.Time{}
+	}
+	for _, t := range n.Spec.Taints {
+		starts := slices.ContainsFunc(c.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(&t) })
+		if t.Key != TaintKey && (starts || passing(&t)) {
+			return time.Time{}
+		}
+	}
+	since := c.CreationTimestamp.Time
+	for _, cond := range c.Status.Conditions {
+		if cond.Type == v1.ConditionTypeRegistered && cond.LastTransitionTime.After(since) {
+			since = cond.LastTransitionTime.Time
+		}
+	}
+	for _, cond := range n.Status.Conditions {
+		if cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue {
+			if cond.LastTransitionTime.After(since) {
+				since = cond.LastTransitionTime.Time
+			}
+			return since
+		}
+	}
+	return time.Time{}
+}
+
+// passing says whether a taint goes by itself while a node starts.
+func passing(t *corev1.Taint) bool {
+	switch t.Key {
+	case corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, "node.cloudprovider.kubernetes.io/uninitialized", v1.UnregisteredTaintKey:
+		return true
+	}
+	return strings.HasPrefix(t.Key, "readiness.k8s.io/")
+}
+
+// hold decides which claim's promise to a pod holds: the last one made, and among those
+// of one instant that of the last name.
+func (r *reviewer) hold() {
+	at := map[types.UID]time.Time{}
+	for _, c := range r.claims {
+		for _, g := range c.groups {
+			for _, uid := range g.Pods {
+				if r.holder[uid] == nil || !g.At.Before(at[uid]) {
+					r.holder[uid], at[uid] = c, g.At
+				}
+			}
+		}
+	}
+}
+
+// own finds the pods of a claim themselves.
+func (r *reviewer) own(c *claimView) {
+	// Nothing is kept on a node that was opened: who comes back belongs into a plan,
+	// which sees what room there is.
+	kept := c.ready.IsZero() || len(reserving(c.claim.Spec.StartupTaints)) == 0 || len(reserving(c.node.Spec.Taints)) > 0
+	for i := range c.groups {
+		g := &c.groups[i]
+		for _, uid := range g.Pods {
+			p := r.pods[uid]
+			switch {
+			case r.holder[uid] != c:
+			case p == nil && g.Owner != "" && kept:
+				g.gone++
+			case p == nil || finished(p):
+			case p.Spec.NodeName == "":
+				g.pending = append(g.pending, p)
+			case p.Spec.NodeName == g.From && (c.node == nil || c.node.Name != g.From):
+				g.moving++
+			}
+		}
+	}
+}
+
+// heirs finds pods in the place of those that are gone: first those that are bound to
+// the node or tolerate its taint, and then any other.
+func (r *reviewer) heirs(c *claimView, marked bool) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		key := heirKey{g.Owner, g.Size}
+		if marked && g.gone > 0 && c.node != nil {
+			for _, p := range r.bound[c.node.Name] {
+				if g.gone > 0 && r.holder[p.UID] == nil && !r.taken[p.UID] && owner(p) == g.Owner && size(p) == g.Size {
+					r.taken[p.UID] = true
+					g.gone--
+				}
+			}
+		}
+		for _, p := range r.waiting[key] {
+			if g.gone > 0 && !r.taken[p.UID] && (!marked || tolerates(p, c.claim)) {
+				r.taken[p.UID] = true
+				g.pending = append(g.pending, p)
+				g.gone--
+			}
+		}
+	}
+}
+
+// tolerates says whether a pod has the toleration of a claim's own taint.
+func tolerates(p *corev1.Pod, c *v1.NodeClaim) bool {
+	for _, taint := range reserving(c.Spec.StartupTaints) {
+		if slices.Contains(p.Spec.Tolerations, toleration(taint)) {
+			return true
+		}
+	}
+	return false
+}
+
+func toleration(t corev1.Taint) corev1.Toleration {
+	return corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect}
+}
+
+// settle says how a claim's node fares, and adds the promises to its pods.
+func (r *reviewer) settle(c *claimView, s *State) Node {
+	n := Node{NodeClaim: c.claim.Name, Phase: Coming, Until: r.limit(c)}
+	if c.node != nil {
+		n.Node = c.node.Name
+	}
+	first := len(s.Pods)
+	for i := range c.groups {
+		g := &c.groups[i]
+		if g.From != "" && r.nodes[g.From] == nil {
+			g.gone = 0 // what was evicted there has come back, or will not
+		}
+		if g.awaited() == 0 {
+			continue
+		}
+		s.sooner(g.until)
+		if g.until.After(n.Until) {
+			n.Until = g.until
+		}
+		n.Moving, n.Missing, n.Pending = n.Moving+g.moving, n.Missing+g.gone, n.Pending+len(g.pending)
+		for _, p := range g.pending {
+			place := r.place(c, p, g.until)
+			if place.Toleration != nil && r.refused[p.UID] {
+				place.Toleration = nil
+				n.Refused++
+			}
+			s.Pods = append(s.Pods, place)
+		}
+	}
+	if c.ready.IsZero() {
+		return n
+	}
+	n.Phase = Filling
+	if n.Pending+n.Moving+n.Missing == n.Refused || len(reserving(c.node.Spec.Taints)) == 0 {
+		n.Phase, n.Opened = Open, opened(c.node)
+		for i := range s.Pods[first:] { // nobody needs a toleration any more
+			s.Pods[first+i].Toleration = nil
+		}
+	}
+	return n
+}
+
+// place is the promise of a claim's node to a pod.
+func (r *reviewer) place(c *claimView, p *corev1.Pod, until time.Time) Place {
+	out := Place{Pod: p, NodeClaim: c.claim.Name, Until: until}
+	taints := c.claim.Spec.StartupTaints
+	if c.node != nil {
+		out.Node = c.node.Name
+		if c.node.Labels[v1.NodeRegisteredLabelKey] == "true" {
+			taints = c.node.Spec.Taints
+		}
+	}
+	for _, t := range reserving(taints) {
+		if !slices.ContainsFunc(p.Spec.Tolerations, func(have corev1.Toleration) bool { return covers(have, t) }) {
+			lacks := toleration(t)
+			out.Toleration = &lacks
+		}
+	}
+	return out
+}
+
+// covers says whether a toleration admits to a taint of this package.
+func covers(have corev1.Toleration, t corev1.Taint) bool {
+	if have.Effect != "" && have.Effect != t.Effect {
+		return false
+	}
+	if have.Operator == corev1.TolerationOpExists {
+		return have.Key == "" || have.Key == t.Key
+	}
+	return have.Key == t.Key && have.Value == t.Value && (have.Operator == "" || have.Operator == corev1.TolerationOpEqual)
+}
+
+// opened is a copy of a node without the taint, or nil if it has none.
+func opened(n *corev1.Node) *corev1.Node {
+	if len(reserving(n.Spec.Taints)) == 0 {
+		return nil
+	}
+	out := n.DeepCopy()
+	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, func(t corev1.Taint) bool { return t.Key == TaintKey })
+	return out
+}
+
+// orphans are nodes with the taint and no claim: nobody else would take it off.
+func (r *reviewer) orphans() (out []Node) {
+	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
+		n := r.nodes[name]
+		if o := opened(n); o != nil && !r.living[name] && n.DeletionTimestamp.IsZero() {
+			out = append(out, Node{Node: name, Phase: Open, Opened: o})
+		}
+	}
+	return out
+}
+
+// bindings keeps the promises of nodes that are there while they hold. A pod that a
+// claim is meant for follows that.
+func (r *reviewer) bindings(list []Binding, s *State) {
+	last, placed := map[types.UID]Binding{}, map[types.UID]bool{}
+	for _, p := range s.Pods {
+		placed[p.Pod.UID] = true
+	}
+	for _, b := range list {
+		p, n := r.pods[b.Pod], r.nodes[b.Node]
+		if p == nil || p.Spec.NodeName != "" || n == nil || !n.DeletionTimestamp.IsZero() || !r.now.Before(b.Until) || placed[b.Pod] {
+			continue
+		}
+		if have, ok := last[b.Pod]; !ok || cmp.Or(have.Until.Compare(b.Until), cmp.Compare(have.Node, b.Node)) < 0 {
+			last[b.Pod] = b
+		}
+	}
+	for _, uid := range slices.Sorted(maps.Keys(last)) {
+		b := last[uid]
+		s.Bindings = append(s.Bindings, b)
+		s.Pods = append(s.Pods, Place{Pod: r.pods[uid], Node: b.Node, Until: b.Until})
+		s.sooner(b.Until)
+	}
+}
+
+// sooner notes an instant at which the answer changes.
+func (s *State) sooner(t time.Time) {
+	if s.Next.IsZero() || t.Before(s.Next) {
+		s.Next = t
+	}
+}

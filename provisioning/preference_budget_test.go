@@ -1,0 +1,51 @@
+package provisioning_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+)
+
+// TestPreferencesCostNoMoreThanAllowed: whatever preferences seem to cost on
+// paper, a whole plan costs no more for them than Options.PreferenceCost says,
+// beside a plan for as many pods that follows none.
+func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
+	t.Parallel()
+	preferred, followed := 0, 0
+	seeds := lawSeeds(1_500, 300)
+	for seed := range seeds {
+		c := randproblem.Config{}
+		if seed%2 == 0 {
+			c.Without = randproblem.All &^ (randproblem.Preferences | randproblem.Crowds | randproblem.Spread)
+		}
+		in, opts := richProblem(seed, c)
+		opts.Preferences = provisioning.Respect
+		problem, err := provisioning.Prepare(in, opts)
+		require.NoError(t, err)
+		without, share, err := problem.SolveWithoutPreferences(context.Background())
+		require.NoError(t, err)
+		if without == nil {
+			continue
+		}
+		preferred++
+		plan, err := problem.Solve(context.Background())
+		require.NoError(t, err)
+		if len(without.Unplaced) > len(plan.Unplaced) {
+			continue // nobody is left pending to save money
+		}
+		price := func(p *provisioning.Plan) float64 { return p.Cost + opts.NodeFee*float64(len(p.Create)) }
+		require.LessOrEqual(t, price(plan), price(without)*(1+share)*(1+1e-6), "seed %d", seed)
+		if price(plan) > price(without)*1.001 {
+			followed++
+		}
+	}
+	t.Logf("%d problems with preferences worth their price, %d plans that cost more for them", preferred, followed)
+	require.Greater(t, preferred, 50)
+	if seeds > 1_000 { // one in two hundred
+		require.Greater(t, followed, 5)
+	}
+}

@@ -1,0 +1,182 @@
+package replay
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// podKey names a pod.
+type podKey struct{ namespace, name string }
+
+func keyOf(pod *corev1.Pod) podKey { return podKey{pod.Namespace, pod.Name} }
+
+func comparePods(a, b *corev1.Pod) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// run is a plan being carried out.
+type run struct {
+	opts  *Options
+	in    provisioning.Input // Nodes are those that are up, Pods those that are pending
+	dice  dice
+	start int // where kube-scheduler begins to look for nodes
+
+	launched int
+	home     map[podKey]string // where the first plan has each pod
+	kept     map[string]int    // pending pods that a node is kept for, by its name
+	promised map[podKey]string // the kept node of a pod
+	result   Run
+}
+
+// carryOut carries a plan out once, in the order of arrival of a number.
+func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts *Options, number int) (Run, error) {
+	r := &run{
+		opts: opts, in: in, dice: dice{state: uint64(number)},
+		home: map[podKey]string{}, kept: map[string]int{}, promised: map[podKey]string{},
+	}
+	r.in.Nodes = slices.Clone(in.Nodes)
+	r.in.Pods = queue(in.Pods)
+	for _, b := range plan.Bind {
+		for _, pod := range b.Pods {
+			r.home[keyOf(pod)] = b.Node
+		}
+	}
+	for round := 0; ; round++ {
+		coming, err := r.launch(plan)
+		if err != nil {
+			return Run{}, err
+		}
+		if round == 0 {
+			for i := range coming {
+				for _, pod := range plan.Create[i].Pods {
+					r.home[keyOf(pod)] = coming[i].Name()
+				}
+			}
+		}
+		r.arrive(arrivals(coming, number, &r.dice))
+		if len(r.in.Pods) == 0 || round == opts.Rounds {
+			break
+		}
+		if plan, err = provisioning.Solve(ctx, r.in, opts.Engine); err != nil {
+			return Run{}, err
+		}
+		if len(plan.Create) == 0 {
+			break // kube-scheduler has tried what is up
+		}
+		r.result.Rounds++
+	}
+	r.sumUp()
+	return r.result, nil
+}
+
+// queue puts pods in the order in which kube-scheduler takes them.
+func queue(pods []*corev1.Pod) []*corev1.Pod {
+	sorted := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod == nil })
+	priority := func(pod *corev1.Pod) int32 {
+		if pod.Spec.Priority == nil {
+			return 0
+		}
+		return *pod.Spec.Priority
+	}
+	slices.SortStableFunc(sorted, func(a, b *corev1.Pod) int {
+		return cmp.Or(-cmp.Compare(priority(a), priority(b)),
+			a.CreationTimestamp.Compare(b.CreationTimestamp.Time), comparePods(a, b))
+	})
+	return sorted
+}
+
+// launch makes the nodes of a plan, in its order, which come up later.
+func (r *run) launch(plan *provisioning.Plan) ([]provisioning.Node, error) {
+	var coming []provisioning.Node
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		r.launched++
+		node, err := newNode(n, r.launched, r.in.Vocabulary)
+		if err != nil {
+			return nil, err
+		}
+		coming = append(coming, node)
+		r.result.Nodes++
+		r.result.Cost += n.Price()
+		if !r.opts.Reserved {
+			continue
+		}
+		r.kept[node.Name()] = len(n.Pods)
+		for _, pod := range n.Pods {
+			r.promised[keyOf(pod)] = node.Name()
+		}
+	}
+	return coming, nil
+}
+
+// arrive lets nodes come up group by group, and binds what can be bound after each.
+func (r *run) arrive(groups [][]provisioning.Node) {
+	if len(groups) == 0 {
+		r.bind()
+	}
+	for _, group := range groups {
+		r.in.Nodes = append(r.in.Nodes, group...)
+		r.bind()
+	}
+	if len(r.kept) > 0 {
+		clear(r.kept) // whom they were kept for has not come
+		clear(r.promised)
+		r.bind()
+	}
+}
+
+// bind tries all pending pods in the order of the queue until none can be bound.
+func (r *run) bind() {
+	s := newScheduler(r)
+	for progress := true; progress && len(r.in.Pods) > 0; {
+		var pending []*corev1.Pod
+		for _, pod := range r.in.Pods {
+			if !s.schedule(pod) {
+				pending = append(pending, pod)
+			}
+		}
+		progress = len(pending) < len(r.in.Pods)
+		r.in.Pods = pending
+	}
+	r.start = s.start
+	for i := range r.in.Nodes {
+		r.in.Nodes[i].Pods = s.nodes[i].pods
+	}
+}
+
+// bound notes that a pod has got a node, which may be open to all then.
+func (r *run) bound(pod *corev1.Pod, node string) {
+	key := keyOf(pod)
+	if home, planned := r.home[key]; planned && home != node {
+		r.result.Elsewhere++
+	}
+	kept, promised := r.promised[key]
+	if !promised {
+		return
+	}
+	delete(r.promised, key)
+	if r.kept[kept]--; r.kept[kept] == 0 {
+		delete(r.kept, kept)
+	}
+}
+
+// opens says whether a node is not kept for other pods.
+func (r *run) opens(node string, pod *corev1.Pod) bool {
+	_, kept := r.kept[node]
+	return !kept || r.promised[keyOf(pod)] == node
+}
+
+// sumUp lists the pods that are left.
+func (r *run) sumUp() {
+	for _, pod := range r.in.Pods {
+		if _, planned := r.home[keyOf(pod)]; planned {
+			r.result.Left = append(r.result.Left, pod)
+		}
+	}
+	slices.SortFunc(r.result.Left, comparePods)
+}

@@ -1,0 +1,188 @@
+package verify
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// costTolerance is the relative error that sums of prices may carry.
+const costTolerance = 1e-9
+
+// checkAccounts recomputes what the plan says about itself. The sums of single
+// nodes are checked with the nodes.
+func (r *referee) checkAccounts() {
+	var sum float64
+	for i := range r.plan.Create {
+		if price, ok := r.cheapestPrice(&r.plan.Create[i]); ok {
+			sum += price
+		}
+	}
+	cost := r.plan.Cost
+	slack := costTolerance * math.Max(1, math.Abs(sum))
+	// Comparisons with NaN are false, so each is put the way round that NaN
+	// fails.
+	if !(math.Abs(cost-sum) <= slack) {
+		r.report(RuleAccounts, "", "", "Cost is %s, but the cheapest options of the new nodes sum up to %s", r.priceText(cost), r.priceText(sum))
+	}
+	r.checkBound("LowerBound", r.plan.LowerBound, sum, slack)
+	r.checkBound("PackingBound", r.plan.PackingBound, sum, slack)
+	r.checkBound("ObjectiveBound", r.plan.ObjectiveBound, sum+float64(r.nodeFee*float64(len(r.plan.Create))), slack)
+	asked := 0
+	for _, pod := range r.in.Pods {
+		if pod != nil {
+			asked++
+		}
+	}
+	if r.plan.Stats.Pods != asked {
+		r.report(RuleAccounts, "", "", "Stats.Pods is %d, but the input has %d pods", r.plan.Stats.Pods, asked)
+	}
+}
+
+// checkBound wants a floor under what the new nodes cost, fees included where they
+// count.
+func (r *referee) checkBound(name string, bound, sum, slack float64) {
+	if !(bound >= 0) {
+		r.report(RuleAccounts, "", "", "%s is %s; expected a number that is not negative", name, r.priceText(bound))
+	}
+	if !(bound <= sum+slack) && !math.IsNaN(bound) {
+		r.report(RuleAccounts, "", "", "%s is %s, above what the new nodes cost, %s", name, r.priceText(bound), r.priceText(sum))
+	}
+}
+
+// cheapestPrice is the price of the node's cheapest option, wherever it stands.
+// It is false for a node without options.
+func (r *referee) cheapestPrice(n *provisioning.NewNode) (float64, bool) {
+	l := r.list(n.Options)
+	return l.price, l.priced
+}
+
+func (*referee) wholeOption(option cloudprovider.LaunchOption) bool {
+	return option.InstanceType != nil && option.Offering != nil
+}
+
+func (*referee) priceText(price float64) string {
+	return strconv.FormatFloat(price, 'g', 10, 64) + " USD/h"
+}
+
+// addBuffers adds the pods that buffers stand for. A real pod of the same name
+// comes first.
+func (r *referee) addBuffers() {
+	for i := range r.in.Buffers {
+		for _, pod := range r.in.Buffers[i].Pods() {
+			key := keyOf(pod)
+			if r.pods[key] == nil {
+				r.pods[key] = r.newPod(pod)
+				r.pods[key].virtual = true
+			}
+		}
+	}
+}
+
+// checkBuffers compares what the plan says of buffers with where their pods are.
+func (r *referee) checkBuffers() {
+	existing, fresh := map[objectKey]bool{}, map[objectKey]bool{}
+	for i := range r.plan.Create {
+		for _, p := range r.knownPods(r.plan.Create[i].Pods) {
+			fresh[p.key] = true
+		}
+	}
+	for _, b := range r.plan.Bind {
+		for _, p := range r.knownPods(b.Pods) {
+			existing[p.key] = true
+		}
+	}
+	said := map[objectKey]*provisioning.BufferStatus{}
+	var last objectKey
+	for i := range r.plan.Buffers {
+		s := &r.plan.Buffers[i]
+		key := objectKey{s.Namespace, s.Name}
+		known := slices.ContainsFunc(r.in.Buffers, func(b provisioning.Buffer) bool { return b.Namespace == s.Namespace && b.Name == s.Name })
+		switch {
+		case !known:
+			r.report(RuleAccounts, "", "", "Buffers says how buffer %s fares, which is not in the input", key)
+		case said[key] != nil:
+			r.report(RuleAccounts, "", "", "Buffers says twice how buffer %s fares", key)
+		case last.compare(key) > 0:
+			r.report(RuleOrder, "", "", "buffer %s comes after %s; Buffers is sorted by namespace and name", key, last)
+		}
+		said[key], last = s, key
+	}
+	for i := range r.in.Buffers {
+		b := &r.in.Buffers[i]
+		key := objectKey{b.Namespace, b.Name}
+		s := said[key]
+		if s == nil {
+			r.report(RuleAccounts, "", "", "Buffers does not say how buffer %s fares", key)
+			continue
+		}
+		old, young, left := 0, 0, 0
+		for _, pod := range b.Pods() {
+			switch key := keyOf(pod); {
+			case existing[key]:
+				old++
+			case fresh[key]:
+				young++
+			default:
+				left++
+			}
+		}
+		if s.Existing != old || s.Fresh != young || s.Unplaced != left {
+			r.report(RuleAccounts, "", "", "Buffers says that buffer %s has %d pods on existing nodes, %d on new ones and %d on none, but they are %d, %d and %d",
+				key, s.Existing, s.Fresh, s.Unplaced, old, young, left)
+		}
+		if (s.Reason != nil) != (left > 0) {
+			r.report(RuleReason, "", "", "buffer %s has %d pods without a place, and Buffers gives a reason: %t", key, left, s.Reason != nil)
+		}
+	}
+}
+
+// checkReasons wants a reason for each unplaced pod, and checks what the pod
+// and its reason alone can contradict.
+func (r *referee) checkReasons() {
+	for _, u := range r.plan.Unplaced {
+		if u.Pod == nil {
+			continue
+		}
+		name := keyOf(u.Pod).String()
+		if u.Reason == nil {
+			r.report(RuleReason, "", name, "it is left pending without a reason")
+			continue
+		}
+		if u.Reason.Cause == "" {
+			r.report(RuleReason, "", name, "its reason has no cause")
+		}
+		for _, pool := range u.Reason.Pools {
+			known := r.pools[pool.NodePool]
+			switch {
+			case known == nil:
+				r.report(RuleReason, "", name, "its reason names NodePool %q, which is not in the input", pool.NodePool)
+			case pool.Cause == provisioning.CauseLimits && len(known.Spec.Limits) == 0:
+				r.report(RuleReason, "", name, "its reason blames the limits of NodePool %s, which has none", pool.NodePool)
+			case pool.Cause == provisioning.CauseTaints && !r.refusedByTaint(u.Pod, known):
+				r.report(RuleReason, "", name, "its reason blames the taints of NodePool %s, all of which it tolerates", pool.NodePool)
+			}
+		}
+		if p := r.known(u.Pod); p != nil && u.Reason.Cause == provisioning.CauseUnsupported && !r.unmodelled(p) {
+			r.report(RuleReason, "", name, "its reason says that %q is not supported, but it uses nothing that an engine need not model", u.Reason.Detail)
+		}
+	}
+}
+
+func (r *referee) refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
+	_, refused := tolerationList(pod.Spec.Tolerations).refused(pool.Spec.Template.Spec.Taints)
+	return refused
+}
+
+// unmodelled says whether an engine may say of a pod that it does not model what
+// the pod uses: resource claims, volumes, and what it wants of other pods.
+func (r *referee) unmodelled(p *podInfo) bool {
+	a := p.Spec.Affinity
+	return len(p.Spec.ResourceClaims) > 0 || len(p.Spec.Volumes) > 0 || len(p.Spec.TopologySpreadConstraints) > 0 ||
+		a != nil && (a.PodAffinity != nil || a.PodAntiAffinity != nil) || r.waits(p) != ""
+}

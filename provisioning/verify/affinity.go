@@ -1,0 +1,282 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// domainCounts counts pods by topology domain.
+type domainCounts struct {
+	counts map[string]*podRange
+	open   int // pods that may be in any domain
+	total  int // pods that may be in some domain
+}
+
+// podRange is how many pods there may be in a domain, and how many there are
+// whatever the new nodes become.
+type podRange struct {
+	most, least int
+	first       *podInfo
+}
+
+func (g *domainCounts) add(v nodeView, p *podInfo, sure bool) {
+	if len(v.values) == 0 {
+		return
+	}
+	g.total++
+	if v.open {
+		g.open++
+	}
+	for _, value := range v.values {
+		c := g.counts[value]
+		if c == nil {
+			c = &podRange{first: p}
+			g.counts[value] = c
+		}
+		c.most++
+		if v.sure && sure {
+			c.least++
+		}
+	}
+}
+
+// most is how many pods there may be in a domain.
+func (g *domainCounts) most(value string) int {
+	if value == otherValue {
+		return g.total
+	}
+	if c := g.counts[value]; c != nil {
+		return c.most
+	}
+	return g.open
+}
+
+func (g *domainCounts) least(value string) int {
+	if c := g.counts[value]; c != nil {
+		return c.least
+	}
+	return 0
+}
+
+// who is one of the pods counted in a domain.
+func (g *domainCounts) who(value string) string {
+	if c := g.counts[value]; c != nil {
+		return c.first.key.String()
+	}
+	return "another pod"
+}
+
+// antiTerm is a required anti-affinity term that one or more pods have.
+// It counts the pods that it keeps out, and those that have it.
+type antiTerm struct {
+	affinityTerm
+	glance          *keyView
+	r               *referee
+	victims, owners domainCounts
+}
+
+func (t *antiTerm) seat(s *targetNode, p *podInfo, sure bool) {
+	t.victims.add(t.r.view(t.glance, s), p, sure)
+}
+
+// affinityGroup is what the required affinity terms of a pod look for: pods that
+// all of them select. Pods with the same terms share it.
+type affinityGroup struct {
+	r       *referee
+	terms   []affinityTerm
+	glances []*keyView
+	gauges  []domainCounts // by term
+	here    map[*targetNode]int
+	total   int // pods that may be in a domain of some term
+}
+
+func (c *affinityGroup) selects(p *podInfo) bool {
+	for i := range c.terms {
+		if !c.terms[i].selects(p) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *affinityGroup) seat(s *targetNode, p *podInfo, sure bool) {
+	if p.virtual && c.r.pending {
+		return
+	}
+	counted := false
+	for i, g := range c.glances {
+		v := c.r.view(g, s)
+		counted = counted || len(v.values) > 0
+		c.gauges[i].add(v, p, sure)
+	}
+	if counted {
+		c.total++
+	}
+	if sure {
+		c.here[s]++
+	}
+}
+
+// readTerms reads the terms of a pod. While the pod is arriving, kube-scheduler
+// v1.34 to v1.36 holds the namespaceSelector against no labels as well, whatever
+// those of the namespace are.
+func (r *referee) readTerms(p *podInfo, of []corev1.PodAffinityTerm, arriving bool) (terms []affinityTerm, err error) {
+	for i := range of {
+		t, err := r.term(p, &of[i])
+		if err != nil {
+			return nil, err
+		}
+		if arriving && of[i].NamespaceSelector != nil {
+			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // it has been read
+			if selector.Matches(labels.Set(nil)) {
+				t.namespaces = nil
+			}
+		}
+		terms = append(terms, t)
+	}
+	return terms, nil
+}
+
+// aparts reads the required anti-affinity of a pod. One that is arriving is kept
+// from all that some kube-scheduler keeps it from.
+func (r *referee) aparts(p *podInfo, arriving bool) ([]*antiTerm, error) {
+	a := p.Spec.Affinity
+	if a == nil || a.PodAntiAffinity == nil {
+		return nil, nil
+	}
+	terms, err := r.readTerms(p, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
+	if err != nil {
+		return nil, err
+	}
+	var apart []*antiTerm
+	for _, t := range terms {
+		apart = append(apart, r.antiTerm(t))
+	}
+	return apart, nil
+}
+
+// companiesFor reads the required affinity of a pod; nil if it has none. It must
+// hold in each way in which kube-schedulers read it.
+func (r *referee) companiesFor(p *podInfo) ([]*affinityGroup, error) {
+	a := p.Spec.Affinity
+	if a == nil || a.PodAffinity == nil {
+		return nil, nil
+	}
+	var out []*affinityGroup
+	for _, arriving := range []bool{false, true} {
+		terms, err := r.readTerms(p, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
+		if err != nil || len(terms) == 0 {
+			return nil, err
+		}
+		if c := r.companyOf(terms); !slices.Contains(out, c) {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func (r *referee) antiTerm(t affinityTerm) *antiTerm {
+	id := t.String()
+	if known := r.antiTerms[id]; known != nil {
+		return known
+	}
+	a := &antiTerm{affinityTerm: t, r: r, glance: r.glanceAt(t.key)}
+	a.victims.counts, a.owners.counts = map[string]*podRange{}, map[string]*podRange{}
+	r.antiTerms[id] = a
+	r.counters.add(a, t.namespaces, t.selector)
+	return a
+}
+
+func (r *referee) companyOf(terms []affinityTerm) *affinityGroup {
+	var id strings.Builder
+	for i := range terms {
+		fmt.Fprintln(&id, terms[i].String())
+	}
+	if known := r.companies[id.String()]; known != nil {
+		return known
+	}
+	c := &affinityGroup{r: r, terms: terms, gauges: make([]domainCounts, len(terms)), here: map[*targetNode]int{}}
+	for i := range terms {
+		c.glances = append(c.glances, r.glanceAt(terms[i].key))
+		c.gauges[i].counts = map[string]*podRange{}
+	}
+	r.companies[id.String()] = c
+	r.counters.add(c, terms[0].namespaces, terms[0].selector)
+	return c
+}
+
+// glanceAt looks at one label of all nodes.
+func (r *referee) glanceAt(key string) *keyView {
+	if known := r.glances[key]; known != nil {
+		return known
+	}
+	g := r.newGlance(key, []string{key}, nil)
+	r.glances[key] = g
+	return g
+}
+
+// judgeCompany wants a pod where a pod that it looks for is sure to be in each of
+// its domains. The first of pods that look for each other may go anywhere that
+// has the keys.
+func (r *referee) judgeCompany(s *targetNode, p *podInfo, note noteFunc) {
+	for _, c := range p.companies {
+		r.judgeOneCompany(c, s, p, note)
+	}
+}
+
+func (r *referee) judgeOneCompany(c *affinityGroup, s *targetNode, p *podInfo, note noteFunc) {
+	first := c.total == 0 && c.selects(p)
+	for i, g := range c.glances {
+		v := r.view(g, s)
+		if v.lacks || len(v.values) == 0 {
+			note(RuleAffinity, "its affinity is for pods with the same %s, a label that the node may lack", g.key)
+			continue
+		}
+		for _, value := range v.values {
+			if !first && c.gauges[i].least(value) == 0 && c.here[s] == 0 {
+				note(RuleAffinity, "when its turn comes, no pod that its affinity asks for is sure to be in %s=%s, where the node may be",
+					g.key, r.shownDomain(s, g.key, value))
+				break
+			}
+		}
+	}
+}
+
+// judgeApart wants no pod in the domain that keeps this one out, or that this one
+// keeps out.
+func (r *referee) judgeApart(s *targetNode, p *podInfo, note noteFunc) {
+	for _, t := range p.apart {
+		for _, value := range r.view(t.glance, s).values {
+			if t.victims.most(value) > 0 {
+				note(RuleAntiAffinity, "its anti-affinity keeps it away from %s, which may be in %s=%s, as may the node",
+					t.victims.who(value), t.key, r.shownDomain(s, t.key, value))
+				break
+			}
+		}
+	}
+	for _, t := range r.counters.of(p).terms {
+		if t.owners.total == 0 {
+			continue
+		}
+		for _, value := range r.view(t.glance, s).values {
+			if t.owners.most(value) > 0 {
+				note(RuleAntiAffinity, "the anti-affinity of %s, which may be in %s=%s, keeps it out of that domain, where the node may be",
+					t.owners.who(value), t.key, r.shownDomain(s, t.key, value))
+				break
+			}
+		}
+	}
+}
+
+// shownDomain is a domain as messages call it.
+func (r *referee) shownDomain(s *targetNode, key, value string) string {
+	if key == corev1.LabelHostname && value == s.host() {
+		return s.name
+	}
+	return value
+}

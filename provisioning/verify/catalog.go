@@ -1,0 +1,342 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// poolInfo is a NodePool with what each of its nodes has in common.
+type poolInfo struct {
+	*v1.NodePool
+	// labels are what the pool says of its nodes' labels: requirements,
+	// template labels and the labels that every node of the pool gets.
+	labels requirements.Set
+	// demands are the requirements as the pool lists them, by key, minValues
+	// included.
+	demands requirements.Set
+	err     error
+	// limits are those of the pool as far as they can be read.
+	limits    resources.List
+	limitsErr error
+	// daemons tolerate the pool's taints.
+	daemons []*podInfo
+
+	stock *poolCatalog // nil until somebody asks for it
+}
+
+func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
+	p := &poolInfo{NodePool: pool}
+	p.demands, p.err = requirements.FromRequirements(pool.Spec.Template.Spec.Requirements, r.vocabulary)
+	fixed := []requirements.Requirement{
+		requirements.In(v1.NodePoolLabelKey, pool.Name),
+		requirements.In(v1.NodeRegisteredLabelKey, "true"),
+		requirements.In(v1.NodeInitializedLabelKey, "true"),
+	}
+	if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil {
+		fixed = append(fixed, requirements.In(v1.NodeClassLabelKey(ref.GroupKind()), ref.Name))
+	}
+	p.labels = p.demands.
+		Intersect(requirements.FromLabels(pool.Spec.Template.Labels, r.vocabulary)).
+		With(fixed...)
+	p.limits, p.limitsErr = resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
+	for _, d := range r.daemons {
+		if _, refused := d.tolerations.refused(pool.Spec.Template.Spec.Taints); !refused {
+			p.daemons = append(p.daemons, d)
+		}
+	}
+	return p
+}
+
+// closed says why a pool may not launch nodes; "" if it may.
+func (p *poolInfo) closed() string {
+	switch {
+	case p.DeletionTimestamp != nil:
+		return "is being deleted"
+	case p.Spec.Replicas != nil:
+		return "is static"
+	case p.err != nil:
+		return "has requirements that cannot be read: " + p.err.Error()
+	}
+	for _, condition := range p.Status.Conditions {
+		if condition.Type == v1.ConditionTypeReady && condition.Status != metav1.ConditionTrue {
+			return "is not ready"
+		}
+	}
+	return ""
+}
+
+// optionInfo is one way to launch a node, as the catalog has it.
+type optionInfo struct {
+	cloudprovider.LaunchOption
+	// own are the labels by which the offering differs from others of its type,
+	// and the name of the type.
+	own         requirements.Set
+	capacity    resources.List
+	allocatable resources.List
+	// room is what it can allocate of each of referee.asks.
+	room []int64
+	// indebted says that it holds back more than it has of something.
+	indebted bool
+	err      error
+}
+
+func (o *optionInfo) String() string { return o.Key().String() }
+
+// labels are those of the instance type and the offering.
+func (o *optionInfo) labels() requirements.Set {
+	return o.InstanceType.Requirements.Intersect(o.own)
+}
+
+// label is the entry of labels for one key.
+func (o *optionInfo) label(key string) (requirements.Requirement, bool) {
+	of, byType := o.InstanceType.Requirements.Get(key)
+	own, byOffering := o.own.Get(key)
+	switch {
+	case !byOffering:
+		return of, byType
+	case !byType:
+		return own, true
+	}
+	return of.Intersect(own), true
+}
+
+// option derives, once for each offering, what the catalog says of it.
+func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
+	if known := r.options[option]; known != nil {
+		return known
+	}
+	o := &optionInfo{LaunchOption: option}
+	o.own = option.Offering.Labels().With(requirements.In(corev1.LabelInstanceTypeStable, option.InstanceType.Name))
+	o.capacity = option.InstanceType.Capacity
+	if option.Offering.Capacity != nil {
+		o.capacity = o.capacity.Merge(*option.Offering.Capacity)
+	}
+	overhead, err := option.InstanceType.Overhead.Total()
+	if option.Offering.Overhead != nil {
+		overhead = overhead.Merge(*option.Offering.Overhead)
+	}
+	o.err = err
+	if o.err == nil {
+		o.allocatable, o.err = r.lessOverhead(o.capacity, overhead)
+	}
+	o.indebted = len(o.allocatable.Negative()) > 0
+	o.room = r.vector(o.allocatable)
+	r.options[option] = o
+	return o
+}
+
+// lessOverhead is what is left of a capacity for pods. Huge pages are carved
+// out of memory at boot.
+func (*referee) lessOverhead(capacity, overhead resources.List) (resources.List, error) {
+	left, err := capacity.Sub(overhead)
+	if err != nil {
+		return left, err
+	}
+	// What is held back of a resource that the type does not have leaves none,
+	// not a debt.
+	for name := range overhead.All() {
+		if _, listed := capacity.Lookup(name); !listed {
+			left = left.Without(name)
+		}
+	}
+	for name, size := range capacity.All() {
+		if !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
+			continue
+		}
+		left = left.With(corev1.ResourceMemory, max(0, left.Get(corev1.ResourceMemory)-size))
+	}
+	return left, nil
+}
+
+// vector is a list as amounts of each of asks.
+func (r *referee) vector(list resources.List) []int64 {
+	v := make([]int64, len(r.asks))
+	for i, name := range r.asks {
+		v[i] = list.Get(name)
+	}
+	return v
+}
+
+// poolCatalog is the catalog of a pool, with its options numbered. A plan names
+// each of them thousands of times, so whatever does not depend on the node is
+// worked out here once.
+type poolCatalog struct {
+	options []*optionInfo
+	numbers map[cloudprovider.LaunchOption]int32
+	types   map[string]*cloudprovider.InstanceType // the first of each name
+	listed  map[*cloudprovider.InstanceType]bool
+
+	// odd says of each option that its labels contradict those of the pool,
+	// whatever else is asked for.
+	odd []bool
+
+	columns map[string]*labelColumn // by label key
+	// open is the brief for a node that nothing is asked of.
+	open *labelQuestion
+}
+
+// labelColumn is what pool and catalog say of one label, by option. Options
+// that say the same share a state.
+type labelColumn struct {
+	state  []int32 // by option
+	states []labelState
+}
+
+// labelState is what is said of one label.
+type labelState struct {
+	requirements.Requirement
+	named bool // somebody speaks of the label
+	own   bool // the instance type or the offering does
+}
+
+// stockOf returns the catalog of a pool.
+func (r *referee) stockOf(pool *poolInfo) *poolCatalog {
+	if pool.stock != nil {
+		return pool.stock
+	}
+	s := &poolCatalog{
+		numbers: map[cloudprovider.LaunchOption]int32{},
+		types:   map[string]*cloudprovider.InstanceType{},
+		listed:  map[*cloudprovider.InstanceType]bool{},
+		columns: map[string]*labelColumn{},
+	}
+	pool.stock = s
+	for _, t := range r.in.InstanceTypes[pool.Name] {
+		if t == nil || s.listed[t] {
+			continue
+		}
+		s.listed[t] = true
+		if s.types[t.Name] == nil {
+			s.types[t.Name] = t
+		}
+		// What the type says is judged once for all its offerings.
+		odd := t.Requirements.Intersect(pool.labels).Without(corev1.LabelHostname).Impossible()
+		for i := range t.Offerings {
+			o := r.option(cloudprovider.LaunchOption{InstanceType: t, Offering: &t.Offerings[i]})
+			s.numbers[o.LaunchOption] = int32(len(s.options))
+			s.options = append(s.options, o)
+			s.odd = append(s.odd, odd || r.oddOffering(pool, o))
+		}
+	}
+	return s
+}
+
+func (r *referee) oddOffering(pool *poolInfo, o *optionInfo) bool {
+	for own := range o.own.All() {
+		if r.labelOn(pool, o, own.Key()).Impossible() {
+			return true
+		}
+	}
+	return false
+}
+
+// labelOn is what pool, instance type and offering leave of a label. The name of
+// a node is not known before it is there, whatever they say.
+func (r *referee) labelOn(pool *poolInfo, o *optionInfo, key string) labelState {
+	if key == corev1.LabelHostname {
+		return labelState{Requirement: requirements.In(key, newNodeName), named: true}
+	}
+	label, own := o.label(key)
+	said, byPool := pool.labels.Get(key)
+	if byPool {
+		label = label.Intersect(said)
+	}
+	return labelState{Requirement: label, named: own || byPool, own: own}
+}
+
+// column returns what is said of a label by each option of a pool.
+func (r *referee) column(pool *poolInfo, key string) *labelColumn {
+	s := r.stockOf(pool)
+	if known := s.columns[key]; known != nil {
+		return known
+	}
+	c := &labelColumn{state: make([]int32, len(s.options))}
+	s.columns[key] = c
+	type identity struct {
+		text       string
+		named, own bool
+	}
+	known := map[identity]int32{}
+	for i, o := range s.options {
+		state := r.labelOn(pool, o, key)
+		id := identity{state.String(), state.named, state.own}
+		at, seen := known[id]
+		if !seen {
+			at = int32(len(c.states))
+			known[id] = at
+			c.states = append(c.states, state)
+		}
+		c.state[i] = at
+	}
+	return c
+}
+
+// locate finds an option of a plan in the catalog of a pool, so that it is
+// judged by what the catalog says, not by what the plan carries along. It is
+// false for an option that is not there; missing says why.
+func (r *referee) locate(pool *poolInfo, option cloudprovider.LaunchOption) (int32, bool) {
+	s := r.stockOf(pool)
+	if number, ok := s.numbers[option]; ok {
+		return number, true
+	}
+	if !r.wholeOption(option) {
+		return 0, false
+	}
+	t := s.typeLike(option.InstanceType)
+	if t == nil {
+		return 0, false
+	}
+	like := r.offeringLike(t, option.Offering)
+	if like == nil || like != option.Offering && like.Price != option.Offering.Price {
+		return 0, false
+	}
+	return s.numbers[cloudprovider.LaunchOption{InstanceType: t, Offering: like}], true
+}
+
+// typeLike is the catalog's own object for an instance type, which the plan may
+// carry a copy of.
+func (s *poolCatalog) typeLike(t *cloudprovider.InstanceType) *cloudprovider.InstanceType {
+	if s.listed[t] {
+		return t
+	}
+	return s.types[t.Name]
+}
+
+// offeringLike is the offering of a type that goes by the same names as another,
+// if possible at the same price.
+func (*referee) offeringLike(t *cloudprovider.InstanceType, want *cloudprovider.Offering) *cloudprovider.Offering {
+	var like *cloudprovider.Offering
+	for i := range t.Offerings {
+		have := &t.Offerings[i]
+		if have == want {
+			return have
+		}
+		same := have.Zone == want.Zone && have.CapacityType == want.CapacityType &&
+			have.ReservationID == want.ReservationID && have.ID == want.ID
+		if same && (like == nil || have.Price == want.Price) {
+			like = have
+		}
+	}
+	return like
+}
+
+// missing says what is wrong with an option that locate did not find.
+func (r *referee) missing(pool *poolInfo, option cloudprovider.LaunchOption) string {
+	t := r.stockOf(pool).typeLike(option.InstanceType)
+	if t == nil {
+		return fmt.Sprintf("instance type %s is not in the catalog of NodePool %s", option.InstanceType.Name, pool.Name)
+	}
+	like := r.offeringLike(t, option.Offering)
+	if like == nil {
+		return fmt.Sprintf("instance type %s has no such offering", t.Name)
+	}
+	return fmt.Sprintf("it is listed at %s, the catalog says %s", r.priceText(option.Offering.Price), r.priceText(like.Price))
+}

@@ -1,0 +1,147 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// checkSpotFlexibility looks for new nodes that may be launched as spot, name too
+// few instance types for that, and could be launched as another capacity type: the
+// spot options of such a node are to be left out.
+func (r *referee) checkSpotFlexibility(need int) {
+	if need < 2 {
+		return
+	}
+	for _, f := range r.fresh {
+		if f == nil {
+			continue
+		}
+		types := map[string]bool{}
+		for i := range f.Options {
+			if o := &f.Options[i]; o.InstanceType != nil && o.Offering != nil && o.Offering.CapacityType == v1.CapacityTypeSpot {
+				types[o.InstanceType.Name] = true
+			}
+		}
+		if _, steady := f.capacityTypes(); steady && len(types) > 0 && len(types) < need {
+			r.report(RuleSpotFlexibility, f.Name, "", "it may be launched as spot and names %d instance types for that, of the %d that SpotFlexibility demands",
+				len(types), need)
+		}
+	}
+}
+
+// capacityTypes says whether a new node may be launched as spot, and whether it
+// could do without: a node that names spot only may be all that its pods can have,
+// and that of a pool with minValues may need its spot options to show as many
+// values.
+func (f *newNode) capacityTypes() (spot, steady bool) {
+	for i := range f.Options {
+		switch o := &f.Options[i]; {
+		case o.Offering == nil:
+		case o.Offering.CapacityType == v1.CapacityTypeSpot:
+			spot = true
+		default:
+			steady = true
+		}
+	}
+	if f.MinValuesRelaxed || f.survey == nil {
+		return spot, steady
+	}
+	for want := range f.pool.demands.All() {
+		steady = steady && f.survey.steady[want.Key()] >= want.MinValues()
+	}
+	return spot, steady
+}
+
+// mixCount is how the pods of one group are divided.
+type mixCount struct {
+	first  *podInfo
+	pods   int
+	steady int // that do not come on spot, or where the plan had no say
+	either *newNode
+}
+
+// checkCapacityMix counts, for pods that ask the same of their nodes and have the
+// same constraints towards others, those that may come on spot. There may be too
+// many only where no node of theirs has a choice: the spot options of one that has
+// are to be left out.
+//
+// Groups are as large as they can be, which asks for least: volumes and devices
+// tell no pods apart, as every replica of a workload may have its own.
+func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
+	if mix == nil {
+		return
+	}
+	groups := map[string]*mixCount{}
+	var keys []string
+	for _, s := range r.sites {
+		for _, p := range s.placed {
+			if p.virtual {
+				continue
+			}
+			key := r.mixKey(p)
+			g := groups[key]
+			if g == nil {
+				g = &mixCount{first: p}
+				groups[key] = g
+				keys = append(keys, key)
+			}
+			g.count(s, p)
+		}
+	}
+	for _, key := range keys {
+		g := groups[key]
+		base := min(mix.OnDemandBase, g.pods)
+		want := base + ((g.pods-base)*mix.OnDemandPercent+99)/100
+		if g.either != nil && g.steady < want {
+			r.report(RuleCapacityMix, g.either.Name, g.first.key.String(), "of the %d pods like it %d are kept off spot capacity, CapacityMix demands %d",
+				g.pods, g.steady, want)
+		}
+	}
+}
+
+// mixKey is the same for pods that CapacityMix divides together. Labels and the
+// namespace are not in it, but for the constraints that they decide about, nor are
+// disks, which only keep pods off each other's nodes.
+func (r *referee) mixKey(p *podInfo) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d %v %v", p.selection.number, p.requests, p.companies)
+	for _, t := range p.Spec.Tolerations {
+		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
+	}
+	var minds []string
+	for _, w := range p.wants {
+		minds = append(minds, fmt.Sprintf("%p %d %d", w.spreadCounter, w.skew, w.minDomains))
+	}
+	for _, t := range p.apart {
+		minds = append(minds, fmt.Sprintf("%p", t))
+	}
+	for _, t := range r.things(p) {
+		if t.rule == RuleHostPorts {
+			minds = append(minds, fmt.Sprintf("%s %s", t.name, t.ip))
+		}
+	}
+	slices.Sort(minds)
+	fmt.Fprintf(&b, "%q", slices.Compact(minds))
+	return b.String()
+}
+
+func (g *mixCount) count(s *targetNode, p *podInfo) {
+	if p.key.compare(g.first.key) < 0 {
+		g.first = p
+	}
+	g.pods++
+	if s.fresh == nil {
+		g.steady++
+		return
+	}
+	switch spot, steady := s.fresh.capacityTypes(); {
+	case !spot:
+		g.steady++
+	case steady && g.either == nil:
+		g.either = s.fresh
+	}
+}

@@ -1,0 +1,160 @@
+package verify
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// labelSet is a set of labels that options may leave, as far as anybody
+// looks at them, and the nodes that come of it. Most options of a catalog share
+// one.
+type labelSet struct {
+	// landings are the nodes that an option may come up as.
+	landings []*launchOutcome
+	// refuses says that some landing is not for some pod of the brief.
+	refuses bool
+	// least is what DaemonSets ask for where they ask for least, most where they
+	// ask for most, the latter of each of referee.asks. They differ where labels
+	// that DaemonSets select on are open.
+	least resources.List
+	most  []int64
+	// anywhere is what all DaemonSets together ask for that run on some landing.
+	anywhere resources.List
+}
+
+// launchOutcome is one node that an option may come up as: its labels, as far
+// as anybody looks at them, and the DaemonSets that run on it.
+type launchOutcome struct {
+	node     *corev1.Node
+	daemons  []*podInfo
+	requests resources.List // of the daemons
+	verdicts map[*nodeSelection]bool
+}
+
+// accepts says whether a node selection admits the node.
+func (l *launchOutcome) accepts(s *nodeSelection) bool {
+	verdict, known := l.verdicts[s]
+	if !known {
+		verdict = s.accepts(l.node)
+		l.verdicts[s] = verdict
+	}
+	return verdict
+}
+
+// ground writes out what comes of the options that leave the labels of domain.
+func (r *referee) ground(b *labelQuestion, domain requirements.Set) *labelSet {
+	g := &labelSet{landings: r.landings(domain, b), most: make([]int64, len(r.asks))}
+	var anywhere []*podInfo
+	for i, landing := range g.landings {
+		if i == 0 {
+			g.least = landing.requests
+		}
+		g.least = r.lesser(g.least, landing.requests)
+		for k, name := range r.asks {
+			g.most[k] = max(g.most[k], landing.requests.Get(name))
+		}
+		for _, d := range landing.daemons {
+			if !slices.Contains(anywhere, d) {
+				anywhere = append(anywhere, d)
+			}
+		}
+		for _, s := range b.selections {
+			g.refuses = g.refuses || !landing.accepts(s)
+		}
+	}
+	g.anywhere = r.daemonRequests(anywhere)
+	return g
+}
+
+// landings writes out the nodes that an option may become within a domain, with
+// the DaemonSets that run there.
+func (r *referee) landings(domain requirements.Set, b *labelQuestion) []*launchOutcome {
+	var landings []*launchOutcome
+	for _, node := range r.writtenOut(domain, b.mentions) {
+		l := &launchOutcome{node: node, verdicts: map[*nodeSelection]bool{}}
+		for _, d := range b.pool.daemons {
+			if l.accepts(d.selection) {
+				l.daemons = append(l.daemons, d)
+			}
+		}
+		l.requests = r.daemonRequests(l.daemons)
+		landings = append(landings, l)
+	}
+	return landings
+}
+
+// writtenOut are the nodes within a domain, with the labels that are mentioned.
+// Labels that are open get each of the values that the mentions can tell apart.
+func (r *referee) writtenOut(domain requirements.Set, mentions map[string][]string) []*corev1.Node {
+	byKey := map[string][]string{} // mentioned values by canonical key
+	for key, values := range mentions {
+		canonical := r.vocabulary.NormalizeKey(key)
+		if byKey[canonical] == nil {
+			byKey[canonical] = []string{}
+		}
+		for _, value := range values {
+			byKey[canonical] = append(byKey[canonical], r.vocabulary.NormalizeValue(canonical, value))
+		}
+	}
+	keys := slices.Sorted(maps.Keys(byKey))
+	choices := make([][]labelValue, len(keys))
+	for i, key := range keys {
+		choices[i] = r.choices(domain, key, byKey[key])
+	}
+	var nodes []*corev1.Node
+	for _, pick := range r.combinations(choices) {
+		node := &corev1.Node{}
+		node.Name = newNodeName
+		node.Labels = map[string]string{}
+		for key, values := range mentions {
+			canonical := r.vocabulary.NormalizeKey(key)
+			at, _ := slices.BinarySearch(keys, canonical)
+			if label := choices[at][pick[at]]; label.present {
+				node.Labels[key] = r.spelling(key, canonical, label.value, values)
+			}
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+// daemonRequests sums up what DaemonSets ask for. It leaves out what cannot be
+// read or added up: that is a fault of the input.
+func (r *referee) daemonRequests(daemons []*podInfo) resources.List {
+	var sum resources.List
+	for _, d := range daemons {
+		if d.requestsErr != nil {
+			continue
+		}
+		if next, err := sum.Add(d.requests); err == nil {
+			sum = next
+		}
+	}
+	return sum
+}
+
+// lesser is the minimum by resource, a resource that is not listed being zero.
+func (r *referee) lesser(a, b resources.List) resources.List {
+	if a.Equal(b) {
+		return a
+	}
+	lesser := map[corev1.ResourceName]int64{}
+	for _, name := range r.names(a, b) {
+		lesser[name] = min(a.Get(name), b.Get(name))
+	}
+	return resources.New(lesser)
+}
+
+// names are the resources that either list has, sorted.
+func (r *referee) names(a, b resources.List) []corev1.ResourceName {
+	var names []corev1.ResourceName
+	for name := range a.Max(b).All() {
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,237 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// checkLimits adds up, for each pool with limits, the capacity of its nodes and
+// the most that any option of each new node has. Where the pool is above a limit
+// already, its new nodes must have none of that resource.
+func (r *referee) checkLimits() {
+	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
+		pool := r.pools[name]
+		grows := slices.ContainsFunc(r.fresh, func(f *newNode) bool { return f != nil && f.pool == pool })
+		if !grows || len(pool.Spec.Limits) == 0 {
+			continue
+		}
+		limits, left, err := r.limits(pool)
+		if err != nil {
+			r.report(RuleLimits, "", "", "the limits of NodePool %s cannot be applied: %v", name, err)
+			continue
+		}
+		added, err := r.growth(pool)
+		if err != nil {
+			r.report(RuleLimits, "", "", "the new nodes of NodePool %s cannot be added up: %v", name, err)
+			continue
+		}
+		for resource, limit := range limits.All() {
+			if more := added.Get(resource); more > 0 && more > left.Get(resource) {
+				r.report(RuleLimits, "", "", "NodePool %s may have %s of %s and has %s left, but its new nodes could add %s",
+					name, resources.Format(resource, limit), resource,
+					resources.Format(resource, left.Get(resource)), resources.Format(resource, more))
+			}
+		}
+	}
+}
+
+// limits are the limits of a pool, and what its present nodes leave of them.
+func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error) {
+	if pool.limitsErr != nil {
+		return pool.limits, left, pool.limitsErr
+	}
+	used, err := r.usage(pool)
+	if err == nil {
+		left, err = pool.limits.Sub(used)
+	}
+	return pool.limits, left, err
+}
+
+// usage is the capacity of the nodes that a pool has.
+func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
+	for _, n := range r.nodes {
+		if n.pool != pool.Name || n.deleting {
+			continue
+		}
+		if n.capacityErr != nil {
+			return used, n.capacityErr
+		}
+		if used, err = used.Add(n.capacity.With(v1.ResourceNodes, 1)); err != nil {
+			return used, err
+		}
+	}
+	return used, nil
+}
+
+// growth is the capacity that the new nodes of a pool have at worst: of each
+// node the most that any option has of each limited resource.
+func (r *referee) growth(pool *poolInfo) (added resources.List, err error) {
+	for _, f := range r.fresh {
+		if f == nil || f.pool != pool {
+			continue
+		}
+		var worst resources.List
+		if f.survey != nil {
+			worst = f.survey.worst
+		}
+		if added, err = added.Add(worst.With(v1.ResourceNodes, 1)); err != nil {
+			return added, err
+		}
+	}
+	return added, nil
+}
+
+// checkReservations counts the nodes whose cheapest option, the one that Cost
+// counts, draws on a capacity reservation. They cannot be more than the
+// reservation has instances left; where the catalog gives several numbers for
+// one reservation, the least is true.
+//
+// A node that names nothing but reservations must be sure of an instance even
+// if other such nodes come first and take from its reservations what they can.
+// Nodes that name something else as well fall back on that.
+func (r *referee) checkReservations() {
+	left := r.reservations()
+	takers := map[string]int{}
+	for _, f := range r.fresh {
+		if f == nil || f.survey == nil || f.survey.cheapest == nil {
+			continue
+		}
+		if id := f.survey.cheapest.Offering.ReservationID; id != "" {
+			takers[id]++
+		}
+	}
+	for id, count := range takers {
+		if count > left[id] {
+			r.report(RuleReservation, "", "", "%d new nodes count on reservation %s, which has room for %d", count, id, left[id])
+		}
+	}
+	r.checkReserved(left)
+}
+
+// checkReserved judges the nodes that name nothing but reservations.
+func (r *referee) checkReserved(left map[string]int) {
+	type reserved struct {
+		names []string
+		nodes int
+		first string
+	}
+	groups := map[string]*reserved{}
+	for _, f := range r.fresh {
+		if f == nil || f.survey == nil || len(f.survey.reservations) == 0 {
+			continue
+		}
+		if !f.survey.reservedOnly {
+			if r.reserved == provisioning.ReservedStrict {
+				r.report(RuleReservation, f.Name, "", "it names reservation %s and other capacity, but the policy is %s", f.survey.reservations[0], provisioning.ReservedStrict)
+			}
+			continue
+		}
+		key := fmt.Sprintf("%q", f.survey.reservations)
+		if groups[key] == nil {
+			groups[key] = &reserved{names: f.survey.reservations, first: f.Name}
+		}
+		groups[key].nodes++
+	}
+	for _, g := range groups {
+		room, rivals := 0, 0
+		for _, name := range g.names {
+			room += left[name]
+		}
+		for _, other := range groups {
+			if slices.ContainsFunc(other.names, func(name string) bool { return slices.Contains(g.names, name) }) {
+				rivals += other.nodes
+			}
+		}
+		if rivals > room {
+			r.report(RuleReservation, g.first, "", "it names reservations only, %s, which have room for %d, but %d new nodes that name nothing else may draw on them",
+				strings.Join(g.names, ", "), room, rivals)
+		}
+	}
+}
+
+func (r *referee) reservations() map[string]int {
+	left := map[string]int{}
+	for _, types := range r.in.InstanceTypes {
+		for _, t := range types {
+			if t == nil {
+				continue
+			}
+			for i := range t.Offerings {
+				r.noteReservation(left, &t.Offerings[i])
+			}
+		}
+	}
+	return left
+}
+
+func (r *referee) noteReservation(left map[string]int, o *cloudprovider.Offering) {
+	if o.ReservationID == "" {
+		return
+	}
+	if known, ok := left[o.ReservationID]; !ok || o.ReservationCapacity < known {
+		left[o.ReservationID] = o.ReservationCapacity
+	}
+}
+
+// checkMinValues counts, for each requirement of the pool with minValues, the
+// distinct values among which the launch of a node can still choose: those of
+// the options that can be launched, as far as pool and Requirements admit them.
+// A key that an option does not define counts for nothing.
+func (r *referee) checkMinValues(f *newNode, values map[string]int) {
+	short := false
+	for want := range f.pool.demands.All() {
+		if want.MinValues() == 0 {
+			continue
+		}
+		got := values[want.Key()]
+		if got >= want.MinValues() {
+			continue
+		}
+		short = true
+		if r.policy != provisioning.BestEffort {
+			r.report(RuleMinValues, f.Name, "", "its options have %d values of %s, NodePool %s demands at least %d",
+				got, want.Key(), f.pool.Name, want.MinValues())
+		}
+	}
+	switch {
+	case short && r.policy == provisioning.BestEffort && !f.MinValuesRelaxed:
+		r.report(RuleMinValues, f.Name, "", "it misses a minValues of NodePool %s, but MinValuesRelaxed is not set", f.pool.Name)
+	case f.MinValuesRelaxed && r.policy != provisioning.BestEffort:
+		r.report(RuleMinValues, f.Name, "", "MinValuesRelaxed is set, but the policy is %s", r.policy)
+	case f.MinValuesRelaxed && !short:
+		r.report(RuleMinValues, f.Name, "", "MinValuesRelaxed is set, but every minValues of NodePool %s is met", f.pool.Name)
+	}
+}
+
+// countValues counts the values of each label that a minValues is about.
+func (r *referee) countValues(b *labelQuestion, options []int32) map[string]int {
+	var counts map[string]int
+	for want := range b.pool.demands.All() {
+		if want.MinValues() == 0 {
+			continue
+		}
+		distinct := map[string]bool{}
+		for _, admitted := range r.distinct(b, options, want.Key(), countsForMinValues) {
+			values, _ := admitted.Values() // none if there are infinitely many
+			for _, value := range values {
+				distinct[value] = true
+			}
+		}
+		if counts == nil {
+			counts = map[string]int{}
+		}
+		counts[want.Key()] = len(distinct)
+	}
+	return counts
+}
+
+func countsForMinValues(o *optionInfo, state labelState) bool {
+	return state.own && o.Offering.Launchable()
+}

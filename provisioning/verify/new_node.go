@@ -1,0 +1,146 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// newNode is a new node as judged.
+type newNode struct {
+	*provisioning.NewNode
+	pool     *poolInfo
+	pods     []*podInfo
+	kinds    []*podInfo // of pods, the first of each node selection
+	requests resources.List
+	survey   *optionSummary // of its options; nil if it has none
+}
+
+// checkNewNodes judges the nodes to launch, those with a brief in common one
+// after the other, so that only one brief is in memory at a time.
+func (r *referee) checkNewNodes() {
+	var briefs []string
+	alike := map[string][]*newNode{}
+	for i := range r.plan.Create {
+		f := r.newFresh(&r.plan.Create[i])
+		r.fresh[i] = f
+		if f == nil || len(f.Options) == 0 {
+			continue
+		}
+		key := f.briefKey()
+		if alike[key] == nil {
+			briefs = append(briefs, key)
+		}
+		alike[key] = append(alike[key], f)
+	}
+	for _, key := range briefs {
+		first := alike[key][0]
+		var selections []*nodeSelection
+		for _, p := range first.kinds {
+			selections = append(selections, p.selection)
+		}
+		brief := r.brief(first.pool, first.Requirements, selections)
+		for _, f := range alike[key] {
+			r.checkOptions(f, brief)
+		}
+	}
+}
+
+// newFresh judges what can be said of a new node without a look at its options.
+// It is nil for a node of no known pool.
+func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
+	if n.Pool == nil {
+		r.report(RulePool, n.Name, "", "it has no NodePool")
+		return nil
+	}
+	pool := r.pools[n.Pool.Name]
+	if pool == nil {
+		r.report(RulePool, n.Name, "", "its NodePool %q is not in the input", n.Pool.Name)
+		return nil
+	}
+	if why := pool.closed(); why != "" {
+		r.report(RulePool, n.Name, "", "NodePool %s launches no nodes: it %s", pool.Name, why)
+	}
+	f := &newNode{NewNode: n, pool: pool, pods: r.knownPods(n.Pods)}
+	for _, p := range f.pods {
+		if !slices.ContainsFunc(f.kinds, func(k *podInfo) bool { return k.selection == p.selection }) {
+			f.kinds = append(f.kinds, p)
+		}
+	}
+	f.requests, _ = r.sumRequests(n.Name, f.pods)
+	r.checkPoolTaints(f)
+	r.checkAsked(f)
+	if len(n.Options) == 0 {
+		r.report(RuleOffering, n.Name, "", "it has no options, so it cannot be launched")
+	}
+	return f
+}
+
+// briefKey is the same for nodes that share a brief.
+func (f *newNode) briefKey() string {
+	numbers := make([]int, len(f.kinds))
+	for i, p := range f.kinds {
+		numbers[i] = p.selection.number
+	}
+	slices.Sort(numbers)
+	return fmt.Sprintf("%s\n%s\n%d", f.pool.Name, f.Requirements, numbers)
+}
+
+// checkOptions judges the options of a new node. Where the survey of all of them
+// finds no fault there is none in any; otherwise each is judged by itself.
+func (r *referee) checkOptions(f *newNode, brief *labelQuestion) {
+	f.survey = r.survey(brief, f.Options)
+	if !f.survey.sound || !r.fits(f.survey, f.requests) {
+		r.reportTally(f, r.tally(f, brief))
+	}
+	r.checkMinValues(f, f.survey.values)
+	r.checkSums(f)
+}
+
+func (r *referee) checkPoolTaints(f *newNode) {
+	for _, p := range f.pods {
+		if taint, refused := p.tolerations.refused(f.pool.Spec.Template.Spec.Taints); refused {
+			r.report(RuleTaints, f.Name, p.key.String(), "it does not tolerate %s of NodePool %s", taint.ToString(), f.pool.Name)
+		}
+	}
+}
+
+// checkAsked wants the node's Requirements to be no wider than what its pool
+// asks for: whoever launches from them must not leave the pool's bounds.
+func (r *referee) checkAsked(f *newNode) {
+	for want := range f.pool.demands.All() {
+		want = want.WithMinValues(0)
+		have, listed := f.Requirements.Get(want.Key())
+		have = have.WithMinValues(0)
+		switch {
+		case have.Intersect(want).Equal(have):
+		case listed:
+			r.report(RuleRequirements, f.Name, "", "its requirement %q is wider than %q of NodePool %s", have, want, f.pool.Name)
+		default:
+			r.report(RuleRequirements, f.Name, "", "its Requirements lack %q of NodePool %s", want, f.pool.Name)
+		}
+	}
+}
+
+// checkSums compares what the node says its pods and DaemonSets ask for.
+func (r *referee) checkSums(f *newNode) {
+	for _, name := range r.names(f.Requests, f.requests) {
+		if said, sum := f.Requests.Get(name), f.requests.Get(name); said != sum {
+			r.report(RuleAccounts, f.Name, "", "Requests says %s of %s, its pods ask for %s",
+				resources.Format(name, said), name, resources.Format(name, sum))
+		}
+	}
+	if !f.survey.landed {
+		return
+	}
+	least, most := f.survey.least, f.survey.most
+	for _, name := range r.names(f.Daemons, most) {
+		said := f.Daemons.Get(name)
+		if said < least.Get(name) || said > most.Get(name) {
+			r.report(RuleAccounts, f.Name, "", "Daemons says %s of %s, but the least on any option is %s",
+				resources.Format(name, said), name, resources.Format(name, least.Get(name)))
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package verify
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// bindCompleted is how the volume controller marks a claim whose volume is its own.
+const bindCompleted = "pv.kubernetes.io/bind-completed"
+
+// excused says whether an engine may leave a pod pending whatever room there is.
+func (r *referee) excused(p *podInfo) bool {
+	if p.requestsErr != nil || p.wantsErr != nil || len(p.Spec.ResourceClaims) > 0 || r.waits(p) != "" ||
+		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, malformed) || unwritable(p.Pod) {
+		return true
+	}
+	for _, c := range r.storage.claimsOf(p) {
+		if c.fault != "" || c.claim.Spec.VolumeName != "" && c.claim.Annotations[bindCompleted] == "" ||
+			c.ephemeral && r.storage.claims[c.key] == nil || r.undecided(&c) {
+			return true
+		}
+	}
+	return false
+}
+
+// minds says whether it depends on other pods, or on more than labels and room,
+// where a pod may be.
+func (r *referee) minds(p *podInfo) bool {
+	return len(p.wants) > 0 || len(p.companies) > 0 || len(p.apart) > 0 || len(r.counters.of(p).terms) > 0 ||
+		len(p.Spec.Volumes) > 0 || len(r.things(p)) > 0
+}
+
+// tastes are the same for pods that mind the same.
+func (r *referee) tastes(p *podInfo) string {
+	if !r.minds(p) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %q %v", p.Namespace, p.Labels, p.companies)
+	for _, w := range p.wants {
+		fmt.Fprintf(&b, " %p %d %d", w.spreadCounter, w.skew, w.minDomains)
+	}
+	for _, t := range p.apart {
+		fmt.Fprintf(&b, " %p", t)
+	}
+	for _, t := range r.things(p) {
+		fmt.Fprintf(&b, " %s %s %t", t.name, t.ip, t.share)
+	}
+	for _, c := range r.storage.claimsOf(p) {
+		fmt.Fprintf(&b, " %s", c.key)
+	}
+	return b.String()
+}
+
+// welcome says whether a pod may come to a site after all the others.
+func (r *referee) welcome(s *targetNode, p *podInfo) bool {
+	if !r.minds(p) {
+		return true
+	}
+	welcome := true
+	note := func(Rule, string, ...any) { welcome = false }
+	r.judgeSeat(s, p, note)
+	if !welcome || !r.reunited(s, p) {
+		return false
+	}
+	had := r.thingsAt(s)
+	for _, other := range s.placed {
+		had = append(had, r.things(other)...)
+	}
+	for _, t := range r.things(p) {
+		if slices.ContainsFunc(had, t.clashes) {
+			return false
+		}
+	}
+	if len(p.Spec.Volumes) > 0 {
+		r.judgeAttachments(s, slices.Concat(s.placed, []*podInfo{p}), note)
+	}
+	return welcome
+}
+
+// welcomeAlone says whether a pod may come to a fresh node of an option, beside
+// every DaemonSet of the pool.
+func (r *referee) welcomeAlone(p *podInfo, pool *poolInfo, asked requirements.Set, option int32) bool {
+	minds := r.minds(p)
+	leant := slices.ContainsFunc(r.spreadList, func(c *spreadCounter) bool { return c.leant })
+	if !minds && !leant {
+		return true
+	}
+	s := &targetNode{number: -1, name: "a fresh node", family: &nodeGroup{
+		pool: pool, asked: asked, options: []int32{option}, perhaps: pool.daemons,
+		lots: map[*labelFilter]*nodeVariants{},
+	}}
+	for _, c := range r.spreadList {
+		if c.leant && c.extended(s) {
+			return false
+		}
+	}
+	if !minds {
+		return true
+	}
+	for _, d := range pool.daemons {
+		if r.atOdds(p, d) {
+			return false
+		}
+	}
+	return r.welcome(s, p)
+}
+
+// extended says whether a node would be a domain more to a constraint.
+func (c *spreadCounter) extended(s *targetNode) bool {
+	return slices.ContainsFunc(c.r.view(c.glance, s).values, func(value string) bool {
+		return c.domains[value] == nil || c.domains[value].certain == 0
+	})
+}
+
+// atOdds says whether a pod and a DaemonSet on the same node could keep each
+// other out, or would be counted together.
+func (r *referee) atOdds(p, d *podInfo) bool {
+	for _, t := range p.apart {
+		if t.selects(d) {
+			return true
+		}
+	}
+	for _, w := range p.wants {
+		if w.selects(d) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.apart, func(t *antiTerm) bool { return t.selects(p) })
+}
+
+// unwritable says whether a pod may want a label with a value that no
+// label can have. A label that a pool leaves open seems to admit it.
+func unwritable(pod *corev1.Pod) bool {
+	for _, value := range pod.Spec.NodeSelector {
+		if len(validation.IsValidLabelValue(value)) > 0 {
+			return true
+		}
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	required := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if _, err := nodeaffinity.NewNodeSelector(required); err != nil {
+		return true
+	}
+	for _, term := range required.NodeSelectorTerms {
+		for _, e := range term.MatchExpressions {
+			invalid := func(value string) bool { return len(validation.IsValidLabelValue(value)) > 0 }
+			below := e.Operator == corev1.NodeSelectorOpLt && len(e.Values) == 1 && (e.Values[0] == "0" || strings.HasPrefix(e.Values[0], "-"))
+			if below || slices.ContainsFunc(e.Values, invalid) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// malformed says whether no API server lets a constraint through, so that
+// what it means is anybody's guess.
+func malformed(c corev1.TopologySpreadConstraint) bool {
+	soft := c.WhenUnsatisfiable == corev1.ScheduleAnyway
+	return c.MaxSkew < 1 || c.TopologyKey == "" || !soft && c.WhenUnsatisfiable != corev1.DoNotSchedule ||
+		c.MinDomains != nil && (soft || *c.MinDomains < 1)
+}
+
+// reunited says whether a pod comes to where the others are that it shares claims
+// with which get their volumes there. kube-scheduler may send it elsewhere, but
+// a volume for one node at a time is then out of its reach, and so may one be
+// that is made in another zone: an engine may leave the pod pending instead.
+func (r *referee) reunited(s *targetNode, p *podInfo) bool {
+	zone := r.glanceAt(corev1.LabelTopologyZone)
+	for _, c := range r.storage.claimsOf(p) {
+		users := r.storage.users[c.key]
+		if c.claim == nil || c.claim.Spec.VolumeName != "" || len(users) == 0 || slices.Contains(users, s) {
+			continue
+		}
+		here := r.view(zone, s)
+		if !c.shared() || !slices.ContainsFunc(users, func(other *targetNode) bool {
+			there := r.view(zone, other)
+			return here.sure && there.sure && here.values[0] == there.values[0]
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// undecided says whether a claim that several nodes may use may be bound to one of
+// several volumes that exist: which it is, is known only once it is bound.
+func (r *referee) undecided(c *volumeClaim) bool {
+	return c.claim.Spec.VolumeName == "" && c.shared() && len(r.storage.static[r.storage.classOf(c.claim)]) > 0 && r.claimants(c.key) > 1
+}
+
+// claimants counts the pods that name a claim.
+func (r *referee) claimants(key objectKey) int {
+	if r.sharing == nil {
+		r.sharing = map[objectKey]int{}
+		count := func(pod *corev1.Pod) {
+			for i := range pod.Spec.Volumes {
+				if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+					r.sharing[objectKey{pod.Namespace, c.ClaimName}]++
+				}
+			}
+		}
+		for _, pod := range r.in.Pods {
+			if pod != nil {
+				count(pod)
+			}
+		}
+		for i := range r.in.Nodes {
+			for _, pod := range r.in.Nodes[i].Pods {
+				if pod != nil {
+					count(pod)
+				}
+			}
+		}
+	}
+	return r.sharing[key]
+}

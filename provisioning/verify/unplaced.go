@@ -1,0 +1,289 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// Unplaced asks whether a plan left pods pending that have a place: on an
+// existing node beside what the plan puts there, or alone on a fresh node of a
+// NodePool within its limits. It returns a violation of RuleOverlooked for each
+// such pod, sorted as [Plan] sorts; nil means that none was overlooked.
+//
+// All other pods are where the plan puts them. A fresh node is launched as one
+// instance type in one zone, and must be sure to do: where a constraint depends on
+// what becomes of other new nodes, or would let the pod in only on a closer look
+// than at the counts of each domain, the pod has no place.
+//
+// It excuses a pod that is being deleted, waits for a gate or another scheduler,
+// one whose Reason says that what it uses is not supported, one with resource
+// claims, one whose constraints cannot be read or whose volume claims are not
+// settled yet, and each NodePool that the pod's Reason blames the limits of. Nor
+// does it ask for a fresh node that would be one domain more to a topology spread
+// by which the plan let a pod in only because every domain had some. Nor does it
+// ask for a node that has not registered yet, and may come up in a domain where
+// anti-affinity keeps the pod out. A pod that shares a claim with others, of which
+// the volume is yet to be made, has a place only on their node or, if several nodes
+// may use the volume, in their zone; and none is asked for if the claim may get one
+// of several volumes that exist. Pods that stand for buffers are nobody to follow or
+// to be spread from. Room that is left over on new nodes of the plan, and
+// capacity reservations, are not considered.
+//
+// Arguments are those of [Plan], whose rules the plan is expected to keep.
+func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
+	if plan == nil {
+		return nil
+	}
+	r := newReferee(in, plan, opts)
+	r.checkNewNodes() // for what the new nodes count against limits
+	var pending []*podInfo
+	for _, u := range plan.Unplaced {
+		if p := r.known(u.Pod); p != nil {
+			pending = append(pending, p)
+		}
+	}
+	r.pending = true
+	r.checkTurns(pending)
+	r.found = nil
+	r.cautious = true
+	placed := map[string][]*podInfo{}
+	for _, b := range plan.Bind {
+		placed[b.Node] = append(placed[b.Node], r.knownPods(b.Pods)...)
+	}
+	rooms := r.rooms(placed)
+	verdicts := map[string]string{}
+	for _, u := range plan.Unplaced {
+		p := r.known(u.Pod)
+		if p == nil || r.excused(p) || u.Reason != nil && u.Reason.Cause == provisioning.CauseUnsupported {
+			continue
+		}
+		// Pods alike get the same answer; thousands of them are common.
+		limited := r.limitedPools(u.Reason)
+		like := fmt.Sprintf("%d %v %v %v %s", p.selection.number, p.requests, p.tolerations, limited, r.tastes(p))
+		place, known := verdicts[like]
+		if !known {
+			if place = r.placeOnExisting(p, rooms); place == "" {
+				place = r.placeOnFresh(p, limited)
+			}
+			verdicts[like] = place
+		}
+		if place != "" {
+			r.report(RuleOverlooked, "", p.key.String(), "%s", place)
+		}
+	}
+	return r.verdict()
+}
+
+func (r *referee) limitedPools(reason *provisioning.Reason) []string {
+	var names []string
+	if reason == nil {
+		return nil
+	}
+	for _, pool := range reason.Pools {
+		if pool.Cause == provisioning.CauseLimits {
+			names = append(names, pool.NodePool)
+		}
+	}
+	return names
+}
+
+// rooms computes what each existing node has left under the plan. Nodes that
+// cannot take pods are missing.
+func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.List {
+	rooms := map[*nodeInfo]resources.List{}
+	for _, n := range r.nodes {
+		if n.deleting || n.allocatableErr != nil || n.shut != "" || len(r.nodesNamed[n.name]) > 1 {
+			continue
+		}
+		if len(n.allocatable.Negative()) > 0 {
+			continue // a careful engine sends nobody to a node that is in debt
+		}
+		left, ok := n.allocatable, true
+		for _, p := range slices.Concat(n.bound, placed[n.name]) {
+			less, err := left.Sub(p.requests)
+			ok = ok && err == nil && p.requestsErr == nil
+			left = less
+		}
+		if left, err := left.Sub(r.missingDaemons(n)); ok && err == nil {
+			rooms[n] = left
+		}
+	}
+	return rooms
+}
+
+func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List) string {
+	for _, n := range r.nodes {
+		room, open := rooms[n]
+		if !open || !r.hasRoom(p, room) || !p.selection.accepts(n.node) {
+			continue
+		}
+		if _, refused := p.tolerations.refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
+			continue
+		}
+		return "it is left pending, but has a place on node " + n.name
+	}
+	return ""
+}
+
+// mayClash says whether a node that has not registered yet may come up in a
+// domain where somebody is whom anti-affinity keeps away from p, or p from.
+func (r *referee) mayClash(n *nodeInfo, p *podInfo) bool {
+	if n.coming == nil {
+		return false
+	}
+	open := func(key string) bool {
+		if _, settled := n.node.Labels[key]; settled {
+			return false
+		}
+		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
+			slices.ContainsFunc(n.coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+	}
+	for _, t := range p.apart {
+		if t.victims.total > 0 && open(t.key) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.key) })
+}
+
+// hasRoom says whether what p asks for is left on a node, which may be
+// overcommitted in what p does not ask for.
+func (r *referee) hasRoom(p *podInfo, room resources.List) bool {
+	for name, amount := range p.requests.All() {
+		if amount > 0 && amount > room.Get(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// placeOnFresh looks for a node that could be launched for a pod alone.
+func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
+	for _, name := range slices.Sorted(maps.Keys(r.pools)) {
+		pool := r.pools[name]
+		if pool.closed() != "" || slices.Contains(limited, name) || r.minds(p) && r.countsValues(pool) {
+			continue // several options at once are more than is asked about
+		}
+		if _, refused := p.tolerations.refused(pool.Spec.Template.Spec.Taints); refused {
+			continue
+		}
+		within, ok := r.optionsWithinLimits(pool)
+		if !ok {
+			continue
+		}
+		for _, asked := range r.askedFor(p, pool) {
+			if option := r.freshOption(p, pool, within, asked); option != nil {
+				return fmt.Sprintf("it is left pending, but NodePool %s could launch %s for it alone", name, option)
+			}
+		}
+	}
+	return ""
+}
+
+// askedFor lists what the requirements of a node for p alone might be. They
+// matter only to count minValues; otherwise the labels of each landing are
+// judged anyway.
+func (r *referee) askedFor(p *podInfo, pool *poolInfo) []requirements.Set {
+	if !r.countsValues(pool) {
+		return []requirements.Set{{}}
+	}
+	parsed, err := requirements.FromPod(p.Pod, r.vocabulary)
+	if err != nil {
+		return nil
+	}
+	var asked []requirements.Set
+	for _, alternative := range parsed.Alternatives {
+		asked = append(asked, alternative.Set)
+	}
+	return asked
+}
+
+func (r *referee) countsValues(pool *poolInfo) bool {
+	if r.policy == provisioning.BestEffort {
+		return false
+	}
+	for want := range pool.demands.All() {
+		if want.MinValues() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// optionsWithinLimits lists what can be launched in a pool besides the new nodes
+// of the plan, in the order of the catalog. Reservations are left out, as others
+// may be counting on them. It is false where that cannot be computed.
+func (r *referee) optionsWithinLimits(pool *poolInfo) ([]int32, bool) {
+	limits, room, err := r.limits(pool)
+	if err != nil {
+		return nil, false
+	}
+	added, err := r.growth(pool)
+	if err == nil {
+		room, err = room.Sub(added)
+	}
+	if err != nil {
+		return nil, false
+	}
+	var within []int32
+	for i, o := range r.stockOf(pool).options {
+		if o.err == nil && o.Offering.Launchable() && o.Offering.ReservationID == "" && r.withinLimits(o, limits, room) {
+			within = append(within, int32(i))
+		}
+	}
+	return within, true
+}
+
+// freshOption returns one of the options that a node for p alone could be
+// launched with, given that the node asks for no more than asked.
+func (r *referee) freshOption(p *podInfo, pool *poolInfo, options []int32, asked requirements.Set) *optionInfo {
+	brief := r.brief(pool, asked, []*nodeSelection{p.selection})
+	var fitting []int32
+	for _, i := range options {
+		if r.fitsAlone(p, brief, i) && (len(fitting) > 0 || r.welcomeAlone(p, pool, asked, i)) {
+			fitting = append(fitting, i)
+		}
+	}
+	if len(fitting) == 0 || r.policy != provisioning.BestEffort && r.missesMinValues(brief, fitting) {
+		return nil
+	}
+	return brief.stock.options[fitting[0]]
+}
+
+func (r *referee) missesMinValues(brief *labelQuestion, options []int32) bool {
+	values := r.countValues(brief, options)
+	for want := range brief.pool.demands.All() {
+		if values[want.Key()] < want.MinValues() {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *referee) withinLimits(o *optionInfo, limits, room resources.List) bool {
+	capacity := o.capacity.With(v1.ResourceNodes, 1)
+	for name := range limits.All() {
+		if need := capacity.Get(name); need > 0 && need > room.Get(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// fitsAlone says whether p may run on some landing and fits beside every
+// DaemonSet that could run on the option. That is more than may ever run there
+// at once, so it never accuses an engine that is merely careful.
+func (r *referee) fitsAlone(p *podInfo, brief *labelQuestion, option int32) bool {
+	o, g := brief.stock.options[option], r.groundOf(brief, option)
+	if g == nil || o.indebted || !slices.ContainsFunc(g.landings, func(l *launchOutcome) bool { return l.accepts(p.selection) }) {
+		return false
+	}
+	room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
+	return err == nil && r.hasRoom(p, room)
+}
