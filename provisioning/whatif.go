@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,10 +144,7 @@ func (p *Problem) readNominated(f *faults) {
 	if len(p.in.Nominated) == 0 {
 		return
 	}
-	left := make(map[types.NamespacedName]string, len(p.in.Nominated))
-	for pod, node := range p.in.Nominated { // by pod: the order does not matter
-		left[pod] = node
-	}
+	left := maps.Clone(p.in.Nominated)
 	for podID, pod := range p.pods {
 		name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
 		node, found := left[name]
@@ -156,12 +154,8 @@ func (p *Problem) readNominated(f *faults) {
 		delete(left, name)
 		p.nominated = append(p.nominated, nominated{int32(podID), node})
 	}
-	rest := make([]types.NamespacedName, 0, len(left))
-	for pod := range left { // sorted below
-		rest = append(rest, pod)
-	}
-	slices.SortFunc(rest, func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) })
-	for _, pod := range rest {
+	byName := func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
+	for _, pod := range slices.SortedFunc(maps.Keys(left), byName) {
 		f.add("Nominated", pod.String(), "is not among Pods: only a pod that waits can be tried on a node; leave it out")
 	}
 }

@@ -89,10 +89,10 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 // coming.
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	leaving := disruption.Leaving(s.in.Nodes)
-	if !a.gather(s.now, len(a.waiting(s, leaving))) {
+	waiting := a.waiting(s, leaving)
+	if !a.gather(s.now, len(waiting)) {
 		return a.replicas(ctx, s)
 	}
-	waiting := a.waiting(s, leaving)
 	started := time.Now()
 	problem, err := a.prepare(s)
 	if err == nil {

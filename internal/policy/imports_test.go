@@ -72,7 +72,7 @@ var layers = []layer{
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/verify", append([]string{"cloudprovider/overlay", "provisioning"}, contract...),
 		"the referee sees what a user of the engine sees, and none of its parts"},
-	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify"}, contract...),
+	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance"}, contract...),
 		"a plan is carried out by the rules of the referee, as a user of the engine could"},
 	{"provisioning/internal/scenes", append([]string{"provisioning", "fake"}, contract...),
 		"it makes inputs and plans for tests, and so knows those but no part of the engine"},

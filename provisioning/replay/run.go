@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/chance"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -23,7 +24,7 @@ func comparePods(a, b *corev1.Pod) int {
 type run struct {
 	opts  *Options
 	in    provisioning.Input // Nodes are those that are up, Pods those that are pending
-	dice  dice
+	dice  chance.Stream
 	start int // where kube-scheduler begins to look for nodes
 
 	launched int
@@ -36,7 +37,7 @@ type run struct {
 // carryOut carries a plan out once, in the order of arrival of a number.
 func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Plan, opts *Options, number int) (Run, error) {
 	r := &run{
-		opts: opts, in: in, dice: dice{state: uint64(number)},
+		opts: opts, in: in, dice: chance.New(0, uint64(number)),
 		home: map[podKey]string{}, kept: map[string]int{}, promised: map[podKey]string{},
 	}
 	r.in.Nodes = slices.Clone(in.Nodes)

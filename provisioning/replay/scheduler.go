@@ -77,7 +77,7 @@ func readNode(n *provisioning.Node) *nodeState {
 
 // take counts what a pod that is here requests.
 func (s *nodeState) take(pod *corev1.Pod) {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+	if ended(pod) {
 		return
 	}
 	asked, assumed := requestsOf(pod)
@@ -176,7 +176,7 @@ func (s *scheduler) choose(pod *corev1.Pod, feasible []int) int {
 			top = append(top, feasible[k])
 		}
 	}
-	return top[s.run.dice.draw(len(top))]
+	return top[draw(&s.run.dice, len(top))]
 }
 
 // bind puts a pod on a node.
