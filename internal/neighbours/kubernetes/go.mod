@@ -1,4 +1,4 @@
-module github.com/dovetail-sdk/dovetail/internal/neighbours/kubernetes037
+module github.com/dovetail-sdk/dovetail/internal/neighbours/kubernetes
 
 go 1.26.0
 
