@@ -56,7 +56,8 @@ const (
 type Output struct {
 	// Name is that of the Source.
 	Name string
-	// Data is the text of v1. If nothing changed it equals the input.
+	// Data is the text of v1, in UTF-8. If nothing changed it equals the input, in
+	// whatever encoding that is.
 	Data []byte
 	// Changed says whether anything was converted.
 	Changed bool
@@ -75,7 +76,7 @@ func (r *Result) Changed() bool {
 	return slices.ContainsFunc(r.Outputs, func(o Output) bool { return o.Changed })
 }
 
-// Stream returns all outputs as one YAML stream, in order, each beginning with
+// Stream returns all outputs as one YAML stream in UTF-8, in order, each beginning with
 // a document of its own. Outputs without text are left out.
 func (r *Result) Stream() []byte {
 	var out []byte
@@ -87,7 +88,7 @@ func (r *Result) Stream() []byte {
 
 // appendText adds a text to a stream.
 func appendText(stream, text []byte) []byte {
-	text = bytes.TrimPrefix(text, byteOrderMark)
+	text = textstream.UTF8(text)
 	if len(bytes.TrimSpace(text)) == 0 {
 		return stream
 	}

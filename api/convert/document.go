@@ -101,14 +101,10 @@ func (o *object) spec() *yaml.Node {
 
 // read cuts a source into documents and these into objects.
 func (c *converter) read(s Source) {
-	if !bytes.HasPrefix(s.Data, byteOrderMark) { // which is kept
-		s.Data = textstream.UTF8(s.Data)
-	}
 	f := &file{source: s, index: len(c.files)}
 	c.files = append(c.files, f)
-	data := bytes.TrimPrefix(s.Data, byteOrderMark)
 	number := 0
-	for _, p := range textstream.Parts(data) {
+	for _, p := range textstream.Parts(textstream.UTF8(s.Data)) {
 		d := &document{Part: p, file: f}
 		f.docs = append(f.docs, d)
 		if textstream.Blank(p.Text) {

@@ -38,6 +38,9 @@ func (c *converter) write(f *file) Output {
 		b.WriteString(text)
 	}
 	out.Data = b.Bytes()
+	if !out.Changed { // in the encoding in which it came
+		out.Data = bytes.Clone(f.source.Data)
+	}
 	return out
 }
 
