@@ -8,10 +8,13 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test lint generate fuzz bench compare plans plans-check passes api examples ci
+.PHONY: test laws lint generate fuzz bench compare plans plans-check passes api examples ci
 
 test: ## all tests
 	go test ./...
+
+laws: ## all tests, each law at all of its seeds: a quarter of an hour
+	DOVETAIL_LONG=all GOGC=400 go test -timeout 60m ./...
 
 lint: ## vet, staticcheck and the rules of the repository
 	go vet ./... && $(TOOL) staticcheck ./... && go test ./internal/policy

@@ -210,7 +210,7 @@ func TestNoPlanPlacesMore(t *testing.T) {
 		}
 	}
 	t.Logf("of %d problems with pods left over %d have too many", left, more)
-	require.Greater(t, left, 50)
+	require.Greater(t, left, enough(50))
 	require.LessOrEqual(t, more, left/100)
 }
 
@@ -239,8 +239,8 @@ func TestNoPlanCostsLess(t *testing.T) {
 		}
 	}
 	t.Logf("of %d plans %d are the best, and %d are much dearer", plans, best, dear)
-	require.Greater(t, plans, 40)
-	require.LessOrEqual(t, dear, plans/30)
+	require.Greater(t, plans, enough(40))
+	require.LessOrEqual(t, dear, max(1, plans/30))
 }
 
 // show tells a problem and a plan of it.

@@ -44,7 +44,7 @@ func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
 		}
 	}
 	t.Logf("%d problems with preferences worth their price, %d plans that cost more for them", preferred, followed)
-	require.Greater(t, preferred, 50)
+	require.Greater(t, preferred, enough(50))
 	if seeds > 1_000 { // one in two hundred
 		require.Greater(t, followed, 5)
 	}

@@ -277,7 +277,7 @@ func TestRichLawFreedom(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, freed, 100)
+	require.Greater(t, freed, enough(100))
 }
 
 func boundPods(in provisioning.Input) []*corev1.Pod {
@@ -333,8 +333,8 @@ func TestRichLawBound(t *testing.T) {
 			dearer++
 		}
 	}
-	require.Greater(t, compared, 100)
-	require.Greater(t, dearer, 20)
+	require.Greater(t, compared, enough(100))
+	require.Greater(t, dearer, enough(20))
 }
 
 // left lists the pods without a place.

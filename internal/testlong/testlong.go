@@ -1,8 +1,9 @@
 // Package testlong tells tests how long they may take. By default a law looks at a
 // few seeds, so that all tests together take less than two minutes; with the
-// environment variable DOVETAIL_LONG=1, which .ci/run sets, it looks at as many as it
-// should. No law is left out by default but those that have nothing short to say, and
-// go test -short is the same as the default.
+// environment variable DOVETAIL_LONG=1, which .ci/run sets, it looks at as many as
+// twenty minutes for everything allow, and with DOVETAIL_LONG=all, which make laws
+// sets, at all that it has. No law is left out by default but those that have nothing
+// short to say, and go test -short is the same as the default.
 package testlong
 
 import (
@@ -19,6 +20,9 @@ func On() bool {
 	v := os.Getenv(Variable)
 	return v != "" && v != "0" && !testing.Short()
 }
+
+// All tells whether laws are to look at every seed that they have.
+func All() bool { return On() && os.Getenv(Variable) == "all" }
 
 // Seeds returns how many seeds a law is to look at: many in the long run, few by
 // default. It takes any other measure of work as well.

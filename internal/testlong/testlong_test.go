@@ -12,10 +12,11 @@ func TestOn(t *testing.T) {
 	for _, tt := range []struct {
 		value string
 		want  bool
-	}{{"", false}, {"0", false}, {"1", true}, {"yes", true}} {
+	}{{"", false}, {"0", false}, {"1", true}, {"all", true}} {
 		t.Setenv(testlong.Variable, tt.value)
 		want := tt.want && !testing.Short()
 		require.Equal(t, want, testlong.On(), "%q", tt.value)
+		require.Equal(t, want && tt.value == "all", testlong.All(), "%q", tt.value)
 		if want {
 			require.Equal(t, 500, testlong.Seeds(5, 500))
 		} else {

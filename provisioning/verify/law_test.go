@@ -20,13 +20,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// lawSeeds is how many random problems a law is tried on: all in the long run, and
-// some otherwise, and under the race detector.
+// lawSeeds is how many random problems a law is tried on: all if every seed was asked
+// for, half in the long run, and some otherwise and under the race detector.
 func lawSeeds(all, some int) uint64 {
-	if testlong.UnderRace {
+	switch {
+	case testlong.UnderRace:
 		return uint64(some)
+	case testlong.All():
+		return uint64(all)
 	}
-	return uint64(testlong.Seeds(some, all))
+	return uint64(testlong.Seeds(some, max(some, all/2)))
 }
 
 // TestAcceptsSolver holds every plan of Solve against Plan, and every
