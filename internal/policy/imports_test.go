@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/replay", "disruption", "disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -74,6 +74,8 @@ var layers = []layer{
 		"the referee sees what a user of the engine sees, and none of its parts"},
 	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance"}, contract...),
 		"a plan is carried out by the rules of the referee, as a user of the engine could"},
+	{"provisioning/advice", append([]string{"provisioning"}, contract...),
+		"what a constraint costs is asked of the engine, as anybody may ask it"},
 	{"provisioning/internal/scenes", append([]string{"provisioning", "fake"}, contract...),
 		"it makes inputs and plans for tests, and so knows those but no part of the engine"},
 	{"provisioning/internal/randproblem", append([]string{"provisioning", "fake"}, contract...),

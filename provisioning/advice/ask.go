@@ -1,0 +1,238 @@
+package advice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Options tune Ask. The zero value, and nil, mean the defaults.
+type Options struct {
+	// Provisioning are those of the engine; nil means its defaults.
+	Provisioning *provisioning.Options
+	// Questions is how many constraints the engine is asked about thoroughly, beside half as
+	// many requests of workloads and a fifth as many pairs; five times as many are asked about
+	// quickly. Default and zero: 20.
+	Questions int
+	// MaxSteps bounds the work. A step is a pod that is to be placed in a question, or a
+	// pattern that the engine builds for it (provisioning.Stats.Steps). The input as it is
+	// is solved in any case, and the last question is finished. Quick questions end at four
+	// tenths of it, thorough ones at seven, requests at nine. Default and zero: 4,000,000,
+	// some 40 seconds.
+	MaxSteps int
+}
+
+// Validate lists what is wrong with the options.
+func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
+	var errs []error
+	if o.Questions < 0 {
+		errs = append(errs, fmt.Errorf("Options.Questions: %d is below zero; zero means the default", o.Questions))
+	}
+	if o.MaxSteps < 0 {
+		errs = append(errs, fmt.Errorf("Options.MaxSteps: %d is below zero; zero means the default", o.MaxSteps))
+	}
+	return errors.Join(append(errs, o.Provisioning.Validate())...)
+}
+
+// The defaults of Options, and what follows from Questions.
+const (
+	defaultQuestions = 20
+	defaultMaxSteps  = 4_000_000
+	quickQuestions   = 5 // times Questions
+	requestQuestions = 2 // Questions over it
+	pairQuestions    = 5 // Questions over it
+
+	quickTenths    = 4 // of MaxSteps
+	thoroughTenths = 7
+	requestTenths  = 9
+	allTenths      = 10
+)
+
+// Report is the answer of Ask.
+type Report struct {
+	// Cost is what the new nodes of the input as it is cost, in USD per hour, and Nodes how
+	// many they are. LowerBound is the floor under Cost: provisioning.Plan.LowerBound.
+	Cost, LowerBound float64
+	Nodes            int
+	// Pods is how many pods there are to place, and Unplaced how many of them have no place.
+	Pods, Unplaced int
+	// Prices are the constraints that cost something, one by one, dearest first: see
+	// Price.Compare. Those of KindRequest are in Requests.
+	Prices []Price
+	// Pairs are constraints that cost more together than one by one, such as a selector of
+	// pods and a requirement of a pool on the same label: what is saved without both is more
+	// than the sum of what is saved without each. Dearest first.
+	Pairs []Price
+	// Requests say what half of the CPU and of the memory that the pods of a workload
+	// request costs, for the workloads that cost most. Price.Worth is the price of one core
+	// or GiB. Dearest first; one that costs nothing is among them.
+	Requests []Price
+	// Free is how many constraints were asked about and cost nothing.
+	Free int
+	// Needed are constraints without which a pod that has a place would have none. There is
+	// no price for them.
+	Needed []Constraint
+	// NotAsked are constraints without a price, as others promised more, or Options.MaxSteps
+	// was used up. Sorted by Constraint.Compare, as Needed are.
+	NotAsked []Constraint
+	// Steps is the work done, in the unit of Options.MaxSteps.
+	Steps int
+}
+
+// Ask finds what constraints of an input cost. In this order:
+//
+//  1. The input is solved as it is, thoroughly and by provisioning.Options.Quick. The bill
+//     is shared out between its pods.
+//  2. For constraints of NodePools, of pods without a place, and of those workloads that cost
+//     most, the engine is asked quickly what the bill is without them.
+//  3. Those that promise most are asked about thoroughly. Quick answers are up to some
+//     percent of the bill off; no constraint of pods promises more than these cost.
+//  4. So are the requests of the workloads that cost most.
+//  5. Where all constraints that cost nothing one by one cost something together, pairs of
+//     them are asked about quickly, and those that promise most thoroughly.
+//
+// Input.Nominated is not read. The error is that of ctx, of Options.Validate or of
+// provisioning.Prepare, which lists the faults of the input; then there is no report.
+//
+// It takes as long as some two times Options.Questions thorough solutions, and five times as
+// many quick ones. The order of nothing in the input matters.
+func Ask(ctx context.Context, in provisioning.Input, opts *Options) (*Report, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	a, err := newAsker(ctx, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range []func(context.Context) error{a.askSingles, a.askRequests, a.askPairs} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(a.report.Needed, Constraint.Compare)
+	slices.SortFunc(a.report.NotAsked, Constraint.Compare)
+	return a.report, nil
+}
+
+// asker asks about one input.
+type asker struct {
+	in              provisioning.Input
+	opts            Options
+	thorough, quick *baseline
+	singles         []promise // but requests, and those first that are to be asked first
+	requests        []promise
+	free            []Constraint // that cost nothing alone
+	report          *Report
+}
+
+func newAsker(ctx context.Context, in provisioning.Input, opts *Options) (*asker, error) {
+	in.Nominated = nil
+	a := &asker{in: in, report: &Report{}}
+	if opts != nil {
+		a.opts = *opts
+	}
+	if a.opts.Questions == 0 {
+		a.opts.Questions = defaultQuestions
+	}
+	if a.opts.MaxSteps == 0 {
+		a.opts.MaxSteps = defaultMaxSteps
+	}
+	var err error
+	if a.thorough, err = a.baseline(ctx, false); err != nil {
+		return nil, err
+	}
+	if a.quick, err = a.baseline(ctx, true); err != nil {
+		return nil, err
+	}
+	plan := a.thorough.plan
+	a.report.Cost, a.report.LowerBound, a.report.Nodes = plan.Cost, plan.LowerBound, len(plan.Create)
+	a.report.Pods, a.report.Unplaced = len(in.Pods), len(plan.Unplaced)
+	a.singles, a.requests = promises(in, plan)
+	return a, nil
+}
+
+// askSingles asks about constraints one by one.
+func (a *asker) askSingles(ctx context.Context) error {
+	asked, err := a.estimate(ctx, a.singles)
+	if err != nil {
+		return err
+	}
+	for i, e := range asked {
+		switch {
+		case !e.pays():
+			a.isFree(e.Constraint)
+			continue
+		case i >= a.opts.Questions || a.spent(thoroughTenths):
+			a.report.NotAsked = append(a.report.NotAsked, e.Constraint)
+			continue
+		}
+		price, ok, err := a.price(ctx, a.thorough, e.Constraint)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			a.report.Needed = append(a.report.Needed, e.Constraint)
+		case price.pays():
+			a.report.Prices = append(a.report.Prices, price)
+		default:
+			a.isFree(e.Constraint)
+		}
+	}
+	slices.SortFunc(a.report.Prices, Price.Compare)
+	return nil
+}
+
+func (a *asker) isFree(c Constraint) {
+	a.report.Free++
+	a.free = append(a.free, c)
+}
+
+// estimate asks about constraints quickly, and sorts the answers by what they promise.
+func (a *asker) estimate(ctx context.Context, list []promise) ([]promise, error) {
+	var out []promise
+	for i, c := range list {
+		if i >= quickQuestions*a.opts.Questions || a.spent(quickTenths) {
+			a.report.NotAsked = append(a.report.NotAsked, c.Constraint)
+			continue
+		}
+		price, ok, err := a.price(ctx, a.quick, c.Constraint)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			a.report.Needed = append(a.report.Needed, c.Constraint)
+			continue
+		}
+		c.placed, c.saves = len(price.Placed), min(price.Saves, c.share)
+		out = append(out, c)
+	}
+	slices.SortFunc(out, promise.compare)
+	return out, nil
+}
+
+// askRequests asks what pods request, those first that cost most.
+func (a *asker) askRequests(ctx context.Context) error {
+	for i, c := range a.requests {
+		if i >= max(1, a.opts.Questions/requestQuestions) || a.spent(requestTenths) {
+			a.report.NotAsked = append(a.report.NotAsked, c.Constraint)
+			continue
+		}
+		price, ok, err := a.price(ctx, a.thorough, c.Constraint)
+		if err != nil {
+			return err
+		}
+		if ok {
+			a.report.Requests = append(a.report.Requests, price)
+		} else {
+			a.report.Needed = append(a.report.Needed, c.Constraint)
+		}
+	}
+	slices.SortFunc(a.report.Requests, Price.Compare)
+	return nil
+}

@@ -1,0 +1,126 @@
+package advice_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+)
+
+func ask(t *testing.T, in provisioning.Input, opts *advice.Options) *advice.Report {
+	r, err := advice.Ask(t.Context(), in, opts)
+	require.NoError(t, err)
+	return r
+}
+
+// TestALimitLeavesPodsPending: what finds pods a place comes before what saves money.
+func TestALimitLeavesPodsPending(t *testing.T) {
+	in := shop(t)
+	in.NodePools[0].Spec.Limits = v1.Limits{corev1.ResourceCPU: quantity("8")}
+	r := ask(t, in, nil)
+	require.Equal(t, 7, r.Pods)
+	require.Positive(t, r.Unplaced)
+	first := r.Prices[0]
+	require.Equal(t, advice.KindLimit, first.Constraints[0].Kind)
+	require.Len(t, first.Placed, r.Unplaced)
+	require.Negative(t, first.Saves)
+	require.Contains(t, first.String(), "NodePool general: limit cpu=8: without it ")
+	require.Contains(t, first.String(), " a place, for ")
+}
+
+// TestPairsPayTogether: a selector and a requirement on the same label cost nothing one by
+// one, as each holds without the other.
+func TestPairsPayTogether(t *testing.T) {
+	in := shop(t)
+	for _, p := range in.Pods {
+		p.Spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeOnDemand}
+	}
+	r := ask(t, in, nil)
+	for _, p := range r.Prices {
+		require.NotContains(t, p.String(), v1.CapacityTypeLabelKey)
+	}
+	require.Len(t, r.Pairs, 1)
+	require.Equal(t, []string{"NodePool general: requirement karpenter.sh/capacity-type In [on-demand]",
+		"Deployment shop/web: nodeSelector karpenter.sh/capacity-type=on-demand (7 pods)"}, texts(r.Pairs[0].Constraints))
+	require.Positive(t, r.Pairs[0].Saves)
+	require.Contains(t, r.Pairs[0].String(), " less without both (")
+}
+
+// TestNeededConstraints: a taint of a pool may be all that keeps pods where they can be; a
+// label that only a requirement gives to nodes is needed by the pods that select it.
+func TestNeededConstraints(t *testing.T) {
+	in := shop(t)
+	spec := &in.NodePools[0].Spec.Template.Spec
+	spec.Requirements = append(spec.Requirements, v1.NodeSelectorRequirementWithMinValues{Key: "team", Operator: corev1.NodeSelectorOpIn, Values: []string{"shop"}})
+	for _, p := range in.Pods {
+		p.Spec.NodeSelector = map[string]string{"team": "shop"}
+	}
+	r := ask(t, in, nil)
+	require.Equal(t, []string{"NodePool general: requirement team In [shop]"}, texts(r.Needed))
+}
+
+// TestWorkIsBounded: nothing but the input as it is is solved without steps, and what was
+// not asked is said.
+func TestWorkIsBounded(t *testing.T) {
+	in := shop(t)
+	r := ask(t, in, &advice.Options{MaxSteps: 1})
+	require.Positive(t, r.Cost)
+	require.Empty(t, r.Prices)
+	require.Len(t, r.NotAsked, len(advice.Constraints(in)))
+	full := ask(t, in, nil)
+	require.Empty(t, full.NotAsked)
+	require.Greater(t, full.Steps, r.Steps)
+	few := ask(t, in, &advice.Options{Questions: 1})
+	require.Len(t, few.Prices, 1)
+	require.Equal(t, full.Prices[0], few.Prices[0])
+	require.NotEmpty(t, few.NotAsked)
+}
+
+// TestOptionsAndInputsAtFault: all faults at once, and no report.
+func TestOptionsAndInputsAtFault(t *testing.T) {
+	_, err := advice.Ask(t.Context(), shop(t), &advice.Options{Questions: -1, MaxSteps: -2, Provisioning: &provisioning.Options{NodeFee: -1}})
+	require.ErrorContains(t, err, "Options.Questions: -1 is below zero; zero means the default")
+	require.ErrorContains(t, err, "Options.MaxSteps: -2 is below zero; zero means the default")
+	require.ErrorContains(t, err, "NodeFee")
+
+	in := shop(t)
+	in.NodePools = append(in.NodePools, in.NodePools[0])
+	_, err = advice.Ask(t.Context(), in, nil)
+	require.ErrorContains(t, err, "general")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = advice.Ask(ctx, shop(t), nil)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = advice.Ask(t.Context(), provisioning.Input{}, nil)
+	require.NoError(t, err)
+}
+
+// TestLawOrderDoesNotMatter: the report is the same for any order of the input, and the
+// input is not written to.
+func TestLawOrderDoesNotMatter(t *testing.T) {
+	for seed := range uint64(20) {
+		in := randproblem.Draw(seed, randproblem.Config{})
+		a, b := ask(t, in, &advice.Options{Questions: 4}), ask(t, shuffled(in, seed), &advice.Options{Questions: 4})
+		require.Equal(t, a, b, "seed %d", seed)
+		require.Equal(t, randproblem.Draw(seed, randproblem.Config{}), in, "seed %d", seed)
+	}
+}
+
+func BenchmarkAsk(b *testing.B) {
+	in := shop(b)
+	for i := range 500 {
+		in.Pods = append(in.Pods, pod("api", i))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := advice.Ask(b.Context(), in, nil)
+		require.NoError(b, err)
+	}
+}

@@ -1,0 +1,213 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Kind is what sort of constraint something is. The set is closed within a major version.
+type Kind string
+
+// The kinds, in the order in which they are listed.
+const (
+	KindRequirement     Kind = "Requirement"     // of a NodePool, on one label
+	KindMinValues       Kind = "MinValues"       // of a requirement
+	KindTaint           Kind = "Taint"           // of the nodes of a NodePool
+	KindLimit           Kind = "Limit"           // of a NodePool, on one resource
+	KindWeight          Kind = "Weight"          // of a NodePool
+	KindNodeSelector    Kind = "NodeSelector"    // of pods, on one label
+	KindNodeAffinity    Kind = "NodeAffinity"    // required, on one label
+	KindPodAffinity     Kind = "PodAffinity"     // required, one term
+	KindPodAntiAffinity Kind = "PodAntiAffinity" // required, one term
+	KindTopologySpread  Kind = "TopologySpread"  // that must hold, one constraint
+	KindHostPort        Kind = "HostPort"        // all ports of a pod on its node
+	KindPreference      Kind = "Preference"      // preferred affinity or a spread that need not hold, one term
+	KindRequest         Kind = "Request"         // half of what pods request of CPU or memory
+)
+
+// kinds is the order.
+var kinds = []Kind{KindRequirement, KindMinValues, KindTaint, KindLimit, KindWeight, KindNodeSelector, KindNodeAffinity, KindPodAffinity,
+	KindPodAntiAffinity, KindTopologySpread, KindHostPort, KindPreference, KindRequest}
+
+// Constraint is something that a NodePool or the pods of a workload ask for, and that could
+// be given up. Constraints makes it; the zero value is none.
+type Constraint struct {
+	Kind Kind
+	// Object has the constraint: "NodePool general", or a workload such as "Deployment
+	// shop/web", which stands for all its pods that have this very constraint.
+	Object string
+	// Field is where it stands, such as spec.template.spec.taints[dedicated:NoSchedule].
+	Field string
+	// Text is what it says, such as "kubernetes.io/arch In [amd64]".
+	Text string
+	// Pods is how many pods have it; 0 if it is a NodePool's.
+	Pods int
+	// Amount is what it is about in numbers: CPU in cores or memory in GiB that pods give up,
+	// for KindRequest; otherwise 0.
+	Amount float64
+
+	pool string
+	pods map[types.NamespacedName]bool // that have it
+	part podPart
+}
+
+// Compare orders constraints by kind, as the constants are listed, then by object, field
+// and text. No two of one input are equal.
+func (c Constraint) Compare(other Constraint) int {
+	return cmp.Or(cmp.Compare(slices.Index(kinds, c.Kind), slices.Index(kinds, other.Kind)), cmp.Compare(c.Object, other.Object),
+		cmp.Compare(c.Field, other.Field), cmp.Compare(c.Text, other.Text), cmp.Compare(c.part.raw, other.part.raw))
+}
+
+// String is the constraint in one line, such as "NodePool general: requirement
+// kubernetes.io/arch In [amd64]".
+func (c Constraint) String() string {
+	text := fmt.Sprintf("%s: %s %s", c.Object, words[c.Kind], c.Text)
+	if c.Pods > 0 {
+		text += fmt.Sprintf(" (%d pods)", c.Pods)
+	}
+	return strings.Replace(text, "(1 pods)", "(1 pod)", 1)
+}
+
+// words are the kinds as they are said.
+var words = map[Kind]string{KindRequirement: "requirement", KindMinValues: "minValues", KindTaint: "taint", KindLimit: "limit",
+	KindWeight: "weight", KindNodeSelector: "nodeSelector", KindNodeAffinity: "node affinity", KindPodAffinity: "pod affinity",
+	KindPodAntiAffinity: "pod anti-affinity", KindTopologySpread: "topology spread", KindHostPort: "host port",
+	KindPreference: "preference", KindRequest: "half of the request for"}
+
+// Constraints lists the constraints of an input, sorted by Constraint.Compare: those of the
+// NodePools that may launch nodes, and those of Pods. What only DaemonSets, buffers, pods
+// that have a node and Options.DefaultSpread ask for is not among them, nor the zones that
+// volumes are bound to. It takes time in proportion to the pods.
+func Constraints(in provisioning.Input) []Constraint {
+	var out []Constraint
+	for _, pool := range in.NodePools {
+		if pool != nil && pool.Spec.Replicas == nil && pool.DeletionTimestamp.IsZero() {
+			out = append(out, poolConstraints(pool)...)
+		}
+	}
+	out = append(out, podConstraints(in.Pods)...)
+	slices.SortFunc(out, Constraint.Compare)
+	return out
+}
+
+// Without is the input without the constraint; it shares with the input what is the same.
+// Pods are told by namespace and name, wherever they are, pools by name: it can be used on
+// another input of the same cluster, such as one in which the pods still have their nodes.
+// What has the constraint no more stays as it is.
+func (c Constraint) Without(in provisioning.Input) provisioning.Input {
+	if c.pool != "" {
+		in.NodePools = slices.Clone(in.NodePools)
+		for i, pool := range in.NodePools {
+			if pool != nil && pool.Name == c.pool {
+				in.NodePools[i] = c.withoutPool(pool)
+			}
+		}
+		return in
+	}
+	in.Pods = c.relaxed(in.Pods)
+	nodes := in.Nodes
+	for i := range nodes {
+		if pods := c.relaxed(nodes[i].Pods); len(pods) > 0 && &pods[0] != &nodes[i].Pods[0] {
+			if &in.Nodes[0] == &nodes[0] {
+				in.Nodes = slices.Clone(nodes)
+			}
+			in.Nodes[i].Pods = pods
+		}
+	}
+	return in
+}
+
+// relaxed are pods without the constraint; the same slice if none has it.
+func (c Constraint) relaxed(pods []*corev1.Pod) []*corev1.Pod {
+	out := pods
+	for i, p := range pods {
+		if p == nil || !c.pods[nameOf(p)] {
+			continue
+		}
+		if &out[0] == &pods[0] {
+			out = slices.Clone(pods)
+		}
+		out[i] = p.DeepCopy()
+		c.part.dropFrom(out[i])
+	}
+	return out
+}
+
+// poolConstraints are those of a NodePool.
+func poolConstraints(pool *v1.NodePool) []Constraint {
+	var out []Constraint
+	add := func(kind Kind, field, key, text string) {
+		out = append(out, Constraint{Kind: kind, Object: "NodePool " + pool.Name, Field: field, Text: text, pool: pool.Name, part: podPart{kind: kind, key: key}})
+	}
+	byKey := map[string][]string{}
+	for _, r := range pool.Spec.Template.Spec.Requirements {
+		byKey[r.Key] = append(byKey[r.Key], requirementText(r))
+		if r.MinValues != nil {
+			text := fmt.Sprintf("%d of %s", *r.MinValues, r.Key)
+			if !slices.ContainsFunc(out, func(c Constraint) bool { return c.Kind == KindMinValues && c.part.key == r.Key }) {
+				add(KindMinValues, "spec.template.spec.requirements["+r.Key+"].minValues", r.Key, text)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		slices.Sort(byKey[key])
+		add(KindRequirement, "spec.template.spec.requirements["+key+"]", key, strings.Join(byKey[key], " and "))
+	}
+	seen := map[string]bool{}
+	for _, t := range pool.Spec.Template.Spec.Taints {
+		if text := t.ToString(); !seen[text] {
+			seen[text] = true
+			add(KindTaint, "spec.template.spec.taints["+t.Key+":"+string(t.Effect)+"]", text, text)
+		}
+	}
+	for name, quantity := range pool.Spec.Limits { // sorted by Constraints
+		add(KindLimit, "spec.limits["+string(name)+"]", string(name), string(name)+"="+quantity.String())
+	}
+	if w := pool.Spec.Weight; w != nil && *w != 0 {
+		add(KindWeight, "spec.weight", "", fmt.Sprint(*w))
+	}
+	return out
+}
+
+// requirementText is a requirement in one line.
+func requirementText(r v1.NodeSelectorRequirementWithMinValues) string {
+	text := r.Key + " " + string(r.Operator)
+	if len(r.Values) > 0 {
+		values := slices.Sorted(slices.Values(r.Values))
+		text += " [" + strings.Join(values, ", ") + "]"
+	}
+	return text
+}
+
+// withoutPool is a NodePool without the constraint.
+func (c Constraint) withoutPool(pool *v1.NodePool) *v1.NodePool {
+	pool = pool.DeepCopy()
+	spec := &pool.Spec
+	of := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == c.part.key }
+	switch c.Kind {
+	case KindRequirement:
+		spec.Template.Spec.Requirements = slices.DeleteFunc(spec.Template.Spec.Requirements, of)
+	case KindMinValues:
+		for i := range spec.Template.Spec.Requirements {
+			if r := &spec.Template.Spec.Requirements[i]; of(*r) {
+				r.MinValues = nil
+			}
+		}
+	case KindTaint:
+		spec.Template.Spec.Taints = slices.DeleteFunc(spec.Template.Spec.Taints, func(t corev1.Taint) bool { return t.ToString() == c.part.key })
+	case KindLimit:
+		delete(spec.Limits, corev1.ResourceName(c.part.key))
+	case KindWeight:
+		spec.Weight = nil
+	}
+	return pool
+}

@@ -1,0 +1,90 @@
+package advice
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Price is what the bill would be without one constraint, or without the two of a pair.
+type Price struct {
+	// Constraints are the one, or the two in order.
+	Constraints []Constraint
+	// Cost is what new nodes cost without them, in USD per hour, and Nodes how many they are.
+	Cost  float64
+	Nodes int
+	// Saves is the cost of the input as it is less Cost, in USD per hour. It is below zero
+	// where more pods find a place, which costs more.
+	Saves float64
+	// AtLeast and AtMost are the error bar of Saves, in USD per hour: if both bills were the
+	// cheapest that there are, the difference would be between them. They are wide where a
+	// plan is far from its floor (provisioning.Plan.LowerBound), and say nothing of pods that
+	// one of the plans leaves out.
+	AtLeast, AtMost float64
+	// Placed are the pods that find a place then and have none as it is, by namespace and
+	// name, sorted.
+	Placed []string
+}
+
+// Worth is what one of what the pods give up saves: USD per hour for a core, or a GiB. It is
+// 0 for anything but one KindRequest.
+func (p Price) Worth() float64 {
+	if len(p.Constraints) != 1 || p.Constraints[0].Amount <= 0 {
+		return 0
+	}
+	return p.Saves / p.Constraints[0].Amount
+}
+
+// pays tells whether anything is to be had without the constraint.
+func (p Price) pays() bool { return len(p.Placed) > 0 || p.Saves > noise }
+
+// noise is how far sums in floating point may be from each other that are the same, in USD
+// per hour.
+const noise = 1e-9
+
+// Compare orders prices: first those that find pods a place, most first, then those that
+// save most, then by Constraint.Compare. No two prices of one list are equal.
+func (p Price) Compare(other Price) int {
+	return cmp.Or(cmp.Compare(len(other.Placed), len(p.Placed)), cmp.Compare(other.Saves, p.Saves),
+		slices.CompareFunc(p.Constraints, other.Constraints, Constraint.Compare))
+}
+
+// String is the price in one line, such as "NodePool general: requirement
+// kubernetes.io/arch In [amd64]: 0.4100 USD/h less without it (0.3800 to 0.4300)".
+func (p Price) String() string {
+	var names []string
+	for _, c := range p.Constraints {
+		names = append(names, c.String())
+	}
+	it := "it"
+	if len(names) > 1 {
+		it = "both"
+	}
+	text := strings.Join(names, ", and ") + ": "
+	if n := len(p.Placed); n > 0 {
+		text += fmt.Sprintf("without %s %d more %s a place", it, n, plural(n, "pod finds", "pods find"))
+		if p.Saves < -noise {
+			text += fmt.Sprintf(", for %.4f USD/h", -p.Saves)
+		} else if p.Saves > noise {
+			text += fmt.Sprintf(", for %.4f USD/h less", p.Saves)
+		}
+		return text
+	}
+	switch {
+	case p.Saves > noise:
+		text += fmt.Sprintf("%.4f USD/h less without %s", p.Saves, it)
+	case p.Saves < -noise:
+		text += fmt.Sprintf("%.4f USD/h more without %s", -p.Saves, it)
+	default:
+		text += "costs nothing"
+	}
+	return text + fmt.Sprintf(" (%.4f to %.4f)", p.AtLeast, p.AtMost)
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

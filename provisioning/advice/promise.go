@@ -1,0 +1,113 @@
+package advice
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// promise is a constraint, and what may be had without it.
+type promise struct {
+	Constraint
+	share    float64 // of the bill, in USD per hour: what its pods cost, or everything
+	homeless int     // pods that have it and no place
+
+	placed int // by a quick answer: pods that find a place
+	saves  float64
+}
+
+func (p promise) pays() bool { return p.placed > 0 || p.saves > noise }
+
+func (p promise) compare(other promise) int {
+	return cmp.Or(cmp.Compare(other.placed, p.placed), cmp.Compare(other.saves, p.saves), p.Constraint.Compare(other.Constraint))
+}
+
+// promises are the constraints of an input in the order in which they are to be asked:
+// those of pools, those of pods without a place, those of the dearest pods. Requests are
+// apart.
+func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests []promise) {
+	share := shares(plan)
+	homeless := map[types.NamespacedName]bool{}
+	for _, u := range plan.Unplaced {
+		homeless[nameOf(u.Pod)] = true
+	}
+	for _, c := range Constraints(in) {
+		p := promise{Constraint: c}
+		if c.pool != "" {
+			p.share = math.Inf(1)
+		}
+		var costs []float64
+		for name := range c.pods { // sorted below, as the order of a sum matters
+			costs = append(costs, share[name])
+			if homeless[name] {
+				p.homeless++
+			}
+		}
+		slices.Sort(costs)
+		for _, cost := range costs {
+			p.share += cost
+		}
+		if c.Kind == KindRequest {
+			requests = append(requests, p)
+		} else {
+			singles = append(singles, p)
+		}
+	}
+	for _, list := range [][]promise{singles, requests} {
+		slices.SortFunc(list, func(a, b promise) int {
+			return cmp.Or(-compareBools(a.pool != "", b.pool != ""), cmp.Compare(b.homeless, a.homeless),
+				cmp.Compare(b.share, a.share), a.Constraint.Compare(b.Constraint))
+		})
+	}
+	return singles, requests
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func nameOf(p *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
+}
+
+// shares divides what the new nodes of a plan cost between their pods, in USD per hour: by
+// the CPU or the memory of the node that they request, whichever is the larger part.
+func shares(plan *provisioning.Plan) map[types.NamespacedName]float64 {
+	out := map[types.NamespacedName]float64{}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		capacity := n.Options[0].InstanceType.Capacity
+		sum, parts := 0.0, make([]float64, len(n.Pods))
+		for k, p := range n.Pods {
+			requests, err := resources.PodRequests(p)
+			if err != nil {
+				continue // the plan has been made: it could be read
+			}
+			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				if all := capacity.Get(name); all > 0 {
+					parts[k] = max(parts[k], float64(requests.Get(name))/float64(all))
+				}
+			}
+			parts[k] = max(parts[k], 1/float64(max(1, capacity.Get(corev1.ResourcePods))))
+			sum += parts[k]
+		}
+		for k, p := range n.Pods {
+			if _, _, virtual := provisioning.BufferOf(p); !virtual {
+				out[nameOf(p)] = n.Price() * parts[k] / sum
+			}
+		}
+	}
+	return out
+}
