@@ -85,6 +85,17 @@ func (f *Cluster) Now() time.Time { return f.now }
 // would count and is not known; sorted by object, field and detail.
 func (f *Cluster) Warnings() []*provisioning.InputError { return slices.Clone(f.warnings) }
 
+// Price is what a node costs in USD per hour, by the offering that its labels name in the
+// catalog of its pool after overlays, available or not. It is not known of a node that
+// nobody manages, that is not in the input, or whose offering is not in the catalog.
+func (f *Cluster) Price(node string) (price float64, known bool) {
+	m := f.byName[node]
+	if m == nil || !m.managed() {
+		return 0, false
+	}
+	return m.price()
+}
+
 // readMembers makes the members, sorted by name.
 func (f *Cluster) readMembers(faults *faultList) {
 	claims, names := map[string]int{}, map[string]int{}

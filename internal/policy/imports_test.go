@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -94,6 +94,8 @@ var layers = []layer{
 		"waves are made of nodes that have drifted, whatever says so"},
 	{"disruption/drain", []string{"api/v1"},
 		"which pods go when is told by the pods and their budgets, whatever removes the node"},
+	{"disruption/compare", append([]string{"disruption"}, engine...),
+		"what policies come to is asked of those who decide, as anybody may ask them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podterm"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"disruption/internal/...", append([]string{"disruption/internal/...", "internal/podkey"}, engine...),

@@ -14,8 +14,8 @@ type Options struct {
 	// Provisioning are those of the engine; nil means its defaults.
 	Provisioning *provisioning.Options
 	// Questions is how many constraints the engine is asked about thoroughly, beside half as
-	// many requests of workloads and a fifth as many pairs; five times as many are asked about
-	// quickly. Default and zero: 20.
+	// many requests of workloads and a quarter as many pairs; five times as many are asked
+	// about quickly. Default and zero: 12.
 	Questions int
 	// MaxSteps bounds the work. A step is a pod that is to be placed in a question, or a
 	// pattern that the engine builds for it (provisioning.Stats.Steps). The input as it is
@@ -42,11 +42,11 @@ func (o *Options) Validate() error {
 
 // The defaults of Options, and what follows from Questions.
 const (
-	defaultQuestions = 20
+	defaultQuestions = 12
 	defaultMaxSteps  = 4_000_000
 	quickQuestions   = 5 // times Questions
 	requestQuestions = 2 // Questions over it
-	pairQuestions    = 5 // Questions over it
+	pairQuestions    = 4 // Questions over it
 
 	quickTenths    = 4 // of MaxSteps
 	thoroughTenths = 7
@@ -197,7 +197,7 @@ func (a *asker) isFree(c Constraint) {
 func (a *asker) estimate(ctx context.Context, list []promise) ([]promise, error) {
 	var out []promise
 	for i, c := range list {
-		if i >= quickQuestions*a.opts.Questions || a.spent(quickTenths) {
+		if i >= quickQuestions*a.opts.Questions || a.spent(quickTenths) || a.outdone(c, out) {
 			a.report.NotAsked = append(a.report.NotAsked, c.Constraint)
 			continue
 		}
@@ -214,6 +214,18 @@ func (a *asker) estimate(ctx context.Context, list []promise) ([]promise, error)
 	}
 	slices.SortFunc(out, promise.compare)
 	return out, nil
+}
+
+// outdone tells whether others promise more than a constraint can, as many as are asked
+// about thoroughly.
+func (a *asker) outdone(c promise, others []promise) bool {
+	more := 0
+	for _, o := range others {
+		if o.saves >= c.share {
+			more++
+		}
+	}
+	return c.homeless == 0 && more >= a.opts.Questions
 }
 
 // askRequests asks what pods request, those first that cost most.

@@ -11,6 +11,7 @@ import (
 
 // baseline is the input as it is, by one way of solving.
 type baseline struct {
+	options  *provisioning.Options
 	problem  *provisioning.Problem
 	plan     *provisioning.Plan
 	unplaced map[string]bool
@@ -22,9 +23,9 @@ func (a *asker) baseline(ctx context.Context, quick bool) (*baseline, error) {
 		o = *a.opts.Provisioning
 	}
 	o.Quick = o.Quick || quick
-	b := &baseline{}
+	b := &baseline{options: &o}
 	var err error
-	if b.problem, err = provisioning.Prepare(a.in, &o); err != nil {
+	if b.problem, err = provisioning.Prepare(a.in, b.options); err != nil {
 		return nil, err
 	}
 	if b.plan, err = a.solve(ctx, b.problem); err != nil {
@@ -93,12 +94,11 @@ func (b *baseline) without(in provisioning.Input, list []Constraint) (*provision
 		in = c.Without(in)
 		pools, pods = pools || c.pool != "", pods || c.pool == ""
 	}
-	problem, err := b.problem, error(nil)
-	if pools {
-		problem, err = problem.WithPools(in.NodePools, in.InstanceTypes)
+	switch {
+	case pools && pods:
+		return provisioning.Prepare(in, b.options)
+	case pools:
+		return b.problem.WithPools(in.NodePools, in.InstanceTypes)
 	}
-	if pods && err == nil {
-		problem, err = problem.WithNodes(in.Nodes, in.Pods)
-	}
-	return problem, err
+	return b.problem.WithNodes(in.Nodes, in.Pods)
 }

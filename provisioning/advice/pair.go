@@ -8,8 +8,9 @@ import (
 
 // Pairs are looked for among the constraints that have most pods, and pools first.
 const (
-	pairedMost = 40 // constraints among which pairs are looked for
-	pairedLast = 8  // of them those of which every pair is asked about
+	pairedMost = 24 // constraints among which pairs are looked for
+	pairedLast = 6  // of them those of which every pair is asked about
+	putBack    = 6  // that are put back at once
 )
 
 // askPairs looks for constraints that cost nothing by themselves and something together.
@@ -58,7 +59,7 @@ func (a *asker) askPairs(ctx context.Context) error {
 }
 
 // worth tells whether a quick answer is more than the noise of quick answers.
-func (a *asker) worth(saves float64) bool { return saves > noise && saves > a.report.Cost/200 }
+func (a *asker) worth(saves float64) bool { return saves > noise && saves > a.report.Cost/100 }
 
 // joint are constraints that cost nothing by themselves, those of pools first, then those
 // that most pods have.
@@ -70,7 +71,8 @@ func (a *asker) joint() []Constraint {
 	return out[:min(len(out), pairedMost)]
 }
 
-// involved are those without which less is saved, the most important first.
+// involved are those without which less is saved, the most important first. Several are put
+// back at once, and one by one only where that matters.
 func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]Constraint, error) {
 	type loss struct {
 		Constraint
@@ -78,17 +80,22 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 		saves  float64
 	}
 	var losses []loss
-	for i, c := range list {
-		if a.spent(allTenths) {
-			break
-		}
-		price, ok, err := a.price(ctx, a.quick, slices.Concat(list[:i], list[i+1:])...)
+	for groups := slices.Collect(slices.Chunk(list, putBack)); len(groups) > 0 && !a.spent(allTenths); groups = groups[1:] {
+		group := groups[0]
+		others := slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool {
+			return slices.ContainsFunc(group, func(g Constraint) bool { return g.Compare(c) == 0 })
+		})
+		price, ok, err := a.price(ctx, a.quick, others...)
 		if err != nil {
 			return nil, err
 		}
-		l := loss{c, len(all.Placed) - len(price.Placed), all.Saves - price.Saves}
-		if ok && (l.placed > 0 || a.worth(l.saves)) {
+		l := loss{group[0], len(all.Placed) - len(price.Placed), all.Saves - price.Saves}
+		switch {
+		case !ok || l.placed <= 0 && !a.worth(l.saves):
+		case len(group) == 1:
 			losses = append(losses, l)
+		default:
+			groups = append(groups, group[:len(group)/2], group[len(group)/2:])
 		}
 	}
 	slices.SortFunc(losses, func(x, y loss) int {

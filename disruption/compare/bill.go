@@ -1,0 +1,217 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Bill is what the managed nodes of a cluster cost.
+type Bill struct {
+	// Nodes is how many there are.
+	Nodes int
+	// Cost is in USD per hour. Nodes whose price is not known count as 0, and
+	// UnknownPrices is how many those are.
+	Cost          float64
+	UnknownPrices int
+	// Machines are the nodes by pool, instance type and capacity type, sorted by these.
+	Machines []Machines
+}
+
+// Machines are nodes that are alike on a bill.
+type Machines struct {
+	NodePool, InstanceType, CapacityType string
+	// Cost is in USD per hour.
+	Cost float64
+	// Nodes are their names, sorted.
+	Nodes []string
+}
+
+func (m Machines) key() [3]string { return [3]string{m.NodePool, m.InstanceType, m.CapacityType} }
+
+func compareMachines(a, b Machines) int {
+	x, y := a.key(), b.key()
+	return slices.Compare(x[:], y[:])
+}
+
+// ledger collects a bill.
+type ledger struct {
+	bill Bill
+	by   map[[3]string]*Machines
+}
+
+func newLedger() *ledger { return &ledger{by: map[[3]string]*Machines{}} }
+
+func (l *ledger) add(pool, instanceType, capacityType, node string, price float64, known bool) {
+	l.bill.Nodes++
+	if !known {
+		l.bill.UnknownPrices++
+	}
+	key := [3]string{pool, instanceType, capacityType}
+	m := l.by[key]
+	if m == nil {
+		m = &Machines{NodePool: pool, InstanceType: instanceType, CapacityType: capacityType}
+		l.by[key] = m
+	}
+	m.Cost += price
+	m.Nodes = append(m.Nodes, node)
+}
+
+// done sums up in an order of its own, so that the sum is the same whatever that of the
+// nodes was.
+func (l *ledger) done() Bill {
+	for _, m := range l.by { // sorted below
+		slices.Sort(m.Nodes)
+		l.bill.Machines = append(l.bill.Machines, *m)
+	}
+	slices.SortFunc(l.bill.Machines, compareMachines)
+	for _, m := range l.bill.Machines {
+		l.bill.Cost += m.Cost
+	}
+	return l.bill
+}
+
+// billOf is what the managed nodes of an input cost that are not on their way out.
+func billOf(f *disruption.Cluster, in disruption.Input) Bill {
+	l := newLedger()
+	leaving := map[string]bool{}
+	for _, name := range disruption.Leaving(in.Nodes) {
+		leaving[name] = true
+	}
+	for _, n := range sortedNodes(in.Nodes) {
+		if n.NodeClaim == nil || leaving[n.Name()] {
+			continue
+		}
+		price, known := f.Price(n.Name())
+		labels := labelsOf(n)
+		l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
+	}
+	return l.done()
+}
+
+// sortedNodes are nodes by name.
+func sortedNodes(nodes []provisioning.Node) []provisioning.Node {
+	out := slices.Clone(nodes)
+	slices.SortStableFunc(out, func(a, b provisioning.Node) int { return cmp.Compare(a.Name(), b.Name()) })
+	return out
+}
+
+// Fresh is what all pods of a cluster need if they are planned for together, with no node
+// of today but those that nobody manages and those of static pools.
+type Fresh struct {
+	// Bill is that of the new nodes, of the nodes that stay, and of those that static
+	// pools are short of.
+	Bill
+	// LowerBound is a proven floor under Cost; see provisioning.Plan.LowerBound. It is 0
+	// with provisioning.Options.NoBounds.
+	LowerBound float64
+	// Input is what was planned for, and Plan the answer.
+	Input disruption.Input
+	Plan  *provisioning.Plan
+}
+
+// FromEmpty finds the fresh bill of a side. The error is that of provisioning.Solve.
+func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
+	f, _ := disruption.Observe(now, s.Input, s.Options) // provisioning lists the faults
+	in, err := Emptied(now, s)
+	if err != nil {
+		return nil, err
+	}
+	var opts *provisioning.Options
+	if s.Options != nil {
+		opts = s.Options.Provisioning
+	}
+	plan, err := provisioning.Solve(ctx, in.Input, opts)
+	if err != nil {
+		return nil, err
+	}
+	return newFresh(f, in, plan), nil
+}
+
+// newFresh reads the bill off a plan.
+func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Plan) *Fresh {
+	l := newLedger()
+	var kept float64
+	for _, n := range sortedNodes(in.Nodes) {
+		if n.NodeClaim == nil {
+			continue
+		}
+		price, known := f.Price(n.Name())
+		labels := labelsOf(n)
+		l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
+		kept += price
+	}
+	add := func(pool, name string, o cloudprovider.LaunchOption) {
+		l.add(pool, o.InstanceType.Name, o.Offering.CapacityType, name, o.Offering.Price, true)
+	}
+	for i := range plan.Create {
+		add(plan.Create[i].Pool.Name, plan.Create[i].Name, plan.Create[i].Options[0])
+	}
+	for _, static := range plan.Static {
+		for range static.Missing {
+			if len(static.Options) > 0 {
+				add(static.Pool.Name, static.Pool.Name+"-replica", static.Options[0])
+				kept += static.Options[0].Offering.Price
+			}
+		}
+	}
+	out := &Fresh{Bill: l.done(), Input: in, Plan: plan}
+	if plan.LowerBound > 0 {
+		out.LowerBound = plan.LowerBound + kept
+	}
+	return out
+}
+
+// Emptied is the input of a side without the nodes that it manages, but for those of
+// static pools: their pods wait, and reservations that they drew on are free again. It is
+// what FromEmpty plans for. The error is that of disruption.After.
+func Emptied(now time.Time, s Side) (disruption.Input, error) {
+	static := map[string]bool{}
+	for _, p := range s.Input.NodePools {
+		if p != nil && p.Spec.Replicas != nil {
+			static[p.Name] = true
+		}
+	}
+	in, err := remove(now, s.Input, s.Options, func(n provisioning.Node) bool { return !static[poolOf(n)] })
+	in.Nominated = nil
+	return in, err
+}
+
+// remove is an input without some of its managed nodes, whose pods wait.
+func remove(now time.Time, in disruption.Input, opts *disruption.Options, which func(provisioning.Node) bool) (disruption.Input, error) {
+	var targets []disruption.Target
+	for _, n := range in.Nodes {
+		if n.NodeClaim != nil && which(n) {
+			targets = append(targets, disruption.Target{Node: n.Name(), NodeClaim: n.NodeClaim.Name, NodePool: poolOf(n), ProviderID: n.NodeClaim.Status.ProviderID})
+		}
+	}
+	if len(targets) == 0 {
+		return in, nil
+	}
+	return disruption.After(now, in, []disruption.Action{{Step: disruption.Terminate, Targets: targets}}, opts)
+}
+
+// byPool sums the cost of a bill by pool and capacity type, such as "general spot".
+func (b Bill) byPool() map[string]float64 {
+	out := map[string]float64{}
+	for _, m := range b.Machines {
+		out[m.NodePool+" "+m.CapacityType] += m.Cost
+	}
+	return out
+}
+
+// names are all keys of two maps, sorted.
+func names(a, b map[string]float64) []string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
+}

@@ -1,0 +1,367 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Kind is what differs between two sides. The set is closed within a major version.
+type Kind string
+
+// The kinds, in the order in which they are listed. Amounts are in USD per hour where it
+// says cost, and numbers otherwise.
+const (
+	// KindFreshCost: what all pods cost, planned from empty.
+	KindFreshCost Kind = "FreshCost"
+	// KindFreshNodes: how many nodes that takes.
+	KindFreshNodes Kind = "FreshNodes"
+	// KindFreshPoolCost: the same by pool and capacity type, which are the object.
+	KindFreshPoolCost Kind = "FreshPoolCost"
+	// KindUnplaced: a pod has no place by the plan from empty that had one, or the other
+	// way round: 1 is without a place. The reason is that of the side where it has none.
+	KindUnplaced Kind = "Unplaced"
+	// KindAtOnceCost: the cost after what may begin now.
+	KindAtOnceCost Kind = "AtOnceCost"
+	// KindSettledCost: the cost of what runs today once it rests.
+	KindSettledCost Kind = "SettledCost"
+	// KindSettledNodes: how many nodes there are then.
+	KindSettledNodes Kind = "SettledNodes"
+	// KindSettledPoolCost: the cost then by pool and capacity type.
+	KindSettledPoolCost Kind = "SettledPoolCost"
+	// KindPending: a pod is without a place then, or is not any more.
+	KindPending Kind = "Pending"
+	// KindDrift: a node has drifted on one side only, or goes at another instant. The
+	// amounts are hours from now until it goes: NotDrifted, or Stays if it does not.
+	KindDrift Kind = "Drift"
+	// KindPeak: the most nodes at once on the way.
+	KindPeak Kind = "Peak"
+	// KindEvicted: how many pods have to move on the way.
+	KindEvicted Kind = "Evicted"
+	// KindLaunched: how many nodes come up on the way.
+	KindLaunched Kind = "Launched"
+	// KindHours: how many hours the way takes.
+	KindHours Kind = "Hours"
+)
+
+// What amounts of KindDrift mean that are no hours.
+const (
+	NotDrifted = -1.0
+	Stays      = -2.0 // it has drifted, and does not go within the horizon
+)
+
+// kinds is the order.
+var kinds = []Kind{KindFreshCost, KindFreshNodes, KindFreshPoolCost, KindUnplaced, KindAtOnceCost, KindSettledCost, KindSettledNodes,
+	KindSettledPoolCost, KindPending, KindDrift, KindPeak, KindEvicted, KindLaunched, KindHours}
+
+// Difference is one thing that differs.
+type Difference struct {
+	Kind Kind
+	// Object is what it is about: a pool and a capacity type, a pod by namespace and
+	// name, a node; empty if it is the cluster.
+	Object string
+	// Old and New are the amounts on both sides, in the unit of the kind.
+	Old, New float64
+	// Reason is why, in one line without a full stop.
+	Reason string
+	// Nodes are the nodes that make the difference, sorted: of plans from empty those of
+	// the plan that has them, otherwise those of the cluster and those that were launched.
+	Nodes []string
+}
+
+// Compare orders differences by kind, as the constants are listed, then by object. No two
+// differences of a Comparison are equal.
+func (d Difference) Compare(other Difference) int {
+	return cmp.Or(cmp.Compare(slices.Index(kinds, d.Kind), slices.Index(kinds, other.Kind)), cmp.Compare(d.Object, other.Object))
+}
+
+// String is the difference in one line.
+func (d Difference) String() string {
+	text := string(d.Kind)
+	if d.Object != "" {
+		text += " of " + d.Object
+	}
+	text += fmt.Sprintf(": %s, was %s", d.Amount(d.New), d.Amount(d.Old))
+	if d.Reason != "" {
+		text += ": " + d.Reason
+	}
+	return text
+}
+
+// Amount is an amount of the kind of the difference in words.
+func (d Difference) Amount(amount float64) string {
+	switch d.Kind {
+	case KindFreshCost, KindFreshPoolCost, KindAtOnceCost, KindSettledCost, KindSettledPoolCost:
+		return fmt.Sprintf("%.4f USD/h", amount)
+	case KindUnplaced, KindPending:
+		if amount == 0 {
+			return "placed"
+		}
+		return "pending"
+	case KindDrift:
+		switch amount {
+		case NotDrifted:
+			return "not drifted"
+		case Stays:
+			return "drifted and stays"
+		}
+		return fmt.Sprintf("gone after %s", time.Duration(amount*float64(time.Hour)).Round(time.Second))
+	case KindHours:
+		return fmt.Sprintf("%.1f h", amount)
+	}
+	return fmt.Sprintf("%.0f", amount)
+}
+
+// tiny is the noise of sums in floating point: amounts closer than that are the same.
+const tiny = 1e-9
+
+// list collects differences.
+type list []Difference
+
+func (l *list) add(d Difference) {
+	if math.Abs(d.Old-d.New) > tiny*max(1, math.Abs(d.Old)) {
+		*l = append(*l, d)
+	}
+}
+
+// differences lists what differs, in order.
+func differences(now time.Time, c *Comparison) []Difference {
+	var l list
+	l.bills(KindFreshCost, KindFreshNodes, KindFreshPoolCost, c.Old.Fresh.Bill, c.New.Fresh.Bill)
+	l.unplaced(KindUnplaced, c.Old.Fresh.Plan.Unplaced, c.New.Fresh.Plan.Unplaced)
+	was, is := c.Old.Settled, c.New.Settled
+	l.add(Difference{Kind: KindAtOnceCost, Old: was.AtOnce, New: is.AtOnce, Reason: began(was, is)})
+	l.bills(KindSettledCost, KindSettledNodes, KindSettledPoolCost, was.Bill, is.Bill)
+	l.unplaced(KindPending, was.Unplaced, is.Unplaced)
+	l.drifts(now, was.Drifts, is.Drifts)
+	rounds := fmt.Sprintf("%s, was %s", count(len(is.Rounds), "round"), count(len(was.Rounds), "round"))
+	l.add(Difference{Kind: KindPeak, Old: float64(was.Peak), New: float64(is.Peak), Reason: peakOf(is)})
+	l.add(Difference{Kind: KindEvicted, Old: float64(was.Evicted), New: float64(is.Evicted), Reason: rounds})
+	l.add(Difference{Kind: KindLaunched, Old: float64(was.Launched), New: float64(is.Launched), Reason: rounds})
+	l.add(Difference{Kind: KindHours, Old: was.At.Sub(now).Hours(), New: is.At.Sub(now).Hours(), Reason: is.Why})
+	slices.SortStableFunc(l, Difference.Compare)
+	return l
+}
+
+// bills compares two bills as a whole and by pool and capacity type.
+func (l *list) bills(cost, nodes, pools Kind, was, is Bill) {
+	changed := changes(was, is)
+	reason := text(changed, func(change) bool { return true })
+	l.add(Difference{Kind: cost, Old: was.Cost, New: is.Cost, Reason: reason, Nodes: concerned(changed, "")})
+	l.add(Difference{Kind: nodes, Old: float64(was.Nodes), New: float64(is.Nodes), Reason: reason, Nodes: concerned(changed, "")})
+	a, b := was.byPool(), is.byPool()
+	for _, name := range names(a, b) {
+		of := func(x change) bool { return x.key[0]+" "+x.key[2] == name }
+		l.add(Difference{Kind: pools, Object: name, Old: a[name], New: b[name], Reason: text(changed, of), Nodes: concerned(changed, name)})
+	}
+}
+
+// change is a line of two bills that differs.
+type change struct {
+	key   [3]string
+	more  int // nodes, below 0 if fewer
+	cost  float64
+	nodes []string // that only one side has
+}
+
+// changes are the lines that differ, the one that differs most in cost first.
+func changes(was, is Bill) (out []change) {
+	by := map[[3]string]*change{}
+	line := func(m Machines, sign int) {
+		x := by[m.key()]
+		if x == nil {
+			x = &change{key: m.key()}
+			by[m.key()] = x
+		}
+		x.more += sign * len(m.Nodes)
+		x.cost += float64(sign) * m.Cost
+		for _, node := range m.Nodes {
+			if i := slices.Index(x.nodes, node); i >= 0 {
+				x.nodes = slices.Delete(x.nodes, i, i+1) // both have it
+			} else {
+				x.nodes = append(x.nodes, node)
+			}
+		}
+	}
+	for _, m := range was.Machines {
+		line(m, -1)
+	}
+	for _, m := range is.Machines {
+		line(m, 1)
+	}
+	for _, x := range by { // sorted below
+		if x.more != 0 || math.Abs(x.cost) > tiny {
+			slices.Sort(x.nodes)
+			out = append(out, *x)
+		}
+	}
+	slices.SortFunc(out, func(a, b change) int {
+		return cmp.Or(cmp.Compare(math.Abs(b.cost), math.Abs(a.cost)), slices.Compare(a.key[:], b.key[:]))
+	})
+	return out
+}
+
+// mostChanges is how many lines of a bill a reason names.
+const mostChanges = 4
+
+// text puts changes into words.
+func text(all []change, of func(change) bool) string {
+	var parts []string
+	hidden := 0
+	for _, x := range all {
+		if !of(x) {
+			continue
+		}
+		if len(parts) == mostChanges {
+			hidden++
+			continue
+		}
+		what := fmt.Sprintf("%s %s of %s", x.key[1], x.key[2], x.key[0])
+		switch {
+		case x.more > 0:
+			parts = append(parts, fmt.Sprintf("%d more %s", x.more, what))
+		case x.more < 0:
+			parts = append(parts, fmt.Sprintf("%d fewer %s", -x.more, what))
+		default:
+			parts = append(parts, "other prices of "+what)
+		}
+	}
+	if hidden > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more kinds", hidden))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// concerned are the nodes of changes, of a pool and capacity type or of all.
+func concerned(all []change, name string) (nodes []string) {
+	for _, x := range all {
+		if name == "" || x.key[0]+" "+x.key[2] == name {
+			nodes = append(nodes, x.nodes...)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// unplaced compares which pods have no place.
+func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
+	old, fresh := reasons(was), reasons(is)
+	for _, name := range names(ones(old), ones(fresh)) {
+		_, before := old[name]
+		reason, after := fresh[name]
+		if !after {
+			reason = old[name]
+		}
+		l.add(Difference{Kind: kind, Object: name, Old: one(before), New: one(after), Reason: reason})
+	}
+}
+
+func reasons(list []provisioning.Unplaced) map[string]string {
+	out := make(map[string]string, len(list))
+	words := map[*provisioning.Reason]string{} // pods that are alike share theirs
+	for _, u := range list {
+		if u.Reason != nil && words[u.Reason] == "" {
+			words[u.Reason] = u.Reason.String()
+		}
+		out[podName(u.Pod)] = words[u.Reason]
+	}
+	return out
+}
+
+func ones(m map[string]string) map[string]float64 {
+	out := make(map[string]float64, len(m))
+	for name := range m {
+		out[name] = 1
+	}
+	return out
+}
+
+func one(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// drifts compares which nodes have drifted, and when they go.
+func (l *list) drifts(now time.Time, was, is []Drift) {
+	old, fresh := driftsByNode(was), driftsByNode(is)
+	amounts := func(m map[string]Drift) map[string]float64 {
+		out := map[string]float64{}
+		for name, d := range m {
+			out[name] = hoursOf(now, d)
+		}
+		return out
+	}
+	a, b := amounts(old), amounts(fresh)
+	for _, name := range names(a, b) {
+		d := Difference{Kind: KindDrift, Object: name, Old: NotDrifted, New: NotDrifted, Nodes: []string{name}}
+		if x, ok := old[name]; ok {
+			d.Old, d.Reason = a[name], driftText(x)
+		}
+		if x, ok := fresh[name]; ok {
+			d.New, d.Reason = b[name], driftText(x)
+		}
+		l.add(d)
+	}
+}
+
+func driftsByNode(list []Drift) map[string]Drift {
+	out := make(map[string]Drift, len(list))
+	for _, d := range list {
+		out[d.Node] = d
+	}
+	return out
+}
+
+func hoursOf(now time.Time, d Drift) float64 {
+	if d.At.IsZero() {
+		return Stays
+	}
+	return d.At.Sub(now).Hours()
+}
+
+func driftText(d Drift) string {
+	text := d.Reason + ": " + d.Detail
+	if d.Held != "" {
+		text += "; " + d.Held
+	}
+	return text
+}
+
+// began says what may begin now on each side.
+func began(was, is *Settled) string {
+	return fmt.Sprintf("%s begin now, was %s", count(firstActions(is), "action"), count(firstActions(was), "action"))
+}
+
+func firstActions(s *Settled) int {
+	for _, r := range s.Rounds {
+		if len(r.Actions) > 0 {
+			return len(r.Actions)
+		}
+	}
+	return 0
+}
+
+// peakOf says when the most nodes are there.
+func peakOf(s *Settled) string {
+	for _, r := range s.Rounds {
+		if r.Peak == s.Peak {
+			return fmt.Sprintf("at %s, with %s launched", r.At.UTC().Format(time.RFC3339), count(r.Launched, "node"))
+		}
+	}
+	return "as many as today"
+}
+
+// count is "1 node" or "2 nodes".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

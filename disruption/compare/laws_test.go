@@ -1,0 +1,62 @@
+package compare_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+)
+
+// TestLawSameIsNoDifference: a side compared with itself, its lists in another order, has
+// no difference, and comes to rest at a cost no higher than today's.
+func TestLawSameIsNoDifference(t *testing.T) {
+	rounds, saved := 0, 0
+	for seed := range uint64(testlong.Seeds(40, 300)) {
+		s := random(seed)
+		c, err := compare.Compare(t.Context(), noon, s, shuffled(s, seed), nil)
+		require.NoError(t, err, "seed %d", seed)
+		require.Empty(t, c.Differences, "seed %d", seed)
+		require.True(t, c.Old.Settled.Rested, "seed %d: %s", seed, c.Old.Settled.Why)
+		rounds += len(c.Old.Settled.Rounds)
+		if c.Old.Settled.Bill.Cost < c.Old.Settled.Today.Cost-1e-9 {
+			saved++
+		}
+		require.LessOrEqual(t, c.Old.Settled.Bill.Cost, c.Old.Settled.Today.Cost+1e-9, "seed %d", seed)
+	}
+	t.Logf("%d rounds, %d clusters are cheaper at rest", rounds, saved)
+	require.Positive(t, saved)
+}
+
+// TestLawAdviceIsWhatCompareFinds: the saving that advice names is what the bill from empty
+// is less when the change is made, on the cluster as it runs.
+func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
+	prices := 0
+	for seed := range uint64(testlong.Seeds(30, 200)) {
+		s := random(seed)
+		empty, err := compare.Emptied(noon, s)
+		require.NoError(t, err)
+		r, err := advice.Ask(t.Context(), empty.Input, &advice.Options{Questions: 5})
+		require.NoError(t, err)
+		before, err := compare.FromEmpty(t.Context(), noon, s)
+		require.NoError(t, err)
+		require.InDelta(t, before.Cost, r.Cost, 1e-9, "seed %d", seed)
+		for _, list := range [][]advice.Price{r.Prices, r.Pairs, r.Requests} {
+			for _, p := range list {
+				after := s
+				for _, c := range p.Constraints {
+					after.Input.Input = c.Without(after.Input.Input)
+				}
+				fresh, err := compare.FromEmpty(t.Context(), noon, after)
+				require.NoError(t, err)
+				require.InDelta(t, p.Saves, before.Cost-fresh.Cost, 1e-9, "seed %d: %s", seed, p)
+				require.LessOrEqual(t, len(fresh.Plan.Unplaced), len(before.Plan.Unplaced), "seed %d: %s", seed, p)
+				prices++
+			}
+		}
+	}
+	t.Logf("%d prices", prices)
+	require.Greater(t, prices, 100)
+}

@@ -1,0 +1,423 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Defaults of Options.
+const (
+	DefaultMaxRounds = 200
+	DefaultHorizon   = 7 * 24 * time.Hour
+)
+
+// Options bound how far a side is followed. The zero value, and nil, mean the defaults.
+type Options struct {
+	// MaxRounds is how many proposals are made for a side at most, those included that
+	// begin nothing. Default and zero: 200.
+	MaxRounds int
+	// Horizon is how far from now an instant may be that something waits for, such as
+	// the window of a budget. Default and zero: a week.
+	Horizon time.Duration
+}
+
+// Validate lists what is wrong with the options; nil options have nothing.
+func (o *Options) Validate() error {
+	if o == nil {
+		return nil
+	}
+	var errs []error
+	if o.MaxRounds < 0 {
+		errs = append(errs, fmt.Errorf("Options.MaxRounds is %d; use 0 for the default, or a positive number", o.MaxRounds))
+	}
+	if o.Horizon < 0 {
+		errs = append(errs, fmt.Errorf("Options.Horizon is %s; use 0 for the default, or a length of time", o.Horizon))
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) withDefaults() Options {
+	out := Options{MaxRounds: DefaultMaxRounds, Horizon: DefaultHorizon}
+	if o != nil && o.MaxRounds > 0 {
+		out.MaxRounds = o.MaxRounds
+	}
+	if o != nil && o.Horizon > 0 {
+		out.Horizon = o.Horizon
+	}
+	return out
+}
+
+// Round is a proposal that was carried out on paper.
+type Round struct {
+	At      time.Time
+	Actions []disruption.Action
+	// Peak is how many managed nodes there were at once, replacements included.
+	Peak int
+	// Evicted is how many pods had to move, and Launched how many nodes came up.
+	Evicted, Launched int
+	// Bill is that after the round, and Pending how many pods had no place then.
+	Bill    Bill
+	Pending int
+}
+
+// Drift is a node that differs from what its pool asks for.
+type Drift struct {
+	Node, NodePool string
+	// Reason and Detail are those of disruption.DriftStatus.
+	Reason, Detail string
+	// At is when the node goes, for whatever reason; zero if it does not within the
+	// horizon. Held says why then, in one line.
+	At   time.Time
+	Held string
+}
+
+// Settled is what becomes of what runs today.
+type Settled struct {
+	// Today is the bill of the cluster as it is.
+	Today Bill
+	// AtOnce is what the managed nodes cost after what may begin now, in USD per hour,
+	// by disruption.Proposal.CostAfter.
+	AtOnce float64
+	// Bill is that at rest.
+	Bill Bill
+	// Input is the cluster at rest; its Pods have no place.
+	Input disruption.Input
+	// Rounds are those in which something began.
+	Rounds []Round
+	// Peak is the most managed nodes that there were at once.
+	Peak int
+	// Evicted and Launched are the sums of those of the rounds.
+	Evicted, Launched int
+	// Rested says that nothing begins or waits any more within the horizon, and Why is
+	// why it was not followed further.
+	Rested bool
+	Why    string
+	// At is when it came to rest.
+	At time.Time
+	// Drifts are the nodes that have drifted now, by name.
+	Drifts []Drift
+	// Unplaced are the pods of Input.Pods with the reasons of the last plan for them, by
+	// namespace and name.
+	Unplaced []provisioning.Unplaced
+}
+
+// Settle follows a side until it rests: proposals are carried out one after the other,
+// and pods that need a place are planned for after each. Actions to save money that wait for
+// a PodDisruptionBudget follow in the same round. Between two rounds the longest
+// consolidateAfter of the pools passes, a minute at least. Where nothing can begin, the
+// clock moves to the first instant that something waits for, if that is within the
+// horizon. Nodes of pools that are not there go first.
+//
+// The error is that of ctx, or lists the faults of the input.
+func Settle(ctx context.Context, now time.Time, s Side, opts *Options) (*Settled, error) {
+	if err := opts.Validate(); err != nil {
+		return nil, err
+	}
+	f, err := disruption.Observe(now, s.Input, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	w := &way{s: s, in: s.Input, now: now, gone: map[string]time.Time{}, pause: longestPause(s), opts: opts.withDefaults(),
+		out: &Settled{Today: billOf(f, s.Input)}}
+	w.out.Peak = w.out.Today.Nodes
+	if s.Options != nil {
+		w.solver = s.Options.Provisioning
+	}
+	if err := w.dropPools(ctx); err != nil {
+		return nil, err
+	}
+	last, err := w.follow(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return w.finish(now, f, last)
+}
+
+// way is a side that is being followed.
+type way struct {
+	s      Side
+	solver *provisioning.Options
+	opts   Options
+	in     disruption.Input
+	now    time.Time
+	pause  time.Duration
+	// planned says that pods that wait have been planned for.
+	planned bool
+	gone    map[string]time.Time // nodes
+	out     *Settled
+}
+
+// dropPools removes the nodes of pools that are not there.
+func (w *way) dropPools(ctx context.Context) error {
+	known := poolNames(w.in.NodePools)
+	before := w.in
+	after, err := remove(w.now, before, w.s.Options, func(n provisioning.Node) bool {
+		pool := poolOf(n)
+		return pool != "" && !slices.Contains(known, pool)
+	})
+	if err != nil || len(after.Nodes) == len(before.Nodes) {
+		return err
+	}
+	return w.step(ctx, nil, after)
+}
+
+// follow makes proposals until nothing is left to do, and returns the last.
+func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
+	end := w.now.Add(w.opts.Horizon)
+	var p *disruption.Proposal
+	for round := range w.opts.MaxRounds {
+		var err error
+		if p, err = disruption.Propose(ctx, w.now, w.in, w.s.Options); err != nil {
+			return nil, err
+		}
+		if round == 0 {
+			w.out.AtOnce = p.CostAfter
+		}
+		w.in.CatalogCache = p.CatalogCache
+		if len(p.Actions) == 0 && len(w.in.Pods) > 0 && !w.planned {
+			// A plan for pods that wait is due in any case.
+			if err := w.step(ctx, nil, w.in); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if len(p.Actions) == 0 {
+			next := nextTurn(p, w.now)
+			switch {
+			case next.IsZero() && len(p.Waiting) == 0:
+				w.out.Rested, w.out.Why = true, "nothing is left to do"
+				return p, nil
+			case next.IsZero() || next.After(end):
+				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), w.opts.Horizon, waitsFor(p))
+				w.out.Rested = len(p.Waiting) == 0
+				if w.out.Rested {
+					w.out.Why = "nothing is left to do"
+				}
+				return p, nil
+			}
+			w.now = next
+			continue
+		}
+		actions := slices.Concat(p.Actions, following(p))
+		after, err := disruption.After(w.now, w.in, actions, w.s.Options)
+		if err != nil {
+			return nil, err
+		}
+		if err := w.step(ctx, actions, after); err != nil {
+			return nil, err
+		}
+		w.now = w.now.Add(w.pause)
+	}
+	w.out.Why = fmt.Sprintf("stopped after %s: Options.MaxRounds", count(w.opts.MaxRounds, "proposal"))
+	return p, nil
+}
+
+// following are the actions to save money that wait for a PodDisruptionBudget only: they
+// were simulated together with those that begin, and follow as soon as the pods of these are
+// up again.
+func following(p *disruption.Proposal) (actions []disruption.Action) {
+	for _, x := range p.Waiting {
+		if x.Reason == disruption.Underutilized && strings.HasPrefix(x.For, "PodDisruptionBudget ") {
+			actions = append(actions, x.Action)
+		}
+	}
+	return actions
+}
+
+// waitsFor names the first thing that is waited for.
+func waitsFor(p *disruption.Proposal) string {
+	if len(p.Waiting) == 0 {
+		return "none"
+	}
+	return p.Waiting[0].For
+}
+
+// nextTurn is the first instant that an action, or a node that is left alone as pods came
+// to it lately, waits for; zero if there is none.
+func nextTurn(p *disruption.Proposal, now time.Time) (next time.Time) {
+	sooner := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, x := range p.Waiting {
+		sooner(x.Until)
+	}
+	for _, b := range p.Blocked {
+		switch b.Code {
+		case disruption.CodeConsolidateAfter, disruption.CodeNominated, disruption.CodeBudget:
+			sooner(b.Until)
+		}
+	}
+	return next
+}
+
+// step notes a round that leads from the input to another, in which pods that need a
+// place are planned for.
+func (w *way) step(ctx context.Context, actions []disruption.Action, after disruption.Input) error {
+	before := w.in
+	r := Round{At: w.now, Actions: actions, Evicted: evicted(before, after, actions)}
+	had, has := nodeNames(before), nodeNames(after)
+	for name := range has {
+		if !had[name] {
+			r.Launched++
+		}
+	}
+	for name := range had { // each by itself
+		if !has[name] {
+			w.gone[name] = w.now
+		}
+	}
+	r.Peak = managed(before) + r.Launched
+	for name := range before.Nominated { // each by itself
+		if !slices.ContainsFunc(after.Pods, func(p *corev1.Pod) bool { return p.Namespace == name.Namespace && p.Name == name.Name }) {
+			after.Nominated = nil
+			break
+		}
+	}
+	w.out.Unplaced = nil
+	if len(after.Pods) > 0 {
+		plan, err := provisioning.Solve(ctx, after.Input, w.solver)
+		if err != nil {
+			return err
+		}
+		after = disruption.AfterPlan(w.now, after, plan)
+		r.Launched += len(plan.Create)
+		w.out.Unplaced, w.planned = plan.Unplaced, true
+	}
+	r.Peak = max(r.Peak, managed(after))
+	w.in = after
+	f, err := disruption.Observe(w.now, after, w.s.Options)
+	if err != nil {
+		return err
+	}
+	r.Bill, r.Pending = billOf(f, after), len(after.Pods)
+	w.out.Rounds = append(w.out.Rounds, r)
+	w.out.Peak = max(w.out.Peak, r.Peak)
+	w.out.Evicted, w.out.Launched = w.out.Evicted+r.Evicted, w.out.Launched+r.Launched
+	return nil
+}
+
+// finish sums up.
+func (w *way) finish(start time.Time, f *disruption.Cluster, last *disruption.Proposal) (*Settled, error) {
+	now, err := disruption.Observe(w.now, w.in, w.s.Options)
+	if err != nil {
+		return nil, err
+	}
+	w.out.Bill, w.out.Input, w.out.At = billOf(now, w.in), w.in, w.now
+	w.out.Input.CatalogCache = nil
+	if len(w.out.Rounds) > 0 {
+		w.out.At = w.out.Rounds[len(w.out.Rounds)-1].At
+	} else {
+		w.out.At = start
+	}
+	for _, d := range f.Drifts() {
+		if d.Reason == "" {
+			continue
+		}
+		drift := Drift{Node: d.Node, NodePool: d.NodePool, Reason: d.Reason, Detail: d.Detail, At: w.gone[d.Node]}
+		if drift.At.IsZero() {
+			drift.Held = held(last, d.Node)
+		}
+		w.out.Drifts = append(w.out.Drifts, drift)
+	}
+	return w.out, nil
+}
+
+// held says what keeps a drifted node.
+func held(p *disruption.Proposal, node string) string {
+	if p == nil {
+		return "no proposal was made"
+	}
+	for _, w := range p.Waiting {
+		for _, t := range w.Targets {
+			if t.Node == node {
+				return "it waits for " + w.For + ": " + w.Why
+			}
+		}
+	}
+	for _, method := range []disruption.Method{disruption.MethodDrift, ""} {
+		for _, b := range p.Blocked {
+			if b.Node == node && (method == "" || b.Method == method) {
+				return b.Detail
+			}
+		}
+	}
+	return "its turn did not come"
+}
+
+// longestPause is the longest consolidateAfter of the pools, and at least a minute.
+func longestPause(s Side) time.Duration {
+	longest := time.Minute
+	for _, p := range s.Input.NodePools {
+		if p == nil || p.Spec.Replicas != nil {
+			continue
+		}
+		if d := p.Spec.Disruption.ConsolidateAfter.Duration; d != nil {
+			longest = max(longest, *d)
+		}
+	}
+	return longest
+}
+
+func nodeNames(in disruption.Input) map[string]bool {
+	out := make(map[string]bool, len(in.Nodes))
+	for _, n := range in.Nodes {
+		out[n.Name()] = true
+	}
+	return out
+}
+
+func managed(in disruption.Input) (count int) {
+	for _, n := range in.Nodes {
+		if n.NodeClaim != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// evicted counts the pods of nodes that are there no more, or are rebooted, which have
+// to start anew.
+func evicted(before, after disruption.Input, actions []disruption.Action) (count int) {
+	stays := nodeNames(after)
+	for _, a := range actions {
+		if a.Step == disruption.Reboot {
+			for _, t := range a.Targets {
+				stays[t.Node] = false
+			}
+		}
+	}
+	for _, n := range before.Nodes {
+		if !stays[n.Name()] {
+			for _, p := range n.Pods {
+				if moves(p) {
+					count++
+				}
+			}
+		}
+	}
+	return count
+}
+
+// moves tells whether a pod finds another place when its node goes.
+func moves(pod *corev1.Pod) bool {
+	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return false
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
+}
