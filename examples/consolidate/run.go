@@ -31,7 +31,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if s.now, err = instant(s); err != nil {
 		return complain(stderr, err, command.Failed)
 	}
-	in, opts := inputFrom(world), s.options()
+	in, opts := world.Running(), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a
 	// mistake of whoever wrote the file, who wants to know.
 	if _, err := disruption.Observe(s.now, in, opts); err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
@@ -26,7 +27,9 @@ type settings struct {
 	without       []string // names of nodes to plan the removal of
 	explain       string   // namespace/name of a pod to tell about instead of the plan
 	why           string   // likewise, new node/instance type
-	maxOptions    int      // per node in json and yaml; 0 is all
+	compare       comparison
+	advise        bool
+	maxOptions    int // per node in json and yaml; 0 is all
 	failUnplaced  bool
 	verify        bool // whatever the plan's size
 }
@@ -63,6 +66,15 @@ usage: whatif [flags]
   -why NODE/INSTANCETYPE
                         instead of the plan, tell how the instance type stands
                         with the new NODE of the plan
+  -compare FILE         instead of the plan, tell what would change if the
+                        NodePools and NodeOverlays of FILE took the place of
+                        those of their names: cost, pods, drift, evictions
+  -pair OLD=NEW         with -compare, NEW of FILE takes the place of NodePool
+                        OLD; OLD= goes, =NEW is added; may be repeated
+  -advise               instead of the plan, tell what each constraint costs
+                        if all pods were planned for anew
+  -now TIME             the instant -compare starts at, such as
+                        2026-03-02T12:00:00Z. Default: now
   -o FORMAT             table, json or yaml. Default table
   -options N            list at most N ways to launch each node in json and
                         yaml, the cheapest first; 0 lists all, which may be
@@ -94,6 +106,13 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	command.List(set, "without", &s.without, "the name of the node is empty")
 	set.StringVar(&s.explain, "explain", "", "")
 	set.StringVar(&s.why, "why", "", "")
+	set.StringVar(&s.compare.file, "compare", "", "")
+	command.List(set, "pair", &s.compare.pairs, "the names of the NodePools are empty")
+	set.Func("now", "", func(text string) (err error) {
+		s.compare.now, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+	set.BoolVar(&s.advise, "advise", false, "")
 	set.StringVar(&s.output, "o", "table", "")
 	set.IntVar(&s.maxOptions, "options", 20, "")
 	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
@@ -129,9 +148,25 @@ func (s *settings) questionFaults() []string {
 	if s.why != "" && !isPair(s.why) {
 		faults = append(faults, fmt.Sprintf("invalid value %q for flag -why: must be NODE/INSTANCETYPE", s.why))
 	}
-	if s.explain != "" && s.why != "" {
-		faults = append(faults, "-explain and -why are two questions; ask one at a time")
+	var asked []string
+	for _, q := range []struct {
+		flag string
+		set  bool
+	}{{"-explain", s.explain != ""}, {"-why", s.why != ""}, {"-compare", s.compare.file != ""}, {"-advise", s.advise}} {
+		if q.set {
+			asked = append(asked, q.flag)
+		}
 	}
+	if len(asked) > 1 {
+		faults = append(faults, strings.Join(asked, " and ")+" are several questions; ask one at a time")
+	}
+	if (s.compare.file != "" || s.advise) && len(s.without) > 0 {
+		faults = append(faults, "-compare and -advise look at the whole cluster; leave out -without")
+	}
+	if s.compare.file == "-" && slices.Contains(s.files, "-") {
+		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)
+	}
+	faults = append(faults, s.compare.faults()...)
 	if (s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml") {
 		faults = append(faults, fmt.Sprintf("-explain and -why answer in text; leave out -o %s", s.output))
 	}

@@ -8,6 +8,8 @@
 //	    pvc,pv,storageclasses,csinodes -A -o yaml | whatif -f -
 //	whatif -explain shop/forecast      tell all about one pod
 //	whatif -without ip-10-0-17-21      plan as if that node went
+//	whatif -f c.yaml -compare new.yaml tell what these policies would change
+//	whatif -f c.yaml -advise           tell what each constraint costs
 //
 // The instance types are those of the fake cloud unless -instance-types names
 // a file of others. -o json and -o yaml print the plan in the form that

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
@@ -24,6 +25,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "whatif: "+line)
+	}
+	if s.compare.file != "" || s.advise {
+		return ask(s, world, stdin, stdout, stderr)
 	}
 	in, plan, code, err := solve(s, world)
 	if err != nil {
@@ -54,6 +58,33 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if s.failUnplaced && len(plan.Unplaced) > 0 {
 		return command.Failed
+	}
+	return command.OK
+}
+
+// ask answers -compare or -advise.
+func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer) int {
+	if s.compare.now.IsZero() {
+		s.compare.now = time.Now().UTC().Truncate(time.Second)
+	}
+	var answer any
+	var table func(command.Style) string
+	var code int
+	var err error
+	if s.advise {
+		var r *adviceReport
+		r, code, err = advise(s, w)
+		answer, table = r, func(style command.Style) string { return drawAdvice(r, style) }
+	} else {
+		var r *compareReport
+		r, code, err = compareWith(s, w, stdin, stderr)
+		answer, table = r, func(style command.Style) string { return drawCompare(r, style) }
+	}
+	if err != nil {
+		return complain(stderr, err, code)
+	}
+	if err := writeAnswer(stdout, answer, table, s.output); err != nil {
+		return complain(stderr, err, command.Failed)
 	}
 	return command.OK
 }

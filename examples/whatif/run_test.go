@@ -217,7 +217,7 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-explain", "web", "-why", "a/b/c", "-o", "json"}, []string{
 			`invalid value "web" for flag -explain: must be NAMESPACE/POD`,
 			`invalid value "a/b/c" for flag -why: must be NODE/INSTANCETYPE`,
-			`-explain and -why are two questions; ask one at a time`,
+			`-explain and -why are several questions; ask one at a time`,
 			`-explain and -why answer in text; leave out -o json`}},
 	} {
 		t.Run(strings.Join(tt.args, " "), func(t *testing.T) {

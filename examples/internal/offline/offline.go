@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -77,6 +78,26 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	}
 	slices.Sort(w.Cluster.Notes)
 	return w, nil
+}
+
+// Policies reads a file of policies for the cluster that was read: NodePools, NodeOverlays
+// and EC2NodeClasses. Input of the answer has these and their catalogs, of the same instance
+// types, and nothing else. Objects of other kinds in the file are counted as ignored.
+func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, error) {
+	sources, err := manifest.Sources([]string{file}, stdin, nil)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := manifest.Read(rules(), sources...)
+	if err != nil {
+		return nil, err
+	}
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes)}
+	if slices.ContainsFunc(cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
+		out.readClasses(sources, files.InstanceTypes)
+	}
+	slices.Sort(cluster.Notes)
+	return out, nil
 }
 
 // sell takes the instance types that the fake cloud sells in a place.

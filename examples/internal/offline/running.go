@@ -1,4 +1,4 @@
-package main
+package offline
 
 import (
 	"slices"
@@ -9,11 +9,10 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 )
 
-// inputFrom makes the engine's input.
-func inputFrom(w *offline.World) disruption.Input {
+// Running is the cluster as it runs, for package disruption.
+func (w *World) Running() disruption.Input {
 	in := disruption.Input{
 		Input:                w.Input(),
 		PodDisruptionBudgets: w.Cluster.PodDisruptionBudgets,

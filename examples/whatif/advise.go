@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+)
+
+// adviceSchema names the form of the answer to -advise.
+const adviceSchema = "dovetail.whatif.advice/v1"
+
+// adviceReport is the answer to -advise; README.md describes it.
+type adviceReport struct {
+	Schema   string       `json:"schema"`
+	Cost     cost         `json:"cost"`
+	Nodes    int          `json:"nodes"`
+	Pods     int          `json:"pods"`
+	Unplaced int          `json:"unplaced"`
+	Prices   []price      `json:"prices"`
+	Pairs    []price      `json:"pairs"`
+	Requests []price      `json:"requests"`
+	Free     int          `json:"free"`
+	Needed   []constraint `json:"needed"`
+	NotAsked []constraint `json:"notAsked"`
+	Steps    int          `json:"steps"`
+}
+
+type constraint struct {
+	Kind   string  `json:"kind"`
+	Object string  `json:"object"`
+	Field  string  `json:"field"`
+	Text   string  `json:"text"`
+	Pods   int     `json:"pods,omitempty"`
+	Amount float64 `json:"amount,omitempty"`
+
+	line string
+}
+
+type price struct {
+	Constraints []constraint `json:"constraints"`
+	USDPerHour  float64      `json:"usdPerHour"`
+	Nodes       int          `json:"nodes"`
+	Saves       float64      `json:"savesUSDPerHour"`
+	AtLeast     float64      `json:"atLeastUSDPerHour"`
+	AtMost      float64      `json:"atMostUSDPerHour"`
+	Placed      []string     `json:"placed"`
+	Worth       float64      `json:"worthUSDPerHour,omitempty"`
+}
+
+// advise answers -advise: what all pods of the cluster would cost on new nodes, and what
+// each constraint adds.
+func advise(s settings, w *offline.World) (*adviceReport, int, error) {
+	in, err := compare.Emptied(s.compare.now, side(s, w))
+	if err != nil {
+		return nil, command.BadInput, err
+	}
+	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options()})
+	if err != nil {
+		return nil, command.BadInput, w.Cluster.Explain(err)
+	}
+	return newAdviceReport(found), command.OK, nil
+}
+
+func newAdviceReport(found *advice.Report) *adviceReport {
+	r := &adviceReport{Schema: adviceSchema, Cost: cost{USDPerHour: micro(found.Cost), LowerBound: micro(found.LowerBound)},
+		Nodes: found.Nodes, Pods: found.Pods, Unplaced: found.Unplaced, Free: found.Free, Steps: found.Steps,
+		Prices: pricesOf(found.Prices), Pairs: pricesOf(found.Pairs), Requests: pricesOf(found.Requests),
+		Needed: constraintsOf(found.Needed), NotAsked: constraintsOf(found.NotAsked)}
+	if found.LowerBound > 0 {
+		gap := micro(found.Cost/found.LowerBound - 1)
+		r.Cost.Gap = &gap
+	}
+	return r
+}
+
+func constraintsOf(list []advice.Constraint) []constraint {
+	out := make([]constraint, 0, len(list))
+	for _, c := range list {
+		out = append(out, constraint{Kind: string(c.Kind), Object: c.Object, Field: c.Field, Text: c.Text, Pods: c.Pods, Amount: micro(c.Amount), line: c.String()})
+	}
+	return out
+}
+
+func pricesOf(list []advice.Price) []price {
+	out := make([]price, 0, len(list))
+	for _, p := range list {
+		out = append(out, price{Constraints: constraintsOf(p.Constraints), USDPerHour: micro(p.Cost), Nodes: p.Nodes, Saves: micro(p.Saves),
+			AtLeast: micro(p.AtLeast), AtMost: micro(p.AtMost), Placed: append([]string{}, p.Placed...), Worth: micro(p.Worth())})
+	}
+	return out
+}
+
+// mostPrices is how many prices the table shows.
+const mostPrices = 10
+
+// drawAdvice renders the answer for people.
+func drawAdvice(r *adviceReport, style command.Style) string {
+	lines := []string{style.Heading(layout.Shorten("What the constraints of "+layout.Count(r.Pods, "pod")+" cost", command.PageWidth))}
+	text := fmt.Sprintf("Planned from empty they need %s for %s USD/h", layout.Count(r.Nodes, "node"), usd(r.Cost.USDPerHour, 4))
+	if r.Cost.Gap != nil {
+		text += fmt.Sprintf(", at most %.1f%% above the optimum", 100**r.Cost.Gap)
+	}
+	if r.Unplaced > 0 {
+		text += fmt.Sprintf("; %s no place", fits(r.Unplaced, "has", "have"))
+	}
+	lines = append(lines, layout.Wrap(text+".", 0)...)
+	lines = append(lines, r.section(style, "WITHOUT", "USD/H LESS", r.Prices)...)
+	lines = append(lines, r.section(style, "WITHOUT BOTH", "USD/H LESS", r.Pairs)...)
+	lines = append(lines, r.requests(style)...)
+	lines = append(lines, "")
+	lines = append(lines, layout.Wrap(r.rest(), 0)...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// section lists prices, each with what it comes to at the right edge.
+func (r *adviceReport) section(style command.Style, left, right string, prices []price) []string {
+	if len(prices) == 0 {
+		return nil
+	}
+	lines := []string{"", style.Heading(layout.Sides(left, right))}
+	for i, p := range prices {
+		if i == mostPrices {
+			lines = append(lines, fmt.Sprintf("... and %d more; -o json lists all", len(prices)-mostPrices))
+			break
+		}
+		names := layout.Wrap(layout.Printable(p.names()), 0)
+		figure := r.figure(p)
+		last := names[len(names)-1]
+		if len(last)+len(figure)+2 > command.PageWidth {
+			names = append(names, "")
+			last = ""
+		}
+		names[len(names)-1] = layout.Sides(last, figure)
+		lines = append(lines, names...)
+		if len(p.Placed) > 0 {
+			lines = append(lines, layout.Wrap(fmt.Sprintf("%s a place, %s among them", fits(len(p.Placed), "more finds", "more find"), p.Placed[0]), 2)...)
+		} else {
+			lines = append(lines, fmt.Sprintf("  between %s and %s at the optimum", usd(p.AtLeast, 4), usd(p.AtMost, 4)))
+		}
+	}
+	return lines
+}
+
+// names are the constraints of a price.
+func (p price) names() string {
+	var names []string
+	for _, c := range p.Constraints {
+		names = append(names, c.line)
+	}
+	return strings.Join(names, " and ")
+}
+
+// figure is what a price saves.
+func (r *adviceReport) figure(p price) string {
+	text := usd(p.Saves, 4)
+	if r.Cost.USDPerHour > 0 {
+		text += fmt.Sprintf(" (%.1f%%)", 100*p.Saves/r.Cost.USDPerHour)
+	}
+	return text
+}
+
+// requests lists what a core and a GiB are worth.
+func (r *adviceReport) requests(style command.Style) []string {
+	if len(r.Requests) == 0 {
+		return nil
+	}
+	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE")}
+	for _, p := range r.Requests {
+		c := p.Constraints[0]
+		unit := map[string]string{"cpu": "core", "memory": "GiB"}[c.Text]
+		g.Rows = append(g.Rows, []string{layout.Printable(c.Object), unit, fmt.Sprint(c.Pods), usd(p.Saves, 4), usd(p.Worth, 4)})
+	}
+	grid := g.Lines()
+	return append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+}
+
+// rest says what is not in the lists.
+func (r *adviceReport) rest() string {
+	var parts []string
+	if len(r.Prices) == 0 && len(r.Pairs) == 0 {
+		parts = append(parts, "No constraint costs anything.")
+	}
+	if r.Free > 0 {
+		parts = append(parts, layout.Count(r.Free, "constraint")+" cost nothing.")
+	}
+	if n := len(r.Needed); n > 0 {
+		parts = append(parts, fmt.Sprintf("Without %s a pod would lose its place, such as %s.", layout.Count(n, "other"), r.Needed[0].line))
+	}
+	if n := len(r.NotAsked); n > 0 {
+		was := "were"
+		if n == 1 {
+			was = "was"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s not asked about, as others promised more.", layout.Count(n, "constraint"), was))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
+)
+
+const (
+	dump = "../consolidate/sample.yaml"
+	shop = "testdata/shop.yaml"
+	noon = "2026-03-02T12:00:00Z"
+)
+
+func TestCompare(t *testing.T) {
+	code, stdout, _ := call("", "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon)
+	require.Equal(t, 0, code)
+	golden.Equal(t, stdout, "golden", "compare.txt")
+	output.Fits(t, stdout)
+
+	code, stdout, _ = call("", "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon, "-o", "json")
+	require.Equal(t, 0, code)
+	var r compareReport
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	require.Equal(t, "dovetail.whatif.compare/v1", r.Schema)
+	require.Less(t, r.New.FromEmpty.USDPerHour, r.Old.FromEmpty.USDPerHour)
+	require.InDelta(t, r.Old.FromEmpty.USDPerHour, r.Differences[0].Old, 1e-6)
+	require.Equal(t, "FreshCost", r.Differences[0].Kind)
+}
+
+func TestCompareWithItself(t *testing.T) {
+	code, stdout, _ := call("", "-f", dump, "-compare", dump, "-now", noon)
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "its NodePools and NodeOverlays are those of the cluster")
+	require.True(t, strings.HasSuffix(stdout, "\nNothing would change.\n"), stdout)
+	code, stdout, _ = call("", "-f", shop, "-compare", shop, "-now", noon, "-o", "json")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, `"differences": []`)
+}
+
+// pools are a file of NodePools of these names.
+func pools(t *testing.T, names ...string) string {
+	one := read(t, "testdata/arm.yaml")
+	var docs []string
+	for _, name := range names {
+		docs = append(docs, strings.Replace(one, "name: general", "name: "+name, 1))
+	}
+	file := filepath.Join(t.TempDir(), "new.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(docs, "---\n")), 0o600))
+	return file
+}
+
+func TestComparePairs(t *testing.T) {
+	file := pools(t, "generic")
+	code, _, stderr := call("", "-f", shop, "-compare", file, "-now", noon)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "new.yaml: no NodePool in it (generic) has the name of one of the cluster (general, gpu, graviton): "+
+		"say -pair general=generic if it takes its place, or -pair =generic if it is to stand beside them\n")
+
+	for pair, want := range map[string]string{
+		"general=generic": "  - NodePool generic takes the place of general\n",
+		"=generic":        "  - NodePool generic is added\n",
+	} {
+		code, stdout, stderr := call("", "-f", shop, "-compare", file, "-now", noon, "-pair", pair)
+		require.Equal(t, 0, code, stderr)
+		require.Contains(t, stdout, want)
+	}
+	code, stdout, _ := call("", "-f", shop, "-compare", pools(t, "generic", "general"), "-now", noon, "-pair", "gpu=")
+	require.Equal(t, 0, code)
+	require.Contains(t, stdout, "  - NodePool gpu goes\n  - NodePool general is changed\n  - NodePool generic is added\n")
+
+	code, _, stderr = call("", "-f", shop, "-compare", file, "-now", noon, "-pair", "generl=generic", "-pair", "gpu=genric")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "whatif: -pair generl=generic: the cluster has no NodePool generl; did you mean general?\n")
+	require.Contains(t, stderr, "new.yaml has no NodePool genric; did you mean generic?\n")
+}
+
+func TestCompareFaults(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-pair", "a=b"}, "-pair says which NodePool of -compare takes the place of which; give -compare too"},
+		{[]string{"-compare", "testdata/arm.yaml", "-pair", "="}, `invalid value "=" for flag -pair: must be OLD=NEW, OLD= for a NodePool that goes, or =NEW for one that is added`},
+		{[]string{"-compare", "testdata/arm.yaml", "-advise"}, "-compare and -advise are several questions; ask one at a time"},
+		{[]string{"-compare", "testdata/arm.yaml", "-without", "n1"}, "-compare and -advise look at the whole cluster; leave out -without"},
+		{[]string{"-f", "-", "-compare", "-"}, `invalid value "-" for flag -compare: standard input holds the manifests already`},
+		{[]string{"-compare", "testdata/none.yaml"}, "open testdata/none.yaml"},
+		{[]string{"-compare", "testdata/types.yaml"}, "testdata/types.yaml"},
+		{[]string{"-now", "today"}, `invalid value "today" for flag -now`},
+	} {
+		code, stdout, stderr := call("", tt.args...)
+		require.Equal(t, 2, code, "%v", tt.args)
+		require.Empty(t, stdout)
+		require.Contains(t, stderr, tt.want)
+	}
+	file := filepath.Join(t.TempDir(), "pod.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a}]}\n"), 0o600))
+	code, _, stderr := call("", "-compare", file)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "pod.yaml: there is no NodePool and no NodeOverlay in it to compare with")
+}
+
+func TestAdvise(t *testing.T) {
+	code, stdout, _ := call("", "-f", shop, "-advise", "-now", noon)
+	require.Equal(t, 0, code)
+	golden.Equal(t, stdout, "golden", "advise.txt")
+	output.Fits(t, stdout)
+
+	code, stdout, _ = call("", "-f", dump, "-advise", "-now", noon, "-o", "json")
+	require.Equal(t, 0, code)
+	var r adviceReport
+	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	require.Equal(t, "dovetail.whatif.advice/v1", r.Schema)
+	require.NotEmpty(t, r.Prices)
+	require.NotEmpty(t, r.Requests)
+	require.InDelta(t, r.Cost.USDPerHour, r.Prices[0].USDPerHour+r.Prices[0].Saves, 2e-6)
+
+	// What it says is saved without a taint is what -compare finds for a file in which the
+	// taint is not there.
+	require.Equal(t, "Taint", r.Prices[0].Constraints[0].Kind)
+	require.Equal(t, "NodePool spot", r.Prices[0].Constraints[0].Object)
+
+	text := read(t, dump)
+	start := strings.Index(text, "      taints:\n        - key: example.com/spot\n")
+	require.Positive(t, start)
+	end := start + strings.Index(text[start:], "      requirements:")
+	file := filepath.Join(t.TempDir(), "new.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(text[:start]+text[end:]), 0o600))
+	code, stdout, _ = call("", "-f", dump, "-compare", file, "-now", noon, "-o", "json")
+	require.Equal(t, 0, code)
+	var c compareReport
+	require.NoError(t, json.Unmarshal([]byte(stdout), &c))
+	require.Equal(t, []string{"NodePool spot is changed"}, c.Changes)
+	require.InDelta(t, r.Prices[0].Saves, c.Old.FromEmpty.USDPerHour-c.New.FromEmpty.USDPerHour, 2e-6)
+}
