@@ -1,6 +1,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,19 +49,17 @@ type outcomes = map[*launch.Order]outcome
 func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]outcome, error) {
 	results := make(outcomes, len(items))
 	calls := p.begin(items, results)
-	if len(items) <= launch.Alone {
-		runAll(ctx, calls, results)
-	} else if len(calls) > 0 {
-		missed := calls[0].run(ctx, results)
+	// If some got nothing, the other calls ask for the same and would be refused the same.
+	var missed error
+	for made := 0; made < len(calls); {
+		now := calls[made:min(len(calls), made+wave(calls, made))]
+		made += len(now)
 		if missed == nil {
-			runAll(ctx, calls[1:], results)
+			missed = runAll(ctx, now, results)
+			continue
 		}
-		// If some got nothing, the other calls ask for the same and would be refused
-		// the same.
-		for _, c := range calls[1:] {
-			if missed != nil {
-				c.abandon(results, missed)
-			}
+		for _, c := range now {
+			c.abandon(results, missed)
 		}
 	}
 	answers := make([]outcome, len(items))
@@ -68,6 +67,18 @@ func (p *Provider) launchBatch(ctx context.Context, _ string, items []order) ([]
 		answers[i] = results[l.Order]
 	}
 	return answers, nil
+}
+
+// wave is how many calls are made at once after so many: of those for a launch each as many
+// as ever, and of those for many first one, which shows what the others can hope for.
+func wave(calls []*call, made int) int {
+	switch {
+	case !slices.ContainsFunc(calls, func(c *call) bool { return c.Turn != "" }):
+		return launch.Alone
+	case made == 0:
+		return 1
+	}
+	return len(calls)
 }
 
 // begin divides launches into calls.
@@ -94,18 +105,19 @@ func (p *Provider) begin(items []order, results outcomes) []*call {
 	return calls
 }
 
-// runAll makes calls at once.
-func runAll(ctx context.Context, calls []*call, results outcomes) {
-	parts := make([]outcomes, len(calls))
+// runAll makes calls at once, and returns why the first of them that missed something did.
+func runAll(ctx context.Context, calls []*call, results outcomes) error {
+	parts, missed := make([]outcomes, len(calls)), make([]error, len(calls))
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		parts[i] = outcomes{}
-		wg.Go(func() { _ = c.run(ctx, parts[i]) })
+		wg.Go(func() { missed[i] = c.run(ctx, parts[i]) })
 	}
 	wg.Wait()
 	for _, part := range parts {
 		maps.Copy(results, part)
 	}
+	return cmp.Or(missed...)
 }
 
 // run makes the call and notes the outcome of each launch. It returns why some have

@@ -34,12 +34,24 @@ func (l late) CreateFleet(ctx context.Context, in *ec2.CreateFleetInput, opts ..
 	return nil, errLost
 }
 
+func (l late) DescribeLaunchTemplates(ctx context.Context, in *ec2.DescribeLaunchTemplatesInput, opts ...func(*ec2.Options)) (*ec2.DescribeLaunchTemplatesOutput, error) {
+	l.crash.mu.Lock()
+	defer l.crash.mu.Unlock()
+	if len(in.LaunchTemplateNames) == 0 && l.crash.unlisted > 0 {
+		l.crash.unlisted--
+		return &ec2.DescribeLaunchTemplatesOutput{}, nil
+	}
+	return l.EC2API.DescribeLaunchTemplates(ctx, in, opts...)
+}
+
 // crash is a process that ends with launches under way, and the one after it.
 type crash struct {
 	*scene
 	mu   sync.Mutex
 	hold bool
 	held []func()
+	// unlisted is how often EC2 lists no launch template yet.
+	unlisted int
 }
 
 func (c *crash) holding() bool {
@@ -206,17 +218,13 @@ func pow(base, n int) int {
 	return out
 }
 
-// oneBatch keeps launches together on a machine that is busy. What is left of a batch that
-// falls apart goes by a call for each launch, and that such calls are repeated as
-// part of a batch is the exception that the package's comment names.
-const oneBatch = 250 * time.Millisecond
-
-// The same for more launches at a time than go by a call each.
+// The same for more launches at a time than go by a call each: in one call for all, or where
+// they come one after the other in calls of all kinds.
 func TestACrashWithABatchUnderWay(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
-			c := newCrash(t, oneBatch)
+			c := newCrash(t, []time.Duration{250 * time.Millisecond, time.Millisecond}[seed%2])
 			all := tokens(11 + r.IntN(20))
 			finished := r.IntN(3)
 			c.begin(all, func(i int) what {
@@ -233,6 +241,70 @@ func TestACrashWithABatchUnderWay(t *testing.T) {
 			c.end(groups, len(all), int(seed))
 		})
 	}
+}
+
+// A process ends with launches under way that each have a call of their own, and the next
+// one, or the one after that, asks for them for the first time in company of so many that
+// they would go by one call.
+func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
+	for round := range 4 {
+		for few := 1; few <= 4; few++ {
+			c := newCrash(t, 20*time.Millisecond)
+			all := tokens(16)
+			c.begin(all[:few], func(int) what { return underWay })
+			if round%2 == 1 { // the process between them ends with many under way
+				c.p = c.provider()
+				c.begin(all, func(int) what { return underWay })
+			}
+			c.end([][]string{all}, len(all), round)
+		}
+	}
+}
+
+// Some minutes after it began, a process that others have launched before puts launches
+// together again, as nothing comes any more of what was under way. Until then they go by a
+// call each, some at a time.
+func TestLaunchesGoTogetherAgainSomeMinutesAfterARestart(t *testing.T) {
+	c := newCrash(t, 250*time.Millisecond)
+	_, errs := c.createAll(tokens(2), large)
+	require.Empty(t, errs)
+	c.p = c.provider()
+	for _, tt := range []struct {
+		from, to, calls int
+		after           time.Duration
+	}{{2, 32, 30, 0}, {32, 62, 1, 3 * time.Minute}} {
+		c.cloud.Advance(tt.after)
+		c.cloud.ForgetCalls()
+		got, errs := c.createAll(tokens(62)[tt.from:tt.to], large)
+		require.Empty(t, errs)
+		require.Len(t, got, tt.to-tt.from)
+		calls := c.cloud.Count("CreateFleet")
+		require.GreaterOrEqual(t, calls, tt.calls)
+		if tt.calls == 1 {
+			require.Less(t, calls, 12, "they go together")
+		}
+	}
+	require.Equal(t, 62, c.cloud.Running())
+}
+
+// EC2 does not list the launch templates yet by which the process before launches when the
+// next one begins. Before that puts launches together it looks once more.
+func TestTemplatesThatAreListedLate(t *testing.T) {
+	c := newCrash(t, 250*time.Millisecond)
+	c.begin(tokens(3), func(int) what { return underWay })
+	c.p, c.unlisted = c.provider(), 1
+	_, errs := c.createAll(tokens(20), large)
+	require.Len(t, errs, 20)
+	for _, err := range errs {
+		require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+		require.Equal(t, time.Second, cloudprovider.RetryAfter(err))
+	}
+	require.Zero(t, c.cloud.Running())
+	got, errs := c.createAll(tokens(20), large)
+	require.Empty(t, errs)
+	require.Len(t, got, 20)
+	c.land()
+	require.Equal(t, 20, c.cloud.Running())
 }
 
 // A process that finds nothing of a batch need not wait.

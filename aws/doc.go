@@ -64,9 +64,9 @@
 // cloudprovider, with the code of AWS as their Reason and the remedy in their text.
 // A failed look-up leaves the last good answer in force.
 //
-// No token ever has two instances, but for the case named below, also if a process ends
-// with calls of CreateFleet under way that EC2 carries out later, and the next one asks for
-// the same tokens in other company:
+// No token ever has two instances, also if a process ends with calls of CreateFleet under
+// way that EC2 carries out later, and the next one asks for the same tokens in other
+// company:
 //
 //   - A request that goes by a call of its own has a client token that is made of its
 //     token alone. Whoever repeats it asks EC2 for the same instance, however late.
@@ -76,15 +76,14 @@
 //     EC2 has not carried out by then. If there were any, it launches nothing for a
 //     minute: for tokens that EC2 lists no instance of, Create says KindUnknown, with
 //     RetryAfter.
-//
-// One case is left open: a process ends while EC2 carries out a request that goes by a
-// call of its own, and the next one asks for the same token for the first time among more
-// than ten at once. That call has another client token, and both may launch. Whoever
-// asks after a restart for what was under way before, ten at a time at the most, before
-// anything else, does not meet it.
+//   - A call for many has another client token than one for a single launch. So where
+//     another process has launched for the cluster before, every request goes by a call
+//     of its own for the first three minutes, ten at a time.
 //
 // So a process launches at once, unless one before it has of late launched more than
-// ten at a time. That EC2 knows a client token again, lists what it has launched
-// within a minute, and a launch template that it has listed from then on, is what
-// the promise rests on.
+// ten at a time. The promise rests on this: EC2 knows a client token again; it carries out
+// within two minutes what it is asked, or never; it lists what it has launched within a
+// minute, and a launch template that it has listed from then on, older ones before younger
+// ones. Two processes that launch at the same time are for the caller to rule out, by
+// electing a leader.
 package aws

@@ -2,9 +2,11 @@ package aws
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
@@ -34,6 +36,9 @@ func (c *call) prepare(ctx context.Context) (done func(), err error) {
 	if err != nil || c.input != nil {
 		return done, err
 	}
+	if err := c.alone(ctx); err != nil {
+		return done, err
+	}
 	need := map[string]int64{}
 	for zone, pods := range c.plan.addresses {
 		need[zone] = pods * int64(len(c.Orders))
@@ -53,6 +58,25 @@ func (c *call) prepare(ctx context.Context) (done func(), err error) {
 	}
 	c.input = in
 	return done, nil
+}
+
+// alone makes sure, before the first call for many of this process, that no process before
+// it can have launched: EC2 lists the templates of this turn by now, and so those that are
+// older. If one has, the launches go by a call each when they are asked for again.
+func (c *call) alone(ctx context.Context) error {
+	if c.Turn == "" || c.p.settled.Load() {
+		return nil
+	}
+	others, err := c.p.templates.Others(ctx)
+	if err != nil {
+		return err
+	}
+	if c.p.book.Inherits(others) {
+		return &cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindNotReady, RetryAfter: time.Second,
+			Err: errors.New("another process has launched for this cluster a moment ago, so that launches go one by one for a while; repeat")}
+	}
+	c.p.settled.Store(true)
+	return nil
 }
 
 // noSubnet is the error if no subnet is left in any zone.

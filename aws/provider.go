@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,6 +40,7 @@ type Provider struct {
 	addresses *launch.Addresses
 	launches  *batcher.Group[string, order, *cloudprovider.Instance]
 	book      *launch.Book
+	settled   atomic.Bool // nothing comes any more of single launches of processes before this one
 
 	dryRuns   *cache.Keyed[trial]
 	available *availability.Cache

@@ -41,6 +41,8 @@ type Book struct {
 	launches bool                // this process has begun to launch
 	turn     string              // of this process among those that launch, once it is known
 	overdue  time.Time           // until when EC2 may list more of the turns before, or zero
+	began    time.Time           // when it did
+	heir     bool                // processes before this one have launched
 	doubts   int                 // how often what was read has come into doubt
 	reading  chan struct{}       // not nil while EC2 is asked for what there is
 	byMark   map[string]*Machine // by Mark of the token
@@ -54,8 +56,8 @@ type Book struct {
 
 // EndTurns ends the turns of processes before this one, so that nothing comes of a call
 // of theirs that EC2 has not carried out by then. It returns the turn of this process,
-// and whether there were others.
-type EndTurns func(ctx context.Context, now time.Time) (turn string, found bool, err error)
+// whether turns were ended, and whether there has been any process that launched.
+type EndTurns func(ctx context.Context, now time.Time) (turn string, ended, others bool, err error)
 
 // attempt is how far the launch of a token has come without an instance.
 type attempt struct {

@@ -23,7 +23,9 @@ import (
 // each second. After a crash nobody knows which launches were in such a call. So it
 // names launch templates of the turn of this process, and the process that launches
 // next deletes these before it does: of a call that was not carried out by then,
-// nothing comes.
+// nothing comes. And as such a call has another client token than one for a single launch,
+// a process that others have launched before begins with single calls, Alone at a time,
+// until nothing more can come of the single calls of those before.
 const Alone = 10
 
 // ErrBusy is the outcome of a launch whose token another call is under way for, or
@@ -69,16 +71,18 @@ type Call struct {
 }
 
 // Begin divides launches that can go by one call into calls, and enters these: one for
-// each launch if there are up to Alone, else one for as many as the tags of an instance
+// each launch if there are up to Alone, or processes before this one may have calls under
+// way; else one for as many as the tags of an instance
 // can list. busy are those for whose token there is a call or an instance already.
 // Whoever has a call works on it, until Release.
 func (b *Book) Begin(orders []*Order) (calls []*Call, busy []*Order) {
 	left := slices.SortedFunc(slices.Values(orders), func(a, b *Order) int {
 		return cmp.Or(strings.Compare(Mark(a.Request.Token), Mark(b.Request.Token)), cmp.Compare(a.number, b.number))
 	})
+	many := len(orders) > Alone && !b.inherits()
 	for len(left) > 0 {
 		first, n := left[0], 1
-		if len(orders) > Alone {
+		if many {
 			_, n = MakeRoster("", first.Request.NodePool, entries(left), first.room)
 			n = max(n, 1)
 		}

@@ -26,6 +26,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	known map[string]*entry // by name
+	made  map[string]bool   // by this process, by name
 }
 
 // entry is what is known of one template.
@@ -40,7 +41,7 @@ type entry struct {
 // NewStore returns a Store for a cluster. keep is how long a template is kept
 // after it was last used.
 func NewStore(client api.EC2, cluster string, now func() time.Time, keep time.Duration) *Store {
-	return &Store{client: client, cluster: cluster, now: now, keep: keep, known: map[string]*entry{}}
+	return &Store{client: client, cluster: cluster, now: now, keep: keep, known: map[string]*entry{}, made: map[string]bool{}}
 }
 
 // Use makes sure that the template is there, and keeps it there until done is
@@ -137,6 +138,11 @@ func (s *Store) make(ctx context.Context, t Template) error {
 	_, err := s.client.CreateLaunchTemplate(ctx, in)
 	if api.Code(err) == "InvalidLaunchTemplateName.AlreadyExistsException" {
 		return nil
+	}
+	if err == nil {
+		s.mu.Lock()
+		s.made[t.Name] = true
+		s.mu.Unlock()
 	}
 	return api.Wrap("CreateLaunchTemplate", t.Name, err)
 }
@@ -241,6 +247,7 @@ func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 		s.mu.Lock()
 		close(e.making)
 		e.making, e.exists = nil, false
+		delete(s.made, name)
 		s.mu.Unlock()
 		switch {
 		case err == nil:

@@ -23,16 +23,17 @@ func (t Template) OfTurn(turn string) Template {
 }
 
 // EndTurns deletes the templates of all turns, so that a call by one of them that
-// EC2 has not carried out yet fails. found says that there were any; turn is for the
-// caller, and higher than theirs. After an error turns may have ended or not; repeat.
-func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, found bool, err error) {
+// EC2 has not carried out yet fails. ended says that there were any, others what Others
+// says; turn is for the caller, and higher than theirs. After an error turns may have ended
+// or not; repeat.
+func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, ended, others bool, err error) {
 	highest := now.UnixNano()
 	var names []string
-	filter := ec2types.Filter{Name: ptr("tag-key"), Values: []string{TurnKey}}
-	err = s.each(ctx, &filter, func(name string, t *ec2types.LaunchTemplate) {
-		names = append(names, name)
+	err = s.each(ctx, nil, func(name string, t *ec2types.LaunchTemplate) {
+		others = others || s.foreign(name)
 		for _, tag := range t.Tags {
 			if value(tag.Key) == TurnKey {
+				names = append(names, name)
 				if n, err := strconv.ParseInt(value(tag.Value), 10, 64); err == nil && n >= highest {
 					highest = n + 1
 				}
@@ -40,10 +41,23 @@ func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, found
 		}
 	})
 	if err != nil {
-		return "", false, err
+		return "", false, false, err
 	}
 	if _, err := s.delete(ctx, names); err != nil {
-		return "", false, err
+		return "", false, false, err
 	}
-	return strconv.FormatInt(highest, 10), len(names) > 0, context.Cause(ctx)
+	return strconv.FormatInt(highest, 10), len(names) > 0, others, context.Cause(ctx)
+}
+
+// Others reports whether EC2 lists a template of the cluster that this process has not
+// made: another process may have launched by it.
+func (s *Store) Others(ctx context.Context) (others bool, err error) {
+	err = s.each(ctx, nil, func(name string, _ *ec2types.LaunchTemplate) { others = others || s.foreign(name) })
+	return others, err
+}
+
+func (s *Store) foreign(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.made[name]
 }

@@ -11,9 +11,10 @@ import (
 func TestATurnEndsWithItsTemplates(t *testing.T) {
 	c := newCloud()
 	first := launchtemplate.NewStore(c, "demo", c.Now, keep)
-	one, found, err := first.EndTurns(t.Context(), c.Now())
+	one, found, others, err := first.EndTurns(t.Context(), c.Now())
 	require.NoError(t, err)
 	require.False(t, found)
+	require.False(t, others)
 
 	plain := built(t)
 	mine := plain.OfTurn(one)
@@ -23,17 +24,21 @@ func TestATurnEndsWithItsTemplates(t *testing.T) {
 	use(t, first, plain)()
 	use(t, first, mine)
 	require.Len(t, c.names(), 2)
+	others, err = first.Others(t.Context())
+	require.NoError(t, err)
+	require.False(t, others, "it has made them itself")
 
 	// The clock of the next process may be behind that of the one before.
 	next := launchtemplate.NewStore(c, "demo", c.Now, keep)
-	two, found, err := next.EndTurns(t.Context(), c.Now().Add(-keep))
+	two, found, others, err := next.EndTurns(t.Context(), c.Now().Add(-keep))
 	require.NoError(t, err)
 	require.True(t, found)
+	require.True(t, others)
 	require.Equal(t, []string{plain.Name}, c.names())
 	require.NotEqual(t, mine.Name, plain.OfTurn(two).Name, "it does not come back")
 
 	use(t, next, plain.OfTurn(two))
 	c.fail["Delete"] = code("UnauthorizedOperation")
-	_, _, err = launchtemplate.NewStore(c, "demo", c.Now, keep).EndTurns(t.Context(), c.Now())
+	_, _, _, err = launchtemplate.NewStore(c, "demo", c.Now, keep).EndTurns(t.Context(), c.Now())
 	require.ErrorContains(t, err, "DeleteLaunchTemplate")
 }
