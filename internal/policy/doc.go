@@ -19,6 +19,7 @@
 //   - snippets: Go code in Markdown is the text of a compiled Example, and
 //     output shown there that of a file;
 //   - links: relative links in Markdown lead somewhere;
+//   - tables: rows of tables in Markdown have as many cells as the table has columns;
 //   - weight: importing the engine stays cheap;
 //   - api: exported declarations are those of testdata/api.
 //

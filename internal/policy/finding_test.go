@@ -54,6 +54,7 @@ var rules = []rule{
 	{"referee", checkReferee},
 	{"snippets", checkSnippets},
 	{"links", checkLinks},
+	{"tables", checkTables},
 	{"weight", checkWeight},
 	{"api", checkAPI},
 }
