@@ -26,6 +26,7 @@ type settings struct {
 	converge      bool
 	all           bool   // list every node that is left alone
 	why           string // a node of which to say what keeps its pods from others
+	without       string // a node of which to say what if it went
 	minSaving     float64
 	minScore      float64
 	spotToSpot    bool
@@ -63,6 +64,8 @@ usage: consolidate [flags]
   -all                  name every node that is left alone
   -why NODE             say which pods of a node that is left alone find no
                         place on others, and what keeps them from there
+  -without NODE         say what would become of the pods of a node, and of the
+                        cost, if it went now, whatever speaks for leaving it
   -o FORMAT             text or json. Default text
   -h                    print this
 
@@ -89,6 +92,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.BoolVar(&s.converge, "converge", false, "")
 	set.BoolVar(&s.all, "all", false, "")
 	set.StringVar(&s.why, "why", "", "")
+	set.StringVar(&s.without, "without", "", "")
 	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
 	set.Float64Var(&s.minSaving, "min-saving", 0, "")
 	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")
@@ -99,10 +103,19 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			command.OneOf("o", s.output, "text", "json"),
 			command.USD("min-saving", s.minSaving),
 			scoreFaults(s.minScore),
+			s.questionFaults(),
 			s.input().Faults(),
 		)
 	})
 	return s, code, ok
+}
+
+// questionFaults is what is wrong with questions about nodes.
+func (s *settings) questionFaults() []string {
+	if s.converge && s.without != "" {
+		return []string{"-without asks about the cluster as it is; leave out -converge"}
+	}
+	return nil
 }
 
 // scoreFaults is what is wrong with a score.

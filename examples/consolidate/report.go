@@ -32,6 +32,7 @@ type report struct {
 	Waiting   []waiting    `json:"waiting"`
 	LeftAlone []nodeLeft   `json:"leftAlone"`
 	Why       *why         `json:"why,omitempty"`
+	Without   *without     `json:"without,omitempty"`
 	Next      *time.Time   `json:"next,omitempty"`
 	Truncated bool         `json:"truncated"`
 	Unknown   int          `json:"unknownPrices"`

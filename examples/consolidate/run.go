@@ -102,6 +102,9 @@ func answer(ctx context.Context, s settings, in disruption.Input, opts *disrupti
 		return nil, err
 	}
 	r.After, r.FollowUp = stateOf(settled), followUp(in, after, settled, r.Provisioned)
+	if err := r.whatIf(ctx, p, in, opts, s.without); err != nil {
+		return nil, err
+	}
 	return r, r.explain(ctx, p, s.why)
 }
 
@@ -114,6 +117,11 @@ func (r *report) explain(ctx context.Context, p *disruption.Proposal, name strin
 		return nil
 	}
 	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
+		for _, a := range p.Actions {
+			if slices.ContainsFunc(a.Targets, func(t disruption.Target) bool { return t.Node == name }) {
+				return noSuchNode{fmt.Errorf("-why %s: it is not left alone; it is to go now: %s", name, a)}
+			}
+		}
 		return noSuchNode{fmt.Errorf("-why %s: no such node is left alone; name one of those that -all lists", name)}
 	}
 	stay, err := p.Explain(ctx, name)

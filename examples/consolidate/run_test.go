@@ -158,8 +158,41 @@ func TestWhyANodeStays(t *testing.T) {
 		code, out, errs := execute(t, "", "-why", name)
 		require.Equal(t, command.BadInput, code)
 		require.Empty(t, out)
-		require.Contains(t, errs, "-why "+name+": no such node is left alone; name one of those that -all lists")
+		want := map[string]string{"nobody": "no such node is left alone; name one of those that -all lists",
+			"ip-10-0-16-130": "it is not left alone; it is to go now: Delete ip-10-0-16-130 (Empty)"}[name]
+		require.Contains(t, errs, "-why "+name+": "+want)
 	}
+}
+
+// Of any node it can be asked what would become of its pods.
+func TestWithoutANode(t *testing.T) {
+	r := parse(t, "-without", "ip-10-0-16-88")
+	w := r.Without
+	require.Len(t, w.Pods, 2)
+	require.NotEmpty(t, w.Pods[0].To)
+	require.Empty(t, w.Launches)
+	require.InDelta(t, *w.USDPerHour, *w.SavesUSDPerHour, 1e-9)
+	require.NotEmpty(t, w.Speaks)
+	require.Nil(t, parse(t).Without)
+	for name, want := range map[string]string{
+		"ip-10-0-16-88":  "\nIF ip-10-0-16-88 WENT\n  it costs 0.0745 USD/h, and 2 pods would need another place\n  on 2 nodes that are there:\n",
+		"ip-10-0-16-130": "and no pod would need another place\n  that saves 0.1920 USD/h\n  it is to go now: Delete ip-10-0-16-130 (Empty)",
+		"ip-10-0-32-18":  "\n  it waits: ",
+	} {
+		text := succeed(t, "-without", name)
+		require.Contains(t, text, want)
+		output.Fits(t, text)
+	}
+	// A node that no other has room for.
+	r = parse(t, "-without", r.LeftAlone[len(r.LeftAlone)-1].Node)
+	require.NotEmpty(t, r.Without.Speaks)
+
+	code, _, errs := execute(t, "", "-without", "nobody")
+	require.Equal(t, command.BadInput, code)
+	require.Contains(t, errs, "consolidate: -without nobody: the input has no such node\n")
+	code, _, errs = execute(t, "", "-without", "nobody", "-converge")
+	require.Equal(t, command.BadInput, code)
+	require.Contains(t, errs, "-without asks about the cluster as it is; leave out -converge")
 }
 
 // What is said of nodes that go without a replacement has their pods in it.

@@ -26,6 +26,7 @@ func draw(r *report, s command.Style, all bool) string {
 	t.waiting()
 	t.leftAlone(all)
 	t.why()
+	t.without()
 	t.states()
 	t.footer()
 	return t.String()
