@@ -71,3 +71,28 @@ func BenchmarkAdvice(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkAdviceOfFew asks the same where forty constraints are left, beside what is requested.
+func BenchmarkAdviceOfFew(b *testing.B) {
+	s, spec := runs(b, 500)
+	in, err := compare.Emptied(generate(b, *spec).Now, s)
+	require.NoError(b, err)
+	var left []advice.Constraint
+	for _, c := range advice.Constraints(in.Input) {
+		if c.Kind != advice.KindRequest {
+			left = append(left, c)
+		}
+	}
+	for i, c := range left {
+		if i*40/len(left) == (i+1)*40/len(left) {
+			in.Input = c.Without(in.Input)
+		}
+	}
+	for b.Loop() {
+		r, err := advice.Ask(b.Context(), in.Input, &advice.Options{Provisioning: s.Options.Provisioning})
+		require.NoError(b, err)
+		b.ReportMetric(float64(r.Pods), "pods")
+		b.ReportMetric(float64(r.Free+len(r.Prices)+len(r.Needed)), "asked")
+		b.ReportMetric(float64(r.Steps), "steps")
+	}
+}

@@ -49,7 +49,7 @@ func (r *report) page() ([]byte, error) {
 		"Figures": r.figures(),
 		"Story":   r.happenings(),
 		"Reasons": r.reasonRows(),
-		"Classes": classes,
+		"Style":   plot.Style(),
 		"Head":    tableHead,
 		"Rows":    r.tableRows(),
 		"Trouble": r.troubles(),

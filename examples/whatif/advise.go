@@ -25,10 +25,21 @@ type adviceReport struct {
 	Prices   []price      `json:"prices"`
 	Pairs    []price      `json:"pairs"`
 	Requests []price      `json:"requests"`
+	Budgets  []heldUp     `json:"budgets"`
 	Free     int          `json:"free"`
 	Needed   []constraint `json:"needed"`
 	NotAsked []constraint `json:"notAsked"`
 	Steps    int          `json:"steps"`
+}
+
+// heldUp is what a disruption budget keeps from being saved now.
+type heldUp struct {
+	NodePool string  `json:"nodePool"`
+	Index    int     `json:"index"`
+	Saves    float64 `json:"savesUSDPerHour"`
+	Actions  int     `json:"actions"`
+
+	line string
 }
 
 type constraint struct {
@@ -64,14 +75,22 @@ func advise(s settings, w *offline.World) (*adviceReport, int, error) {
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}
-	return newAdviceReport(found), command.OK, nil
+	budgets, err := compare.Budgets(context.Background(), s.compare.now, side(s, w))
+	if err != nil {
+		return nil, command.Failed, err
+	}
+	r := newAdviceReport(found)
+	for _, b := range budgets {
+		r.Budgets = append(r.Budgets, heldUp{NodePool: b.NodePool, Index: b.Index, Saves: micro(b.Saves), Actions: b.Actions, line: b.String()})
+	}
+	return r, command.OK, nil
 }
 
 func newAdviceReport(found *advice.Report) *adviceReport {
 	r := &adviceReport{Schema: adviceSchema, Cost: cost{USDPerHour: micro(found.Cost), LowerBound: micro(found.LowerBound)},
 		Nodes: found.Nodes, Pods: found.Pods, Unplaced: found.Unplaced, Free: found.Free, Steps: found.Steps,
 		Prices: pricesOf(found.Prices), Pairs: pricesOf(found.Pairs), Requests: pricesOf(found.Requests),
-		Needed: constraintsOf(found.Needed), NotAsked: constraintsOf(found.NotAsked)}
+		Budgets: []heldUp{}, Needed: constraintsOf(found.Needed), NotAsked: constraintsOf(found.NotAsked)}
 	if found.LowerBound > 0 {
 		gap := micro(found.Cost/found.LowerBound - 1)
 		r.Cost.Gap = &gap
@@ -102,6 +121,23 @@ const mostPrices = 10
 // drawAdvice renders the answer for people.
 func drawAdvice(r *adviceReport, style command.Style) string {
 	lines := []string{style.Heading(layout.Shorten("What the constraints of "+layout.Count(r.Pods, "pod")+" cost", command.PageWidth))}
+	lines = append(lines, layout.Wrap(r.lead(), 0)...)
+	lines = append(lines, r.section(style, "WITHOUT", "USD/H LESS", r.Prices)...)
+	lines = append(lines, r.section(style, "WITHOUT BOTH", "USD/H LESS", r.Pairs)...)
+	lines = append(lines, r.requests(style)...)
+	if len(r.Budgets) > 0 {
+		lines = append(lines, "", style.Heading("HELD UP NOW"))
+	}
+	for _, b := range r.Budgets {
+		lines = append(lines, layout.Wrap(layout.Printable(b.line), 0)...)
+	}
+	lines = append(lines, "")
+	lines = append(lines, layout.Wrap(r.rest(), 0)...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// lead says what all is compared with.
+func (r *adviceReport) lead() string {
 	text := fmt.Sprintf("Planned from empty they need %s for %s USD/h", layout.Count(r.Nodes, "node"), usd(r.Cost.USDPerHour, 4))
 	if r.Cost.Gap != nil {
 		text += fmt.Sprintf(", at most %.1f%% above the optimum", 100**r.Cost.Gap)
@@ -109,13 +145,7 @@ func drawAdvice(r *adviceReport, style command.Style) string {
 	if r.Unplaced > 0 {
 		text += fmt.Sprintf("; %s no place", fits(r.Unplaced, "has", "have"))
 	}
-	lines = append(lines, layout.Wrap(text+".", 0)...)
-	lines = append(lines, r.section(style, "WITHOUT", "USD/H LESS", r.Prices)...)
-	lines = append(lines, r.section(style, "WITHOUT BOTH", "USD/H LESS", r.Pairs)...)
-	lines = append(lines, r.requests(style)...)
-	lines = append(lines, "")
-	lines = append(lines, layout.Wrap(r.rest(), 0)...)
-	return strings.Join(lines, "\n") + "\n"
+	return text + "."
 }
 
 // section lists prices, each with what it comes to at the right edge.
@@ -170,14 +200,18 @@ func (r *adviceReport) requests(style command.Style) []string {
 	if len(r.Requests) == 0 {
 		return nil
 	}
-	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE")}
+	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE"), Rows: r.requestRows()}
+	grid := g.Lines()
+	return append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+}
+
+func (r *adviceReport) requestRows() (rows [][]string) {
 	for _, p := range r.Requests {
 		c := p.Constraints[0]
 		unit := map[string]string{"cpu": "core", "memory": "GiB"}[c.Text]
-		g.Rows = append(g.Rows, []string{layout.Printable(c.Object), unit, fmt.Sprint(c.Pods), usd(p.Saves, 4), usd(p.Worth, 4)})
+		rows = append(rows, []string{layout.Printable(c.Object), unit, fmt.Sprint(c.Pods), usd(p.Saves, 4), usd(p.Worth, 4)})
 	}
-	grid := g.Lines()
-	return append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+	return rows
 }
 
 // rest says what is not in the lists.

@@ -25,7 +25,8 @@ type compareReport struct {
 	New         outcome      `json:"new"`
 	Differences []difference `json:"differences"`
 
-	found []compare.Difference
+	found    []compare.Difference
+	outcomes struct{ Old, New compare.Outcome }
 }
 
 // outcome is what becomes of one side.
@@ -82,6 +83,7 @@ func outcomeOf(o compare.Outcome) outcome {
 func newCompareReport(s settings, changes []string, c *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: compareSchema, Now: s.compare.now, File: s.compare.file, Changes: append([]string{}, changes...),
 		Old: outcomeOf(c.Old), New: outcomeOf(c.New), Differences: []difference{}, found: c.Differences}
+	r.outcomes.Old, r.outcomes.New = c.Old, c.New
 	for _, d := range c.Differences {
 		r.Differences = append(r.Differences, difference{Kind: string(d.Kind), Object: d.Object, Old: micro(d.Old), New: micro(d.New),
 			Reason: d.Reason, Nodes: append([]string{}, d.Nodes...)})
@@ -98,9 +100,22 @@ func drawCompare(r *compareReport, style command.Style) string {
 	for _, c := range r.Changes {
 		lines = append(lines, layout.Wrap(layout.Printable("- "+c), 2)...)
 	}
-	g := layout.Grid{Columns: layout.Columns("", "#TODAY'S", "#NEW", "#CHANGE")}
+	g := layout.Grid{Columns: layout.Columns("", "#TODAY'S", "#NEW", "#CHANGE"), Rows: r.rows()}
+	grid := g.Lines()
+	lines = append(lines, "", style.Heading(grid[0]))
+	lines = append(lines, grid[1:]...)
+	a, b := r.Old, r.New
+	lines = append(lines, "", layout.Shorten(fmt.Sprintf("%s run today for %s USD/h.", layout.Count(a.Today.Nodes, "node"), usd(a.Today.USDPerHour, 4)), command.PageWidth))
+	if !b.Rested {
+		lines = append(lines, layout.Wrap("The new side does not come to rest: "+b.RestReason+".", 0)...)
+	}
+	return strings.Join(append(lines, r.reasons(style)...), "\n") + "\n"
+}
+
+// rows are the figures of both sides, and how they differ.
+func (r *compareReport) rows() (out [][]string) {
 	row := func(what string, old, fresh float64, decimals int) {
-		g.Rows = append(g.Rows, []string{what, usd(old, decimals), usd(fresh, decimals), change(old, fresh, decimals)})
+		out = append(out, []string{what, usd(old, decimals), usd(fresh, decimals), change(old, fresh, decimals)})
 	}
 	a, b := r.Old, r.New
 	row("planned from empty, USD/h", a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4)
@@ -114,14 +129,7 @@ func drawCompare(r *compareReport, style command.Style) string {
 	row("  nodes launched", float64(a.Launched), float64(b.Launched), 0)
 	row("  pods evicted", float64(a.Evicted), float64(b.Evicted), 0)
 	row("  hours", a.RestsAt.Sub(r.Now).Hours(), b.RestsAt.Sub(r.Now).Hours(), 1)
-	grid := g.Lines()
-	lines = append(lines, "", style.Heading(grid[0]))
-	lines = append(lines, grid[1:]...)
-	lines = append(lines, "", layout.Shorten(fmt.Sprintf("%s run today for %s USD/h.", layout.Count(a.Today.Nodes, "node"), usd(a.Today.USDPerHour, 4)), command.PageWidth))
-	if !b.Rested {
-		lines = append(lines, layout.Wrap("The new side does not come to rest: "+b.RestReason+".", 0)...)
-	}
-	return strings.Join(append(lines, r.reasons(style)...), "\n") + "\n"
+	return out
 }
 
 // change is how much more or less.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
@@ -43,6 +44,37 @@ func TestCompareWithItself(t *testing.T) {
 	code, stdout, _ = call("", "-f", shop, "-compare", shop, "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
 	require.Contains(t, stdout, `"differences": []`)
+}
+
+// TestPages opens both pages in a browser, as wide as a phone and as a desk, light and dark.
+func TestPages(t *testing.T) {
+	for _, args := range [][]string{{"-f", dump, "-compare", "testdata/arm.yaml"}, {"-f", shop, "-advise"}} {
+		code, text, stderr := call("", append([]string{"-now", noon, "-o", "html"}, args...)...)
+		require.Equal(t, 0, code, stderr)
+		require.NotContains(t, text, "<script")
+		require.NotContains(t, text, "http", "it needs no network")
+		require.NotContains(t, text, "ZgotmplZ")
+		paper := map[string]bool{}
+		for _, width := range []int{500, 1200} {
+			seen := browser.Look(t, []byte(text), width, width == 500)
+			paper[seen.Paper] = true
+			require.NotEqual(t, seen.Paper, seen.Ink)
+			require.GreaterOrEqual(t, len(seen.Plots), 3)
+			require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
+			require.Zero(t, seen.Cut, "tables are seen whole")
+			for i, plot := range seen.Plots {
+				require.Greater(t, plot.Width, 300.0, i)
+				require.NotZero(t, plot.Shapes, i)
+				require.True(t, plot.Painted, i)
+				require.Greater(t, plot.Letters, 9.0, i)
+				require.LessOrEqual(t, plot.Over, 1.0, i)
+			}
+		}
+		require.Len(t, paper, 2)
+	}
+	code, _, stderr := call("", "-o", "html")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "invalid value \"html\" for flag -o: must be table, json or yaml\n")
 }
 
 // pools are a file of NodePools of these names.

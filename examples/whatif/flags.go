@@ -75,7 +75,8 @@ usage: whatif [flags]
                         if all pods were planned for anew
   -now TIME             the instant -compare starts at, such as
                         2026-03-02T12:00:00Z. Default: now
-  -o FORMAT             table, json or yaml. Default table
+  -o FORMAT             table, json or yaml, and html for -compare and -advise.
+                        Default table
   -options N            list at most N ways to launch each node in json and
                         yaml, the cheapest first; 0 lists all, which may be
                         thousands. Default 20
@@ -126,7 +127,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 // faults lists what is wrong with flags that could be parsed.
 func (s *settings) faults() []string {
 	faults := slices.Concat(
-		command.OneOf("o", s.output, "table", "json", "yaml"),
+		s.formatFaults(),
 		command.OneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort),
 		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
 		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
@@ -137,6 +138,14 @@ func (s *settings) faults() []string {
 		faults = append(faults, fmt.Sprintf("invalid value %d for flag -options: must not be negative", s.maxOptions))
 	}
 	return append(faults, s.input().Faults()...)
+}
+
+// formatFaults lists what is wrong with -o. A page is there for the answers with pictures.
+func (s *settings) formatFaults() []string {
+	if s.compare.file != "" || s.advise {
+		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
+	}
+	return command.OneOf("o", s.output, "table", "json", "yaml")
 }
 
 // questionFaults lists what is wrong with the flags that ask about one thing.

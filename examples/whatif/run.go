@@ -69,19 +69,32 @@ func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer
 	}
 	var answer any
 	var table func(command.Style) string
+	var html webPage
 	var code int
 	var err error
 	if s.advise {
 		var r *adviceReport
 		r, code, err = advise(s, w)
-		answer, table = r, func(style command.Style) string { return drawAdvice(r, style) }
+		if err == nil {
+			answer, table, html = r, func(style command.Style) string { return drawAdvice(r, style) }, r.page()
+		}
 	} else {
 		var r *compareReport
 		r, code, err = compareWith(s, w, stdin, stderr)
-		answer, table = r, func(style command.Style) string { return drawCompare(r, style) }
+		if err == nil {
+			answer, table, html = r, func(style command.Style) string { return drawCompare(r, style) }, r.page()
+		}
 	}
 	if err != nil {
 		return complain(stderr, err, code)
+	}
+	if s.output == "html" {
+		text, err := html.html()
+		if err != nil {
+			return complain(stderr, err, command.Failed)
+		}
+		fmt.Fprint(stdout, text)
+		return command.OK
 	}
 	if err := writeAnswer(stdout, answer, table, s.output); err != nil {
 		return complain(stderr, err, command.Failed)

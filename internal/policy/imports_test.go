@@ -114,6 +114,8 @@ var layers = []layer{
 		"a request is compared with a file, whatever it asks for"},
 	{"aws/...", append([]string{"provisioning/nodeclaim"}, cloud...),
 		"the AWS provider implements the contract; the engine must not leak into it"},
+	{"examples/internal/browser", []string{"internal/testlong"},
+		"it looks at pages, whatever program writes them"},
 	{"examples/internal/output", []string{"internal/golden"},
 		"what a program prints is compared with a file"},
 	{"examples/internal/manifest", append([]string{"examples/...", "internal/textstream"}, anything...),

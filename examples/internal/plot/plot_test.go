@@ -46,3 +46,22 @@ func TestSVG(t *testing.T) {
 	require.Equal(t, 2, elements["circle"])
 	require.NotContains(t, string(p.SVG()), "<a>")
 }
+
+// Bars and columns are well-formed, and escape what they are told.
+func TestBarsAndColumns(t *testing.T) {
+	bars := Bars{Title: "<a>", About: "b & c", Classes: []string{"a", "b"}, Bars: []Bar{
+		{Label: "<one> " + strings.Repeat("long ", 30), Values: []float64{2, 1}, Text: "2 & 1", Low: -1, High: 3}, {Label: "two", Values: []float64{0, 0}}}}
+	columns := Columns{Title: "<a>", About: "b & c", Up: "a", Down: "b", Shares: [][2]float64{{1, .5}, {2, -1}}}
+	for _, svg := range []string{string(bars.SVG()), string(columns.SVG()), string((&Bars{}).SVG()), string((&Columns{}).SVG())} {
+		for d := xml.NewDecoder(strings.NewReader(svg)); ; {
+			_, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err, svg)
+		}
+	}
+	require.Contains(t, string(bars.SVG()), "…")
+	require.Contains(t, string(bars.SVG()), `class="axis"`)
+	require.NotContains(t, string(columns.SVG()), `height="-`)
+}

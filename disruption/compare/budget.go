@@ -1,0 +1,104 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+)
+
+// BudgetPrice is what one disruption budget keeps from being saved at an instant.
+type BudgetPrice struct {
+	// NodePool has the budget at this Index of spec.disruption.budgets.
+	NodePool string
+	Index    int
+	Budget   v1.Budget
+	// Saves is how much less the managed nodes would cost once what may begin now is done,
+	// if the budget let all nodes go, in USD per hour. It is above zero.
+	Saves float64
+	// Actions is how many more actions may begin then; it may be below zero, as one that
+	// takes several nodes may stand in for others.
+	Actions int
+}
+
+// Compare orders prices: those that cost most first, then by pool and index. No two of one
+// cluster are equal.
+func (p BudgetPrice) Compare(other BudgetPrice) int {
+	return cmp.Or(cmp.Compare(other.Saves, p.Saves), cmp.Compare(p.NodePool, other.NodePool), cmp.Compare(p.Index, other.Index))
+}
+
+// String is the price in one line, such as "NodePool general: budget nodes=10%: it holds up
+// 0.4100 USD/h".
+func (p BudgetPrice) String() string {
+	return fmt.Sprintf("NodePool %s: budget %s: it holds up %.4f USD/h", p.NodePool, budgetText(p.Budget), p.Saves)
+}
+
+// Budgets says what each disruption budget of the NodePools keeps from being saved at an
+// instant, sorted by BudgetPrice.Compare: disruption.Propose is asked again with a budget of
+// 100% in its place, for every budget of a pool of which a node waits, or is left alone, for
+// the sake of budgets. One that keeps nothing is not listed, nor one beside which another
+// keeps as much. A budget costs that for as long as it holds something up, and not for ever.
+//
+// The error is that of ctx; what is at fault in the input is left alone, as by
+// disruption.Propose. It takes as long as a proposal for each such budget, and one more.
+func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) {
+	in := s.Input
+	base, err := disruption.Propose(ctx, now, in, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	in.CatalogCache = base.CatalogCache
+	var out []BudgetPrice
+	for i, pool := range in.NodePools {
+		if pool == nil || !heldUp(base, pool.Name) {
+			continue
+		}
+		for k, b := range pool.Spec.Disruption.Budgets {
+			open := pool.DeepCopy()
+			open.Spec.Disruption.Budgets[k].Nodes = "100%"
+			without := in
+			without.NodePools = slices.Clone(in.NodePools)
+			without.NodePools[i] = open
+			p, err := disruption.Propose(ctx, now, without, s.Options)
+			if err != nil {
+				return nil, err
+			}
+			if saves := base.CostAfter - p.CostAfter; saves > tiny {
+				out = append(out, BudgetPrice{NodePool: pool.Name, Index: k, Budget: b, Saves: saves, Actions: len(p.Actions) - len(base.Actions)})
+			}
+		}
+	}
+	slices.SortFunc(out, BudgetPrice.Compare)
+	return out, nil
+}
+
+// heldUp tells whether a node of a pool waits, or is left alone, for the sake of a budget.
+func heldUp(p *disruption.Proposal, pool string) bool {
+	of := func(t disruption.Target) bool { return t.NodePool == pool }
+	return slices.ContainsFunc(p.Waiting, func(w disruption.Waiting) bool { return slices.ContainsFunc(w.Targets, of) }) ||
+		slices.ContainsFunc(p.Blocked, func(b disruption.Blocked) bool { return b.Code == disruption.CodeBudget && of(b.Target) })
+}
+
+// budgetText is a budget in one line.
+func budgetText(b v1.Budget) string {
+	text := "nodes=" + b.Nodes
+	if b.Reasons != nil {
+		var reasons []string
+		for _, r := range b.Reasons {
+			reasons = append(reasons, string(r))
+		}
+		text += " for [" + strings.Join(reasons, ", ") + "]"
+	}
+	if b.Schedule != nil {
+		text += fmt.Sprintf(" at %q", *b.Schedule)
+	}
+	if b.Duration != nil {
+		text += " of " + b.Duration.Duration.String()
+	}
+	return text
+}
