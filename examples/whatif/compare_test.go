@@ -46,6 +46,48 @@ func TestCompareWithItself(t *testing.T) {
 	require.Contains(t, stdout, `"differences": []`)
 }
 
+// clutter is what kubectl get all,secrets,events,crds prints beside what has a say.
+const clutter = `
+apiVersion: v1
+kind: Secret
+metadata: {namespace: shop, name: sh.helm.release.v1.web.v3, uid: a1}
+type: helm.sh/release.v1
+data: {release: SDRzSUFBQUFB}
+---
+apiVersion: v1
+kind: Event
+metadata: {namespace: shop, name: web.17a, uid: a2}
+involvedObject: {kind: Pod, name: web}
+---
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: migrate-x7f2p, uid: a3}
+spec: {nodeName: gone, containers: [{name: a, resources: {requests: {cpu: 64}}}]}
+status: {phase: Succeeded}
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: nodepools.karpenter.sh, uid: a4}
+---
+apiVersion: karpenter.sh/v1beta1
+kind: NodePool
+metadata: {name: general, uid: a5}
+spec: {template: {spec: {nodeClassRef: {name: default}}}}
+`
+
+// TestDumpsWithEverything: what has no say changes nothing of either answer.
+func TestDumpsWithEverything(t *testing.T) {
+	for _, args := range [][]string{{"-compare", "testdata/arm.yaml"}, {"-advise"}} {
+		args = append([]string{"-f", shop, "-now", noon}, args...)
+		code, want, _ := call("", args...)
+		require.Equal(t, 0, code)
+		code, got, stderr := call(clutter, append([]string{"-f", "-"}, args...)...)
+		require.Equal(t, 0, code, stderr)
+		require.Equal(t, want, got)
+		require.Contains(t, stderr, "1 NodePool of karpenter.sh/v1beta1 not read: there in the version that is\n")
+	}
+}
+
 // TestPages opens both pages in a browser, as wide as a phone and as a desk, light and dark.
 func TestPages(t *testing.T) {
 	for _, args := range [][]string{{"-f", dump, "-compare", "testdata/arm.yaml"}, {"-f", shop, "-advise"}} {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -94,8 +95,8 @@ func oldKinds() map[string]string {
 // faults.
 func (r *reader) take(o *object) {
 	if kind, old := oldKinds()[o.kind]; old && strings.HasPrefix(group(o.apiVersion), "karpenter.") {
-		r.faults = append(r.faults, o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/convert",
-			o.kind, o.apiVersion, kind))
+		r.older = append(r.older, older{o, id(kind, "", o.name), o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/convert",
+			o.kind, o.apiVersion, kind)})
 		return
 	}
 	k, known := r.kinds[o.kind]
@@ -108,21 +109,54 @@ func (r *reader) take(o *object) {
 		if k.apiVersion == v1.GroupVersion.String() {
 			how = " with examples/convert"
 		}
-		r.faults = append(r.faults, o.fault([]any{"apiVersion"},
-			"%s is not read by this program; convert the object to %s%s", o.apiVersion, k.apiVersion, how))
+		o.place(k.namespaced)
+		r.older = append(r.older, older{o, id(o.kind, o.namespace, o.name), o.fault([]any{"apiVersion"},
+			"%s is not read by this program; convert the object to %s%s", o.apiVersion, k.apiVersion, how)})
 		return
 	}
-	switch {
-	case !k.namespaced:
-		o.namespace = ""
-	case o.namespace == "":
-		o.namespace = corev1.NamespaceDefault
-	}
+	o.place(k.namespaced)
 	if !r.named(o) {
 		return
 	}
 	k.decode(r, o)
 }
+
+// place gives an object the namespace that it is in by default, or none.
+func (o *object) place(namespaced bool) {
+	switch {
+	case !namespaced:
+		o.namespace = ""
+	case o.namespace == "":
+		o.namespace = corev1.NamespaceDefault
+	}
+}
+
+// older is an object of a version that is not read, the id of the one that it is in the
+// version that is, and the fault that it is without that.
+type older struct {
+	*object
+	id    string
+	fault *Fault
+}
+
+// judgeOlder is for when all is read. A dump may have an object in two versions, and then the
+// one that is read is as good; an object that is there in an older one only is a fault.
+func (r *reader) judgeOlder() {
+	count := map[string]int{}
+	for _, o := range r.older {
+		if r.seen[o.id] != nil {
+			count[o.kind+" of "+o.apiVersion]++
+		} else {
+			r.faults = append(r.faults, o.fault)
+		}
+	}
+	for what, n := range count { // the notes are sorted
+		r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("%d %s not read: there in the version that is", n, what))
+	}
+}
+
+// id tells objects apart.
+func id(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
 
 // named checks that an object has a name, and one that nothing else has.
 func (r *reader) named(o *object) bool {
@@ -143,7 +177,7 @@ func (r *reader) named(o *object) bool {
 			"is not a name; use up to 63 lower-case letters, digits and '-'"))
 		return false
 	}
-	id := o.kind + " " + o.namespace + "/" + o.name
+	id := id(o.kind, o.namespace, o.name)
 	if first, twice := r.seen[id]; twice {
 		r.faults = append(r.faults, o.fault(at, "stands twice in the input, first in %s, document %d; remove one of them",
 			first.doc.file, first.doc.number))

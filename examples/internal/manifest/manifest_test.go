@@ -139,6 +139,21 @@ func TestReadsPodDisruptionBudgets(t *testing.T) {
 	require.ErrorContains(t, err, "policy/v1beta1 is not read by this program; convert the object to policy/v1")
 }
 
+// A dump of all versions has an object in several.
+func TestOlderVersionsBesideThoseThatAreRead(t *testing.T) {
+	const pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: web}\nspec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}}}"
+	beta := "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: web}"
+	alpha := "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: web}"
+	for _, text := range []string{docs(pool, beta, alpha), docs(alpha, beta, pool)} {
+		c := mustRead(t, text)
+		require.Len(t, c.NodePools, 1)
+		require.Equal(t, []string{"1 NodePool of karpenter.sh/v1beta1 not read: there in the version that is",
+			"1 Provisioner of karpenter.sh/v1alpha5 not read: there in the version that is"}, c.Notes)
+	}
+	_, err := read(docs(pool, strings.Replace(beta, "web", "other", 1)))
+	require.ErrorContains(t, err, "NodePool other: apiVersion: karpenter.sh/v1beta1 is not read by this program")
+}
+
 func TestPodsThatAreNotPlannedFor(t *testing.T) {
 	c := mustRead(t, docs(
 		pod("pending", container),

@@ -103,6 +103,7 @@ func Read(rules *v1.Rules, sources ...Source) (*Cluster, error) {
 	for _, s := range sources {
 		r.read(s)
 	}
+	r.judgeOlder()
 	// A workload that could not be read is missing from the picture, and what
 	// depends on it would be reported as wrong. So only a clean reading goes on.
 	if len(r.faults) == 0 {
@@ -118,6 +119,7 @@ func Read(rules *v1.Rules, sources ...Source) (*Cluster, error) {
 type reader struct {
 	kinds   map[string]kind
 	rules   *v1.Rules
+	older   []older
 	seen    map[string]*object // by kind, namespace and name
 	found   objects
 	ignored map[string]int
