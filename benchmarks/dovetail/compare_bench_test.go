@@ -62,7 +62,7 @@ func BenchmarkAdvice(b *testing.B) {
 			in, err := compare.Emptied(generate(b, *spec).Now, s)
 			require.NoError(b, err)
 			for b.Loop() {
-				r, err := advice.Ask(b.Context(), in.Input, &advice.Options{Provisioning: s.Options.Provisioning})
+				r, err := advice.Ask(b.Context(), in.Input, &advice.Options{Provisioning: s.Options.Provisioning, Parallel: 2})
 				require.NoError(b, err)
 				b.ReportMetric(float64(r.Pods), "pods")
 				b.ReportMetric(float64(len(advice.Constraints(in.Input))), "constraints")
@@ -89,7 +89,7 @@ func BenchmarkAdviceOfFew(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		r, err := advice.Ask(b.Context(), in.Input, &advice.Options{Provisioning: s.Options.Provisioning})
+		r, err := advice.Ask(b.Context(), in.Input, &advice.Options{Provisioning: s.Options.Provisioning, Parallel: 2})
 		require.NoError(b, err)
 		b.ReportMetric(float64(r.Pods), "pods")
 		b.ReportMetric(float64(r.Free+len(r.Prices)+len(r.Needed)), "asked")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
@@ -71,7 +72,7 @@ func advise(s settings, w *offline.World) (*adviceReport, int, error) {
 	if err != nil {
 		return nil, command.BadInput, err
 	}
-	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options()})
+	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options(), Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}

@@ -15,7 +15,7 @@ type Options struct {
 	Provisioning *provisioning.Options
 	// Questions is how many constraints the engine is asked about thoroughly, beside half as
 	// many requests of workloads and a quarter as many pairs; five times as many are asked
-	// about quickly. Default and zero: 12.
+	// about quickly. Default and zero: 10.
 	Questions int
 	// MaxSteps bounds the work. A step is a pod that is to be placed in a question, or a
 	// pattern that the engine builds for it (provisioning.Stats.Steps). The input as it is
@@ -23,6 +23,9 @@ type Options struct {
 	// tenths of it, thorough ones at seven, requests at nine. Default and zero: 4,000,000,
 	// some 40 seconds.
 	MaxSteps int
+	// Parallel is how many questions are asked at once, each on a goroutine. The report is the
+	// same for any number. Default and zero: 1, on the goroutine of the caller.
+	Parallel int
 }
 
 // Validate lists what is wrong with the options.
@@ -37,12 +40,15 @@ func (o *Options) Validate() error {
 	if o.MaxSteps < 0 {
 		errs = append(errs, fmt.Errorf("Options.MaxSteps: %d is below zero; zero means the default", o.MaxSteps))
 	}
+	if o.Parallel < 0 {
+		errs = append(errs, fmt.Errorf("Options.Parallel: %d is below zero; zero means the default", o.Parallel))
+	}
 	return errors.Join(append(errs, o.Provisioning.Validate())...)
 }
 
 // The defaults of Options, and what follows from Questions.
 const (
-	defaultQuestions = 12
+	defaultQuestions = 10
 	defaultMaxSteps  = 4_000_000
 	quickQuestions   = 5 // times Questions
 	requestQuestions = 2 // Questions over it
@@ -143,6 +149,7 @@ func newAsker(ctx context.Context, in provisioning.Input, opts *Options) (*asker
 	if a.opts.MaxSteps == 0 {
 		a.opts.MaxSteps = defaultMaxSteps
 	}
+	a.opts.Parallel = max(1, a.opts.Parallel)
 	var err error
 	if a.thorough, err = a.baseline(ctx, false); err != nil {
 		return nil, err
@@ -163,29 +170,35 @@ func (a *asker) askSingles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, e := range asked {
-		switch {
-		case !e.pays():
-			a.isFree(e.Constraint)
-			continue
-		case i >= a.opts.Questions || a.spent(thoroughTenths):
-			a.report.NotAsked = append(a.report.NotAsked, e.Constraint)
-			continue
-		}
-		price, ok, err := a.price(ctx, a.thorough, e.Constraint)
-		switch {
-		case err != nil:
-			return err
-		case !ok:
-			a.report.Needed = append(a.report.Needed, e.Constraint)
-		case price.pays():
-			a.report.Prices = append(a.report.Prices, price)
-		default:
-			a.isFree(e.Constraint)
-		}
-	}
+	err = a.each(ctx, questions{of: a.thorough, list: listed(asked),
+		want: func(i int) bool { return asked[i].pays() && i < a.opts.Questions && !a.spent(thoroughTenths) },
+		skip: func(i int) {
+			if asked[i].pays() {
+				a.report.NotAsked = append(a.report.NotAsked, asked[i].Constraint)
+			} else {
+				a.isFree(asked[i].Constraint)
+			}
+		},
+		take: func(i int, x answer) {
+			switch {
+			case x.lost:
+				a.report.Needed = append(a.report.Needed, asked[i].Constraint)
+			case x.pays():
+				a.report.Prices = append(a.report.Prices, x.Price)
+			default:
+				a.isFree(asked[i].Constraint)
+			}
+		}})
 	slices.SortFunc(a.report.Prices, Price.Compare)
-	return nil
+	return err
+}
+
+// listed are the constraints of promises as questions.
+func listed(all []promise) (out [][]Constraint) {
+	for _, p := range all {
+		out = append(out, []Constraint{p.Constraint})
+	}
+	return out
 }
 
 func (a *asker) isFree(c Constraint) {
@@ -194,26 +207,23 @@ func (a *asker) isFree(c Constraint) {
 }
 
 // estimate asks about constraints quickly, and sorts the answers by what they promise.
-func (a *asker) estimate(ctx context.Context, list []promise) ([]promise, error) {
-	var out []promise
-	for i, c := range list {
-		if i >= quickQuestions*a.opts.Questions || a.spent(quickTenths) || a.outdone(c, out) {
-			a.report.NotAsked = append(a.report.NotAsked, c.Constraint)
-			continue
-		}
-		price, ok, err := a.price(ctx, a.quick, c.Constraint)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			a.report.Needed = append(a.report.Needed, c.Constraint)
-			continue
-		}
-		c.placed, c.saves = len(price.Placed), min(price.Saves, c.share)
-		out = append(out, c)
-	}
+func (a *asker) estimate(ctx context.Context, list []promise) (out []promise, err error) {
+	err = a.each(ctx, questions{of: a.quick, list: listed(list),
+		want: func(i int) bool {
+			return i < quickQuestions*a.opts.Questions && !a.spent(quickTenths) && !a.outdone(list[i], out)
+		},
+		skip: func(i int) { a.report.NotAsked = append(a.report.NotAsked, list[i].Constraint) },
+		take: func(i int, x answer) {
+			if x.lost {
+				a.report.Needed = append(a.report.Needed, list[i].Constraint)
+				return
+			}
+			c := list[i]
+			c.placed, c.saves = len(x.Placed), min(x.Saves, c.share)
+			out = append(out, c)
+		}})
 	slices.SortFunc(out, promise.compare)
-	return out, nil
+	return out, err
 }
 
 // outdone tells whether others promise more than a constraint can, as many as are asked
@@ -230,21 +240,18 @@ func (a *asker) outdone(c promise, others []promise) bool {
 
 // askRequests asks what pods request, those first that cost most.
 func (a *asker) askRequests(ctx context.Context) error {
-	for i, c := range a.requests {
-		if i >= max(1, a.opts.Questions/requestQuestions) || a.spent(requestTenths) {
-			a.report.NotAsked = append(a.report.NotAsked, c.Constraint)
-			continue
-		}
-		price, ok, err := a.price(ctx, a.thorough, c.Constraint)
-		if err != nil {
-			return err
-		}
-		if ok {
-			a.report.Requests = append(a.report.Requests, price)
-		} else {
-			a.report.Needed = append(a.report.Needed, c.Constraint)
-		}
-	}
+	err := a.each(ctx, questions{of: a.thorough, list: listed(a.requests),
+		want: func(i int) bool {
+			return i < max(1, a.opts.Questions/requestQuestions) && !a.spent(requestTenths)
+		},
+		skip: func(i int) { a.report.NotAsked = append(a.report.NotAsked, a.requests[i].Constraint) },
+		take: func(i int, x answer) {
+			if x.lost {
+				a.report.Needed = append(a.report.Needed, a.requests[i].Constraint)
+			} else {
+				a.report.Requests = append(a.report.Requests, x.Price)
+			}
+		}})
 	slices.SortFunc(a.report.Requests, Price.Compare)
-	return nil
+	return err
 }

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
@@ -84,9 +85,10 @@ func TestWorkIsBounded(t *testing.T) {
 
 // TestOptionsAndInputsAtFault: all faults at once, and no report.
 func TestOptionsAndInputsAtFault(t *testing.T) {
-	_, err := advice.Ask(t.Context(), shop(t), &advice.Options{Questions: -1, MaxSteps: -2, Provisioning: &provisioning.Options{NodeFee: -1}})
+	_, err := advice.Ask(t.Context(), shop(t), &advice.Options{Questions: -1, MaxSteps: -2, Parallel: -3, Provisioning: &provisioning.Options{NodeFee: -1}})
 	require.ErrorContains(t, err, "Options.Questions: -1 is below zero; zero means the default")
 	require.ErrorContains(t, err, "Options.MaxSteps: -2 is below zero; zero means the default")
+	require.ErrorContains(t, err, "Options.Parallel: -3 is below zero; zero means the default")
 	require.ErrorContains(t, err, "NodeFee")
 
 	in := shop(t)
@@ -105,11 +107,23 @@ func TestOptionsAndInputsAtFault(t *testing.T) {
 // TestLawOrderDoesNotMatter: the report is the same for any order of the input, and the
 // input is not written to.
 func TestLawOrderDoesNotMatter(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(testlong.Seeds(8, 40)) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		a, b := ask(t, in, &advice.Options{Questions: 4}), ask(t, shuffled(in, seed), &advice.Options{Questions: 4})
 		require.Equal(t, a, b, "seed %d", seed)
 		require.Equal(t, randproblem.Draw(seed, randproblem.Config{}), in, "seed %d", seed)
+	}
+}
+
+// TestLawQuestionsAtOnce: how many are asked at once changes nothing, wherever steps end.
+func TestLawQuestionsAtOnce(t *testing.T) {
+	for seed := range uint64(testlong.Seeds(8, 40)) {
+		in := randproblem.Draw(seed, randproblem.Config{})
+		full := ask(t, in, &advice.Options{Questions: 4})
+		for _, steps := range []int{0, full.Steps / 3, full.Steps * 2 / 3} {
+			one, three := &advice.Options{Questions: 4, MaxSteps: steps}, &advice.Options{Questions: 4, MaxSteps: steps, Parallel: 3}
+			require.Equal(t, ask(t, in, one), ask(t, in, three), "seed %d, %d steps", seed, steps)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package advice
 import (
 	"context"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -28,21 +29,12 @@ func (a *asker) baseline(ctx context.Context, quick bool) (*baseline, error) {
 	if b.problem, err = provisioning.Prepare(a.in, b.options); err != nil {
 		return nil, err
 	}
-	if b.plan, err = a.solve(ctx, b.problem); err != nil {
+	if b.plan, err = b.problem.Solve(ctx); err != nil {
 		return nil, err
 	}
+	a.report.Steps += len(a.in.Pods) + b.plan.Stats.Steps
 	b.unplaced = unplaced(b.plan)
 	return b, nil
-}
-
-// solve counts the work.
-func (a *asker) solve(ctx context.Context, p *provisioning.Problem) (*provisioning.Plan, error) {
-	plan, err := p.Solve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.report.Steps += len(a.in.Pods) + plan.Stats.Steps
-	return plan, nil
 }
 
 // spent tells whether so many tenths of the steps are used up.
@@ -59,32 +51,89 @@ func unplaced(plan *provisioning.Plan) map[string]bool {
 
 func podName(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
-// price asks what the bill is without some constraints; ok is false where a pod loses its
-// place.
-func (a *asker) price(ctx context.Context, b *baseline, list ...Constraint) (price Price, ok bool, err error) {
-	problem, err := b.without(a.in, list)
+// answer is what a question comes to. Nothing is lost in it where no pod loses its place.
+type answer struct {
+	Price
+	lost  bool
+	steps int
+	err   error
+}
+
+// price asks what the bill is without some constraints.
+func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Constraint) (out answer) {
+	problem, err := b.without(in, list)
 	if err != nil {
-		return Price{}, false, err
+		return answer{err: err}
 	}
-	plan, err := a.solve(ctx, problem)
+	plan, err := problem.Solve(ctx)
 	if err != nil {
-		return Price{}, false, err
+		return answer{err: err}
 	}
+	out.steps = len(in.Pods) + plan.Stats.Steps
 	still := unplaced(plan)
 	for name := range still { // as a set: the order does not matter
 		if !b.unplaced[name] {
-			return Price{}, false, nil
+			out.lost = true
+			return out
 		}
 	}
-	price = Price{Constraints: list, Cost: plan.Cost, Nodes: len(plan.Create), Saves: b.plan.Cost - plan.Cost,
+	out.Price = Price{Constraints: list, Cost: plan.Cost, Nodes: len(plan.Create), Saves: b.plan.Cost - plan.Cost,
 		AtLeast: b.plan.LowerBound - plan.Cost, AtMost: b.plan.Cost - plan.LowerBound}
 	for name := range b.unplaced { // sorted below
 		if !still[name] {
-			price.Placed = append(price.Placed, name)
+			out.Placed = append(out.Placed, name)
 		}
 	}
-	slices.Sort(price.Placed)
-	return price, true, nil
+	slices.Sort(out.Placed)
+	return out
+}
+
+// questions are some that are asked in order.
+type questions struct {
+	of   *baseline
+	list [][]Constraint
+	// want says whether one is still to be asked, once it was its turn; it does not become
+	// true again. Those that are not are skipped.
+	want func(i int) bool
+	skip func(i int)
+	take func(i int, a answer)
+}
+
+// each asks questions, as many at once as Options.Parallel allows. What comes of them is as if
+// they were asked one after the other: an answer that nobody wants any more when it is its
+// turn is not counted.
+func (a *asker) each(ctx context.Context, q questions) error {
+	for next := 0; next < len(q.list); {
+		var turn []int
+		for ; next < len(q.list) && len(turn) < a.opts.Parallel; next++ {
+			if q.want(next) {
+				turn = append(turn, next)
+			} else {
+				q.skip(next)
+			}
+		}
+		answers := make([]answer, len(turn))
+		var wg sync.WaitGroup
+		for k, i := range turn[min(1, len(turn)):] {
+			wg.Go(func() { answers[k+1] = q.of.price(ctx, a.in, q.list[i]) })
+		}
+		if len(turn) > 0 {
+			answers[0] = q.of.price(ctx, a.in, q.list[turn[0]])
+		}
+		wg.Wait()
+		for k, i := range turn {
+			switch {
+			case answers[k].err != nil:
+				return answers[k].err
+			case k > 0 && !q.want(i):
+				q.skip(i)
+			default:
+				a.report.Steps += answers[k].steps
+				q.take(i, answers[k])
+			}
+		}
+	}
+	return nil
 }
 
 // without is the problem without some constraints.

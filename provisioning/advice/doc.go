@@ -21,4 +21,6 @@
 // when the zone is gone. Advice is a price, and no judgement.
 //
 // All functions are pure: the same input gives the same answer, and nothing is written to.
+// They may be called from any number of goroutines. Ask starts goroutines of its own only
+// where Options.Parallel asks for them, and they end before it returns.
 package advice

@@ -23,7 +23,7 @@ func unplacedOf(p *provisioning.Plan) map[string]bool {
 // constraint, and no pod loses its place.
 func TestLawPricesAreBills(t *testing.T) {
 	priced, pairs := 0, 0
-	for seed := range uint64(testlong.Seeds(40, 200)) {
+	for seed := range uint64(testlong.Seeds(25, 200)) {
 		in, opts := randproblem.Draw(seed, randproblem.Config{Without: randproblem.Defaults}), randproblem.DrawOptions(seed, randproblem.Config{})
 		in.Nominated = nil
 		before, err := provisioning.Solve(t.Context(), in, opts)
@@ -60,5 +60,5 @@ func TestLawPricesAreBills(t *testing.T) {
 		}
 	}
 	t.Logf("%d prices, of them %d of pairs", priced, pairs)
-	require.Greater(t, priced, 100)
+	require.Greater(t, priced, 60)
 }

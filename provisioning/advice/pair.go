@@ -8,7 +8,7 @@ import (
 
 // Pairs are looked for among the constraints that have most pods, and pools first.
 const (
-	pairedMost = 24 // constraints among which pairs are looked for
+	pairedMost = 12 // constraints among which pairs are looked for
 	pairedLast = 6  // of them those of which every pair is asked about
 	putBack    = 6  // that are put back at once
 )
@@ -21,41 +21,40 @@ func (a *asker) askPairs(ctx context.Context) error {
 	if len(list) < 2 || a.spent(allTenths) {
 		return nil
 	}
-	all, ok, err := a.price(ctx, a.quick, list...)
-	if err != nil || !ok || !a.worth(all.Saves) && len(all.Placed) == 0 {
+	all := a.quick.price(ctx, a.in, list)
+	a.report.Steps += all.steps
+	if all.err != nil || all.lost || !a.worth(all.Saves) && len(all.Placed) == 0 {
+		return all.err
+	}
+	list, err := a.involved(ctx, list, all.Price)
+	if err != nil {
 		return err
 	}
-	if list, err = a.involved(ctx, list, all); err != nil {
+	estimates, err := a.estimatePairs(ctx, list)
+	if err != nil {
 		return err
 	}
-	var estimates []Price
+	return a.confirmPairs(ctx, estimates[:min(len(estimates), max(1, a.opts.Questions/pairQuestions))])
+}
+
+// estimatePairs asks about all pairs quickly, and sorts those that promise something.
+func (a *asker) estimatePairs(ctx context.Context, list []Constraint) (out []Price, err error) {
+	q := questions{of: a.quick, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {},
+		take: func(_ int, x answer) {
+			if !x.lost && (a.worth(x.Saves) || len(x.Placed) > 0) {
+				out = append(out, x.Price)
+			}
+		}}
 	for i, c := range list {
 		for _, d := range list[i+1:] {
-			if a.spent(allTenths) {
-				break
-			}
 			pair := []Constraint{c, d}
 			slices.SortFunc(pair, Constraint.Compare)
-			price, ok, err := a.price(ctx, a.quick, pair...)
-			if err != nil {
-				return err
-			}
-			if ok && (a.worth(price.Saves) || len(price.Placed) > 0) {
-				estimates = append(estimates, price)
-			}
+			q.list = append(q.list, pair)
 		}
 	}
-	slices.SortFunc(estimates, Price.Compare)
-	for _, e := range estimates[:min(len(estimates), max(1, a.opts.Questions/pairQuestions))] {
-		if a.spent(allTenths) {
-			break
-		}
-		if err := a.askPair(ctx, e.Constraints); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(a.report.Pairs, Price.Compare)
-	return nil
+	err = a.each(ctx, q)
+	slices.SortFunc(out, Price.Compare)
+	return out, err
 }
 
 // worth tells whether a quick answer is more than the noise of quick answers.
@@ -80,23 +79,29 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 		saves  float64
 	}
 	var losses []loss
-	for groups := slices.Collect(slices.Chunk(list, putBack)); len(groups) > 0 && !a.spent(allTenths); groups = groups[1:] {
-		group := groups[0]
-		others := slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool {
-			return slices.ContainsFunc(group, func(g Constraint) bool { return g.Compare(c) == 0 })
-		})
-		price, ok, err := a.price(ctx, a.quick, others...)
-		if err != nil {
+	for groups := slices.Collect(slices.Chunk(list, putBack)); len(groups) > 0; {
+		q := questions{of: a.quick, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {}}
+		for _, group := range groups {
+			q.list = append(q.list, slices.DeleteFunc(slices.Clone(list), func(c Constraint) bool {
+				return slices.ContainsFunc(group, func(g Constraint) bool { return g.Compare(c) == 0 })
+			}))
+		}
+		var split [][]Constraint
+		q.take = func(i int, x answer) {
+			group := groups[i]
+			l := loss{group[0], len(all.Placed) - len(x.Placed), all.Saves - x.Saves}
+			switch {
+			case x.lost || l.placed <= 0 && !a.worth(l.saves):
+			case len(group) == 1:
+				losses = append(losses, l)
+			default:
+				split = append(split, group[:len(group)/2], group[len(group)/2:])
+			}
+		}
+		if err := a.each(ctx, q); err != nil {
 			return nil, err
 		}
-		l := loss{group[0], len(all.Placed) - len(price.Placed), all.Saves - price.Saves}
-		switch {
-		case !ok || l.placed <= 0 && !a.worth(l.saves):
-		case len(group) == 1:
-			losses = append(losses, l)
-		default:
-			groups = append(groups, group[:len(group)/2], group[len(group)/2:])
-		}
+		groups = split
 	}
 	slices.SortFunc(losses, func(x, y loss) int {
 		return cmp.Or(cmp.Compare(y.placed, x.placed), cmp.Compare(y.saves, x.saves), x.Compare(y.Constraint))
@@ -108,24 +113,38 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 	return out, nil
 }
 
-// askPair asks about a pair thoroughly, and about each of the two.
-func (a *asker) askPair(ctx context.Context, pair []Constraint) error {
-	both, ok, err := a.price(ctx, a.thorough, pair...)
-	if err != nil || !ok {
+// confirmPairs asks about pairs thoroughly, and about each of the two.
+func (a *asker) confirmPairs(ctx context.Context, estimates []Price) error {
+	const three = 3 // questions for a pair
+	begun := make([]bool, len(estimates))
+	answers := make([]answer, three*len(estimates))
+	q := questions{of: a.thorough, skip: func(int) {},
+		want: func(i int) bool { // a pair that was begun is finished
+			if i%three == 0 {
+				begun[i/three] = !a.spent(allTenths)
+			}
+			return begun[i/three]
+		},
+		take: func(i int, x answer) { answers[i] = x }}
+	for _, e := range estimates {
+		q.list = append(q.list, e.Constraints, e.Constraints[:1], e.Constraints[1:])
+	}
+	if err := a.each(ctx, q); err != nil {
 		return err
 	}
-	saves, placed := 0.0, 0
-	for _, c := range pair {
-		one, ok, err := a.price(ctx, a.thorough, c)
-		if err != nil {
-			return err
+	for i := range estimates {
+		both := answers[three*i]
+		if !begun[i] || both.lost {
+			continue
 		}
-		if ok {
+		saves, placed := 0.0, 0
+		for _, one := range answers[three*i+1 : three*(i+1)] {
 			saves, placed = saves+max(0, one.Saves), placed+len(one.Placed)
 		}
+		if len(both.Placed) > placed || len(both.Placed) == placed && both.Saves > saves+noise {
+			a.report.Pairs = append(a.report.Pairs, both.Price)
+		}
 	}
-	if len(both.Placed) > placed || len(both.Placed) == placed && both.Saves > saves+noise {
-		a.report.Pairs = append(a.report.Pairs, both)
-	}
+	slices.SortFunc(a.report.Pairs, Price.Compare)
 	return nil
 }
