@@ -14,6 +14,7 @@ import (
 // TestBrowser opens the report in a browser, as wide as a phone and as a desk, light and
 // dark: every plot is painted, letters can be read, and nothing is wider than the window.
 func TestBrowser(t *testing.T) {
+	browser.Needed(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, _, stderr := call("-hours", "4", "-html", file)
 	require.Equal(t, command.OK, code, stderr)

@@ -48,6 +48,13 @@ type Seen struct {
 	Paper, Ink    string // colours of the page and of its letters
 }
 
+// Needed skips a test that nobody can look for: where no browser runs, and under the race
+// detector. Call it before the page is made.
+func Needed(t *testing.T) {
+	t.Helper()
+	find(t)
+}
+
 // Look has a browser lay a page out in a window of a width, 500 at least, on a light or a dark
 // screen. Where no browser runs the test is skipped.
 func Look(t *testing.T, page []byte, width int, dark bool) (seen Seen) {
