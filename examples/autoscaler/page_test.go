@@ -39,7 +39,7 @@ func TestPage(t *testing.T) {
 		require.NotZero(t, shapes["path"]+shapes["rect"], plot)
 		require.NotZero(t, shapes["text"])
 	}
-	for _, wanted := range []string{"the nightly report", "prefers-color-scheme: dark", "@media print", "@media (max-width: 30rem)", `name="viewport"`, "nothing was left on them"} {
+	for _, wanted := range []string{"the nightly report", "prefers-color-scheme: dark", "@media print", "@media (max-width: 32rem)", `name="viewport"`, "nothing was left on them"} {
 		require.True(t, strings.Contains(text, wanted), wanted)
 	}
 
