@@ -8,7 +8,7 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test laws lint generate fuzz bench compare plans plans-check passes api examples ci
+.PHONY: test laws lint generate fuzz bench compare plans plans-check passes api examples vuln sbom reproducible ci
 
 test: ## all tests
 	go test ./...
@@ -48,6 +48,20 @@ api: ## rewrite the files of the exported API and the code in Markdown
 
 examples: ## run every example with its defaults
 	go list -f '{{if eq .Name "main"}}{{.ImportPath}}{{end}}' ./examples/... | xargs -n 1 go run
+
+vuln: ## what the Go vulnerability database knows of what is imported; needs the network
+	$(TOOL) govulncheck ./...
+
+sbom: ## a CycloneDX bill of materials, with licenses, into dovetail.cdx.json
+	$(TOOL) cyclonedx-gomod mod -licenses -json -output dovetail.cdx.json .
+
+# A copy of the tree elsewhere is built as well: neither paths nor times get into a program.
+BUILD := go build -trimpath -buildvcs=false -o
+reproducible: ## the examples, built in two places, are the same bytes
+	@tree=$$(mktemp -d) && trap 'rm -rf "$$tree"' EXIT && mkdir "$$tree/here" "$$tree/there" && \
+	  cp -r . "$$tree/copy" && $(BUILD) "$$tree/here" ./examples/... && \
+	  (cd "$$tree/copy" && GOCACHE="$$tree/cache" $(BUILD) "$$tree/there" ./examples/...) && \
+	  diff -r "$$tree/here" "$$tree/there" && ls "$$tree/here" | wc -l | xargs echo programs are the same:
 
 ci: ## what has to pass before a change goes in
 	.ci/run

@@ -21,6 +21,7 @@
 //   - links: relative links in Markdown lead somewhere;
 //   - tables: rows of tables in Markdown have as many cells as the table has columns;
 //   - weight: importing the engine stays cheap;
+//   - licenses: modules that are built in bear the license in testdata/licenses.txt;
 //   - api: exported declarations are those of testdata/api.
 //
 // A rule that cannot fail is worth nothing. Every rule runs twice: over this
