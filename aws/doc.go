@@ -24,7 +24,7 @@
 //
 // Labels, tags, names and the rights that it takes are those of Karpenter's AWS
 // provider, so that a cluster can change from one to the other with the nodes that
-// it has. Package iam in the directory iam has the policy.
+// it has. The documents in the directory iam are the policies.
 //
 // # Look-ups
 //

@@ -10,8 +10,8 @@
 //
 // # Left out
 //
-// Every call that the provider does not make: what is here is what package iam
-// grants, operation by operation, and a test holds the two together.
+// Every call that the provider does not make: what is here is what the policies in aws/iam
+// grant, operation by operation, and a test holds the two together.
 //
 // # Guarantees
 //

@@ -140,9 +140,9 @@ func remedy(err error) string {
 		return "ask less often, or have the quota of the API raised"
 	case slices.Contains(forbidden, code):
 		if operation := operationOf(err); operation != "" {
-			return "allow the controller " + operation + ", as the policies of package iam do"
+			return "allow the controller " + operation + ", as the policies in aws/iam do"
 		}
-		return "allow the controller the call, as the policies of package iam do"
+		return "allow the controller the call, as the policies in aws/iam do"
 	case slices.Contains(credentials, code):
 		return "renew the credentials of the controller"
 	case slices.Contains(clock, code):

@@ -17,5 +17,5 @@ func ExampleWrap() {
 	fmt.Println(err)
 	// Output:
 	// denied
-	// DescribeSubnets team=web: denied: UnauthorizedOperation: You are not authorized.; allow the controller ec2:DescribeSubnets, as the policies of package iam do
+	// DescribeSubnets team=web: denied: UnauthorizedOperation: You are not authorized.; allow the controller ec2:DescribeSubnets, as the policies in aws/iam do
 }

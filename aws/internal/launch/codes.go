@@ -79,7 +79,7 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 	case has("service control policy"):
 		return cloudprovider.KindDenied, "have the service control policy of the organization allow it"
 	case has("UnauthorizedOperation", "AccessDenied", "AuthFailure"):
-		return cloudprovider.KindDenied, "allow the controller the call, as the policies of package iam do"
+		return cloudprovider.KindDenied, "allow the controller the call, as the policies in aws/iam do"
 	case has("RequestLimitExceeded", "Throttl"):
 		return cloudprovider.KindThrottled, ""
 	case has("MaxFleetCountExceeded"):

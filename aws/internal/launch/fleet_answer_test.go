@@ -113,7 +113,7 @@ func TestJudge(t *testing.T) {
 			kind: cloudprovider.KindInsufficientCapacity, reason: "InsufficientInstanceCapacity",
 			offerings: []cloudprovider.OfferingKey{key("m5.large", "a", onDemand), key("m5.large", "b", onDemand)}},
 		"not allowed, and no stock": {failures: []launch.Failure{failed("InsufficientInstanceCapacity", "no capacity"), failed("UnauthorizedOperation", "no")},
-			kind: cloudprovider.KindDenied, reason: "UnauthorizedOperation", text: "package iam"},
+			kind: cloudprovider.KindDenied, reason: "UnauthorizedOperation", text: "aws/iam"},
 		"no such image":     {failures: []launch.Failure{failed("InvalidAMIID.NotFound", "ami-1")}, kind: cloudprovider.KindDenied, reason: "InvalidAMIID.NotFound", text: "image that exists"},
 		"foreign image":     {failures: []launch.Failure{failed("AuthFailure", "Not authorized for images: [ami-1]")}, kind: cloudprovider.KindDenied, reason: "AuthFailure", text: "share the image"},
 		"service policy":    {failures: []launch.Failure{failed("UnauthorizedOperation", "explicit deny in a service control policy")}, kind: cloudprovider.KindDenied, reason: "UnauthorizedOperation", text: "organization"},
