@@ -155,7 +155,7 @@ func TestConverted(t *testing.T) {
 	require.NoError(t, err)
 	code, _, stderr := call(string(old), "-f", "-")
 	require.Equal(t, command.BadInput, code)
-	require.Contains(t, stderr, "examples/convert")
+	require.Contains(t, stderr, "examples/migrate")
 
 	data, notes := convert.Bytes(old, &convert.Options{Role: "nodes"})
 	require.Less(t, convert.Worst(notes), convert.Action)

@@ -154,7 +154,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		{"an empty file", "", []string{"-f", "-"}, []string{"whatif: -: holds no object"}},
 		{"an old version", "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\n", []string{"-f", "-"}, []string{
-			"whatif: -:2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/convert"}},
+			"whatif: -:2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/migrate"}},
 		{"a file that is not there", "", []string{"-f", "testdata/none.yaml"}, []string{"whatif: open testdata/none.yaml: "}},
 		{"a folder", "", []string{"-f", "testdata"}, []string{"whatif: read testdata: "}},
 		{"two faults of a manifest", pod + "      cmd: x\n      imge: y\n", []string{"-f", "-"}, []string{

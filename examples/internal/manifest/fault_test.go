@@ -35,10 +35,10 @@ func TestFaults(t *testing.T) {
 		{"no kind", "apiVersion: v1\nmetadata: {name: a}", []string{
 			":1 (document 1): a: kind is missing; every object needs apiVersion and kind"}},
 		{"an old version", "apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}", []string{
-			":1 (document 1): NodePool a: apiVersion: karpenter.sh/v1beta1 is not read by this program; convert the object to karpenter.sh/v1 with examples/convert"}},
+			":1 (document 1): NodePool a: apiVersion: karpenter.sh/v1beta1 is not read by this program; convert the object to karpenter.sh/v1 with examples/migrate"}},
 		{"the alpha days", "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\n---\napiVersion: karpenter.k8s.aws/v1alpha1\nkind: AWSNodeTemplate\nmetadata: {name: a}", []string{
-			":2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/convert",
-			":6 (document 2): AWSNodeTemplate a: kind: AWSNodeTemplate of karpenter.k8s.aws/v1alpha1 is not read by this program; convert it to EC2NodeClass of v1 with examples/convert"}},
+			":2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/migrate",
+			":6 (document 2): AWSNodeTemplate a: kind: AWSNodeTemplate of karpenter.k8s.aws/v1alpha1 is not read by this program; convert it to EC2NodeClass of v1 with examples/migrate"}},
 		{"no name", "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a-\nspec: {containers: [{name: a}]}", []string{
 			":3 (document 1): Pod default/(no name): metadata.name: is missing; give the object a name"}},
 		{"a bad name", "apiVersion: v1\nkind: Node\nmetadata:\n  name: Node_1", []string{

@@ -95,7 +95,7 @@ func oldKinds() map[string]string {
 // faults.
 func (r *reader) take(o *object) {
 	if kind, old := oldKinds()[o.kind]; old && strings.HasPrefix(group(o.apiVersion), "karpenter.") {
-		r.older = append(r.older, older{o, id(kind, "", o.name), o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/convert",
+		r.older = append(r.older, older{o, id(kind, "", o.name), o.fault([]any{"kind"}, "%s of %s is not read by this program; convert it to %s of v1 with examples/migrate",
 			o.kind, o.apiVersion, kind)})
 		return
 	}
@@ -107,7 +107,7 @@ func (r *reader) take(o *object) {
 	if k.apiVersion != o.apiVersion {
 		how := ""
 		if k.apiVersion == v1.GroupVersion.String() {
-			how = " with examples/convert"
+			how = " with examples/migrate"
 		}
 		o.place(k.namespaced)
 		r.older = append(r.older, older{o, id(o.kind, o.namespace, o.name), o.fault([]any{"apiVersion"},

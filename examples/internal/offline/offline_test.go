@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-// manifests are a NodePool and its class as examples/convert writes it, with a
+// manifests are a NodePool and its class as examples/migrate writes it, with a
 // role to be filled in.
 const manifests = `apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -22,9 +22,9 @@ type settings struct {
 	options convert.Options
 }
 
-const usage = `Convert rewrites manifests of earlier versions of Karpenter as those of v1.
+const usage = `Migrate rewrites manifests of earlier versions of Karpenter as those of v1.
 
-usage: convert [flags]
+usage: migrate [flags]
 
   -f FILE                  read FILE, YAML or JSON, or standard input if FILE is
                            -; may be repeated: all are converted together.
@@ -46,7 +46,7 @@ The v1 manifests go to standard output, remarks to standard error.
 
 // parseFlags reads the command line. If it is not ok the program is over.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
-	set := flag.NewFlagSet("convert", flag.ContinueOnError)
+	set := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	command.Files(set, &s.files)
 	set.BoolVar(&s.check, "check", false, "")
 	set.BoolVar(&s.quiet, "q", false, "")

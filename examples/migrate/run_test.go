@@ -92,12 +92,12 @@ func TestHelp(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
-		`convert: unexpected argument "old.yaml"; files are named with -f`:                            {"old.yaml"},
-		`convert: flags -role and -instance-profile exclude each other`:                               {"-role", "a", "-instance-profile", "b"},
-		`convert: invalid value "al2@latest" for flag -ami-version: want a version such as v20240807`: {"-ami-version", "al2@latest"},
-		`convert: open testdata/none.yaml: no such file or directory`:                                 {"-f", "testdata/none.yaml", "-f", "testdata/pool.yaml"},
-		`convert: invalid value "" for flag -f: the file name is empty`:                               {"-f", ""},
-		`convert: -: there is nothing in it; look whether the command that wrote it failed`:           {"-f", "-"},
+		`migrate: unexpected argument "old.yaml"; files are named with -f`:                            {"old.yaml"},
+		`migrate: flags -role and -instance-profile exclude each other`:                               {"-role", "a", "-instance-profile", "b"},
+		`migrate: invalid value "al2@latest" for flag -ami-version: want a version such as v20240807`: {"-ami-version", "al2@latest"},
+		`migrate: open testdata/none.yaml: no such file or directory`:                                 {"-f", "testdata/none.yaml", "-f", "testdata/pool.yaml"},
+		`migrate: invalid value "" for flag -f: the file name is empty`:                               {"-f", ""},
+		`migrate: -: there is nothing in it; look whether the command that wrote it failed`:           {"-f", "-"},
 	} {
 		code, stdout, stderr := call("", args...)
 		require.Equal(t, 2, code, want)

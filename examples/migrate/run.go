@@ -23,7 +23,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	sources, err := readSources(s.files, stdin)
 	if err != nil {
-		return command.Complain(stderr, "convert", err, command.BadInput)
+		return command.Complain(stderr, "migrate", err, command.BadInput)
 	}
 	s.options.Check = s.check
 	result := convert.Convert(&s.options, sources...)
@@ -36,7 +36,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return check(result, stdout)
 	}
 	if _, err := stdout.Write(result.Stream()); err != nil {
-		return command.Complain(stderr, "convert", err, command.Failed)
+		return command.Complain(stderr, "migrate", err, command.Failed)
 	}
 	return command.OK
 }
