@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +24,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -76,6 +78,17 @@ func (c *cluster) pass(n int) {
 			c.Fatal(err)
 		}
 	}
+}
+
+// restart forgets all that is not in the cluster.
+func (c *cluster) restart() {
+	c.Helper()
+	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, c.a.log)
+	if err != nil {
+		c.Fatal(err)
+	}
+	again.window = c.a.window
+	c.a = again
 }
 
 func (c *cluster) claims() []v1.NodeClaim {
@@ -185,18 +198,50 @@ func TestRestartPlansNothingTwice(t *testing.T) {
 	if len(before) == 0 {
 		t.Fatal("nothing was planned")
 	}
-	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, c.a.log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again.window = c.a.window
-	c.a = again
+	c.restart()
 	c.pass(5)
 	if after := c.claims(); len(after) != len(before) {
 		t.Errorf("%d NodeClaims, %d before the restart", len(after), len(before))
 	}
 	if len(c.nodes()) != len(before) {
 		t.Errorf("%d machines for %d NodeClaims", len(c.nodes()), len(before))
+	}
+}
+
+// A node that goes has pods which may not be evicted yet. Who takes over finds that
+// another node is promised to them.
+func TestRestartInADrainPlansNothingTwice(t *testing.T) {
+	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "all"}}
+	budget.Spec.Selector = &metav1.LabelSelector{}
+	c := newCluster(t, general(), pod("web", "1"), budget)
+	c.pass(5)
+	c.boot()
+	c.pass(2)
+	c.schedule()
+	c.pass(3)
+	claim := c.claims()[0]
+	if err := c.Delete(t.Context(), &claim); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		c.pass(4)
+		if claims := c.claims(); len(claims) != 2 {
+			t.Fatalf("%d NodeClaims, after one was deleted: %v", len(claims), claims)
+		}
+		c.restart()
+		s, err := c.a.snapshot(t.Context(), time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.promises.Moving) != 1 {
+			t.Errorf("nobody keeps a node for the pod: %+v", s.promises.Nodes)
+		}
+		if again := c.a.waiting(s, disruption.Leaving(s.in.Nodes)); len(again) > 0 {
+			t.Errorf("pod %s is to be planned for again", again[0].Name)
+		}
+	}
+	if len(c.nodes()) != 2 {
+		t.Errorf("%d machines", len(c.nodes()))
 	}
 }
 

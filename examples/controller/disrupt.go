@@ -237,7 +237,7 @@ func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step co
 				pods = other.pods
 			}
 		}
-		if _, err := a.create(ctx, claim, pods, s.now); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := a.create(ctx, s, claim, pods); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 		a.log.Info("created", "claim", step.Object, "for", r.Command.ID, "pods", len(pods))

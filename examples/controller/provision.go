@@ -118,7 +118,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	}
 	err = each(len(plan.Create), func(i int) error {
 		n := &plan.Create[i]
-		claim, err := a.create(ctx, n.NodeClaim(), n.Pods, s.now)
+		claim, err := a.create(ctx, s, n.NodeClaim(), n.Pods)
 		if err != nil {
 			return err
 		}
@@ -171,7 +171,7 @@ func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) 
 	candidates := slices.Clone(s.in.Pods)
 	for _, name := range leaving {
 		for _, p := range s.podsOn[name] {
-			if !ofDaemonSet(p) && p.DeletionTimestamp == nil {
+			if !ofDaemonSet(p) && p.DeletionTimestamp == nil && !s.promised[p.UID] {
 				candidates = append(candidates, p)
 			}
 		}
@@ -202,16 +202,31 @@ func (a *autoscaler) gather(now time.Time, waiting int) bool {
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
 // so that the next pass, of whatever process, gives them their tolerations.
-func (a *autoscaler) create(ctx context.Context, claim *v1.NodeClaim, pods []*corev1.Pod, now time.Time) (*v1.NodeClaim, error) {
+func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod) (*v1.NodeClaim, error) {
 	if claim.Name == "" {
 		claim.Name = claim.GenerateName + rand.String(5)
 	}
-	claim, err := nomination.Reserve(claim, pods, now, nil)
+	claim, err := nomination.Reserve(claim, s.stored(pods), s.now, nil)
 	if err != nil {
 		return nil, err
 	}
 	controllerutil.AddFinalizer(claim, v1.TerminationFinalizer)
 	return claim, a.Create(ctx, claim)
+}
+
+// stored are pods of a plan as they are in the cluster. In a plan the pods of nodes that
+// go are pending, and who promises them a node has to know where they run.
+func (s *snapshot) stored(pods []*corev1.Pod) (out []*corev1.Pod) {
+	wanted := map[types.UID]bool{}
+	for _, p := range pods {
+		wanted[p.UID] = true
+	}
+	for _, p := range s.pods {
+		if wanted[p.UID] {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // bind promises nodes that exist, or are coming, to the pods of a plan.
@@ -227,7 +242,7 @@ func (a *autoscaler) bind(ctx context.Context, s *snapshot, bindings []provision
 			a.bindings = append(a.bindings, nomination.Bind(b.Node, b.Pods, s.now.Add(bindHolds))...)
 			continue
 		}
-		after, err := nomination.Reserve(claim, b.Pods, s.now, nil)
+		after, err := nomination.Reserve(claim, s.stored(b.Pods), s.now, nil)
 		if err == nil {
 			err = a.storeClaim(ctx, claim, after)
 		}
@@ -244,7 +259,7 @@ func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
 	pools, err := provisioning.StaticPools(s.in.Input)
 	for _, pool := range pools {
 		for _, claim := range pool.NodeClaims() {
-			_, failed := a.create(ctx, claim, nil, s.now)
+			_, failed := a.create(ctx, s, claim, nil)
 			err = errors.Join(err, failed)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -43,6 +44,7 @@ type snapshot struct {
 	pods     []*corev1.Pod
 	podsOn   map[string][]*corev1.Pod // as they are stored, by Node
 	promises nomination.State
+	promised map[types.UID]bool // pods that count as being on another node
 	commands command.Recovery
 }
 
@@ -148,7 +150,8 @@ func (a *autoscaler) readPromises(ctx context.Context, s *snapshot, nodes []*cor
 }
 
 // readNodes joins Nodes, NodeClaims and pods. Pods that a node is promised to count as
-// if they were there: the others are planned around them.
+// if they were there, also those that still run on a node that goes: the others are
+// planned around them.
 func (a *autoscaler) readNodes(ctx context.Context, s *snapshot, nodes []*corev1.Node) {
 	plain := make([]*corev1.Pod, len(s.pods))
 	for i, p := range s.pods {
@@ -165,20 +168,23 @@ func (a *autoscaler) readNodes(ctx context.Context, s *snapshot, nodes []*corev1
 			index[n.NodeClaim.Name] = i
 		}
 	}
-	promised := map[string]bool{}
-	for _, place := range s.promises.Pods {
-		i, ok := index[cmp.Or(place.Node, place.NodeClaim)]
+	s.promised = map[types.UID]bool{}
+	for _, place := range slices.Concat(s.promises.Pods, s.promises.Moving) {
+		to, ok := index[cmp.Or(place.Node, place.NodeClaim)]
 		if !ok {
 			continue
 		}
-		promised[string(place.Pod.UID)] = true
+		s.promised[place.Pod.UID] = true
+		if from, ok := index[place.Pod.Spec.NodeName]; ok {
+			joined.Nodes[from].Pods = slices.DeleteFunc(joined.Nodes[from].Pods, func(p *corev1.Pod) bool { return p.UID == place.Pod.UID })
+		}
 		there := *nomination.Plain(place.Pod)
-		there.Spec.NodeName = joined.Nodes[i].Name()
-		joined.Nodes[i].Pods = append(joined.Nodes[i].Pods, &there)
+		there.Spec.NodeName = joined.Nodes[to].Name()
+		joined.Nodes[to].Pods = append(joined.Nodes[to].Pods, &there)
 	}
 	s.in.Nodes = joined.Nodes
 	for _, p := range joined.Pending {
-		if p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && !promised[string(p.UID)] {
+		if p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && !s.promised[p.UID] {
 			s.in.Pods = append(s.in.Pods, p)
 		}
 	}

@@ -9,7 +9,7 @@
 //	claim, err = nomination.Reserve(claim, node.Pods, now, nil) // before it is created
 //	...
 //	state, err := nomination.Review(in, now, nil)               // each time something changes
-//	for _, p := range state.Pods {  // leave them out of the next plan
+//	for _, p := range state.Pods {  // leave them, and those of state.Moving, out of the next plan
 //		... append p.Toleration to the pod
 //	}
 //	for _, n := range state.Nodes { // open those whose pods are there, or late

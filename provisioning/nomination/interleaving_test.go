@@ -222,6 +222,12 @@ func (w *world) check(t *testing.T, path []string) {
 		require.True(t, p.Until.After(w.now), "%q", path)
 		require.False(t, s.Next.IsZero() || s.Next.After(p.Until), "%q: time ends a promise unforeseen", path)
 	}
+	for _, p := range s.Moving {
+		require.Equal(t, "old", p.Pod.Spec.NodeName, "%q: %s does not move", path, p.Pod.Name)
+		require.Contains(t, w.claims, p.NodeClaim, "%q", path)
+		require.True(t, p.Until.After(w.now) && !s.Next.After(p.Until), "%q: time ends a promise unforeseen", path)
+		require.Nil(t, p.Toleration, "%q", path)
+	}
 	for _, n := range s.Nodes {
 		if w.calm && n.Phase != nomination.Open && n.Node != "" {
 			require.GreaterOrEqual(t, w.free(n.Node), n.Pending+n.Moving+n.Missing, "%q: %s was given to others", path, n.Node)

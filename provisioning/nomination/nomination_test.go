@@ -195,6 +195,8 @@ func TestPodsThatComeBack(t *testing.T) {
 	s := review(t, in, late)
 	require.Empty(t, s.Pods)
 	require.Equal(t, nomination.Node{NodeClaim: "a", Node: "node-a", Phase: nomination.Filling, Until: noon.Add(nomination.DefaultMove), Moving: 3}, s.Nodes[0])
+	require.Len(t, s.Moving, 3, "the next plan leaves them out")
+	require.Equal(t, nomination.Place{Pod: running[2], NodeClaim: "a", Node: "node-a", Until: noon.Add(nomination.DefaultMove)}, s.Moving[0])
 
 	big := pod("big", "rs")
 	big.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("2")

@@ -85,7 +85,9 @@ func (o *Options) complete() Options {
 
 // Reserve returns a copy of a NodeClaim that says which pods it is for: those of a new
 // node of a plan, pending ones and ones that will be evicted from the nodes that they
-// run on. A claim that has not been created (it has no UID) gets the startup taint as
+// run on. Give pods as they are stored: those that Problem.Without has a plan move are
+// pending in it, and to be promised a node while they are bound they have to say to
+// which. A claim that has not been created (it has no UID) gets the startup taint as
 // well, unless Options.NoTaint is set. To one that is there pods are added, and store
 // the annotation then. Pods that another claim was promised before change over.
 //

@@ -34,6 +34,12 @@ type State struct {
 	// Pods are the pending pods that a node is promised to, sorted by namespace and
 	// name. All others belong into the next plan.
 	Pods []Place
+	// Moving are the pods that still run on the nodes they will be evicted from and
+	// that another node is promised to, in the same order. They belong into no plan
+	// either, and take room on the node that is promised to them: a program that was
+	// restarted while they were evicted would launch a second node for them. What
+	// they lack is told once they are pending.
+	Moving []Place
 	// Nodes are the NodeClaims that are meant for pods, and the Nodes with the taint,
 	// sorted by NodeClaim and then by Node.
 	Nodes []Node
@@ -123,7 +129,9 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 		return cmp.Or(cmp.Compare(a.NodeClaim, b.NodeClaim), cmp.Compare(a.Node, b.Node))
 	})
 	r.bindings(in.Bindings, &s)
-	slices.SortFunc(s.Pods, func(a, b Place) int { return compareNames(a.Pod, b.Pod) })
+	for _, list := range [][]Place{s.Pods, s.Moving} {
+		slices.SortFunc(list, func(a, b Place) int { return compareNames(a.Pod, b.Pod) })
+	}
 	return s, errors.Join(r.faults...)
 }
 

@@ -26,12 +26,12 @@ type groupView struct {
 	group
 	until   time.Time     // when the promise ends
 	pending []*corev1.Pod // of the group, or in the place of one that is gone
-	moving  int           // on the node they come from
+	moving  []*corev1.Pod // on the node they come from
 	gone    int           // nowhere, and without an heir
 }
 
 // awaited counts the pods that are not there yet.
-func (g *groupView) awaited() int { return len(g.pending) + g.moving + g.gone }
+func (g *groupView) awaited() int { return len(g.pending) + len(g.moving) + g.gone }
 
 // reviewer is one call of Review.
 type reviewer struct {
@@ -226,7 +226,7 @@ func (r *reviewer) own(c *claimView) {
 			case p.Spec.NodeName == "":
 				g.pending = append(g.pending, p)
 			case p.Spec.NodeName == g.From && (c.node == nil || c.node.Name != g.From):
-				g.moving++
+				g.moving = append(g.moving, p)
 			}
 		}
 	}
@@ -289,7 +289,10 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 		if g.until.After(n.Until) {
 			n.Until = g.until
 		}
-		n.Moving, n.Missing, n.Pending = n.Moving+g.moving, n.Missing+g.gone, n.Pending+len(g.pending)
+		n.Moving, n.Missing, n.Pending = n.Moving+len(g.moving), n.Missing+g.gone, n.Pending+len(g.pending)
+		for _, p := range g.moving {
+			s.Moving = append(s.Moving, Place{Pod: p, NodeClaim: c.claim.Name, Node: n.Node, Until: g.until})
+		}
 		for _, p := range g.pending {
 			place := r.place(c, p, g.until)
 			if place.Toleration != nil && r.refused[p.UID] {
