@@ -1,0 +1,188 @@
+// Command simulate is the shortest way through the library: it plans nodes for pending
+// pods, launches them on the fake cloud, sees them through their start, and proposes
+// which to replace once pods are gone. A program of yours has the same functions, with
+// the API server where the fields of cluster are.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+const manifest = `
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+      - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c, m, r]}
+  disruption: {consolidateAfter: 1m, budgets: [{nodes: "100%"}]}
+`
+
+// cluster is what the API server keeps for a real autoscaler, and its cloud.
+type cluster struct {
+	cloud  *fake.Cloud
+	pool   *v1.NodePool
+	types  []*cloudprovider.InstanceType
+	pods   []*corev1.Pod
+	claims []*v1.NodeClaim
+	nodes  []*corev1.Node
+	meant  map[string][]*corev1.Pod // pods by the NodeClaim that was planned for them
+}
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	c := cluster{meant: map[string][]*corev1.Pod{}}
+	c.pods = append(pods("report", 8, "cpu=2, memory=4Gi"), pods("web", 9, "cpu=500m, memory=1Gi")...)
+	if c.cloud, err = fake.New(nil); err != nil {
+		return err
+	}
+	if c.pool, err = v1.DecodeNodePool([]byte(manifest)); err != nil {
+		return err
+	}
+	c.pool.Default()
+	if c.types, err = c.cloud.InstanceTypes(ctx, c.pool); err != nil {
+		return err
+	}
+	if err := c.provision(ctx); err != nil {
+		return err
+	}
+	c.join(2 * time.Minute)
+	c.finish("report", time.Hour)
+	return c.propose(ctx)
+}
+
+// pods are n pending pods of a workload.
+func pods(workload string, n int, requests string) (list []*corev1.Pod) {
+	for i := range n {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("%s-%d", workload, i)}}
+		p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
+			Requests: resources.MustParse(requests).ResourceList()}}}
+		list = append(list, p)
+	}
+	return list
+}
+
+// snapshot is the input of every decision: all objects, as they are now.
+func (c *cluster) snapshot() (provisioning.Input, error) {
+	joined, err := provisioning.Join(c.nodes, c.claims, c.pods)
+	return provisioning.Input{
+		NodePools:     []*v1.NodePool{c.pool},
+		InstanceTypes: map[string][]*cloudprovider.InstanceType{c.pool.Name: c.types},
+		Vocabulary:    c.cloud.Vocabulary(),
+		Nodes:         joined.Nodes,
+		Pods:          joined.Pending,
+	}, err
+}
+
+// provision plans nodes for the pending pods, and launches them.
+func (c *cluster) provision(ctx context.Context) error {
+	in, err := c.snapshot()
+	if err != nil {
+		return err
+	}
+	plan, err := provisioning.Solve(ctx, in, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("plan: %d of %d pods on %d new nodes, %.4f USD/h, at most %.1f%% above the optimum\n",
+		len(in.Pods)-len(plan.Unplaced), len(in.Pods), len(plan.Create), plan.Cost, 100*plan.Gap())
+	for _, u := range plan.Unplaced {
+		fmt.Printf("  %s stays pending: %s\n", u.Pod.Name, u.Reason)
+	}
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		claim := n.NodeClaim()
+		// The API server does this when the claim is created, before the launch.
+		claim.Name, claim.UID, claim.CreationTimestamp = n.Name, types.UID(n.Name), metav1.NewTime(c.cloud.Now())
+		request, err := nodeclaim.Request(claim, c.types, in.Vocabulary)
+		if err != nil {
+			return err
+		}
+		instance, err := c.cloud.Create(ctx, request) // nodeclaim.Launched says what to do about an error
+		if err != nil {
+			return err
+		}
+		c.claims = append(c.claims, nodeclaim.Launched(nil).EditClaim(claim, instance, c.cloud.Now()))
+		c.meant[claim.Name] = n.Pods // package nomination remembers this in the cluster
+		fmt.Printf("  %s for %d pods: %s, %.4f USD/h\n", claim.Name, len(n.Pods), instance.OfferingKey(), instance.Price)
+	}
+	return nil
+}
+
+// join sees the machines through their start. Binding the pods is kube-scheduler's.
+func (c *cluster) join(after time.Duration) {
+	c.cloud.Advance(after)
+	now := c.cloud.Now()
+	for i, claim := range c.claims {
+		registered := nodeclaim.Register(claim, c.cloud.Nodes())
+		claim = registered.EditClaim(claim, now)
+		initialized := nodeclaim.Initialize(claim, registered.Node, nil)
+		c.claims[i] = initialized.EditClaim(claim, now)
+		c.nodes = append(c.nodes, initialized.EditNode(registered.Node))
+		for _, p := range c.meant[claim.Name] {
+			p.Spec.NodeName = claim.Status.NodeName
+		}
+	}
+	fmt.Printf("after %s: %d nodes are ready\n", after, len(c.nodes))
+}
+
+// finish lets time pass in which the pods of a workload end.
+func (c *cluster) finish(workload string, after time.Duration) {
+	c.cloud.Advance(after)
+	before := len(c.pods)
+	c.pods = slices.DeleteFunc(c.pods, func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, workload+"-") })
+	fmt.Printf("after %s: %d pods have finished\n", after, before-len(c.pods))
+}
+
+// propose asks which nodes to remove or replace. Carrying it out is the business of
+// packages command and drain: see examples/autoscaler.
+func (c *cluster) propose(ctx context.Context) error {
+	in, err := c.snapshot()
+	if err != nil {
+		return err
+	}
+	proposal, err := disruption.Propose(ctx, c.cloud.Now(), disruption.Input{Input: in}, nil)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("proposal: from %.4f to %.4f USD/h\n", proposal.CostBefore, proposal.CostAfter)
+	for _, a := range proposal.Actions {
+		fmt.Printf("  %s %d nodes, as they are %s; it saves %.4f USD/h\n", a.Step, len(a.Targets), a.Reason, a.Savings)
+		for _, t := range a.Targets {
+			fmt.Printf("    without %s\n", t.NodeClaim)
+		}
+		for _, r := range a.Replacements { // launched as those of a plan are
+			fmt.Printf("    with a new %s\n", r.Options[0].Key())
+		}
+	}
+	for _, b := range proposal.Blocked {
+		fmt.Printf("  %s stays: %s\n", b.NodeClaim, b.Code)
+	}
+	return nil
+}
