@@ -78,7 +78,8 @@ func (c *NodeClaim) Validate() field.ErrorList {
 // a NodePool at run time (valid label values, length of names, known capacity
 // types, unique taints) do not exist for claims, because claims are made from
 // pods as well: a pod may exclude a label value that no node can have. The key
-// karpenter.sh/nodepool is allowed.
+// karpenter.sh/nodepool is allowed, and so is the key that NodeClassLabelKey makes
+// of the claim's nodeClassRef: Karpenter writes both into each NodeClaim.
 //
 // As for a pool, defaults are assumed, metadata is judged if Rules.Metadata says so
 // and status is not, the receiver is not changed, and nil is one fault.
@@ -92,7 +93,11 @@ func (c *NodeClaim) ValidateWith(rules *Rules) field.ErrorList {
 	v.schemaOnly = true
 	v.taints(spec.Child("taints"), c.Spec.Taints, nil)
 	v.taints(spec.Child("startupTaints"), c.Spec.StartupTaints, nil)
-	v.requirements(spec.Child("requirements"), c.Spec.Requirements, requirementContext{nodePoolKey: true})
+	own := requirementContext{nodePoolKey: true}
+	if c.Spec.NodeClassRef != nil {
+		own.nodeClassKey = NodeClassLabelKey(c.Spec.NodeClassRef.GroupKind())
+	}
+	v.requirements(spec.Child("requirements"), c.Spec.Requirements, own)
 	v.nodeClassRef(spec.Child("nodeClassRef"), c.Spec.NodeClassRef)
 	v.gracePeriod(spec.Child("terminationGracePeriod"), c.Spec.TerminationGracePeriod)
 	v.nillable(spec.Child("expireAfter"), c.Spec.ExpireAfter)

@@ -145,3 +145,25 @@ func TestNodeClaimValidateUpdate(t *testing.T) {
 	require.Empty(t, now.ValidateUpdate(nil))
 	require.Empty(t, overlay().ValidateUpdate(overlay()))
 }
+
+// TestNodeClaimNamesItsNodeClass has the requirements that Karpenter itself writes
+// into each NodeClaim: its pool, and its NodeClass by the key of group and kind.
+func TestNodeClaimNamesItsNodeClass(t *testing.T) {
+	rules := &v1.Rules{RestrictedDomains: []string{"karpenter.k8s.aws"}}
+	c := claim()
+	c.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "private"}
+	for _, key := range []string{"karpenter.sh/nodepool", "karpenter.k8s.aws/ec2nodeclass"} {
+		c.Spec.Requirements = append(c.Spec.Requirements,
+			v1.NodeSelectorRequirementWithMinValues{Key: key, Operator: "In", Values: []string{"private"}})
+	}
+	require.Empty(t, c.ValidateWith(rules))
+
+	other := "karpenter.k8s.aws/pondnodeclass" // of a kind that is not the claim's
+	c.Spec.Requirements[1].Key = other
+	require.Equal(t, []string{`spec.requirements[1].key: Forbidden: "` + other +
+		`" is not a label of the provider, and domains that end in "karpenter.k8s.aws" are reserved; use a domain of your own`,
+	}, messages(c.ValidateWith(rules)))
+	c.Spec.NodeClassRef = nil
+	c.Spec.Requirements[1].Key = "karpenter.k8s.aws/ec2nodeclass"
+	require.Len(t, c.ValidateWith(rules), 2)
+}

@@ -14,7 +14,8 @@ import (
 // requirementContext says how the kinds differ in what they ask of a
 // requirement.
 type requirementContext struct {
-	nodePoolKey     bool // karpenter.sh/nodepool may be the key
+	nodePoolKey     bool   // karpenter.sh/nodepool may be the key
+	nodeClassKey    string // the key that names the NodeClass may be the key too, if not empty
 	notInNeedsValue bool
 }
 
@@ -53,7 +54,9 @@ func (v *validator) requirementKey(path *field.Path, key string, c requirementCo
 		v.add(field.TooLongMaxLength(path, key, maxRequirementKey))
 	}
 	v.name(path, key, "not a label key: ")
-	v.restrictedKey(path, key, c.nodePoolKey)
+	if c.nodeClassKey == "" || key != c.nodeClassKey {
+		v.restrictedKey(path, key, c.nodePoolKey)
+	}
 }
 
 // restrictedKey refuses keys that only the autoscaler, the provider or the
