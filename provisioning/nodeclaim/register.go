@@ -78,11 +78,7 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	if node.Annotations == nil && len(claim.Annotations) > 0 {
 		node.Annotations = map[string]string{}
 	}
-	for key, value := range claim.Annotations {
-		if key != v1.DisruptionCommandAnnotationKey {
-			node.Annotations[key] = value
-		}
-	}
+	maps.Copy(node.Annotations, forNode(claim.Annotations))
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		for _, t := range slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints) {
 			if !hasTaint(node, t) {

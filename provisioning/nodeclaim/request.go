@@ -3,6 +3,7 @@ package nodeclaim
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,9 @@ import (
 //     the prices and the stock are those of now. Pass types through
 //     availability.Cache.Apply first.
 //   - NodeClassRef, labels, annotations, taints and startup taints are those of
-//     the claim, and shared with it, as Options are with types.
+//     the claim, and shared with it, as Options are with types. The record of a
+//     command that launches the claim (v1.DisruptionCommandAnnotationKey) is not
+//     among the annotations: the Node has no part in the command, as with Register.
 //
 // v says what well-known labels are called; nil means
 // requirements.DefaultVocabulary. An instance type that is nil, or whose room is
@@ -55,7 +58,7 @@ func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requir
 		Token: string(claim.UID), Name: claim.Name, NodePool: claim.Labels[v1.NodePoolLabelKey],
 		NodeClassRef: *claim.Spec.NodeClassRef,
 		Requirements: reqs, Requests: requests,
-		Labels: claim.Labels, Annotations: claim.Annotations,
+		Labels: claim.Labels, Annotations: forNode(claim.Annotations),
 		Taints: claim.Spec.Taints, StartupTaints: claim.Spec.StartupTaints,
 	}
 	req.Options = optionsFor(present(types), reqs, requests)
@@ -64,6 +67,17 @@ func Request(claim *v1.NodeClaim, types []*cloudprovider.InstanceType, v *requir
 			Kind: cloudprovider.KindInsufficientCapacity, Err: obstacle(types, reqs, requests)}
 	}
 	return req, nil
+}
+
+// forNode returns the annotations of a claim that its Node gets: all but the record of
+// a command.
+func forNode(annotations map[string]string) map[string]string {
+	if _, ok := annotations[v1.DisruptionCommandAnnotationKey]; !ok {
+		return annotations
+	}
+	out := maps.Clone(annotations)
+	delete(out, v1.DisruptionCommandAnnotationKey)
+	return out
 }
 
 func denied(name string, err error) error {

@@ -188,6 +188,18 @@ func TestRequestIsThePlan(t *testing.T) {
 	}
 }
 
+// TestRequestWithoutCommand: the record of the command that launches a claim stays with
+// the claim; no provider puts it on the Node, where command.Recover finds a fault in it.
+func TestRequestWithoutCommand(t *testing.T) {
+	claim := asking("cpu=1")
+	claim.Annotations = map[string]string{v1.DisruptionCommandAnnotationKey: "record", "team": "a"}
+	before := claim.DeepCopy()
+	req, err := nodeclaim.Request(claim, shelf(), nil)
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"team": "a"}, req.Annotations)
+	require.Equal(t, before, claim)
+}
+
 func ExampleRequest() {
 	stored := asking("cpu=1, memory=2Gi", in(v1.CapacityTypeLabelKey, "spot", "on-demand"))
 	request, err := nodeclaim.Request(stored, shelf(), nil)
