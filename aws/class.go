@@ -44,18 +44,6 @@ func (p *Provider) NodeClassReady(ctx context.Context, ref karpv1.NodeClassRefer
 	return p.usable(op, r)
 }
 
-// NodeClassStatus returns the status that the class of this name has now: what its
-// selectors resolve to, and conditions with their reasons. It is for the caller to
-// store in the class. Errors: KindNotFound if there is no such class. A class that
-// is not ready is no error here.
-func (p *Provider) NodeClassStatus(ctx context.Context, name string) (awsv1.EC2NodeClassStatus, error) {
-	r, err := p.resolve(ctx, "NodeClassStatus", reference(name))
-	if err != nil {
-		return awsv1.EC2NodeClassStatus{}, err
-	}
-	return *r.Class.Status.DeepCopy(), nil
-}
-
 func reference(name string) karpv1.NodeClassReference {
 	return karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: name}
 }

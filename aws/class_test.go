@@ -55,9 +55,9 @@ func TestBadClasses(t *testing.T) {
 				require.Contains(t, err.Error(), text)
 			}
 			require.ErrorIs(t, s.p.NodeClassReady(t.Context(), req.NodeClassRef), cloudprovider.ErrNotReady)
-			status, err := s.p.NodeClassStatus(t.Context(), "default")
+			class, err := s.p.NodeClass(t.Context(), "default")
 			require.NoError(t, err)
-			require.NotEmpty(t, status.Conditions)
+			require.NotEmpty(t, class.Status.Conditions)
 			require.Zero(t, s.cloud.Running())
 			for _, call := range s.cloud.Calls() {
 				require.False(t, call.Action == "CreateFleet" && !call.DryRun, "nothing is launched")
@@ -80,9 +80,9 @@ func TestDryRunsAreFewAndTellWhatIsNotAllowed(t *testing.T) {
 				require.ErrorIs(t, err, cloudprovider.ErrNotReady)
 				require.ErrorContains(t, err, "ec2:"+action)
 			}
-			status, err := s.p.NodeClassStatus(t.Context(), "default")
+			class, err := s.p.NodeClass(t.Context(), "default")
 			require.NoError(t, err)
-			require.Contains(t, reasons(status), reason)
+			require.Contains(t, reasons(class.Status), reason)
 			require.LessOrEqual(t, s.cloud.Count(action), 3)
 		})
 	}
@@ -171,14 +171,16 @@ func TestLastGoodAnswersStayInForce(t *testing.T) {
 	require.NoError(t, err)
 	// What is known answers at once, and is asked for anew beside the caller.
 	require.Eventually(t, func() bool {
-		sources, err := s.p.Prices(t.Context())
+		now, err := s.p.Snapshot(t.Context())
 		require.NoError(t, err)
-		return slices.ContainsFunc(sources, func(p aws.PriceSource) bool { return p.Failures > 0 })
+		return slices.ContainsFunc(now.Prices, func(p aws.PriceSource) bool { return p.Failures > 0 })
 	}, 30*time.Second, time.Millisecond, "prices say that they are old")
 	require.Eventually(t, func() bool {
-		return slices.ContainsFunc(s.p.Lookups(), func(l aws.Lookup) bool { return l.Failures > 0 && l.Err != nil })
+		now, err := s.p.Snapshot(t.Context())
+		require.NoError(t, err)
+		return slices.ContainsFunc(now.Lookups, func(l aws.Lookup) bool { return l.Failures > 0 && l.Err != nil })
 	}, 30*time.Second, time.Millisecond, "so do other answers")
-	_, err = s.p.Images(t.Context(), "default")
+	_, err = s.p.NodeClass(t.Context(), "default")
 	require.NoError(t, err)
 }
 

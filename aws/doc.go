@@ -6,7 +6,7 @@
 //
 //   - [New] makes a [Provider] from [Clients] of AWS and [Options]. It calls nothing.
 //   - The caller supplies EC2NodeClasses by [Options.NodeClasses]; their selectors
-//     are resolved here, and [Provider.NodeClassStatus] says to what.
+//     are resolved here, and [Provider.NodeClass] says to what.
 //   - InstanceTypes lists what EC2 sells to the class, with labels, overhead,
 //     prices and reservations. What EC2 refused of late is not available.
 //   - Create filters the options of a request, makes launch templates, and asks
@@ -44,7 +44,7 @@
 // [Provider.Close]; a caller who gives up does not end it. Options.Now tells the age
 // of answers and, from the end of a failure, the time until the next attempt. The time
 // that a look-up may take is that of the clock of the machine. [Provider.Refresh]
-// waits for what is due, and [Provider.Lookups] says how each question is.
+// waits for what is due, and [Provider.Snapshot] says how each question is.
 //
 // # Left out
 //

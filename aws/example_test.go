@@ -108,17 +108,17 @@ func ExampleRetryer() {
 	// true <nil>
 }
 
-func ExampleProvider_NodeClassStatus() {
+func ExampleProvider_NodeClass() {
 	p, done := open()
 	defer done()
-	status, err := p.NodeClassStatus(context.Background(), "default")
+	class, err := p.NodeClass(context.Background(), "default")
 	if err != nil {
 		panic(err)
 	}
-	for _, s := range status.Subnets {
+	for _, s := range class.Status.Subnets {
 		fmt.Println(s.Zone, s.ZoneID)
 	}
-	for _, c := range status.Conditions {
+	for _, c := range class.Status.Conditions {
 		if c.Type == awsv1.ConditionTypeReady {
 			fmt.Println(c.Type, c.Status)
 		}
@@ -165,4 +165,27 @@ func ExampleProvider_CollectInstances() {
 	report, err := p.CollectInstances(ctx, claims, nil, nil)
 	fmt.Println(len(report.Orphans), "to terminate,", len(report.Waiting), "to look at again;", err)
 	// Output: 0 to terminate, 1 to look at again; <nil>
+}
+
+func ExampleProvider_Snapshot() {
+	p, done := open()
+	defer done()
+	if _, err := p.Create(context.Background(), launchable(p)); err != nil {
+		panic(err)
+	}
+	now, err := p.Snapshot(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range now.Prices {
+		fmt.Println(s.Name, s.Failures)
+	}
+	fmt.Println(len(now.Lookups) > 10)
+	// Output:
+	// spot price history 0
+	// price file 0
+	// price list 0
+	// assumed 0
+	// built in 0
+	// true
 }

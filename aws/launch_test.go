@@ -107,13 +107,13 @@ func TestExpressionsReachNodes(t *testing.T) {
 
 	s.class = s.class.DeepCopy()
 	s.class.Spec.Kubelet.KubeReserved["cpu"] = `instance_type.startsWith("m5.") ? 0 - vcpus : 1`
-	status, err := s.p.NodeClassStatus(t.Context(), "default")
+	class, err := s.p.NodeClass(t.Context(), "default")
 	require.NoError(t, err)
-	i := slices.IndexFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeValidationSucceeded })
-	require.Equal(t, awsv1.ReasonKubeletExpressionEvaluationFailed, status.Conditions[i].Reason)
-	require.Contains(t, status.Conditions[i].Message, `for m5.2xlarge: it is -8; make it zero or more, as by max`)
-	require.Contains(t, status.Conditions[i].Message, "more instance types")
-	require.NotContains(t, status.Conditions[i].Message, "\n")
+	i := slices.IndexFunc(class.Status.Conditions, func(c metav1.Condition) bool { return c.Type == awsv1.ConditionTypeValidationSucceeded })
+	require.Equal(t, awsv1.ReasonKubeletExpressionEvaluationFailed, class.Status.Conditions[i].Reason)
+	require.Contains(t, class.Status.Conditions[i].Message, `for m5.2xlarge: it is -8; make it zero or more, as by max`)
+	require.Contains(t, class.Status.Conditions[i].Message, "more instance types")
+	require.NotContains(t, class.Status.Conditions[i].Message, "\n")
 
 	s.opts.KubeletExpressions = nil
 	err = s.provider().NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
@@ -392,9 +392,9 @@ func TestObserveNode(t *testing.T) {
 	node := &corev1.Node{}
 	node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7800Mi")}
 	require.NoError(t, s.p.ObserveNode(t.Context(), i.Type, i.ImageID, node))
-	learned, err := s.p.Learned()
+	now, err := s.p.Snapshot(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, string(learned), "m5.large")
+	require.Contains(t, string(now.Learned), "m5.large")
 	memory := func() int64 {
 		for _, o := range s.request("x", large).Options {
 			return o.InstanceType.Capacity.Get(corev1.ResourceMemory)
@@ -404,11 +404,14 @@ func TestObserveNode(t *testing.T) {
 	require.EqualValues(t, 7800<<20, memory())
 	s.p = s.provider()
 	require.NotEqual(t, int64(7800<<20), memory())
-	require.NoError(t, s.p.Restore(learned))
+	s.opts.Learned = now.Learned
+	s.p = s.provider()
 	require.EqualValues(t, 7800<<20, memory())
 	require.ErrorIs(t, s.p.ObserveNode(t.Context(), "", "", node), cloudprovider.ErrDenied)
 	require.NoError(t, s.p.ObserveNode(t.Context(), "", "", nil))
-	require.Error(t, s.p.Restore([]byte("{")))
+	s.opts.Learned = []byte("{")
+	_, err = aws.New(clients(s.cloud), s.opts)
+	require.ErrorContains(t, err, "aws: options: learned: ")
 }
 
 func TestInstancesOfKarpenterAreAdopted(t *testing.T) {

@@ -92,9 +92,9 @@ func TestNoPricesHoldUpNobody(t *testing.T) {
 			i, err := s.p.Create(patient(t), s.request("one", large))
 			require.NoError(t, err)
 			require.Positive(t, i.Price)
-			sources, err := s.p.Prices(patient(t))
+			now, err := s.p.Snapshot(patient(t))
 			require.NoError(t, err)
-			for _, source := range sources {
+			for _, source := range now.Prices {
 				require.Equal(t, source.Prices, source.Stale, "%s: what is compiled in is out of date", source.Name)
 			}
 			s.cloud.ClearScript()
@@ -106,10 +106,10 @@ func TestNoPricesHoldUpNobody(t *testing.T) {
 				found = found || o.Key() == (cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "on-demand"})
 			}
 			require.True(t, found)
-			sources, err = s.p.Prices(patient(t))
+			now, err = s.p.Snapshot(patient(t))
 			require.NoError(t, err)
-			require.Positive(t, sources[0].Prices)
-			require.Zero(t, sources[0].Stale, "those of AWS count once it answers")
+			require.Positive(t, now.Prices[0].Prices)
+			require.Zero(t, now.Prices[0].Stale, "those of AWS count once it answers")
 		})
 	}
 }

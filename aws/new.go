@@ -103,5 +103,13 @@ func (p *Provider) connect() (err error) {
 			},
 		},
 	})
-	return err
+	if err != nil || o.Learned == nil {
+		return err
+	}
+	learned, err := instancetype.ParseLearned(o.Learned)
+	if err != nil {
+		return fmt.Errorf("learned: %w", err)
+	}
+	p.offerings.Restore(learned)
+	return nil
 }

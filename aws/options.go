@@ -73,6 +73,10 @@ type Options struct {
 	// is "0.075". It does not hold for types that nodes have reported.
 	MemoryOverhead string
 
+	// Learned is what nodes have reported of their memory, from Snapshot.Learned of a
+	// process before this one. Nil is nothing.
+	Learned []byte
+
 	// ReservedENIs is the number of network interfaces of each node that pods get
 	// no addresses from. Not negative.
 	ReservedENIs int64

@@ -16,10 +16,10 @@ func TestUserDataIsNotQuoted(t *testing.T) {
 	err := s.p.NodeClassReady(t.Context(), *nodePool().Spec.Template.Spec.NodeClassRef)
 	require.ErrorContains(t, err, "line 1, column")
 	require.NotContains(t, err.Error(), "s3cr3t")
-	status, err := s.p.NodeClassStatus(t.Context(), "default")
+	class, err := s.p.NodeClass(t.Context(), "default")
 	require.NoError(t, err)
 	said := false
-	for _, c := range status.Conditions {
+	for _, c := range class.Status.Conditions {
 		require.NotContains(t, c.Message, "s3cr3t")
 		said = said || c.Type == awsv1.ConditionTypeValidationSucceeded && c.Message != ""
 	}

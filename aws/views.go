@@ -16,38 +16,44 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Images returns which images the class of this name selects now, and for which
-// instance types each. The Selection is empty if only images of before are known;
-// these are in NodeClassStatus.
-func (p *Provider) Images(ctx context.Context, nodeClass string) (amiselect.Selection, error) {
-	r, err := p.resolve(ctx, "Images", reference(nodeClass))
-	if err != nil {
-		return amiselect.Selection{}, err
-	}
-	return r.Selection, nil
+// NodeClass is what an EC2NodeClass stands for at one moment.
+type NodeClass struct {
+	// Status is what its selectors resolve to, and conditions with their reasons. It is
+	// for the caller to store in the class.
+	Status awsv1.EC2NodeClassStatus
+	// Images are those that it selects, and for which instance types each. Empty if only
+	// images of before are known; these are in Status.
+	Images amiselect.Selection
+	// Left is how many more instances each reservation in Status holds, by its id, as far
+	// as is known: what EC2 said last, less what was launched since.
+	Left map[string]int
 }
 
-// Reservation is a capacity reservation that a class selects.
-type Reservation struct {
-	awsv1.CapacityReservation
-	// Left is how many more instances it holds, as far as is known: what EC2 said
-	// last, less what was launched since.
-	Left int
-}
-
-// Reservations returns the capacity reservations that the class of this name
-// selects now, sorted by id.
-func (p *Provider) Reservations(ctx context.Context, nodeClass string) ([]Reservation, error) {
-	r, err := p.resolve(ctx, "Reservations", reference(nodeClass))
+// NodeClass returns what the class of this name stands for now. Errors: KindNotFound if
+// there is no such class. A class that is not ready is no error here.
+func (p *Provider) NodeClass(ctx context.Context, name string) (NodeClass, error) {
+	r, err := p.resolve(ctx, "NodeClass", reference(name))
 	if err != nil {
-		return nil, err
+		return NodeClass{}, err
 	}
+	out := NodeClass{Status: *r.Class.Status.DeepCopy(), Images: r.Selection, Left: map[string]int{}}
 	stock := p.sources.Stock()
-	out := make([]Reservation, 0, len(r.Class.Status.CapacityReservations))
-	for _, c := range r.Class.Status.CapacityReservations {
-		out = append(out, Reservation{CapacityReservation: *c.DeepCopy(), Left: stock.Left(c.ID)})
+	for _, c := range out.Status.CapacityReservations {
+		out.Left[c.ID] = stock.Left(c.ID)
 	}
 	return out, nil
+}
+
+// Snapshot is what a Provider goes by at one moment.
+type Snapshot struct {
+	// Prices are the sources of prices, in the order in which they are asked for the
+	// price of an offering. The prices are in the offerings that InstanceTypes returns.
+	Prices []PriceSource
+	// Lookups are the questions that were asked of AWS, sorted by name.
+	Lookups []Lookup
+	// Learned is what ObserveNode has learned, as JSON to be kept over a restart: see
+	// Options.Learned.
+	Learned []byte
 }
 
 // PriceSource is how one source of prices is.
@@ -65,23 +71,6 @@ type PriceSource struct {
 	Err      error
 }
 
-// Prices returns how the sources of prices are, in the order in which they are
-// asked for the price of an offering. The prices are in the offerings that
-// InstanceTypes returns.
-func (p *Provider) Prices(ctx context.Context) ([]PriceSource, error) {
-	prices, err := p.sources.Prices(ctx)
-	if err != nil {
-		return nil, api.Wrap("Prices", p.opts.Region, err)
-	}
-	var out []PriceSource
-	for _, s := range prices.Status(p.now()) {
-		out = append(out, PriceSource{
-			Name: string(s.Source), Prices: s.Prices, Stale: s.Stale, At: s.Success, Failures: s.Failures, Err: s.Err,
-		})
-	}
-	return out, nil
-}
-
 // Lookup is how one question to AWS is, such as which subnets terms select.
 type Lookup struct {
 	// Name is what is asked for.
@@ -96,13 +85,24 @@ type Lookup struct {
 	Next time.Time
 }
 
-// Lookups returns how each question is that was asked of AWS, sorted by name.
-func (p *Provider) Lookups() []Lookup {
-	var out []Lookup
-	for _, h := range p.sources.Health() {
-		out = append(out, Lookup{Name: h.Name, At: h.At, Failures: h.Failures, Err: h.Err, Next: h.Next})
+// Snapshot returns what the Provider goes by now. It asks for prices if none were asked
+// for yet; the error is that of ctx when it is done first.
+func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
+	prices, err := p.sources.Prices(ctx)
+	if err != nil {
+		return Snapshot{}, api.Wrap("Snapshot", p.opts.Region, err)
 	}
-	return out
+	var out Snapshot
+	for _, s := range prices.Status(p.now()) {
+		out.Prices = append(out.Prices, PriceSource{
+			Name: string(s.Source), Prices: s.Prices, Stale: s.Stale, At: s.Success, Failures: s.Failures, Err: s.Err,
+		})
+	}
+	for _, h := range p.sources.Health() {
+		out.Lookups = append(out.Lookups, Lookup(h))
+	}
+	out.Learned, err = p.offerings.Learned().MarshalJSON()
+	return out, err
 }
 
 // ObserveNode learns how much memory nodes report, which no API says beforehand. Call
@@ -125,22 +125,6 @@ func (p *Provider) ObserveNode(ctx context.Context, instanceType, imageID string
 		return &cloudprovider.Error{Op: "ObserveNode", Kind: cloudprovider.KindDenied, Object: node.Name, Reason: string(verdict),
 			Err: fmt.Errorf("instance type %q, image %q, memory %s: name type and image, and pass a node that has registered", instanceType, imageID, memory.String())}
 	}
-	return nil
-}
-
-// Learned returns what ObserveNode has learned, as JSON to be kept over a restart.
-func (p *Provider) Learned() ([]byte, error) {
-	return p.offerings.Learned().MarshalJSON()
-}
-
-// Restore replaces what was learned with what Learned returned before. The error
-// lists what cannot be read, and then nothing is changed.
-func (p *Provider) Restore(learned []byte) error {
-	l, err := instancetype.ParseLearned(learned)
-	if err != nil {
-		return fmt.Errorf("aws: restore: %w", err)
-	}
-	p.offerings.Restore(l)
 	return nil
 }
 

@@ -102,21 +102,21 @@ func available(types []*cloudprovider.InstanceType) (n int) {
 // showClass prints what the selectors of a class stand for, and why it is not ready
 // if it is not.
 func (v *visit) showClass(ctx context.Context, name string) error {
-	status, err := v.provider.NodeClassStatus(ctx, name)
+	class, err := v.provider.NodeClass(ctx, name)
 	if err != nil {
 		return err
 	}
 	v.say("EC2NodeClass %s", name)
-	for _, a := range status.AMIs {
+	for _, a := range class.Status.AMIs {
 		v.say("  image           %s %s", a.ID, a.Name)
 	}
-	for _, s := range status.Subnets {
+	for _, s := range class.Status.Subnets {
 		v.say("  subnet          %s %s", s.ID, s.Zone)
 	}
-	for _, g := range status.SecurityGroups {
+	for _, g := range class.Status.SecurityGroups {
 		v.say("  security group  %s %s", g.ID, g.Name)
 	}
-	v.say("  profile         %s", status.InstanceProfile)
+	v.say("  profile         %s", class.Status.InstanceProfile)
 	v.say("")
 	for _, pool := range v.in.cluster.NodePools {
 		if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Name == name {
