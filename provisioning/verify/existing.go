@@ -67,12 +67,18 @@ func (r *referee) addNode(in provisioning.Node) {
 		r.measure(n, node, claim, initialized)
 	}
 	for _, pod := range in.Pods {
-		if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+		if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && !r.leaves(n, pod) {
 			n.bound = append(n.bound, r.newPod(pod))
 		}
 	}
 	r.nodes = append(r.nodes, n)
 	r.nodesNamed[n.name] = append(r.nodesNamed[n.name], n)
+}
+
+// leaves says whether a pod of a node on its way out is among those to place: it is gone from
+// there when its turn comes, and counts once.
+func (r *referee) leaves(n *nodeInfo, pod *corev1.Pod) bool {
+	return n.deleting && r.pods[objectKey{pod.Namespace, pod.Name}] != nil
 }
 
 // measure sets the size that node and claim say it has.

@@ -85,6 +85,12 @@ func TestSpread(t *testing.T) {
 			tiny(1, 0, zone)(s)
 			s.Old.Pods[len(s.Old.Pods)-1].Status.Phase = corev1.PodSucceeded
 		}, nil, ""},
+		{"to be placed anew, from a node being deleted", func(s *scene) {
+			tiny(0, 0, zone)(s)
+			leaving := scenes.Node("leaving", map[string]string{zone: "a"})
+			leaving.DeletionTimestamp = &metav1.Time{}
+			s.In.Nodes = append(s.In.Nodes, provisioning.Node{Node: leaving, Pods: []*corev1.Pod{s.Tiny}})
+		}, nil, ""},
 		{"on a node being deleted", func(s *scene) {
 			scenes.Team("t", s.Tiny)
 			s.tally("t", 0, 2, 0)
