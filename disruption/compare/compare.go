@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
@@ -32,34 +33,54 @@ type Comparison struct {
 // lists those of the options, and names nodes and pods that only one side has, as then it is
 // not one cluster.
 //
-// It takes as long as planning both sides from empty, and all proposals until both rest.
+// It takes as long as planning both sides from empty, and all proposals until both rest, or
+// half of that with Options.Parallel of 2.
 func Compare(ctx context.Context, now time.Time, before, after Side, opts *Options) (*Comparison, error) {
 	if err := errors.Join(opts.Validate(), sameCluster(before.Input, after.Input)); err != nil {
 		return nil, err
 	}
 	c := &Comparison{}
-	var errs []error
-	for _, side := range []struct {
-		what string
-		Side
-		out *Outcome
-	}{{"old", before, &c.Old}, {"new", after, &c.New}} {
-		var err error
-		if side.out.Fresh, err = FromEmpty(ctx, now, side.Side); err == nil {
-			side.out.Settled, err = Settle(ctx, now, side.Side, opts)
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("the %s side: %w", side.what, err))
+	errs := atOnce(opts.withDefaults().Parallel, []func() error{
+		func() (err error) { c.Old.Settled, err = Settle(ctx, now, before, opts); return named("old", err) },
+		func() (err error) { c.New.Settled, err = Settle(ctx, now, after, opts); return named("new", err) },
+		func() (err error) { c.Old.Fresh, err = FromEmpty(ctx, now, before); return named("old", err) },
+		func() (err error) { c.New.Fresh, err = FromEmpty(ctx, now, after); return named("new", err) },
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for side := range 2 { // both questions about a side find the same faults in it
+		if errs[side+2] != nil {
+			errs[side] = nil
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(errs[2], errs[0], errs[3], errs[1]); err != nil {
 		return nil, err
 	}
 	c.Differences = differences(now, c)
 	return c, nil
+}
+
+func named(side string, err error) error {
+	if err != nil {
+		return fmt.Errorf("the %s side: %w", side, err)
+	}
+	return nil
+}
+
+// atOnce does tasks in order, so many at a time, the first of them on the goroutine of the
+// caller, and returns their errors in the order of the tasks.
+func atOnce(most int, tasks []func() error) []error {
+	errs := make([]error, len(tasks))
+	for start := 0; start < len(tasks); start += most {
+		var wg sync.WaitGroup
+		for i := start + 1; i < min(start+most, len(tasks)); i++ {
+			wg.Go(func() { errs[i] = tasks[i]() })
+		}
+		errs[start] = tasks[start]()
+		wg.Wait()
+	}
+	return errs
 }
 
 // sameCluster names nodes and pods that only one of two inputs has.

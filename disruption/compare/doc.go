@@ -23,7 +23,8 @@
 //
 // All functions are pure: the instant is an argument, inputs are not changed, and the
 // order of slices means nothing. A side compared with itself has no difference. They may
-// be called from any number of goroutines.
+// be called from any number of goroutines, and Compare starts some of its own only where
+// Options.Parallel asks for them.
 //
 // The Example of Compare shows the whole of it.
 package compare

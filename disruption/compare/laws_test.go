@@ -16,7 +16,7 @@ func TestLawSameIsNoDifference(t *testing.T) {
 	rounds, saved := 0, 0
 	for seed := range uint64(testlong.Seeds(40, 300)) {
 		s := random(seed)
-		c, err := compare.Compare(t.Context(), noon, s, shuffled(s, seed), nil)
+		c, err := compare.Compare(t.Context(), noon, s, shuffled(s, seed), &compare.Options{Parallel: 1 + int(seed%4)})
 		require.NoError(t, err, "seed %d", seed)
 		require.Empty(t, c.Differences, "seed %d", seed)
 		require.True(t, c.Old.Settled.Rested, "seed %d: %s", seed, c.Old.Settled.Why)

@@ -29,6 +29,11 @@ type Options struct {
 	// Horizon is how far from now an instant may be that something waits for, such as
 	// the window of a budget. Default and zero: a week.
 	Horizon time.Duration
+	// Parallel is how many things Compare does at once, each on a goroutine that ends before
+	// it returns: with 2 or 3 both sides are followed together, 4 is the most of use. What comes
+	// of it is the same for any number. Default and zero: 1, on the goroutine of the caller.
+	// Settle does one thing, and does not read it.
+	Parallel int
 }
 
 // Validate lists what is wrong with the options; nil options have nothing.
@@ -43,16 +48,22 @@ func (o *Options) Validate() error {
 	if o.Horizon < 0 {
 		errs = append(errs, fmt.Errorf("Options.Horizon is %s; use 0 for the default, or a length of time", o.Horizon))
 	}
+	if o.Parallel < 0 {
+		errs = append(errs, fmt.Errorf("Options.Parallel is %d; use 0 for the default, or a positive number", o.Parallel))
+	}
 	return errors.Join(errs...)
 }
 
 func (o *Options) withDefaults() Options {
-	out := Options{MaxRounds: DefaultMaxRounds, Horizon: DefaultHorizon}
+	out := Options{MaxRounds: DefaultMaxRounds, Horizon: DefaultHorizon, Parallel: 1}
 	if o != nil && o.MaxRounds > 0 {
 		out.MaxRounds = o.MaxRounds
 	}
 	if o != nil && o.Horizon > 0 {
 		out.Horizon = o.Horizon
+	}
+	if o != nil && o.Parallel > 0 {
+		out.Parallel = o.Parallel
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -62,7 +63,7 @@ func compareWith(s settings, w *offline.World, stdin io.Reader, stderr io.Writer
 	if err != nil {
 		return nil, command.BadInput, err
 	}
-	found, err := compare.Compare(context.Background(), s.compare.now, before, after, nil)
+	found, err := compare.Compare(context.Background(), s.compare.now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}
