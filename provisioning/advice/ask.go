@@ -134,6 +134,7 @@ type asker struct {
 	singles         []promise // but requests, and those first that are to be asked first
 	requests        []promise
 	free            []Constraint // that cost nothing alone
+	answers         []answer     // to thorough questions about one constraint
 	report          *Report
 }
 
@@ -180,6 +181,7 @@ func (a *asker) askSingles(ctx context.Context) error {
 			}
 		},
 		take: func(i int, x answer) {
+			a.answers = append(a.answers, x)
 			switch {
 			case x.lost:
 				a.report.Needed = append(a.report.Needed, asked[i].Constraint)

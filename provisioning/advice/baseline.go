@@ -69,7 +69,7 @@ func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Cons
 	if err != nil {
 		return answer{err: err}
 	}
-	out.steps = len(in.Pods) + plan.Stats.Steps
+	out.Constraints, out.steps = list, len(in.Pods)+plan.Stats.Steps
 	still := unplaced(plan)
 	for name := range still { // as a set: the order does not matter
 		if !b.unplaced[name] {

@@ -113,38 +113,62 @@ func (a *asker) involved(ctx context.Context, list []Constraint, all Price) ([]C
 	return out, nil
 }
 
-// confirmPairs asks about pairs thoroughly, and about each of the two.
+// confirmPairs asks about pairs thoroughly, and then about each of the two of those that pay,
+// unless that is known.
 func (a *asker) confirmPairs(ctx context.Context, estimates []Price) error {
-	const three = 3 // questions for a pair
-	begun := make([]bool, len(estimates))
-	answers := make([]answer, three*len(estimates))
-	q := questions{of: a.thorough, skip: func(int) {},
-		want: func(i int) bool { // a pair that was begun is finished
-			if i%three == 0 {
-				begun[i/three] = !a.spent(allTenths)
-			}
-			return begun[i/three]
-		},
-		take: func(i int, x answer) { answers[i] = x }}
-	for _, e := range estimates {
-		q.list = append(q.list, e.Constraints, e.Constraints[:1], e.Constraints[1:])
+	thorough := func(list [][]Constraint, take func(int, answer)) error {
+		return a.each(ctx, questions{of: a.thorough, list: list, want: func(int) bool { return !a.spent(allTenths) }, skip: func(int) {}, take: take})
 	}
-	if err := a.each(ctx, q); err != nil {
+	var pairs [][]Constraint
+	for _, e := range estimates {
+		pairs = append(pairs, e.Constraints)
+	}
+	var paying []Price
+	var alone [][]Constraint
+	if err := thorough(pairs, func(_ int, both answer) {
+		if both.lost || !both.pays() {
+			return
+		}
+		paying = append(paying, both.Price)
+		for _, c := range both.Constraints {
+			same := func(list []Constraint) bool { return list[0].Compare(c) == 0 }
+			if _, known := a.alone(c); !known && !slices.ContainsFunc(alone, same) {
+				alone = append(alone, []Constraint{c})
+			}
+		}
+	}); err != nil {
 		return err
 	}
-	for i := range estimates {
-		both := answers[three*i]
-		if !begun[i] || both.lost {
-			continue
-		}
-		saves, placed := 0.0, 0
-		for _, one := range answers[three*i+1 : three*(i+1)] {
-			saves, placed = saves+max(0, one.Saves), placed+len(one.Placed)
-		}
-		if len(both.Placed) > placed || len(both.Placed) == placed && both.Saves > saves+noise {
-			a.report.Pairs = append(a.report.Pairs, both.Price)
+	if err := thorough(alone, func(_ int, x answer) { a.answers = append(a.answers, x) }); err != nil {
+		return err
+	}
+	for _, both := range paying {
+		if a.together(both) {
+			a.report.Pairs = append(a.report.Pairs, both)
 		}
 	}
 	slices.SortFunc(a.report.Pairs, Price.Compare)
 	return nil
+}
+
+// alone is what a thorough question about one constraint came to.
+func (a *asker) alone(c Constraint) (answer, bool) {
+	i := slices.IndexFunc(a.answers, func(x answer) bool { return x.Constraints[0].Compare(c) == 0 })
+	if i < 0 {
+		return answer{}, false
+	}
+	return a.answers[i], true
+}
+
+// together tells whether a pair is known to come to more than both of it one by one.
+func (a *asker) together(both Price) bool {
+	saves, placed := 0.0, 0
+	for _, c := range both.Constraints {
+		one, known := a.alone(c)
+		if !known {
+			return false // the steps are used up
+		}
+		saves, placed = saves+max(0, one.Saves), placed+len(one.Placed)
+	}
+	return len(both.Placed) > placed || len(both.Placed) == placed && both.Saves > saves+noise
 }
