@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -18,6 +18,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // How often the loop looks at what nobody tells it, and how long it waits.
@@ -40,16 +41,18 @@ type autoscaler struct {
 	pools   []*v1.NodePool
 	journal *journal
 
-	window    batcher.Window     // of pods that wait for a plan
-	gathered  int                // how many they were
-	promises  map[string]promise // by pod: where its place will be
-	attempts  retry.Attempts     // launches that failed, by the UID of the NodeClaim
-	decided   []decision         // voluntary actions, to be confirmed
-	commands  []*running         // begun, and not finished
-	notices   []cloudprovider.Interruption
-	drift     map[string]cloudprovider.Drift // by NodeClaim
-	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
-	shortages []disruption.UnavailableOffering
+	window     batcher.Window       // of pods that wait for a plan
+	gathered   int                  // how many they were
+	bindings   []nomination.Binding // promises of nodes that are ready
+	reviewed   reviewed
+	considered map[types.UID]time.Time // pods that nothing is planned for before then
+	attempts   retry.Attempts          // launches that failed, by the UID of the NodeClaim
+	decided    []decision              // voluntary actions, to be confirmed
+	commands   []*running              // begun, and not finished
+	notices    []cloudprovider.Interruption
+	drift      map[string]cloudprovider.Drift // by NodeClaim
+	instances  []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
+	shortages  []disruption.UnavailableOffering
 
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
@@ -129,8 +132,9 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 // once they have stopped coming.
 func (a *autoscaler) provision(ctx context.Context) error {
 	now := a.cluster.Now()
-	if !a.gather(now, a.waiting()) {
-		return nil
+	waiting, err := a.waiting()
+	if err != nil || !a.gather(now, waiting) {
+		return err
 	}
 	in, err := a.snapshot(ctx)
 	if err != nil {
@@ -148,26 +152,19 @@ func (a *autoscaler) provision(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var errs []error
 	for i := range plan.Create {
-		n := &plan.Create[i]
-		claim := n.NodeClaim()
-		claim.Name = a.cluster.GenerateName(claim.GenerateName)
-		a.cluster.CreateClaim(claim)
-		a.promise(n.Pods, claim.Name, now.Add(promiseHolds))
+		errs = append(errs, a.reserve(&plan.Create[i]))
 	}
 	for _, b := range plan.Bind {
-		holds := promiseHolds
-		if a.cluster.HasNode(b.Node) {
-			holds = bindHolds
-		}
-		a.promise(b.Pods, b.Node, now.Add(holds))
+		errs = append(errs, a.bind(b))
 	}
 	for _, u := range plan.Unplaced {
-		a.promise([]*corev1.Pod{u.Pod}, "", now.Add(retryUnplaced))
+		a.consider(now.Add(retryUnplaced), u.Pod)
 		a.journal.add(trouble, "pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
 	}
 	a.journal.planned(plan)
-	return nil
+	return errors.Join(errs...)
 }
 
 // launch asks the cloud for the machines of NodeClaims that have none. What to ask
@@ -209,7 +206,6 @@ func (a *autoscaler) join(context.Context) error {
 			claim = r.EditClaim(claim, now)
 			if r.Node != nil {
 				a.cluster.Nodes.Put(r.Node.Name, r.Node)
-				a.arrived(claim.Name, r.Node.Name, false)
 			}
 		}
 		if has(claim, v1.ConditionTypeRegistered) {
@@ -218,12 +214,12 @@ func (a *autoscaler) join(context.Context) error {
 			claim = i.EditClaim(claim, now)
 			if has(claim, v1.ConditionTypeInitialized) {
 				a.cluster.Nodes.Put(node.Name, i.EditNode(node))
-				a.arrived(claim.Name, node.Name, true)
 			}
 		}
 		a.cluster.Claims.Put(claim.Name, claim)
 	}
-	return nil
+	_, err := a.review() // kube-scheduler looks at new nodes at once
+	return err
 }
 
 // propose asks what to do with the nodes there are. What must happen anyhow

@@ -5,8 +5,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 const (
@@ -32,94 +35,124 @@ func (a *autoscaler) gather(now time.Time, waiting int) bool {
 	return true
 }
 
-// promise is where a pod will have its place: the name of a Node or NodeClaim, or
-// nowhere yet. Until it is over nothing more is planned for the pod.
-type promise struct {
-	node  string
-	until time.Time
+// promises are those of plans to pods. Nodes are open to all here, so that pods need no
+// toleration; examples/controller has nodes that are kept.
+func promises() *nomination.Options {
+	return &nomination.Options{NoTaint: true, Hold: bindHolds, Launch: promiseHolds, Move: promiseHolds}
 }
 
-// promise notes where pods will go.
-func (a *autoscaler) promise(pods []*corev1.Pod, node string, until time.Time) {
-	for _, p := range pods {
-		a.promises[simcluster.Key(p)] = promise{node, until}
-		if a.cluster.HasNode(node) {
-			a.cluster.Nominate(simcluster.Key(p), node)
-		}
+// review reads the promises that stand, and writes them into the pods: kube-scheduler
+// tries that node first.
+func (a *autoscaler) review() (nomination.State, error) {
+	now, last := a.cluster.Now(), &a.reviewed
+	if last.changes == a.cluster.Changes() && (last.state.Next.IsZero() || now.Before(last.state.Next)) {
+		return last.state, nil
 	}
-}
-
-// arrived turns promises of a NodeClaim into promises of its Node, and writes them
-// into the pods: kube-scheduler tries that node first. Once the node is ready they
-// do not hold for long. Something else may have taken the room.
-func (a *autoscaler) arrived(claim, node string, ready bool) {
-	soon := a.cluster.Now().Add(bindHolds)
+	in := nomination.Input{NodeClaims: a.cluster.Claims.All(), Nodes: a.cluster.Nodes.All(), Bindings: a.bindings}
 	for _, p := range a.cluster.Pods.All() {
-		was, ok := a.promises[simcluster.Key(p.Pod)]
-		if !ok || was.node != claim && was.node != node {
-			continue
-		}
-		was.node = node
-		if ready && was.until.After(soon) {
-			was.until = soon
-		}
-		a.promises[simcluster.Key(p.Pod)] = was
-		a.cluster.Nominate(simcluster.Key(p.Pod), node)
+		in.Pods = append(in.Pods, p.Pod)
 	}
+	state, err := nomination.Review(in, now, promises())
+	a.bindings = state.Bindings
+	hints := map[string]string{}
+	for _, p := range state.Pods {
+		hints[simcluster.Key(p.Pod)] = p.Node
+	}
+	for _, p := range a.cluster.Pods.All() {
+		a.cluster.Nominate(simcluster.Key(p.Pod), hints[simcluster.Key(p.Pod)])
+	}
+	if err == nil {
+		*last = reviewed{state, a.cluster.Changes()}
+	}
+	return state, err
 }
 
-// waiting counts the pods that nothing was planned for: those that are pending,
-// and those on nodes that are going down. Promises that are kept or broken are
-// forgotten on the way.
-func (a *autoscaler) waiting() int {
-	now := a.cluster.Now()
-	going := map[string]bool{}
-	for _, claim := range a.cluster.Claims.All() {
-		if claim.DeletionTimestamp != nil && claim.Status.NodeName != "" {
-			going[claim.Status.NodeName] = true
-		}
+// reviewed is what a review found, and Cluster.Changes() then.
+type reviewed struct {
+	state   nomination.State
+	changes int
+}
+
+// waiting counts the pods that nothing was planned for: those that are pending, and
+// those on nodes that are going down.
+func (a *autoscaler) waiting() (int, error) {
+	now, leaving := a.cluster.Now(), map[string]bool{}
+	for _, claim := range a.deleting() {
+		leaving[claim.Status.NodeName] = claim.Status.NodeName != ""
+	}
+	state, err := a.review()
+	promised := map[string]bool{}
+	for _, p := range state.Pods {
+		promised[simcluster.Key(p.Pod)] = true
 	}
 	count := 0
 	for _, p := range a.cluster.Pods.All() {
-		if p.Work == nil || p.DeletionTimestamp != nil || !p.Pending() && !going[p.Spec.NodeName] {
-			delete(a.promises, simcluster.Key(p.Pod))
-			continue
+		asks := p.Work != nil && p.DeletionTimestamp == nil && (p.Pending() || leaving[p.Spec.NodeName])
+		if asks && !promised[simcluster.Key(p.Pod)] && !now.Before(a.considered[p.UID]) {
+			count++
 		}
-		was, ok := a.promises[simcluster.Key(p.Pod)]
-		if ok && now.Before(was.until) && (was.node == "" || a.comes(was.node)) {
-			continue
-		}
-		if ok {
-			delete(a.promises, simcluster.Key(p.Pod))
-			a.cluster.Nominate(simcluster.Key(p.Pod), "")
-		}
-		count++
 	}
-	return count
+	for _, n := range state.Nodes {
+		count -= n.Moving
+	}
+	return max(0, count), err
 }
 
-// comes says whether a Node or NodeClaim is there and will take pods.
-func (a *autoscaler) comes(name string) bool {
-	if claim, ok := a.cluster.Claims.Get(name); ok {
-		return claim.DeletionTimestamp == nil
+// reserve creates the NodeClaim of a new node, with the pods in it that it is for.
+func (a *autoscaler) reserve(n *provisioning.NewNode) error {
+	claim := n.NodeClaim()
+	claim.Name = a.cluster.GenerateName(claim.GenerateName)
+	claim, err := nomination.Reserve(claim, a.stored(n.Pods), a.cluster.Now(), promises())
+	if err == nil {
+		a.cluster.CreateClaim(claim)
 	}
-	node, ok := a.cluster.Nodes.Get(name)
+	return err
+}
+
+// bind promises a node that is there to pods in memory, and one that is coming in its
+// NodeClaim.
+func (a *autoscaler) bind(b provisioning.Binding) error {
+	claim, ok := a.cluster.Claims.Get(b.Node)
+	if node, joined := a.cluster.Nodes.Get(b.Node); joined {
+		claim = a.claimOf(node)
+		ok = claim != nil && !has(claim, v1.ConditionTypeInitialized)
+	}
 	if !ok {
-		return false
+		until := a.cluster.Now().Add(bindHolds)
+		a.bindings = append(a.bindings, nomination.Bind(b.Node, b.Pods, until)...)
+		a.reviewed.changes = -1
+		a.consider(until, b.Pods...)
+		return nil
 	}
-	claim := a.claimOf(node)
-	return claim != nil && claim.DeletionTimestamp == nil
+	claim, err := nomination.Reserve(claim, a.stored(b.Pods), a.cluster.Now(), promises())
+	if err == nil {
+		a.cluster.Claims.Put(claim.Name, claim)
+	}
+	return err
+}
+
+// consider plans nothing for pods until an instant.
+func (a *autoscaler) consider(until time.Time, pods ...*corev1.Pod) {
+	for _, p := range pods {
+		a.considered[p.UID] = until
+	}
+}
+
+// stored are pods of a plan as they are in the cluster: on the nodes that they leave.
+func (a *autoscaler) stored(pods []*corev1.Pod) (list []*corev1.Pod) {
+	for _, p := range pods {
+		if there, ok := a.cluster.Pods.Get(simcluster.Key(p)); ok {
+			list = append(list, there.Pod)
+		}
+	}
+	return list
 }
 
 // nominations are the nodes that are kept for pods, and until when: for those that
 // were promised a place, and replacements for the pods of what they replace.
-func (a *autoscaler) nominations() disruption.Nominations {
-	kept := disruption.Nominations{}
-	for _, was := range a.promises {
-		if was.node != "" && kept[was.node].Before(was.until) {
-			kept[was.node] = was.until
-		}
-	}
+func (a *autoscaler) nominations() (disruption.Nominations, error) {
+	state, err := a.review()
+	kept := disruption.Nominations(state.Nominations())
 	for _, c := range a.commands {
 		for _, r := range c.Command.Replacements {
 			name := r.Token
@@ -129,5 +162,5 @@ func (a *autoscaler) nominations() disruption.Nominations {
 			kept = kept.Keep(name, a.cluster.Now().Add(promiseHolds))
 		}
 	}
-	return kept
+	return kept, err
 }

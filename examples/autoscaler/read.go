@@ -19,11 +19,15 @@ import (
 
 // snapshot is the cluster and the cloud as the library wants to see them.
 func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
+	kept, err := a.nominations()
+	if err != nil {
+		return disruption.Input{}, err
+	}
 	in := disruption.Input{
 		PodDisruptionBudgets: a.cluster.Budgets.All(),
 		Drift:                a.drift,
 		MarkedForDeletion:    a.underway(),
-		Nominations:          a.nominations(),
+		Nominations:          kept,
 		PodEvents:            a.cluster.PodEvents,
 		Interruptions:        a.notices,
 		Instances:            a.instances,

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
@@ -91,7 +93,7 @@ func newAutoscaler(c *simcluster.Cluster, cloud cloudprovider.CloudProvider, poo
 		return nil, err
 	}
 	a := &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j, window: window,
-		promises: map[string]promise{}, attempts: retry.Attempts{Rest: lookEvery}, drift: map[string]cloudprovider.Drift{}}
+		considered: map[types.UID]time.Time{}, attempts: retry.Attempts{Rest: lookEvery}, drift: map[string]cloudprovider.Drift{}}
 	a.recover()
 	return a, nil
 }

@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{

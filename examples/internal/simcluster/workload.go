@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -153,7 +154,7 @@ func (w *Workload) add(c *Cluster) *Pod {
 		Annotations:       w.Annotations,
 		CreationTimestamp: metav1.NewTime(c.Now()),
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet",
-			Name: fmt.Sprintf("%s-%d", w.Name, w.revision), Controller: new(true)}},
+			Name: fmt.Sprintf("%s-%d", w.Name, w.revision), UID: types.UID(fmt.Sprintf("%s-%d", w.Name, w.revision)), Controller: new(true)}},
 	}, Spec: *w.Template.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}}
 	for i := range p.Spec.TopologySpreadConstraints {
 		p.Spec.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: map[string]string{AppLabel: w.Name}}
