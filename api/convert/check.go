@@ -2,7 +2,6 @@ package convert
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -42,19 +41,17 @@ func judged() []typeMeta {
 
 // placeholders points out those that an earlier conversion left.
 func (c *converter) placeholders(o *object) {
-	ask := func(path, placeholder string) {
-		nodes := nodesAt(o.root, path)
-		if n := nodes[len(nodes)-1]; textOf(n) == placeholder {
-			c.remark(o, Action, path, n, "replace %s, which a conversion has left", placeholder)
-		}
-	}
-	ask("spec.role", RolePlaceholder)
-	ask("spec.nodeClassRef.name", NodeClassPlaceholder)
-	ask("spec.template.spec.nodeClassRef.name", NodeClassPlaceholder)
-	if terms := at(o.root, "spec", "amiSelectorTerms"); isList(terms) {
-		for i := range terms.Content {
-			ask(fmt.Sprintf("spec.amiSelectorTerms[%d].id", i), AMIPlaceholder)
-		}
+	for _, place := range [][2]string{
+		{"spec.role", RolePlaceholder},
+		{"spec.nodeClassRef.name", NodeClassPlaceholder},
+		{"spec.template.spec.nodeClassRef.name", NodeClassPlaceholder},
+		{"spec.amiSelectorTerms[].id", AMIPlaceholder},
+	} {
+		visit(o.root, "", place[0], func(path string, n *yaml.Node) {
+			if textOf(n) == place[1] {
+				c.remark(o, Action, path, n, "replace %s, which a conversion has left", place[1])
+			}
+		})
 	}
 }
 

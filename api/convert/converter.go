@@ -33,18 +33,47 @@ type typeMeta struct {
 	apiVersion, kind string
 }
 
+// conversion is what becomes of an old version and kind.
+type conversion struct {
+	from, to typeMeta
+	provider string // path of what may name a launch template
+	rewrite  func(c *converter, o *object, spec *yaml.Node)
+}
+
+// conversions are all there are, the first version of a kind first.
+func conversions() []conversion {
+	pool := typeMeta{coreStable, karpv1.NodePoolKind}
+	claim := typeMeta{coreStable, karpv1.NodeClaimKind}
+	class := typeMeta{awsStable, awsv1.EC2NodeClassKind}
+	return []conversion{
+		{typeMeta{coreAlpha, kindProvisioner}, pool, "spec.provider", (*converter).provisioner},
+		{typeMeta{coreAlpha, kindMachine}, claim, "", (*converter).machine},
+		{typeMeta{awsAlpha, kindNodeTemplate}, class, "spec", (*converter).nodeTemplate},
+		{typeMeta{coreBeta, karpv1.NodePoolKind}, pool, "", (*converter).betaPool},
+		{typeMeta{coreBeta, karpv1.NodeClaimKind}, claim, "", (*converter).betaClaim},
+		{typeMeta{awsBeta, awsv1.EC2NodeClassKind}, class, "", (*converter).betaClass},
+	}
+}
+
 // successor is what an old version and kind is now, and false for those that are
 // not converted.
 func successor(apiVersion, kind string) (typeMeta, bool) {
-	switch (typeMeta{apiVersion, kind}) {
-	case typeMeta{coreAlpha, kindProvisioner}, typeMeta{coreBeta, karpv1.NodePoolKind}:
-		return typeMeta{coreStable, karpv1.NodePoolKind}, true
-	case typeMeta{coreAlpha, kindMachine}, typeMeta{coreBeta, karpv1.NodeClaimKind}:
-		return typeMeta{coreStable, karpv1.NodeClaimKind}, true
-	case typeMeta{awsAlpha, kindNodeTemplate}, typeMeta{awsBeta, awsv1.EC2NodeClassKind}:
-		return typeMeta{awsStable, awsv1.EC2NodeClassKind}, true
+	for _, k := range conversions() {
+		if k.from == (typeMeta{apiVersion, kind}) {
+			return k.to, true
+		}
 	}
 	return typeMeta{}, false
+}
+
+// versionOf is the first version of a kind of Karpenter's, "" for other kinds.
+func versionOf(kind string) string {
+	for _, k := range conversions() {
+		if k.from.kind == kind {
+			return k.from.apiVersion
+		}
+	}
+	return ""
 }
 
 // current tells whether a version and kind of Karpenter's groups is that of
@@ -107,19 +136,13 @@ func (c *converter) remark(o *object, severity Severity, field string, where *ya
 
 // rewrite converts one object.
 func (c *converter) rewrite(o *object) {
+	for _, k := range conversions() {
+		if k.from == (typeMeta{o.apiVersion, o.kind}) {
+			c.convert(o, k)
+			return
+		}
+	}
 	switch (typeMeta{o.apiVersion, o.kind}) {
-	case typeMeta{coreAlpha, kindProvisioner}:
-		c.provisioner(o)
-	case typeMeta{coreAlpha, kindMachine}:
-		c.machine(o)
-	case typeMeta{awsAlpha, kindNodeTemplate}:
-		c.nodeTemplate(o)
-	case typeMeta{coreBeta, karpv1.NodePoolKind}:
-		c.betaPool(o)
-	case typeMeta{coreBeta, karpv1.NodeClaimKind}:
-		c.betaClaim(o)
-	case typeMeta{awsBeta, awsv1.EC2NodeClassKind}:
-		c.betaClass(o)
 	case typeMeta{coreStable, karpv1.NodePoolKind}:
 		c.stablePool(o)
 	case typeMeta{awsStable, awsv1.EC2NodeClassKind}:
@@ -131,19 +154,29 @@ func (c *converter) rewrite(o *object) {
 	}
 }
 
-// versionOf is the first version of a kind of Karpenter's, "" for other kinds.
-func versionOf(kind string) string {
-	switch kind {
-	case kindProvisioner, kindMachine:
-		return coreAlpha
-	case kindNodeTemplate:
-		return awsAlpha
-	case karpv1.NodePoolKind, karpv1.NodeClaimKind:
-		return coreBeta
-	case awsv1.EC2NodeClassKind:
-		return awsBeta
+// convert rewrites an object of an old version, unless its machines are launched from
+// a template of the user's own, or it has no spec that is a mapping.
+func (c *converter) convert(o *object, k conversion) {
+	spec := o.spec()
+	switch {
+	case k.provider != "" && c.hasLaunchTemplate(o, k.provider):
+		return
+	case spec == nil:
+		o.refused = true
+		c.remark(o, Error, "spec", at(o.root, "spec"), "left as it is: it has no spec that is a mapping")
+		return
 	}
-	return ""
+	c.retype(o)
+	if k.to.kind != k.from.kind {
+		c.newIdentity(o)
+	}
+	c.metadata(o)
+	if k.from.kind == kindProvisioner {
+		c.keepStatus(o, "resources")
+	} else {
+		c.conditions(o)
+	}
+	k.rewrite(c, o, spec)
 }
 
 // ours says whether a kind is one of Karpenter's.

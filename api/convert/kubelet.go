@@ -18,11 +18,9 @@ func (c *converter) moveKubelets() {
 		}
 	}
 	for _, pool := range c.pools {
-		kubelet, ok := c.kubelets[pool]
-		if !ok || empty(kubelet.value) {
-			continue
+		if kubelet, ok := c.kubeletOf(pool); ok {
+			c.tidyKubelet(pool, kubelet)
 		}
-		c.tidyKubelet(pool, kubelet)
 	}
 	var names []string
 	members := map[string][]*object{}
@@ -38,10 +36,16 @@ func (c *converter) moveKubelets() {
 		c.share(c.classByName[name], members[name])
 	}
 	for _, pool := range c.pools {
-		if kubelet, ok := c.kubelets[pool]; ok && !empty(kubelet.value) {
+		if kubelet, ok := c.kubeletOf(pool); ok {
 			c.keepKubelet(pool, kubelet)
 		}
 	}
+}
+
+// kubeletOf are the settings that are to be moved away from a pool.
+func (c *converter) kubeletOf(pool *object) (pair, bool) {
+	kubelet := c.kubelets[pool]
+	return kubelet, !empty(kubelet.value)
 }
 
 // classOf is the name of the EC2NodeClass of a pool, if it is among the sources.
@@ -61,7 +65,7 @@ func (c *converter) share(original *object, members []*object) {
 	own := at(original.spec(), "kubelet")
 	taken := !empty(own)
 	for _, pool := range members {
-		if k, ok := c.kubelets[pool]; !ok || empty(k.value) {
+		if _, ok := c.kubeletOf(pool); !ok {
 			taken = true
 		}
 	}
@@ -69,8 +73,8 @@ func (c *converter) share(original *object, members []*object) {
 		owner[canonical(original, own)] = original
 	}
 	for _, pool := range members {
-		kubelet, ok := c.kubelets[pool]
-		if !ok || empty(kubelet.value) {
+		kubelet, ok := c.kubeletOf(pool)
+		if !ok {
 			continue
 		}
 		key := canonical(pool, kubelet.value)
@@ -133,7 +137,7 @@ func (c *converter) cloneClass(pool *object, kubelet pair, original *object) *ob
 // settleKubelet points the pool at the class that has its settings.
 func (c *converter) settleKubelet(pool *object, kubelet pair, class *object) {
 	delete(c.kubelets, pool)
-	c.dropKubeletCopy(pool)
+	takeAnnotation(pool, kubeletAnnotation) // of Karpenter 1.0
 	pool.converted, pool.doc.changed = true, true
 	field, where := kubeletField(pool), kubelet.key
 	ref := at(pool.root, "spec", "template", "spec", "nodeClassRef", "name")
@@ -175,15 +179,6 @@ func kubeletField(pool *object) string {
 		return "spec.template.spec.kubelet"
 	}
 	return join("metadata.annotations", kubeletAnnotation)
-}
-
-// dropKubeletCopy removes the annotation of Karpenter 1.0.
-func (c *converter) dropKubeletCopy(pool *object) {
-	meta := at(pool.root, "metadata")
-	annotations := at(meta, "annotations")
-	if take(annotations, kubeletAnnotation).key != nil && empty(annotations) {
-		take(meta, "annotations")
-	}
 }
 
 // tidyKubelet gives settings the form of v1.

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -95,11 +96,8 @@ func (c *converter) newIdentity(o *object) {
 			gone = append(gone, key)
 		}
 	}
-	if annotations := at(meta, "annotations"); take(annotations, lastAppliedAnnotation).key != nil {
+	if takeAnnotation(o, lastAppliedAnnotation).key != nil {
 		gone = append(gone, lastAppliedAnnotation)
-		if empty(annotations) {
-			take(meta, "annotations")
-		}
 	}
 	if len(gone) > 0 {
 		c.remark(o, Info, "metadata", meta, "%s removed: they were given to the old object, and this is a new one to the API server",
@@ -107,33 +105,50 @@ func (c *converter) newIdentity(o *object) {
 	}
 }
 
+// takeAnnotation removes an annotation, and the annotations with the last of them. It
+// returns what it was, or the zero pair.
+func takeAnnotation(o *object, key string) pair {
+	meta := at(o.root, "metadata")
+	annotations := at(meta, "annotations")
+	old := take(annotations, key)
+	if old.key != nil && empty(annotations) {
+		take(meta, "annotations")
+	}
+	return old
+}
+
+// drop removes fields that are no more, with a remark on each.
+func (c *converter) drop(o *object, m *yaml.Node, path string, severity Severity, why string, keys ...string) {
+	for _, key := range keys {
+		if gone := take(m, key); gone.key != nil {
+			c.remark(o, severity, join(path, key), gone.key, "removed: %s", why)
+		}
+	}
+}
+
 // owners updates the version in references to objects that keep kind and UID.
 func (c *converter) owners(o *object) {
-	for i, ref := range items(at(o.root, "metadata", "ownerReferences")) {
+	visit(o.root, "", "metadata.ownerReferences[]", func(path string, ref *yaml.Node) {
 		version := at(ref, "apiVersion")
-		to, ok := successor(textOf(version), textOf(at(ref, "kind")))
-		if !ok || to.kind != textOf(at(ref, "kind")) {
-			continue
+		if to, ok := successor(textOf(version), textOf(at(ref, "kind"))); ok && to.kind == textOf(at(ref, "kind")) {
+			version.Value = to.apiVersion
+			o.doc.changed = true
+			c.remark(o, Info, join(path, "apiVersion"), version, "is %s now", to.apiVersion)
 		}
-		version.Value = to.apiVersion
-		o.doc.changed = true
-		c.remark(o, Info, join(index("metadata.ownerReferences", i), "apiVersion"), version, "is %s now", to.apiVersion)
-	}
+	})
 }
 
 // node converts a Node.
 func (c *converter) node(o *object) {
 	c.metadata(o)
-	for i, taint := range items(at(o.root, "spec", "taints")) {
-		key := at(taint, "key")
-		if textOf(key) != oldDisruptionTaint {
-			continue
+	visit(o.root, "", "spec.taints[]", func(path string, taint *yaml.Node) {
+		if key := at(taint, "key"); textOf(key) == oldDisruptionTaint {
+			key.Value = karpv1.DisruptedTaintKey
+			take(taint, "value")
+			o.doc.changed = true
+			c.remark(o, Info, path, key, "is %s without a value now", karpv1.DisruptedTaintKey)
 		}
-		key.Value = karpv1.DisruptedTaintKey
-		take(taint, "value")
-		o.doc.changed = true
-		c.remark(o, Info, index("spec.taints", i), key, "is %s without a value now", karpv1.DisruptedTaintKey)
-	}
+	})
 }
 
 // keepStatus leaves in the status the fields that are still there and drops
@@ -146,11 +161,7 @@ func (c *converter) keepStatus(o *object, keep ...string) {
 	kept := newMap()
 	var gone []string
 	for _, p := range pairs(status) {
-		known := false
-		for _, key := range keep {
-			known = known || p.key.Value == key
-		}
-		if known {
+		if slices.Contains(keep, p.key.Value) {
 			put(kept, p)
 		} else {
 			gone = append(gone, p.key.Value)
@@ -169,14 +180,12 @@ func (c *converter) keepStatus(o *object, keep ...string) {
 
 // conditions takes out of conditions what v1 does not have.
 func (c *converter) conditions(o *object) {
-	for i, condition := range items(at(o.root, "status", "conditions")) {
-		where := index("status.conditions", i)
-		if gone := take(condition, "severity"); gone.key != nil {
-			c.remark(o, Info, join(where, "severity"), gone.key, "removed: conditions have no severity any more")
+	visit(o.root, "", "status.conditions[]", func(path string, condition *yaml.Node) {
+		c.drop(o, condition, path, Info, "conditions have no severity any more", "severity")
+		kind := at(condition, "type")
+		if text, old := strings.CutPrefix(textOf(kind), kindMachine); old && text != "" {
+			c.remark(o, Info, join(path, "type"), kind, "is %s now", text)
+			kind.Value = text
 		}
-		if kind := at(condition, "type"); kind != nil && strings.HasPrefix(kind.Value, kindMachine) && kind.Value != kindMachine {
-			c.remark(o, Info, join(where, "type"), kind, "is %s now", strings.TrimPrefix(kind.Value, kindMachine))
-			kind.Value = strings.TrimPrefix(kind.Value, kindMachine)
-		}
-	}
+	})
 }

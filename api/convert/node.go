@@ -239,6 +239,28 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
+// visit calls do for each value that a pattern stands for, such as
+// spec.containers[].image, with its path below the one given.
+func visit(n *yaml.Node, path, pattern string, do func(path string, n *yaml.Node)) {
+	step, rest, more := strings.Cut(pattern, ".")
+	key, list := strings.CutSuffix(step, "[]")
+	path, n = join(path, key), at(n, key)
+	next := func(path string, n *yaml.Node) {
+		if more {
+			visit(n, path, rest, do)
+		} else if n != nil {
+			do(path, n)
+		}
+	}
+	if !list {
+		next(path, n)
+		return
+	}
+	for i, item := range items(n) {
+		next(index(path, i), item)
+	}
+}
+
 func index(path string, i int) string {
 	return path + "[" + strconv.Itoa(i) + "]"
 }

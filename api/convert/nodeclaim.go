@@ -1,20 +1,15 @@
 package convert
 
 import (
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // machine converts a Machine of v1alpha5 to a NodeClaim.
-func (c *converter) machine(o *object) {
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	c.retype(o)
-	c.newIdentity(o)
-	c.metadata(o)
-	c.conditions(o)
+func (c *converter) machine(o *object, spec *yaml.Node) {
 	if ref := find(spec, "machineTemplateRef"); ref.key != nil {
 		ref.key.Value = "nodeClassRef"
 		c.reference(o, "spec.machineTemplateRef", ref.value)
@@ -23,15 +18,7 @@ func (c *converter) machine(o *object) {
 }
 
 // betaClaim converts a NodeClaim of v1beta1.
-func (c *converter) betaClaim(o *object) {
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	c.retype(o)
-	c.metadata(o)
-	c.conditions(o)
+func (c *converter) betaClaim(o *object, spec *yaml.Node) {
 	c.dropReferenceCopy(o)
 	if ref := find(spec, "nodeClassRef"); ref.key != nil {
 		c.reference(o, "spec.nodeClassRef", ref.value)
@@ -50,11 +37,7 @@ func (c *converter) claimSpec(o *object) {
 		put(spec, entry("nodeClassRef", newReference(NodeClassPlaceholder)))
 		c.remark(o, Action, "spec.nodeClassRef.name", spec, "replace %s by the name of the node class", NodeClassPlaceholder)
 	}
-	for _, key := range []string{"kubelet", "kubeletConfiguration"} {
-		if gone := take(spec, key); gone.key != nil {
-			c.remark(o, Info, join("spec", key), gone.key, "removed: the settings of a node come from its EC2NodeClass, to which its pool gives them")
-		}
-	}
+	c.drop(o, spec, "spec", Info, "the settings of a node come from its EC2NodeClass, to which its pool gives them", "kubelet", "kubeletConfiguration")
 	c.claims = append(c.claims, o)
 }
 
@@ -67,17 +50,12 @@ func (c *converter) expireClaims() {
 			continue
 		}
 		name := o.text(at(o.root, "metadata", "labels", karpv1.NodePoolLabelKey))
-		var pool *object
-		for _, p := range c.pools {
-			if name != "" && p.name == name {
-				pool = p
-				break
-			}
-		}
-		if pool == nil {
+		i := slices.IndexFunc(c.pools, func(p *object) bool { return name != "" && p.name == name })
+		if i < 0 {
 			c.remark(o, Warning, field, nil, "is left out, which means 720h, because its NodePool is not among the sources; write what the pool says")
 			continue
 		}
+		pool := c.pools[i]
 		expiry := at(pool.root, "spec", "template", "spec", "expireAfter")
 		if isNull(expiry) {
 			c.remark(o, Info, field, nil, "is left out, which means 720h, as in NodePool %s", name)

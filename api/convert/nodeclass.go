@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,15 +15,7 @@ import (
 const familyUbuntu = "Ubuntu"
 
 // betaClass converts an EC2NodeClass of v1beta1.
-func (c *converter) betaClass(o *object) {
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	c.retype(o)
-	c.metadata(o)
-	c.conditions(o)
+func (c *converter) betaClass(o *object, spec *yaml.Node) {
 	c.identity(o, "spec", spec)
 	c.classSettings(o, "spec", spec)
 	c.classes = append(c.classes, o)
@@ -74,17 +67,10 @@ func (c *converter) alias(o *object, path string, spec *yaml.Node, family pair) 
 		return
 	}
 	version := "latest"
-	annotations := at(o.root, "metadata", "annotations")
-	windows := strings.HasPrefix(name, "Windows")
-	if kept := take(annotations, aliasAnnotation); kept.key != nil {
-		if empty(annotations) {
-			take(at(o.root, "metadata"), "annotations")
-		}
-		if text := textOf(kept.value); text != "" {
-			version = text
-		}
-	} else if c.options.AMIVersion != "" && !windows {
-		version = c.options.AMIVersion
+	if kept := takeAnnotation(o, aliasAnnotation); kept.key != nil {
+		version = cmp.Or(textOf(kept.value), version)
+	} else if !strings.HasPrefix(name, "Windows") {
+		version = cmp.Or(c.options.AMIVersion, version)
 	}
 	take(spec, "amiSelectorTerms")
 	text := amiselect.Families()[i].AliasName() + "@" + version

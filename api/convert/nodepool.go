@@ -10,15 +10,7 @@ import (
 )
 
 // betaPool converts a NodePool of v1beta1.
-func (c *converter) betaPool(o *object) {
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	c.retype(o)
-	c.metadata(o)
-	c.conditions(o)
+func (c *converter) betaPool(o *object, spec *yaml.Node) {
 	c.dropReferenceCopy(o)
 	c.rename(o, at(spec, "template", "metadata", "labels"), "spec.template.metadata.labels", renamedLabels())
 	c.rename(o, at(spec, "template", "metadata", "annotations"), "spec.template.metadata.annotations", renamedAnnotations())
@@ -33,9 +25,7 @@ func (c *converter) betaPool(o *object) {
 	if ref := find(template, "nodeClassRef"); ref.key != nil {
 		c.reference(o, path+".nodeClassRef", ref.value)
 	}
-	if gone := take(template, "resources"); gone.key != nil {
-		c.remark(o, Warning, path+".resources", gone.key, "removed: what nodes must have room for follows from the pods")
-	}
+	c.drop(o, template, path, Warning, "what nodes must have room for follows from the pods", "resources")
 	if k := take(template, "kubelet"); k.key != nil {
 		c.kubelets[o] = k
 	}
@@ -111,12 +101,8 @@ func (c *converter) stablePool(o *object) {
 
 // dropReferenceCopy removes what the webhook kept of the reference of v1beta1.
 func (c *converter) dropReferenceCopy(o *object) {
-	annotations := at(o.root, "metadata", "annotations")
-	if gone := take(annotations, classAnnotation); gone.key != nil {
+	if gone := takeAnnotation(o, classAnnotation); gone.key != nil {
 		c.remark(o, Info, join("metadata.annotations", classAnnotation), gone.key, "removed: nothing reads it any more")
-		if empty(annotations) {
-			take(at(o.root, "metadata"), "annotations")
-		}
 	}
 }
 

@@ -10,19 +10,7 @@ import (
 )
 
 // nodeTemplate converts an AWSNodeTemplate of v1alpha1 to an EC2NodeClass.
-func (c *converter) nodeTemplate(o *object) {
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	if c.hasLaunchTemplate(o, "spec", spec) {
-		return
-	}
-	c.retype(o)
-	c.newIdentity(o)
-	c.metadata(o)
-	c.conditions(o)
+func (c *converter) nodeTemplate(o *object, spec *yaml.Node) {
 	c.alphaClass(o, "spec", spec)
 	c.classes = append(c.classes, o)
 }

@@ -25,15 +25,8 @@ const (
 
 // String returns info, warning, action or error.
 func (s Severity) String() string {
-	switch s {
-	case Info:
-		return "info"
-	case Warning:
-		return "warning"
-	case Action:
-		return "action"
-	case Error:
-		return "error"
+	if s >= Info && s <= Error {
+		return [...]string{Info: "info", Warning: "warning", Action: "action", Error: "error"}[s]
 	}
 	return fmt.Sprintf("Severity(%d)", int(s))
 }

@@ -2,6 +2,7 @@ package convert
 
 import (
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -10,19 +11,7 @@ import (
 )
 
 // provisioner converts a Provisioner of v1alpha5 to a NodePool.
-func (c *converter) provisioner(o *object) {
-	if c.hasLaunchTemplate(o, "spec.provider", at(o.root, "spec", "provider")) {
-		return
-	}
-	spec := o.spec()
-	if spec == nil {
-		c.refuseSpec(o)
-		return
-	}
-	c.retype(o)
-	c.newIdentity(o)
-	c.metadata(o)
-	c.keepStatus(o, "resources")
+func (c *converter) provisioner(o *object, spec *yaml.Node) {
 
 	old := pairs(spec)
 	hasReference := !empty(at(spec, "providerRef"))
@@ -198,15 +187,10 @@ func newReference(name string) *yaml.Node {
 	)
 }
 
-// refuseSpec leaves an object without a usable spec.
-func (c *converter) refuseSpec(o *object) {
-	o.refused = true
-	c.remark(o, Error, "spec", at(o.root, "spec"), "left as it is: it has no spec that is a mapping")
-}
-
 // hasLaunchTemplate leaves an object whose machines are launched from a template
 // of the user's own: what is in it is known to AWS alone.
-func (c *converter) hasLaunchTemplate(o *object, path string, spec *yaml.Node) bool {
+func (c *converter) hasLaunchTemplate(o *object, path string) bool {
+	spec := at(o.root, strings.Split(path, ".")...)
 	for _, key := range launchTemplateKeys() {
 		launch := find(spec, key)
 		if launch.key == nil || empty(launch.value) {

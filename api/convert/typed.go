@@ -94,7 +94,7 @@ func Pod(pod *corev1.Pod) (*corev1.Pod, []Note, error) {
 	if pod == nil {
 		return nil, nil, nil
 	}
-	return convertValue(pod, "Pod")
+	return convertTyped(pod, "Pod", &corev1.Pod{})
 }
 
 // Node returns a copy of a node in the words of today: labels, annotations and
@@ -103,43 +103,28 @@ func Node(node *corev1.Node) (*corev1.Node, []Note, error) {
 	if node == nil {
 		return nil, nil, nil
 	}
-	return convertValue(node, "Node")
+	return convertTyped(node, "Node", &corev1.Node{})
 }
 
-// convertValue takes a typed value through its JSON form, which gets the type
+// convertTyped takes a typed value through its JSON form, which gets the type
 // that values from a typed client lack.
-func convertValue[T any](value *T, kind string) (*T, []Note, error) {
-	data, err := json.Marshal(value)
+func convertTyped[T runtime.Object](value T, kind string, out T) (T, []Note, error) {
+	var none T
+	typed := value.DeepCopyObject()
+	typed.GetObjectKind().SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
+	data, err := json.Marshal(typed)
 	if err != nil {
-		return nil, nil, err
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, nil, err
-	}
-	had := fields["kind"] != nil
-	fields["apiVersion"], fields["kind"] = "v1", kind
-	if data, err = json.Marshal(fields); err != nil {
-		return nil, nil, err
+		return none, nil, err
 	}
 	data, notes := Bytes(data, nil)
 	for i := range notes {
 		notes[i].Line = 0
 	}
-	fields = nil
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, nil, err
-	}
-	if !had {
-		delete(fields, "apiVersion")
-		delete(fields, "kind")
-	}
-	if data, err = json.Marshal(fields); err != nil {
-		return nil, nil, err
-	}
-	out := new(T)
 	if err := json.Unmarshal(data, out); err != nil {
-		return nil, nil, err
+		return none, nil, err
+	}
+	if value.GetObjectKind().GroupVersionKind().Kind == "" {
+		out.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
 	}
 	return out, notes, nil
 }

@@ -8,32 +8,23 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// podPlaces are where objects have pods or patterns of pods: a Pod, a
-// PodTemplate, what has a template such as a Deployment, a CronJob.
-func podPlaces() [][]string {
-	return [][]string{
-		{},
-		{"template"},
-		{"spec", "template"},
-		{"spec", "jobTemplate", "spec", "template"},
+// podKinds are where objects have pods or patterns of pods, and of which kinds of
+// Kubernetes that is known: a Pod, a PodTemplate, what has a template such as a
+// Deployment, a CronJob.
+func podKinds() []podKind {
+	return []podKind{
+		{"", []typeMeta{{"", "Pod"}}},
+		{"template", []typeMeta{{"", "PodTemplate"}}},
+		{"spec.template", []typeMeta{{"", "ReplicationController"}, {"apps", "Deployment"}, {"apps", "StatefulSet"},
+			{"apps", "DaemonSet"}, {"apps", "ReplicaSet"}, {"batch", "Job"}}},
+		{"spec.jobTemplate.spec.template", []typeMeta{{"batch", "CronJob"}}},
 	}
 }
 
-// podPlace is where an object of a kind of Kubernetes has its pod, and false for
-// other kinds.
-func podPlace(o *object) ([]string, bool) {
-	switch (typeMeta{o.group(), o.kind}) {
-	case typeMeta{"", "Pod"}:
-		return []string{}, true
-	case typeMeta{"", "PodTemplate"}:
-		return []string{"template"}, true
-	case typeMeta{"", "ReplicationController"}, typeMeta{"apps", "Deployment"}, typeMeta{"apps", "StatefulSet"},
-		typeMeta{"apps", "DaemonSet"}, typeMeta{"apps", "ReplicaSet"}, typeMeta{"batch", "Job"}:
-		return []string{"spec", "template"}, true
-	case typeMeta{"batch", "CronJob"}:
-		return []string{"spec", "jobTemplate", "spec", "template"}, true
-	}
-	return nil, false
+// podKind is a path, and the kinds by group that have a pod there.
+type podKind struct {
+	path  string
+	kinds []typeMeta
 }
 
 // workload converts the pods of an object, and reports whether it has any. It
@@ -42,22 +33,22 @@ func podPlace(o *object) ([]string, bool) {
 // have just what they change.
 func (c *converter) workload(o *object) bool {
 	found := false
-	own, known := podPlace(o)
-	for _, keys := range podPlaces() {
-		pod, path := at(o.root, keys...), ""
-		for _, key := range keys {
-			path = join(path, key)
+	convert := func(known bool) func(string, *yaml.Node) {
+		return func(path string, pod *yaml.Node) {
+			if isMap(pod) && (known || find(at(pod, "spec"), "containers").key != nil) {
+				found = true
+				c.rename(o, at(pod, "metadata", "annotations"), join(path, "metadata")+".annotations", renamedAnnotations())
+				c.podSpec(o, join(path, "spec"), at(pod, "spec"))
+			}
 		}
-		isPod := known && slices.Equal(keys, own) || find(at(pod, "spec"), "containers").key != nil
-		if !isMap(pod) || !isPod {
-			continue
+	}
+	for _, place := range podKinds() {
+		known := slices.Contains(place.kinds, typeMeta{o.group(), o.kind})
+		if place.path == "" {
+			convert(known)("", o.root)
+		} else {
+			visit(o.root, "", place.path, convert(known))
 		}
-		found = true
-		if path != "" {
-			path += "."
-		}
-		c.rename(o, at(pod, "metadata", "annotations"), path+"metadata.annotations", renamedAnnotations())
-		c.podSpec(o, path+"spec", at(pod, "spec"))
 	}
 	return found
 }
@@ -65,57 +56,46 @@ func (c *converter) workload(o *object) bool {
 // podSpec converts what a pod says of nodes.
 func (c *converter) podSpec(o *object, path string, spec *yaml.Node) {
 	c.rename(o, at(spec, "nodeSelector"), join(path, "nodeSelector"), renamedLabels())
-	node := at(spec, "affinity", "nodeAffinity")
-	where := path + ".affinity.nodeAffinity"
 	const required, preferred = "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
-	for i, t := range items(at(node, required, "nodeSelectorTerms")) {
-		c.nodeTerm(o, index(where+"."+required+".nodeSelectorTerms", i), t)
-	}
-	for i, t := range items(at(node, preferred)) {
-		c.nodeTerm(o, index(where+"."+preferred, i)+".preference", at(t, "preference"))
-	}
-	for i, s := range items(at(spec, "topologySpreadConstraints")) {
-		c.topologyKey(o, index(path+".topologySpreadConstraints", i), s)
-	}
-	for _, kind := range []string{"podAffinity", "podAntiAffinity"} {
-		where := path + ".affinity." + kind
-		for i, t := range items(at(spec, "affinity", kind, required)) {
-			c.topologyKey(o, index(where+"."+required, i), t)
-		}
-		for i, t := range items(at(spec, "affinity", kind, preferred)) {
-			c.topologyKey(o, index(where+"."+preferred, i)+".podAffinityTerm", at(t, "podAffinityTerm"))
-		}
-	}
-	for i, t := range items(at(spec, "tolerations")) {
-		c.toleration(o, index(path+".tolerations", i), t)
+	for _, place := range []struct {
+		pattern string
+		convert func(c *converter, o *object, path string, n *yaml.Node)
+	}{
+		{"affinity.nodeAffinity." + required + ".nodeSelectorTerms[].matchExpressions[]", (*converter).expression},
+		{"affinity.nodeAffinity." + preferred + "[].preference.matchExpressions[]", (*converter).expression},
+		{"topologySpreadConstraints[].topologyKey", (*converter).topologyKey},
+		{"affinity.podAffinity." + required + "[].topologyKey", (*converter).topologyKey},
+		{"affinity.podAffinity." + preferred + "[].podAffinityTerm.topologyKey", (*converter).topologyKey},
+		{"affinity.podAntiAffinity." + required + "[].topologyKey", (*converter).topologyKey},
+		{"affinity.podAntiAffinity." + preferred + "[].podAffinityTerm.topologyKey", (*converter).topologyKey},
+		{"tolerations[]", (*converter).toleration},
+	} {
+		visit(spec, path, place.pattern, func(path string, n *yaml.Node) { place.convert(c, o, path, n) })
 	}
 }
 
-// nodeTerm converts a term of node affinity.
-func (c *converter) nodeTerm(o *object, path string, t *yaml.Node) {
-	for i, e := range items(at(t, "matchExpressions")) {
-		key := at(e, "key")
-		if textOf(key) != oldPoolLabel {
-			continue
-		}
-		key.Value = karpv1.NodePoolLabelKey
-		o.doc.changed = true
-		severity, but := Info, ""
-		switch textOf(at(e, "operator")) {
-		case "DoesNotExist", "NotIn":
-			severity = Warning
-			but = "; as long as there are nodes with the old label, add the same expression for " + oldPoolLabel
-		}
-		c.remark(o, severity, index(path+".matchExpressions", i)+".key", key, "is %s now%s", karpv1.NodePoolLabelKey, but)
+// expression converts one of node affinity.
+func (c *converter) expression(o *object, path string, e *yaml.Node) {
+	key := at(e, "key")
+	if textOf(key) != oldPoolLabel {
+		return
 	}
+	severity, but := Info, ""
+	if operator := textOf(at(e, "operator")); operator == "DoesNotExist" || operator == "NotIn" {
+		severity = Warning
+		but = "; as long as there are nodes with the old label, add the same expression for " + oldPoolLabel
+	}
+	key.Value = karpv1.NodePoolLabelKey
+	o.doc.changed = true
+	c.remark(o, severity, join(path, "key"), key, "is %s now%s", karpv1.NodePoolLabelKey, but)
 }
 
 // topologyKey converts the key of a spread or affinity between pods.
-func (c *converter) topologyKey(o *object, path string, t *yaml.Node) {
-	if key := at(t, "topologyKey"); textOf(key) == oldPoolLabel {
+func (c *converter) topologyKey(o *object, path string, key *yaml.Node) {
+	if textOf(key) == oldPoolLabel {
 		key.Value = karpv1.NodePoolLabelKey
 		o.doc.changed = true
-		c.remark(o, Info, path+".topologyKey", key, "is %s now", karpv1.NodePoolLabelKey)
+		c.remark(o, Info, path, key, "is %s now", karpv1.NodePoolLabelKey)
 	}
 }
 
