@@ -71,7 +71,7 @@ func New(now func() time.Time, opts *Options) (*Cache, error) {
 //
 // How long the mark lasts, in this order: the TTL of the reason; doubled for
 // each earlier refusal that is remembered, up to MaxTTL (launches that fail
-// together while a mark stands are one refusal); plus jitter.
+// together while a mark stands are one refusal).
 func (c *Cache) MarkUnavailable(scope cloudprovider.Scope, reason string) Mark {
 	c.mu.Lock()
 	defer c.mu.Unlock()

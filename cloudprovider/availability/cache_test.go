@@ -3,7 +3,6 @@ package availability_test
 import (
 	"errors"
 	"fmt"
-	"math"
 	"math/rand"
 	"slices"
 	"sync"
@@ -50,11 +49,6 @@ func newCache(t testing.TB, c *clock, opts *availability.Options) *availability.
 	return a
 }
 
-// fixed is a source of jitter that returns the same number for ever.
-type fixed float64
-
-func (f fixed) Float64() float64 { return float64(f) }
-
 func TestMarkEnds(t *testing.T) {
 	c := newClock()
 	a := newCache(t, c, nil)
@@ -95,12 +89,6 @@ func TestTimeToLive(t *testing.T) {
 		{"default", availability.Options{}, "x", 3 * time.Minute},
 		{"own default", availability.Options{TTL: time.Minute, TTLByReason: hour}, "x", time.Minute},
 		{"by reason", availability.Options{TTL: time.Minute, TTLByReason: hour}, "QuotaExceeded", time.Hour},
-		{"jitter", availability.Options{TTL: time.Minute, Jitter: 0.5, Random: fixed(0.5)}, "x", 75 * time.Second},
-		{"jitter by reason", availability.Options{TTLByReason: hour, Jitter: 1, Random: fixed(0.25)}, "QuotaExceeded", 75 * time.Minute},
-		{"no jitter asked", availability.Options{TTL: time.Minute, Random: fixed(0.5)}, "x", time.Minute},
-		{"a broken source", availability.Options{TTL: time.Minute, Jitter: 1, Random: fixed(math.NaN())}, "x", time.Minute},
-		{"a negative source", availability.Options{TTL: time.Minute, Jitter: 1, Random: fixed(-3)}, "x", time.Minute},
-		{"a source out of bounds", availability.Options{TTL: math.MaxInt64 / 2, Jitter: 1, Random: fixed(5)}, "x", math.MaxInt64 / 2},
 	}
 	for _, tt := range tests {
 		a := newCache(t, newClock(), &tt.opts)
@@ -119,19 +107,14 @@ func TestOptionsAreCopied(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	a, err := availability.New(nil, &availability.Options{
-		TTL: -1, TTLByReason: map[string]time.Duration{"b": 0, "a": -1, "c": 1}, Jitter: 1.5, MaxMarks: -1,
+		TTL: -1, TTLByReason: map[string]time.Duration{"b": 0, "a": -1, "c": 1}, MaxMarks: -1,
 	})
 	require.Nil(t, a)
 	require.EqualError(t, err, `availability: now: nil; pass the clock, such as time.Now
 availability: ttl: -1ns; use a time above zero, or zero for the default
 availability: ttlByReason: a: -1ns; use a time above zero
 availability: ttlByReason: b: 0s; use a time above zero
-availability: jitter: 1.5; use a fraction from 0 to 1
 availability: maxMarks: -1; use a number above zero, or zero for the default`)
-	_, err = availability.New(time.Now, &availability.Options{Jitter: 0.1})
-	require.EqualError(t, err, "availability: random: nil; pass a source of random numbers, or set jitter to zero")
-	_, err = availability.New(time.Now, &availability.Options{Jitter: math.NaN()})
-	require.EqualError(t, err, "availability: jitter: NaN; use a fraction from 0 to 1")
 }
 
 func TestMarkingAgain(t *testing.T) {
@@ -396,7 +379,7 @@ func catalogOf(keys []key) (types []*cloudprovider.InstanceType) {
 
 func TestCacheConcurrently(t *testing.T) {
 	c := newClock()
-	a := newCache(t, c, &availability.Options{TTL: time.Second, Jitter: 1, Random: rand.New(rand.NewSource(1)), MaxMarks: 8})
+	a := newCache(t, c, &availability.Options{TTL: time.Second, MaxMarks: 8})
 	types := catalogOf(allKeys())
 	var wg sync.WaitGroup
 	for worker := range 8 {

@@ -26,6 +26,6 @@
 // # Guarantees
 //
 // Any number of goroutines may use a Cache. The answers are a function of the calls
-// made, the instants that the clock gave and the numbers that the source of jitter
-// gave, and of nothing else. Inputs are never modified.
+// made and the instants that the clock gave, and of nothing else. Inputs are never
+// modified.
 package availability

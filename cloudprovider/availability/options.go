@@ -33,17 +33,6 @@ type Options struct {
 	// Default and zero: the longer of MaxTTL and ten times TTL. Not negative.
 	ForgetAfter time.Duration
 
-	// Jitter lengthens each mark by a random share of up to this fraction, so
-	// that offerings refused together are not tried again together. From 0,
-	// the default, to 1.
-	Jitter float64
-
-	// Random is the source of jitter, asked once a mark for a number from 0 up
-	// to but not including 1. *rand.Rand of math/rand and math/rand/v2 will do;
-	// it is never called by two goroutines at once. Required if Jitter is not
-	// zero.
-	Random interface{ Float64() float64 }
-
 	// MaxMarks bounds the memory: it is how many scopes are marked or remembered.
 	// Beyond it, the one that would be forgotten first is dropped; of those that
 	// would be together, the first by Scope. Default and zero: 10,000.
@@ -79,12 +68,6 @@ func (f *faults) options(o *Options) {
 	if o.ForgetAfter < 0 {
 		f.add("forgetAfter: %v; use a time above zero, or zero for the default", o.ForgetAfter)
 	}
-	switch {
-	case !(o.Jitter >= 0 && o.Jitter <= 1): // also if it is not a number
-		f.add("jitter: %v; use a fraction from 0 to 1", o.Jitter)
-	case o.Jitter > 0 && o.Random == nil:
-		f.add("random: nil; pass a source of random numbers, or set jitter to zero")
-	}
 	if o.MaxMarks < 0 {
 		f.add("maxMarks: %d; use a number above zero, or zero for the default", o.MaxMarks)
 	}
@@ -99,7 +82,7 @@ func (o *Options) complete() {
 }
 
 // ttl returns how long a mark for the reason lasts that has been doubled so
-// many times, jitter included.
+// many times.
 func (o *Options) ttl(reason string, doublings int) time.Duration {
 	ttl, found := o.TTLByReason[reason]
 	if !found {
@@ -108,14 +91,7 @@ func (o *Options) ttl(reason string, doublings int) time.Duration {
 	for ; doublings > 0 && ttl < o.MaxTTL; doublings-- {
 		ttl = min(product(ttl, 2), o.MaxTTL)
 	}
-	if o.Jitter == 0 {
-		return ttl
-	}
-	extra := float64(ttl) * o.Jitter * o.Random.Float64()
-	if !(extra >= 0 && extra < math.MaxInt64-float64(ttl)) { // a source that breaks its promise
-		return ttl
-	}
-	return ttl + time.Duration(extra)
+	return ttl
 }
 
 // product returns d times n, or the longest duration if that is shorter.

@@ -202,14 +202,7 @@ func (g *Group[K, I, R]) leave(b *batch[K, I, R], c *caller[I, R]) bool {
 	return true
 }
 
-// Flush sends every open batch to the backend now, in the order in which they
-// were opened, and does not wait for the answers.
-func (g *Group[K, I, R]) Flush() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.flush()
-}
-
+// flush completes every open batch, in the order in which they were opened.
 func (g *Group[K, I, R]) flush() {
 	all := make([]*batch[K, I, R], 0, len(g.open))
 	for _, b := range g.open {

@@ -317,20 +317,6 @@ func TestMaxRunning(t *testing.T) {
 	})
 }
 
-func TestFlush(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := &recorder{}
-		g := newGroup(t, r, batcher.Options{MaxRunning: 1})
-		g.Flush()
-		for _, k := range []string{"c", "a", "b"} {
-			ask(t.Context(), g, k, "x")
-		}
-		g.Flush()
-		synctest.Wait()
-		require.Equal(t, []string{"0s c: x", "0s a: x", "0s b: x"}, r.calls)
-	})
-}
-
 func TestClose(t *testing.T) {
 	t.Run("answers everybody", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -456,9 +442,6 @@ func TestRace(t *testing.T) {
 				t.Errorf("caller %d: %v, %v", i, result, err)
 			}
 		})
-		if i%50 == 0 {
-			g.Flush()
-		}
 	}
 	wait.Wait()
 	require.NoError(t, g.Close(t.Context()))

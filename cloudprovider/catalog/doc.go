@@ -1,6 +1,5 @@
-// Package catalog builds instance types and checks whole catalogs of them, so
-// that a provider says what its machines are and not how requirements are
-// written.
+// Package catalog builds instance types, so that a provider says what its machines
+// are and not how requirements are written.
 //
 // # Model
 //
@@ -11,14 +10,12 @@
 //   - [OpenLabels] lists the well-known labels that an instance type leaves
 //     open. An open label admits any value, so a pod that asks for a GPU may be
 //     promised a machine that has none.
-//   - [Check] judges a catalog as a whole, one [Problem] for each fault, with
-//     provider, instance type and field. [CheckProvider] asks a provider for
-//     its catalog first.
 //
 // # Left out
 //
-// Prices (package pricing), stock (package availability), and the overhead
-// of nodes (package kubelet).
+// Prices (package pricing), stock (package availability), the overhead of nodes
+// (package kubelet), and whether a catalog as a whole keeps to the contract (package
+// cloudprovidertest).
 //
 // # Guarantees
 //

@@ -1,7 +1,6 @@
 package catalog_test
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -46,30 +45,6 @@ func ExampleMachine_InstanceType() {
 	fmt.Println(err)
 	// Output:
 	// machine m5.large: arch: empty; use amd64 or arm64
-}
-
-func ExampleCheck() {
-	for _, problem := range catalog.Check("example", []*cloudprovider.InstanceType{nil, {
-		Name:      "m5.large",
-		Capacity:  resources.MustParse("cpu=2, pods=29"),
-		Overhead:  cloudprovider.Overhead{KubeReserved: resources.MustParse("cpu=70")},
-		Offerings: []cloudprovider.Offering{{Zone: "eu-a", CapacityType: "spot", Price: -1}},
-	}}, nil) {
-		fmt.Printf("%s: %q\n", problem.Severity, problem.Field)
-	}
-	// Output:
-	// Fault: ""
-	// Fault: "offering 0 (m5.large/eu-a/spot): price"
-	// Warning: "overhead"
-	// Warning: "requirements"
-}
-
-func ExampleCheckProvider() {
-	provider := named{shelf{types: []*cloudprovider.InstanceType{nil}}}
-	problems, err := catalog.CheckProvider(context.Background(), provider, nil, nil)
-	fmt.Println(catalog.Error(problems), err)
-	// Output:
-	// provider shelf: instance type without a name (0): nil; leave it out <nil>
 }
 
 func ExampleOpenLabels() {

@@ -70,7 +70,6 @@ func TestServices(t *testing.T) {
 		{"gke 256 GiB", kubelet.GKE(), 64, 256, 110, 230, 12_165},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			require.NoError(t, test.rules.Validate())
 			require.Equal(t, test.milli, test.rules.CPU.Of(test.cpus*1000, test.pods))
 			require.Equal(t, test.memory, test.rules.Memory.Of(test.gib*gibibyte, test.pods)/mebibyte)
 		})
@@ -168,20 +167,6 @@ evictionHard: memory.available: threshold "lots": use a percentage such as 10%, 
 systemReserved: "gpu" cannot be reserved; use cpu, memory, ephemeral-storage or pid
 systemReserved: memory: "1Gi, cpu=2" is no quantity; use one such as 100m or 1Gi
 systemReserved: pid: "x" is no quantity; use one such as 100m or 1Gi`)
-}
-
-func TestRulesFaults(t *testing.T) {
-	rules := kubelet.Rules{
-		CPU:            kubelet.Reserve{Flat: -1, MaxShare: 10_001},
-		Memory:         kubelet.Reserve{Curve: kubelet.Curve{{Share: 1}, {UpTo: 5, Share: -1}, {UpTo: 5}}},
-		SystemReserved: resources.MustParse("cpu=-1"),
-	}
-	require.EqualError(t, rules.Validate(), `kubelet rules: cpu: flat: -1; use zero or more
-maxShare: 10001; use 0 to 10000, parts of ten thousand
-kubelet rules: memory: curve: tier 0: upTo: 0, but another follows; only the last has no end
-tier 1: share: -1; use 0 to 10000, parts of ten thousand
-tier 2: upTo: 5; use more than 5, where it begins
-kubelet rules: systemReserved: cpu is negative; use zero or more`)
 }
 
 func TestPods(t *testing.T) {

@@ -1,8 +1,6 @@
 package kubelet
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"math/bits"
 )
@@ -36,26 +34,6 @@ func (c Curve) Of(amount int64) int64 {
 		from = max(from, to)
 	}
 	return total
-}
-
-// Validate returns nil if tiers follow each other and have shares from 0 to
-// 10,000, and otherwise an error that lists every fault.
-func (c Curve) Validate() error {
-	var faults []error
-	var from int64
-	for i, t := range c {
-		switch {
-		case t.UpTo == 0 && i < len(c)-1:
-			faults = append(faults, fmt.Errorf("tier %d: upTo: 0, but another follows; only the last has no end", i))
-		case t.UpTo < 0 || t.UpTo != 0 && t.UpTo <= from:
-			faults = append(faults, fmt.Errorf("tier %d: upTo: %d; use more than %d, where it begins", i, t.UpTo, from))
-		}
-		if t.Share < 0 || t.Share > whole {
-			faults = append(faults, fmt.Errorf("tier %d: share: %d; use 0 to %d, parts of ten thousand", i, t.Share, whole))
-		}
-		from = max(from, t.UpTo)
-	}
-	return errors.Join(faults...)
 }
 
 // Reserve is how much of one resource is kept from pods, in the unit of the
@@ -98,27 +76,6 @@ func (r Reserve) Of(capacity, pods int64) int64 {
 		kept = min(kept, share(capacity, r.MaxShare, whole, false))
 	}
 	return kept
-}
-
-// Validate returns nil if no field is negative, MaxShare is at most 10,000 and
-// the Curve is valid, and otherwise an error that lists every fault.
-func (r Reserve) Validate() error {
-	var faults []error
-	for _, f := range []struct {
-		name  string
-		value int64
-	}{{"flat", r.Flat}, {"perPod", r.PerPod}, {"max", r.Max}, {"small", r.Small}, {"smallBelow", r.SmallBelow}} {
-		if f.value < 0 {
-			faults = append(faults, fmt.Errorf("%s: %d; use zero or more", f.name, f.value))
-		}
-	}
-	if r.MaxShare < 0 || r.MaxShare > whole {
-		faults = append(faults, fmt.Errorf("maxShare: %d; use 0 to %d, parts of ten thousand", r.MaxShare, whole))
-	}
-	if err := r.Curve.Validate(); err != nil {
-		faults = append(faults, fmt.Errorf("curve: %w", err))
-	}
-	return errors.Join(faults...)
 }
 
 // share returns amount*num/den without overflow on the way. Amounts and shares

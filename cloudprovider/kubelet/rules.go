@@ -159,21 +159,3 @@ func (r Rules) Overhead(capacity resources.List, config *Config) cloudprovider.O
 		}),
 	}
 }
-
-// Validate returns nil if the three reserves are valid and SystemReserved is not
-// negative, and otherwise an error that lists every fault with its field.
-func (r Rules) Validate() error {
-	var faults []error
-	for _, f := range []struct {
-		name string
-		rule Reserve
-	}{{"cpu", r.CPU}, {"memory", r.Memory}, {"ephemeralStorage", r.EphemeralStorage}} {
-		if err := f.rule.Validate(); err != nil {
-			faults = append(faults, fmt.Errorf("kubelet rules: %s: %w", f.name, err))
-		}
-	}
-	for _, name := range r.SystemReserved.Negative() {
-		faults = append(faults, fmt.Errorf("kubelet rules: systemReserved: %s is negative; use zero or more", name))
-	}
-	return errors.Join(faults...)
-}

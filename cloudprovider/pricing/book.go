@@ -1,7 +1,6 @@
 package pricing
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -15,22 +14,15 @@ type Options struct {
 	// a price in date decides. Put the feed of spot prices before a table that
 	// was compiled in.
 	Layers []Layer
-	// PaidShare is what is left of the price of capacity that is paid for
-	// whether it is used or not: it is small, so that such capacity comes
-	// first, and not zero, so that a larger machine still costs more. Above 0,
-	// at most 1. Default and zero: one ten-millionth.
-	PaidShare float64
-	// WithholdStale takes offerings with a stale price out of what Apply
-	// offers, as those with an unknown one always are. Default: they are
-	// offered, at the price last known.
-	WithholdStale bool
 }
 
-const defaultPaidShare = 1e-7
+// paidShare is what is left of the price of capacity that is paid for whether it is
+// used or not: it is small, so that such capacity comes first, and not zero, so that a
+// larger machine still costs more.
+const paidShare = 1e-7
 
 // Book is prices, immutable. Create it with New. A nil *Book has no prices.
 type Book struct {
-	opts   Options
 	layers []layer
 }
 
@@ -44,11 +36,7 @@ type layer struct {
 // fault, by layer, with the place and the remedy.
 func New(opts Options) (*Book, error) {
 	var f faults
-	b := &Book{opts: opts}
-	b.opts.PaidShare = cmp.Or(opts.PaidShare, defaultPaidShare)
-	if !(b.opts.PaidShare > 0 && b.opts.PaidShare <= 1) {
-		f.add("paidShare: %v; use a share above 0, at most 1, or zero for the default", opts.PaidShare)
-	}
+	b := &Book{}
 	names := map[string]bool{}
 	for i, l := range opts.Layers {
 		where := fmt.Sprintf("layers[%d] (%s)", i, l.Name)
@@ -58,7 +46,6 @@ func New(opts Options) (*Book, error) {
 		}
 		b.layers = append(b.layers, newLayer(&f, where, l))
 	}
-	b.opts.Layers = nil // kept in the form above
 	if len(f.errs) > 0 {
 		return nil, errors.Join(f.errs...)
 	}

@@ -106,8 +106,6 @@ func TestQuote(t *testing.T) {
 			"m5.large/zone-a/reserved/cr-1: 1e-08 USD/h (list 0.1, paid 1e-08)"},
 		{"reserved of an unknown price is not free", nil, reserved("m6.large"),
 			"m6.large/zone-a/reserved/cr-1: unknown price"},
-		{"what is left of a price that is paid", func(o *pricing.Options) { o.PaidShare = 0.5 },
-			reserved("m5.large"), "m5.large/zone-a/reserved/cr-1: 0.05 USD/h (list 0.1, paid 0.05)"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			o := opts
@@ -150,12 +148,10 @@ func TestScopeWidth(t *testing.T) {
 
 func TestNewFaults(t *testing.T) {
 	_, err := pricing.New(pricing.Options{
-		PaidShare: 2,
 		Layers: []pricing.Layer{{Name: "a", MaxAge: -1}, {Name: "a", Entries: []pricing.Entry{
 			{Price: math.NaN()}, {Scope: scope{Zone: "z"}, Price: 1}, {Scope: scope{Zone: "z"}, Price: 2}}}, {}},
 	})
-	require.EqualError(t, err, `price book: paidShare: 2; use a share above 0, at most 1, or zero for the default
-price book: layers[0] (a): maxAge: -1ns; use a time above zero, or zero for ever
+	require.EqualError(t, err, `price book: layers[0] (a): maxAge: -1ns; use a time above zero, or zero for ever
 price book: layers[1] (a): name: there twice; give each its own
 price book: layers[1] (a): entries[0] (every offering): price: NaN; use USD per hour, above zero and at most 1e+09
 price book: layers[1] (a): entries[2] (zone=z): price: 2, and 1 in an earlier entry of the same instant; keep one
@@ -185,9 +181,6 @@ func TestApply(t *testing.T) {
 	for i := range again {
 		require.Same(t, applied[i], again[i], "what does not change is shared")
 	}
-	opts.WithholdStale = true
-	applied, _ = newBook(t, opts).Apply(now, types)
-	require.False(t, applied[1].Offerings[2].Available)
 	applied, report = (*pricing.Book)(nil).Apply(now, catalog())
 	require.Len(t, report.Unknown, 12)
 	require.False(t, applied[0].Offerings[0].Available)

@@ -74,7 +74,7 @@ func usd(p float64) string { return strconv.FormatFloat(p, 'g', 6, 64) }
 //     in any layer, the first entry out of date is, and the State is Stale. If
 //     there is none at all, it is Unknown.
 //  2. If that is Unknown and the capacity type is reserved, the price is
-//     PaidShare of the Quote for the same offering on demand, and has its State.
+//     one ten-millionth of the Quote for the same offering on demand, and has its State.
 func (b *Book) Quote(now time.Time, key cloudprovider.OfferingKey) Quote {
 	if b == nil {
 		return Quote{Key: key, State: Unknown}
@@ -88,7 +88,7 @@ func (b *Book) Quote(now time.Time, key cloudprovider.OfferingKey) Quote {
 	q = b.Quote(now, onDemand)
 	q.Key = key
 	if q.State != Unknown {
-		q.Price = max(q.Price*b.opts.PaidShare, math.SmallestNonzeroFloat64)
+		q.Price = max(q.Price*paidShare, math.SmallestNonzeroFloat64)
 		q.Steps = append(q.Steps, Step{Source: "paid", Price: q.Price})
 	}
 	return q
@@ -126,16 +126,14 @@ type Report struct {
 }
 
 // Apply returns types with the prices of Quote at the instant now. An offering
-// whose price is Unknown gets the price zero and is not Available; so is one
-// whose price is Stale, if the Options say so. What an overlay had set is lost:
-// apply overlays afterwards.
+// whose price is Unknown gets the price zero and is not Available; one whose price is
+// Stale is offered at that. What an overlay had set is lost: apply overlays afterwards.
 //
 // The input is not modified: types that differ are replaced by copies, the
 // others are shared with the input. The slice is the caller's and has the order
 // of the input; an entry that is nil stays nil.
 func (b *Book) Apply(now time.Time, types []*cloudprovider.InstanceType) ([]*cloudprovider.InstanceType, Report) {
 	var r Report
-	withhold := b != nil && b.opts.WithholdStale
 	out := slices.Clone(types)
 	for i, t := range types {
 		if t == nil {
@@ -151,7 +149,6 @@ func (b *Book) Apply(now time.Time, types []*cloudprovider.InstanceType) ([]*clo
 				available = false
 				r.Unknown = append(r.Unknown, q.Key)
 			case Stale:
-				available = available && !withhold
 				r.Stale = append(r.Stale, q.Key)
 			}
 			if o.Price == q.Price && o.Available == available && o.PriceOverlay == "" {

@@ -18,7 +18,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	kit "github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -69,7 +68,7 @@ func TestBuilderGoldenAllocatable(t *testing.T) {
 	hypervisor, _ := findType(t, c, "m5.metal").Requirements.Get(awsv1.LabelInstanceHypervisor)
 	require.Equal(t, []string{""}, values(hypervisor))
 
-	require.NoError(t, kit.Error(kit.Check("aws", c.Types, &kit.Options{WellKnown: awsv1.WellKnownLabels()})))
+	requireSound(t, c.Types)
 	require.Equal(t, "ami-x86neuron", c.Images["inf2.xlarge"])
 	require.Equal(t, "ami-x86nvidia", c.Images["g4ad.xlarge"])
 	require.Equal(t, "ami-armnvidia", c.Images["g5g.xlarge"])

@@ -3,6 +3,7 @@ package instancetype_test
 import (
 	"encoding/json"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,4 +132,15 @@ func stock(left map[string]int32) instancetype.Stock {
 		list = append(list, ec2types.CapacityReservation{CapacityReservationId: &id, AvailableInstanceCount: &n})
 	}
 	return instancetype.Stock{}.Observe(noon, list)
+}
+
+// requireSound holds a catalog to the contract: each type valid, types sorted by name
+// and offerings by key, none twice.
+func requireSound(t testing.TB, types []*cloudprovider.InstanceType) {
+	t.Helper()
+	for i, it := range types {
+		require.NoError(t, it.Validate())
+		require.True(t, i == 0 || types[i-1].Name < it.Name, "%s is twice, or not in order", it.Name)
+		require.True(t, slices.IsSortedFunc(it.Offerings, func(a, b cloudprovider.Offering) int { return a.Key(it.Name).Compare(b.Key(it.Name)) }), it.Name)
+	}
 }

@@ -15,7 +15,6 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	kit "github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
@@ -129,7 +128,7 @@ func TestReservations(t *testing.T) {
 	in := input(t, class(amiselect.FamilyAL2023, reservations...))
 	in.Stock = stock(map[string]int32{"cr-1": 2, "cr-3": 4, "cr-5": 1, "cr-6": -1})
 	c := build(t, in, nil)
-	require.NoError(t, kit.Error(kit.Check("aws", c.Types, &kit.Options{WellKnown: awsv1.WellKnownLabels()})))
+	requireSound(t, c.Types)
 	for _, k := range []struct {
 		it, id, zone          string
 		kind, interruptible   string
