@@ -8,25 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func callChecks() []Check {
-	return []Check{
-		{Name: "call/cancelled", run: callCancelled,
-			Rule: "A method whose context is done returns an error that wraps ctx.Err(), also where it has the answer at hand."},
-		{Name: "call/hanging", run: callHanging, Needs: []string{needHang},
-			Rule: "A method returns soon after its context is done, with an error that wraps ctx.Err(), though the cloud does not answer."},
-		{Name: "call/behind", run: callBehind, Needs: []string{needHang},
-			Rule: "A method returns soon after its own context is done, also while another call waits for the cloud: no lock is held over a call of the cloud."},
-		{Name: "call/throttled", run: callThrottled, Needs: []string{needFail},
-			Rule: "A call that the cloud throttled is KindThrottled: a Create that says KindInsufficientCapacity instead takes offerings out of use that are in stock."},
-		{Name: "call/concurrent", run: callConcurrent,
-			Rule: "Any number of calls may run at once, and each gets its own answer."},
-		{Name: "call/kept", run: callKept,
-			Rule: "What a method has returned does not change afterwards: callers share it between goroutines."},
-		{Name: "call/constant", run: callConstant,
-			Rule: "The name, the supported node classes and the repair policies of a provider are constant, and the name is not empty."},
-	}
-}
-
 // call is a method, to be called for an instance that exists.
 type call struct {
 	method string

@@ -14,27 +14,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 )
 
-func catalogChecks() []Check {
-	return []Check{
-		{Name: "catalog/sound", run: catalogSound,
-			Rule: "InstanceTypes returns instance types that InstanceType.Validate accepts, with prices in USD per hour, at least one of which can be launched."},
-		{Name: "catalog/sorted", run: catalogSorted,
-			Rule: "InstanceTypes is sorted by name and has each name once; the offerings of a type are in the order of OfferingKey."},
-		{Name: "catalog/labels", run: catalogLabels,
-			Rule: "An instance type names every well-known label of the provider's vocabulary, with DoesNotExist for those that do not apply: one that it leaves open counts as if it could have any value."},
-		{Name: "catalog/offerings", run: catalogOfferings,
-			Rule: "The zones and capacity types of an instance type are the union over its offerings, and its label of the instance type is its name."},
-		{Name: "catalog/capacity", run: catalogCapacity,
-			Rule: "Capacity is above overhead: cpu, memory and pods are listed, and some of each is left for pods by every offering."},
-		{Name: "catalog/reservations", run: catalogReservations,
-			Rule: "Offerings that draw on one reservation agree on how many more instances it holds."},
-		{Name: "catalog/stable", run: catalogStable,
-			Rule: "The order and content of the catalog depend on nothing but the state of the cloud."},
-		{Name: "catalog/unfiltered", run: catalogUnfiltered,
-			Rule: "The requirements of the pool do not filter the catalog: that is the caller's part, and drift and pricing look up types that the pool does not admit."},
-	}
-}
-
 func catalogSound(p *probe) {
 	types, err := p.Provider.InstanceTypes(p.ctx, p.Pool)
 	p.must(err == nil, "InstanceTypes: %v", err)

@@ -5,21 +5,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func classChecks() []Check {
-	return []Check{
-		{Name: "class/ready", run: classReady,
-			Rule: "NodeClassReady returns nil for a node class from which nodes can be launched, and its group and kind are supported."},
-		{Name: "class/none", run: classNone,
-			Rule: "For a pool that names no node class InstanceTypes says KindDenied, and it does not panic if there is no pool."},
-		{Name: "class/missing", run: classMissing,
-			Rule: "For a node class that does not exist InstanceTypes, Create and NodeClassReady say KindNotFound."},
-		{Name: "class/foreign", run: classForeign, Needs: []string{needNodeClasses},
-			Rule: "A node class whose group or kind belongs to another provider is not supported, and InstanceTypes says KindUnsupported."},
-		{Name: "class/unready", run: classUnready, Needs: []string{needUnready},
-			Rule: "For a node class that is not ready InstanceTypes, Create and NodeClassReady say KindNotReady."},
-	}
-}
-
 func classReady(p *probe) {
 	if err := cloudprovider.NodeClassReady(p.ctx, p.Provider, p.ref()); err != nil {
 		p.fail("NodeClassReady: %v", err)

@@ -12,25 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func createChecks() []Check {
-	return []Check{
-		{Name: "create/option", run: createOption,
-			Rule: "Create launches by one of the options of the request and never by anything else, and the instance says by which."},
-		{Name: "create/identity", run: createIdentity,
-			Rule: "The instance that Create returns has an ID, a time of creation, and the name and the pool of the request."},
-		{Name: "create/labels", run: createLabels,
-			Rule: "The labels of an instance are at least LaunchOption.NodeLabels of the option it was launched by."},
-		{Name: "create/capacity", run: createCapacity,
-			Rule: "The instance that Create and Get return has the capacity and the allocatable that the provider expects of the node, and its price in USD per hour if the offering has one."},
-		{Name: "create/invalid", run: createInvalid,
-			Rule: "A request that LaunchRequest.Validate does not accept is KindDenied, and launches nothing."},
-		{Name: "create/unknown", run: createUnknown,
-			Rule: "An option that the cloud does not have is an error; nothing else is launched in its place."},
-		{Name: "create/read-only", run: createReadOnly,
-			Rule: "The launch request is read-only: a provider that wants its options in another order sorts a copy."},
-	}
-}
-
 // option returns the option of the request by which the instance was launched,
 // and false if there is none.
 func option(req *cloudprovider.LaunchRequest, instance *cloudprovider.Instance) (cloudprovider.LaunchOption, bool) {

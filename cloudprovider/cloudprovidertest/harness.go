@@ -183,69 +183,30 @@ func (h *Harness) classFault(ctx context.Context) (fault error) {
 	return nil
 }
 
-// What a check needs beside a provider and a pool: hooks, which are fields of
-// Harness, and abilities, which are interfaces of package cloudprovider.
-const (
-	needRestart   = "Harness.Restart"
-	needNeighbor  = "Harness.Neighbor"
-	needRunDry    = "Harness.RunDry"
-	needFail      = "Harness.Fail"
-	needLose      = "Harness.Lose"
-	needHang      = "Harness.Hang"
-	needUnready   = "Harness.Unready"
-	needDrift     = "Harness.Drift"
-	needTerminate = "Harness.Terminate"
-	needInterrupt = "Harness.Interrupt"
-	needReboots   = "Harness.Reboots"
+// able reports whether what a check needs beside a provider and a pool is there: a
+// hook, which is a field of Harness, or an ability, an interface of package
+// cloudprovider.
+func (h *Harness) able(need string) bool {
+	return map[string]bool{
+		"Harness.Restart":   h.Restart != nil,
+		"Harness.Neighbor":  h.Neighbor != nil,
+		"Harness.RunDry":    h.RunDry != nil,
+		"Harness.Fail":      h.Fail != nil,
+		"Harness.Lose":      h.Lose != nil,
+		"Harness.Hang":      h.Hang != nil,
+		"Harness.Unready":   h.Unready != nil,
+		"Harness.Drift":     h.Drift != nil,
+		"Harness.Terminate": h.Terminate != nil,
+		"Harness.Interrupt": h.Interrupt != nil,
+		"Harness.Reboots":   h.Reboots != nil,
 
-	needNodeClasses = "cloudprovider.NodeClassSupporter"
-	needDetector    = "cloudprovider.DriftDetector"
-	needRepairer    = "cloudprovider.Repairer"
-	needRebooter    = "cloudprovider.Rebooter"
-	needSource      = "cloudprovider.InterruptionSource"
-	needAcknowledge = "cloudprovider.InterruptionAcknowledger"
-)
-
-// has reports whether what a check needs is there. A name that it does not know
-// never is.
-func (h *Harness) has(need string) bool {
-	switch need {
-	case needRestart:
-		return h.Restart != nil
-	case needNeighbor:
-		return h.Neighbor != nil
-	case needRunDry:
-		return h.RunDry != nil
-	case needFail:
-		return h.Fail != nil
-	case needLose:
-		return h.Lose != nil
-	case needHang:
-		return h.Hang != nil
-	case needUnready:
-		return h.Unready != nil
-	case needDrift:
-		return h.Drift != nil
-	case needTerminate:
-		return h.Terminate != nil
-	case needInterrupt:
-		return h.Interrupt != nil
-	case needReboots:
-		return h.Reboots != nil
-	case needNodeClasses:
-		return able[cloudprovider.NodeClassSupporter](h.Provider)
-	case needDetector:
-		return able[cloudprovider.DriftDetector](h.Provider)
-	case needRepairer:
-		return able[cloudprovider.Repairer](h.Provider)
-	case needRebooter:
-		return able[cloudprovider.Rebooter](h.Provider)
-	case needSource:
-		return able[cloudprovider.InterruptionSource](h.Provider)
-	case needAcknowledge:
-		return able[cloudprovider.InterruptionAcknowledger](h.Provider)
-	}
-	return false
+		"cloudprovider.NodeClassSupporter":       able[cloudprovider.NodeClassSupporter](h.Provider),
+		"cloudprovider.DriftDetector":            able[cloudprovider.DriftDetector](h.Provider),
+		"cloudprovider.Repairer":                 able[cloudprovider.Repairer](h.Provider),
+		"cloudprovider.Rebooter":                 able[cloudprovider.Rebooter](h.Provider),
+		"cloudprovider.InterruptionSource":       able[cloudprovider.InterruptionSource](h.Provider),
+		"cloudprovider.InterruptionAcknowledger": able[cloudprovider.InterruptionAcknowledger](h.Provider),
+	}[need]
 }
 
 // able reports whether a provider has an ability.

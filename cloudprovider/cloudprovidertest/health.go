@@ -10,25 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func healthChecks() []Check {
-	return []Check{
-		{Name: "drift/none", run: driftNone, Needs: []string{needDetector},
-			Rule: "A machine that was just launched has not drifted, also after a restart of the provider, and to ask does not change the NodeClaim."},
-		{Name: "drift/seen", run: driftSeen, Needs: []string{needDetector, needDrift},
-			Rule: "A machine that differs from what its node class asks for now has drifted, with a reason of one word and a detail of one line, the same each time; also after a restart."},
-		{Name: "drift/gone", run: driftGone, Needs: []string{needDetector},
-			Rule: "Of a machine that is gone IsDrifted says KindNotFound."},
-		{Name: "repair/valid", run: repairValid, Needs: []string{needRepairer},
-			Rule: "The repair policies are a set that ValidateRepairPolicies accepts."},
-		{Name: "repair/reboot", run: repairReboot, Needs: []string{needRepairer},
-			Rule: "Only a provider that can restart machines has repair policies that ask for it."},
-		{Name: "reboot/once", run: rebootOnce, Needs: []string{needRebooter, needReboots},
-			Rule: "All calls of Reboot with one operation restart the machine at most once, another operation restarts it again, and it stays the same instance."},
-		{Name: "reboot/gone", run: rebootGone, Needs: []string{needRebooter},
-			Rule: "Of a machine that is gone Reboot says KindNotFound."},
-	}
-}
-
 // claim is the NodeClaim of an instance.
 func (p *probe) claim(req cloudprovider.LaunchRequest, instance *cloudprovider.Instance) *v1.NodeClaim {
 	ref := req.NodeClassRef

@@ -8,25 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func instanceChecks() []Check {
-	return []Check{
-		{Name: "get/created", run: getCreated,
-			Rule: "An instance just returned by Create is found by Get, with the name, pool, offering and time of creation that Create returned."},
-		{Name: "get/unknown", run: getUnknown,
-			Rule: "For an ID that never existed Get says KindNotFound, whatever the ID looks like."},
-		{Name: "delete/unknown", run: deleteUnknown,
-			Rule: "For an ID that never existed Delete says KindNotFound, whatever the ID looks like."},
-		{Name: "delete/complete", run: deleteComplete,
-			Rule: "Delete returns nil once the cloud has accepted, and while the instance goes down, with Deleting set; once it is gone Delete and Get say KindNotFound."},
-		{Name: "delete/others", run: deleteOthers,
-			Rule: "Delete terminates the instance with the ID and no other."},
-		{Name: "get/terminated", run: getTerminated, Needs: []string{needTerminate},
-			Rule: "Get returns the instance as the cloud sees it now: Deleting when somebody else takes it away, and then KindNotFound."},
-		{Name: "get/failed", run: getFailed, Needs: []string{needFail},
-			Rule: "A call that failed for another reason never says KindNotFound: the caller takes the machine for gone and makes another."},
-	}
-}
-
 // sameInstance wants an instance to be the one that Create returned.
 func (p *probe) sameInstance(call string, got, want *cloudprovider.Instance) {
 	if got == nil {

@@ -8,25 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func listChecks() []Check {
-	return []Check{
-		{Name: "list/complete", run: listComplete,
-			Rule: "List returns every instance of ours, with the name, pool and offering that Create returned, and with its time of creation, which does not change."},
-		{Name: "list/sorted", run: listSorted,
-			Rule: "List is sorted by ID and has each instance once."},
-		{Name: "list/restart", run: listRestart, Needs: []string{needRestart},
-			Rule: "Ours is what was created for this cluster by any process at any time: List, Get and Delete know it after a restart of the provider, its labels included."},
-		{Name: "list/ours", run: listOurs, Needs: []string{needNeighbor},
-			Rule: "Instances of other clusters are not ours: List leaves them out, and Get and Delete say KindNotFound."},
-		{Name: "list/deleting", run: listDeleting,
-			Rule: "List includes instances that are going down, with Deleting set."},
-		{Name: "list/gone", run: listGone,
-			Rule: "List excludes instances that are gone."},
-		{Name: "list/failed", run: listFailed, Needs: []string{needFail},
-			Rule: "A list that cannot be completed is an error, never a short list: the caller deletes the NodeClaims of instances that are missing."},
-	}
-}
-
 // listed waits until List has all of the instances.
 func (p *probe) listed(provider cloudprovider.CloudProvider, want ...*cloudprovider.Instance) []*cloudprovider.Instance {
 	var list []*cloudprovider.Instance

@@ -8,21 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func noticeChecks() []Check {
-	return []Check{
-		{Name: "notice/delivered", run: noticeDelivered, Needs: []string{needSource, needInterrupt},
-			Rule: "Interruptions returns each notice of the cloud on a machine of ours at least once, with the ID of the instance as Create returned it, one of the kinds, and when it was issued."},
-		{Name: "notice/ours", run: noticeOurs, Needs: []string{needSource, needInterrupt, needNeighbor},
-			Rule: "Interruptions leaves out notices on instances of other clusters: who acknowledges one takes it away from those whom it is for."},
-		{Name: "notice/kept", run: noticeKept, Needs: []string{needSource, needInterrupt, needAcknowledge, needRestart},
-			Rule: "A notice that was not acknowledged is returned again after a restart of the provider: that it was read does not say that anybody acted on it."},
-		{Name: "notice/sorted", run: noticeSorted, Needs: []string{needSource, needInterrupt},
-			Rule: "Interruptions is sorted by At, then InstanceID, Kind and ID."},
-		{Name: "notice/acknowledged", run: noticeAcknowledged, Needs: []string{needSource, needInterrupt, needAcknowledge},
-			Rule: "A notice that was acknowledged is not returned again; IDs that are unknown or already acknowledged are ignored."},
-	}
-}
-
 // notices waits for one on each of the instances, and returns all that came, in
 // the batches in which they came.
 func (p *probe) notices(ids ...string) (batches [][]cloudprovider.Interruption) {

@@ -144,7 +144,7 @@ func (c Check) examine(tb testing.TB, h *Harness) (r Result) {
 	r.Check = c
 	var missing []string
 	for _, need := range c.Needs {
-		if !h.has(need) {
+		if !h.able(need) {
 			missing = append(missing, remedy(need))
 		}
 	}

@@ -7,15 +7,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func stockChecks() []Check {
-	return []Check{
-		{Name: "stock/all", run: stockAll, Needs: []string{needRunDry},
-			Rule: "When every option is out of stock Create says KindInsufficientCapacity and names in Error.Offerings or Error.Scopes all that were tried and refused, not the first only."},
-		{Name: "stock/some", run: stockSome, Needs: []string{needRunDry},
-			Rule: "When some options are out of stock Create launches by another one, or refuses and names none but those that are out of stock."},
-	}
-}
-
 func keys(options []cloudprovider.LaunchOption) []cloudprovider.OfferingKey {
 	out := make([]cloudprovider.OfferingKey, len(options))
 	for i, o := range options {

@@ -7,23 +7,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-func tokenChecks() []Check {
-	return []Check{
-		{Name: "token/repeated", run: tokenRepeated,
-			Rule: "A repeated Create with the same token returns the instance of the first, even if other fields differ, and launches no second."},
-		{Name: "token/concurrent", run: tokenConcurrent,
-			Rule: "Of concurrent calls of Create with the same token one launches a machine, and all of them return it."},
-		{Name: "token/restart", run: tokenRestart, Needs: []string{needRestart},
-			Rule: "After a restart of the provider a repeated Create with the same token returns the instance of the first: the token is kept with the machine, not in memory."},
-		{Name: "token/lost", run: tokenLost, Needs: []string{needLose},
-			Rule: "When the answer of a launch is lost a machine may exist; Create with the same token returns it and launches no second."},
-		{Name: "token/distinct", run: tokenDistinct,
-			Rule: "Requests with different tokens, of up to 64 characters, launch different machines, whatever else they have in common, and no ID is used for two."},
-		{Name: "token/deleted", run: tokenDeleted,
-			Rule: "Once the instance of a token is gone, a repeated Create says KindNotFound or launches afresh; it never returns the instance that is gone."},
-	}
-}
-
 // more wants there to be exactly so many machines more than before.
 func (p *probe) more(before, want int) {
 	if n := p.machines(); n != before+want {
