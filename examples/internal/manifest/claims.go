@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // addClaims makes the claims that pending pods of StatefulSets get from its
@@ -47,4 +49,13 @@ func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev
 	claim.Namespace, claim.Name = namespace, name
 	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
 	return claim
+}
+
+// markBound gives a claim that is bound by its status the annotation that says so to a
+// scheduler. Tools that tidy up manifests leave annotations out.
+func markBound(claim *corev1.PersistentVolumeClaim) {
+	if claim.Status.Phase != corev1.ClaimBound || claim.Spec.VolumeName == "" || metav1.HasAnnotation(claim.ObjectMeta, v1.BindCompletedAnnotationKey) {
+		return
+	}
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1.BindCompletedAnnotationKey, "yes")
 }

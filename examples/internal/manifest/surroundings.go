@@ -89,6 +89,9 @@ func (r *reader) surround() {
 	c.Services = values(f.services)
 	c.Overlays = values(f.overlays)
 	c.PodDisruptionBudgets = values(f.budgets)
+	for _, claim := range f.volumeClaims {
+		markBound(claim.value)
+	}
 	c.Volumes = provisioning.Volumes{
 		Claims: values(f.volumeClaims), Volumes: values(f.volumes), Classes: values(f.storageClasses), CSINodes: values(f.csiNodes),
 	}

@@ -48,6 +48,20 @@ func TestReadsWhatPodsReferTo(t *testing.T) {
 	require.Equal(t, "gpu-0", c.Devices.Slices[0].Spec.Devices[0].Name)
 }
 
+// TestClaimsAreBoundByTheirStatus: a claim of a dump without annotations, as tools that tidy
+// manifests leave it, is bound where its status says so.
+func TestClaimsAreBoundByTheirStatus(t *testing.T) {
+	spec := "spec: {storageClassName: fast, resources: {requests: {storage: 1Gi}}"
+	c := mustRead(t, docs(
+		object("v1", "PersistentVolumeClaim", "a", spec+", volumeName: disk}\nstatus: {phase: Bound}"),
+		object("v1", "PersistentVolumeClaim", "b", spec+", volumeName: disk}\nstatus: {phase: Pending}"),
+		object("v1", "PersistentVolumeClaim", "c", spec+"}\nstatus: {phase: Bound}"),
+	))
+	require.Equal(t, "yes", c.Volumes.Claims[0].Annotations["pv.kubernetes.io/bind-completed"])
+	require.Empty(t, c.Volumes.Claims[1].Annotations)
+	require.Empty(t, c.Volumes.Claims[2].Annotations)
+}
+
 func TestFaultsOfWhatPodsReferTo(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"a misspelt field of a claim", object("v1", "PersistentVolumeClaim", "a", "spec:\n  storageClas: x"),
