@@ -109,6 +109,8 @@ func (d Difference) Amount(amount float64) string {
 			return "not drifted"
 		case Stays:
 			return "drifted and stays"
+		case 0:
+			return "gone at once"
 		}
 		return fmt.Sprintf("gone after %s", time.Duration(amount*float64(time.Hour)).Round(time.Second))
 	case KindHours:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
@@ -18,19 +19,20 @@ const adviceSchema = "dovetail.whatif.advice/v1"
 
 // adviceReport is the answer to -advise; README.md describes it.
 type adviceReport struct {
-	Schema   string       `json:"schema"`
-	Cost     cost         `json:"cost"`
-	Nodes    int          `json:"nodes"`
-	Pods     int          `json:"pods"`
-	Unplaced int          `json:"unplaced"`
-	Prices   []price      `json:"prices"`
-	Pairs    []price      `json:"pairs"`
-	Requests []price      `json:"requests"`
-	Budgets  []heldUp     `json:"budgets"`
-	Free     int          `json:"free"`
-	Needed   []constraint `json:"needed"`
-	NotAsked []constraint `json:"notAsked"`
-	Steps    int          `json:"steps"`
+	Schema   string        `json:"schema"`
+	Cost     cost          `json:"cost"`
+	Nodes    int           `json:"nodes"`
+	Pods     int           `json:"pods"`
+	Unplaced int           `json:"unplaced"`
+	NoPlace  []unplacedPod `json:"unplacedPods"`
+	Prices   []price       `json:"prices"`
+	Pairs    []price       `json:"pairs"`
+	Requests []price       `json:"requests"`
+	Budgets  []heldUp      `json:"budgets"`
+	Free     int           `json:"free"`
+	Needed   []constraint  `json:"needed"`
+	NotAsked []constraint  `json:"notAsked"`
+	Steps    int           `json:"steps"`
 }
 
 // heldUp is what a disruption budget keeps from being saved now.
@@ -72,7 +74,7 @@ func advise(s settings, w *offline.World) (*adviceReport, int, error) {
 	if err != nil {
 		return nil, command.BadInput, err
 	}
-	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options(), Parallel: runtime.GOMAXPROCS(0)})
+	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options(), Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}
@@ -89,9 +91,12 @@ func advise(s settings, w *offline.World) (*adviceReport, int, error) {
 
 func newAdviceReport(found *advice.Report) *adviceReport {
 	r := &adviceReport{Schema: adviceSchema, Cost: cost{USDPerHour: micro(found.Cost), LowerBound: micro(found.LowerBound)},
-		Nodes: found.Nodes, Pods: found.Pods, Unplaced: found.Unplaced, Free: found.Free, Steps: found.Steps,
+		Nodes: found.Nodes, Pods: found.Pods, Unplaced: len(found.Unplaced), NoPlace: []unplacedPod{}, Free: found.Free, Steps: found.Steps,
 		Prices: pricesOf(found.Prices), Pairs: pricesOf(found.Pairs), Requests: pricesOf(found.Requests),
 		Budgets: []heldUp{}, Needed: constraintsOf(found.Needed), NotAsked: constraintsOf(found.NotAsked)}
+	for _, u := range found.Unplaced {
+		r.NoPlace = append(r.NoPlace, unplacedPod{podRef: refTo(u.Pod), Reason: buildReason(u.Reason)})
+	}
 	if found.LowerBound > 0 {
 		gap := micro(found.Cost/found.LowerBound - 1)
 		r.Cost.Gap = &gap
@@ -123,8 +128,18 @@ const mostPrices = 10
 func drawAdvice(r *adviceReport, style command.Style) string {
 	lines := []string{style.Heading(layout.Shorten("What the constraints of "+layout.Count(r.Pods, "pod")+" cost", command.PageWidth))}
 	lines = append(lines, layout.Wrap(r.lead(), 0)...)
-	lines = append(lines, r.section(style, "WITHOUT", "USD/H LESS", r.Prices)...)
-	lines = append(lines, r.section(style, "WITHOUT BOTH", "USD/H LESS", r.Pairs)...)
+	lines = append(lines, r.noPlace(style)...)
+	for _, list := range []struct {
+		without string
+		prices  []price
+	}{{"WITHOUT", r.Prices}, {"WITHOUT BOTH", r.Pairs}} {
+		placing := slices.IndexFunc(list.prices, func(p price) bool { return len(p.Placed) == 0 })
+		if placing < 0 {
+			placing = len(list.prices)
+		}
+		lines = append(lines, r.section(style, list.without, "PODS THAT FIND A PLACE", list.prices[:placing])...)
+		lines = append(lines, r.section(style, list.without, "USD/H LESS", list.prices[placing:])...)
+	}
 	lines = append(lines, r.requests(style)...)
 	if len(r.Budgets) > 0 {
 		lines = append(lines, "", style.Heading("HELD UP NOW"))
@@ -149,6 +164,29 @@ func (r *adviceReport) lead() string {
 	return text + "."
 }
 
+// mostNoPlace is how many groups of pods without a place the table shows.
+const mostNoPlace = 5
+
+// noPlace lists pods without a place by workload and reason.
+func (r *adviceReport) noPlace(style command.Style) []string {
+	groups := groupUnplaced(r.NoPlace)
+	if len(groups) == 0 {
+		return nil
+	}
+	lines := []string{"", style.Heading(layout.Sides("WITHOUT A PLACE", layout.Count(r.Unplaced, "pod")))}
+	for i, g := range groups {
+		if i == mostNoPlace {
+			lines = append(lines, fmt.Sprintf("... and %s more; -o json lists all", layout.Count(len(groups)-mostNoPlace, "group")))
+			break
+		}
+		lines = append(lines, layout.Shorten(fmt.Sprintf("%d× %s", g.count, layout.Printable(g.title())), command.PageWidth))
+		for _, line := range reasonLines(g.reason) {
+			lines = append(lines, layout.WrapHanging(layout.Printable(line), 2)...)
+		}
+	}
+	return lines
+}
+
 // section lists prices, each with what it comes to at the right edge.
 func (r *adviceReport) section(style command.Style, left, right string, prices []price) []string {
 	if len(prices) == 0 {
@@ -169,13 +207,20 @@ func (r *adviceReport) section(style command.Style, left, right string, prices [
 		}
 		names[len(names)-1] = layout.Sides(last, figure)
 		lines = append(lines, names...)
-		if len(p.Placed) > 0 {
-			lines = append(lines, layout.Wrap(fmt.Sprintf("%s a place, %s among them", fits(len(p.Placed), "more finds", "more find"), p.Placed[0]), 2)...)
-		} else {
-			lines = append(lines, fmt.Sprintf("  between %s and %s at the optimum", usd(p.AtLeast, 4), usd(p.AtMost, 4)))
-		}
+		lines = append(lines, layout.Wrap(layout.Printable(p.about()), 2)...)
 	}
 	return lines
+}
+
+// about is what there is to know of a price beside its figure.
+func (p price) about() string {
+	switch len(p.Placed) {
+	case 0:
+		return fmt.Sprintf("between %s and %s at the optimum", usd(p.AtLeast, 4), usd(p.AtMost, 4))
+	case 1:
+		return "namely " + p.Placed[0]
+	}
+	return p.Placed[0] + " among them"
 }
 
 // names are the constraints of a price.
@@ -187,8 +232,15 @@ func (p price) names() string {
 	return strings.Join(names, " and ")
 }
 
-// figure is what a price saves.
+// figure is what a price comes to: pods that find a place and what the bill is more then, or
+// how much less it is.
 func (r *adviceReport) figure(p price) string {
+	if len(p.Placed) > 0 {
+		if p.Saves > 0 {
+			return fmt.Sprintf("+%d, %s USD/h less", len(p.Placed), usd(p.Saves, 4))
+		}
+		return fmt.Sprintf("+%d, %s USD/h more", len(p.Placed), usd(-p.Saves, 4))
+	}
 	text := usd(p.Saves, 4)
 	if r.Cost.USDPerHour > 0 {
 		text += fmt.Sprintf(" (%.1f%%)", 100*p.Saves/r.Cost.USDPerHour)
@@ -232,7 +284,7 @@ func (r *adviceReport) rest() string {
 		if n == 1 {
 			was = "was"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s not asked about, as others promised more.", layout.Count(n, "constraint"), was))
+		parts = append(parts, fmt.Sprintf("%s %s not asked about, as others promised more; a larger -questions asks about more.", layout.Count(n, "constraint"), was))
 	}
 	return strings.Join(parts, " ")
 }

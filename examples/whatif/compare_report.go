@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // compareSchema names the form of the answer to -compare.
@@ -36,6 +38,7 @@ type outcome struct {
 	AtRest     billSummary `json:"atRest"`
 	Unplaced   int         `json:"unplaced"`
 	Pending    int         `json:"pending"`
+	NoPlace    []noPlace   `json:"pendingPods"`
 	Drifted    int         `json:"drifted"`
 	Peak       int         `json:"peakNodes"`
 	Evicted    int         `json:"evictedPods"`
@@ -54,7 +57,23 @@ type billSummary struct {
 
 type freshBill struct {
 	billSummary
-	LowerBound float64 `json:"lowerBoundUSDPerHour"`
+	LowerBound float64   `json:"lowerBoundUSDPerHour"`
+	NoPlace    []noPlace `json:"unplacedPods"`
+}
+
+// noPlace is a pod without a place.
+type noPlace struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Reason    string `json:"reason"`
+}
+
+func noPlaceOf(list []provisioning.Unplaced) []noPlace {
+	out := make([]noPlace, 0, len(list))
+	for _, u := range list {
+		out = append(out, noPlace{Namespace: u.Pod.Namespace, Name: u.Pod.Name, Reason: u.Reason.String()})
+	}
+	return out
 }
 
 type difference struct {
@@ -72,9 +91,9 @@ func summaryOf(b compare.Bill) billSummary {
 
 func outcomeOf(o compare.Outcome) outcome {
 	return outcome{
-		FromEmpty: freshBill{billSummary: summaryOf(o.Fresh.Bill), LowerBound: micro(o.Fresh.LowerBound)},
+		FromEmpty: freshBill{billSummary: summaryOf(o.Fresh.Bill), LowerBound: micro(o.Fresh.LowerBound), NoPlace: noPlaceOf(o.Fresh.Plan.Unplaced)},
 		Today:     summaryOf(o.Settled.Today), AtRest: summaryOf(o.Settled.Bill),
-		Unplaced: len(o.Fresh.Plan.Unplaced), Pending: len(o.Settled.Unplaced), Drifted: len(o.Settled.Drifts),
+		Unplaced: len(o.Fresh.Plan.Unplaced), Pending: len(o.Settled.Unplaced), NoPlace: noPlaceOf(o.Settled.Unplaced), Drifted: len(o.Settled.Drifts),
 		Peak: o.Settled.Peak, Evicted: o.Settled.Evicted, Launched: o.Settled.Launched, Rounds: len(o.Settled.Rounds),
 		RestsAt: o.Settled.At, Rested: o.Settled.Rested, RestReason: o.Settled.Why,
 	}
@@ -105,11 +124,35 @@ func drawCompare(r *compareReport, style command.Style) string {
 	lines = append(lines, "", style.Heading(grid[0]))
 	lines = append(lines, grid[1:]...)
 	a, b := r.Old, r.New
-	lines = append(lines, "", layout.Shorten(fmt.Sprintf("%s run today for %s USD/h.", layout.Count(a.Today.Nodes, "node"), usd(a.Today.USDPerHour, 4)), command.PageWidth))
+	lines = append(lines, "", layout.Shorten(a.Today.sentence(), command.PageWidth))
+	if lost := r.lost(); lost != "" {
+		lines = append(lines, layout.Wrap(layout.Printable(lost), 0)...)
+	}
 	if !b.Rested {
 		lines = append(lines, layout.Wrap("The new side does not come to rest: "+b.RestReason+".", 0)...)
 	}
 	return strings.Join(append(lines, r.reasons(style)...), "\n") + "\n"
+}
+
+// sentence is what runs today.
+func (b billSummary) sentence() string {
+	text := fmt.Sprintf("%s run today for %s USD/h", layout.Count(b.Nodes, "managed node"), usd(b.USDPerHour, 4))
+	if b.UnknownPrices > 0 {
+		text += fmt.Sprintf("; the price of %d is not known", b.UnknownPrices)
+	}
+	return text + "."
+}
+
+// lost names pods that have no place on either side when all are planned from empty.
+func (r *compareReport) lost() string {
+	neither := slices.DeleteFunc(slices.Clone(r.New.FromEmpty.NoPlace), func(p noPlace) bool {
+		return !slices.ContainsFunc(r.Old.FromEmpty.NoPlace, func(old noPlace) bool { return old.Namespace == p.Namespace && old.Name == p.Name })
+	})
+	if len(neither) == 0 {
+		return ""
+	}
+	first := neither[0]
+	return fmt.Sprintf("Planned from empty %s no place on either side, such as %s/%s: %s.", fits(len(neither), "has", "have"), first.Namespace, first.Name, first.Reason)
 }
 
 // rows are the figures of both sides, and how they differ.
@@ -148,38 +191,64 @@ func change(old, fresh float64, decimals int) string {
 	return text
 }
 
+// alike are differences of one kind with the same amounts for the same reason.
+type alike struct {
+	compare.Difference
+	objects []string
+}
+
+// groups are the differences as they are told: those alike together, and none twice.
+func (r *compareReport) groups() (out []*alike) {
+	type key struct {
+		kind     compare.Kind
+		old, new string
+		reason   string
+	}
+	known := map[key]*alike{}
+	reasons := map[string]bool{}
+	for _, d := range r.found {
+		switch d.Kind {
+		case compare.KindFreshCost, compare.KindSettledCost:
+			reasons[d.Reason] = true
+		case compare.KindFreshNodes, compare.KindSettledNodes, compare.KindFreshPoolCost, compare.KindSettledPoolCost:
+			if reasons[d.Reason] {
+				continue // for the same reason
+			}
+		}
+		k := key{d.Kind, d.Amount(d.Old), d.Amount(d.New), d.Reason}
+		if d.Kind == compare.KindFreshPoolCost || d.Kind == compare.KindSettledPoolCost {
+			k.reason += d.Object
+		}
+		if known[k] == nil {
+			known[k] = &alike{Difference: d}
+			out = append(out, known[k])
+		}
+		known[k].objects = append(known[k].objects, d.Object)
+	}
+	return out
+}
+
 // reasons lists the differences.
 func (r *compareReport) reasons(style command.Style) []string {
 	if len(r.found) == 0 {
 		return []string{"", "Nothing would change."}
 	}
 	lines := []string{"", style.Heading("WHY")}
-	shown := map[compare.Kind]int{}
-	for _, d := range r.found {
-		if d.Kind == compare.KindFreshNodes && shown[compare.KindFreshCost] > 0 || d.Kind == compare.KindSettledNodes && shown[compare.KindSettledCost] > 0 {
-			continue // for the same reason
+	groups, shown := r.groups(), map[compare.Kind]int{}
+	for _, g := range groups {
+		if shown[g.Kind]++; shown[g.Kind] == mostListed+1 {
+			of := slices.DeleteFunc(slices.Clone(groups), func(other *alike) bool { return other.Kind != g.Kind })
+			lines = append(lines, "  ... and "+strconv.Itoa(len(of)-mostListed)+" more like that; -o json lists all")
 		}
-		if shown[d.Kind]++; shown[d.Kind] == mostListed+1 {
-			lines = append(lines, "  ... and "+strconv.Itoa(r.count(d.Kind)-mostListed)+" more like that; -o json lists all")
-		}
-		if shown[d.Kind] <= mostListed {
-			lines = append(lines, layout.WrapHanging(layout.Printable(sentence(d)), 2)...)
+		if shown[g.Kind] <= mostListed {
+			lines = append(lines, layout.WrapHanging(layout.Printable(g.sentence()), 2)...)
 		}
 	}
 	return lines
 }
 
-func (r *compareReport) count(kind compare.Kind) (n int) {
-	for _, d := range r.found {
-		if d.Kind == kind {
-			n++
-		}
-	}
-	return n
-}
-
-// sentence is a difference in words.
-func sentence(d compare.Difference) string {
+// sentence is what differs in words.
+func (d *alike) sentence() string {
 	subject := map[compare.Kind]string{
 		compare.KindFreshCost: "Planned from empty", compare.KindFreshNodes: "Nodes planned from empty",
 		compare.KindFreshPoolCost: "Planned from empty", compare.KindUnplaced: "Planned from empty", compare.KindAtOnceCost: "After what may begin now",
@@ -188,7 +257,10 @@ func sentence(d compare.Difference) string {
 		compare.KindLaunched: "Nodes launched", compare.KindHours: "Until it rests",
 	}[d.Kind]
 	if d.Object != "" {
-		subject += ", " + d.Object
+		subject += ", " + d.objects[0]
+	}
+	if n := len(d.objects); n > 1 {
+		subject += fmt.Sprintf(" and %d more", n-1)
 	}
 	text := fmt.Sprintf("%s: %s instead of %s", subject, d.Amount(d.New), d.Amount(d.Old))
 	if d.Reason != "" {

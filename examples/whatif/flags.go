@@ -29,6 +29,7 @@ type settings struct {
 	why           string   // likewise, new node/instance type
 	compare       comparison
 	advise        bool
+	questions     int // for -advise; 0 is the default of package advice
 	maxOptions    int // per node in json and yaml; 0 is all
 	failUnplaced  bool
 	verify        bool // whatever the plan's size
@@ -73,6 +74,8 @@ usage: whatif [flags]
                         OLD; OLD= goes, =NEW is added; may be repeated
   -advise               instead of the plan, tell what each constraint costs
                         if all pods were planned for anew
+  -questions N          with -advise, ask about N constraints thoroughly, and
+                        half as many requests; more takes longer. Default 10
   -now TIME             the instant -compare starts at, such as
                         2026-03-02T12:00:00Z. Default: now
   -o FORMAT             table, json or yaml, and html for -compare and -advise.
@@ -114,6 +117,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 		return err
 	})
 	set.BoolVar(&s.advise, "advise", false, "")
+	set.IntVar(&s.questions, "questions", 0, "")
 	set.StringVar(&s.output, "o", "table", "")
 	set.IntVar(&s.maxOptions, "options", 20, "")
 	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
@@ -171,6 +175,12 @@ func (s *settings) questionFaults() []string {
 	}
 	if (s.compare.file != "" || s.advise) && len(s.without) > 0 {
 		faults = append(faults, "-compare and -advise look at the whole cluster; leave out -without")
+	}
+	if s.questions < 0 {
+		faults = append(faults, fmt.Sprintf("invalid value %d for flag -questions: must not be negative", s.questions))
+	}
+	if s.questions > 0 && !s.advise {
+		faults = append(faults, "-questions says how much -advise asks; give -advise too")
 	}
 	if s.compare.file == "-" && slices.Contains(s.files, "-") {
 		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)

@@ -56,7 +56,7 @@ func (p webPage) html() (string, error) {
 func (r *compareReport) page() webPage {
 	a, b := r.Old, r.New
 	p := webPage{Title: "What would change with " + r.File, Heading: "In figures", Head: []string{"", "today's", "new", "change"}, Below: "Why",
-		Lead: append(slices.Clone(r.Changes), fmt.Sprintf("%s run today for %s USD/h.", layout.Count(a.Today.Nodes, "node"), usd(a.Today.USDPerHour, 4))),
+		Lead: append(slices.Clone(r.Changes), a.Today.sentence()),
 		Key: [][2]string{
 			{arrow(a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4), "USD/h, planned from empty"},
 			{arrow(a.AtRest.USDPerHour, b.AtRest.USDPerHour, 4), "USD/h, what runs, at rest"},
@@ -69,8 +69,11 @@ func (r *compareReport) page() webPage {
 		row[0] = strings.ReplaceAll(row[0], "  ", "\u2003") // spaces that HTML keeps
 		p.Rows = append(p.Rows, row)
 	}
-	for _, d := range r.found {
-		p.Log = append(p.Log, sentence(d))
+	if lost := r.lost(); lost != "" {
+		p.Lead = append(p.Lead, lost)
+	}
+	for _, g := range r.groups() {
+		p.Log = append(p.Log, g.sentence())
 	}
 	for _, side := range []struct {
 		title string
@@ -100,11 +103,14 @@ func (r *compareReport) page() webPage {
 
 // sentence is a price in words.
 func (p price) sentence() string {
-	text := p.names() + ": " + usd(p.Saves, 4) + " USD/h less without"
-	if len(p.Placed) > 0 {
-		return text + fmt.Sprintf(", and %s a place, %s among them", fits(len(p.Placed), "more finds", "more find"), p.Placed[0])
+	if n := len(p.Placed); n > 0 {
+		text := fmt.Sprintf("%s: without it %s a place, %s among them, ", p.names(), fits(n, "more finds", "more find"), p.Placed[0])
+		if p.Saves > 0 {
+			return text + usd(p.Saves, 4) + " USD/h less"
+		}
+		return text + "for " + usd(-p.Saves, 4) + " USD/h more"
 	}
-	return text + fmt.Sprintf(", between %s and %s at the optimum", usd(p.AtLeast, 4), usd(p.AtMost, 4))
+	return p.names() + ": " + usd(p.Saves, 4) + " USD/h less without, " + p.about()
 }
 
 // arrow is an amount and what becomes of it.

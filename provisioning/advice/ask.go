@@ -66,8 +66,10 @@ type Report struct {
 	// many they are. LowerBound is the floor under Cost: provisioning.Plan.LowerBound.
 	Cost, LowerBound float64
 	Nodes            int
-	// Pods is how many pods there are to place, and Unplaced how many of them have no place.
-	Pods, Unplaced int
+	// Pods is how many pods there are to place. Unplaced are those of them without a place in
+	// the input as it is, each with the reason: provisioning.Plan.Unplaced.
+	Pods     int
+	Unplaced []provisioning.Unplaced
 	// Prices are the constraints that cost something, one by one, dearest first: see
 	// Price.Compare. Those of KindRequest are in Requests.
 	Prices []Price
@@ -97,8 +99,10 @@ type Report struct {
 //     is shared out between its pods.
 //  2. For constraints of NodePools, of pods without a place, and of those workloads that cost
 //     most, the engine is asked quickly what the bill is without them.
-//  3. Those that promise most are asked about thoroughly. Quick answers are up to some
-//     percent of the bill off; no constraint of pods promises more than these cost.
+//  3. Those that promise most are asked about thoroughly: half of the questions go to those
+//     that find pods a place, half to those that save money, and what one half has no use for
+//     to the other. Quick answers are up to some percent of the bill off; no constraint of pods
+//     promises more than these cost.
 //  4. So are the requests of the workloads that cost most.
 //  5. Where all constraints that cost nothing one by one cost something together, pairs of
 //     them are asked about quickly, and those that promise most thoroughly.
@@ -160,7 +164,7 @@ func newAsker(ctx context.Context, in provisioning.Input, opts *Options) (*asker
 	}
 	plan := a.thorough.plan
 	a.report.Cost, a.report.LowerBound, a.report.Nodes = plan.Cost, plan.LowerBound, len(plan.Create)
-	a.report.Pods, a.report.Unplaced = len(in.Pods), len(plan.Unplaced)
+	a.report.Pods, a.report.Unplaced = len(in.Pods), plan.Unplaced
 	a.singles, a.requests = promises(in, plan)
 	return a, nil
 }
@@ -171,6 +175,7 @@ func (a *asker) askSingles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	asked = shared(asked, a.opts.Questions)
 	err = a.each(ctx, questions{of: a.thorough, list: listed(asked),
 		want: func(i int) bool { return asked[i].pays() && i < a.opts.Questions && !a.spent(thoroughTenths) },
 		skip: func(i int) {
@@ -193,6 +198,31 @@ func (a *asker) askSingles(ctx context.Context) error {
 		}})
 	slices.SortFunc(a.report.Prices, Price.Compare)
 	return err
+}
+
+// shared puts promises, which are sorted, in the order in which they are to be asked about:
+// among the first so many are as many that find pods a place as that save money, if there are.
+func shared(all []promise, most int) []promise {
+	saving := 0
+	for _, p := range all {
+		if p.placed == 0 && p.pays() {
+			saving++
+		}
+	}
+	placing := max(most-saving, (most+1)/2)
+	var first, later []promise
+	for _, p := range all {
+		if p.placed > 0 {
+			placing--
+			if placing < 0 {
+				later = append(later, p)
+				continue
+			}
+		}
+		first = append(first, p)
+	}
+	most = min(most, len(first))
+	return slices.Concat(first[:most], later, first[most:])
 }
 
 // listed are the constraints of promises as questions.

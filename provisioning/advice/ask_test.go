@@ -2,6 +2,7 @@ package advice_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,13 +27,51 @@ func TestALimitLeavesPodsPending(t *testing.T) {
 	in.NodePools[0].Spec.Limits = v1.Limits{corev1.ResourceCPU: quantity("8")}
 	r := ask(t, in, nil)
 	require.Equal(t, 7, r.Pods)
-	require.Positive(t, r.Unplaced)
+	require.NotEmpty(t, r.Unplaced)
+	require.Contains(t, r.Unplaced[0].Reason.String(), "limit")
 	first := r.Prices[0]
 	require.Equal(t, advice.KindLimit, first.Constraints[0].Kind)
-	require.Len(t, first.Placed, r.Unplaced)
+	require.Len(t, first.Placed, len(r.Unplaced))
 	require.Negative(t, first.Saves)
 	require.Contains(t, first.String(), "NodePool general: limit cpu=8: without it ")
 	require.Contains(t, first.String(), " a place, for ")
+}
+
+// TestQuestionsAreShared: constraints that find pods a place leave room for those that save
+// money.
+func TestQuestionsAreShared(t *testing.T) {
+	in := shop(t)
+	for i := range 6 {
+		p := pod(fmt.Sprintf("app%d", i), 0)
+		p.Spec.NodeSelector = map[string]string{"no": "such"}
+		in.Pods = append(in.Pods, p)
+	}
+	r := ask(t, in, &advice.Options{Questions: 4})
+	require.Len(t, r.Unplaced, 6)
+	require.Len(t, r.Prices, 4)
+	for i, p := range r.Prices {
+		require.Len(t, p.Placed, []int{1, 1, 0, 0}[i], "%s", p)
+	}
+	require.Contains(t, r.Prices[2].String(), "capacity-type")
+	require.Contains(t, r.Prices[3].String(), "arch")
+}
+
+// TestRequestsThatMatter: what a pod requests is asked about first where less of it alone would
+// find it a place, and not for the sake of a place where that needs something else.
+func TestRequestsThatMatter(t *testing.T) {
+	in := shop(t)
+	large, both := pod("large", 0), pod("both", 0)
+	large.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = quantity("9")
+	both.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = quantity("9")
+	both.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = quantity("900Gi")
+	in.Pods = append(in.Pods, large, both)
+	r := ask(t, in, &advice.Options{Questions: 6})
+	require.Len(t, r.Unplaced, 2)
+	require.Equal(t, "Deployment shop/large: half of the request for cpu (1 pod)", r.Requests[0].Constraints[0].String())
+	require.Equal(t, []string{"shop/large-6f7d-0"}, r.Requests[0].Placed)
+	for _, p := range r.Requests[1:] {
+		require.Equal(t, "Deployment shop/web", p.Constraints[0].Object)
+	}
 }
 
 // TestPairsPayTogether: a selector and a requirement on the same label cost nothing one by

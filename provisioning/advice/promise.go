@@ -33,9 +33,9 @@ func (p promise) compare(other promise) int {
 // apart.
 func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests []promise) {
 	share := shares(plan)
-	homeless := map[types.NamespacedName]bool{}
+	homeless := map[types.NamespacedName]*provisioning.Reason{}
 	for _, u := range plan.Unplaced {
-		homeless[nameOf(u.Pod)] = true
+		homeless[nameOf(u.Pod)] = u.Reason
 	}
 	for _, c := range Constraints(in) {
 		p := promise{Constraint: c}
@@ -45,7 +45,7 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 		var costs []float64
 		for name := range c.pods { // sorted below, as the order of a sum matters
 			costs = append(costs, share[name])
-			if homeless[name] {
+			if why := homeless[name]; why != nil && (c.Kind != KindRequest || tooMuch(why, corev1.ResourceName(c.part.key))) {
 				p.homeless++
 			}
 		}
@@ -66,6 +66,15 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 		})
 	}
 	return singles, requests
+}
+
+// tooMuch tells whether a pod that requests less of a resource may find a place where one has
+// none for a reason: a limit, or nothing else that an instance type lacks.
+func tooMuch(why *provisioning.Reason, name corev1.ResourceName) bool {
+	other := func(s provisioning.Shortfall) bool { return s.Resource != name }
+	return slices.ContainsFunc(why.Pools, func(p provisioning.PoolReason) bool {
+		return p.Cause == provisioning.CauseLimits || p.Cause == provisioning.CauseResources && !slices.ContainsFunc(p.Shortfalls, other)
+	})
 }
 
 func compareBools(a, b bool) int {
