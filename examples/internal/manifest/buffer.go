@@ -1,8 +1,8 @@
 package manifest
 
 import (
+	"encoding/json"
 	"errors"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,29 +48,13 @@ type capacityBufferStatus struct {
 	Conditions            []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// DeepCopyObject makes it a runtime.Object.
+// DeepCopyObject makes it a runtime.Object. What JSON does not hold it does not have.
 func (b *capacityBuffer) DeepCopyObject() runtime.Object {
-	out := *b
-	b.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
-	s := b.Spec
-	out.Spec = capacityBufferSpec{
-		ProvisioningStrategy: cloned(s.ProvisioningStrategy), PodTemplateRef: cloned(s.PodTemplateRef), ScalableRef: cloned(s.ScalableRef),
-		Replicas: cloned(s.Replicas), Percentage: cloned(s.Percentage), Limits: s.Limits.DeepCopy(),
+	out := &capacityBuffer{}
+	if data, err := json.Marshal(b); err == nil { // it was read from JSON
+		_ = json.Unmarshal(data, out)
 	}
-	t := b.Status
-	out.Status = capacityBufferStatus{
-		PodTemplateRef: cloned(t.PodTemplateRef), PodTemplateGeneration: cloned(t.PodTemplateGeneration), Replicas: cloned(t.Replicas),
-		ProvisioningStrategy: cloned(t.ProvisioningStrategy), Conditions: slices.Clone(t.Conditions),
-	}
-	return &out
-}
-
-func cloned[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	out := *p
-	return &out
+	return out
 }
 
 // addBuffers resolves what the CapacityBuffers refer to.
@@ -124,10 +108,8 @@ func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTempla
 	case spec.PodTemplateRef != nil && spec.ScalableRef != nil:
 		refuse("scalableRef", "stands beside podTemplateRef; remove one of the two")
 	case spec.PodTemplateRef != nil:
-		for _, t := range r.found.podTemplates {
-			if t.namespace == b.namespace && t.name == spec.PodTemplateRef.Name {
-				return &t.value.Template, nil, true
-			}
+		if t, ok := named(r.found.podTemplates, b.namespace, spec.PodTemplateRef.Name); ok {
+			return &t.Template, nil, true
 		}
 		refuse("podTemplateRef", "leads to PodTemplate %s, which is not in the input; add it", spec.PodTemplateRef.Name)
 	case spec.ScalableRef != nil:
@@ -147,23 +129,27 @@ func (r *reader) templateOf(b item[*capacityBuffer]) (template *corev1.PodTempla
 func (r *reader) scalable(namespace string, ref *bufferReference) (*corev1.PodTemplateSpec, int32, bool) {
 	switch ref.Kind {
 	case "Deployment":
-		for _, d := range r.found.deployments {
-			if d.namespace == namespace && d.name == ref.Name {
-				return &d.value.Spec.Template, int32(orOne(d.value.Spec.Replicas)), true
-			}
+		if d, ok := named(r.found.deployments, namespace, ref.Name); ok {
+			return &d.Spec.Template, int32(orOne(d.Spec.Replicas)), true
 		}
 	case "StatefulSet":
-		for _, s := range r.found.statefulSets {
-			if s.namespace == namespace && s.name == ref.Name {
-				return &s.value.Spec.Template, int32(orOne(s.value.Spec.Replicas)), true
-			}
+		if s, ok := named(r.found.statefulSets, namespace, ref.Name); ok {
+			return &s.Spec.Template, int32(orOne(s.Spec.Replicas)), true
 		}
 	case "ReplicaSet":
-		for _, rs := range r.found.replicaSets {
-			if rs.namespace == namespace && rs.name == ref.Name {
-				return &rs.value.Spec.Template, int32(orOne(rs.value.Spec.Replicas)), true
-			}
+		if rs, ok := named(r.found.replicaSets, namespace, ref.Name); ok {
+			return &rs.Spec.Template, int32(orOne(rs.Spec.Replicas)), true
 		}
 	}
 	return nil, 0, false
+}
+
+// named finds an object by its name.
+func named[T any](list []item[T], namespace, name string) (found T, ok bool) {
+	for _, i := range list {
+		if i.namespace == namespace && i.name == name {
+			return i.value, true
+		}
+	}
+	return found, false
 }

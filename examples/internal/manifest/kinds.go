@@ -2,12 +2,15 @@ package manifest
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -47,23 +50,39 @@ type kind struct {
 
 // kinds lists them by name.
 func kinds() map[string]kind {
-	all := surroundingKinds()
-	maps.Copy(all, map[string]kind{
+	return map[string]kind{
 		"NodePool":  {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodePools, decodeNodePool) }},
 		"NodeClaim": {v1.GroupVersion.String(), false, func(r *reader, o *object) { store(r, o, &r.found.nodeClaims, decodeNodeClaim) }},
-
-		"Node":        {"v1", false, func(r *reader, o *object) { store(r, o, &r.found.nodes, decodeCore[corev1.Node]) }},
-		"Pod":         {"v1", true, func(r *reader, o *object) { store(r, o, &r.found.pods, decodeCore[corev1.Pod]) }},
-		"DaemonSet":   {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.daemonSets, decodeCore[appsv1.DaemonSet]) }},
-		"Deployment":  {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.deployments, decodeCore[appsv1.Deployment]) }},
-		"ReplicaSet":  {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.replicaSets, decodeCore[appsv1.ReplicaSet]) }},
-		"StatefulSet": {"apps/v1", true, func(r *reader, o *object) { store(r, o, &r.found.statefulSets, decodeCore[appsv1.StatefulSet]) }},
-		"Job":         {"batch/v1", true, func(r *reader, o *object) { store(r, o, &r.found.jobs, decodeCore[batchv1.Job]) }},
-		"ReplicationController": {"v1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.replicationControllers, decodeCore[corev1.ReplicationController])
+		"NodeOverlay": {v1.GroupVersionAlpha.String(), false, func(r *reader, o *object) {
+			store(r, o, &r.found.overlays, decodeNodeOverlay)
 		}},
-	})
-	return all
+
+		"Node":                  core("v1", false, func(f *objects) *[]item[*corev1.Node] { return &f.nodes }),
+		"Pod":                   core("v1", true, func(f *objects) *[]item[*corev1.Pod] { return &f.pods }),
+		"DaemonSet":             core("apps/v1", true, func(f *objects) *[]item[*appsv1.DaemonSet] { return &f.daemonSets }),
+		"Deployment":            core("apps/v1", true, func(f *objects) *[]item[*appsv1.Deployment] { return &f.deployments }),
+		"ReplicaSet":            core("apps/v1", true, func(f *objects) *[]item[*appsv1.ReplicaSet] { return &f.replicaSets }),
+		"StatefulSet":           core("apps/v1", true, func(f *objects) *[]item[*appsv1.StatefulSet] { return &f.statefulSets }),
+		"Job":                   core("batch/v1", true, func(f *objects) *[]item[*batchv1.Job] { return &f.jobs }),
+		"ReplicationController": core("v1", true, func(f *objects) *[]item[*corev1.ReplicationController] { return &f.replicationControllers }),
+
+		"Namespace":           core("v1", false, func(f *objects) *[]item[*corev1.Namespace] { return &f.namespaces }),
+		"Service":             core("v1", true, func(f *objects) *[]item[*corev1.Service] { return &f.services }),
+		"PodTemplate":         core("v1", true, func(f *objects) *[]item[*corev1.PodTemplate] { return &f.podTemplates }),
+		"PriorityClass":       core("scheduling.k8s.io/v1", false, func(f *objects) *[]item[*schedulingv1.PriorityClass] { return &f.priorityClasses }),
+		"CapacityBuffer":      core("autoscaling.x-k8s.io/v1beta1", true, func(f *objects) *[]item[*capacityBuffer] { return &f.buffers }),
+		"PodDisruptionBudget": core("policy/v1", true, func(f *objects) *[]item[*policyv1.PodDisruptionBudget] { return &f.budgets }),
+
+		"PersistentVolumeClaim": core("v1", true, func(f *objects) *[]item[*corev1.PersistentVolumeClaim] { return &f.volumeClaims }),
+		"PersistentVolume":      core("v1", false, func(f *objects) *[]item[*corev1.PersistentVolume] { return &f.volumes }),
+		"StorageClass":          core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.StorageClass] { return &f.storageClasses }),
+		"CSINode":               core("storage.k8s.io/v1", false, func(f *objects) *[]item[*storagev1.CSINode] { return &f.csiNodes }),
+
+		"ResourceClaim":         core("resource.k8s.io/v1", true, func(f *objects) *[]item[*resourcev1.ResourceClaim] { return &f.deviceClaims }),
+		"ResourceClaimTemplate": core("resource.k8s.io/v1", true, func(f *objects) *[]item[*resourcev1.ResourceClaimTemplate] { return &f.deviceTemplates }),
+		"DeviceClass":           core("resource.k8s.io/v1", false, func(f *objects) *[]item[*resourcev1.DeviceClass] { return &f.deviceClasses }),
+		"ResourceSlice":         core("resource.k8s.io/v1", false, func(f *objects) *[]item[*resourcev1.ResourceSlice] { return &f.deviceSlices }),
+	}
 }
 
 // store decodes an object and keeps it if that succeeds.
@@ -78,12 +97,17 @@ func store[T metav1.Object](r *reader, o *object, to *[]item[T], decode func(*re
 type pointer[T any] interface {
 	*T
 	runtime.Object
+	metav1.Object
 }
 
-// decodeCore decodes a kind of Kubernetes itself.
-func decodeCore[T any, P pointer[T]](r *reader, o *object) (P, bool) {
-	value := P(new(T))
-	return value, r.decode(o, value)
+// core is a kind of Kubernetes itself, and the list that its objects go into.
+func core[T any, P pointer[T]](apiVersion string, namespaced bool, list func(*objects) *[]item[P]) kind {
+	return kind{apiVersion, namespaced, func(r *reader, o *object) {
+		store(r, o, list(&r.found), func(r *reader, o *object) (P, bool) {
+			value := P(new(T))
+			return value, r.decode(o, value)
+		})
+	}}
 }
 
 // oldKinds are those of the alpha days of Karpenter, and what has come of each.

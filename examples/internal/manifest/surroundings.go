@@ -35,53 +35,6 @@ type surroundings struct {
 	deviceSlices    []item[*resourcev1.ResourceSlice]
 }
 
-// surroundingKinds lists their kinds by name.
-func surroundingKinds() map[string]kind {
-	return map[string]kind{
-		"Namespace":   {"v1", false, func(r *reader, o *object) { store(r, o, &r.found.namespaces, decodeCore[corev1.Namespace]) }},
-		"Service":     {"v1", true, func(r *reader, o *object) { store(r, o, &r.found.services, decodeCore[corev1.Service]) }},
-		"PodTemplate": {"v1", true, func(r *reader, o *object) { store(r, o, &r.found.podTemplates, decodeCore[corev1.PodTemplate]) }},
-		"PriorityClass": {"scheduling.k8s.io/v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.priorityClasses, decodeCore[schedulingv1.PriorityClass])
-		}},
-		"NodeOverlay": {v1.GroupVersionAlpha.String(), false, func(r *reader, o *object) {
-			store(r, o, &r.found.overlays, decodeNodeOverlay)
-		}},
-		"CapacityBuffer": {"autoscaling.x-k8s.io/v1beta1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.buffers, decodeCore[capacityBuffer])
-		}},
-		"PodDisruptionBudget": {"policy/v1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.budgets, decodeCore[policyv1.PodDisruptionBudget])
-		}},
-
-		"PersistentVolumeClaim": {"v1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.volumeClaims, decodeCore[corev1.PersistentVolumeClaim])
-		}},
-		"PersistentVolume": {"v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.volumes, decodeCore[corev1.PersistentVolume])
-		}},
-		"StorageClass": {"storage.k8s.io/v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.storageClasses, decodeCore[storagev1.StorageClass])
-		}},
-		"CSINode": {"storage.k8s.io/v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.csiNodes, decodeCore[storagev1.CSINode])
-		}},
-
-		"ResourceClaim": {"resource.k8s.io/v1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.deviceClaims, decodeCore[resourcev1.ResourceClaim])
-		}},
-		"ResourceClaimTemplate": {"resource.k8s.io/v1", true, func(r *reader, o *object) {
-			store(r, o, &r.found.deviceTemplates, decodeCore[resourcev1.ResourceClaimTemplate])
-		}},
-		"DeviceClass": {"resource.k8s.io/v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.deviceClasses, decodeCore[resourcev1.DeviceClass])
-		}},
-		"ResourceSlice": {"resource.k8s.io/v1", false, func(r *reader, o *object) {
-			store(r, o, &r.found.deviceSlices, decodeCore[resourcev1.ResourceSlice])
-		}},
-	}
-}
-
 // surround hands the surroundings to the cluster.
 func (r *reader) surround() {
 	c, f := r.cluster, &r.found

@@ -22,24 +22,13 @@ func (r *reader) validate(o *object, value any) bool {
 	case *appsv1.DaemonSet:
 		r.template(o, &v.Spec.Template)
 	case *appsv1.Deployment:
-		r.replicas(o, v.Spec.Replicas, "replicas")
-		r.selector(o, v.Spec.Selector)
-		r.template(o, &v.Spec.Template)
+		r.workload(o, v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template)
 	case *appsv1.ReplicaSet:
-		r.replicas(o, v.Spec.Replicas, "replicas")
-		r.selector(o, v.Spec.Selector)
-		r.template(o, &v.Spec.Template)
+		r.workload(o, v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template)
 	case *appsv1.StatefulSet:
-		r.replicas(o, v.Spec.Replicas, "replicas")
-		r.selector(o, v.Spec.Selector)
-		r.template(o, &v.Spec.Template)
+		r.workload(o, v.Spec.Replicas, v.Spec.Selector, &v.Spec.Template)
 	case *corev1.ReplicationController:
-		r.replicas(o, v.Spec.Replicas, "replicas")
-		if v.Spec.Template == nil {
-			r.faults = append(r.faults, o.fault([]any{"spec", "template"}, "is missing; say what its pods are to be"))
-			break
-		}
-		r.template(o, v.Spec.Template)
+		r.workload(o, v.Spec.Replicas, nil, v.Spec.Template)
 	case *corev1.PodTemplate:
 		r.containers(o, &v.Template.Spec, "template", "spec")
 	case *policyv1.PodDisruptionBudget:
@@ -49,6 +38,17 @@ func (r *reader) validate(o *object, value any) bool {
 		r.template(o, &v.Spec.Template)
 	}
 	return len(r.faults) == before
+}
+
+// workload checks what makes pods.
+func (r *reader) workload(o *object, replicas *int32, selector *metav1.LabelSelector, t *corev1.PodTemplateSpec) {
+	r.replicas(o, replicas, "replicas")
+	r.selector(o, selector)
+	if t == nil {
+		r.faults = append(r.faults, o.fault([]any{"spec", "template"}, "is missing; say what its pods are to be"))
+		return
+	}
+	r.template(o, t)
 }
 
 func (r *reader) template(o *object, t *corev1.PodTemplateSpec) {
