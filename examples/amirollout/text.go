@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
-)
 
-// width is how many columns a line has.
-const width = 80
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
 
 // text is built line by line.
 type text struct{ b strings.Builder }
@@ -23,7 +22,7 @@ func (t *text) heading(title, remark string) {
 		t.line(title)
 		return
 	}
-	t.line(title + strings.Repeat(" ", max(1, width-len(title)-utf8.RuneCountInString(remark))) + remark)
+	t.line(title + strings.Repeat(" ", max(1, command.PageWidth-len(title)-utf8.RuneCountInString(remark))) + remark)
 }
 
 // wrap writes words, lines after the first set in by two more.
@@ -48,20 +47,10 @@ func (t *text) row(when, pool string, column int, nodes string) {
 	t.fill("      ", "      ", nodes)
 }
 
-// fill breaks words into lines. A word that is longer than a line has one to
-// itself.
+// fill breaks words into lines behind what the first of them begins with.
 func (t *text) fill(first, rest, words string) {
-	line, empty := first, true
-	for _, word := range strings.Fields(words) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			t.line(line)
-			line, empty = rest, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
+	indent := len(first) - len(strings.TrimLeft(first, " "))
+	for _, line := range command.Wrap(first+strings.Join(strings.Fields(words), " "), command.PageWidth, rest[indent:]) {
+		t.line(line)
 	}
-	t.line(line)
 }

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -71,6 +72,9 @@ func (j *journal) add(kind entryKind, format string, args ...any) {
 	j.print(e)
 }
 
+// oneLine joins the lines of an error.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // print writes an entry in lines of at most 80 columns.
 func (j *journal) print(e entry) {
 	const indent = 11
@@ -80,27 +84,10 @@ func (j *journal) print(e entry) {
 	}
 	mark := map[entryKind]string{story: "*", trouble: "!", status: " ", detail: " "}[e.kind]
 	head := fmt.Sprintf("%-9s %s", stamp, mark)
-	for _, line := range wrap(e.text, 80-indent-1) {
+	for _, line := range command.Wrap(oneLine(e.text), command.PageWidth-indent-1, "  ") {
 		fmt.Fprintln(j.out, strings.TrimRight(head+" "+line, " "))
 		head = strings.Repeat(" ", indent)
 	}
-}
-
-// wrap breaks a text into lines of so many bytes, at spaces. Lines after the first
-// are indented.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), "  "+word
-		}
-	}
-	return append(lines, line)
 }
 
 func (j *journal) planned(plan *provisioning.Plan) {

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -30,30 +31,13 @@ type day struct {
 // say prints what happened, by the cloud's clock.
 func (d *day) say(format string, args ...any) {
 	at := d.cloud.now().Sub(d.started)
-	for i, line := range wrap(fmt.Sprintf(format, args...), 80-8) {
+	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-8, "  ") {
 		stamp := ""
 		if i == 0 {
 			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)
 		}
 		fmt.Fprintf(d.out, "%-8s%s\n", stamp, line)
 	}
-}
-
-// wrap breaks a text into lines of so many bytes, at spaces. Lines after the
-// first are indented.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.SplitSeq(text, " ") {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) <= width:
-			line += " " + word
-		default:
-			lines, line = append(lines, line), "  "+word
-		}
-	}
-	return append(lines, line)
 }
 
 // spend plays the day.
