@@ -25,6 +25,7 @@ type Window struct {
 	idle, max   time.Duration
 	first, last time.Time
 	open        bool
+	waiting     int // at the last Gather
 }
 
 const (
@@ -95,3 +96,23 @@ func (w Window) Due(now time.Time) bool { return w.open && !now.Before(w.DueAt()
 
 // Clear returns the window with nothing in it.
 func (w Window) Clear() Window { return Window{idle: w.idle, max: w.max} }
+
+// Gather is Add, Due and Clear for a loop that counts, at every look, how much waits:
+// the pods that are pending and that no plan was made for. More than at the look before
+// counts as something that has come, and none clears the window. It returns what
+// follows, and whether to stop gathering; if so, the window that it returns is empty.
+//
+//	w, due = w.Gather(now, len(pending))
+func (w Window) Gather(now time.Time, waiting int) (Window, bool) {
+	switch {
+	case waiting <= 0:
+		return w.Clear(), false
+	case waiting > w.waiting || !w.open:
+		w = w.Add(now)
+	}
+	w.waiting = waiting
+	if w.Due(now) {
+		return w.Clear(), true
+	}
+	return w, false
+}

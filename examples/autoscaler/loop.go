@@ -42,7 +42,6 @@ type autoscaler struct {
 	journal *journal
 
 	window     batcher.Window       // of pods that wait for a plan
-	gathered   int                  // how many they were
 	bindings   []nomination.Binding // promises of nodes that are ready
 	reviewed   reviewed
 	considered map[types.UID]time.Time // pods that nothing is planned for before then
@@ -133,8 +132,13 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 func (a *autoscaler) provision(ctx context.Context) error {
 	now := a.cluster.Now()
 	waiting, err := a.waiting()
-	if err != nil || !a.gather(now, waiting) {
+	if err != nil {
 		return err
+	}
+	// Ten pods that are planned together share nodes better than one at a time.
+	var due bool
+	if a.window, due = a.window.Gather(now, waiting); !due {
+		return nil
 	}
 	in, err := a.snapshot(ctx)
 	if err != nil {

@@ -18,23 +18,6 @@ const (
 	retryUnplaced = time.Minute
 )
 
-// gather says whether to plan now for so many pods that wait: ten that are planned
-// together share nodes better than one at a time.
-func (a *autoscaler) gather(now time.Time, waiting int) bool {
-	switch {
-	case waiting == 0:
-		a.window = a.window.Clear()
-	case waiting > a.gathered || !a.window.Open():
-		a.window = a.window.Add(now)
-	}
-	a.gathered = waiting
-	if !a.window.Due(now) {
-		return false
-	}
-	a.window, a.gathered = a.window.Clear(), 0
-	return true
-}
-
 // promises are those of plans to pods. Nodes are open to all here, so that pods need no
 // toleration; examples/controller has nodes that are kept.
 func promises() *nomination.Options {
