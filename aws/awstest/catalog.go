@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -83,7 +84,7 @@ func (c *Cloud) describeInstanceTypes(q *request) (any, *fault) {
 		"The following supplied instance types do not exist: [%s]"); err != nil {
 		return nil, err
 	}
-	var list []xmlType
+	var list []ec2types.InstanceTypeInfo
 	for _, name := range c.typeNames {
 		t := c.types[name]
 		if wanted := q.form.strs("InstanceType"); len(wanted) > 0 && !slices.Contains(wanted, name) {
@@ -94,14 +95,11 @@ func (c *Cloud) describeInstanceTypes(q *request) (any, *fault) {
 			return nil, err
 		}
 		if ok {
-			list = append(list, describeType(t))
+			list = append(list, *t)
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(x xmlType) string { return x.Name }, 5, 100, 100)
-	return struct {
-		Types []xmlType `xml:"instanceTypeSet>item"`
-		Next  *string   `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(t ec2types.InstanceTypeInfo) string { return string(t.InstanceType) }, 5, 100, 100)
+	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: page, NextToken: next}, err
 }
 
 func typeAttributes(t *ec2types.InstanceTypeInfo) map[string][]string {
@@ -115,6 +113,14 @@ func typeAttributes(t *ec2types.InstanceTypeInfo) map[string][]string {
 		a["processor-info.supported-architecture"] = texts(t.ProcessorInfo.SupportedArchitectures)
 	}
 	return a
+}
+
+// texts are the strings of a list of names.
+func texts[T ~string](list []T) (out []string) {
+	for _, v := range list {
+		out = append(out, string(v))
+	}
+	return out
 }
 
 // known is a fault if any of the IDs is not known. The format has one %s.
@@ -131,33 +137,25 @@ func known(ids []string, is func(string) bool, code, format string) *fault {
 	return failure(code, format, strings.Join(strange, ", "))
 }
 
-type xmlTypeOffering struct {
-	Type         string `xml:"instanceType"`
-	LocationType string `xml:"locationType"`
-	Location     string `xml:"location"`
-}
-
 func (c *Cloud) describeInstanceTypeOfferings(q *request) (any, *fault) {
 	where := q.form.str("LocationType")
 	setDefault(&where, "region")
-	var list []xmlTypeOffering
+	var list []ec2types.InstanceTypeOffering
 	for _, name := range c.typeNames {
 		for _, location := range c.locations(where, name) {
-			o := xmlTypeOffering{name, where, location}
 			ok, err := matches(q.form.list("Filter"), table(map[string][]string{"instance-type": {name}, "location": {location}}, nil))
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				list = append(list, o)
+				list = append(list, ec2types.InstanceTypeOffering{
+					InstanceType: ec2types.InstanceType(name), LocationType: ec2types.LocationType(where), Location: &location,
+				})
 			}
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(o xmlTypeOffering) string { return o.Type + " " + o.Location }, 5, 1000, 1000)
-	return struct {
-		Offerings []xmlTypeOffering `xml:"instanceTypeOfferingSet>item"`
-		Next      *string           `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(o ec2types.InstanceTypeOffering) string { return string(o.InstanceType) + " " + *o.Location }, 5, 1000, 1000)
+	return &ec2.DescribeInstanceTypeOfferingsOutput{InstanceTypeOfferings: page, NextToken: next}, err
 }
 
 // locations are where there is a type, by zone, ID of a zone or region.
@@ -175,31 +173,15 @@ func (c *Cloud) locations(where, name string) (locations []string) {
 	return locations
 }
 
-type xmlZone struct {
-	Name   string `xml:"zoneName"`
-	ID     string `xml:"zoneId"`
-	Region string `xml:"regionName"`
-	State  string `xml:"zoneState"`
-	Type   string `xml:"zoneType"`
-	OptIn  string `xml:"optInStatus"`
-}
-
 func (c *Cloud) describeAvailabilityZones(*request) (any, *fault) {
-	var list []xmlZone
+	var list []ec2types.AvailabilityZone
 	for _, z := range c.opts.Zones {
-		list = append(list, xmlZone{z.Name, z.ID, c.opts.Region, "available", "availability-zone", "opt-in-not-required"})
+		list = append(list, ec2types.AvailabilityZone{
+			ZoneName: &z.Name, ZoneId: &z.ID, RegionName: &c.opts.Region, State: ec2types.AvailabilityZoneStateAvailable,
+			ZoneType: pointer("availability-zone"), OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
+		})
 	}
-	return struct {
-		Zones []xmlZone `xml:"availabilityZoneInfo>item"`
-	}{list}, nil
-}
-
-type xmlSpotPrice struct {
-	Type    string `xml:"instanceType"`
-	Product string `xml:"productDescription"`
-	Price   string `xml:"spotPrice"`
-	At      string `xml:"timestamp"`
-	Zone    string `xml:"availabilityZone"`
+	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: list}, nil
 }
 
 // describeSpotPriceHistory has one price of each offering, which was in force an
@@ -209,7 +191,7 @@ func (c *Cloud) describeSpotPriceHistory(q *request) (any, *fault) {
 	if len(products) > 0 && !slices.Contains(products, "Linux/UNIX") {
 		types = []string{""} // other systems have no prices here
 	}
-	var list []xmlSpotPrice
+	var list []ec2types.SpotPrice
 	for _, name := range c.typeNames {
 		if len(types) > 0 && !slices.Contains(types, name) || !slices.Contains(c.types[name].SupportedUsageClasses, ec2types.UsageClassTypeSpot) {
 			continue
@@ -224,16 +206,15 @@ func (c *Cloud) describeSpotPriceHistory(q *request) (any, *fault) {
 				return nil, err
 			}
 			if ok {
-				list = append(list, xmlSpotPrice{name, "Linux/UNIX", fmt.Sprintf("%.6f", c.spotPrice(name, zone)),
-					c.now.Add(-time.Hour).Format(timeFormat), zone})
+				list = append(list, ec2types.SpotPrice{
+					InstanceType: ec2types.InstanceType(name), ProductDescription: ec2types.RIProductDescriptionLinuxUnix,
+					SpotPrice: pointer(fmt.Sprintf("%.6f", c.spotPrice(name, zone))), Timestamp: pointer(c.now.Add(-time.Hour)), AvailabilityZone: &zone,
+				})
 			}
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(s xmlSpotPrice) string { return s.Type + " " + s.Zone }, 1, 10000, 1000)
-	return struct {
-		Prices []xmlSpotPrice `xml:"spotPriceHistorySet>item"`
-		Next   *string        `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(s ec2types.SpotPrice) string { return string(s.InstanceType) + " " + *s.AvailabilityZone }, 1, 10000, 1000)
+	return &ec2.DescribeSpotPriceHistoryOutput{SpotPriceHistory: page, NextToken: next}, err
 }
 
 func dryRun() *fault {

@@ -5,48 +5,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // fleetAnswer is what a token of CreateFleet was answered with.
 type fleetAnswer struct {
 	asked  string
-	answer xmlFleet
-}
-
-type xmlFleet struct {
-	ID        string             `xml:"fleetId"`
-	Errors    []xmlFleetError    `xml:"errorSet>item"`
-	Instances []xmlFleetInstance `xml:"fleetInstanceSet>item"`
-}
-
-type xmlFleetError struct {
-	Source    xmlSource `xml:"launchTemplateAndOverrides"`
-	Lifecycle string    `xml:"lifecycle"`
-	Code      string    `xml:"errorCode"`
-	Message   string    `xml:"errorMessage"`
-}
-
-type xmlFleetInstance struct {
-	Source    xmlSource `xml:"launchTemplateAndOverrides"`
-	Lifecycle string    `xml:"lifecycle"`
-	IDs       []string  `xml:"instanceIds>item"`
-	Type      string    `xml:"instanceType"`
-}
-
-// xmlSource says which template and which override something is about.
-type xmlSource struct {
-	TemplateID string      `xml:"launchTemplateSpecification>launchTemplateId"`
-	Version    string      `xml:"launchTemplateSpecification>version"`
-	Override   xmlOverride `xml:"overrides"`
-}
-
-type xmlOverride struct {
-	Type     string  `xml:"instanceType,omitempty"`
-	Subnet   string  `xml:"subnetId,omitempty"`
-	Zone     string  `xml:"availabilityZone,omitempty"`
-	Image    string  `xml:"imageId,omitempty"`
-	Priority *string `xml:"priority"`
+	answer *ec2.CreateFleetOutput
 }
 
 // pool is one way in which a fleet can launch: a template with an override.
@@ -81,8 +49,8 @@ func (c *Cloud) createFleet(q *request) (any, *fault) {
 	if f.yes("DryRun") {
 		return nil, dryRun()
 	}
-	answer := xmlFleet{ID: c.id("fleet")}
-	c.fill(q, pools, total, &answer)
+	answer := &ec2.CreateFleetOutput{FleetId: pointer(c.id("fleet"))}
+	c.fill(q, pools, total, answer)
 	if token != "" {
 		c.fleets[token] = fleetAnswer{asked, answer}
 	}
@@ -107,14 +75,14 @@ func checkFleet(f form) (total int, err *fault) {
 }
 
 // lifecycleOf is the capacity type of a fleet, and what its answers call it.
-func lifecycleOf(f form, t *template) (capacityType, lifecycle string) {
+func lifecycleOf(f form, t *template) (capacityType string, lifecycle ec2types.InstanceLifecycle) {
 	if t.data.has("CapacityReservationSpecification.CapacityReservationTarget.CapacityReservationId") {
-		return reserved, "on-demand"
+		return reserved, ec2types.InstanceLifecycleOnDemand
 	}
 	if f.str("TargetCapacitySpecification.DefaultTargetCapacityType") == spot {
-		return spot, spot
+		return spot, ec2types.InstanceLifecycleSpot
 	}
-	return onDemand, "on-demand"
+	return onDemand, ec2types.InstanceLifecycleOnDemand
 }
 
 // pools are the ways to launch, the best first by the allocation strategy.
@@ -178,16 +146,18 @@ func (c *Cloud) anySubnet(zone string) *subnet {
 
 // fill launches as many machines as it can, each from the first pool that has one
 // more. What stood in the way is listed once for each pool that was tried.
-func (c *Cloud) fill(q *request, pools []*pool, total int, answer *xmlFleet) {
+func (c *Cloud) fill(q *request, pools []*pool, total int, answer *ec2.CreateFleetOutput) {
 	for at := 0; at < len(pools) && total > 0; {
 		p := pools[at]
 		if r, refused := c.refuses(q, p); refused {
 			_, lifecycle := lifecycleOf(q.form, p.template)
-			answer.Errors = append(answer.Errors, xmlFleetError{p.source(), lifecycle, r.code, r.message})
+			answer.Errors = append(answer.Errors, ec2types.CreateFleetError{
+				LaunchTemplateAndOverrides: p.source(), Lifecycle: lifecycle, ErrorCode: &r.code, ErrorMessage: &r.message,
+			})
 			at++
 			continue
 		}
-		p.launched = append(p.launched, c.launch(q.form, p, answer.ID))
+		p.launched = append(p.launched, c.launch(q.form, p, *answer.FleetId))
 		total--
 	}
 	for _, p := range pools {
@@ -195,21 +165,29 @@ func (c *Cloud) fill(q *request, pools []*pool, total int, answer *xmlFleet) {
 			continue
 		}
 		_, lifecycle := lifecycleOf(q.form, p.template)
-		i := xmlFleetInstance{Source: p.source(), Lifecycle: lifecycle, Type: p.key.InstanceType}
+		i := ec2types.CreateFleetInstance{
+			LaunchTemplateAndOverrides: p.source(), Lifecycle: lifecycle, InstanceType: ec2types.InstanceType(p.key.InstanceType),
+		}
 		for _, m := range p.launched {
-			i.IDs = append(i.IDs, m.id)
+			i.InstanceIds = append(i.InstanceIds, m.id)
 		}
 		answer.Instances = append(answer.Instances, i)
 	}
 }
 
-func (p *pool) source() xmlSource {
-	o := xmlOverride{Type: p.override.str("InstanceType"), Subnet: p.override.str("SubnetId"), Image: p.override.str("ImageId"), Zone: p.override.str("AvailabilityZone")}
+// source says which template and which override something is about.
+func (p *pool) source() *ec2types.LaunchTemplateAndOverridesResponse {
+	o := &ec2types.FleetLaunchTemplateOverrides{
+		InstanceType: ec2types.InstanceType(p.override.str("InstanceType")), SubnetId: optional(p.override.str("SubnetId")),
+		ImageId: optional(p.override.str("ImageId")), AvailabilityZone: optional(p.override.str("AvailabilityZone")),
+	}
 	if p.subnet != nil {
-		o.Zone = p.key.Zone
+		o.AvailabilityZone = &p.key.Zone
 	}
-	if v := p.override.str("Priority"); v != "" {
-		o.Priority = &v
+	if p.override.has("Priority") {
+		o.Priority = &p.priority
 	}
-	return xmlSource{p.template.id, "1", o}
+	return &ec2types.LaunchTemplateAndOverridesResponse{
+		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateId: &p.template.id, Version: pointer("1")}, Overrides: o,
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
@@ -62,47 +63,27 @@ func (c *Cloud) image(id string) *ec2types.Image {
 	return nil
 }
 
-type xmlImage struct {
-	ID           string   `xml:"imageId"`
-	Name         string   `xml:"name"`
-	Architecture string   `xml:"architecture"`
-	State        string   `xml:"imageState"`
-	Owner        string   `xml:"imageOwnerId"`
-	Alias        *string  `xml:"imageOwnerAlias"`
-	Created      string   `xml:"creationDate"`
-	Deprecated   *string  `xml:"deprecationTime"`
-	Public       bool     `xml:"isPublic"`
-	RootDevice   *string  `xml:"rootDeviceName"`
-	RootType     string   `xml:"rootDeviceType,omitempty"`
-	Tags         []xmlTag `xml:"tagSet>item"`
-}
-
 func (c *Cloud) describeImages(q *request) (any, *fault) {
 	ids, owners := q.form.strs("ImageId"), q.form.strs("Owner")
 	if err := known(ids, func(id string) bool { return c.image(id) != nil }, "InvalidAMIID.NotFound", "The image id '[%s]' does not exist"); err != nil {
 		return nil, err
 	}
-	var list []xmlImage
+	var list []ec2types.Image
 	for _, i := range c.images {
-		tags := tagMap(i.Tags)
 		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
 			"image-id": {value(i.ImageId)}, "name": {value(i.Name)}, "architecture": {string(i.Architecture)}, "state": {string(i.State)},
 			"owner-id": {value(i.OwnerId)}, "owner-alias": one(value(i.ImageOwnerAlias)), "is-public": {map[bool]string{true: "true", false: "false"}[value(i.Public)]},
-		}, tags))
+		}, tagMap(i.Tags)))
 		if err != nil {
 			return nil, err
 		}
 		if !ok || len(ids) > 0 && !slices.Contains(ids, value(i.ImageId)) || !c.owned(&i, owners) || c.hidden(&i, q) {
 			continue
 		}
-		list = append(list, xmlImage{value(i.ImageId), value(i.Name), string(i.Architecture), string(i.State), value(i.OwnerId), i.ImageOwnerAlias,
-			value(i.CreationDate), i.DeprecationTime, value(i.Public), i.RootDeviceName, string(i.RootDeviceType), xmlTags(tags)})
+		list = append(list, i)
 	}
-	page, next, err := pageOf(c, q, list, func(i xmlImage) string { return i.ID }, 1, 1000, 1000)
-	return struct {
-		Images []xmlImage `xml:"imagesSet>item"`
-		Next   *string    `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(i ec2types.Image) string { return value(i.ImageId) }, 1, 1000, 1000)
+	return &ec2.DescribeImagesOutput{Images: page, NextToken: next}, err
 }
 
 // owned reports whether one of the owners, of which there may be none, has the

@@ -1,60 +1,13 @@
 package awstest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
-
-type xmlInstance struct {
-	ID             string       `xml:"instanceId"`
-	Image          string       `xml:"imageId"`
-	State          xmlState     `xml:"instanceState"`
-	PrivateDNS     string       `xml:"privateDnsName"`
-	Type           string       `xml:"instanceType"`
-	Launched       string       `xml:"launchTime"`
-	Zone           string       `xml:"placement>availabilityZone"`
-	ZoneID         string       `xml:"placement>availabilityZoneId"`
-	Tenancy        string       `xml:"placement>tenancy"`
-	PlacementGroup *string      `xml:"placement>groupId"`
-	Partition      *string      `xml:"placement>partitionNumber"`
-	Subnet         string       `xml:"subnetId,omitempty"`
-	VPC            string       `xml:"vpcId,omitempty"`
-	Address        string       `xml:"privateIpAddress,omitempty"`
-	Architecture   string       `xml:"architecture"`
-	Lifecycle      *string      `xml:"instanceLifecycle"`
-	SpotRequest    *string      `xml:"spotInstanceRequestId"`
-	Token          string       `xml:"clientToken"`
-	Profile        *xmlNameARN  `xml:"iamInstanceProfile"`
-	Reservation    *string      `xml:"capacityReservationId"`
-	Preference     *string      `xml:"capacityReservationSpecification>capacityReservationPreference"`
-	Target         *string      `xml:"capacityReservationSpecification>capacityReservationTarget>capacityReservationId"`
-	Groups         []xmlGroupID `xml:"groupSet>item"`
-	NICs           []xmlNIC     `xml:"networkInterfaceSet>item"`
-	Reason         *string      `xml:"stateReason>message"`
-	Tags           []xmlTag     `xml:"tagSet>item"`
-}
-
-type xmlState struct {
-	Code int    `xml:"code"`
-	Name string `xml:"name"`
-}
-
-type xmlNameARN struct {
-	ARN string `xml:"arn"`
-	ID  string `xml:"id"`
-}
-
-type xmlGroupID struct {
-	ID   string `xml:"groupId"`
-	Name string `xml:"groupName"`
-}
-
-type xmlNIC struct {
-	ID     string       `xml:"networkInterfaceId"`
-	Type   string       `xml:"interfaceType"`
-	Subnet string       `xml:"subnetId"`
-	Groups []xmlGroupID `xml:"groupSet>item"`
-}
 
 func optional(text string) *string {
 	if text == "" {
@@ -63,51 +16,72 @@ func optional(text string) *string {
 	return &text
 }
 
-func (c *Cloud) describeInstance(m *machine) xmlInstance {
+func stateOf(state string) *ec2types.InstanceState {
+	return &ec2types.InstanceState{Code: pointer(stateCode(state)), Name: ec2types.InstanceStateName(state)}
+}
+
+func (c *Cloud) describeInstance(m *machine) ec2types.Instance {
 	state := c.state(m)
-	x := xmlInstance{
-		ID: m.id, Image: m.image, State: xmlState{stateCode(state), state}, Type: m.key.InstanceType, Launched: m.launched.Format(timeFormat),
-		Zone: m.key.Zone, ZoneID: c.zoneID(m.key.Zone), Tenancy: "default", PlacementGroup: optional(m.data.str("Placement.GroupId")),
-		Partition: optional(m.data.str("Placement.PartitionNumber")), Architecture: c.architecture(m.key.InstanceType),
-		Lifecycle: optional(m.lifecycle), Token: m.token, Reservation: optional(m.key.ReservationID),
-		Preference: optional(m.data.str("CapacityReservationSpecification.CapacityReservationPreference")), Target: optional(m.key.ReservationID),
-		Reason: optional(m.reason), Tags: xmlTags(m.tags),
+	x := ec2types.Instance{
+		InstanceId: &m.id, ImageId: &m.image, State: stateOf(state), InstanceType: ec2types.InstanceType(m.key.InstanceType), LaunchTime: &m.launched,
+		Placement: c.placement(m), Architecture: c.architecture(m.key.InstanceType), InstanceLifecycle: ec2types.InstanceLifecycleType(m.lifecycle),
+		ClientToken: &m.token, CapacityReservationId: optional(m.key.ReservationID), Tags: tagList(m.tags),
 	}
-	setDefault(&x.Tenancy, "default")
-	if t := m.data.str("Placement.Tenancy"); t != "" {
-		x.Tenancy = t
+	preference := m.data.str("CapacityReservationSpecification.CapacityReservationPreference")
+	if preference != "" || m.key.ReservationID != "" {
+		x.CapacityReservationSpecification = &ec2types.CapacityReservationSpecificationResponse{
+			CapacityReservationPreference: ec2types.CapacityReservationPreference(preference),
+		}
+		if m.key.ReservationID != "" {
+			x.CapacityReservationSpecification.CapacityReservationTarget = &ec2types.CapacityReservationTargetResponse{CapacityReservationId: &m.key.ReservationID}
+		}
+	}
+	if m.reason != "" {
+		x.StateReason = &ec2types.StateReason{Message: pointer(m.reason)}
 	}
 	if m.lifecycle == spot {
-		x.SpotRequest = pointer("sir-" + strings.TrimPrefix(m.id, "i-")[:8])
+		x.SpotInstanceRequestId = pointer("sir-" + strings.TrimPrefix(m.id, "i-")[:8])
 	}
-	if name := m.data.str("IamInstanceProfile.Name"); name != "" && c.profiles[name] != nil {
-		x.Profile = &xmlNameARN{c.profiles[name].arn, c.profiles[name].id}
+	if p := c.profiles[m.data.str("IamInstanceProfile.Name")]; p != nil {
+		x.IamInstanceProfile = &ec2types.IamInstanceProfile{Arn: &p.arn, Id: &p.id}
 	}
 	if state == terminated || m.subnet == nil {
 		return x // its interfaces are gone
 	}
 	for _, id := range groupsOf(m.data) {
-		x.Groups = append(x.Groups, xmlGroupID{id, value(c.group(id).GroupName)})
+		x.SecurityGroups = append(x.SecurityGroups, ec2types.GroupIdentifier{GroupId: &id, GroupName: c.group(id).GroupName})
 	}
-	x.Subnet, x.VPC, x.Address = *m.subnet.SubnetId, *m.subnet.VpcId, m.address
-	x.PrivateDNS = "ip-" + strings.ReplaceAll(m.address, ".", "-") + ".ec2.internal"
+	x.SubnetId, x.VpcId, x.PrivateIpAddress = m.subnet.SubnetId, m.subnet.VpcId, &m.address
+	x.PrivateDnsName = pointer("ip-" + strings.ReplaceAll(m.address, ".", "-") + ".ec2.internal")
 	interfaces := m.data.list("NetworkInterface")
 	if len(interfaces) == 0 {
 		interfaces = []form{{}}
 	}
 	for i, n := range interfaces {
-		nic := xmlNIC{ID: strings.Replace(m.id, "i-", "eni-", 1)[:15] + string(rune('a'+i%26)), Type: n.str("InterfaceType"), Subnet: x.Subnet, Groups: x.Groups}
-		setDefault(&nic.Type, "interface")
-		x.NICs = append(x.NICs, nic)
+		x.NetworkInterfaces = append(x.NetworkInterfaces, ec2types.InstanceNetworkInterface{
+			NetworkInterfaceId: pointer(strings.Replace(m.id, "i-", "eni-", 1)[:15] + string(rune('a'+i%26))),
+			InterfaceType:      pointer(cmp.Or(n.str("InterfaceType"), "interface")), SubnetId: x.SubnetId, Groups: x.SecurityGroups,
+		})
 	}
 	return x
 }
 
-func (c *Cloud) architecture(name string) string {
-	if t := c.types[name]; t != nil && t.ProcessorInfo != nil && len(t.ProcessorInfo.SupportedArchitectures) > 0 {
-		return string(t.ProcessorInfo.SupportedArchitectures[0])
+func (c *Cloud) placement(m *machine) *ec2types.Placement {
+	p := &ec2types.Placement{
+		AvailabilityZone: &m.key.Zone, AvailabilityZoneId: pointer(c.zoneID(m.key.Zone)), GroupId: optional(m.data.str("Placement.GroupId")),
+		Tenancy: ec2types.Tenancy(cmp.Or(m.data.str("Placement.Tenancy"), "default")),
 	}
-	return "x86_64"
+	if n, ok := m.data.num("Placement.PartitionNumber"); ok {
+		p.PartitionNumber = pointer(int32(n))
+	}
+	return p
+}
+
+func (c *Cloud) architecture(name string) ec2types.ArchitectureValues {
+	if t := c.types[name]; t != nil && t.ProcessorInfo != nil && len(t.ProcessorInfo.SupportedArchitectures) > 0 {
+		return ec2types.ArchitectureValues(t.ProcessorInfo.SupportedArchitectures[0])
+	}
+	return ec2types.ArchitectureValuesX8664
 }
 
 func (c *Cloud) instanceAttributes(m *machine) attributes {
@@ -119,12 +93,6 @@ func (c *Cloud) instanceAttributes(m *machine) attributes {
 		a["subnet-id"], a["vpc-id"] = []string{*m.subnet.SubnetId}, []string{*m.subnet.VpcId}
 	}
 	return table(a, m.tags)
-}
-
-type xmlInstanceSet struct {
-	ID        string        `xml:"reservationId"`
-	Owner     string        `xml:"ownerId"`
-	Instances []xmlInstance `xml:"instancesSet>item"`
 }
 
 // describeInstances leaves out machines younger than Options.Lag: those that are
@@ -170,20 +138,12 @@ func (c *Cloud) describeInstances(q *request) (any, *fault) {
 	if err != nil {
 		return nil, err
 	}
-	var sets []xmlInstanceSet
+	out := &ec2.DescribeInstancesOutput{NextToken: next}
 	for _, m := range page {
-		sets = append(sets, xmlInstanceSet{strings.Replace(m.id, "i-", "r-", 1), c.opts.Account, []xmlInstance{c.describeInstance(m)}})
+		out.Reservations = append(out.Reservations, ec2types.Reservation{ReservationId: pointer(strings.Replace(m.id, "i-", "r-", 1)),
+			OwnerId: &c.opts.Account, Instances: []ec2types.Instance{c.describeInstance(m)}})
 	}
-	return struct {
-		Sets []xmlInstanceSet `xml:"reservationSet>item"`
-		Next *string          `xml:"nextToken"`
-	}{sets, next}, nil
-}
-
-type xmlChange struct {
-	ID       string   `xml:"instanceId"`
-	Current  xmlState `xml:"currentState"`
-	Previous xmlState `xml:"previousState"`
+	return out, nil
 }
 
 func (c *Cloud) terminateInstances(q *request) (any, *fault) {
@@ -197,18 +157,17 @@ func (c *Cloud) terminateInstances(q *request) (any, *fault) {
 	if q.form.yes("DryRun") {
 		return nil, dryRun()
 	}
-	var changes []xmlChange
+	out := &ec2.TerminateInstancesOutput{}
 	for _, id := range ids {
 		m := c.byID[id]
-		before := c.state(m)
+		before := stateOf(c.state(m))
 		c.end(m, c.now, "Client.UserInitiatedShutdown: User initiated shutdown")
-		after := c.state(m)
-		changes = append(changes, xmlChange{id, xmlState{stateCode(after), after}, xmlState{stateCode(before), before}})
+		out.TerminatingInstances = append(out.TerminatingInstances, ec2types.InstanceStateChange{
+			InstanceId: &m.id, CurrentState: stateOf(c.state(m)), PreviousState: before,
+		})
 	}
 	c.settle()
-	return struct {
-		Changes []xmlChange `xml:"instancesSet>item"`
-	}{changes}, nil
+	return out, nil
 }
 
 func (c *Cloud) createTags(q *request) (any, *fault) {
@@ -236,11 +195,7 @@ func (c *Cloud) createTags(q *request) (any, *fault) {
 			}
 		}
 	}
-	return xmlDone{true}, nil
-}
-
-type xmlDone struct {
-	Return bool `xml:"return"`
+	return &ec2.CreateTagsOutput{}, nil
 }
 
 // runInstances answers dry runs only. Fleets are how machines are launched here.

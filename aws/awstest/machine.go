@@ -37,7 +37,7 @@ const (
 	terminated   = "terminated"
 )
 
-func stateCode(state string) int {
+func stateCode(state string) int32 {
 	switch state {
 	case running:
 		return 16

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 )
 
 // profile is an instance profile.
@@ -64,41 +67,15 @@ func (c *Cloud) usable(p *profile) bool {
 	return p != nil && p.role != "" && !c.now.Before(p.created.Add(c.opts.Lag))
 }
 
-type xmlProfile struct {
-	Name    string    `xml:"InstanceProfileName"`
-	ID      string    `xml:"InstanceProfileId"`
-	ARN     string    `xml:"Arn"`
-	Path    string    `xml:"Path"`
-	Created string    `xml:"CreateDate"`
-	Roles   []xmlRole `xml:"Roles>member"`
-	Tags    []iamTag  `xml:"Tags>member"`
-}
-
-type xmlRole struct {
-	Name    string `xml:"RoleName"`
-	ID      string `xml:"RoleId"`
-	ARN     string `xml:"Arn"`
-	Path    string `xml:"Path"`
-	Created string `xml:"CreateDate"`
-}
-
-type iamTag struct {
-	Key   string `xml:"Key"`
-	Value string `xml:"Value"`
-}
-
-type xmlOneProfile struct {
-	Profile xmlProfile `xml:"InstanceProfile"`
-}
-
-func (c *Cloud) describeProfile(p *profile, withTags bool) xmlProfile {
-	x := xmlProfile{Name: p.name, ID: p.id, ARN: p.arn, Path: p.path, Created: p.created.Format(timeFormat)}
-	if p.role != "" {
-		x.Roles = []xmlRole{{p.role, "AROA0000000000EXAMPLE", "arn:aws:iam::" + c.opts.Account + ":role/" + p.role, "/", c.opts.Clock.Format(timeFormat)}}
+func (c *Cloud) describeProfile(p *profile, withTags bool) *iamtypes.InstanceProfile {
+	x := &iamtypes.InstanceProfile{InstanceProfileName: &p.name, InstanceProfileId: &p.id, Arn: &p.arn, Path: &p.path, CreateDate: &p.created}
+	if role := p.role; role != "" {
+		x.Roles = []iamtypes.Role{{RoleName: &role, RoleId: pointer("AROA0000000000EXAMPLE"), Path: pointer("/"), CreateDate: &c.opts.Clock,
+			Arn: pointer("arn:aws:iam::" + c.opts.Account + ":role/" + role)}}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.tags)) {
 		if withTags {
-			x.Tags = append(x.Tags, iamTag{k, p.tags[k]})
+			x.Tags = append(x.Tags, iamtypes.Tag{Key: &k, Value: pointer(p.tags[k])})
 		}
 	}
 	return x
@@ -118,7 +95,7 @@ func (c *Cloud) getProfile(q *request) (any, *fault) {
 	if err != nil {
 		return nil, err
 	}
-	return xmlOneProfile{c.describeProfile(p, true)}, nil
+	return &iam.GetInstanceProfileOutput{InstanceProfile: c.describeProfile(p, true)}, nil
 }
 
 func (c *Cloud) createProfile(q *request) (any, *fault) {
@@ -132,7 +109,9 @@ func (c *Cloud) createProfile(q *request) (any, *fault) {
 	case c.profiles[name] != nil:
 		return nil, failure("EntityAlreadyExists", "Instance Profile %s already exists.", name)
 	}
-	return xmlOneProfile{c.describeProfile(c.newProfile(name, path, q.form.tags("Tags.member")), true)}, nil
+	return &iam.CreateInstanceProfileOutput{
+		InstanceProfile: c.describeProfile(c.newProfile(name, path, q.form.tags("Tags.member")), true),
+	}, nil
 }
 
 func (c *Cloud) deleteProfile(q *request) (any, *fault) {
@@ -144,7 +123,7 @@ func (c *Cloud) deleteProfile(q *request) (any, *fault) {
 		return nil, failure("DeleteConflict", "Cannot delete entity, must remove roles from instance profile first.")
 	}
 	delete(c.profiles, p.name)
-	return struct{}{}, nil
+	return &struct{}{}, nil
 }
 
 func (c *Cloud) addRole(q *request) (any, *fault) {
@@ -159,7 +138,7 @@ func (c *Cloud) addRole(q *request) (any, *fault) {
 		return nil, failure("LimitExceeded", "Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1")
 	}
 	p.role = role
-	return struct{}{}, nil
+	return &struct{}{}, nil
 }
 
 func (c *Cloud) removeRole(q *request) (any, *fault) {
@@ -172,15 +151,15 @@ func (c *Cloud) removeRole(q *request) (any, *fault) {
 		return nil, failure("NoSuchEntity", "The role with name %s cannot be found.", role)
 	}
 	p.role = ""
-	return struct{}{}, nil
+	return &struct{}{}, nil
 }
 
 // listProfiles leaves out the tags, as IAM does.
 func (c *Cloud) listProfiles(q *request) (any, *fault) {
-	var list []xmlProfile
+	var list []iamtypes.InstanceProfile
 	for _, name := range slices.Sorted(maps.Keys(c.profiles)) {
 		if p := c.profiles[name]; strings.HasPrefix(p.path, q.form.str("PathPrefix")) {
-			list = append(list, c.describeProfile(p, false))
+			list = append(list, *c.describeProfile(p, false))
 		}
 	}
 	size, asked := q.form.num("MaxItems")
@@ -189,10 +168,6 @@ func (c *Cloud) listProfiles(q *request) (any, *fault) {
 	} else if size < 1 || size > 1000 {
 		return nil, failure("ValidationError", "MaxItems is %d; it has to be between 1 and 1000", size)
 	}
-	page, next, err := cut(c, q, list, func(p xmlProfile) string { return p.Name }, size, q.form.str("Marker"))
-	return struct {
-		Profiles  []xmlProfile `xml:"InstanceProfiles>member"`
-		Truncated bool         `xml:"IsTruncated"`
-		Marker    *string      `xml:"Marker"`
-	}{page, next != nil, next}, err
+	page, next, err := cut(c, q, list, func(p iamtypes.InstanceProfile) string { return *p.InstanceProfileName }, size, q.form.str("Marker"))
+	return &iam.ListInstanceProfilesOutput{InstanceProfiles: page, IsTruncated: next != nil, Marker: next}, err
 }

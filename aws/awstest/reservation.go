@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
@@ -47,61 +48,35 @@ func (c *Cloud) reservation(id string) *reservation {
 	return nil
 }
 
-type xmlReservation struct {
-	ID            string   `xml:"capacityReservationId"`
-	Owner         string   `xml:"ownerId"`
-	Type          string   `xml:"instanceType"`
-	Platform      string   `xml:"instancePlatform"`
-	Zone          string   `xml:"availabilityZone"`
-	ZoneID        string   `xml:"availabilityZoneId"`
-	Tenancy       string   `xml:"tenancy"`
-	Total         int32    `xml:"totalInstanceCount"`
-	Available     int      `xml:"availableInstanceCount"`
-	State         string   `xml:"state"`
-	End           *string  `xml:"endDate"`
-	EndType       string   `xml:"endDateType"`
-	Criteria      string   `xml:"instanceMatchCriteria"`
-	Kind          string   `xml:"reservationType"`
-	Interruptible *bool    `xml:"interruptible"`
-	Tags          []xmlTag `xml:"tagSet>item"`
-}
-
 func (c *Cloud) describeCapacityReservations(q *request) (any, *fault) {
 	ids := q.form.strs("CapacityReservationId")
 	if err := known(ids, func(id string) bool { return c.reservation(id) != nil }, "InvalidCapacityReservationId.NotFound",
 		"The capacity reservation ID '%s' was not found"); err != nil {
 		return nil, err
 	}
-	var list []xmlReservation
+	var list []ec2types.CapacityReservation
 	for _, r := range c.reservations {
-		tags := tagMap(r.Tags)
 		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
 			"state": {string(r.State)}, "owner-id": {value(r.OwnerId)}, "instance-type": {value(r.InstanceType)},
 			"availability-zone": {value(r.AvailabilityZone)}, "instance-match-criteria": {string(r.InstanceMatchCriteria)},
-		}, tags))
+		}, tagMap(r.Tags)))
 		if err != nil {
 			return nil, err
 		}
 		if ok && (len(ids) == 0 || slices.Contains(ids, value(r.CapacityReservationId))) {
-			list = append(list, describeReservation(r, tags))
+			list = append(list, describeReservation(r))
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(r xmlReservation) string { return r.ID }, 1, 1000, 1000)
-	return struct {
-		Reservations []xmlReservation `xml:"capacityReservationSet>item"`
-		Next         *string          `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(r ec2types.CapacityReservation) string { return value(r.CapacityReservationId) }, 1, 1000, 1000)
+	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: page, NextToken: next}, err
 }
 
-func describeReservation(r *reservation, tags map[string]string) xmlReservation {
-	x := xmlReservation{
-		ID: value(r.CapacityReservationId), Owner: value(r.OwnerId), Type: value(r.InstanceType), Platform: "Linux/UNIX",
-		Zone: value(r.AvailabilityZone), ZoneID: value(r.AvailabilityZoneId), Tenancy: "default",
-		Total: value(r.TotalInstanceCount), Available: r.free, State: string(r.State), EndType: "unlimited",
-		Criteria: string(r.InstanceMatchCriteria), Kind: string(r.ReservationType), Interruptible: r.Interruptible, Tags: xmlTags(tags),
-	}
+func describeReservation(r *reservation) ec2types.CapacityReservation {
+	now := r.CapacityReservation
+	now.AvailableInstanceCount, now.EndDateType = pointer(int32(r.free)), ec2types.EndDateTypeUnlimited
+	now.InstancePlatform, now.Tenancy = ec2types.CapacityReservationInstancePlatformLinuxUnix, ec2types.CapacityReservationTenancyDefault
 	if r.EndDate != nil {
-		x.End, x.EndType = pointer(r.EndDate.UTC().Format(timeFormat)), "limited"
+		now.EndDateType = ec2types.EndDateTypeLimited
 	}
-	return x
+	return now
 }

@@ -1,9 +1,7 @@
 package awstest
 
 import (
-	"bytes"
 	"encoding/json"
-	"encoding/xml"
 	"net/http"
 	"strconv"
 )
@@ -72,68 +70,4 @@ func send(w http.ResponseWriter, body []byte, o *orders) {
 		body = body[o.drip:]
 	}
 	_, _ = w.Write(body) // who has gone misses it
-}
-
-type ec2Error struct {
-	XMLName xml.Name `xml:"Response"`
-	Errors  struct {
-		Error struct {
-			Code    string `xml:"Code"`
-			Message string `xml:"Message"`
-		} `xml:"Error"`
-	} `xml:"Errors"`
-	RequestID string `xml:"RequestID"`
-}
-
-func ec2Body(action string, answer any, f *fault) []byte {
-	if f != nil {
-		e := ec2Error{RequestID: requestID}
-		e.Errors.Error.Code, e.Errors.Error.Message = f.code, f.message
-		return encode(e, xml.StartElement{Name: xml.Name{Local: "Response"}})
-	}
-	return encode(answer, xml.StartElement{Name: xml.Name{Local: action + "Response", Space: ec2Namespace}})
-}
-
-type iamError struct {
-	Type    string `xml:"Error>Type"`
-	Code    string `xml:"Error>Code"`
-	Message string `xml:"Error>Message"`
-	ID      string `xml:"RequestId"`
-}
-
-type iamAnswer struct {
-	Result namedResult
-	ID     string `xml:"ResponseMetadata>RequestId"`
-}
-
-// namedResult is an answer within an element of the action's name.
-type namedResult struct {
-	action string
-	answer any
-}
-
-// MarshalXML writes the element.
-func (r namedResult) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
-	start.Name.Local = r.action + "Result"
-	return e.EncodeElement(r.answer, start)
-}
-
-func iamBody(action string, answer any, f *fault) []byte {
-	if f != nil {
-		kind := "Sender"
-		if f.status >= http.StatusInternalServerError {
-			kind = "Receiver"
-		}
-		return encode(iamError{kind, f.code, f.message, requestID}, xml.StartElement{Name: xml.Name{Local: "ErrorResponse", Space: iamNamespace}})
-	}
-	return encode(iamAnswer{namedResult{action, answer}, requestID}, xml.StartElement{Name: xml.Name{Local: action + "Response", Space: iamNamespace}})
-}
-
-// encode writes XML. What the handlers return can always be written.
-func encode(v any, start xml.StartElement) []byte {
-	b := bytes.NewBufferString(xml.Header)
-	if err := xml.NewEncoder(b).EncodeElement(v, start); err != nil {
-		return []byte("<Response><Errors><Error><Code>InternalError</Code><Message>" + err.Error() + "</Message></Error></Errors></Response>")
-	}
-	return b.Bytes()
 }

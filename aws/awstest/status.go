@@ -3,6 +3,9 @@ package awstest
 import (
 	"slices"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
 // maintenance is a scheduled event of an instance.
@@ -52,40 +55,19 @@ func (c *Cloud) Schedule(instanceID, code string, notBefore time.Time) {
 	}
 }
 
-type xmlStatus struct {
-	ID       string     `xml:"instanceId"`
-	Zone     string     `xml:"availabilityZone"`
-	State    xmlState   `xml:"instanceState"`
-	Instance xmlSummary `xml:"instanceStatus"`
-	System   xmlSummary `xml:"systemStatus"`
-	Events   []xmlEvent `xml:"eventsSet>item"`
-}
-
-type xmlSummary struct {
-	Status  string      `xml:"status"`
-	Details []xmlDetail `xml:"details>item"`
-}
-
-type xmlDetail struct {
-	Name   string  `xml:"name"`
-	Status string  `xml:"status"`
-	Since  *string `xml:"impairedSince"`
-}
-
-type xmlEvent struct {
-	Code        string `xml:"code"`
-	Description string `xml:"description"`
-	NotBefore   string `xml:"notBefore"`
-}
-
-func (c *Cloud) summary(m *machine, check string) xmlSummary {
+func (c *Cloud) summary(m *machine, check string) *ec2types.InstanceStatusSummary {
+	of := func(status ec2types.SummaryStatus, detail ec2types.StatusType, since *time.Time) *ec2types.InstanceStatusSummary {
+		return &ec2types.InstanceStatusSummary{Status: status, Details: []ec2types.InstanceStatusDetails{
+			{Name: ec2types.StatusNameReachability, Status: detail, ImpairedSince: since},
+		}}
+	}
 	if c.state(m) == pending {
-		return xmlSummary{"initializing", []xmlDetail{{"reachability", "initializing", nil}}}
+		return of(ec2types.SummaryStatusInitializing, ec2types.StatusTypeInitializing, nil)
 	}
 	if since, bad := m.impaired[check]; bad {
-		return xmlSummary{"impaired", []xmlDetail{{"reachability", "failed", pointer(since.Format(timeFormat))}}}
+		return of(ec2types.SummaryStatusImpaired, ec2types.StatusTypeFailed, &since)
 	}
-	return xmlSummary{"ok", []xmlDetail{{"reachability", "passed", nil}}}
+	return of(ec2types.SummaryStatusOk, ec2types.StatusTypePassed, nil)
 }
 
 // describeInstanceStatus is about running instances, unless all are asked for.
@@ -94,18 +76,19 @@ func (c *Cloud) describeInstanceStatus(q *request) (any, *fault) {
 	if err := known(ids, func(id string) bool { return c.byID[id] != nil }, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist"); err != nil {
 		return nil, err
 	}
-	var list []xmlStatus
+	var list []ec2types.InstanceStatus
 	for _, m := range c.machines {
 		state := c.state(m)
-		x := xmlStatus{ID: m.id, Zone: m.key.Zone, State: xmlState{stateCode(state), state}, Instance: c.summary(m, InstanceCheck), System: c.summary(m, SystemCheck)}
+		x := ec2types.InstanceStatus{InstanceId: &m.id, AvailabilityZone: &m.key.Zone, InstanceState: stateOf(state),
+			InstanceStatus: c.summary(m, InstanceCheck), SystemStatus: c.summary(m, SystemCheck)}
 		var codes []string
 		for _, e := range m.events {
 			codes = append(codes, e.code)
-			x.Events = append(x.Events, xmlEvent{e.code, e.description, e.notBefore.UTC().Format(timeFormat)})
+			x.Events = append(x.Events, ec2types.InstanceStatusEvent{Code: ec2types.EventCode(e.code), Description: &e.description, NotBefore: &e.notBefore})
 		}
 		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
-			"instance-status.status": {x.Instance.Status}, "system-status.status": {x.System.Status}, "event.code": codes,
-			"instance-status.reachability": {x.Instance.Details[0].Status}, "system-status.reachability": {x.System.Details[0].Status},
+			"instance-status.status": {string(x.InstanceStatus.Status)}, "system-status.status": {string(x.SystemStatus.Status)}, "event.code": codes,
+			"instance-status.reachability": {string(x.InstanceStatus.Details[0].Status)}, "system-status.reachability": {string(x.SystemStatus.Details[0].Status)},
 			"availability-zone": {m.key.Zone}, "instance-state-name": {state},
 		}, nil))
 		if err != nil {
@@ -115,9 +98,6 @@ func (c *Cloud) describeInstanceStatus(q *request) (any, *fault) {
 			list = append(list, x)
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(s xmlStatus) string { return s.ID }, 5, 1000, 1000)
-	return struct {
-		Statuses []xmlStatus `xml:"instanceStatusSet>item"`
-		Next     *string     `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(s ec2types.InstanceStatus) string { return *s.InstanceId }, 5, 1000, 1000)
+	return &ec2.DescribeInstanceStatusOutput{InstanceStatuses: page, NextToken: next}, err
 }

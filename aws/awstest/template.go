@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
 // maxUserData is the size that EC2 takes of user data, before base64.
@@ -91,22 +94,10 @@ func groupsOf(data form) []string {
 	return groups
 }
 
-type xmlTemplate struct {
-	ID      string   `xml:"launchTemplateId"`
-	Name    string   `xml:"launchTemplateName"`
-	Created string   `xml:"createTime"`
-	By      string   `xml:"createdBy"`
-	Default int      `xml:"defaultVersionNumber"`
-	Latest  int      `xml:"latestVersionNumber"`
-	Tags    []xmlTag `xml:"tagSet>item"`
-}
-
-type xmlOneTemplate struct {
-	Template xmlTemplate `xml:"launchTemplate"`
-}
-
-func (c *Cloud) describeTemplate(t *template) xmlTemplate {
-	return xmlTemplate{t.id, t.name, t.created.Format(timeFormat), "arn:aws:iam::" + c.opts.Account + ":role/controller", 1, 1, xmlTags(t.tags)}
+func (c *Cloud) describeTemplate(t *template) *ec2types.LaunchTemplate {
+	return &ec2types.LaunchTemplate{LaunchTemplateId: &t.id, LaunchTemplateName: &t.name, CreateTime: &t.created,
+		CreatedBy:            pointer("arn:aws:iam::" + c.opts.Account + ":role/controller"),
+		DefaultVersionNumber: pointer(int64(1)), LatestVersionNumber: pointer(int64(1)), Tags: tagList(t.tags)}
 }
 
 func (c *Cloud) createLaunchTemplate(q *request) (any, *fault) {
@@ -116,7 +107,7 @@ func (c *Cloud) createLaunchTemplate(q *request) (any, *fault) {
 		if old.asked != asked {
 			return nil, failure("IdempotentParameterMismatch", "The client token you have provided is associated with a request with other parameters")
 		}
-		return xmlOneTemplate{c.describeTemplate(old)}, nil
+		return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: c.describeTemplate(old)}, nil
 	}
 	if len(name) < 3 || len(name) > 128 {
 		return nil, failure("InvalidLaunchTemplateName.MalformedException", "Launch template names must be between 3 and 128 characters long")
@@ -136,7 +127,7 @@ func (c *Cloud) createLaunchTemplate(q *request) (any, *fault) {
 	if token != "" {
 		c.tokens[token] = t
 	}
-	return xmlOneTemplate{c.describeTemplate(t)}, nil
+	return &ec2.CreateLaunchTemplateOutput{LaunchTemplate: c.describeTemplate(t)}, nil
 }
 
 func checkUserData(text string) *fault {
@@ -196,7 +187,7 @@ func (c *Cloud) deleteLaunchTemplate(q *request) (any, *fault) {
 		return nil, dryRun()
 	}
 	c.templates = slices.DeleteFunc(c.templates, func(o *template) bool { return o == t })
-	return xmlOneTemplate{c.describeTemplate(t)}, nil
+	return &ec2.DeleteLaunchTemplateOutput{LaunchTemplate: c.describeTemplate(t)}, nil
 }
 
 // describeLaunchTemplates leaves out those younger than Options.Lag, named or not.
@@ -213,19 +204,16 @@ func (c *Cloud) describeLaunchTemplates(q *request) (any, *fault) {
 	}, "InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %s, does not exist."); err != nil {
 		return nil, err
 	}
-	var list []xmlTemplate
+	var list []ec2types.LaunchTemplate
 	for _, t := range c.templates {
 		ok, err := matches(q.form.list("Filter"), table(map[string][]string{"launch-template-name": {t.name}, "create-time": {t.created.Format(timeFormat)}}, t.tags))
 		if err != nil {
 			return nil, err
 		}
 		if ok && seen(t) && (len(ids) == 0 || slices.Contains(ids, t.id)) && (len(names) == 0 || slices.Contains(names, t.name)) {
-			list = append(list, c.describeTemplate(t))
+			list = append(list, *c.describeTemplate(t))
 		}
 	}
-	page, next, err := pageOf(c, q, list, func(t xmlTemplate) string { return t.Name }, 1, 200, 200)
-	return struct {
-		Templates []xmlTemplate `xml:"launchTemplates>item"`
-		Next      *string       `xml:"nextToken"`
-	}{page, next}, err
+	page, next, err := pageOf(c, q, list, func(t ec2types.LaunchTemplate) string { return *t.LaunchTemplateName }, 1, 200, 200)
+	return &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: page, NextToken: next}, err
 }

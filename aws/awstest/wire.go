@@ -1,0 +1,173 @@
+package awstest
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// wire writes values of the AWS SDK, such as ec2.DescribeSubnetsOutput, as EC2 and IAM
+// write them: an element for each field that is set, by the name of the field.
+type wire struct {
+	bytes.Buffer
+	// name is that of the element of a field, and item that of the elements of a list.
+	name func(t reflect.Type, field string) string
+	item string
+}
+
+// ec2Names are the elements of EC2 that are not called after the field of the SDK,
+// which begins with a small letter then. A type is named where only its own is.
+func ec2Names() map[string]string {
+	return map[string]string{
+		"Tags": "tagSet",
+
+		"CreateFleetOutput.Errors":                                  "errorSet",
+		"CreateFleetOutput.Instances":                               "fleetInstanceSet",
+		"DescribeAvailabilityZonesOutput.AvailabilityZones":         "availabilityZoneInfo",
+		"AvailabilityZone.State":                                    "zoneState",
+		"DescribeCapacityReservationsOutput.CapacityReservations":   "capacityReservationSet",
+		"DescribeImagesOutput.Images":                               "imagesSet",
+		"Image.OwnerId":                                             "imageOwnerId",
+		"Image.Public":                                              "isPublic",
+		"Image.State":                                               "imageState",
+		"DescribeInstanceStatusOutput.InstanceStatuses":             "instanceStatusSet",
+		"InstanceStatus.Events":                                     "eventsSet",
+		"DescribeInstanceTypeOfferingsOutput.InstanceTypeOfferings": "instanceTypeOfferingSet",
+		"DescribeInstanceTypesOutput.InstanceTypes":                 "instanceTypeSet",
+		"DescribeInstancesOutput.Reservations":                      "reservationSet",
+		"Reservation.Instances":                                     "instancesSet",
+		"Instance.NetworkInterfaces":                                "networkInterfaceSet",
+		"Instance.SecurityGroups":                                   "groupSet",
+		"Instance.State":                                            "instanceState",
+		"InstanceNetworkInterface.Groups":                           "groupSet",
+		"DescribePlacementGroupsOutput.PlacementGroups":             "placementGroupSet",
+		"DescribeSecurityGroupsOutput.SecurityGroups":               "securityGroupInfo",
+		"SecurityGroup.Description":                                 "groupDescription",
+		"DescribeSpotPriceHistoryOutput.SpotPriceHistory":           "spotPriceHistorySet",
+		"DescribeSubnetsOutput.Subnets":                             "subnetSet",
+		"TerminateInstancesOutput.TerminatingInstances":             "instancesSet",
+	}
+}
+
+func ec2Wire() *wire {
+	names := ec2Names()
+	return &wire{item: "item", name: func(t reflect.Type, field string) string {
+		for _, key := range []string{t.Name() + "." + field, field} {
+			if name, ok := names[key]; ok {
+				return name
+			}
+		}
+		return strings.ToLower(field[:1]) + field[1:]
+	}}
+}
+
+// iamWire is for IAM, where elements are called after the fields.
+func iamWire() *wire {
+	return &wire{item: "member", name: func(_ reflect.Type, field string) string { return field }}
+}
+
+// element writes a value as an element, unless it is a pointer that is nil, a list
+// without items or an empty text of a field that is no pointer.
+func (w *wire) element(name string, v reflect.Value) {
+	if v.Kind() == reflect.Pointer {
+		if !v.IsNil() {
+			w.wrap(name, func() { w.content(v.Elem()) })
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.String:
+		if v.Len() == 0 {
+			return
+		}
+	}
+	w.wrap(name, func() { w.content(v) })
+}
+
+func (w *wire) wrap(name string, content func()) {
+	w.WriteString("<" + name + ">")
+	content()
+	w.WriteString("</" + name + ">")
+}
+
+func (w *wire) text(s string) { _ = xml.EscapeText(w, []byte(s)) } // a buffer takes anything
+
+func (w *wire) content(v reflect.Value) {
+	if at, ok := v.Interface().(time.Time); ok {
+		w.text(at.UTC().Format(timeFormat))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		w.fields(v)
+	case reflect.Slice:
+		item := w.item
+		if v.Type().Elem().Name() == "InferenceDeviceInfo" {
+			item = "member" // one of EC2's lists is as those of IAM
+		}
+		for i := range v.Len() {
+			w.wrap(item, func() { w.content(v.Index(i)) })
+		}
+	case reflect.Float64:
+		w.text(strconv.FormatFloat(v.Float(), 'g', -1, 64))
+	default:
+		w.text(fmt.Sprint(v.Interface()))
+	}
+}
+
+// fields writes those of a struct, but for what the SDK notes of its own.
+func (w *wire) fields(v reflect.Value) {
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && f.Name != "ResultMetadata" {
+			w.element(w.name(v.Type(), f.Name), v.Field(i))
+		}
+	}
+}
+
+// ec2Body is the answer of EC2 to an action: a pointer to a struct, or a fault.
+func ec2Body(action string, answer any, f *fault) []byte {
+	w := ec2Wire()
+	w.WriteString(xml.Header)
+	if f != nil {
+		w.wrap("Response", func() {
+			w.wrap("Errors", func() { w.wrap("Error", func() { w.coded(f) }) })
+			w.wrap("RequestID", func() { w.text(requestID) })
+		})
+		return w.Bytes()
+	}
+	w.WriteString("<" + action + `Response xmlns="` + ec2Namespace + `">`)
+	w.fields(reflect.ValueOf(answer).Elem())
+	w.WriteString("</" + action + "Response>")
+	return w.Bytes()
+}
+
+// iamBody is that of IAM.
+func iamBody(action string, answer any, f *fault) []byte {
+	w := iamWire()
+	w.WriteString(xml.Header)
+	if f != nil {
+		kind := "Sender"
+		if f.status >= 500 {
+			kind = "Receiver"
+		}
+		w.WriteString(`<ErrorResponse xmlns="` + iamNamespace + `">`)
+		w.wrap("Error", func() { w.wrap("Type", func() { w.text(kind) }); w.coded(f) })
+		w.wrap("RequestId", func() { w.text(requestID) })
+		w.WriteString("</ErrorResponse>")
+		return w.Bytes()
+	}
+	w.WriteString("<" + action + `Response xmlns="` + iamNamespace + `">`)
+	w.wrap(action+"Result", func() { w.fields(reflect.ValueOf(answer).Elem()) })
+	w.wrap("ResponseMetadata", func() { w.wrap("RequestId", func() { w.text(requestID) }) })
+	w.WriteString("</" + action + "Response>")
+	return w.Bytes()
+}
+
+func (w *wire) coded(f *fault) {
+	w.wrap("Code", func() { w.text(f.code) })
+	w.wrap("Message", func() { w.text(f.message) })
+}
