@@ -24,22 +24,38 @@
 //
 // # To write a provider
 //
-// Implement CloudProvider and the abilities that the cloud has. Filter the
-// catalog through an availability.Cache, return errors as *Error, and take the labels
-// of an Instance from [LaunchOption.NodeLabels]. What providers have in common
-// is in packages below this one, each of use without the others:
+// Implement CloudProvider and the abilities that the cloud has:
+//
+//  1. InstanceTypes: find the node class that pool names; make each type with
+//     catalog.Machine, which settles the labels that do not apply; let
+//     availability.Cache.Apply take out what was refused of late.
+//  2. Create: [LaunchRequest.Validate]; look for a machine with the token;
+//     availability.Cache.Admit and launch.Select leave the options to ask for; launch
+//     with token, name, pool and cluster as tags of the machine; tell
+//     availability.Cache.MarkFromError what was refused.
+//  3. Get, List and Delete: ask the cloud for machines with the tag of the cluster;
+//     labels of an Instance are those of [LaunchOption.NodeLabels].
+//  4. Return every error as an *Error with Op, Object, Kind and the cause, also
+//     that of a context.
+//
+// Then run cloudprovidertest, which holds a provider to the contract that is stated
+// here. The types of arguments are in packages api/v1 (NodePool and the like),
+// provisioning/requirements (labels) and provisioning/resources (amounts) of this
+// module; examples/newprovider is a whole provider, and docs/writing-a-provider.md
+// goes through it.
+//
+// What providers have in common is in packages below this one, each of use without
+// the others:
 //
 //	availability  which offerings were out of stock of late
-//	catalog   instance types from what a cloud says of machines; checks
-//	kubelet   reserved and eviction maths, numbers of pods
-//	pricing   price book: lists, spot, staleness
-//	launch    options of a request filtered, ordered and cut to one call
-//	batcher  many small calls made as few large ones
-//	retry     when to repeat what failed, by Kind
-//	drift     hash annotations of node classes
-//
-// devicecel evaluates selectors of devices, and cloudprovidertest holds a provider
-// against the contract that is stated here.
+//	batcher       many small calls made as few large ones
+//	catalog       instance types from what a cloud says of machines
+//	devicecel     selectors of devices, in CEL
+//	drift         hash annotations of node classes
+//	kubelet       reserved and eviction maths, numbers of pods
+//	launch        options of a request filtered, ordered and cut to one call
+//	pricing       price book: lists, spot, staleness
+//	retry         when to repeat what failed, by Kind
 //
 // # Left out
 //

@@ -9,7 +9,8 @@ import (
 // Instance is one machine as the cloud has it. It is read-only once handed out.
 type Instance struct {
 	// ID is spec.providerID of the Node that the machine becomes. Required,
-	// and never used again for another machine.
+	// and never used again for another machine: make it of what the cloud calls the
+	// machine, and not of the token, by which another may be launched later.
 	ID string
 
 	// Name and NodePool are those of the LaunchRequest, kept with the machine.

@@ -22,8 +22,9 @@ type InstanceType struct {
 	// Requirements are the labels that nodes of this type can have. The set
 	// names every well-known label of the provider's vocabulary, with
 	// DoesNotExist for those that do not apply: a well-known label it does not
-	// name counts as open, as if the type could have any value of it. Zones
-	// and capacity types are the union over the offerings.
+	// name counts as open, as if the type could have any value of it. Those are
+	// v1.WellKnownLabels and what a VocabularyProvider adds; catalog.Machine names
+	// them all. Zones and capacity types are the union over the offerings.
 	Requirements requirements.Set
 
 	// Capacity is the full size of the machine, including "pods".

@@ -27,11 +27,11 @@ import (
 //   - Errors are *Error or wrap one, whatever the cause; see Kind for what each
 //     kind asks of the caller. A broken argument is KindDenied.
 type CloudProvider interface {
-	// InstanceTypes returns every instance type that the node class of pool
-	// can boot, sorted by name, each with its offerings in the order of
-	// OfferingKey. Types and offerings that cannot be had now are included,
-	// with Available false: drift and pricing look them up. The requirements
-	// of pool do not filter the result; that is the caller's part.
+	// InstanceTypes returns every instance type that the node class of pool, which
+	// is pool.Spec.Template.Spec.NodeClassRef, can boot, sorted by name, each with
+	// its offerings in the order of OfferingKey. Types and offerings that cannot be
+	// had now are included, with Available false: drift and pricing look them up.
+	// The requirements of pool do not filter the result; that is the caller's part.
 	//
 	// It is called often, so a provider answers from a cache and picks up
 	// changed prices and stock within minutes. The order and content must not
@@ -39,7 +39,8 @@ type CloudProvider interface {
 	//
 	// Errors: KindNotFound if the node class does not exist, KindNotReady if
 	// it is not ready, KindUnsupported if its group or kind belongs to another
-	// provider. A catalog that is incomplete is an error, not a short list.
+	// provider, KindDenied if pool names none or is nil. A catalog that is
+	// incomplete is an error, not a short list.
 	InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*InstanceType, error)
 
 	// Create launches one machine by one of req.Options and returns it, at the
@@ -54,7 +55,8 @@ type CloudProvider interface {
 	// Create is idempotent on req.Token: a repeated call with the same token,
 	// concurrent, later, or after a restart of the provider, returns the
 	// instance of the first, even if other fields of req differ. No token ever
-	// has two machines at a time. After an error of KindUnknown or a cancelled
+	// has two machines at a time. So the token is kept with the machine, as a
+	// tag, and not in memory; a cloud that takes tokens of its own gets it too. After an error of KindUnknown or a cancelled
 	// context a machine may exist; repeat with the same token to learn. Once
 	// the instance of a token is deleted, a repeated call may return
 	// KindNotFound or launch afresh.
@@ -81,9 +83,10 @@ type CloudProvider interface {
 
 	// List returns every instance of ours, sorted by ID, including those that
 	// are going down (Deleting) and excluding those gone. Ours means created by
-	// this provider for this cluster, by any process at any time. An instance
-	// just created may be missing for some seconds, so a collector of garbage
-	// must spare NodeClaims that are younger than that. A list that cannot be
+	// this provider for this cluster, by any process at any time: the machines
+	// that Create tagged with the name of the cluster. An instance just created
+	// may be missing for some seconds, so a collector of garbage must spare
+	// NodeClaims that are younger than that. A list that cannot be
 	// completed is an error, never a short list: the caller deletes the
 	// NodeClaims of instances that are missing.
 	List(ctx context.Context) ([]*Instance, error)
