@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -17,6 +19,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
@@ -67,6 +70,9 @@ type autoscaler struct {
 	catalogs    *disruption.CatalogCache
 	decided     []decision
 	prepared    map[string]*running // by command
+
+	figures *collectors
+	pods    map[types.UID]*corev1.Pod // of the pass before; nil before the first
 }
 
 // attempt is what there is to remember of launches that failed.
@@ -81,14 +87,25 @@ type running struct {
 	replacements []replacement
 	created      []string
 	begun        time.Time
+	failed       bool
 }
 
-func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder events.EventRecorder, log *slog.Logger) (*autoscaler, error) {
+func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder events.EventRecorder, registry prometheus.Registerer, log *slog.Logger) (*autoscaler, error) {
 	stock, err := availability.New(time.Now, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &autoscaler{Client: c, cloud: cloud, stock: stock, events: recorder, log: log,
+	figures, err := newCollectors(registry)
+	if err != nil {
+		return nil, err
+	}
+	named, ok := cloud.(interface{ Name() string })
+	name := "cloud"
+	if ok {
+		name = named.Name()
+	}
+	cloud = metered{guard.New(cloud), name, figures}
+	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
 		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
 		podsOn: map[string]string{}, podEvents: map[string]time.Time{}, drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
 }
@@ -107,6 +124,7 @@ func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		a.failed(ctx, "snapshot", err)
 		return ctrl.Result{RequeueAfter: passAtLeast}, nil
 	}
+	a.watchStarts(s)
 	for _, part := range []struct {
 		name string
 		do   func(context.Context, *snapshot) error

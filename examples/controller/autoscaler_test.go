@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -60,7 +61,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		t.Fatal(err)
 	}
 	c.events = events.NewFakeRecorder(1000)
-	if c.a, err = newAutoscaler(c.Client, cloud, c.events, slog.New(slog.DiscardHandler)); err != nil {
+	if c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if c.a.window, err = batcher.NewWindow(time.Nanosecond, 0); err != nil {
@@ -83,7 +84,7 @@ func (c *cluster) pass(n int) {
 // restart forgets all that is not in the cluster.
 func (c *cluster) restart() {
 	c.Helper()
-	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, c.a.log)
+	again, err := newAutoscaler(c.Client, c.a.cloud, c.events, prometheus.NewRegistry(), c.a.log)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -205,6 +206,40 @@ func TestRestartPlansNothingTwice(t *testing.T) {
 	}
 	if len(c.nodes()) != len(before) {
 		t.Errorf("%d machines for %d NodeClaims", len(c.nodes()), len(before))
+	}
+}
+
+func TestFiguresAreKarpenters(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"), pod("huge", "500"))
+	registry := prometheus.NewRegistry()
+	var err error
+	if c.a.figures, err = newCollectors(registry); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(5)
+	c.boot()
+	c.pass(2)
+	c.schedule()
+	c.a.nextLook = time.Time{}
+	c.pass(1)
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, f := range families {
+		for _, m := range f.Metric {
+			values[f.GetName()] += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+		}
+	}
+	for name, want := range map[string]float64{"karpenter_nodeclaims_created_total": 1, "karpenter_nodes_created_total": 1, "karpenter_pods_state": 2,
+		"karpenter_scheduler_unschedulable_pods_count": 1, "karpenter_cluster_state_node_count": 1, "karpenter_scheduler_scheduling_duration_seconds": 1} {
+		if values[name] != want {
+			t.Errorf("%s is %v, not %v", name, values[name], want)
+		}
+	}
+	if values["karpenter_nodepools_cost_total"] <= 0 || values["karpenter_nodes_allocatable"] <= 0 || values["karpenter_cloudprovider_instance_type_offering_available"] <= 0 {
+		t.Errorf("figures: %v", values)
 	}
 }
 

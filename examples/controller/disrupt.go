@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/metrics"
 )
 
 // decision is a voluntary action and when it was taken.
@@ -25,6 +26,7 @@ type proposed struct {
 	at       time.Time
 	notices  []cloudprovider.Interruption
 	proposal *disruption.Proposal
+	took     time.Duration
 	err      error
 }
 
@@ -61,6 +63,7 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 			answer.proposal, err = disruption.Propose(ctx, now, in, nil)
 			return err
 		})
+		answer.took = time.Since(now)
 		answers <- answer
 	}()
 	return nil
@@ -73,6 +76,7 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 		return answer.err
 	}
 	p := answer.proposal
+	a.figures.take("proposal", metrics.Proposed(p, answer.took))
 	a.catalogs, a.nextChange = p.CatalogCache, p.Next
 	if len(p.Actions) > 0 {
 		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())
@@ -93,6 +97,7 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 		return err // the notices come again
 	}
 	if len(answer.notices) > 0 {
+		a.figures.take("notices", metrics.Noticed(answer.notices))
 		errs = append(errs, cloudprovider.Acknowledge(ctx, a.cloud, answer.notices...))
 	}
 	return errors.Join(append(errs, p.Faults)...)
@@ -101,6 +106,7 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 // force removes what has to go with one request each.
 func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.Action) (errs error) {
 	a.log.Info("forced", "action", action.String())
+	a.figures.take("forced", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
 	for _, t := range action.Targets {
 		switch claim := s.claim(t.NodeClaim); {
 		case action.Step == disruption.Terminate:
@@ -128,6 +134,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	if len(objections) > 0 {
+		a.figures.take("objections", metrics.NotConfirmed(action))
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
 	}
@@ -150,6 +157,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		}
 	}
 	a.prepared[prepared.Command.ID] = r
+	a.figures.take("begun", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
 	a.log.Info("begun", "command", prepared.Command.ID, "action", action.String(), "savings", action.Savings)
 	for _, t := range action.Targets {
 		if node := s.nodes[t.Node]; node != nil {
@@ -178,8 +186,10 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 			view.Cancel = "what it was to launch was lost with the process that began it"
 		}
 		progress := command.Advance(c, view, s.now)
-		if progress.Failure != "" {
+		if r := a.prepared[c.ID]; progress.Failure != "" && r != nil && !r.failed {
+			r.failed = true
 			a.log.Warn("undoing", "command", c.ID, "because", progress.Failure)
+			a.figures.take("undone", metrics.Undone(c))
 		}
 		errs = append(errs, a.carryOut(ctx, s, progress.Steps))
 	}
@@ -237,7 +247,7 @@ func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step co
 				pods = other.pods
 			}
 		}
-		if _, err := a.create(ctx, s, claim, pods); err != nil && !apierrors.IsAlreadyExists(err) {
+		if _, err := a.create(ctx, s, claim, pods, string(r.Command.Reason)); err != nil && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 		a.log.Info("created", "claim", step.Object, "for", r.Command.ID, "pods", len(pods))

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
@@ -110,6 +111,7 @@ func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 				if err := a.store(ctx, s.nodes[r.Node.Name], r.Node); err != nil {
 					return err
 				}
+				a.figures.take("joined", metrics.Joined(r.Node))
 			}
 			return a.storeClaim(ctx, claim, r.EditClaim(claim, s.now))
 		}

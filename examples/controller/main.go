@@ -24,12 +24,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	crmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 )
 
 // settings are the flags.
@@ -106,7 +106,7 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	a, err := newAutoscaler(mgr.GetClient(), guard.New(cloud), mgr.GetEventRecorder("dovetail"), log)
+	a, err := newAutoscaler(mgr.GetClient(), cloud, mgr.GetEventRecorder("dovetail"), crmetrics.Registry, log)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
@@ -102,6 +103,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	plan, err := problem.Solve(ctx)
+	a.figures.take("plan", metrics.Scheduled(len(waiting), plan, time.Since(started)))
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	}
 	err = each(len(plan.Create), func(i int) error {
 		n := &plan.Create[i]
-		claim, err := a.create(ctx, s, n.NodeClaim(), n.Pods)
+		claim, err := a.create(ctx, s, n.NodeClaim(), n.Pods, metrics.Provisioned)
 		if err != nil {
 			return err
 		}
@@ -202,7 +204,7 @@ func (a *autoscaler) gather(now time.Time, waiting int) bool {
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
 // so that the next pass, of whatever process, gives them their tolerations.
-func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod) (*v1.NodeClaim, error) {
+func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod, why string) (*v1.NodeClaim, error) {
 	if claim.Name == "" {
 		claim.Name = claim.GenerateName + rand.String(5)
 	}
@@ -211,7 +213,11 @@ func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClai
 		return nil, err
 	}
 	controllerutil.AddFinalizer(claim, v1.TerminationFinalizer)
-	return claim, a.Create(ctx, claim)
+	if err := a.Create(ctx, claim); err != nil {
+		return nil, err
+	}
+	a.figures.take("created", metrics.Created(claim, why))
+	return claim, nil
 }
 
 // stored are pods of a plan as they are in the cluster. In a plan the pods of nodes that
@@ -259,7 +265,7 @@ func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
 	pools, err := provisioning.StaticPools(s.in.Input)
 	for _, pool := range pools {
 		for _, claim := range pool.NodeClaims() {
-			_, failed := a.create(ctx, s, claim, nil)
+			_, failed := a.create(ctx, s, claim, nil, metrics.Provisioned)
 			err = errors.Join(err, failed)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -34,13 +35,17 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	}
 	usage := map[string]provisioning.PoolUsage{}
 	problem, err := a.prepare(s)
+	var fleet metrics.Fleet
 	if err == nil {
-		var all []provisioning.PoolUsage
-		all, err = problem.Usage()
-		for _, u := range all {
+		fleet.Usage, err = problem.Usage()
+		for _, u := range fleet.Usage {
 			usage[u.Pool.Name] = u
 		}
 	}
+	if cluster != nil {
+		fleet.Price = cluster.Price
+	}
+	a.fleetFigures(s, fleet)
 	errs = append(errs, err)
 	for _, stored := range s.pools {
 		errs = append(errs, a.storePool(ctx, s, stored, usage))

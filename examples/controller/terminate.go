@@ -3,15 +3,19 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/metrics"
 )
 
 func ignoreGone(err error) error {
@@ -69,7 +73,11 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 				return err
 			}
 		}
-		return a.release(ctx, claim)
+		if err := a.release(ctx, claim); err != nil {
+			return err
+		}
+		a.figures.take("terminated", metrics.Terminated(claim, node, s.now))
+		return nil
 	}))
 	return errors.Join(errs...)
 }
@@ -96,11 +104,19 @@ func (a *autoscaler) drain(ctx context.Context, s *snapshot, leaving []*v1.NodeC
 	errs = append(append(errs, plan.Faults...), err)
 	done = map[string]bool{}
 	var evict, end []drain.Step
+	why := map[string]string{}
+	for _, claim := range leaving {
+		if c := meta.FindStatusCondition(claim.Status.Conditions, v1.ConditionTypeDisruptionReason); c != nil {
+			why[claim.Status.NodeName] = c.Reason
+		}
+	}
+	var reasons []string
 	for _, n := range plan.Nodes {
 		done[n.Node] = n.State == drain.Done
 		evict, end = append(evict, n.Evict...), append(end, n.Delete...)
+		reasons = append(reasons, slices.Repeat([]string{why[n.Node]}, len(n.Evict))...)
 	}
-	errs = append(errs, each(len(evict), func(i int) error { return a.evict(ctx, evict[i]) }), each(len(end), func(i int) error {
+	errs = append(errs, each(len(evict), func(i int) error { return a.evict(ctx, evict[i], reasons[i]) }), each(len(end), func(i int) error {
 		return client.IgnoreNotFound(a.Delete(ctx, podOf(end[i]), &client.DeleteOptions{Raw: end[i].DeleteOptions()}))
 	}))
 	return done, errors.Join(errs...)
@@ -113,8 +129,13 @@ func podOf(s drain.Step) *corev1.Pod {
 }
 
 // evict asks for an eviction, which a PodDisruptionBudget may refuse.
-func (a *autoscaler) evict(ctx context.Context, s drain.Step) error {
+func (a *autoscaler) evict(ctx context.Context, s drain.Step, why string) error {
 	err := a.SubResource("eviction").Create(ctx, podOf(s), s.Eviction())
+	if status := apierrors.APIStatus(nil); err == nil {
+		a.figures.take("evicted", metrics.Evicted(http.StatusCreated, why))
+	} else if errors.As(err, &status) {
+		a.figures.take("evicted", metrics.Evicted(int(status.Status().Code), why))
+	}
 	switch {
 	case apierrors.IsTooManyRequests(err):
 		a.log.Debug("eviction refused", "pod", s.Namespace+"/"+s.Name, "error", err)

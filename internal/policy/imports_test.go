@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "metrics", "provisioning/nodeclaim", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -100,6 +100,8 @@ var layers = []layer{
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"disruption/internal/...", append([]string{"disruption/internal/...", "internal/podkey"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
+	{"metrics", append([]string{"disruption", "disruption/command"}, engine...),
+		"figures are made of decisions and objects, whoever collects them"},
 	{"aws/api/v1", []string{"api/v1", "amiselect", "provisioning/requirements", "internal/quantity", "internal/structhash"},
 		"the AWS wire type is readable without the AWS SDK"},
 	{"aws/kubeletcel", []string{"aws/api/v1"},

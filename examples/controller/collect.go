@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/metrics"
+)
+
+// collectors are what package metrics has, for Prometheus. Gauges are kept as they were
+// given, by what gave them: a look at the cluster replaces all of the look before.
+type collectors struct {
+	lock   sync.Mutex
+	gauges map[string][]metrics.Sample
+	descs  map[string]*prometheus.Desc
+	count  map[string]*prometheus.CounterVec
+	watch  map[string]prometheus.ObserverVec
+}
+
+func newCollectors(registry prometheus.Registerer) (*collectors, error) {
+	c := &collectors{gauges: map[string][]metrics.Sample{}, descs: map[string]*prometheus.Desc{}, count: map[string]*prometheus.CounterVec{}, watch: map[string]prometheus.ObserverVec{}}
+	errs := []error{registry.Register(c)}
+	for _, m := range metrics.All() {
+		switch m.Kind {
+		case metrics.Gauge:
+			c.descs[m.Name] = prometheus.NewDesc(m.Name, m.Help, m.Labels, nil)
+		case metrics.Counter:
+			vec := prometheus.NewCounterVec(prometheus.CounterOpts{Name: m.Name, Help: m.Help}, m.Labels)
+			c.count[m.Name] = vec
+			errs = append(errs, registry.Register(vec))
+		case metrics.Histogram:
+			vec := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: m.Name, Help: m.Help, Buckets: m.Buckets}, m.Labels)
+			c.watch[m.Name] = vec
+			errs = append(errs, registry.Register(vec))
+		case metrics.Summary:
+			vec := prometheus.NewSummaryVec(prometheus.SummaryOpts{Name: m.Name, Help: m.Help, Objectives: map[float64]float64{0: 0.01, 0.5: 0.01, 0.9: 0.01, 0.99: 0.01, 1: 0.01}}, m.Labels)
+			c.watch[m.Name] = vec
+			errs = append(errs, registry.Register(vec))
+		}
+	}
+	return c, errors.Join(errs...)
+}
+
+// Describe says nothing, so series may come and go.
+func (c *collectors) Describe(chan<- *prometheus.Desc) {}
+
+// Collect gives the gauges.
+func (c *collectors) Collect(out chan<- prometheus.Metric) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, list := range c.gauges {
+		for _, s := range list {
+			out <- prometheus.MustNewConstMetric(c.descs[s.Name], prometheus.GaugeValue, s.Value, s.Labels...)
+		}
+	}
+}
+
+// take counts and observes samples, and sets the gauges among them in the place of those
+// that the same source gave before.
+func (c *collectors) take(source string, samples []metrics.Sample) {
+	var gauges []metrics.Sample
+	for _, s := range samples {
+		if vec, ok := c.count[s.Name]; ok {
+			vec.WithLabelValues(s.Labels...).Add(s.Value)
+		} else if vec, ok := c.watch[s.Name]; ok {
+			vec.WithLabelValues(s.Labels...).Observe(s.Value)
+		} else {
+			gauges = append(gauges, s)
+		}
+	}
+	if len(gauges) > 0 {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		c.gauges[source] = gauges
+	}
+}
+
+// watchStarts measures how long pods take to be bound and ready. Those that were there
+// before this process are not known to have been pending.
+func (a *autoscaler) watchStarts(s *snapshot) {
+	seen := make(map[types.UID]*corev1.Pod, len(s.pods))
+	for _, p := range s.pods {
+		seen[p.UID] = p
+		if before := a.pods[p.UID]; a.pods != nil && before != p {
+			a.figures.take("pods", metrics.PodChanged(before, p))
+		}
+	}
+	a.pods = seen
+}
+
+// fleetFigures are the gauges of what there is.
+func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
+	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.in.Nodes, s.pods, s.in.NodePools, map[string]bool{}
+	for name := range s.in.MarkedForDeletion {
+		fleet.Leaving[name] = true
+	}
+	a.figures.take("fleet", fleet.Samples(s.now))
+	var sold []*cloudprovider.InstanceType
+	for _, pool := range slices.Sorted(maps.Keys(s.in.InstanceTypes)) {
+		sold = append(sold, s.in.InstanceTypes[pool]...)
+	}
+	a.figures.take("offerings", metrics.Offerings(sold))
+}
+
+// metered is a cloud whose calls are counted and timed.
+type metered struct {
+	cloudprovider.CloudProvider
+	name    string
+	figures *collectors
+}
+
+// Unwrap lets abilities of the cloud be found.
+func (m metered) Unwrap() cloudprovider.CloudProvider { return m.CloudProvider }
+
+func (m metered) called(method, pool string, began time.Time, err error) {
+	m.figures.take("cloud", metrics.Call{Controller: "cluster", Method: method, Provider: m.name, NodePool: pool, Took: time.Since(began), Err: err}.Samples())
+}
+
+func (m metered) InstanceTypes(ctx context.Context, pool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
+	defer func(began time.Time) { m.called("GetInstanceTypes", pool.Name, began, err) }(time.Now())
+	return m.CloudProvider.InstanceTypes(ctx, pool)
+}
+
+func (m metered) Create(ctx context.Context, req cloudprovider.LaunchRequest) (i *cloudprovider.Instance, err error) {
+	defer func(began time.Time) { m.called("Create", req.NodePool, began, err) }(time.Now())
+	return m.CloudProvider.Create(ctx, req)
+}
+
+func (m metered) Delete(ctx context.Context, id string) (err error) {
+	defer func(began time.Time) { m.called("Delete", "", began, err) }(time.Now())
+	return m.CloudProvider.Delete(ctx, id)
+}
+
+func (m metered) List(ctx context.Context) (list []*cloudprovider.Instance, err error) {
+	defer func(began time.Time) { m.called("List", "", began, err) }(time.Now())
+	return m.CloudProvider.List(ctx)
+}

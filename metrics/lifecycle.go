@@ -1,0 +1,165 @@
+package metrics
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Joined is a Node that was registered for a NodeClaim.
+func Joined(node *corev1.Node) []Sample {
+	if node == nil {
+		return nil
+	}
+	return []Sample{{"karpenter_nodes_created_total", []string{node.Labels[v1.NodePoolLabelKey], node.Labels[corev1.LabelTopologyZone]}, 1}}
+}
+
+// Terminated is a NodeClaim whose machine is gone, at the moment that its finalizer and
+// that of its Node are taken off. There may be no Node. Durations count from the
+// deletion timestamps; the one of the machine from the condition InstanceTerminating,
+// and is left out without it.
+func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample {
+	if claim == nil {
+		return nil
+	}
+	pool, where := claim.Labels[v1.NodePoolLabelKey], claim.Labels[corev1.LabelTopologyZone]
+	out := []Sample{{"karpenter_nodeclaims_terminated_total", []string{pool, claim.Labels[v1.CapacityTypeLabelKey], where}, 1}}
+	since := func(name string, t metav1.Time) {
+		out = append(out, Sample{name, []string{pool}, now.Sub(t.Time).Seconds()})
+	}
+	if t := claim.DeletionTimestamp; t != nil {
+		since("karpenter_nodeclaims_termination_duration_seconds", *t)
+	}
+	for _, c := range claim.Status.Conditions {
+		if c.Type == v1.ConditionTypeInstanceTerminating && c.Status == metav1.ConditionTrue {
+			since("karpenter_nodeclaims_instance_termination_duration_seconds", c.LastTransitionTime)
+		}
+	}
+	if node == nil {
+		return out
+	}
+	out = append(out, Sample{"karpenter_nodes_terminated_total", []string{pool, where}, 1}, Sample{"karpenter_nodes_drained_total", []string{pool}, 1})
+	if t := node.DeletionTimestamp; t != nil {
+		since("karpenter_nodes_termination_duration_seconds", *t)
+	}
+	since("karpenter_nodes_lifetime_duration_seconds", node.CreationTimestamp)
+	return out
+}
+
+// Evicted is the answer to a request to evict a pod because of a reason: an HTTP status.
+// A pod that was evicted, or is gone, counts as drained.
+func Evicted(status int, reason string) []Sample {
+	out := []Sample{{"karpenter_pods_eviction_requests_total", []string{strconv.Itoa(status)}, 1}}
+	if status/100 == 2 || status == 404 {
+		out = append(out, Sample{"karpenter_pods_drained_total", []string{reason}, 1})
+	}
+	return out
+}
+
+// PodChanged is what has become of a pod between two looks: how long it took to be
+// bound, and to be ready. Both are by its conditions. A pod that was not there before
+// may be nil in before.
+func PodChanged(before, after *corev1.Pod) []Sample {
+	if after == nil {
+		return nil
+	}
+	var out []Sample
+	reached := func(name string, kind corev1.PodConditionType) {
+		at := reachedAt(after, kind)
+		if !at.IsZero() && (before == nil || reachedAt(before, kind).IsZero()) {
+			out = append(out, Sample{name, nil, max(0, at.Sub(after.CreationTimestamp.Time).Seconds())})
+		}
+	}
+	reached("karpenter_pods_bound_duration_seconds", corev1.PodScheduled)
+	reached("karpenter_pods_startup_duration_seconds", corev1.PodReady)
+	return out
+}
+
+// reachedAt is since when a condition holds, zero if it does not.
+func reachedAt(p *corev1.Pod, kind corev1.PodConditionType) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// Call is a call of a cloud: by which part of the controller, to which method of
+// CloudProvider, of which provider, for which NodePool if for one.
+type Call struct {
+	Controller, Method, Provider, NodePool string
+	Took                                   time.Duration
+	Err                                    error
+}
+
+// Samples are karpenter_cloudprovider_duration_seconds and, of a call that failed,
+// karpenter_cloudprovider_errors_total. The label error has Karpenter's word for the Kind
+// of the error where it has one, unknown for KindUnknown, and otherwise the Kind.
+func (c Call) Samples() []Sample {
+	labels := []string{c.Controller, c.Method, c.Provider}
+	out := []Sample{{"karpenter_cloudprovider_duration_seconds", labels, c.Took.Seconds()}}
+	if c.Err == nil {
+		return out
+	}
+	word := string(cmp.Or(cloudprovider.KindOf(c.Err), "unknown"))
+	switch cloudprovider.KindOf(c.Err) {
+	case cloudprovider.KindNotFound:
+		word = "NodeClaimNotFoundError"
+	case cloudprovider.KindNotReady:
+		word = "NodeClassNotReadyError"
+	case cloudprovider.KindInsufficientCapacity:
+		word = "InsufficientCapacityError"
+	}
+	return append(out, Sample{"karpenter_cloudprovider_errors_total", append(labels[:3:3], word, c.NodePool), 1})
+}
+
+// Noticed are notices of a cloud that were acknowledged.
+func Noticed(notices []cloudprovider.Interruption) []Sample {
+	var out []Sample
+	for _, n := range notices {
+		out = append(out, Sample{"karpenter_interruption_received_messages_total", []string{snake(string(n.Kind))}, 1})
+	}
+	return out
+}
+
+// Offerings are the gauges of a catalog: what its instance types are and what they cost.
+// A type that is in several catalogs is given once. Reserved capacity of several
+// reservations in one zone is available if some of it is, at the least price.
+func Offerings(types []*cloudprovider.InstanceType) []Sample {
+	var out []Sample
+	seen := map[string]bool{}
+	for _, t := range types {
+		if t == nil || seen[t.Name] {
+			continue
+		}
+		seen[t.Name] = true
+		sizes := t.Capacity.ResourceList()
+		out = append(out, Sample{"karpenter_cloudprovider_instance_type_cpu_cores", []string{t.Name}, sizes.Cpu().AsApproximateFloat64()},
+			Sample{"karpenter_cloudprovider_instance_type_memory_bytes", []string{t.Name}, sizes.Memory().AsApproximateFloat64()})
+		at := map[[2]string]int{}
+		for _, o := range t.Offerings {
+			key, available := [2]string{o.CapacityType, o.Zone}, 0.0
+			if o.Launchable() {
+				available = 1
+			}
+			i, known := at[key]
+			if !known {
+				i = len(out)
+				at[key] = i
+				labels := []string{t.Name, o.CapacityType, o.Zone}
+				out = append(out, Sample{"karpenter_cloudprovider_instance_type_offering_available", labels, 0},
+					Sample{"karpenter_cloudprovider_instance_type_offering_price_estimate", labels, o.Price})
+			}
+			out[i].Value = max(out[i].Value, available)
+			out[i+1].Value = min(out[i+1].Value, o.Price)
+		}
+	}
+	return out
+}
