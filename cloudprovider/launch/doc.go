@@ -1,6 +1,5 @@
-// Package launch makes launch requests of NodeClaims, and of the options of a
-// request the list that goes to the cloud: filtered, put in order, and cut to what
-// one call takes.
+// Package launch makes of the options of a launch request the list that goes to
+// the cloud: filtered, put in order, and cut to what one call takes.
 //
 // # Model
 //

@@ -4,8 +4,9 @@
 //
 //	consolidate                        look at the sample of 60 nodes
 //	consolidate -converge              carry proposals out until none is left
-//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,namespaces,pdb,\
-//	    replicasets,statefulsets,pvc,pv,storageclasses,csinodes -A -o yaml |
+//	kubectl get nodepools,nodeclaims,nodes,pods,daemonsets,deployments,\
+//	    replicasets,statefulsets,jobs,namespaces,services,pdb,\
+//	    priorityclasses,pvc,pv,storageclasses,csinodes -A -o yaml |
 //	    consolidate -f -
 //	consolidate -o json                the same for programs
 //
