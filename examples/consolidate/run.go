@@ -28,8 +28,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "consolidate: "+line)
 	}
+	given := !s.now.IsZero() || len(s.files) == 0
 	if s.now, err = instant(s); err != nil {
 		return complain(stderr, err, command.Failed)
+	}
+	if age := world.Age(s.now); age != "" && !given {
+		command.Say(stderr, "consolidate: "+age)
 	}
 	in, opts := world.Running(), s.options()
 	// What is at fault would be left alone and the rest decided. Here it is a

@@ -66,6 +66,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer) int {
 	if s.compare.now.IsZero() {
 		s.compare.now = time.Now().UTC().Truncate(time.Second)
+		if age := w.Age(s.compare.now); age != "" {
+			command.Say(stderr, "whatif: "+age)
+		}
 	}
 	var answer any
 	var table func(command.Style) string

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,22 +31,49 @@ type kubeletOf struct {
 
 // readClasses finds the classes, and notes by name what comes of each that has a
 // spec.kubelet. A class that cannot be read is no fault, as all else of its spec has no
-// say.
+// say, and neither is one of another version beside it.
 func (w *World) readClasses(sources []manifest.Source, typesFile string) (all []*awsv1.EC2NodeClass) {
+	var older []v1.Document
 	for _, source := range sources {
-		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
-		if err != nil {
-			w.note("%s: no spec.kubelet of its EC2NodeClasses has a say: %s", source.Name, oneLine(err))
-			continue
-		}
-		for _, class := range classes {
+		docs, _ := v1.Documents(source.Data) // what cannot be parsed is a fault of the manifests
+		for _, doc := range docs {
+			switch kind := doc.GroupVersionKind(); {
+			case kind.Group != awsv1.Group || kind.Kind != classKind:
+				continue
+			case kind.Version != awsv1.GroupVersion.Version:
+				older = append(older, doc)
+				continue
+			}
+			class, err := awsv1.DecodeEC2NodeClass(doc.JSON())
+			if err != nil {
+				w.note("EC2NodeClass %s: it has no say: %s", doc.Name(), oneLine(err))
+				continue
+			}
 			if class.Spec.Kubelet != nil {
 				w.readClass(class, typesFile)
 			}
+			all = append(all, class)
 		}
-		all = append(all, classes...)
 	}
+	w.noteOlder(older, all)
 	return all
+}
+
+// noteOlder says what becomes of classes of versions that are not read.
+func (w *World) noteOlder(older []v1.Document, read []*awsv1.EC2NodeClass) {
+	beside := map[string]int{}
+	for _, doc := range older {
+		if slices.ContainsFunc(read, func(c *awsv1.EC2NodeClass) bool { return c.Name == doc.Name() }) {
+			w.older++
+			beside[doc.GroupVersionKind().GroupVersion().String()]++
+		} else {
+			w.note("EC2NodeClass %s: it has no say, as it is of %s; convert it to %s with examples/migrate",
+				doc.Name(), doc.GroupVersionKind().GroupVersion(), awsv1.GroupVersion)
+		}
+	}
+	for version, n := range beside { // the notes are sorted
+		w.note("%d EC2NodeClass of %s not read: there in the version that is", n, version)
+	}
 }
 
 func (w *World) note(format string, args ...any) {

@@ -52,6 +52,7 @@ type World struct {
 	Cluster *manifest.Cluster
 	types   []*cloudprovider.InstanceType
 	classes map[string]*kubeletOf // those whose spec.kubelet has a say, by name
+	older   int                   // classes of other versions beside those
 }
 
 // Read reads the manifests and the instance types. Faults in either do not keep
@@ -168,7 +169,7 @@ func (w *World) Remarks() []string {
 	var lines, kinds []string
 	for _, k := range w.Cluster.Ignored {
 		if k.Kind == classKind {
-			k.Count -= len(w.classes) // those are in the notes
+			k.Count -= len(w.classes) + w.older // those are in the notes
 		}
 		if k.Count > 0 {
 			kinds = append(kinds, fmt.Sprintf("%d %s", k.Count, k.Kind))

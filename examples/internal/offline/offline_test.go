@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -64,7 +65,7 @@ func TestKubeletOfClasses(t *testing.T) {
 		{"what cannot be read", "al2023", `{maxPods: -1, kubeReserved: {gpu: "1"}}`, asEver, []string{"ignored 1 EC2NodeClass",
 			`EC2NodeClass web: spec.kubelet has no say: `}},
 		{"a field that is not known", "al2023", "{maxPodz: 1}", asEver, []string{"ignored 1 EC2NodeClass",
-			"-: no spec.kubelet of its EC2NodeClasses has a say: "}},
+			"EC2NodeClass web: it has no say: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, remarks := read(t, tt.alias, tt.kubelet, "")
@@ -75,6 +76,34 @@ func TestKubeletOfClasses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A dump of all versions has a class in several.
+func TestClassesOfOtherVersions(t *testing.T) {
+	text := strings.NewReplacer("ALIAS", "al2023", "KUBELET", "{maxPods: 10}").Replace(manifests)
+	for _, name := range []string{"web", "other"} {
+		text += "---\n{apiVersion: karpenter.k8s.aws/v1beta1, kind: EC2NodeClass, metadata: {name: " + name + "}, spec: {amiFamily: AL2}}\n"
+	}
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(text))
+	require.NoError(t, err)
+	require.Equal(t, []string{"ignored 1 EC2NodeClass",
+		"1 EC2NodeClass of karpenter.k8s.aws/v1beta1 not read: there in the version that is",
+		"EC2NodeClass other: it has no say, as it is of karpenter.k8s.aws/v1beta1; convert it to karpenter.k8s.aws/v1 with examples/migrate",
+		"EC2NodeClass web: of its spec only kubelet has a say"}, w.Remarks())
+	require.Contains(t, w.Input().InstanceTypes["web"][0].Capacity.String(), "pods=10")
+}
+
+// An old dump has nodes that have expired since.
+func TestAgeOfADump(t *testing.T) {
+	node := "{apiVersion: v1, kind: Node, metadata: {name: a, creationTimestamp: '2026-01-05T12:00:00Z'}, status: {conditions: [{type: Ready, lastHeartbeatTime: '2026-02-27T12:00:00Z'}]}}"
+	w, err := offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader(node))
+	require.NoError(t, err)
+	noon := time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
+	require.Equal(t, "the newest time in the manifests is 3 days ago, and nodes have aged since; -now 2026-02-27T12:00:00Z starts there", w.Age(noon))
+	require.Empty(t, w.Age(noon.AddDate(0, 0, -3)))
+	w, err = offline.Read(offline.Files{Manifests: []string{"-"}}, strings.NewReader("{apiVersion: v1, kind: Node, metadata: {name: a}}"))
+	require.NoError(t, err)
+	require.Empty(t, w.Age(noon))
 }
 
 func TestInstanceTypesOfAFileStayAsTheyAre(t *testing.T) {

@@ -1,9 +1,12 @@
 package offline
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -32,4 +35,46 @@ func (w *World) Running() disruption.Input {
 		}
 	}
 	return in
+}
+
+// Age says that what was read is from long before an instant, and how to start then: of the
+// times that the cluster wrote down the newest is more than a day old. It is "" if there is
+// none, or a newer one.
+func (w *World) Age(now time.Time) string {
+	var newest metav1.Time
+	see := func(t metav1.Time) {
+		if newest.Before(&t) {
+			newest = t
+		}
+	}
+	conditions := func(list []corev1.PodCondition) {
+		for _, c := range list {
+			see(c.LastTransitionTime)
+		}
+	}
+	for _, p := range w.Cluster.Pods {
+		see(p.CreationTimestamp)
+		conditions(p.Status.Conditions)
+	}
+	for _, n := range w.Cluster.Nodes {
+		for _, p := range n.Pods {
+			see(p.CreationTimestamp)
+			conditions(p.Status.Conditions)
+		}
+		if n.Node == nil {
+			continue
+		}
+		see(n.Node.CreationTimestamp)
+		for _, c := range n.Node.Status.Conditions {
+			see(c.LastHeartbeatTime)
+			see(c.LastTransitionTime)
+		}
+	}
+	const day = 24 * time.Hour
+	age := now.Sub(newest.Time)
+	if newest.IsZero() || age < day {
+		return ""
+	}
+	return fmt.Sprintf("the newest time in the manifests is %d days ago, and nodes have aged since; -now %s starts there",
+		age/day, newest.UTC().Format(time.RFC3339))
 }
