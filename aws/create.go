@@ -39,17 +39,17 @@ func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) 
 	if err := creatable(ctx, &req); err != nil {
 		return nil, err
 	}
-	known := func(ctx context.Context, k *launch.Machine) (*cloudprovider.Instance, error) {
-		return p.launched(ctx, &req, k)
-	}
-	i, err := p.book.Once(ctx, &req, known, func(ctx context.Context) (*cloudprovider.Instance, error) {
-		plan, err := p.plan(ctx, &req)
-		if err != nil {
-			return nil, err
-		}
-		return p.launches.Do(ctx, plan.key, order{p.book.Order(&req, plan.room), plan})
-	})
+	i, err := p.book.Once(ctx, &req, p.launched, p.launch)
 	return i, api.Wrap("Create", req.Name, err)
+}
+
+// launch plans and launches an instance for a request that has none.
+func (p *Provider) launch(ctx context.Context, req *cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+	plan, err := p.plan(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return p.launches.Do(ctx, plan.key, order{p.book.Order(req, plan.room), plan})
 }
 
 // creatable returns why a request cannot be tried at all, or nil.

@@ -12,8 +12,9 @@ import (
 // else what launch launches, which is called again for as long as that is ErrBusy. Calls
 // with one token wait for one launch; it goes on until nobody waits any more.
 func (b *Book) Once(
-	ctx context.Context, req *cloudprovider.LaunchRequest, known func(context.Context, *Machine) (*cloudprovider.Instance, error),
-	launch func(context.Context) (*cloudprovider.Instance, error),
+	ctx context.Context, req *cloudprovider.LaunchRequest,
+	known func(context.Context, *cloudprovider.LaunchRequest, *Machine) (*cloudprovider.Instance, error),
+	launch func(context.Context, *cloudprovider.LaunchRequest) (*cloudprovider.Instance, error),
 ) (*cloudprovider.Instance, error) {
 	return b.flights.do(ctx, req.Token, func(ctx context.Context) (*cloudprovider.Instance, error) {
 		for {
@@ -22,9 +23,9 @@ func (b *Book) Once(
 				return nil, err
 			}
 			if k != nil {
-				return known(ctx, k)
+				return known(ctx, req, k)
 			}
-			i, err := launch(ctx)
+			i, err := launch(ctx, req)
 			if !errors.Is(err, ErrBusy) {
 				return i, err
 			}
