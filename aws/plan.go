@@ -12,9 +12,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
@@ -200,7 +200,7 @@ func (b *planner) boot(o cloudprovider.LaunchOption, kind launch.ReservationKind
 	// What the class states, all nodes are told; other user data has no number of
 	// pods in it.
 	stated := class.Spec.Kubelet != nil && class.Spec.Kubelet.MaxPods != nil
-	if !stated && bootstrap.Family(class.ResolvedAMIFamily()) != bootstrap.FamilyCustom {
+	if !stated && class.ResolvedAMIFamily() != amiselect.FamilyCustom {
 		k.maxPods = o.InstanceType.Capacity.Get(corev1.ResourcePods)
 	}
 	if own := b.kubelets[o.InstanceType.Name]; own != nil {

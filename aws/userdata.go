@@ -22,7 +22,7 @@ func (b *planner) userData(k boot, capacityType string) (string, error) {
 		settings = own
 	}
 	node := bootstrap.Node{
-		Family: bootstrap.Family(class.ResolvedAMIFamily()), ClusterName: b.p.opts.Cluster.Name,
+		Family: class.ResolvedAMIFamily(), ClusterName: b.p.opts.Cluster.Name,
 		Endpoint: b.cluster.Endpoint, CABundle: b.cluster.CertificateAuthority, ClusterCIDR: b.cluster.ServiceCIDR,
 		DNSIP: b.p.opts.Cluster.DNSIP, Labels: b.labels(capacityType), Taints: b.req.Taints, StartupTaints: b.req.StartupTaints,
 		Kubelet: kubelet(settings), Compress: b.p.opts.CompressUserData,

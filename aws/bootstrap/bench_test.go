@@ -3,17 +3,18 @@ package bootstrap_test
 import (
 	"testing"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 func BenchmarkRender(b *testing.B) {
-	custom := map[bootstrap.Family]string{
-		bootstrap.FamilyAL2:          mimeText,
-		bootstrap.FamilyAL2023:       nodeText,
-		bootstrap.FamilyBottlerocket: tomlText,
-		bootstrap.FamilyWindows2022:  powerShellText,
+	custom := map[amiselect.Family]string{
+		amiselect.FamilyAL2:          mimeText,
+		amiselect.FamilyAL2023:       nodeText,
+		amiselect.FamilyBottlerocket: tomlText,
+		amiselect.FamilyWindows2022:  powerShellText,
 	}
-	for _, family := range []bootstrap.Family{bootstrap.FamilyAL2, bootstrap.FamilyAL2023, bootstrap.FamilyBottlerocket, bootstrap.FamilyWindows2022} {
+	for _, family := range []amiselect.Family{amiselect.FamilyAL2, amiselect.FamilyAL2023, amiselect.FamilyBottlerocket, amiselect.FamilyWindows2022} {
 		n := full(family)
 		n.CustomUserData = custom[family]
 		b.Run("family="+string(family), func(b *testing.B) {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // A name server that is no address is the kubelet's to judge, and decides nothing.
 func TestAnyNameServerIsPassedOn(t *testing.T) {
-	for _, family := range []bootstrap.Family{bootstrap.FamilyAL2023, bootstrap.FamilyAL2} {
+	for _, family := range []amiselect.Family{amiselect.FamilyAL2023, amiselect.FamilyAL2} {
 		n := plain(family)
 		n.Kubelet.ClusterDNS = []string{"kube-dns 'x'"}
 		text, err := bootstrap.Render(n)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 // cloudInitTypes are the types of parts that cloud-init acts on.
@@ -57,15 +59,15 @@ type custom struct {
 
 // parseCustom reads the custom user data. FamilyCustom does not need it.
 func (n *Node) parseCustom() (c custom, err error) {
-	if len(n.CustomUserData) > maxCustom && n.Family != FamilyCustom {
+	if len(n.CustomUserData) > maxCustom && n.Family != amiselect.FamilyCustom {
 		return c, fmt.Errorf("has %d bytes: EC2 takes %d, shorten it or let it fetch the rest when it runs", len(n.CustomUserData), MaxBytes)
 	}
 	switch n.Family {
-	case FamilyAL2, FamilyAL2023:
+	case amiselect.FamilyAL2, amiselect.FamilyAL2023:
 		c.parts, err = n.customParts()
-	case FamilyBottlerocket:
+	case amiselect.FamilyBottlerocket:
 		c.settings, err = parseSettings(n.CustomUserData)
-	case FamilyCustom:
+	case amiselect.FamilyCustom:
 	default:
 		c.commands, err = parsePowerShell(n.CustomUserData)
 	}
@@ -118,7 +120,7 @@ func (n *Node) classify(text string) string {
 	if err := yaml.Unmarshal([]byte(text), &object); err != nil || len(object) == 0 {
 		return typeShell
 	}
-	if n.Family == FamilyAL2023 || nodeConfigFault(object) == "" {
+	if n.Family == amiselect.FamilyAL2023 || nodeConfigFault(object) == "" {
 		return typeNodeConfig
 	}
 	return typeShell
@@ -146,7 +148,7 @@ func (n *Node) checkParts(parts []mimePart) error {
 	for i, kind := range kinds {
 		switch {
 		case slices.Contains(cloudInitTypes(), kind), slices.Contains(sniffedTypes(), kind), strings.HasPrefix(kind, "multipart/"):
-		case kind == typeNodeConfig && n.Family == FamilyAL2023:
+		case kind == typeNodeConfig && n.Family == amiselect.FamilyAL2023:
 			if _, err := parts[i].nodeConfig(); err != nil {
 				faults = append(faults, fmt.Errorf("part %d: %w", i+1, err))
 			}

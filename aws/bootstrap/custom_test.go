@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -17,14 +18,14 @@ func archive(kind, body string) string {
 // TestCustomFaults: custom user data that is not what the family reads.
 func TestCustomFaults(t *testing.T) {
 	const (
-		al2    = bootstrap.FamilyAL2
-		al2023 = bootstrap.FamilyAL2023
-		rocket = bootstrap.FamilyBottlerocket
-		win    = bootstrap.FamilyWindows2022
+		al2    = amiselect.FamilyAL2
+		al2023 = amiselect.FamilyAL2023
+		rocket = amiselect.FamilyBottlerocket
+		win    = amiselect.FamilyWindows2022
 	)
 	multi := `Content-Type: multipart/mixed; boundary="b"`
 	for _, c := range []struct {
-		family     bootstrap.Family
+		family     amiselect.Family
 		text, want string
 	}{
 		{al2, "Content-Type: text/x-shellscript\n\n#!/bin/sh\n", "the Content-Type is not that of an archive, multipart/mixed: wrap the text"},
@@ -90,29 +91,29 @@ func sayNothing(t *testing.T, n bootstrap.Node) {
 // TestFaultsQuoteNothing: parsers say what they found, and nobody repeats it.
 func TestFaultsQuoteNothing(t *testing.T) {
 	for _, c := range []struct {
-		family bootstrap.Family
+		family amiselect.Family
 		text   string
 	}{
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t word")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "a: *s3cr3t")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "{s3cr3t: 1}: 2")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t: 1\ns3cr3t: 2")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "a: !!int s3cr3t")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "apiVersion: s3cr3t\nkind: s3cr3t")},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws", "- s3cr3t")},
-		{bootstrap.FamilyAL2023, "token: s3cr3t"},
-		{bootstrap.FamilyBottlerocket, "s3cr3t"},
-		{bootstrap.FamilyBottlerocket, "s3cr3t = 1\ns3cr3t = 2"},
-		{bootstrap.FamilyBottlerocket, "[s3cr3t]\na = 1\n[s3cr3t]\n"},
-		{bootstrap.FamilyBottlerocket, "a = s3cr3t"},
-		{bootstrap.FamilyBottlerocket, "a = \"s3cr3t\\q\""},
-		{bootstrap.FamilyBottlerocket, "[settings.kubernetes]\nnode-labels = \"s3cr3t\""},
-		{bootstrap.FamilyAL2, "MIME-Version: 1.0\ns3cr3t\n"},
-		{bootstrap.FamilyAL2, "Content-Type: s3cr3t\n\n"},
-		{bootstrap.FamilyAL2, "Content-Type: multipart/mixed; boundary=\"s3cr3t\"\n\n"},
-		{bootstrap.FamilyAL2, "Content-Type: multipart/mixed; s3cr3t; boundary=\"b\"\n\n--b"},
-		{bootstrap.FamilyAL2, archive("s3cr3t/s3cr3t", "x")},
-		{bootstrap.FamilyWindows2022, "<script>s3cr3t</script>"},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t word")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "a: *s3cr3t")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "{s3cr3t: 1}: 2")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "s3cr3t: 1\ns3cr3t: 2")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "a: !!int s3cr3t")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "apiVersion: s3cr3t\nkind: s3cr3t")},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws", "- s3cr3t")},
+		{amiselect.FamilyAL2023, "token: s3cr3t"},
+		{amiselect.FamilyBottlerocket, "s3cr3t"},
+		{amiselect.FamilyBottlerocket, "s3cr3t = 1\ns3cr3t = 2"},
+		{amiselect.FamilyBottlerocket, "[s3cr3t]\na = 1\n[s3cr3t]\n"},
+		{amiselect.FamilyBottlerocket, "a = s3cr3t"},
+		{amiselect.FamilyBottlerocket, "a = \"s3cr3t\\q\""},
+		{amiselect.FamilyBottlerocket, "[settings.kubernetes]\nnode-labels = \"s3cr3t\""},
+		{amiselect.FamilyAL2, "MIME-Version: 1.0\ns3cr3t\n"},
+		{amiselect.FamilyAL2, "Content-Type: s3cr3t\n\n"},
+		{amiselect.FamilyAL2, "Content-Type: multipart/mixed; boundary=\"s3cr3t\"\n\n"},
+		{amiselect.FamilyAL2, "Content-Type: multipart/mixed; s3cr3t; boundary=\"b\"\n\n--b"},
+		{amiselect.FamilyAL2, archive("s3cr3t/s3cr3t", "x")},
+		{amiselect.FamilyWindows2022, "<script>s3cr3t</script>"},
 	} {
 		n := plain(c.family)
 		n.CustomUserData = c.text
@@ -121,7 +122,7 @@ func TestFaultsQuoteNothing(t *testing.T) {
 		sayNothing(t, n)
 	}
 	// Digits are no less a secret, and parsers of numbers quote them.
-	n := plain(bootstrap.FamilyBottlerocket)
+	n := plain(amiselect.FamilyBottlerocket)
 	n.CustomUserData = "a = 99999999999999999999999999\n"
 	_, err := bootstrap.Render(n)
 	require.ErrorContains(t, err, "line 1")
@@ -131,24 +132,24 @@ func TestFaultsQuoteNothing(t *testing.T) {
 // TestCustomAccepted: what cloud-init and nodeadm take is taken, as what it is.
 func TestCustomAccepted(t *testing.T) {
 	for _, c := range []struct {
-		family     bootstrap.Family
+		family     amiselect.Family
 		text, want string
 	}{
-		{bootstrap.FamilyAL2, "echo no shebang", "text/x-shellscript; charset=\"us-ascii\"\n\necho no shebang\n"},
-		{bootstrap.FamilyAL2, "#!/bin/sh\r\necho\r\n", "text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/sh\necho\n\n--//"},
-		{bootstrap.FamilyAL2, "#!/bin/sh\necho é", "text/x-shellscript; charset=\"utf-8\"\n\n#!/bin/sh"},
-		{bootstrap.FamilyAL2, "\n\n#cloud-boothook\nls", "text/cloud-boothook;"},
-		{bootstrap.FamilyAL2, "#include-once\nhttps://x", "text/x-include-once-url;"},
-		{bootstrap.FamilyAL2, "a: b", "text/x-shellscript;"},
-		{bootstrap.FamilyAL2, archive("text/x-anything", "x") + "this is ignored", ""},
-		{bootstrap.FamilyAL2023, "#!/bin/sh\na: b\n", "text/x-shellscript;"},
-		{bootstrap.FamilyAL2023, "# only a comment\n", "text/x-shellscript;"},
-		{bootstrap.FamilyAL2023, `{"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig"}`, "application/node.eks.aws\n\n{"},
-		{bootstrap.FamilyAL2023, archive("application/node.eks.aws; charset=\"us-ascii\"", "a2luZDogUG9kCg=="), "a2luZDogUG9kCg=="},
-		{bootstrap.FamilyAL2023, lines(`Content-Type: multipart/mixed; boundary="b"`, "", "--b", "content-type: application/node.eks.aws", "Content-Transfer-Encoding: Base64", "", "kind: [", "--b--"), "Base64\n\nkind: ["},
-		{bootstrap.FamilyAL2023, archive("multipart/mixed; boundary=x", "--x\n\nls\n--x--"), "--x--"},
-		{bootstrap.FamilyAL2023, archive("", "#!/bin/sh"), "Content-Type: \n\n#!/bin/sh"},
-		{bootstrap.FamilyAL2023, lines(`content-type: multipart/mixed; boundary="b"`, "", "--b--"), "boundary=\"//\"\n\n--//\nContent-Type: application/node.eks.aws"},
+		{amiselect.FamilyAL2, "echo no shebang", "text/x-shellscript; charset=\"us-ascii\"\n\necho no shebang\n"},
+		{amiselect.FamilyAL2, "#!/bin/sh\r\necho\r\n", "text/x-shellscript; charset=\"us-ascii\"\n\n#!/bin/sh\necho\n\n--//"},
+		{amiselect.FamilyAL2, "#!/bin/sh\necho é", "text/x-shellscript; charset=\"utf-8\"\n\n#!/bin/sh"},
+		{amiselect.FamilyAL2, "\n\n#cloud-boothook\nls", "text/cloud-boothook;"},
+		{amiselect.FamilyAL2, "#include-once\nhttps://x", "text/x-include-once-url;"},
+		{amiselect.FamilyAL2, "a: b", "text/x-shellscript;"},
+		{amiselect.FamilyAL2, archive("text/x-anything", "x") + "this is ignored", ""},
+		{amiselect.FamilyAL2023, "#!/bin/sh\na: b\n", "text/x-shellscript;"},
+		{amiselect.FamilyAL2023, "# only a comment\n", "text/x-shellscript;"},
+		{amiselect.FamilyAL2023, `{"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig"}`, "application/node.eks.aws\n\n{"},
+		{amiselect.FamilyAL2023, archive("application/node.eks.aws; charset=\"us-ascii\"", "a2luZDogUG9kCg=="), "a2luZDogUG9kCg=="},
+		{amiselect.FamilyAL2023, lines(`Content-Type: multipart/mixed; boundary="b"`, "", "--b", "content-type: application/node.eks.aws", "Content-Transfer-Encoding: Base64", "", "kind: [", "--b--"), "Base64\n\nkind: ["},
+		{amiselect.FamilyAL2023, archive("multipart/mixed; boundary=x", "--x\n\nls\n--x--"), "--x--"},
+		{amiselect.FamilyAL2023, archive("", "#!/bin/sh"), "Content-Type: \n\n#!/bin/sh"},
+		{amiselect.FamilyAL2023, lines(`content-type: multipart/mixed; boundary="b"`, "", "--b--"), "boundary=\"//\"\n\n--//\nContent-Type: application/node.eks.aws"},
 	} {
 		n := plain(c.family)
 		n.CustomUserData = c.text
@@ -176,7 +177,7 @@ func TestWarnings(t *testing.T) {
 		n.CustomUserData = custom
 		return render(t, n).Warnings
 	}
-	rocket, al2023 := bootstrap.FamilyBottlerocket, bootstrap.FamilyAL2023
+	rocket, al2023 := amiselect.FamilyBottlerocket, amiselect.FamilyAL2023
 	require.Equal(t, []string{
 		"customUserData: settings.kubernetes.cluster-name is replaced by a generated value: set it in the NodePool or in spec.kubelet, if they have it",
 		"customUserData: settings.kubernetes.future-setting is passed on, but is not known: check its spelling and that the image has it, or the node will not boot",
@@ -190,14 +191,14 @@ func TestWarnings(t *testing.T) {
 	asked := plain(al2023)
 	asked.Kubelet.ClusterDNS = []string{"10.0.0.7"}
 	require.Len(t, warnings(asked, nodeText), 2, "name servers that were asked for do not yield")
-	windows := plain(bootstrap.FamilyWindows2022)
+	windows := plain(amiselect.FamilyWindows2022)
 	windows.InstanceStore = bootstrap.InstanceStoreRAID0
 	require.Equal(t, []string{"instanceStore: Windows nodes ignore RAID0: format the disks in the custom user data"}, warnings(windows, ""))
 }
 
 // TestDNSYields: name servers that nobody asked for give way to the user's.
 func TestDNSYields(t *testing.T) {
-	n := plain(bootstrap.FamilyBottlerocket)
+	n := plain(amiselect.FamilyBottlerocket)
 	n.CustomUserData = tomlText
 	require.Contains(t, render(t, n).Text, "cluster-dns-ip = ['8.8.8.8', '8.8.4.4']")
 	n.Kubelet.ClusterDNS = []string{"10.0.0.7"}

@@ -5,7 +5,7 @@
 //
 //   - A [Node] is all that a node has to be told: the cluster, labels, taints,
 //     [Kubelet] settings and the text that a user wrote in spec.userData.
-//   - [Render] makes of it the [UserData] of the node's [Family]: a multipart MIME
+//   - [Render] makes of it the [UserData] of the node's family: a multipart MIME
 //     archive with a shell script (AL2) or a NodeConfig (AL2023), TOML settings
 //     (Bottlerocket), PowerShell (Windows), or the user's text as it is (Custom).
 //   - [Node.RegistrationLabels] and [Node.RegistrationTaints] are what the Node

@@ -3,11 +3,11 @@ package bootstrap_test
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -15,7 +15,7 @@ import (
 func exampleNode() bootstrap.Node {
 	pods := int32(58)
 	return bootstrap.Node{
-		Family:      bootstrap.FamilyAL2023,
+		Family:      amiselect.FamilyAL2023,
 		ClusterName: "prod",
 		Endpoint:    "https://prod.example.com",
 		CABundle:    "Y2EtYnVuZGxlCg==",
@@ -93,7 +93,7 @@ func ExampleRender_faults() {
 // is said.
 func ExampleRender_bottlerocket() {
 	n := exampleNode()
-	n.Family = bootstrap.FamilyBottlerocket
+	n.Family = amiselect.FamilyBottlerocket
 	n.CustomUserData = "[settings.kubernetes]\nmax-pods = 10\n[settings.kernel]\nlockdown = 'integrity'\n"
 	u, err := bootstrap.Render(n)
 	if err != nil {
@@ -129,7 +129,7 @@ func ExampleSizeError() {
 }
 
 func ExampleUserData_Base64() {
-	u, err := bootstrap.Render(bootstrap.Node{Family: bootstrap.FamilyCustom, CustomUserData: "#!/bin/sh"})
+	u, err := bootstrap.Render(bootstrap.Node{Family: amiselect.FamilyCustom, CustomUserData: "#!/bin/sh"})
 	fmt.Println(u.Base64(), err)
 	// Output: IyEvYmluL3No <nil>
 }
@@ -174,24 +174,8 @@ func ExampleBottlerocketVersion() {
 	// Output: v1.46.0
 }
 
-func ExampleFamilies() {
-	for _, f := range bootstrap.Families() {
-		fmt.Println(f, f.Windows())
-	}
-	fmt.Println(slices.IsSorted(bootstrap.Families()))
-	// Output:
-	// AL2 false
-	// AL2023 false
-	// Bottlerocket false
-	// Custom false
-	// Windows2019 true
-	// Windows2022 true
-	// Windows2025 true
-	// true
-}
-
-func ExampleFamily_Features() {
-	features := bootstrap.FamilyBottlerocket.Features()
+func ExampleFeaturesOf() {
+	features := bootstrap.FeaturesOf(amiselect.FamilyBottlerocket)
 	fmt.Println(features.Devices, features.EphemeralDevice, features.PodsPerCore)
 	// Output: [{/dev/xvda 6} {/dev/xvdb 20}] /dev/xvdb false
 }

@@ -1,5 +1,7 @@
 package bootstrap
 
+import "github.com/dovetail-sdk/dovetail/amiselect"
+
 // Features are what a family has beside its user data, as far as it decides what
 // an instance of it can hold.
 type Features struct {
@@ -29,20 +31,20 @@ type Device struct {
 	GiB int64
 }
 
-// Features returns the features of the family. For a family that is not known
+// FeaturesOf returns the features of a family. For a family that is not known
 // they are the zero value. The slice in it is the caller's.
-func (f Family) Features() Features {
+func FeaturesOf(f amiselect.Family) Features {
 	switch f {
-	case FamilyAL2, FamilyAL2023:
+	case amiselect.FamilyAL2, amiselect.FamilyAL2023:
 		return Features{
 			ENILimitedMemoryOverhead: true,
 			ENILimitedPodDensity:     true,
 			PodsPerCore:              true,
-			ArbitraryKubelet:         f == FamilyAL2023,
+			ArbitraryKubelet:         f == amiselect.FamilyAL2023,
 			Devices:                  []Device{{"/dev/xvda", 20}},
 			EphemeralDevice:          "/dev/xvda",
 		}
-	case FamilyBottlerocket:
+	case amiselect.FamilyBottlerocket:
 		// The first volume is the system's, which is read-only, and no smaller than
 		// the snapshot of the image.
 		return Features{
@@ -50,13 +52,13 @@ func (f Family) Features() Features {
 			Devices:              []Device{{"/dev/xvda", 6}, {"/dev/xvdb", 20}},
 			EphemeralDevice:      "/dev/xvdb",
 		}
-	case FamilyWindows2019, FamilyWindows2022, FamilyWindows2025:
+	case amiselect.FamilyWindows2019, amiselect.FamilyWindows2022, amiselect.FamilyWindows2025:
 		return Features{
 			PodsPerCore:     true,
 			Devices:         []Device{{"/dev/sda1", 50}},
 			EphemeralDevice: "/dev/sda1",
 		}
-	case FamilyCustom:
+	case amiselect.FamilyCustom:
 		return Features{ENILimitedMemoryOverhead: true, ENILimitedPodDensity: true, PodsPerCore: true}
 	}
 	return Features{}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -12,7 +13,7 @@ import (
 // say of kubelet settings is what Render takes.
 func TestFeatures(t *testing.T) {
 	for _, family := range managed() {
-		features := family.Features()
+		features := bootstrap.FeaturesOf(family)
 		var names []string
 		for _, d := range features.Devices {
 			require.Positive(t, d.GiB)
@@ -29,6 +30,6 @@ func TestFeatures(t *testing.T) {
 		_, err = bootstrap.Render(n)
 		require.Equal(t, features.ArbitraryKubelet, err == nil)
 	}
-	require.Empty(t, bootstrap.FamilyCustom.Features().Devices)
-	require.Zero(t, bootstrap.Family("al2").Features())
+	require.Empty(t, bootstrap.FeaturesOf(amiselect.FamilyCustom).Devices)
+	require.Zero(t, bootstrap.FeaturesOf("al2"))
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 // KubeletFlags returns the flags that AL2 and Windows nodes run the kubelet with,
@@ -24,7 +26,7 @@ func KubeletFlags(n Node) ([]string, error) {
 	if _, faults := n.validate(); len(faults) > 0 {
 		return nil, faults.ToAggregate()
 	}
-	if n.Family == FamilyCustom {
+	if n.Family == amiselect.FamilyCustom {
 		return nil, nil
 	}
 	var words []string

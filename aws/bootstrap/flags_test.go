@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // TestKubeletFlags pins the order of flags and of what is in them.
 func TestKubeletFlags(t *testing.T) {
-	flags, err := bootstrap.KubeletFlags(full(bootstrap.FamilyAL2))
+	flags, err := bootstrap.KubeletFlags(full(amiselect.FamilyAL2))
 	require.NoError(t, err)
 	require.Equal(t, []string{
 		"--node-labels=karpenter.sh/capacity-type=spot,karpenter.sh/do-not-sync-taints=true,karpenter.sh/nodepool=default",
@@ -28,7 +29,7 @@ func TestKubeletFlags(t *testing.T) {
 		"--image-gc-low-threshold=80",
 		"--cpu-cfs-quota=false",
 	}, flags)
-	flags, err = bootstrap.KubeletFlags(bootstrap.Node{Family: bootstrap.FamilyCustom})
+	flags, err = bootstrap.KubeletFlags(bootstrap.Node{Family: amiselect.FamilyCustom})
 	require.NoError(t, err)
 	require.Empty(t, flags)
 }
@@ -36,7 +37,7 @@ func TestKubeletFlags(t *testing.T) {
 // TestMaxPods: the user's number wins over that of the instance type, zero
 // included, and without either the image decides.
 func TestMaxPods(t *testing.T) {
-	n := plain(bootstrap.FamilyAL2)
+	n := plain(amiselect.FamilyAL2)
 	require.Contains(t, render(t, n).Text, "--use-max-pods false")
 	require.Contains(t, render(t, n).Text, " --max-pods=58'")
 	n.Kubelet.MaxPods = ptr(int32(0))
@@ -47,7 +48,7 @@ func TestMaxPods(t *testing.T) {
 
 // TestRegistrationLabels: which labels a kubelet may set.
 func TestRegistrationLabels(t *testing.T) {
-	n := bootstrap.Node{Family: bootstrap.FamilyAL2, Labels: map[string]string{
+	n := bootstrap.Node{Family: amiselect.FamilyAL2, Labels: map[string]string{
 		"plain":                            "",
 		"kubernetes.io/os":                 "linux",
 		"node.kubernetes.io/instance-type": "m5.large",
@@ -63,7 +64,7 @@ func TestRegistrationLabels(t *testing.T) {
 		"karpenter.k8s.aws/instance-cpu":  "4",
 		"karpenter.sh/do-not-sync-taints": "true",
 	}, n.RegistrationLabels())
-	n.Family = bootstrap.FamilyCustom
+	n.Family = amiselect.FamilyCustom
 	require.Nil(t, n.RegistrationLabels())
 	require.Nil(t, n.RegistrationTaints())
 }
@@ -71,7 +72,7 @@ func TestRegistrationLabels(t *testing.T) {
 // TestRegistrationTaints: the taint of registration is there once.
 func TestRegistrationTaints(t *testing.T) {
 	unregistered := corev1.Taint{Key: "karpenter.sh/unregistered", Effect: corev1.TaintEffectNoExecute}
-	n := bootstrap.Node{Family: bootstrap.FamilyAL2}
+	n := bootstrap.Node{Family: amiselect.FamilyAL2}
 	require.Equal(t, []corev1.Taint{unregistered}, n.RegistrationTaints())
 	other := corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoSchedule}
 	n.Taints, n.StartupTaints = []corev1.Taint{unregistered}, []corev1.Taint{other, other}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -19,7 +20,7 @@ func FuzzRender(f *testing.F) {
 	f.Add(uint8(1), "", "fd00::/108", "fd00::a", "a/b", "c", "5%", "latest", int32(110))
 	f.Add(uint8(1), "x", "nonsense", "nonsense", "a,b=c", "'", "\"", "v", int32(-1))
 	f.Fuzz(func(t *testing.T, family uint8, custom, cidr, dns, key, value, amount, version string, number int32) {
-		families := bootstrap.Families()
+		families := amiselect.Families()
 		n := full(families[int(family)%len(families)])
 		n.CustomUserData, n.ClusterCIDR, n.DNSIP, n.BottlerocketVersion = custom, cidr, dns, version
 		n.Labels = map[string]string{key: value}

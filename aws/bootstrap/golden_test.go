@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
@@ -86,10 +87,10 @@ func TestGolden(t *testing.T) {
 		return n
 	}
 	const (
-		al2    = bootstrap.FamilyAL2
-		al2023 = bootstrap.FamilyAL2023
-		rocket = bootstrap.FamilyBottlerocket
-		win    = bootstrap.FamilyWindows2022
+		al2    = amiselect.FamilyAL2
+		al2023 = amiselect.FamilyAL2023
+		rocket = amiselect.FamilyBottlerocket
+		win    = amiselect.FamilyWindows2022
 	)
 	for name, n := range map[string]bootstrap.Node{
 		"al2-plain":             plain(al2),
@@ -130,16 +131,16 @@ func TestGolden(t *testing.T) {
 
 // TestWindowsVersions: the versions of Windows differ in the image alone.
 func TestWindowsVersions(t *testing.T) {
-	want := render(t, full(bootstrap.FamilyWindows2019))
-	require.Equal(t, want, render(t, full(bootstrap.FamilyWindows2022)))
-	require.Equal(t, want, render(t, full(bootstrap.FamilyWindows2025)))
+	want := render(t, full(amiselect.FamilyWindows2019))
+	require.Equal(t, want, render(t, full(amiselect.FamilyWindows2022)))
+	require.Equal(t, want, render(t, full(amiselect.FamilyWindows2025)))
 }
 
 // TestCustom: the text of a custom image is not touched, whatever it is, and
 // nothing else is looked at.
 func TestCustom(t *testing.T) {
 	for _, text := range []string{"", " \r\n", shellText, mimeText, "Content-Type: nonsense", "\xff\x00"} {
-		u := render(t, bootstrap.Node{Family: bootstrap.FamilyCustom, CustomUserData: text, Endpoint: "nonsense"})
+		u := render(t, bootstrap.Node{Family: amiselect.FamilyCustom, CustomUserData: text, Endpoint: "nonsense"})
 		require.Equal(t, text, u.Text)
 		require.Equal(t, text, string(u.Bytes()))
 		require.Empty(t, u.Warnings)

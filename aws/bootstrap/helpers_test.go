@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -15,7 +16,7 @@ import (
 func ptr[T any](v T) *T { return &v }
 
 // plain is a node with no more than what every family needs.
-func plain(family bootstrap.Family) bootstrap.Node {
+func plain(family amiselect.Family) bootstrap.Node {
 	return bootstrap.Node{
 		Family:      family,
 		ClusterName: "test-cluster",
@@ -33,7 +34,7 @@ func plain(family bootstrap.Family) bootstrap.Node {
 }
 
 // full is a node that sets whatever the family has.
-func full(family bootstrap.Family) bootstrap.Node {
+func full(family amiselect.Family) bootstrap.Node {
 	n := plain(family)
 	n.DNSIP = "10.100.0.10"
 	n.Taints = []corev1.Taint{
@@ -61,9 +62,9 @@ func full(family bootstrap.Family) bootstrap.Node {
 		CPUCFSQuota:                 ptr(false),
 	}
 	switch family {
-	case bootstrap.FamilyBottlerocket:
+	case amiselect.FamilyBottlerocket:
 		n.Kubelet.PodsPerCore = nil
-	case bootstrap.FamilyAL2023:
+	case amiselect.FamilyAL2023:
 		n.Kubelet.ClusterDNS = append(n.Kubelet.ClusterDNS, "10.100.0.10")
 		n.Kubelet.Extra = map[string]any{
 			"shutdownGracePeriod": "30s",
@@ -74,10 +75,10 @@ func full(family bootstrap.Family) bootstrap.Node {
 }
 
 // managed are all families but Custom.
-func managed() []bootstrap.Family {
-	var families []bootstrap.Family
-	for _, f := range bootstrap.Families() {
-		if f != bootstrap.FamilyCustom {
+func managed() []amiselect.Family {
+	var families []amiselect.Family
+	for _, f := range amiselect.Families() {
+		if f != amiselect.FamilyCustom {
 			families = append(families, f)
 		}
 	}

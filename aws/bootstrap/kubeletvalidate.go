@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
@@ -126,7 +127,7 @@ func (n *Node) validateExtra(at *field.Path) (faults field.ErrorList) {
 	for _, key := range sortedKeys(n.Kubelet.Extra) {
 		path := at.Child("extra").Key(key)
 		switch {
-		case !n.Family.Features().ArbitraryKubelet:
+		case !FeaturesOf(n.Family).ArbitraryKubelet:
 			faults = append(faults, field.Forbidden(path, fmt.Sprintf("%s nodes do not have it: write it in the custom user data, or choose AL2023", n.Family)))
 		case key == "":
 			faults = append(faults, field.Required(path, "give the name of a field"))
@@ -146,10 +147,10 @@ func (n *Node) validateExtra(at *field.Path) (faults field.ErrorList) {
 // validateSupport refuses fields that the family does not have.
 func (n *Node) validateSupport(at *field.Path) (faults field.ErrorList) {
 	k := &n.Kubelet
-	if k.PodsPerCore != nil && !n.Family.Features().PodsPerCore {
+	if k.PodsPerCore != nil && !FeaturesOf(n.Family).PodsPerCore {
 		faults = append(faults, field.Forbidden(at.Child("podsPerCore"), fmt.Sprintf("%s does not have it: set maxPods", n.Family)))
 	}
-	if n.Family != FamilyAL2023 && len(k.ClusterDNS) > 1 {
+	if n.Family != amiselect.FamilyAL2023 && len(k.ClusterDNS) > 1 {
 		faults = append(faults, field.TooMany(at.Child("clusterDNS"), len(k.ClusterDNS), 1))
 	}
 	return faults

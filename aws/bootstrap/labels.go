@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
@@ -19,7 +20,7 @@ import (
 // It is nil for FamilyCustom, which registers as it likes. The map is the
 // caller's.
 func (n Node) RegistrationLabels() map[string]string {
-	if n.Family == FamilyCustom {
+	if n.Family == amiselect.FamilyCustom {
 		return nil
 	}
 	labels := make(map[string]string, len(n.Labels)+1)
@@ -49,7 +50,7 @@ func reservedLabel(key string) bool {
 // FamilyCustom, which has to register with the last one by itself. The slice is
 // the caller's.
 func (n Node) RegistrationTaints() []corev1.Taint {
-	if n.Family == FamilyCustom {
+	if n.Family == amiselect.FamilyCustom {
 		return nil
 	}
 	type id struct {

@@ -2,13 +2,15 @@ package bootstrap
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 // Node is what a node is told when it boots. It is read and never modified.
 type Node struct {
 	// Family decides the format. It is required. FamilyCustom looks at
 	// CustomUserData alone.
-	Family Family
+	Family amiselect.Family
 	// ClusterName is the name of the EKS cluster. It is required but for
 	// FamilyCustom.
 	ClusterName string

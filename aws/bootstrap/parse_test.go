@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -89,7 +90,7 @@ func al2Command(t *testing.T, text string) string {
 
 // TestShellParsesBack: what the shell makes of the script is what went in.
 func TestShellParsesBack(t *testing.T) {
-	n := full(bootstrap.FamilyAL2)
+	n := full(amiselect.FamilyAL2)
 	flags, err := bootstrap.KubeletFlags(n)
 	require.NoError(t, err)
 	command := al2Command(t, render(t, n).Text)
@@ -113,7 +114,7 @@ func TestShellParsesBack(t *testing.T) {
 
 // TestPowerShellParsesBack does the same for Windows.
 func TestPowerShellParsesBack(t *testing.T) {
-	n := full(bootstrap.FamilyWindows2022)
+	n := full(amiselect.FamilyWindows2022)
 	flags, err := bootstrap.KubeletFlags(n)
 	require.NoError(t, err)
 	_, command, found := strings.Cut(render(t, n).Text, "\n& ")
@@ -139,7 +140,7 @@ func TestPowerShellParsesBack(t *testing.T) {
 // is in them.
 func TestYAMLParsesBack(t *testing.T) {
 	hostile := []any{"a: b", "'", `"`, "- x", "\n--//--\n", "#", "{{", "!!binary x", "yes", "1e3", "&a *a", "%", "| \n x", "\u2028", "\t", "\\", "`$(rm)`", "", "~", "\x00"}
-	n := plain(bootstrap.FamilyAL2023)
+	n := plain(amiselect.FamilyAL2023)
 	extra := map[string]any{"list": hostile}
 	for _, text := range hostile {
 		extra["key-"+text.(string)] = text
@@ -172,7 +173,7 @@ func TestTOMLParsesBack(t *testing.T) {
 		theirs := map[string]any{"settings": map[string]any{"motd": text, "x": map[string]any{text: []any{text}}}}
 		custom, err := toml.Marshal(theirs)
 		require.NoError(t, err)
-		n := plain(bootstrap.FamilyBottlerocket)
+		n := plain(amiselect.FamilyBottlerocket)
 		n.CustomUserData = string(custom)
 		var got map[string]any
 		require.NoError(t, toml.Unmarshal([]byte(render(t, n).Text), &got))

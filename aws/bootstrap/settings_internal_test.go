@@ -5,6 +5,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 func settingsOf(t require.TestingT, text string) map[string]any {
@@ -76,7 +78,7 @@ func FuzzMergeSettings(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	n := Node{Family: FamilyBottlerocket, ClusterName: "c", Endpoint: "https://x", InstanceStore: InstanceStoreRAID0}
+	n := Node{Family: amiselect.FamilyBottlerocket, ClusterName: "c", Endpoint: "https://x", InstanceStore: InstanceStoreRAID0}
 	f.Fuzz(func(t *testing.T, text string) {
 		n := n
 		n.CustomUserData = text

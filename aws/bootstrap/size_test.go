@@ -12,11 +12,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // sized is a node with custom user data that a family takes, and as long as said.
-func sized(family bootstrap.Family, length int) bootstrap.Node {
+func sized(family amiselect.Family, length int) bootstrap.Node {
 	n := plain(family)
 	n.CustomUserData = "#" + strings.Repeat("x", length-1)
 	return n
@@ -24,7 +25,7 @@ func sized(family bootstrap.Family, length int) bootstrap.Node {
 
 // TestLimit: EC2 takes 16384 bytes, and not one more.
 func TestLimit(t *testing.T) {
-	for _, family := range []bootstrap.Family{bootstrap.FamilyAL2, bootstrap.FamilyAL2023, bootstrap.FamilyWindows2022, bootstrap.FamilyCustom} {
+	for _, family := range []amiselect.Family{amiselect.FamilyAL2, amiselect.FamilyAL2023, amiselect.FamilyWindows2022, amiselect.FamilyCustom} {
 		room := bootstrap.MaxBytes - len(render(t, sized(family, 100)).Text) + 100
 		u := render(t, sized(family, room))
 		require.Len(t, u.Bytes(), bootstrap.MaxBytes)
@@ -42,7 +43,7 @@ func TestLimit(t *testing.T) {
 			total += p.Bytes
 		}
 		require.Equal(t, size.Bytes, total)
-		require.Equal(t, family == bootstrap.FamilyAL2 || family == bootstrap.FamilyAL2023, strings.Contains(err.Error(), "or set Compress"))
+		require.Equal(t, family == amiselect.FamilyAL2 || family == amiselect.FamilyAL2023, strings.Contains(err.Error(), "or set Compress"))
 	}
 }
 
@@ -51,7 +52,7 @@ func TestLimit(t *testing.T) {
 func TestCompress(t *testing.T) {
 	for _, family := range managed() {
 		n := sized(family, 20_000)
-		if family == bootstrap.FamilyBottlerocket {
+		if family == amiselect.FamilyBottlerocket {
 			n.CustomUserData = "[settings]\nmotd = '" + n.CustomUserData + "'"
 		}
 		n.Compress = true
@@ -79,7 +80,7 @@ func TestCompress(t *testing.T) {
 		n.CustomUserData = ""
 		require.False(t, render(t, n).Compressed(), "small text stays text")
 	}
-	n := plain(bootstrap.FamilyAL2)
+	n := plain(amiselect.FamilyAL2)
 	n.Compress = true
 	var noise strings.Builder
 	for i := range 40_000 {

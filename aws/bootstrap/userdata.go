@@ -5,9 +5,12 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 const (
@@ -88,7 +91,7 @@ func (e *SizeError) Error() string {
 //  4. It refuses with a *SizeError what has more than MaxBytes still.
 func Render(n Node) (UserData, error) {
 	w, faults := n.validate()
-	if !n.Family.known() {
+	if !slices.Contains(amiselect.Families(), n.Family) {
 		return UserData{}, faults.ToAggregate()
 	}
 	c, err := n.parseCustom()
@@ -102,7 +105,7 @@ func Render(n Node) (UserData, error) {
 	if err != nil {
 		return UserData{}, customFault(err)
 	}
-	if n.Compress && n.Family.compressible() && len(u.Text) > MaxBytes {
+	if n.Compress && compressible(n.Family) && len(u.Text) > MaxBytes {
 		u.packed = pack(u.Text)
 	}
 	if size := len(u.Bytes()); size > MaxBytes {
@@ -114,13 +117,13 @@ func Render(n Node) (UserData, error) {
 // text makes the text of the family, in which the user's has its place.
 func (n *Node) text(w network, c custom) (UserData, error) {
 	switch n.Family {
-	case FamilyAL2:
+	case amiselect.FamilyAL2:
 		return n.al2(w, c.parts), nil
-	case FamilyAL2023:
+	case amiselect.FamilyAL2023:
 		return n.al2023(w, c.parts)
-	case FamilyBottlerocket:
+	case amiselect.FamilyBottlerocket:
 		return n.bottlerocket(w, c.settings)
-	case FamilyCustom:
+	case amiselect.FamilyCustom:
 		u := UserData{Text: n.CustomUserData}
 		if u.Text != "" {
 			u.Parts = []Part{{partCustom, len(u.Text)}}
@@ -145,7 +148,7 @@ func customFault(err error) *field.Error {
 
 func (n *Node) remedy() string {
 	switch {
-	case n.Compress || !n.Family.compressible():
+	case n.Compress || !compressible(n.Family):
 		return "shorten the custom user data, or let it fetch the rest when it runs"
 	default:
 		return "shorten the custom user data, let it fetch the rest when it runs, or set Compress"

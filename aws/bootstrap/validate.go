@@ -3,11 +3,14 @@ package bootstrap
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
 )
 
 // validate checks all fields but the custom user data, and resolves addresses.
@@ -17,10 +20,10 @@ import (
 // than after minutes of waiting.
 func (n *Node) validate() (network, field.ErrorList) {
 	var faults field.ErrorList
-	if !n.Family.known() {
-		return network{}, append(faults, field.NotSupported(field.NewPath("family"), n.Family, Families()))
+	if !slices.Contains(amiselect.Families(), n.Family) {
+		return network{}, append(faults, field.NotSupported(field.NewPath("family"), n.Family, amiselect.Families()))
 	}
-	if n.Family == FamilyCustom {
+	if n.Family == amiselect.FamilyCustom {
 		return network{}, nil
 	}
 	faults = append(faults, n.validateCluster()...)
@@ -38,7 +41,7 @@ func (n *Node) validate() (network, field.ErrorList) {
 	if n.InstanceStore != "" && n.InstanceStore != InstanceStoreRAID0 {
 		faults = append(faults, field.NotSupported(field.NewPath("instanceStore"), n.InstanceStore, []InstanceStorePolicy{InstanceStoreRAID0}))
 	}
-	if n.Family == FamilyBottlerocket && n.InstanceStore == InstanceStoreRAID0 {
+	if n.Family == amiselect.FamilyBottlerocket && n.InstanceStore == InstanceStoreRAID0 {
 		if v, ok := parseVersion(n.BottlerocketVersion); ok && v.before(1, 22) {
 			faults = append(faults, field.Invalid(field.NewPath("bottlerocketVersion"), n.BottlerocketVersion,
 				"has no command for instance stores: take an image of 1.22.0 or later, or drop the instance store policy"))
@@ -62,7 +65,7 @@ func (n *Node) validateCluster() (faults field.ErrorList) {
 	if _, err := base64.StdEncoding.Strict().DecodeString(n.CABundle); err != nil || strings.ContainsAny(n.CABundle, "\r\n") {
 		faults = append(faults, field.Invalid(at, n.CABundle, "is not standard base64 on one line: encode the PEM certificates"))
 	}
-	if n.Family == FamilyAL2023 {
+	if n.Family == amiselect.FamilyAL2023 {
 		if n.CABundle == "" {
 			faults = append(faults, field.Required(at, "nodeadm does not look it up: give the certificate authority of the cluster in base64"))
 		}

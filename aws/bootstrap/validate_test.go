@@ -9,20 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // TestFaults: each fault names its field and says what to do.
 func TestFaults(t *testing.T) {
 	const (
-		al2    = bootstrap.FamilyAL2
-		al2023 = bootstrap.FamilyAL2023
-		rocket = bootstrap.FamilyBottlerocket
-		win    = bootstrap.FamilyWindows2025
+		al2    = amiselect.FamilyAL2
+		al2023 = amiselect.FamilyAL2023
+		rocket = amiselect.FamilyBottlerocket
+		win    = amiselect.FamilyWindows2025
 	)
 	taint := corev1.Taint{Key: "a", Effect: corev1.TaintEffectNoSchedule}
 	for _, c := range []struct {
-		family bootstrap.Family
+		family amiselect.Family
 		change func(n *bootstrap.Node)
 		want   string
 	}{
@@ -113,7 +114,7 @@ func TestFaults(t *testing.T) {
 
 // TestFaultsTogether: a Node with several faults gives all of them.
 func TestFaultsTogether(t *testing.T) {
-	_, err := bootstrap.Render(bootstrap.Node{Family: bootstrap.FamilyAL2023, CustomUserData: "Content-Type: text/plain\n\nx",
+	_, err := bootstrap.Render(bootstrap.Node{Family: amiselect.FamilyAL2023, CustomUserData: "Content-Type: text/plain\n\nx",
 		Labels: map[string]string{"a": "b c"}, Taints: []corev1.Taint{{}}})
 	for _, want := range []string{"clusterName", "endpoint", "caBundle", "clusterCIDR", "labels[a]", "taints[0].key", "taints[0].effect", "customUserData"} {
 		require.ErrorContains(t, err, want)
@@ -143,7 +144,7 @@ func TestNetwork(t *testing.T) {
 		{"asked for another kind", "fd30::/108", "", "169.254.20.10", "", []string{"--ip-family ipv6", "--service-ipv6-cidr 'fd30::/108'", "--dns-cluster-ip '169.254.20.10'"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n := plain(bootstrap.FamilyAL2)
+			n := plain(amiselect.FamilyAL2)
 			n.ClusterCIDR, n.DNSIP, n.IPFamily = c.cidr, c.dns, c.family
 			if c.asks != "" {
 				n.Kubelet.ClusterDNS = []string{c.asks}
@@ -165,8 +166,8 @@ func TestInputsUnchanged(t *testing.T) {
 	for _, family := range managed() {
 		n, want := full(family), full(family)
 		if !family.Windows() {
-			n.CustomUserData = map[bootstrap.Family]string{
-				bootstrap.FamilyAL2: mimeText, bootstrap.FamilyAL2023: nodeText, bootstrap.FamilyBottlerocket: tomlText}[family]
+			n.CustomUserData = map[amiselect.Family]string{
+				amiselect.FamilyAL2: mimeText, amiselect.FamilyAL2023: nodeText, amiselect.FamilyBottlerocket: tomlText}[family]
 			want.CustomUserData = n.CustomUserData
 		}
 		render(t, n)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -16,7 +17,7 @@ func TestInstanceStoreVersions(t *testing.T) {
 		"latest": true, "1.46.0": true, "v1.46.0": true, "1.46": true, "2.0.0": true, "1.100.0": true,
 		"1.45.9": false, "1.22.0": false, "": false, "golden": false, "v1": false, "1.x.0": false,
 	} {
-		n := plain(bootstrap.FamilyBottlerocket)
+		n := plain(amiselect.FamilyBottlerocket)
 		n.InstanceStore, n.BottlerocketVersion = bootstrap.InstanceStoreRAID0, version
 		require.Equal(t, !knows, strings.Contains(render(t, n).Text, "'--dirs'"), version)
 	}

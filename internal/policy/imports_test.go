@@ -106,7 +106,7 @@ var layers = []layer{
 		"the AWS wire type is readable without the AWS SDK"},
 	{"aws/kubeletcel", []string{"aws/api/v1"},
 		"the CEL interpreter is large, so only those whose classes have expressions build it"},
-	{"aws/bootstrap", append([]string{"aws/api/v1", "internal/quantity"}, contract...),
+	{"aws/bootstrap", append([]string{"amiselect", "aws/api/v1", "internal/quantity"}, contract...),
 		"user data is made from values"},
 	{"aws/internal/interruption", append([]string{"aws/api/v1"}, contract...),
 		"a message is parsed from bytes"},

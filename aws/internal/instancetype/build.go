@@ -7,8 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	kit "github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -156,7 +156,7 @@ type builder struct {
 	in       *Input
 	opts     Options
 	class    *awsv1.EC2NodeClass
-	family   bootstrap.Family
+	family   amiselect.Family
 	settings Settings
 	storage  storage
 	places   places
@@ -173,7 +173,7 @@ type builder struct {
 }
 
 func newBuilder(in *Input, opts *Options) (*builder, error) {
-	b := &builder{in: in, opts: opts.orDefault(), class: in.Class, family: bootstrap.Family(in.Class.ResolvedAMIFamily()),
+	b := &builder{in: in, opts: opts.orDefault(), class: in.Class, family: in.Class.ResolvedAMIFamily(),
 		wellKnown: awsv1.WellKnownLabels()}
 	var settingsErr, imagesErr error
 	b.settings, settingsErr = NewSettings(in.Class, b.opts.Expressions)
@@ -262,13 +262,13 @@ func (b *builder) systems(m *machine) []string {
 	return []string{string(corev1.Windows)}
 }
 
-func windowsBuild(f bootstrap.Family) string {
+func windowsBuild(f amiselect.Family) string {
 	switch f {
-	case bootstrap.FamilyWindows2019:
+	case amiselect.FamilyWindows2019:
 		return awsv1.Windows2019Build
-	case bootstrap.FamilyWindows2022:
+	case amiselect.FamilyWindows2022:
 		return awsv1.Windows2022Build
-	case bootstrap.FamilyWindows2025:
+	case amiselect.FamilyWindows2025:
 		return awsv1.Windows2025Build
 	}
 	return ""

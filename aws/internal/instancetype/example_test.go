@@ -9,7 +9,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
@@ -88,7 +87,7 @@ func ExampleNewInventory() {
 // A block of which little time is left is not launched into any more.
 func ExampleReadReservations() {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	status, problems := instancetype.ReadReservations(now, bootstrap.FamilyAL2023, []ec2types.CapacityReservation{{
+	status, problems := instancetype.ReadReservations(now, amiselect.FamilyAL2023, []ec2types.CapacityReservation{{
 		CapacityReservationId: ptr("cr-1"), InstanceType: ptr("p5.48xlarge"), AvailabilityZone: ptr("us-east-1a"),
 		ReservationType: ec2types.CapacityReservationTypeCapacityBlock, InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted,
 		State: ec2types.CapacityReservationStateActive, EndDate: ptr(now.Add(time.Hour)),

@@ -7,9 +7,9 @@ import (
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // Exclusion says that a class cannot launch an instance type, and why. There is
@@ -34,7 +34,7 @@ func (b *builder) exclusions(m *machine) []Exclusion {
 		out = append(out, Exclusion{m.name, field, fmt.Sprintf(format, args...)})
 	}
 	b.checkInterfaces(m, add)
-	if b.family == bootstrap.FamilyAL2023 && strings.HasPrefix(m.name, "a1.") {
+	if b.family == amiselect.FamilyAL2023 && strings.HasPrefix(m.name, "a1.") {
 		add("spec.amiFamily", "AL2023 does not run on the first generation of Graviton; use another family of images or newer instance types")
 	}
 	if b.family.Windows() && m.arch != karpv1.ArchitectureAmd64 {

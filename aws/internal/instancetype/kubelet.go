@@ -76,7 +76,7 @@ type Settings struct {
 // or systemReserved, a threshold in evictionHard, a number below zero, an expression
 // without an evaluator. A nil class has the settings of family Custom.
 func NewSettings(class *awsv1.EC2NodeClass, evaluator awsv1.ExpressionEvaluator) (Settings, error) {
-	s := Settings{features: bootstrap.Family(class.ResolvedAMIFamily()).Features()}
+	s := Settings{features: bootstrap.FeaturesOf(class.ResolvedAMIFamily())}
 	if class == nil {
 		return s, nil
 	}

@@ -11,8 +11,8 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
 // How long before the end of a capacity block its nodes are drained: ten minutes
@@ -38,7 +38,7 @@ const (
 //
 // The result is sorted by id.
 func ReadReservations(
-	now time.Time, family bootstrap.Family, list []ec2types.CapacityReservation,
+	now time.Time, family amiselect.Family, list []ec2types.CapacityReservation,
 ) ([]awsv1.CapacityReservation, []Problem) {
 	var out []awsv1.CapacityReservation
 	var problems []Problem
@@ -74,7 +74,7 @@ func ReadReservations(
 }
 
 // reservationFault says why a reservation cannot be used, or "".
-func reservationFault(r *ec2types.CapacityReservation, family bootstrap.Family) string {
+func reservationFault(r *ec2types.CapacityReservation, family amiselect.Family) string {
 	windows := strings.HasPrefix(string(r.InstancePlatform), "Windows")
 	switch {
 	case text(r.CapacityReservationId) == "" || text(r.InstanceType) == "" || text(r.AvailabilityZone) == "":

@@ -11,7 +11,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 )
 
@@ -61,7 +60,7 @@ func TestReadReservations(t *testing.T) {
 			"m5.large: capacity reservation cr-1: it is for Windows with SQL Server, and the images are AL2023; left out"},
 		{"no platform", func(r *ec2types.CapacityReservation) { r.InstancePlatform = "" }, active, ""},
 	} {
-		got, problems := instancetype.ReadReservations(noon, bootstrap.FamilyAL2023, []ec2types.CapacityReservation{reservation(c.edit)})
+		got, problems := instancetype.ReadReservations(noon, amiselect.FamilyAL2023, []ec2types.CapacityReservation{reservation(c.edit)})
 		if c.state == "" {
 			require.Empty(t, got, c.name)
 			if c.fault == "" {
@@ -76,7 +75,7 @@ func TestReadReservations(t *testing.T) {
 		require.Len(t, got, 1, c.name)
 		require.Equal(t, c.state, got[0].State, c.name)
 	}
-	got, problems := instancetype.ReadReservations(noon, bootstrap.FamilyWindows2022, []ec2types.CapacityReservation{reservation()})
+	got, problems := instancetype.ReadReservations(noon, amiselect.FamilyWindows2022, []ec2types.CapacityReservation{reservation()})
 	require.Empty(t, got)
 	require.Len(t, problems, 1)
 
@@ -91,7 +90,7 @@ func TestReadReservations(t *testing.T) {
 			ReservationType: "default", State: active},
 	}
 	for range 2 {
-		got, problems = instancetype.ReadReservations(noon, bootstrap.FamilyAL2023, list)
+		got, problems = instancetype.ReadReservations(noon, amiselect.FamilyAL2023, list)
 		require.Empty(t, problems)
 		require.Equal(t, want, got)
 		slices.Reverse(list)

@@ -3,6 +3,7 @@ package instancetype
 import (
 	"math"
 
+	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
@@ -30,8 +31,8 @@ type storage struct {
 
 // newStorage reads the volumes of a class. A mapping without ebs, deviceName or
 // volumeSize, which admission may let through, says nothing of what it lacks.
-func newStorage(class *awsv1.EC2NodeClass, family bootstrap.Family) storage {
-	features := family.Features()
+func newStorage(class *awsv1.EC2NodeClass, family amiselect.Family) storage {
+	features := bootstrap.FeaturesOf(family)
 	policy := class.Spec.InstanceStorePolicy
 	s := storage{
 		// Windows has nothing that would join the disks.
@@ -41,7 +42,7 @@ func newStorage(class *awsv1.EC2NodeClass, family bootstrap.Family) storage {
 	if s.volumes == 0 {
 		s.volumes = max(int64(len(features.Devices)), 1)
 	}
-	s.volume = ephemeralVolume(class.Spec.BlockDeviceMappings, family == bootstrap.FamilyCustom, features)
+	s.volume = ephemeralVolume(class.Spec.BlockDeviceMappings, family == amiselect.FamilyCustom, features)
 	return s
 }
 

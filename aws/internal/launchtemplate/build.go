@@ -204,7 +204,7 @@ func metadataOptions(o *awsv1.MetadataOptions, region string) *ec2types.LaunchTe
 func blockDevices(class *awsv1.EC2NodeClass) ([]ec2types.LaunchTemplateBlockDeviceMappingRequest, error) {
 	var out []ec2types.LaunchTemplateBlockDeviceMappingRequest
 	if len(class.Spec.BlockDeviceMappings) == 0 {
-		for _, d := range bootstrap.Family(class.ResolvedAMIFamily()).Features().Devices {
+		for _, d := range bootstrap.FeaturesOf(class.ResolvedAMIFamily()).Devices {
 			out = append(out, ec2types.LaunchTemplateBlockDeviceMappingRequest{
 				DeviceName: ptr(d.Name),
 				Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{

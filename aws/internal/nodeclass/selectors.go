@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
-
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -26,7 +24,7 @@ func (w *work) reservations() {
 		})
 		return
 	}
-	list, problems := instancetype.ReadReservations(w.now, bootstrap.Family(w.class.ResolvedAMIFamily()), found)
+	list, problems := instancetype.ReadReservations(w.now, w.class.ResolvedAMIFamily(), found)
 	w.class.Status.CapacityReservations = list
 	var notes []string
 	if note := w.stale("capacity reservations", reading); note != "" {

@@ -108,7 +108,7 @@ func newKubelet(class *awsv1.EC2NodeClass) (*kubeletOf, error) {
 		return nil, errors.Join(faults...)
 	}
 	spec := class.Spec.Kubelet
-	k := &kubeletOf{name: class.Name, features: bootstrap.Family(class.ResolvedAMIFamily()).Features()}
+	k := &kubeletOf{name: class.Name, features: bootstrap.FeaturesOf(class.ResolvedAMIFamily())}
 	if spec.MaxPods != nil {
 		k.maxPods = &spec.MaxPods.IntVal
 	}
