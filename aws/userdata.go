@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -25,7 +22,10 @@ func (b *planner) userData(k boot, capacityType string) (string, error) {
 		Family: class.ResolvedAMIFamily(), ClusterName: b.p.opts.Cluster.Name,
 		Endpoint: b.cluster.Endpoint, CABundle: b.cluster.CertificateAuthority, ClusterCIDR: b.cluster.ServiceCIDR,
 		DNSIP: b.p.opts.Cluster.DNSIP, Labels: b.labels(capacityType), Taints: b.req.Taints, StartupTaints: b.req.StartupTaints,
-		Kubelet: kubelet(settings), Compress: b.p.opts.CompressUserData,
+		Compress: b.p.opts.CompressUserData,
+	}
+	if settings != nil {
+		node.Kubelet = *settings
 	}
 	if b.cluster.IPv6 {
 		node.IPFamily = bootstrap.IPv6
@@ -37,7 +37,7 @@ func (b *planner) userData(k boot, capacityType string) (string, error) {
 		node.CustomUserData = *class.Spec.UserData
 	}
 	if s := class.Spec.InstanceStorePolicy; s != nil {
-		node.InstanceStore = bootstrap.InstanceStorePolicy(*s)
+		node.InstanceStore = *s
 	}
 	for _, ami := range class.Status.AMIs {
 		if ami.ID == k.image {
@@ -72,30 +72,4 @@ func (b *planner) labels(capacityType string) map[string]string {
 	}
 	labels[awsv1.LabelNodeClass] = b.resolution.Class.Name
 	return labels
-}
-
-// kubelet turns the settings of a class into those of package bootstrap.
-func kubelet(k *awsv1.KubeletConfiguration) bootstrap.Kubelet {
-	if k == nil {
-		return bootstrap.Kubelet{}
-	}
-	out := bootstrap.Kubelet{
-		ClusterDNS: k.ClusterDNS, PodsPerCore: k.PodsPerCore,
-		SystemReserved: k.SystemReserved, KubeReserved: k.KubeReserved,
-		EvictionHard: k.EvictionHard, EvictionSoft: k.EvictionSoft,
-		EvictionMaxPodGracePeriod:   k.EvictionMaxPodGracePeriod,
-		ImageGCHighThresholdPercent: k.ImageGCHighThresholdPercent,
-		ImageGCLowThresholdPercent:  k.ImageGCLowThresholdPercent,
-		CPUCFSQuota:                 k.CPUCFSQuota, Extra: k.Extra,
-	}
-	if k.MaxPods != nil && k.MaxPods.Type == intstr.Int {
-		out.MaxPods = new(k.MaxPods.IntVal)
-	}
-	for signal, grace := range k.EvictionSoftGracePeriod {
-		if out.EvictionSoftGracePeriod == nil {
-			out.EvictionSoftGracePeriod = map[string]time.Duration{}
-		}
-		out.EvictionSoftGracePeriod[signal] = grace.Duration
-	}
-	return out
 }

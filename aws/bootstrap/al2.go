@@ -1,6 +1,10 @@
 package bootstrap
 
-import "strings"
+import (
+	"strings"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+)
 
 // al2 makes user data of Amazon Linux 2. Its image has a script that configures
 // the kubelet; ours calls it after the scripts of the user.
@@ -33,7 +37,7 @@ func (n *Node) al2Script(w network) string {
 		words = append(words, "--use-max-pods false")
 	}
 	add("--kubelet-extra-args", n.flagLine())
-	if n.InstanceStore == InstanceStoreRAID0 {
+	if n.InstanceStore == awsv1.InstanceStorePolicyRAID0 {
 		words = append(words, "--local-disks raid0")
 	}
 	return "#!/bin/bash -xe\n" +

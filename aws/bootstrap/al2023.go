@@ -7,6 +7,8 @@ import (
 	"reflect"
 
 	"sigs.k8s.io/yaml"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // nodeConfig is the configuration that nodeadm reads.
@@ -74,7 +76,7 @@ func (n *Node) nodeConfig(w network) nodeConfig {
 			},
 		},
 	}
-	if n.InstanceStore == InstanceStoreRAID0 {
+	if n.InstanceStore == awsv1.InstanceStorePolicyRAID0 {
 		config.Spec.Instance = &nodeConfigInstance{nodeConfigStorage{"RAID0"}}
 	}
 	return config

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/pelletier/go-toml/v2"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // instanceStoreCommand is the name of the command that mounts disks. Commands run
@@ -22,7 +24,7 @@ func (n *Node) bottlerocket(w network, custom map[string]any) (UserData, error) 
 		delete(kubernetes, "cluster-dns-ip")
 	}
 	settings := map[string]any{"kubernetes": kubernetes}
-	if n.InstanceStore == InstanceStoreRAID0 {
+	if n.InstanceStore == awsv1.InstanceStorePolicyRAID0 {
 		settings["bootstrap-commands"] = map[string]any{instanceStoreCommand: n.mountCommand()}
 	}
 	own := map[string]any{"settings": settings}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -192,7 +193,7 @@ func TestWarnings(t *testing.T) {
 	asked.Kubelet.ClusterDNS = []string{"10.0.0.7"}
 	require.Len(t, warnings(asked, nodeText), 2, "name servers that were asked for do not yield")
 	windows := plain(amiselect.FamilyWindows2022)
-	windows.InstanceStore = bootstrap.InstanceStoreRAID0
+	windows.InstanceStore = awsv1.InstanceStorePolicyRAID0
 	require.Equal(t, []string{"instanceStore: Windows nodes ignore RAID0: format the disks in the custom user data"}, warnings(windows, ""))
 }
 

@@ -18,10 +18,3 @@ const (
 	// IPv6 clusters give pods addresses such as fd00::7.
 	IPv6 IPFamily = "ipv6"
 )
-
-// InstanceStorePolicy says what becomes of disks that belong to the machine.
-type InstanceStorePolicy string
-
-// InstanceStoreRAID0 makes one volume of all of them, for containerd, the kubelet
-// and the logs of pods. The zero value leaves the disks alone.
-const InstanceStoreRAID0 InstanceStorePolicy = "RAID0"

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
@@ -40,7 +41,7 @@ func TestMaxPods(t *testing.T) {
 	n := plain(amiselect.FamilyAL2)
 	require.Contains(t, render(t, n).Text, "--use-max-pods false")
 	require.Contains(t, render(t, n).Text, " --max-pods=58'")
-	n.Kubelet.MaxPods = ptr(int32(0))
+	n.Kubelet.MaxPods = ptr(intstr.FromInt32(0))
 	require.Contains(t, render(t, n).Text, " --max-pods=0'")
 	n.Kubelet.MaxPods, n.MaxPods = nil, nil
 	require.NotContains(t, render(t, n).Text, "max-pods")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
@@ -28,7 +29,7 @@ func FuzzRender(f *testing.F) {
 		n.Kubelet.MaxPods, n.MaxPods = nil, &number
 		n.Kubelet.ClusterDNS = nil
 		n.Kubelet.EvictionSoft = map[string]string{"memory.available": amount}
-		n.Kubelet.EvictionSoftGracePeriod["memory.available"] = time.Duration(number)
+		n.Kubelet.EvictionSoftGracePeriod["memory.available"] = metav1.Duration{Duration: time.Duration(number)}
 		n.Compress = number%2 == 0
 		u, err := bootstrap.Render(n)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
@@ -83,7 +84,7 @@ func TestGolden(t *testing.T) {
 		return n
 	}
 	latest := func(n bootstrap.Node) bootstrap.Node {
-		n.InstanceStore, n.BottlerocketVersion = bootstrap.InstanceStoreRAID0, "latest"
+		n.InstanceStore, n.BottlerocketVersion = awsv1.InstanceStorePolicyRAID0, "latest"
 		return n
 	}
 	const (

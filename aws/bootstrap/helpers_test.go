@@ -7,8 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -45,17 +48,17 @@ func full(family amiselect.Family) bootstrap.Node {
 		{Key: "cni.example.com/not-ready", Effect: corev1.TaintEffectNoSchedule},
 		{Key: "example.com/gpu", Value: "true", Effect: corev1.TaintEffectNoSchedule},
 	}
-	n.InstanceStore = bootstrap.InstanceStoreRAID0
+	n.InstanceStore = awsv1.InstanceStorePolicyRAID0
 	n.BottlerocketVersion = "1.45.0"
-	n.Kubelet = bootstrap.Kubelet{
+	n.Kubelet = awsv1.KubeletConfiguration{
 		ClusterDNS:                  []string{"169.254.20.10"},
-		MaxPods:                     ptr(int32(42)),
+		MaxPods:                     ptr(intstr.FromInt32(42)),
 		PodsPerCore:                 ptr(int32(4)),
 		SystemReserved:              map[string]string{"memory": "200Mi", "cpu": "100m"},
 		KubeReserved:                map[string]string{"pid": "1000", "ephemeral-storage": "3Gi", "cpu": "200m"},
 		EvictionHard:                map[string]string{"nodefs.available": "10%", "memory.available": "5%"},
 		EvictionSoft:                map[string]string{"memory.available": "500Mi"},
-		EvictionSoftGracePeriod:     map[string]time.Duration{"memory.available": time.Minute},
+		EvictionSoftGracePeriod:     map[string]metav1.Duration{"memory.available": {Duration: time.Minute}},
 		EvictionMaxPodGracePeriod:   ptr(int32(60)),
 		ImageGCHighThresholdPercent: ptr(int32(85)),
 		ImageGCLowThresholdPercent:  ptr(int32(80)),

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
@@ -36,7 +37,7 @@ func (n *Node) validateKubelet() (faults field.ErrorList) {
 			faults = append(faults, field.Invalid(at.Child(name), *value, fmt.Sprintf("must be at most %d", most)))
 		}
 	}
-	number("maxPods", k.MaxPods, 0)
+	number("maxPods", n.ownMaxPods(), 0)
 	number("podsPerCore", k.PodsPerCore, 0)
 	number("evictionMaxPodGracePeriod", k.EvictionMaxPodGracePeriod, 0)
 	number("imageGCHighThresholdPercent", k.ImageGCHighThresholdPercent, 100)
@@ -49,7 +50,7 @@ func (n *Node) validateKubelet() (faults field.ErrorList) {
 	faults = append(faults, quantities(at.Child("kubeReserved"), k.KubeReserved, reservedNames(), reservation)...)
 	faults = append(faults, quantities(at.Child("evictionHard"), k.EvictionHard, evictionSignals(), threshold)...)
 	faults = append(faults, quantities(at.Child("evictionSoft"), k.EvictionSoft, evictionSignals(), threshold)...)
-	faults = append(faults, k.validateGracePeriods(at)...)
+	faults = append(faults, gracePeriods(k, at)...)
 	faults = append(faults, n.validateExtra(at)...)
 	return append(faults, n.validateSupport(at)...)
 }
@@ -100,9 +101,9 @@ func threshold(text string) string {
 	return ""
 }
 
-// validateGracePeriods checks that soft evictions have grace periods and nothing
+// gracePeriods checks that soft evictions have grace periods and nothing
 // else has: the kubelet does not start otherwise.
-func (k *Kubelet) validateGracePeriods(at *field.Path) (faults field.ErrorList) {
+func gracePeriods(k *awsv1.KubeletConfiguration, at *field.Path) (faults field.ErrorList) {
 	grace := at.Child("evictionSoftGracePeriod")
 	for _, key := range sortedKeys(k.EvictionSoftGracePeriod) {
 		if !slices.Contains(evictionSignals(), key) {
@@ -110,7 +111,7 @@ func (k *Kubelet) validateGracePeriods(at *field.Path) (faults field.ErrorList) 
 		} else if _, found := k.EvictionSoft[key]; !found {
 			faults = append(faults, field.Invalid(grace.Key(key), key, "has no counterpart in evictionSoft: add it there or remove it here"))
 		}
-		if d := k.EvictionSoftGracePeriod[key]; d < 0 {
+		if d := k.EvictionSoftGracePeriod[key].Duration; d < 0 {
 			faults = append(faults, field.Invalid(grace.Key(key), d.String(), "must not be negative"))
 		}
 	}

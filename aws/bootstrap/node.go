@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // Node is what a node is told when it boots. It is read and never modified.
@@ -40,17 +41,20 @@ type Node struct {
 	// StartupTaints are the taints of the NodeClaim that something on the node
 	// takes away.
 	StartupTaints []corev1.Taint
-	// Kubelet are the settings of the EC2NodeClass.
-	Kubelet Kubelet
+	// Kubelet are the settings of the EC2NodeClass, with expressions resolved: a
+	// MaxPods that is text counts as nil. Without ClusterDNS the node gets DNSIP; what
+	// is not reserved is not sent, and the image computes its own. Only AL2023 takes
+	// Extra, or more than one of ClusterDNS, and Bottlerocket no PodsPerCore.
+	Kubelet awsv1.KubeletConfiguration
 	// MaxPods is the number of pods that the instance type can have, used if
 	// Kubelet.MaxPods is nil. If both are nil, the image decides.
 	MaxPods *int32
 	// InstanceStore says what becomes of disks of the machine. Windows ignores it
 	// with a warning.
-	InstanceStore InstanceStorePolicy
+	InstanceStore awsv1.InstanceStorePolicy
 	// BottlerocketVersion is the version of the image, such as 1.46.0 or v1.46.0,
 	// or "latest", or empty or anything else if it is not known. It matters to
-	// FamilyBottlerocket with InstanceStoreRAID0 only: before 1.22 there is no
+	// FamilyBottlerocket with awsv1.InstanceStorePolicyRAID0 only: before 1.22 there is no
 	// command for it, and before 1.46 and where the version is not known the
 	// command is told the directories. See BottlerocketVersion.
 	BottlerocketVersion string

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 func settingsOf(t require.TestingT, text string) map[string]any {
@@ -78,7 +79,7 @@ func FuzzMergeSettings(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	n := Node{Family: amiselect.FamilyBottlerocket, ClusterName: "c", Endpoint: "https://x", InstanceStore: InstanceStoreRAID0}
+	n := Node{Family: amiselect.FamilyBottlerocket, ClusterName: "c", Endpoint: "https://x", InstanceStore: awsv1.InstanceStorePolicyRAID0}
 	f.Fuzz(func(t *testing.T, text string) {
 		n := n
 		n.CustomUserData = text

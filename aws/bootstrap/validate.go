@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // validate checks all fields but the custom user data, and resolves addresses.
@@ -38,10 +39,10 @@ func (n *Node) validate() (network, field.ErrorList) {
 	if n.MaxPods != nil && *n.MaxPods < 0 {
 		faults = append(faults, field.Invalid(field.NewPath("maxPods"), *n.MaxPods, "must not be negative"))
 	}
-	if n.InstanceStore != "" && n.InstanceStore != InstanceStoreRAID0 {
-		faults = append(faults, field.NotSupported(field.NewPath("instanceStore"), n.InstanceStore, []InstanceStorePolicy{InstanceStoreRAID0}))
+	if n.InstanceStore != "" && n.InstanceStore != awsv1.InstanceStorePolicyRAID0 {
+		faults = append(faults, field.NotSupported(field.NewPath("instanceStore"), n.InstanceStore, []awsv1.InstanceStorePolicy{awsv1.InstanceStorePolicyRAID0}))
 	}
-	if n.Family == amiselect.FamilyBottlerocket && n.InstanceStore == InstanceStoreRAID0 {
+	if n.Family == amiselect.FamilyBottlerocket && n.InstanceStore == awsv1.InstanceStorePolicyRAID0 {
 		if v, ok := parseVersion(n.BottlerocketVersion); ok && v.before(1, 22) {
 			faults = append(faults, field.Invalid(field.NewPath("bottlerocketVersion"), n.BottlerocketVersion,
 				"has no command for instance stores: take an image of 1.22.0 or later, or drop the instance store policy"))

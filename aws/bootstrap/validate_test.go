@@ -8,8 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -61,10 +64,10 @@ func TestFaults(t *testing.T) {
 		{al2, func(n *bootstrap.Node) { n.MaxPods = ptr(int32(-1)) }, "maxPods: Invalid value: -1: must not be negative"},
 		{al2, func(n *bootstrap.Node) { n.InstanceStore = "raid0" }, `instanceStore: Unsupported value: "raid0": supported values: "RAID0"`},
 		{rocket, func(n *bootstrap.Node) {
-			n.InstanceStore, n.BottlerocketVersion = bootstrap.InstanceStoreRAID0, "v1.21.1"
+			n.InstanceStore, n.BottlerocketVersion = awsv1.InstanceStorePolicyRAID0, "v1.21.1"
 		}, "bottlerocketVersion: Invalid value: \"v1.21.1\": has no command for instance stores"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Too many: 2: must have at most 1 item"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = ptr(int32(-1)) }, "kubelet.maxPods: Invalid value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = ptr(intstr.FromInt32(-1)) }, "kubelet.maxPods: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},
 		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket does not have it: set maxPods"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionMaxPodGracePeriod = ptr(int32(-1)) }, "kubelet.evictionMaxPodGracePeriod: Invalid value"},
@@ -86,14 +89,14 @@ func TestFaults(t *testing.T) {
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "a,b"} }, "must be a quantity"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionSoft = map[string]string{"memory.available": "1Gi"} }, "kubelet.evictionSoftGracePeriod[memory.available]: Required value"},
 		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionSoftGracePeriod = map[string]time.Duration{"memory.available": 1}
+			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"memory.available": {Duration: 1}}
 		}, "has no counterpart in evictionSoft"},
 		{al2, func(n *bootstrap.Node) {
-			n.Kubelet.EvictionSoftGracePeriod = map[string]time.Duration{"x": 1}
+			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"x": {Duration: 1}}
 		}, "kubelet.evictionSoftGracePeriod[x]: Unsupported value"},
 		{al2, func(n *bootstrap.Node) {
 			n.Kubelet.EvictionSoft = map[string]string{"memory.available": "1Gi"}
-			n.Kubelet.EvictionSoftGracePeriod = map[string]time.Duration{"memory.available": -time.Second}
+			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"memory.available": {Duration: -time.Second}}
 		}, `kubelet.evictionSoftGracePeriod[memory.available]: Invalid value: "-1s"`},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.Extra = map[string]any{"seccompDefault": true} }, "kubelet.extra[seccompDefault]: Forbidden: AL2 nodes do not have it"},
 		{al2023, func(n *bootstrap.Node) { n.Kubelet.Extra = map[string]any{"registerWithTaints": nil} }, "taints come from the NodePool"},

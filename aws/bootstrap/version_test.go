@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
 )
 
@@ -18,7 +19,7 @@ func TestInstanceStoreVersions(t *testing.T) {
 		"1.45.9": false, "1.22.0": false, "": false, "golden": false, "v1": false, "1.x.0": false,
 	} {
 		n := plain(amiselect.FamilyBottlerocket)
-		n.InstanceStore, n.BottlerocketVersion = bootstrap.InstanceStoreRAID0, version
+		n.InstanceStore, n.BottlerocketVersion = awsv1.InstanceStorePolicyRAID0, version
 		require.Equal(t, !knows, strings.Contains(render(t, n).Text, "'--dirs'"), version)
 	}
 }
