@@ -80,26 +80,18 @@ func (c *Cloud) describeInstanceTypes(q *request) (any, *fault) {
 	if q.form.yes("DryRun") {
 		return nil, dryRun()
 	}
-	if err := known(q.form.strs("InstanceType"), func(n string) bool { return c.types[n] != nil }, "InvalidInstanceType",
-		"The following supplied instance types do not exist: [%s]"); err != nil {
+	itself := func(name string) string { return name }
+	list, err := selected(q, c.typeNames, func(name string) attributes { return table(typeAttributes(c.types[name]), nil) },
+		selector[string]{"InstanceType", itself, "InvalidInstanceType", "The following supplied instance types do not exist: [%s]"})
+	if err != nil {
 		return nil, err
 	}
-	var list []ec2types.InstanceTypeInfo
-	for _, name := range c.typeNames {
-		t := c.types[name]
-		if wanted := q.form.strs("InstanceType"); len(wanted) > 0 && !slices.Contains(wanted, name) {
-			continue
-		}
-		ok, err := matches(q.form.list("Filter"), table(typeAttributes(t), nil))
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			list = append(list, *t)
-		}
+	page, next, err := pageOf(c, q, list, itself, 5, 100, 100)
+	out := &ec2.DescribeInstanceTypesOutput{NextToken: next}
+	for _, name := range page {
+		out.InstanceTypes = append(out.InstanceTypes, *c.types[name])
 	}
-	page, next, err := pageOf(c, q, list, func(t ec2types.InstanceTypeInfo) string { return string(t.InstanceType) }, 5, 100, 100)
-	return &ec2.DescribeInstanceTypesOutput{InstanceTypes: page, NextToken: next}, err
+	return out, err
 }
 
 func typeAttributes(t *ec2types.InstanceTypeInfo) map[string][]string {

@@ -2,6 +2,7 @@ package awstest
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -64,25 +65,19 @@ func (c *Cloud) image(id string) *ec2types.Image {
 }
 
 func (c *Cloud) describeImages(q *request) (any, *fault) {
-	ids, owners := q.form.strs("ImageId"), q.form.strs("Owner")
-	if err := known(ids, func(id string) bool { return c.image(id) != nil }, "InvalidAMIID.NotFound", "The image id '[%s]' does not exist"); err != nil {
+	owners := q.form.strs("Owner")
+	id := func(i ec2types.Image) string { return value(i.ImageId) }
+	list, err := selected(q, c.images, func(i ec2types.Image) attributes {
+		return table(map[string][]string{
+			"image-id": {id(i)}, "name": {value(i.Name)}, "architecture": {string(i.Architecture)}, "state": {string(i.State)},
+			"owner-id": {value(i.OwnerId)}, "owner-alias": one(value(i.ImageOwnerAlias)), "is-public": {strconv.FormatBool(value(i.Public))},
+		}, tagMap(i.Tags))
+	}, selector[ec2types.Image]{"ImageId", id, "InvalidAMIID.NotFound", "The image id '[%s]' does not exist"})
+	if err != nil {
 		return nil, err
 	}
-	var list []ec2types.Image
-	for _, i := range c.images {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
-			"image-id": {value(i.ImageId)}, "name": {value(i.Name)}, "architecture": {string(i.Architecture)}, "state": {string(i.State)},
-			"owner-id": {value(i.OwnerId)}, "owner-alias": one(value(i.ImageOwnerAlias)), "is-public": {map[bool]string{true: "true", false: "false"}[value(i.Public)]},
-		}, tagMap(i.Tags)))
-		if err != nil {
-			return nil, err
-		}
-		if !ok || len(ids) > 0 && !slices.Contains(ids, value(i.ImageId)) || !c.owned(&i, owners) || c.hidden(&i, q) {
-			continue
-		}
-		list = append(list, i)
-	}
-	page, next, err := pageOf(c, q, list, func(i ec2types.Image) string { return value(i.ImageId) }, 1, 1000, 1000)
+	list = slices.DeleteFunc(list, func(i ec2types.Image) bool { return !c.owned(&i, owners) || c.hidden(&i, q) })
+	page, next, err := pageOf(c, q, list, id, 1, 1000, 1000)
 	return &ec2.DescribeImagesOutput{Images: page, NextToken: next}, err
 }
 

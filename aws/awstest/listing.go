@@ -29,6 +29,40 @@ func matches(filters []form, of attributes) (bool, *fault) {
 	return ok, nil
 }
 
+// selector is a parameter of a call that names things. With a code it is a fault to
+// name one that is not there; the format has one %s.
+type selector[T any] struct {
+	parameter    string
+	name         func(T) string
+	code, format string
+}
+
+// selected are the things that a call asks for: those that it names, or all if it names
+// none, which its filters match.
+func selected[T any](q *request, all []T, of func(T) attributes, by ...selector[T]) (list []T, _ *fault) {
+	list = slices.Clone(all)
+	for _, s := range by {
+		wanted := q.form.strs(s.parameter)
+		named := func(name string) bool { return slices.ContainsFunc(all, func(t T) bool { return s.name(t) == name }) }
+		if s.code != "" {
+			if err := known(wanted, named, s.code, s.format); err != nil {
+				return nil, err
+			}
+		}
+		list = slices.DeleteFunc(list, func(t T) bool { return len(wanted) > 0 && !slices.Contains(wanted, s.name(t)) })
+	}
+	filters := q.form.list("Filter")
+	var strange *fault
+	list = slices.DeleteFunc(list, func(t T) bool {
+		ok, err := matches(filters, of(t))
+		if err != nil {
+			strange = err
+		}
+		return !ok
+	})
+	return list, strange
+}
+
 // wildcard matches a text against a pattern with * and ?.
 func wildcard(pattern, text string) bool {
 	star, mark := -1, 0

@@ -25,27 +25,24 @@ func tagMap(tags []ec2types.Tag) map[string]string {
 }
 
 func (c *Cloud) describeSubnets(q *request) (any, *fault) {
-	ids := q.form.strs("SubnetId")
-	if err := known(ids, func(id string) bool { return c.subnet(id) != nil }, "InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist"); err != nil {
-		return nil, err
-	}
-	var list []ec2types.Subnet
-	for _, s := range c.subnets {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
+	id := func(s *subnet) string { return *s.SubnetId }
+	chosen, err := selected(q, c.subnets, func(s *subnet) attributes {
+		return table(map[string][]string{
 			"subnet-id": {*s.SubnetId}, "vpc-id": {*s.VpcId}, "availability-zone": {*s.AvailabilityZone}, "availability-zone-id": {*s.AvailabilityZoneId},
 			"availabilityZone": {*s.AvailabilityZone}, "state": {string(s.State)}, "cidr": {*s.CidrBlock}, "owner-id": {*s.OwnerId},
-		}, tagMap(s.Tags)))
-		if err != nil {
-			return nil, err
-		}
-		if ok && (len(ids) == 0 || slices.Contains(ids, *s.SubnetId)) {
-			now := s.Subnet
-			now.AvailableIpAddressCount = pointer(int32(s.free))
-			list = append(list, now)
-		}
+		}, tagMap(s.Tags))
+	}, selector[*subnet]{"SubnetId", id, "InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist"})
+	if err != nil {
+		return nil, err
 	}
-	page, next, err := pageOf(c, q, list, func(s ec2types.Subnet) string { return *s.SubnetId }, 5, 1000, 1000)
-	return &ec2.DescribeSubnetsOutput{Subnets: page, NextToken: next}, err
+	page, next, err := pageOf(c, q, chosen, id, 5, 1000, 1000)
+	out := &ec2.DescribeSubnetsOutput{NextToken: next}
+	for _, s := range page {
+		now := s.Subnet
+		now.AvailableIpAddressCount = pointer(int32(s.free))
+		out.Subnets = append(out.Subnets, now)
+	}
+	return out, err
 }
 
 func (c *Cloud) subnet(id string) *subnet {
@@ -68,24 +65,18 @@ func (c *Cloud) SetAddresses(subnetID string, free int) {
 }
 
 func (c *Cloud) describeSecurityGroups(q *request) (any, *fault) {
-	ids, names := q.form.strs("GroupId"), q.form.strs("GroupName")
-	if err := known(ids, func(id string) bool { return c.group(id) != nil }, "InvalidGroup.NotFound", "The security group '%s' does not exist"); err != nil {
+	id := func(g ec2types.SecurityGroup) string { return value(g.GroupId) }
+	name := func(g ec2types.SecurityGroup) string { return value(g.GroupName) }
+	list, err := selected(q, c.groups, func(g ec2types.SecurityGroup) attributes {
+		return table(map[string][]string{
+			"group-id": {id(g)}, "group-name": {name(g)}, "vpc-id": {value(g.VpcId)}, "owner-id": {value(g.OwnerId)}, "description": {value(g.Description)},
+		}, tagMap(g.Tags))
+	}, selector[ec2types.SecurityGroup]{"GroupId", id, "InvalidGroup.NotFound", "The security group '%s' does not exist"},
+		selector[ec2types.SecurityGroup]{parameter: "GroupName", name: name})
+	if err != nil {
 		return nil, err
 	}
-	var list []ec2types.SecurityGroup
-	for _, g := range c.groups {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
-			"group-id": {value(g.GroupId)}, "group-name": {value(g.GroupName)}, "vpc-id": {value(g.VpcId)}, "owner-id": {value(g.OwnerId)},
-			"description": {value(g.Description)},
-		}, tagMap(g.Tags)))
-		if err != nil {
-			return nil, err
-		}
-		if ok && (len(ids) == 0 || slices.Contains(ids, value(g.GroupId))) && (len(names) == 0 || slices.Contains(names, value(g.GroupName))) {
-			list = append(list, g)
-		}
-	}
-	page, next, err := pageOf(c, q, list, func(g ec2types.SecurityGroup) string { return value(g.GroupId) }, 5, 1000, 1000)
+	page, next, err := pageOf(c, q, list, id, 5, 1000, 1000)
 	return &ec2.DescribeSecurityGroupsOutput{SecurityGroups: page, NextToken: next}, err
 }
 
@@ -99,32 +90,16 @@ func (c *Cloud) group(id string) *ec2types.SecurityGroup {
 }
 
 func (c *Cloud) describePlacementGroups(q *request) (any, *fault) {
-	ids, names := q.form.strs("GroupId"), q.form.strs("GroupName")
-	has := func(of func(ec2types.PlacementGroup) *string) func(string) bool {
-		return func(want string) bool {
-			return slices.ContainsFunc(c.placements, func(g ec2types.PlacementGroup) bool { return value(of(g)) == want })
-		}
+	const code, format = "InvalidPlacementGroup.Unknown", "The Placement Group '%s' is unknown."
+	id := func(g ec2types.PlacementGroup) string { return value(g.GroupId) }
+	name := func(g ec2types.PlacementGroup) string { return value(g.GroupName) }
+	list, err := selected(q, c.placements, func(g ec2types.PlacementGroup) attributes {
+		return table(map[string][]string{
+			"group-name": {name(g)}, "group-id": {id(g)}, "state": {string(g.State)}, "strategy": {string(g.Strategy)},
+		}, tagMap(g.Tags))
+	}, selector[ec2types.PlacementGroup]{"GroupId", id, code, format}, selector[ec2types.PlacementGroup]{"GroupName", name, code, format})
+	for i := range list {
+		list[i].GroupArn = pointer("arn:aws:ec2:" + c.opts.Region + ":" + c.opts.Account + ":placement-group/" + name(list[i]))
 	}
-	if err := known(ids, has(func(g ec2types.PlacementGroup) *string { return g.GroupId }), "InvalidPlacementGroup.Unknown",
-		"The Placement Group '%s' is unknown."); err != nil {
-		return nil, err
-	}
-	if err := known(names, has(func(g ec2types.PlacementGroup) *string { return g.GroupName }), "InvalidPlacementGroup.Unknown",
-		"The Placement Group '%s' is unknown."); err != nil {
-		return nil, err
-	}
-	var list []ec2types.PlacementGroup
-	for _, g := range c.placements {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
-			"group-name": {value(g.GroupName)}, "group-id": {value(g.GroupId)}, "state": {string(g.State)}, "strategy": {string(g.Strategy)},
-		}, tagMap(g.Tags)))
-		if err != nil {
-			return nil, err
-		}
-		if ok && (len(ids) == 0 || slices.Contains(ids, value(g.GroupId))) && (len(names) == 0 || slices.Contains(names, value(g.GroupName))) {
-			g.GroupArn = pointer("arn:aws:ec2:" + c.opts.Region + ":" + c.opts.Account + ":placement-group/" + value(g.GroupName))
-			list = append(list, g)
-		}
-	}
-	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: list}, nil
+	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: list}, err
 }

@@ -49,26 +49,22 @@ func (c *Cloud) reservation(id string) *reservation {
 }
 
 func (c *Cloud) describeCapacityReservations(q *request) (any, *fault) {
-	ids := q.form.strs("CapacityReservationId")
-	if err := known(ids, func(id string) bool { return c.reservation(id) != nil }, "InvalidCapacityReservationId.NotFound",
-		"The capacity reservation ID '%s' was not found"); err != nil {
-		return nil, err
-	}
-	var list []ec2types.CapacityReservation
-	for _, r := range c.reservations {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
+	id := func(r *reservation) string { return value(r.CapacityReservationId) }
+	list, err := selected(q, c.reservations, func(r *reservation) attributes {
+		return table(map[string][]string{
 			"state": {string(r.State)}, "owner-id": {value(r.OwnerId)}, "instance-type": {value(r.InstanceType)},
 			"availability-zone": {value(r.AvailabilityZone)}, "instance-match-criteria": {string(r.InstanceMatchCriteria)},
-		}, tagMap(r.Tags)))
-		if err != nil {
-			return nil, err
-		}
-		if ok && (len(ids) == 0 || slices.Contains(ids, value(r.CapacityReservationId))) {
-			list = append(list, describeReservation(r))
-		}
+		}, tagMap(r.Tags))
+	}, selector[*reservation]{"CapacityReservationId", id, "InvalidCapacityReservationId.NotFound", "The capacity reservation ID '%s' was not found"})
+	if err != nil {
+		return nil, err
 	}
-	page, next, err := pageOf(c, q, list, func(r ec2types.CapacityReservation) string { return value(r.CapacityReservationId) }, 1, 1000, 1000)
-	return &ec2.DescribeCapacityReservationsOutput{CapacityReservations: page, NextToken: next}, err
+	page, next, err := pageOf(c, q, list, id, 1, 1000, 1000)
+	out := &ec2.DescribeCapacityReservationsOutput{NextToken: next}
+	for _, r := range page {
+		out.CapacityReservations = append(out.CapacityReservations, describeReservation(r))
+	}
+	return out, err
 }
 
 func describeReservation(r *reservation) ec2types.CapacityReservation {

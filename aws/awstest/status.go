@@ -70,34 +70,39 @@ func (c *Cloud) summary(m *machine, check string) *ec2types.InstanceStatusSummar
 	return of(ec2types.SummaryStatusOk, ec2types.StatusTypePassed, nil)
 }
 
+func (c *Cloud) status(m *machine) ec2types.InstanceStatus {
+	x := ec2types.InstanceStatus{InstanceId: &m.id, AvailabilityZone: &m.key.Zone, InstanceState: stateOf(c.state(m)),
+		InstanceStatus: c.summary(m, InstanceCheck), SystemStatus: c.summary(m, SystemCheck)}
+	for _, e := range m.events {
+		x.Events = append(x.Events, ec2types.InstanceStatusEvent{Code: ec2types.EventCode(e.code), Description: &e.description, NotBefore: &e.notBefore})
+	}
+	return x
+}
+
 // describeInstanceStatus is about running instances, unless all are asked for.
 func (c *Cloud) describeInstanceStatus(q *request) (any, *fault) {
-	ids := q.form.strs("InstanceId")
-	if err := known(ids, func(id string) bool { return c.byID[id] != nil }, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist"); err != nil {
+	var all []ec2types.InstanceStatus
+	for _, m := range c.machines {
+		all = append(all, c.status(m))
+	}
+	id := func(s ec2types.InstanceStatus) string { return *s.InstanceId }
+	list, err := selected(q, all, func(s ec2types.InstanceStatus) attributes {
+		var codes []string
+		for _, e := range s.Events {
+			codes = append(codes, string(e.Code))
+		}
+		return table(map[string][]string{
+			"instance-status.status": {string(s.InstanceStatus.Status)}, "system-status.status": {string(s.SystemStatus.Status)}, "event.code": codes,
+			"instance-status.reachability": {string(s.InstanceStatus.Details[0].Status)}, "system-status.reachability": {string(s.SystemStatus.Details[0].Status)},
+			"availability-zone": {*s.AvailabilityZone}, "instance-state-name": {string(s.InstanceState.Name)},
+		}, nil)
+	}, selector[ec2types.InstanceStatus]{"InstanceId", id, "InvalidInstanceID.NotFound", "The instance IDs '%s' do not exist"})
+	if err != nil {
 		return nil, err
 	}
-	var list []ec2types.InstanceStatus
-	for _, m := range c.machines {
-		state := c.state(m)
-		x := ec2types.InstanceStatus{InstanceId: &m.id, AvailabilityZone: &m.key.Zone, InstanceState: stateOf(state),
-			InstanceStatus: c.summary(m, InstanceCheck), SystemStatus: c.summary(m, SystemCheck)}
-		var codes []string
-		for _, e := range m.events {
-			codes = append(codes, e.code)
-			x.Events = append(x.Events, ec2types.InstanceStatusEvent{Code: ec2types.EventCode(e.code), Description: &e.description, NotBefore: &e.notBefore})
-		}
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{
-			"instance-status.status": {string(x.InstanceStatus.Status)}, "system-status.status": {string(x.SystemStatus.Status)}, "event.code": codes,
-			"instance-status.reachability": {string(x.InstanceStatus.Details[0].Status)}, "system-status.reachability": {string(x.SystemStatus.Details[0].Status)},
-			"availability-zone": {m.key.Zone}, "instance-state-name": {state},
-		}, nil))
-		if err != nil {
-			return nil, err
-		}
-		if ok && (len(ids) == 0 || slices.Contains(ids, m.id)) && (state == running || q.form.yes("IncludeAllInstances")) {
-			list = append(list, x)
-		}
-	}
-	page, next, err := pageOf(c, q, list, func(s ec2types.InstanceStatus) string { return *s.InstanceId }, 5, 1000, 1000)
+	list = slices.DeleteFunc(list, func(s ec2types.InstanceStatus) bool {
+		return s.InstanceState.Name != running && !q.form.yes("IncludeAllInstances")
+	})
+	page, next, err := pageOf(c, q, list, id, 5, 1000, 1000)
 	return &ec2.DescribeInstanceStatusOutput{InstanceStatuses: page, NextToken: next}, err
 }

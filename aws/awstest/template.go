@@ -192,28 +192,21 @@ func (c *Cloud) deleteLaunchTemplate(q *request) (any, *fault) {
 
 // describeLaunchTemplates leaves out those younger than Options.Lag, named or not.
 func (c *Cloud) describeLaunchTemplates(q *request) (any, *fault) {
-	ids, names := q.form.strs("LaunchTemplateId"), q.form.strs("LaunchTemplateName")
-	seen := func(t *template) bool { return !c.now.Before(t.created.Add(c.opts.Lag)) }
-	if err := known(names, func(n string) bool {
-		return c.templateBy(func(t *template) bool { return t.name == n && seen(t) }) != nil
-	}, "InvalidLaunchTemplateName.NotFoundException", "At least one of the launch templates specified in the request does not exist: %s"); err != nil {
+	name := func(t *template) string { return t.name }
+	seen := slices.DeleteFunc(slices.Clone(c.templates), func(t *template) bool { return c.now.Before(t.created.Add(c.opts.Lag)) })
+	list, err := selected(q, seen, func(t *template) attributes {
+		return table(map[string][]string{"launch-template-name": {t.name}, "create-time": {t.created.Format(timeFormat)}}, t.tags)
+	}, selector[*template]{"LaunchTemplateName", name, "InvalidLaunchTemplateName.NotFoundException",
+		"At least one of the launch templates specified in the request does not exist: %s"},
+		selector[*template]{"LaunchTemplateId", func(t *template) string { return t.id }, "InvalidLaunchTemplateId.NotFound",
+			"The specified launch template, with template ID %s, does not exist."})
+	if err != nil {
 		return nil, err
 	}
-	if err := known(ids, func(id string) bool {
-		return c.templateBy(func(t *template) bool { return t.id == id && seen(t) }) != nil
-	}, "InvalidLaunchTemplateId.NotFound", "The specified launch template, with template ID %s, does not exist."); err != nil {
-		return nil, err
+	page, next, err := pageOf(c, q, list, name, 1, 200, 200)
+	out := &ec2.DescribeLaunchTemplatesOutput{NextToken: next}
+	for _, t := range page {
+		out.LaunchTemplates = append(out.LaunchTemplates, *c.describeTemplate(t))
 	}
-	var list []ec2types.LaunchTemplate
-	for _, t := range c.templates {
-		ok, err := matches(q.form.list("Filter"), table(map[string][]string{"launch-template-name": {t.name}, "create-time": {t.created.Format(timeFormat)}}, t.tags))
-		if err != nil {
-			return nil, err
-		}
-		if ok && seen(t) && (len(ids) == 0 || slices.Contains(ids, t.id)) && (len(names) == 0 || slices.Contains(names, t.name)) {
-			list = append(list, *c.describeTemplate(t))
-		}
-	}
-	page, next, err := pageOf(c, q, list, func(t ec2types.LaunchTemplate) string { return *t.LaunchTemplateName }, 1, 200, 200)
-	return &ec2.DescribeLaunchTemplatesOutput{LaunchTemplates: page, NextToken: next}, err
+	return out, err
 }
