@@ -75,13 +75,11 @@ func (p *Provider) troubled(ctx context.Context) ([]interruption.InstanceStatus,
 		pages := ec2.NewDescribeInstanceStatusPaginator(p.clients.EC2, &ec2.DescribeInstanceStatusInput{
 			Filters: []ec2types.Filter{{Name: &f.name, Values: f.values}},
 		})
-		err := api.Pages(ctx, pages.HasMorePages,
-			func(ctx context.Context) (*ec2.DescribeInstanceStatusOutput, error) { return pages.NextPage(ctx) },
-			func(page *ec2.DescribeInstanceStatusOutput) {
-				for i := range page.InstanceStatuses {
-					out = append(out, statusOf(&page.InstanceStatuses[i]))
-				}
-			})
+		err := api.Pages(ctx, pages, func(page *ec2.DescribeInstanceStatusOutput) {
+			for i := range page.InstanceStatuses {
+				out = append(out, statusOf(&page.InstanceStatuses[i]))
+			}
+		})
 		if err != nil {
 			return nil, api.Wrap("DescribeInstanceStatus", f.name, err)
 		}

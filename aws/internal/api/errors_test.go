@@ -119,17 +119,27 @@ func TestMessage(t *testing.T) {
 	require.Equal(t, "no", api.Message(errors.New(" no\n")))
 }
 
+// paginator is one of pages P.
+type paginator[P any] struct {
+	more func() bool
+	next func() (P, error)
+}
+
+func (p paginator[P]) HasMorePages() bool { return p.more() }
+
+func (p paginator[P]) NextPage(context.Context, ...func(*struct{})) (P, error) { return p.next() }
+
 func TestPages(t *testing.T) {
 	pages := [][]int{{1, 2}, {3}, nil, {4}}
 	read := func(ctx context.Context, failAt int) (got []int, err error) {
 		at := 0
-		err = api.Pages(ctx, func() bool { return at < len(pages) }, func(context.Context) ([]int, error) {
+		err = api.Pages(ctx, paginator[[]int]{func() bool { return at < len(pages) }, func() ([]int, error) {
 			if at == failAt {
 				return nil, errors.New("cut off")
 			}
 			at++
 			return pages[at-1], nil
-		}, func(page []int) { got = append(got, page...) })
+		}}, func(page []int) { got = append(got, page...) })
 		return got, err
 	}
 	got, err := read(context.Background(), -1)
@@ -142,7 +152,7 @@ func TestPages(t *testing.T) {
 	_, err = read(ctx, -1)
 	require.ErrorIs(t, err, context.Canceled)
 	n := 0
-	err = api.Pages(context.Background(), func() bool { return true }, func(context.Context) (int, error) { n++; return n, nil }, func(int) {})
+	err = api.Pages(context.Background(), paginator[int]{func() bool { return true }, func() (int, error) { n++; return n, nil }}, func(int) {})
 	require.ErrorContains(t, err, "does not end")
 	require.Equal(t, 5000, n)
 }

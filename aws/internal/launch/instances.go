@@ -86,17 +86,15 @@ func (c *Instances) Each(ctx context.Context, states States, visit func(Record))
 
 func (c *Instances) pages(ctx context.Context, in *ec2.DescribeInstancesInput, visit func(Record)) error {
 	p := ec2.NewDescribeInstancesPaginator(c.client, in)
-	return api.Pages(ctx, p.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeInstancesOutput, error) { return p.NextPage(ctx) },
-		func(page *ec2.DescribeInstancesOutput) {
-			for i := range page.Reservations {
-				for j := range page.Reservations[i].Instances {
-					if r, ok := ReadInstance(&page.Reservations[i].Instances[j]); ok {
-						visit(r)
-					}
+	return api.Pages(ctx, p, func(page *ec2.DescribeInstancesOutput) {
+		for i := range page.Reservations {
+			for j := range page.Reservations[i].Instances {
+				if r, ok := ReadInstance(&page.Reservations[i].Instances[j]); ok {
+					visit(r)
 				}
 			}
-		})
+		}
+	})
 }
 
 // filters select the instances of the cluster: the tags by which Karpenter knows

@@ -214,15 +214,13 @@ func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(na
 		filters = append(filters, *filter)
 	}
 	p := ec2.NewDescribeLaunchTemplatesPaginator(s.client, &ec2.DescribeLaunchTemplatesInput{Filters: filters, MaxResults: ptr(int32(200))})
-	err := api.Pages(ctx, p.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeLaunchTemplatesOutput, error) { return p.NextPage(ctx) },
-		func(page *ec2.DescribeLaunchTemplatesOutput) {
-			for i := range page.LaunchTemplates {
-				if name := value(page.LaunchTemplates[i].LaunchTemplateName); strings.HasPrefix(name, awsv1.LaunchTemplateNamePrefix+"/") {
-					visit(name, &page.LaunchTemplates[i])
-				}
+	err := api.Pages(ctx, p, func(page *ec2.DescribeLaunchTemplatesOutput) {
+		for i := range page.LaunchTemplates {
+			if name := value(page.LaunchTemplates[i].LaunchTemplateName); strings.HasPrefix(name, awsv1.LaunchTemplateNamePrefix+"/") {
+				visit(name, &page.LaunchTemplates[i])
 			}
-		})
+		}
+	})
 	return api.Wrap("DescribeLaunchTemplates", s.cluster, err)
 }
 

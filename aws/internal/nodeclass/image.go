@@ -73,15 +73,13 @@ func (s *Sources) readImages(ctx context.Context, key string, q amiselect.Query,
 	pages := ec2.NewDescribeImagesPaginator(s.clients.EC2,
 		&ec2.DescribeImagesInput{Filters: l.filters, Owners: q.Owners, IncludeDeprecated: &q.IncludeDeprecated},
 		func(o *ec2.DescribeImagesPaginatorOptions) { o.Limit = imagesPerPage })
-	err := api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeImagesOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeImagesOutput) {
-			for i := range page.Images {
-				image, err := newImage(&page.Images[i])
-				faults = append(faults, err)
-				found = append(found, image)
-			}
-		})
+	err := api.Pages(ctx, pages, func(page *ec2.DescribeImagesOutput) {
+		for i := range page.Images {
+			image, err := newImage(&page.Images[i])
+			faults = append(faults, err)
+			found = append(found, image)
+		}
+	})
 	if err = errors.Join(append(faults, err)...); err != nil {
 		return nil, api.Wrap("DescribeImages", key, err)
 	}

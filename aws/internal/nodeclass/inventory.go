@@ -68,9 +68,7 @@ func (s *Sources) describeTypes(ctx context.Context) (out []ec2types.InstanceTyp
 		filter("processor-info.supported-architecture", "x86_64", "arm64"),
 		filter("supported-virtualization-type", "hvm"),
 	}}, func(o *ec2.DescribeInstanceTypesPaginatorOptions) { o.Limit = typesPerPage })
-	err = api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeInstanceTypesOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeInstanceTypesOutput) { out = append(out, page.InstanceTypes...) })
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeInstanceTypesOutput) { out = append(out, page.InstanceTypes...) })
 	return out, err
 }
 
@@ -78,12 +76,8 @@ func (s *Sources) describeOfferings(ctx context.Context) (out []ec2types.Instanc
 	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2,
 		&ec2.DescribeInstanceTypeOfferingsInput{LocationType: ec2types.LocationTypeAvailabilityZone},
 		func(o *ec2.DescribeInstanceTypeOfferingsPaginatorOptions) { o.Limit = offeringsPerPage })
-	err = api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeInstanceTypeOfferingsOutput, error) {
-			return pages.NextPage(ctx)
-		},
-		func(page *ec2.DescribeInstanceTypeOfferingsOutput) {
-			out = append(out, page.InstanceTypeOfferings...)
-		})
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeInstanceTypeOfferingsOutput) {
+		out = append(out, page.InstanceTypeOfferings...)
+	})
 	return out, err
 }

@@ -89,18 +89,16 @@ func (s *Sources) readSubnets(ctx context.Context, l lookup) ([]Subnet, error) {
 	var out []Subnet
 	pages := ec2.NewDescribeSubnetsPaginator(s.clients.EC2, &ec2.DescribeSubnetsInput{Filters: l.filters},
 		func(o *ec2.DescribeSubnetsPaginatorOptions) { o.Limit = networkPerPage })
-	err := api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeSubnetsOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeSubnetsOutput) {
-			for i := range page.Subnets {
-				n := &page.Subnets[i]
-				if text(n.SubnetId) == "" || text(n.AvailabilityZone) == "" {
-					continue // nothing could be launched by it
-				}
-				out = append(out, Subnet{ID: *n.SubnetId, Zone: *n.AvailabilityZone, ZoneID: text(n.AvailabilityZoneId),
-					VPC: text(n.VpcId), Free: number(n.AvailableIpAddressCount), At: at})
+	err := api.Pages(ctx, pages, func(page *ec2.DescribeSubnetsOutput) {
+		for i := range page.Subnets {
+			n := &page.Subnets[i]
+			if text(n.SubnetId) == "" || text(n.AvailabilityZone) == "" {
+				continue // nothing could be launched by it
 			}
-		})
+			out = append(out, Subnet{ID: *n.SubnetId, Zone: *n.AvailabilityZone, ZoneID: text(n.AvailabilityZoneId),
+				VPC: text(n.VpcId), Free: number(n.AvailableIpAddressCount), At: at})
+		}
+	})
 	if err != nil {
 		return nil, api.Wrap("DescribeSubnets", l.key(), err)
 	}
@@ -164,15 +162,13 @@ func (s *Sources) readGroups(ctx context.Context, l lookup) ([]SecurityGroup, er
 	var out []SecurityGroup
 	pages := ec2.NewDescribeSecurityGroupsPaginator(s.clients.EC2, &ec2.DescribeSecurityGroupsInput{Filters: l.filters},
 		func(o *ec2.DescribeSecurityGroupsPaginatorOptions) { o.Limit = networkPerPage })
-	err := api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeSecurityGroupsOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeSecurityGroupsOutput) {
-			for i := range page.SecurityGroups {
-				if g := &page.SecurityGroups[i]; text(g.GroupId) != "" {
-					out = append(out, SecurityGroup{ID: *g.GroupId, Name: text(g.GroupName), VPC: text(g.VpcId)})
-				}
+	err := api.Pages(ctx, pages, func(page *ec2.DescribeSecurityGroupsOutput) {
+		for i := range page.SecurityGroups {
+			if g := &page.SecurityGroups[i]; text(g.GroupId) != "" {
+				out = append(out, SecurityGroup{ID: *g.GroupId, Name: text(g.GroupName), VPC: text(g.VpcId)})
 			}
-		})
+		}
+	})
 	if err != nil {
 		return nil, api.Wrap("DescribeSecurityGroups", l.key(), err)
 	}

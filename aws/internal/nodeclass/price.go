@@ -92,9 +92,7 @@ func (s *Sources) getProducts(ctx context.Context, q pricing.Query) (out []strin
 	pages := awspricing.NewGetProductsPaginator(s.clients.Pricing, input, func(o *awspricing.GetProductsPaginatorOptions) { o.Limit = productsPerPage })
 	// The price list is not served in every region.
 	at := func(o *awspricing.Options) { o.Region = q.Endpoint }
-	err = api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*awspricing.GetProductsOutput, error) { return pages.NextPage(ctx, at) },
-		func(page *awspricing.GetProductsOutput) { out = append(out, page.PriceList...) })
+	err = api.Pages(ctx, pages, func(page *awspricing.GetProductsOutput) { out = append(out, page.PriceList...) }, at)
 	return out, err
 }
 
@@ -111,9 +109,7 @@ func (s *Sources) spotHistory(ctx context.Context, at time.Time) (out []ec2types
 	pages := ec2.NewDescribeSpotPriceHistoryPaginator(s.clients.EC2,
 		&ec2.DescribeSpotPriceHistoryInput{StartTime: &at, ProductDescriptions: pricing.SpotProducts()},
 		func(o *ec2.DescribeSpotPriceHistoryPaginatorOptions) { o.Limit = spotPerPage })
-	err = api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeSpotPriceHistoryOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeSpotPriceHistoryOutput) { out = append(out, page.SpotPriceHistory...) })
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeSpotPriceHistoryOutput) { out = append(out, page.SpotPriceHistory...) })
 	return out, err
 }
 

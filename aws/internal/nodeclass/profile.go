@@ -394,9 +394,7 @@ func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.In
 	}
 	var found []iamtypes.InstanceProfile
 	p := iam.NewListInstanceProfilesPaginator(k.client, &iam.ListInstanceProfilesInput{PathPrefix: &path})
-	err := api.Pages(ctx, p.HasMorePages,
-		func(ctx context.Context) (*iam.ListInstanceProfilesOutput, error) { return p.NextPage(ctx) },
-		func(page *iam.ListInstanceProfilesOutput) { found = append(found, page.InstanceProfiles...) })
+	err := api.Pages(ctx, p, func(page *iam.ListInstanceProfilesOutput) { found = append(found, page.InstanceProfiles...) })
 	if err != nil {
 		return nil, api.Wrap("ListInstanceProfiles", path, err)
 	}

@@ -102,15 +102,13 @@ func (s *Sources) describeReservations(ctx context.Context, q reservationQuery) 
 	}
 	pages := ec2.NewDescribeCapacityReservationsPaginator(s.clients.EC2, input,
 		func(o *ec2.DescribeCapacityReservationsPaginatorOptions) { o.Limit = limit })
-	err = api.Pages(ctx, pages.HasMorePages,
-		func(ctx context.Context) (*ec2.DescribeCapacityReservationsOutput, error) { return pages.NextPage(ctx) },
-		func(page *ec2.DescribeCapacityReservationsOutput) {
-			for _, r := range page.CapacityReservations {
-				if text(r.CapacityReservationId) != "" {
-					out = append(out, r)
-				}
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeCapacityReservationsOutput) {
+		for _, r := range page.CapacityReservations {
+			if text(r.CapacityReservationId) != "" {
+				out = append(out, r)
 			}
-		})
+		}
+	})
 	return out, err
 }
 
