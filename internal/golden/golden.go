@@ -3,6 +3,7 @@
 package golden
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -25,4 +26,36 @@ func Equal(t testing.TB, got string, path ...string) {
 	want, err := os.ReadFile(file)
 	require.NoError(t, err, "run the tests of this package with -update to write it")
 	require.Equal(t, string(want), got, "run the tests of this package with -update if this is meant")
+}
+
+// JSON holds that a value is that of testdata/NAME.json, with what is not set left out.
+// With -update it writes that file first.
+func JSON(t testing.TB, name string, v any) {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	var tree any
+	require.NoError(t, json.Unmarshal(text, &tree))
+	text, err = json.MarshalIndent(pruned(tree), "", "  ")
+	require.NoError(t, err)
+	Equal(t, string(text)+"\n", name+".json")
+}
+
+// pruned leaves out what was not set.
+func pruned(tree any) any {
+	switch v := tree.(type) {
+	case map[string]any:
+		for key, one := range v {
+			if one == nil || one == "" {
+				delete(v, key)
+			} else {
+				v[key] = pruned(one)
+			}
+		}
+	case []any:
+		for i := range v {
+			v[i] = pruned(v[i])
+		}
+	}
+	return tree
 }

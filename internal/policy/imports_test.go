@@ -112,8 +112,6 @@ var layers = []layer{
 		"a message is parsed from bytes"},
 	{"aws/awstest", append([]string{"internal/fault"}, cloud...),
 		"the AWS in memory answers as AWS does, and its scripts are written as those of the fake"},
-	{"aws/internal/goldentest", []string{"internal/golden"},
-		"a request is compared with a file, whatever it asks for"},
 	{"aws/...", append([]string{"provisioning/nodeclaim"}, cloud...),
 		"the AWS provider implements the contract; the engine must not leak into it"},
 	{"examples/internal/browser", []string{"internal/testlong"},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/aws/internal/goldentest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 func spec(capacityType string, kind launch.ReservationKind, groups ...launch.Group) *launch.Spec {
@@ -55,7 +55,7 @@ func TestRequestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in, err := s.Request(call())
 			require.NoError(t, err)
-			goldentest.JSON(t, name, in)
+			golden.JSON(t, name, in)
 		})
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/goldentest"
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
 func size(text string) *resource.Quantity { return p(resource.MustParse(text)) }
@@ -66,7 +66,7 @@ func TestBuildGolden(t *testing.T) {
 			got, err := launchtemplate.Build(in)
 			require.NoError(t, err)
 			require.Equal(t, before, in.Class, "the class is not modified")
-			goldentest.JSON(t, name, got.CreateInput())
+			golden.JSON(t, name, got.CreateInput())
 			again, err := launchtemplate.Build(in)
 			require.NoError(t, err)
 			require.Equal(t, got.Name, again.Name)
