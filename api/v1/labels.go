@@ -126,12 +126,6 @@ func WellKnownLabels() []string {
 	}
 }
 
-// OfferingLabels returns the label keys that tell the offerings of one
-// instance type apart, sorted. The slice is the caller's.
-func OfferingLabels() []string {
-	return []string{CapacityTypeLabelKey, corev1.LabelTopologyZone}
-}
-
 // WellKnownResources returns the resources that every instance type has,
 // sorted. A NodeOverlay cannot set them. The slice is the caller's.
 func WellKnownResources() []corev1.ResourceName {

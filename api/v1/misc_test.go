@@ -7,21 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
-
-func TestLimitsExceeded(t *testing.T) {
-	limits := v1.Limits{"cpu": resource.MustParse("10"), "memory": resource.MustParse("1Gi"), v1.ResourceNodes: resource.MustParse("3")}
-	usage := corev1.ResourceList{"cpu": resource.MustParse("10001m"), "memory": resource.MustParse("1Gi"), "nodes": resource.MustParse("4"), "pods": resource.MustParse("500")}
-	require.Equal(t, []corev1.ResourceName{"cpu", "nodes"}, limits.Exceeded(usage))
-	require.EqualError(t, limits.ExceededBy(usage), "limits exceeded: cpu: 10001m used, limit 10; nodes: 4 used, limit 3")
-	require.Nil(t, limits.Exceeded(nil))
-	require.NoError(t, limits.ExceededBy(corev1.ResourceList{"cpu": resource.MustParse("10")}))
-	require.NoError(t, v1.Limits(nil).ExceededBy(usage))
-}
 
 func TestToNodeClaim(t *testing.T) {
 	p := pool()
@@ -47,23 +36,6 @@ func TestToNodeClaim(t *testing.T) {
 	}, c.Spec)
 	c.Labels["a"], c.Spec.Requirements[0].Values[0], c.Spec.NodeClassRef.Name, *c.Spec.ExpireAfter.Duration = "x", "x", "x", 0
 	require.Equal(t, before, p, "nothing is shared")
-}
-
-func TestCompareNodeOverlays(t *testing.T) {
-	named := func(name string, weight *int32) *v1.NodeOverlay {
-		o := overlay()
-		o.Name, o.Spec.Weight = name, weight
-		return o
-	}
-	overlays := []*v1.NodeOverlay{
-		named("a", nil), named("b", new(int32(5))), named("c", new(int32(5))), named("d", new(int32(0))), named("e", new(int32(10000))),
-	}
-	slices.SortFunc(overlays, v1.CompareNodeOverlays)
-	var names []string
-	for _, o := range overlays {
-		names = append(names, o.Name)
-	}
-	require.Equal(t, []string{"e", "c", "b", "d", "a"}, names)
 }
 
 func TestRequirementConversion(t *testing.T) {
@@ -120,7 +92,6 @@ func TestTables(t *testing.T) {
 		"node.kubernetes.io/instance-type", "node.kubernetes.io/windows-build",
 		"topology.kubernetes.io/region", "topology.kubernetes.io/zone",
 	}, v1.WellKnownLabels())
-	require.Equal(t, []string{"karpenter.sh/capacity-type", "topology.kubernetes.io/zone"}, v1.OfferingLabels())
 	require.True(t, slices.IsSorted(v1.WellKnownResources()))
 	v1.WellKnownLabels()[0] = "x"
 	require.Equal(t, "karpenter.sh/capacity-type", v1.WellKnownLabels()[0], "the slice is the caller's")

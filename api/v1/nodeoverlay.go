@@ -1,8 +1,6 @@
 package v1
 
 import (
-	"cmp"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -59,23 +57,4 @@ type NodeOverlayList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	// Items are the overlays, in the server's order.
 	Items []NodeOverlay `json:"items"`
-}
-
-// CompareNodeOverlays orders overlays by precedence, for slices.SortFunc: the
-// heavier first, and of equal weight the one whose name comes later in byte
-// order first, as Karpenter sorts them. A nil weight is 0. Overlays of equal
-// weight that touch one field are a conflict: overlay.Apply then
-// keeps the one whose name comes first and reports the other.
-func CompareNodeOverlays(a, b *NodeOverlay) int {
-	return cmp.Or(
-		cmp.Compare(weightOf(b.Spec.Weight), weightOf(a.Spec.Weight)),
-		cmp.Compare(b.Name, a.Name),
-	)
-}
-
-func weightOf(w *int32) int32 {
-	if w == nil {
-		return 0
-	}
-	return *w
 }
