@@ -102,8 +102,8 @@ type Action struct {
 	Reason Reason
 	// Step is what to do.
 	Step Step
-	// Targets are what to do it to, sorted by String. The rules of this package
-	// give one each; Consolidate gives any number.
+	// Targets are what to do it to, sorted by String. Rules
+	// give one each; the search for savings gives any number.
 	Targets []Target
 	// Detail completes the reason, and sums up what is launched and where pods
 	// go as far as that is known: one line without a full stop.

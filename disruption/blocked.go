@@ -110,7 +110,7 @@ const (
 type Blocked struct {
 	// Target is the node.
 	Target
-	// Method is the one that is kept from it, empty where Recheck is asked about
+	// Method is the one that is kept from it, empty where Confirm asks about
 	// a reason that no method acts for.
 	Method Method
 	// Code is what does so.

@@ -61,7 +61,7 @@ type Conflict struct {
 // Explain says what keeps the pods of a node off the other nodes, once Actions are under
 // way: which of them find no place there, and the constraint that binds, be it an
 // anti-affinity, a host port, a volume, a taint or a lack of room. It is for a node
-// that is left alone since new nodes would cost as much as it does (ruleNotCheaper),
+// that is left alone since new nodes would cost as much as it does (CodeNotCheaper),
 // but answers for any that no action is about.
 //
 // The engine is asked anew, so it takes about as long as one simulation, and some

@@ -106,7 +106,7 @@ type Proposal struct {
 	Actions []Action
 	// Waiting are actions that are wanted but may not begin now, in the same
 	// order. Those that save money are simulated together with Actions, and may
-	// follow without another search: see Consolidation.Waiting.
+	// follow without another search.
 	Waiting []Waiting
 	// Blocked are the nodes that are left alone, with every reason, in the
 	// order of Blocked.Compare. A node may be in Actions for one reason and
@@ -141,7 +141,7 @@ type Proposal struct {
 	// Faults are those of the input, each an InputError of package
 	// provisioning; nil if there are none. What is at fault is left alone: see
 	// Observe. If the engine refuses the input, nothing is simulated, and every
-	// node that a simulation is needed for is Blocked by ruleNotSimulated.
+	// node that a simulation is needed for is Blocked by CodeNotSearched.
 	Faults error
 	// Warnings are those of Cluster.Warnings.
 	Warnings []*provisioning.InputError

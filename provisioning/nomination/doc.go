@@ -13,7 +13,7 @@
 //		... append p.Toleration to the pod
 //	}
 //	for _, n := range state.Nodes { // open those whose pods are there, or late
-//		... store n.Open
+//		... store n.Opened, if it is not nil
 //	}
 //
 // # Model

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Plain is a pod as its owner wrote it: a copy without the tolerations of TaintKey, or
+// Plain returns a pod as its owner wrote it: a copy without the tolerations of TaintKey, or
 // the pod itself where it has none. Nothing but the list of tolerations is copied.
 //
 // Feed plans and decisions with it. Each promise leaves a toleration with a value of

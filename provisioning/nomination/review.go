@@ -159,8 +159,10 @@ func (s State) Nominations() map[string]time.Time {
 // Binding is the promise of a node that is there: kube-scheduler is expected to bind
 // the pod to it.
 type Binding struct {
-	Pod   types.UID
-	Node  string
+	// Pod is the UID of the pod, and Node the name of the node.
+	Pod  types.UID
+	Node string
+	// Until is when the promise ends. At that instant it no longer holds.
 	Until time.Time
 }
 
