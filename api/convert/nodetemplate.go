@@ -82,7 +82,7 @@ func (c *converter) alphaClass(o *object, path string, spec *yaml.Node) {
 		c.remark(o, Info, join(path, "amiSelector"), find(spec, "amiSelector").key,
 			"tags of images do not act as requirements of their nodes any more")
 	}
-	c.amiSelector(o, path, spec)
+	c.selector(o, path, spec, "amiSelector", "amiSelectorTerms")
 	if empty(at(spec, "amiFamily")) {
 		take(spec, "amiFamily")
 		put(spec, entry("amiFamily", newText("AL2")))

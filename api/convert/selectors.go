@@ -84,74 +84,55 @@ func term(tags *yaml.Node, fields ...[2]string) *yaml.Node {
 	return t
 }
 
-// selector converts a selector of subnets or security groups.
+// selector converts a selector of subnets, security groups or images. Names and owners
+// mean something in one of images; elsewhere they are tags.
 func (c *converter) selector(o *object, path string, spec *yaml.Node, from, to string) {
 	old := c.openSelector(o, path, spec, from, to)
 	if old.key == nil {
 		return
 	}
 	s := parseSelector(old.value)
-	for _, p := range []struct {
-		key    string
-		values []string
-	}{{"aws::name", s.names}, {"aws::owners", s.owners}} {
-		if len(p.values) > 0 { // not special here, and so a tag
-			put(s.tags, entry(p.key, newText(strings.Join(p.values, ","))))
-		}
+	lost := "the other entries, which narrowed them down, are removed: %s"
+	if from != "amiSelector" {
+		lost = "the tags %s, which narrowed them down, are removed"
+		s.asTags("aws::name", &s.names)
+		s.asTags("aws::owners", &s.owners)
 	}
 	terms := newList()
 	for _, id := range s.ids {
 		terms.Content = append(terms.Content, term(nil, [2]string{"id", id}))
 	}
+	others := len(s.tags.Content) > 0
 	switch {
-	case len(s.ids) > 0 && len(s.tags.Content) > 0:
-		c.remark(o, Warning, join(path, from), old.key, "ids decide alone now; the tags %s, which narrowed them down, are removed", keysOf(s.tags))
-	case len(s.ids) == 0 && len(s.tags.Content) > 0:
-		for _, set := range s.tagSets() {
-			terms.Content = append(terms.Content, term(set))
+	case len(s.ids) > 0 && (others || len(s.names)+len(s.owners) > 0):
+		c.remark(o, Warning, join(path, from), old.key, "ids decide alone now; "+lost,
+			strings.Join(slices.Concat(s.names, s.owners, []string{keysOf(s.tags)}), " "))
+	case len(s.ids) == 0 && (others || len(s.names) > 0):
+		for _, owner := range orNone(s.owners) {
+			for _, name := range orNone(s.names) {
+				for _, set := range s.tagSets() {
+					terms.Content = append(terms.Content, term(copyNode(set), [2]string{"name", name}, [2]string{"owner", owner}))
+				}
+			}
 		}
 	}
 	c.closeSelector(o, path, old, from, to, terms)
 }
 
-// amiSelector converts the selector of images.
-func (c *converter) amiSelector(o *object, path string, spec *yaml.Node) {
-	const from, to = "amiSelector", "amiSelectorTerms"
-	old := c.openSelector(o, path, spec, from, to)
-	if old.key == nil {
-		return
+// asTags makes a tag of texts that are nothing special.
+func (s *selection) asTags(key string, values *[]string) {
+	if len(*values) > 0 {
+		put(s.tags, entry(key, newText(strings.Join(*values, ","))))
+		*values = nil
 	}
-	s := parseSelector(old.value)
-	terms := newList()
-	if len(s.ids) > 0 {
-		for _, id := range s.ids {
-			terms.Content = append(terms.Content, term(nil, [2]string{"id", id}))
-		}
-		if len(s.names)+len(s.owners)+len(s.tags.Content) > 0 {
-			c.remark(o, Warning, join(path, from), old.key, "ids decide alone now; the other entries, which narrowed them down, are removed: %s",
-				strings.Join(slices.Concat(s.names, s.owners, []string{keysOf(s.tags)}), " "))
-		}
-		c.closeSelector(o, path, old, from, to, terms)
-		return
+}
+
+// orNone is a list, or one empty text.
+func orNone(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
 	}
-	if len(s.names) == 0 && len(s.tags.Content) == 0 {
-		c.closeSelector(o, path, old, from, to, terms)
-		return
-	}
-	orNone := func(list []string) []string {
-		if len(list) == 0 {
-			return []string{""}
-		}
-		return list
-	}
-	for _, owner := range orNone(s.owners) {
-		for _, name := range orNone(s.names) {
-			for _, set := range s.tagSets() {
-				terms.Content = append(terms.Content, term(copyNode(set), [2]string{"name", name}, [2]string{"owner", owner}))
-			}
-		}
-	}
-	c.closeSelector(o, path, old, from, to, terms)
+	return list
 }
 
 // openSelector finds a selector that is a mapping with entries. Another that is
