@@ -3,6 +3,7 @@ package manifest
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -48,13 +49,45 @@ func (f *Fault) Error() string {
 // order of the sources. It is never empty.
 type Faults []*Fault
 
-// Error renders one fault a line.
+// alike is how many faults are told one by one that say the same of objects of one kind.
+// All of them are told if there are only a few more.
+const alike, fewMore = 3, 2
+
+// listIndex is a place in a list, within the path of a field.
+var listIndex = regexp.MustCompile(`\[\d+\]`)
+
+// Error renders one fault a line. Of many that say the same of objects of one kind it
+// renders the first, and how many more there are up to which object: a controller that
+// writes a field wrong writes it wrong everywhere.
 func (fs Faults) Error() string {
-	lines := make([]string, len(fs))
-	for i, f := range fs {
-		lines[i] = f.Error()
+	groups := map[Fault][]*Fault{}
+	for _, f := range fs {
+		groups[f.group()] = append(groups[f.group()], f)
+	}
+	told := map[Fault]int{}
+	lines := make([]string, 0, len(fs))
+	for _, f := range fs {
+		key := f.group()
+		same := groups[key]
+		told[key]++
+		switch {
+		case told[key] <= alike || len(same) <= alike+fewMore:
+			lines = append(lines, f.Error())
+		case told[key] == alike+1:
+			last := *same[len(same)-1]
+			last.Field = ""
+			last.Message = fmt.Sprintf("is the last of %d more with this fault", len(same)-alike)
+			lines = append(lines, last.Error())
+		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// group is what a fault has in common with those that are told together: the file, the
+// kind of object, the field without places in lists, and the message.
+func (f *Fault) group() Fault {
+	kind, _, _ := strings.Cut(f.Object, " ")
+	return Fault{File: f.File, Object: kind, Field: listIndex.ReplaceAllString(f.Field, "[]"), Message: f.Message}
 }
 
 // Unwrap lets errors.As find the single faults.

@@ -2,11 +2,13 @@ package manifest_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -151,6 +153,35 @@ func TestFaults(t *testing.T) {
 			require.Equal(t, want, strings.Split(err.Error(), "\n"))
 		})
 	}
+}
+
+// TestFaultsThatAreAlike has the same fault in many objects: three are told, and how many
+// more there are. Others stand where they belong, and errors.As finds all.
+func TestFaultsThatAreAlike(t *testing.T) {
+	var faults manifest.Faults
+	add := func(line int, object, field string) {
+		faults = append(faults, &manifest.Fault{File: "a.yaml", Document: 1, Line: line, Object: object, Field: field, Message: "is wrong"})
+	}
+	for i := range 9 {
+		add(10*i, fmt.Sprintf("Node n%d", i), fmt.Sprintf("status.conditions[%d].reason", i))
+	}
+	add(95, "Pod shop/p", "spec")
+	for i := range 5 { // few enough to be told one by one
+		add(100+i, fmt.Sprintf("Pod shop/q%d", i), "status")
+	}
+	require.Equal(t, strings.Join([]string{
+		"a.yaml (document 1): Node n0: status.conditions[0].reason: is wrong",
+		"a.yaml:10 (document 1): Node n1: status.conditions[1].reason: is wrong",
+		"a.yaml:20 (document 1): Node n2: status.conditions[2].reason: is wrong",
+		"a.yaml:80 (document 1): Node n8: is the last of 6 more with this fault",
+		"a.yaml:95 (document 1): Pod shop/p: spec: is wrong",
+		"a.yaml:100 (document 1): Pod shop/q0: status: is wrong",
+		"a.yaml:101 (document 1): Pod shop/q1: status: is wrong",
+		"a.yaml:102 (document 1): Pod shop/q2: status: is wrong",
+		"a.yaml:103 (document 1): Pod shop/q3: status: is wrong",
+		"a.yaml:104 (document 1): Pod shop/q4: status: is wrong",
+	}, "\n"), faults.Error())
+	require.Len(t, faults.Unwrap(), 15)
 }
 
 func TestFaultsOfAllSourcesInTheirOrder(t *testing.T) {
