@@ -10,11 +10,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 )
 
+// seeds is how many clusters a law looks at by default, in the long run, and at all.
+func seeds(few, many, all int) int {
+	if testlong.All() {
+		return all
+	}
+	return testlong.Seeds(few, many)
+}
+
 // TestLawSameIsNoDifference: a side compared with itself, its lists in another order, has
 // no difference, and comes to rest at a cost no higher than today's.
 func TestLawSameIsNoDifference(t *testing.T) {
 	rounds, saved := 0, 0
-	for seed := range uint64(testlong.Seeds(40, 300)) {
+	for seed := range uint64(seeds(25, 80, 300)) {
 		s := random(seed)
 		c, err := compare.Compare(t.Context(), noon, s, shuffled(s, seed), &compare.Options{Parallel: 1 + int(seed%4)})
 		require.NoError(t, err, "seed %d", seed)
@@ -36,7 +44,7 @@ func TestLawSameIsNoDifference(t *testing.T) {
 // is less when the change is made, on the cluster as it runs.
 func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
 	prices := 0
-	for seed := range uint64(testlong.Seeds(30, 200)) {
+	for seed := range uint64(seeds(30, 80, 200)) {
 		s := random(seed)
 		empty, err := compare.Emptied(noon, s)
 		require.NoError(t, err)

@@ -143,10 +143,18 @@ func TestOptionsAndInputsAtFault(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// seeds is how many a law looks at by default, in the long run, and at all.
+func seeds(few, many, all int) int {
+	if testlong.All() {
+		return all
+	}
+	return testlong.Seeds(few, many)
+}
+
 // TestLawOrderDoesNotMatter: the report is the same for any order of the input, and the
 // input is not written to.
 func TestLawOrderDoesNotMatter(t *testing.T) {
-	for seed := range uint64(testlong.Seeds(8, 40)) {
+	for seed := range uint64(seeds(8, 20, 40)) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		a, b := ask(t, in, &advice.Options{Questions: 4}), ask(t, shuffled(in, seed), &advice.Options{Questions: 4})
 		require.Equal(t, a, b, "seed %d", seed)
@@ -156,7 +164,7 @@ func TestLawOrderDoesNotMatter(t *testing.T) {
 
 // TestLawQuestionsAtOnce: how many are asked at once changes nothing, wherever steps end.
 func TestLawQuestionsAtOnce(t *testing.T) {
-	for seed := range uint64(testlong.Seeds(8, 40)) {
+	for seed := range uint64(seeds(8, 20, 40)) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		full := ask(t, in, &advice.Options{Questions: 4})
 		for _, steps := range []int{0, full.Steps / 3, full.Steps * 2 / 3} {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
@@ -23,7 +22,7 @@ func unplacedOf(p *provisioning.Plan) map[string]bool {
 // constraint, and no pod loses its place.
 func TestLawPricesAreBills(t *testing.T) {
 	priced, pairs := 0, 0
-	for seed := range uint64(testlong.Seeds(25, 200)) {
+	for seed := range uint64(seeds(25, 60, 200)) {
 		in, opts := randproblem.Draw(seed, randproblem.Config{Without: randproblem.Defaults}), randproblem.DrawOptions(seed, randproblem.Config{})
 		in.Nominated = nil
 		before, err := provisioning.Solve(t.Context(), in, opts)

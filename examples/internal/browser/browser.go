@@ -52,11 +52,14 @@ type Seen struct {
 // detector. Call it before the page is made.
 func Needed(t *testing.T) {
 	t.Helper()
-	find(t)
+	browser := find(t)
+	if _, err := render(t, browser, "about:blank", 500, false); err != nil {
+		t.Skipf("%s does not run here, so nobody has seen the page: %v", browser, err)
+	}
 }
 
 // Look has a browser lay a page out in a window of a width, 500 at least, on a light or a dark
-// screen. Where no browser runs the test is skipped.
+// screen. Call Needed first, which skips the test where no browser runs.
 func Look(t *testing.T, page []byte, width int, dark bool) (seen Seen) {
 	t.Helper()
 	browser := find(t)
@@ -77,14 +80,9 @@ func find(t *testing.T) string {
 		t.Skip("a browser has no races of ours")
 	}
 	for _, name := range []string{"chromium", "google-chrome", "chrome"} {
-		browser, err := exec.LookPath(name)
-		if err != nil {
-			continue
+		if browser, err := exec.LookPath(name); err == nil {
+			return browser
 		}
-		if _, err := render(t, browser, "about:blank", 500, false); err != nil {
-			t.Skipf("%s does not run here, so nobody has seen the page: %v", browser, err)
-		}
-		return browser
 	}
 	t.Skip("no chromium in PATH: nobody has seen the page")
 	return ""
