@@ -67,7 +67,7 @@ func compareWith(s settings, w *offline.World, stdin io.Reader, stderr io.Writer
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}
-	return newCompareReport(s, changes, found), command.OK, nil
+	return newCompareReport(s, before, changes, found), command.OK, nil
 }
 
 // newPolicies puts the NodePools and NodeOverlays of the file in the place of those of the

@@ -29,6 +29,7 @@ type compareReport struct {
 
 	found    []compare.Difference
 	outcomes struct{ Old, New compare.Outcome }
+	today    []provisioning.Node
 }
 
 // outcome is what becomes of one side.
@@ -99,10 +100,10 @@ func outcomeOf(o compare.Outcome) outcome {
 	}
 }
 
-func newCompareReport(s settings, changes []string, c *compare.Comparison) *compareReport {
+func newCompareReport(s settings, before compare.Side, changes []string, c *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: compareSchema, Now: s.compare.now, File: s.compare.file, Changes: append([]string{}, changes...),
 		Old: outcomeOf(c.Old), New: outcomeOf(c.New), Differences: []difference{}, found: c.Differences}
-	r.outcomes.Old, r.outcomes.New = c.Old, c.New
+	r.outcomes.Old, r.outcomes.New, r.today = c.Old, c.New, before.Input.Nodes
 	for _, d := range c.Differences {
 		r.Differences = append(r.Differences, difference{Kind: string(d.Kind), Object: d.Object, Old: micro(d.Old), New: micro(d.New),
 			Reason: d.Reason, Nodes: append([]string{}, d.Nodes...)})

@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 //go:embed page.html
@@ -77,9 +78,10 @@ func (r *compareReport) page() webPage {
 	}
 	for _, side := range []struct {
 		title string
-		of    compare.Outcome
-	}{{"Nodes at rest, today's policies", r.outcomes.Old}, {"Nodes at rest, new policies", r.outcomes.New}} {
-		nodes := plot.Columns{Title: side.title, About: "what pods ask for of each node, the fullest first", Up: "a", Down: "c", Shares: sharesOf(side.of)}
+		nodes []provisioning.Node
+	}{{"Nodes that run today", r.today}, {"Nodes at rest, today's policies", r.outcomes.Old.Settled.Input.Nodes},
+		{"Nodes at rest, new policies", r.outcomes.New.Settled.Input.Nodes}} {
+		nodes := plot.Columns{Title: side.title, About: "what pods ask for of each node, the fullest first", Up: "a", Down: "c", Shares: sharesOf(side.nodes)}
 		p.Figures = append(p.Figures, figure{Title: nodes.Title, About: nodes.About, Legend: [][2]string{{"a", "CPU, upwards"}, {"c", "memory, downwards"}}, SVG: nodes.SVG()})
 	}
 	for _, bill := range []struct {
@@ -131,10 +133,10 @@ func costs(b compare.Bill) map[string]float64 {
 	return out
 }
 
-// sharesOf are the shares of CPU and memory that pods ask for of the nodes at rest, the
-// largest first.
-func sharesOf(o compare.Outcome) (out [][2]float64) {
-	for _, n := range o.Settled.Input.Nodes {
+// sharesOf are the shares of CPU and memory that pods ask for of managed nodes, the largest
+// first.
+func sharesOf(nodes []provisioning.Node) (out [][2]float64) {
+	for _, n := range nodes {
 		var allocatable corev1.ResourceList
 		switch {
 		case n.NodeClaim == nil:
@@ -181,6 +183,9 @@ func (r *adviceReport) page() webPage {
 		if len(bars.Bars) > 0 {
 			p.Figures = append(p.Figures, figure{Title: bars.Title, About: bars.About, SVG: bars.SVG()})
 		}
+	}
+	for _, g := range groupUnplaced(r.NoPlace) {
+		p.Log = append(p.Log, fmt.Sprintf("%s of %s: %s", fits(g.count, "has no place", "have no place"), g.title(), g.reason.Message))
 	}
 	for _, x := range slices.Concat(r.Prices, r.Pairs) {
 		p.Log = append(p.Log, x.sentence())
