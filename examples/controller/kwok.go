@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +31,7 @@ const (
 	kwokDomain     = "kwok.dovetail-sdk.github.io/"
 	kwokName       = kwokDomain + "name"
 	kwokTerminated = kwokDomain + "terminated"
+	kwokNotice     = kwokDomain + "notice"
 	kwokClass      = "KWOKNodeClass"
 	kwokClassGroup = "karpenter.kwok.sh"
 )
@@ -174,6 +176,36 @@ func (k *kwok) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	}
 	slices.SortFunc(out, func(a, b *cloudprovider.Instance) int { return cmp.Compare(a.ID, b.ID) })
 	return out, nil
+}
+
+// Interruptions are what whoever plays the cloud has annotated Nodes with: a kind of
+// notice, such as SpotInterrupted, whose deadline is in two minutes.
+func (k *kwok) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
+	var nodes corev1.NodeList
+	if err := k.api.List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, failure("Interruptions", "", err)
+	}
+	var out []cloudprovider.Interruption
+	for i := range nodes.Items {
+		if n := &nodes.Items[i]; n.Annotations[kwokNotice] != "" && n.Annotations[kwokTerminated] == "" {
+			out = append(out, cloudprovider.Interruption{ID: n.Name, InstanceID: n.Spec.ProviderID, Kind: cloudprovider.InterruptionKind(n.Annotations[kwokNotice]), At: time.Now(), Deadline: time.Now().Add(2 * time.Minute)})
+		}
+	}
+	return out, nil
+}
+
+// Acknowledge takes the annotation off.
+func (k *kwok) Acknowledge(ctx context.Context, ids ...string) error {
+	return each(len(ids), func(i int) error {
+		node := &corev1.Node{}
+		err := k.api.Get(ctx, client.ObjectKey{Name: ids[i]}, node)
+		if err == nil && node.Annotations[kwokNotice] != "" {
+			after := node.DeepCopy()
+			delete(after.Annotations, kwokNotice)
+			err = k.api.Patch(ctx, after, client.MergeFrom(node))
+		}
+		return client.IgnoreNotFound(err)
+	})
 }
 
 // instance reads a Node as a machine.

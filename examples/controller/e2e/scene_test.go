@@ -55,6 +55,7 @@ type scene struct {
 	binary     string
 	flags      []string
 	controller *exec.Cmd
+	plane      *plane.Plane
 	prices     map[cloudprovider.OfferingKey]float64
 }
 
@@ -123,7 +124,7 @@ func newScene(t *testing.T, flags ...string) *scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Stop)
-	s := &scene{T: t, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), binary: controller, flags: flags, prices: map[cloudprovider.OfferingKey]float64{}}
+	s := &scene{T: t, plane: p, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), binary: controller, flags: flags, prices: map[cloudprovider.OfferingKey]float64{}}
 	for _, it := range fake.Catalog() {
 		for i := range it.Offerings {
 			s.prices[it.Offerings[i].Key(it.Name)] = it.Offerings[i].Price
@@ -214,16 +215,23 @@ func (s *scene) asController(config *rest.Config, file string) {
 // start starts the controller.
 func (s *scene) start() {
 	s.Helper()
+	s.controller = s.replica()
+}
+
+// replica starts a controller beside those that run.
+func (s *scene) replica() *exec.Cmd {
+	s.Helper()
 	out, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer out.Close()
-	s.controller = exec.Command(s.binary, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, s.flags...)...)
-	s.controller.Stdout, s.controller.Stderr = out, out
-	if err := s.controller.Start(); err != nil {
+	cmd := exec.Command(s.binary, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, s.flags...)...)
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
 		s.Fatal(err)
 	}
+	return cmd
 }
 
 // stop ends the controller, and says how long that took.

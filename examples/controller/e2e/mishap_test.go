@@ -1,0 +1,82 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Two of the machines are spot and get their notice: their pods run elsewhere before the
+// two minutes are over.
+func TestInterruption(t *testing.T) {
+	s := newScene(t)
+	before := s.small()
+	noticed := map[string]bool{}
+	for i := range before.nodes[:2] {
+		n := &before.nodes[i]
+		after := n.DeepCopy()
+		after.Annotations["kwok.dovetail-sdk.github.io/notice"] = "SpotInterrupted"
+		if err := s.api.Patch(s.ctx, after, client.MergeFrom(n)); err != nil {
+			t.Fatal(err)
+		}
+		noticed[n.Name] = true
+	}
+	tally := newTally()
+	l, took := s.watch(2*time.Minute, "the pods are elsewhere", func(l look) error {
+		tally.count(l)
+		for _, n := range l.nodes {
+			if noticed[n.Name] {
+				return fmt.Errorf("node %s is still there", n.Name)
+			}
+		}
+		return settled(l, 60)
+	})
+	s.report("2 of %d nodes were to be interrupted: gone, and their pods run elsewhere, %.0f s after the notice; %d nodes at most, %d in the end, from %.4f to %.4f USD/h, a pod pending for %.0f s at most",
+		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, tally.longest.Seconds())
+}
+
+// Of two replicas one works. It is killed in the middle, and the other goes on; that is
+// stopped, and a third goes on at once.
+func TestTwoReplicas(t *testing.T) {
+	s := newScene(t, "-batch-idle=2s")
+	s.eventually(30*time.Second, "the leader has begun", func() error { return s.leads() })
+	second := s.replica()
+	t.Cleanup(func() { _ = second.Process.Kill(); _ = second.Wait() })
+	s.apply("testdata/small.yaml")
+	s.eventually(time.Minute, "planned", func() error {
+		if len(s.entries("created")) == 0 {
+			return errors.New("no NodeClaim yet")
+		}
+		return nil
+	})
+	s.stop(syscall.SIGKILL)
+	l, took := s.watch(3*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
+	planned := s.entries("planned")[0]
+	if l.cost > 1.03*number(planned, "cost") {
+		t.Errorf("what runs costs %.4f USD/h, planned were %.4f", l.cost, number(planned, "cost"))
+	}
+	third := s.replica()
+	t.Cleanup(func() { _ = third.Process.Kill(); _ = third.Wait() })
+	time.Sleep(3 * time.Second)
+	_ = second.Process.Signal(syscall.SIGTERM)
+	_ = second.Wait()
+	s.deployments(func(have int) int { return have * 2 })
+	more, next := s.watch(3*time.Minute, "120 pods run", func(l look) error { return settled(l, 120) })
+	s.report("leader killed while nodes were launched: %.0f planned at %.4f USD/h, %d run at %.4f, %.0f s later; stopped, the next had 120 pods running on %d nodes after %.0f s",
+		number(planned, "create"), number(planned, "cost"), len(l.nodes), l.cost, took.Seconds(), len(more.nodes), next.Seconds())
+}
+
+// leads says whether some replica has the Lease.
+func (s *scene) leads() error {
+	var lease coordinationv1.Lease
+	err := s.api.Get(s.ctx, client.ObjectKey{Namespace: "dovetail", Name: "dovetail-controller"}, &lease)
+	if err == nil && (lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "") {
+		err = errors.New("nobody leads")
+	}
+	return err
+}
