@@ -61,7 +61,7 @@ type autoscaler struct {
 	notices     []cloudprovider.Interruption
 	instances   []*cloudprovider.Instance // of this pass; nil if the cloud was not asked
 	drift       map[string]cloudprovider.Drift
-	podsOn      map[string]string // which pods a node had
+	podsOn      map[string][]*corev1.Pod // of the pass before
 	podEvents   map[string]time.Time
 	nextPropose time.Time
 	nextChange  time.Time // when time alone may change what to do with nodes
@@ -107,7 +107,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	cloud = metered{guard.New(cloud), name, figures}
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
 		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
-		podsOn: map[string]string{}, podEvents: map[string]time.Time{}, drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
+		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
 }
 
 // Reconcile is a pass, in the order of a node's life, but that what ends comes first: a

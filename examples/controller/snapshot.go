@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +21,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -39,6 +39,7 @@ type snapshot struct {
 	now      time.Time
 	in       disruption.Input // what decisions are made from
 	pools    []*v1.NodePool   // as they are stored
+	classes  map[string]error // why the class of a pool cannot be used
 	claims   []*v1.NodeClaim
 	nodes    map[string]*corev1.Node
 	pods     []*corev1.Pod
@@ -96,37 +97,22 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 	return s, nil
 }
 
-// readPools takes up the NodePools, as their conditions should be by now: one that
+// readPools takes up the NodePools, with conditions as they should be by now: one that
 // cannot be used launches nothing, and keeps no other from it.
 func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
 	s.in.Vocabulary = cloudprovider.Vocabulary(a.cloud)
-	s.in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
+	s.in.InstanceTypes, s.classes = map[string][]*cloudprovider.InstanceType{}, map[string]error{}
 	for _, stored := range s.pools {
 		pool := stored.DeepCopy()
 		pool.Default()
-		valid := condition(v1.ConditionTypeValidationSucceeded, metav1.ConditionTrue, v1.ConditionTypeValidationSucceeded, "")
-		if faults := pool.Validate().ToAggregate(); faults != nil {
-			valid = condition(v1.ConditionTypeValidationSucceeded, metav1.ConditionFalse, v1.ReasonNodePoolValidationFailed, faults.Error())
-		}
-		ready := condition(v1.ConditionTypeNodeClassReady, metav1.ConditionTrue, v1.ConditionTypeNodeClassReady, "")
-		if valid.Status == metav1.ConditionTrue {
-			if types, err := a.classAndTypes(ctx, pool); err != nil {
-				ready = condition(v1.ConditionTypeNodeClassReady, metav1.ConditionFalse, "NodeClassNotReady", err.Error())
-			} else {
-				s.in.InstanceTypes[pool.Name] = a.stock.Apply(types)
-			}
-		}
-		root := condition(v1.ConditionTypeReady, metav1.ConditionTrue, v1.ConditionTypeReady, "")
-		for _, c := range []metav1.Condition{valid, ready} {
-			if c.Status != metav1.ConditionTrue {
-				root = condition(v1.ConditionTypeReady, metav1.ConditionFalse, c.Reason, c.Message)
-			}
-			meta.SetStatusCondition(&pool.Status.Conditions, c)
-		}
-		meta.SetStatusCondition(&pool.Status.Conditions, root)
-		if valid.Status != metav1.ConditionTrue {
+		if len(pool.Validate()) > 0 {
 			pool.Spec.Template.Spec.Requirements = nil // nothing that cannot be read
+		} else if types, err := a.classAndTypes(ctx, pool); err != nil {
+			s.classes[pool.Name] = err
+		} else {
+			s.in.InstanceTypes[pool.Name] = a.stock.Apply(types)
 		}
+		pool.Status = nodepool.Edit(stored, s.classes[pool.Name], nil, s.now).Status
 		s.in.NodePools = append(s.in.NodePools, pool)
 	}
 }
@@ -212,25 +198,19 @@ func (a *autoscaler) readDisruption(s *snapshot) {
 	s.in.UnavailableOfferings, s.in.CatalogCache, s.in.RepairPolicies = a.shortages, a.catalogs, cloudprovider.RepairPolicies(a.cloud)
 }
 
-// watchPods notes when pods, not of DaemonSets, come to a node or leave it. One that is
-// seen for the first time counts as changed: after a restart nodes are left alone for
-// as long as after a change.
+// watchPods notes when pods, not of DaemonSets, come to a node or leave it, beyond what
+// is on record.
 func (a *autoscaler) watchPods(s *snapshot) {
-	on, events := map[string]string{}, map[string]time.Time{}
-	for name := range s.nodes {
-		var uids []string
-		for _, p := range s.podsOn[name] {
-			if p.DeletionTimestamp == nil && !ofDaemonSet(p) {
-				uids = append(uids, string(p.UID))
+	events := map[string]time.Time{}
+	for _, claim := range s.claims {
+		if node := s.nodeOf(claim); node != nil {
+			events[node.Name] = nodeclaim.LastPodEvent(claim, a.podsOn[node.Name], s.podsOn[node.Name], s.now)
+			if known := a.podEvents[node.Name]; known.After(events[node.Name]) {
+				events[node.Name] = known
 			}
 		}
-		slices.Sort(uids)
-		on[name], events[name] = strings.Join(uids, ","), s.now
-		if was, known := a.podsOn[name]; known && was == on[name] {
-			events[name] = a.podEvents[name]
-		}
 	}
-	a.podsOn, a.podEvents = on, events
+	a.podsOn, a.podEvents = s.podsOn, events
 }
 
 func ofDaemonSet(p *corev1.Pod) bool {
@@ -270,10 +250,6 @@ func (s *snapshot) view() (v command.View) {
 		v.Nodes = append(v.Nodes, command.ObserveNode(node))
 	}
 	return v
-}
-
-func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
 }
 
 func key(o client.Object) string { return fmt.Sprint(client.ObjectKeyFromObject(o)) }

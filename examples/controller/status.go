@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -17,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 )
 
 // status writes into objects what is known of them, now and then.
@@ -27,19 +27,22 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	cluster, err := disruption.Observe(s.now, s.in, nil)
 	errs := []error{err}
 	if cluster != nil {
-		for _, d := range cluster.Drifts() {
-			if claim := s.claim(d.NodeClaim); claim != nil {
-				errs = append(errs, a.drifted(ctx, claim, d))
+		drifts := cluster.Drifts()
+		errs = append(errs, each(len(drifts), func(i int) error {
+			claim := s.claim(drifts[i].NodeClaim)
+			if claim == nil || claim.DeletionTimestamp != nil {
+				return nil
 			}
-		}
+			return a.claimStatus(ctx, s, claim, drifts[i])
+		}))
 	}
-	usage := map[string]provisioning.PoolUsage{}
+	usage := map[string]*provisioning.PoolUsage{}
 	problem, err := a.prepare(s)
 	var fleet metrics.Fleet
 	if err == nil {
 		fleet.Usage, err = problem.Usage()
-		for _, u := range fleet.Usage {
-			usage[u.Pool.Name] = u
+		for i, u := range fleet.Usage {
+			usage[u.Pool.Name] = &fleet.Usage[i]
 		}
 	}
 	if cluster != nil {
@@ -53,37 +56,31 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	return errors.Join(errs...)
 }
 
-// drifted writes the condition Drifted.
-func (a *autoscaler) drifted(ctx context.Context, claim *v1.NodeClaim, d disruption.DriftStatus) error {
-	after := claim.DeepCopy()
-	if d.Reason == "" {
-		meta.RemoveStatusCondition(&after.Status.Conditions, v1.ConditionTypeDrifted)
-	} else if meta.SetStatusCondition(&after.Status.Conditions, condition(v1.ConditionTypeDrifted, metav1.ConditionTrue, d.Reason, d.Detail)) {
+// claimStatus writes Drifted, Consolidatable and when pods last came or went.
+func (a *autoscaler) claimStatus(ctx context.Context, s *snapshot, claim *v1.NodeClaim, d disruption.DriftStatus) error {
+	after := nodeclaim.EditDrifted(claim, d.Reason, d.Detail, s.now)
+	if after != claim && d.Reason != "" {
 		a.log.Info("drifted", "claim", claim.Name, "reason", d.Reason, "detail", d.Detail)
 	}
-	if equality.Semantic.DeepEqual(claim.Status, after.Status) {
-		return nil
+	if pool := poolNamed(s.in.NodePools, claim.Labels[v1.NodePoolLabelKey]); pool != nil {
+		last := a.podEvents[claim.Status.NodeName]
+		after = nodeclaim.EditConsolidatable(nodeclaim.EditPodEvent(after, last), pool.Spec.Disruption.ConsolidateAfter, last, s.now)
 	}
 	return a.storeClaim(ctx, claim, after)
 }
 
 // storePool writes conditions, usage and hashes of a NodePool, and the hashes of its
 // NodeClaims before.
-func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.NodePool, usage map[string]provisioning.PoolUsage) error {
-	after := stored.DeepCopy()
+func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.NodePool, usage map[string]*provisioning.PoolUsage) error {
 	read := poolNamed(s.in.NodePools, stored.Name)
 	if read == nil { // it could not be read: prepare has said so
 		return nil
 	}
-	after.Status.Conditions = read.Status.Conditions
-	if u, ok := usage[stored.Name]; ok {
-		after.Status.Resources, after.Status.Nodes = u.Resources.ResourceList(), &u.Nodes
+	after := nodepool.Edit(stored, s.classes[stored.Name], usage[stored.Name], s.now)
+	for _, c := range nodepool.News(stored, after) {
+		a.tell(stored, corev1.EventTypeWarning, c.Reason, "Validate", "%s", c.Message)
 	}
-	for _, c := range after.Status.Conditions {
-		if c.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(stored.Status.Conditions, c.Type) && c.Type != v1.ConditionTypeReady {
-			a.tell(stored, corev1.EventTypeWarning, c.Reason, "Validate", "%s", c.Message)
-		}
-	}
+	after = after.DeepCopy()
 	if meta.IsStatusConditionTrue(after.Status.Conditions, v1.ConditionTypeValidationSucceeded) {
 		m := nodeclaim.MigrateHashes(read, slices.DeleteFunc(slices.Clone(s.claims), func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] != stored.Name }))
 		for _, change := range m.Claims {

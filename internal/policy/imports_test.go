@@ -22,7 +22,7 @@ var (
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "metrics", "provisioning/nodeclaim", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -70,6 +70,8 @@ var layers = []layer{
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
 	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/podkey", "internal/podterm", "provisioning/internal/..."}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
+	{"provisioning/nodepool", append([]string{"provisioning"}, contract...),
+		"the status of a pool follows from the pool and its usage, which the engine tells"},
 	{"provisioning/verify", append([]string{"cloudprovider/overlay", "provisioning"}, contract...),
 		"the referee sees what a user of the engine sees, and none of its parts"},
 	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance"}, contract...),

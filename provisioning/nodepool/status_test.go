@@ -1,0 +1,82 @@
+package nodepool_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+
+func general() *v1.NodePool {
+	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general", Generation: 3}}
+	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "example.com", Kind: "Class", Name: "default"}
+	p.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{}
+	return p
+}
+
+// says are the conditions of a pool in order.
+func says(p *v1.NodePool) (out []string) {
+	for _, c := range p.Status.Conditions {
+		out = append(out, fmt.Sprintf("%s=%s %s", c.Type, c.Status, c.Reason))
+	}
+	return out
+}
+
+func TestEdit(t *testing.T) {
+	p := general()
+	good := nodepool.Edit(p, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8")}, noon)
+	require.Equal(t, []string{"ValidationSucceeded=True ValidationSucceeded", "NodeClassReady=True NodeClassReady", "Ready=True Ready"}, says(good))
+	require.EqualValues(t, 2, *good.Status.Nodes)
+	require.Equal(t, "8", good.Status.Resources.Cpu().String())
+	require.EqualValues(t, 3, good.Status.Conditions[0].ObservedGeneration)
+	require.Equal(t, p.Spec, good.Spec, "defaults are not written")
+	require.Empty(t, p.Status.Conditions, "what is given stays as it is")
+	require.Same(t, good, nodepool.Edit(good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=8000m")}, noon.Add(time.Hour)))
+	require.Same(t, good, nodepool.Edit(good, nil, nil, noon.Add(time.Hour)), "no usage leaves it")
+	require.NotSame(t, good, nodepool.Edit(good, nil, &provisioning.PoolUsage{Nodes: 2, Resources: resources.MustParse("cpu=9")}, noon))
+
+	unready := nodepool.Edit(good, errors.New("no subnets"), nil, noon.Add(time.Hour))
+	require.Equal(t, []string{"ValidationSucceeded=True ValidationSucceeded", "NodeClassReady=False NodeClassNotReady", "Ready=False NodeClassNotReady"}, says(unready))
+	require.Equal(t, noon, unready.Status.Conditions[0].LastTransitionTime.Time, "it has not turned")
+	require.Equal(t, noon.Add(time.Hour), unready.Status.Conditions[1].LastTransitionTime.Time)
+	require.Len(t, nodepool.News(good, unready), 1)
+	require.Equal(t, "no subnets", nodepool.News(good, unready)[0].Message)
+	require.Empty(t, nodepool.News(unready, unready))
+	require.Len(t, nodepool.News(unready, nodepool.Edit(unready, errors.New("no security groups"), nil, noon)), 1, "it says something else")
+
+	broken := general()
+	broken.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "zone", Operator: "Near"}}
+	bad := nodepool.Edit(broken, nil, nil, noon)
+	require.Equal(t, []string{"ValidationSucceeded=False NodePoolValidationFailed", "Ready=False NodePoolValidationFailed"}, says(bad))
+	require.Len(t, nodepool.News(nil, bad), 1)
+	require.Equal(t, metav1.ConditionTrue, nodepool.Edit(good, nil, nil, noon).Status.Conditions[1].Status)
+	require.Nil(t, nodepool.Edit(nil, nil, nil, noon))
+	require.Empty(t, nodepool.News(bad, nil))
+}
+
+func ExampleEdit() {
+	pool := nodepool.Edit(general(), errors.New("no subnets"), nil, noon)
+	for _, c := range pool.Status.Conditions {
+		fmt.Println(c.Type, c.Status, c.Reason)
+	}
+	// Output:
+	// ValidationSucceeded True ValidationSucceeded
+	// NodeClassReady False NodeClassNotReady
+	// Ready False NodeClassNotReady
+}
+
+func ExampleNews() {
+	pool := nodepool.Edit(general(), errors.New("no subnets"), nil, noon)
+	fmt.Println(nodepool.News(general(), pool)[0].Reason)
+	// Output: NodeClassNotReady
+}
