@@ -31,6 +31,7 @@ const (
 	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
 	bindHolds   = 30 * time.Second       // for kube-scheduler, where a node is there
 	retryIn     = 20 * time.Second       // for pods that found no place
+	refusedFor  = 10 * time.Second       // until a pod counts as one that may not be changed
 	stuckAfter  = 5 * time.Minute        // without a pass
 )
 
@@ -51,8 +52,10 @@ type autoscaler struct {
 	gathered   int            // how many they were
 	bindings   []nomination.Binding
 	considered map[types.UID]time.Time // until when not to plan again because of a pod
-	refused    map[types.UID]bool      // pods that could not be given their toleration
-	hinted     map[types.UID]string    // the node that a pod was told
+	refused    map[types.UID]bool      // pods that cannot be given their toleration
+
+	refusedSince map[types.UID]time.Time
+	hinted       map[types.UID]string // the node that a pod was told
 
 	attempts  map[types.UID]attempt // launches that failed
 	shortages []disruption.UnavailableOffering
@@ -106,7 +109,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	}
 	cloud = metered{guard.New(cloud), name, figures}
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
-		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
+		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
 		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
 }
 

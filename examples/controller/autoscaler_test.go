@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -11,10 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	apischema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
@@ -37,6 +40,7 @@ type cluster struct {
 	a      *autoscaler
 	events *events.FakeRecorder
 	made   int
+	forbid bool // changes of pods
 }
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
@@ -55,6 +59,11 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			o.SetUID(types.UID(fmt.Sprintf("uid-%d", c.made)))
 			o.SetCreationTimestamp(metav1.Now())
 			return api.Create(ctx, o, options...)
+		}, Patch: func(ctx context.Context, api client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if _, ok := o.(*corev1.Pod); ok && c.forbid {
+				return apierrors.NewForbidden(apischema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("no rights"))
+			}
+			return api.Patch(ctx, o, patch, options...)
 		}}).Build()
 	cloud, err := newKwok(c.Client, "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "")
 	if err != nil {
@@ -277,6 +286,35 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 	}
 	if len(c.nodes()) != 2 {
 		t.Errorf("%d machines", len(c.nodes()))
+	}
+}
+
+// A pod that may not be changed goes where kube-scheduler likes, and nobody waits for it;
+// but not at the first refusal, which may be that of an API server that has just started.
+func TestPodsThatMayNotBeChanged(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	c.forbid = true
+	c.pass(4)
+	if len(c.a.refused) > 0 {
+		t.Error("nobody tries again")
+	}
+	c.forbid = false
+	c.pass(2)
+	if len(c.a.refusedSince) > 0 {
+		t.Error("a refusal that is over counts")
+	}
+	c.forbid = true
+	later := pod("db", "1")
+	if err := c.Create(t.Context(), later); err != nil {
+		t.Fatal(err)
+	}
+	c.pass(4)
+	for uid := range c.a.refusedSince {
+		c.a.refusedSince[uid] = time.Now().Add(-refusedFor)
+	}
+	c.pass(1)
+	if len(c.a.refused) != 1 {
+		t.Errorf("%d pods count as refused", len(c.a.refused))
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -96,7 +97,9 @@ func (k *kwok) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cl
 		if err != nil {
 			return nil, failure("Create", req.Name, err)
 		}
-		if err := k.api.Create(ctx, node); err != nil && !apierrors.IsAlreadyExists(err) {
+		// The API server is the cloud here, and a refusal of one moment is not that of a cloud.
+		err = retry.OnError(retry.DefaultRetry, apierrors.IsConflict, func() error { return k.api.Create(ctx, node.DeepCopy()) })
+		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return nil, failure("Create", req.Name, err)
 		}
 		return k.Get(ctx, kwokPrefix+name)

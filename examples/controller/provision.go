@@ -27,24 +27,32 @@ import (
 func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 	a.forget(s)
 	places := s.promises.Pods
-	refused := make([]bool, len(places))
+	refused := make([]error, len(places))
 	err := each(len(places), func(i int) error {
 		if places[i].Toleration == nil {
 			return a.hint(ctx, places[i])
 		}
 		err := a.tolerate(ctx, places[i])
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-			refused[i] = true
-			a.tell(places[i].Pod, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", err)
+			refused[i] = err
 			return nil
 		}
 		return stale(err)
 	})
 	for i, p := range places {
-		if refused[i] {
-			a.refused[p.Pod.UID] = true
-		} else if p.Toleration == nil && p.Node != "" {
-			a.hinted[p.Pod.UID] = p.Node
+		uid := p.Pod.UID
+		since, again := a.refusedSince[uid]
+		switch {
+		case refused[i] != nil && !again: // an API server that has just started knows no rights yet
+			a.refusedSince[uid] = s.now
+		case refused[i] != nil && s.now.Sub(since) >= refusedFor:
+			a.refused[uid] = true
+			a.tell(p.Pod, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", refused[i])
+		case p.Toleration == nil:
+			delete(a.refusedSince, uid)
+			if p.Node != "" {
+				a.hinted[uid] = p.Node
+			}
 		}
 	}
 	return errors.Join(err, each(len(s.promises.Nodes), func(i int) error {
@@ -64,6 +72,7 @@ func (a *autoscaler) forget(s *snapshot) {
 		there[p.UID] = true
 	}
 	maps.DeleteFunc(a.refused, func(uid types.UID, _ bool) bool { return !there[uid] })
+	maps.DeleteFunc(a.refusedSince, func(uid types.UID, _ time.Time) bool { return !there[uid] })
 	maps.DeleteFunc(a.hinted, func(uid types.UID, _ string) bool { return !there[uid] })
 	maps.DeleteFunc(a.considered, func(uid types.UID, until time.Time) bool { return !there[uid] || !s.now.Before(until) })
 }
