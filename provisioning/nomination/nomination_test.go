@@ -225,6 +225,21 @@ func TestPodsThatComeBack(t *testing.T) {
 	require.Equal(t, nomination.Open, s.Nodes[0].Phase, "the node they come from is gone, and so is who would come")
 }
 
+// A machine may join before the claim says that it is its own: it is kept, and if the claim
+// never says so, until that is gone.
+func TestNodesThatJoinEarly(t *testing.T) {
+	c := created(t, "a", []*corev1.Pod{pod("x", "rs")}, nil)
+	early := ready(c, noon)
+	c.Status.NodeName = ""
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{c}, Nodes: []*corev1.Node{early}, Pods: []*corev1.Pod{pod("x", "rs")}}
+	s := review(t, in, noon)
+	require.Len(t, s.Nodes, 1)
+	require.Nil(t, s.Nodes[0].Opened)
+	require.Equal(t, nomination.Coming, s.Nodes[0].Phase)
+	in.NodeClaims = nil
+	require.NotNil(t, review(t, in, noon).Nodes[0].Opened, "nobody else would open it")
+}
+
 func TestBindings(t *testing.T) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}}
 	pods := []*corev1.Pod{pod("x", ""), nil, pod("y", "")}

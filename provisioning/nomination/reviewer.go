@@ -40,8 +40,9 @@ type reviewer struct {
 	refused map[types.UID]bool
 	nodes   map[string]*corev1.Node
 	pods    map[types.UID]*corev1.Pod
-	claims  []*claimView // by name
-	living  map[string]bool
+	claims  []*claimView             // by name
+	living  map[string]bool          // Nodes of claims
+	values  map[string]bool          // of the taints of claims
 	holder  map[types.UID]*claimView // whose promise to a pod holds
 	taken   map[types.UID]bool       // heirs
 	waiting map[heirKey][]*corev1.Pod
@@ -57,7 +58,7 @@ type heirKey struct {
 
 func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
-		living: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
+		living: map[string]bool{}, values: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
 		waiting: map[heirKey][]*corev1.Pod{}, bound: map[string][]*corev1.Pod{}}
 	byProvider := map[string]*corev1.Node{}
 	for _, n := range in.Nodes {
@@ -113,6 +114,7 @@ func (r *reviewer) add(c *v1.NodeClaim, byProvider map[string]*corev1.Node) {
 	if err != nil {
 		r.faults = append(r.faults, unreadable(c.Name, err))
 	}
+	r.values[taintValue(c.Name)] = true
 	view := &claimView{claim: c, node: r.nodes[c.Status.NodeName]}
 	if view.node == nil && c.Status.ProviderID != "" {
 		view.node = byProvider[c.Status.ProviderID]
@@ -355,11 +357,14 @@ func opened(n *corev1.Node) *corev1.Node {
 	return out
 }
 
-// orphans are nodes with the taint and no claim: nobody else would take it off.
+// orphans are nodes with the taint and no claim: nobody else would take it off. A Node
+// may have joined before it is written into its claim which machine that has, so one
+// with the taint of a claim is not among them.
 func (r *reviewer) orphans() (out []Node) {
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
-		if o := opened(n); o != nil && !r.living[name] && n.DeletionTimestamp.IsZero() {
+		claimed := slices.ContainsFunc(reserving(n.Spec.Taints), func(t corev1.Taint) bool { return r.values[t.Value] })
+		if o := opened(n); o != nil && !r.living[name] && !claimed && n.DeletionTimestamp.IsZero() {
 			out = append(out, Node{Node: name, Phase: Open, Opened: o})
 		}
 	}
