@@ -1,6 +1,9 @@
 package provisioning
 
-import "github.com/dovetail-sdk/dovetail/cloudprovider"
+import (
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+)
 
 // place is where and how an offering is sold.
 type place struct{ zone, capacityType string }
@@ -23,7 +26,7 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 				inside = append(inside, o)
 			}
 		}
-		short := len(missed(n.Requirements, inside))
+		short := len(catalog.Missed(n.Requirements, inside))
 		if best != nil && (short > fewest || short == fewest && len(inside) <= len(best)) {
 			continue
 		}

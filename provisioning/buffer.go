@@ -11,7 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -155,18 +156,18 @@ func BufferOf(pod *corev1.Pod) (namespace, name string, ok bool) {
 // sortedBuffers returns the buffers by namespace and name, and reports those
 // that have no name, are listed twice, or have a number of replicas that cannot
 // be.
-func sortedBuffers(buffers []Buffer, f *faults) []Buffer {
+func sortedBuffers(buffers []Buffer, f *model.Faults) []Buffer {
 	sorted := make([]Buffer, 0, len(buffers))
 	for i, b := range buffers {
 		object := bufferObject(&b)
 		switch {
 		case b.Name == "":
-			f.add(fmt.Sprintf("Buffers[%d]", i), "Name", "is empty; buffers are told apart by namespace and name")
+			f.Add(fmt.Sprintf("Buffers[%d]", i), "Name", "is empty; buffers are told apart by namespace and name")
 			continue
 		case b.Replicas < 0:
-			f.add(object, "Replicas", "is %d; use zero or more", b.Replicas)
+			f.Add(object, "Replicas", "is %d; use zero or more", b.Replicas)
 		case b.Replicas > MaxBufferReplicas:
-			f.add(object, "Replicas", "is %d; use at most %d, or several buffers", b.Replicas, MaxBufferReplicas)
+			f.Add(object, "Replicas", "is %d; use at most %d, or several buffers", b.Replicas, MaxBufferReplicas)
 		}
 		sorted = append(sorted, b)
 	}
@@ -175,7 +176,7 @@ func sortedBuffers(buffers []Buffer, f *faults) []Buffer {
 		if compareBuffers(&a, &b) != 0 {
 			return false
 		}
-		f.add(bufferObject(&b), "", "is listed twice in Buffers; list each buffer once")
+		f.Add(bufferObject(&b), "", "is listed twice in Buffers; list each buffer once")
 		return true
 	})
 }

@@ -5,14 +5,16 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 func TestSortedBuffers(t *testing.T) {
-	var f faults
+	var f model.Faults
 	sorted := sortedBuffers([]Buffer{
 		{Namespace: "b", Name: "x"}, {Namespace: "a", Name: "y", Replicas: 2}, {Namespace: "a", Name: "x"},
 	}, &f)
-	require.NoError(t, f.err())
+	require.NoError(t, f.Err())
 	var names []string
 	for _, b := range sorted {
 		names = append(names, b.Namespace+"/"+b.Name)
@@ -21,7 +23,7 @@ func TestSortedBuffers(t *testing.T) {
 }
 
 func TestBufferFaults(t *testing.T) {
-	var f faults
+	var f model.Faults
 	sortedBuffers([]Buffer{
 		{Namespace: "shop", Name: "few", Replicas: -1},
 		{Namespace: "shop"},
@@ -36,5 +38,5 @@ func TestBufferFaults(t *testing.T) {
 		`Buffers[1]: Name: is empty; buffers are told apart by namespace and name`,
 		`Buffer "shop/many": Replicas: is 150001; use at most 150000, or several buffers`,
 		`Buffer "shop/twice": is listed twice in Buffers; list each buffer once`,
-	}, strings.Split(f.err().Error(), "\n"))
+	}, strings.Split(f.Err().Error(), "\n"))
 }

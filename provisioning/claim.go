@@ -2,16 +2,15 @@ package provisioning
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -19,37 +18,6 @@ import (
 // maxInstanceTypes is the most instance types that a NodeClaim names, as
 // Karpenter has it: a NodeClaim must stay small enough for the API server.
 const maxInstanceTypes = 600
-
-// nodeLabels are the labels that the pool gives a node whatever it is launched
-// as: those of the template, and a value for each further label that is asked
-// for and that nobody else sets.
-func nodeLabels(pool *pool, asked requirements.Set, options []cloudprovider.LaunchOption, v *requirements.Vocabulary) map[string]string {
-	out := maps.Clone(pool.object.Spec.Template.Labels)
-	if out == nil {
-		out = map[string]string{}
-	}
-	out[v1.NodePoolLabelKey] = pool.object.Name
-	if ref := pool.object.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Kind != "" {
-		out[v1.NodeClassLabelKey(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})] = ref.Name
-	}
-	for r := range asked.All() {
-		_, set := out[r.Key()]
-		if set || v.WellKnown(r.Key()) || r.AllowsAbsent() || fromTypes(r.Key(), options) {
-			continue
-		}
-		if value, ok := r.Any(); ok {
-			out[r.Key()] = value
-		}
-	}
-	return out
-}
-
-// fromTypes says whether some option has a label of its own.
-func fromTypes(key string, options []cloudprovider.LaunchOption) bool {
-	return slices.ContainsFunc(options, func(o cloudprovider.LaunchOption) bool {
-		return defines(o, key)
-	})
-}
 
 // Request is the order for the node as a CloudProvider takes it. The token
 // makes it idempotent: see cloudprovider.LaunchRequest. Name is left empty for
@@ -161,49 +129,11 @@ func (n *NewNode) claimRequirements() (requirements.Set, bool) {
 		}
 		kept = append(kept, o)
 	}
-	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).With(whereabouts(kept)...)
-	short := missed(asked, kept)
+	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).With(catalog.Whereabouts(kept)...)
+	short := catalog.Missed(asked, kept)
 	for _, m := range short {
 		r, _ := asked.Get(m.Key)
 		asked = asked.Without(m.Key).With(r.WithMinValues(m.Have))
 	}
 	return asked, len(short) > 0
-}
-
-// missed returns the requirements of which options have fewer values than
-// their minValues.
-func missed(asked requirements.Set, options []cloudprovider.LaunchOption) []MissedMinValues {
-	var out []MissedMinValues
-	for r := range asked.All() {
-		if r.MinValues() == 0 {
-			continue
-		}
-		if have := distinctValues(r, options); have < r.MinValues() {
-			out = append(out, MissedMinValues{Key: r.Key(), Want: r.MinValues(), Have: have})
-		}
-	}
-	return out
-}
-
-// distinctValues counts the values of a label that options have and that a
-// requirement on it admits.
-func distinctValues(r requirements.Requirement, options []cloudprovider.LaunchOption) int {
-	seen := map[string]bool{}
-	for _, o := range options {
-		if !defines(o, r.Key()) {
-			continue
-		}
-		have := r
-		if own, ok := typeRequirement(o.InstanceType, r.Key()); ok {
-			have = have.Intersect(own)
-		}
-		if own, ok := offeringRequirement(o.Offering, r.Key()); ok {
-			have = have.Intersect(own)
-		}
-		values, _ := have.Values()
-		for _, value := range values {
-			seen[value] = true
-		}
-	}
-	return len(seen)
 }

@@ -1,12 +1,6 @@
 package provisioning
 
-import (
-	"errors"
-	"fmt"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-)
+import "github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 
 // InputError is one fault of an Input: an object that cannot be read the way
 // it stands. Prepare reports all faults at once, joined by errors.Join; use
@@ -19,27 +13,7 @@ type InputError struct {
 }
 
 // Error renders the fault on one line.
-func (e *InputError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Object)
-	if e.Field != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Field)
-	}
-	if e.Detail != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Detail)
-	}
-	if e.Err != nil {
-		text := e.Err.Error()
-		if fault, ok := e.Err.(*field.Error); ok && fault.Field == e.Field {
-			text = fault.ErrorBody() // Field is there already
-		}
-		b.WriteString(": ")
-		b.WriteString(strings.ReplaceAll(text, "\n", "; "))
-	}
-	return b.String()
-}
+func (e *InputError) Error() string { return (*model.Fault)(e).Error() }
 
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
@@ -61,38 +35,3 @@ func Faults(err error) []*InputError {
 	}
 	return nil
 }
-
-// faults collects the faults of an input.
-type faults struct{ list []error }
-
-func (f *faults) add(object, field, format string, args ...any) {
-	f.list = append(f.list, &InputError{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
-}
-
-func (f *faults) wrap(object, field string, err error) {
-	f.list = append(f.list, &InputError{Object: object, Field: field, Err: err})
-}
-
-// split adds each of the errors that err joins. The text around them only says
-// whose they are, as object does, and is left out.
-func (f *faults) split(object string, err error) {
-	for _, e := range joined(err) {
-		if fault, ok := e.(*field.Error); ok {
-			f.wrap(object, fault.Field, e)
-		} else {
-			f.wrap(object, "", e)
-		}
-	}
-}
-
-// joined returns the errors that err, or what it wraps, is made of.
-func joined(err error) []error {
-	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
-		if list, ok := inner.(interface{ Unwrap() []error }); ok {
-			return list.Unwrap()
-		}
-	}
-	return []error{err}
-}
-
-func (f *faults) err() error { return errors.Join(f.list...) }

@@ -7,7 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // Joined is what Join makes of lists of objects.
@@ -46,7 +47,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 	j := &joiner{byName: map[string]*Node{}, byID: map[string]*Node{}}
 	for i, n := range nodes {
 		if n == nil {
-			j.f.add(fmt.Sprintf("nodes[%d]", i), "", "is nil; leave it out")
+			j.f.Add(fmt.Sprintf("nodes[%d]", i), "", "is nil; leave it out")
 			continue
 		}
 		node := &Node{Node: n}
@@ -68,7 +69,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 	for _, n := range j.all {
 		out.Nodes = append(out.Nodes, *n)
 	}
-	return out, j.f.err()
+	return out, inputErrors(j.f.Err())
 }
 
 // order lists the indices of objects, nil ones first and the others as compare
@@ -99,14 +100,14 @@ func comparePodNames(a, b *corev1.Pod) int {
 
 // joiner is what Join knows so far.
 type joiner struct {
-	f            faults
+	f            model.Faults
 	all          []*Node
 	byName, byID map[string]*Node
 }
 
 func (j *joiner) claim(i int, c *v1.NodeClaim) {
 	if c == nil {
-		j.f.add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
+		j.f.Add(fmt.Sprintf("claims[%d]", i), "", "is nil; leave it out")
 		return
 	}
 	node, field := j.byName[c.Status.NodeName], "status.nodeName"
@@ -117,7 +118,7 @@ func (j *joiner) claim(i int, c *v1.NodeClaim) {
 	case node == nil:
 		j.all = append(j.all, &Node{NodeClaim: c})
 	case node.NodeClaim != nil:
-		j.f.add(fmt.Sprintf("NodeClaim %q", c.Name), field, "is that of Node %q, which NodeClaim %q has already; leave one of the two out", node.Node.Name, node.NodeClaim.Name)
+		j.f.Add(fmt.Sprintf("NodeClaim %q", c.Name), field, "is that of Node %q, which NodeClaim %q has already; leave one of the two out", node.Node.Name, node.NodeClaim.Name)
 	default:
 		node.NodeClaim = c
 	}
@@ -126,20 +127,15 @@ func (j *joiner) claim(i int, c *v1.NodeClaim) {
 func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
 	switch {
 	case p == nil:
-		j.f.add(fmt.Sprintf("pods[%d]", i), "", "is nil; leave it out")
-	case finished(p):
+		j.f.Add(fmt.Sprintf("pods[%d]", i), "", "is nil; leave it out")
+	case model.Finished(p):
 	case p.Spec.NodeName != "":
 		if node := j.byName[p.Spec.NodeName]; node != nil {
 			node.Pods = append(node.Pods, p)
 		} else {
 			out.Strays = append(out.Strays, p)
 		}
-	case !staysBehind(p):
+	case !model.StaysBehind(p):
 		out.Pending = append(out.Pending, p)
 	}
-}
-
-// finished says whether a pod has run its course and takes no room.
-func finished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

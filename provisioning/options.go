@@ -6,6 +6,9 @@ import (
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
 // MinValuesPolicy says what to do when a minValues of a NodePool cannot be met.
@@ -146,7 +149,7 @@ type Options struct {
 	// benchmarks/README.md has both for each kind of problem. Default false.
 	Quick bool
 
-	trace *trace // nil outside tests
+	trace *model.Trace // nil outside tests
 }
 
 // defaultMaxSteps bounds the search of a Solve. Ordinary problems take
@@ -182,7 +185,7 @@ func (o *Options) Validate() error {
 	if m := o.CapacityMix; m != nil && (m.OnDemandPercent < 0 || m.OnDemandPercent > 100) {
 		faults = append(faults, fmt.Errorf("CapacityMix.OnDemandPercent is %d; use 0 to 100", m.OnDemandPercent))
 	}
-	faults = append(faults, validateDefaultSpread(o.DefaultSpread)...)
+	faults = append(faults, workload.ValidateDefaultSpread(o.DefaultSpread)...)
 	if o.MaxSteps < 0 {
 		faults = append(faults, fmt.Errorf("MaxSteps is %d; use 0 for the default, or a positive number", o.MaxSteps))
 	}

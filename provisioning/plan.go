@@ -1,12 +1,14 @@
 package provisioning
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	"math"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -83,9 +85,10 @@ type Plan struct {
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
 
-	fees    float64          // Options.NodeFee of all new nodes
-	floor   float64          // LowerBound, if it matters to preferences: also with NoBounds
-	offered map[string]offer // by pool, for Why; nil in a Plan that a caller made up
+	spare   []Unplaced             // pods that stand for room to keep, and have no place
+	fees    float64                // Options.NodeFee of all new nodes
+	floor   float64                // LowerBound, if it matters to preferences: also with NoBounds
+	offered map[string]solve.Offer // by pool, for Why; nil in a Plan that a caller made up
 	// leant are rules over nodes by which some pods were let in one by one.
 	leant []int
 	// uneven is how unevenly pods are spread; see unevenness.
@@ -94,15 +97,6 @@ type Plan struct {
 	closed bool
 	// ejected says that pods made room for others in it; see ejector.
 	ejected bool
-}
-
-// offer is what a pool had to choose from.
-type offer struct {
-	template  requirements.Set
-	types     []*cloudprovider.InstanceType
-	limits    []corev1.ResourceName
-	options   []option
-	resources []corev1.ResourceName // of the capacities of options
 }
 
 // Stats says how large the problem was and how much work it took.

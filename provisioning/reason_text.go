@@ -9,8 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // String renders the reason as one line of English.
@@ -130,7 +129,7 @@ func (r *PoolReason) shortfallsText() string {
 		s := &r.Shortfalls[i]
 		if parts[i] = s.String(); r.Detail != "" {
 			// Other types have enough of it, and lack something else.
-			parts[i] = s.asks() + ", and it has " + quantity(s.Resource, s.Largest)
+			parts[i] = s.asks() + ", and it has " + model.Quantity(s.Resource, s.Largest)
 		}
 	}
 	text := strings.Join(parts, "; ")
@@ -150,56 +149,14 @@ func (s *Shortfall) String() string {
 	case s.Largest <= 0:
 		return s.asks() + ", but no suitable instance type has any"
 	}
-	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", quantity(s.Resource, s.Largest), s.InstanceType)
+	return s.asks() + fmt.Sprintf(", but no suitable instance type has more than %s (%s)", model.Quantity(s.Resource, s.Largest), s.InstanceType)
 }
 
 // asks says how much of the resource is asked for.
 func (s *Shortfall) asks() string {
-	text := "the pod asks for " + amount(s.Resource, s.Requested-s.Daemons)
+	text := "the pod asks for " + model.Amount(s.Resource, s.Requested-s.Daemons)
 	if s.Daemons > 0 {
-		text += " and DaemonSets for " + amount(s.Resource, s.Daemons)
+		text += " and DaemonSets for " + model.Amount(s.Resource, s.Daemons)
 	}
 	return text
-}
-
-// amount renders how much of a resource is asked for. Volumes and devices are
-// counted under names of their own.
-func amount(name corev1.ResourceName, n int64) string {
-	if text, ok := device.Amount(name, n); ok {
-		return text
-	}
-	if strings.HasPrefix(string(name), volumesPrefix) {
-		return fmt.Sprintf("%d %s", n, name)
-	}
-	return fmt.Sprintf("%s=%s", name, inUnits(name, n))
-}
-
-// quantity renders how much of a resource there is, or is taken. Bytes that are no
-// whole number of KiB, as where a share of the memory is kept from pods, are rounded
-// down to hundredths of a MiB: 7783.98Mi rather than 8162012364.
-func quantity(name corev1.ResourceName, n int64) string {
-	if text, ok := device.Amount(name, n); ok {
-		return text
-	}
-	const mebi = 1 << 20
-	if (name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage) && n >= mebi && n%1024 != 0 {
-		return inDecimals(n/mebi, n%mebi*100/mebi, 2) + "Mi"
-	}
-	return inUnits(name, n)
-}
-
-// inUnits writes many CPUs in whole ones, so that they compare at a glance: 382.97
-// rather than 382970m.
-func inUnits(name corev1.ResourceName, n int64) string {
-	const many = 10_000
-	if name == corev1.ResourceCPU && n > many && n%1000 != 0 {
-		return inDecimals(n/1000, n%1000, 3)
-	}
-	return resources.Format(name, n)
-}
-
-// inDecimals writes a number by its whole part and so many digits after the point,
-// less zeros at the end.
-func inDecimals(whole, rest int64, digits int) string {
-	return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%d.%0*d", whole, digits, rest), "0"), ".")
 }

@@ -1,8 +1,12 @@
 package provisioning
 
 import (
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+
 	"fmt"
 	"strings"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
 )
 
 // Report renders the reason in full, as lines that end in a line break: for each
@@ -36,6 +40,6 @@ func (r *PoolReason) report(b *strings.Builder) {
 		fmt.Fprintf(b, "  %+6d  %s\n", -s.Removed, s.Constraint)
 	}
 	for i := range r.Shortfalls {
-		fmt.Fprintf(b, "  nearest miss: %s\n", r.Shortfalls[i].nearest())
+		fmt.Fprintf(b, "  nearest miss: %s\n", explain.Nearest((*model.Shortfall)(&r.Shortfalls[i])))
 	}
 }

@@ -2,12 +2,13 @@ package provisioning
 
 import (
 	"slices"
-	"strings"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -92,88 +93,28 @@ type StaticPool struct {
 // The error joins an *InputError for each fault; see Faults. There is no result
 // then.
 func StaticPools(in Input) ([]StaticPool, error) {
-	var f faults
+	var f model.Faults
 	v := in.Vocabulary
 	if v == nil {
 		v = requirements.DefaultVocabulary()
 	}
-	nodes := sortedNodes(in.Nodes, &f)
+	nodes := model.SortedNodes(forModel(in.Nodes), &f)
 	types, _, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, v)
 	if err != nil {
-		f.split("Overlays", err)
+		f.Split("Overlays", err)
 	} else {
 		in.InstanceTypes = types
 	}
-	pools := slices.DeleteFunc(newPools(&in, v, &f), func(p pool) bool { return p.object.Spec.Replicas == nil })
-	checkTypes(pools, &f)
+	pools := slices.DeleteFunc(catalog.NewPools(in.NodePools, in.InstanceTypes, v, &f), func(p catalog.Pool) bool { return p.Object.Spec.Replicas == nil })
+	catalog.CheckTypes(pools, &f)
 	for i := range pools {
-		if _, _, err := nodeLimit(pools[i].object); err != nil {
-			f.wrap(poolObject(pools[i].object), "spec.limits[nodes]", err)
+		if _, _, err := static.NodeLimit(pools[i].Object); err != nil {
+			f.Wrap(catalog.PoolObject(pools[i].Object), "spec.limits[nodes]", err)
 		}
 	}
-	out := staticPools(pools, nodes, v, &f)
-	if err := f.err(); err != nil {
-		return nil, err
+	standing := static.Pools(pools, nodes, v, &f)
+	if err := f.Err(); err != nil {
+		return nil, inputErrors(err)
 	}
-	return out, nil
-}
-
-// staticPools says how each static pool of pools stands, sorted by name. It
-// reports replicas below zero; a limit that cannot be read is passed over, as
-// setLimits reports it.
-func staticPools(pools []pool, nodes []Node, v *requirements.Vocabulary, f *faults) []StaticPool {
-	if !slices.ContainsFunc(pools, func(p pool) bool { return p.object.Spec.Replicas != nil }) {
-		return nil
-	}
-	of := map[string][]Node{}
-	for _, n := range nodes {
-		if name := n.poolName(); name != "" {
-			of[name] = append(of[name], n)
-		}
-	}
-	var out []StaticPool
-	for i := range pools {
-		p := &pools[i]
-		switch replicas := p.object.Spec.Replicas; {
-		case replicas == nil:
-		case *replicas < 0:
-			f.add(poolObject(p.object), "spec.replicas", "is %d; use zero or more", *replicas)
-		default:
-			out = append(out, newStaticPool(p, of[p.object.Name], v))
-		}
-	}
-	slices.SortFunc(out, func(a, b StaticPool) int { return strings.Compare(a.Pool.Name, b.Pool.Name) })
-	return out
-}
-
-func newStaticPool(p *pool, nodes []Node, v *requirements.Vocabulary) StaticPool {
-	s := StaticPool{Pool: p.object}
-	// A node must not bear these before it has started.
-	s.Requirements = p.template.Without(v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
-	var active []Node
-	for _, n := range nodes {
-		switch {
-		case n.leaving():
-			s.Deleting++
-		case n.pendingDisruption():
-			s.PendingDisruption++
-		default:
-			active = append(active, n)
-		}
-	}
-	s.Active = len(active)
-	replicas := *p.object.Spec.Replicas
-	if excess := int64(s.Active) - replicas; excess > 0 {
-		s.Excess = int(excess)
-		s.Remove = removalOrder(active)[:s.Excess]
-	}
-	if short := replicas - int64(s.Active) - int64(s.PendingDisruption); short > 0 {
-		s.launch(short)
-	}
-	if s.Missing > 0 {
-		sound := slices.DeleteFunc(slices.Clone(p.types), func(t *cloudprovider.InstanceType) bool { return t == nil })
-		s.Options = launch.Compatible(sound, s.Requirements)
-	}
-	s.Labels = nodeLabels(p, s.Requirements, s.Options, v)
-	return s
+	return publishStatic(standing), nil
 }

@@ -1,11 +1,11 @@
 package provisioning
 
 import (
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"slices"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -34,48 +34,20 @@ type PoolUsage struct {
 // It takes O(pools x nodes), and a pass over the instance types of its pool for each
 // NodeClaim that has not been launched.
 func (p *Problem) Usage() ([]PoolUsage, error) {
-	var f faults
-	nodes := sortedNodes(p.in.Nodes, &f)
-	out := make([]PoolUsage, 0, len(p.pools))
-	for i := range p.pools {
-		pool := &p.pools[i]
+	var f model.Faults
+	nodes := model.SortedNodes(forModel(p.in.Nodes), &f)
+	pools := p.compiled.Pools
+	out := make([]PoolUsage, 0, len(pools))
+	for i := range pools {
+		pool := &pools[i]
 		// Read anew: capacity that cannot be read is no fault of an input without limits.
-		u := PoolUsage{Pool: pool.object, Resources: pool.used(nodes, nil, p.vocabulary, &f)}
+		u := PoolUsage{Pool: pool.Object, Resources: pool.Used(nodes, nil, p.compiled.Vocabulary, &f)}
 		u.Nodes = u.Resources.Get(v1.ResourceNodes)
-		for k, name := range pool.limits {
-			u.Left = u.Left.With(name, pool.remaining[k])
+		for k, name := range pool.Limits {
+			u.Left = u.Left.With(name, pool.Remaining[k])
 		}
 		out = append(out, u)
 	}
 	slices.SortFunc(out, func(a, b PoolUsage) int { return strings.Compare(a.Pool.Name, b.Pool.Name) })
-	return out, f.err()
-}
-
-// used adds up what the nodes of the pool have that are not on their way out.
-func (p *pool) used(nodes []Node, known *rooms, v *requirements.Vocabulary, f *faults) resources.List {
-	used := resources.List{}
-	for _, n := range nodes {
-		r, read := known.find(n)
-		if read && (r.poolName() != p.object.Name || r.leaves) || !read && (n.poolName() != p.object.Name || n.leaving()) {
-			continue
-		}
-		capacity, err := r.capacity, error(nil)
-		if !read {
-			capacity, err = n.capacity()
-		}
-		if !n.launched() {
-			claimEstimate, broken := p.estimated(n, v)
-			if broken != nil {
-				continue // found again, and reported, with the room of the node
-			}
-			capacity, err = claimEstimate.capacity, nil
-		}
-		if err == nil {
-			used, err = used.Add(capacity.With(nodesResource, 1))
-		}
-		if err != nil {
-			f.wrap(nodeObject(n), "status.capacity", err)
-		}
-	}
-	return used
+	return out, inputErrors(f.Err())
 }

@@ -1,12 +1,10 @@
 package provisioning
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +12,6 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
 // Without returns the problem as it is once the nodes of the given names are
@@ -54,7 +51,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return prepare(in, p.opts, p, nil)
+	return prepare(in, p.opts, p)
 }
 
 // removed returns a node as it is while it is being deleted.
@@ -78,7 +75,7 @@ func removed(n Node) Node {
 func moved(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
-		if pod == nil || finished(pod) || pod.DeletionTimestamp != nil || staysBehind(pod) {
+		if pod == nil || model.Finished(pod) || pod.DeletionTimestamp != nil || model.StaysBehind(pod) {
 			continue
 		}
 		free := *pod // a shallow copy: nothing below is written
@@ -88,21 +85,12 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// staysBehind says whether a pod belongs to its node and goes with it.
-func staysBehind(pod *corev1.Pod) bool {
-	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return true
-	}
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
-}
-
 // With returns the problem with more pods to place. p is unchanged and shares
 // its catalog with the result. The error is that of Prepare, of the pods alone.
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
-	return prepare(in, p.opts, p, nil)
+	return prepare(in, p.opts, p)
 }
 
 // WithNodes returns the problem with other nodes, and other pods to place: the
@@ -113,7 +101,7 @@ func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Nodes, in.Pods, in.Nominated = nodes, pods, nil
-	return prepare(in, p.opts, p, nil)
+	return prepare(in, p.opts, p)
 }
 
 // WithPools returns the problem with other NodePools and their catalogs: what
@@ -122,163 +110,20 @@ func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) 
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
 	in := p.in
 	in.NodePools, in.InstanceTypes = pools, types
-	return prepare(in, p.opts, nil, nil)
+	return prepare(in, p.opts, nil)
 }
 
 // Nominating returns the problem with other places to try first, as Input.Nominated has
 // them. p is unchanged and shares its catalog with the result. The error is that of
 // Prepare, of these places alone.
 func (p *Problem) Nominating(places map[types.NamespacedName]string) (*Problem, error) {
-	var f faults
+	var f model.Faults
+	compiled := p.compiled.Nominating(places, &f)
+	if err := f.Err(); err != nil {
+		return nil, inputErrors(err)
+	}
 	out := *p
 	out.in.Nominated = places
-	if out.readNominated(&f); f.err() != nil {
-		return nil, f.err()
-	}
+	out.compiled, out.solver = compiled, p.solver.Of(compiled)
 	return &out, nil
-}
-
-// readNominated notes which pods are to be tried on which nodes first.
-func (p *Problem) readNominated(f *faults) {
-	p.nominated = nil
-	if len(p.in.Nominated) == 0 {
-		return
-	}
-	left := maps.Clone(p.in.Nominated)
-	for podID, pod := range p.pods {
-		name := types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}
-		node, found := left[name]
-		if !found || p.headroom[pod] {
-			continue
-		}
-		delete(left, name)
-		p.nominated = append(p.nominated, nominated{int32(podID), node})
-	}
-	byName := func(a, b types.NamespacedName) int { return strings.Compare(a.String(), b.String()) }
-	for _, pod := range slices.SortedFunc(maps.Keys(left), byName) {
-		f.add("Nominated", pod.String(), "is not among Pods: only a pod that waits can be tried on a node; leave it out")
-	}
-}
-
-// nominated is a pod, by rank, and the node to try it on first.
-type nominated struct {
-	podID int32
-	node  string
-}
-
-// solveNominated finds the plan in which pods are where they are nominated to, as far as
-// that holds: by the checks of kube-scheduler, one pod after the other. Those that are
-// refused are tried again after the others, as long as that places some.
-func (p *Problem) solveNominated(ctx context.Context) (*Plan, error) {
-	a := &assembler{p: p, s: p.first, placed: make([]bool, len(p.pods)), bound: make([][]int32, len(p.nodes))}
-	bins := a.bins()
-	at := make(map[string]*bin, len(p.nodes))
-	for i := range p.nodes {
-		at[p.nodes[i].Name()] = bins[i]
-	}
-	g := &inserter{a: a, p: p, left: mostLooks, ledger: newLedger(p, bins)}
-	for waiting, again := p.nominated, true; again; {
-		again = false
-		waiting = slices.DeleteFunc(slices.Clone(waiting), func(n nominated) bool {
-			c, s := a.classOf[n.podID], at[n.node]
-			if s == nil || p.classes[c].refusal != nil || !g.onto(s, c) || !g.outlasts(c, s) {
-				return false
-			}
-			g.put(s, c, n.podID)
-			again = true
-			return true
-		})
-	}
-	in := p.in
-	in.Nominated, in.Nodes, in.Pods = nil, slices.Clone(in.Nodes), nil
-	binds := map[string][]*corev1.Pod{}
-	for podID, pod := range p.pods {
-		if !a.placed[podID] && !p.headroom[pod] {
-			in.Pods = append(in.Pods, pod)
-		}
-	}
-	for i := range bins {
-		a.sort(bins[i].podIDs)
-		if podIDs := bins[i].podIDs; len(podIDs) > 0 {
-			binds[p.nodes[i].Name()] = a.pods(podIDs)
-		}
-	}
-	for i, n := range in.Nodes {
-		if here := binds[n.Name()]; len(here) > 0 {
-			in.Nodes[i].Pods = slices.Concat(n.Pods, boundTo(n.Name(), here))
-		}
-	}
-	rest, err := prepare(in, p.opts, p, p.passed)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := rest.Solve(ctx)
-	if err != nil {
-		return nil, err
-	}
-	plan.addNominated(binds, a.inOrder(g.order))
-	return plan, nil
-}
-
-// outlasts says whether the topology spreads of a class let a pod onto a bin even where
-// a new node, which is a domain over the names of nodes, makes one of what is none so far:
-// what will be launched is not known yet.
-func (g *inserter) outlasts(c int, s *bin) bool {
-	for _, i := range g.ledger.hostsOf(c) {
-		if h := &g.ledger.hosts.spreads[i]; len(g.p.lowOptions) > 0 && h.there[s.number]+1 > h.rule.term.skew {
-			return false
-		}
-	}
-	for _, r := range g.p.rules.duties[c].owns {
-		rule, count := &g.p.rules.domain[r], &g.ledger.counts[r]
-		if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
-			continue
-		}
-		own, opens := 0, false
-		if g.p.classes[c].selected.Has(rule.pods) {
-			own = 1
-		}
-		for d := range count.is {
-			opens = opens || !count.is[d] && g.p.lookedAt(rule, false).Overlaps(g.p.inPlace(rule.Rule.Key, d))
-		}
-		for _, d := range s.at[rule.Rule.Key].domains {
-			if opens && count.most[d]+own > rule.Skew {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// boundTo are pods as they are on a node.
-func boundTo(node string, pods []*corev1.Pod) []*corev1.Pod {
-	out := make([]*corev1.Pod, len(pods))
-	for i, pod := range pods {
-		bound := *pod // a shallow copy: nothing below is written
-		bound.Spec.NodeName = node
-		out[i] = &bound
-	}
-	return out
-}
-
-// addNominated adds the pods that have the places that they were nominated to. What a
-// plan costs at least that puts them elsewhere is not known.
-func (p *Plan) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
-	if len(order) == 0 {
-		return
-	}
-	for i := range p.Bind {
-		if here := binds[p.Bind[i].Node]; len(here) > 0 {
-			p.Bind[i].Pods = slices.Concat(here, p.Bind[i].Pods)
-			slices.SortFunc(p.Bind[i].Pods, comparePods)
-			delete(binds, p.Bind[i].Node)
-		}
-	}
-	for node, here := range binds { // sorted below
-		p.Bind = append(p.Bind, Binding{Node: node, Pods: here})
-	}
-	slices.SortFunc(p.Bind, func(x, y Binding) int { return strings.Compare(x.Node, y.Node) })
-	p.Order = slices.Concat(order, p.Order)
-	p.Stats.Pods += len(order)
-	p.LowerBound, p.ObjectiveBound, p.floor = 0, 0, 0
 }

@@ -9,6 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -56,23 +59,23 @@ func (p *Plan) Why(node, instanceType string) (Why, error) {
 	out := Why{Node: node, InstanceType: instanceType}
 	n := &p.Create[i]
 	of := p.offered[n.Pool.Name]
-	for _, t := range of.types {
+	for _, t := range of.Types {
 		if t.Name == instanceType {
-			out.Offerings = of.weigh(n, t)
+			out.Offerings = weigh(&of, n, t)
 		}
 	}
 	return out, nil
 }
 
 // weigh judges the offerings of a type for a node.
-func (f *offer) weigh(n *NewNode, t *cloudprovider.InstanceType) []WhyOffering {
+func weigh(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType) []WhyOffering {
 	var out []WhyOffering
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
 		w := WhyOffering{Offering: o, Dearer: o.Price - n.Price()}
 		w.Rank = 1 + slices.IndexFunc(n.Options, func(l cloudprovider.LaunchOption) bool { return l.Offering == o })
 		if w.Rank == 0 {
-			w.Against = f.against(n, t, o)
+			w.Against = against(f, n, t, o)
 		}
 		out = append(out, w)
 	}
@@ -83,7 +86,7 @@ func (f *offer) weigh(n *NewNode, t *cloudprovider.InstanceType) []WhyOffering {
 }
 
 // against says what keeps an offering from being an option of a node.
-func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
+func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloudprovider.Offering) string {
 	switch {
 	case !o.Available:
 		return "it is not available now"
@@ -91,7 +94,7 @@ func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovi
 		return "its reservation " + o.ReservationID + " is full"
 	}
 	option := cloudprovider.LaunchOption{InstanceType: t, Offering: o}
-	if r, ok := disagreement(f.template, option); ok {
+	if r, ok := disagreement(f.Template, option); ok {
 		return fmt.Sprintf("NodePool %s wants %s", n.Pool.Name, r)
 	}
 	if r, ok := disagreement(n.Requirements.Without(corev1.LabelTopologyZone, corev1.LabelInstanceTypeStable), option); ok {
@@ -108,17 +111,17 @@ func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovi
 	if short := needs.Exceeds(room); len(short) > 0 {
 		var parts []string
 		for _, name := range short {
-			parts = append(parts, fmt.Sprintf("%s, and it has %s", amount(name, needs.Get(name)), quantity(name, room.Get(name))))
+			parts = append(parts, fmt.Sprintf("%s, and it has %s", model.Amount(name, needs.Get(name)), model.Quantity(name, room.Get(name))))
 		}
 		return "pods and daemons of the node need " + strings.Join(parts, "; ")
 	}
-	if text := f.crowded(n, option); text != "" {
+	if text := crowded(f, n, option); text != "" {
 		return text
 	}
 	if o.ReservationID != "" {
 		return "other nodes of the plan may take all that is left of its reservation " + o.ReservationID
 	}
-	if text := f.beyondLimits(n, option); text != "" {
+	if text := beyondLimits(f, n, option); text != "" {
 		return text
 	}
 	return "constraints between pods, or a mix that Options ask for, keep the node off it"
@@ -126,14 +129,14 @@ func (f *offer) against(n *NewNode, t *cloudprovider.InstanceType, o *cloudprovi
 
 // crowded says that the daemons of an option leave too little for the pods of a
 // node, "" if they do not.
-func (f *offer) crowded(n *NewNode, l cloudprovider.LaunchOption) string {
-	i := slices.IndexFunc(f.options, func(o option) bool { return o.LaunchOption == l })
+func crowded(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
+	i := slices.IndexFunc(f.Options, func(o catalog.Option) bool { return o.LaunchOption == l })
 	if i < 0 || n.Requests.Len() == 0 {
 		return ""
 	}
-	for r, name := range f.resources {
-		if have := f.options[i].capacity[r]; n.Requests.Get(name) > have {
-			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", amount(name, n.Requests.Get(name)), quantity(name, max(have, 0)))
+	for r, name := range f.Resources {
+		if have := f.Options[i].Capacity[r]; n.Requests.Get(name) > have {
+			return fmt.Sprintf("pods of the node need %s, and its daemons leave %s", model.Amount(name, n.Requests.Get(name)), model.Quantity(name, max(have, 0)))
 		}
 	}
 	return ""
@@ -141,17 +144,17 @@ func (f *offer) crowded(n *NewNode, l cloudprovider.LaunchOption) string {
 
 // beyondLimits says of which limit of the pool an option takes more than any that
 // the node may be launched by, "" if of none.
-func (f *offer) beyondLimits(n *NewNode, l cloudprovider.LaunchOption) string {
-	aside := make([]int64, len(f.limits))
+func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) string {
+	aside := make([]int64, len(f.Limits))
 	for _, own := range n.Options {
-		for i, use := range limitUses(f.limits, own) {
+		for i, use := range catalog.LimitUses(f.Limits, own) {
 			aside[i] = max(aside[i], use)
 		}
 	}
-	for i, use := range limitUses(f.limits, l) {
+	for i, use := range catalog.LimitUses(f.Limits, l) {
 		if use > aside[i] {
-			return fmt.Sprintf("it takes %s of limits.%s of NodePool %s, and the plan sets %s aside for the node", inUnits(f.limits[i], use),
-				f.limits[i], n.Pool.Name, inUnits(f.limits[i], aside[i]))
+			return fmt.Sprintf("it takes %s of limits.%s of NodePool %s, and the plan sets %s aside for the node", model.InUnits(f.Limits[i], use),
+				f.Limits[i], n.Pool.Name, model.InUnits(f.Limits[i], aside[i]))
 		}
 	}
 	return ""
@@ -165,10 +168,10 @@ func zoneOf(n *NewNode) (requirements.Requirement, bool) {
 // disagreement returns a requirement that the labels of an option do not meet.
 func disagreement(asked requirements.Set, o cloudprovider.LaunchOption) (requirements.Requirement, bool) {
 	for r := range asked.All() {
-		if own, ok := typeRequirement(o.InstanceType, r.Key()); ok && !own.Overlaps(r) {
+		if own, ok := catalog.TypeRequirement(o.InstanceType, r.Key()); ok && !own.Overlaps(r) {
 			return r, true
 		}
-		if own, ok := offeringRequirement(o.Offering, r.Key()); ok && !own.Overlaps(r) {
+		if own, ok := catalog.OfferingRequirement(o.Offering, r.Key()); ok && !own.Overlaps(r) {
 			return r, true
 		}
 	}
@@ -181,7 +184,7 @@ func (w Why) String() string {
 		return fmt.Sprintf("%s: the pool of node %s has no such instance type", w.InstanceType, w.Node)
 	}
 	best := slices.MinFunc(w.Offerings, func(a, b WhyOffering) int {
-		return cmp.Or(compareBools(a.Rank == 0, b.Rank == 0), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dearer, b.Dearer))
+		return cmp.Or(model.CompareBools(a.Rank == 0, b.Rank == 0), cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Dearer, b.Dearer))
 	})
 	at := best.Offering.Key(w.InstanceType).String()
 	switch {

@@ -21,6 +21,8 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
+	parts    = []string{"provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/flow",
+		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
@@ -68,7 +70,8 @@ var layers = []layer{
 		"promises are read from what stands in the cluster, whoever planned"},
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
-	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/podkey", "internal/podterm", "provisioning/internal/..."}, contract...),
+	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "provisioning/internal/catalog", "provisioning/internal/compile",
+		"provisioning/internal/explain", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"provisioning"}, contract...),
 		"the status of a pool follows from the pool and its usage, which the engine tells"},
@@ -82,8 +85,28 @@ var layers = []layer{
 		"it makes inputs and plans for tests, and so knows those but no part of the engine"},
 	{"provisioning/internal/randproblem", append([]string{"provisioning", "fake"}, contract...),
 		"it makes random problems for tests, and so knows the input but no part of the engine"},
-	{"provisioning/internal/...", append([]string{"provisioning/internal/..."}, contract...),
-		"the engine's parts lie below its public face"},
+	{"provisioning/internal/scenario", append([]string{"provisioning", "provisioning/verify", "fake", "fake/catalog"}, contract...),
+		"it makes inputs for tests, and so knows those but no part of the engine"},
+	{"provisioning/internal/model", above(),
+		"what all phases speak of is known before any of them"},
+	{"provisioning/internal/catalog", append(above("model"), "cloudprovider/overlay"),
+		"what is for sale is compiled whoever asks for it"},
+	{"provisioning/internal/static", append(above("model", "catalog"), "cloudprovider/launch"),
+		"a fixed number of nodes does not depend on pods"},
+	{"provisioning/internal/workload", append(above("model", "catalog"), "internal/podkey", "internal/podterm"),
+		"what pods ask for is read before anybody knows where they go"},
+	{"provisioning/internal/compile", above("model", "catalog", "static", "workload"),
+		"a problem is compiled whatever tries to solve it"},
+	{"provisioning/internal/attempt", above("model", "catalog", "workload", "compile"),
+		"an attempt sees the problem, and nothing of the solution that is made of it"},
+	{"provisioning/internal/explain", above("model", "catalog", "workload", "compile", "attempt"),
+		"reasons are found for what was decided, and decide nothing"},
+	{"provisioning/internal/ledger", above("model", "catalog", "workload", "compile", "attempt"),
+		"who may come where is judged whoever wants to go there"},
+	{"provisioning/internal/solve", above("model", "catalog", "workload", "compile", "attempt", "explain", "ledger"),
+		"the solver sees all phases before it, and nothing of what is published"},
+	{"provisioning/internal/...", append(slices.Clone(parts), contract...),
+		"the parts below the phases of the engine know none of them"},
 	{"amiselect", contract,
 		"choosing an image needs instance types, not the engine"},
 	{"fake/catalog", append([]string{"internal/chance"}, contract...),
@@ -126,6 +149,16 @@ var layers = []layer{
 		"an example shows what a user can write, so it uses public packages only"},
 	{"internal/policy", nil,
 		"the policy tests read the source and run none of it"},
+}
+
+// above is what a phase of the engine may import that comes after others: these, the
+// parts that know no phase, and the contract.
+func above(phases ...string) []string {
+	var out []string
+	for _, p := range phases {
+		out = append(out, "provisioning/internal/"+p)
+	}
+	return append(append(out, parts...), contract...)
 }
 
 // checkImports enforces the layers.

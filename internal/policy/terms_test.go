@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -12,10 +13,10 @@ import (
 // terms are words that the engine does not use for what the field has a word for, and
 // that word.
 var terms = []struct {
-	packages string            // pattern
+	packages []string          // patterns
 	words    map[string]string // singular and lower case; a plural counts as well
 }{
-	{"provisioning/internal/pack", map[string]string{
+	{[]string{"provisioning/internal/pack"}, map[string]string{
 		"mold":       "column",
 		"pick":       "purchase",
 		"sale":       "purchase",
@@ -31,7 +32,10 @@ var terms = []struct {
 		"shrink":     "a factor, by what it is for",
 		"part":       "membership",
 	}},
-	{"provisioning", map[string]string{
+	{[]string{
+		"provisioning", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
+		"provisioning/internal/attempt", "provisioning/internal/explain", "provisioning/internal/ledger", "provisioning/internal/solve",
+	}, map[string]string{
 		"stage":    "attempt",
 		"lot":      "item",
 		"crowd":    "bound kind",
@@ -72,7 +76,7 @@ var terms = []struct {
 func checkTerms(m *module) (found []finding) {
 	for _, p := range m.packages {
 		for _, t := range terms {
-			if !matches(t.packages, p.rel) {
+			if !slices.ContainsFunc(t.packages, func(pattern string) bool { return matches(pattern, p.rel) }) {
 				continue
 			}
 			for _, f := range append(append([]*ast.File{}, p.files...), p.tests...) {

@@ -1,0 +1,208 @@
+package attempt
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// Placed counts by unit and cell what the packer found room for, and
+// whether that was all.
+func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
+	all = true
+	for u := range s.Units {
+		out = append(out, make([]int, len(s.Units[u].Cells)))
+	}
+	for i := range s.Bundler.Pinned {
+		if i := s.PinnedParts[i]; i >= 0 && s.Parts[i].Unit >= 0 {
+			out[s.Parts[i].Unit][s.Parts[i].Cell] = s.Parts[i].Count
+		}
+	}
+	left := slices.Clone(r.Left)
+	for l := range s.Items {
+		left[l] = s.Items[l].Pods(left[l])
+		if s.Items[l].Units != nil {
+			if part := &s.Parts[s.Items[l].Parts[0]]; part.Unit >= 0 {
+				out[part.Unit][part.Cell] = 1 - left[l]
+				all = all && left[l] == 0
+			}
+			continue
+		}
+		// The last parts of an item come away empty.
+		for _, i := range slices.Backward(s.Items[l].Parts) {
+			part := &s.Parts[i]
+			short := min(left[l], part.Count)
+			left[l] -= short
+			if part.Unit >= 0 {
+				out[part.Unit][part.Cell] += part.Count - short
+				all = all && short == 0
+			}
+		}
+	}
+	return out, all
+}
+
+// Next is another try where cells turned out to hold less than was assigned to
+// them, or nodes for other pods bring domains along that count; nil if there is
+// nothing to gain.
+func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
+	placed, all := s.Placed(r)
+	incidentalDomains, more := s.findIncidentalDomains(p, r)
+	relaxed := s.giveUp(p, r)
+	if relaxed != nil && p.Skips(model.GivenUp) {
+		relaxed = nil
+	}
+	if relaxed == nil && all && (!more || serves(s.replay(p, placed, incidentalDomains), placed)) {
+		return nil
+	}
+	next := s.Hints
+	if relaxed != nil {
+		// Units change, so what is known of their rooms does not carry over.
+		next.Relaxed, next.IncidentalDomains, next.Rooms = relaxed, incidentalDomains, nil
+		return s.follow(New(p, next), r)
+	}
+	next.IncidentalDomains, next.Rooms = incidentalDomains, nil
+	for u := range s.Units {
+		rooms := make([]int, len(placed[u]))
+		for cell, n := range placed[u] {
+			rooms[cell] = s.Problem.Classes[u].Cells[cell].Room
+			if n < s.Assigned.Placed[u][cell] {
+				rooms[cell] = n
+			}
+		}
+		next.Rooms = append(next.Rooms, rooms)
+	}
+	return s.follow(New(p, next), r)
+}
+
+// follow makes an attempt the next after this one, of which it has the result.
+func (s *Attempt) follow(next *Attempt, r *pack.Result) *Attempt {
+	if next.Origin = s.Origin; next.Origin == nil {
+		next.Origin = r
+	}
+	return next
+}
+
+// Narrowed returns the hints for a try without the cells that nobody went to,
+// if some pods are kept from all cells: kube-scheduler counts no domain that
+// has no node. It returns nil if no pod is.
+func (s *Attempt) Narrowed(r *pack.Result) *Hints {
+	if !s.blocks() {
+		return nil
+	}
+	placed, _ := s.Placed(r)
+	out := s.Hints
+	out.Rooms = nil
+	for u := range s.Units {
+		rooms := make([]int, len(placed[u]))
+		for cell, n := range placed[u] {
+			if n > 0 {
+				rooms[cell] = math.MaxInt
+			}
+		}
+		out.Rooms = append(out.Rooms, rooms)
+	}
+	return &out
+}
+
+// blocks says whether some pods are kept from all cells.
+func (s *Attempt) blocks() bool {
+	return len(s.Units) > 0 && slices.ContainsFunc(s.Assigned.Blocked, func(n int) bool { return n > 0 })
+}
+
+// giveUp returns the classes whose preferences have to be given up, now that
+// pods of them found no place; nil if there are no more than before.
+func (s *Attempt) giveUp(p *compile.Problem, r *pack.Result) map[int]bool {
+	var out map[int]bool
+	for l, n := range r.Left {
+		for _, i := range s.Items[l].Parts {
+			c := s.Parts[i].Class
+			w := &p.Preferences[c]
+			if n == 0 || s.Relaxed[c] || w.Options == nil && len(w.Spans) == 0 && p.Flexible == nil {
+				continue
+			}
+			if out == nil {
+				out = maps.Clone(s.Relaxed)
+			}
+			if out == nil {
+				out = map[int]bool{}
+			}
+			out[c] = true
+		}
+	}
+	return out
+}
+
+// AdmittedCounts is the proof that pods can be bound one by one where the packer put
+// them, and how many of each part.
+type AdmittedCounts struct {
+	Left   []int // by part
+	Events []topology.Event
+	Proof  *topology.Result // nil if no domains were assigned
+}
+
+// AdmittedCounts serves the pods once more, now that it is known what each cell holds,
+// and lets through those that the rules allow.
+func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCounts {
+	out := &AdmittedCounts{Left: make([]int, len(s.Parts))}
+	for i := range s.Parts {
+		out.Left[i] = s.Parts[i].Count
+	}
+	if len(s.Units) == 0 {
+		return out
+	}
+	placed, all := s.Placed(r)
+	out.Proof = s.Assigned
+	incidentalDomains, more := s.findIncidentalDomains(p, r)
+	if !all || more {
+		out.Proof = s.replay(p, placed, incidentalDomains)
+	}
+	out.Events = out.Proof.Events
+	given := map[UnitCell]int{} // where several parts are in one cell
+	for i := range s.Parts {
+		part := &s.Parts[i]
+		if part.Unit < 0 {
+			continue
+		}
+		out.Left[i] = out.Proof.Placed[part.Unit][part.Cell] * s.Units[part.Unit].share(part.Class)
+		if s.Raised != nil && s.Units[part.Unit].Bundle < 0 {
+			id := UnitCell{part.Unit, part.Cell}
+			out.Left[i] = min(out.Left[i]-given[id], part.Count)
+			given[id] += out.Left[i]
+		}
+	}
+	return out
+}
+
+// serves says whether an assignment has a place for all that was placed.
+func serves(r *topology.Result, placed [][]int) bool {
+	for u := range placed {
+		if !slices.Equal(r.Placed[u], placed[u]) {
+			return false
+		}
+	}
+	return true
+}
+
+// replay serves the pods again with what each cell was found to hold.
+func (s *Attempt) replay(p *compile.Problem, placed [][]int, incidentalDomains [][]bool) *topology.Result {
+	again := *s
+	again.IncidentalDomains, again.Rooms = incidentalDomains, placed
+	return topology.Assign(again.state(p))
+}
+
+// share is how many pods of a class one unit stands for.
+func (u *unit) share(class int) int {
+	n := 0
+	for _, m := range u.Members {
+		if m.Class == class {
+			n += m.Count
+		}
+	}
+	return n
+}

@@ -1,0 +1,406 @@
+package compile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// readBound reads the required anti-affinity of the pods on nodes, of each kind
+// of pod once. A selector that cannot be read keeps nobody away, as in
+// kube-scheduler.
+func (k *classifier) readBound() workload.BoundTerms {
+	out := workload.BoundTerms{}
+	known := map[string][]workload.Term{}
+	seen := make([]bool, k.boundKinds.Count())
+	for _, list := range k.boundMemberships {
+		for _, kind := range list {
+			if kind == workload.Ended || seen[kind] {
+				continue
+			}
+			seen[kind] = true
+			pod := k.boundKinds.Pod(kind)
+			if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+				continue
+			}
+			key := k.key.ApartOnly(pod)
+			terms, ok := known[string(key)]
+			if !ok {
+				text := string(key)
+				terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, k.reader.Namespaces.Affinity)
+				known[text] = terms
+			}
+			if len(terms) > 0 {
+				out[kind] = terms
+			}
+		}
+	}
+	return out
+}
+
+// mayGet says whether a node that has not been registered may come to have a
+// label that it has not yet: one that its instance type may bring along, or
+// that its requirements speak of.
+func mayGet(e *model.Existing, key string, v *requirements.Vocabulary) bool {
+	if e.Registered() || e.NodeClaim == nil {
+		return false
+	}
+	if _, ok := e.Standing.Labels[v.NormalizeKey(key)]; ok {
+		return false // it has the label, by its current name only
+	}
+	asked := func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == key }
+	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(e.NodeClaim.Spec.Requirements, asked)
+}
+
+// settleUnknown looks at the labels that a node may come to have: where only
+// pods that run mind them, and none of those is where the node may be, it is as
+// if it had no such label.
+func (p *Problem) settleUnknown(n *model.Existing) {
+	for k := range n.At {
+		if n.At[k] != topology.Unknown {
+			continue
+		}
+		harmless := true
+		for i := range p.Rules.Domain {
+			rule := &p.Rules.Domain[i]
+			if rule.Rule.Key == k && (rule.Kind != topology.Apart || rule.Owned || p.mayMeet(n, rule)) {
+				harmless = false
+			}
+		}
+		if harmless {
+			n.At[k] = topology.None
+		}
+	}
+}
+
+// mayMeet says whether a node may come up where an owner of a rule is.
+func (p *Problem) mayMeet(n *model.Existing, rule *DomainRule) bool {
+	asked, err := requirements.FromNodeClaim(n.NodeClaim, p.Vocabulary)
+	if err != nil {
+		return true
+	}
+	r, ok := asked.Get(p.Vocabulary.NormalizeKey(rule.Key))
+	for d, value := range p.Table.Values[rule.Rule.Key] {
+		if rule.Owners[d] > 0 && (!ok || r.Has(value)) && p.MayBe(n, asked, rule.Key, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayBe says whether some offering that a claim allows, and that can be had now,
+// has a label with a value.
+func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value string) bool {
+	wanted := requirements.NewSet(requirements.In(p.Vocabulary.NormalizeKey(key), value))
+	for i := range p.Pools {
+		if p.Pools[i].Object.Name != n.PoolName() {
+			continue
+		}
+		for _, t := range p.Pools[i].Types {
+			labels := catalog.TypeLabels(t)
+			if !catalog.Overlapping(asked, labels) || !catalog.Overlapping(wanted, labels) {
+				continue
+			}
+			for j := range t.Offerings {
+				own := t.Offerings[j].Labels()
+				if t.Offerings[j].Launchable() && catalog.Overlapping(asked, own) && catalog.Overlapping(wanted, own) && catalog.Overlapping(t.Requirements, own) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// baseline counts the pods that run, and the domains that are there.
+type baseline struct {
+	p                *Problem
+	r                *Rules
+	selectorIndex    *workload.SelectorIndex
+	boundKinds       *workload.BoundKinds
+	boundMemberships [][]int32 // by node of the input: the kinds of its pods
+	bound            workload.BoundTerms
+	kinds            []boundMembership     // by kind
+	interest         bitset.Set            // selections that some pod to be placed is in
+	moving           map[string]bool       // pods to be placed, by name
+	byNode           [][]int               // by selection: node rules
+	byTerm           map[workload.Term]int // domain rule of each bound anti-affinity
+}
+
+func newBaseline(p *Problem, k *classifier) *baseline {
+	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, boundKinds: k.boundKinds, boundMemberships: k.boundMemberships, bound: k.bound, kinds: make([]boundMembership, k.boundKinds.Count())}
+}
+
+// addBoundRules adds the rules that only pods which run have: their required
+// anti-affinity, as far as it concerns any pod to be placed.
+func (x *baseline) addBoundRules() {
+	x.interest = bitset.New(len(x.r.selections))
+	for c := range x.p.Classes {
+		if x.p.Classes[c].Refusal == nil {
+			x.interest.Or(x.p.Classes[c].Selected)
+		}
+	}
+	x.byTerm = map[workload.Term]int{}
+	if len(x.bound) == 0 {
+		return
+	}
+	var key workload.PodKey
+	seen := make([]bool, len(x.kinds))
+	for _, list := range x.boundMemberships {
+		for _, kind := range list {
+			if kind == workload.Ended || seen[kind] {
+				continue
+			}
+			seen[kind] = true
+			for _, t := range x.bound[kind] {
+				if !x.interest.Has(t.Pods) {
+					continue
+				}
+				if t.Key == corev1.LabelHostname {
+					x.r.nodeRule(nodeRuleKey{pack.Apart, t.Pods, 0, 0}, t)
+				} else if _, ok := x.byTerm[t]; !ok {
+					x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
+				}
+			}
+		}
+	}
+}
+
+// boundPorts lists the ports and disks of pods that run, and of daemons, that clash
+// with some pod's to be placed.
+func (x *baseline) boundPorts() []workload.HostPort {
+	var wanted, out []workload.HostPort
+	for c := range x.p.Classes {
+		wanted = append(wanted, x.p.Classes[c].Ports...)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	add := func(pod *corev1.Pod) {
+		for _, p := range workload.Held(pod) {
+			if workload.PortsClash([]workload.HostPort{p}, wanted) {
+				out = append(out, p)
+			}
+		}
+	}
+	seen := make([]bool, len(x.kinds))
+	for _, list := range x.boundMemberships {
+		for _, kind := range list {
+			if kind != workload.Ended && !seen[kind] {
+				seen[kind] = true
+				add(x.boundKinds.Pod(kind))
+			}
+		}
+	}
+	for i := range x.p.Daemons {
+		if pod := x.p.Daemons[i].Pod; !model.Finished(pod) {
+			add(pod)
+		}
+	}
+	return out
+}
+
+// count visits all nodes. Pods of nodes on their way out count where they are,
+// unless they are among those to be placed.
+func (x *baseline) count(staying, leaving []model.Existing) {
+	x.moving = map[string]bool{}
+	if len(leaving) > 0 {
+		for _, pod := range x.p.Pods {
+			x.moving[pod.Namespace+"/"+pod.Name] = true
+		}
+	}
+	x.byNode = make([][]int, len(x.r.selections))
+	for i := range x.r.Node {
+		if s := x.r.Node[i].pods; s >= 0 {
+			x.byNode[s] = append(x.byNode[s], i)
+		}
+	}
+	for i := range x.r.Domain {
+		rule := &x.r.Domain[i]
+		rule.Rule.Key = x.p.Table.number(rule.Key)
+		if rule.Rule.Key < 0 {
+			continue // nobody to be placed is concerned
+		}
+		n := len(x.p.Table.Values[rule.Rule.Key])
+		rule.Members, rule.Owners = make([]int, n), make([]int, n)
+		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
+	}
+	looked := make([]bool, len(x.r.Domain))
+	for i := range staying {
+		x.node(&staying[i], false, looked)
+	}
+	for i := range leaving {
+		x.node(&leaving[i], true, looked)
+	}
+}
+
+// node counts a node and its pods. looked is scratch space.
+func (x *baseline) node(n *model.Existing, leaving bool, looked []bool) {
+	for i := range x.r.Domain {
+		rule := &x.r.Domain[i]
+		looked[i] = false // whether a spread rule looks at the node
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread {
+			continue
+		}
+		if d := n.At[rule.Rule.Key]; d >= 0 && x.p.LooksAt(rule, n) {
+			looked[i] = true
+			rule.Counted[d], rule.Sure[d] = true, true
+		}
+	}
+	for i, kind := range n.BoundMemberships {
+		if x.counts(n, i, leaving) {
+			x.pod(n, x.boundMembership(kind), looked)
+		}
+	}
+}
+
+// counts says whether constraints see a pod where it runs: one of a node on its way
+// out is not there if it is to be placed.
+func (x *baseline) counts(n *model.Existing, i int, leaving bool) bool {
+	return n.BoundMemberships[i] != workload.Ended && !(leaving && x.moving[n.Pods[i].Namespace+"/"+n.Pods[i].Name])
+}
+
+// LooksAt says whether a spread rule counts what is on a node: one that its
+// owners may use, as far as its policies say so, and that has all the labels
+// they are spread over.
+func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
+	for _, key := range rule.Spans {
+		if _, ok := n.Standing.Labels[key]; !ok {
+			return false
+		}
+	}
+	if rule.Term.HonorAffinity && !n.Verdict.Selects.Has(rule.Like) {
+		return false
+	}
+	return !rule.Term.HonorTaint || n.Verdict.Tolerates.Has(rule.Like)
+}
+
+// partsOn sums up what the pods on a node, and the daemons to come, count for
+// in the rules over nodes.
+func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
+	var out []pack.Membership
+	if len(x.r.Node) == 0 {
+		return nil
+	}
+	for i, kind := range n.BoundMemberships {
+		if x.counts(n, i, leaving) {
+			for _, part := range x.boundMembership(kind).parts {
+				out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
+			}
+		}
+	}
+	if leaving {
+		return out // no daemon comes any more
+	}
+	for _, i := range n.Daemons {
+		d := &x.p.Daemons[i]
+		out = x.addPod(out, d.Pod, d.Selected, d.Apart)
+	}
+	return out
+}
+
+// addPod adds what a pod on a node counts for, given the selections that it is in
+// and its required anti-affinity.
+func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term) []pack.Membership {
+	if len(x.r.ports) > 0 {
+		for _, part := range x.r.portParts(workload.Held(pod)) {
+			out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
+		}
+	}
+	for s := range selected.All() {
+		for _, r := range x.byNode[s] {
+			if x.r.Node[r].Kind == pack.Apart || pod.DeletionTimestamp == nil {
+				out = AddPart(out, r, 0, 1, 0)
+			}
+		}
+	}
+	var owned []int
+	for _, t := range apart {
+		r, ok := x.r.nodeIndex[nodeRuleKey{pack.Apart, t.Pods, 0, 0}]
+		if !ok || t.Key != corev1.LabelHostname || slices.Contains(owned, r) {
+			continue
+		}
+		owned = append(owned, r)
+		both := 0
+		if selected.Has(t.Pods) {
+			both = 1
+		}
+		out = AddPart(out, r, 1, 0, both)
+	}
+	return out
+}
+
+// pod counts one pod in the rules over domains.
+func (x *baseline) pod(n *model.Existing, l *boundMembership, looked []bool) {
+	for _, i := range l.counted {
+		rule := &x.r.Domain[i]
+		if rule.Kind == topology.Spread && !looked[i] {
+			continue
+		}
+		switch d := n.At[rule.Rule.Key]; {
+		case d >= 0:
+			rule.Members[d]++
+		case d == topology.Unknown:
+			rule.Elsewhere = true
+		}
+	}
+	for _, i := range l.owns {
+		if d := n.At[x.r.Domain[i].Rule.Key]; d >= 0 {
+			x.r.Domain[i].Owners[d]++
+		}
+	}
+}
+
+// boundMembership is what the rules have to do with a kind of pod that runs.
+type boundMembership struct {
+	selected bitset.Set // the selections that it is in, once asked for
+	known    bool       // the rest is known
+	counted  []int      // domain rules that count it
+	owns     []int      // domain rules that it has
+	parts    []pack.Membership
+}
+
+// selected are the selections that a kind of pod is in.
+func (x *baseline) selected(kind int32) bitset.Set {
+	l := &x.kinds[kind]
+	if l.selected == nil {
+		l.selected = x.selectorIndex.Members[x.selectorIndex.Of(x.boundKinds.Pod(kind))]
+	}
+	return l.selected
+}
+
+// boundMembership works out what the rules have to do with a kind of pod, once they are all
+// known.
+func (x *baseline) boundMembership(kind int32) *boundMembership {
+	l := &x.kinds[kind]
+	if l.known {
+		return l
+	}
+	l.known = true
+	pod := x.boundKinds.Pod(kind)
+	for s := range x.selected(kind).All() {
+		for _, i := range x.r.bySelection[s] {
+			rule := &x.r.Domain[i]
+			if rule.Rule.Key >= 0 && (rule.Kind != topology.Spread || pod.DeletionTimestamp == nil) {
+				l.counted = append(l.counted, i)
+			}
+		}
+	}
+	for _, t := range x.bound[kind] {
+		if i, ok := x.byTerm[t]; ok && x.r.Domain[i].Rule.Key >= 0 {
+			l.owns = append(l.owns, i)
+		}
+	}
+	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind])
+	return l
+}

@@ -1,0 +1,200 @@
+package compile
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// CellFinder works out where the classes with constraints over domains may go.
+type CellFinder struct {
+	P       *Problem
+	A       *Admission
+	inPlace [][]bitset.Set // by key and domain: the options that may be there
+	Lacking []bitset.Set   // by key: the options that may lack the label
+
+	bought map[cellsKey][]topology.Cell // where options are that hold pods of a class
+
+	mu    sync.Mutex                 // guards the rest
+	known map[string][]topology.Cell // what launchable found, by what it was asked
+}
+
+func newCellFinder(p *Problem, a *Admission) *CellFinder {
+	f := &CellFinder{P: p, A: a, known: map[string][]topology.Cell{}, bought: map[cellsKey][]topology.Cell{}}
+	for k, key := range p.Table.Keys {
+		sets := make([]bitset.Set, len(p.Table.Values[k]))
+		for d, value := range p.Table.Values[k] {
+			sets[d] = f.admitting(requirements.In(p.Vocabulary.NormalizeKey(key), value))
+		}
+		f.inPlace = append(f.inPlace, sets)
+		f.Lacking = append(f.Lacking, f.admitting(requirements.DoesNotExist(p.Vocabulary.NormalizeKey(key))))
+	}
+	return f
+}
+
+func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
+	out := bitset.New(f.A.Domains.Total)
+	for i := range f.P.Pools {
+		if p := &f.P.Pools[i]; len(p.Options) > 0 {
+			p.Window(out).Or(f.A.Domains.Admitting(i, r))
+		}
+	}
+	return out
+}
+
+// cells lists the cells of a class, over the keys that decide for it: those
+// where some option holds one of its pods, and those of existing nodes with
+// room. They must not be changed.
+func (f *CellFinder) cells(c int, r *catalog.Rater) []topology.Cell {
+	spans := f.P.Rules.Duties[c].Spans
+	keys := f.P.Table.Numbers(spans)
+	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
+	out, ok := f.bought[id]
+	if !ok {
+		options := bitset.New(f.A.Domains.Total)
+		for _, set := range f.A.Suited[c] {
+			options.Or(set)
+		}
+		options.And(f.A.Fits(f.P.Requests[c]))
+		out = f.Launchable(keys, options, f.P.Requests[c], r)
+		f.bought[id] = out
+	}
+	if len(f.P.Nodes) == 0 {
+		return out
+	}
+	return f.AddNodes(keys, slices.Clone(out), func(node int) int { return f.P.Copies(c, &f.P.Nodes[node]) })
+}
+
+// cellsKey is what decides where options that hold pods of a class are.
+type cellsKey struct {
+	ask   int32
+	spans string
+}
+
+// Launchable lists the cells that some option is in, at what a request costs there
+// on paper. Where there is no choice that does not matter. Many classes ask alike, so
+// answers are kept.
+func (f *CellFinder) Launchable(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
+	id := binary.AppendVarint(make([]byte, 0, 256), int64(len(keys)))
+	for _, k := range keys {
+		id = binary.AppendVarint(id, int64(k))
+	}
+	key := options.Key()
+	id = append(binary.AppendVarint(id, int64(len(key))), key...)
+	for _, n := range request {
+		id = binary.AppendVarint(id, n)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out, ok := f.known[string(id)]
+	if !ok {
+		out = f.find(keys, options, request, r)
+		f.known[string(id)] = out
+	}
+	return slices.Clone(out)
+}
+
+func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
+	var out []topology.Cell
+	f.product(keys, nil, options, &out)
+	for i := range out {
+		if len(out) > 1 {
+			out[i].Cost, _ = r.Best(request, f.within(keys, out[i].At, options))
+		}
+	}
+	return out
+}
+
+// product adds the cells that some option is in.
+func (f *CellFinder) product(keys, at []int, options bitset.Set, out *[]topology.Cell) {
+	if options.Empty() {
+		return
+	}
+	if len(at) == len(keys) {
+		*out = append(*out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt})
+		return
+	}
+	k := keys[len(at)]
+	for d := range f.inPlace[k] {
+		here := options.Clone()
+		here.And(f.inPlace[k][d])
+		f.product(keys, append(at, d), here, out)
+	}
+	here := options.Clone()
+	here.And(f.Lacking[k])
+	f.product(keys, append(at, topology.None), here, out)
+}
+
+// within returns those of some options that are in a cell.
+func (f *CellFinder) within(keys, at []int, options bitset.Set) bitset.Set {
+	out := options.Clone()
+	for j, k := range keys {
+		if at[j] >= 0 {
+			out.And(f.inPlace[k][at[j]])
+		} else {
+			out.And(f.Lacking[k])
+		}
+	}
+	return out
+}
+
+// AddNodes adds what existing nodes hold to cells, and the cells that only they are
+// in. holds says how many pods, or bundles, a node holds by itself; several classes may
+// count on the same room, which shows when nodes are filled.
+func (f *CellFinder) AddNodes(keys []int, cells []topology.Cell, holds func(node int) int) []topology.Cell {
+	for i := range f.P.Nodes {
+		n := &f.P.Nodes[i]
+		free := holds(i)
+		if free == 0 || slices.ContainsFunc(keys, func(k int) bool { return n.At[k] == topology.Unknown }) {
+			continue
+		}
+		at := slices.IndexFunc(cells, func(cell topology.Cell) bool { return IsAt(n, keys, cell.At) })
+		if at < 0 {
+			at = len(cells)
+			cells = append(cells, topology.Cell{At: PlaceOf(n, keys), Room: math.MaxInt})
+		}
+		cells[at].Free += free
+	}
+	return cells
+}
+
+// Copies says how many pods of a class a node holds.
+func (p *Problem) Copies(c int, n *model.Existing) int {
+	request, out := p.Takes(c, n.Attached), len(p.Classes[c].Pods)
+	if !Within(request, n.Free) || !p.Admits(c, n) {
+		return 0
+	}
+	for r, want := range request {
+		if want > 0 {
+			out = int(min(int64(out), n.Free[r]/want))
+		}
+	}
+	return out
+}
+
+// PlaceOf returns the domains of a node.
+func PlaceOf(n *model.Existing, keys []int) []int {
+	at := make([]int, len(keys))
+	for j, k := range keys {
+		at[j] = n.At[k]
+	}
+	return at
+}
+
+// IsAt says whether a node is in a cell.
+func IsAt(n *model.Existing, keys, at []int) bool {
+	for j, k := range keys {
+		if n.At[k] != at[j] {
+			return false
+		}
+	}
+	return true
+}

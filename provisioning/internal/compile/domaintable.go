@@ -1,0 +1,124 @@
+package compile
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// domainTable numbers the values of the labels that rules are about.
+type domainTable struct {
+	Keys   []string
+	Values [][]string
+	Index  []map[string]int
+}
+
+// newDomainTable lists the values that options and nodes show for the labels
+// that rules span.
+func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, nodes [][]model.Existing) *domainTable {
+	t := &domainTable{}
+	wanted := map[string]bool{}
+	for c := range r.Duties {
+		for _, key := range r.Duties[c].Spans {
+			wanted[key] = true
+		}
+		for _, i := range r.Duties[c].Soft {
+			wanted[r.Domain[i].Key] = true
+		}
+	}
+	t.Keys = slices.Sorted(maps.Keys(wanted))
+	for _, key := range t.Keys {
+		seen := map[string]bool{}
+		for i := range p.Pools {
+			if len(p.Pools[i].Options) == 0 {
+				continue
+			}
+			for _, open := range d.Of(i, p.Vocabulary.NormalizeKey(key)).Distinct {
+				values, finite := open.Values()
+				if !finite {
+					values = p.asked(open)
+				}
+				for _, v := range values {
+					if open.Has(v) {
+						seen[v] = true
+					}
+				}
+			}
+		}
+		for _, list := range nodes {
+			for i := range list {
+				if v, ok := list[i].Standing.Labels[key]; ok {
+					seen[v] = true
+				}
+			}
+		}
+		values := slices.Sorted(maps.Keys(seen))
+		index := make(map[string]int, len(values))
+		for i, v := range values {
+			index[v] = i
+		}
+		t.Values = append(t.Values, values)
+		t.Index = append(t.Index, index)
+	}
+	return t
+}
+
+// asked lists the values of a label that may have any: those that classes ask
+// for by name, and those that a node gets if they leave the choice open.
+func (p *Problem) asked(open requirements.Requirement) []string {
+	var out []string
+	if value, ok := open.Any(); ok {
+		out = append(out, value)
+	}
+	for c := range p.Classes {
+		for _, alt := range p.Classes[c].Alternatives {
+			r, ok := alt.Set.Get(open.Key())
+			if !ok {
+				continue
+			}
+			if value, ok := open.Intersect(r).Any(); ok {
+				out = append(out, value)
+			}
+			if values, finite := r.Values(); finite {
+				out = append(out, values...)
+			}
+		}
+	}
+	return out
+}
+
+// number is that of a key, -1 if no rule spans it.
+func (t *domainTable) number(key string) int {
+	i, ok := slices.BinarySearch(t.Keys, key)
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// Numbers are those of several keys.
+func (t *domainTable) Numbers(keys []string) []int {
+	out := make([]int, len(keys))
+	for i, key := range keys {
+		out[i] = t.number(key)
+	}
+	return out
+}
+
+// at returns the domains that labels put a node in.
+func (t *domainTable) at(n *model.Existing, v *requirements.Vocabulary) []int {
+	out := make([]int, len(t.Keys))
+	for k, key := range t.Keys {
+		out[k] = topology.None
+		if value, ok := n.Standing.Labels[key]; ok {
+			out[k] = t.Index[k][value]
+		} else if mayGet(n, key, v) {
+			out[k] = topology.Unknown
+		}
+	}
+	return out
+}

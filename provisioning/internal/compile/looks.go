@@ -1,0 +1,55 @@
+package compile
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// tolerateAll tolerates every taint.
+var tolerateAll = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+
+// InPlace returns the options that may be in a domain.
+func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[key][domain] }
+
+// LookedAt returns the options whose nodes a spread rule may look at, or is
+// certain to. The result must not be changed.
+func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
+	a := p.Admission
+	id := looksKey{a.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
+	a.mu.Lock()
+	known, ok := a.looks[id]
+	a.mu.Unlock()
+	if !ok {
+		known = p.looksOf(rule, certain)
+		a.mu.Lock()
+		a.looks[id] = known
+		a.mu.Unlock()
+	}
+	return known
+}
+
+func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {
+	like := &p.Classes[rule.Like]
+	out := bitset.New(p.Admission.Domains.Total)
+	for _, alt := range like.Asked {
+		asked := *like
+		if !rule.Term.HonorTaint {
+			asked.Tolerations = tolerateAll
+		}
+		if !rule.Term.HonorAffinity {
+			alt = requirements.Alternative{}
+		}
+		if workload.AdmitsNewNode(alt) {
+			p.Admission.addMatching(out, &asked, alt, certain)
+		}
+	}
+	for _, key := range rule.Spans {
+		out.And(p.Finder.admitting(requirements.Exists(p.Vocabulary.NormalizeKey(key))))
+	}
+	return out
+}

@@ -1,0 +1,246 @@
+package compile
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Problem is an Input compiled for solving. It is immutable and safe for
+// concurrent use. Prepare makes it; the zero value must not be used.
+type Problem struct {
+	In         model.Input
+	Opts       model.Options
+	Vocabulary *requirements.Vocabulary
+	Catalog    *catalog.Catalog
+	rooms      *model.Rooms
+	boundKinds *workload.BoundKinds
+
+	Pods    []*corev1.Pod // by namespace and name
+	Classes []workload.Class
+	Daemons []workload.Daemon
+	Pools   []catalog.Pool // in the order they are tried
+	Nodes   []model.Existing
+	Gone    []model.TerminatingNode // nodes on their way out
+
+	Resources []corev1.ResourceName // the dimensions of every vector
+	Requests  [][]int64             // by class, in the same units
+	MinValues [][]catalog.MinValue  // by pool
+	Traits    *catalog.Traits
+	Admission *Admission
+	Rates     *catalog.UnitPrices
+
+	Nominated []Nominated // by rank: the places to try first
+
+	Static   []static.Pool
+	Spare    []*corev1.Pod        // the pods that stand for buffers
+	Headroom map[*corev1.Pod]bool // the same
+
+	Extras *workload.Extras
+	Passed map[string]bool // pods that leave claims for one pod only to others
+
+	Rules       *Rules
+	Table       *domainTable
+	Cells       [][]topology.Cell // by class: where it may go, if it has constraints over domains
+	Finder      *CellFinder
+	Preferences []preferences // by class
+	Preferred   preferred
+	SoftScores  softScores
+	NodeParts   [][]pack.Membership // by node: what its pods count for
+	NodeClass   []int32             // by class: equal for those that the same nodes admit
+
+	// For the selections of affinities over the name of the node: whether a pod
+	// of one runs, and on which nodes.
+	Running map[int]bool
+	Beside  map[int][]bool
+
+	onDaemon   []bitset.Set // by daemon: the options where it runs
+	LowPools   []pack.Pool
+	Tiers      tiers
+	LowOptions []pack.Option
+	Distinct   *pack.Capacities // of lowOptions
+	Flexible   *pack.Flexible
+	Hopeless   bitset.Set // classes that have no place whatever becomes of others
+	Apart      bitset.Set // those of them that have no part in the search
+}
+
+// NewProblem compiles an input and spare pods, which stand for room to keep: on the
+// catalog of another problem unless that is nil, and with what that knows of nodes that
+// have not changed. The pods of passed leave claims that are for one pod only to others.
+// It returns nil if it found faults.
+//
+// It takes O(pods + options x (keys asked about + classes / 64)) time, and
+// little more memory than the input has options and classes.
+func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *Problem, passed map[string]bool, f *model.Faults) *Problem {
+	p := &Problem{In: in, Opts: opts, Vocabulary: in.Vocabulary, Spare: spare, Headroom: map[*corev1.Pod]bool{}, Rules: &Rules{}, Passed: passed}
+	if like != nil {
+		p.Catalog, p.rooms, p.boundKinds = like.Catalog, like.rooms, like.boundKinds
+	}
+	if p.Vocabulary == nil {
+		p.Vocabulary = requirements.DefaultVocabulary()
+	}
+	for _, pod := range spare {
+		p.Headroom[pod] = true
+	}
+	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
+	p.readNominated(f)
+	nodes := model.SortedNodes(in.Nodes, f)
+	p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.Vocabulary, f)
+	p.Extras = workload.NewExtras(&in, p.Vocabulary, f)
+	read(p.Extras, p)
+	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
+	k.boundKinds, k.boundMemberships = p.boundKinds.Read(nodes)
+	p.boundKinds = k.boundKinds
+	k.bound = k.readBound()
+	k.classify()
+	if p.Catalog == nil {
+		p.Catalog = catalog.New(&in, p.Vocabulary, f)
+	}
+	p.Pools = p.Catalog.Take()
+	if f.Err() != nil {
+		p.checkRooms(nodes, f)
+		return nil
+	}
+	for i := range p.Pools {
+		p.Pools[i].SetLimits(nodes, p.rooms, p.Vocabulary, f)
+	}
+	p.Static = static.Pools(p.Pools, nodes, p.Vocabulary, f)
+	settle(p.Extras, p)
+	p.Resources = resourceNames(p.Classes, p.Daemons)
+	p.Extras.Attached.SetDimensions(p.Resources)
+	p.compile(k, nodes, f)
+	if f.Err() != nil {
+		return nil
+	}
+	return p
+}
+
+// checkRooms looks for the faults that come to light only when limits and nodes
+// are worked out, for an input that is refused already.
+func (p *Problem) checkRooms(nodes []model.Node, f *model.Faults) {
+	for i := range p.Pools {
+		p.Pools[i].Types = nil // what is wrong with them, or with daemons, has been said
+		p.Pools[i].SetLimits(nodes, nil, p.Vocabulary, f)
+	}
+	p.Daemons, p.rooms = nil, nil
+	p.existingNodes(nodes, nil, f)
+}
+
+// compile lowers the problem to numbers.
+func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
+	d := p.Catalog.Domains
+	p.mixCapacity(d)
+	x := p.compileRules(k)
+	p.setCapacities(f)
+	p.MinValues = p.Catalog.MinValues
+	for c := range p.Classes {
+		p.Requests = append(p.Requests, p.request(c))
+	}
+	p.compileNodes(d, x, k.boundMemberships, nodes, f)
+	p.Admission = newAdmission(p, d)
+	p.Traits = p.Admission.Traits
+	r := p.Rates.Rater()
+	p.compileCells(r)
+	if !p.Skips(model.LookedAtCaps) {
+		p.raiseCaps()
+	}
+	for i := range p.Pools {
+		p.lowerPool(i)
+	}
+	p.findTiers()
+	p.weighPreferences(r)
+	p.findPreferred()
+	p.setFlexible()
+	p.findHopeless()
+}
+
+// compileRules works out the constraints between pods.
+func (p *Problem) compileRules(k *classifier) *baseline {
+	p.Rules = newRules(p, k.reader.Selections)
+	x := newBaseline(p, k)
+	x.addBoundRules()
+	p.Rules.addPorts(p, x.boundPorts())
+	p.Rules.join(p)
+	p.Rules.addSlots(p)
+	return x
+}
+
+// compileNodes works out what existing nodes have to give, and how the rules
+// stand with the pods there.
+func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, boundMemberships [][]int32, nodes []model.Node, f *model.Faults) {
+	staying, leaving := p.existingNodes(nodes, boundMemberships, f)
+	p.Nodes = staying
+	p.Table = newDomainTable(p, p.Rules, d, [][]model.Existing{p.Nodes, leaving})
+	judge := newNodeAdmission(p)
+	for _, list := range [][]model.Existing{p.Nodes, leaving} {
+		for i := range list {
+			n := &list[i]
+			n.Verdict, n.At = judge.judge(&n.Standing), p.Table.at(n, p.Vocabulary)
+		}
+	}
+	x.count(p.Nodes, leaving)
+	for i := range p.Nodes {
+		if !p.Skips(model.OpenLabels) {
+			p.settleUnknown(&p.Nodes[i])
+		}
+	}
+	x.findRunning(leaving)
+	p.findSoftScores(x)
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		n.Attached = p.Extras.AttachedTo(n.Pods)
+		parts := x.partsOn(n, false)
+		copy(n.Free[len(p.Resources):], p.Rules.slotsOn(parts))
+		p.NodeParts = append(p.NodeParts, parts)
+	}
+	for i := range leaving {
+		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})
+	}
+	p.NodeClass = judge.signatures()
+}
+
+// compileCells works out where classes with constraints over domains may go.
+func (p *Problem) compileCells(r *catalog.Rater) {
+	p.Cells = make([][]topology.Cell, len(p.Classes))
+	p.Finder = newCellFinder(p, p.Admission)
+	for c := range p.Classes {
+		if len(p.Rules.Duties[c].Spans) > 0 {
+			p.Cells[c] = p.Finder.cells(c, r)
+		}
+	}
+}
+
+// lowerPool adds a pool. Pools of one weight make up a tier.
+func (p *Problem) lowerPool(i int) {
+	pl := &p.Pools[i]
+	low := pack.Pool{
+		First:      pl.First,
+		Last:       pl.First + len(pl.Options),
+		BestEffort: p.Opts.MinValues == model.BestEffort,
+	}
+	for _, mv := range p.MinValues[i] {
+		low.MinValues = append(low.MinValues, mv.MinValue)
+	}
+	if i > 0 {
+		low.Tier = p.LowPools[i-1].Tier
+		if catalog.Weight(pl.Object) != catalog.Weight(p.Pools[i-1].Object) {
+			low.Tier++
+		}
+	}
+	if p.bindable(i) {
+		low.Limits, low.Uses, low.Levels = pl.Remaining, p.Catalog.Uses[i], p.Catalog.UseLevels[i]
+	}
+	p.LowPools = append(p.LowPools, low)
+}
+
+// Skips says whether a strategy or pass is left out.
+func (p *Problem) Skips(name string) bool { return p.Opts.Trace.Skips(name) }

@@ -1,0 +1,373 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// explainer works out why pods of one class have no place.
+type explainer struct {
+	p       *compile.Problem
+	d       *catalog.Domains
+	c       int // index of class
+	class   *workload.Class
+	request []int64
+	planned [][]int64 // by pool: what the new nodes of the plan take of its limits
+}
+
+// Explain returns why pods of a class stay pending. planned is what the new nodes
+// of the plan take of the limits of each pool.
+func Explain(p *compile.Problem, c int, s *attempt.Attempt, sealed *attempt.AdmittedCounts, planned [][]int64) *model.Reason {
+	class := &p.Classes[c]
+	if class.Refusal != nil {
+		return class.Refusal
+	}
+	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.Requests[c][:len(p.Resources)], planned: planned}
+	if r := blocked(p, c, s, sealed); r != nil {
+		return r
+	}
+	if with := p.Rules.Duties[c].With; len(with) > 0 {
+		return noCompany(p, with)
+	}
+	out := &model.Reason{ExistingNodes: e.nodes()}
+	if why := contradiction(class); why != "" {
+		out.Cause, out.Detail = model.CauseInvalid, why
+		return out
+	}
+	if len(p.Pools) == 0 {
+		out.Cause = model.CauseNoNodePool
+		return out
+	}
+	out.Cause = model.CauseNodePools
+	for i := range p.Pools {
+		out.Pools = append(out.Pools, e.pool(i))
+	}
+	return out
+}
+
+// contradiction says why no node whatever can have what a class asks for, ""
+// if one can.
+func contradiction(c *workload.Class) string {
+	if len(c.Alternatives) == 0 {
+		return "no node can match its required node affinity, which has no terms, or only empty ones"
+	}
+	for _, alt := range c.Alternatives {
+		possible := alt.NodeNames == nil || !alt.NodeNames.Impossible()
+		if possible && !alt.Set.Impossible() {
+			return ""
+		}
+	}
+	for r := range c.Alternatives[0].Set.All() {
+		if r.Impossible() {
+			return fmt.Sprintf("no node can match its node selection, which contradicts itself over label %s", r.Key())
+		}
+	}
+	return "no node can match its node selection, which asks for several node names at once"
+}
+
+// nodes counts the existing nodes by what they refuse the class for.
+func (e *explainer) nodes() map[model.Cause]int {
+	if len(e.p.Nodes) == 0 {
+		return nil
+	}
+	out := map[model.Cause]int{}
+	for i := range e.p.Nodes {
+		n := &e.p.Nodes[i]
+		switch {
+		case !n.Verdict.Tolerates.Has(e.c):
+			out[model.CauseTaints]++
+		case !n.Verdict.Selects.Has(e.c):
+			out[model.CauseRequirements]++
+		case !e.p.Admits(e.c, n):
+			out[model.CauseVolumes]++
+		case !compile.Within(e.request, n.Free):
+			out[model.CauseResources]++
+		case e.clash(n) != "":
+			out[e.clash(n)]++
+		case len(e.p.Rules.Duties[e.c].Parts) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
+			out[model.CauseNodes]++
+		default:
+			out[model.CauseResources]++ // other pods have taken it
+		}
+	}
+	return out
+}
+
+// clash says whether a port or a disk of the class is taken on a node; "" if none
+// is.
+func (e *explainer) clash(n *model.Existing) model.Cause {
+	if len(e.class.Ports) == 0 {
+		return ""
+	}
+	switch at := workload.Clashing(e.class.Ports, e.portsOn(n)); {
+	case at < 0:
+		return ""
+	case e.class.Ports[at].IsDisk():
+		return model.CauseVolumes
+	}
+	return model.CauseHostPorts
+}
+
+// portsOn lists the host ports and disks that are taken on a node.
+func (e *explainer) portsOn(n *model.Existing) []workload.HostPort {
+	var out []workload.HostPort
+	for _, pod := range n.Pods {
+		if pod != nil && !model.Finished(pod) {
+			out = append(out, workload.Held(pod)...)
+		}
+	}
+	for _, i := range n.Daemons {
+		out = append(out, workload.Held(e.p.Daemons[i].Pod)...)
+	}
+	return out
+}
+
+// pool says why one pool refuses the class. Of several alternatives it speaks
+// of the one that came furthest, the first of equals.
+func (e *explainer) pool(i int) model.PoolReason {
+	p := &e.p.Pools[i]
+	if p.Idle.Cause != "" {
+		return p.Idle
+	}
+	if taints := model.Untolerated(p.Taints, e.class.Tolerations); len(taints) > 0 {
+		return model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseTaints, Taints: taints}
+	}
+	best, bestAttempt := model.PoolReason{}, -1
+	for _, alt := range e.class.Alternatives {
+		if reason, attempt := e.alternative(i, alt); attempt > bestAttempt {
+			best, bestAttempt = reason, attempt
+			best.Options, best.Steps = len(p.Options), e.steps(i, alt)
+		}
+	}
+	best.NodePool = p.Object.Name
+	return best
+}
+
+// alternative returns what stops one alternative in a pool, and how many
+// hurdles it took before.
+func (e *explainer) alternative(i int, alt requirements.Alternative) (model.PoolReason, int) {
+	p := &e.p.Pools[i]
+	if !workload.AdmitsNewNode(alt) {
+		return model.PoolReason{Cause: model.CauseRequirements, Detail: "the pod asks for a node by name, and a new node has none before it is launched"}, 0
+	}
+	if r, ok := alt.Set.Get(corev1.LabelHostname); ok && !r.Has(model.NewHostname) {
+		return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and a new node has no name before it is launched", r)}, 0
+	}
+	for r := range alt.Set.All() {
+		if !compile.Writable(r) {
+			return model.PoolReason{Cause: model.CauseRequirements, Detail: fmt.Sprintf("the pod asks for %s, and no label can have such a value", r)}, 0
+		}
+	}
+	// Types and offerings may narrow any label but not invent one, so a label
+	// of the type's own must not count against the pool.
+	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
+		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts}, 1
+	}
+	options := bitset.New(e.d.Total)
+	p.Window(options).Or(e.d.AdmittingAll(i, alt.Set))
+	if options.Empty() {
+		return e.noType(p, alt), 2
+	}
+	e.p.Admission.KeepPorts(options, e.class)
+	if options.Empty() {
+		if slices.ContainsFunc(e.class.Ports, workload.HostPort.IsDisk) {
+			return model.PoolReason{Cause: model.CauseVolumes, Detail: "a DaemonSet has a disk of the pod, or binds a host port of it, on every suitable instance type"}, 3
+		}
+		return model.PoolReason{Cause: model.CauseHostPorts, Detail: "a DaemonSet binds a host port of the pod on every suitable instance type"}, 3
+	}
+	e.p.Admission.KeepFromDaemons(options, e.class)
+	if options.Empty() {
+		return model.PoolReason{Cause: model.CauseAntiAffinity, Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type"}, 3
+	}
+	return e.noRoom(i, alt, options)
+}
+
+// withPool returns the conflicts between an alternative and the pool's own
+// template, over the keys that only the pool speaks of.
+func (e *explainer) withPool(p *catalog.Pool, alt requirements.Alternative) []requirements.Conflict {
+	var out []requirements.Conflict
+	for _, c := range p.Template.Conflicts(alt.Set.Without(corev1.LabelHostname), e.p.Vocabulary) {
+		if c.Undefined && e.typesName(p, c.Key) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// typesName says whether some type or offering of a pool has a label.
+func (e *explainer) typesName(p *catalog.Pool, key string) bool {
+	for _, t := range p.Types {
+		if _, ok := catalog.TypeRequirement(t, key); ok {
+			return true
+		}
+		for j := range t.Offerings {
+			if _, ok := t.Offerings[j].Requirements.Get(key); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noType says why no option of a pool has the labels asked for: there is no
+// such type, or it cannot be had now.
+func (e *explainer) noType(p *catalog.Pool, alt requirements.Alternative) model.PoolReason {
+	suited, offered := 0, 0
+	wanted := p.Template.Intersect(alt.Set)
+	for _, t := range p.Types {
+		if !catalog.OverlapsType(wanted, t) {
+			continue
+		}
+		suited++
+		for j := range t.Offerings {
+			if labels := t.Offerings[j].Labels(); catalog.Overlapping(wanted, labels) && catalog.Overlapping(t.Requirements, labels) {
+				offered++
+			}
+		}
+	}
+	asked := e.askedOfTypes(p, alt)
+	if suited == 0 {
+		return model.PoolReason{Cause: model.CauseInstanceTypes, Detail: fmt.Sprintf("no instance type of the pool has %s", asked)}
+	}
+	have := fmt.Sprintf("%d instance types have %s", suited, asked)
+	if suited == 1 {
+		have = "1 instance type has " + asked
+	}
+	switch offered {
+	case 0:
+		return model.PoolReason{Cause: model.CauseOfferings, Detail: have + ", but no offering has all of it"}
+	case 1:
+		return model.PoolReason{Cause: model.CauseOfferings, Detail: have + ", but the only offering is not available now"}
+	}
+	return model.PoolReason{Cause: model.CauseOfferings, Detail: have + fmt.Sprintf(", but none of the %d offerings is available now", offered)}
+}
+
+// askedOfTypes renders what an alternative asks of labels that types or
+// offerings of a pool have, as the others are not to blame.
+func (e *explainer) askedOfTypes(p *catalog.Pool, alt requirements.Alternative) string {
+	var asked []string
+	for r := range alt.Set.All() {
+		if e.typesName(p, r.Key()) {
+			asked = append(asked, r.String())
+		}
+	}
+	if len(asked) == 0 {
+		return alt.Set.String()
+	}
+	return strings.Join(asked, " and ")
+}
+
+// noRoom says what stops pods whose labels and taints suit some options.
+func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.Set) (model.PoolReason, int) {
+	p := &e.p.Pools[i]
+	fitting := options.Clone()
+	for o := range options.All() {
+		if !compile.Within(e.request, p.Options[o-p.First].Capacity) {
+			fitting.Remove(o)
+		}
+	}
+	if fitting.Empty() {
+		return e.tooLarge(p, options), 4
+	}
+	trait := e.p.Traits.Of(alt.Set)
+	for m, mv := range e.p.MinValues[i] {
+		if have := mv.Distinct(p.First, fitting, e.p.Traits.Values(i, m, trait)); have < mv.Need && e.p.Opts.MinValues != model.BestEffort {
+			return model.PoolReason{Cause: model.CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
+				mv.Need, mv.Key, have)}, 5
+		}
+	}
+	if ids := e.reservations(p, fitting); len(ids) > 0 {
+		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
+	}
+	if e.p.LowPools[i].Limits == nil {
+		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
+	}
+	if detail := e.beyondMinValues(i, fitting, trait); detail != "" {
+		return model.PoolReason{Cause: model.CauseMinValues, Detail: detail}, 6
+	}
+	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, fitting, e.p.LowPools[i].Uses, e.planned[i])}, 6
+}
+
+// beyondMinValues says how the limits of a pool leave some of the options that fit a
+// pod, but too few for a minValues; "" if that is not so.
+func (e *explainer) beyondMinValues(i int, fitting bitset.Set, trait int32) string {
+	p, uses := &e.p.Pools[i], e.p.LowPools[i].Uses
+	left := fitting.Clone()
+	for o := range fitting.All() {
+		for l, use := range uses[o-p.First] {
+			if use > p.Remaining[l]-e.planned[i][l] {
+				left.Remove(o)
+			}
+		}
+	}
+	if left.Empty() || e.p.Opts.MinValues == model.BestEffort {
+		return ""
+	}
+	for m, mv := range e.p.MinValues[i] {
+		if have := mv.Distinct(p.First, left, e.p.Traits.Values(i, m, trait)); have < mv.Need {
+			return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
+				mv.Need, mv.Key, have, limitDetail(p, left, uses, e.planned[i]))
+		}
+	}
+	return ""
+}
+
+// limitDetail says how the limits stand that leave no room for any of some options,
+// given what each option of the pool and the new nodes of the plan take of them: what
+// was used before, and what the smallest of the options would take. Where no limit by
+// itself is in the way it speaks of all.
+func limitDetail(p *catalog.Pool, fitting bitset.Set, uses [][]int64, planned []int64) string {
+	least := slices.Repeat([]int64{math.MaxInt64}, len(p.Limits))
+	for o := range fitting.All() {
+		for l, use := range uses[o-p.First] {
+			least[l] = min(least[l], use)
+		}
+	}
+	var binding, all []string
+	for l, name := range p.Limits {
+		text := p.LimitTexts[l]
+		if planned[l] > 0 {
+			text += fmt.Sprintf(", %s by this plan", model.Quantity(name, planned[l]))
+		}
+		if name != model.NodesResource && least[l] > 0 {
+			text += fmt.Sprintf(", and a node that would do takes %s or more", model.Quantity(name, least[l]))
+		}
+		if all = append(all, text); p.Remaining[l]-planned[l] < least[l] {
+			binding = append(binding, text)
+		}
+	}
+	if len(binding) == 0 {
+		binding = all
+	}
+	return strings.Join(binding, "; ")
+}
+
+// reservations lists the reservations that all of some options draw on, nil if
+// one draws on none.
+func (e *explainer) reservations(p *catalog.Pool, options bitset.Set) []string {
+	var ids []string
+	for o := range options.All() {
+		id := p.Options[o-p.First].Offering.ReservationID
+		if id == "" {
+			return nil
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}

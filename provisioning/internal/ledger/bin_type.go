@@ -1,0 +1,211 @@
+package ledger
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// BinType is what a new node may turn out to be. Nodes that are launched alike
+// share one.
+type BinType struct {
+	Id      int // tells the bin types of a plan apart
+	Pool    int
+	Options bitset.Set
+	Trait   int32
+	Asked   requirements.Set // what the pool and its pods ask for
+	Relaxed bool
+	// wide are the options that it could have but for the limits of its pool; nil if
+	// that is of no matter.
+	Wide bitset.Set
+
+	List    []cloudprovider.LaunchOption
+	Daemons resources.List
+	Settled requirements.Set // asked, with what the options show
+	Labels  map[string]string
+
+	at    []Location // by key of the domain table, once asked for
+	looks []look     // by domain rule, likewise
+	most  []int64    // that any option has of each resource, likewise
+	Least []int64    // that all options have of each, likewise
+}
+
+// MayHold says whether some option may have room for a request beside what is taken, as
+// far as one resource at a time tells.
+func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {
+	most := s.Greatest(p)
+	for r, n := range request {
+		if n > most[r]-taken[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// Greatest is the most that any option has of each resource.
+func (s *BinType) Greatest(p *compile.Problem) []int64 {
+	if s.most == nil {
+		s.most = make([]int64, len(p.Resources)+len(p.Rules.Slots))
+		for o := range s.Options.All() {
+			for r, n := range p.LowOptions[o].Capacity {
+				s.most[r] = max(s.most[r], n)
+			}
+		}
+	}
+	return s.most
+}
+
+// Holding returns those of some options that have room for a request.
+func Holding(p *compile.Problem, options bitset.Set, request []int64) bitset.Set {
+	out := options.Clone()
+	for o := range options.All() {
+		if !compile.Within(request, p.LowOptions[o].Capacity) {
+			out.Remove(o)
+		}
+	}
+	return out
+}
+
+// look says how a topology spread constraint sees nodes of a bin type.
+type look struct {
+	known, May, Sure bool
+	in               []int // domains where it may, of a rule over domains
+}
+
+// LooksAtBinType says whether a spread rule looks at new nodes of a bin type: one
+// that its owners may use, as far as its policies say so, and that has all the
+// labels they are spread over.
+func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) look {
+	like := &p.Classes[rule.Like]
+	if rule.Term.HonorTaint && len(model.Untolerated(p.Pools[s.Pool].Taints, like.Tolerations)) > 0 {
+		return look{known: true}
+	}
+	alternatives := []requirements.Alternative{{}}
+	if rule.Term.HonorAffinity {
+		alternatives = like.Asked
+	}
+	out := look{known: true}
+	for _, alt := range alternatives {
+		if !workload.AdmitsNewNode(alt) {
+			continue
+		}
+		may, sure := true, true
+		for r := range alt.Set.All() {
+			m, s := suits(p, s, r)
+			may, sure = may && m, sure && s
+		}
+		for _, key := range rule.Spans {
+			m, s := suits(p, s, requirements.Exists(p.Vocabulary.NormalizeKey(key)))
+			may, sure = may && m, sure && s
+		}
+		out.May, out.Sure = out.May || may, out.Sure || sure
+	}
+	return out
+}
+
+// suits says whether a label of new nodes of a bin type may be as a requirement
+// wants it, and whether it is sure to.
+func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sure bool) {
+	if value, ok := s.Labels[r.Key()]; ok && !catalog.FromTypes(r.Key(), s.List) {
+		return r.Has(value), r.Has(value)
+	}
+	if own, ok := s.Settled.Get(r.Key()); ok && own.Intersect(r).Equal(own) {
+		return true, true
+	} else if ok && !own.Overlaps(r) {
+		return false, false
+	}
+	d := p.Admission.Domains
+	options := p.Pools[s.Pool].Window(s.Options)
+	return options.Overlaps(d.Admitting(s.Pool, r)), options.SubsetOf(d.Certain(s.Pool, r))
+}
+
+// Price is that of the cheapest option.
+func (s *BinType) Price() float64 { return s.List[0].Offering.Price }
+
+// Cheapest is what the cheapest of some options of a pool costs; infinite if there are
+// none.
+func Cheapest(p *compile.Problem, pool int, options bitset.Set) float64 {
+	pl := &p.Pools[pool]
+	for o := range options.All() {
+		return pl.Options[o-pl.First].Offering.Price
+	}
+	return math.Inf(1)
+}
+
+// Node is a node of the bin type, without pods.
+func (s *BinType) Node(p *compile.Problem) model.NewNode {
+	return model.NewNode{
+		Pool: p.Pools[s.Pool].Object, Requirements: s.Settled, Labels: s.Labels, Options: s.List, Daemons: s.Daemons,
+		MinValuesRelaxed: s.Relaxed,
+	}
+}
+
+// BinTypeLocations works out where new nodes of a bin type may be.
+func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
+	if s.at != nil {
+		return s.at
+	}
+	s.at = make([]Location, len(p.Table.Keys))
+	for k, key := range p.Table.Keys {
+		key = p.Vocabulary.NormalizeKey(key)
+		if value, ok := s.Labels[key]; ok && !catalog.FromTypes(key, s.List) {
+			if d, known := p.Table.Index[k][value]; known {
+				s.at[k].Domains = []int{d}
+			} else {
+				s.at[k].Lacks = true
+			}
+			continue
+		}
+		r, asked := s.Settled.Get(key)
+		for d, value := range p.Table.Values[k] {
+			if (!asked || r.Has(value)) && s.Options.Overlaps(p.InPlace(k, d)) {
+				s.at[k].Domains = append(s.at[k].Domains, d)
+			}
+		}
+		s.at[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
+	}
+	return s.at
+}
+
+// OptionList is a list of options and the least that daemons take on any.
+type OptionList struct {
+	Options []cloudprovider.LaunchOption
+	Daemons resources.List
+	Where   []requirements.Requirement // zones and capacity types
+}
+
+// PoolOf returns the pool that a set of options of one pool is of.
+func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
+	for o := range set.All() {
+		for i := range p.Pools {
+			if pl := &p.Pools[i]; o < pl.First+len(pl.Options) {
+				return pl
+			}
+		}
+	}
+	return nil
+}
+
+// Least is the smaller amount of each resource, one that is not listed being
+// none.
+func Least(a, b resources.List, first bool) resources.List {
+	if first {
+		return b
+	}
+	amounts := map[corev1.ResourceName]int64{}
+	for name, n := range a.All() {
+		if m := min(n, b.Get(name)); m > 0 {
+			amounts[name] = m
+		}
+	}
+	return resources.New(amounts)
+}

@@ -1,0 +1,267 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+)
+
+// hostLedger counts the pods of a plan for topology spread constraints over the
+// name of the node. What nobody asked about is not counted.
+type hostLedger struct {
+	Spreads     []hostSpread
+	index       map[compile.DomainRuleKey]int
+	ofClass     map[int][]int // by class: its constraints
+	bySelection map[int][]int
+	key         workload.PodKey
+}
+
+// hostSpread is how such a constraint stands.
+type hostSpread struct {
+	Rule  compile.DomainRule
+	There []int       // by bin: pods that it counts
+	Looks []look      // by bin
+	tally map[int]int // how many nodes that it may look at have so many
+	sure  int         // how many nodes it is sure to look at
+
+	// leant says that some pod was let in only as no node is empty that the
+	// constraint looks at. From then on no further such node may come.
+	leant bool
+}
+
+// HostsOf lists the constraints of a class.
+func (l *Ledger) HostsOf(class int) []int {
+	h := &l.Hosts
+	if known, ok := h.ofClass[class]; ok {
+		return known
+	}
+	var out []int
+	for _, t := range l.P.Classes[class].HostSpreads() {
+		id := compile.DomainRuleKey{Term: t, Filter: compile.SpreadFilter(l.P, class, t, &h.key)}
+		n, ok := h.index[id]
+		if !ok {
+			n = len(h.Spreads)
+			h.index[id] = n
+			h.bySelection[t.Pods] = append(h.bySelection[t.Pods], n)
+			h.Spreads = append(h.Spreads, l.newHostSpread(class, t))
+		}
+		out = append(out, n)
+	}
+	h.ofClass[class] = out
+	return out
+}
+
+// newHostSpread counts all that is there for a constraint of a class.
+func (l *Ledger) newHostSpread(class int, t workload.Term) hostSpread {
+	out := hostSpread{Rule: compile.DomainRule{Like: class, Spans: compile.SpreadKeys(l.P.Classes[class].Terms), Term: t}, tally: map[int]int{}}
+	for _, s := range l.Bins {
+		there := boundOnHost(l.P, t, s)
+		for _, m := range s.Pods {
+			if l.P.IsMember(m.Class, t.Pods) {
+				there += m.Count
+			}
+		}
+		l.addBin(&out, s, there)
+	}
+	for i := range l.P.Gone {
+		g := &l.P.Gone[i]
+		if l.P.LooksAt(&out.Rule, &g.Existing) {
+			out.tally[l.P.MembersOf(t, g.Parts)]++
+			out.sure++
+		}
+	}
+	return out
+}
+
+// addBin adds a node with so many pods that count.
+func (l *Ledger) addBin(h *hostSpread, s *Bin, there int) {
+	h.There = append(h.There, there)
+	h.Looks = append(h.Looks, look{})
+	l.look(h, s)
+}
+
+// look notes how a constraint sees a bin.
+func (l *Ledger) look(h *hostSpread, s *Bin) {
+	before := h.Looks[s.Number]
+	seen := look{known: true}
+	if s.Shut {
+	} else if s.Node < 0 {
+		seen = LooksAtBinType(l.P, &h.Rule, s.BinType)
+	} else if l.P.LooksAt(&h.Rule, &l.P.Nodes[s.Node]) {
+		seen.May, seen.Sure = true, true
+	}
+	h.Looks[s.Number] = seen
+	if seen.May != before.May {
+		h.add(h.There[s.Number], seen.May)
+	}
+	switch {
+	case seen.Sure && !before.Sure:
+		h.sure++
+	case before.Sure && !seen.Sure:
+		h.sure--
+	}
+}
+
+// add adds a node with so many pods to the tally, or takes it out.
+func (h *hostSpread) add(there int, in bool) {
+	if in {
+		h.tally[there]++
+	} else if h.tally[there]--; h.tally[there] == 0 {
+		delete(h.tally, there)
+	}
+}
+
+// emptiest is the least that a constraint finds on any node.
+func (h *hostSpread) emptiest() int {
+	if h.sure < h.Rule.Term.MinDomains {
+		return 0
+	}
+	least := math.MaxInt
+	for n := range h.tally {
+		least = min(least, n)
+	}
+	return least
+}
+
+// LeastThere is the least that a constraint finds on the nodes that exist, 0 if it
+// looks at none of them.
+func (l *Ledger) LeastThere(h *hostSpread) int {
+	least := math.MaxInt
+	for i, s := range l.Bins {
+		if s.Node >= 0 && h.Looks[i].May {
+			least = min(least, h.There[i])
+		}
+	}
+	for i := range l.P.Gone {
+		if g := &l.P.Gone[i]; l.P.LooksAt(&h.Rule, &g.Existing) {
+			least = min(least, l.P.MembersOf(h.Rule.Term, g.Parts))
+		}
+	}
+	if least == math.MaxInt {
+		return 0
+	}
+	return least
+}
+
+// Shut takes a new node without pods out of the count: it will not be launched.
+func (l *Ledger) Shut(s *Bin) {
+	s.Shut = true
+	l.Reshaped(s)
+}
+
+// Lean notes which constraints let a pod of a class come to a bin only as no node
+// is empty.
+func (l *Ledger) Lean(class int, s *Bin) {
+	if l.P.Classes[class].Headroom {
+		return
+	}
+	for _, i := range l.HostsOf(class) {
+		if h := &l.Hosts.Spreads[i]; h.There[s.Number]+1 > h.Rule.Term.Skew {
+			h.leant = true
+		}
+	}
+}
+
+// LeantRules adds the rules over nodes of constraints that some pod was let in by
+// only as no node was empty.
+func (l *Ledger) LeantRules(to []int) []int {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		if rule := l.P.HostRule(h.Rule.Term); h.leant && !slices.Contains(to, rule) {
+			to = append(to, rule)
+		}
+	}
+	return to
+}
+
+// LeanAll notes so for all pods that are counted, whenever they came.
+func (l *Ledger) LeanAll() {
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			if l.P.Classes[m.Class].Headroom {
+				continue
+			}
+			for _, i := range l.HostsOf(m.Class) {
+				h := &l.Hosts.Spreads[i]
+				h.leant = h.leant || h.There[s.Number] > h.Rule.Term.Skew
+			}
+		}
+	}
+}
+
+// openHost adds a node without pods.
+func (l *Ledger) openHost(s *Bin) {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		l.addBin(h, s, boundOnHost(l.P, h.Rule.Term, s))
+	}
+}
+
+// countHost counts n pods of a class on a bin.
+func (l *Ledger) countHost(class, n int, s *Bin) {
+	if len(l.Hosts.Spreads) == 0 || l.P.Classes[class].Headroom {
+		return
+	}
+	for selection := range l.P.Classes[class].Selected.All() {
+		for _, i := range l.Hosts.bySelection[selection] {
+			h := &l.Hosts.Spreads[i]
+			if h.Looks[s.Number].May {
+				h.add(h.There[s.Number], false)
+				h.add(h.There[s.Number]+n, true)
+			}
+			h.There[s.Number] += n
+		}
+	}
+}
+
+// Reshaped notes that a new node has become another.
+func (l *Ledger) Reshaped(s *Bin) {
+	for i := range l.Hosts.Spreads {
+		l.look(&l.Hosts.Spreads[i], s)
+	}
+}
+
+// HostsAllow says whether the topology spread constraints of a class over the
+// name of the node let one of its pods come to a bin.
+func (l *Ledger) HostsAllow(class int, s *Bin) bool {
+	if l.P.Classes[class].Headroom {
+		return true
+	}
+	for _, i := range l.HostsOf(class) {
+		h := &l.Hosts.Spreads[i]
+		t, there, own := &h.Rule.Term, 0, 0
+		if s.Number >= 0 {
+			there = h.There[s.Number]
+		}
+		if l.P.Classes[class].Selected.Has(t.Pods) {
+			own = 1
+		}
+		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
+			return false
+		}
+	}
+	return true
+}
+
+// FillsFirst says whether a further new node would be one to be filled first, by a
+// constraint of pods that are where they are only as no node was empty.
+func (l *Ledger) FillsFirst(s *Bin) bool {
+	for i := range l.Hosts.Spreads {
+		h := &l.Hosts.Spreads[i]
+		if h.leant && LooksAtBinType(l.P, &h.Rule, s.BinType).May {
+			return true
+		}
+	}
+	return false
+}
+
+// boundOnHost counts the pods that run on a bin that a spread over the name of
+// the node is about.
+func boundOnHost(p *compile.Problem, t workload.Term, s *Bin) int {
+	if s.Node < 0 {
+		return 0
+	}
+	return p.MembersOf(t, p.NodeParts[s.Node])
+}

@@ -1,0 +1,68 @@
+package model
+
+import (
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+)
+
+// Existing is a node of the input.
+type Existing struct {
+	Node
+	BoundMemberships []int32 // the kinds of its pods
+	Standing         LabelsAndTaints
+	Ready            bool     // it is initialised
+	Free             []int64  // allocatable less bound pods and daemons still to come
+	Verdict          *Verdict // on the classes
+	Daemons          []int    // those that will come and are not there yet
+	At               []int    // by key of the domain table
+	Attached         []int32  // volumes that its pods have, of those that several pods have
+}
+
+// TerminatingNode is a node on its way out, with what its pods count for that are not among
+// those to be placed.
+type TerminatingNode struct {
+	Existing
+	Parts []pack.Membership
+}
+
+// LabelsAndTaints is what decides who may run on a node.
+type LabelsAndTaints struct {
+	Name   string
+	Labels map[string]string
+	Taints []corev1.Taint
+}
+
+// ReadyLabels are those of the node once it has started. into is scratch space
+// that is filled on the first call.
+func (e *Existing) ReadyLabels(into map[string]string) map[string]string {
+	if e.Ready && !e.rebooting() {
+		return e.Standing.Labels
+	}
+	if len(into) == 0 {
+		maps.Copy(into, e.Standing.Labels)
+		into[v1.NodeRegisteredLabelKey] = "true"
+		into[v1.NodeInitializedLabelKey] = "true"
+	}
+	return into
+}
+
+// Verdict says which classes suit nodes of one look.
+type Verdict struct {
+	Selects   bitset.Set // by labels
+	Tolerates bitset.Set // by taints
+	Admits    bitset.Set // by both
+}
+
+// RequiredTerms are the terms of the required node affinity of a pod, nil if it has none.
+func RequiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+}

@@ -1,0 +1,46 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Faults collects the faults of an input.
+type Faults struct{ List []error }
+
+// Add notes what is wrong with a field of an object.
+func (f *Faults) Add(object, field, format string, args ...any) {
+	f.List = append(f.List, &Fault{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
+}
+
+// Wrap notes the same, where an error says it.
+func (f *Faults) Wrap(object, field string, err error) {
+	f.List = append(f.List, &Fault{Object: object, Field: field, Err: err})
+}
+
+// Split adds each of the errors that err joins. The text around them only says
+// whose they are, as object does, and is left out.
+func (f *Faults) Split(object string, err error) {
+	for _, e := range Joined(err) {
+		if fault, ok := e.(*field.Error); ok {
+			f.Wrap(object, fault.Field, e)
+		} else {
+			f.Wrap(object, "", e)
+		}
+	}
+}
+
+// Joined returns the errors that err, or what it wraps, is made of.
+func Joined(err error) []error {
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if list, ok := inner.(interface{ Unwrap() []error }); ok {
+			return list.Unwrap()
+		}
+	}
+	return []error{err}
+}
+
+// Err joins the faults, each a *Fault; nil if there are none.
+func (f *Faults) Err() error { return errors.Join(f.List...) }

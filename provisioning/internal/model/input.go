@@ -1,0 +1,72 @@
+package model
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Input is what a problem is compiled from: a provisioning.Input, whose comments hold,
+// but for buffers, which come as pods.
+type Input struct {
+	NodePools     []*v1.NodePool                           // in any order
+	InstanceTypes map[string][]*cloudprovider.InstanceType // by pool
+	Nodes         []Node                                   // that exist or are on their way
+	Pods          []*corev1.Pod                            // to be placed
+	Nominated     map[types.NamespacedName]string          // by pod: a node
+	DaemonSetPods []*corev1.Pod                            // one for each DaemonSet
+	Namespaces    []*corev1.Namespace                      // for their labels
+	Volumes       Volumes                                  // of pods and nodes
+	Devices       Devices                                  // likewise
+	Overlays      []*v1.NodeOverlay                        // of the catalogs
+	Services      []*corev1.Service                        // for default spreads
+	Controllers   []Controller                             // likewise
+	Vocabulary    *requirements.Vocabulary                 // nil for the default
+}
+
+// Node is a provisioning.Node.
+type Node struct {
+	Node      *corev1.Node
+	NodeClaim *v1.NodeClaim
+	Pods      []*corev1.Pod
+}
+
+// Name is that of the Node, or of the NodeClaim while there is no Node.
+func (n Node) Name() string {
+	switch {
+	case n.Node != nil:
+		return n.Node.Name
+	case n.NodeClaim != nil:
+		return n.NodeClaim.Name
+	}
+	return ""
+}
+
+// Volumes are the storage objects of an input.
+type Volumes struct {
+	Claims   []*corev1.PersistentVolumeClaim
+	Volumes  []*corev1.PersistentVolume
+	Classes  []*storagev1.StorageClass
+	CSINodes []*storagev1.CSINode
+}
+
+// Devices are the objects of dynamic resource allocation of an input.
+type Devices struct {
+	Claims    []*resourcev1.ResourceClaim
+	Templates []*resourcev1.ResourceClaimTemplate
+	Classes   []*resourcev1.DeviceClass
+	Slices    []*resourcev1.ResourceSlice
+	Matcher   cloudprovider.DeviceMatcher
+}
+
+// Controller is what owns pods.
+type Controller struct {
+	UID      types.UID
+	Selector *metav1.LabelSelector
+}

@@ -1,0 +1,238 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// SortedNodes returns the nodes by name, and reports those that are empty,
+// nameless or listed twice.
+func SortedNodes(nodes []Node, f *Faults) []Node {
+	sorted := make([]Node, 0, len(nodes))
+	for i, n := range nodes {
+		switch {
+		case n.Node == nil && n.NodeClaim == nil:
+			f.Add(fmt.Sprintf("Nodes[%d]", i), "", "has neither a Node nor a NodeClaim; set at least one")
+		case n.Name() == "":
+			f.Add(fmt.Sprintf("Nodes[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
+		default:
+			sorted = append(sorted, n)
+		}
+	}
+	byName := func(a, b Node) int { return strings.Compare(a.Name(), b.Name()) }
+	if !slices.IsSortedFunc(sorted, byName) { // those of a what-if are
+		slices.SortStableFunc(sorted, byName)
+	}
+	checkNodes(sorted, f)
+	return slices.CompactFunc(sorted, func(a, b Node) bool {
+		if a.Name() != b.Name() {
+			return false
+		}
+		f.Add(NodeObject(b), "", "is listed twice; list each node once, with its NodeClaim beside it")
+		return true
+	})
+}
+
+// checkNodes reports bound pods that are missing, and NodeClaims that are
+// listed beside their Node: their capacity would count twice.
+func checkNodes(nodes []Node, f *Faults) {
+	coming := false
+	for _, n := range nodes {
+		for i, pod := range n.Pods {
+			if pod == nil {
+				f.Add(NodeObject(n), fmt.Sprintf("Pods[%d]", i), "is nil; leave it out")
+			}
+		}
+		coming = coming || n.Node == nil
+	}
+	if !coming {
+		return
+	}
+	claimed, named := map[string]bool{}, map[string]bool{}
+	for _, n := range nodes {
+		if n.Node == nil {
+			continue
+		}
+		named[n.Node.Name] = true
+		if n.NodeClaim != nil {
+			claimed[n.NodeClaim.Name] = true
+		}
+	}
+	for _, n := range nodes {
+		if n.Node == nil && (claimed[n.NodeClaim.Name] || named[n.NodeClaim.Status.NodeName]) {
+			f.Add(NodeObject(n), "", "is listed apart from its Node; list both in one entry")
+		}
+	}
+}
+
+// NodeObject is how faults call a node.
+func NodeObject(n Node) string {
+	if n.Node == nil {
+		return fmt.Sprintf("NodeClaim %q", n.Name())
+	}
+	return fmt.Sprintf("Node %q", n.Name())
+}
+
+// Leaving says whether the node is on its way out, so that no pod should be
+// sent there.
+func (n Node) Leaving() bool {
+	return n.Node != nil && !n.Node.DeletionTimestamp.IsZero() ||
+		n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
+		n.HasCondition(v1.ConditionTypeInstanceTerminating)
+}
+
+// Registered says whether the Node carries its own labels and taints by now.
+func (n Node) Registered() bool {
+	return n.Initialized() || n.Node != nil && n.Node.Labels[v1.NodeRegisteredLabelKey] == "true"
+}
+
+// Launched says whether the instance behind the node is known. A NodeClaim that
+// is still waiting for its instance promises only what its requirements say.
+func (n Node) Launched() bool {
+	return n.Node != nil || n.NodeClaim.Status.ProviderID != "" || len(n.NodeClaim.Status.Allocatable) > 0
+}
+
+// Initialized says whether the node has started completely. Nodes that nobody
+// claims count as such.
+func (n Node) Initialized() bool {
+	return n.Node != nil && (n.NodeClaim == nil || n.Node.Labels[v1.NodeInitializedLabelKey] == "true")
+}
+
+// PoolName is the pool that the node belongs to, if any.
+func (n Node) PoolName() string { return n.Labels()[v1.NodePoolLabelKey] }
+
+// Labels are those the node has, and until it is registered those of its
+// NodeClaim as well, which it will be given.
+func (n Node) Labels() map[string]string {
+	if n.Registered() {
+		return n.Node.Labels
+	}
+	out := map[string]string{}
+	if n.Node != nil {
+		maps.Copy(out, n.Node.Labels)
+	}
+	maps.Copy(out, n.NodeClaim.Labels)
+	if !n.Launched() {
+		addEstimated(out, n.NodeClaim)
+	}
+	if n.Node == nil && out[corev1.LabelHostname] == "" {
+		out[corev1.LabelHostname] = n.HostName()
+	}
+	return out
+}
+
+// addEstimated adds the labels that the requirements of a claim leave no choice
+// about. What cannot be read promises nothing.
+func addEstimated(labels map[string]string, claim *v1.NodeClaim) {
+	asked, err := requirements.FromRequirements(claim.Spec.Requirements, nil)
+	if err != nil {
+		return
+	}
+	for r := range asked.All() {
+		values, finite := r.Values()
+		if _, set := labels[r.Key()]; !set && finite && len(values) == 1 && !r.AllowsAbsent() {
+			labels[r.Key()] = values[0]
+		}
+	}
+}
+
+// HostName is the name of the Node, which for a NodeClaim on its way may not
+// be known yet.
+func (n Node) HostName() string {
+	switch {
+	case n.Node != nil:
+		return n.Node.Name
+	case n.NodeClaim.Status.NodeName != "":
+		return n.NodeClaim.Status.NodeName
+	}
+	return NewHostname
+}
+
+// Taints are the hard taints that pods must tolerate. Those that go away while
+// a node starts do not count until it has started, and a cordon does.
+func (n Node) Taints() []corev1.Taint {
+	var all []corev1.Taint
+	if n.Node != nil {
+		all = slices.Clone(n.Node.Spec.Taints)
+	}
+	if !n.Registered() {
+		all = append(all, n.NodeClaim.Spec.Taints...)
+	}
+	starting := !n.Initialized() || n.rebooting()
+	var out []corev1.Taint
+	for _, t := range HardTaints(all) {
+		if starting && (startingTaint(&t) || isStartupTaint(n.NodeClaim, &t)) {
+			continue
+		}
+		out = append(out, t)
+	}
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if n.Node != nil && n.Node.Spec.Unschedulable && !slices.ContainsFunc(out, func(t corev1.Taint) bool { return t.MatchTaint(&cordon) }) {
+		out = append(out, cordon)
+	}
+	return out
+}
+
+func isStartupTaint(claim *v1.NodeClaim, t *corev1.Taint) bool {
+	return slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(t) })
+}
+
+// rebooting says whether the node is being rebooted and will come back.
+func (n Node) rebooting() bool { return n.HasCondition(v1.ConditionTypeRebooting) }
+
+// HasCondition says whether a condition of the NodeClaim is True.
+func (n Node) HasCondition(kind string) bool {
+	if n.NodeClaim == nil {
+		return false
+	}
+	for _, c := range n.NodeClaim.Status.Conditions {
+		if c.Type == kind {
+			return c.Status == metav1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// Capacity is the whole size of the node.
+func (n Node) Capacity() (resources.List, error) {
+	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Capacity },
+		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Capacity })
+}
+
+// Allocatable is what pods may use of the node.
+func (n Node) Allocatable() (resources.List, error) {
+	return n.merged(func(s *corev1.NodeStatus) corev1.ResourceList { return s.Allocatable },
+		func(s *v1.NodeClaimStatus) corev1.ResourceList { return s.Allocatable })
+}
+
+// merged reads a list of the Node. Until the node is initialised its entries
+// that are missing or zero come from the NodeClaim, as kubelets publish
+// extended resources late.
+func (n Node) merged(ofNode func(*corev1.NodeStatus) corev1.ResourceList, ofClaim func(*v1.NodeClaimStatus) corev1.ResourceList) (resources.List, error) {
+	var own, claimed resources.List
+	var err error
+	if n.Node != nil {
+		if own, err = resources.FromResourceList(ofNode(&n.Node.Status)); err != nil || n.Initialized() {
+			return own, err
+		}
+	}
+	if claimed, err = resources.FromResourceList(ofClaim(&n.NodeClaim.Status)); err != nil {
+		return resources.List{}, err
+	}
+	out := claimed
+	for name, amount := range own.All() {
+		if amount != 0 {
+			out = out.With(name, amount)
+		}
+	}
+	return out, nil
+}

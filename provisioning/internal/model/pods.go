@@ -1,0 +1,91 @@
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// PriorityOf is the priority of a pod, 0 if it has none.
+func PriorityOf(pod *corev1.Pod) int32 {
+	if pod.Spec.Priority == nil {
+		return 0
+	}
+	return *pod.Spec.Priority
+}
+
+// SortedPods returns the pods by namespace and name, and reports those that
+// are missing, nameless, listed twice or bound.
+func SortedPods(pods []*corev1.Pod, list string, f *Faults) []*corev1.Pod {
+	sorted := make([]*corev1.Pod, 0, len(pods))
+	for i, pod := range pods {
+		switch {
+		case pod == nil:
+			f.Add(fmt.Sprintf("%s[%d]", list, i), "", "is nil; leave it out")
+		case pod.Name == "":
+			f.Add(fmt.Sprintf("%s[%d]", list, i), "metadata.name", "is empty; pods are told apart by namespace and name")
+		default:
+			sorted = append(sorted, pod)
+		}
+	}
+	slices.SortStableFunc(sorted, ComparePods)
+	return slices.CompactFunc(sorted, func(a, b *corev1.Pod) bool {
+		if ComparePods(a, b) != 0 {
+			return false
+		}
+		f.Add(PodObject(b), "", "is listed twice in %s; list each pod once", list)
+		return true
+	})
+}
+
+// ComparePods orders pods by namespace and name.
+func ComparePods(a, b *corev1.Pod) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+}
+
+// PodObject is how faults call a pod.
+func PodObject(pod *corev1.Pod) string {
+	return fmt.Sprintf("Pod %q", pod.Namespace+"/"+pod.Name)
+}
+
+// Intern returns the number of a key, and whether it is new and got the next.
+func Intern(index map[string]int32, key []byte, next int32) (int32, bool) {
+	if id, ok := index[string(key)]; ok {
+		return id, false
+	}
+	index[string(key)] = next
+	return next, true
+}
+
+// NewHostname stands for the name of a node that does not exist yet. No label
+// can have this value, so that In never admits it and NotIn always does.
+const NewHostname = "\x00a new node"
+
+// Finished says whether a pod has run its course and takes no room.
+func Finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// CompareBools orders false before true.
+func CompareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}
+
+// StaysBehind says whether a pod belongs to its node and goes with it.
+func StaysBehind(pod *corev1.Pod) bool {
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return true
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}

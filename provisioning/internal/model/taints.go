@@ -1,0 +1,76 @@
+package model
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
+	klog "k8s.io/klog/v2"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// HardTaints are the taints that keep a pod out. PreferNoSchedule does not, nor
+// an effect that Kubernetes does not know.
+func HardTaints(taints []corev1.Taint) []corev1.Taint {
+	var hard []corev1.Taint
+	for _, t := range taints {
+		if t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute {
+			hard = append(hard, t)
+		}
+	}
+	return hard
+}
+
+// Untolerated returns the taints that none of the tolerations covers.
+func Untolerated(taints []corev1.Taint, tolerations []corev1.Toleration) []corev1.Taint {
+	var out []corev1.Taint
+	for i := range taints {
+		if !schedulinghelpers.TolerationsTolerateTaint(klog.Logger{}, tolerations, &taints[i], true) {
+			out = append(out, taints[i])
+		}
+	}
+	return out
+}
+
+// DaemonTolerations are those that the DaemonSet controller gives to every pod
+// it makes, whatever the template says.
+func DaemonTolerations(pod *corev1.Pod) []corev1.Toleration {
+	out := slices.Clone(pod.Spec.Tolerations)
+	for _, t := range []struct {
+		key    string
+		effect corev1.TaintEffect
+	}{
+		{corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute},
+		{corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute},
+		{corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule},
+		{corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule},
+		{corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule},
+		{corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule},
+	} {
+		out = append(out, corev1.Toleration{Key: t.key, Operator: corev1.TolerationOpExists, Effect: t.effect})
+	}
+	if pod.Spec.HostNetwork {
+		out = append(out, corev1.Toleration{Key: corev1.TaintNodeNetworkUnavailable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
+	}
+	return out
+}
+
+// startingTaint says whether a taint goes away by itself while a node starts:
+// those of the node lifecycle, of Karpenter's own, of readiness gates.
+func startingTaint(t *corev1.Taint) bool {
+	const readiness = "readiness.k8s.io/"
+	switch {
+	case t.Key == corev1.TaintNodeNotReady:
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	case t.Key == corev1.TaintNodeUnreachable:
+		return t.Effect == corev1.TaintEffectNoSchedule
+	case t.Key == "node.cloudprovider.kubernetes.io/uninitialized":
+		return t.Effect == corev1.TaintEffectNoSchedule
+	case t.Key == v1.UnregisteredTaintKey:
+		return t.Effect == corev1.TaintEffectNoExecute
+	case t.Key == v1.RebootingTaintKey:
+		return t.Effect == corev1.TaintEffectNoSchedule
+	}
+	return len(t.Key) > len(readiness) && t.Key[:len(readiness)] == readiness
+}

@@ -1,0 +1,443 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// assembler turns counts back into pods.
+type assembler struct {
+	p              *compile.Problem
+	s              *attempt.Attempt
+	admittedCounts *attempt.AdmittedCounts
+	rest           [][]int32 // by part: the pods not handed out yet
+	lists          map[string]ledger.OptionList
+
+	placed   []bool        // by pod
+	classOf  []int         // by pod, once asked for
+	bound    [][]int32     // by node that exists: its pods
+	new      []*ledger.Bin // with the pods of the plan
+	sorter   bitset.Set    // scratch, of pod IDs
+	leant    []int         // rules over nodes that were leant on; see hostSpread
+	binTypes int           // that new nodes have been given so far
+	last     bool          // the classes that wait for all others come in now
+}
+
+// assemble makes the plan that a packing stands for.
+func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution {
+	a := &assembler{p: p, s: s, admittedCounts: s.AdmittedCounts(p, r), lists: map[string]ledger.OptionList{}, placed: make([]bool, len(p.Pods))}
+	plan := a.newPlan(r)
+	a.handOut(r)
+	order := a.repair(plan, r)
+	plan.Unplaced = a.unplaced()
+	a.widen()
+	a.keepOffSpot()
+	a.came(model.CapacityType)
+	for i, podIDs := range a.bound {
+		if len(podIDs) > 0 {
+			a.sort(podIDs)
+			plan.Bind = append(plan.Bind, model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs)})
+		}
+	}
+	slices.SortFunc(plan.Bind, func(x, y model.Binding) int { return cmp.Compare(x.Node, y.Node) })
+	a.create(plan)
+	for i := range plan.Create {
+		plan.Cost += plan.Create[i].Options[0].Offering.Price
+	}
+	a.setBounds(plan)
+	plan.setSpareAside(p.Headroom)
+	plan.Order = a.inOrder(order)
+	return plan
+}
+
+// newPlan is a plan without nodes.
+func (a *assembler) newPlan(r *pack.Result) *Solution {
+	p := a.p
+	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, Stats: model.Stats{
+		Pods:    len(p.Pods) - len(p.Headroom),
+		Classes: len(p.Classes),
+		Steps:   r.Steps,
+	}}
+	for i := range p.Pools {
+		pl := &p.Pools[i]
+		plan.Stats.Options += len(pl.Options)
+		plan.Offered[pl.Object.Name] = Offer{Template: pl.Template, Types: pl.Types, Limits: pl.Limits, Options: pl.Options, Resources: p.Resources}
+	}
+	return plan
+}
+
+// handOut gives pods to the nodes of a packing, as far as the admitted counts let them
+// through.
+func (a *assembler) handOut(r *pack.Result) {
+	a.share()
+	a.bound = make([][]int32, len(a.p.Nodes))
+	for i, shares := range r.Nodes {
+		a.bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
+	}
+	for i := range r.New {
+		a.newNodes(&r.New[i])
+	}
+}
+
+// repair changes the plan pass by pass, and returns the order in which pods can be
+// bound.
+func (a *assembler) repair(plan *Solution, r *pack.Result) []int32 {
+	p := a.p
+	order := a.replayOrder(a.order())
+	a.came(model.Replay)
+	if !p.Skips(model.InsertLeft) {
+		order = a.insertRest(order)
+		a.came(model.InsertLeft)
+	}
+	order, plan.ejected = a.makeRoom(order)
+	a.came(model.EjectOthers)
+	if a.s.Rooms != nil || a.s.Kept != nil || a.s.Raised != nil || a.leant != nil || a.leavesSome() {
+		plan.uneven = a.unevenness() // another attempt may be tried, or this is one
+	}
+	plan.leant = a.leant
+	order, plan.closed = a.eliminateNodes(order, r.Steps)
+	a.came(model.Eliminate)
+	if plan.closed = plan.closed || plan.ejected; plan.closed {
+		plan.PackingBound = 0 // it is about what was chosen before
+	}
+	if !p.Opts.Quick && a.swapBySoftScore() || plan.closed {
+		a.came(model.SwapPods)
+		if !p.Skips(model.InsertAgain) {
+			order = a.insert(order) // where pods went away there may be room for others
+			a.came(model.InsertAgain)
+		}
+	}
+	order = a.letIn(order, plan, r.Steps)
+	a.came(model.LettingIn)
+	return order
+}
+
+// leavesSome says whether some pod that exists has no place.
+func (a *assembler) leavesSome() bool {
+	for podID, placed := range a.placed {
+		if !placed && !a.p.Headroom[a.p.Pods[podID]] {
+			return true
+		}
+	}
+	return false
+}
+
+// share gives each part its pods.
+func (a *assembler) share() {
+	a.rest = make([][]int32, len(a.s.Parts))
+	next := make([]int, len(a.p.Classes))
+	for i := range a.s.Parts {
+		part := &a.s.Parts[i]
+		from := next[part.Class]
+		a.rest[i] = a.p.Classes[part.Class].Pods[from : from+part.Count]
+		next[part.Class] += part.Count
+	}
+}
+
+// take hands out pods, sorted. Of a part it gives no more than the admitted counts let
+// through.
+func (a *assembler) take(shares []pack.Share) []int32 {
+	var podIDs []int32
+	for _, s := range shares {
+		if a.s.Items[s.Class].Units != nil {
+			for _, part := range a.s.Items[s.Class].Parts {
+				podIDs = append(podIDs, a.all(part)...)
+			}
+			continue
+		}
+		want := a.s.Items[s.Class].Pods(s.Count)
+		for _, part := range a.s.Items[s.Class].Parts {
+			n := min(want, len(a.rest[part]))
+			want -= n
+			given := a.rest[part][:min(n, a.admittedCounts.Left[part])]
+			a.rest[part] = a.rest[part][n:]
+			a.admittedCounts.Left[part] -= len(given)
+			podIDs = append(podIDs, given...)
+		}
+	}
+	return podIDs
+}
+
+// takePinned hands out the pods that can only go to a node that exists.
+func (a *assembler) takePinned(node int) []int32 {
+	var podIDs []int32
+	for i, f := range a.s.Bundler.Pinned {
+		if part := a.s.PinnedParts[i]; part >= 0 && f.Node == node {
+			podIDs = append(podIDs, a.all(part)...)
+		}
+	}
+	return podIDs
+}
+
+// all hands out a whole part.
+func (a *assembler) all(part int) []int32 {
+	out := a.rest[part][:min(len(a.rest[part]), a.admittedCounts.Left[part])]
+	a.rest[part] = nil
+	return out
+}
+
+// mark notes that pods have a place.
+func (a *assembler) mark(podIDs []int32) []int32 {
+	for _, podID := range podIDs {
+		a.placed[podID] = true
+	}
+	return podIDs
+}
+
+// pods returns the pods of some pod IDs.
+func (a *assembler) pods(podIDs []int32) []*corev1.Pod {
+	pods := make([]*corev1.Pod, len(podIDs))
+	for i, podID := range podIDs {
+		pods[i] = a.p.Pods[podID]
+	}
+	return pods
+}
+
+// sort puts pod IDs in order: where there are many, by walking over a set of them.
+func (a *assembler) sort(podIDs []int32) {
+	if len(a.sorter) == 0 {
+		a.sorter = bitset.New(len(a.p.Pods))
+	}
+	if len(podIDs) < 16 || len(podIDs) < len(a.sorter)/4 {
+		slices.Sort(podIDs)
+		return
+	}
+	for _, podID := range podIDs {
+		a.sorter.Add(int(podID))
+	}
+	i := 0
+	for podID := range a.sorter.All() {
+		podIDs[i] = int32(podID)
+		i++
+	}
+	clear(a.sorter)
+}
+
+// newNodes makes the copies of a launch. They share all but their pods.
+func (a *assembler) newNodes(l *pack.Launch) {
+	model := a.newBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
+	model.Wide = l.Wide
+	requests, whole := a.requests(l.Shares), a.count(l.Shares)
+	for range l.Copies {
+		if podIDs := a.mark(a.take(l.Shares)); len(podIDs) > 0 {
+			s := &ledger.Bin{Node: -1, BinType: model, PodIDs: podIDs}
+			if len(podIDs) == whole {
+				s.Requests = requests
+			} else {
+				s.Requests = a.requestsOf(podIDs)
+			}
+			a.new = append(a.new, s)
+		}
+	}
+}
+
+// newNode writes a new node out. Its pods are in order.
+func (a *assembler) newNode(s *ledger.Bin) model.NewNode {
+	n := s.BinType.Node(a.p)
+	n.Requests, n.Pods = s.Requests, a.pods(s.PodIDs)
+	if s.Late {
+		n.Requests = a.requestsOf(s.PodIDs)
+	}
+	return n
+}
+
+func (a *assembler) requests(shares []pack.Share) resources.List {
+	sum := make([]int64, len(a.p.Resources))
+	listed := make([]bool, len(a.p.Resources))
+	for _, s := range shares {
+		if l := &a.s.Items[s.Class]; l.Units != nil {
+			for i, part := range l.Parts {
+				a.addRequests(sum, listed, a.s.Parts[part].Class, l.Units[i])
+			}
+			continue
+		}
+		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, a.s.Items[s.Class].Pods(s.Count))
+	}
+	return a.list(sum, listed)
+}
+
+// count is how many pods shares stand for.
+func (a *assembler) count(shares []pack.Share) int {
+	n := 0
+	for _, s := range shares {
+		units := a.s.Items[s.Class].Pods(1)
+		if l := &a.s.Items[s.Class]; l.Units != nil {
+			units = 0
+			for _, u := range l.Units {
+				units += u
+			}
+		}
+		n += s.Count * units
+	}
+	return n
+}
+
+// requestsOf sums up what pods ask for, given by pod ID.
+func (a *assembler) requestsOf(podIDs []int32) resources.List {
+	a.findClasses()
+	sum := make([]int64, len(a.p.Resources))
+	listed := make([]bool, len(a.p.Resources))
+	for _, podID := range podIDs {
+		a.addRequests(sum, listed, a.classOf[podID], 1)
+	}
+	return a.list(sum, listed)
+}
+
+// findClasses works out which class each pod is of.
+func (a *assembler) findClasses() {
+	if a.classOf != nil {
+		return
+	}
+	a.classOf = make([]int, len(a.p.Pods))
+	for c := range a.p.Classes {
+		for _, podID := range a.p.Classes[c].Pods {
+			a.classOf[podID] = c
+		}
+	}
+}
+
+// list names the amounts of the resources that some pod asks for.
+func (a *assembler) list(sum []int64, listed []bool) resources.List {
+	amounts := map[corev1.ResourceName]int64{}
+	for r, name := range a.p.Resources {
+		if listed[r] {
+			amounts[name] = sum[r]
+		}
+	}
+	return resources.New(amounts)
+}
+
+func (a *assembler) addRequests(sum []int64, listed []bool, class, count int) {
+	for r, want := range a.p.Requests[class][:len(sum)] {
+		sum[r] += want * int64(count)
+		if _, ok := a.p.Classes[class].Requests.Lookup(a.p.Resources[r]); ok {
+			listed[r] = true
+		}
+	}
+}
+
+// requirements states what pool and pods ask of a node. Of pods with several
+// ways to be placed only what the options show is certain.
+func (a *assembler) requirements(pool *catalog.Pool, l *pack.Launch) requirements.Set {
+	set := pool.Template
+	for _, s := range l.Shares {
+		set = set.Intersect(a.s.Items[s.Class].Sources[s.Variant])
+	}
+	return unnamed(set)
+}
+
+// unnamed leaves out what cannot be asked of a new node: its name is not known
+// yet, and what it becomes by starting must not be on it before.
+func unnamed(set requirements.Set) requirements.Set {
+	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+}
+
+// create puts the new nodes in their stated order, writes them out and names them.
+func (a *assembler) create(plan *Solution) {
+	type ranked struct {
+		pool  int
+		price float64
+		bin   *ledger.Bin
+	}
+	order := make([]ranked, len(a.new))
+	for i, s := range a.new {
+		a.sort(s.PodIDs)
+		order[i] = ranked{s.BinType.Pool, s.BinType.Price(), s}
+	}
+	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
+		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.bin.PodIDs[0], y.bin.PodIDs[0]))
+	})
+	plan.Create = make([]model.NewNode, len(a.new))
+	number, last := 0, -1
+	for i := range order {
+		a.new[i] = order[i].bin
+		if order[i].pool != last {
+			number, last = 0, order[i].pool
+		}
+		number++
+		plan.Create[i] = a.newNode(a.new[i])
+		plan.Create[i].Name = nameOf(plan.Create[i].Pool.Name, number)
+	}
+}
+
+// nameOf is the name of a new node of a pool, given its number there.
+func nameOf(pool string, number int) string {
+	digits := strconv.Itoa(number)
+	return pool + "-" + "0000"[min(len(digits), 4):] + digits
+}
+
+// planned is what the new nodes take of the limits of each pool, each the most that
+// it may be launched with.
+func (a *assembler) planned() [][]int64 {
+	out := make([][]int64, len(a.p.LowPools))
+	for i := range out {
+		out[i] = make([]int64, len(a.p.LowPools[i].Limits))
+	}
+	for _, s := range a.new {
+		pool := s.BinType.Pool
+		for l, n := range mostUses(&a.p.LowPools[pool], s.BinType.Options) {
+			out[pool][l] += n
+		}
+	}
+	return out
+}
+
+// unplaced lists the pods without a place.
+func (a *assembler) unplaced() []model.Unplaced {
+	if !slices.Contains(a.placed, false) {
+		return nil
+	}
+	var out []model.Unplaced
+	reasons := make([]*model.Reason, len(a.p.Classes))
+	of := make([]int, len(a.p.Pods))
+	planned := a.planned()
+	for c := range a.p.Classes {
+		for _, podID := range a.p.Classes[c].Pods {
+			of[podID] = c
+			if !a.placed[podID] && reasons[c] == nil {
+				reasons[c] = explain.Explain(a.p, c, a.s, a.admittedCounts, planned)
+				if why := a.keptAway(c); why != nil {
+					reasons[c] = why
+				}
+			}
+		}
+	}
+	for podID, placed := range a.placed {
+		if !placed {
+			out = append(out, model.Unplaced{Pod: a.p.Pods[podID], Reason: reasons[of[podID]]})
+		}
+	}
+	return out
+}
+
+// setSpareAside takes the pods that stand for room to keep off the list of those
+// without a place.
+func (p *Solution) setSpareAside(headroom map[*corev1.Pod]bool) {
+	if len(headroom) == 0 {
+		return
+	}
+	real := p.Unplaced[:0]
+	for _, u := range p.Unplaced {
+		if headroom[u.Pod] {
+			p.Spare = append(p.Spare, u)
+		} else {
+			real = append(real, u)
+		}
+	}
+	p.Unplaced = real
+}

@@ -1,0 +1,328 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+)
+
+// ejector places pods that were left over where pods of the plan make room for them:
+// it takes some out, puts the pods left over first, and finds other places for those
+// it took out. The only domain, or the only node, that a pod can use may have been
+// given to pods that can go elsewhere.
+type ejector struct {
+	inserter
+	classes []int      // in the order in which their pods get places
+	before  []savedBin // the new nodes of the plan
+	manner  manner
+}
+
+const (
+	// ejectLooks bounds the work: looks at a node for a pod.
+	ejectLooks = 4_000
+	// ejectPods is how many pods are taken out at once, at most.
+	ejectPods = 64
+)
+
+// makeRoom places pods that were left over in the place of others that find room
+// elsewhere, as long as that leaves fewer over, those of the highest priority
+// deciding. It returns the order in which pods can be bound then, and says whether it
+// changed anything.
+func (a *assembler) makeRoom(order []int32) ([]int32, bool) {
+	if len(a.new)+len(a.p.Nodes) > eliminationBins || len(order) > eliminationPods || len(order) == 0 || a.s.Retried() || !a.leavesSome() {
+		return order, false
+	}
+	e := &ejector{inserter: inserter{a: a, p: a.p, left: ejectLooks, order: order}}
+	e.findClasses()
+	classes := slices.DeleteFunc(slices.Clone(e.classes), func(c int) bool { return !slices.ContainsFunc(e.p.Classes[c].Pods, a.waits) })
+	if len(classes) == 0 || a.p.Skips(model.EjectOthers) {
+		return order, false
+	}
+	if _, refused, _ := a.bindAll(order, false); len(refused) > 0 {
+		return order, false // what cannot be shown of the plan as it is cannot be shown of another
+	}
+	some := false
+	for again := true; again; {
+		again = false
+		for _, c := range classes {
+			again = e.placeBy(c) || again
+		}
+		some = some || again
+	}
+	return e.order, some
+}
+
+// findClasses lists the classes of pods that exist and that some node would take, by
+// priority, those with few places before those with many.
+func (e *ejector) findClasses() {
+	e.a.findClasses()
+	places := make([]int, len(e.p.Classes))
+	for c := range e.p.Classes {
+		if e.p.Classes[c].Refusal != nil || e.p.Classes[c].Headroom || e.p.Hopeless.Has(c) {
+			continue
+		}
+		places[c] = e.p.Admission.Lowered(c).Len()
+		for i := range e.p.Nodes {
+			if e.p.Admits(c, &e.p.Nodes[i]) {
+				places[c]++
+			}
+		}
+		if places[c] > 0 {
+			e.classes = append(e.classes, c)
+		}
+	}
+	slices.SortStableFunc(e.classes, func(x, y int) int {
+		return cmp.Or(-cmp.Compare(e.p.Classes[x].Priority, e.p.Classes[y].Priority), cmp.Compare(places[x], places[y]))
+	})
+}
+
+// placeBy tries to place pods of a class by taking out others, and says whether that
+// left fewer pods over.
+func (e *ejector) placeBy(c int) bool {
+	if !slices.ContainsFunc(e.p.Classes[c].Pods, e.a.waits) {
+		return false
+	}
+	ways := e.inTheWay(c)
+	for _, e.manner = range []manner{byPrice, evenly, elsewhere, inFront} {
+		if e.manner == inFront && len(e.p.Rules.Duties[c].With) == 0 {
+			continue
+		}
+		for _, out := range ways {
+			if e.left <= 0 {
+				return false
+			}
+			if e.without(c, out) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inTheWay lists sets of pods of the plan that may be in the way of a class: none, but
+// that it is open where new nodes will be; all of each class with a constraint in
+// common, without and with those of the class itself; all pods of a node; and all of
+// the plan.
+func (e *ejector) inTheWay(c int) [][]int32 {
+	own := e.placedOf(c)
+	together, all := own, own
+	var out [][]int32
+	for _, m := range e.classes {
+		if m == c {
+			continue
+		}
+		of := e.placedOf(m)
+		all = slices.Concat(all, of)
+		if len(of) > 0 && e.related(c, m) {
+			out, together = append(out, of, slices.Concat(own, of)), slices.Concat(together, of)
+		}
+	}
+	out = append(out, own)
+	slices.SortStableFunc(out, func(x, y []int32) int { return cmp.Compare(len(x), len(y)) })
+	out = append(out, together)
+	for i, podIDs := range e.a.bound {
+		if e.p.Admits(c, &e.p.Nodes[i]) {
+			out = append(out, podIDs)
+		}
+	}
+	for _, s := range e.a.new {
+		out = append(out, s.PodIDs)
+	}
+	out = append(out, all)
+	out = slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
+	return slices.Insert(out, 0, nil)
+}
+
+// placedOf lists the pods of a class that have a place.
+func (e *ejector) placedOf(c int) []int32 {
+	var out []int32
+	for _, podID := range e.p.Classes[c].Pods {
+		if e.a.placed[podID] {
+			out = append(out, podID)
+		}
+	}
+	return out
+}
+
+// related says whether two classes have a constraint between pods in common.
+func (e *ejector) related(c, m int) bool {
+	x, y := &e.p.Rules.Duties[c], &e.p.Rules.Duties[m]
+	for _, r := range slices.Concat(x.Owns, x.Joins) {
+		if slices.Contains(y.Owns, r) || slices.Contains(y.Joins, r) {
+			return true
+		}
+	}
+	for _, part := range x.All {
+		if slices.ContainsFunc(y.All, func(o pack.Membership) bool { return o.Rule == part.Rule }) {
+			return true
+		}
+	}
+	return e.follows(c, m) || e.follows(m, c)
+}
+
+// follows says whether pods of one class go only to nodes where one of another is.
+func (e *ejector) follows(c, m int) bool {
+	return slices.ContainsFunc(e.p.Rules.Duties[c].With, func(t workload.Term) bool { return e.p.IsMember(m, t.Pods) })
+}
+
+// without takes some pods out, places those of a class that were left over, and then,
+// as far as there is room, all others that have no place now. It keeps that if fewer
+// pods are left over than before.
+func (e *ejector) without(c int, out []int32) bool {
+	if len(out) == 0 && e.manner != byPrice {
+		return false
+	}
+	gone := make([]bool, len(e.p.Pods))
+	for _, podID := range out {
+		gone[podID] = true
+	}
+	bins, from := e.clear(c, gone)
+	first, rest := e.homeless(c, gone)
+	var moved []int32
+	switch e.manner {
+	case elsewhere:
+		for _, podID := range out {
+			if e.come(podID, from[podID]) {
+				moved = append(moved, podID)
+			}
+		}
+	case inFront:
+		if at := slices.IndexFunc(out, func(podID int32) bool { return e.goesBefore(podID, c, len(first)) }); at >= 0 {
+			moved = append(moved, out[at])
+		}
+	}
+	left, some := moved[:0:0], false
+	failed := map[int]int{} // by class: the pods that had moved then, and one
+	for i, podID := range slices.Concat(first, rest) {
+		if gone[podID] && slices.Contains(moved, podID) {
+			continue
+		}
+		switch m := e.a.classOf[podID]; {
+		case failed[m] != len(moved)+1 && e.left > 0 && e.come(podID, nil):
+			moved, some = append(moved, podID), some || e.a.waits(podID)
+		default:
+			failed[m] = len(moved) + 1
+			left = append(left, podID)
+		}
+		if i == len(first)-1 && !some {
+			break // none of the pods that room is made for has a place
+		}
+	}
+	if some && e.fewer(left) && e.accept(bins, moved, gone) {
+		return true
+	}
+	for _, b := range e.before {
+		b.at.PodIDs, b.at.BinType, b.at.Late = b.podIDs, b.binType, b.late
+	}
+	return false
+}
+
+// clear makes the ledger one of the plan without some pods, and without new nodes that
+// are empty then. If that is none, it decides where new nodes will be. It returns the
+// nodes that exist, and where the pods were.
+func (e *ejector) clear(c int, gone []bool) (nodes []*ledger.Bin, from map[int32]*ledger.Bin) {
+	e.before = e.before[:0]
+	for _, s := range e.a.new {
+		e.before = append(e.before, savedBin{s, s.PodIDs, s.BinType, s.Late})
+	}
+	all := e.a.bins()
+	e.left -= len(all)
+	from = map[int32]*ledger.Bin{}
+	kept := all[:0:0]
+	for i, s := range all {
+		var stay []int32
+		for _, podID := range s.PodIDs {
+			if gone[podID] {
+				from[podID] = s
+			} else {
+				stay = append(stay, podID)
+			}
+		}
+		if len(stay) < len(s.PodIDs) {
+			ledger.Vacate(e.p, s)
+			for _, podID := range stay {
+				ledger.AddTo(e.p, s, e.a.classOf[podID], podID)
+			}
+			s.Late = true
+		}
+		if i < len(e.p.Nodes) || len(s.PodIDs) > 0 {
+			kept = append(kept, s)
+		}
+	}
+	e.ledger = ledger.New(e.p, kept)
+	if len(from) == 0 && e.decide(c) {
+		e.ledger = ledger.New(e.p, kept)
+	}
+	e.ledger.LeanAll()
+	return all[:len(e.p.Nodes)], from
+}
+
+// homeless lists the pods without a place: those of a class, and all others, in the
+// order in which they get one.
+func (e *ejector) homeless(c int, gone []bool) (first, rest []int32) {
+	for _, m := range e.classes {
+		for _, podID := range e.p.Classes[m].Pods {
+			switch {
+			case !gone[podID] && !e.a.waits(podID):
+			case m == c:
+				first = append(first, podID)
+			default:
+				rest = append(rest, podID)
+			}
+		}
+	}
+	return first, rest
+}
+
+// fewer says whether pods that are left over now are fewer than those before, those of
+// the highest priority deciding.
+func (e *ejector) fewer(left []int32) bool {
+	priorities := func(podIDs []int32) []int32 {
+		out := make([]int32, len(podIDs))
+		for i, podID := range podIDs {
+			out[i] = e.p.Classes[e.a.classOf[podID]].Priority
+		}
+		slices.Sort(out)
+		slices.Reverse(out)
+		return out
+	}
+	var before []int32
+	for _, c := range e.classes {
+		for _, podID := range e.p.Classes[c].Pods {
+			if e.a.waits(podID) {
+				before = append(before, podID)
+			}
+		}
+	}
+	return slices.Compare(priorities(left), priorities(before)) < 0
+}
+
+// accept makes the plan what it is with the pods that moved, if all can be bound one
+// by one. Those that were taken out and have no place now are left over.
+func (e *ejector) accept(nodes []*ledger.Bin, moved []int32, gone []bool) bool {
+	a := e.a
+	bound, fresh, placed := a.bound, a.new, slices.Clone(a.placed)
+	a.bound = make([][]int32, len(bound))
+	for i := range bound {
+		a.bound[i] = nodes[i].PodIDs
+	}
+	a.new = slices.Clone(e.ledger.Bins[len(nodes):])
+	order := slices.DeleteFunc(slices.Clone(e.order), func(podID int32) bool { return gone[podID] })
+	for podID := range a.placed {
+		a.placed[podID] = a.placed[podID] && !gone[podID]
+	}
+	for _, podID := range moved {
+		a.placed[podID] = true
+	}
+	order, refused, _ := a.bindAll(append(order, moved...), false)
+	if len(refused) > 0 {
+		a.bound, a.new, a.placed = bound, fresh, placed
+		return false
+	}
+	e.order, a.leant = order, e.ledger.LeantRules(a.leant)
+	return true
+}

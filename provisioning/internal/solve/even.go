@@ -1,0 +1,198 @@
+package solve
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+)
+
+// Where limits leave room for fewer nodes than pods are to be spread over, the
+// packer buys what it buys, and domains without a node do not count: all nodes may
+// be in one. So domains are assigned once more, with as many of them as there are
+// nodes, each with its even share of what found a place.
+
+// even returns a plan, or one that places as many pods more evenly.
+func even(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) (*Solution, error) {
+	rooms := evenRooms(s, p, r, plan)
+	if rooms == nil || p.Skips(model.EvenCells) {
+		return plan, nil
+	}
+	o := s.Again()
+	o.Relaxed, o.Rooms = s.Relaxed, rooms
+	tries := []attempt.Hints{o}
+	if raised := raises(p, s, r, plan); len(raised) > 0 && !p.Skips(model.EvenNodes) {
+		o.Raised = raised[0].Raised
+		tries = append(tries, o)
+	}
+	for _, o := range tries {
+		next := attempt.New(p, o)
+		if len(next.Units) != len(s.Units) {
+			continue
+		}
+		var err error
+		if plan, err = better(ctx, p, plan, next); err != nil {
+			return nil, err
+		}
+	}
+	return plan, nil
+}
+
+// evenRooms are, by unit and cell, the even shares of the pods that a plan places;
+// nil if all is even enough, or nothing shows that cells held less than was to go
+// there.
+func evenRooms(s *attempt.Attempt, p *compile.Problem, r *pack.Result, plan *Solution) [][]int {
+	if s.Rooms == nil || !limited(p) {
+		return nil
+	}
+	found, _ := s.Placed(r)
+	in := placedIn(p, plan)
+	nodes := len(plan.Create) + len(plan.Bind)
+	var out [][]int
+	some := false
+	for u := range s.Units {
+		unit, class := &s.Units[u], &s.Problem.Classes[u]
+		rooms := make([]int, len(class.Cells))
+		for cell := range rooms {
+			rooms[cell] = class.Cells[cell].Room
+		}
+		if rule := spreadOf(s, u); rule >= 0 && unit.Bundle < 0 && unit.Pinned < 0 && !unit.Leads {
+			count := min(in[unit.Members[0].Class], unit.Count)
+			if rooms = shares(s, p, u, rule, count, nodes); used(rooms) > used(found[u]) {
+				some = true
+			}
+		}
+		out = append(out, rooms)
+	}
+	if !some {
+		return nil
+	}
+	return out
+}
+
+// spreadOf is the first hard topology spread of a unit, -1 if it has none.
+func spreadOf(s *attempt.Attempt, u int) int {
+	for _, own := range s.Problem.Classes[u].Owns {
+		if own.Weight == 0 && s.Problem.Rules[own.Rule].Kind == topology.Spread {
+			return own.Rule
+		}
+	}
+	return -1
+}
+
+// used counts the cells that something goes to.
+func used(cells []int) int {
+	n := 0
+	for _, count := range cells {
+		if count > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// shares divides pods of a unit evenly among at most so many of its cells: those
+// with room on nodes that exist first, then the cheapest. What is there counts.
+func shares(s *attempt.Attempt, p *compile.Problem, u, rule, count, most int) []int {
+	cells := s.Units[u].Cells
+	key := slices.Index(s.Problem.Classes[u].Keys, s.Problem.Rules[rule].Key)
+	var order []int
+	for cell := range cells {
+		if cells[cell].At[key] >= 0 && cells[cell].Room > 0 {
+			order = append(order, cell)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(-model.CompareBools(cells[a].Free > 0, cells[b].Free > 0), cmp.Compare(cells[a].Cost, cells[b].Cost))
+	})
+	order = order[:min(len(order), most)]
+	members := slices.Clone(s.Problem.Rules[rule].Members)
+	out := make([]int, len(cells))
+	for ; count > 0 && len(order) > 0; count-- {
+		least := order[0]
+		for _, cell := range order {
+			if members[cells[cell].At[key]] < members[cells[least].At[key]] {
+				least = cell
+			}
+		}
+		out[least]++
+		members[cells[least].At[key]]++
+	}
+	return out
+}
+
+// placedIn counts the pods that a plan places, by class.
+func placedIn(p *compile.Problem, plan *Solution) []int {
+	unplaced := map[*corev1.Pod]bool{}
+	for i := range plan.Unplaced {
+		unplaced[plan.Unplaced[i].Pod] = true
+	}
+	out := make([]int, len(p.Classes))
+	for c := range p.Classes {
+		for _, podID := range p.Classes[c].Pods {
+			if !unplaced[p.Pods[podID]] {
+				out[c]++
+			}
+		}
+	}
+	return out
+}
+
+// limited says whether some pool has limits.
+func limited(p *compile.Problem) bool {
+	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
+}
+
+// unevenness is how unevenly a plan spreads pods over domains by hard constraints:
+// for each, the sum of the squares of what is in each domain. It is worked out only
+// where there are limits, which decide how even pods can be.
+func (a *assembler) unevenness() int {
+	p := a.p
+	if !limited(p) || !slices.ContainsFunc(p.Rules.Domain, func(r compile.DomainRule) bool { return r.Owned && r.Kind == topology.Spread }) {
+		return 0
+	}
+	a.findClasses()
+	counts := make([][]int, len(p.Rules.Domain))
+	for i := range p.Rules.Domain {
+		counts[i] = slices.Clone(p.Rules.Domain[i].Members)
+	}
+	add := func(podID int32, at []ledger.Location) {
+		for _, r := range p.Rules.Duties[a.classOf[podID]].Joins {
+			rule := &p.Rules.Domain[r]
+			if !rule.Owned || rule.Kind != topology.Spread || rule.Rule.Key < 0 {
+				continue
+			}
+			if domains := at[rule.Rule.Key].Domains; len(domains) == 1 {
+				counts[r][domains[0]]++
+			}
+		}
+	}
+	for i, podIDs := range a.bound {
+		at := ledger.NodeLocations(p, &p.Nodes[i])
+		for _, podID := range podIDs {
+			add(podID, at)
+		}
+	}
+	for _, s := range a.new {
+		for _, podID := range s.PodIDs {
+			add(podID, ledger.BinTypeLocations(p, s.BinType))
+		}
+	}
+	sum := 0
+	for i := range counts {
+		if rule := &p.Rules.Domain[i]; rule.Owned && rule.Kind == topology.Spread {
+			for _, n := range counts[i] {
+				sum += n * n
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,151 @@
+package solve
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// fresh returns a node for a pod of a class alone, the cheapest of the heaviest
+// pools that have one within their limits; nil if there is none. Reservations
+// are left alone.
+func (g *inserter) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c)) }
+
+// pins are the cells that a node for a pod of a class may be in, as requirements.
+func (g *inserter) pins(c int) []requirements.Set {
+	pins := []requirements.Set{{}}
+	if spans := g.p.Rules.Duties[c].Spans; len(spans) > 0 {
+		pins = nil
+		for _, cell := range g.p.Cells[c] {
+			pins = append(pins, attempt.PinOf(g.p, g.p.Table.Numbers(spans), cell.At))
+		}
+	}
+	return pins
+}
+
+// freshIn returns such a node in one of some cells.
+func (g *inserter) freshIn(c int, pins []requirements.Set) *ledger.Bin {
+	var best *ledger.Bin
+	for i := range g.p.Pools {
+		if best != nil && g.p.LowPools[i].Tier > g.p.LowPools[best.BinType.Pool].Tier {
+			break
+		}
+		within := g.withinLimits(i)
+		for _, pin := range pins {
+			if s := g.alone(c, i, pin, within); s != nil && (best == nil || s.BinType.Price() < best.BinType.Price()) {
+				best = s
+			}
+		}
+	}
+	return best
+}
+
+// alone returns a node of a pool for a pod of a class alone, nil if there is
+// none.
+func (g *inserter) alone(c, pool int, pin requirements.Set, within bitset.Set) *ledger.Bin {
+	class, item := attempt.LowerWith(g.p.Admission, c, pin, g.preference(c), map[int32]int32{})
+	for i, v := range class.Variants {
+		options := v.Options.Clone()
+		options.And(within)
+		asked := unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
+		s := g.launch(c, pool, options, v.Trait, asked)
+		if s == nil {
+			continue
+		}
+		if brings := extending(g.ledger, s); !brings.Empty() {
+			options = s.BinType.Options.Clone()
+			options.AndNot(brings)
+			if s = g.launch(c, pool, options, v.Trait, asked); s == nil {
+				continue
+			}
+		}
+		if g.ledger.Allows(c, s) && !g.ledger.FillsFirst(s) {
+			s.BinType.Wide = widestAlone(g.p, pool, v.Options)
+			return s
+		}
+	}
+	return nil
+}
+
+// launch returns a node of some options of a pool, without the pod of a class that it
+// is for; nil if these are too few.
+func (g *inserter) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set) *ledger.Bin {
+	options = spared(g.p, pool, options)
+	if g.beside != nil {
+		all, ok := attempt.Together(g.p.Requests[c][:len(g.p.Resources)], g.beside)
+		if options.And(g.lead); !ok {
+			return nil
+		}
+		options = ledger.Holding(g.p, options, all)
+	}
+	short := !g.p.Choice(pool, options, trait)
+	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.Impossible() {
+		return nil
+	}
+	g.left--
+	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.a.newBinType(pool, options, trait, asked, short), Taken: make([]int64, len(g.p.Requests[c]))}
+	s.At = ledger.BinTypeLocations(g.p, s.BinType)
+	return s
+}
+
+// preference are the options that a class is to have where some of them will do, nil if
+// all are alike.
+func (g *inserter) preference(c int) bitset.Set {
+	if g.a.s.GivesUp(c) {
+		return g.p.Preferences[c].Steady
+	}
+	return g.p.Preferences[c].Options
+}
+
+// withinLimits returns the options of a pool that its limits allow beside the
+// nodes of the plan, but those of reservations.
+func (g *inserter) withinLimits(pool int) bitset.Set {
+	low := &g.p.LowPools[pool]
+	left := slices.Clone(low.Limits)
+	for _, s := range g.ledger.Bins {
+		if s.Node >= 0 || s.BinType.Pool != pool || left == nil || len(s.PodIDs) == 0 {
+			continue
+		}
+		attempt.Subtract(left, mostUses(low, s.BinType.Options))
+	}
+	out := bitset.New(len(g.p.LowOptions))
+	for o := low.First; o < low.Last; o++ {
+		if g.p.LowOptions[o].Reservation == 0 && (left == nil || compile.Within(low.Uses[o-low.First], left)) {
+			out.Add(o)
+		}
+	}
+	return out
+}
+
+// mostUses is what a launch of the largest of some options takes of each limited
+// resource.
+func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
+	most := make([]int64, len(pool.Limits))
+	if pool.Uses == nil {
+		return most
+	}
+	for o := range options.All() {
+		for r, n := range pool.Uses[o-pool.First] {
+			most[r] = max(most[r], n)
+		}
+	}
+	return most
+}
+
+// times multiplies amounts, up to what an amount can be.
+func times(amounts []int64, n int) []int64 {
+	out := make([]int64, len(amounts))
+	for r, amount := range amounts {
+		if out[r] = math.MaxInt64; n == 0 || amount <= math.MaxInt64/int64(n) {
+			out[r] = amount * int64(n)
+		}
+	}
+	return out
+}

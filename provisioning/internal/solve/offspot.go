@@ -1,0 +1,228 @@
+package solve
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+)
+
+// keepOffSpot takes the spot options off new nodes that have others too, where
+// Options want that: nodes with pods that are to come on other capacity, and nodes
+// that name too few instance types to count on spot. The packer sees to both while
+// it has a choice; this is for pods that found their place when it had none.
+func (a *assembler) keepOffSpot() {
+	p := a.p
+	if p.Opts.CapacityMix == nil && p.Flexible == nil {
+		return
+	}
+	a.findClasses()
+	few, steady := map[*ledger.BinType]bool{}, map[*ledger.BinType]*ledger.BinType{}
+	for _, s := range a.new {
+		tooFew, ok := few[s.BinType]
+		if !ok {
+			tooFew = tooFewKinds(p, s.BinType.Options)
+			few[s.BinType] = tooFew
+		}
+		if !tooFew && !a.avoidsSpot(s) {
+			continue
+		}
+		known, ok := steady[s.BinType]
+		if !ok {
+			known = a.withoutSpot(s.BinType)
+			steady[s.BinType] = known
+		}
+		s.BinType = known
+	}
+	if p.Opts.CapacityMix != nil {
+		a.evenMix()
+	}
+}
+
+// mixed is a group of pods that CapacityMix divides, as far as they have a place:
+// those that ask the same of their nodes and have the same constraints.
+type mixed struct {
+	placed, steady int
+	bins           []int // new nodes that may be spot and could do without
+	pods           []int // of the group on each
+}
+
+// evenMix takes the spot options off more nodes where a group has too few pods on
+// other capacity: some of those that were to be there found a place on spot only.
+func (a *assembler) evenMix() {
+	groups, of := a.mixedGroups()
+	bare := make([]*ledger.BinType, len(a.new))
+	steady := map[*ledger.BinType]*ledger.BinType{}
+	for i, s := range a.new {
+		known, ok := steady[s.BinType]
+		if !ok {
+			known = a.withoutSpot(s.BinType)
+			steady[s.BinType] = known
+		}
+		bare[i] = known
+		spot := maySpot(a.p, s.BinType.Options)
+		for _, podID := range s.PodIDs {
+			g := of[a.classOf[podID]]
+			if g < 0 {
+				continue
+			}
+			groups[g].placed++
+			if !spot {
+				groups[g].steady++
+			} else if known != s.BinType {
+				groups[g].on(i)
+			}
+		}
+	}
+	for g := range groups {
+		group := &groups[g]
+		for group.steady < compile.OnDemand(a.p.Opts.CapacityMix, group.placed) && len(group.bins) > 0 {
+			best, least := -1, math.Inf(1)
+			for k, i := range group.bins {
+				if more := (bare[i].Price() - a.new[i].BinType.Price()) / float64(group.pods[k]); more < least {
+					best, least = k, more
+				}
+			}
+			i := group.bins[best]
+			a.new[i].BinType = bare[i]
+			for h := range groups {
+				groups[h].settle(i)
+			}
+		}
+	}
+}
+
+// on notes a pod of the group on a new node that has a choice.
+func (m *mixed) on(bin int) {
+	if n := len(m.bins); n == 0 || m.bins[n-1] != bin {
+		m.bins, m.pods = append(m.bins, bin), append(m.pods, 0)
+	}
+	m.pods[len(m.pods)-1]++
+}
+
+// settle notes that a new node is not launched as spot any more.
+func (m *mixed) settle(bin int) {
+	if k := slices.Index(m.bins, bin); k >= 0 {
+		m.steady += m.pods[k]
+		m.bins, m.pods = slices.Delete(m.bins, k, k+1), slices.Delete(m.pods, k, k+1)
+	}
+}
+
+// mixedGroups groups the classes, -1 for those that no mix is wanted of, and counts
+// their pods on nodes that exist.
+func (a *assembler) mixedGroups() (groups []mixed, of []int) {
+	of = make([]int, len(a.p.Classes))
+	index := map[string]int{}
+	for c := range a.p.Classes {
+		class := &a.p.Classes[c]
+		of[c] = -1
+		if class.Refusal != nil || class.Headroom {
+			continue
+		}
+		key := mixKey(class)
+		g, ok := index[key]
+		if !ok {
+			g = len(groups)
+			index[key] = g
+			groups = append(groups, mixed{})
+		}
+		of[c] = g
+	}
+	for _, podIDs := range a.bound {
+		for _, podID := range podIDs {
+			if g := of[a.classOf[podID]]; g >= 0 {
+				groups[g].placed++
+				groups[g].steady++
+			}
+		}
+	}
+	return groups, of
+}
+
+// mixKey is the same for classes that CapacityMix divides together. Volumes and
+// devices, and what they ask of nodes, are not in it.
+func mixKey(c *workload.Class) string {
+	var b strings.Builder
+	for _, alt := range c.Asked {
+		fmt.Fprintf(&b, "%s %v|", alt.Set, alt.NodeNames)
+	}
+	fmt.Fprint(&b, c.Requests)
+	for _, port := range c.Ports {
+		if !port.IsDisk() {
+			fmt.Fprintf(&b, " %v", port)
+		}
+	}
+	for _, t := range c.Tolerations {
+		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
+	}
+	for _, t := range c.Terms {
+		if t.Weight == 0 && !t.Storage {
+			fmt.Fprintf(&b, " %v", t)
+		}
+	}
+	return b.String()
+}
+
+// maySpot says whether some option is spot.
+func maySpot(p *compile.Problem, options bitset.Set) bool {
+	for o := range options.All() {
+		if p.Option(o).Offering.CapacityType == v1.CapacityTypeSpot {
+			return true
+		}
+	}
+	return false
+}
+
+// spared are those of some options of a pool that a new node may name: if they are
+// of too few instance types to count on spot, those that are none, where there are
+// any.
+func spared(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
+	if len(p.MinValues[pool]) > 0 || !tooFewKinds(p, options) {
+		return options
+	}
+	if rest := p.SteadyOptions(options); !rest.Empty() {
+		return rest
+	}
+	return options
+}
+
+// avoidsSpot says whether a pod on a new node is to come on other capacity.
+func (a *assembler) avoidsSpot(s *ledger.Bin) bool {
+	for _, podID := range s.PodIDs {
+		if a.p.Classes[a.classOf[podID]].NoSpot {
+			return true
+		}
+	}
+	return false
+}
+
+// tooFewKinds says whether spot options are of fewer instance types than are to be
+// named.
+func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
+	if p.Flexible == nil {
+		return false
+	}
+	kinds := map[int32]bool{}
+	for o := range options.All() {
+		if p.Flexible.Options.Has(o) {
+			kinds[p.Flexible.Kinds[o]] = true
+		}
+	}
+	return len(kinds) > 0 && len(kinds) < p.Flexible.Need
+}
+
+// withoutSpot returns a bin type without its spot options, or the bin type itself if it
+// has no others, or too few for the minValues of its pool.
+func (a *assembler) withoutSpot(s *ledger.BinType) *ledger.BinType {
+	rest := a.p.SteadyOptions(s.Options)
+	if rest.Empty() || rest.Equal(s.Options) || !s.Relaxed && !a.p.Choice(s.Pool, rest, s.Trait) {
+		return s
+	}
+	return a.newBinType(s.Pool, rest, s.Trait, s.Asked, s.Relaxed)
+}

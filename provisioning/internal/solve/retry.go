@@ -1,0 +1,190 @@
+package solve
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+)
+
+// Where pods are left over, what was found first may not be the best there is: pods
+// of lower priority, or a preference, may have led others to where they find no room,
+// and a coarse search is luckier now and then. So the problem is packed again, with
+// fewer of those, and what leaves fewer pods over is taken.
+
+// trial is a plan, and the attempt that it came of.
+type trial struct {
+	plan    *Solution
+	attempt *attempt.Attempt
+}
+
+// try makes the best plan that comes of an attempt and what is learnt from it.
+func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, error) {
+	t, result, err := once(ctx, p, s)
+	if err != nil {
+		return trial{}, err
+	}
+	s, plan := t.attempt, t.plan
+	came(p, model.CellsAsFound, plan)
+	for _, other := range []struct {
+		name  string
+		hints *attempt.Hints
+	}{{model.CellsInUse, s.Narrowed(result)}, {model.NoIncidental, s.WithoutIncidentalDomains(p)}} {
+		if other.hints == nil || p.Skips(other.name) {
+			continue
+		}
+		if plan, err = better(ctx, p, plan, attempt.New(p, *other.hints)); err != nil {
+			return trial{}, err
+		}
+		came(p, other.name, plan)
+	}
+	if plan, err = raise(ctx, p, s, result, plan); err != nil {
+		return trial{}, err
+	}
+	came(p, model.EvenNodes, plan)
+	if plan, err = even(ctx, p, s, result, plan); err == nil {
+		came(p, model.EvenCells, plan)
+	}
+	return trial{plan, s}, err
+}
+
+// once makes the plan that comes of an attempt, where those of higher priority may be put
+// first, and returns what was packed.
+func once(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, *pack.Result, error) {
+	s, result, err := settle(ctx, p, s)
+	if err == nil {
+		s, result, err = solvePriorityFirst(ctx, p, s, result)
+	}
+	if err != nil {
+		return trial{}, nil, err
+	}
+	return trial{assemble(p, s, result), s}, result, nil
+}
+
+// retry returns a trial, or a better one: for each priority of pods that are left over
+// and may have a place, the highest first, all pods of lower priority wait until those
+// of this one have theirs; preferences are given up; and it is packed coarsely. As
+// pods that wait have no part in the search, taking them away would place no more of
+// the others.
+func (s *Solver) retry(ctx context.Context, best trial) (trial, error) {
+	p := s.p
+	if !p.Opts.Quick && best.plan.Stats.Steps >= p.Opts.MaxSteps {
+		return best, nil
+	}
+	levels := attempt.Levels(p)
+	levels = levels[:min(len(levels), attempt.MostLevels)]
+	best, err := vary(ctx, p, best, s.first.Again(), func(plan *Solution) bool { return leaves(p, plan, levels) })
+	if err == nil {
+		came(p, model.Coarsely, best.plan)
+	}
+	for i := range levels {
+		o := before(&s.first.Hints, p, levels[i])
+		if err != nil || o.Absent == nil || p.Skips(model.PriorityAlone) {
+			break
+		}
+		best, err = vary(ctx, p, best, o, func(plan *Solution) bool { return leaves(p, plan, levels[i:i+1]) })
+		if err == nil {
+			came(p, model.PriorityAlone, best.plan)
+		}
+	}
+	return best, err
+}
+
+// vary returns a trial, or a better one that follows some hints in one way or another,
+// as long as a plan is not good enough.
+func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, leaves func(*Solution) bool) (trial, error) {
+	for _, o := range variants(p, o) {
+		if !leaves(best.plan) {
+			break
+		}
+		var other trial
+		var err error
+		if o.Retried() {
+			other, _, err = once(ctx, p, attempt.New(p, o))
+		} else {
+			other, err = try(ctx, p, attempt.New(p, o))
+		}
+		if err != nil {
+			return best, err
+		}
+		if compareLeft(other.plan, best.plan) < 0 {
+			best = other
+		}
+	}
+	return best, nil
+}
+
+// before are the hints by which the pods of some priority and above have their place
+// before all others. Pods that do not exist come last.
+func before(o *attempt.Hints, p *compile.Problem, priority int32) attempt.Hints {
+	out := o.Again()
+	for c := range p.Classes {
+		if class := &p.Classes[c]; class.Refusal == nil && !p.Hopeless.Has(c) && (class.Headroom || class.Priority < priority) {
+			if out.Absent == nil {
+				out.Absent = map[int]bool{}
+			}
+			out.Absent[c] = true
+		}
+	}
+	return out
+}
+
+// letIn places pods of the classes that have waited for all others, one by one, and
+// returns the order in which pods can be bound then.
+func (a *assembler) letIn(order []int32, plan *Solution, steps int) []int32 {
+	if a.s.Absent == nil {
+		return order
+	}
+	a.last = true
+	order, closed := a.eliminateNodes(a.insert(order), steps)
+	if closed {
+		plan.closed, plan.PackingBound = true, 0
+		order = a.insert(order)
+	}
+	return order
+}
+
+// variants lists the ways to follow some hints that have not been tried yet: with
+// preferences and without, and the same packed coarsely.
+func variants(p *compile.Problem, o attempt.Hints) []attempt.Hints {
+	all := []attempt.Hints{o}
+	if prefers(p) && !p.Skips(model.WithoutAny) {
+		o.Plain = true
+		all = append(all, o)
+	}
+	if !p.Opts.Quick && !p.Skips(model.Coarsely) {
+		for _, o := range slices.Clone(all) {
+			o.Coarse = true
+			all = append(all, o)
+		}
+	}
+	if o.Absent == nil {
+		return all[1:]
+	}
+	return all
+}
+
+// prefers says whether some preference may have decided where pods go.
+func prefers(p *compile.Problem) bool {
+	for c := range p.Classes {
+		if len(p.Preferences[c].Spans)+len(p.Rules.Duties[c].Soft) > 0 || p.Preferences[c].Bought {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves says whether a plan leaves pods of some priorities over that may have a place.
+func leaves(p *compile.Problem, plan *Solution, priorities []int32) bool {
+	in := placedIn(p, plan)
+	for c := range p.Classes {
+		class := &p.Classes[c]
+		if slices.Contains(priorities, class.Priority) && !class.Headroom && in[c] < len(class.Pods) && !p.Hopeless.Has(c) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,29 @@
+package solve
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// Solution is where all pods of a problem go, or why they do not. Package provisioning
+// makes its Plan of it, and says there what the fields of the same names mean.
+type Solution struct {
+	Create   []model.NewNode
+	Bind     []model.Binding
+	Unplaced []model.Unplaced
+	Spare    []model.Unplaced // pods that stand for room to keep, and have no place
+	Order    []*corev1.Pod
+
+	Cost, LowerBound, PackingBound, ObjectiveBound float64
+
+	Stats   model.Stats
+	Fees    float64          // Options.NodeFee of all new nodes
+	Offered map[string]Offer // by pool: what it had to choose from
+
+	floor   float64 // LowerBound, if it matters to preferences: also with NoBounds
+	leant   []int   // rules over nodes by which some pods were let in one by one
+	uneven  int     // how unevenly pods are spread; see unevenness
+	closed  bool    // nodes were taken out of it again; see eliminator
+	ejected bool    // pods made room for others in it; see ejector
+}

@@ -1,0 +1,59 @@
+package provisioning
+
+import (
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// The engine has types of its own for what goes in and comes out. Here the input is
+// put into them; publish.go is the way back.
+
+// forModel is the input as the engine reads it. Buffers are not in it.
+func (in *Input) forModel() model.Input {
+	out := model.Input{
+		NodePools:     in.NodePools,
+		InstanceTypes: in.InstanceTypes,
+		Nodes:         forModel(in.Nodes),
+		Pods:          in.Pods,
+		Nominated:     in.Nominated,
+		DaemonSetPods: in.DaemonSetPods,
+		Namespaces:    in.Namespaces,
+		Volumes:       model.Volumes(in.Volumes),
+		Devices:       model.Devices(in.Devices),
+		Overlays:      in.Overlays,
+		Services:      in.Services,
+		Vocabulary:    in.Vocabulary,
+	}
+	for _, c := range in.Controllers {
+		out.Controllers = append(out.Controllers, model.Controller(c))
+	}
+	return out
+}
+
+// forModel are nodes as the engine reads them.
+func forModel(nodes []Node) []model.Node {
+	out := make([]model.Node, len(nodes))
+	for i, n := range nodes {
+		out[i] = model.Node(n)
+	}
+	return out
+}
+
+// forModel are the options as the engine reads them, with the defaults filled in.
+func (o *Options) forModel() model.Options {
+	full := o.withDefaults()
+	return model.Options{
+		MinValues:       model.MinValuesPolicy(full.MinValues),
+		Preferences:     model.PreferencePolicy(full.Preferences),
+		PreferenceCost:  full.PreferenceCost,
+		DefaultSpread:   full.DefaultSpread,
+		SchedulerNames:  full.SchedulerNames,
+		Reserved:        model.ReservedPolicy(full.Reserved),
+		NodeFee:         full.NodeFee,
+		CapacityMix:     (*model.CapacityMix)(full.CapacityMix),
+		SpotFlexibility: full.SpotFlexibility,
+		MaxSteps:        full.MaxSteps,
+		NoBounds:        full.NoBounds,
+		Quick:           full.Quick,
+		Trace:           full.trace,
+	}
+}
