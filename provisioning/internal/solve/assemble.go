@@ -43,7 +43,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 	a := &assembler{p: p, s: s, admittedCounts: s.AdmittedCounts(p, r), lists: map[string]ledger.OptionList{}, placed: make([]bool, len(p.Pods))}
 	plan := a.newPlan(r)
 	a.handOut(r)
-	order := a.repair(plan, r)
+	order := a.repair(plan)
 	plan.Unplaced = a.unplaced()
 	a.widen()
 	a.keepOffSpot()
@@ -68,7 +68,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 // newPlan is a plan without nodes.
 func (a *assembler) newPlan(r *pack.Result) *Solution {
 	p := a.p
-	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, Stats: model.Stats{
+	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, raised: a.s.Raised != nil, Stats: model.Stats{
 		Pods:    len(p.Pods) - len(p.Headroom),
 		Classes: len(p.Classes),
 		Steps:   r.Steps,
@@ -92,39 +92,6 @@ func (a *assembler) handOut(r *pack.Result) {
 	for i := range r.New {
 		a.newNodes(&r.New[i])
 	}
-}
-
-// repair changes the plan pass by pass, and returns the order in which pods can be
-// bound.
-func (a *assembler) repair(plan *Solution, r *pack.Result) []int32 {
-	p := a.p
-	order := a.replayOrder(a.order())
-	a.came(model.Replay)
-	if !p.Skips(model.InsertLeft) {
-		order = a.insertRest(order)
-		a.came(model.InsertLeft)
-	}
-	order, plan.ejected = a.makeRoom(order)
-	a.came(model.EjectOthers)
-	if a.s.Rooms != nil || a.s.Kept != nil || a.s.Raised != nil || a.leant != nil || a.leavesSome() {
-		plan.uneven = a.unevenness() // another attempt may be tried, or this is one
-	}
-	plan.leant = a.leant
-	order, plan.closed = a.eliminateNodes(order, r.Steps)
-	a.came(model.Eliminate)
-	if plan.closed = plan.closed || plan.ejected; plan.closed {
-		plan.PackingBound = 0 // it is about what was chosen before
-	}
-	if !p.Opts.Quick && a.swapBySoftScore() || plan.closed {
-		a.came(model.SwapPods)
-		if !p.Skips(model.InsertAgain) {
-			order = a.insert(order) // where pods went away there may be room for others
-			a.came(model.InsertAgain)
-		}
-	}
-	order = a.letIn(order, plan, r.Steps)
-	a.came(model.LettingIn)
-	return order
 }
 
 // leavesSome says whether some pod that exists has no place.

@@ -2,7 +2,6 @@ package solve
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,11 +19,11 @@ import (
 // be in one. So domains are assigned once more, with as many of them as there are
 // nodes, each with its even share of what found a place.
 
-// even returns a plan, or one that places as many pods more evenly.
-func even(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) (*Solution, error) {
+// evenHints are those of attempts that place the pods of a solution more evenly.
+func evenHints(p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) []attempt.Hints {
 	rooms := evenRooms(s, p, r, plan)
-	if rooms == nil || p.Skips(model.EvenCells) {
-		return plan, nil
+	if rooms == nil {
+		return nil
 	}
 	o := s.Again()
 	o.Relaxed, o.Rooms = s.Relaxed, rooms
@@ -33,17 +32,7 @@ func even(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.R
 		o.Raised = raised[0].Raised
 		tries = append(tries, o)
 	}
-	for _, o := range tries {
-		next := attempt.New(p, o)
-		if len(next.Units) != len(s.Units) {
-			continue
-		}
-		var err error
-		if plan, err = better(ctx, p, plan, next); err != nil {
-			return nil, err
-		}
-	}
-	return plan, nil
+	return tries
 }
 
 // evenRooms are, by unit and cell, the even shares of the pods that a plan places;

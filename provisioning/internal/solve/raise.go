@@ -1,12 +1,10 @@
 package solve
 
 import (
-	"context"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
@@ -19,22 +17,6 @@ import (
 
 // raiseTries is how many numbers of nodes are tried.
 const raiseTries = 3
-
-// raise returns a plan, or a better one in which the pods of some topology spread
-// over nodes are on several nodes alike: where pods of it are left over, or were let
-// in one by one as no node was empty.
-func raise(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) (*Solution, error) {
-	for i, o := range raises(p, s, r, plan) {
-		if i > 0 && len(plan.Unplaced) == 0 || p.Skips(model.EvenNodes) {
-			break
-		}
-		var err error
-		if plan, err = better(ctx, p, plan, attempt.New(p, o)); err != nil {
-			return nil, err
-		}
-	}
-	return plan, nil
-}
 
 // raises lists the attempts to be tried for pods that a plan leaves over although
 // others with the same topology spread over nodes have a place: with as many nodes

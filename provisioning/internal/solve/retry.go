@@ -7,62 +7,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // Where pods are left over, what was found first may not be the best there is: pods
 // of lower priority, or a preference, may have led others to where they find no room,
 // and a coarse search is luckier now and then. So the problem is packed again, with
 // fewer of those, and what leaves fewer pods over is taken.
-
-// trial is a plan, and the attempt that it came of.
-type trial struct {
-	plan    *Solution
-	attempt *attempt.Attempt
-}
-
-// try makes the best plan that comes of an attempt and what is learnt from it.
-func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, error) {
-	t, result, err := once(ctx, p, s)
-	if err != nil {
-		return trial{}, err
-	}
-	s, plan := t.attempt, t.plan
-	came(p, model.CellsAsFound, plan)
-	for _, other := range []struct {
-		name  string
-		hints *attempt.Hints
-	}{{model.CellsInUse, s.Narrowed(result)}, {model.NoIncidental, s.WithoutIncidentalDomains(p)}} {
-		if other.hints == nil || p.Skips(other.name) {
-			continue
-		}
-		if plan, err = better(ctx, p, plan, attempt.New(p, *other.hints)); err != nil {
-			return trial{}, err
-		}
-		came(p, other.name, plan)
-	}
-	if plan, err = raise(ctx, p, s, result, plan); err != nil {
-		return trial{}, err
-	}
-	came(p, model.EvenNodes, plan)
-	if plan, err = even(ctx, p, s, result, plan); err == nil {
-		came(p, model.EvenCells, plan)
-	}
-	return trial{plan, s}, err
-}
-
-// once makes the plan that comes of an attempt, where those of higher priority may be put
-// first, and returns what was packed.
-func once(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, *pack.Result, error) {
-	s, result, err := settle(ctx, p, s)
-	if err == nil {
-		s, result, err = solvePriorityFirst(ctx, p, s, result)
-	}
-	if err != nil {
-		return trial{}, nil, err
-	}
-	return trial{assemble(p, s, result), s}, result, nil
-}
 
 // retry returns a trial, or a better one: for each priority of pods that are left over
 // and may have a place, the highest first, all pods of lower priority wait until those
@@ -110,7 +60,7 @@ func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, 
 		if err != nil {
 			return best, err
 		}
-		if compareLeft(other.plan, best.plan) < 0 {
+		if other.plan.score().compareLeft(best.plan.score()) < 0 {
 			best = other
 		}
 	}
@@ -130,21 +80,6 @@ func before(o *attempt.Hints, p *compile.Problem, priority int32) attempt.Hints 
 		}
 	}
 	return out
-}
-
-// letIn places pods of the classes that have waited for all others, one by one, and
-// returns the order in which pods can be bound then.
-func (a *assembler) letIn(order []int32, plan *Solution, steps int) []int32 {
-	if a.s.Absent == nil {
-		return order
-	}
-	a.last = true
-	order, closed := a.eliminateNodes(a.insert(order), steps)
-	if closed {
-		plan.closed, plan.PackingBound = true, 0
-		order = a.insert(order)
-	}
-	return order
 }
 
 // variants lists the ways to follow some hints that have not been tried yet: with

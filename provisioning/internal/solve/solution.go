@@ -3,7 +3,10 @@ package solve
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // Solution is where all pods of a problem go, or why they do not. Package provisioning
@@ -24,6 +27,17 @@ type Solution struct {
 	floor   float64 // LowerBound, if it matters to preferences: also with NoBounds
 	leant   []int   // rules over nodes by which some pods were let in one by one
 	uneven  int     // how unevenly pods are spread; see unevenness
+	raised  bool    // the attempt raises nodes together
 	closed  bool    // nodes were taken out of it again; see eliminator
+	swapped bool    // pods changed places for soft constraints
 	ejected bool    // pods made room for others in it; see ejector
+}
+
+// Offer is what a pool had to choose from.
+type Offer struct {
+	Template  requirements.Set
+	Types     []*cloudprovider.InstanceType
+	Limits    []corev1.ResourceName
+	Options   []catalog.Option
+	Resources []corev1.ResourceName // of the capacities of options
 }

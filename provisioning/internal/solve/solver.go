@@ -1,14 +1,11 @@
 package solve
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // Solver finds the plan of a problem. It is safe for concurrent use.
@@ -61,69 +58,31 @@ func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 	return plan, err
 }
 
-// settle packs an attempt and, where that shows that its domains were assigned on
-// wrong assumptions, attempts made of what was learnt.
-func settle(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (*attempt.Attempt, *pack.Result, error) {
-	result, err := packAttempt(ctx, s, p)
-	for range maxAttempts {
-		if err != nil {
-			return nil, nil, err
-		}
-		if p.Skips(model.CellsAsFound) {
-			return s, result, nil
-		}
-		next := s.Next(p, result)
-		if next == nil {
-			return s, result, nil
-		}
-		s = next
-		result, err = packAttempt(ctx, s, p)
-	}
-	return s, result, err
-}
+// What tests hold a solution against.
 
-// packAttempt packs an attempt.
-func packAttempt(ctx context.Context, s *attempt.Attempt, p *compile.Problem) (*pack.Result, error) {
-	if s.Coarse {
-		return s.Packer.Solve(ctx, 1)
+// WithoutPreferences is the solution that Solve holds its own against: with no
+// preference followed. The share is how much more that one may cost; there is none if no
+// preference is worth its price on paper.
+func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, error) {
+	if len(s.p.Preferred.Classes) == 0 {
+		return nil, 0, nil
 	}
-	return s.Packer.Solve(ctx, p.Opts.MaxSteps)
-}
-
-// better returns a plan, or that of another attempt if it places more pods, those of
-// higher priority first, as many more evenly, or as many for less where nodes are
-// raised.
-func better(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
-	s, result, err := settle(ctx, p, s)
+	a, result, err := settle(ctx, s.p, without(s.p, s.first, 0))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	other := assemble(p, s, result)
-	c := cmp.Or(compareLeft(other, plan), cmp.Compare(other.uneven, plan.uneven))
-	if c == 0 && (s.Raised != nil || plan.ejected || other.ejected) {
-		c = cmp.Compare(other.Cost, plan.Cost)
-	}
-	if c < 0 || c == 0 && plan.ejected && !other.ejected {
-		return other, nil
-	}
-	return plan, nil
+	return assemble(s.p, a, result), s.p.Preferred.Share, nil
 }
 
-// compareLeft says which of two plans leaves fewer pods over, those of the highest
-// priority deciding.
-func compareLeft(a, b *Solution) int { return slices.Compare(a.leftPriorities(), b.leftPriorities()) }
-
-// leftPriorities are those of the pods that are left over, highest first.
-func (p *Solution) leftPriorities() []int32 {
-	out := make([]int32, len(p.Unplaced))
-	for i := range p.Unplaced {
-		out[i] = model.PriorityOf(p.Unplaced[i].Pod)
+// Once packs the problem once, and returns the solution with and without a look at
+// nodes that can be taken out of it again.
+func (s *Solver) Once(ctx context.Context) (closed, open *Solution, err error) {
+	a, result, err := settle(ctx, s.p, s.first)
+	if err != nil {
+		return nil, nil, err
 	}
-	slices.Sort(out)
-	slices.Reverse(out)
-	return out
+	closed = assemble(s.p, a, result)
+	spent := *result
+	spent.Steps = s.p.Opts.MaxSteps
+	return closed, assemble(s.p, a, &spent), nil
 }
-
-// maxAttempts bounds how often domains are assigned anew, as the packer found
-// less room somewhere than thought.
-const maxAttempts = 6

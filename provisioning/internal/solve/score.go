@@ -1,0 +1,45 @@
+package solve
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// score is how good a solution is. Scores are the only way in which solutions are
+// compared.
+type score struct {
+	left    []int32 // priorities of the pods without a place, highest first
+	uneven  int     // how unevenly pods are spread; see unevenness
+	cost    float64 // of new nodes
+	ejected bool    // pods made room for others
+	raised  bool    // it comes of an attempt that raises nodes together
+}
+
+// score is that of a solution.
+func (s *Solution) score() score {
+	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.uneven, cost: s.Cost, ejected: s.ejected, raised: s.raised}
+	for i := range s.Unplaced {
+		out.left[i] = model.PriorityOf(s.Unplaced[i].Pod)
+	}
+	slices.Sort(out.left)
+	slices.Reverse(out.left)
+	return out
+}
+
+// compareLeft says which of two leaves fewer pods over, those of the highest priority
+// deciding; below zero, if s does.
+func (s score) compareLeft(t score) int { return slices.Compare(s.left, t.left) }
+
+// betterThan says whether a later solution is to be taken instead of one that is there:
+// if it places more pods, those of higher priority first, or as many more evenly. Where
+// both do alike, cost decides if nodes were raised or pods ejected, and then that
+// no pods were.
+func (s score) betterThan(t score) bool {
+	c := cmp.Or(s.compareLeft(t), cmp.Compare(s.uneven, t.uneven))
+	if c == 0 && (s.raised || t.ejected || s.ejected) {
+		c = cmp.Compare(s.cost, t.cost)
+	}
+	return c < 0 || c == 0 && t.ejected && !s.ejected
+}
