@@ -40,6 +40,30 @@ func TestInterruption(t *testing.T) {
 		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, tally.longest.Seconds())
 }
 
+// The API server goes away for half a minute while machines are being launched: nothing
+// is launched twice, and all goes on.
+func TestOutage(t *testing.T) {
+	s := newScene(t, "-leader-elect=false")
+	s.apply("testdata/small.yaml")
+	s.eventually(time.Minute, "planned", func() error {
+		plans := s.entries("planned")
+		if made := len(s.entries("created")); len(plans) == 0 || float64(made) < number(plans[0], "create") {
+			return fmt.Errorf("%d NodeClaims of %d plans", made, len(plans))
+		}
+		return nil
+	})
+	if err := s.plane.Outage(s.ctx, 30*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	l, took := s.watch(4*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })
+	planned := s.entries("planned")[0]
+	s.report("API server away for 30 s while nodes were launched: %.0f planned at %.4f USD/h, %d run at %.4f, %.0f s after it was back; %d plans",
+		number(planned, "create"), number(planned, "cost"), len(l.nodes), l.cost, took.Seconds(), len(s.entries("planned")))
+	if float64(len(l.nodes)) != number(planned, "create") || l.cost > 1.03*number(planned, "cost") {
+		t.Errorf("%d nodes at %.4f USD/h, planned were %v at %v", len(l.nodes), l.cost, planned["create"], planned["cost"])
+	}
+}
+
 // Of two replicas one works. It is killed in the middle, and the other goes on; that is
 // stopped, and a third goes on at once.
 func TestTwoReplicas(t *testing.T) {

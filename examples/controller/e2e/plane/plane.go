@@ -31,6 +31,7 @@ type Plane struct {
 
 	binary, dir string
 	token       string
+	etcd        string
 	apiserver   string // host:port
 	processes   []*process
 	client      *http.Client
@@ -61,6 +62,7 @@ func Start(ctx context.Context, binary, dir string) (_ *Plane, err error) {
 		return nil, err
 	}
 	etcd, peers := "http://"+ports[0], "http://"+ports[1]
+	p.etcd = etcd
 	p.apiserver = ports[2]
 	if err := p.start("etcd", "--name=local", "--data-dir="+filepath.Join(dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls="+etcd, "--advertise-client-urls="+etcd, "--listen-peer-urls="+peers,
@@ -111,6 +113,27 @@ contexts: [{name: e2e, context: {cluster: e2e, user: e2e}}]
 current-context: e2e
 `, p.apiserver, p.file("apiserver.crt"), p.token)
 	return os.WriteFile(p.Kubeconfig, []byte(config), 0o600)
+}
+
+// Outage ends the API server, and starts it again after a time: connections break, and
+// requests are refused meanwhile.
+func (p *Plane) Outage(ctx context.Context, d time.Duration) error {
+	i := slices.IndexFunc(p.processes, func(c *process) bool { return c.name == "kube-apiserver" })
+	c := p.processes[i]
+	_ = c.cmd.Process.Kill() // a crash; it may have ended
+	<-c.done
+	p.processes = slices.Delete(p.processes, i, i+1)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+	}
+	if err := p.startServer(ctx, p.etcd); err != nil {
+		return err
+	}
+	last := len(p.processes) - 1 // clients are stopped first
+	p.processes = slices.Insert(p.processes[:last], i, p.processes[last])
+	return nil
 }
 
 func (p *Plane) file(name string) string { return filepath.Join(p.dir, name) }
