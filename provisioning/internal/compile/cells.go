@@ -106,7 +106,7 @@ func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *ca
 	var out []topology.Cell
 	f.product(keys, nil, options, &out)
 	for i := range out {
-		if len(out) > 1 {
+		if len(out) > 1 || len(f.P.Nodes) > 0 { // nodes may be in others
 			out[i].Cost, _ = r.Best(request, f.within(keys, out[i].At, options))
 		}
 	}

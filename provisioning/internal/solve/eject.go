@@ -38,22 +38,28 @@ func (a *assembler) makeRoom(order []int32) ([]int32, bool) {
 	}
 	e := &ejector{inserter: inserter{a: a, p: a.p, left: ejectLooks, order: order}}
 	e.findClasses()
-	classes := slices.DeleteFunc(slices.Clone(e.classes), func(c int) bool { return !slices.ContainsFunc(e.p.Classes[c].Pods, a.waits) })
-	if len(classes) == 0 || a.p.Skips(model.EjectOthers) {
+	if !slices.ContainsFunc(e.classes, e.waits) || a.p.Skips(model.EjectOthers) {
 		return order, false
 	}
 	if _, refused, _ := a.bindAll(order, false); len(refused) > 0 {
 		return order, false // what cannot be shown of the plan as it is cannot be shown of another
 	}
-	some := false
+	some := e.all(e.placeBy)
+	e.left = ejectLooks // what sends single pods in front is tried whatever the rest took
+	return e.order, e.all(e.follow) || some
+}
+
+// all places pods of each class in some way, as long as that leaves fewer over, also
+// those that have lost their places to others, and says whether it placed any.
+func (e *ejector) all(place func(c int) bool) (some bool) {
 	for again := true; again; {
 		again = false
-		for _, c := range classes {
-			again = e.placeBy(c) || again
+		for _, c := range e.classes {
+			again = e.waits(c) && place(c) || again
 		}
 		some = some || again
 	}
-	return e.order, some
+	return some
 }
 
 // findClasses lists the classes of pods that exist and that some node would take, by
@@ -83,9 +89,6 @@ func (e *ejector) findClasses() {
 // placeBy tries to place pods of a class by taking out others, and says whether that
 // left fewer pods over.
 func (e *ejector) placeBy(c int) bool {
-	if !slices.ContainsFunc(e.p.Classes[c].Pods, e.a.waits) {
-		return false
-	}
 	ways := e.inTheWay(c)
 	for _, e.manner = range []manner{byPrice, evenly, elsewhere, inFront} {
 		if e.manner == inFront && len(e.p.Rules.Duties[c].With) == 0 {
@@ -101,6 +104,48 @@ func (e *ejector) placeBy(c int) bool {
 		}
 	}
 	return false
+}
+
+// follow tries to place pods of a class on a node to which one pod that they can follow
+// is sent in front, and says whether that left fewer over.
+func (e *ejector) follow(c int) bool {
+	e.manner = inFront
+	for _, out := range e.leaders(c) {
+		if e.left <= 0 {
+			break
+		}
+		if e.without(c, out) {
+			return true
+		}
+	}
+	return false
+}
+
+// waits says whether pods of a class have no place.
+func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.a.waits) }
+
+// leaders lists pods of the plan, each alone, that pods of a class can follow to a node:
+// one of each other class from each node.
+func (e *ejector) leaders(c int) [][]int32 {
+	if len(e.p.Rules.Duties[c].With) == 0 {
+		return nil
+	}
+	var out [][]int32
+	of := func(podIDs []int32) {
+		var seen []int
+		for _, podID := range podIDs {
+			if m := e.a.classOf[podID]; m != c && !slices.Contains(seen, m) && e.follows(c, m) {
+				seen, out = append(seen, m), append(out, []int32{podID})
+			}
+		}
+	}
+	for _, podIDs := range e.a.bound {
+		of(podIDs)
+	}
+	for _, s := range e.a.new {
+		of(s.PodIDs)
+	}
+	return out
 }
 
 // inTheWay lists sets of pods of the plan that may be in the way of a class: none, but
