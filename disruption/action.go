@@ -145,6 +145,13 @@ type Action struct {
 	// DisruptionCost is the sum of Candidate.DisruptionCost of the targets, of
 	// actions that have Savings.
 	DisruptionCost float64
+	// After names the actions of the same proposal that have to be done before this one
+	// begins, each by the name of its first target (Target.String): they change what a
+	// topology spread, an affinity or an anti-affinity counts, and pods of this one land
+	// under it, or the other way round. They come before it in Proposal.Actions, in the
+	// order of which these names are. Empty if it may begin at once, beside all others
+	// that may.
+	After []string
 }
 
 // String is the action in one line.

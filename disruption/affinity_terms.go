@@ -15,7 +15,7 @@ import (
 // affinityTerm is a required affinity or anti-affinity term. Where it is over a label other
 // than the name of the node, pods with it, and pods that it selects, stay in their
 // domain: were they to move with different actions, one would lean on what another
-// does. What becomes of those that do not stay is looked at by termCounts.
+// does. What becomes of those that do not stay is looked at by landing.
 type affinityTerm struct {
 	key   string
 	pods  []podterm.Pods // that it selects: those that are among all of these
@@ -176,4 +176,20 @@ func (c *topologyCounts) meets(own *affinityTerm, owner *corev1.Pod, node *corev
 		}
 	}
 	return n > 0
+}
+
+// ownersOf are how many pods have an affinity term in each domain.
+func (c *topologyCounts) ownersOf(number int) map[string]int {
+	if c.bonds.owners == nil {
+		c.bonds.owners = make([]map[string]int, len(c.bonds.list))
+		for _, p := range c.counted {
+			for _, one := range c.bound(p.kind) {
+				n, known := c.bonds.numbers[one.text]
+				if domain, found := p.node.Labels[one.key]; known && found {
+					more(&c.bonds.owners[n], domain, 1)
+				}
+			}
+		}
+	}
+	return c.bonds.owners[number]
 }

@@ -44,15 +44,17 @@ func (m *maker) lopsided() disruption.Input {
 	return in
 }
 
-// orders lists all orders of some actions, or of many as they are, the other way
-// round, and each first.
+// orders lists all orders of some actions in which each comes after those that it names,
+// or of many as they are, the last that may first, and each first that may.
 func orders(actions []disruption.Action) [][]disruption.Action {
 	if len(actions) > 4 {
 		back := slices.Clone(actions)
 		slices.Reverse(back)
-		out := [][]disruption.Action{actions, back}
-		for i := range actions {
-			out = append(out, slices.Concat(actions[i:i+1], actions[:i], actions[i+1:]))
+		out := [][]disruption.Action{actions, inTurn(back)}
+		for i, a := range actions {
+			if len(a.After) == 0 {
+				out = append(out, slices.Concat(actions[i:i+1], actions[:i], actions[i+1:]))
+			}
 		}
 		return out
 	}
@@ -60,17 +62,58 @@ func orders(actions []disruption.Action) [][]disruption.Action {
 		return [][]disruption.Action{nil}
 	}
 	var out [][]disruption.Action
-	for i := range actions {
-		for _, rest := range orders(slices.Concat(actions[:i], actions[i+1:])) {
-			out = append(out, append([]disruption.Action{actions[i]}, rest...))
+	for i, a := range actions {
+		rest := slices.Concat(actions[:i], actions[i+1:])
+		if comesAfter(a, rest) {
+			continue
+		}
+		for _, order := range orders(rest) {
+			out = append(out, append([]disruption.Action{a}, order...))
 		}
 	}
 	return out
 }
 
-// What is proposed together holds in any order, also where spreads are broken as
-// things are, and where they count pods that do not have them.
-func TestActionsHoldInAnyOrderWhereSpreadsAreBroken(t *testing.T) {
+// comesAfter reports whether an action comes after one of others.
+func comesAfter(a disruption.Action, others []disruption.Action) bool {
+	return slices.ContainsFunc(others, func(o disruption.Action) bool {
+		return len(o.Targets) > 0 && slices.Contains(a.After, o.Targets[0].String())
+	})
+}
+
+// inTurn has each action come after those that it names, the first given first.
+func inTurn(actions []disruption.Action) []disruption.Action {
+	var out []disruption.Action
+	for len(actions) > 0 {
+		i := slices.IndexFunc(actions, func(a disruption.Action) bool { return !comesAfter(a, actions) })
+		out = append(out, actions[i])
+		actions = slices.Concat(actions[:i], actions[i+1:])
+	}
+	return out
+}
+
+// upTo is a cluster once those actions are done that another comes after, and none else.
+func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption.Action, a disruption.Action) disruption.Input {
+	t.Helper()
+	needed, again := []disruption.Action{a}, true
+	for again {
+		again = false
+		for _, o := range actions {
+			if !slices.ContainsFunc(needed, func(n disruption.Action) bool { return n.Targets[0] == o.Targets[0] }) &&
+				slices.ContainsFunc(needed, func(n disruption.Action) bool { return slices.Contains(n.After, o.Targets[0].String()) }) {
+				needed, again = append(needed, o), true
+			}
+		}
+	}
+	in, err := disruption.After(now, in, inTurn(needed[1:]), nil)
+	require.NoError(t, err)
+	return in
+}
+
+// Each action of a proposal holds in any order in which it comes after those that it
+// names, also where spreads are broken as things are, and where they count pods that do
+// not have them.
+func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	t.Parallel()
 	n := 48
 	if !testlong.On() || testlong.UnderRace {
@@ -124,7 +167,8 @@ func TestActionsHoldInAnyOrderWhereSpreadsAreBroken(t *testing.T) {
 	require.Greater(t, crossed, n/10)
 }
 
-// What is proposed to save money leans on no replacement of a drifted node either.
+// What is proposed to save money leans on no replacement of a drifted node but on those
+// that it names.
 func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 	n := 40
 	if !testlong.On() || testlong.UnderRace {
@@ -143,13 +187,14 @@ func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 				in.Drift[node.NodeClaim.Name] = cloudprovider.Drift{Reason: "AMIDrift"}
 			}
 		}
-		for _, a := range propose(t, in, anySaving()).Actions {
+		actions := propose(t, in, anySaving()).Actions
+		for _, a := range actions {
 			switch a.Reason {
 			case disruption.Drifted:
 				drifted++
 			case disruption.Underutilized:
 				saving++
-				require.Empty(t, spreadFaults(in, a), "seed %d: %s", seed, a)
+				require.Empty(t, spreadFaults(upTo(t, noon, in, actions, a), a), "seed %d: %s", seed, a)
 			}
 		}
 	}
@@ -157,8 +202,8 @@ func TestActionsHoldBesideThoseOfDrift(t *testing.T) {
 	require.Greater(t, drifted, n)
 }
 
-// Of three pods too many in a zone, that all could go at once, so many go as hold
-// apart; the others are told to wait.
+// Of three pods too many in a zone all go in one proposal, one after the other where that
+// matters: only two may begin at once, one for each of the other zones.
 func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
 	in := zonal(4, 1)
 	for i := range in.Nodes {
@@ -175,20 +220,23 @@ func TestPodsOfABrokenSpreadTakeTurns(t *testing.T) {
 		}
 	}
 	p := propose(t, in, anySaving())
-	require.Len(t, p.Actions, 2, "one for each of the other zones")
-	zones := map[string]bool{}
-	for _, a := range p.Actions {
+	zones := map[string]int{}
+	for i, a := range p.Actions {
 		require.Len(t, a.Targets, 1)
-		require.Empty(t, spreadFaults(in, a))
-		zones[zoneOf(in, a.Moves[0].Node)] = true
-	}
-	require.Len(t, zones, 2)
-	var told []string
-	for _, b := range p.Blocked {
-		if disruption.RuleOf(b) == "NotSearched" {
-			told = append(told, b.Detail)
+		require.Empty(t, spreadFaults(upTo(t, noon, in, p.Actions, a), a))
+		require.False(t, comesAfter(a, p.Actions[i:]), "it is listed after those that it names")
+		for _, m := range a.Moves {
+			zones[zoneOf(in, m.Node)]++
 		}
 	}
-	require.NotEmpty(t, told)
-	require.Contains(t, told, "a topology spread over topology.kubernetes.io/zone ties its pods to those of others in this proposal, which go first; ask again after them")
+	require.GreaterOrEqual(t, len(p.Actions), 3)
+	require.Positive(t, zones["b"])
+	require.Positive(t, zones["c"])
+	last := p.Actions[len(p.Actions)-1]
+	require.NotEmpty(t, last.After)
+	objections, err := disruption.Confirm(t.Context(), noon, in, last, anySaving())
+	require.NoError(t, err)
+	require.NotEmpty(t, objections)
+	require.Equal(t, disruption.ObjectionBefore, objections[0].Kind)
+	require.Contains(t, objections[0].String(), "which has not begun or was given up")
 }

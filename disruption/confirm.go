@@ -21,6 +21,8 @@ import (
 // action begins, and some seconds after it was proposed, as a passing state
 // should not cost a node.
 //
+//  0. The actions that Action.After names are done: their nodes are gone. One that has
+//     not begun, is under way or was given up is the only objection then.
 //  1. The rules find no objection to the targets, and budgets and
 //     PodDisruptionBudgets let the action begin.
 //  2. No pod has come to the targets since that needs another place.
@@ -32,7 +34,7 @@ import (
 //     a place: where Moves say, or elsewhere.
 //  7. An action to save money still saves what Options asks for.
 //
-// The first holds for every action, the others for those that are Simulated. The
+// The first two hold for every action, the others for those that are Simulated. The
 // objections are in this order, and then in that of names. The error is that of
 // ctx, once that is done; faults of the input are objections only if they keep it
 // from being simulated. Nil options mean the defaults.
@@ -42,6 +44,9 @@ func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Op
 	}
 	f, _ := Observe(now, fresh, opts)
 	c := &confirmation{cluster: f, a: a}
+	if c.before(); len(c.objections) > 0 {
+		return c.objections, nil
+	}
 	c.recheck()
 	if !a.Simulated || c.missing() {
 		return c.objections, nil
@@ -68,6 +73,21 @@ type confirmation struct {
 
 func (c *confirmation) add(kind ObjectionKind, object, format string, args ...any) {
 	c.objections = append(c.objections, Objection{Kind: kind, Object: object, Detail: fmt.Sprintf(format, args...)})
+}
+
+// before asks for what has to be done before the action.
+func (c *confirmation) before() {
+	for _, name := range c.a.After {
+		m := c.cluster.byName[name]
+		object := fmt.Sprintf("Node %q", name)
+		switch {
+		case m == nil:
+		case m.marked():
+			c.add(ObjectionBefore, object, "it comes after the action on %s, which is under way", object)
+		default:
+			c.add(ObjectionBefore, object, "it comes after the action on %s, which has not begun or was given up", object)
+		}
+	}
 }
 
 func (c *confirmation) recheck() {

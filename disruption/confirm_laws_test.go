@@ -43,8 +43,8 @@ func (m *maker) drifting(most int) disruption.Input {
 	return in
 }
 
-// TestWhatIsProposedIsConfirmed: where nothing has changed since, nothing speaks
-// against an action. The engine may overlook a way to place the pods when it is
+// TestWhatIsProposedIsConfirmed: where nothing has changed since but that those are done
+// that it comes after, nothing speaks against an action; before, they do. The engine may overlook a way to place the pods when it is
 // asked again, without the pools that it could launch from; the way that was found
 // is still there.
 func TestWhatIsProposedIsConfirmed(t *testing.T) {
@@ -56,7 +56,7 @@ func TestWhatIsProposedIsConfirmed(t *testing.T) {
 		in := newMaker(uint64(7000 + seed)).drifting(14)
 		p := propose(t, in, anySaving())
 		for _, a := range p.Actions {
-			objections, err := disruption.Confirm(t.Context(), noon, in, a, anySaving())
+			objections, err := disruption.Confirm(t.Context(), noon, upTo(t, noon, in, p.Actions, a), a, anySaving())
 			require.NoError(t, err)
 			require.Empty(t, objections, "seed %d: %s", seed, a)
 		}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 )
@@ -20,9 +18,10 @@ import (
 // Any set of nodes may go, for any number of new ones or for none. What is
 // proposed has been simulated: the engine (package provisioning) found a place
 // for every pod that must have one, on nodes that stay or on new ones, with all
-// that is proposed done together. No action depends on another: if one is not
-// carried out, there is only more room for the others. An action is as small as
-// that allows: nodes go in one action only if their pods share a new node.
+// that is proposed done. Actions hold in the order in which they are listed; one that
+// is not carried out leaves only more room for the others, and Action.After names those
+// that have to be done before. An action is as small as that allows: nodes go in one
+// action only if their pods share a new node.
 //
 // An action saves money for certain, at least what Options asks for, whichever
 // option of its replacements is launched. It never launches what it removes. A
@@ -30,13 +29,12 @@ import (
 // choose from. Pods go neither to nodes of Settling nor to those that are not
 // initialized. Pods with a topology spread, affinity or anti-affinity over zones
 // that must hold, and pods that such affinity selects, stay in their zones where
-// it holds now, so that each action holds by itself; but one pod of each spread,
+// it holds now, so that most actions may begin together; but one pod of each spread,
 // of those that all nodes together move, may change its zone where the spread holds
 // with that pod moved and no other. Where a spread or an affinity is broken as things
-// are, or is about pods that do not have it, or an affinity is over nodes, only so many
-// pods change their zone or node as hold whichever of them do, and others are left for
-// the next time. Nothing is asked of pods that stay: an action that nothing else in the
-// proposal shares a constraint with may leave it broken, as kube-scheduler lets it.
+// are, or is about pods that do not have it, or an affinity is over nodes, pods change
+// their zone or node one action after the other: each is taken if kube-scheduler lets its
+// pods land in the state that those before it leave. Nothing is asked of pods that stay.
 // Options.DefaultSpread of package provisioning counts as spreads do that pods have
 // themselves.
 // Budgets bound how many nodes are looked at; Pace has the last word on them.
@@ -251,7 +249,9 @@ func (s *search) try(ctx context.Context, targets []*stateNode) ([]*candidateSet
 			bad = append(bad, pt)
 			continue
 		}
-		s.accept(pt)
+		if s.accept(pt); pt.outcome.bad() {
+			bad = append(bad, pt)
+		}
 	}
 	return bad, nil
 }
@@ -266,11 +266,11 @@ func (s *search) ask(ctx context.Context, targets []*stateNode) ([]*candidateSet
 		return nil, err
 	}
 	s.judge(parts)
-	return s.untie(ctx, targets, parts)
+	return parts, nil
 }
 
 // judge judges parts, also by how many nodes one action may remove, and whether they
-// hold in any order, beside what was accepted before.
+// hold one after the other, beside what was accepted before.
 func (s *search) judge(parts []*candidateSet) {
 	for _, pt := range parts {
 		s.cluster.judge(pt, s.totals)
@@ -281,15 +281,23 @@ func (s *search) judge(parts []*candidateSet) {
 	s.setApart(parts)
 }
 
-// accept takes a part that is worth doing. One that has to wait is counted on all
-// the same: it begins as soon as it may.
+// accept takes a part that is worth doing, if its pods can land in the state that what
+// begins before it leaves. One that has to wait is counted on all the same, but for what
+// its pods do to constraints: it begins as soon as it may.
 func (s *search) accept(pt *candidateSet) {
+	before := len(s.w.landing.undo)
+	if ok, tie := s.w.landing.takes(pt); !ok {
+		pt.turnDown(s.w.landing, tie)
+		s.remember(pt)
+		return
+	}
 	for _, m := range pt.targets {
 		delete(s.reasons, m.name)
 	}
 	a := pt.action(Underutilized)
 	wait, members := s.quota.g.judge(a)
 	if wait != nil {
+		s.w.landing.rewind(before)
 		s.waiting = append(s.waiting, *wait)
 		for _, m := range pt.targets {
 			s.waits[m.name] = true
@@ -298,7 +306,7 @@ func (s *search) accept(pt *candidateSet) {
 		s.quota.g.pass(a, members)
 		s.parts = append(s.parts, pt)
 	}
-	s.w.accept(pt)
+	s.w.carryOut(pt)
 	for _, move := range pt.moves {
 		s.promise(move.Node)
 	}
@@ -328,7 +336,41 @@ func (s *search) sortedActions() []Action {
 		return cmp.Or(cmp.Compare(b.Savings/b.DisruptionCost, a.Savings/a.DisruptionCost),
 			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
 	})
+	return inOrder(out)
+}
+
+// inOrder has each action come after those that have to be done before it, and keeps the
+// order otherwise.
+func inOrder(actions []Action) []Action {
+	open := map[string]bool{}
+	for _, a := range actions {
+		open[a.name()] = true
+	}
+	out := make([]Action, 0, len(actions))
+	for left := actions; len(left) > 0; {
+		var later []Action
+		for _, a := range left {
+			if slices.ContainsFunc(a.After, func(name string) bool { return open[name] }) {
+				later = append(later, a)
+				continue
+			}
+			out = append(out, a)
+			delete(open, a.name())
+		}
+		if len(later) == len(left) {
+			return append(out, later...)
+		}
+		left = later
+	}
 	return out
+}
+
+// name is that of the first target.
+func (a Action) name() string {
+	if len(a.Targets) == 0 {
+		return ""
+	}
+	return a.Targets[0].String()
 }
 
 // alone asks the engine about one node with its pods free to go where kube-scheduler
@@ -368,8 +410,9 @@ func (s *search) singles(ctx context.Context) error {
 			s.remember(pt)
 			continue
 		}
-		s.quota.take(m)
-		s.accept(pt)
+		if s.accept(pt); !pt.outcome.bad() {
+			s.quota.take(m)
+		}
 	}
 	return nil
 }
@@ -414,14 +457,13 @@ func (s *search) answered(m *stateNode) bool {
 	return true
 }
 
-// setApart turns down the parts that lean on others by way of a topology spread or an
-// affinity, or by way of what limits leave, the best of them being served first.
+// setApart turns down the parts whose pods could not land in their turn, or that limits
+// leave no room for, the best of them being served first. What holds only once others
+// have landed comes after them.
 func (s *search) setApart(parts []*candidateSet) {
-	meter := newLimitsMeter(s.w)
-	var trial *balance
-	if s.w.balance != nil {
-		trial = s.w.balance.copy()
-	}
+	meter, l := newLimitsMeter(s.w), s.w.landing
+	start := len(l.undo)
+	var left []*candidateSet
 	for _, pt := range bestFirst(parts) {
 		if pt.outcome.bad() {
 			continue
@@ -430,13 +472,26 @@ func (s *search) setApart(parts []*candidateSet) {
 			pt.limited(full)
 			continue
 		}
-		if trial == nil {
-			continue
-		}
-		if ok, tie := trial.takes(pt); !ok {
-			pt.turnDown(trial, tie)
-		}
+		left = append(left, pt)
 	}
+	for turn := 1; len(left) > 0; turn++ {
+		var later []*candidateSet
+		ties := map[*candidateSet]string{}
+		for _, pt := range left {
+			ok, tie := l.takes(pt)
+			if pt.turn = turn; !ok {
+				later, ties[pt] = append(later, pt), tie
+			}
+		}
+		if len(later) == len(left) {
+			for _, pt := range left {
+				pt.turnDown(l, ties[pt])
+			}
+			break
+		}
+		left = later
+	}
+	l.rewind(start)
 }
 
 // limited turns a part down that a pool has no room for while others stay.
@@ -445,12 +500,12 @@ func (pt *candidateSet) limited(pool *v1.NodePool) {
 }
 
 // turnDown says that a part is tied to others, or that it would not hold by itself.
-func (pt *candidateSet) turnDown(b *balance, tie string) {
+func (pt *candidateSet) turnDown(l *landing, tie string) {
 	pt.tied = true
 	pt.outcome = forbid(ruleNotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	switch {
-	case b.parts+len(b.before) > 0:
-	case pt.alone && b.waits:
+	case len(l.done) > 0:
+	case len(l.uncertain) > 0:
 		pt.outcome = forbid(ruleNotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
 	default:
 		pt.outcome = forbid(ruleUnplaced, "%s would not hold where there are places for its pods", tie)
@@ -469,73 +524,10 @@ func (pt *candidateSet) worth() float64 {
 // bestFirst sorts parts by what they are worth.
 func bestFirst(parts []*candidateSet) []*candidateSet {
 	out := slices.Clone(parts)
-	slices.SortStableFunc(out, func(a, b *candidateSet) int { return cmp.Compare(b.worth(), a.worth()) })
+	slices.SortStableFunc(out, func(a, b *candidateSet) int {
+		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(b.worth(), a.worth()))
+	})
 	return out
-}
-
-// untie asks the engine again where parts were turned down so, with the pods of those
-// in their domains as far as nothing but a spread that others have counts them there.
-// Of the two answers the better one counts.
-func (s *search) untie(ctx context.Context, targets []*stateNode, parts []*candidateSet) ([]*candidateSet, error) {
-	var tied []*stateNode
-	for _, pt := range parts {
-		if pt.tied {
-			tied = append(tied, pt.targets...)
-		}
-	}
-	if len(tied) == 0 || s.w.refused != nil || s.spent() {
-		return parts, nil
-	}
-	staying, some := *s.w, false
-	staying.in.Nodes = slices.Clone(s.w.in.Nodes)
-	for _, m := range tied {
-		n := &staying.in.Nodes[staying.at[m.name]]
-		n.Pods = slices.Clone(n.Pods)
-		for i, p := range n.Pods {
-			if home := s.w.balance.home(p, n.Node); len(home) > 0 {
-				n.Pods[i], some = withNodeSelector(p, home), true
-			}
-		}
-	}
-	if !some {
-		return parts, nil
-	}
-	again, err := staying.try(ctx, targets)
-	s.w.stats = staying.stats
-	if err != nil {
-		return nil, err
-	}
-	s.judge(again)
-	if s.value(again) > s.value(parts)+priceSlack {
-		return again, nil
-	}
-	return parts, nil
-}
-
-// home are the labels of its node over which a pod is counted by a spread that it does
-// not have: nothing keeps it from staying there.
-func (b *balance) home(p *corev1.Pod, node *corev1.Node) map[string]string {
-	if p == nil || node == nil {
-		return nil
-	}
-	var out map[string]string
-	for _, number := range b.tiesOf(p).counted {
-		s := b.c.spreads.list[number]
-		value, found := node.Labels[s.key]
-		if !found || p.Spec.NodeSelector[s.key] != "" || b.hasSpread(p, s.key) {
-			continue
-		}
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[s.key] = value
-	}
-	return out
-}
-
-// hasSpread reports whether a pod has a topology spread over a label that must hold.
-func (b *balance) hasSpread(p *corev1.Pod, key string) bool {
-	return slices.ContainsFunc(b.c.facts(b.c.kinds.Of(p)).spreads, func(t ownSpread) bool { return t.TopologyKey == key })
 }
 
 // poolTotals is what an action on a pool is weighed against.

@@ -4,7 +4,7 @@
 // snapshot in, actions and reasons out.
 //
 //	p, err := disruption.Propose(ctx, now, disruption.Input{Input: snapshot}, nil)
-//	// p.Actions may begin now; p.Waiting and p.Blocked say why not the others
+//	// p.Actions may begin in their order; p.Waiting and p.Blocked say why not the others
 //
 // # Model
 //
@@ -50,8 +50,13 @@
 //     Static pools at their limit delete first, with DriftOptions.TerminateFirst.
 //   - Underutilized (voluntary) is the search of Propose.
 //
+// Actions hold in the order in which they are listed. Most share no constraint between
+// pods with another and begin together; [Action.After] names the others that have to be
+// done before one begins.
+//
 // Between decision and deed some time passes: [Confirm] says what speaks against
-// an action by then, and [Proposal.Next] when to look again in any case.
+// an action by then, also that one before it was given up, and [Proposal.Next] when to
+// look again in any case.
 //
 // Other packages carry out what is decided: package command takes nodes through their
 // removal and undoes it where it fails ([Cluster.Command] makes an action a command),

@@ -43,11 +43,17 @@ func (s *search) exhaust(ctx context.Context) error {
 		if len(best) == 0 {
 			return nil
 		}
-		for _, pt := range best {
-			s.accept(pt)
+		before := s.found()
+		for _, pt := range bestFirst(best) {
+			if s.accept(pt); pt.outcome.bad() {
+				continue
+			}
 			for _, m := range pt.targets {
 				s.quota.take(m)
 			}
+		}
+		if s.found() == before {
+			return nil // what they lean on has to wait
 		}
 	}
 }

@@ -214,7 +214,11 @@ func keepsItsPromise(t *testing.T, data []byte) {
 	withinBudgets(t, in, p.Actions)
 	still := settled(in)
 	for _, a := range p.Actions {
-		objections, err := disruption.Confirm(t.Context(), noon, in, a, opts)
+		world := in
+		if still {
+			world = upTo(t, noon, in, p.Actions, a)
+		}
+		objections, err := disruption.Confirm(t.Context(), noon, world, a, opts)
 		require.NoError(t, err)
 		if still {
 			require.Empty(t, objections, "%s", a)

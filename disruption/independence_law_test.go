@@ -21,7 +21,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// More clusters for a longer run: go test -run HoldInAnyOrder -worn 5000
+// More clusters for a longer run: go test -run HoldInTurn -worn 5000
 var (
 	manyWorn  = flag.Int("worn", 200, "how many clusters of worn nodes are looked at")
 	firstWorn = flag.Int("first-worn", 0, "seed of the first of them")
@@ -231,10 +231,10 @@ func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisi
 	return out
 }
 
-// Whichever actions of a proposal are carried out, and in whatever order, each holds:
-// also those that replace drifted and sick nodes. Those that could not are told to wait
+// In whatever order the actions of a proposal are carried out in which each comes after
+// those that it names, each holds: also those that replace drifted and sick nodes. Those that could not are told to wait
 // for others, and go in a later round.
-func TestReplacementsHoldInAnyOrder(t *testing.T) {
+func TestReplacementsHoldInTurn(t *testing.T) {
 	t.Parallel()
 	n := *manyWorn
 	if !testlong.On() || testlong.UnderRace {

@@ -13,6 +13,7 @@ import (
 
 // spread is a topology spread that must hold, other than by node.
 type spread struct {
+	number int
 	key    string       // of the topology
 	pods   podterm.Pods // that it counts
 	of     *corev1.Pod  // one of the pods that have it
@@ -73,7 +74,7 @@ func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 		if len(t.pods.Namespaces) > 0 { // else it counts nobody
 			x.index.Add(n, t.pods.Selector, t.pods.Namespaces)
 		}
-		x.list = append(x.list, &spread{key: t.TopologyKey, pods: t.pods, of: p, skew: int(t.MaxSkew), fewest: t.fewest()})
+		x.list = append(x.list, &spread{number: n, key: t.TopologyKey, pods: t.pods, of: p, skew: int(t.MaxSkew), fewest: t.fewest()})
 	}
 }
 
@@ -195,7 +196,7 @@ func withNodeChoice(p *corev1.Pod, key string, values []string) *corev1.Pod {
 
 // moving lists the pods that may change their domain when some nodes go, by the
 // pods as they stand there: one of each spread, the first of those with the most
-// domains to go to, as two could not be carried out apart; and none where one has
+// domains to go to, as two would have to be carried out one after the other; and none where one has
 // gone before.
 func (w *simulation) moving(targets []*stateNode) map[*corev1.Pod]*corev1.Pod {
 	if len(w.movable) == 0 {
@@ -224,7 +225,7 @@ func (w *simulation) moving(targets []*stateNode) map[*corev1.Pod]*corev1.Pod {
 	return out
 }
 
-// roamed notes where a part takes a pod to another domain: others of its spread
+// moved notes where a part takes a pod to another domain: others of its spread
 // stay in theirs from then on.
 func (w *simulation) moved(pt *candidateSet) {
 	for _, move := range pt.moves {

@@ -101,8 +101,11 @@ func (f *Cluster) savings(a Action) float64 {
 // and why each node that is left alone is left alone. What it points at is the
 // input's.
 type Proposal struct {
-	// Actions may all begin now, together. The order is that of Cluster.Actions,
-	// and then of the search for savings: best first.
+	// Actions hold in the order in which they are listed: each in the state that those
+	// before it leave. Those whose Action.After is empty may begin now, together; the
+	// others once the actions that After names are done. Ask Confirm before each begins.
+	// The order is that of Cluster.Actions, and then of the search for savings, best
+	// first, but that each comes after those that it names.
 	Actions []Action
 	// Waiting are actions that are wanted but may not begin now, in the same
 	// order. Those that save money are simulated together with Actions, and may
@@ -221,6 +224,9 @@ type ObjectionKind string
 
 // The kinds, in the order in which they are looked at.
 const (
+	// ObjectionBefore: an action that has to be done before this one is not done: it
+	// has not begun, is under way or was given up. See Action.After.
+	ObjectionBefore ObjectionKind = "Before"
 	// ObjectionInput: the fresh input cannot be simulated, as it is at fault.
 	ObjectionInput ObjectionKind = "Input"
 	// ObjectionBlocked: a rule keeps the action from one of its nodes by now;

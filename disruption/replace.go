@@ -22,13 +22,12 @@ import (
 // force.
 //
 // All are thought of as done together, on a cluster where the other actions are
-// under way. Each has replacements of its own, and none leans on another: whichever
-// of them are carried out, and in whatever order, their pods may go where Moves say.
-// So pods with a topology spread, affinity or anti-affinity over zones that must hold,
-// and pods that such affinity selects, stay in their zones where they can. Where two
-// cannot both stand, the one does that keeps its pods in their zones, or else the first
-// in the order given, and the other is Blocked by ruleNotSearched: ask again once the
-// first is done. If none of them could begin so, one does that can by itself. Neither prices nor consolidation policies play a part, but
+// under way. Each has replacements of its own, and its pods may go where Moves say in
+// the state that those before it leave; Action.After names those that it needs. Pods
+// with a topology spread, affinity or anti-affinity over zones that must hold, and pods
+// that such affinity selects, stay in their zones where they can, so that most actions
+// need none. What holds in no such order is Blocked by ruleNotSearched: ask again once the
+// others are done. If none of them could begin so, one does that can by itself. Neither prices nor consolidation policies play a part, but
 // Options.Consolidation.NoReplacements does not hold.
 //
 // Where the pods of a node would find no place, but would if the node gave its
@@ -85,6 +84,7 @@ func (f *Cluster) simulate(ctx context.Context, actions []Action, tied []Blocked
 		}
 		r.Actions = append(r.Actions, a)
 	}
+	r.Actions = inOrder(r.Actions)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	return r, nil
 }
@@ -117,6 +117,7 @@ func (w *simulation) replace(ctx context.Context, wanted []Action, tied []Blocke
 func (pt *candidateSet) completes(a Action) Action {
 	done := pt.action(a.Reason)
 	a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+	a.After = done.After
 	if text := pt.destinations().String(); text != "" {
 		a.Detail += "; " + text
 	}

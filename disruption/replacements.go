@@ -8,7 +8,7 @@ import (
 )
 
 // replacements finds what becomes of the pods of actions that launch nodes first, such
-// that each holds whichever of the others are carried out, and in whatever order.
+// that each holds once those before it are done.
 type replacements struct {
 	w     *simulation // in which pods stay in their domains
 	found map[Target]*candidateSet
@@ -122,8 +122,8 @@ func (r *replacements) takes(pt *candidateSet) bool {
 		pt.tied = true // to those that stay
 		return false
 	}
-	if ok, tie := r.w.balance.takes(pt); !ok {
-		pt.turnDown(r.w.balance, tie)
+	if ok, tie := r.w.landing.takes(pt); !ok {
+		pt.turnDown(r.w.landing, tie)
 		return false
 	}
 	r.w.carryOut(pt)

@@ -41,7 +41,7 @@ type simulation struct {
 	kinds     *podclass.Classes
 	defaults  *podterm.Defaults           // topology spreads of pods without any
 	movable   map[*corev1.Pod]*movablePod // those that may change their domain, by pod, as it is and pinned
-	balance   *balance                    // of topology spreads; nil where nothing is pinned
+	landing   *landing                    // of the pods that actions move; nil where nothing is pinned
 	stats     SearchStats
 }
 
@@ -54,7 +54,7 @@ func newSimulation(ctx context.Context, f *Cluster, others []Action) (*simulatio
 	}
 	if f.pinSpread {
 		w.pinSpread()
-		w.balance.begin(others)
+		w.landing.begin(others)
 	}
 	for _, name := range f.closed(others) {
 		if i, found := w.at[name]; found && !w.leaving[name] {
@@ -423,8 +423,10 @@ type candidateSet struct {
 	spare   []Move // of spare room: pods of buffers, which no action names
 	outcome outcome
 	saving  float64
-	tied    bool // turned down for the sake of a topology spread or an affinity
-	alone   bool // the engine was asked about it by itself, with its pods free to go anywhere
+	tied    bool     // turned down for the sake of a topology spread or an affinity
+	alone   bool     // the engine was asked about it by itself, with its pods free to go anywhere
+	turn    int      // after which others of the same what-if its pods may land
+	after   []string // nodes of actions that have to be done first
 }
 
 // try asks the engine what becomes of the pods of some nodes that are removed
@@ -610,14 +612,6 @@ func (pt *candidateSet) needy(m *stateNode) string {
 	return ""
 }
 
-// accept counts a part in, and makes the simulation what it is once it is done.
-func (w *simulation) accept(pt *candidateSet) {
-	if w.balance != nil {
-		w.balance.takes(pt)
-	}
-	w.carryOut(pt)
-}
-
 // carryOut makes the simulation what it is once a part is done.
 func (w *simulation) carryOut(pt *candidateSet) {
 	w.decided = append(slices.Clip(w.decided), pt)
@@ -658,7 +652,7 @@ func (f *Cluster) partOf(a Action) *candidateSet {
 
 // action is a part as an action.
 func (pt *candidateSet) action(r Reason) Action {
-	a := Action{Reason: r, Step: Replace, Detail: pt.detail(), Simulated: true, Replacements: pt.nodes, Moves: pt.moves,
+	a := Action{Reason: r, Step: Replace, Detail: pt.detail(), Simulated: true, Replacements: pt.nodes, Moves: pt.moves, After: pt.after,
 		Savings: priceOf(pt.targets) - totalPrice(pt.nodes)}
 	units := evictionUnits(0)
 	for _, m := range pt.targets {
@@ -715,4 +709,29 @@ func (g joints) join(a, b *stateNode) {
 		}
 		g[y] = x
 	}
+}
+
+// partOf is an action that is decided already, with what it does to pods. Where it
+// leaves these to the next plan, that is taken to do what it would do now.
+func (w *simulation) partOf(a *Action) *candidateSet {
+	if a.Simulated || a.Step == Reboot {
+		return &candidateSet{moves: a.Moves, nodes: a.Replacements}
+	}
+	pt := &candidateSet{}
+	for _, t := range a.Targets {
+		m := w.cluster.byName[t.Node]
+		if m == nil {
+			continue
+		}
+		for _, p := range m.movable() {
+			move := Move{Pod: p, From: m.name, Replacement: -1}
+			if w.places[podObject(p)].node != nil {
+				move.Replacement = len(pt.nodes)
+				pt.nodes = append(pt.nodes, *w.places[podObject(p)].node)
+			}
+			move.Node = w.places[podObject(p)].name
+			pt.moves = append(pt.moves, move)
+		}
+	}
+	return pt
 }

@@ -45,12 +45,12 @@ func (f *Cluster) pinnedAt(actions []Action) *Cluster {
 //
 // That holds where the skew is no more than allowed as things are. A pod in a
 // domain that has too many is left free, or it could not be moved at all, and so is
-// one that is counted by a spread which it does not have: see balance.
+// one that is counted by a spread which it does not have: see landing.
 //
 // One pod of each spread may leave its domain, as all others stay: see movable pod.
 func (w *simulation) pinSpread() {
 	c := newSpreadCensus(w)
-	w.movable, w.balance = map[*corev1.Pod]*movablePod{}, newBalance(w, c)
+	w.movable, w.landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
 	for i := range w.in.Nodes {
 		n := &w.in.Nodes[i]
 		if n.Node == nil || w.leaving[n.Name()] || w.cluster.pinnedOn != nil && !w.cluster.pinnedOn[n.Name()] {
@@ -64,7 +64,7 @@ func (w *simulation) pinSpread() {
 			kind := c.kinds.Of(p)
 			held := c.pins(kind, n.Node)
 			if w.cluster.pinnedOn != nil { // nobody looks again at what pods do to the counts of others
-				held = bothOf(held, w.balance.home(p, n.Node))
+				held = bothOf(held, c.home(p, n.Node))
 			}
 			if held == nil {
 				continue
@@ -93,6 +93,25 @@ func bothOf(a, b map[string]string) map[string]string {
 	}
 	maps.Copy(a, b)
 	return a
+}
+
+// home are the labels of its node over which a pod is counted by a spread that it does
+// not have: nothing keeps it from staying there.
+func (c *topologyCounts) home(p *corev1.Pod, node *corev1.Node) map[string]string {
+	var out map[string]string
+	kind := c.kinds.Of(p)
+	for _, s := range c.counting(kind) {
+		value, found := node.Labels[s.key]
+		own := func(t ownSpread) bool { return t.TopologyKey == s.key }
+		if !found || p.Spec.NodeSelector[s.key] != "" || slices.ContainsFunc(c.facts(kind).spreads, own) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[s.key] = value
+	}
+	return out
 }
 
 // instead is a list with the changed pods in the place of those they were.
@@ -408,7 +427,16 @@ func (t *ownSpread) honorsTaints() bool { return honors(t.NodeTaintsPolicy) }
 // least is the count of the domain with the fewest pods; none where there are fewer
 // domains than the constraint asks for.
 func (t *ownSpread) least(counts map[string]int) int {
-	return least(counts, t.fewest())
+	if len(counts) < t.fewest() {
+		return 0
+	}
+	out, first := 0, true
+	for _, n := range counts { // the order does not matter
+		if first || n < out {
+			out, first = n, false
+		}
+	}
+	return out
 }
 
 // fewest is how many domains a constraint asks for.

@@ -1,0 +1,752 @@
+package disruption
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// landing says whether the pods of some nodes may be bound where they are to go, in the
+// state that what was decided before leaves: whether topology spreads, affinity and
+// anti-affinity let them, in some order. The engine finds places for the pods of many
+// nodes at once; actions are carried out one after the other, and each has to hold in its
+// turn.
+//
+// What is not sure counts both ways. A pod that waits, or that is left to the next plan,
+// may be where it was settled or not be there yet; a new node may come up in any of the
+// zones of its options. So each domain has the most pods that may be there, and those that
+// are sure to be.
+type landing struct {
+	w         *simulation
+	c         *topologyCounts
+	uncertain []countedPod    // that may not be where they are in the simulation
+	coming    []*arrival      // to new nodes, which the simulation does not have
+	left      map[string]bool // nodes that others remove
+	nodes     map[string]map[string]int
+
+	roles   map[*podclass.Class]*roles
+	tallies map[constraint]*tally
+	done    []*footprint // of what was counted in, in order
+
+	gone  []*corev1.Node // nodes of what was counted in
+	fresh []*provisioning.NewNode
+	undo  []func()
+}
+
+// constraint is one that counts pods: a topology spread, over the name of the node or
+// another label, or the pods that an affinity term selects, or those that have it.
+type constraint struct {
+	kind   constraintKind
+	number int
+}
+
+type constraintKind int
+
+const (
+	overLabel constraintKind = iota
+	overHosts
+	termMembers
+	termOwners
+)
+
+// roles are what pods of a class have to do with constraints.
+type roles struct {
+	counted []constraint // that count them
+	spreads []ownLimit   // their own topology spreads
+	terms   []int        // their own affinity terms
+	apart   []int        // the anti-affinity terms that are about them
+}
+
+// ownLimit is a topology spread that a pod has.
+type ownLimit struct {
+	constraint
+	skew, self int
+}
+
+// tally is how many pods a constraint counts in each domain.
+type tally struct {
+	most, least map[string]int
+	sites       map[string]int // nodes that stay or come, of topology spreads over a label
+	leaving     map[string]int // and nodes of what is being carried out, that are there still
+	looks       *spreadView
+	fewest      int
+}
+
+// footprint is what an action does to the constraints of others, and what it asks of them.
+type footprint struct {
+	name    string // of its first node
+	changed map[constraint]map[string]bool
+	leans   map[constraint]map[string]bool
+}
+
+func newLanding(w *simulation, c *topologyCounts) *landing {
+	l := &landing{w: w, c: c, left: maps.Clone(w.leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{}}
+	for _, p := range c.counted {
+		if _, settled := w.places[podObject(p.pod)]; settled {
+			l.uncertain = append(l.uncertain, p)
+		}
+	}
+	return l
+}
+
+// begin notes what is decided already. In the simulation it is done, but for new nodes.
+func (l *landing) begin(others []Action) {
+	for i := range others {
+		if len(others[i].Targets) == 0 {
+			continue
+		}
+		pt, name := l.w.partOf(&others[i]), others[i].Targets[0].String()
+		l.done = append(l.done, l.footprint(pt, name))
+		for k := range pt.moves {
+			a := l.arrival(pt, &pt.moves[k])
+			if a.unsure = !others[i].Simulated; a.new != nil {
+				a.name = name + a.name
+				l.coming = append(l.coming, a)
+			}
+		}
+		for k := range pt.nodes {
+			l.fresh = append(l.fresh, &pt.nodes[k])
+		}
+	}
+}
+
+// takes counts a set of nodes in if its pods may land where it has them, and notes which
+// of those before it have to be done first. Otherwise nothing changes, and the constraint
+// is named that keeps a pod out.
+//
+// Pods with topology spreads come last, as nobody says who comes first; for what the
+// engine was asked about by itself it is enough that there is an order.
+func (l *landing) takes(pt *candidateSet) (ok bool, tie string) {
+	print := l.footprint(pt, pt.targets[0].name)
+	mark := len(l.undo)
+	if tie = l.carryOut(pt, true); tie != "" {
+		if l.rewind(mark); !pt.alone {
+			return false, tie
+		}
+		if tie = l.carryOut(pt, false); tie != "" {
+			l.rewind(mark)
+			return false, tie
+		}
+	}
+	pt.after = nil
+	for _, before := range l.done {
+		if before.touches(print) || print.touches(before) {
+			pt.after = append(pt.after, before.name)
+		}
+	}
+	l.done = append(l.done, print)
+	l.log(func() { l.done = l.done[:len(l.done)-1] })
+	return true, ""
+}
+
+// carryOut has the nodes of a set leave and its pods land, those with topology spreads of
+// their own first or last. It names the constraint by which the first pod is kept out
+// that cannot land, "" if all can.
+func (l *landing) carryOut(pt *candidateSet, spreadLast bool) string {
+	l.launch(pt)
+	var waiting []*arrival
+	for i := range pt.moves {
+		a := l.arrival(pt, &pt.moves[i])
+		l.depart(a)
+		waiting = append(waiting, a)
+	}
+	slices.SortStableFunc(waiting, func(a, b *arrival) int {
+		if spreadLast {
+			a, b = b, a
+		}
+		return len(b.roles.spreads) - len(a.roles.spreads)
+	})
+	for len(waiting) > 0 {
+		first, left := "", waiting[:0]
+		for _, a := range waiting {
+			if tie := l.keepsOut(a); tie != "" {
+				left = append(left, a)
+				if first == "" {
+					first = tie
+				}
+				continue
+			}
+			l.land(a)
+		}
+		if len(left) == len(waiting) {
+			return first
+		}
+		waiting = left
+	}
+	for i := range pt.targets { // they are gone by then
+		l.linger(pt.targets[i], -1)
+	}
+	return ""
+}
+
+// arrival is a pod on its way.
+type arrival struct {
+	*roles
+	pt   *candidateSet
+	move *Move
+	pod  *corev1.Pod
+	from *corev1.Node // nil if it has none
+	to   *corev1.Node // nil if that is new, or not known
+	new  *provisioning.NewNode
+	name string // of the new node, for this search
+
+	unsure bool // it may not come
+}
+
+func (l *landing) arrival(pt *candidateSet, move *Move) *arrival {
+	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), pt: pt, move: move, pod: move.Pod, from: l.w.object(move.From), to: l.w.object(move.Node)}
+	if move.Node == "" && move.Replacement >= 0 {
+		a.new, a.name = &pt.nodes[move.Replacement], newName(pt, move.Replacement)
+	}
+	return a
+}
+
+// newName tells the new nodes of a search apart.
+func newName(pt *candidateSet, i int) string {
+	if len(pt.targets) == 0 {
+		return fmt.Sprintf("~new~%d", i)
+	}
+	return fmt.Sprintf("%s~new~%d", pt.targets[0].name, i)
+}
+
+// domains are the values of a label where a pod may land, for a constraint.
+func (a *arrival) domains(kind constraintKind, key string) []string {
+	switch {
+	case a.to != nil && kind == overHosts:
+		return []string{a.move.Node}
+	case a.to != nil:
+		if value, found := a.to.Labels[key]; found {
+			return []string{value}
+		}
+	case a.new != nil && key == corev1.LabelHostname:
+		return []string{a.name}
+	case a.new != nil:
+		return domainsOf(a.new, key)
+	}
+	return nil
+}
+
+// object is the Node of a name, nil if there is none.
+func (w *simulation) object(name string) *corev1.Node {
+	if i, found := w.at[name]; found {
+		return w.in.Nodes[i].Node
+	}
+	return nil
+}
+
+// rolesOf reads what pods of a class have to do with constraints.
+func (l *landing) rolesOf(kind *podclass.Class) *roles {
+	r := l.roles[kind]
+	if r != nil {
+		return r
+	}
+	r = &roles{}
+	l.roles[kind] = r
+	own := func(of constraintKind, all *spreads, list []ownSpread, counted []int) {
+		for _, n := range counted {
+			r.counted = append(r.counted, constraint{of, n})
+		}
+		for i := range list {
+			if n, known := all.numbers[list[i].text]; known {
+				o := ownLimit{constraint: constraint{of, n}, skew: int(list[i].MaxSkew)}
+				if slices.Contains(counted, n) {
+					o.self = 1
+				}
+				r.spreads = append(r.spreads, o)
+			}
+		}
+	}
+	facts := l.c.facts(kind)
+	var counting []int
+	for _, s := range l.c.counting(kind) {
+		counting = append(counting, s.number)
+	}
+	own(overLabel, &l.c.spreads, facts.spreads, counting)
+	own(overHosts, &l.c.hosts, facts.hosts, l.c.inHosts(kind))
+	for _, n := range facts.selecting {
+		r.counted = append(r.counted, constraint{termMembers, n})
+		if l.c.bonds.list[n].apart {
+			r.apart = append(r.apart, n)
+		}
+	}
+	for _, one := range l.c.bound(kind) {
+		if n, known := l.c.bonds.numbers[one.text]; known && !slices.Contains(r.terms, n) {
+			r.terms = append(r.terms, n)
+			if one.apart {
+				r.counted = append(r.counted, constraint{termOwners, n})
+			}
+		}
+	}
+	return r
+}
+
+// key is the label that a constraint is over.
+func (l *landing) key(k constraint) string {
+	switch k.kind {
+	case overLabel:
+		return l.c.spreads.list[k.number].key
+	case overHosts:
+		return corev1.LabelHostname
+	}
+	return l.c.bonds.list[k.number].key
+}
+
+// tally is that of a constraint, as things are.
+func (l *landing) tally(k constraint) *tally {
+	t := l.tallies[k]
+	if t != nil {
+		return t
+	}
+	t = &tally{sites: map[string]int{}, leaving: map[string]int{}}
+	switch k.kind {
+	case overLabel:
+		l.readSpread(t, l.c.spreads.list[k.number])
+	case overHosts:
+		of := l.c.hosts.list[k.number]
+		for _, p := range l.c.among(&of.pods) {
+			if of.counts(p.pod) {
+				more(&t.most, p.node.Name, 1)
+			}
+		}
+	case termMembers:
+		t.most = maps.Clone(l.c.membersOf(k.number))
+	case termOwners:
+		t.most = maps.Clone(l.c.ownersOf(k.number))
+	}
+	t.least = maps.Clone(t.most)
+	if t.least == nil {
+		t.most, t.least = map[string]int{}, map[string]int{}
+	}
+	for _, p := range l.uncertain {
+		if slices.Contains(l.rolesOf(p.kind).counted, k) && t.sees(p.node) {
+			if value, found := domainOn(p.node, k.kind, l.key(k)); found {
+				t.least[value]--
+			}
+		}
+	}
+	l.tallies[k] = t
+	l.log(func() { delete(l.tallies, k) })
+	for _, a := range l.coming {
+		if slices.Contains(a.counted, k) {
+			l.count(a, k)
+		}
+	}
+	return t
+}
+
+// readSpread reads what a topology spread over a label counts.
+func (l *landing) readSpread(t *tally, of *spread) {
+	kind := l.c.kinds.Of(of.of)
+	own := l.c.facts(kind).spreads
+	i := slices.IndexFunc(own, func(s ownSpread) bool { return l.c.spreads.numbers[s.text] == of.number && s.TopologyKey == of.key })
+	if i < 0 {
+		return
+	}
+	t.most, t.looks, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), own[i].view(of.of), of.fewest
+	for value, nodes := range l.c.domainsOver(of.key) { // each by itself: the order does not matter
+		for _, n := range nodes {
+			if !l.left[n.Name] && t.sees(n) {
+				t.sites[value]++
+			}
+		}
+	}
+	for _, n := range l.gone {
+		if value, found := n.Labels[of.key]; found && t.sees(n) {
+			t.sites[value]--
+		}
+	}
+	for _, n := range l.fresh {
+		for _, value := range domainsOf(n, of.key) {
+			t.sites[value]++
+		}
+	}
+}
+
+// sees reports whether a constraint looks at a node.
+func (t *tally) sees(n *corev1.Node) bool { return t.looks == nil || t.looks.at(n) }
+
+func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
+	if kind == overHosts {
+		return n.Name, true
+	}
+	value, found := n.Labels[key]
+	return value, found
+}
+
+// log notes how to take a change back, and rewind takes all back since a mark.
+func (l *landing) log(back func()) { l.undo = append(l.undo, back) }
+
+func (l *landing) rewind(mark int) {
+	for len(l.undo) > mark {
+		last := l.undo[len(l.undo)-1]
+		l.undo = l.undo[:len(l.undo)-1]
+		last()
+	}
+}
+
+func (l *landing) add(to map[string]int, value string, n int) {
+	to[value] += n
+	l.log(func() { to[value] -= n })
+}
+
+// launch has the new nodes of a set come up, and its nodes begin to leave: they are there
+// until their pods have landed.
+func (l *landing) launch(pt *candidateSet) {
+	for i := range pt.moves { // read as things are before anything changes
+		r := l.rolesOf(l.c.kinds.Of(pt.moves[i].Pod))
+		for _, k := range r.counted {
+			l.tally(k)
+		}
+		for _, o := range r.spreads {
+			l.tally(o.constraint)
+		}
+		for _, n := range r.terms {
+			l.tally(constraint{termMembers, n})
+		}
+		for _, n := range r.apart {
+			l.tally(constraint{termOwners, n})
+		}
+	}
+	gone, fresh := len(l.gone), len(l.fresh)
+	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
+	for _, m := range pt.targets {
+		if n := l.w.object(m.name); n != nil {
+			l.gone = append(l.gone, n)
+		}
+		l.linger(m, 1)
+	}
+	for i := range pt.nodes {
+		l.fresh = append(l.fresh, &pt.nodes[i])
+		l.eachSpread(func(t *tally, key string) {
+			for _, value := range domainsOf(&pt.nodes[i], key) {
+				l.add(t.sites, value, 1)
+			}
+		})
+	}
+}
+
+// linger has a node begin to leave, or be gone.
+func (l *landing) linger(m *stateNode, n int) {
+	node := l.w.object(m.name)
+	if node == nil {
+		return
+	}
+	l.eachSpread(func(t *tally, key string) {
+		if value, found := node.Labels[key]; found && t.sees(node) {
+			l.add(t.leaving, value, n)
+			if n > 0 {
+				l.add(t.sites, value, -1)
+			}
+		}
+	})
+}
+
+// eachSpread does something for all topology spreads over a label that are read.
+func (l *landing) eachSpread(do func(t *tally, key string)) {
+	for k, t := range l.tallies { // each by itself: the order does not matter
+		if k.kind == overLabel {
+			do(t, l.key(k))
+		}
+	}
+}
+
+// depart takes a pod off its node.
+func (l *landing) depart(a *arrival) {
+	if a.from == nil {
+		return
+	}
+	for _, k := range a.counted {
+		t := l.tally(k)
+		if value, found := domainOn(a.from, k.kind, l.key(k)); found && t.sees(a.from) {
+			l.add(t.most, value, -1)
+			l.add(t.least, value, -1)
+		}
+	}
+}
+
+// land binds a pod where it is to go.
+func (l *landing) land(a *arrival) {
+	for _, k := range a.counted {
+		l.count(a, k)
+	}
+}
+
+// count counts a pod for one constraint where it is to go.
+func (l *landing) count(a *arrival, k constraint) {
+	t := l.tally(k)
+	if a.to != nil && !t.sees(a.to) {
+		return
+	}
+	to := a.domains(k.kind, l.key(k))
+	for _, value := range to {
+		l.add(t.most, value, 1)
+		if len(to) == 1 && !a.unsure && (a.new == nil || t.looks == nil || t.looks.known == nil || a.has(k)) {
+			l.add(t.least, value, 1)
+		}
+	}
+	if a.new != nil && !a.unsure && k.kind == termMembers {
+		l.add(t.least, a.name, 1) // whatever zone that is in
+	}
+}
+
+// has reports whether a pod has a topology spread itself.
+func (r *roles) has(k constraint) bool {
+	return slices.ContainsFunc(r.spreads, func(o ownLimit) bool { return o.constraint == k })
+}
+
+// keepsOut names what keeps a pod from landing now, "" if nothing does.
+func (l *landing) keepsOut(a *arrival) string {
+	if a.to == nil && a.new == nil {
+		return "" // nobody knows where it goes
+	}
+	for _, o := range a.spreads {
+		if !l.lets(o, a.domains(o.kind, l.key(o.constraint))) {
+			return "a topology spread over " + l.key(o.constraint)
+		}
+	}
+	for _, n := range a.terms {
+		one, members := &l.c.bonds.list[n], l.tally(constraint{termMembers, n})
+		to := a.domains(termMembers, one.key)
+		if one.apart && anyIn(members.most, to) {
+			return "an anti-affinity over " + one.key
+		}
+		if !one.apart && !allIn(members.least, to) && members.least[a.name] < 1 && !(isEmpty(members.most) && slices.Contains(a.counted, constraint{termMembers, n})) {
+			return "an affinity over " + one.key
+		}
+	}
+	for _, n := range a.apart {
+		if key := l.c.bonds.list[n].key; anyIn(l.tally(constraint{termOwners, n}).most, a.domains(termOwners, key)) {
+			return "an anti-affinity over " + key
+		}
+	}
+	return ""
+}
+
+// lets reports whether a topology spread lets a pod that has it into some domains.
+func (l *landing) lets(o ownLimit, to []string) bool {
+	t := l.tally(o.constraint)
+	low := 0 // of nodes: one that is being emptied has no pods
+	if o.kind == overLabel {
+		low = t.lowest()
+	}
+	for _, value := range to {
+		if t.most[value]+o.self-low > o.skew {
+			return false
+		}
+	}
+	return len(to) > 0
+}
+
+// lowest is how many pods are sure to be in the domain with the fewest; none where there
+// may be fewer domains than there must be.
+func (t *tally) lowest() int {
+	low, sure, first := 0, 0, true
+	for value, n := range t.sites { // the order does not matter
+		if n > 0 {
+			sure++
+		}
+		if n > 0 || t.leaving[value] > 0 {
+			if first || t.least[value] < low {
+				low, first = t.least[value], false
+			}
+		}
+	}
+	if sure < t.fewest {
+		return 0
+	}
+	return low
+}
+
+func anyIn(counts map[string]int, domains []string) bool {
+	return slices.ContainsFunc(domains, func(value string) bool { return counts[value] > 0 })
+}
+
+func allIn(counts map[string]int, domains []string) bool {
+	return len(domains) > 0 && !slices.ContainsFunc(domains, func(value string) bool { return counts[value] < 1 })
+}
+
+func isEmpty(counts map[string]int) bool {
+	for _, n := range counts { // the order does not matter
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// anywhere stands for all domains of a constraint.
+const anywhere = "*"
+
+// footprint is that of a set of nodes.
+func (l *landing) footprint(pt *candidateSet, name string) *footprint {
+	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}}
+	net := map[constraint]map[string]int{}
+	for i := range pt.moves {
+		a := l.arrival(pt, &pt.moves[i])
+		for _, k := range a.counted {
+			delta, to := net[k], a.domains(k.kind, l.key(k))
+			if a.from != nil && k.kind != overHosts {
+				if value, found := a.from.Labels[l.key(k)]; found {
+					more(&delta, value, -1)
+				}
+			}
+			for _, value := range to {
+				if more(&delta, value, 1); len(to) > 1 {
+					mark(f.changed, k, value)
+				}
+			}
+			net[k] = delta
+		}
+		f.lean(l, a)
+	}
+	for k, delta := range net { // as sets: the order does not matter
+		for value, n := range delta {
+			if n != 0 {
+				mark(f.changed, k, value)
+			}
+		}
+	}
+	f.countNodes(l, pt)
+	return f
+}
+
+// lean notes what a pod asks of where it lands.
+func (f *footprint) lean(l *landing, a *arrival) {
+	for _, o := range a.spreads {
+		if o.kind == overLabel {
+			mark(f.leans, o.constraint, anywhere)
+			continue
+		}
+		for _, value := range a.domains(o.kind, corev1.LabelHostname) {
+			mark(f.leans, o.constraint, value)
+		}
+	}
+	for _, n := range a.terms {
+		k := constraint{termMembers, n}
+		for _, value := range a.domains(k.kind, l.key(k)) {
+			mark(f.leans, k, value)
+		}
+		if !l.c.bonds.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
+			mark(f.leans, k, anywhere)
+		}
+	}
+	for _, n := range a.apart {
+		k := constraint{termOwners, n}
+		for _, value := range a.domains(k.kind, l.key(k)) {
+			mark(f.leans, k, value)
+		}
+	}
+}
+
+// countNodes notes the topology spreads for which the last node of a domain leaves, or
+// the first comes.
+func (f *footprint) countNodes(l *landing, pt *candidateSet) {
+	for key, before := range l.sites() { // each by itself: the order does not matter
+		sites, changed := maps.Clone(before), false
+		for _, m := range pt.targets {
+			if n := l.w.object(m.name); n != nil {
+				if value, found := n.Labels[key]; found {
+					sites[value]--
+					changed = changed || sites[value] <= 0
+				}
+			}
+		}
+		for i := range pt.nodes {
+			for _, value := range domainsOf(&pt.nodes[i], key) {
+				changed = changed || sites[value] <= 0
+			}
+		}
+		for n, s := range l.c.spreads.list {
+			if changed && s.key == key {
+				mark(f.changed, constraint{overLabel, n}, anywhere)
+			}
+		}
+	}
+}
+
+// sites are how many nodes stay or come, by label that a topology spread is over, but the
+// name of the node, and its value.
+func (l *landing) sites() map[string]map[string]int {
+	if l.nodes == nil {
+		l.nodes = map[string]map[string]int{}
+		for _, s := range l.c.spreads.list {
+			if l.nodes[s.key] != nil {
+				continue
+			}
+			l.nodes[s.key] = map[string]int{}
+			for value, nodes := range l.c.domainsOver(s.key) { // each by itself: the order does not matter
+				for _, n := range nodes {
+					if !l.left[n.Name] {
+						l.nodes[s.key][value]++
+					}
+				}
+			}
+		}
+	}
+	return l.nodes
+}
+
+func mark(in map[constraint]map[string]bool, k constraint, value string) {
+	if in[k] == nil {
+		in[k] = map[string]bool{}
+	}
+	in[k][value] = true
+}
+
+// touches reports whether an action changes something that another leans on.
+func (f *footprint) touches(other *footprint) bool {
+	for k, leans := range other.leans { // the order does not matter
+		changed := f.changed[k]
+		if len(changed) > 0 && (leans[anywhere] || changed[anywhere]) {
+			return true
+		}
+		for value := range leans {
+			if changed[value] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// domainsOf are the values of a label that a new node may have, sorted.
+func domainsOf(n *provisioning.NewNode, key string) []string {
+	seen := map[string]bool{}
+	if value, found := n.Labels[key]; found {
+		return []string{value}
+	}
+	for _, o := range n.Options {
+		if value, found := nodeLabel(o, key); found {
+			seen[value] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// nodeLabel is a label that a node launched by an option is sure to have: what
+// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
+func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
+	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
+		_, narrowed := o.Offering.Requirements.Get(key)
+		of, asked := o.InstanceType.Requirements.Get(key)
+		if !narrowed && (!asked || of.Has(zone)) {
+			return zone, true
+		}
+	}
+	value, found = o.NodeLabels()[key]
+	return value, found
+}
+
+// more adds to a count; the map is made when it is needed.
+func more(counts *map[string]int, value string, n int) {
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	(*counts)[value] += n
+}
