@@ -52,7 +52,11 @@ func TestWhatIsProposedIsConfirmed(t *testing.T) {
 	if !testlong.On() || testlong.UnderRace {
 		n = 30
 	}
+	seeds := []int{203, 353, 575, 665, 1337, 2395} // that were refused once: the last node of a zone goes before them
 	for seed := range n {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		in := newMaker(uint64(7000 + seed)).drifting(14)
 		p := propose(t, in, anySaving())
 		for _, a := range p.Actions {

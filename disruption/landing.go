@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -29,6 +28,8 @@ type landing struct {
 	coming    []*arrival      // to new nodes, which the simulation does not have
 	left      map[string]bool // nodes that others remove
 	nodes     map[string]map[string]int
+	views     map[int]*spreadView    // by number of the topology spread
+	seen      map[int]map[string]int // nodes that it looks at before anything goes
 
 	roles   map[*podclass.Class]*roles
 	tallies map[constraint]*tally
@@ -83,10 +84,15 @@ type footprint struct {
 	name    string // of its first node
 	changed map[constraint]map[string]bool
 	leans   map[constraint]map[string]bool
+	removed map[domain]bool // of which it removes nodes
 }
 
+// domain is a value of a label that a topology spread is over.
+type domain struct{ key, value string }
+
 func newLanding(w *simulation, c *topologyCounts) *landing {
-	l := &landing{w: w, c: c, left: maps.Clone(w.leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{}}
+	l := &landing{w: w, c: c, left: maps.Clone(w.leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
+		views: map[int]*spreadView{}, seen: map[int]map[string]int{}}
 	for _, p := range c.counted {
 		if _, settled := w.places[podObject(p.pod)]; settled {
 			l.uncertain = append(l.uncertain, p)
@@ -102,7 +108,14 @@ func (l *landing) begin(others []Action) {
 			continue
 		}
 		pt, name := l.w.partOf(&others[i]), others[i].Targets[0].String()
-		l.done = append(l.done, l.footprint(pt, name))
+		print := l.footprint(pt, name)
+		for _, t := range others[i].Targets {
+			if n := l.w.object(t.Node); n != nil && l.left[t.Node] {
+				print.remove(l, n)
+			}
+		}
+		print.countNodes(l, nil)
+		l.done = append(l.done, print)
 		for k := range pt.moves {
 			a := l.arrival(pt, &pt.moves[k])
 			if a.unsure = !others[i].Simulated; a.new != nil {
@@ -112,6 +125,11 @@ func (l *landing) begin(others []Action) {
 		}
 		for k := range pt.nodes {
 			l.fresh = append(l.fresh, &pt.nodes[k])
+			for key, sites := range l.sites() { // each by itself: the order does not matter
+				for _, value := range domainsOf(&pt.nodes[k], key) {
+					sites[value]++
+				}
+			}
 		}
 	}
 }
@@ -348,14 +366,25 @@ func (l *landing) readSpread(t *tally, of *spread) {
 	if i < 0 {
 		return
 	}
-	t.most, t.looks, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), own[i].view(of.of), of.fewest
-	for value, nodes := range l.c.domainsOver(of.key) { // each by itself: the order does not matter
-		for _, n := range nodes {
-			if !l.left[n.Name] && t.sees(n) {
-				t.sites[value]++
+	if l.views[of.number] == nil {
+		l.views[of.number] = own[i].view(of.of)
+	}
+	t.most, t.looks, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), l.views[of.number], of.fewest
+	if t.looks.known == nil && len(t.looks.keys) == 1 { // at all nodes that have the label
+		t.sites = maps.Clone(l.sites()[of.key])
+		return
+	}
+	if l.seen[of.number] == nil {
+		l.seen[of.number] = map[string]int{}
+		for value, nodes := range l.c.domainsOver(of.key) { // each by itself: the order does not matter
+			for _, n := range nodes {
+				if !l.left[n.Name] && t.sees(n) {
+					l.seen[of.number][value]++
+				}
 			}
 		}
 	}
+	t.sites = maps.Clone(l.seen[of.number])
 	for _, n := range l.gone {
 		if value, found := n.Labels[of.key]; found && t.sees(n) {
 			t.sites[value]--
@@ -418,13 +447,25 @@ func (l *landing) launch(pt *candidateSet) {
 	for _, m := range pt.targets {
 		if n := l.w.object(m.name); n != nil {
 			l.gone = append(l.gone, n)
+			for key, sites := range l.sites() { // each by itself: the order does not matter
+				if value, found := n.Labels[key]; found {
+					l.add(sites, value, -1)
+				}
+			}
 		}
 		l.linger(m, 1)
 	}
 	for i := range pt.nodes {
 		l.fresh = append(l.fresh, &pt.nodes[i])
+		values := map[string][]string{}
+		for key, sites := range l.sites() { // each by itself: the order does not matter
+			values[key] = domainsOf(&pt.nodes[i], key)
+			for _, value := range values[key] {
+				l.add(sites, value, 1)
+			}
+		}
 		l.eachSpread(func(t *tally, key string) {
-			for _, value := range domainsOf(&pt.nodes[i], key) {
+			for _, value := range values[key] {
 				l.add(t.sites, value, 1)
 			}
 		})
@@ -585,7 +626,7 @@ const anywhere = "*"
 
 // footprint is that of a set of nodes.
 func (l *landing) footprint(pt *candidateSet, name string) *footprint {
-	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}}
+	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}}
 	net := map[constraint]map[string]int{}
 	for i := range pt.moves {
 		a := l.arrival(pt, &pt.moves[i])
@@ -612,8 +653,22 @@ func (l *landing) footprint(pt *candidateSet, name string) *footprint {
 			}
 		}
 	}
+	for _, m := range pt.targets {
+		if n := l.w.object(m.name); n != nil {
+			f.remove(l, n)
+		}
+	}
 	f.countNodes(l, pt)
 	return f
+}
+
+// remove notes a node that goes.
+func (f *footprint) remove(l *landing, n *corev1.Node) {
+	for key := range l.sites() { // each by itself: the order does not matter
+		if value, found := n.Labels[key]; found {
+			f.removed[domain{key, value}] = true
+		}
+	}
 }
 
 // lean notes what a pod asks of where it lands.
@@ -644,33 +699,51 @@ func (f *footprint) lean(l *landing, a *arrival) {
 	}
 }
 
-// countNodes notes the topology spreads for which the last node of a domain leaves, or
-// the first comes.
+// countNodes notes the topology spreads for which the last node of a domain leaves, by
+// this action or those before it, or the first comes. pt may be nil.
 func (f *footprint) countNodes(l *landing, pt *candidateSet) {
 	for key, before := range l.sites() { // each by itself: the order does not matter
-		sites, changed := maps.Clone(before), false
-		for _, m := range pt.targets {
-			if n := l.w.object(m.name); n != nil {
-				if value, found := n.Labels[key]; found {
-					sites[value]--
-					changed = changed || sites[value] <= 0
+		sites := maps.Clone(before)
+		if pt != nil {
+			for i := range pt.nodes {
+				for _, value := range domainsOf(&pt.nodes[i], key) {
+					if sites[value] <= 0 {
+						f.changes(l, key)
+					}
+				}
+			}
+			for _, m := range pt.targets {
+				if n := l.w.object(m.name); n != nil {
+					if value, found := n.Labels[key]; found {
+						sites[value]--
+					}
 				}
 			}
 		}
-		for i := range pt.nodes {
-			for _, value := range domainsOf(&pt.nodes[i], key) {
-				changed = changed || sites[value] <= 0
+		for d := range f.removed { // each by itself: the order does not matter
+			if d.key != key || sites[d.value] > 0 {
+				continue
 			}
-		}
-		for n, s := range l.c.spreads.list {
-			if changed && s.key == key {
-				mark(f.changed, constraint{overLabel, n}, anywhere)
+			f.changes(l, key)
+			for _, other := range l.done {
+				if other.removed[d] {
+					other.changes(l, key)
+				}
 			}
 		}
 	}
 }
 
-// sites are how many nodes stay or come, by label that a topology spread is over, but the
+// changes notes that the domains of a label are others afterwards.
+func (f *footprint) changes(l *landing, key string) {
+	for n, s := range l.c.spreads.list {
+		if s.key == key {
+			mark(f.changed, constraint{overLabel, n}, anywhere)
+		}
+	}
+}
+
+// sites are how many nodes stay or come now, by label that a topology spread is over, but the
 // name of the node, and its value.
 func (l *landing) sites() map[string]map[string]int {
 	if l.nodes == nil {
@@ -713,34 +786,6 @@ func (f *footprint) touches(other *footprint) bool {
 		}
 	}
 	return false
-}
-
-// domainsOf are the values of a label that a new node may have, sorted.
-func domainsOf(n *provisioning.NewNode, key string) []string {
-	seen := map[string]bool{}
-	if value, found := n.Labels[key]; found {
-		return []string{value}
-	}
-	for _, o := range n.Options {
-		if value, found := nodeLabel(o, key); found {
-			seen[value] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(seen))
-}
-
-// nodeLabel is a label that a node launched by an option is sure to have: what
-// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
-func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
-	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
-		_, narrowed := o.Offering.Requirements.Get(key)
-		of, asked := o.InstanceType.Requirements.Get(key)
-		if !narrowed && (!asked || of.Has(zone)) {
-			return zone, true
-		}
-	}
-	value, found = o.NodeLabels()[key]
-	return value, found
 }
 
 // more adds to a count; the map is made when it is needed.

@@ -10,10 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // pinned is the cluster with pods kept in the domains that they are spread over.
@@ -458,4 +460,32 @@ func (t *ownSpread) key(p *corev1.Pod) string {
 		fmt.Fprintf(&key, "|%+v", p.Spec.Tolerations)
 	}
 	return key.String()
+}
+
+// domainsOf are the values of a label that a new node may have, sorted.
+func domainsOf(n *provisioning.NewNode, key string) []string {
+	seen := map[string]bool{}
+	if value, found := n.Labels[key]; found {
+		return []string{value}
+	}
+	for _, o := range n.Options {
+		if value, found := nodeLabel(o, key); found {
+			seen[value] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// nodeLabel is a label that a node launched by an option is sure to have: what
+// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
+func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
+	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
+		_, narrowed := o.Offering.Requirements.Get(key)
+		of, asked := o.InstanceType.Requirements.Get(key)
+		if !narrowed && (!asked || of.Has(zone)) {
+			return zone, true
+		}
+	}
+	value, found = o.NodeLabels()[key]
+	return value, found
 }
