@@ -166,6 +166,13 @@ func standsAlone(in disruption.Input, a disruption.Action, opts *provisioning.Op
 	if out := faultsOf(alone, plan, opts); len(out) > 0 {
 		return out
 	}
+	return whileItDrains(in, a, opts)
+}
+
+// whileItDrains are the faults of an action while its nodes are still there, empty and on
+// their way out: they count as domains of a topology spread then.
+func whileItDrains(in disruption.Input, a disruption.Action, opts *provisioning.Options) []string {
+	alone, plan := byItself(in, a)
 	moved := map[string]bool{}
 	for _, p := range plan.Order {
 		moved[p.Name] = true
