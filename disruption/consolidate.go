@@ -291,6 +291,7 @@ func (s *search) accept(pt *candidateSet) {
 		s.remember(pt)
 		return
 	}
+	pt.after = s.w.landing.after()
 	for _, m := range pt.targets {
 		delete(s.reasons, m.name)
 	}
@@ -462,7 +463,6 @@ func (s *search) answered(m *stateNode) bool {
 // have landed comes after them.
 func (s *search) setApart(parts []*candidateSet) {
 	meter, l := newLimitsMeter(s.w), s.w.landing
-	start := len(l.undo)
 	var left []*candidateSet
 	for _, pt := range bestFirst(parts) {
 		if pt.outcome.bad() {
@@ -472,8 +472,10 @@ func (s *search) setApart(parts []*candidateSet) {
 			pt.limited(full)
 			continue
 		}
+		l.read(pt)
 		left = append(left, pt)
 	}
+	start := len(l.undo)
 	for turn := 1; len(left) > 0; turn++ {
 		var later []*candidateSet
 		ties := map[*candidateSet]string{}

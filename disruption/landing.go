@@ -28,8 +28,7 @@ type landing struct {
 	coming    []*arrival      // to new nodes, which the simulation does not have
 	left      map[string]bool // nodes that others remove
 	nodes     map[string]map[string]int
-	views     map[int]*spreadView    // by number of the topology spread
-	seen      map[int]map[string]int // nodes that it looks at before anything goes
+	looks     map[string]*domainNodes // by what topology spreads look at
 
 	roles   map[*podclass.Class]*roles
 	tallies map[constraint]*tally
@@ -73,26 +72,22 @@ type ownLimit struct {
 // tally is how many pods a constraint counts in each domain.
 type tally struct {
 	most, least map[string]int
-	sites       map[string]int // nodes that stay or come, of topology spreads over a label
-	leaving     map[string]int // and nodes of what is being carried out, that are there still
-	looks       *spreadView
+	nodes       *domainNodes // of topology spreads over a label
 	fewest      int
 }
 
-// footprint is what an action does to the constraints of others, and what it asks of them.
-type footprint struct {
-	name    string // of its first node
-	changed map[constraint]map[string]bool
-	leans   map[constraint]map[string]bool
-	removed map[domain]bool // of which it removes nodes
+// domainNodes are how many nodes of each domain a topology spread looks at: those that stay
+// or come, and those of what is being carried out, which are there still. Spreads that look
+// at the same nodes share one.
+type domainNodes struct {
+	*spreadView
+	key            string
+	sites, leaving map[string]int
 }
-
-// domain is a value of a label that a topology spread is over.
-type domain struct{ key, value string }
 
 func newLanding(w *simulation, c *topologyCounts) *landing {
 	l := &landing{w: w, c: c, left: maps.Clone(w.leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
-		views: map[int]*spreadView{}, seen: map[int]map[string]int{}}
+		looks: map[string]*domainNodes{}}
 	for _, p := range c.counted {
 		if _, settled := w.places[podObject(p.pod)]; settled {
 			l.uncertain = append(l.uncertain, p)
@@ -134,33 +129,39 @@ func (l *landing) begin(others []Action) {
 	}
 }
 
-// takes counts a set of nodes in if its pods may land where it has them, and notes which
-// of those before it have to be done first. Otherwise nothing changes, and the constraint
-// is named that keeps a pod out.
+// takes counts a set of nodes in if its pods may land where it has them. Otherwise nothing
+// changes, and the constraint is named that keeps a pod out.
 //
 // Pods with topology spreads come last, as nobody says who comes first; for what the
 // engine was asked about by itself it is enough that there is an order.
 func (l *landing) takes(pt *candidateSet) (ok bool, tie string) {
+	l.read(pt)
 	print := l.footprint(pt, pt.targets[0].name)
 	mark := len(l.undo)
-	if tie = l.carryOut(pt, true); tie != "" {
-		if l.rewind(mark); !pt.alone {
-			return false, tie
-		}
-		if tie = l.carryOut(pt, false); tie != "" {
-			l.rewind(mark)
-			return false, tie
-		}
+	tie = l.carryOut(pt, true)
+	if tie != "" && pt.alone {
+		l.rewind(mark)
+		tie = l.carryOut(pt, false)
 	}
-	pt.after = nil
-	for _, before := range l.done {
-		if before.touches(print) || print.touches(before) {
-			pt.after = append(pt.after, before.name)
-		}
+	if tie != "" {
+		l.rewind(mark)
+		return false, tie
 	}
 	l.done = append(l.done, print)
 	l.log(func() { l.done = l.done[:len(l.done)-1] })
 	return true, ""
+}
+
+// after names what has to be done before what was counted in last, as one changes
+// something that the other leans on.
+func (l *landing) after() (names []string) {
+	last := len(l.done) - 1
+	for _, before := range l.done[:last] {
+		if before.touches(l.done[last]) || l.done[last].touches(before) {
+			names = append(names, before.name)
+		}
+	}
+	return names
 }
 
 // carryOut has the nodes of a set leave and its pods land, those with topology spreads of
@@ -321,7 +322,7 @@ func (l *landing) tally(k constraint) *tally {
 	if t != nil {
 		return t
 	}
-	t = &tally{sites: map[string]int{}, leaving: map[string]int{}}
+	t = &tally{}
 	switch k.kind {
 	case overLabel:
 		l.readSpread(t, l.c.spreads.list[k.number])
@@ -366,39 +367,41 @@ func (l *landing) readSpread(t *tally, of *spread) {
 	if i < 0 {
 		return
 	}
-	if l.views[of.number] == nil {
-		l.views[of.number] = own[i].view(of.of)
+	t.most, t.nodes, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), l.nodesOf(of.key, own[i].view(of.of)), of.fewest
+}
+
+// nodesOf counts the nodes that a topology spread over a label looks at, as things are.
+func (l *landing) nodesOf(key string, view *spreadView) *domainNodes {
+	text := key + view.text()
+	d := l.looks[text]
+	if d != nil {
+		return d
 	}
-	t.most, t.looks, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), l.views[of.number], of.fewest
-	if t.looks.known == nil && len(t.looks.keys) == 1 { // at all nodes that have the label
-		t.sites = maps.Clone(l.sites()[of.key])
-		return
-	}
-	if l.seen[of.number] == nil {
-		l.seen[of.number] = map[string]int{}
-		for value, nodes := range l.c.domainsOver(of.key) { // each by itself: the order does not matter
-			for _, n := range nodes {
-				if !l.left[n.Name] && t.sees(n) {
-					l.seen[of.number][value]++
-				}
+	d = &domainNodes{spreadView: view, key: key, sites: map[string]int{}, leaving: map[string]int{}}
+	l.looks[text] = d
+	l.log(func() { delete(l.looks, text) })
+	for value, nodes := range l.c.domainsOver(key) { // each by itself: the order does not matter
+		for _, n := range nodes {
+			if !l.left[n.Name] && view.at(n) {
+				d.sites[value]++
 			}
 		}
 	}
-	t.sites = maps.Clone(l.seen[of.number])
 	for _, n := range l.gone {
-		if value, found := n.Labels[of.key]; found && t.sees(n) {
-			t.sites[value]--
+		if value, found := n.Labels[key]; found && view.at(n) {
+			d.sites[value]--
 		}
 	}
 	for _, n := range l.fresh {
-		for _, value := range domainsOf(n, of.key) {
-			t.sites[value]++
+		for _, value := range domainsOf(n, key) {
+			d.sites[value]++
 		}
 	}
+	return d
 }
 
 // sees reports whether a constraint looks at a node.
-func (t *tally) sees(n *corev1.Node) bool { return t.looks == nil || t.looks.at(n) }
+func (t *tally) sees(n *corev1.Node) bool { return t.nodes == nil || t.nodes.at(n) }
 
 func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
 	if kind == overHosts {
@@ -424,10 +427,10 @@ func (l *landing) add(to map[string]int, value string, n int) {
 	l.log(func() { to[value] -= n })
 }
 
-// launch has the new nodes of a set come up, and its nodes begin to leave: they are there
-// until their pods have landed.
-func (l *landing) launch(pt *candidateSet) {
-	for i := range pt.moves { // read as things are before anything changes
+// read counts what the pods of a set have to do with, as things are. What is counted before
+// a change stays counted when the change is taken back.
+func (l *landing) read(pt *candidateSet) {
+	for i := range pt.moves {
 		r := l.rolesOf(l.c.kinds.Of(pt.moves[i].Pod))
 		for _, k := range r.counted {
 			l.tally(k)
@@ -442,6 +445,11 @@ func (l *landing) launch(pt *candidateSet) {
 			l.tally(constraint{termOwners, n})
 		}
 	}
+}
+
+// launch has the new nodes of a set come up, and its nodes begin to leave: they are there
+// until their pods have landed.
+func (l *landing) launch(pt *candidateSet) {
 	gone, fresh := len(l.gone), len(l.fresh)
 	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
 	for _, m := range pt.targets {
@@ -464,11 +472,11 @@ func (l *landing) launch(pt *candidateSet) {
 				l.add(sites, value, 1)
 			}
 		}
-		l.eachSpread(func(t *tally, key string) {
-			for _, value := range values[key] {
-				l.add(t.sites, value, 1)
+		for _, d := range l.looks { // each by itself: the order does not matter
+			for _, value := range values[d.key] {
+				l.add(d.sites, value, 1)
 			}
-		})
+		}
 	}
 }
 
@@ -478,21 +486,12 @@ func (l *landing) linger(m *stateNode, n int) {
 	if node == nil {
 		return
 	}
-	l.eachSpread(func(t *tally, key string) {
-		if value, found := node.Labels[key]; found && t.sees(node) {
-			l.add(t.leaving, value, n)
+	for _, d := range l.looks { // each by itself: the order does not matter
+		if value, found := node.Labels[d.key]; found && d.at(node) {
+			l.add(d.leaving, value, n)
 			if n > 0 {
-				l.add(t.sites, value, -1)
+				l.add(d.sites, value, -1)
 			}
-		}
-	})
-}
-
-// eachSpread does something for all topology spreads over a label that are read.
-func (l *landing) eachSpread(do func(t *tally, key string)) {
-	for k, t := range l.tallies { // each by itself: the order does not matter
-		if k.kind == overLabel {
-			do(t, l.key(k))
 		}
 	}
 }
@@ -527,7 +526,7 @@ func (l *landing) count(a *arrival, k constraint) {
 	to := a.domains(k.kind, l.key(k))
 	for _, value := range to {
 		l.add(t.most, value, 1)
-		if len(to) == 1 && !a.unsure && (a.new == nil || t.looks == nil || t.looks.known == nil || a.has(k)) {
+		if len(to) == 1 && !a.unsure && (a.new == nil || t.nodes == nil || t.nodes.known == nil || a.has(k)) {
 			l.add(t.least, value, 1)
 		}
 	}
@@ -587,12 +586,15 @@ func (l *landing) lets(o ownLimit, to []string) bool {
 // lowest is how many pods are sure to be in the domain with the fewest; none where there
 // may be fewer domains than there must be.
 func (t *tally) lowest() int {
+	if t.nodes == nil {
+		return 0
+	}
 	low, sure, first := 0, 0, true
-	for value, n := range t.sites { // the order does not matter
+	for value, n := range t.nodes.sites { // the order does not matter
 		if n > 0 {
 			sure++
 		}
-		if n > 0 || t.leaving[value] > 0 {
+		if n > 0 || t.nodes.leaving[value] > 0 {
 			if first || t.least[value] < low {
 				low, first = t.least[value], false
 			}
@@ -621,128 +623,6 @@ func isEmpty(counts map[string]int) bool {
 	return true
 }
 
-// anywhere stands for all domains of a constraint.
-const anywhere = "*"
-
-// footprint is that of a set of nodes.
-func (l *landing) footprint(pt *candidateSet, name string) *footprint {
-	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}}
-	net := map[constraint]map[string]int{}
-	for i := range pt.moves {
-		a := l.arrival(pt, &pt.moves[i])
-		for _, k := range a.counted {
-			delta, to := net[k], a.domains(k.kind, l.key(k))
-			if a.from != nil && k.kind != overHosts {
-				if value, found := a.from.Labels[l.key(k)]; found {
-					more(&delta, value, -1)
-				}
-			}
-			for _, value := range to {
-				if more(&delta, value, 1); len(to) > 1 {
-					mark(f.changed, k, value)
-				}
-			}
-			net[k] = delta
-		}
-		f.lean(l, a)
-	}
-	for k, delta := range net { // as sets: the order does not matter
-		for value, n := range delta {
-			if n != 0 {
-				mark(f.changed, k, value)
-			}
-		}
-	}
-	for _, m := range pt.targets {
-		if n := l.w.object(m.name); n != nil {
-			f.remove(l, n)
-		}
-	}
-	f.countNodes(l, pt)
-	return f
-}
-
-// remove notes a node that goes.
-func (f *footprint) remove(l *landing, n *corev1.Node) {
-	for key := range l.sites() { // each by itself: the order does not matter
-		if value, found := n.Labels[key]; found {
-			f.removed[domain{key, value}] = true
-		}
-	}
-}
-
-// lean notes what a pod asks of where it lands.
-func (f *footprint) lean(l *landing, a *arrival) {
-	for _, o := range a.spreads {
-		if o.kind == overLabel {
-			mark(f.leans, o.constraint, anywhere)
-			continue
-		}
-		for _, value := range a.domains(o.kind, corev1.LabelHostname) {
-			mark(f.leans, o.constraint, value)
-		}
-	}
-	for _, n := range a.terms {
-		k := constraint{termMembers, n}
-		for _, value := range a.domains(k.kind, l.key(k)) {
-			mark(f.leans, k, value)
-		}
-		if !l.c.bonds.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
-			mark(f.leans, k, anywhere)
-		}
-	}
-	for _, n := range a.apart {
-		k := constraint{termOwners, n}
-		for _, value := range a.domains(k.kind, l.key(k)) {
-			mark(f.leans, k, value)
-		}
-	}
-}
-
-// countNodes notes the topology spreads for which the last node of a domain leaves, by
-// this action or those before it, or the first comes. pt may be nil.
-func (f *footprint) countNodes(l *landing, pt *candidateSet) {
-	for key, before := range l.sites() { // each by itself: the order does not matter
-		sites := maps.Clone(before)
-		if pt != nil {
-			for i := range pt.nodes {
-				for _, value := range domainsOf(&pt.nodes[i], key) {
-					if sites[value] <= 0 {
-						f.changes(l, key)
-					}
-				}
-			}
-			for _, m := range pt.targets {
-				if n := l.w.object(m.name); n != nil {
-					if value, found := n.Labels[key]; found {
-						sites[value]--
-					}
-				}
-			}
-		}
-		for d := range f.removed { // each by itself: the order does not matter
-			if d.key != key || sites[d.value] > 0 {
-				continue
-			}
-			f.changes(l, key)
-			for _, other := range l.done {
-				if other.removed[d] {
-					other.changes(l, key)
-				}
-			}
-		}
-	}
-}
-
-// changes notes that the domains of a label are others afterwards.
-func (f *footprint) changes(l *landing, key string) {
-	for n, s := range l.c.spreads.list {
-		if s.key == key {
-			mark(f.changed, constraint{overLabel, n}, anywhere)
-		}
-	}
-}
-
 // sites are how many nodes stay or come now, by label that a topology spread is over, but the
 // name of the node, and its value.
 func (l *landing) sites() map[string]map[string]int {
@@ -763,29 +643,6 @@ func (l *landing) sites() map[string]map[string]int {
 		}
 	}
 	return l.nodes
-}
-
-func mark(in map[constraint]map[string]bool, k constraint, value string) {
-	if in[k] == nil {
-		in[k] = map[string]bool{}
-	}
-	in[k][value] = true
-}
-
-// touches reports whether an action changes something that another leans on.
-func (f *footprint) touches(other *footprint) bool {
-	for k, leans := range other.leans { // the order does not matter
-		changed := f.changed[k]
-		if len(changed) > 0 && (leans[anywhere] || changed[anywhere]) {
-			return true
-		}
-		for value := range leans {
-			if changed[value] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // more adds to a count; the map is made when it is needed.

@@ -1,6 +1,7 @@
 package disruption
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -397,6 +398,28 @@ func (t *ownSpread) view(p *corev1.Pod) *spreadView {
 func asksOfNodes(p *corev1.Pod) bool {
 	a := p.Spec.Affinity
 	return len(p.Spec.NodeSelector) > 0 || a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// text tells views apart: those with the same text look at the same nodes.
+func (v *spreadView) text() string {
+	said := struct {
+		Keys        []string
+		Selector    map[string]string
+		Affinity    *corev1.NodeAffinity
+		Tolerations []corev1.Toleration
+		Taints      bool
+	}{Keys: v.keys, Taints: v.taints}
+	if v.affinity {
+		said.Selector = v.pod.Spec.NodeSelector
+		if a := v.pod.Spec.Affinity; a != nil {
+			said.Affinity = a.NodeAffinity
+		}
+	}
+	if v.taints {
+		said.Tolerations = v.pod.Spec.Tolerations
+	}
+	text, _ := json.Marshal(said) // of these types it cannot fail
+	return string(text)
 }
 
 func (v *spreadView) at(n *corev1.Node) bool {
