@@ -85,18 +85,8 @@ type Plan struct {
 	// Stats counts the work done; it is the same for the same input.
 	Stats Stats
 
-	spare   []Unplaced             // pods that stand for room to keep, and have no place
 	fees    float64                // Options.NodeFee of all new nodes
-	floor   float64                // LowerBound, if it matters to preferences: also with NoBounds
 	offered map[string]solve.Offer // by pool, for Why; nil in a Plan that a caller made up
-	// leant are rules over nodes by which some pods were let in one by one.
-	leant []int
-	// uneven is how unevenly pods are spread; see unevenness.
-	uneven int
-	// closed says that nodes were taken out of it again; see eliminator.
-	closed bool
-	// ejected says that pods made room for others in it; see ejector.
-	ejected bool
 }
 
 // Stats says how large the problem was and how much work it took.

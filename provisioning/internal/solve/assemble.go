@@ -394,17 +394,17 @@ func (a *assembler) unplaced() []model.Unplaced {
 
 // setSpareAside takes the pods that stand for room to keep off the list of those
 // without a place.
-func (p *Solution) setSpareAside(headroom map[*corev1.Pod]bool) {
+func (s *Solution) setSpareAside(headroom map[*corev1.Pod]bool) {
 	if len(headroom) == 0 {
 		return
 	}
-	real := p.Unplaced[:0]
-	for _, u := range p.Unplaced {
+	real := s.Unplaced[:0]
+	for _, u := range s.Unplaced {
 		if headroom[u.Pod] {
-			p.Spare = append(p.Spare, u)
+			s.Spare = append(s.Spare, u)
 		} else {
 			real = append(real, u)
 		}
 	}
-	p.Unplaced = real
+	s.Unplaced = real
 }

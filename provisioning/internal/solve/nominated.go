@@ -112,22 +112,22 @@ func boundTo(node string, pods []*corev1.Pod) []*corev1.Pod {
 
 // addNominated adds the pods that have the places that they were nominated to. What a
 // plan costs at least that puts them elsewhere is not known.
-func (p *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
+func (s *Solution) addNominated(binds map[string][]*corev1.Pod, order []*corev1.Pod) {
 	if len(order) == 0 {
 		return
 	}
-	for i := range p.Bind {
-		if here := binds[p.Bind[i].Node]; len(here) > 0 {
-			p.Bind[i].Pods = slices.Concat(here, p.Bind[i].Pods)
-			slices.SortFunc(p.Bind[i].Pods, model.ComparePods)
-			delete(binds, p.Bind[i].Node)
+	for i := range s.Bind {
+		if here := binds[s.Bind[i].Node]; len(here) > 0 {
+			s.Bind[i].Pods = slices.Concat(here, s.Bind[i].Pods)
+			slices.SortFunc(s.Bind[i].Pods, model.ComparePods)
+			delete(binds, s.Bind[i].Node)
 		}
 	}
 	for node, here := range binds { // sorted below
-		p.Bind = append(p.Bind, model.Binding{Node: node, Pods: here})
+		s.Bind = append(s.Bind, model.Binding{Node: node, Pods: here})
 	}
-	slices.SortFunc(p.Bind, func(x, y model.Binding) int { return strings.Compare(x.Node, y.Node) })
-	p.Order = slices.Concat(order, p.Order)
-	p.Stats.Pods += len(order)
-	p.LowerBound, p.ObjectiveBound, p.floor = 0, 0, 0
+	slices.SortFunc(s.Bind, func(x, y model.Binding) int { return strings.Compare(x.Node, y.Node) })
+	s.Order = slices.Concat(order, s.Order)
+	s.Stats.Pods += len(order)
+	s.LowerBound, s.ObjectiveBound, s.floor = 0, 0, 0
 }
