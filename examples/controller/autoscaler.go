@@ -49,7 +49,6 @@ type autoscaler struct {
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
 	window     batcher.Window // of pods that wait for a plan
-	gathered   int            // how many they were
 	bindings   []nomination.Binding
 	considered map[types.UID]time.Time // until when not to plan again because of a pod
 	refused    map[types.UID]bool      // pods that cannot be given their toleration

@@ -100,7 +100,8 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	leaving := disruption.Leaving(s.in.Nodes)
 	waiting := a.waiting(s, leaving)
-	if !a.gather(s.now, len(waiting)) {
+	var due bool
+	if a.window, due = a.window.Gather(s.now, len(waiting)); !due {
 		return a.replicas(ctx, s)
 	}
 	started := time.Now()
@@ -193,22 +194,6 @@ func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) 
 		}
 	}
 	return out
-}
-
-// gather says whether to plan now for so many pods that wait.
-func (a *autoscaler) gather(now time.Time, waiting int) bool {
-	switch {
-	case waiting == 0:
-		a.window = a.window.Clear()
-	case waiting > a.gathered || !a.window.Open():
-		a.window = a.window.Add(now)
-	}
-	a.gathered = waiting
-	if !a.window.Due(now) {
-		return false
-	}
-	a.window, a.gathered = a.window.Clear(), 0
-	return true
 }
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
