@@ -8,7 +8,7 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test laws lint generate fuzz bench compare plans plans-check passes api examples vuln sbom reproducible ci
+.PHONY: test laws lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom reproducible ci
 
 test: ## all tests
 	go test ./...
@@ -42,6 +42,10 @@ plans-check: ## compare all of them, and say what differs
 
 passes: ## what each strategy and pass of the engine is worth: make passes PROBLEMS=1000
 	@go test -run TestPassesAreWorth ./provisioning -timeout 60m -v -passes=$(PROBLEMS)
+
+OF ?= engine
+measures: ## how large the packages of the engine are, and what hangs together: make measures OF=provisioning/internal/solve
+	@go test ./internal/policy -run TestMeasures -v -measures=$(OF)
 
 api: ## rewrite the files of the exported API and the code in Markdown
 	go test ./internal/policy -update

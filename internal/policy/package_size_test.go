@@ -3,7 +3,6 @@ package policy
 import (
 	"fmt"
 	"go/ast"
-	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -104,14 +103,5 @@ func (p *pkg) sizes() []packageSize {
 	if !p.public() || p.types == nil {
 		return sizes
 	}
-	exported := 0
-	for _, name := range p.types.Scope().Names() {
-		switch p.types.Scope().Lookup(name).(type) {
-		case *types.TypeName, *types.Func:
-			if ast.IsExported(name) {
-				exported++
-			}
-		}
-	}
-	return append(sizes, packageSize{"exported", exported, maxExported})
+	return append(sizes, packageSize{"exported", p.exported(), maxExported})
 }
