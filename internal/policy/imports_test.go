@@ -135,6 +135,8 @@ var layers = []layer{
 		"user data is made from values"},
 	{"aws/internal/interruption", append([]string{"aws/api/v1"}, contract...),
 		"a message is parsed from bytes"},
+	{"aws/catalog", append([]string{"aws/api/v1", "aws/internal/instancetype"}, append([]string{"cloudprovider/pricing"}, contract...)...),
+		"what a class can launch follows from facts: no call is made, and no client needed"},
 	{"aws/awstest", append([]string{"internal/fault"}, cloud...),
 		"the AWS in memory answers as AWS does, and its scripts are written as those of the fake"},
 	{"aws/...", append([]string{"provisioning/nodeclaim"}, cloud...),

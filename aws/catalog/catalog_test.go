@@ -1,0 +1,276 @@
+package catalog_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	sdkpricing "github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
+)
+
+func ptr[T any](v T) *T { return &v }
+
+// twin is one case: a class and options, of which the live provider and the facts are
+// asked for the same.
+type twin struct {
+	class func(*awsv1.EC2NodeClass)
+	live  func(*aws.Options)
+	facts func(*catalog.Input)
+	world awstest.Options
+}
+
+var twins = map[string]twin{
+	"as it comes": {},
+	"pods and reserves": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromInt32(58)), PodsPerCore: ptr(int32(10)),
+			KubeReserved: map[string]string{"memory": "700Mi"}, EvictionHard: map[string]string{"memory.available": "5%"}}
+	}},
+	"a pool of disks and a large volume": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
+		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("120Gi"))}}}
+	}},
+	"Bottlerocket, whose pods write to another volume": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "bottlerocket@latest"}}
+		c.Spec.BlockDeviceMappings = []awsv1.BlockDeviceMapping{{DeviceName: ptr("/dev/xvda"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("4Gi"))}},
+			{DeviceName: ptr("/dev/xvdb"), EBS: &awsv1.BlockDevice{VolumeSize: ptr(resource.MustParse("50Gi"))}}}
+	}},
+	"subnets in one zone": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{ID: "subnet-0000000000000000b"}}
+	}, world: awstest.Options{Subnets: []ec2types.Subnet{
+		{SubnetId: ptr("subnet-0000000000000000a"), AvailabilityZone: ptr("us-east-1a")},
+		{SubnetId: ptr("subnet-0000000000000000b"), AvailabilityZone: ptr("us-east-1b")},
+	}}},
+	"what few types can": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.EnclaveOptions = &awsv1.EnclaveOptions{Enabled: ptr(true)}
+	}},
+	"expressions": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("min(110, default_enis * (ips_per_eni - 1) + 2)"))}
+	}, live: func(o *aws.Options) { o.KubeletExpressions = kubeletcel.New() },
+		facts: func(in *catalog.Input) { in.KubeletExpressions = kubeletcel.New() }},
+	"options": {live: func(o *aws.Options) {
+		o.ReservedENIs, o.PrefixDelegation, o.MemoryOverhead, o.NVIDIADevices, o.EFADevices = 1, true, "0.04", true, true
+	}, facts: func(in *catalog.Input) {
+		in.ReservedENIs, in.PrefixDelegation, in.MemoryOverhead, in.NVIDIADevices, in.EFADevices = 1, true, "0.04", true, true
+	}},
+	"a reservation": {class: func(c *awsv1.EC2NodeClass) {
+		c.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{ID: "cr-0123456789abcdef0"}}
+	}, world: awstest.Options{Reservations: []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"),
+		InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(3)), AvailableInstanceCount: ptr(int32(3)),
+		State: ec2types.CapacityReservationStateActive, InstanceMatchCriteria: ec2types.InstanceMatchCriteriaTargeted}}}},
+}
+
+// The facts give what the live provider returns: the same instance types, to the byte.
+func TestAsTheProviderHasIt(t *testing.T) {
+	for name, tt := range twins {
+		t.Run(name, func(t *testing.T) {
+			l := newLive(t, tt)
+			in, facts := l.input(t, tt), l.facts(t)
+			made, err := facts.Build(in)
+			require.NoError(t, err)
+			require.Empty(t, made.Problems)
+			want := l.types(t)
+			require.NotEmpty(t, want)
+			require.Equal(t, want, made.Types)
+			require.True(t, slices.ContainsFunc(made.Types, func(it *cloudprovider.InstanceType) bool {
+				return slices.ContainsFunc(it.Offerings, func(o cloudprovider.Offering) bool { return o.Launchable() })
+			}), "something can be launched")
+		})
+	}
+}
+
+// What nodes have reported counts for both.
+func TestLearned(t *testing.T) {
+	l := newLive(t, twin{})
+	class, err := l.provider.NodeClass(t.Context(), "default")
+	require.NoError(t, err)
+	for _, ami := range class.Status.AMIs {
+		node := &corev1.Node{}
+		node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7900Mi")}
+		require.NoError(t, l.provider.ObserveNode(t.Context(), "m5.large", ami.ID, node))
+	}
+	snapshot, err := l.provider.Snapshot(t.Context())
+	require.NoError(t, err)
+	in := l.input(t, twin{})
+	in.Learned = snapshot.Learned
+	made, err := l.facts(t).Build(in)
+	require.NoError(t, err)
+	require.Equal(t, l.types(t), made.Types)
+	i := slices.IndexFunc(made.Types, func(it *cloudprovider.InstanceType) bool { return it.Name == "m5.large" })
+	require.EqualValues(t, 7900<<20, made.Types[i].Capacity.Get(corev1.ResourceMemory))
+}
+
+func TestOrderDoesNotMatter(t *testing.T) {
+	l := newLive(t, twin{})
+	types, offerings := l.describe(t)
+	in := l.input(t, twin{facts: func(in *catalog.Input) {
+		in.Zones = []catalog.Zone{{Name: "us-east-1d", ID: "use1-az4"}, {Name: "us-east-1e"}}
+	}})
+	one, _, err := catalog.Read(types, offerings)
+	require.NoError(t, err)
+	want, err := one.Build(in)
+	require.NoError(t, err)
+	slices.Reverse(types)
+	slices.Reverse(offerings)
+	slices.Reverse(in.Zones)
+	slices.Reverse(in.Class.Status.Subnets)
+	other, _, err := catalog.Read(types, offerings)
+	require.NoError(t, err)
+	got, err := other.Build(in)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+func TestFaults(t *testing.T) {
+	_, err := (*catalog.Facts)(nil).Build(catalog.Input{MemoryOverhead: "7", Learned: []byte("{")})
+	require.ErrorContains(t, err, "memoryOverhead: share of memory")
+	require.ErrorContains(t, err, "learned memory")
+	_, err = (*catalog.Facts)(nil).Build(catalog.Input{ReservedENIs: -1, Zones: []catalog.Zone{{}}})
+	for _, text := range []string{"region: empty", "class: nil", "zones[0]: name: empty", "reserved network interfaces: -1"} {
+		require.ErrorContains(t, err, text)
+	}
+	made, err := (*catalog.Facts)(nil).Build(catalog.Input{Region: "us-east-1", Class: &awsv1.EC2NodeClass{}})
+	require.NoError(t, err)
+	require.Empty(t, made.Types)
+}
+
+// A class of which a type lacks what it asks for says so, and keeps the type.
+func TestExclusions(t *testing.T) {
+	types := awstest.InstanceTypes()
+	facts, _, err := catalog.Read(types, nil)
+	require.NoError(t, err)
+	class := &awsv1.EC2NodeClass{}
+	class.Spec.AMIFamily = ptr(amiselect.FamilyWindows2022)
+	made, err := facts.Build(catalog.Input{Region: "us-east-1", Class: class})
+	require.NoError(t, err)
+	require.Len(t, made.Types, len(types))
+	require.Contains(t, made.Exclusions, catalog.Exclusion{InstanceType: "m6g.large", Field: "spec.amiFamily",
+		Detail: "Windows2022 runs on amd64 only, and the type is arm64"})
+	require.Equal(t, "a1.medium: spec.amiFamily: Windows2022 runs on amd64 only, and the type is arm64", made.Exclusions[0].String())
+}
+
+// live is a provider that asks a cloud in memory.
+type live struct {
+	provider *aws.Provider
+	cloud    *awstest.Server
+	class    *awsv1.EC2NodeClass
+}
+
+func newLive(t *testing.T, tt twin) *live {
+	t.Helper()
+	cloud, err := awstest.Start(&tt.world)
+	require.NoError(t, err)
+	t.Cleanup(cloud.Close)
+	classes, err := awsv1.DecodeEC2NodeClasses([]byte(nodeClass))
+	require.NoError(t, err)
+	l := &live{cloud: cloud, class: classes[0]}
+	l.class.Spec.Kubelet, l.class.Spec.BlockDeviceMappings, l.class.Spec.InstanceStorePolicy = nil, nil, nil
+	l.class.Status = awsv1.EC2NodeClassStatus{}
+	if tt.class != nil {
+		tt.class(l.class)
+	}
+	opts := aws.Options{Region: "us-east-1", Cluster: aws.Cluster{Name: "demo"}, Now: cloud.Now, NoDryRun: true,
+		NodeClasses: func(context.Context, string) (*awsv1.EC2NodeClass, error) { return l.class, nil }}
+	if tt.live != nil {
+		tt.live(&opts)
+	}
+	cfg := cloud.Config()
+	l.provider, err = aws.New(aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: sdkpricing.NewFromConfig(cfg),
+		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}, opts)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.provider.Close(context.Background())) })
+	require.NoError(t, l.provider.Refresh(t.Context()))
+	return l
+}
+
+func (l *live) types(t *testing.T) []*cloudprovider.InstanceType {
+	t.Helper()
+	pool := &karpv1.NodePool{}
+	pool.Name = "general"
+	pool.Spec.Template.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: "default"}
+	types, err := l.provider.InstanceTypes(t.Context(), pool)
+	require.NoError(t, err)
+	return types
+}
+
+// describe asks the cloud as a user of its command line would.
+func (l *live) describe(t *testing.T) (types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) {
+	t.Helper()
+	client := ec2.NewFromConfig(l.cloud.Config())
+	for page := ec2.NewDescribeInstanceTypesPaginator(client, &ec2.DescribeInstanceTypesInput{}); page.HasMorePages(); {
+		out, err := page.NextPage(t.Context())
+		require.NoError(t, err)
+		types = append(types, out.InstanceTypes...)
+	}
+	in := &ec2.DescribeInstanceTypeOfferingsInput{LocationType: ec2types.LocationTypeAvailabilityZone}
+	for page := ec2.NewDescribeInstanceTypeOfferingsPaginator(client, in); page.HasMorePages(); {
+		out, err := page.NextPage(t.Context())
+		require.NoError(t, err)
+		offerings = append(offerings, out.InstanceTypeOfferings...)
+	}
+	return types, offerings
+}
+
+func (l *live) facts(t *testing.T) *catalog.Facts {
+	t.Helper()
+	types, offerings := l.describe(t)
+	facts, problems, err := catalog.Read(types, offerings)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	return facts
+}
+
+// input is what a program without credentials has: the class with its status, as the API
+// server keeps it, and a list of prices.
+func (l *live) input(t *testing.T, tt twin) catalog.Input {
+	t.Helper()
+	resolved, err := l.provider.NodeClass(t.Context(), "default")
+	require.NoError(t, err)
+	class := l.class.DeepCopy()
+	class.Status = resolved.Status
+	in := catalog.Input{Now: l.cloud.Now(), Region: "us-east-1", Class: class, Left: resolved.Left, Prices: l.prices(t)}
+	if tt.facts != nil {
+		tt.facts(&in)
+	}
+	return in
+}
+
+// prices are those that the provider goes by, as a list.
+func (l *live) prices(t *testing.T) *pricing.Book {
+	t.Helper()
+	entries := map[cloudprovider.Scope]float64{}
+	for _, it := range l.types(t) {
+		for _, o := range it.Offerings {
+			if o.Price > 0 && o.CapacityType != karpv1.CapacityTypeReserved {
+				entries[cloudprovider.Scope{InstanceType: it.Name, Zone: o.Zone, CapacityType: o.CapacityType}] = o.Price
+			}
+		}
+	}
+	var list []pricing.Entry
+	for _, scope := range slices.SortedFunc(maps.Keys(entries), cloudprovider.Scope.Compare) {
+		list = append(list, pricing.Entry{Scope: scope, Price: entries[scope], At: time.Time{}})
+	}
+	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "said", Entries: list}}})
+	require.NoError(t, err)
+	return book
+}

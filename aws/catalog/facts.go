@@ -1,0 +1,56 @@
+package catalog
+
+import (
+	"fmt"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+)
+
+// Facts is what EC2 says of the instance types of a region. It is immutable and may be
+// shared. The zero value and nil have no types.
+type Facts struct{ inventory *instancetype.Inventory }
+
+// Problem is something in the facts, or about a type and a class, that a catalog could
+// not use.
+type Problem struct {
+	// InstanceType is the name of the type it is about. Empty if it has none.
+	InstanceType string
+	// Detail says what is wrong and what was made of it.
+	Detail string
+}
+
+// String returns one line.
+func (p Problem) String() string { return instancetype.Problem(p).String() }
+
+// Read reads all pages of DescribeInstanceTypes, and of DescribeInstanceTypeOfferings
+// with the location type availability-zone. The order of the lists does not matter.
+//
+// Of a type are used: name, processor (architecture, maker, clock, features), vCPUs,
+// memory, hypervisor, bare metal, enclaves, network (interfaces, addresses, cards,
+// bandwidth, encryption, fabric adapters), disks, bandwidth and number of volumes, GPUs
+// and other accelerators, usage classes and placement strategies. What a type does not
+// say counts as not there, and of volumes as no limit. How many branch interfaces a type
+// has, which EC2 does not say, is compiled in.
+//
+// A type is left out, with a Problem, if it has no name, neither of the architectures
+// x86_64 and arm64, no vCPUs or no memory; of one that is there twice the first counts.
+// A type without offerings is kept, and no zone has it. Offerings of other types or by
+// another kind of location are passed over. Problems are sorted by instance type. The
+// error is about what is compiled in, whatever the arguments.
+func Read(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Facts, []Problem, error) {
+	inventory, problems, err := instancetype.NewInventory(types, offerings, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("catalog: %w", err)
+	}
+	return &Facts{inventory}, problemsOf(problems), nil
+}
+
+func problemsOf(list []instancetype.Problem) []Problem {
+	var out []Problem
+	for _, p := range list {
+		out = append(out, Problem(p))
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
+)
+
+// Zone is an availability zone.
+type Zone struct {
+	// Name is its name in the account, such as us-east-1a. Required.
+	Name string
+	// ID is the id that is the same in all accounts, such as use1-az1. Empty if it is
+	// not known: the label then does not exist.
+	ID string
+}
+
+// Input is what the catalog of a class is made of, beside the facts. It is read-only.
+// Region and Class are required; the zero value of everything else means its default.
+type Input struct {
+	// Now is the instant of the catalog: prices are those of then, and reservations
+	// that have ended by then are not to be had.
+	Now time.Time
+	// Region is the name of the region.
+	Region string
+	// Class is the class of the nodes. Of its spec are used kubelet, blockDeviceMappings,
+	// instanceStorePolicy, the family of images, networkInterfaces, cpuOptions,
+	// enclaveOptions, connectionTracking and placementGroupSelector; of its status subnets,
+	// amis and capacityReservations. It is not validated: see EC2NodeClass.Validate. A
+	// class without subnets can launch nowhere, and one without amis is taken to have an
+	// image for every type.
+	Class *awsv1.EC2NodeClass
+	// Zones say which id goes with which zone, beside what the subnets of the class say.
+	Zones []Zone
+	// ShiftedZones are the zones, by id or name, that traffic is shifted away from.
+	// Nothing is launched there.
+	ShiftedZones []string
+	// Left is how many more instances each capacity reservation holds, by its id, as
+	// aws.NodeClass.Left says. One that is missing is full.
+	Left map[string]int
+	// PlacementGroup is the group that the placementGroupSelector of the class names.
+	// If it names one and this is nil, nothing can be launched.
+	PlacementGroup *ec2types.PlacementGroup
+	// Prices are asked for the price of every offering. Nil has none, and nothing can
+	// be launched but into reservations.
+	Prices *pricing.Book
+
+	// KubeletExpressions evaluates the expressions of spec.kubelet. Nil is none: a class
+	// that has one is an error. Package aws/kubeletcel has an evaluator.
+	KubeletExpressions awsv1.ExpressionEvaluator
+	// NVIDIADevices and EFADevices list the devices that nodes will have, as the field of
+	// that name of aws.Options says.
+	NVIDIADevices, EFADevices bool
+	// MemoryOverhead is the part of the memory of a machine that nodes are taken not to
+	// report, from 0 up to but not including 1, as a decimal number. Empty is "0.075".
+	MemoryOverhead string
+	// Learned is what nodes have reported of their memory, from aws.Snapshot.Learned. Nil
+	// is nothing.
+	Learned []byte
+	// ReservedENIs is the number of network interfaces of each node that pods get no
+	// addresses from. Not negative.
+	ReservedENIs int64
+	// PrefixDelegation says that the network plugin gives interfaces prefixes in place of
+	// single addresses.
+	PrefixDelegation bool
+}
+
+// parse returns the input as the provider's own code takes it. The error lists what
+// cannot be read.
+func (in *Input) parse() (instancetype.Input, *instancetype.Options, error) {
+	out := instancetype.Input{
+		Now: in.Now, Region: in.Region, Class: in.Class, ShiftedZones: in.ShiftedZones,
+		PlacementGroup: in.PlacementGroup, Prices: in.Prices,
+	}
+	for _, z := range in.Zones {
+		out.Zones = append(out.Zones, instancetype.Zone(z))
+	}
+	var held []ec2types.CapacityReservation
+	for _, id := range slices.Sorted(maps.Keys(in.Left)) {
+		held = append(held, ec2types.CapacityReservation{CapacityReservationId: &id, AvailableInstanceCount: new(int32(min(max(in.Left[id], 0), 1<<30)))})
+	}
+	out.Stock = out.Stock.Observe(in.Now, held)
+	cluster := instancetype.DefaultCluster()
+	cluster.ReservedInterfaces, cluster.PrefixDelegation = in.ReservedENIs, in.PrefixDelegation
+	var faults [2]error
+	if in.MemoryOverhead != "" {
+		if cluster.MemoryLost, faults[0] = instancetype.ParseShare(in.MemoryOverhead); faults[0] != nil {
+			faults[0] = fmt.Errorf("memoryOverhead: %w", faults[0])
+		}
+	}
+	if in.Learned != nil {
+		out.Learned, faults[1] = instancetype.ParseLearned(in.Learned)
+	}
+	return out, &instancetype.Options{
+		Cluster: &cluster, Expressions: in.KubeletExpressions, NVIDIADevices: in.NVIDIADevices, EFADevices: in.EFADevices,
+	}, errors.Join(faults[:]...)
+}
