@@ -3,11 +3,13 @@ package disruption
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // consolidate searches for cheaper ways to run the pods of the cluster, as it will
@@ -82,6 +84,7 @@ func (f *Cluster) consolidate(ctx context.Context, others []Action) (*consolidat
 		if err := s.run(ctx); err != nil {
 			return nil, nil, err
 		}
+		s.report(ctx)
 		out.Stats, out.CatalogCache = w.stats, w.shared
 	}
 	out.Stats.Candidates = len(s.candidates)
@@ -253,7 +256,16 @@ func (s *search) try(ctx context.Context, targets []*stateNode) ([]*candidateSet
 			bad = append(bad, pt)
 		}
 	}
+	s.report(ctx)
 	return bad, nil
+}
+
+// report says how far the search has come.
+func (s *search) report(ctx context.Context) {
+	if report := progress.From(ctx); report != nil {
+		report(progress.Event{Work: work, Stage: "search", Done: s.w.stats.Steps, Total: s.cluster.opts.Consolidation.MaxSteps, Unit: "steps",
+			Detail: fmt.Sprintf("%d actions that save money", s.found())})
+	}
 }
 
 // ask judges the parts of some nodes that are removed together.

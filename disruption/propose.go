@@ -10,6 +10,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Propose decides what to do with the nodes of a cluster: it asks every rule
@@ -34,15 +35,18 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 		return nil, err
 	}
 	f, faults := Observe(now, in, opts)
+	progress.Report(ctx, progress.Event{Work: work, Stage: "rules"})
 	rules, notices := f.actions()
 	rules, err := f.keepPromised(ctx, rules)
 	if err != nil {
 		return nil, err
 	}
+	progress.Report(ctx, progress.Event{Work: work, Stage: "replacements", Total: len(rules.Actions), Unit: "actions"})
 	pacing, failed, err := f.admitSimulated(ctx, rules.Actions)
 	if err != nil {
 		return nil, err
 	}
+	progress.Report(ctx, progress.Event{Work: work, Stage: "replacements", Done: len(pacing.Go), Total: len(rules.Actions), Unit: "actions"})
 	search, w, err := f.consolidate(ctx, pacing.Go)
 	if err != nil {
 		return nil, err
@@ -63,6 +67,9 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	}
 	return p, nil
 }
+
+// work is whose progress is reported.
+const work = "disruption.Propose"
 
 // cost is what the managed nodes cost that are not on their way out.
 func (f *Cluster) cost() (sum float64, unknown int) {

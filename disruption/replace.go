@@ -11,6 +11,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // simulate finds out what actions have to launch that replace nodes of dynamic
@@ -341,7 +342,7 @@ func (f *Cluster) terminateReserved(ctx context.Context, a Action) (Action, bool
 	if err != nil {
 		return a, false, nil // faults of the input are reported elsewhere
 	}
-	plan, err := problem.Solve(ctx)
+	plan, err := problem.Solve(progress.With(ctx, nil))
 	if err != nil {
 		return a, false, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -318,7 +319,8 @@ func (w *simulation) compile() {
 func (w *simulation) solve(ctx context.Context, p *provisioning.Problem, pods int) (*provisioning.Plan, error) {
 	w.stats.Simulations++
 	w.stats.Steps += 1 + pods
-	plan, err := p.Solve(ctx)
+	progress.Report(ctx, progress.Event{Work: work, Stage: "what-ifs", Done: w.stats.Simulations, Unit: "asked"})
+	plan, err := p.Solve(progress.With(ctx, nil))
 	if err != nil {
 		return nil, err
 	}

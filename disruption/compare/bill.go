@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Bill is what the managed nodes of a cluster cost.
@@ -130,7 +131,8 @@ func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
 	if s.Options != nil {
 		opts = s.Options.Provisioning
 	}
-	plan, err := provisioning.Solve(ctx, in.Input, opts)
+	progress.Report(ctx, progress.Event{Work: work, Stage: "planning from empty"})
+	plan, err := provisioning.Solve(progress.With(ctx, nil), in.Input, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // BudgetPrice is what one disruption budget keeps from being saved at an instant.
@@ -48,7 +49,13 @@ func (p BudgetPrice) String() string {
 // disruption.Propose. It takes as long as a proposal for each such budget, and one more.
 func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) {
 	in := s.Input
-	base, err := disruption.Propose(ctx, now, in, s.Options)
+	asked := 0
+	tell := func() {
+		progress.Report(ctx, progress.Event{Work: "compare.Budgets", Stage: "proposals", Done: asked, Unit: "asked for"})
+		asked++
+	}
+	tell()
+	base, err := disruption.Propose(progress.With(ctx, nil), now, in, s.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +71,8 @@ func Budgets(ctx context.Context, now time.Time, s Side) ([]BudgetPrice, error) 
 			without := in
 			without.NodePools = slices.Clone(in.NodePools)
 			without.NodePools[i] = open
-			p, err := disruption.Propose(ctx, now, without, s.Options)
+			tell()
+			p, err := disruption.Propose(progress.With(ctx, nil), now, without, s.Options)
 			if err != nil {
 				return nil, err
 			}

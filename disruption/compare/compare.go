@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Outcome is what becomes of one side.
@@ -41,10 +42,19 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 	}
 	c := &Comparison{}
 	errs := atOnce(opts.withDefaults().Parallel, []func() error{
-		func() (err error) { c.Old.Settled, err = Settle(ctx, now, before, opts); return named("old", err) },
-		func() (err error) { c.New.Settled, err = Settle(ctx, now, after, opts); return named("new", err) },
-		func() (err error) { c.Old.Fresh, err = FromEmpty(ctx, now, before); return named("old", err) },
-		func() (err error) { c.New.Fresh, err = FromEmpty(ctx, now, after); return named("new", err) },
+		func() (err error) {
+			c.Old.Settled, err = Settle(of(ctx, "old"), now, before, opts)
+			return named("old", err)
+		},
+		func() (err error) {
+			c.New.Settled, err = Settle(of(ctx, "new"), now, after, opts)
+			return named("new", err)
+		},
+		func() (err error) {
+			c.Old.Fresh, err = FromEmpty(of(ctx, "old"), now, before)
+			return named("old", err)
+		},
+		func() (err error) { c.New.Fresh, err = FromEmpty(of(ctx, "new"), now, after); return named("new", err) },
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -59,6 +69,21 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 	}
 	c.Differences = differences(now, c)
 	return c, nil
+}
+
+// work is whose progress is reported.
+const work = "compare.Compare"
+
+// of is a context whose progress is that of a side.
+func of(ctx context.Context, side string) context.Context {
+	report := progress.From(ctx)
+	if report == nil {
+		return ctx
+	}
+	return progress.With(ctx, func(e progress.Event) {
+		e.Stage = side + " side, " + e.Stage
+		report(e)
+	})
 }
 
 func named(side string, err error) error {

@@ -1,10 +1,12 @@
 package compare_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // changed is a side whose pools were edited.
@@ -224,4 +227,19 @@ func TestOptionsDiffer(t *testing.T) {
 	c := compared(t, before, after)
 	require.Empty(t, of(c, compare.KindFreshCost))
 	require.LessOrEqual(t, c.Old.Settled.Bill.Cost, c.New.Settled.Bill.Cost)
+}
+
+// Whoever waits is told of both sides, and not of the proposals that are asked for.
+func TestCompareTellsHowFarItIs(t *testing.T) {
+	side := running([]*v1.NodePool{onDemand("general")}, pods("web", 9, "1500m", "5Gi"))
+	var stages []string
+	ctx := progress.With(context.Background(), func(e progress.Event) {
+		assert.Equal(t, "compare.Compare", e.Work)
+		stages = append(stages, e.Stage)
+	})
+	_, err := compare.Compare(ctx, noon, side, side, nil)
+	require.NoError(t, err)
+	for _, want := range []string{"old side, proposals", "new side, proposals", "old side, planning from empty", "new side, planning from empty"} {
+		assert.Contains(t, stages, want)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Defaults of Options.
@@ -138,7 +139,7 @@ func Settle(ctx context.Context, now time.Time, s Side, opts *Options) (*Settled
 	if err != nil {
 		return nil, err
 	}
-	w := &way{s: s, in: s.Input, now: now, gone: map[string]time.Time{}, pause: longestPause(s), opts: opts.withDefaults(),
+	w := &way{s: s, in: s.Input, now: now, start: now, gone: map[string]time.Time{}, pause: longestPause(s), opts: opts.withDefaults(),
 		out: &Settled{Today: billOf(f, s.Input)}}
 	w.out.Peak = w.out.Today.Nodes
 	if s.Options != nil {
@@ -161,6 +162,7 @@ type way struct {
 	opts   Options
 	in     disruption.Input
 	now    time.Time
+	start  time.Time
 	pause  time.Duration
 	// planned says that pods that wait have been planned for.
 	planned bool
@@ -188,13 +190,14 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 	var p *disruption.Proposal
 	for round := range w.opts.MaxRounds {
 		var err error
-		if p, err = disruption.Propose(ctx, w.now, w.in, w.s.Options); err != nil {
+		if p, err = disruption.Propose(progress.With(ctx, nil), w.now, w.in, w.s.Options); err != nil {
 			return nil, err
 		}
 		if round == 0 {
 			w.out.AtOnce = p.CostAfter
 		}
 		w.in.CatalogCache = p.CatalogCache
+		w.report(ctx, round+1)
 		if len(p.Actions) == 0 && len(w.in.Pods) > 0 && !w.planned {
 			// A plan for pods that wait is due in any case.
 			if err := w.step(ctx, nil, w.in); err != nil {
@@ -231,6 +234,14 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 	}
 	w.out.Why = fmt.Sprintf("stopped after %s: Options.MaxRounds", count(w.opts.MaxRounds, "proposal"))
 	return p, nil
+}
+
+// report says how far the side has been followed.
+func (w *way) report(ctx context.Context, round int) {
+	if report := progress.From(ctx); report != nil {
+		report(progress.Event{Work: work, Stage: "proposals", Done: round, Total: w.opts.MaxRounds, Unit: "proposals",
+			Detail: fmt.Sprintf("%d nodes, %s from now", len(w.in.Nodes), w.now.Sub(w.start))})
+	}
 }
 
 // following are the actions to save money that wait for a PodDisruptionBudget only: they
@@ -298,7 +309,7 @@ func (w *way) step(ctx context.Context, actions []disruption.Action, after disru
 	}
 	w.out.Unplaced = nil
 	if len(after.Pods) > 0 {
-		plan, err := provisioning.Solve(ctx, after.Input, w.solver)
+		plan, err := provisioning.Solve(progress.With(ctx, nil), after.Input, w.solver)
 		if err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // round is a proposal and what came of it.
@@ -33,8 +34,10 @@ const maxRounds = 500
 func converge(ctx context.Context, now time.Time, in disruption.Input, opts *disruption.Options) ([]round, disruption.Input, string, error) {
 	var rounds []round
 	pause := longestPause(in.NodePools)
-	for range maxRounds {
-		p, err := disruption.Propose(ctx, now, in, opts)
+	for i := range maxRounds {
+		progress.Report(ctx, progress.Event{Work: "consolidate", Stage: "carrying proposals out", Done: i, Total: maxRounds, Unit: "rounds",
+			Detail: fmt.Sprintf("%d nodes", len(in.Nodes))})
+		p, err := disruption.Propose(progress.With(ctx, nil), now, in, opts)
 		if err != nil {
 			return nil, in, "", err
 		}
@@ -47,7 +50,7 @@ func converge(ctx context.Context, now time.Time, in disruption.Input, opts *dis
 			return nil, in, "", err
 		}
 		nodes := len(in.Nodes)
-		if in, r.pending, err = provision(ctx, now, in, opts); err != nil {
+		if in, r.pending, err = provision(progress.With(ctx, nil), now, in, opts); err != nil {
 			return nil, in, "", err
 		}
 		r.launched = len(in.Nodes) - nodes

@@ -44,7 +44,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
 		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
 	}
-	r, err := answer(context.Background(), s, in, opts)
+	ctx, done := command.Progress(context.Background(), stderr)
+	r, err := answer(ctx, s, in, opts)
+	done()
 	if refused := (noSuchNode{}); errors.As(err, &refused) {
 		return complain(stderr, err, command.BadInput)
 	}

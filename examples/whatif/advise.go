@@ -69,16 +69,16 @@ type price struct {
 
 // advise answers -advise: what all pods of the cluster would cost on new nodes, and what
 // each constraint adds.
-func advise(s settings, w *offline.World) (*adviceReport, int, error) {
+func advise(ctx context.Context, s settings, w *offline.World) (*adviceReport, int, error) {
 	in, err := compare.Emptied(s.compare.now, side(s, w))
 	if err != nil {
 		return nil, command.BadInput, err
 	}
-	found, err := advice.Ask(context.Background(), in.Input, &advice.Options{Provisioning: s.options(), Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
+	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: s.options(), Questions: s.questions, Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}
-	budgets, err := compare.Budgets(context.Background(), s.compare.now, side(s, w))
+	budgets, err := compare.Budgets(ctx, s.compare.now, side(s, w))
 	if err != nil {
 		return nil, command.Failed, err
 	}

@@ -46,7 +46,7 @@ func side(s settings, w *offline.World) compare.Side {
 }
 
 // compareWith answers -compare.
-func compareWith(s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (*compareReport, int, error) {
+func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (*compareReport, int, error) {
 	fresh, err := w.Policies(s.compare.file, s.input(), stdin)
 	if err != nil {
 		return nil, command.BadInput, err
@@ -63,7 +63,7 @@ func compareWith(s settings, w *offline.World, stdin io.Reader, stderr io.Writer
 	if err != nil {
 		return nil, command.BadInput, err
 	}
-	found, err := compare.Compare(context.Background(), s.compare.now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
+	found, err := compare.Compare(ctx, s.compare.now, before, after, &compare.Options{Parallel: runtime.GOMAXPROCS(0)})
 	if err != nil {
 		return nil, command.BadInput, w.Cluster.Explain(err)
 	}

@@ -26,10 +26,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "whatif: "+line)
 	}
+	ctx, done := command.Progress(context.Background(), stderr)
 	if s.compare.file != "" || s.advise {
-		return ask(s, world, stdin, stdout, stderr)
+		return ask(ctx, done, s, world, stdin, stdout, stderr)
 	}
-	in, plan, code, err := solve(s, world)
+	in, plan, code, err := solve(ctx, s, world)
+	done()
 	if err != nil {
 		return complain(stderr, err, code)
 	}
@@ -63,7 +65,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // ask answers -compare or -advise.
-func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer) int {
+func ask(ctx context.Context, done func(), s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer) int {
 	if s.compare.now.IsZero() {
 		s.compare.now = time.Now().UTC().Truncate(time.Second)
 		if age := w.Age(s.compare.now); age != "" {
@@ -77,17 +79,18 @@ func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer
 	var err error
 	if s.advise {
 		var r *adviceReport
-		r, code, err = advise(s, w)
+		r, code, err = advise(ctx, s, w)
 		if err == nil {
 			answer, table, html = r, func(style command.Style) string { return drawAdvice(r, style) }, r.page()
 		}
 	} else {
 		var r *compareReport
-		r, code, err = compareWith(s, w, stdin, stderr)
+		r, code, err = compareWith(ctx, s, w, stdin, stderr)
 		if err == nil {
 			answer, table, html = r, func(style command.Style) string { return drawCompare(r, style) }, r.page()
 		}
 	}
+	done()
 	if err != nil {
 		return complain(stderr, err, code)
 	}
@@ -107,7 +110,7 @@ func ask(s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer
 
 // solve makes the plan, and returns the input it answers: without the nodes
 // that are to be removed. Of an error it says what the exit code is.
-func solve(s settings, w *offline.World) (provisioning.Input, *provisioning.Plan, int, error) {
+func solve(ctx context.Context, s settings, w *offline.World) (provisioning.Input, *provisioning.Plan, int, error) {
 	in := w.Input()
 	if err := checkNodes(in, s.without); err != nil {
 		return in, nil, command.BadInput, err
@@ -120,7 +123,7 @@ func solve(s settings, w *offline.World) (provisioning.Input, *provisioning.Plan
 	if err != nil {
 		return in, nil, command.BadInput, w.Cluster.Explain(err)
 	}
-	plan, err := problem.Solve(context.Background())
+	plan, err := problem.Solve(ctx)
 	return in, plan, command.Failed, err
 }
 

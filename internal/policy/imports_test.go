@@ -20,9 +20,9 @@ type layer struct {
 var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
-	engine   = append([]string{"provisioning", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
+	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
 	parts    = []string{"provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/flow",
-		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume"}
+		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
@@ -68,10 +68,12 @@ var layers = []layer{
 		"the parts of the provider kit stand beside the contract"},
 	{"provisioning/nomination", []string{"api/v1", "internal/podkey"},
 		"promises are read from what stands in the cluster, whoever planned"},
+	{"provisioning/progress", nil,
+		"how far work has come is told whatever the work is"},
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
 	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "provisioning/internal/catalog", "provisioning/internal/compile",
-		"provisioning/internal/explain", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload"}, contract...),
+		"provisioning/internal/explain", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"provisioning"}, contract...),
 		"the status of a pool follows from the pool and its usage, which the engine tells"},
@@ -79,7 +81,7 @@ var layers = []layer{
 		"the referee sees what a user of the engine sees, and none of its parts"},
 	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance"}, contract...),
 		"a plan is carried out by the rules of the referee, as a user of the engine could"},
-	{"provisioning/advice", append([]string{"provisioning"}, contract...),
+	{"provisioning/advice", append([]string{"provisioning", "provisioning/progress"}, contract...),
 		"what a constraint costs is asked of the engine, as anybody may ask it"},
 	{"provisioning/internal/scenes", append([]string{"provisioning", "fake"}, contract...),
 		"it makes inputs and plans for tests, and so knows those but no part of the engine"},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 func ask(t *testing.T, in provisioning.Input, opts *advice.Options) *advice.Report {
@@ -184,4 +186,19 @@ func BenchmarkAsk(b *testing.B) {
 		_, err := advice.Ask(b.Context(), in, nil)
 		require.NoError(b, err)
 	}
+}
+
+// Whoever waits is told of the questions, up to the steps that the report has, and not of the
+// plans that answer them.
+func TestAskTellsHowFarItIs(t *testing.T) {
+	var last progress.Event
+	ctx := progress.With(context.Background(), func(e progress.Event) {
+		assert.Equal(t, "advice.Ask", e.Work)
+		assert.GreaterOrEqual(t, e.Done, last.Done)
+		last = e
+	})
+	report, err := advice.Ask(ctx, shop(nil), nil)
+	require.NoError(t, err)
+	assert.Positive(t, last.Done)
+	assert.LessOrEqual(t, last.Done, report.Steps)
 }

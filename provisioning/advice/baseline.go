@@ -2,12 +2,14 @@ package advice
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // baseline is the input as it is, by one way of solving.
@@ -29,7 +31,7 @@ func (a *asker) baseline(ctx context.Context, quick bool) (*baseline, error) {
 	if b.problem, err = provisioning.Prepare(a.in, b.options); err != nil {
 		return nil, err
 	}
-	if b.plan, err = b.problem.Solve(ctx); err != nil {
+	if b.plan, err = b.problem.Solve(progress.With(ctx, nil)); err != nil {
 		return nil, err
 	}
 	a.report.Steps += len(a.in.Pods) + b.plan.Stats.Steps
@@ -65,7 +67,7 @@ func (b *baseline) price(ctx context.Context, in provisioning.Input, list []Cons
 	if err != nil {
 		return answer{err: err}
 	}
-	plan, err := problem.Solve(ctx)
+	plan, err := problem.Solve(progress.With(ctx, nil))
 	if err != nil {
 		return answer{err: err}
 	}
@@ -130,10 +132,19 @@ func (a *asker) each(ctx context.Context, q questions) error {
 			default:
 				a.report.Steps += answers[k].steps
 				q.take(i, answers[k])
+				a.tell(ctx)
 			}
 		}
 	}
 	return nil
+}
+
+// tell says how far the questions have come.
+func (a *asker) tell(ctx context.Context) {
+	if report := progress.From(ctx); report != nil {
+		report(progress.Event{Work: "advice.Ask", Stage: "questions", Done: a.report.Steps, Total: a.opts.MaxSteps, Unit: "steps",
+			Detail: fmt.Sprintf("%d constraints cost something", len(a.report.Prices))})
+	}
 }
 
 // without is the problem without some constraints.

@@ -33,7 +33,7 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 		c := &t.candidates[e.candidate]
 		k.load(t.entries[c.serves], c.capacity)
 		_, ceiling := k.most(ratio*c.price, maxVisits)
-		s.steps++
+		s.step()
 		ratio = max(ratio, ceiling/c.price)
 	}
 	if ratio == 0 {

@@ -195,7 +195,7 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 // fill, and the best that a short branch and bound finds.
 func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q duals, multiplier []float64, visits int) pattern {
 	c := &t.candidates[i]
-	s.steps++
+	s.step()
 	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
 		value: k.worth, multiplier: multiplier, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
 	})

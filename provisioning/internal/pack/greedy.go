@@ -173,7 +173,7 @@ func (s *solver) wake(candidateFills []candidateFill) bool {
 
 // look makes the best fill of a candidate from what is left.
 func (s *solver) look(t *tier, i int, p *candidateFill, q duals) {
-	s.steps++
+	s.step()
 	c := &t.candidates[i]
 	d := s.detail(t, &q, c.serves)
 	got := s.filler.fill(&c.bin, d.entries, s.left, worth{

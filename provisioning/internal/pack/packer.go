@@ -7,6 +7,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // Packer is a Problem made ready to be solved, any number of times and from
@@ -85,6 +86,7 @@ type solver struct {
 
 	steps    int
 	maxSteps int
+	report   func(progress.Event) // nil if nobody waits
 
 	multiplier        []float64 // by class: see rounds
 	highestMultiplier float64
@@ -114,6 +116,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 		left:         make([]int, len(k.p.Classes)),
 		limits:       make([][]int64, len(k.p.Pools)),
 		maxSteps:     maxSteps,
+		report:       progress.From(ctx),
 		reservations: slices.Clone(k.p.Reservations),
 		scratch:      bitset.New(len(k.p.Options)),
 		sum:          make([]int64, k.p.Dims),
@@ -140,6 +143,20 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	out.Left = s.left
 	out.Steps = s.steps
 	return out, nil
+}
+
+// Work is whose progress a run reports, and so many patterns lie between two reports.
+const (
+	Work       = "provisioning.Solve"
+	reportStep = 1000
+)
+
+// step counts a pattern that is built.
+func (s *solver) step() {
+	s.steps++
+	if s.report != nil && s.steps%reportStep == 0 {
+		s.report(progress.Event{Work: Work, Stage: "packing", Done: s.steps, Total: s.maxSteps, Unit: "steps"})
+	}
 }
 
 // buyAll packs what is left into new nodes, tier by tier.
@@ -242,7 +259,7 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 			continue
 		}
 		b := bin{capacity: n.Free, inverse: inverse(n.Free), option: -1, memberships: n.Memberships}
-		s.steps++
+		s.step()
 		got := s.filler.fill(&b, entries, s.left, w)
 		out.Nodes[i] = slices.Clone(got.shares)
 		s.remove(got.shares, 1)

@@ -28,7 +28,7 @@ func (s *Solver) retry(ctx context.Context, best trial) (trial, error) {
 	levels = levels[:min(len(levels), attempt.MostLevels)]
 	best, err := vary(ctx, p, best, s.first.Again(), func(plan *Solution) bool { return leaves(p, plan, levels) })
 	if err == nil {
-		came(p, model.Coarsely, best.plan)
+		came(ctx, p, model.Coarsely, best.plan)
 	}
 	for i := range levels {
 		o := before(&s.first.Hints, p, levels[i])
@@ -37,7 +37,7 @@ func (s *Solver) retry(ctx context.Context, best trial) (trial, error) {
 		}
 		best, err = vary(ctx, p, best, o, func(plan *Solution) bool { return leaves(p, plan, levels[i:i+1]) })
 		if err == nil {
-			came(p, model.PriorityAlone, best.plan)
+			came(ctx, p, model.PriorityAlone, best.plan)
 		}
 	}
 	return best, err

@@ -1,6 +1,9 @@
 package solve
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -31,6 +34,12 @@ type Solution struct {
 	closed  bool    // nodes were taken out of it again; see eliminator
 	swapped bool    // pods changed places for soft constraints
 	ejected bool    // pods made room for others in it; see ejector
+}
+
+// detail is how good a solution is that a strategy leads to, for people.
+func (s *Solution) detail(strategy string) string {
+	return fmt.Sprintf("%d new nodes at %.4f USD/h, %d pods without a place, after %s",
+		len(s.Create), s.Cost, len(s.Unplaced), strings.ReplaceAll(strategy, "-", " "))
 }
 
 // Offer is what a pool had to choose from.

@@ -53,7 +53,7 @@ func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 	}
 	plan, err := withinBudget(ctx, p, t.plan, t.attempt)
 	if err == nil {
-		came(p, model.PreferenceShare, plan)
+		came(ctx, p, model.PreferenceShare, plan)
 	}
 	return plan, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // A strategy proposes other attempts from what came of one. The solution with the better
@@ -65,7 +66,7 @@ func (t strategy) follow(ctx context.Context, p *compile.Problem, s *attempt.Att
 			best = other
 		}
 	}
-	came(p, t.name, best)
+	came(ctx, p, t.name, best)
 	return best, nil
 }
 
@@ -81,7 +82,7 @@ func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, er
 	if err != nil {
 		return trial{}, err
 	}
-	came(p, model.CellsAsFound, t.plan)
+	came(ctx, p, model.CellsAsFound, t.plan)
 	for _, next := range strategies {
 		if t.plan, err = next.follow(ctx, p, t.attempt, result, t.plan); err != nil {
 			return trial{}, err
@@ -136,8 +137,12 @@ func packAttempt(ctx context.Context, s *attempt.Attempt, p *compile.Problem) (*
 	return s.Packer.Solve(ctx, p.Opts.MaxSteps)
 }
 
-// came tells the trace what a strategy came to.
-func came(p *compile.Problem, name string, plan *Solution) {
+// came tells the trace what a strategy came to, and who waits for the solution how good it
+// is by now.
+func came(ctx context.Context, p *compile.Problem, name string, plan *Solution) {
+	if report := progress.From(ctx); report != nil {
+		report(progress.Event{Work: pack.Work, Stage: "search", Detail: plan.detail(name)})
+	}
 	if t := p.Opts.Trace; t != nil && t.After != nil {
 		t.After(name, model.Score{Left: len(plan.Unplaced), Cost: plan.Cost})
 	}
