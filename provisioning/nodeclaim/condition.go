@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // EditClaim is a NodeClaim with the condition, for a program that sends whole
@@ -38,18 +39,7 @@ func (s Condition) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 
 // withCondition returns a list of its own with a condition set.
 func withCondition(list []metav1.Condition, s Condition, generation int64, now time.Time) []metav1.Condition {
-	list = slices.Clone(list)
-	want := metav1.Condition{Type: s.Type, Status: s.Status, Reason: s.Reason, Message: s.Message,
-		ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now)}
-	have := conditionOf(list, s.Type)
-	if have == nil {
-		return append(list, want)
-	}
-	if have.Status == want.Status {
-		want.LastTransitionTime = have.LastTransitionTime
-	}
-	*have = want
-	return list
+	return status.With(list, metav1.Condition{Type: s.Type, Status: s.Status, Reason: s.Reason, Message: s.Message, ObservedGeneration: generation}, now)
 }
 
 // readiness is what the condition Ready should say beside the others.
@@ -57,19 +47,19 @@ func readiness(list []metav1.Condition) Condition {
 	ready := Condition{Type: v1.ConditionTypeReady, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeReady}
 	var lacking []string
 	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized} {
-		status := metav1.ConditionUnknown
-		if c := conditionOf(list, kind); c != nil {
-			status = c.Status
+		is := metav1.ConditionUnknown
+		if c := status.Find(list, kind); c != nil {
+			is = c.Status
 		}
 		switch {
-		case status == metav1.ConditionTrue:
+		case is == metav1.ConditionTrue:
 			continue
-		case status == metav1.ConditionFalse:
-			ready.Status, ready.Reason = status, "UnhealthyDependents"
+		case is == metav1.ConditionFalse:
+			ready.Status, ready.Reason = is, "UnhealthyDependents"
 		case ready.Status == metav1.ConditionTrue:
 			ready.Status, ready.Reason = metav1.ConditionUnknown, "ReconcilingDependents"
 		}
-		lacking = append(lacking, kind+"="+string(status))
+		lacking = append(lacking, kind+"="+string(is))
 	}
 	ready.Message = strings.Join(lacking, ", ")
 	return ready
@@ -114,36 +104,24 @@ func (l Launch) EditClaim(claim *v1.NodeClaim, machine *cloudprovider.Instance, 
 		}
 	}
 	maps.Copy(labels, c.Labels)
-	status := v1.NodeClaimStatus{ProviderID: machine.ID, ImageID: machine.ImageID,
+	known := v1.NodeClaimStatus{ProviderID: machine.ID, ImageID: machine.ImageID,
 		Capacity: machine.Capacity.ResourceList(), Allocatable: machine.Allocatable.ResourceList()}
-	if maps.Equal(labels, c.Labels) && sameMachine(&status, &c.Status) {
+	if maps.Equal(labels, c.Labels) && sameMachine(&known, &c.Status) {
 		return c
 	}
 	if c == claim {
 		c = claim.DeepCopy()
 	}
 	c.Labels = labels
-	c.Status.ProviderID, c.Status.ImageID = status.ProviderID, status.ImageID
-	c.Status.Capacity, c.Status.Allocatable = status.Capacity, status.Allocatable
+	c.Status.ProviderID, c.Status.ImageID = known.ProviderID, known.ImageID
+	c.Status.Capacity, c.Status.Allocatable = known.Capacity, known.Allocatable
 	return c
 }
 
 // sameMachine reports whether two statuses say the same of the machine.
 func sameMachine(a, b *v1.NodeClaimStatus) bool {
 	return a.ProviderID == b.ProviderID && a.ImageID == b.ImageID &&
-		sameAmounts(a.Capacity, b.Capacity) && sameAmounts(a.Allocatable, b.Allocatable)
-}
-
-func sameAmounts(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, amount := range a {
-		if other, listed := b[name]; !listed || amount.Cmp(other) != 0 {
-			return false
-		}
-	}
-	return true
+		status.SameAmounts(a.Capacity, b.Capacity) && status.SameAmounts(a.Allocatable, b.Allocatable)
 }
 
 // EditClaim is a NodeClaim with the condition, as by Condition.EditClaim, and if its
@@ -160,17 +138,8 @@ func (r Registration) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClai
 	return c
 }
 
-// conditionOf is the condition of a type in a list, nil if there is none.
-func conditionOf(list []metav1.Condition, kind string) *metav1.Condition {
-	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
-}
-
 // isTrue is whether a condition of a claim is True.
 func isTrue(claim *v1.NodeClaim, kind string) bool {
-	c := conditionOf(claim.Status.Conditions, kind)
+	c := status.Find(claim.Status.Conditions, kind)
 	return c != nil && c.Status == metav1.ConditionTrue
 }

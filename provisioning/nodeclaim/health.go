@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // HealthRing is how many launches of a NodePool its condition
@@ -73,7 +74,7 @@ func RecoverHealth(pool *v1.NodePool) Health {
 		return Health{}
 	}
 	h := Health{ClassGeneration: pool.Status.NodeClassObservedGeneration}
-	c := conditionOf(pool.Status.Conditions, v1.ConditionTypeNodeRegistrationHealthy)
+	c := status.Find(pool.Status.Conditions, v1.ConditionTypeNodeRegistrationHealthy)
 	if c == nil {
 		return h
 	}
@@ -125,7 +126,7 @@ func (h Health) Next(now time.Time, pool *v1.NodePool, classGeneration int64, ou
 	}
 	c := metav1.Condition{Type: v1.ConditionTypeNodeRegistrationHealthy, Status: metav1.ConditionUnknown,
 		Reason: AwaitingReconciliation, Message: "no machine has joined or failed to since the pool or its NodeClass was changed"}
-	before := conditionOf(pool.Status.Conditions, v1.ConditionTypeNodeRegistrationHealthy)
+	before := status.Find(pool.Status.Conditions, v1.ConditionTypeNodeRegistrationHealthy)
 	next := Health{Generation: pool.Generation, ClassGeneration: classGeneration}
 	if before != nil && h.Generation == pool.Generation && h.ClassGeneration == classGeneration {
 		c, next.Failed = *before, slices.Clone(h.Failed)
@@ -166,7 +167,7 @@ func sortedOutcomes(pool *v1.NodePool, outcomes []Outcome) []Outcome {
 
 // why is the reason and message of a failure.
 func (o Outcome) why() (reason, message string) {
-	c := conditionOf(o.Claim.Status.Conditions, v1.ConditionTypeLaunched)
+	c := status.Find(o.Claim.Status.Conditions, v1.ConditionTypeLaunched)
 	if c != nil && c.Status != metav1.ConditionTrue && c.Reason != "" {
 		return c.Reason, c.Message
 	}

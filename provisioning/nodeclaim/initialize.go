@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Initialize says whether a registered Node is ready for pods: the condition
@@ -133,7 +134,7 @@ func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) 
 	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() {
 		return s, false
 	}
-	c := conditionOf(claim.Status.Conditions, v1.ConditionTypeInitialized)
+	c := status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized)
 	if c == nil || c.Status != metav1.ConditionTrue {
 		return s, false
 	}

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // The reasons for which a NodeClaim is given up that does not come up.
@@ -84,7 +85,7 @@ func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
 			return
 		}
 		since := claim.CreationTimestamp.Time
-		if c := conditionOf(claim.Status.Conditions, condition); c != nil && !c.LastTransitionTime.IsZero() {
+		if c := status.Find(claim.Status.Conditions, condition); c != nil && !c.LastTransitionTime.IsZero() {
 			since = c.LastTransitionTime.Time
 		}
 		all = append(all, Deadline{reason, condition, since, timeout})

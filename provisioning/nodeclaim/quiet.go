@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // podEventEvery is the least distance of two instants in status.lastPodEventTime: a node
@@ -99,7 +100,7 @@ func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, no
 	if claim == nil {
 		return nil
 	}
-	initialized := conditionOf(claim.Status.Conditions, v1.ConditionTypeInitialized)
+	initialized := status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized)
 	if initialized == nil || initialized.Status != metav1.ConditionTrue || after.Duration == nil {
 		return without(claim, v1.ConditionTypeConsolidatable)
 	}
@@ -125,7 +126,7 @@ func EditDrifted(claim *v1.NodeClaim, reason, detail string, now time.Time) *v1.
 
 // without is a claim that lacks a condition.
 func without(claim *v1.NodeClaim, kind string) *v1.NodeClaim {
-	if claim == nil || conditionOf(claim.Status.Conditions, kind) == nil {
+	if claim == nil || status.Find(claim.Status.Conditions, kind) == nil {
 		return claim
 	}
 	out := claim.DeepCopy()

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -37,19 +37,22 @@ func Edit(pool *v1.NodePool, class error, usage *provisioning.PoolUsage, now tim
 	full := pool.DeepCopy()
 	full.Default()
 	conditions := pool.Status.Conditions
+	set := func(kind string, is metav1.ConditionStatus, reason, message string) {
+		conditions = status.With(conditions, metav1.Condition{Type: kind, Status: is, Reason: reason, Message: message, ObservedGeneration: pool.Generation}, now)
+	}
 	if faults := full.Validate().ToAggregate(); faults != nil {
-		conditions = with(conditions, pool.Generation, now, v1.ConditionTypeValidationSucceeded, metav1.ConditionFalse, v1.ReasonNodePoolValidationFailed, faults.Error())
+		set(v1.ConditionTypeValidationSucceeded, metav1.ConditionFalse, v1.ReasonNodePoolValidationFailed, faults.Error())
 	} else {
-		conditions = with(conditions, pool.Generation, now, v1.ConditionTypeValidationSucceeded, metav1.ConditionTrue, v1.ConditionTypeValidationSucceeded, "")
+		set(v1.ConditionTypeValidationSucceeded, metav1.ConditionTrue, v1.ConditionTypeValidationSucceeded, "")
 		if class != nil {
-			conditions = with(conditions, pool.Generation, now, v1.ConditionTypeNodeClassReady, metav1.ConditionFalse, ReasonNodeClassNotReady, class.Error())
+			set(v1.ConditionTypeNodeClassReady, metav1.ConditionFalse, ReasonNodeClassNotReady, class.Error())
 		} else {
-			conditions = with(conditions, pool.Generation, now, v1.ConditionTypeNodeClassReady, metav1.ConditionTrue, v1.ConditionTypeNodeClassReady, "")
+			set(v1.ConditionTypeNodeClassReady, metav1.ConditionTrue, v1.ConditionTypeNodeClassReady, "")
 		}
 	}
-	status, reason, message := readiness(conditions)
-	conditions = with(conditions, pool.Generation, now, v1.ConditionTypeReady, status, reason, message)
-	used := usage == nil || pool.Status.Nodes != nil && *pool.Status.Nodes == usage.Nodes && sameAmounts(pool.Status.Resources, usage.Resources.ResourceList())
+	is, reason, message := readiness(conditions)
+	set(v1.ConditionTypeReady, is, reason, message)
+	used := usage == nil || pool.Status.Nodes != nil && *pool.Status.Nodes == usage.Nodes && status.SameAmounts(pool.Status.Resources, usage.Resources.ResourceList())
 	if used && slices.Equal(conditions, pool.Status.Conditions) {
 		return pool
 	}
@@ -63,53 +66,18 @@ func Edit(pool *v1.NodePool, class error, usage *provisioning.PoolUsage, now tim
 }
 
 // readiness is what the condition Ready says beside the others.
-func readiness(list []metav1.Condition) (status metav1.ConditionStatus, reason, message string) {
-	status, reason = metav1.ConditionTrue, v1.ConditionTypeReady
+func readiness(list []metav1.Condition) (is metav1.ConditionStatus, reason, message string) {
+	is, reason = metav1.ConditionTrue, v1.ConditionTypeReady
 	for _, kind := range []string{v1.ConditionTypeValidationSucceeded, v1.ConditionTypeNodeClassReady} {
-		c := find(list, kind)
+		c := status.Find(list, kind)
 		switch {
 		case c != nil && c.Status == metav1.ConditionFalse:
 			return c.Status, c.Reason, c.Message
 		case c == nil || c.Status != metav1.ConditionTrue:
-			status, reason = metav1.ConditionUnknown, "AwaitingReconciliation"
+			is, reason = metav1.ConditionUnknown, "AwaitingReconciliation"
 		}
 	}
-	return status, reason, ""
-}
-
-// with returns a list of its own with a condition set.
-func with(list []metav1.Condition, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) []metav1.Condition {
-	c := metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, ObservedGeneration: generation, LastTransitionTime: metav1.NewTime(now)}
-	list = slices.Clone(list)
-	have := find(list, kind)
-	if have == nil {
-		return append(list, c)
-	}
-	if have.Status == status {
-		c.LastTransitionTime = have.LastTransitionTime
-	}
-	*have = c
-	return list
-}
-
-func find(list []metav1.Condition, kind string) *metav1.Condition {
-	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
-}
-
-func sameAmounts(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for name, amount := range a {
-		if other, listed := b[name]; !listed || amount.Cmp(other) != 0 {
-			return false
-		}
-	}
-	return true
+	return is, reason, ""
 }
 
 // News are the conditions that are False in after and were not in before, or said
@@ -126,7 +94,7 @@ func News(before, after *v1.NodePool) []metav1.Condition {
 		}
 		var was *metav1.Condition
 		if before != nil {
-			was = find(before.Status.Conditions, c.Type)
+			was = status.Find(before.Status.Conditions, c.Type)
 		}
 		if was == nil || was.Status != c.Status || was.Message != c.Message {
 			out = append(out, c)

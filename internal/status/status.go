@@ -1,0 +1,49 @@
+// Package status has what the statuses of NodePools and NodeClaims are written with:
+// lists of conditions, and amounts of resources.
+package status
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Find is the condition of a type in a list, nil if there is none.
+func Find(list []metav1.Condition, kind string) *metav1.Condition {
+	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// With returns a list of its own with a condition set. Its transition is now where its
+// Status is another than before, and otherwise that of before.
+func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.Condition {
+	list = slices.Clone(list)
+	c.LastTransitionTime = metav1.NewTime(now)
+	have := Find(list, c.Type)
+	if have == nil {
+		return append(list, c)
+	}
+	if have.Status == c.Status {
+		c.LastTransitionTime = have.LastTransitionTime
+	}
+	*have = c
+	return list
+}
+
+// SameAmounts reports whether two lists name the same resources with equal amounts.
+func SameAmounts(a, b corev1.ResourceList) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, amount := range a {
+		if other, listed := b[name]; !listed || amount.Cmp(other) != 0 {
+			return false
+		}
+	}
+	return true
+}
