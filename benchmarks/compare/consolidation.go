@@ -263,27 +263,33 @@ kube-scheduler or of the pools, of those that were judged.
 	return b.String()
 }
 
-// write puts the section at the end of a file, in place of an older one.
+// write puts the section in place of an older one, or at the end of a file.
 func (s *consolidation) write(path string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	others, _ := splitResults(string(old))
-	if others != "" {
-		others = strings.TrimRight(others, "\n") + "\n\n"
+	above, _, below := splitResults(string(old))
+	if above != "" {
+		above = strings.TrimRight(above, "\n") + "\n\n"
 	}
-	return os.WriteFile(path, []byte(others+s.markdown()), 0o644)
+	if below != "" {
+		below = "\n" + below
+	}
+	return os.WriteFile(path, []byte(above+s.markdown()+below), 0o644)
 }
 
 // splitResults parts a file of results into what is above the section on
-// consolidation, and that section.
-func splitResults(text string) (others, section string) {
-	if strings.HasPrefix(text, consolidationTitle+"\n") {
-		return "", text
+// consolidation, that section, and the sections below it.
+func splitResults(text string) (above, section, below string) {
+	title := consolidationTitle + "\n"
+	i := strings.Index(text, "\n"+title) + 1
+	if i == 0 && !strings.HasPrefix(text, title) {
+		return text, "", ""
 	}
-	if i := strings.Index(text, "\n"+consolidationTitle+"\n"); i >= 0 {
-		return text[:i+1], text[i+1:]
+	above, section = text[:i], text[i:]
+	if j := strings.Index(section, "\n## "); j >= 0 {
+		section, below = section[:j+1], section[j+1:]
 	}
-	return text, ""
+	return above, section, below
 }

@@ -57,6 +57,13 @@ func TestPartsOfTheFileStay(t *testing.T) {
 	both, err = os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, (&report{}).markdown()+"\n"+other.markdown(), string(both))
+	const foreign = "## On a control plane\n\nWritten by another command.\n"
+	require.NoError(t, os.WriteFile(path, []byte(string(both)+"\n"+foreign), 0o600))
+	require.NoError(t, results().write(path))
+	require.NoError(t, (&report{}).write(path))
+	all, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, (&report{}).markdown()+"\n"+results().markdown()+"\n"+foreign, string(all))
 }
 
 func TestWhatCannotBeConsolidated(t *testing.T) {

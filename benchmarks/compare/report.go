@@ -94,16 +94,17 @@ func (r *report) contenders() []string {
 	return out
 }
 
-// write writes the results to a file. A section on consolidation that is there
-// stays.
+// write writes the results to a file. Sections that are there stay: others write them.
 func (r *report) write(path string) error {
 	old, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	text := r.markdown()
-	if _, section := splitResults(string(old)); section != "" {
-		text += "\n" + section
+	if i := strings.Index(string(old), "\n## "); i >= 0 {
+		text += string(old)[i:]
+	} else if strings.HasPrefix(string(old), "## ") {
+		text += "\n" + string(old)
 	}
 	return os.WriteFile(path, []byte(text), 0o644)
 }
