@@ -41,7 +41,7 @@ func TestSample(t *testing.T) {
 func TestShop(t *testing.T) {
 	code, stdout, stderr := call("", "-f", "testdata/shop.yaml")
 	require.Equal(t, 0, code)
-	require.Equal(t, "whatif: ignored 1 EC2NodeClass\n", stderr)
+	require.Equal(t, "whatif: EC2NodeClass default: no subnets in its status; it is taken to launch in every zone of the cluster\n", stderr)
 	golden.Equal(t, stdout, "golden", "shop.txt")
 	output.Fits(t, stdout)
 

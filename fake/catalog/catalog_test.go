@@ -237,3 +237,13 @@ func TestVocabulary(t *testing.T) {
 	require.NoError(t, v.CheckRequirement(requirements.In(catalog.LabelInstanceTenancy, "dedicated")))
 	require.False(t, requirements.DefaultVocabulary().WellKnown(catalog.LabelInstanceFamily), "the default is as it was")
 }
+
+// The number of pods follows from the network interfaces, for every type.
+func TestNetworkInterfacesArePods(t *testing.T) {
+	interfaces := catalog.AllNetworkInterfaces()
+	for _, it := range catalog.All() {
+		n, found := interfaces[it.Name]
+		require.True(t, found, it.Name)
+		require.EqualValues(t, n.Count*(n.Addresses-1)+2, it.Capacity.Get(corev1.ResourcePods), it.Name)
+	}
+}

@@ -158,3 +158,9 @@ func ExampleWrite() {
 	// ]
 	// }
 }
+
+func ExampleAllNetworkInterfaces() {
+	m5 := catalog.AllNetworkInterfaces()["m5.large"]
+	fmt.Println(m5.Count, "interfaces of", m5.Addresses, "addresses")
+	// Output: 3 interfaces of 10 addresses
+}

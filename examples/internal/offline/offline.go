@@ -2,9 +2,11 @@
 // cluster: manifests, and instance types in place of a cloud's.
 //
 // The instance types are those that the fake cloud sells where the cluster is, or
-// those of a file. On those of the fake cloud the spec.kubelet of EC2NodeClasses has its effect: the nodes of a
-// NodePool have the pods and the overhead that its class says, as on EC2. Nothing
-// else of a class has any.
+// those of a file. Of the fake cloud a NodePool has the instance types of its
+// EC2NodeClass as package aws/catalog makes them, by the code of the AWS provider: pods
+// and overhead by spec.kubelet and the family of images, ephemeral storage by
+// blockDeviceMappings and instanceStorePolicy, zones by the subnets in its status, types
+// by the images there and by what else the class asks of them.
 package offline
 
 import (
@@ -50,15 +52,17 @@ func (f Files) Faults() []string {
 // World is what was read.
 type World struct {
 	Cluster *manifest.Cluster
-	types   []*cloudprovider.InstanceType
-	classes map[string]*kubeletOf // those whose spec.kubelet has a say, by name
-	older   int                   // classes of other versions beside those
+	types   []*cloudprovider.InstanceType            // of pools without a class that has a say
+	classes map[string][]*cloudprovider.InstanceType // by the name of a class that has one
+	region  string
+	market  *market // nil until a class has a say
+	read    int     // classes of which the notes say more than that they are ignored
 }
 
 // Read reads the manifests and the instance types. Faults in either do not keep
 // the other from being looked at.
 func Read(files Files, stdin io.Reader) (*World, error) {
-	w := &World{classes: map[string]*kubeletOf{}}
+	w := &World{classes: map[string][]*cloudprovider.InstanceType{}}
 	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
 	cluster, clusterErr := manifest.Read(rules(), sources...)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
@@ -66,19 +70,25 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 		return nil, err
 	}
 	w.Cluster, w.types = cluster, types
-	var classes []*awsv1.EC2NodeClass
-	for _, kind := range cluster.Ignored {
-		if kind.Kind == classKind {
-			classes = w.readClasses(sources, files.InstanceTypes)
-		}
-	}
+	classes := w.readClasses(sources)
 	if files.InstanceTypes == "" {
 		if err := w.sell(place.Find(cluster, classes, files.Place)); err != nil {
 			return nil, err
 		}
 	}
+	return w, w.launchable(classes, files)
+}
+
+// launchable makes the instance types of classes, unless those of a file are taken.
+func (w *World) launchable(classes []*awsv1.EC2NodeClass, files Files) (err error) {
+	if files.InstanceTypes == "" {
+		err = w.stock(classes, len(files.Place.Zones) > 0)
+	} else if n := len(classes); n > 0 {
+		w.read += n
+		w.note("%d EC2NodeClass without a say: the instance types are taken as %s has them", n, files.InstanceTypes)
+	}
 	slices.Sort(w.Cluster.Notes)
-	return w, nil
+	return err
 }
 
 // Policies reads a file of policies for the cluster that was read: NodePools, NodeOverlays
@@ -93,16 +103,13 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	if err != nil {
 		return nil, err
 	}
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes)}
-	if slices.ContainsFunc(cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
-		out.readClasses(sources, files.InstanceTypes)
-	}
-	slices.Sort(cluster.Notes)
-	return out, nil
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market}
+	return out, out.launchable(out.readClasses(sources), files)
 }
 
 // sell takes the instance types that the fake cloud sells in a place.
 func (w *World) sell(at place.Place) (err error) {
+	w.region = at.Region
 	if w.types, err = at.Catalog(); err == nil && at.Region != catalog.DefaultRegion {
 		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
 	}
@@ -130,7 +137,7 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 	return types, nil
 }
 
-// Input makes the engine's input. Every pool may launch every type.
+// Input makes the engine's input. A pool may launch what its class can.
 func (w *World) Input() provisioning.Input {
 	c := w.Cluster
 	in := provisioning.Input{
@@ -149,17 +156,8 @@ func (w *World) Input() provisioning.Input {
 		Vocabulary:    fake.Vocabulary(),
 	}
 	in.Devices.Matcher = devicecel.New()
-	catalogs := map[string][]*cloudprovider.InstanceType{} // by class
 	for _, pool := range c.NodePools {
-		class := w.class(pool)
-		if class == nil {
-			in.InstanceTypes[pool.Name] = w.types
-			continue
-		}
-		if catalogs[class.name] == nil {
-			catalogs[class.name] = class.apply(w.types)
-		}
-		in.InstanceTypes[pool.Name] = catalogs[class.name]
+		in.InstanceTypes[pool.Name] = w.typesOf(pool)
 	}
 	return in
 }
@@ -169,7 +167,7 @@ func (w *World) Remarks() []string {
 	var lines, kinds []string
 	for _, k := range w.Cluster.Ignored {
 		if k.Kind == classKind {
-			k.Count -= len(w.classes) + w.older // those are in the notes
+			k.Count -= w.read
 		}
 		if k.Count > 0 {
 			kinds = append(kinds, fmt.Sprintf("%d %s", k.Count, k.Kind))

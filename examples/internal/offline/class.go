@@ -1,0 +1,203 @@
+package offline
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	awscatalog "github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+)
+
+const classKind = awsv1.EC2NodeClassKind
+
+// readClasses finds the classes. A class that cannot be read is no fault, as a cluster
+// may be planned without it, and neither is one of another version beside it.
+func (w *World) readClasses(sources []manifest.Source) (all []*awsv1.EC2NodeClass) {
+	if !slices.ContainsFunc(w.Cluster.Ignored, func(k manifest.KindCount) bool { return k.Kind == classKind }) {
+		return nil
+	}
+	var older []v1.Document
+	for _, source := range sources {
+		docs, _ := v1.Documents(source.Data) // what cannot be parsed is a fault of the manifests
+		for _, doc := range docs {
+			switch kind := doc.GroupVersionKind(); {
+			case kind.Group != awsv1.Group || kind.Kind != classKind:
+				continue
+			case kind.Version != awsv1.GroupVersion.Version:
+				older = append(older, doc)
+				continue
+			}
+			class, err := awsv1.DecodeEC2NodeClass(doc.JSON())
+			if err != nil {
+				w.note("EC2NodeClass %s: it has no say: %s", doc.Name(), oneLine(err))
+				continue
+			}
+			all = append(all, class)
+		}
+	}
+	w.noteOlder(older, all)
+	return all
+}
+
+// noteOlder says what becomes of classes of versions that are not read.
+func (w *World) noteOlder(older []v1.Document, read []*awsv1.EC2NodeClass) {
+	beside := map[string]int{}
+	for _, doc := range older {
+		if slices.ContainsFunc(read, func(c *awsv1.EC2NodeClass) bool { return c.Name == doc.Name() }) {
+			w.read++
+			beside[doc.GroupVersionKind().GroupVersion().String()]++
+		} else {
+			w.note("EC2NodeClass %s: it has no say, as it is of %s; convert it to %s with examples/migrate",
+				doc.Name(), doc.GroupVersionKind().GroupVersion(), awsv1.GroupVersion)
+		}
+	}
+	for version, n := range beside { // the notes are sorted
+		w.note("%d EC2NodeClass of %s not read: there in the version that is", n, version)
+	}
+}
+
+func (w *World) note(format string, args ...any) {
+	w.Cluster.Notes = append(w.Cluster.Notes, fmt.Sprintf(format, args...))
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// stock makes the instance types of each class.
+func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
+	if len(classes) == 0 {
+		return nil
+	}
+	if w.market == nil {
+		m, err := newMarket(w.types)
+		if err != nil {
+			return err
+		}
+		w.market = m
+	}
+	for _, class := range classes {
+		ready := w.ready(class, everywhere)
+		made, err := w.market.facts.Build(awscatalog.Input{
+			Region: w.region, Class: ready, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),
+		})
+		if err != nil {
+			w.note("EC2NodeClass %s: it has no say: %s", class.Name, oneLine(err))
+			continue
+		}
+		w.noteExcluded(class.Name, made)
+		w.classes[class.Name] = w.labelled(made.Types)
+		w.read++
+	}
+	return nil
+}
+
+// labelled returns the types with the labels that the fake cloud has and the provider does
+// not: whether there are Nitro enclaves.
+func (w *World) labelled(types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	known := map[string]*cloudprovider.InstanceType{}
+	for _, it := range w.types {
+		known[it.Name] = it
+	}
+	out := make([]*cloudprovider.InstanceType, len(types))
+	for i, it := range types {
+		changed := *it
+		for _, key := range []string{catalog.LabelInstanceNitroEnclavesSupported, catalog.LabelNitroSandbox} {
+			if r, found := known[it.Name].Requirements.Get(key); found {
+				changed.Requirements = changed.Requirements.With(r)
+			}
+		}
+		out[i] = &changed
+	}
+	return out
+}
+
+// settings are the fields of a class that its instance types depend on, each with a way
+// to leave it out.
+var settings = map[string]func(*awsv1.EC2NodeClassSpec){
+	"spec.kubelet":             func(s *awsv1.EC2NodeClassSpec) { s.Kubelet = nil },
+	"spec.blockDeviceMappings": func(s *awsv1.EC2NodeClassSpec) { s.BlockDeviceMappings = nil },
+	"spec.instanceStorePolicy": func(s *awsv1.EC2NodeClassSpec) { s.InstanceStorePolicy = nil },
+	"spec.networkInterfaces":   func(s *awsv1.EC2NodeClassSpec) { s.NetworkInterfaces = nil },
+	"spec.cpuOptions":          func(s *awsv1.EC2NodeClassSpec) { s.CPUOptions = nil },
+	"spec.enclaveOptions":      func(s *awsv1.EC2NodeClassSpec) { s.EnclaveOptions = nil },
+	"spec.connectionTracking":  func(s *awsv1.EC2NodeClassSpec) { s.ConnectionTracking = nil },
+}
+
+// ready returns the class as the catalog can be made of it, and notes what of it has no
+// say: settings that are wrong, as others, such as a role to be filled in, do not matter;
+// a placement group, of which only EC2 knows the strategy; and how much reservations
+// hold. A class without a subnet where the cluster is launches in every zone of it, and
+// so does each if the zones were asked for.
+func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2NodeClass {
+	out := class.DeepCopy()
+	faults := map[string][]string{}
+	for _, fault := range append(class.Validate(), class.ValidateExpressions(kubeletcel.New())...) {
+		for field := range settings {
+			if strings.HasPrefix(fault.Field, field) {
+				faults[field] = append(faults[field], oneLine(fault))
+			}
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(faults)) {
+		settings[field](&out.Spec)
+		w.note("EC2NodeClass %s: %s has no say: %s", class.Name, field, strings.Join(faults[field], "; "))
+	}
+	if out.Spec.PlacementGroupSelector != nil {
+		out.Spec.PlacementGroupSelector = nil
+		w.note("EC2NodeClass %s: spec.placementGroupSelector has no say, as only EC2 knows the group", class.Name)
+	}
+	if n := len(out.Status.CapacityReservations); n > 0 {
+		w.note("EC2NodeClass %s: %d capacity reservations are taken to be full, as only EC2 knows what they hold", class.Name, n)
+	}
+	sold := func(s awsv1.Subnet) bool {
+		return slices.ContainsFunc(w.market.zones, func(z awscatalog.Zone) bool { return z.Name == s.Zone })
+	}
+	switch {
+	case everywhere:
+	case slices.ContainsFunc(out.Status.Subnets, sold):
+		return out
+	case len(out.Status.Subnets) == 0:
+		w.note("EC2NodeClass %s: no subnets in its status; it is taken to launch in every zone of the cluster", class.Name)
+	default:
+		w.note("EC2NodeClass %s: none of its subnets is where the cluster is; it is taken to launch in every zone", class.Name)
+	}
+	out.Status.Subnets = nil
+	for _, z := range w.market.zones {
+		out.Status.Subnets = append(out.Status.Subnets, awsv1.Subnet{Zone: z.Name, ZoneID: z.ID})
+	}
+	return out
+}
+
+// noteExcluded says how many types a class cannot launch, by reason, and how many are
+// left out. What its family of images does not run on is no surprise.
+func (w *World) noteExcluded(name string, made *awscatalog.Catalog) {
+	count := map[string]int{}
+	for _, e := range made.Exclusions {
+		if e.Field != "spec.amiFamily" {
+			count[e.Field]++
+		}
+	}
+	for field, n := range count { // the notes are sorted
+		w.note("EC2NodeClass %s: %s rules out %d of %d instance types", name, field, n, len(made.Types))
+	}
+	if n := len(made.Problems); n > 0 {
+		w.note("EC2NodeClass %s: %d instance types are left out; the first is %s", name, n, oneLine(fmt.Errorf("%s", made.Problems[0])))
+	}
+}
+
+// typesOf are the instance types of a pool.
+func (w *World) typesOf(pool *v1.NodePool) []*cloudprovider.InstanceType {
+	ref := pool.Spec.Template.Spec.NodeClassRef
+	if ref != nil && ref.Kind == classKind && ref.Group == awsv1.Group {
+		if types := w.classes[ref.Name]; types != nil {
+			return types
+		}
+	}
+	return w.types
+}

@@ -1,0 +1,158 @@
+package offline
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	awscatalog "github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// market is what EC2 would say where the cluster is, made of what the fake cloud sells
+// there.
+type market struct {
+	facts  *awscatalog.Facts
+	zones  []awscatalog.Zone
+	prices *pricing.Book
+}
+
+// newMarket writes instance types of the fake cloud down as EC2 describes its own. What
+// the fake has no facts of is not said, or assumed:
+//
+//   - how many volumes a node can attach: not said, so there is no limit;
+//   - disks that are not NVMe: not said, so they count for nothing;
+//   - network cards: as many as there are elastic fabric adapters, of as many interfaces
+//     each as the first;
+//   - nested virtualization: on the virtual machines of c8i, m8i and r8i.
+func newMarket(sold []*cloudprovider.InstanceType) (*market, error) {
+	m := &market{}
+	var machines []types.InstanceTypeInfo
+	var offerings []types.InstanceTypeOffering
+	var entries []pricing.Entry
+	interfaces := catalog.AllNetworkInterfaces()
+	seen := map[string]bool{}
+	for _, it := range sold {
+		machines = append(machines, describe(it, interfaces[it.Name]))
+		for _, o := range it.Offerings {
+			entries = append(entries, pricing.Entry{Price: o.Price,
+				Scope: cloudprovider.Scope{InstanceType: it.Name, Zone: o.Zone, CapacityType: o.CapacityType}})
+			offerings = append(offerings, types.InstanceTypeOffering{
+				InstanceType: types.InstanceType(it.Name), Location: &o.Zone, LocationType: types.LocationTypeAvailabilityZone})
+			if !seen[o.Zone] {
+				seen[o.Zone] = true
+				m.zones = append(m.zones, awscatalog.Zone{Name: o.Zone, ID: only(o.Labels().Get(catalog.LabelZoneID))})
+			}
+		}
+	}
+	var err error
+	if m.facts, _, err = awscatalog.Read(machines, offerings); err != nil {
+		return nil, err
+	}
+	m.prices, err = pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "fake", Entries: entries}}})
+	return m, err
+}
+
+// label reads the labels of an instance type.
+type label struct{ *cloudprovider.InstanceType }
+
+func (l label) text(key string) string { return only(l.Requirements.Get(key)) }
+
+func (l label) number(key string) int32 {
+	n, _ := strconv.ParseInt(l.text(key), 10, 32) // zero where the label does not exist
+	return int32(n)
+}
+
+func (l label) truth(key string) *bool { return new(l.text(key) == "true") }
+
+func (l label) amount(name corev1.ResourceName) int32 { return int32(l.Capacity.Get(name)) }
+
+// describe says of an instance type what EC2 would.
+func describe(it *cloudprovider.InstanceType, n catalog.NetworkInterfaces) types.InstanceTypeInfo {
+	l := label{it}
+	out := types.InstanceTypeInfo{
+		InstanceType: types.InstanceType(it.Name),
+		Hypervisor:   types.InstanceTypeHypervisor(l.text(catalog.LabelInstanceHypervisor)),
+		BareMetal:    new(l.text(catalog.LabelInstanceHypervisor) == ""),
+		ProcessorInfo: &types.ProcessorInfo{
+			Manufacturer:             new(l.text(catalog.LabelInstanceCPUManufacturer)),
+			SustainedClockSpeedInGhz: new(float64(l.number(catalog.LabelInstanceCPUSustainedClockSpeedMHz)) / 1000),
+			SupportedArchitectures:   []types.ArchitectureType{types.ArchitectureTypeX8664},
+		},
+		VCpuInfo:             &types.VCpuInfo{DefaultVCpus: new(l.number(catalog.LabelInstanceCPU))},
+		MemoryInfo:           &types.MemoryInfo{SizeInMiB: new(int64(l.number(catalog.LabelInstanceMemory)))},
+		NitroEnclavesSupport: types.NitroEnclavesSupportUnsupported,
+		NetworkInfo:          l.network(n),
+		EbsInfo: &types.EbsInfo{EbsOptimizedSupport: types.EbsOptimizedSupportDefault,
+			EbsOptimizedInfo: &types.EbsOptimizedInfo{MaximumBandwidthInMbps: new(l.number(catalog.LabelInstanceEBSBandwidth))}},
+	}
+	if l.text(corev1.LabelArchStable) == v1.ArchitectureArm64 {
+		out.ProcessorInfo.SupportedArchitectures = []types.ArchitectureType{types.ArchitectureTypeArm64}
+	}
+	nests := []string{"c8i", "m8i", "r8i"}
+	if slices.Contains(nests, l.text(catalog.LabelInstanceFamily)) && !*out.BareMetal {
+		out.ProcessorInfo.SupportedFeatures = []types.SupportedAdditionalProcessorFeature{types.SupportedAdditionalProcessorFeatureNestedVirtualization}
+	}
+	if *l.truth(catalog.LabelInstanceNitroEnclavesSupported) {
+		out.NitroEnclavesSupport = types.NitroEnclavesSupportSupported
+	}
+	sold, _ := l.Requirements.Get(v1.CapacityTypeLabelKey)
+	for _, class := range []types.UsageClassType{types.UsageClassTypeOnDemand, types.UsageClassTypeSpot} {
+		if sold.Has(string(class)) {
+			out.SupportedUsageClasses = append(out.SupportedUsageClasses, class)
+		}
+	}
+	if gb := l.number(catalog.LabelInstanceLocalNVMe); gb > 0 {
+		out.InstanceStorageInfo = &types.InstanceStorageInfo{TotalSizeInGB: new(int64(gb)), NvmeSupport: types.EphemeralNvmeSupportRequired}
+	}
+	l.devices(&out)
+	return out
+}
+
+func (l label) network(n catalog.NetworkInterfaces) *types.NetworkInfo {
+	adapters := l.amount(catalog.ResourceEFA)
+	out := &types.NetworkInfo{
+		EnaSupport: types.EnaSupportRequired, DefaultNetworkCardIndex: new(int32(0)),
+		EncryptionInTransitSupported: l.truth(catalog.LabelInstanceEncryptionInTransitSupported),
+		MaximumNetworkInterfaces:     new(int32(n.Count)), Ipv4AddressesPerInterface: new(int32(n.Addresses)),
+		EfaSupported: new(adapters > 0), EfaInfo: &types.EfaInfo{MaximumEfaInterfaces: &adapters},
+	}
+	for i := range max(adapters, 1) {
+		out.NetworkCards = append(out.NetworkCards, types.NetworkCardInfo{NetworkCardIndex: new(i), MaximumNetworkInterfaces: new(int32(n.Count))})
+	}
+	out.NetworkCards[0].BaselineBandwidthInGbps = new(float64(l.number(catalog.LabelInstanceNetworkBandwidth)) / 1000)
+	return out
+}
+
+// makers are the makers of GPUs as EC2 writes them, by their labels.
+var makers = map[string]string{"nvidia": "NVIDIA", "amd": "AMD", "habana": "Habana"}
+
+func (l label) devices(out *types.InstanceTypeInfo) {
+	if name := l.text(awsv1.LabelInstanceGPUName); name != "" {
+		out.GpuInfo = &types.GpuInfo{Gpus: []types.GpuDeviceInfo{{
+			Name: &name, Manufacturer: new(makers[l.text(awsv1.LabelInstanceGPUManufacturer)]), Count: new(l.number(awsv1.LabelInstanceGPUCount)),
+			MemoryInfo: &types.GpuDeviceMemoryInfo{SizeInMiB: new(l.number(awsv1.LabelInstanceGPUMemory))},
+		}}}
+	}
+	if name := l.text(awsv1.LabelInstanceAcceleratorName); name != "" {
+		count := max(l.number(awsv1.LabelInstanceAcceleratorCount), 1)
+		out.NeuronInfo = &types.NeuronInfo{NeuronDevices: []types.NeuronDeviceInfo{{
+			Name: &name, Count: &count, CoreInfo: &types.NeuronDeviceCoreInfo{Count: new(l.amount(awsv1.ResourceNeuronCore) / count)},
+		}}}
+	}
+}
+
+// only is the value of a label that has just one, and empty for others.
+func only(r requirements.Requirement, _ bool) string {
+	if values, finite := r.Values(); finite && len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
