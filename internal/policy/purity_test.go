@@ -138,8 +138,8 @@ func (m *module) bannedUses(p *pkg) (found []finding) {
 	return found
 }
 
-// checkWeight counts what users of a package have to compile. The limits are
-// in weights.txt.
+// checkWeight counts what users of a package have to compile of others: how we divide
+// our own code is no weight. The limits are in weights.txt.
 func checkWeight(m *module) (found []finding) {
 	name := filepath.Join(m.settings, "weights.txt")
 	limits, err := tableRows(name, 3)
@@ -153,15 +153,27 @@ func checkWeight(m *module) (found []finding) {
 			continue
 		}
 		for _, p := range m.packages {
-			// The count is that of "go list -deps", which includes the package.
-			if n := len(p.Deps) + 1; p.rel == l.fields[0] && n >= below {
+			if p.rel != l.fields[0] {
+				continue
+			}
+			if n := len(p.Deps) - count(p.Deps, m.has); n >= below {
 				found = append(found, finding{file: m.within(name), line: l.line, subject: p.rel,
-					message: fmt.Sprintf("%s needs %d packages, want fewer than %d (%s): see \"go list -deps ./%s\"",
+					message: fmt.Sprintf("%s needs %d packages of others, want fewer than %d (%s): see \"go list -deps ./%s\"",
 						p.rel, n, below, l.fields[2], p.rel)})
 			}
 		}
 	}
 	return found
+}
+
+func count(paths []string, which func(string) bool) int {
+	n := 0
+	for _, path := range paths {
+		if which(path) {
+			n++
+		}
+	}
+	return n
 }
 
 // checkExamples asks every public package for an Example that is run.
