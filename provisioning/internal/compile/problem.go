@@ -27,6 +27,7 @@ type Problem struct {
 
 	Pods    []*corev1.Pod // by namespace and name
 	Classes []workload.Class
+	ClassOf []int // by pod
 	Daemons []workload.Daemon
 	Pools   []catalog.Pool // in the order they are tried
 	Nodes   []model.Existing
@@ -139,6 +140,7 @@ func (p *Problem) checkRooms(nodes []model.Node, f *model.Faults) {
 func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
 	d := p.Catalog.Domains
 	p.mixCapacity(d)
+	p.findClassOf()
 	x := p.compileRules(k)
 	p.setCapacities(f)
 	p.MinValues = p.Catalog.MinValues
@@ -161,6 +163,16 @@ func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
 	p.findPreferred()
 	p.setFlexible()
 	p.findHopeless()
+}
+
+// findClassOf tells pods their classes, once these are known.
+func (p *Problem) findClassOf() {
+	p.ClassOf = make([]int, len(p.Pods))
+	for c := range p.Classes {
+		for _, podID := range p.Classes[c].Pods {
+			p.ClassOf[podID] = c
+		}
+	}
 }
 
 // compileRules works out the constraints between pods.

@@ -29,7 +29,6 @@ type assembler struct {
 	lists          map[string]ledger.OptionList
 
 	placed   []bool        // by pod
-	classOf  []int         // by pod, once asked for
 	bound    [][]int32     // by node that exists: its pods
 	new      []*ledger.Bin // with the pods of the plan
 	sorter   bitset.Set    // scratch, of pod IDs
@@ -256,26 +255,12 @@ func (a *assembler) count(shares []pack.Share) int {
 
 // requestsOf sums up what pods ask for, given by pod ID.
 func (a *assembler) requestsOf(podIDs []int32) resources.List {
-	a.findClasses()
 	sum := make([]int64, len(a.p.Resources))
 	listed := make([]bool, len(a.p.Resources))
 	for _, podID := range podIDs {
-		a.addRequests(sum, listed, a.classOf[podID], 1)
+		a.addRequests(sum, listed, a.p.ClassOf[podID], 1)
 	}
 	return a.list(sum, listed)
-}
-
-// findClasses works out which class each pod is of.
-func (a *assembler) findClasses() {
-	if a.classOf != nil {
-		return
-	}
-	a.classOf = make([]int, len(a.p.Pods))
-	for c := range a.p.Classes {
-		for _, podID := range a.p.Classes[c].Pods {
-			a.classOf[podID] = c
-		}
-	}
 }
 
 // list names the amounts of the resources that some pod asks for.
@@ -371,11 +356,9 @@ func (a *assembler) unplaced() []model.Unplaced {
 	}
 	var out []model.Unplaced
 	reasons := make([]*model.Reason, len(a.p.Classes))
-	of := make([]int, len(a.p.Pods))
 	planned := a.planned()
 	for c := range a.p.Classes {
 		for _, podID := range a.p.Classes[c].Pods {
-			of[podID] = c
 			if !a.placed[podID] && reasons[c] == nil {
 				reasons[c] = explain.Explain(a.p, c, a.s, a.admittedCounts, planned)
 				if why := a.keptAway(c); why != nil {
@@ -386,7 +369,7 @@ func (a *assembler) unplaced() []model.Unplaced {
 	}
 	for podID, placed := range a.placed {
 		if !placed {
-			out = append(out, model.Unplaced{Pod: a.p.Pods[podID], Reason: reasons[of[podID]]})
+			out = append(out, model.Unplaced{Pod: a.p.Pods[podID], Reason: reasons[a.p.ClassOf[podID]]})
 		}
 	}
 	return out

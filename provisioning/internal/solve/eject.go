@@ -65,7 +65,6 @@ func (e *ejector) all(place func(c int) bool) (some bool) {
 // findClasses lists the classes of pods that exist and that some node would take, by
 // priority, those with few places before those with many.
 func (e *ejector) findClasses() {
-	e.a.findClasses()
 	places := make([]int, len(e.p.Classes))
 	for c := range e.p.Classes {
 		if e.p.Classes[c].Refusal != nil || e.p.Classes[c].Headroom || e.p.Hopeless.Has(c) {
@@ -134,7 +133,7 @@ func (e *ejector) leaders(c int) [][]int32 {
 	of := func(podIDs []int32) {
 		var seen []int
 		for _, podID := range podIDs {
-			if m := e.a.classOf[podID]; m != c && !slices.Contains(seen, m) && e.follows(c, m) {
+			if m := e.p.ClassOf[podID]; m != c && !slices.Contains(seen, m) && e.follows(c, m) {
 				seen, out = append(seen, m), append(out, []int32{podID})
 			}
 		}
@@ -246,7 +245,7 @@ func (e *ejector) without(c int, out []int32) bool {
 		if gone[podID] && slices.Contains(moved, podID) {
 			continue
 		}
-		switch m := e.a.classOf[podID]; {
+		switch m := e.p.ClassOf[podID]; {
 		case failed[m] != len(moved)+1 && e.left > 0 && e.come(podID, nil):
 			moved, some = append(moved, podID), some || e.a.waits(podID)
 		default:
@@ -290,7 +289,7 @@ func (e *ejector) clear(c int, gone []bool) (nodes []*ledger.Bin, from map[int32
 		if len(stay) < len(s.PodIDs) {
 			ledger.Vacate(e.p, s)
 			for _, podID := range stay {
-				ledger.AddTo(e.p, s, e.a.classOf[podID], podID)
+				ledger.AddTo(e.p, s, e.p.ClassOf[podID], podID)
 			}
 			s.Late = true
 		}
@@ -329,7 +328,7 @@ func (e *ejector) fewer(left []int32) bool {
 	priorities := func(podIDs []int32) []int32 {
 		out := make([]int32, len(podIDs))
 		for i, podID := range podIDs {
-			out[i] = e.p.Classes[e.a.classOf[podID]].Priority
+			out[i] = e.p.Classes[e.p.ClassOf[podID]].Priority
 		}
 		slices.Sort(out)
 		slices.Reverse(out)

@@ -29,7 +29,7 @@ const (
 
 // come finds a place for a pod on any bin but one, and puts it there.
 func (e *ejector) come(podID int32, not *ledger.Bin) bool {
-	c := e.a.classOf[podID]
+	c := e.p.ClassOf[podID]
 	s := e.spot(c, not)
 	if s == nil {
 		return false
@@ -49,7 +49,7 @@ func (e *ejector) put(s *ledger.Bin, c int, podID int32) {
 // goesBefore places a pod where pods of a class can follow it, all of a number if
 // there is such a place.
 func (e *ejector) goesBefore(podID int32, c, n int) bool {
-	m := e.a.classOf[podID]
+	m := e.p.ClassOf[podID]
 	if !e.follows(c, m) {
 		return false
 	}

@@ -199,7 +199,7 @@ func (k *eliminator) empty(s *ledger.Bin) bool {
 	k.tier = k.p.LowPools[s.BinType.Pool].Tier
 	podIDs := slices.Clone(s.PodIDs)
 	share := func(podID int32) float64 {
-		return largestShare(k.p.Requests[k.a.classOf[podID]][:len(k.p.Resources)], s.Taken)
+		return largestShare(k.p.Requests[k.p.ClassOf[podID]][:len(k.p.Resources)], s.Taken)
 	}
 	slices.SortStableFunc(podIDs, func(x, y int32) int { return -cmp.Compare(share(x), share(y)) })
 	k.save(s)

@@ -13,7 +13,7 @@ import (
 // the plan, in the place of a pod that finds room elsewhere, or on a node of its own
 // that is cheaper.
 func (k *eliminator) place(podID int32, from *ledger.Bin) bool {
-	if to, sh := k.roomFor(k.a.classOf[podID], k.tier, from, from, k.budget); to != nil {
+	if to, sh := k.roomFor(k.p.ClassOf[podID], k.tier, from, from, k.budget); to != nil {
 		k.put(podID, to, sh)
 		return true
 	}
@@ -106,7 +106,7 @@ func (k *eliminator) leansNot(c int, s *ledger.Bin) bool {
 
 // ejectOne places a pod where another one makes room for it that finds room elsewhere.
 func (k *eliminator) ejectOne(podID int32, from *ledger.Bin) bool {
-	c := k.a.classOf[podID]
+	c := k.p.ClassOf[podID]
 	for _, s := range k.bins {
 		if s == from || !k.settledFor(s, c) || s.Node < 0 && !k.welcomes(s, c, k.tier) || s.Node >= 0 && !k.p.Admits(c, &k.p.Nodes[s.Node]) {
 			continue
@@ -122,7 +122,7 @@ func (k *eliminator) ejectOne(podID int32, from *ledger.Bin) bool {
 			if to == nil {
 				continue
 			}
-			other := s.PodIDs[slices.IndexFunc(s.PodIDs, func(r int32) bool { return k.a.classOf[r] == m.Class })]
+			other := s.PodIDs[slices.IndexFunc(s.PodIDs, func(r int32) bool { return k.p.ClassOf[r] == m.Class })]
 			k.remove(other, s)
 			k.put(other, to, sh)
 			return k.come(podID, s)
@@ -147,7 +147,7 @@ func (k *eliminator) tierOn(s *ledger.Bin, c int) int {
 
 // come puts a pod on a bin if it has room for it.
 func (k *eliminator) come(podID int32, s *ledger.Bin) bool {
-	c := k.a.classOf[podID]
+	c := k.p.ClassOf[podID]
 	if !k.leansNot(c, s) {
 		return false
 	}
@@ -196,7 +196,7 @@ func (k *eliminator) buy(podID int32) bool {
 	if k.left -= freshLooks; k.left <= 0 {
 		return false
 	}
-	s := k.fresh(k.a.classOf[podID])
+	s := k.fresh(k.p.ClassOf[podID])
 	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
 		return false
 	}
@@ -210,7 +210,7 @@ func (k *eliminator) buy(podID int32) bool {
 // put moves a pod to a bin, which becomes another if it is a new node.
 func (k *eliminator) put(podID int32, to *ledger.Bin, sh *ledger.BinType) {
 	k.save(to)
-	c := k.a.classOf[podID]
+	c := k.p.ClassOf[podID]
 	if sh != nil && sh != to.BinType {
 		k.budget -= sh.Price() - to.BinType.Price()
 		k.become(to, sh)
@@ -225,12 +225,12 @@ func (k *eliminator) put(podID int32, to *ledger.Bin, sh *ledger.BinType) {
 // remove takes a pod off a bin.
 func (k *eliminator) remove(podID int32, s *ledger.Bin) {
 	k.save(s)
-	k.ledger.Count(k.a.classOf[podID], -1, s)
+	k.ledger.Count(k.p.ClassOf[podID], -1, s)
 	podIDs := slices.DeleteFunc(slices.Clone(s.PodIDs), func(r int32) bool { return r == podID })
 	ledger.Vacate(k.p, s)
 	s.Late = true
 	for _, r := range podIDs {
-		ledger.AddTo(k.p, s, k.a.classOf[r], r)
+		ledger.AddTo(k.p, s, k.p.ClassOf[r], r)
 	}
 }
 

@@ -148,13 +148,12 @@ func (a *assembler) unevenness() int {
 	if !limited(p) || !slices.ContainsFunc(p.Rules.Domain, func(r compile.DomainRule) bool { return r.Owned && r.Kind == topology.Spread }) {
 		return 0
 	}
-	a.findClasses()
 	counts := make([][]int, len(p.Rules.Domain))
 	for i := range p.Rules.Domain {
 		counts[i] = slices.Clone(p.Rules.Domain[i].Members)
 	}
 	add := func(podID int32, at []ledger.Location) {
-		for _, r := range p.Rules.Duties[a.classOf[podID]].Joins {
+		for _, r := range p.Rules.Duties[a.p.ClassOf[podID]].Joins {
 			rule := &p.Rules.Domain[r]
 			if !rule.Owned || rule.Kind != topology.Spread || rule.Rule.Key < 0 {
 				continue

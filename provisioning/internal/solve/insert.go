@@ -89,13 +89,12 @@ func (a *assembler) insert(order []int32) []int32 {
 // bins lists the nodes of the plan with what is on them: those that exist in
 // the order of the problem, then the new ones.
 func (a *assembler) bins() []*ledger.Bin {
-	a.findClasses()
 	var out []*ledger.Bin
 	for i := range a.p.Nodes {
 		s := &ledger.Bin{Node: i, At: ledger.NodeLocations(a.p, &a.p.Nodes[i])}
 		ledger.Vacate(a.p, s)
 		for _, podID := range a.bound[i] {
-			ledger.AddTo(a.p, s, a.classOf[podID], podID)
+			ledger.AddTo(a.p, s, a.p.ClassOf[podID], podID)
 		}
 		out = append(out, s)
 	}
@@ -104,7 +103,7 @@ func (a *assembler) bins() []*ledger.Bin {
 		s.At = ledger.BinTypeLocations(a.p, s.BinType)
 		ledger.Vacate(a.p, s)
 		for _, podID := range podIDs {
-			ledger.AddTo(a.p, s, a.classOf[podID], podID)
+			ledger.AddTo(a.p, s, a.p.ClassOf[podID], podID)
 		}
 		out = append(out, s)
 	}

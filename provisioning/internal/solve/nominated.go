@@ -28,7 +28,7 @@ func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	for waiting, again := p.Nominated, true; again; {
 		again = false
 		waiting = slices.DeleteFunc(slices.Clone(waiting), func(n compile.Nominated) bool {
-			c, b := a.classOf[n.PodID], at[n.Node]
+			c, b := a.p.ClassOf[n.PodID], at[n.Node]
 			if b == nil || p.Classes[c].Refusal != nil || !g.onto(b, c) || !g.outlasts(c, b) {
 				return false
 			}

@@ -22,7 +22,6 @@ func (a *assembler) keepOffSpot() {
 	if p.Opts.CapacityMix == nil && p.Flexible == nil {
 		return
 	}
-	a.findClasses()
 	few, steady := map[*ledger.BinType]bool{}, map[*ledger.BinType]*ledger.BinType{}
 	for _, s := range a.new {
 		tooFew, ok := few[s.BinType]
@@ -68,7 +67,7 @@ func (a *assembler) evenMix() {
 		bare[i] = known
 		spot := maySpot(a.p, s.BinType.Options)
 		for _, podID := range s.PodIDs {
-			g := of[a.classOf[podID]]
+			g := of[a.p.ClassOf[podID]]
 			if g < 0 {
 				continue
 			}
@@ -136,7 +135,7 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 	}
 	for _, podIDs := range a.bound {
 		for _, podID := range podIDs {
-			if g := of[a.classOf[podID]]; g >= 0 {
+			if g := of[a.p.ClassOf[podID]]; g >= 0 {
 				groups[g].placed++
 				groups[g].steady++
 			}
@@ -195,7 +194,7 @@ func spared(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
 // avoidsSpot says whether a pod on a new node is to come on other capacity.
 func (a *assembler) avoidsSpot(s *ledger.Bin) bool {
 	for _, podID := range s.PodIDs {
-		if a.p.Classes[a.classOf[podID]].NoSpot {
+		if a.p.Classes[a.p.ClassOf[podID]].NoSpot {
 			return true
 		}
 	}

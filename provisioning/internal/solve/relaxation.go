@@ -71,18 +71,17 @@ func (a *assembler) lowerBound(made func(price float64) float64) float64 {
 
 // count counts the pods that have a place.
 func (x *relaxation) count() {
-	x.a.findClasses()
 	n := len(x.p.Classes)
 	x.placed, x.bought, x.onSpot = make([]int, n), make([]int, n), make([]bool, n)
 	for _, podIDs := range x.a.bound {
 		for _, podID := range podIDs {
-			x.placed[x.a.classOf[podID]]++
+			x.placed[x.p.ClassOf[podID]]++
 		}
 	}
 	for _, s := range x.a.new {
 		kind := s.BinType.List[0].Offering.CapacityType
 		for _, podID := range s.PodIDs {
-			c := x.a.classOf[podID]
+			c := x.p.ClassOf[podID]
 			x.placed[c]++
 			if kind != v1.CapacityTypeReserved {
 				x.bought[c]++

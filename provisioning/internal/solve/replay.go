@@ -66,7 +66,7 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 	l = ledger.New(a.p, bins)
 	l.Trusting = trusting
 	bind := func(podID int32) {
-		c := a.classOf[podID]
+		c := a.p.ClassOf[podID]
 		at[podID].Add(c)
 		l.Count(c, 1, at[podID])
 		bound = append(bound, podID)
@@ -75,7 +75,7 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 	for waiting, before := order, -1; len(waiting) > 0 && len(bound) > before; waiting = refused {
 		before, refused = len(bound), nil
 		for _, podID := range waiting {
-			switch c := a.classOf[podID]; {
+			switch c := a.p.ClassOf[podID]; {
 			case a.p.Classes[c].Headroom:
 				headroom = append(headroom, podID)
 			case l.DomainsAllow(c, at[podID]) && (trusting && a.s.Raised == nil || l.HostsAllow(c, at[podID])):
@@ -86,7 +86,7 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 		}
 	}
 	for _, podID := range headroom {
-		if !trusting && !l.DomainsAllow(a.classOf[podID], at[podID]) {
+		if !trusting && !l.DomainsAllow(a.p.ClassOf[podID], at[podID]) {
 			refused = append(refused, podID)
 			continue
 		}

@@ -283,7 +283,7 @@ func (m *mover) inDomains(c int, s *ledger.Bin, without int) int {
 
 // move moves one pod of a class.
 func (m *mover) move(c int, from, to *ledger.Bin) {
-	i := slices.IndexFunc(from.PodIDs, func(podID int32) bool { return m.a.classOf[podID] == c })
+	i := slices.IndexFunc(from.PodIDs, func(podID int32) bool { return m.p.ClassOf[podID] == c })
 	podID := from.PodIDs[i]
 	from.PodIDs = slices.Delete(from.PodIDs, i, i+1)
 	for j := range from.Pods {
