@@ -34,7 +34,7 @@ var terms = []struct {
 	}},
 	{[]string{
 		"provisioning", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
-		"provisioning/internal/attempt", "provisioning/internal/explain", "provisioning/internal/ledger", "provisioning/internal/solve",
+		"provisioning/internal/attempt", "provisioning/internal/explain", "provisioning/internal/ledger", "provisioning/internal/repair", "provisioning/internal/solve",
 	}, map[string]string{
 		"stage":    "attempt",
 		"lot":      "item",

@@ -240,3 +240,7 @@ func PinOf(p *compile.Problem, keys, at []int) requirements.Set {
 func asksOfNodes(pod *corev1.Pod) bool {
 	return len(pod.Spec.NodeSelector) > 0 || model.RequiredTerms(pod) != nil
 }
+
+// ChoseBefore says whether some pods were sent to a domain, or to nodes that exist,
+// before new nodes were packed.
+func (s *Attempt) ChoseBefore(p *compile.Problem) bool { return len(s.Units)+len(p.Nodes) > 0 }

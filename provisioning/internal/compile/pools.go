@@ -2,8 +2,9 @@ package compile
 
 import (
 	"iter"
+	"slices"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -152,4 +153,9 @@ func (p *Problem) bindable(i int) bool {
 		}
 	}
 	return false
+}
+
+// Limited says whether some pool has limits.
+func (p *Problem) Limited() bool {
+	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
 }

@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
@@ -208,4 +209,10 @@ func Least(a, b resources.List, first bool) resources.List {
 		}
 	}
 	return resources.New(amounts)
+}
+
+// Unnamed leaves out what cannot be asked of a new node: its name is not known
+// yet, and what it becomes by starting must not be on it before.
+func Unnamed(set requirements.Set) requirements.Set {
+	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
 }

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
@@ -16,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/repair"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -24,30 +24,25 @@ import (
 type assembler struct {
 	p              *compile.Problem
 	s              *attempt.Attempt
+	st             *repair.State
 	admittedCounts *attempt.AdmittedCounts
 	rest           [][]int32 // by part: the pods not handed out yet
-	lists          map[string]ledger.OptionList
 
-	placed   []bool        // by pod
-	bound    [][]int32     // by node that exists: its pods
-	new      []*ledger.Bin // with the pods of the plan
-	sorter   bitset.Set    // scratch, of pod IDs
-	leant    []int         // rules over nodes that were leant on; see hostSpread
-	binTypes int           // that new nodes have been given so far
-	last     bool          // the classes that wait for all others come in now
+	sorter bitset.Set // scratch, of pod IDs
 }
 
 // assemble makes the plan that a packing stands for.
 func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution {
-	a := &assembler{p: p, s: s, admittedCounts: s.AdmittedCounts(p, r), lists: map[string]ledger.OptionList{}, placed: make([]bool, len(p.Pods))}
+	a := &assembler{p: p, s: s, st: repair.New(p, s, r.Steps), admittedCounts: s.AdmittedCounts(p, r)}
 	plan := a.newPlan(r)
 	a.handOut(r)
-	order := a.repair(plan)
+	order := a.st.Run(a.order())
+	if plan.did = a.st.Done; plan.did.Closed {
+		plan.PackingBound = 0 // it is about what was chosen before
+	}
 	plan.Unplaced = a.unplaced()
-	a.widen()
-	a.keepOffSpot()
-	a.came(model.CapacityType)
-	for i, podIDs := range a.bound {
+	a.st.Settle()
+	for i, podIDs := range a.st.Bound {
 		if len(podIDs) > 0 {
 			a.sort(podIDs)
 			plan.Bind = append(plan.Bind, model.Binding{Node: p.Nodes[i].Name(), Pods: a.pods(podIDs)})
@@ -84,23 +79,12 @@ func (a *assembler) newPlan(r *pack.Result) *Solution {
 // through.
 func (a *assembler) handOut(r *pack.Result) {
 	a.share()
-	a.bound = make([][]int32, len(a.p.Nodes))
 	for i, shares := range r.Nodes {
-		a.bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
+		a.st.Bound[i] = a.mark(append(a.takePinned(i), a.take(shares)...))
 	}
 	for i := range r.New {
 		a.newNodes(&r.New[i])
 	}
-}
-
-// leavesSome says whether some pod that exists has no place.
-func (a *assembler) leavesSome() bool {
-	for podID, placed := range a.placed {
-		if !placed && !a.p.Headroom[a.p.Pods[podID]] {
-			return true
-		}
-	}
-	return false
 }
 
 // share gives each part its pods.
@@ -160,7 +144,7 @@ func (a *assembler) all(part int) []int32 {
 // mark notes that pods have a place.
 func (a *assembler) mark(podIDs []int32) []int32 {
 	for _, podID := range podIDs {
-		a.placed[podID] = true
+		a.st.Placed[podID] = true
 	}
 	return podIDs
 }
@@ -196,7 +180,7 @@ func (a *assembler) sort(podIDs []int32) {
 
 // newNodes makes the copies of a launch. They share all but their pods.
 func (a *assembler) newNodes(l *pack.Launch) {
-	model := a.newBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
+	model := a.st.NewBinType(l.Pool, l.Options, l.Trait, a.requirements(&a.p.Pools[l.Pool], l), l.Relaxed)
 	model.Wide = l.Wide
 	requests, whole := a.requests(l.Shares), a.count(l.Shares)
 	for range l.Copies {
@@ -207,7 +191,7 @@ func (a *assembler) newNodes(l *pack.Launch) {
 			} else {
 				s.Requests = a.requestsOf(podIDs)
 			}
-			a.new = append(a.new, s)
+			a.st.New = append(a.st.New, s)
 		}
 	}
 }
@@ -290,13 +274,7 @@ func (a *assembler) requirements(pool *catalog.Pool, l *pack.Launch) requirement
 	for _, s := range l.Shares {
 		set = set.Intersect(a.s.Items[s.Class].Sources[s.Variant])
 	}
-	return unnamed(set)
-}
-
-// unnamed leaves out what cannot be asked of a new node: its name is not known
-// yet, and what it becomes by starting must not be on it before.
-func unnamed(set requirements.Set) requirements.Set {
-	return set.Without(corev1.LabelHostname, v1.NodeRegisteredLabelKey, v1.NodeInitializedLabelKey)
+	return ledger.Unnamed(set)
 }
 
 // create puts the new nodes in their stated order, writes them out and names them.
@@ -306,23 +284,23 @@ func (a *assembler) create(plan *Solution) {
 		price float64
 		bin   *ledger.Bin
 	}
-	order := make([]ranked, len(a.new))
-	for i, s := range a.new {
+	order := make([]ranked, len(a.st.New))
+	for i, s := range a.st.New {
 		a.sort(s.PodIDs)
 		order[i] = ranked{s.BinType.Pool, s.BinType.Price(), s}
 	}
 	slices.SortFunc(order, func(x, y ranked) int { // no two have a pod in common
 		return cmp.Or(cmp.Compare(x.pool, y.pool), -cmp.Compare(x.price, y.price), cmp.Compare(x.bin.PodIDs[0], y.bin.PodIDs[0]))
 	})
-	plan.Create = make([]model.NewNode, len(a.new))
+	plan.Create = make([]model.NewNode, len(a.st.New))
 	number, last := 0, -1
 	for i := range order {
-		a.new[i] = order[i].bin
+		a.st.New[i] = order[i].bin
 		if order[i].pool != last {
 			number, last = 0, order[i].pool
 		}
 		number++
-		plan.Create[i] = a.newNode(a.new[i])
+		plan.Create[i] = a.newNode(a.st.New[i])
 		plan.Create[i].Name = nameOf(plan.Create[i].Pool.Name, number)
 	}
 }
@@ -333,33 +311,17 @@ func nameOf(pool string, number int) string {
 	return pool + "-" + "0000"[min(len(digits), 4):] + digits
 }
 
-// planned is what the new nodes take of the limits of each pool, each the most that
-// it may be launched with.
-func (a *assembler) planned() [][]int64 {
-	out := make([][]int64, len(a.p.LowPools))
-	for i := range out {
-		out[i] = make([]int64, len(a.p.LowPools[i].Limits))
-	}
-	for _, s := range a.new {
-		pool := s.BinType.Pool
-		for l, n := range mostUses(&a.p.LowPools[pool], s.BinType.Options) {
-			out[pool][l] += n
-		}
-	}
-	return out
-}
-
 // unplaced lists the pods without a place.
 func (a *assembler) unplaced() []model.Unplaced {
-	if !slices.Contains(a.placed, false) {
+	if !slices.Contains(a.st.Placed, false) {
 		return nil
 	}
 	var out []model.Unplaced
 	reasons := make([]*model.Reason, len(a.p.Classes))
-	planned := a.planned()
+	planned := a.st.Planned()
 	for c := range a.p.Classes {
 		for _, podID := range a.p.Classes[c].Pods {
-			if !a.placed[podID] && reasons[c] == nil {
+			if !a.st.Placed[podID] && reasons[c] == nil {
 				reasons[c] = explain.Explain(a.p, c, a.s, a.admittedCounts, planned)
 				if why := a.keptAway(c); why != nil {
 					reasons[c] = why
@@ -367,7 +329,7 @@ func (a *assembler) unplaced() []model.Unplaced {
 			}
 		}
 	}
-	for podID, placed := range a.placed {
+	for podID, placed := range a.st.Placed {
 		if !placed {
 			out = append(out, model.Unplaced{Pod: a.p.Pods[podID], Reason: reasons[a.p.ClassOf[podID]]})
 		}

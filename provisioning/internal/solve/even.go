@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -39,7 +36,7 @@ func evenHints(p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Sol
 // nil if all is even enough, or nothing shows that cells held less than was to go
 // there.
 func evenRooms(s *attempt.Attempt, p *compile.Problem, r *pack.Result, plan *Solution) [][]int {
-	if s.Rooms == nil || !limited(p) {
+	if s.Rooms == nil || !p.Limited() {
 		return nil
 	}
 	found, _ := s.Placed(r)
@@ -116,71 +113,4 @@ func shares(s *attempt.Attempt, p *compile.Problem, u, rule, count, most int) []
 		members[cells[least].At[key]]++
 	}
 	return out
-}
-
-// placedIn counts the pods that a plan places, by class.
-func placedIn(p *compile.Problem, plan *Solution) []int {
-	unplaced := map[*corev1.Pod]bool{}
-	for i := range plan.Unplaced {
-		unplaced[plan.Unplaced[i].Pod] = true
-	}
-	out := make([]int, len(p.Classes))
-	for c := range p.Classes {
-		for _, podID := range p.Classes[c].Pods {
-			if !unplaced[p.Pods[podID]] {
-				out[c]++
-			}
-		}
-	}
-	return out
-}
-
-// limited says whether some pool has limits.
-func limited(p *compile.Problem) bool {
-	return slices.ContainsFunc(p.LowPools, func(pool pack.Pool) bool { return pool.Limits != nil })
-}
-
-// unevenness is how unevenly a plan spreads pods over domains by hard constraints:
-// for each, the sum of the squares of what is in each domain. It is worked out only
-// where there are limits, which decide how even pods can be.
-func (a *assembler) unevenness() int {
-	p := a.p
-	if !limited(p) || !slices.ContainsFunc(p.Rules.Domain, func(r compile.DomainRule) bool { return r.Owned && r.Kind == topology.Spread }) {
-		return 0
-	}
-	counts := make([][]int, len(p.Rules.Domain))
-	for i := range p.Rules.Domain {
-		counts[i] = slices.Clone(p.Rules.Domain[i].Members)
-	}
-	add := func(podID int32, at []ledger.Location) {
-		for _, r := range p.Rules.Duties[a.p.ClassOf[podID]].Joins {
-			rule := &p.Rules.Domain[r]
-			if !rule.Owned || rule.Kind != topology.Spread || rule.Rule.Key < 0 {
-				continue
-			}
-			if domains := at[rule.Rule.Key].Domains; len(domains) == 1 {
-				counts[r][domains[0]]++
-			}
-		}
-	}
-	for i, podIDs := range a.bound {
-		at := ledger.NodeLocations(p, &p.Nodes[i])
-		for _, podID := range podIDs {
-			add(podID, at)
-		}
-	}
-	for _, s := range a.new {
-		for _, podID := range s.PodIDs {
-			add(podID, ledger.BinTypeLocations(p, s.BinType))
-		}
-	}
-	sum := 0
-	for i := range counts {
-		if rule := &p.Rules.Domain[i]; rule.Owned && rule.Kind == topology.Spread {
-			for _, n := range counts[i] {
-				sum += n * n
-			}
-		}
-	}
-	return sum
 }

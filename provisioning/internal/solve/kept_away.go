@@ -16,7 +16,7 @@ func (a *assembler) keptAway(c int) *model.Reason {
 	if d := &p.Rules.Duties[c]; p.Classes[c].Refusal != nil || !p.Apart.Has(c) && !a.s.Absent[c] || len(d.Spans) == 0 {
 		return nil
 	}
-	l, nowhere := ledger.New(p, a.bins()), &ledger.Bin{Number: -1, Node: -1}
+	l, nowhere := ledger.New(p, a.st.Bins()), &ledger.Bin{Number: -1, Node: -1}
 	d, keys := &p.Rules.Duties[c], p.Table.Numbers(p.Rules.Duties[c].Spans)
 	for _, r := range slices.Concat(d.Owns, d.Joins) {
 		rule, count := &p.Rules.Domain[r], &l.Counts[r]

@@ -8,46 +8,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/repair"
 )
 
 // solveNominated finds the plan in which pods are where they are nominated to, as far as
-// that holds: by the checks of kube-scheduler, one pod after the other. Those that are
-// refused are tried again after the others, as long as that places some.
+// that holds: by the checks of kube-scheduler, one pod after the other.
 func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	p := s.p
-	a := &assembler{p: p, s: s.first, placed: make([]bool, len(p.Pods)), bound: make([][]int32, len(p.Nodes))}
-	bins := a.bins()
-	at := make(map[string]*ledger.Bin, len(p.Nodes))
-	for i := range p.Nodes {
-		at[p.Nodes[i].Name()] = bins[i]
-	}
-	g := &inserter{a: a, p: p, left: mostLooks, ledger: ledger.New(p, bins)}
-	for waiting, again := p.Nominated, true; again; {
-		again = false
-		waiting = slices.DeleteFunc(slices.Clone(waiting), func(n compile.Nominated) bool {
-			c, b := a.p.ClassOf[n.PodID], at[n.Node]
-			if b == nil || p.Classes[c].Refusal != nil || !g.onto(b, c) || !g.outlasts(c, b) {
-				return false
-			}
-			g.put(b, c, n.PodID)
-			again = true
-			return true
-		})
-	}
+	st := repair.New(p, s.first, 0)
+	order := st.Nominate()
+	a := &assembler{p: p, s: s.first, st: st}
 	in := p.In
 	in.Nominated, in.Nodes, in.Pods = nil, slices.Clone(in.Nodes), nil
 	binds := map[string][]*corev1.Pod{}
 	for podID, pod := range p.Pods {
-		if !a.placed[podID] && !p.Headroom[pod] {
+		if !a.st.Placed[podID] && !p.Headroom[pod] {
 			in.Pods = append(in.Pods, pod)
 		}
 	}
-	for i := range bins {
-		a.sort(bins[i].PodIDs)
-		if podIDs := bins[i].PodIDs; len(podIDs) > 0 {
+	for i, podIDs := range st.Bound {
+		a.sort(podIDs)
+		if len(podIDs) > 0 {
 			binds[p.Nodes[i].Name()] = a.pods(podIDs)
 		}
 	}
@@ -65,38 +47,8 @@ func (s *Solver) solveNominated(ctx context.Context) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan.addNominated(binds, a.inOrder(g.order))
+	plan.addNominated(binds, a.inOrder(order))
 	return plan, nil
-}
-
-// outlasts says whether the topology spreads of a class let a pod onto a bin even where
-// a new node, which is a domain over the names of nodes, makes one of what is none so far:
-// what will be launched is not known yet.
-func (g *inserter) outlasts(c int, s *ledger.Bin) bool {
-	for _, i := range g.ledger.HostsOf(c) {
-		if h := &g.ledger.Hosts.Spreads[i]; len(g.p.LowOptions) > 0 && h.There[s.Number]+1 > h.Rule.Term.Skew {
-			return false
-		}
-	}
-	for _, r := range g.p.Rules.Duties[c].Owns {
-		rule, count := &g.p.Rules.Domain[r], &g.ledger.Counts[r]
-		if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
-			continue
-		}
-		own, opens := 0, false
-		if g.p.Classes[c].Selected.Has(rule.Pods) {
-			own = 1
-		}
-		for d := range count.Is {
-			opens = opens || !count.Is[d] && g.p.LookedAt(rule, false).Overlaps(g.p.InPlace(rule.Rule.Key, d))
-		}
-		for _, d := range s.At[rule.Rule.Key].Domains {
-			if opens && count.Most[d]+own > rule.Skew {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // boundTo are pods as they are on a node.

@@ -56,7 +56,7 @@ func (a *assembler) inOrder(podIDs []int32) []*corev1.Pod {
 
 func (s *sequence) add(podIDs []int32) {
 	for _, podID := range podIDs {
-		if s.a.placed[podID] && !s.done[podID] {
+		if s.a.st.Placed[podID] && !s.done[podID] {
 			s.done[podID] = true
 			s.out = append(s.out, podID)
 		}
@@ -125,7 +125,7 @@ func (a *assembler) podIDs() [][]int32 {
 	for i := range a.s.Parts {
 		part := &a.s.Parts[i]
 		for _, podID := range a.p.Classes[part.Class].Pods[next[part.Class] : next[part.Class]+part.Count] {
-			if a.placed[podID] {
+			if a.st.Placed[podID] {
 				out[i] = append(out[i], podID)
 			}
 		}

@@ -51,7 +51,7 @@ func raises(p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Soluti
 // mayRaise lists the rules that stand for topology spread over nodes of which some
 // owners have a place in a plan, and some have none or were let in one by one.
 func mayRaise(p *compile.Problem, plan *Solution) []int {
-	if len(plan.Create) == 0 || len(plan.Unplaced) == 0 && plan.leant == nil {
+	if len(plan.Create) == 0 || len(plan.Unplaced) == 0 && plan.did.Leant == nil {
 		return nil
 	}
 	in := placedIn(p, plan)
@@ -69,7 +69,7 @@ func mayRaise(p *compile.Problem, plan *Solution) []int {
 	}
 	var out []int
 	for n := range left {
-		if placed[n] > 0 && (left[n] > 0 || slices.Contains(plan.leant, n)) {
+		if placed[n] > 0 && (left[n] > 0 || slices.Contains(plan.did.Leant, n)) {
 			out = append(out, n)
 		}
 	}

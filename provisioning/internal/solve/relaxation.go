@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
@@ -73,12 +73,12 @@ func (a *assembler) lowerBound(made func(price float64) float64) float64 {
 func (x *relaxation) count() {
 	n := len(x.p.Classes)
 	x.placed, x.bought, x.onSpot = make([]int, n), make([]int, n), make([]bool, n)
-	for _, podIDs := range x.a.bound {
+	for _, podIDs := range x.a.st.Bound {
 		for _, podID := range podIDs {
 			x.placed[x.p.ClassOf[podID]]++
 		}
 	}
-	for _, s := range x.a.new {
+	for _, s := range x.a.st.New {
 		kind := s.BinType.List[0].Offering.CapacityType
 		for _, podID := range s.PodIDs {
 			c := x.p.ClassOf[podID]

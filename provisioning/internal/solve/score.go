@@ -12,7 +12,7 @@ import (
 // before they are solutions, and the owner of a claim is chosen by pods left over.
 type score struct {
 	left    []int32 // priorities of the pods without a place, highest first
-	uneven  int     // how unevenly pods are spread; see unevenness
+	uneven  int     // how unevenly pods are spread; see repair.Done
 	cost    float64 // of new nodes
 	ejected bool    // pods made room for others
 	raised  bool    // it comes of an attempt that raises nodes together
@@ -20,7 +20,7 @@ type score struct {
 
 // score is that of a solution.
 func (s *Solution) score() score {
-	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.uneven, cost: s.Cost, ejected: s.ejected, raised: s.raised}
+	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: s.Cost, ejected: s.did.Ejected, raised: s.raised}
 	for i := range s.Unplaced {
 		out.left[i] = model.PriorityOf(s.Unplaced[i].Pod)
 	}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/repair"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -27,13 +29,9 @@ type Solution struct {
 	Fees    float64          // Options.NodeFee of all new nodes
 	Offered map[string]Offer // by pool: what it had to choose from
 
-	floor   float64 // LowerBound, if it matters to preferences: also with NoBounds
-	leant   []int   // rules over nodes by which some pods were let in one by one
-	uneven  int     // how unevenly pods are spread; see unevenness
-	raised  bool    // the attempt raises nodes together
-	closed  bool    // nodes were taken out of it again; see eliminator
-	swapped bool    // pods changed places for soft constraints
-	ejected bool    // pods made room for others in it; see ejector
+	floor  float64     // LowerBound, if it matters to preferences: also with NoBounds
+	raised bool        // the attempt raises nodes together
+	did    repair.Done // by passes
 }
 
 // detail is how good a solution is that a strategy leads to, for people.
@@ -49,4 +47,21 @@ type Offer struct {
 	Limits    []corev1.ResourceName
 	Options   []catalog.Option
 	Resources []corev1.ResourceName // of the capacities of options
+}
+
+// placedIn counts the pods that a plan places, by class.
+func placedIn(p *compile.Problem, plan *Solution) []int {
+	unplaced := map[*corev1.Pod]bool{}
+	for i := range plan.Unplaced {
+		unplaced[plan.Unplaced[i].Pod] = true
+	}
+	out := make([]int, len(p.Classes))
+	for c := range p.Classes {
+		for _, podID := range p.Classes[c].Pods {
+			if !unplaced[p.Pods[podID]] {
+				out[c]++
+			}
+		}
+	}
+	return out
 }

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"slices"
@@ -59,7 +59,7 @@ func (k *eliminator) welcomes(s *ledger.Bin, c, tier int) bool {
 		return false // it may lose its spot options in the end, and become dearer
 	}
 	w := &k.p.Preferences[c]
-	if k.a.s.GivesUp(c) || k.a.s.Relaxed[c] {
+	if k.st.s.GivesUp(c) || k.st.s.Relaxed[c] {
 		return true
 	}
 	return len(w.Spans) == 0 && (w.Options == nil || s.BinType.Options.SubsetOf(w.Options))
@@ -70,7 +70,7 @@ func (k *eliminator) welcomes(s *ledger.Bin, c, tier int) bool {
 // found without such nodes.
 func (k *eliminator) mayFill(from *ledger.Bin) bool {
 	tier := k.p.LowPools[from.BinType.Pool].Tier
-	for _, s := range k.a.new {
+	for _, s := range k.st.New {
 		if k.p.LowPools[s.BinType.Pool].Tier <= tier || !isAnyway(k.p, s, -1) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"math"
@@ -16,7 +16,7 @@ import (
 // more to the taste of them and of those around them. What is launched, and what
 // it costs, stays as it is.
 type mover struct {
-	a     *assembler
+	st    *State
 	p     *compile.Problem
 	bins  []*ledger.Bin
 	count []map[int]int // by soft rule over a label: pods of the plan by domain
@@ -43,17 +43,17 @@ const (
 // swapBySoftScore moves pods that prefer other nodes of the plan. It comes last, and
 // concerns only pods of which it does not matter to any hard constraint where they
 // are. It says whether it moved any.
-func (a *assembler) swapBySoftScore() bool {
-	if !a.p.SoftScores.Some || a.p.Skips(model.SwapPods) {
+func (st *State) swapBySoftScore() bool {
+	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
 		return false
 	}
-	m := &mover{a: a, p: a.p, bins: a.bins(), looks: looksForSoftScore, near: map[classNode]int{}}
+	m := &mover{st: st, p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
 	if len(m.bins) < 2 {
 		return false
 	}
-	for i := range a.p.Nodes {
-		m.ready = append(m.ready, a.p.Nodes[i].Ready)
-		m.shun = append(m.shun, len(compile.SoftTaints(&a.p.Nodes[i])) > 0)
+	for i := range st.p.Nodes {
+		m.ready = append(m.ready, st.p.Nodes[i].Ready)
+		m.shun = append(m.shun, len(compile.SoftTaints(&st.p.Nodes[i])) > 0)
 	}
 	m.countDomains()
 	some := false
@@ -72,8 +72,8 @@ func (a *assembler) swapBySoftScore() bool {
 		}
 		some = true
 	}
-	for i := range a.bound {
-		a.bound[i] = m.bins[i].PodIDs
+	for i := range st.Bound {
+		st.Bound[i] = m.bins[i].PodIDs
 	}
 	return some
 }

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"cmp"
@@ -15,7 +15,8 @@ import (
 // it took out. The only domain, or the only node, that a pod can use may have been
 // given to pods that can go elsewhere.
 type ejector struct {
-	inserter
+	placer
+	order   []int32    // of the pods of the plan
 	classes []int      // in the order in which their pods get places
 	before  []savedBin // the new nodes of the plan
 	manner  manner
@@ -32,16 +33,16 @@ const (
 // elsewhere, as long as that leaves fewer over, those of the highest priority
 // deciding. It returns the order in which pods can be bound then, and says whether it
 // changed anything.
-func (a *assembler) makeRoom(order []int32) ([]int32, bool) {
-	if len(a.new)+len(a.p.Nodes) > eliminationBins || len(order) > eliminationPods || len(order) == 0 || a.s.Retried() || !a.leavesSome() {
+func (st *State) makeRoom(order []int32) ([]int32, bool) {
+	if len(st.New)+len(st.p.Nodes) > eliminationBins || len(order) > eliminationPods || len(order) == 0 || st.s.Retried() || !st.leavesSome() {
 		return order, false
 	}
-	e := &ejector{inserter: inserter{a: a, p: a.p, left: ejectLooks, order: order}}
+	e := &ejector{placer: placer{st: st, p: st.p, left: ejectLooks}, order: order}
 	e.findClasses()
-	if !slices.ContainsFunc(e.classes, e.waits) || a.p.Skips(model.EjectOthers) {
+	if !slices.ContainsFunc(e.classes, e.waits) || st.p.Skips(model.EjectOthers) {
 		return order, false
 	}
-	if _, refused, _ := a.bindAll(order, false); len(refused) > 0 {
+	if _, refused, _ := st.bindAll(order, false); len(refused) > 0 {
 		return order, false // what cannot be shown of the plan as it is cannot be shown of another
 	}
 	some := e.all(e.placeBy)
@@ -121,7 +122,7 @@ func (e *ejector) follow(c int) bool {
 }
 
 // waits says whether pods of a class have no place.
-func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.a.waits) }
+func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.st.waits) }
 
 // leaders lists pods of the plan, each alone, that pods of a class can follow to a node:
 // one of each other class from each node.
@@ -138,10 +139,10 @@ func (e *ejector) leaders(c int) [][]int32 {
 			}
 		}
 	}
-	for _, podIDs := range e.a.bound {
+	for _, podIDs := range e.st.Bound {
 		of(podIDs)
 	}
-	for _, s := range e.a.new {
+	for _, s := range e.st.New {
 		of(s.PodIDs)
 	}
 	return out
@@ -168,12 +169,12 @@ func (e *ejector) inTheWay(c int) [][]int32 {
 	out = append(out, own)
 	slices.SortStableFunc(out, func(x, y []int32) int { return cmp.Compare(len(x), len(y)) })
 	out = append(out, together)
-	for i, podIDs := range e.a.bound {
+	for i, podIDs := range e.st.Bound {
 		if e.p.Admits(c, &e.p.Nodes[i]) {
 			out = append(out, podIDs)
 		}
 	}
-	for _, s := range e.a.new {
+	for _, s := range e.st.New {
 		out = append(out, s.PodIDs)
 	}
 	out = append(out, all)
@@ -185,7 +186,7 @@ func (e *ejector) inTheWay(c int) [][]int32 {
 func (e *ejector) placedOf(c int) []int32 {
 	var out []int32
 	for _, podID := range e.p.Classes[c].Pods {
-		if e.a.placed[podID] {
+		if e.st.Placed[podID] {
 			out = append(out, podID)
 		}
 	}
@@ -247,7 +248,7 @@ func (e *ejector) without(c int, out []int32) bool {
 		}
 		switch m := e.p.ClassOf[podID]; {
 		case failed[m] != len(moved)+1 && e.left > 0 && e.come(podID, nil):
-			moved, some = append(moved, podID), some || e.a.waits(podID)
+			moved, some = append(moved, podID), some || e.st.waits(podID)
 		default:
 			failed[m] = len(moved) + 1
 			left = append(left, podID)
@@ -270,10 +271,10 @@ func (e *ejector) without(c int, out []int32) bool {
 // nodes that exist, and where the pods were.
 func (e *ejector) clear(c int, gone []bool) (nodes []*ledger.Bin, from map[int32]*ledger.Bin) {
 	e.before = e.before[:0]
-	for _, s := range e.a.new {
+	for _, s := range e.st.New {
 		e.before = append(e.before, savedBin{s, s.PodIDs, s.BinType, s.Late})
 	}
-	all := e.a.bins()
+	all := e.st.Bins()
 	e.left -= len(all)
 	from = map[int32]*ledger.Bin{}
 	kept := all[:0:0]
@@ -311,7 +312,7 @@ func (e *ejector) homeless(c int, gone []bool) (first, rest []int32) {
 	for _, m := range e.classes {
 		for _, podID := range e.p.Classes[m].Pods {
 			switch {
-			case !gone[podID] && !e.a.waits(podID):
+			case !gone[podID] && !e.st.waits(podID):
 			case m == c:
 				first = append(first, podID)
 			default:
@@ -337,7 +338,7 @@ func (e *ejector) fewer(left []int32) bool {
 	var before []int32
 	for _, c := range e.classes {
 		for _, podID := range e.p.Classes[c].Pods {
-			if e.a.waits(podID) {
+			if e.st.waits(podID) {
 				before = append(before, podID)
 			}
 		}
@@ -348,25 +349,25 @@ func (e *ejector) fewer(left []int32) bool {
 // accept makes the plan what it is with the pods that moved, if all can be bound one
 // by one. Those that were taken out and have no place now are left over.
 func (e *ejector) accept(nodes []*ledger.Bin, moved []int32, gone []bool) bool {
-	a := e.a
-	bound, fresh, placed := a.bound, a.new, slices.Clone(a.placed)
-	a.bound = make([][]int32, len(bound))
+	st := e.st
+	bound, fresh, placed := st.Bound, st.New, slices.Clone(st.Placed)
+	st.Bound = make([][]int32, len(bound))
 	for i := range bound {
-		a.bound[i] = nodes[i].PodIDs
+		st.Bound[i] = nodes[i].PodIDs
 	}
-	a.new = slices.Clone(e.ledger.Bins[len(nodes):])
+	st.New = slices.Clone(e.ledger.Bins[len(nodes):])
 	order := slices.DeleteFunc(slices.Clone(e.order), func(podID int32) bool { return gone[podID] })
-	for podID := range a.placed {
-		a.placed[podID] = a.placed[podID] && !gone[podID]
+	for podID := range st.Placed {
+		st.Placed[podID] = st.Placed[podID] && !gone[podID]
 	}
 	for _, podID := range moved {
-		a.placed[podID] = true
+		st.Placed[podID] = true
 	}
-	order, refused, _ := a.bindAll(append(order, moved...), false)
+	order, refused, _ := st.bindAll(append(order, moved...), false)
 	if len(refused) > 0 {
-		a.bound, a.new, a.placed = bound, fresh, placed
+		st.Bound, st.New, st.Placed = bound, fresh, placed
 		return false
 	}
-	e.order, a.leant = order, e.ledger.LeantRules(a.leant)
+	e.order, st.leant = order, e.ledger.LeantRules(st.leant)
 	return true
 }

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -17,30 +15,30 @@ import (
 // Options want that: nodes with pods that are to come on other capacity, and nodes
 // that name too few instance types to count on spot. The packer sees to both while
 // it has a choice; this is for pods that found their place when it had none.
-func (a *assembler) keepOffSpot() {
-	p := a.p
+func (st *State) keepOffSpot() {
+	p := st.p
 	if p.Opts.CapacityMix == nil && p.Flexible == nil {
 		return
 	}
 	few, steady := map[*ledger.BinType]bool{}, map[*ledger.BinType]*ledger.BinType{}
-	for _, s := range a.new {
+	for _, s := range st.New {
 		tooFew, ok := few[s.BinType]
 		if !ok {
 			tooFew = tooFewKinds(p, s.BinType.Options)
 			few[s.BinType] = tooFew
 		}
-		if !tooFew && !a.avoidsSpot(s) {
+		if !tooFew && !st.avoidsSpot(s) {
 			continue
 		}
 		known, ok := steady[s.BinType]
 		if !ok {
-			known = a.withoutSpot(s.BinType)
+			known = st.withoutSpot(s.BinType)
 			steady[s.BinType] = known
 		}
 		s.BinType = known
 	}
 	if p.Opts.CapacityMix != nil {
-		a.evenMix()
+		st.evenMix()
 	}
 }
 
@@ -54,20 +52,20 @@ type mixed struct {
 
 // evenMix takes the spot options off more nodes where a group has too few pods on
 // other capacity: some of those that were to be there found a place on spot only.
-func (a *assembler) evenMix() {
-	groups, of := a.mixedGroups()
-	bare := make([]*ledger.BinType, len(a.new))
+func (st *State) evenMix() {
+	groups, of := st.mixedGroups()
+	bare := make([]*ledger.BinType, len(st.New))
 	steady := map[*ledger.BinType]*ledger.BinType{}
-	for i, s := range a.new {
+	for i, s := range st.New {
 		known, ok := steady[s.BinType]
 		if !ok {
-			known = a.withoutSpot(s.BinType)
+			known = st.withoutSpot(s.BinType)
 			steady[s.BinType] = known
 		}
 		bare[i] = known
-		spot := maySpot(a.p, s.BinType.Options)
+		spot := maySpot(st.p, s.BinType.Options)
 		for _, podID := range s.PodIDs {
-			g := of[a.p.ClassOf[podID]]
+			g := of[st.p.ClassOf[podID]]
 			if g < 0 {
 				continue
 			}
@@ -81,15 +79,15 @@ func (a *assembler) evenMix() {
 	}
 	for g := range groups {
 		group := &groups[g]
-		for group.steady < compile.OnDemand(a.p.Opts.CapacityMix, group.placed) && len(group.bins) > 0 {
+		for group.steady < compile.OnDemand(st.p.Opts.CapacityMix, group.placed) && len(group.bins) > 0 {
 			best, least := -1, math.Inf(1)
 			for k, i := range group.bins {
-				if more := (bare[i].Price() - a.new[i].BinType.Price()) / float64(group.pods[k]); more < least {
+				if more := (bare[i].Price() - st.New[i].BinType.Price()) / float64(group.pods[k]); more < least {
 					best, least = k, more
 				}
 			}
 			i := group.bins[best]
-			a.new[i].BinType = bare[i]
+			st.New[i].BinType = bare[i]
 			for h := range groups {
 				groups[h].settle(i)
 			}
@@ -115,11 +113,11 @@ func (m *mixed) settle(bin int) {
 
 // mixedGroups groups the classes, -1 for those that no mix is wanted of, and counts
 // their pods on nodes that exist.
-func (a *assembler) mixedGroups() (groups []mixed, of []int) {
-	of = make([]int, len(a.p.Classes))
+func (st *State) mixedGroups() (groups []mixed, of []int) {
+	of = make([]int, len(st.p.Classes))
 	index := map[string]int{}
-	for c := range a.p.Classes {
-		class := &a.p.Classes[c]
+	for c := range st.p.Classes {
+		class := &st.p.Classes[c]
 		of[c] = -1
 		if class.Refusal != nil || class.Headroom {
 			continue
@@ -133,9 +131,9 @@ func (a *assembler) mixedGroups() (groups []mixed, of []int) {
 		}
 		of[c] = g
 	}
-	for _, podIDs := range a.bound {
+	for _, podIDs := range st.Bound {
 		for _, podID := range podIDs {
-			if g := of[a.p.ClassOf[podID]]; g >= 0 {
+			if g := of[st.p.ClassOf[podID]]; g >= 0 {
 				groups[g].placed++
 				groups[g].steady++
 			}
@@ -168,60 +166,22 @@ func mixKey(c *workload.Class) string {
 	return b.String()
 }
 
-// maySpot says whether some option is spot.
-func maySpot(p *compile.Problem, options bitset.Set) bool {
-	for o := range options.All() {
-		if p.Option(o).Offering.CapacityType == v1.CapacityTypeSpot {
-			return true
-		}
-	}
-	return false
-}
-
-// spared are those of some options of a pool that a new node may name: if they are
-// of too few instance types to count on spot, those that are none, where there are
-// any.
-func spared(p *compile.Problem, pool int, options bitset.Set) bitset.Set {
-	if len(p.MinValues[pool]) > 0 || !tooFewKinds(p, options) {
-		return options
-	}
-	if rest := p.SteadyOptions(options); !rest.Empty() {
-		return rest
-	}
-	return options
-}
-
 // avoidsSpot says whether a pod on a new node is to come on other capacity.
-func (a *assembler) avoidsSpot(s *ledger.Bin) bool {
+func (st *State) avoidsSpot(s *ledger.Bin) bool {
 	for _, podID := range s.PodIDs {
-		if a.p.Classes[a.p.ClassOf[podID]].NoSpot {
+		if st.p.Classes[st.p.ClassOf[podID]].NoSpot {
 			return true
 		}
 	}
 	return false
-}
-
-// tooFewKinds says whether spot options are of fewer instance types than are to be
-// named.
-func tooFewKinds(p *compile.Problem, options bitset.Set) bool {
-	if p.Flexible == nil {
-		return false
-	}
-	kinds := map[int32]bool{}
-	for o := range options.All() {
-		if p.Flexible.Options.Has(o) {
-			kinds[p.Flexible.Kinds[o]] = true
-		}
-	}
-	return len(kinds) > 0 && len(kinds) < p.Flexible.Need
 }
 
 // withoutSpot returns a bin type without its spot options, or the bin type itself if it
 // has no others, or too few for the minValues of its pool.
-func (a *assembler) withoutSpot(s *ledger.BinType) *ledger.BinType {
-	rest := a.p.SteadyOptions(s.Options)
-	if rest.Empty() || rest.Equal(s.Options) || !s.Relaxed && !a.p.Choice(s.Pool, rest, s.Trait) {
+func (st *State) withoutSpot(s *ledger.BinType) *ledger.BinType {
+	rest := st.p.SteadyOptions(s.Options)
+	if rest.Empty() || rest.Equal(s.Options) || !s.Relaxed && !st.p.Choice(s.Pool, rest, s.Trait) {
 		return s
 	}
-	return a.newBinType(s.Pool, rest, s.Trait, s.Asked, s.Relaxed)
+	return st.NewBinType(s.Pool, rest, s.Trait, s.Asked, s.Relaxed)
 }

@@ -1,11 +1,9 @@
-package solve
+package repair
 
 import (
 	"cmp"
 	"slices"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -16,7 +14,8 @@ import (
 // pieces, and nodes that exist are filled before it is known what has to be bought;
 // so a few pods may get nodes that the plan as a whole does not need.
 type eliminator struct {
-	inserter
+	placer
+	order []int32       // of the pods of the plan
 	bins  []*ledger.Bin // nodes that exist, and then new ones
 	fills bool          // pods may go to lighter nodes that are launched anyway
 	shown bool          // the pods of the plan as it was can be bound one by one
@@ -54,17 +53,17 @@ const (
 // eliminateNodes takes new nodes out of the plan as long as that makes it cheaper, those
 // first that waste most. It returns the order in which pods can be bound then, and
 // says whether it changed anything.
-func (a *assembler) eliminateNodes(order []int32, steps int) ([]int32, bool) {
-	if !a.mayEliminate(order, steps) || a.p.Skips(model.Eliminate) {
+func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
+	if !st.mayEliminate(order) || st.p.Skips(model.Eliminate) {
 		return order, false
 	}
-	k := &eliminator{inserter: inserter{a: a, p: a.p, order: order}}
+	k := &eliminator{placer: placer{st: st, p: st.p}, order: order}
 	k.read()
 	some := false
-	if choseBefore(a.s, a.p) {
+	if st.s.ChoseBefore(st.p) {
 		some, k.tried = k.eliminateSome(), true
 	}
-	if a.p.Tiers.Fill && !a.p.Skips(model.FillLighter) {
+	if st.p.Tiers.Fill && !st.p.Skips(model.FillLighter) {
 		k.fills = true // after what weights alone leave, or it would be in the way of that
 		some = k.eliminateSome() || some
 	}
@@ -93,7 +92,7 @@ func (k *eliminator) eliminateSome() bool {
 		emptied := k.empty(s)
 		if emptied && !k.shown {
 			k.restore()
-			if _, refused, _ := k.a.bindAll(k.order, false); len(refused) > 0 {
+			if _, refused, _ := k.st.bindAll(k.order, false); len(refused) > 0 {
 				break // what cannot be shown of the plan as it is cannot be shown of another
 			}
 			k.read()
@@ -110,22 +109,18 @@ func (k *eliminator) eliminateSome() bool {
 
 // mayEliminate says whether nodes may be taken out of the plan: some choice was made
 // before it was packed, or weight by weight, and there are steps left.
-func (a *assembler) mayEliminate(order []int32, steps int) bool {
-	p := a.p
-	nodes := len(a.new) + len(p.Nodes)
-	return !p.Opts.Quick && steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && a.s.Raised == nil && a.leant == nil &&
-		(choseBefore(a.s, p) || p.Tiers.Fill) && len(a.new) > 0 && nodes <= eliminationBins && len(order) <= eliminationPods
+func (st *State) mayEliminate(order []int32) bool {
+	p := st.p
+	nodes := len(st.New) + len(p.Nodes)
+	return !p.Opts.Quick && st.steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && st.s.Raised == nil && st.leant == nil &&
+		(st.s.ChoseBefore(p) || p.Tiers.Fill) && len(st.New) > 0 && nodes <= eliminationBins && len(order) <= eliminationPods
 }
-
-// choseBefore says whether some pods were sent to a domain, or to nodes that exist,
-// before new nodes were packed.
-func choseBefore(s *attempt.Attempt, p *compile.Problem) bool { return len(s.Units)+len(p.Nodes) > 0 }
 
 // read looks at the plan as it is.
 func (k *eliminator) read() {
-	k.bins = k.a.bins()
+	k.bins = k.st.Bins()
 	k.ledger = ledger.New(k.p, k.bins)
-	if k.a.leant != nil {
+	if k.st.leant != nil {
 		k.ledger.LeanAll()
 	}
 	k.before, k.moved, k.bought = nil, nil, nil
@@ -156,10 +151,10 @@ func (k *eliminator) read() {
 func (k *eliminator) mostWasteful(tried map[*ledger.Bin]bool) *ledger.Bin {
 	var best *ledger.Bin
 	most, total := 0.0, 0.0
-	for _, s := range k.a.new {
+	for _, s := range k.st.New {
 		total += k.priced(s)
 	}
-	for _, s := range k.a.new {
+	for _, s := range k.st.New {
 		if tried[s] || s.BinType.Price() <= 0 || k.priced(s) < total*eliminationShare {
 			continue
 		}
@@ -234,12 +229,12 @@ func (k *eliminator) restore() {
 // accept makes the plan what it is with the pods that moved, if all can be bound one
 // by one, and puts everything back otherwise.
 func (k *eliminator) accept() bool {
-	bound, fresh, order := k.a.bound, k.a.new, k.order
-	k.a.bound = make([][]int32, len(bound))
+	bound, fresh, order := k.st.Bound, k.st.New, k.order
+	k.st.Bound = make([][]int32, len(bound))
 	for i := range bound {
-		k.a.bound[i] = k.bins[i].PodIDs
+		k.st.Bound[i] = k.bins[i].PodIDs
 	}
-	k.a.new = slices.DeleteFunc(slices.Concat(fresh, k.bought), func(s *ledger.Bin) bool { return len(s.PodIDs) == 0 })
+	k.st.New = slices.DeleteFunc(slices.Concat(fresh, k.bought), func(s *ledger.Bin) bool { return len(s.PodIDs) == 0 })
 	last := map[int32]bool{}
 	for _, podID := range k.moved {
 		last[podID] = true
@@ -251,12 +246,12 @@ func (k *eliminator) accept() bool {
 		}
 	}
 	var refused []int32
-	if k.order, refused, _ = k.a.bindAll(k.order, false); len(refused) > 0 {
-		k.a.bound, k.a.new, k.order = bound, fresh, order
+	if k.order, refused, _ = k.st.bindAll(k.order, false); len(refused) > 0 {
+		k.st.Bound, k.st.New, k.order = bound, fresh, order
 		k.restore()
 		return false
 	}
-	k.a.leant = k.ledger.LeantRules(k.a.leant)
+	k.st.leant = k.ledger.LeantRules(k.st.leant)
 	k.read()
 	return true
 }

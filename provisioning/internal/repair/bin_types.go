@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -9,28 +9,28 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// newBinType works out what a node is like that is launched with one of some
+// NewBinType works out what a node is like that is launched with one of some
 // options of a pool and is asked for something.
-func (a *assembler) newBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
-	list := a.options(options)
-	a.binTypes++
-	out := &ledger.BinType{Id: a.binTypes, Pool: pool, Options: options, Trait: trait, Asked: asked, Relaxed: relaxed, List: list.Options, Daemons: list.Daemons}
-	out.Settled = a.settled(asked, list.Options).With(list.Where...)
-	out.Labels = catalog.NodeLabels(&a.p.Pools[pool], out.Settled, list.Options, a.p.Vocabulary)
+func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
+	list := st.options(options)
+	st.binTypes++
+	out := &ledger.BinType{Id: st.binTypes, Pool: pool, Options: options, Trait: trait, Asked: asked, Relaxed: relaxed, List: list.Options, Daemons: list.Daemons}
+	out.Settled = st.settled(asked, list.Options).With(list.Where...)
+	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, list.Options, st.p.Vocabulary)
 	return out
 }
 
 // options lists the options in a set, and what daemons take at least; equal
 // sets share a list.
-func (a *assembler) options(set bitset.Set) ledger.OptionList {
+func (st *State) options(set bitset.Set) ledger.OptionList {
 	key := set.Key()
-	if known, ok := a.lists[key]; ok {
+	if known, ok := st.lists[key]; ok {
 		return known
 	}
 	out := ledger.OptionList{Options: make([]cloudprovider.LaunchOption, 0, set.Len())}
 	seen := map[*resources.List]bool{}
 	var last *resources.List
-	p := ledger.PoolOf(a.p, set)
+	p := ledger.PoolOf(st.p, set)
 	for o := range set.All() {
 		option := &p.Options[o-p.First]
 		out.Options = append(out.Options, option.LaunchOption)
@@ -41,17 +41,17 @@ func (a *assembler) options(set bitset.Set) ledger.OptionList {
 		last = option.Daemons
 	}
 	out.Where = catalog.Whereabouts(out.Options)
-	a.lists[key] = out
+	st.lists[key] = out
 	return out
 }
 
 // settled takes back labels that a node need not have and that pods are spread
 // over: with a value that nobody asked for it would be a domain to be filled.
-func (a *assembler) settled(set requirements.Set, options []cloudprovider.LaunchOption) requirements.Set {
-	for _, key := range a.p.Table.Keys {
-		key = a.p.Vocabulary.NormalizeKey(key)
+func (st *State) settled(set requirements.Set, options []cloudprovider.LaunchOption) requirements.Set {
+	for _, key := range st.p.Table.Keys {
+		key = st.p.Vocabulary.NormalizeKey(key)
 		r, ok := set.Get(key)
-		if ok && r.AllowsAbsent() && r.AllowsPresent() && !a.p.Vocabulary.WellKnown(key) && !catalog.FromTypes(key, options) {
+		if ok && r.AllowsAbsent() && r.AllowsPresent() && !st.p.Vocabulary.WellKnown(key) && !catalog.FromTypes(key, options) {
 			set = set.Intersect(requirements.NewSet(requirements.DoesNotExist(key)))
 		}
 	}

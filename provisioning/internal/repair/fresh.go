@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"math"
@@ -9,17 +9,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // fresh returns a node for a pod of a class alone, the cheapest of the heaviest
 // pools that have one within their limits; nil if there is none. Reservations
 // are left alone.
-func (g *inserter) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c)) }
+func (g *placer) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c)) }
 
 // pins are the cells that a node for a pod of a class may be in, as requirements.
-func (g *inserter) pins(c int) []requirements.Set {
+func (g *placer) pins(c int) []requirements.Set {
 	pins := []requirements.Set{{}}
 	if spans := g.p.Rules.Duties[c].Spans; len(spans) > 0 {
 		pins = nil
@@ -31,7 +30,7 @@ func (g *inserter) pins(c int) []requirements.Set {
 }
 
 // freshIn returns such a node in one of some cells.
-func (g *inserter) freshIn(c int, pins []requirements.Set) *ledger.Bin {
+func (g *placer) freshIn(c int, pins []requirements.Set) *ledger.Bin {
 	var best *ledger.Bin
 	for i := range g.p.Pools {
 		if best != nil && g.p.LowPools[i].Tier > g.p.LowPools[best.BinType.Pool].Tier {
@@ -49,12 +48,12 @@ func (g *inserter) freshIn(c int, pins []requirements.Set) *ledger.Bin {
 
 // alone returns a node of a pool for a pod of a class alone, nil if there is
 // none.
-func (g *inserter) alone(c, pool int, pin requirements.Set, within bitset.Set) *ledger.Bin {
+func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set) *ledger.Bin {
 	class, item := attempt.LowerWith(g.p.Admission, c, pin, g.preference(c), map[int32]int32{})
 	for i, v := range class.Variants {
 		options := v.Options.Clone()
 		options.And(within)
-		asked := unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
+		asked := ledger.Unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
 		s := g.launch(c, pool, options, v.Trait, asked)
 		if s == nil {
 			continue
@@ -76,7 +75,7 @@ func (g *inserter) alone(c, pool int, pin requirements.Set, within bitset.Set) *
 
 // launch returns a node of some options of a pool, without the pod of a class that it
 // is for; nil if these are too few.
-func (g *inserter) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set) *ledger.Bin {
+func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set) *ledger.Bin {
 	options = spared(g.p, pool, options)
 	if g.beside != nil {
 		all, ok := attempt.Together(g.p.Requests[c][:len(g.p.Resources)], g.beside)
@@ -90,15 +89,15 @@ func (g *inserter) launch(c, pool int, options bitset.Set, trait int32, asked re
 		return nil
 	}
 	g.left--
-	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.a.newBinType(pool, options, trait, asked, short), Taken: make([]int64, len(g.p.Requests[c]))}
+	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.NewBinType(pool, options, trait, asked, short), Taken: make([]int64, len(g.p.Requests[c]))}
 	s.At = ledger.BinTypeLocations(g.p, s.BinType)
 	return s
 }
 
 // preference are the options that a class is to have where some of them will do, nil if
 // all are alike.
-func (g *inserter) preference(c int) bitset.Set {
-	if g.a.s.GivesUp(c) {
+func (g *placer) preference(c int) bitset.Set {
+	if g.st.s.GivesUp(c) {
 		return g.p.Preferences[c].Steady
 	}
 	return g.p.Preferences[c].Options
@@ -106,7 +105,7 @@ func (g *inserter) preference(c int) bitset.Set {
 
 // withinLimits returns the options of a pool that its limits allow beside the
 // nodes of the plan, but those of reservations.
-func (g *inserter) withinLimits(pool int) bitset.Set {
+func (g *placer) withinLimits(pool int) bitset.Set {
 	low := &g.p.LowPools[pool]
 	left := slices.Clone(low.Limits)
 	for _, s := range g.ledger.Bins {
@@ -122,21 +121,6 @@ func (g *inserter) withinLimits(pool int) bitset.Set {
 		}
 	}
 	return out
-}
-
-// mostUses is what a launch of the largest of some options takes of each limited
-// resource.
-func mostUses(pool *pack.Pool, options bitset.Set) []int64 {
-	most := make([]int64, len(pool.Limits))
-	if pool.Uses == nil {
-		return most
-	}
-	for o := range options.All() {
-		for r, n := range pool.Uses[o-pool.First] {
-			most[r] = max(most[r], n)
-		}
-	}
-	return most
 }
 
 // times multiplies amounts, up to what an amount can be.

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"encoding/binary"
@@ -14,39 +14,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// widest are the options that a new node which takes a pod as well could have but for
-// limits, given those that suit the pod.
-func widest(p *compile.Problem, s *ledger.BinType, suited bitset.Set, trait int32) bitset.Set {
-	if s.Wide == nil {
-		return nil
-	}
-	out := s.Wide.Clone()
-	out.And(suited)
-	p.Pools[s.Pool].Window(out).And(p.Traits.Options(s.Pool, trait))
-	return out
-}
-
-// widestAlone are the options that a new node for a pod alone could have but for
-// limits and reservations, given those that suit the pod.
-func widestAlone(p *compile.Problem, pool int, suited bitset.Set) bitset.Set {
-	low := &p.LowPools[pool]
-	if low.Limits == nil {
-		return nil
-	}
-	out := bitset.New(len(p.LowOptions))
-	out.AddRange(low.First, low.Last)
-	out.And(suited)
-	for o := range out.All() {
-		if p.LowOptions[o].Reservation != 0 {
-			out.Remove(o)
-		}
-	}
-	return out
-}
-
 // widener gives new nodes more options.
 type widener struct {
-	a       *assembler
+	st      *State
 	p       *compile.Problem
 	spreads []compile.DomainRule  // the topology spread constraints
 	known   map[string]bitset.Set // by bin type and pods: what a node could be
@@ -66,14 +36,14 @@ type alike struct {
 
 // widen gives new nodes back the options that the limits of their pools bear. In no
 // other respect does a node become what it could not be before.
-func (a *assembler) widen() {
-	if !slices.ContainsFunc(a.new, func(s *ledger.Bin) bool { return s.BinType.Wide != nil }) {
+func (st *State) widen() {
+	if !slices.ContainsFunc(st.New, func(s *ledger.Bin) bool { return s.BinType.Wide != nil }) {
 		return
 	}
-	a.bins() // counts the pods of each
-	w := &widener{a: a, p: a.p, spreads: spreads(a.p), known: map[string]bitset.Set{}}
-	for i := range a.p.LowPools {
-		if w.pool = &a.p.LowPools[i]; w.pool.Limits == nil {
+	st.Bins() // counts the pods of each
+	w := &widener{st: st, p: st.p, spreads: spreads(st.p), known: map[string]bitset.Set{}}
+	for i := range st.p.LowPools {
+		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
 			continue
 		}
 		w.read(i)
@@ -99,7 +69,7 @@ func (w *widener) read(pool int) {
 	}
 	index := map[key]int{}
 	w.left, w.alike = slices.Clone(w.pool.Limits), nil
-	for _, s := range w.a.new {
+	for _, s := range w.st.New {
 		if s.BinType.Pool != pool {
 			continue
 		}
@@ -200,7 +170,7 @@ func (w *widener) settle() {
 			continue
 		}
 		relaxed := from.Relaxed && !w.p.Choice(from.Pool, g.options, from.Trait)
-		wider := w.a.newBinType(from.Pool, g.options, from.Trait, from.Asked, relaxed)
+		wider := w.st.NewBinType(from.Pool, g.options, from.Trait, from.Asked, relaxed)
 		if !w.seenAlike(from, wider) {
 			continue
 		}

@@ -1,4 +1,4 @@
-package solve
+package repair
 
 import (
 	"slices"
@@ -12,16 +12,16 @@ import (
 // group, and one group can be in the way of another. A pod whose turn comes too
 // early waits for those after it. What nothing makes right is taken off its node.
 // It returns the order in which the rest can be bound.
-func (a *assembler) replayOrder(order []int32) []int32 {
-	if len(a.s.Bundler.Bundles)+len(a.s.Bundler.Pinned) == 0 && a.s.Raised == nil {
+func (st *State) replayOrder(order []int32) []int32 {
+	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 && st.s.Raised == nil {
 		return order
 	}
 	for {
-		out, refused, _ := a.bindAll(order, true)
+		out, refused, _ := st.bindAll(order, true)
 		if len(refused) == 0 {
-			return a.spreadFirst(out)
+			return st.spreadFirst(out)
 		}
-		a.takeOff(refused)
+		st.takeOff(refused)
 		order = out
 	}
 }
@@ -30,22 +30,22 @@ func (a *assembler) replayOrder(order []int32) []int32 {
 // their topology spread counts, as domains were assigned: a group that wants to be
 // the first of its kind may have come before them. The order stays as it is where
 // that does not help.
-func (a *assembler) spreadFirst(order []int32) []int32 {
-	_, refused, _ := a.bindAll(order, false)
+func (st *State) spreadFirst(order []int32) []int32 {
+	_, refused, _ := st.bindAll(order, false)
 	if len(refused) == 0 {
 		return order
 	}
-	late := make([]bool, len(a.p.Pods))
+	late := make([]bool, len(st.p.Pods))
 	for _, podID := range refused {
 		late[podID] = true
 	}
 	early := slices.Clone(order)
 	slices.SortStableFunc(early, func(x, y int32) int { return -model.CompareBools(late[x], late[y]) })
-	other, waiting, _ := a.bindAll(early, true)
+	other, waiting, _ := st.bindAll(early, true)
 	if len(waiting) > 0 {
 		return order
 	}
-	if _, still, _ := a.bindAll(other, false); len(still) < len(refused) {
+	if _, still, _ := st.bindAll(other, false); len(still) < len(refused) {
 		return other
 	}
 	return order
@@ -54,19 +54,19 @@ func (a *assembler) spreadFirst(order []int32) []int32 {
 // bindAll binds pods in an order, and lists those that were and those that could
 // not be. Pods that do not exist come last. trusting is that of the ledger, which
 // it returns; it takes it that pods which do not exist are well placed, too.
-func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger.Ledger) {
-	bins := a.bins()
-	at := make([]*ledger.Bin, len(a.p.Pods))
+func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, l *ledger.Ledger) {
+	bins := st.Bins()
+	at := make([]*ledger.Bin, len(st.p.Pods))
 	for _, s := range bins {
 		for _, podID := range s.PodIDs {
 			at[podID] = s
 		}
 		s.Pods = nil
 	}
-	l = ledger.New(a.p, bins)
+	l = ledger.New(st.p, bins)
 	l.Trusting = trusting
 	bind := func(podID int32) {
-		c := a.p.ClassOf[podID]
+		c := st.p.ClassOf[podID]
 		at[podID].Add(c)
 		l.Count(c, 1, at[podID])
 		bound = append(bound, podID)
@@ -75,10 +75,10 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 	for waiting, before := order, -1; len(waiting) > 0 && len(bound) > before; waiting = refused {
 		before, refused = len(bound), nil
 		for _, podID := range waiting {
-			switch c := a.p.ClassOf[podID]; {
-			case a.p.Classes[c].Headroom:
+			switch c := st.p.ClassOf[podID]; {
+			case st.p.Classes[c].Headroom:
 				headroom = append(headroom, podID)
-			case l.DomainsAllow(c, at[podID]) && (trusting && a.s.Raised == nil || l.HostsAllow(c, at[podID])):
+			case l.DomainsAllow(c, at[podID]) && (trusting && st.s.Raised == nil || l.HostsAllow(c, at[podID])):
 				bind(podID)
 			default:
 				refused = append(refused, podID)
@@ -86,7 +86,7 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 		}
 	}
 	for _, podID := range headroom {
-		if !trusting && !l.DomainsAllow(a.p.ClassOf[podID], at[podID]) {
+		if !trusting && !l.DomainsAllow(st.p.ClassOf[podID], at[podID]) {
 			refused = append(refused, podID)
 			continue
 		}
@@ -97,18 +97,18 @@ func (a *assembler) bindAll(order []int32, trusting bool) (bound, refused []int3
 
 // takeOff takes pods off their nodes, and new nodes that are left empty out of
 // the plan.
-func (a *assembler) takeOff(podIDs []int32) {
+func (st *State) takeOff(podIDs []int32) {
 	for _, podID := range podIDs {
-		a.placed[podID] = false
+		st.Placed[podID] = false
 	}
-	for i := range a.bound {
-		a.bound[i] = slices.DeleteFunc(a.bound[i], a.waits)
+	for i := range st.Bound {
+		st.Bound[i] = slices.DeleteFunc(st.Bound[i], st.waits)
 	}
-	for _, s := range a.new {
+	for _, s := range st.New {
 		before := len(s.PodIDs)
-		if s.PodIDs = slices.DeleteFunc(s.PodIDs, a.waits); len(s.PodIDs) < before {
+		if s.PodIDs = slices.DeleteFunc(s.PodIDs, st.waits); len(s.PodIDs) < before {
 			s.Late = true
 		}
 	}
-	a.new = slices.DeleteFunc(a.new, func(s *ledger.Bin) bool { return len(s.PodIDs) == 0 })
+	st.New = slices.DeleteFunc(st.New, func(s *ledger.Bin) bool { return len(s.PodIDs) == 0 })
 }

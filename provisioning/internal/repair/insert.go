@@ -1,0 +1,133 @@
+package repair
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// inserter finds places for pods that were left over where constraints between
+// pods were met for whole groups at a time. It goes pod by pod, over the nodes that
+// exist, those of the plan and nodes to be launched for one pod alone.
+type inserter struct {
+	placer
+	order []int32 // of the pods of the plan
+}
+
+// mostLooks bounds the work: looks at a node for a pod.
+const mostLooks = 1_000_000
+
+// insertRest places what it can of the pods without a place, by priority. They
+// come last in the order of the plan, which so far holds without them. Where
+// no constraint between pods had a say, the packer has left nothing to find.
+func (st *State) insertRest(order []int32) []int32 {
+	if len(st.p.Rules.Domain)+len(st.p.Rules.Node)+len(st.p.Extras.Attached.Ids) == 0 {
+		return order
+	}
+	return st.insert(order)
+}
+
+// insert does so whatever constraints there are.
+func (st *State) insert(order []int32) []int32 {
+	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order}
+	var classes []int
+	for c := range g.p.Classes {
+		class, waits := &g.p.Classes[c], st.s.Absent[c]
+		if class.Refusal == nil && (!class.Headroom && !waits || waits && st.last) && slices.ContainsFunc(class.Pods, st.waits) {
+			classes = append(classes, c)
+		}
+	}
+	if len(classes) == 0 {
+		return order
+	}
+	bins := st.Bins()
+	before := len(bins)
+	g.ledger = ledger.New(g.p, bins)
+	if st.s.Raised != nil || st.leant != nil {
+		g.ledger.LeanAll()
+	}
+	slices.SortStableFunc(classes, func(x, y int) int {
+		a, b := &st.p.Classes[x], &st.p.Classes[y]
+		return cmp.Or(model.CompareBools(a.Headroom, b.Headroom), -cmp.Compare(a.Priority, b.Priority))
+	})
+	for again := true; again; {
+		again = false
+		for _, c := range classes {
+			again = g.placeClass(c) || again
+		}
+	}
+	for i := range st.Bound {
+		st.Bound[i] = bins[i].PodIDs
+	}
+	st.New = append(st.New, g.ledger.Bins[before:]...)
+	st.leant = g.ledger.LeantRules(st.leant)
+	return g.order
+}
+
+// placeClass places the pods of a class that wait, until one finds no place, and says
+// whether it placed any.
+func (g *inserter) placeClass(c int) bool {
+	some := false
+	var last *ledger.Bin
+	for _, podID := range g.p.Classes[c].Pods {
+		if !g.st.waits(podID) {
+			continue
+		}
+		if last == nil || !g.onto(last, c) {
+			if last = g.find(c); last == nil {
+				return some
+			}
+		}
+		g.put(last, c, podID)
+		some = true
+	}
+	return some
+}
+
+// put places a pod on a bin.
+func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
+	g.ledger.Lean(c, s)
+	ledger.AddTo(g.p, s, c, podID)
+	g.ledger.Count(c, 1, s)
+	g.st.Placed[podID] = true
+	g.order = append(g.order, podID)
+	s.Late = true
+}
+
+// find returns the place for a pod of a class: a node that exists; one of the
+// plan that costs no more for it, or least more; or a node of its own. It
+// returns nil if there is none.
+func (g *inserter) find(c int) *ledger.Bin {
+	var best *ledger.Bin
+	var bestBinType *ledger.BinType
+	dearer := math.Inf(1)
+	for _, s := range g.ledger.Bins {
+		if s.Node >= 0 {
+			if g.onto(s, c) {
+				return s
+			}
+			continue
+		}
+		sh := g.narrowed(s, c, dearer)
+		if sh == nil {
+			continue
+		}
+		best, bestBinType, dearer = s, sh, sh.Price()-s.BinType.Price()
+		if dearer <= 0 {
+			break
+		}
+	}
+	if dearer > 0 {
+		if fresh := g.fresh(c); fresh != nil && (best == nil || fresh.BinType.Price() < dearer) {
+			g.ledger.Open(fresh)
+			return fresh
+		}
+	}
+	if best != nil {
+		g.become(best, bestBinType)
+	}
+	return best
+}

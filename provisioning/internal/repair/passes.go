@@ -1,0 +1,114 @@
+package repair
+
+import "github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+
+// A pass changes a state, and leaves it such that the pods with a place can be bound in
+// the order that it returns. What later passes and strategies have to know of it is in
+// Done.
+type pass struct {
+	name string // as model.LeftOut has it, or as what cannot be left out
+	// run returns the order in which pods can be bound then, and whether the pass was not
+	// left out.
+	run func(st *State, order []int32) (now []int32, ran bool)
+}
+
+// passes are run in this order, once for each solution.
+var passes = []pass{
+	{model.Replay, (*State).replayed},          // pods are bound one by one, and those that cannot be are taken off
+	{model.InsertLeft, (*State).insertLeft},    // pods left over are placed one by one
+	{model.EjectOthers, (*State).ejectOthers},  // pods make room for those left over
+	{model.Eliminate, (*State).eliminateWaste}, // new nodes are emptied onto others
+	{model.SwapPods, (*State).swapPods},        // pods change places for soft constraints
+	{model.InsertAgain, (*State).insertAgain},  // pods left over, where others went away
+	{model.LettingIn, (*State).letIn},          // pods that waited for all others
+}
+
+// Run runs the passes, given the order in which pods are to be bound as they were packed,
+// and returns the order in which they can be.
+func (st *State) Run(order []int32) []int32 {
+	for _, p := range passes {
+		now, ran := p.run(st, order)
+		if order = now; ran {
+			st.came(p.name)
+		}
+	}
+	return order
+}
+
+// Settle decides what new nodes are launched as, once it is known who is on them: with
+// as many options as limits bear, and on spot only where that is wanted.
+func (st *State) Settle() {
+	st.widen()
+	st.keepOffSpot()
+	st.came(model.CapacityType)
+}
+
+func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }
+
+func (st *State) insertLeft(order []int32) ([]int32, bool) {
+	if st.p.Skips(model.InsertLeft) {
+		return order, false
+	}
+	return st.insertRest(order), true
+}
+
+// ejectOthers notes how unevenly pods are spread then, where another attempt may be
+// tried or this is one: what comes after does not spread them better.
+func (st *State) ejectOthers(order []int32) ([]int32, bool) {
+	order, st.Ejected = st.makeRoom(order)
+	if st.s.Rooms != nil || st.s.Kept != nil || st.s.Raised != nil || st.leant != nil || st.leavesSome() {
+		st.Uneven = st.unevenness()
+	}
+	st.Leant = st.leant
+	return order, true
+}
+
+func (st *State) eliminateWaste(order []int32) ([]int32, bool) {
+	order, st.Closed = st.eliminateNodes(order)
+	st.Closed = st.Closed || st.Ejected
+	return order, true
+}
+
+func (st *State) swapPods(order []int32) ([]int32, bool) {
+	st.Swapped = !st.p.Opts.Quick && st.swapBySoftScore()
+	return order, st.Swapped || st.Closed
+}
+
+func (st *State) insertAgain(order []int32) ([]int32, bool) {
+	if !st.Swapped && !st.Closed || st.p.Skips(model.InsertAgain) {
+		return order, false
+	}
+	return st.insert(order), true
+}
+
+// letIn places pods of the classes that have waited for all others, one by one.
+func (st *State) letIn(order []int32) ([]int32, bool) {
+	if st.s.Absent == nil {
+		return order, true
+	}
+	st.last = true
+	order, closed := st.eliminateNodes(st.insert(order))
+	if closed {
+		st.Closed = true
+		order = st.insert(order)
+	}
+	return order, true
+}
+
+// came tells the trace what a pass came to.
+func (st *State) came(name string) {
+	t := st.p.Opts.Trace
+	if t == nil || t.After == nil {
+		return
+	}
+	s := model.Score{}
+	for _, placed := range st.Placed {
+		if !placed {
+			s.Left++
+		}
+	}
+	for _, n := range st.New {
+		s.Cost += n.BinType.Price()
+	}
+	t.After(name, s)
+}

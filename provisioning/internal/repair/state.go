@@ -1,0 +1,92 @@
+package repair
+
+import (
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+)
+
+// State is a solution that is being made: who is on which node. Passes change it.
+type State struct {
+	p *compile.Problem
+	s *attempt.Attempt
+
+	Placed []bool        // by pod
+	Bound  [][]int32     // by node that exists: its pods
+	New    []*ledger.Bin // with the pods of the plan
+	Done                 // by passes
+
+	steps    int // of the packing that it comes of
+	lists    map[string]ledger.OptionList
+	binTypes int   // that new nodes have been given so far
+	leant    []int // rules over nodes that were leant on so far
+	last     bool  // the classes that wait for all others come in now
+}
+
+// Done is what passes did that those after them, and strategies, have to know of.
+type Done struct {
+	Leant   []int // rules over nodes by which some pods were let in one by one
+	Uneven  int   // how unevenly pods are spread; see unevenness
+	Closed  bool  // nodes were taken out of it again; see eliminator
+	Swapped bool  // pods changed places for soft constraints
+	Ejected bool  // pods made room for others in it; see ejector
+}
+
+// New is the state of a problem before any pod has a place, given an attempt, and how
+// many steps its packing took.
+func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
+	return &State{p: p, s: s, steps: steps, lists: map[string]ledger.OptionList{}, Placed: make([]bool, len(p.Pods)), Bound: make([][]int32, len(p.Nodes))}
+}
+
+// Bins lists the nodes of the plan with what is on them: those that exist in
+// the order of the problem, then the new ones.
+func (st *State) Bins() []*ledger.Bin {
+	var out []*ledger.Bin
+	for i := range st.p.Nodes {
+		s := &ledger.Bin{Node: i, At: ledger.NodeLocations(st.p, &st.p.Nodes[i])}
+		ledger.Vacate(st.p, s)
+		for _, podID := range st.Bound[i] {
+			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
+		}
+		out = append(out, s)
+	}
+	for _, s := range st.New {
+		podIDs := s.PodIDs
+		s.At = ledger.BinTypeLocations(st.p, s.BinType)
+		ledger.Vacate(st.p, s)
+		for _, podID := range podIDs {
+			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// waits says whether a pod has no place so far.
+func (st *State) waits(podID int32) bool { return !st.Placed[podID] }
+
+// leavesSome says whether some pod that exists has no place.
+func (st *State) leavesSome() bool {
+	for podID, placed := range st.Placed {
+		if !placed && !st.p.Headroom[st.p.Pods[podID]] {
+			return true
+		}
+	}
+	return false
+}
+
+// Planned is what the new nodes take of the limits of each pool, each the most that
+// it may be launched with.
+func (st *State) Planned() [][]int64 {
+	out := make([][]int64, len(st.p.LowPools))
+	for i := range out {
+		out[i] = make([]int64, len(st.p.LowPools[i].Limits))
+	}
+	for _, s := range st.New {
+		pool := s.BinType.Pool
+		for l, n := range mostUses(&st.p.LowPools[pool], s.BinType.Options) {
+			out[pool][l] += n
+		}
+	}
+	return out
+}
