@@ -128,7 +128,7 @@ func mostOnNode(p *compile.Problem, c int) int {
 	most := 0
 	room := func(capacity []int64) {
 		n := int64(len(p.Classes[c].Pods))
-		for r, want := range p.Requests[c][:len(p.Resources)] {
+		for r, want := range p.OfResources(p.Requests[c]) {
 			if want > 0 {
 				n = min(n, capacity[r]/want)
 			}

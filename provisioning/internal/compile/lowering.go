@@ -50,7 +50,7 @@ func (a *Admission) numberAsks() []int32 {
 			}
 		}
 		buf = append(buf, '|')
-		for _, slot := range a.p.Requests[i][len(a.p.Resources):] {
+		for _, slot := range a.p.OfSlots(a.p.Requests[i]) {
 			buf = binary.AppendVarint(buf, slot)
 		}
 		out[i], _ = model.Intern(index, buf, int32(len(index)))

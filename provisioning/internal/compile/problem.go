@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -16,62 +15,16 @@ import (
 )
 
 // Problem is an Input compiled for solving. It is immutable and safe for
-// concurrent use. Prepare makes it; the zero value must not be used.
+// concurrent use. Prepare makes it; the zero value must not be used. Its sections are
+// filled in this order, and only read from then on.
 type Problem struct {
-	In         model.Input
-	Opts       model.Options
-	Vocabulary *requirements.Vocabulary
-	Catalog    *catalog.Catalog
-	rooms      *model.Rooms
-	boundKinds *workload.BoundKinds
-
-	Pods    []*corev1.Pod // by namespace and name
-	Classes []workload.Class
-	ClassOf []int // by pod
-	Daemons []workload.Daemon
-	Pools   []catalog.Pool // in the order they are tried
-	Nodes   []model.Existing
-	Gone    []model.TerminatingNode // nodes on their way out
-
-	Resources []corev1.ResourceName // the dimensions of every vector
-	Requests  [][]int64             // by class, in the same units
-	MinValues [][]catalog.MinValue  // by pool
-	Traits    *catalog.Traits
-	Admission *Admission
-	Rates     *catalog.UnitPrices
-
-	Nominated []Nominated // by rank: the places to try first
-
-	Static   []static.Pool
-	Spare    []*corev1.Pod        // the pods that stand for buffers
-	Headroom map[*corev1.Pod]bool // the same
-
-	Extras *workload.Extras
-	Passed map[string]bool // pods that leave claims for one pod only to others
-
-	Rules       *Rules
-	Table       *domainTable
-	Cells       [][]topology.Cell // by class: where it may go, if it has constraints over domains
-	Finder      *CellFinder
-	Preferences []preferences // by class
-	Preferred   preferred
-	SoftScores  softScores
-	NodeParts   [][]pack.Membership // by node: what its pods count for
-	NodeClass   []int32             // by class: equal for those that the same nodes admit
-
-	// For the selections of affinities over the name of the node: whether a pod
-	// of one runs, and on which nodes.
-	Running map[int]bool
-	Beside  map[int][]bool
-
-	onDaemon   []bitset.Set // by daemon: the options where it runs
-	LowPools   []pack.Pool
-	Tiers      tiers
-	LowOptions []pack.Option
-	Distinct   *pack.Capacities // of lowOptions
-	Flexible   *pack.Flexible
-	Hopeless   bitset.Set // classes that have no place whatever becomes of others
-	Apart      bitset.Set // those of them that have no part in the search
+	Policy      // what is asked for
+	Workload    // pods, by class
+	Launchable  // what new nodes can be
+	Dimensions  // what pods take of nodes, and nodes have
+	Constraints // between pods
+	Cluster     // nodes that exist
+	Places      // where classes may go, and what is preferred of that
 }
 
 // NewProblem compiles an input and spare pods, which stand for room to keep: on the
@@ -82,7 +35,11 @@ type Problem struct {
 // It takes O(pods + options x (keys asked about + classes / 64)) time, and
 // little more memory than the input has options and classes.
 func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *Problem, passed map[string]bool, f *model.Faults) *Problem {
-	p := &Problem{In: in, Opts: opts, Vocabulary: in.Vocabulary, Spare: spare, Headroom: map[*corev1.Pod]bool{}, Rules: &Rules{}, Passed: passed}
+	p := &Problem{
+		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
+		Workload:    Workload{Spare: spare, Headroom: map[*corev1.Pod]bool{}},
+		Constraints: Constraints{Rules: &Rules{}},
+	}
 	if like != nil {
 		p.Catalog, p.rooms, p.boundKinds = like.Catalog, like.rooms, like.boundKinds
 	}
@@ -211,7 +168,7 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, boundMemberships
 		n := &p.Nodes[i]
 		n.Attached = p.Extras.AttachedTo(n.Pods)
 		parts := x.partsOn(n, false)
-		copy(n.Free[len(p.Resources):], p.Rules.slotsOn(parts))
+		copy(p.OfSlots(n.Free), p.Rules.slotsOn(parts))
 		p.NodeParts = append(p.NodeParts, parts)
 	}
 	for i := range leaving {
@@ -253,6 +210,3 @@ func (p *Problem) lowerPool(i int) {
 	}
 	p.LowPools = append(p.LowPools, low)
 }
-
-// Skips says whether a strategy or pass is left out.
-func (p *Problem) Skips(name string) bool { return p.Opts.Trace.Skips(name) }

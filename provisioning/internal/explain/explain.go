@@ -34,7 +34,7 @@ func Explain(p *compile.Problem, c int, s *attempt.Attempt, sealed *attempt.Admi
 	if class.Refusal != nil {
 		return class.Refusal
 	}
-	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.Requests[c][:len(p.Resources)], planned: planned}
+	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
 	if r := blocked(p, c, s, sealed); r != nil {
 		return r
 	}

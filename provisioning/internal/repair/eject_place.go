@@ -56,8 +56,8 @@ func (e *ejector) goesBefore(podID int32, c, n int) bool {
 	defer func() { e.beside, e.lead = nil, nil }()
 	e.lead = e.p.Admission.Lowered(c)
 	for _, count := range []int{n, 1} {
-		e.beside = times(e.p.Requests[c][:len(e.p.Resources)], count)
-		both, ok := attempt.Together(e.p.Requests[m][:len(e.p.Resources)], e.beside)
+		e.beside = times(e.p.OfResources(e.p.Requests[c]), count)
+		both, ok := attempt.Together(e.p.OfResources(e.p.Requests[m]), e.beside)
 		if !ok {
 			continue
 		}

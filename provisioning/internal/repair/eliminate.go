@@ -171,7 +171,7 @@ func (k *eliminator) priced(s *ledger.Bin) float64 { return s.BinType.Price() + 
 // used is how full a new node is, as the cheapest of its options, which is the first.
 func (k *eliminator) used(s *ledger.Bin) float64 {
 	for o := range s.BinType.Options.All() {
-		return largestShare(s.Taken[:len(k.p.Resources)], k.p.LowOptions[o].Capacity)
+		return largestShare(k.p.OfResources(s.Taken), k.p.LowOptions[o].Capacity)
 	}
 	return 0
 }
@@ -194,7 +194,7 @@ func (k *eliminator) empty(s *ledger.Bin) bool {
 	k.tier = k.p.LowPools[s.BinType.Pool].Tier
 	podIDs := slices.Clone(s.PodIDs)
 	share := func(podID int32) float64 {
-		return largestShare(k.p.Requests[k.p.ClassOf[podID]][:len(k.p.Resources)], s.Taken)
+		return largestShare(k.p.OfResources(k.p.Requests[k.p.ClassOf[podID]]), s.Taken)
 	}
 	slices.SortStableFunc(podIDs, func(x, y int32) int { return -cmp.Compare(share(x), share(y)) })
 	k.save(s)

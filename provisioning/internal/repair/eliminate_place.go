@@ -170,7 +170,7 @@ func (k *eliminator) come(podID int32, s *ledger.Bin) bool {
 // another is gone.
 func (k *eliminator) makesRoom(s *ledger.Bin, c, without int) bool {
 	less := k.p.Requests[without]
-	for r, n := range k.p.Requests[c][:len(k.p.Resources)] {
+	for r, n := range k.p.OfResources(k.p.Requests[c]) {
 		if n == 0 {
 			continue
 		}

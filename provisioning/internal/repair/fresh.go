@@ -78,7 +78,7 @@ func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set) *le
 func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set) *ledger.Bin {
 	options = spared(g.p, pool, options)
 	if g.beside != nil {
-		all, ok := attempt.Together(g.p.Requests[c][:len(g.p.Resources)], g.beside)
+		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.beside)
 		if options.And(g.lead); !ok {
 			return nil
 		}

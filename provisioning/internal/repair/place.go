@@ -54,7 +54,7 @@ func (g *placer) onto(s *ledger.Bin, c int) bool {
 // takes is what a pod of a class takes of a bin, without slots: what these stand
 // for is looked at itself.
 func (g *placer) takes(c int, s *ledger.Bin) []int64 {
-	return g.p.Takes(c, s.Attached)[:len(g.p.Resources)]
+	return g.p.OfResources(g.p.Takes(c, s.Attached))
 }
 
 // become makes a new node of another bin type.
@@ -76,7 +76,7 @@ func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
 	if !s.BinType.MayHold(g.p, takes, s.Taken) || !ledger.ApartAllow(g.p.Rules, c, s.Apart) {
 		return nil
 	}
-	sum, _ := attempt.Together(s.Taken[:len(g.p.Resources)], takes)
+	sum, _ := attempt.Together(g.p.OfResources(s.Taken), takes)
 	if g.lowered != c+1 {
 		g.class, g.item = attempt.Lower(g.p.Admission, c, requirements.Set{})
 		g.lowered = c + 1

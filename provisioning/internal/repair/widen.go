@@ -213,7 +213,7 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 		out.And(suited)
 	}
 	sum := slices.Clone(s.Taken)
-	clear(sum[len(p.Resources):]) // slots are alike on all options
+	clear(p.OfSlots(sum)) // slots are alike on all options
 	p.Distinct.KeepHolding(out, sum, bitset.New(len(p.LowOptions)))
 	if (p.Opts.CapacityMix != nil || p.Flexible != nil) && !maySpot(p, from.Options) {
 		out = p.SteadyOptions(out)
