@@ -97,7 +97,7 @@ func (p *Provider) connect() (err error) {
 	p.offerings, err = instancetype.NewBuilder(p.sources, instancetype.BuilderOptions{
 		Region: o.Region, Now: o.Now,
 		Catalog: &instancetype.Options{
-			Expressions: o.KubeletExpressions, NVIDIADevices: o.NVIDIADevices, EFADevices: o.EFADevices,
+			Expressions: o.KubeletExpressions, NVIDIADevices: o.NVIDIADevices, EFADevices: o.EFADevices, NodeRates: o.NodeRates,
 			Cluster: &instancetype.Cluster{
 				ReservedInterfaces: o.ReservedENIs, PrefixDelegation: o.PrefixDelegation, MemoryLost: share,
 			},

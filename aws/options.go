@@ -8,6 +8,7 @@ import (
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
@@ -52,6 +53,13 @@ type Options struct {
 	// have for maxPods and reserved resources. Nil switches them off: a class that
 	// has one is not ready. Package aws/kubeletcel has an evaluator.
 	KubeletExpressions awsv1.ExpressionEvaluator
+
+	// NodeRates price what a node has beside its instance: the volumes of its class, a
+	// public address, and what is paid by the node. Prices of offerings count it then, so
+	// that plans are made for the bill, and Offering.NodeCost says how much of them it is.
+	// nodecost.BuiltIn has list prices of us-east-1. Nil counts the instance alone, as
+	// Karpenter does. It is read-only for both sides.
+	NodeRates *nodecost.Rates
 
 	// NVIDIADevices and EFADevices list, for dynamic resource allocation, the
 	// devices that nodes will have: GPUs, as the driver gpu.nvidia.com publishes
@@ -200,6 +208,9 @@ func (o Options) complete() (Options, error) {
 	o.Cluster.check(fault)
 	if o.NodeClasses == nil {
 		fault("nodeClasses: nil; pass the function that returns an EC2NodeClass by name")
+	}
+	if err := o.NodeRates.Validate(); err != nil {
+		fault("nodeRates: %w", err)
 	}
 	if _, err := instancetype.ParseShare(o.memoryOverhead()); err != nil {
 		fault("memoryOverhead: %q: %w", o.MemoryOverhead, err)

@@ -32,13 +32,18 @@ type Offering struct {
 	// be repeated. May be empty.
 	Requirements requirements.Set
 
-	// Price is what an instance costs, in USD per hour. It is above zero
-	// wherever the offering is Available; capacity that is already paid for
-	// has a tiny price, so that it sorts first and cost still has a meaning.
+	// Price is what an instance costs, in USD per hour, and NodeCost with it. It is
+	// above zero wherever the offering is Available; capacity that is already paid
+	// for has a tiny price, so that it sorts first and cost still has a meaning.
 	Price float64
 
-	// PriceOverlay names the NodeOverlay that set Price. Empty means that it is
-	// the provider's own. Set by overlay.Apply.
+	// NodeCost is the part of Price that is not for the instance, in USD per hour:
+	// what its volumes, its public address and licences by the node come to. It is
+	// zero if Price is for the instance alone. See pricing.AddNodeCost.
+	NodeCost float64
+
+	// PriceOverlay names the NodeOverlay that set Price, but for NodeCost. Empty means
+	// that it is the provider's own. Set by overlay.Apply.
 	PriceOverlay string
 
 	// Available says that the cloud is believed to sell this now. A full

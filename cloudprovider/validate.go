@@ -179,4 +179,7 @@ func (f *faults) price(where place, o *Offering) {
 		f.add("%s: price: 0; use a price above zero, a tiny one for capacity already paid for, "+
 			"or set available to false while the price is unknown", where)
 	}
+	if c := o.NodeCost; math.IsNaN(c) || c < 0 || c > o.Price {
+		f.add("%s: nodeCost: %v of a price of %v; it is the part of the price that is not for the instance, in USD per hour", where, c, o.Price)
+	}
 }

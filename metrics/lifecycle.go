@@ -155,10 +155,10 @@ func Offerings(types []*cloudprovider.InstanceType) []Sample {
 				at[key] = i
 				labels := []string{t.Name, o.CapacityType, o.Zone}
 				out = append(out, Sample{"karpenter_cloudprovider_instance_type_offering_available", labels, 0},
-					Sample{"karpenter_cloudprovider_instance_type_offering_price_estimate", labels, o.Price})
+					Sample{"karpenter_cloudprovider_instance_type_offering_price_estimate", labels, o.Price - o.NodeCost})
 			}
 			out[i].Value = max(out[i].Value, available)
-			out[i+1].Value = min(out[i+1].Value, o.Price)
+			out[i+1].Value = min(out[i+1].Value, o.Price-o.NodeCost)
 		}
 	}
 	return out

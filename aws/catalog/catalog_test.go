@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/aws/catalog"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
@@ -68,6 +70,9 @@ var twins = map[string]twin{
 		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("min(110, default_enis * (ips_per_eni - 1) + 2)"))}
 	}, live: func(o *aws.Options) { o.KubeletExpressions = kubeletcel.New() },
 		facts: func(in *catalog.Input) { in.KubeletExpressions = kubeletcel.New() }},
+	"a bill": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
+		live:  func(o *aws.Options) { o.NodeRates = nodecost.BuiltIn() },
+		facts: func(in *catalog.Input) { in.NodeRates = nodecost.BuiltIn() }},
 	"options": {live: func(o *aws.Options) {
 		o.ReservedENIs, o.PrefixDelegation, o.MemoryOverhead, o.NVIDIADevices, o.EFADevices = 1, true, "0.04", true, true
 	}, facts: func(in *catalog.Input) {
@@ -262,7 +267,7 @@ func (l *live) prices(t *testing.T) *pricing.Book {
 	for _, it := range l.types(t) {
 		for _, o := range it.Offerings {
 			if o.Price > 0 && o.CapacityType != karpv1.CapacityTypeReserved {
-				entries[cloudprovider.Scope{InstanceType: it.Name, Zone: o.Zone, CapacityType: o.CapacityType}] = o.Price
+				entries[cloudprovider.Scope{InstanceType: it.Name, Zone: o.Zone, CapacityType: o.CapacityType}] = math.Round((o.Price-o.NodeCost)*1e9) / 1e9 // as in the list
 			}
 		}
 	}
@@ -273,4 +278,34 @@ func (l *live) prices(t *testing.T) *pricing.Book {
 	book, err := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "said", Entries: list}}})
 	require.NoError(t, err)
 	return book
+}
+
+// With rates each offering that has a price costs as much more as a node of the class has
+// beside its instance, paid for or not; without a price it still has none.
+func TestNodeRates(t *testing.T) {
+	tt := twins["a reservation"]
+	l := newLive(t, tt)
+	in := l.input(t, tt)
+	plain, err := l.facts(t).Build(in)
+	require.NoError(t, err)
+	in.NodeRates = &nodecost.Rates{PerNode: 0.25}
+	billed, err := l.facts(t).Build(in)
+	require.NoError(t, err)
+	kinds := map[string]int{}
+	for i, it := range plain.Types {
+		for j, o := range it.Offerings {
+			got := billed.Types[i].Offerings[j]
+			if o.Price == 0 {
+				require.Equal(t, o, got)
+				continue
+			}
+			kinds[o.CapacityType]++
+			o.Price, o.NodeCost = o.Price+0.25, 0.25
+			require.Equal(t, o, got)
+		}
+	}
+	require.Len(t, kinds, 3)
+	in.NodeRates = &nodecost.Rates{PerNode: -1}
+	_, err = l.facts(t).Build(in)
+	require.ErrorContains(t, err, "PerNode: -1; use an amount of USD, or 0")
 }

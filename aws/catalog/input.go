@@ -11,6 +11,7 @@ import (
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
@@ -62,6 +63,9 @@ type Input struct {
 	// MemoryOverhead is the part of the memory of a machine that nodes are taken not to
 	// report, from 0 up to but not including 1, as a decimal number. Empty is "0.075".
 	MemoryOverhead string
+	// NodeRates price what a node of the class has beside its instance, as the field of
+	// that name of aws.Options says. Nil counts the instance alone.
+	NodeRates *nodecost.Rates
 	// Learned is what nodes have reported of their memory, from aws.Snapshot.Learned. Nil
 	// is nothing.
 	Learned []byte
@@ -101,5 +105,6 @@ func (in *Input) parse() (instancetype.Input, *instancetype.Options, error) {
 	}
 	return out, &instancetype.Options{
 		Cluster: &cluster, Expressions: in.KubeletExpressions, NVIDIADevices: in.NVIDIADevices, EFADevices: in.EFADevices,
+		NodeRates: in.NodeRates,
 	}, errors.Join(faults[:]...)
 }

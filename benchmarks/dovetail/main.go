@@ -27,6 +27,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -39,6 +41,7 @@ type settings struct {
 	steps                   int
 	noBounds, quick         bool
 	replay                  int
+	nodeCost                float64
 
 	consolidate, converge bool
 	final                 string
@@ -56,6 +59,7 @@ func main() {
 	flag.BoolVar(&c.noBounds, "nobounds", false, "Options.NoBounds: leave out the proof of how cheap a plan could be")
 	flag.BoolVar(&c.quick, "quick", false, "Options.Quick: pack once, by a coarse search")
 	flag.IntVar(&c.replay, "replay", 0, "carry the plan out so many times as kube-scheduler would, and print what it comes to")
+	flag.Float64Var(&c.nodeCost, "node-cost", 0, "what each new node costs beside its instance, in USD per hour")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "propose what to do with the nodes that exist")
 	flag.BoolVar(&c.converge, "converge", false, "with -consolidate: carry proposals out until there is none")
 	flag.StringVar(&c.final, "final", "", "with -consolidate: scenario to write, as the actions leave it")
@@ -81,6 +85,9 @@ func run(c settings) error {
 	in, err := snapshot.Input(s)
 	if err != nil {
 		return err
+	}
+	for pool, types := range in.InstanceTypes {
+		in.InstanceTypes[pool] = pricing.AddNodeCost(types, func(*cloudprovider.InstanceType) float64 { return c.nodeCost })
 	}
 	options := snapshot.Options(s)
 	options.MaxSteps, options.NoBounds, options.Quick = c.steps, c.noBounds, c.quick

@@ -185,7 +185,7 @@ func (m *overlayMerge) change(t *cloudprovider.InstanceType) *cloudprovider.Inst
 	for j, c := range m.offerings {
 		if len(c) > 0 {
 			o := &out.Offerings[j]
-			o.Price = m.overlays[c[0]].price.of(o.Price)
+			o.Price = m.overlays[c[0]].price.of(o.Price-o.NodeCost) + o.NodeCost
 			o.PriceOverlay = m.overlays[c[0]].name
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -366,4 +367,16 @@ func TestAnnotations(t *testing.T) {
 		overlay.Annotations([]cloudprovider.LaunchOption{option(false, false), option(true, false)}))
 	require.Equal(t, map[string]string{"karpenter.sh/price-overlay-applied": "true", "karpenter.sh/capacity-overlay-applied": "true"},
 		overlay.Annotations([]cloudprovider.LaunchOption{option(true, false), option(false, true)}))
+}
+
+// An overlay is about the price of the instance: what a node costs beside it stays.
+func TestNodeCostStays(t *testing.T) {
+	for adjustment, want := range map[string]float64{"9": 9.25, "-50%": 0.75, "+1": 2.25, "-2": 0.25} {
+		small := overlayType("small", "", 1)
+		small = pricing.AddNodeCost([]*cloudprovider.InstanceType{small}, func(*cloudprovider.InstanceType) float64 { return 0.25 })[0]
+		out, _ := applyOverlays(t, []*v1.NodeOverlay{newOverlay("o", 0, "", adjustment)}, []*v1.NodePool{overlayPool("general", "")}, small)
+		o := out["general"][0].Offerings[0]
+		require.InDelta(t, want, o.Price, 1e-6, adjustment) // an instance keeps a tiny price
+		require.Equal(t, 0.25, o.NodeCost)
+	}
 }

@@ -9,6 +9,7 @@
 //   - A reserved offering costs next to nothing, as it is paid for.
 //   - A [Book] is layers, and is a value. [Book.Quote] prices one offering and
 //     [Book.Apply] a catalog.
+//   - [AddNodeCost] adds what a node costs beside its instance.
 //
 // # Unknown is not free
 //
@@ -18,7 +19,7 @@
 //
 // # Left out
 //
-// Fetching prices, currencies other than USD, taxes, volumes and traffic.
+// Fetching prices, currencies other than USD, taxes and traffic.
 // What a contract changes of prices (rates, fees, commitments) is said by NodeOverlays,
 // which come after the book; see overlay.Apply.
 //

@@ -48,6 +48,19 @@ func ExampleNew() {
 	// price book: layers[0] (list): entries[0] (instance-type=m5.large): price: 0; use USD per hour, above zero and at most 1e+09
 }
 
+// A pool whose nodes have a volume for half a cent an hour, and an agent for two.
+func ExampleAddNodeCost() {
+	types := []*cloudprovider.InstanceType{{Name: "m5.large", Offerings: []cloudprovider.Offering{
+		{Zone: "zone-a", CapacityType: "on-demand", Price: 0.096, Available: true},
+	}}}
+	for _, t := range pricing.AddNodeCost(types, func(*cloudprovider.InstanceType) float64 { return 0.005 + 0.02 }) {
+		o := t.Offerings[0]
+		fmt.Printf("%s %.3f USD/h, %.3f of it beside the instance\n", o.Key(t.Name), o.Price, o.NodeCost)
+	}
+	// Output:
+	// m5.large/zone-a/on-demand 0.121 USD/h, 0.025 of it beside the instance
+}
+
 func ExampleBook_Apply() {
 	book, _ := pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "list", Entries: []pricing.Entry{
 		{Scope: cloudprovider.Scope{CapacityType: "on-demand"}, Price: 0.1},

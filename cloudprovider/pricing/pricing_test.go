@@ -220,3 +220,24 @@ func TestEntries(t *testing.T) {
 	require.EqualError(t, err, `price book: layers[0] (spot): entries[0] (m5.large/zone-a/spot): price: -1; use USD per hour, above zero and at most 1e+09
 price book: layers[0] (spot): entries[0] (m5.large/zone-a/spot): at: zero, in a layer with a maxAge; say when the price was read`)
 }
+
+func TestAddNodeCost(t *testing.T) {
+	types := []*cloudprovider.InstanceType{
+		{Name: "a", Offerings: []cloudprovider.Offering{{Price: 1}, {Price: 0}, {Price: 1.5, NodeCost: 0.5}}},
+		nil,
+		{Name: "free", Offerings: []cloudprovider.Offering{{Price: 1}}},
+	}
+	before := types[0].Clone()
+	cost := func(of *cloudprovider.InstanceType) float64 {
+		return map[string]float64{"a": 0.25, "free": math.NaN()}[of.Name]
+	}
+	got := pricing.AddNodeCost(types, cost)
+	require.Equal(t, []cloudprovider.Offering{{Price: 1.25, NodeCost: 0.25}, {Price: 0}, {Price: 1.25, NodeCost: 0.25}}, got[0].Offerings)
+	require.Nil(t, got[1])
+	require.Same(t, types[2], got[2], "what costs nothing more is shared")
+	require.Equal(t, before, types[0], "the input is not modified")
+	require.Equal(t, got, pricing.AddNodeCost(got, cost), "it is not added twice")
+	for _, bad := range []float64{-1, math.Inf(1)} {
+		require.Same(t, types[2], pricing.AddNodeCost(types, func(*cloudprovider.InstanceType) float64 { return bad })[2])
+	}
+}

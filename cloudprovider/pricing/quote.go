@@ -127,7 +127,8 @@ type Report struct {
 
 // Apply returns types with the prices of Quote at the instant now. An offering
 // whose price is Unknown gets the price zero and is not Available; one whose price is
-// Stale is offered at that. What an overlay had set is lost: apply overlays afterwards.
+// Stale is offered at that. What an overlay or AddNodeCost had set is lost: they come
+// afterwards.
 //
 // The input is not modified: types that differ are replaced by copies, the
 // others are shared with the input. The slice is the caller's and has the order
@@ -151,14 +152,14 @@ func (b *Book) Apply(now time.Time, types []*cloudprovider.InstanceType) ([]*clo
 			case Stale:
 				r.Stale = append(r.Stale, q.Key)
 			}
-			if o.Price == q.Price && o.Available == available && o.PriceOverlay == "" {
+			if o.Price == q.Price && o.NodeCost == 0 && o.Available == available && o.PriceOverlay == "" {
 				continue
 			}
 			if result == t {
 				result = t.Clone()
 			}
 			n := &result.Offerings[j]
-			n.Price, n.Available, n.PriceOverlay = q.Price, available, ""
+			n.Price, n.NodeCost, n.Available, n.PriceOverlay = q.Price, 0, available, ""
 		}
 		out[i] = result
 	}

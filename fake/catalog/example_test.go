@@ -134,7 +134,7 @@ instanceTypes:
 	// Output:
 	// instance type big: requirements[0]: label "kubernetes.io/arch": operator "Is" is not known; use one of In, NotIn, Exists, DoesNotExist, Gt, Gte, Lt, Lte
 	// instance type big: capacity: resource cpu: "sixteen" is not a quantity; write a number with an optional suffix, as in 500m, 2 or 8Gi
-	// instance type big: offerings[0]: unknown field "prize"; the fields are zone, capacityType, price, available, reservationID, reservationCapacity, requirements, capacity, overhead, id
+	// instance type big: offerings[0]: unknown field "prize"; the fields are zone, capacityType, price, nodeCost, available, reservationID, reservationCapacity, requirements, capacity, overhead, id
 }
 
 func ExampleWrite() {

@@ -151,13 +151,14 @@ func (r *catalogReader) offering(path string, v *value) cloudprovider.Offering {
 		r.fault(path, "it is empty; remove it")
 		return cloudprovider.Offering{}
 	}
-	r.fields(path, v, "zone", "capacityType", "price", "available", "reservationID", "reservationCapacity",
+	r.fields(path, v, "zone", "capacityType", "price", "nodeCost", "available", "reservationID", "reservationCapacity",
 		"requirements", "capacity", "overhead", "id")
 	path += "."
 	o := cloudprovider.Offering{
 		Zone:                r.label(path+"zone", v.get("zone")),
 		CapacityType:        r.label(path+"capacityType", v.get("capacityType")),
 		Price:               r.float(path+"price", v.get("price")),
+		NodeCost:            r.float(path+"nodeCost", v.get("nodeCost")),
 		Available:           r.boolean(path+"available", v.get("available"), true),
 		ReservationID:       r.text(path+"reservationID", v.get("reservationID")),
 		ReservationCapacity: r.integer(path+"reservationCapacity", v.get("reservationCapacity")),

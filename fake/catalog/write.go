@@ -74,6 +74,7 @@ type (
 		Zone                string            `json:"zone"`
 		CapacityType        string            `json:"capacityType"`
 		Price               float64           `json:"price"`
+		NodeCost            float64           `json:"nodeCost,omitempty"`
 		Available           bool              `json:"available"`
 		ReservationID       string            `json:"reservationID,omitempty"`
 		ReservationCapacity int               `json:"reservationCapacity,omitempty"`
@@ -102,7 +103,7 @@ func marshal(t *cloudprovider.InstanceType) ([]byte, error) {
 	for i := range t.Offerings {
 		o := &t.Offerings[i]
 		out.Offerings[i] = fileOffering{
-			Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price, Available: o.Available,
+			Zone: o.Zone, CapacityType: o.CapacityType, Price: o.Price, NodeCost: o.NodeCost, Available: o.Available,
 			ReservationID: o.ReservationID, ReservationCapacity: o.ReservationCapacity,
 			Requirements: fileRequirements(o.Requirements), ID: o.ID,
 		}

@@ -59,7 +59,8 @@ type Catalog struct {
 //  6. Offerings: one for each zone that has the type and each of on-demand and
 //     spot that it is sold by, and one for each capacity reservation of the class.
 //     See the table below.
-//  7. Prices: those of Input.Prices at Input.Now.
+//  7. Prices: those of Input.Prices at Input.Now, and what a node of the class has
+//     beside its instance, by Options.NodeRates.
 //
 // An offering is Available if all of this holds: the type has no Exclusion; the
 // class has a subnet in the zone; no zonal shift is away from it; the placement
@@ -87,6 +88,7 @@ func (i *Inventory) Build(in Input, opts *Options) (*Catalog, error) {
 	c := &Catalog{Images: map[string]string{}, Kubelets: map[string]*awsv1.KubeletConfiguration{}}
 	b.all(i, c)
 	b.price(c)
+	b.addNodeCost()
 	for _, k := range b.kept {
 		k.description.Offerings = k.sold.Offerings
 		t, err := k.description.InstanceType(b.wellKnown...)

@@ -9,6 +9,7 @@ import (
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
 
@@ -73,14 +74,21 @@ type Options struct {
 	// IgnoreVolumeLimits leaves out how many volumes of EBS a node can attach, so
 	// that there is no limit until a node reports one.
 	IgnoreVolumeLimits bool
+	// NodeRates price what a node of the class has beside its instance, which Price and
+	// NodeCost of its offerings then count. Nil counts the instance alone.
+	NodeRates *nodecost.Rates
 }
 
 // Validate returns nil, or an error that lists every fault.
 func (o *Options) Validate() error {
-	if o == nil || o.Cluster == nil {
+	if o == nil {
 		return nil
 	}
-	return o.Cluster.Validate()
+	faults := []error{o.NodeRates.Validate()}
+	if o.Cluster != nil {
+		faults = append(faults, o.Cluster.Validate())
+	}
+	return errors.Join(faults...)
 }
 
 func (o *Options) orDefault() Options {

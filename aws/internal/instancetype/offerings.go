@@ -8,6 +8,7 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -91,6 +92,15 @@ func (b *builder) price(c *Catalog) {
 			}
 		}
 		b.kept[i].sold = priced[i]
+	}
+}
+
+// addNodeCost adds what nodes of the class have beside their instance.
+func (b *builder) addNodeCost() {
+	cost := b.opts.NodeRates.Of(b.in.Class).Total()
+	for i := range b.kept {
+		k := &b.kept[i]
+		k.sold = pricing.AddNodeCost([]*cloudprovider.InstanceType{k.sold}, func(*cloudprovider.InstanceType) float64 { return cost })[0]
 	}
 }
 
