@@ -27,6 +27,16 @@ type Comparison struct {
 	Differences []Difference
 }
 
+// FreshChange returns by how much the cost from empty differs where it is certain: New less
+// Old is no less than atLeast and no more than atMost if both sides are planned at the least
+// cost that there is, in USD per hour. The plans found are each above that by at most
+// Fresh.Cost less Fresh.LowerBound, so a difference with atLeast <= 0 <= atMost may come of
+// the search alone. Where a pod has a place on one side only the costs are of different pods.
+// Of what comes to rest no such floor is known.
+func (c *Comparison) FreshChange() (atLeast, atMost float64) {
+	return c.New.Fresh.LowerBound - c.Old.Fresh.Cost, c.New.Fresh.Cost - c.Old.Fresh.LowerBound
+}
+
 // Compare follows two sides of one cluster from an instant on, and says what differs. Nil
 // options mean the defaults.
 //

@@ -29,8 +29,11 @@ func ExampleCompare() {
 	for _, d := range comparison.Differences {
 		fmt.Println(d)
 	}
+	atLeast, atMost := comparison.FreshChange()
+	fmt.Printf("at their best the plans from empty differ by %.4f to %.4f USD/h\n", atLeast, atMost)
 
 	// Output:
 	// FreshCost: 0.6528 USD/h, was 0.7680 USD/h: 2 fewer m6i.2xlarge on-demand of general, 2 more m7g.2xlarge on-demand of general
 	// FreshPoolCost of general on-demand: 0.6528 USD/h, was 0.7680 USD/h: 2 fewer m6i.2xlarge on-demand of general, 2 more m7g.2xlarge on-demand of general
+	// at their best the plans from empty differ by -0.1805 to -0.0384 USD/h
 }

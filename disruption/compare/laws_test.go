@@ -28,6 +28,9 @@ func TestLawSameIsNoDifference(t *testing.T) {
 		require.NoError(t, err, "seed %d", seed)
 		require.Empty(t, c.Differences, "seed %d", seed)
 		require.True(t, c.Old.Settled.Rested, "seed %d: %s", seed, c.Old.Settled.Why)
+		atLeast, atMost := c.FreshChange()
+		require.LessOrEqual(t, atLeast, 1e-9, "seed %d", seed)
+		require.GreaterOrEqual(t, atMost, -1e-9, "seed %d", seed)
 		rounds += len(c.Old.Settled.Rounds)
 		if c.Old.Settled.Bill.Cost < c.Old.Settled.Today.Cost-1e-9 {
 			saved++

@@ -23,7 +23,7 @@ func newBuilder(in disruption.Input) builder { return builder{in: in} }
 func (b builder) report(s settings, p *disruption.Proposal) *report {
 	r := &report{
 		Schema: schema, Now: s.now, Before: stateOf(b.in), Actions: b.actions(b.in, p.Actions), Waiting: []waiting{},
-		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Warnings: []string{},
+		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Unmanaged: unmanaged(b.in), Warnings: []string{},
 		Search: countsOf(p),
 	}
 	for _, w := range p.Waiting {

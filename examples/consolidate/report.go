@@ -36,6 +36,7 @@ type report struct {
 	Next      *time.Time   `json:"next,omitempty"`
 	Truncated bool         `json:"truncated"`
 	Unknown   int          `json:"unknownPrices"`
+	Unmanaged int          `json:"unmanagedNodesWithoutPrice"`
 	Warnings  []string     `json:"warnings"`
 	Search    searchCounts `json:"search"`
 

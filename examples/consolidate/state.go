@@ -48,6 +48,16 @@ func priceOf(in disruption.Input, n node) (price float64, known bool) {
 	return 0, false
 }
 
+// unmanaged is how many nodes have no NodeClaim and no price.
+func unmanaged(in disruption.Input) (count int) {
+	for _, n := range in.Nodes {
+		if _, known := priceOf(in, n); n.NodeClaim == nil && !known {
+			count++
+		}
+	}
+	return count
+}
+
 // tally sums up nodes.
 type tally struct {
 	pool               string

@@ -77,7 +77,11 @@ func (r *report) begins() string {
 			launched += len(a.Nodes)
 		}
 	}
-	return fmt.Sprintf("%s may begin now, to remove %s and launch %d:", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"), launched)
+	words := fmt.Sprintf("%s may begin now, to remove %s", phrase(len(r.Actions), "action", "actions"), phrase(removed, "node", "nodes"))
+	if launched > 0 {
+		words += fmt.Sprintf(" and launch %d", launched)
+	}
+	return words + ":"
 }
 
 // words says what pods need that are pending before anything is done.
@@ -308,19 +312,50 @@ func (t *text) waiting() {
 		return
 	}
 	t.heading("WAITS", "SAVES USD/H")
-	for _, w := range t.report.Waiting {
-		names := make([]string, len(w.Nodes))
-		for i, n := range w.Nodes {
-			names[i] = n.Node
+	for _, g := range groupWaiting(t.report.Waiting) {
+		times := "     "
+		if g.count > 1 {
+			times = fmt.Sprintf("%3d× ", g.count)
 		}
-		t.add(layout.Sides("     "+w.title(), usd(w.Savings)))
-		t.fill("     remove  ", listed(names, 8), plain)
-		why := w.Why
-		if w.Until != nil {
-			why += ", until " + w.Until.Format("2 Jan 15:04")
+		t.add(layout.Sides(times+g.first.title(), usd(g.savings)))
+		t.fill("     remove  ", listed(g.nodes, 8), plain)
+		why := g.first.Why
+		if g.first.Until != nil {
+			why += ", until " + g.first.Until.Format("2 Jan 15:04")
 		}
 		t.fill("     for     ", why, t.style.Warning)
 	}
+}
+
+// waitGroup is actions that are alike and wait for the same.
+type waitGroup struct {
+	first   waiting
+	count   int
+	savings float64
+	nodes   []string
+}
+
+// groupWaiting groups what waits, in the order of the first of each group.
+func groupWaiting(list []waiting) []*waitGroup {
+	var groups []*waitGroup
+	for _, w := range list {
+		same := func(g *waitGroup) bool {
+			until := g.first.Until == w.Until || g.first.Until != nil && w.Until != nil && g.first.Until.Equal(*w.Until)
+			return g.first.title() == w.title() && g.first.Why == w.Why && until
+		}
+		i := slices.IndexFunc(groups, same)
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &waitGroup{first: w})
+		}
+		g := groups[i]
+		g.count++
+		g.savings += w.Savings
+		for _, n := range w.Nodes {
+			g.nodes = append(g.nodes, n.Node)
+		}
+	}
+	return groups
 }
 
 // states shows pools before and after side by side.
@@ -358,6 +393,28 @@ func (t *text) pair(name string, before, after poolState) {
 	}
 }
 
+// unpriced says which nodes count as 0 in all amounts, and what that means.
+func (r *report) unpriced() (words string) {
+	if n := r.Unknown; n > 0 {
+		words += fmt.Sprintf(" The price of %s is not known, as the catalog has no offering that is like %s: %s as 0 USD/h in all amounts, and nothing is done to save on %s.",
+			phrase(n, "managed node", "managed nodes"), it(n), either(n, "it counts", "they count"), it(n))
+	}
+	if n := r.Unmanaged; n > 0 {
+		words += fmt.Sprintf(" %s no NodeClaim: somebody else manages %s, nothing here removes %s, and %s as 0 USD/h.",
+			phrase(n, "node has", "nodes have"), it(n), it(n), either(n, "it counts", "they count"))
+	}
+	return words
+}
+
+func it(n int) string { return either(n, "it", "them") }
+
+func either(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
 // footer says how much work it was.
 func (t *text) footer() {
 	r := t.report
@@ -367,9 +424,7 @@ func (t *text) footer() {
 	if r.Truncated {
 		words += " It was ended by its limit of steps, so there may be more to save."
 	}
-	if r.Unknown > 0 {
-		words += fmt.Sprintf(" The price of %s is not known and counts as 0.", phrase(r.Unknown, "node", "nodes"))
-	}
+	words += r.unpriced()
 	if r.After.Pending > 0 {
 		words += fmt.Sprintf(" %s without a place.", phrase(r.After.Pending, "pod is", "pods are"))
 	}

@@ -25,6 +25,7 @@ type compareReport struct {
 	Changes     []string     `json:"changes"`
 	Old         outcome      `json:"old"`
 	New         outcome      `json:"new"`
+	FreshChange freshChange  `json:"fromEmptyChange"`
 	Differences []difference `json:"differences"`
 
 	found    []compare.Difference
@@ -50,10 +51,26 @@ type outcome struct {
 	RestReason string      `json:"restReason"`
 }
 
+// freshChange is how the cost from empty differs, and between what the difference would be
+// if both plans were the best there are.
+type freshChange struct {
+	USDPerHour float64 `json:"usdPerHour"`
+	AtLeast    float64 `json:"atLeastUSDPerHour"`
+	AtMost     float64 `json:"atMostUSDPerHour"`
+	WithinGap  bool    `json:"withinGap"`
+}
+
+func freshChangeOf(c *compare.Comparison) freshChange {
+	atLeast, atMost := c.FreshChange()
+	d := c.New.Fresh.Cost - c.Old.Fresh.Cost
+	return freshChange{USDPerHour: micro(d), AtLeast: micro(atLeast), AtMost: micro(atMost), WithinGap: micro(d) != 0 && atLeast < 0 && atMost > 0}
+}
+
 type billSummary struct {
 	USDPerHour    float64 `json:"usdPerHour"`
 	Nodes         int     `json:"nodes"`
 	UnknownPrices int     `json:"unknownPrices,omitempty"`
+	Unmanaged     int     `json:"unmanagedNodes,omitempty"`
 }
 
 type freshBill struct {
@@ -102,7 +119,13 @@ func outcomeOf(o compare.Outcome) outcome {
 
 func newCompareReport(s settings, before compare.Side, changes []string, c *compare.Comparison) *compareReport {
 	r := &compareReport{Schema: compareSchema, Now: s.compare.now, File: s.compare.file, Changes: append([]string{}, changes...),
-		Old: outcomeOf(c.Old), New: outcomeOf(c.New), Differences: []difference{}, found: c.Differences}
+		Old: outcomeOf(c.Old), New: outcomeOf(c.New), FreshChange: freshChangeOf(c), Differences: []difference{}, found: c.Differences}
+	for _, n := range before.Input.Nodes {
+		if n.NodeClaim == nil {
+			r.Old.Today.Unmanaged++
+			r.New.Today.Unmanaged++
+		}
+	}
 	r.outcomes.Old, r.outcomes.New, r.today = c.Old, c.New, before.Input.Nodes
 	for _, d := range c.Differences {
 		r.Differences = append(r.Differences, difference{Kind: string(d.Kind), Object: d.Object, Old: micro(d.Old), New: micro(d.New),
@@ -125,7 +148,10 @@ func drawCompare(r *compareReport, style command.Style) string {
 	lines = append(lines, "", style.Heading(grid[0]))
 	lines = append(lines, grid[1:]...)
 	a, b := r.Old, r.New
-	lines = append(lines, "", layout.Shorten(a.Today.sentence(), command.PageWidth))
+	lines = append(append(lines, ""), layout.Wrap(a.Today.sentence(), 0)...)
+	if words := r.certainty(); words != "" {
+		lines = append(lines, layout.Wrap(words, 0)...)
+	}
 	if lost := r.lost(); lost != "" {
 		lines = append(lines, layout.Wrap(layout.Printable(lost), 0)...)
 	}
@@ -138,10 +164,40 @@ func drawCompare(r *compareReport, style command.Style) string {
 // sentence is what runs today.
 func (b billSummary) sentence() string {
 	text := fmt.Sprintf("%s run today for %s USD/h", layout.Count(b.Nodes, "managed node"), usd(b.USDPerHour, 4))
-	if b.UnknownPrices > 0 {
-		text += fmt.Sprintf("; the price of %d is not known", b.UnknownPrices)
+	text += "."
+	if n := b.UnknownPrices; n > 0 {
+		text += fmt.Sprintf(" The price of %d of them is not known, as the catalog has no offering like theirs: they count as 0 wherever they run, and nothing is done to save on them.", n)
 	}
-	return text + "."
+	if n := b.Unmanaged; n > 0 {
+		verb := "are somebody else's and count"
+		if n == 1 {
+			verb = "is somebody else's and counts"
+		}
+		text += fmt.Sprintf(" %s without a NodeClaim %s as 0 throughout.", layout.Count(n, "node"), verb)
+	}
+	return text
+}
+
+// gap is how far the cost may be above the least there is.
+func (b freshBill) gap() float64 { return max(0, b.USDPerHour-b.LowerBound) }
+
+// certainty says whether the plans from empty are exact enough for their difference.
+func (r *compareReport) certainty() string {
+	c := r.FreshChange
+	if c.USDPerHour == 0 {
+		return ""
+	}
+	side := func(d float64) string {
+		if d < 0 {
+			return usd(-d, 4) + " less"
+		}
+		return usd(d, 4) + " more"
+	}
+	text := fmt.Sprintf("Planned from empty, both at their best, the new side costs between %s and %s: ", side(c.AtLeast), side(c.AtMost))
+	if c.WithinGap {
+		return text + "the difference is within the gap of the search, and may come of it alone."
+	}
+	return text + "the difference is beyond the gap of the search."
 }
 
 // lost names pods that have no place on either side when all are planned from empty.
@@ -163,6 +219,7 @@ func (r *compareReport) rows() (out [][]string) {
 	}
 	a, b := r.Old, r.New
 	row("planned from empty, USD/h", a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4)
+	out = append(out, []string{"  above the least there is, at most", usd(a.FromEmpty.gap(), 4), usd(b.FromEmpty.gap(), 4), r.verdict()})
 	row("  nodes", float64(a.FromEmpty.Nodes), float64(b.FromEmpty.Nodes), 0)
 	row("  pods without a place", float64(a.Unplaced), float64(b.Unplaced), 0)
 	row("what runs, at rest, USD/h", a.AtRest.USDPerHour, b.AtRest.USDPerHour, 4)
@@ -174,6 +231,17 @@ func (r *compareReport) rows() (out [][]string) {
 	row("  pods evicted", float64(a.Evicted), float64(b.Evicted), 0)
 	row("  hours", a.RestsAt.Sub(r.Now).Hours(), b.RestsAt.Sub(r.Now).Hours(), 1)
 	return out
+}
+
+// verdict says where the difference from empty is of the gaps.
+func (r *compareReport) verdict() string {
+	switch {
+	case r.FreshChange.USDPerHour == 0:
+		return "-"
+	case r.FreshChange.WithinGap:
+		return "within the gap"
+	}
+	return "beyond the gap"
 }
 
 // change is how much more or less.

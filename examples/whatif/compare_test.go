@@ -35,6 +35,30 @@ func TestCompare(t *testing.T) {
 	require.Less(t, r.New.FromEmpty.USDPerHour, r.Old.FromEmpty.USDPerHour)
 	require.InDelta(t, r.Old.FromEmpty.USDPerHour, r.Differences[0].Old, 1e-6)
 	require.Equal(t, "FreshCost", r.Differences[0].Kind)
+	require.InDelta(t, r.New.FromEmpty.USDPerHour-r.Old.FromEmpty.USDPerHour, r.FreshChange.USDPerHour, 2e-6)
+	require.InDelta(t, r.New.FromEmpty.LowerBound-r.Old.FromEmpty.USDPerHour, r.FreshChange.AtLeast, 2e-6)
+	require.InDelta(t, r.New.FromEmpty.USDPerHour-r.Old.FromEmpty.LowerBound, r.FreshChange.AtMost, 2e-6)
+	require.Equal(t, r.FreshChange.AtMost > 0, r.FreshChange.WithinGap)
+	require.Equal(t, 1, r.Old.Today.Unmanaged)
+}
+
+// The gap stands beside the cost, and a difference within it is called one.
+func TestCertainty(t *testing.T) {
+	r := compareReport{FreshChange: freshChange{USDPerHour: 0.0123, AtLeast: -0.5, AtMost: 0.25, WithinGap: true}}
+	require.Equal(t, "Planned from empty, both at their best, the new side costs between 0.5000 less and 0.2500 more: the difference is within the gap of the search, and may come of it alone.", r.certainty())
+	require.Equal(t, "within the gap", r.verdict())
+	r.FreshChange = freshChange{USDPerHour: 1, AtLeast: 0.5, AtMost: 1.25}
+	require.Equal(t, "Planned from empty, both at their best, the new side costs between 0.5000 more and 1.2500 more: the difference is beyond the gap of the search.", r.certainty())
+	require.Equal(t, "beyond the gap", r.verdict())
+	require.Empty(t, (&compareReport{}).certainty())
+}
+
+// What a bill leaves out is said.
+func TestNodesThatCountAsNothing(t *testing.T) {
+	require.Equal(t, "2 managed nodes run today for 1.0000 USD/h.", billSummary{USDPerHour: 1, Nodes: 2}.sentence())
+	text := billSummary{USDPerHour: 1, Nodes: 2, UnknownPrices: 1, Unmanaged: 3}.sentence()
+	require.Contains(t, text, "The price of 1 of them is not known")
+	require.Contains(t, text, "3 nodes without a NodeClaim are somebody else's and count as 0 throughout.")
 }
 
 func TestCompareWithItself(t *testing.T) {

@@ -73,6 +73,9 @@ func (r *compareReport) page() webPage {
 	if lost := r.lost(); lost != "" {
 		p.Lead = append(p.Lead, lost)
 	}
+	if words := r.certainty(); words != "" {
+		p.Lead = append(p.Lead, words)
+	}
 	for _, g := range r.groups() {
 		p.Log = append(p.Log, g.sentence())
 	}

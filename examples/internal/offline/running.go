@@ -75,6 +75,10 @@ func (w *World) Age(now time.Time) string {
 	if newest.IsZero() || age < day {
 		return ""
 	}
-	return fmt.Sprintf("the newest time in the manifests is %d days ago, and nodes have aged since; -now %s starts there",
-		age/day, newest.UTC().Format(time.RFC3339))
+	days := "a day"
+	if n := age / day; n > 1 {
+		days = fmt.Sprintf("%d days", n)
+	}
+	return fmt.Sprintf("the newest time in the manifests is %s ago, and nodes have aged since; -now %s starts there",
+		days, newest.UTC().Format(time.RFC3339))
 }
