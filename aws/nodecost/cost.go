@@ -16,16 +16,16 @@ type Cost struct {
 // Total is the sum.
 func (c Cost) Total() float64 { return c.Volumes + c.PublicIPv4 + c.PerNode }
 
-// String is one line, such as "0.0105 USD/h: volumes 0.0055, public address 0.0050".
+// String is one line, such as "0.0105 USD/h (volumes 0.0055, public address 0.0050)".
 func (c Cost) String() string {
-	text := fmt.Sprintf("%.4f USD/h: volumes %.4f", c.Total(), c.Volumes)
+	text := fmt.Sprintf("%.4f USD/h (volumes %.4f", c.Total(), c.Volumes)
 	if c.PublicIPv4 != 0 {
 		text += fmt.Sprintf(", public address %.4f", c.PublicIPv4)
 	}
 	if c.PerNode != 0 {
 		text += fmt.Sprintf(", by the node %.4f", c.PerNode)
 	}
-	return text
+	return text + ")"
 }
 
 // What is assumed of a volume of which the class says nothing.

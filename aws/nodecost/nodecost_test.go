@@ -26,7 +26,7 @@ func ExampleRates_Of() {
 	rates.PerNode = 0.02
 	fmt.Println(rates.Of(class))
 	// Output:
-	// 0.0305 USD/h: volumes 0.0055, public address 0.0050, by the node 0.0200
+	// 0.0305 USD/h (volumes 0.0055, public address 0.0050, by the node 0.0200)
 }
 
 func ExampleBuiltIn() {
@@ -77,7 +77,7 @@ func TestNone(t *testing.T) {
 	class.Spec.AssociatePublicIPAddress = ptr(true)
 	assert.Zero(t, (*nodecost.Rates)(nil).Of(class))
 	assert.Zero(t, (&nodecost.Rates{}).Of(class))
-	assert.Equal(t, "0.0000 USD/h: volumes 0.0000", nodecost.Cost{}.String())
+	assert.Equal(t, "0.0000 USD/h (volumes 0.0000)", nodecost.Cost{}.String())
 }
 
 func TestValidate(t *testing.T) {

@@ -21,6 +21,7 @@ type settings struct {
 	files         []string // "-" is standard input; none is the sample
 	instanceTypes string   // a file name; empty is the fake cloud's catalog
 	place         place.Asked
+	bill          bool   // prices count what nodes have beside their instance
 	output        string // text or json
 	now           time.Time
 	converge      bool
@@ -50,7 +51,9 @@ usage: consolidate [flags]
                         input if FILE is -; may be repeated. Default: a sample
   -instance-types FILE  take instance types and prices from FILE instead of the
                         fake cloud's catalog
-` + place.Usage + `  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
+` + place.Usage + `  -bill                 count what nodes have beside their instance as well: the
+                        volumes and the public address of their EC2NodeClass
+  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
                         Default: when the sample was taken, or else the present
   -converge             carry the proposals out on paper, one after the other,
                         until none is left, and list the steps
@@ -74,7 +77,7 @@ Colours are used on a terminal unless NO_COLOR is set.
 
 // input names what to read.
 func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Sample: sample}
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Bill: s.bill, Sample: sample}
 }
 
 // parseFlags reads the command line. If it is not ok the program is over.
@@ -83,6 +86,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	command.Files(set, &s.files)
 	set.StringVar(&s.instanceTypes, "instance-types", "", "")
 	s.place.Flags(set)
+	set.BoolVar(&s.bill, "bill", false, "")
 	set.Func("now", "", func(text string) (err error) {
 		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
 			return errors.New("must be a time such as " + sampleNow)

@@ -44,7 +44,9 @@ func buildReport(c *manifest.Cluster, in provisioning.Input, plan *provisioning.
 	}
 	for i := range plan.Create {
 		r.NewNodes = append(r.NewNodes, buildNewNode(&plan.Create[i], maxOptions))
+		r.Cost.NodeCost += plan.Create[i].Options[0].Offering.NodeCost
 	}
+	r.Cost.NodeCost = micro(r.Cost.NodeCost)
 	nodes := make(map[string]*provisioning.Node, len(in.Nodes))
 	for i := range in.Nodes {
 		nodes[in.Nodes[i].Name()] = &in.Nodes[i]
@@ -85,6 +87,7 @@ func buildNewNode(n *provisioning.NewNode, maxOptions int) newNode {
 		Zone:             best.Offering.Zone,
 		CapacityType:     best.Offering.CapacityType,
 		USDPerHour:       micro(n.Price()),
+		NodeCost:         micro(n.Options[0].Offering.NodeCost),
 		Requests:         amounts(n.Requests),
 		DaemonRequests:   amounts(n.Daemons),
 		MinValuesRelaxed: n.MinValuesRelaxed,

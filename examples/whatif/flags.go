@@ -23,6 +23,7 @@ type settings struct {
 	minValues     provisioning.MinValuesPolicy
 	preferences   provisioning.PreferencePolicy
 	reserved      provisioning.ReservedPolicy
+	bill          bool     // prices count what nodes have beside their instance
 	nodeFee       float64  // USD per hour
 	without       []string // names of nodes to plan the removal of
 	explain       string   // namespace/name of a pod to tell about instead of the plan
@@ -58,6 +59,8 @@ usage: whatif [flags]
                         nothing, so that the launch fails. Default Fallback
   -node-fee USD         what a node costs in an hour beside its bill; more makes
                         plans with fewer, larger nodes. Default 0
+  -bill                 count what nodes have beside their instance as well: the
+                        volumes and the public address of their EC2NodeClass
   -without NODE         plan as if NODE were being removed, its pods to be
                         placed elsewhere; may be repeated
   -explain NAMESPACE/POD
@@ -93,7 +96,7 @@ Colours are used on a terminal unless NO_COLOR is set.
 
 // input names what to read.
 func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Sample: sample}
+	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Bill: s.bill, Sample: sample}
 }
 
 // parseFlags reads the command line. If it is not ok the program is over.
@@ -106,6 +109,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
 	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
 	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
+	set.BoolVar(&s.bill, "bill", false, "")
 	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
 	command.List(set, "without", &s.without, "the name of the node is empty")
 	set.StringVar(&s.explain, "explain", "", "")

@@ -30,6 +30,7 @@ type report struct {
 // where the bound is zero.
 type cost struct {
 	USDPerHour float64  `json:"usdPerHour"`
+	NodeCost   float64  `json:"nodeCostUSDPerHour,omitempty"` // the part that is not for instances
 	LowerBound float64  `json:"lowerBoundUSDPerHour"`
 	Gap        *float64 `json:"gap,omitempty"`
 }
@@ -41,6 +42,7 @@ type newNode struct {
 	Zone             string                                    `json:"zone"`
 	CapacityType     string                                    `json:"capacityType"`
 	USDPerHour       float64                                   `json:"usdPerHour"`
+	NodeCost         float64                                   `json:"nodeCostUSDPerHour,omitempty"`
 	Utilization      *utilization                              `json:"utilization,omitempty"`
 	Requests         map[string]string                         `json:"requests"`
 	DaemonRequests   map[string]string                         `json:"daemonRequests"`

@@ -7,9 +7,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
@@ -259,4 +261,19 @@ spec:
 	_, stdout, stderr := call(pod+full, "-f", "-")
 	require.Empty(t, stderr)
 	require.Contains(t, stdout, "Pod default/web\n      there is no NodePool; on the nodes that exist:\n      ")
+}
+
+// With -bill the table has a column for what nodes have beside their instance, and says what
+// it comes to in all.
+func TestBill(t *testing.T) {
+	var out, errs strings.Builder
+	require.Equal(t, command.OK, run([]string{"-bill"}, nil, &out, &errs), errs.String())
+	require.Contains(t, out.String(), "MEM BESIDE  USD/H\n")
+	require.Contains(t, out.String(), "Of that for what nodes have beside their instance")
+	for line := range strings.Lines(out.String()) {
+		require.LessOrEqual(t, utf8.RuneCountInString(line), command.PageWidth+1)
+	}
+	var plain strings.Builder
+	require.Equal(t, command.OK, run(nil, nil, &plain, &errs))
+	require.NotContains(t, plain.String(), "BESIDE")
 }

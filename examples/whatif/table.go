@@ -116,14 +116,22 @@ func (t *table) newNodes() {
 	if len(groups) == 0 {
 		return
 	}
-	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#USD/H")}
+	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#BESIDE", "#USD/H")}
+	beside := t.report.Cost.NodeCost != 0
+	if !beside {
+		g.Columns = slices.DeleteFunc(g.Columns, func(c layout.Column) bool { return c.Title == "BESIDE" })
+	}
 	decimals := decimalsFor(t.report.NewNodes)
 	for _, group := range groups {
 		n := group.node
 		cpu, memory := percents(n.Utilization)
-		g.Rows = append(g.Rows, []string{strconv.Itoa(group.count) + "×",
+		row := []string{strconv.Itoa(group.count) + "×",
 			layout.Printable(n.NodePool), layout.Printable(n.InstanceType), layout.Printable(n.Zone), layout.Printable(n.CapacityType),
-			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory, usd(n.USDPerHour, decimals)})
+			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory}
+		if beside {
+			row = append(row, usd(n.NodeCost, decimals))
+		}
+		g.Rows = append(g.Rows, append(row, usd(n.USDPerHour, decimals)))
 	}
 	lines := g.Lines()
 	t.add("", t.style.Heading(lines[0]))
@@ -242,6 +250,9 @@ func (t *table) cost() {
 	}
 	c := t.report.Cost
 	t.heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", usd(c.USDPerHour, 4), usd(c.USDPerHour*hoursPerMonth, 2)))
+	if c.NodeCost != 0 {
+		t.add(layout.Sides("Of that for what nodes have beside their instance", usd(c.NodeCost, 4)+" USD/h"))
+	}
 	if c.Gap == nil {
 		t.add("How far that is above the optimum is not known.")
 		return

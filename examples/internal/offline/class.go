@@ -85,12 +85,16 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 		ready := w.ready(class, everywhere)
 		made, err := w.market.facts.Build(awscatalog.Input{
 			Region: w.region, Class: ready, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),
+			NodeRates: w.rates,
 		})
 		if err != nil {
 			w.note("EC2NodeClass %s: it has no say: %s", class.Name, oneLine(err))
 			continue
 		}
 		w.noteExcluded(class.Name, made)
+		if w.rates != nil {
+			w.note("EC2NodeClass %s: a node costs %s beside its instance, by prices of %s", class.Name, w.rates.Of(ready), catalog.DefaultRegion)
+		}
 		w.classes[class.Name] = w.labelled(made.Types)
 		w.read++
 	}
@@ -191,13 +195,18 @@ func (w *World) noteExcluded(name string, made *awscatalog.Catalog) {
 	}
 }
 
-// typesOf are the instance types of a pool.
-func (w *World) typesOf(pool *v1.NodePool) []*cloudprovider.InstanceType {
-	ref := pool.Spec.Template.Spec.NodeClassRef
-	if ref != nil && ref.Kind == classKind && ref.Group == awsv1.Group {
-		if types := w.classes[ref.Name]; types != nil {
-			return types
-		}
+// typesOf are the instance types of a pool: those of its class, or else plain ones.
+func (w *World) typesOf(pool *v1.NodePool, plain []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	if types := w.classOf(pool); types != nil {
+		return types
 	}
-	return w.types
+	return plain
+}
+
+// classOf are the instance types of the class of a pool, nil if it has no say.
+func (w *World) classOf(pool *v1.NodePool) []*cloudprovider.InstanceType {
+	if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Kind == classKind && ref.Group == awsv1.Group {
+		return w.classes[ref.Name]
+	}
+	return nil
 }

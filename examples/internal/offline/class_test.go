@@ -156,3 +156,34 @@ func TestZonesAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, w.Remarks(), "EC2NodeClass web: none of its subnets is where the cluster is; it is taken to launch in every zone")
 }
+
+// With Bill an offering costs what the volumes and the address of its class do as well, and
+// a pool without a class has a volume of 20 GiB.
+func TestBill(t *testing.T) {
+	read := func(bill bool) *offline.World {
+		text := `
+{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: web}, spec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}}}}
+---
+{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: other}, spec: {template: {spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: other}}}}}
+---
+{apiVersion: karpenter.k8s.aws/v1, kind: EC2NodeClass, metadata: {name: web}, spec: {role: R, amiSelectorTerms: [{alias: al2023@latest}], associatePublicIPAddress: true, ` +
+			"blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 50Gi, volumeType: gp3}}], " + terms + "}, status: {" + subnets + "}}"
+		w, err := offline.Read(offline.Files{Manifests: []string{"-"}, Bill: bill}, strings.NewReader(text))
+		require.NoError(t, err)
+		return w
+	}
+	w := read(true)
+	plain, billed := read(false).Input(), w.Input()
+	for pool, more := range map[string]float64{"web": 50*0.08/730 + 0.005, "other": 20 * 0.08 / 730} {
+		before := named(t, plain.InstanceTypes[pool], "m6i.large").Offerings[0]
+		after := named(t, billed.InstanceTypes[pool], "m6i.large").Offerings[0]
+		require.InDelta(t, before.Price+more, after.Price, 1e-9, pool)
+		require.InDelta(t, more, after.NodeCost, 1e-9, pool)
+		require.Zero(t, before.NodeCost)
+	}
+	require.Subset(t, w.Remarks(), []string{
+		"EC2NodeClass web: a node costs 0.0105 USD/h (volumes 0.0055, public address 0.0050) beside its instance, by prices of us-east-1",
+		"nodes without an EC2NodeClass that is read are taken to cost 0.0022 USD/h (volumes 0.0022) beside their instance, by prices of us-east-1",
+	})
+	require.Len(t, offline.Files{InstanceTypes: "x", Bill: true}.Faults(), 1)
+}

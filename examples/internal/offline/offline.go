@@ -19,8 +19,10 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
@@ -34,6 +36,7 @@ type Files struct {
 	Manifests     []string // none is the sample
 	InstanceTypes string   // empty is the catalog of the fake cloud
 	Place         place.Asked
+	Bill          bool // prices count what a node has beside its instance
 	Sample        []byte
 }
 
@@ -46,6 +49,9 @@ func (f Files) Faults() []string {
 	if f.InstanceTypes != "" && f.Place.Given() {
 		faults = append(faults, "-region and -zones say where the fake cloud sells; leave them out with -instance-types, which says so itself")
 	}
+	if f.InstanceTypes != "" && f.Bill {
+		faults = append(faults, "-bill adds what nodes have beside their instance; leave it out with -instance-types, where nodeCost says so itself")
+	}
 	return faults
 }
 
@@ -55,8 +61,9 @@ type World struct {
 	types   []*cloudprovider.InstanceType            // of pools without a class that has a say
 	classes map[string][]*cloudprovider.InstanceType // by the name of a class that has one
 	region  string
-	market  *market // nil until a class has a say
-	read    int     // classes of which the notes say more than that they are ignored
+	market  *market         // nil until a class has a say
+	rates   *nodecost.Rates // nil if prices are for the instance alone
+	read    int             // classes of which the notes say more than that they are ignored
 }
 
 // Read reads the manifests and the instance types. Faults in either do not keep
@@ -74,6 +81,9 @@ func Read(files Files, stdin io.Reader) (*World, error) {
 	if files.InstanceTypes == "" {
 		if err := w.sell(place.Find(cluster, classes, files.Place)); err != nil {
 			return nil, err
+		}
+		if files.Bill {
+			w.rates = nodecost.BuiltIn()
 		}
 	}
 	return w, w.launchable(classes, files)
@@ -103,7 +113,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	if err != nil {
 		return nil, err
 	}
-	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market}
+	out := &World{Cluster: cluster, types: w.types, classes: maps.Clone(w.classes), region: w.region, market: w.market, rates: w.rates}
 	return out, out.launchable(out.readClasses(sources), files)
 }
 
@@ -156,8 +166,12 @@ func (w *World) Input() provisioning.Input {
 		Vocabulary:    fake.Vocabulary(),
 	}
 	in.Devices.Matcher = devicecel.New()
+	plain := w.types
+	if w.rates != nil {
+		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return w.rates.Of(&awsv1.EC2NodeClass{}).Total() })
+	}
 	for _, pool := range c.NodePools {
-		in.InstanceTypes[pool.Name] = w.typesOf(pool)
+		in.InstanceTypes[pool.Name] = w.typesOf(pool, plain)
 	}
 	return in
 }
@@ -175,6 +189,10 @@ func (w *World) Remarks() []string {
 	}
 	if len(kinds) > 0 {
 		lines = append(lines, "ignored "+strings.Join(kinds, ", "))
+	}
+	if w.rates != nil && slices.ContainsFunc(w.Cluster.NodePools, func(p *v1.NodePool) bool { return w.classOf(p) == nil }) {
+		lines = append(lines, "nodes without an EC2NodeClass that is read are taken to cost "+w.rates.Of(&awsv1.EC2NodeClass{}).String()+
+			" beside their instance, by prices of "+catalog.DefaultRegion)
 	}
 	return append(lines, w.Cluster.Notes...)
 }
