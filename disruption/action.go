@@ -10,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -48,13 +49,7 @@ const (
 
 // Voluntary reports whether a reason is the autoscaler's own choice, so that
 // budgets and protection apply.
-func Voluntary(r Reason) bool {
-	switch r {
-	case Unhealthy, Empty, Drifted, Underutilized:
-		return true
-	}
-	return false
-}
+func Voluntary(r Reason) bool { return state.Voluntary(r) }
 
 // Step is what to do with a node.
 type Step string
@@ -247,18 +242,10 @@ func merge(results ...Result) Result {
 			out.Actions = append(out.Actions, a)
 		}
 		out.Blocked = append(out.Blocked, r.Blocked...)
-		out.Next = sooner(out.Next, r.Next)
+		out.Next = state.Sooner(out.Next, r.Next)
 	}
 	slices.SortFunc(out.Blocked, Blocked.Compare)
 	return out
-}
-
-// sooner is the earlier of two instants, of which zero is never.
-func sooner(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // sortActions puts the older ones first, those of unknown age last, and sorts
@@ -273,14 +260,7 @@ func sortActions(list []Action) {
 func compareSince(a, b time.Time) int {
 	switch {
 	case a.IsZero() || b.IsZero():
-		return cmp.Compare(zeroOrOne(a.IsZero()), zeroOrOne(b.IsZero()))
+		return cmp.Compare(state.ZeroOrOne(a.IsZero()), state.ZeroOrOne(b.IsZero()))
 	}
 	return a.Compare(b)
-}
-
-func zeroOrOne(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

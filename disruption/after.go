@@ -155,12 +155,12 @@ func (a *aftermath) take(f *Cluster, action Action) error {
 // relaunch has static pools replace nodes that were terminated first.
 func (a *aftermath) relaunch(f *Cluster, action Action, c command.Command) {
 	for i, t := range action.Targets {
-		m := f.byName[t.Node]
-		if m == nil || m.pool == nil || !m.pool.static() {
+		m := f.seen.ByName[t.Node]
+		if m == nil || m.Pool == nil || !m.Pool.Static() {
 			continue
 		}
-		if claim, err := m.pool.templateClaim(); err == nil {
-			claim.Name, claim.GenerateName = c.Token(m.poolName, i), ""
+		if claim, err := templateClaim(m.Pool); err == nil {
+			claim.Name, claim.GenerateName = c.Token(m.PoolName, i), ""
 			a.launchStatic(f, claim)
 		}
 	}
@@ -169,16 +169,16 @@ func (a *aftermath) relaunch(f *Cluster, action Action, c command.Command) {
 // launchStatic launches the cheapest that the template of a static pool allows.
 // If that is nothing, nothing comes.
 func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
-	p := f.pools[claim.Labels[v1.NodePoolLabelKey]]
+	p := f.seen.Pools[claim.Labels[v1.NodePoolLabelKey]]
 	if p == nil {
 		return
 	}
-	asked, err := requirements.FromNodeClaim(claim, f.vocabulary)
+	asked, err := requirements.FromNodeClaim(claim, f.seen.Vocabulary)
 	if err != nil {
 		return
 	}
-	types := make([]*cloudprovider.InstanceType, 0, len(p.types))
-	for _, t := range p.types { // the options are sorted
+	types := make([]*cloudprovider.InstanceType, 0, len(p.Types))
+	for _, t := range p.Types { // the options are sorted
 		types = append(types, t)
 	}
 	if options := cloudlaunch.Compatible(types, asked); len(options) > 0 {
@@ -205,14 +205,14 @@ func (a *aftermath) remove(f *Cluster, t Target) {
 	if t.ProviderID != "" {
 		a.machines[t.ProviderID] = true
 	}
-	m := f.byName[t.Node]
+	m := f.seen.ByName[t.Node]
 	if m == nil || t.Node == "" {
 		return
 	}
 	a.gone[t.Node] = true
-	a.reserved[m.reservation()]++
-	for _, p := range m.pods {
-		if !p.reschedulable || a.placed[nameOf(p.Pod)] {
+	a.reserved[m.Reservation()]++
+	for _, p := range m.PodViews {
+		if !p.Reschedulable || a.placed[nameOf(p.Pod)] {
 			continue
 		}
 		free := *p.Pod

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 )
 
 // Method is what looks at candidates only.
@@ -126,7 +128,7 @@ type Blocked struct {
 	Until time.Time
 
 	// Rule is what Code says, precisely.
-	rule rule
+	rule rule.Rule
 }
 
 // String is the reason in one line.
@@ -143,184 +145,39 @@ func (b Blocked) Compare(other Blocked) int {
 		return c
 	}
 	if b.rule != other.rule {
-		order := ruleOrder()
+		order := rule.Order()
 		return cmp.Or(cmp.Compare(slices.Index(order, b.rule), slices.Index(order, other.rule)),
 			strings.Compare(string(b.rule), string(other.rule)))
 	}
 	return cmp.Or(strings.Compare(b.Object, other.Object), strings.Compare(b.Detail, other.Detail))
 }
 
-// rule is what keeps a node from being disrupted. Users see its Code; the rule
-// itself decides about the order, and about who passes over it.
-type rule string
-
-// The rules, in the order in which they are looked at. Nothing else is looked at
-// if one of the first three holds.
-const (
-	// ruleMarkedForDeletion: a decision made earlier deals with the node.
-	ruleMarkedForDeletion rule = "Underway"
-	// ruleUnmanaged: the node has no NodeClaim, so somebody else manages it.
-	ruleUnmanaged rule = "Unmanaged"
-	// ruleNoNode: the NodeClaim has no Node yet.
-	ruleNoNode rule = "NoNode"
-	// ruleRebooting: the node is being rebooted.
-	ruleRebooting rule = "Rebooting"
-	// ruleDeleting: the node is being deleted.
-	ruleDeleting rule = "Deleting"
-	// ruleUnregistered: the Node was not matched with its NodeClaim yet.
-	ruleUnregistered rule = "Unregistered"
-	// ruleUninitialized: the Node is not ready for pods yet. Repair passes over
-	// it.
-	ruleUninitialized rule = "Uninitialized"
-	// ruleNominated: a place on the node was promised to a pending pod. Repair
-	// passes over it while the node is not initialized.
-	ruleNominated rule = "Nominated"
-	// ruleNodeDoNotDisrupt: the node has the annotation
-	// karpenter.sh/do-not-disrupt with the value true. Repair passes over it.
-	ruleNodeDoNotDisrupt rule = "NodeDoNotDisrupt"
-	// ruleNoNodePoolLabel: the node has no label karpenter.sh/nodepool.
-	ruleNoNodePoolLabel rule = "NoNodePoolLabel"
-	// ruleNodePoolMissing: there is no such NodePool.
-	ruleNodePoolMissing rule = "NodePoolMissing"
-	// ruleNoInstanceTypes: the NodePool has no catalog.
-	ruleNoInstanceTypes rule = "NoInstanceTypes"
-
-	// rulePodDoNotDisrupt: a pod has the annotation karpenter.sh/do-not-disrupt.
-	// Drift and repair pass over it if something else bounds the drain.
-	rulePodDoNotDisrupt rule = "PodDoNotDisrupt"
-	// rulePodDisruptionBudget: a PodDisruptionBudget lets no pod go, or not all
-	// that have to. Drift and repair pass over it likewise.
-	rulePodDisruptionBudget rule = "PodDisruptionBudget"
-	// ruleSeveralBudgets: more than one PodDisruptionBudget selects a pod, which
-	// the eviction API cannot handle. Drift and repair pass over it likewise.
-	ruleSeveralBudgets rule = "SeveralBudgets"
-
-	// ruleStatic: the pool is static.
-	ruleStatic rule = "Static"
-	// ruleUnknownInstanceType: the type of the node is not in the catalog.
-	ruleUnknownInstanceType rule = "UnknownInstanceType"
-	// ruleNoCapacityType: the node has no label karpenter.sh/capacity-type.
-	ruleNoCapacityType rule = "NoCapacityType"
-	// ruleNoZone: the node has no label topology.kubernetes.io/zone.
-	ruleNoZone rule = "NoZone"
-	// ruleConsolidationOff: consolidateAfter of the pool is Never.
-	ruleConsolidationOff rule = "ConsolidationOff"
-	// ruleBuffer: spare room is kept on the node.
-	ruleBuffer rule = "Buffer"
-	// ruleNotEmpty: pods on the node need another place.
-	ruleNotEmpty rule = "NotEmpty"
-	// ruleEmpty: the node is empty, which is the affair of Emptiness.
-	ruleEmpty rule = "Empty"
-	// rulePolicyWhenEmpty: consolidationPolicy of the pool is WhenEmpty, or none
-	// that is known.
-	rulePolicyWhenEmpty rule = "PolicyWhenEmpty"
-	// ruleConsolidateAfter: pods have come or gone too recently.
-	ruleConsolidateAfter rule = "ConsolidateAfter"
-
-	// ruleNotDrifted: the node matches its pool and NodeClass.
-	ruleNotDrifted rule = "NotDrifted"
-	// ruleDriftTolerated: Options.Drift.Tolerate names what has drifted.
-	ruleDriftTolerated rule = "DriftTolerated"
-	// ruleOverReplicas: the static pool has more nodes than replicas, and gets
-	// rid of those first.
-	ruleOverReplicas rule = "OverReplicas"
-	// ruleStaticAtLimit: the static pool is at its limit of nodes, so that no
-	// replacement can be launched.
-	ruleStaticAtLimit rule = "StaticAtLimit"
-	// ruleReservationFull: the static pool may use reserved capacity only, and
-	// there is none left for a replacement.
-	ruleReservationFull rule = "ReservationFull"
-	// rulePoolNotReady: the pool launches nothing now, so a node that is
-	// deleted first would not come back.
-	rulePoolNotReady rule = "PoolNotReady"
-
-	// ruleHealthy: no condition of the node asks for repair now.
-	ruleHealthy rule = "Healthy"
-	// ruleDoNotRepair: the node has the annotation karpenter.sh/do-not-repair
-	// with the value true.
-	ruleDoNotRepair rule = "DoNotRepair"
-	// ruleManyUnhealthy: too much of the pool is unhealthy.
-	ruleManyUnhealthy rule = "ManyUnhealthy"
-	// ruleNoDrainBound: pods hold the node, and neither the repair policy nor
-	// the NodeClaim bounds how long it may drain.
-	ruleNoDrainBound rule = "NoDrainBound"
-
-	// rulePriceUnknown: what the node costs is not known, so nothing can be
-	// known to be cheaper.
-	rulePriceUnknown rule = "PriceUnknown"
-	// ruleYoung: the node was launched too recently, see Options.Consolidation.MinimumAge.
-	ruleYoung rule = "Young"
-	// rulePromised: pods that are pending, or on nodes that are on their way
-	// out, need the node.
-	rulePromised rule = "Promised"
-	// ruleNotSimulated: the engine refuses the input, so nothing is known of
-	// where the pods could go.
-	ruleNotSimulated rule = "NotSimulated"
-	// ruleUnplaced: a pod of the node would find no place elsewhere.
-	ruleUnplaced rule = "Unplaced"
-	// ruleNotCheaper: nothing runs the same pods for less. Blocked.Object is the
-	// first of the pods that find no room on other nodes; Proposal.Explain says what
-	// keeps them from there.
-	ruleNotCheaper rule = "NotCheaper"
-	// ruleSpotToSpot: a spot node would be replaced by spot capacity, for which
-	// there are too few cheaper instance types.
-	ruleSpotToSpot rule = "SpotToSpot"
-	// ruleSavingTooSmall: the saving is below what Options asks for.
-	ruleSavingTooSmall rule = "SavingTooSmall"
-	// ruleBalanced: the policy Balanced of the pool finds the saving too small
-	// for the disruption.
-	ruleBalanced rule = "Balanced"
-	// ruleBudget: the budgets of the pool do not let the node go now, beside
-	// others that save more.
-	ruleBudget rule = "Budget"
-	// ruleNotSearched: the search ended before the node was tried, by
-	// Options.Consolidation.MaxSteps or because others come first. Of Drift and Repair: where
-	// the pods of the node could go depends on others of the proposal, which go
-	// first; ask again after them.
-	ruleNotSearched rule = "NotSearched"
-)
-
-// ruleOrder is the order of the constants.
-func ruleOrder() []rule {
-	return []rule{
-		ruleMarkedForDeletion, ruleUnmanaged, ruleNoNode, ruleRebooting, ruleDeleting, ruleUnregistered, ruleUninitialized,
-		ruleNominated, ruleNodeDoNotDisrupt, ruleNoNodePoolLabel, ruleNodePoolMissing, ruleNoInstanceTypes,
-		rulePodDoNotDisrupt, rulePodDisruptionBudget, ruleSeveralBudgets,
-		ruleStatic, ruleUnknownInstanceType, ruleNoCapacityType, ruleNoZone, ruleConsolidationOff, ruleBuffer,
-		ruleNotEmpty, ruleEmpty, rulePolicyWhenEmpty, ruleConsolidateAfter,
-		ruleNotDrifted, ruleDriftTolerated, ruleOverReplicas, ruleStaticAtLimit, ruleReservationFull, rulePoolNotReady,
-		ruleHealthy, ruleDoNotRepair, ruleManyUnhealthy, ruleNoDrainBound,
-		rulePriceUnknown, ruleYoung, rulePromised, ruleNotSimulated, ruleUnplaced, ruleNotCheaper, ruleSpotToSpot,
-		ruleSavingTooSmall, ruleBalanced, ruleBudget, ruleNotSearched,
-	}
-}
-
-// code is what users see of a rule.
-func (r rule) code() Code {
+// codeOf is what users see of a rule.
+func codeOf(r rule.Rule) Code {
 	switch r {
-	case ruleMarkedForDeletion, ruleRebooting, ruleDeleting:
+	case rule.MarkedForDeletion, rule.Rebooting, rule.Deleting:
 		return CodeMarkedForDeletion
-	case ruleNoNode, ruleNoNodePoolLabel, ruleNodePoolMissing, ruleNoInstanceTypes, ruleUnknownInstanceType, ruleNoCapacityType, ruleNoZone:
+	case rule.NoNode, rule.NoNodePoolLabel, rule.NodePoolMissing, rule.NoInstanceTypes, rule.UnknownInstanceType, rule.NoCapacityType, rule.NoZone:
 		return CodeIncomplete
-	case ruleUnregistered:
+	case rule.Unregistered:
 		return CodeUninitialized
-	case rulePromised:
+	case rule.Promised:
 		return CodeNominated
-	case ruleNodeDoNotDisrupt, rulePodDoNotDisrupt:
+	case rule.NodeDoNotDisrupt, rule.PodDoNotDisrupt:
 		return CodeDoNotDisrupt
-	case ruleSeveralBudgets:
+	case rule.SeveralBudgets:
 		return CodePodDisruptionBudget
-	case ruleOverReplicas:
+	case rule.OverReplicas:
 		return CodeStatic
-	case rulePolicyWhenEmpty:
+	case rule.PolicyWhenEmpty:
 		return CodeConsolidationOff
-	case ruleYoung:
+	case rule.Young:
 		return CodeConsolidateAfter
-	case ruleStaticAtLimit, ruleReservationFull, rulePoolNotReady:
+	case rule.StaticAtLimit, rule.ReservationFull, rule.PoolNotReady:
 		return CodeNoReplacement
-	case ruleBalanced:
+	case rule.Balanced:
 		return CodeSavingTooSmall
-	case ruleNotSimulated:
+	case rule.NotSimulated:
 		return CodeNotSearched
 	}
 	return Code(r) // the others are called alike

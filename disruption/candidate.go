@@ -8,10 +8,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -93,7 +95,7 @@ type Candidate struct {
 func (f *Cluster) Candidates(method Method) ([]Candidate, []Blocked) {
 	var candidates []Candidate
 	var blocked []Blocked
-	for _, m := range f.nodes {
+	for _, m := range f.seen.Nodes {
 		reasons := f.check(m, method)
 		if len(reasons) == 0 {
 			candidates = append(candidates, f.candidate(m))
@@ -109,22 +111,22 @@ func compareSavings(a, b Candidate) int {
 	return cmp.Or(cmp.Compare(b.SavingsRatio, a.SavingsRatio), strings.Compare(a.Node, b.Node))
 }
 
-func (f *Cluster) candidate(m *stateNode) Candidate {
+func (f *Cluster) candidate(m *state.StateNode) Candidate {
 	c := Candidate{
-		Target: m.target(), Entry: m.Node, InstanceType: m.instanceType, Offering: m.offering,
-		DisruptionCost: (oneEviction + m.cost).float(),
-		LifetimeCost:   m.allCost.float() * m.lifetimeLeft(f.now),
+		Target: targetOf(m), Entry: m.Node, InstanceType: m.InstanceType, Offering: m.Offering,
+		DisruptionCost: (state.OneEviction + m.Cost).Float(),
+		LifetimeCost:   m.AllCost.Float() * lifetimeLeft(m, f.seen.Now),
 		Empty:          f.empty(m),
 	}
-	if m.pool != nil {
-		c.Pool = m.pool.NodePool
+	if m.Pool != nil {
+		c.Pool = m.Pool.NodePool
 	}
-	c.Price, c.PriceKnown = m.price()
+	c.Price, c.PriceKnown = m.Price()
 	c.SavingsRatio = c.Price / c.DisruptionCost
-	for _, p := range m.pods {
-		if p.reschedulable {
+	for _, p := range m.PodViews {
+		if p.Reschedulable {
 			c.Pods = append(c.Pods, p.Pod)
-			if p.stuck() {
+			if p.Stuck() {
 				c.Held = append(c.Held, p.Pod)
 			}
 		}
@@ -133,35 +135,24 @@ func (f *Cluster) candidate(m *stateNode) Candidate {
 }
 
 // empty reports whether the node counts as empty.
-func (f *Cluster) empty(m *stateNode) bool {
+func (f *Cluster) empty(m *state.StateNode) bool {
 	if f.opts.Consolidation.FreePodsAreEmpty {
-		return m.cost == 0
+		return m.Cost == 0
 	}
-	return m.homeless() == 0
-}
-
-// homeless counts the pods that need another place when the node goes.
-func (m *stateNode) homeless() int {
-	n := 0
-	for _, p := range m.pods {
-		if p.reschedulable {
-			n++
-		}
-	}
-	return n
+	return m.Homeless() == 0
 }
 
 // check collects what keeps one method from one node.
 type check struct {
 	cluster *Cluster
-	m       *stateNode
+	m       *state.StateNode
 	method  Method
 	blocked []Blocked
 }
 
 // check lists everything that keeps a method from a node, nothing if it is a
 // candidate.
-func (f *Cluster) check(m *stateNode, method Method) []Blocked {
+func (f *Cluster) check(m *state.StateNode, method Method) []Blocked {
 	c := &check{cluster: f, m: m, method: method}
 	if !c.existence() {
 		return c.blocked
@@ -185,12 +176,12 @@ func (f *Cluster) check(m *stateNode, method Method) []Blocked {
 	return c.blocked
 }
 
-func (c *check) add(rule rule, until time.Time, format string, args ...any) {
+func (c *check) add(rule rule.Rule, until time.Time, format string, args ...any) {
 	c.about("", rule, until, format, args...)
 }
 
-func (c *check) about(object string, rule rule, until time.Time, format string, args ...any) {
-	c.blocked = append(c.blocked, Blocked{Target: c.m.target(), Method: c.method, Code: rule.code(), rule: rule, Object: object,
+func (c *check) about(object string, rule rule.Rule, until time.Time, format string, args ...any) {
+	c.blocked = append(c.blocked, Blocked{Target: targetOf(c.m), Method: c.method, Code: codeOf(rule), rule: rule, Object: object,
 		Detail: fmt.Sprintf(format, args...), Until: until})
 }
 
@@ -200,51 +191,51 @@ var never time.Time
 // existence reports whether there is anything to look at further.
 func (c *check) existence() bool {
 	switch {
-	case c.m.underway:
-		c.add(ruleMarkedForDeletion, never, "it is being dealt with already (%s)", c.cluster.in.MarkedForDeletion[c.m.name])
-	case !c.m.managed():
-		c.add(ruleUnmanaged, never, "it has no NodeClaim, so somebody else manages it")
+	case c.m.Underway:
+		c.add(rule.MarkedForDeletion, never, "it is being dealt with already (%s)", c.cluster.in.MarkedForDeletion[c.m.Name])
+	case !c.m.Managed():
+		c.add(rule.Unmanaged, never, "it has no NodeClaim, so somebody else manages it")
 	case c.m.Node.Node == nil:
-		c.add(ruleNoNode, never, "its NodeClaim has no Node yet")
+		c.add(rule.NoNode, never, "its NodeClaim has no Node yet")
 	}
 	return len(c.blocked) == 0
 }
 
 func (c *check) state() {
 	m := c.m
-	if m.rebooting() {
-		c.add(ruleRebooting, never, "it is being rebooted")
+	if m.Rebooting() {
+		c.add(rule.Rebooting, never, "it is being rebooted")
 	}
-	if m.leaving {
-		c.add(ruleDeleting, never, "it is being deleted")
+	if m.Leaving {
+		c.add(rule.Deleting, never, "it is being deleted")
 	}
 	switch {
-	case !m.registered():
-		c.add(ruleUnregistered, never, "its Node has not registered yet, see condition Registered of the NodeClaim")
-	case !m.initialized() && c.method != MethodRepair:
-		c.add(ruleUninitialized, never, "it is not ready for pods yet, see condition Initialized of the NodeClaim")
+	case !m.Registered():
+		c.add(rule.Unregistered, never, "its Node has not registered yet, see condition Registered of the NodeClaim")
+	case !m.Initialized() && c.method != MethodRepair:
+		c.add(rule.Uninitialized, never, "it is not ready for pods yet, see condition Initialized of the NodeClaim")
 	}
-	until, nominated := c.cluster.in.Nominations[m.name]
+	until, nominated := c.cluster.in.Nominations[m.Name]
 	// A place on a node that has not come up is no promise that repair breaks.
-	if nominated && until.After(c.cluster.now) && (c.method != MethodRepair || m.initialized()) {
-		c.add(ruleNominated, until, "a place on it was promised to a pending pod, until %s", instant(until))
+	if nominated && until.After(c.cluster.seen.Now) && (c.method != MethodRepair || m.Initialized()) {
+		c.add(rule.Nominated, until, "a place on it was promised to a pending pod, until %s", words.Instant(until))
 	}
 }
 
 func (c *check) protection() {
-	if c.method != MethodRepair && c.m.annotations[v1.DoNotDisruptAnnotationKey] == "true" {
-		c.add(ruleNodeDoNotDisrupt, never, "it has the annotation %s", v1.DoNotDisruptAnnotationKey)
+	if c.method != MethodRepair && c.m.Annotations[v1.DoNotDisruptAnnotationKey] == "true" {
+		c.add(rule.NodeDoNotDisrupt, never, "it has the annotation %s", v1.DoNotDisruptAnnotationKey)
 	}
 }
 
 func (c *check) membership() {
 	switch m := c.m; {
-	case m.poolName == "":
-		c.add(ruleNoNodePoolLabel, never, "it has no label %s", v1.NodePoolLabelKey)
-	case m.pool == nil:
-		c.add(ruleNodePoolMissing, never, "its %s does not exist", poolObject(m.poolName))
-	case len(m.pool.types) == 0:
-		c.add(ruleNoInstanceTypes, never, "its %s has no instance types", poolObject(m.poolName))
+	case m.PoolName == "":
+		c.add(rule.NoNodePoolLabel, never, "it has no label %s", v1.NodePoolLabelKey)
+	case m.Pool == nil:
+		c.add(rule.NodePoolMissing, never, "its %s does not exist", state.PoolObject(m.PoolName))
+	case len(m.Pool.Types) == 0:
+		c.add(rule.NoInstanceTypes, never, "its %s has no instance types", state.PoolObject(m.PoolName))
 	}
 }
 
@@ -252,62 +243,62 @@ func (c *check) membership() {
 func (c *check) bypassesPods() bool {
 	switch c.method {
 	case MethodDrift:
-		return c.m.claimBound() != nil
+		return c.m.ClaimBound() != nil
 	case MethodRepair:
 		// The outcome on the conditions knows whether something bounds the
 		// drain. Without one there is nothing to repair either.
-		return c.m.sick.Bound != nil || c.m.claimBound() != nil || !c.m.sick.Due()
+		return c.m.Sick.Bound != nil || c.m.ClaimBound() != nil || !c.m.Sick.Due()
 	}
 	return false
 }
 
 func (c *check) pods() {
-	demand := pdbDemand{}
-	first := map[*pdb]string{}
-	say := func(r rule) rule { return r }
+	demand := state.Demand{}
+	first := map[*state.PDB]string{}
+	say := func(r rule.Rule) rule.Rule { return r }
 	if c.method == MethodRepair {
 		// What holds them would not, if the drain were bounded.
-		say = func(rule) rule { return ruleNoDrainBound }
+		say = func(rule.Rule) rule.Rule { return rule.NoDrainBound }
 	}
-	for _, p := range c.m.pods {
+	for _, p := range c.m.PodViews {
 		switch {
-		case p.held && p.heldUntil.IsZero():
-			c.about(p.object(), say(rulePodDoNotDisrupt), never, "%s has the annotation %s", p.object(), v1.DoNotDisruptAnnotationKey)
-		case p.held:
-			c.about(p.object(), say(rulePodDoNotDisrupt), p.heldUntil, "%s has the annotation %s, until %s",
-				p.object(), v1.DoNotDisruptAnnotationKey, instant(p.heldUntil))
-		case len(p.budgets) > 1:
-			c.about(p.object(), say(ruleSeveralBudgets), never, "%s is selected by %d budgets, the first two %s and %s, and then it cannot be evicted",
-				p.object(), len(p.budgets), p.budgets[0].object, p.budgets[1].object)
+		case p.Held && p.HeldUntil.IsZero():
+			c.about(p.Object(), say(rule.PodDoNotDisrupt), never, "%s has the annotation %s", p.Object(), v1.DoNotDisruptAnnotationKey)
+		case p.Held:
+			c.about(p.Object(), say(rule.PodDoNotDisrupt), p.HeldUntil, "%s has the annotation %s, until %s",
+				p.Object(), v1.DoNotDisruptAnnotationKey, words.Instant(p.HeldUntil))
+		case len(p.Budgets) > 1:
+			c.about(p.Object(), say(rule.SeveralBudgets), never, "%s is selected by %d budgets, the first two %s and %s, and then it cannot be evicted",
+				p.Object(), len(p.Budgets), p.Budgets[0].Object, p.Budgets[1].Object)
 		default:
-			if b := p.governing(); b != nil {
+			if b := p.Governing(); b != nil {
 				if demand[b] == 0 {
-					first[b] = p.object()
+					first[b] = p.Object()
 				}
 				demand[b]++
 			}
 		}
 	}
-	for _, b := range demand.sorted() {
+	for _, b := range demand.Sorted() {
 		want := demand[b]
-		if b.allowed >= want || b.allowed > 0 && !c.cluster.opts.EvictAtOnce {
+		if b.Allowed >= want || b.Allowed > 0 && !c.cluster.opts.EvictAtOnce {
 			continue
 		}
-		c.about(b.object, say(rulePodDisruptionBudget), never, "%s lets %s go now, and selects %d of the node, the first %s",
-			b.object, plural(b.allowed, "pod"), want, first[b])
+		c.about(b.Object, say(rule.PodDisruptionBudget), never, "%s lets %s go now, and selects %d of the node, the first %s",
+			b.Object, words.Plural(b.Allowed, "pod"), want, first[b])
 	}
 }
 
 // dynamic is what Emptiness and Consolidation ask of the pool.
 func (c *check) dynamic() bool {
 	switch {
-	case c.m.pool == nil:
+	case c.m.Pool == nil:
 		return false
-	case c.m.pool.static():
-		c.add(ruleStatic, never, "its %s is static", poolObject(c.m.poolName))
+	case c.m.Pool.Static():
+		c.add(rule.Static, never, "its %s is static", state.PoolObject(c.m.PoolName))
 		return false
-	case c.m.pool.consolidateAfter.Duration == nil:
-		c.add(ruleConsolidationOff, never, "consolidateAfter of its %s is Never", poolObject(c.m.poolName))
+	case c.m.Pool.ConsolidateAfter.Duration == nil:
+		c.add(rule.ConsolidationOff, never, "consolidateAfter of its %s is Never", state.PoolObject(c.m.PoolName))
 		return false
 	}
 	return true
@@ -315,11 +306,11 @@ func (c *check) dynamic() bool {
 
 func (c *check) emptiness() {
 	quiet := c.dynamic()
-	if c.m.buffer {
-		c.add(ruleBuffer, never, "spare room is kept on it")
+	if c.m.Buffer {
+		c.add(rule.Buffer, never, "spare room is kept on it")
 	}
-	if n := c.m.homeless(); !c.cluster.empty(c.m) {
-		c.add(ruleNotEmpty, never, "it is not empty: %s without a place elsewhere", plural(n, "pod"))
+	if n := c.m.Homeless(); !c.cluster.empty(c.m) {
+		c.add(rule.NotEmpty, never, "it is not empty: %s without a place elsewhere", words.Plural(n, "pod"))
 	}
 	if quiet {
 		c.quiet()
@@ -329,26 +320,26 @@ func (c *check) emptiness() {
 func (c *check) consolidation() {
 	m := c.m
 	quiet := c.dynamic()
-	if m.pool != nil && m.instanceType == nil {
-		c.add(ruleUnknownInstanceType, never, "its instance type %q is not in the catalog of its %s",
-			m.labels[corev1.LabelInstanceTypeStable], poolObject(m.poolName))
+	if m.Pool != nil && m.InstanceType == nil {
+		c.add(rule.UnknownInstanceType, never, "its instance type %q is not in the catalog of its %s",
+			m.Labels[corev1.LabelInstanceTypeStable], state.PoolObject(m.PoolName))
 	}
-	if m.labels[v1.CapacityTypeLabelKey] == "" {
-		c.add(ruleNoCapacityType, never, "it has no label %s", v1.CapacityTypeLabelKey)
+	if m.Labels[v1.CapacityTypeLabelKey] == "" {
+		c.add(rule.NoCapacityType, never, "it has no label %s", v1.CapacityTypeLabelKey)
 	}
-	if m.labels[corev1.LabelTopologyZone] == "" {
-		c.add(ruleNoZone, never, "it has no label %s", corev1.LabelTopologyZone)
+	if m.Labels[corev1.LabelTopologyZone] == "" {
+		c.add(rule.NoZone, never, "it has no label %s", corev1.LabelTopologyZone)
 	}
 	if c.cluster.empty(m) {
-		c.add(ruleEmpty, never, "it is empty, and goes as such")
+		c.add(rule.Empty, never, "it is empty, and goes as such")
 	}
 	switch {
-	case m.pool == nil:
-	case m.pool.policyUnknown:
-		c.add(rulePolicyWhenEmpty, never, "consolidationPolicy of its %s is %q, which is not known, so only empty nodes go",
-			poolObject(m.poolName), m.pool.policy)
-	case m.pool.policy == v1.ConsolidationPolicyWhenEmpty:
-		c.add(rulePolicyWhenEmpty, never, "consolidationPolicy of its %s is WhenEmpty", poolObject(m.poolName))
+	case m.Pool == nil:
+	case m.Pool.PolicyUnknown:
+		c.add(rule.PolicyWhenEmpty, never, "consolidationPolicy of its %s is %q, which is not known, so only empty nodes go",
+			state.PoolObject(m.PoolName), m.Pool.Policy)
+	case m.Pool.Policy == v1.ConsolidationPolicyWhenEmpty:
+		c.add(rule.PolicyWhenEmpty, never, "consolidationPolicy of its %s is WhenEmpty", state.PoolObject(m.PoolName))
 	}
 	if quiet {
 		c.quiet()
@@ -357,43 +348,12 @@ func (c *check) consolidation() {
 
 // quiet asks that consolidateAfter has passed.
 func (c *check) quiet() {
-	since, known := c.cluster.lastPodEvent(c.m)
+	since, known := c.cluster.seen.LastPodEvent(c.m)
 	if !known {
-		c.add(ruleConsolidateAfter, never, "condition Initialized of its NodeClaim is not True, so consolidateAfter does not count yet")
+		c.add(rule.ConsolidateAfter, never, "condition Initialized of its NodeClaim is not True, so consolidateAfter does not count yet")
 		return
 	}
-	if until := since.Add(*c.m.pool.consolidateAfter.Duration); until.After(c.cluster.now) {
-		c.add(ruleConsolidateAfter, until, "it was initialized, or pods have come or gone, within consolidateAfter, which passes at %s", instant(until))
+	if until := since.Add(*c.m.Pool.ConsolidateAfter.Duration); until.After(c.cluster.seen.Now) {
+		c.add(rule.ConsolidateAfter, until, "it was initialized, or pods have come or gone, within consolidateAfter, which passes at %s", words.Instant(until))
 	}
-}
-
-// lastPodEvent is when consolidateAfter began to count: at the last event of a
-// pod or, without any, when the node was initialized.
-func (f *Cluster) lastPodEvent(m *stateNode) (since time.Time, known bool) {
-	initialized := m.condition(v1.ConditionTypeInitialized)
-	if initialized == nil || initialized.Status != metav1.ConditionTrue {
-		return time.Time{}, false
-	}
-	since = m.NodeClaim.Status.LastPodEventTime.Time
-	if event := f.in.PodEvents[m.name]; event.After(since) {
-		since = event
-	}
-	if since.IsZero() {
-		since = initialized.LastTransitionTime.Time
-	}
-	return since, true
-}
-
-// instant renders a time to the second, in UTC.
-func instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// plural writes a number of things.
-func plural(n int, thing string) string {
-	switch n {
-	case 0:
-		return "no " + thing
-	case 1:
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

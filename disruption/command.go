@@ -6,6 +6,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -50,12 +51,12 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 		}
 	}
 	for _, t := range a.Targets {
-		m := f.byName[t.Node]
+		m := f.seen.ByName[t.Node]
 		switch {
 		case t.NodeClaim == "":
 			errs = append(errs, fmt.Errorf("node %q has no NodeClaim, and only nodes with one are removed by a command", t))
 			continue
-		case m == nil || !m.is(t):
+		case m == nil || !isTarget(m, t):
 			errs = append(errs, fmt.Errorf("node %q is not there any more, or is another; decide again", t))
 			continue
 		}
@@ -63,18 +64,18 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 		if a.Step != Replace || a.Simulated {
 			continue
 		}
-		claim, err := m.pool.templateClaim()
+		claim, err := templateClaim(m.Pool)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("node %q: %w", t, err))
 			continue
 		}
-		out.Claims, spec.NodePools = append(out.Claims, claim), append(spec.NodePools, m.poolName)
+		out.Claims, spec.NodePools = append(out.Claims, claim), append(spec.NodePools, m.PoolName)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return command.Prepared{}, fmt.Errorf("command for %s: %w", a, err)
 	}
 	spec.Claims = out.Claims
-	c, err := command.New(f.now, spec)
+	c, err := command.New(f.seen.Now, spec)
 	if err != nil {
 		return command.Prepared{}, fmt.Errorf("command for %s: %w", a, err)
 	}
@@ -86,7 +87,7 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 }
 
 // source is a node that an action removes.
-func (f *Cluster) source(a Action, m *stateNode) command.Source {
+func (f *Cluster) source(a Action, m *state.StateNode) command.Source {
 	s := command.Source{NodeClaim: m.NodeClaim.Name, ClaimUID: m.NodeClaim.UID, Drain: a.DrainBound, DrainBy: a.DrainBy,
 		Bounded: m.NodeClaim.Spec.TerminationGracePeriod != nil}
 	if n := m.Node.Node; n != nil {
@@ -96,8 +97,8 @@ func (f *Cluster) source(a Action, m *stateNode) command.Source {
 }
 
 // templateClaim is the NodeClaim of one more node of a static pool.
-func (p *nodePool) templateClaim() (*v1.NodeClaim, error) {
-	if p == nil || !p.static() {
+func templateClaim(p *state.NodePool) (*v1.NodeClaim, error) {
+	if p == nil || !p.Static() {
 		return nil, errors.New("what is to replace it is not known, as the action was not simulated; take it from Propose")
 	}
 	// Asked for apart from all that the pool has, a single node is missing.
@@ -111,7 +112,7 @@ func (p *nodePool) templateClaim() (*v1.NodeClaim, error) {
 	}
 	claims := pools[0].NodeClaims()
 	if len(claims) != 1 {
-		return nil, fmt.Errorf("%s cannot launch a node: %s", poolObject(p.Name), pools[0].Held)
+		return nil, fmt.Errorf("%s cannot launch a node: %s", state.PoolObject(p.Name), pools[0].Held)
 	}
 	return claims[0], nil
 }

@@ -1,19 +1,18 @@
 package disruption
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
 // Confirm says what speaks against an action that was decided on an earlier
@@ -78,11 +77,11 @@ func (c *confirmation) add(kind ObjectionKind, object, format string, args ...an
 // before asks for what has to be done before the action.
 func (c *confirmation) before() {
 	for _, name := range c.a.After {
-		m := c.cluster.byName[name]
+		m := c.cluster.seen.ByName[name]
 		object := fmt.Sprintf("Node %q", name)
 		switch {
 		case m == nil:
-		case m.marked():
+		case m.Marked():
 			c.add(ObjectionBefore, object, "it comes after the action on %s, which is under way", object)
 		default:
 			c.add(ObjectionBefore, object, "it comes after the action on %s, which has not begun or was given up", object)
@@ -105,13 +104,13 @@ func (c *confirmation) recheck() {
 
 // missing reports whether a target is not there.
 func (c *confirmation) missing() bool {
-	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.cluster.byName[t.Node] == nil })
+	return slices.ContainsFunc(c.a.Targets, func(t Target) bool { return c.cluster.seen.ByName[t.Node] == nil })
 }
 
-func (c *confirmation) targets() []*stateNode {
-	var out []*stateNode
+func (c *confirmation) targets() []*state.StateNode {
+	var out []*state.StateNode
 	for _, t := range c.a.Targets {
-		out = append(out, c.cluster.byName[t.Node])
+		out = append(out, c.cluster.seen.ByName[t.Node])
 	}
 	return out
 }
@@ -119,13 +118,13 @@ func (c *confirmation) targets() []*stateNode {
 func (c *confirmation) pods() {
 	known := map[string]bool{}
 	for _, m := range c.a.Moves {
-		known[podObject(m.Pod)] = true
+		known[state.PodObject(m.Pod)] = true
 	}
 	for _, m := range c.targets() {
-		for _, p := range m.movable() {
-			if !known[podObject(p)] {
-				c.objections = append(c.objections, Objection{Kind: ObjectionNewPods, Target: m.target(), Object: podObject(p),
-					Detail: podObject(p) + " has come to it since"})
+		for _, p := range m.Movable() {
+			if !known[state.PodObject(p)] {
+				c.objections = append(c.objections, Objection{Kind: ObjectionNewPods, Target: targetOf(m), Object: state.PodObject(p),
+					Detail: state.PodObject(p) + " has come to it since"})
 			}
 		}
 	}
@@ -133,7 +132,7 @@ func (c *confirmation) pods() {
 
 func (c *confirmation) destinations() {
 	closed := map[string]bool{}
-	for _, name := range c.cluster.closed(nil) {
+	for _, name := range simulation.ClosedNodes(c.cluster.seen, nil) {
 		closed[name] = true
 	}
 	var names []string
@@ -145,10 +144,10 @@ func (c *confirmation) destinations() {
 	slices.Sort(names)
 	for _, name := range names {
 		object := fmt.Sprintf("Node %q", name)
-		switch m := c.cluster.byName[name]; {
+		switch m := c.cluster.seen.ByName[name]; {
 		case m == nil:
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is not there any more", object)
-		case m.marked():
+		case m.Marked():
 			c.add(ObjectionDestination, object, "%s, where pods were to go, is on its way out", object)
 		case closed[name] && c.a.Reason == Underutilized:
 			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: pods have come or gone within consolidateAfter, or it is not ready for pods", object)
@@ -158,14 +157,14 @@ func (c *confirmation) destinations() {
 
 // offerings narrows the options of the replacements to those that can be had.
 func (c *confirmation) offerings() []provisioning.NewNode {
-	dry := c.cluster.withoutUnavailable()
+	dry := c.cluster.seen.WithoutUnavailable()
 	out := slices.Clone(c.a.Replacements)
 	for i := range out {
 		n := &out[i]
 		object := fmt.Sprintf("replacement %q", n.Name)
-		pool := c.cluster.pools[n.Pool.Name]
-		if pool == nil || !pool.ready() {
-			c.add(ObjectionOffering, object, "%s cannot launch %s any more: it is gone, being deleted or not ready", poolObject(n.Pool.Name), object)
+		pool := c.cluster.seen.Pools[n.Pool.Name]
+		if pool == nil || !pool.Ready() {
+			c.add(ObjectionOffering, object, "%s cannot launch %s any more: it is gone, being deleted or not ready", state.PoolObject(n.Pool.Name), object)
 			continue
 		}
 		catalog := map[string]*cloudprovider.InstanceType{}
@@ -176,7 +175,7 @@ func (c *confirmation) offerings() []provisioning.NewNode {
 		}
 		var had []cloudprovider.LaunchOption
 		for _, o := range n.Options {
-			if current, ok := currentOption(o, catalog, pool.types); ok {
+			if current, ok := currentOption(o, catalog, pool.Types); ok {
 				had = append(had, current)
 			}
 		}
@@ -208,49 +207,49 @@ func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*clo
 // places asks the engine whether the pods fit on the nodes that stay and on the
 // replacements.
 func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
-	w, err := newSimulation(ctx, c.cluster, nil)
+	w, err := simulation.New(ctx, c.cluster.seen, c.cluster.simulationConfig(), nil)
 	if err != nil {
 		return err
 	}
-	if w.refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
+	if w.Refused != nil {
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
 		return nil
 	}
-	if full := newLimitsMeter(w).takes(&candidateSet{targets: c.targets(), nodes: replacements}); full != nil {
-		c.add(ObjectionLimits, poolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", poolObject(full.Name))
+	if full := simulation.NewLimitsMeter(w).Takes(&simulation.CandidateSet{Targets: c.targets(), Nodes: replacements}); full != nil {
+		c.add(ObjectionLimits, state.PoolObject(full.Name), "the limits of %s leave no room for what would be launched: more of them is used, or needed for pods that wait, than when this was decided", state.PoolObject(full.Name))
 		return nil
 	}
-	w.in.NodePools, w.in.InstanceTypes, w.market, w.shared = nil, nil, nil, nil
+	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
 	for i := range replacements {
-		n, err := comingNode(c.coming(i), &replacements[i])
+		n, err := simulation.ComingNode(c.coming(i), &replacements[i])
 		if err != nil {
 			c.add(ObjectionInput, replacements[i].Name, "what the replacement can hold is not known: %v", err)
 			return nil
 		}
-		w.in.Nodes = append(w.in.Nodes, n)
+		w.In.Nodes = append(w.In.Nodes, n)
 	}
-	if w.compile(); w.refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
+	if w.Compile(); w.Refused != nil {
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
 		return nil
 	}
-	parts, err := w.try(ctx, c.targets())
+	parts, err := w.Try(ctx, c.targets())
 	if err != nil {
 		return err
 	}
-	if w.refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", firstLine(w.refused))
+	if w.Refused != nil {
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
 		return nil
 	}
-	if !slices.ContainsFunc(parts, func(pt *candidateSet) bool { return pt.outcome.bad() }) {
+	if !slices.ContainsFunc(parts, func(pt *simulation.CandidateSet) bool { return pt.Outcome.Bad() }) {
 		return nil
 	}
 	// The engine fills one node after the other, and may miss a way to place all
 	// pods that is known: the one that was decided on.
-	if c.holdsAsMoved(w) {
+	if w.HoldsAsMoved(c.targets(), c.destinationsByPod()) {
 		return nil
 	}
 	for _, pt := range parts {
-		if pt.outcome.bad() {
+		if pt.Outcome.Bad() {
 			c.unplaced(pt)
 		}
 	}
@@ -258,15 +257,15 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 }
 
 // unplaced says which pod has lost its place.
-func (c *confirmation) unplaced(pt *candidateSet) {
+func (c *confirmation) unplaced(pt *simulation.CandidateSet) {
 	for _, m := range c.a.Moves {
-		if podObject(m.Pod) == pt.outcome.object && m.Node != "" {
+		if state.PodObject(m.Pod) == pt.Outcome.Object && m.Node != "" {
 			object := fmt.Sprintf("Node %q", m.Node)
-			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.outcome.object, pt.outcome.detail)
+			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.Outcome.Object, pt.Outcome.Detail)
 			return
 		}
 	}
-	c.add(ObjectionUnplaced, pt.outcome.object, "%s", pt.outcome.detail)
+	c.add(ObjectionUnplaced, pt.Outcome.Object, "%s", pt.Outcome.Detail)
 }
 
 // price asks whether the action still saves enough.
@@ -275,104 +274,27 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 		return
 	}
 	targets := c.targets()
-	removed, cost := priceOf(targets), totalPrice(replacements)
-	required := c.cluster.required(targets, c.cluster.poolTotals())
-	if saved := removed - cost; saved <= priceSlack || saved < required-priceSlack {
-		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", usd(saved), usd(cost), usd(removed), usd(required))
+	removed, cost := state.PriceOf(targets), simulation.TotalPrice(replacements)
+	required := c.cluster.priceRules().Required(targets)
+	if saved := removed - cost; saved <= consolidation.PriceSlack || saved < required-consolidation.PriceSlack {
+		c.add(ObjectionPrice, "", "it would save %s by now, %s instead of %s, and %s is asked for", words.USD(saved), words.USD(cost), words.USD(removed), words.USD(required))
 	}
 }
 
-// comingNode is a replacement as it will be when it has come up as the cheapest
-// of its options.
-func comingNode(name string, n *provisioning.NewNode) (provisioning.Node, error) {
-	option := n.Options[0]
-	room, err := option.InstanceType.AllocatableFor(option.Offering)
-	if err != nil {
-		return provisioning.Node{}, errors.New(firstLine(err))
+// destinationsByPod are the nodes that the action moves pods to, by pod.
+func (c *confirmation) destinationsByPod() map[string]string {
+	to := map[string]string{}
+	for _, m := range c.a.Moves {
+		to[state.PodObject(m.Pod)] = m.Node
+		if m.Replacement >= 0 {
+			to[state.PodObject(m.Pod)] = c.coming(m.Replacement)
+		}
 	}
-	out := replacementNode(name, n)
-	out.Pods = nil
-	out.Node.Status.Allocatable, out.NodeClaim.Status.Allocatable = room.ResourceList(), room.ResourceList()
-	out.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
-	return out, nil
+	return to
 }
 
 // coming is the name of a replacement of the action.
 func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Targets[0].Node, i) }
-
-// holdsAsMoved reports whether kube-scheduler can bind the pods of the targets where the
-// action moves them, in some order. Spare room of buffers gives way.
-func (c *confirmation) holdsAsMoved(w *simulation) bool {
-	to := map[string]string{}
-	for _, m := range c.a.Moves {
-		to[podObject(m.Pod)] = m.Node
-		if m.Replacement >= 0 {
-			to[podObject(m.Pod)] = c.coming(m.Replacement)
-		}
-	}
-	in := w.in
-	in.Nodes, in.Pods, in.Buffers = slices.Clone(w.in.Nodes), nil, nil
-	for _, m := range c.targets() {
-		for _, p := range m.movable() {
-			in.Pods = append(in.Pods, onNode(p, ""))
-		}
-		n := &in.Nodes[w.at[m.name]]
-		*n = leavingNode(*n)
-		n.Pods = m.staying()
-	}
-	slices.SortFunc(in.Pods, comparePods)
-	binds := map[string][]*corev1.Pod{}
-	for _, p := range in.Pods {
-		binds[to[podObject(p)]] = append(binds[to[podObject(p)]], p)
-	}
-	plan := &provisioning.Plan{}
-	for _, node := range slices.Sorted(maps.Keys(binds)) {
-		plan.Bind = append(plan.Bind, provisioning.Binding{Node: node, Pods: binds[node]})
-	}
-	return landIn(in, plan, &w.opts)
-}
-
-// landIn reports whether the pods of a plan can be bound in some order: those with topology
-// spreads come first or last, and those that are refused after the others, or before.
-func landIn(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) bool {
-	for way := range 4 {
-		plan.Order = slices.SortedStableFunc(slices.Values(in.Pods), func(a, b *corev1.Pod) int {
-			return (1 - way&2) * cmp.Compare(len(b.Spec.TopologySpreadConstraints), len(a.Spec.TopologySpreadConstraints))
-		})
-		for range 2 + len(plan.Order) {
-			late := map[string]bool{}
-			for _, v := range verify.Plan(in, plan, opts) {
-				if v.Pod != "" || v.Node != "" { // the accounts of the plan are left out
-					late[v.Pod] = true
-				}
-			}
-			if len(late) == 0 {
-				return true
-			}
-			isLate := func(p *corev1.Pod) bool { return late[p.Namespace+"/"+p.Name] }
-			others := slices.DeleteFunc(slices.Clone(plan.Order), isLate)
-			refused := slices.DeleteFunc(slices.Clone(plan.Order), func(p *corev1.Pod) bool { return !isLate(p) })
-			if len(refused) == 0 {
-				return false // it is not about the order
-			}
-			next := slices.Concat(others, refused)
-			if way&1 != 0 {
-				next = slices.Concat(refused, others)
-			}
-			if slices.Equal(next, plan.Order) {
-				break // it would be the same again
-			}
-			plan.Order = next
-		}
-	}
-	return false
-}
-
-// honors reports whether a policy of a topology spread is Honor, which is not the
-// default for taints.
-func honors(policy *corev1.NodeInclusionPolicy) bool {
-	return policy != nil && *policy == corev1.NodeInclusionPolicyHonor
-}
 
 // recheck says what speaks against an action that was decided on an earlier
 // input: nothing if it could be decided on this one. Some time between the two
@@ -397,9 +319,9 @@ func (f *Cluster) recheck(a Action) []Blocked {
 		if t.Node == "" {
 			continue
 		}
-		m := f.byName[t.Node]
-		if m == nil || !m.is(t) {
-			out = append(out, Blocked{Target: t, Method: method, Code: ruleNoNode.code(), rule: ruleNoNode, Detail: "it is not there any more"})
+		m := f.seen.ByName[t.Node]
+		if m == nil || !isTarget(m, t) {
+			out = append(out, Blocked{Target: t, Method: method, Code: codeOf(rule.NoNode), rule: rule.NoNode, Detail: "it is not there any more"})
 			continue
 		}
 		if method != "" {
@@ -408,11 +330,11 @@ func (f *Cluster) recheck(a Action) []Blocked {
 		}
 		c := &check{cluster: f, m: m}
 		switch {
-		case f.yields(m, a.Reason):
-		case m.underway:
+		case a.Reason == Interrupted && f.seen.Yields(m):
+		case m.Underway:
 			c.existence()
-		case m.leaving:
-			c.add(ruleDeleting, never, "it is being deleted")
+		case m.Leaving:
+			c.add(rule.Deleting, never, "it is being deleted")
 		}
 		out = append(out, c.blocked...)
 	}
@@ -435,9 +357,9 @@ func methodOf(r Reason) Method {
 	return ""
 }
 
-// is reports whether a target is this node and not another of the same name. A
+// isTarget reports whether a target is this node and not another of the same name. A
 // claim that was without a machine may have one by now.
-func (m *stateNode) is(t Target) bool {
-	now := m.target()
+func isTarget(m *state.StateNode, t Target) bool {
+	now := targetOf(m)
 	return now.NodeClaim == t.NodeClaim && (t.ProviderID == "" || now.ProviderID == t.ProviderID)
 }

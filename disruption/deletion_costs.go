@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/deletioncost"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
 // PodDeletionCost is a change of the annotation
@@ -66,8 +68,8 @@ func (c PodDeletionCost) EditPod() *corev1.Pod {
 // others have set, and numbers all nodes anew when one comes or goes. It takes O(pods)
 // and sorts the nodes.
 func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
-	var leaving, drifted, others, rest []*stateNode
-	for _, m := range f.nodes {
+	var leaving, drifted, others, rest []*state.StateNode
+	for _, m := range f.seen.Nodes {
 		switch f.deletionClass(m) {
 		case classLeaving:
 			leaving = append(leaving, m)
@@ -85,20 +87,20 @@ func (f *Cluster) PodDeletionCosts() []PodDeletionCost {
 	ranked := append(first, second...)
 	present := make([]int32, len(ranked))
 	for i, m := range ranked {
-		present[i] = m.deletionCost()
+		present[i] = deletionCost(m)
 	}
 	var out []PodDeletionCost
 	for _, m := range leaving {
-		out = m.addDeletionCosts(out, math.MinInt32)
+		out = addDeletionCosts(m, out, math.MinInt32)
 	}
-	for i, cost := range rankCosts(present) {
-		out = ranked[i].addDeletionCosts(out, cost)
+	for i, cost := range deletioncost.Ranks(present) {
+		out = addDeletionCosts(ranked[i], out, cost)
 	}
 	for _, m := range rest {
-		out = m.addDeletionCosts(out, 0)
+		out = addDeletionCosts(m, out, 0)
 	}
 	slices.SortStableFunc(out, func(a, b PodDeletionCost) int {
-		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node), comparePods(a.Pod, b.Pod))
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Node, b.Node), state.ComparePods(a.Pod, b.Pod))
 	})
 	return out
 }
@@ -114,26 +116,26 @@ const (
 	classKept
 )
 
-func (f *Cluster) deletionClass(m *stateNode) deletionClass {
+func (f *Cluster) deletionClass(m *state.StateNode) deletionClass {
 	switch {
-	case !m.managed() || m.Node.Node == nil:
+	case !m.Managed() || m.Node.Node == nil:
 		return classForeign
-	case m.marked() || hasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()):
+	case m.Marked() || state.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()):
 		return classLeaving
-	case m.pool == nil || m.pool.static() || m.instanceType == nil || m.pins():
+	case m.Pool == nil || m.Pool.Static() || m.InstanceType == nil || pins(m):
 		return classKept
 	case len(f.check(m, MethodDrift)) == 0:
 		return classDrifted
-	case m.pool.consolidateAfter.Duration == nil || len(f.check(m, MethodInterruption)) > 0:
+	case m.Pool.ConsolidateAfter.Duration == nil || len(f.check(m, MethodInterruption)) > 0:
 		return classKept
 	}
 	return classRemovable
 }
 
 // pins reports whether a pod of the node would not come back elsewhere.
-func (m *stateNode) pins() bool {
-	return slices.ContainsFunc(m.pods, func(p *podView) bool {
-		if !p.active || p.Namespace == metav1.NamespaceSystem || isMirror(p.Pod) {
+func pins(m *state.StateNode) bool {
+	return slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool {
+		if !p.Active || p.Namespace == metav1.NamespaceSystem || state.IsMirror(p.Pod) {
 			return false
 		}
 		switch c := metav1.GetControllerOf(p.Pod); {
@@ -150,15 +152,15 @@ func (m *stateNode) pins() bool {
 
 // withinBudgets parts nodes into those that budgets let go for a reason, in the order
 // in which they would best go, and the others.
-func (f *Cluster) withinBudgets(members []*stateNode, reason Reason) (within, over []*stateNode) {
-	worth := make(map[*stateNode]Candidate, len(members))
+func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (within, over []*state.StateNode) {
+	worth := make(map[*state.StateNode]Candidate, len(members))
 	for _, m := range members {
 		worth[m] = f.candidate(m)
 	}
-	slices.SortStableFunc(members, func(a, b *stateNode) int { return compareSavings(worth[a], worth[b]) })
+	slices.SortStableFunc(members, func(a, b *state.StateNode) int { return compareSavings(worth[a], worth[b]) })
 	q := f.newQuota(reason, nil)
 	for _, m := range members {
-		if full := q.take(m); full.bad() {
+		if full := q.Take(m); full.Bad() {
 			over = append(over, m)
 		} else {
 			within = append(within, m)
@@ -168,14 +170,14 @@ func (f *Cluster) withinBudgets(members []*stateNode, reason Reason) (within, ov
 }
 
 // ofReplicaSet reports whether a pod is one whose end its ReplicaSet chooses.
-func (p *podView) ofReplicaSet() bool {
+func ofReplicaSet(p *state.PodView) bool {
 	c := metav1.GetControllerOf(p.Pod)
-	return p.active && c != nil && c.APIVersion == "apps/v1" && c.Kind == "ReplicaSet"
+	return p.Active && c != nil && c.APIVersion == "apps/v1" && c.Kind == "ReplicaSet"
 }
 
 // writtenCost is the cost in the annotation of a pod. It reports false if the
 // annotation is somebody else's.
-func (p *podView) writtenCost() (cost int32, ours bool) {
+func writtenCost(p *state.PodView) (cost int32, ours bool) {
 	text, found := p.Annotations[v1.PodDeletionCostAnnotationKey]
 	if !found {
 		return 0, true
@@ -186,10 +188,10 @@ func (p *podView) writtenCost() (cost int32, ours bool) {
 
 // deletionCost is the least number that a pod of the node has, other than that of
 // nodes on their way out; zero without any.
-func (m *stateNode) deletionCost() int32 {
+func deletionCost(m *state.StateNode) int32 {
 	least := int32(0)
-	for _, p := range m.pods {
-		if cost, ours := p.writtenCost(); p.ofReplicaSet() && ours && cost != math.MinInt32 {
+	for _, p := range m.PodViews {
+		if cost, ours := writtenCost(p); ofReplicaSet(p) && ours && cost != math.MinInt32 {
 			least = min(least, cost)
 		}
 	}
@@ -197,84 +199,11 @@ func (m *stateNode) deletionCost() int32 {
 }
 
 // addDeletionCosts adds what has to change for the pods of the node to have a cost.
-func (m *stateNode) addDeletionCosts(out []PodDeletionCost, cost int32) []PodDeletionCost {
-	for _, p := range m.pods {
-		if written, ours := p.writtenCost(); p.ofReplicaSet() && ours && written != cost {
-			out = append(out, PodDeletionCost{Pod: p.Pod, Node: m.name, Cost: cost})
+func addDeletionCosts(m *state.StateNode, out []PodDeletionCost, cost int32) []PodDeletionCost {
+	for _, p := range m.PodViews {
+		if written, ours := writtenCost(p); ofReplicaSet(p) && ours && written != cost {
+			out = append(out, PodDeletionCost{Pod: p.Pod, Node: m.Name, Cost: cost})
 		}
 	}
 	return out
-}
-
-// rankStep is how far apart ranks are that are given out anew, so that nodes find room
-// between two others later.
-const rankStep = 1024
-
-// rankCosts returns numbers below zero that ascend, as many of those at hand as
-// possible: present has one for each place, or zero. It takes O(n log n).
-func rankCosts(present []int32) []int32 {
-	out := make([]int32, len(present))
-	keep := ascending(present)
-	for from := 0; from <= len(present); {
-		to := from // the next place that keeps its number, or the end
-		for to < len(present) && !keep[to] {
-			to++
-		}
-		end, count := int64(0), int64(to-from) // between lowest and end there is to be room for so many
-		if to < len(present) {
-			out[to] = present[to]
-			end = int64(present[to])
-		}
-		lowest := end - (count+1)*rankStep
-		if from > 0 {
-			lowest = max(lowest, int64(out[from-1]))
-		}
-		step := (end - lowest) / (count + 1)
-		if count > 0 && (step == 0 || lowest <= -1<<31) {
-			return freshRanks(len(present))
-		}
-		for i := from; i < to; i++ {
-			out[i] = int32(end - int64(to-i)*step)
-		}
-		from = to + 1
-	}
-	return out
-}
-
-// freshRanks are ranks for n places of which none keeps its number.
-func freshRanks(n int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(-int64(n-i) * min(rankStep, (1<<31-1)/int64(n)))
-	}
-	return out
-}
-
-// ascending marks the places of a longest sequence of numbers that ascend; zeros are
-// left out.
-func ascending(numbers []int32) []bool {
-	keep := make([]bool, len(numbers))
-	before := make([]int, len(numbers)) // the place before it in the sequence
-	var ends []int                      // by length: the place of the least number that ends such a sequence
-	for i, n := range numbers {
-		if n == 0 {
-			continue
-		}
-		length, _ := slices.BinarySearchFunc(ends, n, func(place int, n int32) int { return int(int64(numbers[place]) - int64(n)) })
-		before[i] = -1
-		if length > 0 {
-			before[i] = ends[length-1]
-		}
-		if length == len(ends) {
-			ends = append(ends, i)
-		} else {
-			ends[length] = i
-		}
-	}
-	if len(ends) > 0 {
-		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
-			keep[i] = true
-		}
-	}
-	return keep
 }

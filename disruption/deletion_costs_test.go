@@ -2,9 +2,7 @@ package disruption_test
 
 import (
 	"fmt"
-
 	"slices"
-
 	"testing"
 	"time"
 

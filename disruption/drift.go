@@ -2,33 +2,27 @@ package disruption
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/drift"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
 // The reasons for drift that the engine sees by itself. A provider adds its own.
 const (
 	// NodePoolDrifted: the template of the NodePool has changed, apart from its
 	// requirements.
-	NodePoolDrifted = "NodePoolDrifted"
+	NodePoolDrifted = drift.NodePoolDrifted
 	// RequirementsDrifted: the labels of the NodeClaim do not satisfy the
 	// requirements of the NodePool any more.
-	RequirementsDrifted = "RequirementsDrifted"
+	RequirementsDrifted = drift.RequirementsDrifted
 	// InstanceTypeNotFound: the catalog does not have what the machine is.
-	InstanceTypeNotFound = "InstanceTypeNotFound"
+	InstanceTypeNotFound = drift.InstanceTypeNotFound
 )
-
-// catalogGrace is how old a NodeClaim must be before the catalog is held against
-// it: right after a launch, catalogs may be behind.
-const catalogGrace = time.Hour
 
 // DriftStatus is what the condition Drifted of a NodeClaim should say.
 type DriftStatus struct {
@@ -78,7 +72,7 @@ func (s DriftStatus) String() string {
 //  4. What Input.Drift says.
 func (f *Cluster) Drifts() []DriftStatus {
 	var out []DriftStatus
-	for _, m := range f.nodes {
+	for _, m := range f.seen.Nodes {
 		if s, ok := f.driftOf(m); ok {
 			out = append(out, s)
 		}
@@ -87,124 +81,16 @@ func (f *Cluster) Drifts() []DriftStatus {
 }
 
 // driftOf judges one node, and reports false if there is nothing to judge.
-func (f *Cluster) driftOf(m *stateNode) (DriftStatus, bool) {
-	if m.pool == nil || !m.managed() || !m.NodeClaim.DeletionTimestamp.IsZero() || !m.isTrue(v1.ConditionTypeLaunched) {
+func (f *Cluster) driftOf(m *state.StateNode) (DriftStatus, bool) {
+	var said cloudprovider.Drift
+	if m.NodeClaim != nil {
+		said = f.in.Drift[m.NodeClaim.Name]
+	}
+	s, ok := drift.Judge(f.seen, m, said)
+	if !ok {
 		return DriftStatus{}, false
 	}
-	s := DriftStatus{Target: m.target()}
-	if m.isTrue(v1.ConditionTypeDrifted) {
-		s.Since = m.condition(v1.ConditionTypeDrifted).LastTransitionTime.Time
-	}
-	old := m.NodeClaim.CreationTimestamp.Add(catalogGrace)
-	settled := !old.After(f.now)
-	if !settled {
-		s.Next = old
-	}
-	if s.Detail = m.hashDrift(); s.Detail != "" {
-		// Comes first whatever the time.
-		s.Reason, s.Next = NodePoolDrifted, never
-		return s, true
-	}
-	if s.Detail = f.requirementDrift(m, settled); s.Detail != "" {
-		s.Reason = RequirementsDrifted
-		return s, true
-	}
-	if s.Detail = m.catalogDrift(f.vocabulary); settled && s.Detail != "" {
-		s.Reason = InstanceTypeNotFound
-		return s, true
-	}
-	d := f.in.Drift[m.NodeClaim.Name]
-	if s.Reason, s.Detail = d.Reason, d.Detail; s.Reason != "" && s.Detail == "" {
-		s.Detail = "the provider says so: " + s.Reason
-	}
-	return s, true
-}
-
-// hashDrift says that the hashes differ, or nothing.
-func (m *stateNode) hashDrift() string {
-	version, hash, ok := hashOf(m.NodeClaim.Annotations)
-	if !ok {
-		return ""
-	}
-	wantVersion, want, ok := hashOf(m.pool.Annotations)
-	if !ok || wantVersion == v1.NodePoolHashVersion {
-		wantVersion, want = v1.NodePoolHashVersion, m.pool.hash
-	}
-	if version != wantVersion || hash == want {
-		return ""
-	}
-	return fmt.Sprintf("the template of %s has changed since: its hash is %s, and was %s", poolObject(m.poolName), want, hash)
-}
-
-func hashOf(annotations map[string]string) (version, hash string, ok bool) {
-	version, ok = annotations[v1.NodePoolHashVersionAnnotationKey]
-	hash, found := annotations[v1.NodePoolHashAnnotationKey]
-	return version, hash, ok && found
-}
-
-// requirementDrift says what the labels do not satisfy, or nothing.
-func (f *Cluster) requirementDrift(m *stateNode, settled bool) string {
-	if m.pool.unreadable {
-		return ""
-	}
-	labels := requirements.FromLabels(m.NodeClaim.Labels, f.vocabulary)
-	note := ""
-	if settled && m.outlivedReservation(f.vocabulary) {
-		labels = labels.Without(v1.CapacityTypeLabelKey).With(requirements.In(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand))
-		note = "its reservation is not offered any more, so it is on-demand; "
-	}
-	var texts []string
-	for _, c := range labels.Conflicts(m.pool.requirements, nil) {
-		texts = append(texts, c.String())
-	}
-	if len(texts) == 0 {
-		return ""
-	}
-	return note + strings.Join(texts, "; ")
-}
-
-// outlivedReservation reports whether a machine was launched into a reservation
-// that the catalog does not have any more.
-func (m *stateNode) outlivedReservation(v *requirements.Vocabulary) bool {
-	labels := m.NodeClaim.Labels
-	if labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeReserved {
-		return false
-	}
-	t := m.pool.types[labels[corev1.LabelInstanceTypeStable]]
-	return t != nil && matchOffering(t, labels, labels[corev1.LabelTopologyZone], v1.CapacityTypeReserved, v) == nil
-}
-
-// catalogDrift says that the catalog does not have what the machine is, or
-// nothing.
-func (m *stateNode) catalogDrift(v *requirements.Vocabulary) string {
-	labels := m.NodeClaim.Labels
-	name, found := labels[corev1.LabelInstanceTypeStable]
-	if !found || len(m.pool.types) == 0 {
-		return ""
-	}
-	t := m.pool.types[name]
-	if t == nil {
-		return fmt.Sprintf("instance type %s is not in the catalog of %s", name, poolObject(m.poolName))
-	}
-	for i := range t.Offerings {
-		if offered(&t.Offerings[i], labels, v) {
-			return ""
-		}
-	}
-	return fmt.Sprintf("instance type %s is not offered as %s in %s any more", name,
-		cmp.Or(labels[v1.CapacityTypeLabelKey], "any capacity type"), cmp.Or(labels[corev1.LabelTopologyZone], "any zone"))
-}
-
-// offered reports whether a machine with such labels can be of an offering.
-func offered(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
-	zone, capacity := labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]
-	if zone != "" && o.Zone != zone {
-		return false
-	}
-	if capacity == v1.CapacityTypeReserved {
-		return o.CapacityType == v1.CapacityTypeReserved || o.CapacityType == v1.CapacityTypeOnDemand
-	}
-	return (capacity == "" || o.CapacityType == capacity) && agrees(o, labels, v)
+	return DriftStatus{Target: targetOf(m), Reason: s.Reason, Detail: s.Detail, Since: s.Since, Next: s.Next}, true
 }
 
 // drift is the method's part of check.
@@ -212,11 +98,11 @@ func (c *check) drift() {
 	s, ok := c.cluster.driftOf(c.m)
 	switch {
 	case !ok:
-		c.add(ruleNotDrifted, never, "it is not launched, or being deleted, or without NodePool, so drift is not judged")
+		c.add(rule.NotDrifted, never, "it is not launched, or being deleted, or without NodePool, so drift is not judged")
 	case s.Reason == "":
-		c.add(ruleNotDrifted, s.Next, "it matches its NodePool and NodeClass")
+		c.add(rule.NotDrifted, s.Next, "it matches its NodePool and NodeClass")
 	case slices.Contains(c.cluster.opts.Drift.Tolerate, s.Reason):
-		c.add(ruleDriftTolerated, s.Next, "drift of kind %s is left until the node expires", s.Reason)
+		c.add(rule.DriftTolerated, s.Next, "drift of kind %s is left until the node expires", s.Reason)
 	}
 }
 
@@ -239,50 +125,50 @@ func (f *Cluster) drift() Result {
 	candidates, blocked := f.Candidates(MethodDrift)
 	var r Result
 	statuses := map[string]DriftStatus{}
-	var static, dynamic []*stateNode
+	var static, dynamic []*state.StateNode
 	for i := range candidates {
-		m := f.byName[candidates[i].Node]
-		statuses[m.name], _ = f.driftOf(m)
-		if m.pool.static() {
+		m := f.seen.ByName[candidates[i].Node]
+		statuses[m.Name], _ = f.driftOf(m)
+		if m.Pool.Static() {
 			static = append(static, m)
 		} else {
 			dynamic = append(dynamic, m)
 		}
 	}
-	age := func(a, b *stateNode) int {
-		return cmp.Or(compareSince(statuses[a.name].Since, statuses[b.name].Since), strings.Compare(a.name, b.name))
+	age := func(a, b *state.StateNode) int {
+		return cmp.Or(compareSince(statuses[a.Name].Since, statuses[b.Name].Since), strings.Compare(a.Name, b.Name))
 	}
-	slices.SortFunc(static, func(a, b *stateNode) int {
-		return cmp.Or(strings.Compare(a.poolName, b.poolName),
-			cmp.Compare(zeroOrOne(a.reservation() == ""), zeroOrOne(b.reservation() == "")), age(a, b))
+	slices.SortFunc(static, func(a, b *state.StateNode) int {
+		return cmp.Or(strings.Compare(a.PoolName, b.PoolName),
+			cmp.Compare(state.ZeroOrOne(a.Reservation() == ""), state.ZeroOrOne(b.Reservation() == "")), age(a, b))
 	})
-	slices.SortFunc(dynamic, func(a, b *stateNode) int {
-		return cmp.Or(cmp.Compare(zeroOrOne(a.homeless() > 0), zeroOrOne(b.homeless() > 0)), age(a, b))
+	slices.SortFunc(dynamic, func(a, b *state.StateNode) int {
+		return cmp.Or(cmp.Compare(state.ZeroOrOne(a.Homeless() > 0), state.ZeroOrOne(b.Homeless() > 0)), age(a, b))
 	})
 	s := f.newStaticSlots(MethodDrift, f.opts.Drift.TerminateFirst)
 	for _, m := range static {
 		if step, ok := s.place(m); ok {
-			r.Actions = append(r.Actions, statuses[m.name].action(m, step))
+			r.Actions = append(r.Actions, statuses[m.Name].action(m, step))
 		}
 	}
 	for _, m := range dynamic {
 		step := placement{step: Replace}
-		if m.homeless() == 0 {
+		if m.Homeless() == 0 {
 			step.step = Delete
 		}
-		r.Actions = append(r.Actions, statuses[m.name].action(m, step))
+		r.Actions = append(r.Actions, statuses[m.Name].action(m, step))
 	}
-	r.Blocked = append(without(blocked, ruleUnmanaged, ruleNoNode, ruleNotDrifted), s.blocked...)
+	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.NotDrifted), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	r.Next = soonest(r.Blocked)
 	for _, status := range f.Drifts() {
-		r.Next = sooner(r.Next, status.Next)
+		r.Next = state.Sooner(r.Next, status.Next)
 	}
 	return r
 }
 
-func (s DriftStatus) action(m *stateNode, p placement) Action {
-	a := m.action(Drifted, p.step)
+func (s DriftStatus) action(m *state.StateNode, p placement) Action {
+	a := actionOn(m, Drifted, p.step)
 	a.Cause, a.StepCause, a.Detail, a.Since, a.DrainBound = s.Reason, p.why, p.detail(s.Detail), s.Since, p.drain
 	return a
 }

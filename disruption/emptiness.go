@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
 // emptiness wants to delete nodes of dynamic pools that are empty, the highest
@@ -19,19 +23,19 @@ func (f *Cluster) emptiness() Result {
 		a := Action{Reason: Empty, Step: Delete, Targets: []Target{c.Target}, Detail: "no pod on it needs another place",
 			Savings: c.Price, DisruptionCost: c.DisruptionCost}
 		if n := len(c.Pods); n > 0 {
-			a.Detail = fmt.Sprintf("it has %s to find another place for, and evicting costs nothing", plural(n, "pod"))
+			a.Detail = fmt.Sprintf("it has %s to find another place for, and evicting costs nothing", words.Plural(n, "pod"))
 		}
-		a.Since, _ = f.lastPodEvent(f.byName[c.Node])
+		a.Since, _ = f.seen.LastPodEvent(f.seen.ByName[c.Node])
 		r.Actions = append(r.Actions, a)
 	}
-	r.Blocked = without(blocked, ruleUnmanaged, ruleNoNode, ruleNotEmpty)
+	r.Blocked = without(blocked, rule.Unmanaged, rule.NoNode, rule.NotEmpty)
 	r.Next = soonest(r.Blocked)
 	return r
 }
 
 // without leaves out all about the nodes that one of the rules keeps the method
 // from: it has no business with them.
-func without(blocked []Blocked, rules ...rule) []Blocked {
+func without(blocked []Blocked, rules ...rule.Rule) []Blocked {
 	out := map[string]bool{}
 	for _, b := range blocked {
 		if slices.Contains(rules, b.rule) {
@@ -45,7 +49,7 @@ func without(blocked []Blocked, rules ...rule) []Blocked {
 func soonest(blocked []Blocked) time.Time {
 	var first time.Time
 	for _, b := range blocked {
-		first = sooner(first, b.Until)
+		first = state.Sooner(first, b.Until)
 	}
 	return first
 }

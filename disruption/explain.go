@@ -3,15 +3,15 @@ package disruption
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -71,7 +71,7 @@ type Conflict struct {
 // The error says that there is no such node, that it goes, or that the engine
 // refuses the input; or it is that of ctx.
 func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, error) {
-	if p.cluster == nil || p.cluster.byName[node] == nil {
+	if p.cluster == nil || p.cluster.seen.ByName[node] == nil {
 		return nil, fmt.Errorf("disruption: there is no node %q in the input of the proposal; name a node of Blocked", node)
 	}
 	for _, a := range p.Actions {
@@ -80,172 +80,37 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 		}
 	}
 	f := p.cluster
-	if !f.asksSingles(p.Actions) {
-		f = f.pinned()
-	}
-	w, err := newSimulation(ctx, f, p.Actions)
+	config := f.simulationConfig()
+	config.Pin = !f.asksSingles(p.Actions)
+	w, err := simulation.New(ctx, f.seen, config, decisionsOf(p.Actions))
 	if err != nil {
 		return nil, err
 	}
-	w.in.NodePools, w.in.InstanceTypes, w.market, w.shared = nil, nil, nil, nil
-	if w.refused == nil {
-		w.compile()
-	}
-	if w.refused != nil {
-		return nil, fmt.Errorf("disruption: the engine refuses the input: %w", w.refused)
-	}
-	s := &explainer{w: w, m: p.cluster.byName[node]}
-	return s.ask(ctx)
-}
-
-// explainer answers for one node.
-type explainer struct {
-	w      *simulation
-	m      *stateNode
-	e      *estimate.Estimate
-	nodes  []provisioning.Node                     // the cluster without the node, and with those of its pods that found a place
-	others []*stateNode                            // that stay
-	known  map[*provisioning.Reason]PodExplanation // of the first of its kind
-}
-
-func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
-	problem, home, err := s.w.emptied([]*stateNode{s.m})
-	if err != nil {
+	found, err := w.Explain(ctx, f.seen.ByName[node])
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		return nil, err
+	default:
 		return nil, fmt.Errorf("disruption: the engine refuses the input: %w", err)
 	}
-	plan, err := s.w.solve(ctx, problem, len(home))
-	if err != nil {
-		return nil, err
-	}
-	out := &Explanation{Node: s.m.name}
-	for _, m := range s.w.cluster.nodes {
-		if m != s.m && !s.w.leaving[m.name] {
-			s.others = append(s.others, m)
+	out := &Explanation{Node: node, Others: found.Others, Placed: found.Placed}
+	for _, p := range found.Pods {
+		pod := PodExplanation{Pod: p.Pod, Reason: p.Reason, Unsuited: p.Unsuited, Full: p.Full, Open: p.Open}
+		for _, c := range p.Conflicts {
+			pod.Conflicts = append(pod.Conflicts, Conflict(c))
 		}
+		out.Pods = append(out.Pods, pod)
 	}
-	out.Others = len(s.others)
-	s.e = s.w.estimate(nil)
-	s.nodes = slices.Clone(s.w.in.Nodes)
-	at := s.w.at[s.m.name]
-	s.nodes[at] = leavingNode(s.nodes[at])
-	s.nodes[at].Pods = s.m.staying()
-	for _, b := range plan.Bind {
-		for _, p := range b.Pods {
-			if home[podObject(p)] != nil {
-				out.Placed++
-				n := &s.nodes[s.w.at[b.Node]]
-				n.Pods = append(slices.Clone(n.Pods), onNode(p, b.Node))
-			}
-		}
-	}
-	s.known = map[*provisioning.Reason]PodExplanation{}
-	for _, u := range plan.Unplaced {
-		if home[podObject(u.Pod)] != nil {
-			if p := s.pod(u); p.Pod != nil {
-				out.Pods = append(out.Pods, p)
-			}
-		}
-	}
-	return out, ctx.Err()
-}
-
-// pod looks at a pod that found no place. It is nil for one that only stands for spare
-// room.
-func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
-	i := slices.IndexFunc(s.m.pods, func(p *podView) bool { return podObject(p.Pod) == podObject(u.Pod) })
-	if i < 0 {
-		return PodExplanation{}
-	}
-	own := s.m.pods[i].Pod
-	if known, found := s.known[u.Reason]; found {
-		known.Pod = own
-		return known
-	}
-	out := PodExplanation{Pod: own, Reason: u.Reason}
-	kind := s.w.kinds.Of(own)
-	request := s.e.Vector(kind.Requests.With(corev1.ResourcePods, 1))
-	asked := kind.Asks(s.w.cluster.vocabulary)
-	var open, shut []*stateNode
-	for _, m := range s.others {
-		entry := s.nodes[s.w.at[m.name]]
-		room := estimate.TakesPods(entry) && estimate.Holds(s.e.Free(entry), request)
-		switch suited := entry.Node != nil && estimate.Admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.w.cluster.vocabulary), own, asked); {
-		case !suited:
-			out.Unsuited++
-			if room {
-				shut = append(shut, m)
-			}
-		case room:
-			open = append(open, m)
-		default:
-			out.Full++
-		}
-	}
-	if out.Open = len(open); out.Open+out.Full == 0 {
-		open = shut
-	}
-	for _, m := range open[:min(len(open), mostConflicts)] {
-		out.Conflicts = append(out.Conflicts, s.conflicts(own, u.Pod, m)...)
-	}
-	s.known[u.Reason] = out
-	return out
-}
-
-// mostConflicts is of how many nodes with room it is said what keeps a pod from them.
-const mostConflicts = 6
-
-// conflicts are what keeps a pod from a node that has room for it: what the referee
-// finds where it is put there after all others, or else the domain that it must keep.
-// asked is the pod as the engine had it.
-func (s *explainer) conflicts(own, asked *corev1.Pod, m *stateNode) []Conflict {
-	pod := onNode(own, "")
-	in := s.w.in
-	in.Nodes, in.Pods = s.nodes, []*corev1.Pod{pod}
-	plan := &provisioning.Plan{Bind: []provisioning.Binding{{Node: m.name, Pods: in.Pods}}, Order: in.Pods}
-	var out []Conflict
-	for _, v := range verify.Plan(in, plan, &s.w.opts) {
-		if v.Node == m.name {
-			out = append(out, Conflict{Node: m.name, Rule: v.Rule, Detail: v.Message})
-		}
-	}
-	if len(out) > 0 {
-		return out
-	}
-	for _, key := range slices.Sorted(maps.Keys(asked.Spec.NodeSelector)) {
-		value := asked.Spec.NodeSelector[key]
-		if _, given := own.Spec.NodeSelector[key]; !given && m.labels[key] != value {
-			out = append(out, Conflict{Node: m.name, Rule: s.keeps(own, key), Detail: fmt.Sprintf(
-				"it stays where %s is %s, so that constraints over that label hold whatever becomes of other pods", key, value)})
-		}
-	}
-	return out
-}
-
-// keeps is the kind of constraint for the sake of which a pod keeps a label of its
-// node: its own, or else an affinity of others.
-func (s *explainer) keeps(p *corev1.Pod, key string) verify.Rule {
-	spreads, _ := s.w.defaults.Of(p)
-	for _, t := range spreads {
-		if t.TopologyKey == key {
-			return verify.RuleSpread
-		}
-	}
-	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			if t.TopologyKey == key {
-				return verify.RuleAntiAffinity
-			}
-		}
-	}
-	return verify.RuleAffinity
+	return out, nil
 }
 
 // String says in one line what keeps the first pod.
 func (s *Explanation) String() string {
 	if len(s.Pods) == 0 {
-		return fmt.Sprintf("other nodes have places for %s of %s", plural(s.Placed, "pod"), s.Node)
+		return fmt.Sprintf("other nodes have places for %s of %s", words.Plural(s.Placed, "pod"), s.Node)
 	}
-	text := podObject(s.Pods[0].Pod) + s.Pods[0].headline(s.Others, 1)
+	text := state.PodObject(s.Pods[0].Pod) + s.Pods[0].headline(s.Others, 1)
 	if why := s.Pods[0].lines(); len(why) > 0 {
 		text += "; " + why[0]
 	}
@@ -259,7 +124,7 @@ func doPlural(n int, thing string) string {
 	if n == 1 {
 		return "does 1 " + thing
 	}
-	return "do " + plural(n, thing)
+	return "do " + words.Plural(n, thing)
 }
 
 // Report says all of it: a line for pods of each kind, and one for each thing that
@@ -267,7 +132,7 @@ func doPlural(n int, thing string) string {
 func (s *Explanation) Report() string {
 	var b strings.Builder
 	if s.Placed > 0 || len(s.Pods) == 0 {
-		fmt.Fprintf(&b, "other nodes have places for %d of %s\n", s.Placed, plural(s.Placed+len(s.Pods), "pod"))
+		fmt.Fprintf(&b, "other nodes have places for %d of %s\n", s.Placed, words.Plural(s.Placed+len(s.Pods), "pod"))
 	}
 	said := map[*provisioning.Reason]bool{}
 	for i := range s.Pods {
@@ -276,7 +141,7 @@ func (s *Explanation) Report() string {
 			continue
 		}
 		said[p.Reason] = true
-		name, like := podObject(p.Pod), -1
+		name, like := state.PodObject(p.Pod), -1
 		for _, other := range s.Pods {
 			if other.Reason == p.Reason {
 				like++
@@ -295,9 +160,9 @@ func (s *Explanation) Report() string {
 
 // headline says that so many pods like this one find no place.
 func (p *PodExplanation) headline(others, pods int) string {
-	text := " finds no place on " + plural(others, "other node")
+	text := " finds no place on " + words.Plural(others, "other node")
 	if pods > 1 {
-		text = " find no place on " + plural(others, "other node")
+		text = " find no place on " + words.Plural(others, "other node")
 	}
 	var parts []string
 	if p.Unsuited > 0 {

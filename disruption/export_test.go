@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
 // What the tests look at beside what a program sees: single rules, and the parts of a
@@ -21,8 +23,8 @@ func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
 	if pod == nil {
 		return 0
 	}
-	f := Cluster{opts: Options{IgnorePodDeletionCost: ignoreDeletionCost}}
-	return f.costOfEviction(pod).float()
+	f := state.Cluster{In: state.Snapshot{IgnorePodDeletionCost: ignoreDeletionCost}}
+	return f.CostOfEviction(pod).Float()
 }
 
 // The answers of some of the methods below.
@@ -30,7 +32,7 @@ type (
 	Interruptions = interruptions
 	Consolidation = consolidated
 	Pacing        = admitted
-	Settling      = settling
+	Settling      = state.Settling
 )
 
 func (f *Cluster) Emptiness() Result            { return f.emptiness() }
@@ -43,7 +45,7 @@ func (f *Cluster) Expiration() Result           { return f.expiration() }
 func (f *Cluster) ScaleDown() Result            { return f.scaleDown() }
 func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(actions) }
 func (f *Cluster) Recheck(a Action) []Blocked   { return f.recheck(a) }
-func (f *Cluster) Settling() []Settling         { return f.settling() }
+func (f *Cluster) Settling() []Settling         { return f.seen.Settling() }
 func (f *Cluster) Simulate(ctx context.Context, actions []Action) (Result, error) {
 	return f.simulate(ctx, actions, nil)
 }
@@ -61,13 +63,13 @@ func (f *Cluster) Consolidate(ctx context.Context, others []Action) (*Consolidat
 // order of nodes that are equally urgent to repair.
 func (f *Cluster) Next() time.Time {
 	r := f.Actions()
-	next := sooner(r.Next, f.admit(r.Actions).Next)
+	next := state.Sooner(r.Next, f.admit(r.Actions).Next)
 	for _, method := range []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation} {
 		_, blocked := f.Candidates(method)
-		next = sooner(next, soonest(blocked))
+		next = state.Sooner(next, soonest(blocked))
 	}
-	for _, s := range f.settling() {
-		next = sooner(next, s.Until)
+	for _, s := range f.seen.Settling() {
+		next = state.Sooner(next, s.Until)
 	}
 	return next
 }

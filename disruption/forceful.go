@@ -13,6 +13,8 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
 
@@ -80,15 +82,15 @@ func urgency(k cloudprovider.InterruptionKind) int {
 // acknowledged once the actions are on record.
 func (f *Cluster) interruption() interruptions {
 	var out interruptions
-	of := map[string][]*stateNode{}
-	for _, m := range f.nodes {
-		if id := m.providerID(); id != "" {
+	of := map[string][]*state.StateNode{}
+	for _, m := range f.seen.Nodes {
+		if id := m.ProviderID(); id != "" {
 			of[id] = append(of[id], m)
 		}
 	}
 	notices := slices.Clone(f.in.Interruptions)
 	slices.SortStableFunc(notices, compareNotices)
-	due := map[*stateNode][]cloudprovider.Interruption{}
+	due := map[*state.StateNode][]cloudprovider.Interruption{}
 	for _, n := range notices {
 		why := f.ignores(n, of[n.InstanceID])
 		if why != "" {
@@ -96,12 +98,12 @@ func (f *Cluster) interruption() interruptions {
 			continue
 		}
 		for _, m := range of[n.InstanceID] {
-			if m.managed() && f.heeds(m, n.Kind) {
+			if m.Managed() && f.heeds(m, n.Kind) {
 				due[m] = append(due[m], n)
 			}
 		}
 	}
-	for _, m := range f.nodes {
+	for _, m := range f.seen.Nodes {
 		if len(due[m]) > 0 {
 			f.interrupt(&out, m, due[m])
 		}
@@ -127,7 +129,7 @@ func compareInterrupted(a, b Action) int {
 }
 
 // ignores says why a notice asks for nothing; empty if it asks for something.
-func (f *Cluster) ignores(n cloudprovider.Interruption, members []*stateNode) string {
+func (f *Cluster) ignores(n cloudprovider.Interruption, members []*state.StateNode) string {
 	switch {
 	case urgency(n.Kind) < 0:
 		return fmt.Sprintf("its kind %q is not known", n.Kind)
@@ -135,9 +137,9 @@ func (f *Cluster) ignores(n cloudprovider.Interruption, members []*stateNode) st
 		return "no node has this machine"
 	case n.Kind == cloudprovider.InterruptionRebalance && !f.opts.Lifecycle.ActOnRebalance:
 		return "it is a recommendation"
-	case !slices.ContainsFunc(members, (*stateNode).managed):
+	case !slices.ContainsFunc(members, (*state.StateNode).Managed):
 		return "the node has no NodeClaim, so somebody else manages it"
-	case !slices.ContainsFunc(members, func(m *stateNode) bool { return m.managed() && f.heeds(m, n.Kind) }):
+	case !slices.ContainsFunc(members, func(m *state.StateNode) bool { return m.Managed() && f.heeds(m, n.Kind) }):
 		return "the node is on its way out already"
 	}
 	return ""
@@ -145,28 +147,22 @@ func (f *Cluster) ignores(n cloudprovider.Interruption, members []*stateNode) st
 
 // heeds says whether a notice asks for more than what is being done about a
 // node already.
-func (f *Cluster) heeds(m *stateNode, kind cloudprovider.InterruptionKind) bool {
-	return !m.marked() || kind != cloudprovider.InterruptionRebalance && f.yields(m, Interrupted)
-}
-
-// yields reports whether a voluntary decision that deals with a node gives way to
-// an action: the machine is about to be taken away, replaced or not.
-func (f *Cluster) yields(m *stateNode, r Reason) bool {
-	return r == Interrupted && m.underway && !m.leaving && Voluntary(f.in.MarkedForDeletion[m.name])
+func (f *Cluster) heeds(m *state.StateNode, kind cloudprovider.InterruptionKind) bool {
+	return !m.Marked() || kind != cloudprovider.InterruptionRebalance && f.seen.Yields(m)
 }
 
 // interrupt acts on the notices for one node, of which there is at least one.
-func (f *Cluster) interrupt(out *interruptions, m *stateNode, notices []cloudprovider.Interruption) {
+func (f *Cluster) interrupt(out *interruptions, m *state.StateNode, notices []cloudprovider.Interruption) {
 	decides := slices.MinFunc(notices, func(a, b cloudprovider.Interruption) int {
 		return cmp.Compare(urgency(a.Kind), urgency(b.Kind))
 	})
-	a := m.action(Interrupted, Delete)
+	a := actionOn(m, Interrupted, Delete)
 	a.Cause, a.Since = string(decides.Kind), decides.At
 	a.Detail = cmp.Or(decides.Detail, "the cloud gave notice: "+string(decides.Kind))
 	for _, n := range notices {
-		a.DrainBy = sooner(a.DrainBy, n.Deadline)
+		a.DrainBy = state.Sooner(a.DrainBy, n.Deadline)
 		if n.Kind == cloudprovider.InterruptionSpot || n.Kind == cloudprovider.InterruptionReservation {
-			if key, ok := m.offeringKey(); ok {
+			if key, ok := offeringKey(m); ok {
 				out.Unavailable = append(out.Unavailable, key)
 			}
 		}
@@ -186,13 +182,13 @@ func (f *Cluster) interrupt(out *interruptions, m *stateNode, notices []cloudpro
 
 // offeringKey is that of the offering by which the machine was bought. That of
 // a reservation is known only if the catalog has it.
-func (m *stateNode) offeringKey() (cloudprovider.OfferingKey, bool) {
-	capacity := m.labels[v1.CapacityTypeLabelKey]
-	if m.offering != nil && m.offering.CapacityType == capacity {
-		return m.offering.Key(m.instanceType.Name), true
+func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
+	capacity := m.Labels[v1.CapacityTypeLabelKey]
+	if m.Offering != nil && m.Offering.CapacityType == capacity {
+		return m.Offering.Key(m.InstanceType.Name), true
 	}
-	key := cloudprovider.OfferingKey{InstanceType: m.labels[corev1.LabelInstanceTypeStable],
-		Zone: m.labels[corev1.LabelTopologyZone], CapacityType: capacity}
+	key := cloudprovider.OfferingKey{InstanceType: m.Labels[corev1.LabelInstanceTypeStable],
+		Zone: m.Labels[corev1.LabelTopologyZone], CapacityType: capacity}
 	return key, key.InstanceType != "" && key.Zone != "" && capacity == v1.CapacityTypeSpot
 }
 
@@ -213,16 +209,16 @@ func (m *stateNode) offeringKey() (cloudprovider.OfferingKey, bool) {
 // as such whatever the condition says. Nothing is ever Blocked.
 func (f *Cluster) overdue() Result {
 	var r Result
-	for _, m := range f.nodes {
-		if !m.managed() || m.marked() {
+	for _, m := range f.seen.Nodes {
+		if !m.Managed() || m.Marked() {
 			continue
 		}
-		late, next, overdue := nodeclaim.Overdue(m.NodeClaim, m.Node.Node, f.timeouts(), f.now)
-		r.Next = sooner(r.Next, next)
+		late, next, overdue := nodeclaim.Overdue(m.NodeClaim, m.Node.Node, f.timeouts(), f.seen.Now)
+		r.Next = state.Sooner(r.Next, next)
 		if overdue {
-			a := m.action(late.Reason, Delete)
+			a := actionOn(m, late.Reason, Delete)
 			a.Since = late.At()
-			a.Detail = fmt.Sprintf("condition %s has not been True for %s, since %s", late.Condition, late.Timeout, instant(late.Since))
+			a.Detail = fmt.Sprintf("condition %s has not been True for %s, since %s", late.Condition, late.Timeout, words.Instant(late.Since))
 			r.Actions = append(r.Actions, a)
 		}
 	}
@@ -260,17 +256,17 @@ func (f *Cluster) garbage() Result {
 	if f.in.Instances == nil {
 		return r
 	}
-	for _, m := range f.nodes {
-		if m.managed() && f.lost(m) && f.aged(&r, m.NodeClaim.CreationTimestamp.Time, m.launchedAt()) {
-			a := m.action(GarbageCollected, Delete)
-			a.Detail = fmt.Sprintf("the cloud has no machine %s any more", m.providerID())
+	for _, m := range f.seen.Nodes {
+		if m.Managed() && f.lost(m) && f.aged(&r, m.NodeClaim.CreationTimestamp.Time, m.LaunchedAt()) {
+			a := actionOn(m, GarbageCollected, Delete)
+			a.Detail = fmt.Sprintf("the cloud has no machine %s any more", m.ProviderID())
 			r.Actions = append(r.Actions, a)
 		}
 	}
-	for _, m := range f.nodes {
-		if !m.managed() && f.lost(m) && f.aged(&r, m.Node.Node.CreationTimestamp.Time) {
-			a := m.action(GarbageCollected, DeleteNode)
-			a.Detail = fmt.Sprintf("it has no NodeClaim, and the cloud no machine %s any more", m.providerID())
+	for _, m := range f.seen.Nodes {
+		if !m.Managed() && f.lost(m) && f.aged(&r, m.Node.Node.CreationTimestamp.Time) {
+			a := actionOn(m, GarbageCollected, DeleteNode)
+			a.Detail = fmt.Sprintf("it has no NodeClaim, and the cloud no machine %s any more", m.ProviderID())
 			r.Actions = append(r.Actions, a)
 		}
 	}
@@ -285,21 +281,14 @@ func (f *Cluster) garbage() Result {
 }
 
 // lost reports whether a node has lost its machine.
-func (f *Cluster) lost(m *stateNode) bool {
-	if m.marked() || m.ready() || m.providerID() == "" || f.instances[m.providerID()] != nil {
+func (f *Cluster) lost(m *state.StateNode) bool {
+	if m.Marked() || m.Ready() || m.ProviderID() == "" || f.seen.Instances[m.ProviderID()] != nil {
 		return false
 	}
-	if m.managed() {
-		return m.isTrue(v1.ConditionTypeRegistered) || m.registered()
+	if m.Managed() {
+		return m.IsTrue(v1.ConditionTypeRegistered) || m.Registered()
 	}
-	return m.poolName != ""
-}
-
-func (m *stateNode) launchedAt() time.Time {
-	if c := m.condition(v1.ConditionTypeLaunched); c != nil {
-		return c.LastTransitionTime.Time
-	}
-	return time.Time{}
+	return m.PoolName != ""
 }
 
 // aged reports whether the grace has passed since each of the instants that are
@@ -315,11 +304,11 @@ func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 		return false
 	}
 	due := last.Add(f.opts.Lifecycle.GarbageGrace)
-	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.now) {
+	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.seen.Now) {
 		return !due.After(at) // until there is a newer list, time makes no difference
 	}
-	if due.After(f.now) {
-		r.Next = sooner(r.Next, due)
+	if due.After(f.seen.Now) {
+		r.Next = state.Sooner(r.Next, due)
 		return false
 	}
 	return true
@@ -342,7 +331,7 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 		}
 	}
 	var out []*cloudprovider.Instance
-	for id, instance := range f.instances { // sorted below
+	for id, instance := range f.seen.Instances { // sorted below
 		if !instance.Deleting && !ids[id] && (instance.Name == "" || !names[instance.Name]) {
 			out = append(out, instance)
 		}
@@ -367,17 +356,17 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 // (budgets.Policy.ExpiryUnderBudgets). Nothing is ever Blocked.
 func (f *Cluster) expiration() Result {
 	var r Result
-	for _, m := range f.nodes {
+	for _, m := range f.seen.Nodes {
 		due, expires := f.expiry(m)
 		switch {
-		case !expires || m.marked():
-		case due.After(f.now):
-			r.Next = sooner(r.Next, due)
+		case !expires || m.Marked():
+		case due.After(f.seen.Now):
+			r.Next = state.Sooner(r.Next, due)
 		default:
-			a := m.action(Expired, Delete)
+			a := actionOn(m, Expired, Delete)
 			a.Since = due
 			a.Detail = fmt.Sprintf("expireAfter %s has passed since %s", m.NodeClaim.Spec.ExpireAfter.Duration,
-				instant(m.NodeClaim.CreationTimestamp.Time))
+				words.Instant(m.NodeClaim.CreationTimestamp.Time))
 			r.Actions = append(r.Actions, a)
 		}
 	}
@@ -388,8 +377,8 @@ func (f *Cluster) expiration() Result {
 }
 
 // expiry is when a node expires, if it does and its age is known.
-func (f *Cluster) expiry(m *stateNode) (due time.Time, expires bool) {
-	if !m.hasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
+func (f *Cluster) expiry(m *state.StateNode) (due time.Time, expires bool) {
+	if !m.HasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
 		return time.Time{}, false
 	}
 	after := *m.NodeClaim.Spec.ExpireAfter.Duration

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
@@ -304,7 +305,7 @@ func (o *Options) Validate() error {
 	}
 	if o.Provisioning != nil {
 		if err := o.Provisioning.Validate(); err != nil {
-			for _, e := range joined(err) {
+			for _, e := range state.Joined(err) {
 				c.add("Provisioning.%w", e)
 			}
 		}
@@ -325,11 +326,11 @@ func (c *optionCheck) number(name string, x, least, most float64, remedy string)
 	}
 }
 
-// options adds what is wrong with options.
-func (l *faultList) options(o *Options) {
+// addOptionFaults adds what is wrong with options.
+func addOptionFaults(l *state.Faults, o *Options) {
 	if err := o.Validate(); err != nil {
-		for _, e := range joined(err) {
-			l.list = append(l.list, &provisioning.InputError{Object: "Options", Err: e})
+		for _, e := range state.Joined(err) {
+			l.List = append(l.List, &provisioning.InputError{Object: "Options", Err: e})
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -35,18 +37,18 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 		return nil, err
 	}
 	f, faults := Observe(now, in, opts)
-	progress.Report(ctx, progress.Event{Work: work, Stage: "rules"})
+	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "rules"})
 	rules, notices := f.actions()
 	rules, err := f.keepPromised(ctx, rules)
 	if err != nil {
 		return nil, err
 	}
-	progress.Report(ctx, progress.Event{Work: work, Stage: "replacements", Total: len(rules.Actions), Unit: "actions"})
+	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Total: len(rules.Actions), Unit: "actions"})
 	pacing, failed, err := f.admitSimulated(ctx, rules.Actions)
 	if err != nil {
 		return nil, err
 	}
-	progress.Report(ctx, progress.Event{Work: work, Stage: "replacements", Done: len(pacing.Go), Total: len(rules.Actions), Unit: "actions"})
+	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: len(pacing.Go), Total: len(rules.Actions), Unit: "actions"})
 	search, w, err := f.consolidate(ctx, pacing.Go)
 	if err != nil {
 		return nil, err
@@ -59,7 +61,7 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
 		Stats: search.Stats, Truncated: search.Truncated, CatalogCache: search.CatalogCache, Faults: faults, Warnings: f.Warnings(), cluster: f}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
-	p.Next = sooner(sooner(rules.Next, pacing.Next), search.Next)
+	p.Next = state.Sooner(state.Sooner(rules.Next, pacing.Next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore
 	for _, a := range p.Actions {
@@ -68,16 +70,13 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	return p, nil
 }
 
-// work is whose progress is reported.
-const work = "disruption.Propose"
-
 // cost is what the managed nodes cost that are not on their way out.
 func (f *Cluster) cost() (sum float64, unknown int) {
-	for _, m := range f.nodes {
-		if !m.managed() || m.marked() {
+	for _, m := range f.seen.Nodes {
+		if !m.Managed() || m.Marked() {
 			continue
 		}
-		price, known := m.price()
+		price, known := m.Price()
 		sum += price
 		if !known {
 			unknown++
@@ -95,13 +94,13 @@ func (f *Cluster) savings(a Action) float64 {
 	case a.Step != Delete:
 		return 0
 	}
-	var targets []*stateNode
+	var targets []*state.StateNode
 	for _, t := range a.Targets {
-		if m := f.byName[t.Node]; m != nil && !m.marked() { // an interrupted node may be on its way out
+		if m := f.seen.ByName[t.Node]; m != nil && !m.Marked() { // an interrupted node may be on its way out
 			targets = append(targets, m)
 		}
 	}
-	return priceOf(targets)
+	return state.PriceOf(targets)
 }
 
 // Proposal is the answer of Propose: what to do with the nodes of a cluster now,
@@ -216,7 +215,7 @@ type Move struct {
 func (m Move) String() string {
 	text := "a pod"
 	if m.Pod != nil {
-		text = podObject(m.Pod)
+		text = state.PodObject(m.Pod)
 	}
 	text += " from " + m.From + " to "
 	if m.Node != "" {

@@ -13,6 +13,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 )
 
 // RebootsSpent is the StepCause of a Replace in the place of a Reboot: the node
@@ -49,48 +52,48 @@ func (f *Cluster) repair() Result {
 	candidates, blocked := f.Candidates(MethodRepair)
 	var r Result
 	slices.SortFunc(candidates, func(a, b Candidate) int {
-		return cmp.Or(f.byName[a.Node].sick.Turn.Compare(f.byName[b.Node].sick.Turn),
+		return cmp.Or(f.seen.ByName[a.Node].Sick.Turn.Compare(f.seen.ByName[b.Node].Sick.Turn),
 			cmp.Compare(a.LifetimeCost, b.LifetimeCost), strings.Compare(a.Node, b.Node))
 	})
 	s := f.newStaticSlots(MethodRepair, f.opts.Repair.TerminateFirst)
 	for i := range candidates {
-		m := f.byName[candidates[i].Node]
+		m := f.seen.ByName[candidates[i].Node]
 		p := placement{step: Replace}
 		switch {
-		case m.sick.Action == cloudprovider.RebootNode:
+		case m.Sick.Action == cloudprovider.RebootNode:
 			p.step = Reboot
-		case m.pool.static():
+		case m.Pool.Static():
 			var ok bool
 			if p, ok = s.place(m); !ok {
 				continue
 			}
-		case m.homeless() == 0:
+		case m.Homeless() == 0:
 			p.step = Delete
 		}
-		r.Actions = append(r.Actions, m.repair(p))
+		r.Actions = append(r.Actions, repairOf(m, p))
 	}
-	r.Blocked = append(without(blocked, ruleUnmanaged, ruleNoNode, ruleHealthy), s.blocked...)
+	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.Healthy), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
 	r.Next = soonest(r.Blocked)
-	for _, m := range f.nodes {
-		r.Next = sooner(r.Next, m.sick.Next)
+	for _, m := range f.seen.Nodes {
+		r.Next = state.Sooner(r.Next, m.Sick.Next)
 	}
 	return r
 }
 
-// repair is the action on a node.
-func (m *stateNode) repair(p placement) Action {
-	a := m.action(Unhealthy, p.step)
-	c := &m.sick.Condition
-	a.Cause, a.Since, a.DrainBound = string(c.Type), m.sick.Since, p.drain
-	if m.sick.Bound != nil {
-		bound := *m.sick.Bound
-		if claim := m.claimBound(); claim != nil {
+// repairOf is the action on a node.
+func repairOf(m *state.StateNode, p placement) Action {
+	a := actionOn(m, Unhealthy, p.step)
+	c := &m.Sick.Condition
+	a.Cause, a.Since, a.DrainBound = string(c.Type), m.Sick.Since, p.drain
+	if m.Sick.Bound != nil {
+		bound := *m.Sick.Bound
+		if claim := m.ClaimBound(); claim != nil {
 			bound = min(bound, *claim)
 		}
 		a.DrainBound = &bound
 	}
-	a.Detail = fmt.Sprintf("condition %s is %s since %s", c.Type, c.Status, instant(c.LastTransitionTime.Time))
+	a.Detail = fmt.Sprintf("condition %s is %s since %s", c.Type, c.Status, words.Instant(c.LastTransitionTime.Time))
 	if c.Reason != "" {
 		a.Detail += " (" + c.Reason + ")"
 	}
@@ -98,7 +101,7 @@ func (m *stateNode) repair(p placement) Action {
 	switch {
 	case p.why != "":
 		a.StepCause = p.why
-	case m.sick.Spent:
+	case m.Sick.Spent:
 		a.StepCause = RebootsSpent
 	}
 	return a
@@ -107,30 +110,30 @@ func (m *stateNode) repair(p placement) Action {
 // health is the method's part of check.
 func (c *check) health() {
 	m := c.m
-	if !m.sick.Due() {
+	if !m.Sick.Due() {
 		detail := "no condition asks for repair"
-		if !m.sick.Next.IsZero() {
-			detail = fmt.Sprintf("no condition asks for repair before %s", instant(m.sick.Next))
+		if !m.Sick.Next.IsZero() {
+			detail = fmt.Sprintf("no condition asks for repair before %s", words.Instant(m.Sick.Next))
 		}
-		c.add(ruleHealthy, m.sick.Next, "%s", detail)
+		c.add(rule.Healthy, m.Sick.Next, "%s", detail)
 		return
 	}
-	if m.vetoesRepair() {
-		c.add(ruleDoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
+	if vetoesRepair(m) {
+		c.add(rule.DoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
 	}
-	if p := m.pool; p != nil {
+	if p := m.Pool; p != nil {
 		// A share such as 0.07 of 100 must not come out as 7.000000000000001.
-		most := int(math.Ceil(c.cluster.opts.Repair.Share*float64(p.nodes) - 1e-9))
-		if p.sick > most {
-			c.add(ruleManyUnhealthy, time.Time{}, "%d of %d nodes of its %s are unhealthy, and with more than %d something else is probably wrong",
-				p.sick, p.nodes, poolObject(p.Name), most)
+		most := int(math.Ceil(c.cluster.opts.Repair.Share*float64(p.Nodes) - 1e-9))
+		if p.Sick > most {
+			c.add(rule.ManyUnhealthy, time.Time{}, "%d of %d nodes of its %s are unhealthy, and with more than %d something else is probably wrong",
+				p.Sick, p.Nodes, state.PoolObject(p.Name), most)
 		}
 	}
 }
 
 // vetoesRepair reports whether the Node or the NodeClaim asks not to be
 // repaired.
-func (m *stateNode) vetoesRepair() bool {
+func vetoesRepair(m *state.StateNode) bool {
 	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
 		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
 }
@@ -144,30 +147,30 @@ const (
 
 // diagnose judges every node by the repair policies.
 func (f *Cluster) diagnose(set *repair.Policies) {
-	for _, m := range f.nodes {
-		if m.Node.Node == nil || !m.managed() {
+	for _, m := range f.seen.Nodes {
+		if m.Node.Node == nil || !m.Managed() {
 			continue
 		}
-		m.sick = set.Diagnose(f.now, m.Node.Node, m.rebooted(), f.rebootsSpentUntil(m))
-		if m.pool != nil {
-			m.pool.nodes++
-			if m.sick.Unhealthy {
-				m.pool.sick++
+		m.Sick = set.Diagnose(f.seen.Now, m.Node.Node, rebooted(m), f.rebootsSpentUntil(m))
+		if m.Pool != nil {
+			m.Pool.Nodes++
+			if m.Sick.Unhealthy {
+				m.Pool.Sick++
 			}
 		}
 	}
 }
 
 // rebooted is when the last reboot of the node ended, zero if there was none.
-func (m *stateNode) rebooted() time.Time {
-	if c := m.condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
+func rebooted(m *state.StateNode) time.Time {
+	if c := m.Condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
 		return c.LastTransitionTime.Time
 	}
 	return time.Time{}
 }
 
 // rebootsSpentUntil is when one more reboot can be tried, zero if at any time.
-func (f *Cluster) rebootsSpentUntil(m *stateNode) time.Time {
+func (f *Cluster) rebootsSpentUntil(m *state.StateNode) time.Time {
 	times := slices.Clone(f.in.Reboots[m.NodeClaim.UID])
 	if len(times) < rebootsSpent {
 		return time.Time{}

@@ -2,11 +2,13 @@ package disruption
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -19,42 +21,6 @@ const (
 	// StaticAtLimit: the static pool is at its limit of nodes.
 	StaticAtLimit = "StaticAtLimit"
 )
-
-// headcount says how the nodes of a static pool stand, as
-// provisioning.StaticPool counts them; what is underway is pending.
-type headcount struct{ active, pending, deleting int }
-
-func (h *headcount) add(m *stateNode) {
-	switch {
-	case m.leaving:
-		h.deleting++
-	case m.underway || m.pendingDisruption():
-		h.pending++
-	default:
-		h.active++
-	}
-}
-
-// pendingDisruption reports whether somebody has marked the node to be removed.
-func (m *stateNode) pendingDisruption() bool {
-	return m.isTrue(v1.ConditionTypeDisruptionReason) ||
-		m.Node.Node != nil && hasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
-}
-
-// room is how many more nodes the pool may have beside those it has, whatever
-// their state.
-func (p *nodePool) room() int {
-	limit, found := p.Spec.Limits[v1.ResourceNodes]
-	if !found {
-		return math.MaxInt
-	}
-	h := p.count
-	whole := math.Floor(limit.AsApproximateFloat64())
-	if whole >= 1<<31 {
-		return math.MaxInt
-	}
-	return max(0, int(whole)-h.active-h.pending-h.deleting)
-}
 
 // staticSlots finds room for the replacements of nodes of static pools.
 type staticSlots struct {
@@ -87,62 +53,62 @@ func (f *Cluster) newStaticSlots(method Method, gate bool) *staticSlots {
 
 // place finds room for the replacement of a node, and takes it. If there is
 // none it says so and reports false.
-func (s *staticSlots) place(m *stateNode) (placement, bool) {
-	p := m.pool
-	if h := p.count; int64(h.active)+int64(h.pending) > *p.Spec.Replicas {
-		s.block(m, ruleOverReplicas, "%s has %s, spec.replicas is %d, and those too many go first",
-			poolObject(p.Name), plural(h.active+h.pending, "node"), *p.Spec.Replicas)
+func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
+	p := m.Pool
+	if h := p.Count; int64(h.Active)+int64(h.Pending) > *p.Spec.Replicas {
+		s.block(m, rule.OverReplicas, "%s has %s, spec.replicas is %d, and those too many go first",
+			state.PoolObject(p.Name), words.Plural(h.Active+h.Pending, "node"), *p.Spec.Replicas)
 		return placement{}, false
 	}
 	if s.gate && s.cluster.reservedFull(p) {
-		if m.offering == nil || m.offering.ReservationID == "" || !m.offering.Available {
-			s.block(m, ruleReservationFull, "%s can launch reserved capacity only and none is left, and the node holds none that it would set free",
-				poolObject(p.Name))
+		if m.Offering == nil || m.Offering.ReservationID == "" || !m.Offering.Available {
+			s.block(m, rule.ReservationFull, "%s can launch reserved capacity only and none is left, and the node holds none that it would set free",
+				state.PoolObject(p.Name))
 			return placement{}, false
 		}
 		return s.first(m, NoReservedCapacity)
 	}
 	if _, known := s.room[p.Name]; !known {
-		s.room[p.Name] = p.room()
+		s.room[p.Name] = p.Room()
 	}
 	if s.room[p.Name] > 0 {
 		s.room[p.Name]--
-		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", poolObject(p.Name))}, true
+		return placement{step: Replace, comes: fmt.Sprintf("a new node by the template of its %s comes first", state.PoolObject(p.Name))}, true
 	}
 	// While others of the pool are replaced, room comes back by itself.
-	if s.gate && p.room() == 0 {
+	if s.gate && p.Room() == 0 {
 		return s.first(m, StaticAtLimit)
 	}
-	s.block(m, ruleStaticAtLimit, "%s is at its limit of nodes, so nothing can replace it; raise spec.limits[nodes] above the replicas", poolObject(p.Name))
+	s.block(m, rule.StaticAtLimit, "%s is at its limit of nodes, so nothing can replace it; raise spec.limits[nodes] above the replicas", state.PoolObject(p.Name))
 	return placement{}, false
 }
 
 // first terminates a node first if its pool will launch another.
-func (s *staticSlots) first(m *stateNode, why string) (placement, bool) {
-	if !m.pool.ready() {
-		s.block(m, rulePoolNotReady, "%s is not ready or being deleted, so the node would not come back", poolObject(m.poolName))
+func (s *staticSlots) first(m *state.StateNode, why string) (placement, bool) {
+	if !m.Pool.Ready() {
+		s.block(m, rule.PoolNotReady, "%s is not ready or being deleted, so the node would not come back", state.PoolObject(m.PoolName))
 		return placement{}, false
 	}
-	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", poolObject(m.poolName))}
-	if bound := s.cluster.opts.TerminateFirstDrain; m.claimBound() == nil && bound >= 0 {
+	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", state.PoolObject(m.PoolName))}
+	if bound := s.cluster.opts.TerminateFirstDrain; m.ClaimBound() == nil && bound >= 0 {
 		p.drain = &bound
 	}
 	return p, true
 }
 
-func (s *staticSlots) block(m *stateNode, rule rule, format string, args ...any) {
-	s.blocked = append(s.blocked, Blocked{Target: m.target(), Method: s.method, Code: rule.code(), rule: rule, Detail: fmt.Sprintf(format, args...)})
+func (s *staticSlots) block(m *state.StateNode, rule rule.Rule, format string, args ...any) {
+	s.blocked = append(s.blocked, Blocked{Target: targetOf(m), Method: s.method, Code: codeOf(rule), rule: rule, Detail: fmt.Sprintf(format, args...)})
 }
 
 // reservedFull reports whether all that the template of a pool can launch is
 // reserved capacity of which none is left. An offering of another capacity type
 // keeps it from being full, even one that is not available.
-func (f *Cluster) reservedFull(p *nodePool) bool {
-	template, err := requirements.FromNodePool(p.NodePool, f.vocabulary)
+func (f *Cluster) reservedFull(p *state.NodePool) bool {
+	template, err := requirements.FromNodePool(p.NodePool, f.seen.Vocabulary)
 	if err != nil {
 		return false
 	}
-	for _, t := range p.types {
+	for _, t := range p.Types {
 		for i := range t.Offerings {
 			o := &t.Offerings[i]
 			if o.CapacityType == v1.CapacityTypeReserved && !o.Launchable() {
@@ -166,18 +132,18 @@ func (f *Cluster) reservedFull(p *nodePool) bool {
 // nothing.
 func (f *Cluster) scaleDown() Result {
 	var r Result
-	for _, name := range f.poolNames {
-		p := f.pools[name]
-		if !p.static() || p.unreadable || *p.Spec.Replicas < 0 {
+	for _, name := range f.seen.PoolNames {
+		p := f.seen.Pools[name]
+		if !p.Static() || p.Unreadable || *p.Spec.Replicas < 0 {
 			continue
 		}
-		h := p.count
-		if int64(h.active) <= *p.Spec.Replicas {
+		h := p.Count
+		if int64(h.Active) <= *p.Spec.Replicas {
 			continue
 		}
 		for _, node := range f.removal(p) {
-			a := f.byName[node].action(ScaledDown, Delete)
-			a.Detail = fmt.Sprintf("%s has %s, and spec.replicas is %d", poolObject(name), plural(h.active, "node"), *p.Spec.Replicas)
+			a := actionOn(f.seen.ByName[node], ScaledDown, Delete)
+			a.Detail = fmt.Sprintf("%s has %s, and spec.replicas is %d", state.PoolObject(name), words.Plural(h.Active, "node"), *p.Spec.Replicas)
 			r.Actions = append(r.Actions, a)
 		}
 	}
@@ -185,16 +151,16 @@ func (f *Cluster) scaleDown() Result {
 }
 
 // removal names the nodes that a static pool has too many.
-func (f *Cluster) removal(p *nodePool) []string {
-	in := provisioning.Input{NodePools: f.in.NodePools[:0:0], Vocabulary: f.vocabulary}
+func (f *Cluster) removal(p *state.NodePool) []string {
+	in := provisioning.Input{NodePools: f.in.NodePools[:0:0], Vocabulary: f.seen.Vocabulary}
 	in.NodePools = append(in.NodePools, p.NodePool)
-	for _, m := range p.members {
-		if m.underway {
+	for _, m := range p.Members {
+		if m.Underway {
 			continue
 		}
 		entry := m.Node
 		entry.Pods = nil
-		for _, pod := range m.pods {
+		for _, pod := range m.PodViews {
 			entry.Pods = append(entry.Pods, pod.Pod)
 		}
 		in.Nodes = append(in.Nodes, entry)

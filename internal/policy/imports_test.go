@@ -129,7 +129,7 @@ var layers = []layer{
 		"what policies come to is asked of those who decide, as anybody may ask them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podterm"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
-	{"disruption/internal/...", append([]string{"disruption/internal/...", "internal/podkey"}, engine...),
+	{"disruption/internal/...", append([]string{"disruption/internal/...", "provisioning/nodeclaim", "internal/podkey", "internal/podterm"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"metrics", append([]string{"disruption", "disruption/command"}, engine...),
 		"figures are made of decisions and objects, whoever collects them"},

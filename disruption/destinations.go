@@ -1,0 +1,172 @@
+package disruption
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// actionOf is a part as an action.
+func actionOf(pt *simulation.CandidateSet, r Reason) Action {
+	a := Action{Reason: r, Step: Replace, Detail: detailOf(pt), Simulated: true, Replacements: pt.Nodes, Moves: movesOf(pt.Moves), After: pt.After,
+		Savings: state.PriceOf(pt.Targets) - simulation.TotalPrice(pt.Nodes)}
+	units := state.EvictionUnits(0)
+	for _, m := range pt.Targets {
+		a.Targets = append(a.Targets, targetOf(m))
+		units += state.OneEviction + m.Cost
+	}
+	slices.SortFunc(a.Targets, func(x, y Target) int { return strings.Compare(x.String(), y.String()) })
+	a.DisruptionCost = units.Float()
+	return a
+}
+
+// detailOf says in one line what becomes of the pods of a part, and what that saves.
+func detailOf(pt *simulation.CandidateSet) string {
+	subject, object := "they cost", "them"
+	if len(pt.Targets) == 1 {
+		subject, object = "it costs", "it"
+	}
+	d := destinationsOf(pt)
+	text := fmt.Sprintf("%s %s", subject, words.USD(state.PriceOf(pt.Targets)))
+	if len(pt.Nodes) > 0 {
+		text += fmt.Sprintf(", and what replaces %s %s: %s", object, words.USD(d.price()), d.launches())
+	}
+	if d.other > 0 {
+		text += "; " + d.room()
+	}
+	return text
+}
+
+// destinations are where the pods of an action find a place.
+type destinations struct {
+	fresh, other, none int             // pods: on new nodes, on others, on none
+	nodes              map[string]bool // the other nodes
+	launched           []*provisioning.NewNode
+	shared             bool // other pods share the new nodes
+}
+
+// destinationsOf of the pods that a part moves.
+func destinationsOf(pt *simulation.CandidateSet) *destinations {
+	d := &destinations{nodes: map[string]bool{}}
+	for _, m := range pt.Moves {
+		if m.Node == "" {
+			d.fresh++
+		} else {
+			d.other++
+			d.nodes[m.Node] = true
+		}
+	}
+	for i := range pt.Nodes {
+		d.launched = append(d.launched, &pt.Nodes[i])
+	}
+	return d
+}
+
+// price is what the new nodes cost, in USD per hour.
+func (d *destinations) price() (sum float64) {
+	for _, n := range d.launched {
+		sum += n.Price()
+	}
+	return sum
+}
+
+// launches says which new nodes there are for how many pods, and of a single one what
+// it is.
+func (d *destinations) launches() string {
+	text := words.Plural(len(d.launched), "new node") + " for " + words.Plural(d.fresh, "pod")
+	if len(d.launched) == 1 {
+		text += ", " + d.launched[0].Options[0].Key().String()
+	}
+	return text
+}
+
+// room says how many pods go to other nodes.
+func (d *destinations) room() string {
+	return fmt.Sprintf("there is room for %s on %s", words.Plural(d.other, "pod"), words.Plural(len(d.nodes), "other node"))
+}
+
+// String says all of it in one line, nothing if there is no pod.
+func (d *destinations) String() string {
+	var parts []string
+	if len(d.launched) > 0 {
+		text := d.launches() + " at " + words.USD(d.price())
+		if d.shared {
+			text += ", shared with other pods"
+		}
+		parts = append(parts, text)
+	}
+	if d.other > 0 {
+		parts = append(parts, d.room())
+	}
+	if d.none > 0 {
+		parts = append(parts, "no place for "+words.Plural(d.none, "pod"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func arePlural(n int, thing string) string {
+	if n == 1 {
+		return thing + " is"
+	}
+	return words.Plural(n, thing) + " are"
+}
+
+// destinationsIn are those that a plan has for some pods; without a plan none are
+// known.
+func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations {
+	d := &destinations{nodes: map[string]bool{}}
+	if plan == nil {
+		return d
+	}
+	for _, b := range plan.Bind {
+		for _, p := range b.Pods {
+			if pods[state.PodObject(p)] {
+				d.other++
+				d.nodes[b.Node] = true
+			}
+		}
+	}
+	for i := range plan.Create {
+		n, here := &plan.Create[i], 0
+		for _, p := range n.Pods {
+			if pods[state.PodObject(p)] {
+				here++
+			}
+		}
+		if here > 0 {
+			d.fresh += here
+			d.launched = append(d.launched, n)
+			d.shared = d.shared || here < len(n.Pods)
+		}
+	}
+	d.none = len(pods) - d.fresh - d.other
+	return d
+}
+
+// completed adds to an action what was found for it.
+func completed(pt *simulation.CandidateSet, a Action) Action {
+	done := actionOf(pt, a.Reason)
+	a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
+	a.After = done.After
+	if text := destinationsOf(pt).String(); text != "" {
+		a.Detail += "; " + text
+	}
+	return a
+}
+
+// movesOf are moves as users see them.
+func movesOf(moves []simulation.Move) []Move {
+	if moves == nil {
+		return nil
+	}
+	out := make([]Move, len(moves))
+	for i, m := range moves {
+		out[i] = Move(m)
+	}
+	return out
+}

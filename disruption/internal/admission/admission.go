@@ -1,0 +1,176 @@
+package admission
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+)
+
+// Admission lets actions pass one by one.
+type Admission struct {
+	cluster *state.Cluster
+	atOnce  bool
+	ledger  *ledger
+	used    state.Demand
+	room    map[string]int
+	Next    time.Time
+}
+
+// Request asks whether an action may begin.
+type Request struct {
+	Reason     budgets.Reason
+	Nodes      []string // its targets; a machine without a node is empty
+	Replaces   bool     // nodes are launched first
+	Terminates bool     // machines, of which there need not be a node
+	Overrides  bool     // it takes nodes over from voluntary decisions
+}
+
+// Refusal says what an action waits for.
+type Refusal struct {
+	For       string
+	Allowance budgets.Allowance
+	Why       string
+	Until     time.Time
+}
+
+// New counts what is on its way out. atOnce asks that a PodDisruptionBudget let
+// all the pods of an action go at the same time.
+func New(f *state.Cluster, bounds []*Bound, atOnce bool) *Admission {
+	g := &Admission{cluster: f, atOnce: atOnce, ledger: newLedger(f, bounds), used: state.Demand{}, room: map[string]int{}}
+	for _, m := range f.Nodes {
+		if m.Marked() {
+			demandOf([]*state.StateNode{m}).Use(g.used)
+			g.foresee(m)
+		}
+	}
+	return g
+}
+
+// foresee notes when pods of a node cease to be held: from then on they ask
+// something of a PodDisruptionBudget.
+func (g *Admission) foresee(m *state.StateNode) {
+	for _, p := range m.PodViews {
+		g.Next = state.Sooner(g.Next, p.HeldUntil)
+	}
+}
+
+func demandOf(members []*state.StateNode) state.Demand {
+	d := state.Demand{}
+	for _, m := range members {
+		d.Add(m)
+	}
+	return d
+}
+
+// Judge returns what an action waits for, or nil and its nodes.
+func (g *Admission) Judge(a Request) (*Refusal, []*state.StateNode) {
+	var members []*state.StateNode
+	for _, name := range a.Nodes {
+		m := g.cluster.ByName[name]
+		if m == nil && a.Terminates {
+			continue
+		}
+		if m == nil || g.ledger.state[m.Name].Disrupting && !(a.Overrides && g.cluster.Yields(m)) {
+			return &Refusal{For: fmt.Sprintf("Node %q", name), Why: "it is not there, or on its way out already"}, nil
+		}
+		members = append(members, m)
+		g.foresee(m)
+	}
+	if w := g.budgets(a, members); w != nil {
+		return w, nil
+	}
+	if state.Voluntary(a.Reason) && !bypasses(a.Reason, members) {
+		if b := demandOf(members).Short(g.used, g.atOnce); b != nil {
+			return &Refusal{For: b.Object,
+				Why: fmt.Sprintf("%s lets %s go now, and actions before it use up %d", b.Object, words.Plural(b.Allowed, "pod"), g.used[b])}, nil
+		}
+	}
+	return g.limit(a, members), members
+}
+
+// budgets asks the budgets of pools and groups.
+func (g *Admission) budgets(a Request, members []*state.StateNode) *Refusal {
+	if !state.Voluntary(a.Reason) && a.Reason != budgets.Expired {
+		return nil
+	}
+	need := map[*share]int{}
+	var order []*share
+	for _, m := range members {
+		if a.Reason == budgets.Unhealthy && !m.Initialized() {
+			continue
+		}
+		for _, s := range g.ledger.of(m) {
+			if need[s] == 0 {
+				order = append(order, s)
+			}
+			need[s]++
+		}
+	}
+	for _, s := range order {
+		allowance := s.compiled.Allow(g.cluster.Now, s.counts, a.Reason)
+		g.Next = state.Sooner(g.Next, allowance.Until)
+		if allowance.Nodes < need[s] {
+			return &Refusal{For: s.String(), Allowance: allowance, Until: allowance.Until,
+				Why: fmt.Sprintf("%s of %s lets %s go%s", allowance.Binding, s, words.Plural(allowance.Limit, "node"), countedText(s.counts.Consuming(a.Reason)))}
+		}
+	}
+	return nil
+}
+
+// countedText says how many nodes a budget counts already, nothing if none.
+func countedText(n int) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", and 1 counts already"
+	}
+	return fmt.Sprintf(", and %d count already", n)
+}
+
+// bypasses reports whether what holds the pods does not count for an action.
+func bypasses(r budgets.Reason, members []*state.StateNode) bool {
+	for _, m := range members {
+		switch {
+		case r == budgets.Drifted && m.ClaimBound() != nil:
+		case r == budgets.Unhealthy && (m.ClaimBound() != nil || m.Sick.Bound != nil):
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// limit asks for room for the replacements of nodes of static pools.
+func (g *Admission) limit(a Request, members []*state.StateNode) *Refusal {
+	if !a.Replaces {
+		return nil
+	}
+	need := map[string]int{}
+	for _, m := range members {
+		if m.Pool == nil || !m.Pool.Static() {
+			continue
+		}
+		if _, known := g.room[m.PoolName]; !known {
+			g.room[m.PoolName] = m.Pool.Room()
+		}
+		if need[m.PoolName]++; need[m.PoolName] > g.room[m.PoolName] {
+			return &Refusal{For: state.PoolObject(m.PoolName), Why: "the pool is at its limit of nodes"}
+		}
+	}
+	return nil
+}
+
+// Pass counts an action that begins.
+func (g *Admission) Pass(a Request, members []*state.StateNode) {
+	for _, m := range members {
+		g.ledger.take(m, a.Reason)
+		if a.Replaces && m.Pool != nil && m.Pool.Static() {
+			g.room[m.PoolName]--
+		}
+	}
+	demandOf(members).Use(g.used)
+}

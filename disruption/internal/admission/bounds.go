@@ -1,0 +1,116 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// Bound is a set of nodes with budgets: a NodePool or a budgets.Group.
+type Bound struct {
+	name     string // as it is shown
+	pools    []string
+	labels   map[string]string
+	each     string
+	compiled *budgets.Compiled
+}
+
+// ReadBounds compiles the budgets of pools, in the order of their names, and
+// then those of groups.
+func ReadBounds(f *state.Cluster, policies map[string]*budgets.Policy, groups []budgets.Group, faults *state.Faults) []*Bound {
+	var out []*Bound
+	for _, name := range f.PoolNames {
+		p := f.Pools[name]
+		spec := p.Spec.Disruption.Budgets
+		if spec == nil {
+			spec = []v1.Budget{{Nodes: v1.DefaultBudgetNodes}}
+		}
+		compiled, err := budgets.Compile(spec, policies[name])
+		if err != nil {
+			addBudgetFaults(faults, name, err)
+		}
+		out = append(out, &Bound{name: state.PoolObject(name), pools: []string{name}, compiled: compiled})
+	}
+	if err := budgets.ValidateGroups(groups); err != nil {
+		addGroupFaults(faults, err)
+	}
+	for _, g := range groups {
+		compiled, _ := budgets.Compile(g.Budgets, g.Policy) // ValidateGroups has told what is wrong
+		out = append(out, &Bound{name: fmt.Sprintf("group %q", g.Name), pools: g.Pools, labels: g.Labels,
+			each: g.Each, compiled: compiled})
+	}
+	return out
+}
+
+// key is the share that a node belongs to, if it does.
+func (b *Bound) key(i int, m *state.StateNode) (shareKey, bool) {
+	if b.pools != nil && !slices.Contains(b.pools, m.PoolName) {
+		return shareKey{}, false
+	}
+	for key, value := range b.labels { // the order does not matter
+		if have, found := m.Labels[key]; !found || have != value {
+			return shareKey{}, false
+		}
+	}
+	if b.each == "" {
+		return shareKey{bound: i}, true
+	}
+	return shareKey{i, m.Labels[b.each]}, true
+}
+
+// share is a bound, or the part of one that is split by a label.
+type share struct {
+	*Bound
+	value  string
+	counts budgets.Counts
+}
+
+func (s *share) String() string {
+	if s.each == "" {
+		return s.name
+	}
+	return fmt.Sprintf("%s, %s=%s", s.name, s.each, s.value)
+}
+
+// ledger says how many nodes of each share are on their way out.
+type ledger struct {
+	cluster *state.Cluster
+	bounds  []*Bound
+	shares  map[shareKey]*share
+	state   map[string]budgets.NodeState // by node
+}
+
+type shareKey struct {
+	bound int
+	value string
+}
+
+// addBudgetFaults adds what is wrong with the budgets of a pool and with its policy, which
+// is an option.
+func addBudgetFaults(l *state.Faults, pool string, err error) {
+	for _, e := range state.Joined(err) {
+		if fault, ok := e.(*field.Error); ok && strings.HasPrefix(fault.Field, "only[") {
+			l.Split("Options", fmt.Sprintf("Policies[%q]", pool), e)
+		} else {
+			l.Split(state.PoolObject(pool), "spec.disruption", e)
+		}
+	}
+}
+
+// addGroupFaults adds what is wrong with Options.Groups.
+func addGroupFaults(l *state.Faults, err error) {
+	for _, e := range state.Joined(err) {
+		if fault, ok := e.(*field.Error); ok {
+			below := *fault
+			below.Field = strings.TrimPrefix(fault.Field, "groups")
+			e = &below
+		}
+		l.Split("Options", "Groups", e)
+	}
+}

@@ -1,0 +1,99 @@
+package admission
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+)
+
+// Quota is how many nodes budgets let go for a reason.
+type Quota struct {
+	Admission *Admission
+	reason    budgets.Reason
+	left      map[*share]int
+	said      map[*share]answer
+	Next      time.Time
+}
+
+// answer is what a share said when the search asked first, and what it counted
+// then: what the search takes afterwards is not on its way out yet.
+type answer struct {
+	budgets.Allowance
+	counts   budgets.Counts
+	notReady []string // by name
+}
+
+// NewQuota counts what begins already.
+func NewQuota(g *Admission, reason budgets.Reason, others []Request) *Quota {
+	for _, a := range others {
+		if w, members := g.Judge(a); w == nil {
+			g.Pass(a, members)
+		}
+	}
+	return &Quota{Admission: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
+}
+
+// Take counts a node, unless budgets do not let it go.
+func (q *Quota) Take(m *state.StateNode) rule.Outcome {
+	shares := q.Admission.ledger.of(m)
+	for _, s := range shares {
+		if _, known := q.said[s]; !known {
+			q.said[s] = answer{s.compiled.Allow(q.Admission.cluster.Now, s.counts, q.reason), s.counts, q.Admission.ledger.notReady(s)}
+			q.left[s] = q.said[s].Nodes
+		}
+		if q.left[s] <= 0 {
+			a := q.said[s]
+			q.Next = state.Sooner(q.Next, a.Until)
+			return rule.Outcome{Rule: rule.Budget, Object: s.String(), Until: a.Until, Detail: fmt.Sprintf("%s of %s lets %s go%s",
+				a.Binding, s, words.Plural(a.Limit, "node"), q.usedUp(s))}
+		}
+	}
+	for _, s := range shares {
+		q.left[s]--
+	}
+	return rule.Outcome{}
+}
+
+// usedUp says what uses up the nodes that a share lets go; nothing if it lets none
+// go anyhow.
+func (q *Quota) usedUp(s *share) string {
+	a := q.said[s]
+	if a.Limit <= 0 {
+		return ""
+	}
+	var uses []string
+	use := func(n int, one, many string) {
+		switch {
+		case n == 1:
+			uses = append(uses, "1 "+one)
+		case n > 1:
+			uses = append(uses, fmt.Sprintf("%d %s", n, many))
+		}
+	}
+	use(a.counts.Disrupting, "is on its way out", "are on their way out")
+	use(a.counts.Rebooting, "is being rebooted", "are being rebooted")
+	if names := a.notReady; len(names) > 0 {
+		which := ": " + strings.Join(names[:min(len(names), mostNamed)], ", ")
+		if len(names) > mostNamed {
+			which += fmt.Sprintf(" and %d more", len(names)-mostNamed)
+		}
+		use(len(names), "is not Ready"+which, "are not Ready"+which)
+	}
+	use(a.Nodes-q.left[s], "goes that saves more", "go that save more")
+	return ", but " + strings.Join(uses, "; ")
+}
+
+// mostNamed is how many nodes a reason names; more are counted.
+const mostNamed = 4
+
+// Back takes the count of a node back.
+func (q *Quota) Back(m *state.StateNode) {
+	for _, s := range q.Admission.ledger.of(m) {
+		q.left[s]++
+	}
+}

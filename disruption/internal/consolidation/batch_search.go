@@ -1,0 +1,172 @@
+package consolidation
+
+import (
+	"context"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// cover tries the nodes that the estimate would remove, as many as budgets
+// allow. While some of them are tried, those that are still to be tried take no
+// pods, which would have to move again.
+func (s *search) cover(ctx context.Context) error {
+	var chosen []*state.StateNode
+	for _, name := range s.e.Cover(names(s.open()), s.evictionPrice) {
+		m := s.cluster.ByName[name]
+		if s.tried[setKey([]*state.StateNode{m})] {
+			continue // with more nodes gone it is no better
+		}
+		if s.needed(m) {
+			continue
+		}
+		if v := s.quota.Take(m); v.Bad() {
+			s.reasons[m.Name] = v
+			continue
+		}
+		chosen = append(chosen, m)
+	}
+	defer func() {
+		for _, m := range chosen {
+			if s.mayGo(m) {
+				s.quota.Back(m)
+			}
+		}
+		s.cordoned(nil)
+	}()
+	queue := [][]*state.StateNode{chosen}
+	most := max(2, min(maxLooks, lookedAt/len(s.cluster.Nodes)))
+	for looks := 0; len(queue) > 0 && looks < most; looks++ {
+		targets := slices.DeleteFunc(slices.Clone(queue[0]), func(m *state.StateNode) bool { return !s.mayGo(m) })
+		queue = queue[1:]
+		if len(targets) == 0 {
+			continue
+		}
+		s.cordoned(queue)
+		if looks > 0 { // the estimate has chosen the first, and not its halves
+			if _, ok := s.weigh(targets); !ok {
+				continue
+			}
+		}
+		if s.spent() || s.news() && len(targets) < fewTargets {
+			return nil
+		}
+		bad, err := s.try(ctx, targets)
+		if err != nil {
+			return err
+		}
+		s.cordoned(nil)
+		for _, pt := range bad {
+			queue = append(queue, s.smaller(pt, targets)...)
+		}
+	}
+	return nil
+}
+
+// names are those of some nodes.
+func names(nodes []*state.StateNode) []string {
+	out := make([]string, len(nodes))
+	for i, m := range nodes {
+		out[i] = m.Name
+	}
+	return out
+}
+
+// evictionPrice is what a unit of disruption cost weighs when nodes of a pool are
+// chosen. It is above zero even where Options asks for nothing, so that of two
+// nodes the one with fewer pods goes.
+func (s *search) evictionPrice(pool string) float64 {
+	return max(s.rules.opts.DisruptionPrice, max(rankingShare, s.rules.opts.MinimumScore)*s.rules.totals[pool].unit)
+}
+
+// rankingShare is the least weight of a unit of disruption cost, as a share of
+// what the pool costs for each such unit.
+const rankingShare = 1.0
+
+// fewTargets are too few nodes to ask about them apart once something was found:
+// the next pass finds them.
+const fewTargets = 20
+
+// Bounds of how many sets are tried that way: each look reads all nodes.
+const (
+	maxLooks = 8
+	lookedAt = 6000
+)
+
+// needed reports whether a pod of a node finds no room elsewhere and needs a new
+// node that costs no less: whatever else goes, the node may as well stay.
+func (s *search) needed(m *state.StateNode) bool {
+	price, _ := m.Price()
+	for _, c := range s.remove(s.e, m).Rest {
+		if s.e.CheapestOne(c, false) >= price-PriceSlack {
+			return true
+		}
+	}
+	return false
+}
+
+// cordoned keeps nodes from taking pods in what-ifs and estimates until it is called
+// again. In a large cluster it does not: there is more room elsewhere than is asked for
+// again, and what the nodes take now saves more than it costs to move it twice.
+func (s *search) cordoned(sets [][]*state.StateNode) {
+	if len(s.cluster.Nodes) > refitNodes {
+		return
+	}
+	s.w.Cordoned = nil
+	var numbers []int
+	for _, set := range sets {
+		for _, m := range set {
+			if s.mayGo(m) {
+				s.w.Cordoned = append(s.w.Cordoned, m)
+				number, _ := s.e.At(m.Name)
+				numbers = append(numbers, number)
+			}
+		}
+	}
+	s.e.Estimator.Shut(numbers...)
+}
+
+// smaller are the sets to try in the place of one that is not worth doing: it
+// without the nodes that its replacements would be equal to; where these would be
+// spot nodes and must not, those of it that promise to need none; or its halves in
+// the order in which its nodes were chosen.
+func (s *search) smaller(pt *simulation.CandidateSet, order []*state.StateNode) [][]*state.StateNode {
+	set := slices.DeleteFunc(slices.Clone(order), func(m *state.StateNode) bool { return !slices.Contains(pt.Targets, m) })
+	if len(set) < 2 {
+		return nil
+	}
+	if len(pt.Outcome.Again) > 0 {
+		return [][]*state.StateNode{slices.DeleteFunc(set, func(m *state.StateNode) bool { return slices.Contains(pt.Outcome.Again, m.Name) })}
+	}
+	if pt.Outcome.Rule == rule.SpotToSpot && len(set) <= mostGrown {
+		switch grown := s.grow(set); len(grown) {
+		case 0:
+			return nil
+		case len(set): // the estimate was wrong
+		default:
+			return [][]*state.StateNode{grown}
+		}
+	}
+	return [][]*state.StateNode{set[:len(set)/2], set[len(set)/2:]}
+}
+
+// grow picks nodes one after the other, each if the estimate promises more with it
+// than without.
+func (s *search) grow(set []*state.StateNode) []*state.StateNode {
+	var out []*state.StateNode
+	best := 0.0
+	for _, m := range set {
+		with := append(slices.Clone(out), m)
+		o := s.outcome(with)
+		if gain := o.Price - roundedUp*o.Floor - s.rules.Required(with); gain > best+PriceSlack {
+			out, best = with, gain
+		}
+	}
+	return out
+}
+
+// mostGrown is up to how many nodes are picked from that way: each is estimated
+// with those before it.
+const mostGrown = 100

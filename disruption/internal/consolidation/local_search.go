@@ -1,0 +1,327 @@
+package consolidation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// evictionWeight breaks ties in favour of fewer evictions: it is too small to
+// weigh against money.
+func (s *search) evictionWeight() float64 {
+	return max(s.rules.opts.DisruptionPrice, 1e-7)
+}
+
+// worthDoing are the parts that are, and what they gain together.
+func worthDoing(parts []*simulation.CandidateSet, eviction float64) (good []*simulation.CandidateSet, gain float64) {
+	for _, pt := range parts {
+		if pt.Outcome.Bad() {
+			continue
+		}
+		good = append(good, pt)
+		gain += pt.Saving
+		for _, m := range pt.Targets {
+			gain -= eviction * (state.OneEviction + m.Cost).Float()
+		}
+	}
+	return good, gain
+}
+
+// allowed reports whether budgets let some nodes go together. It notes the reason
+// for a node that may not go even alone.
+func (s *search) allowed(targets []*state.StateNode) bool {
+	var taken []*state.StateNode
+	ok := true
+	for _, m := range targets {
+		v := s.quota.Take(m)
+		if v.Bad() {
+			ok = false
+			if len(targets) == 1 {
+				s.reasons[m.Name] = v
+			}
+			break
+		}
+		taken = append(taken, m)
+	}
+	for _, m := range taken {
+		s.quota.Back(m)
+	}
+	return ok
+}
+
+// polish tries nodes one by one, and sets of neighbours, where the estimate says
+// that it may save something. It ends when several in a row were not worth doing.
+func (s *search) polish(ctx context.Context) error {
+	for _, list := range s.promising() {
+		failed := 0
+		for _, set := range list {
+			set = slices.DeleteFunc(set, func(m *state.StateNode) bool { return !s.mayGo(m) })
+			key := setKey(set)
+			if len(set) == 0 || s.tried[key] || !s.allowed(set) {
+				continue
+			}
+			s.tried[key] = true
+			if s.spent() {
+				return nil
+			}
+			accepted, found := len(s.parts), s.found()
+			if _, err := s.try(ctx, set); err != nil {
+				return err
+			}
+			for _, pt := range s.parts[accepted:] {
+				for _, m := range pt.Targets {
+					s.quota.Take(m)
+				}
+			}
+			if failed++; s.found() > found {
+				failed = 0
+			}
+			if failed == mostFailures || s.found()-s.before >= maxPolished {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// mostFailures is how many sets in a row may be tried in vain.
+const mostFailures = 4
+
+// setKey is the same for the same nodes.
+func setKey(set []*state.StateNode) string {
+	list := names(set)
+	slices.Sort(list)
+	return strings.Join(list, " ")
+}
+
+// maxPolished is how many actions are found that way before the estimate is made
+// anew.
+const maxPolished = 8
+
+// attempt is a set of nodes and what removing it may gain.
+type attempt struct {
+	set  []*state.StateNode
+	gain float64
+}
+
+// promising lists sets of nodes to try, the most promising first: single nodes,
+// and runs of two to four nodes of a pool that are the emptiest for what they
+// cost.
+func (s *search) promising() [2][][]*state.StateNode {
+	open := s.open()
+	var singles, runs []attempt
+	byPool := map[string][]*state.StateNode{}
+	for _, m := range open {
+		byPool[m.PoolName] = append(byPool[m.PoolName], m)
+		if a, ok := s.weigh([]*state.StateNode{m}); ok {
+			singles = append(singles, a)
+		}
+	}
+	for _, pool := range s.cluster.PoolNames {
+		list := byPool[pool]
+		waste := map[*state.StateNode]float64{}
+		for _, m := range list {
+			waste[m] = s.e.Waste(m.Name)
+		}
+		slices.SortFunc(list, func(a, b *state.StateNode) int {
+			return cmp.Or(cmp.Compare(waste[b], waste[a]), strings.Compare(a.Name, b.Name))
+		})
+		for size := 2; size <= longestRun; size++ {
+			for i := 0; i+size <= len(list); i++ {
+				if a, ok := s.weigh(slices.Clone(list[i : i+size])); ok {
+					runs = append(runs, a)
+				}
+			}
+		}
+	}
+	order := func(a, b attempt) int {
+		return cmp.Or(cmp.Compare(b.gain, a.gain), strings.Compare(a.set[0].Name, b.set[0].Name), cmp.Compare(len(a.set), len(b.set)))
+	}
+	slices.SortFunc(singles, order)
+	slices.SortFunc(runs, order)
+	var out [2][][]*state.StateNode
+	most := min(max(fewestTries, manyTries/len(s.cluster.Nodes)), len(singles)+len(runs))
+	singles = singles[:min(len(singles), max(most/2, most-len(runs)))]
+	runs = runs[:min(len(runs), most-len(singles))]
+	for i, list := range [][]attempt{singles, runs} {
+		for _, a := range list {
+			out[i] = append(out[i], a.set)
+		}
+	}
+	return out
+}
+
+// Bounds of what is tried that way.
+const (
+	longestRun  = 4
+	fewestTries = 8
+	manyTries   = 1200 // over the number of nodes: each try reads all of them
+)
+
+// New nodes cost more than the floor, as they come in sizes: roundedUp as a rule, and
+// hardly ever less than roundedLeast. Of single nodes even the unlikely is tried.
+const (
+	roundedUp    = 1.3
+	roundedLeast = 1.05
+)
+
+// weigh estimates what removing some nodes may gain, and reports false if it
+// cannot be worth doing.
+func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
+	o := s.outcome(set)
+	if len(set) > 1 {
+		o.Floor *= roundedUp
+	} else {
+		o.Floor *= roundedLeast
+	}
+	gain := o.Saving() - s.rules.Required(set)
+	if gain <= PriceSlack {
+		return attempt{}, false
+	}
+	units := 0.0
+	for _, m := range set {
+		units += (state.OneEviction + m.Cost).Float()
+	}
+	return attempt{set: set, gain: gain / units}, true
+}
+
+// outcome estimates what becomes of the pods of some nodes, with a floor that is
+// higher than that of the prices of resources alone.
+func (s *search) outcome(set []*state.StateNode) screen.Outcome { return s.outcomeBy(s.e, set) }
+
+func (s *search) outcomeBy(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
+	o := s.remove(e, set...)
+	if o.Floor < o.Price && o.Left > 0 {
+		steady := s.rules.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *state.StateNode) bool {
+			return m.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot
+		})
+		o.Floor = max(o.Floor, e.AtLeast(o.Rest, steady))
+	}
+	return o
+}
+
+// remove estimates what becomes of the pods of some nodes.
+func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Outcome {
+	numbers := make([]int, len(set))
+	for i, m := range set {
+		numbers[i], _ = e.At(m.Name)
+		s.w.Stats.Steps += len(e.Cluster.Nodes[numbers[i]].Pods)
+	}
+	s.w.Stats.WhatIfs++
+	return e.Estimator.RemoveWith(s.swaps(e, set), numbers...)
+}
+
+// refit asks the engine again about nodes for which it launches far more than the
+// estimate would, with each pod on the node where the estimate has it. The engine
+// chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
+// the two answers the better one counts. Of few nodes it is not asked: that hardly
+// ever brings anything.
+func (s *search) refit(ctx context.Context, targets []*state.StateNode, parts []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
+	if len(targets) < min(fewTargets, len(s.cluster.Nodes)/refitShare) || len(s.cluster.Nodes) > refitNodes || s.w.Refused != nil || s.spent() {
+		return parts, nil
+	}
+	launched := 0.0
+	for _, pt := range parts {
+		launched += simulation.TotalPrice(pt.Nodes)
+		if pt.Outcome.Rule == rule.Unplaced {
+			launched += state.PriceOf(pt.Targets)
+		}
+	}
+	o := s.outcome(targets)
+	if refitGap*o.Floor >= launched-PriceSlack {
+		return parts, nil
+	}
+	again, err := s.askPinned(ctx, fit{targets: targets, pins: s.places(targets)})
+	if err != nil {
+		return nil, err
+	}
+	if s.value(again) > s.value(parts)+PriceSlack {
+		return again, nil
+	}
+	return parts, nil
+}
+
+// Bounds of a second look: the largest cluster, which part of a small cluster must be about
+// to go, where fewTargets is more than that, and how much more than the floor what was
+// launched must cost.
+const (
+	refitNodes = 300
+	refitShare = 5
+	refitGap   = 1.2
+)
+
+// value is what some parts save above what is asked for.
+func (s *search) value(parts []*simulation.CandidateSet) float64 {
+	sum := 0.0
+	for _, pt := range parts {
+		if !pt.Outcome.Bad() {
+			sum += pt.Saving - s.rules.Required(pt.Targets)
+		}
+	}
+	return sum
+}
+
+// places are the names of the nodes where the last estimate has the pods of some
+// nodes, by pod.
+func (s *search) places(targets []*state.StateNode) map[string]string {
+	hosts := map[int]string{}
+	for _, m := range s.cluster.Nodes {
+		if i, found := s.e.At(m.Name); found {
+			hosts[i] = m.Labels[corev1.LabelHostname]
+		}
+	}
+	places := slices.Clone(s.e.Estimator.Places())
+	free := s.w.Moving(targets)
+	out := map[string]string{}
+	for _, m := range targets {
+		for _, p := range s.w.Displaced[m.Name] {
+			kind := p
+			if free[p] != nil {
+				kind = free[p]
+			}
+			class, known := s.e.Class(s.w.Kinds.Of(kind))
+			if !known {
+				continue
+			}
+			at := slices.IndexFunc(places, func(l screen.Place) bool { return l.Class == class && l.Pods > 0 })
+			if at >= 0 {
+				places[at].Pods--
+				out[state.PodObject(p)] = hosts[int(places[at].Node)]
+			}
+		}
+	}
+	return out
+}
+
+// swaps are the pods that may change their domain when some nodes go, as the
+// estimator knows them.
+func (s *search) swaps(e *estimate.Estimate, set []*state.StateNode) []screen.Swap {
+	var out []screen.Swap
+	free := s.w.Moving(set)
+	if len(free) == 0 {
+		return nil
+	}
+	for _, m := range set {
+		for _, p := range s.w.Displaced[m.Name] {
+			if free[p] == nil {
+				continue
+			}
+			own, known := e.Class(s.w.Kinds.Of(p))
+			other, found := e.Class(s.w.Kinds.Of(free[p]))
+			if known && found {
+				out = append(out, screen.Swap{Own: own, Other: other})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,364 @@
+package consolidation
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Rules says what an action must save to be worth doing.
+type Rules struct {
+	cluster *state.Cluster
+	opts    Options
+	totals  map[string]poolTotals
+}
+
+// NewRules are those of a cluster by some options.
+func NewRules(f *state.Cluster, opts Options) *Rules {
+	return &Rules{cluster: f, opts: opts, totals: totalsOf(f)}
+}
+
+// Options tune the search. Every field means what it says: zero is none.
+type Options struct {
+	// MaxSteps bounds the search, and MaxNodes the nodes of one action.
+	MaxSteps, MaxNodes int
+	// MinimumSaving, MinimumShare, DisruptionPrice and MinimumScore are what an action must
+	// save: in USD per hour, as a share of the price of its nodes, for each unit of
+	// disruption cost, and as a share of what its pools cost over that of the disruption.
+	MinimumSaving, MinimumShare, DisruptionPrice, MinimumScore float64
+	// BalancedThreshold is the same score for pools with the policy Balanced.
+	BalancedThreshold float64
+	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes.
+	NoSpotToSpot bool
+	// SpotFloor is how many cheaper types one spot node must have to replace another.
+	SpotFloor int
+}
+
+// PriceSlack is how much two prices may differ and count as equal, in USD per
+// hour: sums of prices depend on their order in the last digits.
+const PriceSlack = 1e-9
+
+// narrow narrows the options of the replacements of some nodes to those that
+// save what is required, whichever of them is launched:
+//
+//   - for one replacement, those that are cheaper than the nodes together by
+//     what is required;
+//   - for several, those that are dearer than the cheapest of each by no more
+//     than an equal share of what the cheapest of all save beyond that;
+//   - none that would launch again what is removed: of one replacement for
+//     several nodes, only those that are cheaper than each node of a type that is
+//     among its own; of several, none of the same type, zone and capacity type
+//     as a node.
+//
+// What minValues of the pool ask for must be there still.
+func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required float64) ([]provisioning.NewNode, rule.Outcome) {
+	out := slices.Clone(nodes)
+	if len(nodes) == 0 {
+		return out, rule.Outcome{}
+	}
+	removed, cheapest := state.PriceOf(targets), 0.0
+	for i := range nodes {
+		cheapest += nodes[i].Price()
+	}
+	slack := removed - required - cheapest
+	if slack < -PriceSlack || removed-cheapest <= PriceSlack {
+		return nil, notCheaper(targets, nodes, removed, cheapest, required)
+	}
+	var keep func(o cloudprovider.LaunchOption, n *provisioning.NewNode) bool
+	if len(nodes) == 1 {
+		ceiling := typeCeiling(targets, nodes[0].Options)
+		keep = func(o cloudprovider.LaunchOption, _ *provisioning.NewNode) bool {
+			p := o.Offering.Price
+			return p < removed-PriceSlack && p <= removed-required+PriceSlack && (ceiling < 0 || p < ceiling-PriceSlack)
+		}
+	} else {
+		own := keysOf(targets)
+		share := slack / float64(len(nodes))
+		keep = func(o cloudprovider.LaunchOption, n *provisioning.NewNode) bool {
+			return o.Offering.Price <= n.Price()+share+PriceSlack && own[o.Key()] == ""
+		}
+	}
+	for i := range out {
+		n := &out[i]
+		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o cloudprovider.LaunchOption) bool { return !keep(o, &nodes[i]) })
+		if v := stillValid(n, &nodes[i], targets); v.Bad() {
+			return nil, v
+		}
+	}
+	if left := removed - simulation.TotalPrice(out); left < required-PriceSlack || left <= PriceSlack {
+		return nil, notCheaper(targets, out, removed, simulation.TotalPrice(out), required)
+	}
+	return out, rule.Outcome{}
+}
+
+func stillValid(n, before *provisioning.NewNode, targets []*state.StateNode) rule.Outcome {
+	if len(n.Options) == 0 {
+		v := rule.Forbid(rule.NotCheaper, "the cheapest way to run its pods is what it is already, %s at %s", before.Options[0].Key(), words.USD(before.Price()))
+		own := keysOf(targets)
+		for _, o := range before.Options {
+			if name := own[o.Key()]; name != "" && !slices.Contains(v.Again, name) {
+				v.Again = append(v.Again, name)
+				break
+			}
+		}
+		return v
+	}
+	if missed := n.MissedMinValues(); len(missed) > 0 && !n.MinValuesRelaxed {
+		return rule.Forbid(rule.NotCheaper, "the cheaper ways to launch its replacement have %s of %s, and minValues of its %s is %d",
+			words.Plural(missed[0].Have, "value"), missed[0].Key, state.PoolObject(n.Pool.Name), missed[0].Want)
+	}
+	return rule.Outcome{}
+}
+
+func notCheaper(targets []*state.StateNode, nodes []provisioning.NewNode, removed, cheapest, required float64) rule.Outcome {
+	which := rule.NotCheaper
+	if removed-cheapest > PriceSlack {
+		which = rule.SavingTooSmall
+	}
+	what := fmt.Sprintf("%s would cost %s", words.Plural(len(nodes), "new node"), words.USD(cheapest))
+	if len(nodes) == 1 {
+		what = fmt.Sprintf("the cheapest that holds what finds no room elsewhere is %s at %s", nodes[0].Options[0].Key(), words.USD(cheapest))
+	}
+	text := fmt.Sprintf("no cheaper place for its pods: %s, and it costs %s", what, words.USD(removed))
+	if len(targets) > 1 {
+		text = fmt.Sprintf("no cheaper place for the pods of %d nodes: %s, and they cost %s", len(targets), what, words.USD(removed))
+	}
+	if which == rule.SavingTooSmall {
+		text = fmt.Sprintf("removing it would save %s, %s instead of %s, and MinimumScore or another option asks for %s", words.USD(removed-cheapest), words.USD(cheapest), words.USD(removed), words.USD(required))
+	}
+	return rule.Outcome{Rule: which, Detail: text}
+}
+
+// typeCeiling is the least price of the nodes whose type is among the options,
+// below zero if none is.
+func typeCeiling(targets []*state.StateNode, options []cloudprovider.LaunchOption) float64 {
+	ceiling := -1.0
+	if len(targets) < 2 {
+		return ceiling
+	}
+	types := map[string]bool{}
+	for _, o := range options {
+		types[o.InstanceType.Name] = true
+	}
+	for _, m := range targets {
+		if p, _ := m.Price(); m.InstanceType != nil && types[m.InstanceType.Name] && (ceiling < 0 || p < ceiling) {
+			ceiling = p
+		}
+	}
+	return ceiling
+}
+
+// keysOf are the offerings that nodes were bought by, with the name of one.
+func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]string {
+	out := map[cloudprovider.OfferingKey]string{}
+	for _, m := range targets {
+		if m.InstanceType != nil && m.Offering != nil {
+			out[m.Offering.Key(m.InstanceType.Name)] = m.Name
+		}
+	}
+	return out
+}
+
+// spotRules narrows the replacements of spot nodes by spot nodes. One for one
+// needs Options.Consolidation.SpotFloor types that are cheaper, and is launched as one of the
+// cheapest of so many: then it is not replaced again at once. Where spot is ruled out
+// other capacity must cost no more than the spot options do, or these would replace it
+// in turn: on demand in between, the node would end as what it must not become.
+func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNode) ([]provisioning.NewNode, rule.Outcome) {
+	for _, m := range targets {
+		if m.Labels[v1.CapacityTypeLabelKey] != v1.CapacityTypeSpot {
+			return nodes, rule.Outcome{}
+		}
+	}
+	out := slices.Clone(nodes)
+	for i := range out {
+		n := &out[i]
+		types := spotTypes(n.Options)
+		floor := f.opts.SpotFloor
+		switch {
+		case len(types) == 0:
+		case f.opts.NoSpotToSpot:
+			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
+				return nil, rule.Forbid(rule.SpotToSpot, "its replacement would be a spot node as well, which is off")
+			}
+		case len(targets) > 1 || floor == 0:
+		case len(types) < floor:
+			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
+				return nil, rule.Forbid(rule.SpotToSpot, "%s cheaper to replace it by on spot, and with fewer than %d it would soon be replaced again",
+					areTypes(len(types)), floor)
+			}
+		default:
+			n.Options = firstTypes(n, types, floor)
+		}
+		if v := stillValid(n, &nodes[i], targets); v.Bad() {
+			return nil, v
+		}
+	}
+	return out, rule.Outcome{}
+}
+
+func areTypes(n int) string {
+	if n == 1 {
+		return "1 instance type is"
+	}
+	return fmt.Sprintf("%d instance types are", n)
+}
+
+// spotTypes lists the types that can be had as spot, cheapest first.
+func spotTypes(options []cloudprovider.LaunchOption) []string {
+	var out []string
+	for _, o := range options {
+		if o.Offering.CapacityType == v1.CapacityTypeSpot && !slices.Contains(out, o.InstanceType.Name) {
+			out = append(out, o.InstanceType.Name)
+		}
+	}
+	return out
+}
+
+// withoutSpot keeps the options that are not spot and cost no more than any that is.
+func withoutSpot(options []cloudprovider.LaunchOption) []cloudprovider.LaunchOption {
+	least := math.Inf(1)
+	for _, o := range options {
+		if o.Offering.CapacityType == v1.CapacityTypeSpot {
+			least = min(least, o.Offering.Price)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(options), func(o cloudprovider.LaunchOption) bool {
+		return o.Offering.CapacityType == v1.CapacityTypeSpot || o.Offering.Price > least+PriceSlack
+	})
+}
+
+// firstTypes keeps the spot options of the cheapest types: as many as the floor,
+// or as minValues ask for, as far as all options together have so many values.
+func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovider.LaunchOption {
+	missed := n.MissedMinValues()
+	for count := floor; ; count++ {
+		kept := *n
+		some := types[:min(count, len(types))]
+		kept.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o cloudprovider.LaunchOption) bool {
+			return o.Offering.CapacityType != v1.CapacityTypeSpot || !slices.Contains(some, o.InstanceType.Name)
+		})
+		if count >= len(types) || slices.Equal(kept.MissedMinValues(), missed) {
+			return kept.Options
+		}
+	}
+}
+
+// Required is what an action on some nodes must save at least, in USD per hour:
+// the most that Options asks for.
+func (f *Rules) Required(targets []*state.StateNode) float64 {
+	units, score := state.EvictionUnits(0), 0.0
+	for _, m := range targets {
+		units += state.OneEviction + m.Cost
+		score += f.opts.MinimumScore * f.totals[m.PoolName].unit * (state.OneEviction + m.Cost).Float()
+	}
+	return max(f.opts.MinimumSaving, f.opts.MinimumShare*state.PriceOf(targets), f.opts.DisruptionPrice*units.Float(), score)
+}
+
+// judge decides whether a part is worth doing to save money.
+func (f *Rules) judge(pt *simulation.CandidateSet) {
+	if pt.Outcome.Bad() {
+		return
+	}
+	required := f.Required(pt.Targets)
+	nodes, v := narrow(pt.Targets, pt.Nodes, required)
+	if !v.Bad() {
+		nodes, v = f.spotRules(pt.Targets, nodes)
+	}
+	if v.Bad() {
+		pt.Outcome = v
+		return
+	}
+	pt.Nodes = nodes
+	removed, cost := state.PriceOf(pt.Targets), simulation.TotalPrice(nodes)
+	pt.Saving = removed - cost
+	if pt.Saving <= PriceSlack || pt.Saving < required-PriceSlack {
+		pt.Outcome = notCheaper(pt.Targets, nodes, removed, cost, required)
+		return
+	}
+	pt.Outcome = f.balanced(pt.Targets, pt.Saving)
+}
+
+// poolTotals is what an action on a pool is weighed against.
+type poolTotals struct {
+	cost       float64 // USD per hour of all nodes
+	disruption float64 // of all nodes: see Candidate.DisruptionCost
+	unit       float64 // what a unit of it is taken to cost: in the pool, or in all pools if that is less
+}
+
+// perUnit is what the pool costs for each unit of its disruption cost.
+func (t poolTotals) perUnit() float64 {
+	if !(t.disruption > 0) {
+		return 0
+	}
+	return t.cost / t.disruption
+}
+
+// totalsOf are those of all pools.
+func totalsOf(f *state.Cluster) map[string]poolTotals {
+	out := map[string]poolTotals{}
+	var all poolTotals
+	for _, name := range f.PoolNames {
+		p := f.Pools[name]
+		var t poolTotals
+		var units state.EvictionUnits
+		for _, m := range p.Members {
+			price, _ := m.Price()
+			t.cost += price
+			units += state.OneEviction + m.Cost
+		}
+		t.disruption = units.Float()
+		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
+		out[name] = t
+	}
+	for name, t := range out { // by key: the order does not matter
+		t.unit = min(t.perUnit(), all.perUnit())
+		out[name] = t
+	}
+	return out
+}
+
+// scoreSlack is how much two scores may differ and count as equal: a node of many
+// that are alike, replaced at half its price, scores exactly one half, but for the
+// last digits of sums of prices.
+const scoreSlack = 1e-9
+
+// balanced judges an action by the pools that ask for balance: for each, the
+// share of its cost that is saved over the share of its disruption cost must
+// reach the threshold. What an action on several pools saves counts for each by
+// what its nodes cost.
+func (f *Rules) balanced(targets []*state.StateNode, savings float64) rule.Outcome {
+	price, disruption := map[string]float64{}, map[string]state.EvictionUnits{}
+	all := state.PriceOf(targets)
+	for _, m := range targets {
+		p, _ := m.Price()
+		price[m.PoolName] += p
+		disruption[m.PoolName] += state.OneEviction + m.Cost
+	}
+	for _, name := range f.cluster.PoolNames {
+		total := f.totals[name]
+		if _, concerned := price[name]; !concerned || f.cluster.Pools[name].Policy != v1.ConsolidationPolicyBalanced {
+			continue
+		}
+		if score := balancedScore(total, savings*price[name]/all, disruption[name].Float()); score+scoreSlack < f.opts.BalancedThreshold {
+			return rule.Forbid(rule.Balanced, "%s weighs savings against disruption: saving %s scores %.3g, and %.3g is asked for",
+				state.PoolObject(name), words.USD(savings), score, f.opts.BalancedThreshold)
+		}
+	}
+	return rule.Outcome{}
+}
+
+func balancedScore(total poolTotals, savings, disruption float64) float64 {
+	if !(total.cost > 0) || !(total.disruption > 0) || !(savings > 0) {
+		return 0
+	}
+	return (savings / total.cost) / (disruption / total.disruption)
+}

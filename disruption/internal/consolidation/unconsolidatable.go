@@ -1,0 +1,105 @@
+package consolidation
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+)
+
+// leftAlone says why each candidate that is in no action is left alone.
+func (s *search) leftAlone() []Left {
+	goes := map[*state.StateNode]bool{}
+	for _, pt := range s.parts {
+		for _, m := range pt.Targets {
+			goes[m] = true
+		}
+	}
+	var out []Left
+	for _, m := range s.candidates {
+		if goes[m] || s.waits[m.Name] {
+			continue
+		}
+		v, known := s.reasons[m.Name]
+		switch {
+		case s.w.Refused != nil:
+			v = rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %s", words.FirstLine(s.w.Refused))
+		case !known && s.truncated:
+			v = rule.Forbid(rule.NotSearched, "the search ended after %d steps, see Options.Consolidation.MaxSteps", s.w.Stats.Steps)
+		case !known:
+			v = s.estimated(m)
+		}
+		out = append(out, Left{m, v})
+	}
+	return out
+}
+
+// estimated is the reason for a node that the engine was not asked about. What the
+// nodes of this proposal leave of the room elsewhere is no more than there was, so
+// the first estimate promises the most.
+func (s *search) estimated(m *state.StateNode) rule.Outcome {
+	if s.e == nil {
+		s.e = s.w.Estimate(nil)
+	}
+	if s.first == nil {
+		s.first = s.e
+	}
+	required := s.rules.Required([]*state.StateNode{m}) + PriceSlack
+	o := s.outcome([]*state.StateNode{m})
+	switch {
+	case o.Saving() > required && s.found() > 0:
+		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but others of this proposal go first, and their pods may take the room that its own need; ask again after them", words.USD(o.Saving()))
+	case o.Saving() > required && o.Price-roundedLeast*o.Floor <= required:
+		return rule.Forbid(rule.NotSearched, "by an estimate, removing it saves %s at most and hardly ever so much, and %s is asked for: too close to try it", words.USD(o.Saving()), words.USD(required-PriceSlack))
+	case o.Saving() > required:
+		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but the search ended when several that may save more had been tried in vain", words.USD(o.Saving()))
+	}
+	if s.first != s.e {
+		o = s.outcomeBy(s.first, []*state.StateNode{m})
+	}
+	v := s.shortOf(o, required)
+	if v.Rule == rule.NotCheaper {
+		v.Object = s.needy(m, o.Rest)
+	}
+	return v
+}
+
+// shortOf is the reason for a node that an estimate says is not worth removing.
+func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
+	switch {
+	case o.Saving() > required:
+		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: others of this proposal take the room that they would need")
+	case o.Saving() > PriceSlack:
+		return rule.Forbid(rule.SavingTooSmall, "by an estimate, removing it saves %s at most, and MinimumScore or another option asks for %s", words.USD(o.Saving()), words.USD(required-PriceSlack))
+	case math.IsInf(o.Floor, 1):
+		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
+	}
+	cost := "cost"
+	if o.Left == 1 {
+		cost = "costs"
+	}
+	return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s no room elsewhere and %s at least %s on new nodes, and it costs %s",
+		podsFind(o.Left), cost, words.USD(o.Floor), words.USD(o.Price))
+}
+
+// needy names a pod of a node that finds no room elsewhere by an estimate, given how
+// many of each class do not; "" if none is known.
+func (s *search) needy(m *state.StateNode, rest []screen.Count) string {
+	for _, p := range s.w.Displaced[m.Name] {
+		class, known := s.first.Class(s.w.Kinds.Of(p))
+		if known && slices.ContainsFunc(rest, func(c screen.Count) bool { return c.Class == class && c.Pods > 0 }) {
+			return state.PodObject(p)
+		}
+	}
+	return ""
+}
+
+func podsFind(n int) string {
+	if n == 1 {
+		return "1 pod finds"
+	}
+	return words.Plural(n, "pod") + " find"
+}

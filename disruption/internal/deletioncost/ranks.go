@@ -1,0 +1,76 @@
+package deletioncost
+
+import "slices"
+
+// rankStep is how far apart ranks are that are given out anew, so that nodes find room
+// between two others later.
+const rankStep = 1024
+
+// Ranks returns numbers below zero that ascend, as many of those at hand as
+// possible: present has one for each place, or zero. It takes O(n log n).
+func Ranks(present []int32) []int32 {
+	out := make([]int32, len(present))
+	keep := ascending(present)
+	for from := 0; from <= len(present); {
+		to := from // the next place that keeps its number, or the end
+		for to < len(present) && !keep[to] {
+			to++
+		}
+		end, count := int64(0), int64(to-from) // between lowest and end there is to be room for so many
+		if to < len(present) {
+			out[to] = present[to]
+			end = int64(present[to])
+		}
+		lowest := end - (count+1)*rankStep
+		if from > 0 {
+			lowest = max(lowest, int64(out[from-1]))
+		}
+		step := (end - lowest) / (count + 1)
+		if count > 0 && (step == 0 || lowest <= -1<<31) {
+			return freshRanks(len(present))
+		}
+		for i := from; i < to; i++ {
+			out[i] = int32(end - int64(to-i)*step)
+		}
+		from = to + 1
+	}
+	return out
+}
+
+// freshRanks are ranks for n places of which none keeps its number.
+func freshRanks(n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = int32(-int64(n-i) * min(rankStep, (1<<31-1)/int64(n)))
+	}
+	return out
+}
+
+// ascending marks the places of a longest sequence of numbers that ascend; zeros are
+// left out.
+func ascending(numbers []int32) []bool {
+	keep := make([]bool, len(numbers))
+	before := make([]int, len(numbers)) // the place before it in the sequence
+	var ends []int                      // by length: the place of the least number that ends such a sequence
+	for i, n := range numbers {
+		if n == 0 {
+			continue
+		}
+		length, _ := slices.BinarySearchFunc(ends, n, func(place int, n int32) int { return int(int64(numbers[place]) - int64(n)) })
+		before[i] = -1
+		if length > 0 {
+			before[i] = ends[length-1]
+		}
+		if length == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[length] = i
+		}
+	}
+	if len(ends) > 0 {
+		for i := ends[len(ends)-1]; i >= 0; i = before[i] {
+			keep[i] = true
+		}
+	}
+	return keep
+}

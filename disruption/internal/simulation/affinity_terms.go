@@ -1,0 +1,195 @@
+package simulation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
+)
+
+// affinityTerm is a required affinity or anti-affinity term. Where it is over a label other
+// than the name of the node, pods with it, and pods that it selects, stay in their
+// domain: were they to move with different actions, one would lean on what another
+// does. What becomes of those that do not stay is looked at by landing.
+type affinityTerm struct {
+	key   string
+	pods  []podterm.Pods // that it selects: those that are among all of these
+	apart bool
+	text  string // the same for affinity terms over the same label that select the same
+}
+
+// bondsOf lists the terms of a pod. Those that cannot be read are left to the engine.
+// A pod has to be selected by all terms of an affinity, as kube-scheduler has it.
+func (c *topologyCounts) affinityTermsOf(p *corev1.Pod) []affinityTerm {
+	a := p.Spec.Affinity
+	if a == nil {
+		return nil
+	}
+	var out []affinityTerm
+	if a.PodAffinity != nil {
+		terms := a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		var all []podterm.Pods
+		for i := range terms {
+			if pods, err := c.spaces.Affinity(p, &terms[i]); err == nil {
+				all = append(all, pods)
+			}
+		}
+		if len(all) == len(terms) {
+			for i := range terms {
+				out = append(out, newAffinityTerm(terms[i].TopologyKey, false, all...))
+			}
+		}
+	}
+	if a.PodAntiAffinity != nil {
+		terms := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		for i := range terms {
+			if pods, err := c.spaces.Affinity(p, &terms[i]); err == nil {
+				out = append(out, newAffinityTerm(terms[i].TopologyKey, true, pods))
+			}
+		}
+	}
+	return out
+}
+
+func newAffinityTerm(key string, apart bool, pods ...podterm.Pods) affinityTerm {
+	b := affinityTerm{key: key, pods: pods, apart: apart}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%t|%s|", apart, key)
+	for i := range pods {
+		text.WriteString(pods[i].Text())
+	}
+	b.text = text.String()
+	return b
+}
+
+// affinityTerms are those of all pods, each once.
+type affinityTerms struct {
+	list    []affinityTerm
+	numbers map[string]int   // in list, by text
+	index   *selectors.Index // by number
+	members []map[string]int // pods that an affinity term selects, by domain; by number, nil while nobody asked
+	owners  []map[string]int // pods that have an affinity term, in the same way
+}
+
+// readBonds reads those of the pods that the counts knows.
+func (c *topologyCounts) readBonds() {
+	b := affinityTerms{numbers: map[string]int{}, index: selectors.NewIndex()}
+	for _, kind := range c.present {
+		for _, one := range c.bound(kind) {
+			if _, known := b.numbers[one.text]; !known {
+				b.numbers[one.text] = len(b.list)
+				if first := &one.pods[0]; first.Namespaces == nil || len(first.Namespaces) > 0 { // else it selects nobody
+					b.index.Add(len(b.list), first.Selector, first.Namespaces)
+				}
+				b.list = append(b.list, one)
+			}
+		}
+	}
+	b.members = make([]map[string]int, len(b.list))
+	c.bonds = b
+}
+
+// membersOf are how many pods an affinity term selects in each domain.
+func (c *topologyCounts) membersOf(number int) map[string]int {
+	if known := c.bonds.members[number]; known != nil {
+		return known
+	}
+	b := &c.bonds.list[number]
+	out := map[string]int{}
+	for _, p := range c.among(&b.pods[0]) {
+		if domain, found := p.node.Labels[b.key]; found && b.selects(p.pod) {
+			out[domain]++
+		}
+	}
+	c.bonds.members[number] = out
+	return out
+}
+
+// bound lists the terms of pods of a kind.
+func (c *topologyCounts) bound(kind *podclass.Class) []affinityTerm {
+	terms, known := c.terms[kind]
+	if !known {
+		terms = c.affinityTermsOf(kind.Pod)
+		c.terms[kind] = terms
+	}
+	return terms
+}
+
+// selecting are the numbers of the affinity terms that are about a pod.
+func (b *affinityTerms) selecting(p *corev1.Pod) []int {
+	return slices.DeleteFunc(b.index.Candidates(p), func(i int) bool { return !b.list[i].selects(p) })
+}
+
+// selects reports whether an affinity term is about a pod.
+func (b *affinityTerm) selects(p *corev1.Pod) bool {
+	for i := range b.pods {
+		if !b.pods[i].Select(p.Namespace, p.Labels) {
+			return false
+		}
+	}
+	return true
+}
+
+// bound by affinity are the labels of its node that a pod must keep for the sake of affinity terms,
+// its own and those of others. A pod whose affinity term does not hold as things are is
+// left free, or it could not be moved at all.
+func (c *topologyCounts) pinnedByAffinity(kind *podclass.Class, node *corev1.Node) map[string]string {
+	var out map[string]string
+	pin := func(key string) {
+		if domain, found := node.Labels[key]; found && key != corev1.LabelHostname {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[key] = domain
+		}
+	}
+	for _, b := range c.bound(kind) {
+		if b.key != corev1.LabelHostname && c.meets(&b, kind.Pod, node) != b.apart {
+			pin(b.key)
+		}
+	}
+	for _, i := range c.facts(kind).selecting {
+		pin(c.bonds.list[i].key)
+	}
+	return out
+}
+
+// meets reports whether a pod that an affinity term selects, other than its owner, is in
+// the domain of a node.
+func (c *topologyCounts) meets(own *affinityTerm, owner *corev1.Pod, node *corev1.Node) bool {
+	domain, found := node.Labels[own.key]
+	if !found {
+		return false
+	}
+	n := 0
+	if i, known := c.bonds.numbers[own.text]; known { // that of a pod that is ending is not
+		n = c.membersOf(i)[domain]
+	}
+	if own.selects(owner) {
+		if n--; !own.apart {
+			return true // its like may come where it is
+		}
+	}
+	return n > 0
+}
+
+// ownersOf are how many pods have an affinity term in each domain.
+func (c *topologyCounts) ownersOf(number int) map[string]int {
+	if c.bonds.owners == nil {
+		c.bonds.owners = make([]map[string]int, len(c.bonds.list))
+		for _, p := range c.counted {
+			for _, one := range c.bound(p.kind) {
+				n, known := c.bonds.numbers[one.text]
+				if domain, found := p.node.Labels[one.key]; known && found {
+					more(&c.bonds.owners[n], domain, 1)
+				}
+			}
+		}
+	}
+	return c.bonds.owners[number]
+}

@@ -1,0 +1,236 @@
+package simulation
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// CandidateSet is some nodes that go together, as they share what replaces them, and
+// what becomes of their pods.
+type CandidateSet struct {
+	Targets []*state.StateNode // by name
+	Nodes   []provisioning.NewNode
+	Moves   []Move
+	spare   []Move // of spare room: pods of buffers, which no action names
+	Outcome rule.Outcome
+	Saving  float64
+	tied    bool     // turned down for the sake of a topology spread or an affinity
+	alone   bool     // the engine was asked about it by itself, with its pods free to go anywhere
+	Turn    int      // after which others of the same what-if its pods may land
+	After   []string // nodes of actions that have to be done first
+}
+
+// Try asks the engine what becomes of the pods of some nodes that are removed
+// together, and parts the answer: nodes are in one part if pods of both go to
+// one new node. The parts are in the order of their first nodes.
+func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode) ([]*CandidateSet, error) {
+	without, home, err := w.Emptied(targets)
+	if err != nil {
+		w.Refused = err
+		return nil, nil
+	}
+	w.Market = without // it knows the nodes that have changed since
+	plan, err := w.Solve(ctx, without, len(home))
+	if err != nil {
+		return nil, err
+	}
+	return w.parts(targets, plan, home), nil
+}
+
+// Emptied is the cluster without some nodes: what to solve to find places for their
+// pods, and the node of each of these. The error is that of the engine.
+func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem, map[string]*state.StateNode, error) {
+	nodes, pods := slices.Clone(w.In.Nodes), slices.Clone(w.In.Pods)
+	home, free := map[string]*state.StateNode{}, w.Moving(targets)
+	for _, m := range targets {
+		for _, p := range w.Displaced[m.Name] {
+			home[state.PodObject(p)] = m
+		}
+		n := &nodes[w.At[m.Name]]
+		for _, p := range n.Pods {
+			if p != nil && home[state.PodObject(p)] == m {
+				if free[p] != nil {
+					p = free[p]
+				}
+				pods = append(pods, OnNode(p, ""))
+			}
+		}
+		*n = LeavingNode(*n)
+	}
+	for _, m := range w.Cordoned {
+		nodes[w.At[m.Name]] = closedNode(nodes[w.At[m.Name]])
+	}
+	without, err := w.Market.WithNodes(nodes, pods)
+	return without, home, err
+}
+
+func (w *Simulation) parts(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) []*CandidateSet {
+	g := newJoints(targets)
+	for i := range plan.Create {
+		var first *state.StateNode
+		for _, p := range plan.Create[i].Pods {
+			m := home[state.PodObject(p)]
+			if first == nil {
+				first = m
+			}
+			if m != nil {
+				g.join(first, m)
+			}
+		}
+	}
+	byRoot := map[*state.StateNode]*CandidateSet{}
+	var out []*CandidateSet
+	for _, m := range targets {
+		root := g.root(m)
+		if byRoot[root] == nil {
+			byRoot[root] = &CandidateSet{}
+			out = append(out, byRoot[root])
+		}
+		byRoot[root].Targets = append(byRoot[root].Targets, m)
+	}
+	of := func(m *state.StateNode) *CandidateSet { return byRoot[g.root(m)] }
+	for i := range plan.Create {
+		n := &plan.Create[i]
+		m := home[state.PodObject(n.Pods[0])]
+		if m == nil {
+			continue // not for these nodes
+		}
+		pt := of(m)
+		for _, p := range n.Pods {
+			if from := home[state.PodObject(p)]; from != nil {
+				pt.Moves = append(pt.Moves, Move{Pod: p, From: from.Name, Replacement: len(pt.Nodes)})
+			}
+		}
+		pt.Nodes = append(pt.Nodes, *n)
+	}
+	for _, b := range plan.Bind {
+		for _, p := range b.Pods {
+			if from := home[state.PodObject(p)]; from != nil {
+				pt := of(from)
+				pt.Moves = append(pt.Moves, Move{Pod: p, From: from.Name, Node: b.Node, Replacement: -1})
+			}
+		}
+	}
+	for _, u := range plan.Unplaced {
+		if from := home[state.PodObject(u.Pod)]; from != nil {
+			if pt := of(from); !pt.Outcome.Bad() {
+				pt.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
+				pt.Outcome.Object = state.PodObject(u.Pod)
+			}
+		}
+	}
+	for _, pt := range out {
+		pt.finish(w)
+	}
+	return out
+}
+
+// finish sorts a part, and puts the pods of the input in the place of copies.
+func (pt *CandidateSet) finish(w *Simulation) {
+	slices.SortFunc(pt.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
+	original := map[string]*corev1.Pod{}
+	for _, m := range pt.Targets {
+		for _, p := range m.PodViews {
+			original[state.PodObject(p.Pod)] = p.Pod
+		}
+	}
+	kept := pt.Moves[:0]
+	for _, move := range pt.Moves {
+		if p := original[state.PodObject(move.Pod)]; p != nil {
+			move.Pod = p
+			kept = append(kept, move)
+		} else {
+			pt.spare = append(pt.spare, move)
+		}
+	}
+	pt.Moves = kept
+	slices.SortFunc(pt.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
+	sortReplacements(pt)
+}
+
+// sortReplacements puts the dearest first.
+func sortReplacements(pt *CandidateSet) {
+	order := make([]int, len(pt.Nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pt.Nodes[b].Price(), pt.Nodes[a].Price()), strings.Compare(pt.Nodes[a].Name, pt.Nodes[b].Name))
+	})
+	nodes, place := make([]provisioning.NewNode, len(order)), make([]int, len(order))
+	for to, from := range order {
+		nodes[to], place[from] = pt.Nodes[from], to
+	}
+	pt.Nodes = nodes
+	for i := range pt.Moves {
+		if r := pt.Moves[i].Replacement; r >= 0 {
+			pt.Moves[i].Replacement = place[r]
+		}
+	}
+}
+
+// Needy names the first pod of a node that needs a new one, "" if none does.
+func (pt *CandidateSet) Needy(m *state.StateNode) string {
+	for _, move := range pt.Moves { // by namespace and name
+		if move.Node == "" && move.From == m.Name {
+			return state.PodObject(move.Pod)
+		}
+	}
+	return ""
+}
+
+// joints groups nodes.
+type joints map[*state.StateNode]*state.StateNode
+
+func newJoints(targets []*state.StateNode) joints {
+	g := joints{}
+	for _, m := range targets {
+		g[m] = m
+	}
+	return g
+}
+
+func (g joints) root(m *state.StateNode) *state.StateNode {
+	for g[m] != m {
+		m = g[m]
+	}
+	return m
+}
+
+func (g joints) join(a, b *state.StateNode) {
+	if a == nil || b == nil {
+		return
+	}
+	if x, y := g.root(a), g.root(b); x != y {
+		if y.Name < x.Name {
+			x, y = y, x
+		}
+		g[y] = x
+	}
+}
+
+// TotalPrice is what new nodes cost together at their cheapest.
+func TotalPrice(nodes []provisioning.NewNode) float64 {
+	sum := 0.0
+	for i := range nodes {
+		sum += nodes[i].Price()
+	}
+	return sum
+}
+
+// Worth is what a part saves for each unit of disruption cost.
+func (pt *CandidateSet) Worth() float64 {
+	units := state.EvictionUnits(0)
+	for _, m := range pt.Targets {
+		units += state.OneEviction + m.Cost
+	}
+	return pt.Saving / units.Float()
+}

@@ -1,0 +1,203 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// Explained says what keeps the pods of a node off the other nodes.
+type Explained struct {
+	// Others is how many other nodes there are that stay, and Placed how many pods of the
+	// node find room on those.
+	Others, Placed int
+	// Pods are those that find none, by namespace and name.
+	Pods []HomelessPod
+}
+
+// HomelessPod is a pod that finds no place on another node.
+type HomelessPod struct {
+	// Pod is the pod, and Reason that of the engine.
+	Pod    *corev1.Pod
+	Reason *provisioning.Reason
+	// Unsuited, Full and Open are how many of the other nodes do not suit it, have no room
+	// for it, or have.
+	Unsuited, Full, Open int
+	// Conflicts are what keeps it from the first nodes that have room.
+	Conflicts []PodConflict
+}
+
+// PodConflict is what keeps a pod from a node.
+type PodConflict struct {
+	// Node is the node.
+	Node string
+	// Rule is what would be broken, as the referee has it.
+	Rule verify.Rule
+	// Detail is one line.
+	Detail string
+}
+
+// Explain says what keeps the pods of a node off the others, on nodes that there are. The
+// error is that of ctx, or says why the engine refuses the cluster.
+func (w *Simulation) Explain(ctx context.Context, m *state.StateNode) (*Explained, error) {
+	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
+	if w.Refused == nil {
+		w.Compile()
+	}
+	if w.Refused != nil {
+		return nil, w.Refused
+	}
+	s := &explainer{w: w, m: m}
+	return s.ask(ctx)
+}
+
+// explainer answers for one node.
+type explainer struct {
+	w      *Simulation
+	m      *state.StateNode
+	e      *estimate.Estimate
+	nodes  []provisioning.Node                  // the cluster without the node, and with those of its pods that found a place
+	others []*state.StateNode                   // that stay
+	known  map[*provisioning.Reason]HomelessPod // of the first of its kind
+}
+
+func (s *explainer) ask(ctx context.Context) (*Explained, error) {
+	problem, home, err := s.w.Emptied([]*state.StateNode{s.m})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := s.w.Solve(ctx, problem, len(home))
+	if err != nil {
+		return nil, err
+	}
+	out := &Explained{}
+	for _, m := range s.w.Cluster.Nodes {
+		if m != s.m && !s.w.Leaving[m.Name] {
+			s.others = append(s.others, m)
+		}
+	}
+	out.Others = len(s.others)
+	s.e = s.w.Estimate(nil)
+	s.nodes = slices.Clone(s.w.In.Nodes)
+	at := s.w.At[s.m.Name]
+	s.nodes[at] = LeavingNode(s.nodes[at])
+	s.nodes[at].Pods = s.m.Staying()
+	for _, b := range plan.Bind {
+		for _, p := range b.Pods {
+			if home[state.PodObject(p)] != nil {
+				out.Placed++
+				n := &s.nodes[s.w.At[b.Node]]
+				n.Pods = append(slices.Clone(n.Pods), OnNode(p, b.Node))
+			}
+		}
+	}
+	s.known = map[*provisioning.Reason]HomelessPod{}
+	for _, u := range plan.Unplaced {
+		if home[state.PodObject(u.Pod)] != nil {
+			if p := s.pod(u); p.Pod != nil {
+				out.Pods = append(out.Pods, p)
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// pod looks at a pod that found no place. It is nil for one that only stands for spare
+// room.
+func (s *explainer) pod(u provisioning.Unplaced) HomelessPod {
+	i := slices.IndexFunc(s.m.PodViews, func(p *state.PodView) bool { return state.PodObject(p.Pod) == state.PodObject(u.Pod) })
+	if i < 0 {
+		return HomelessPod{}
+	}
+	own := s.m.PodViews[i].Pod
+	if known, found := s.known[u.Reason]; found {
+		known.Pod = own
+		return known
+	}
+	out := HomelessPod{Pod: own, Reason: u.Reason}
+	kind := s.w.Kinds.Of(own)
+	request := s.e.Vector(kind.Requests.With(corev1.ResourcePods, 1))
+	asked := kind.Asks(s.w.Cluster.Vocabulary)
+	var open, shut []*state.StateNode
+	for _, m := range s.others {
+		entry := s.nodes[s.w.At[m.Name]]
+		room := estimate.TakesPods(entry) && estimate.Holds(s.e.Free(entry), request)
+		switch suited := entry.Node != nil && estimate.Admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.w.Cluster.Vocabulary), own, asked); {
+		case !suited:
+			out.Unsuited++
+			if room {
+				shut = append(shut, m)
+			}
+		case room:
+			open = append(open, m)
+		default:
+			out.Full++
+		}
+	}
+	if out.Open = len(open); out.Open+out.Full == 0 {
+		open = shut
+	}
+	for _, m := range open[:min(len(open), mostConflicts)] {
+		out.Conflicts = append(out.Conflicts, s.conflicts(own, u.Pod, m)...)
+	}
+	s.known[u.Reason] = out
+	return out
+}
+
+// mostConflicts is of how many nodes with room it is said what keeps a pod from them.
+const mostConflicts = 6
+
+// conflicts are what keeps a pod from a node that has room for it: what the referee
+// finds where it is put there after all others, or else the domain that it must keep.
+// asked is the pod as the engine had it.
+func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []PodConflict {
+	pod := OnNode(own, "")
+	in := s.w.In
+	in.Nodes, in.Pods = s.nodes, []*corev1.Pod{pod}
+	plan := &provisioning.Plan{Bind: []provisioning.Binding{{Node: m.Name, Pods: in.Pods}}, Order: in.Pods}
+	var out []PodConflict
+	for _, v := range verify.Plan(in, plan, &s.w.Opts) {
+		if v.Node == m.Name {
+			out = append(out, PodConflict{Node: m.Name, Rule: v.Rule, Detail: v.Message})
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, key := range slices.Sorted(maps.Keys(asked.Spec.NodeSelector)) {
+		value := asked.Spec.NodeSelector[key]
+		if _, given := own.Spec.NodeSelector[key]; !given && m.Labels[key] != value {
+			out = append(out, PodConflict{Node: m.Name, Rule: s.keeps(own, key), Detail: fmt.Sprintf(
+				"it stays where %s is %s, so that constraints over that label hold whatever becomes of other pods", key, value)})
+		}
+	}
+	return out
+}
+
+// keeps is the kind of constraint for the sake of which a pod keeps a label of its
+// node: its own, or else an affinity of others.
+func (s *explainer) keeps(p *corev1.Pod, key string) verify.Rule {
+	spreads, _ := s.w.Defaults.Of(p)
+	for _, t := range spreads {
+		if t.TopologyKey == key {
+			return verify.RuleSpread
+		}
+	}
+	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		for _, t := range a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+			if t.TopologyKey == key {
+				return verify.RuleAntiAffinity
+			}
+		}
+	}
+	return verify.RuleAffinity
+}

@@ -1,0 +1,164 @@
+package simulation
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// footprint is what an action does to the constraints of others, and what it asks of them.
+type footprint struct {
+	name    string // of its first node
+	changed map[constraint]map[string]bool
+	leans   map[constraint]map[string]bool
+	removed map[domain]bool // of which it removes nodes
+}
+
+// domain is a value of a label that a topology spread is over.
+type domain struct{ key, value string }
+
+// anywhere stands for all domains of a constraint.
+const anywhere = "*"
+
+// footprint is that of a set of nodes.
+func (l *Landing) footprint(pt *CandidateSet, name string) *footprint {
+	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}}
+	net := map[constraint]map[string]int{}
+	for i := range pt.Moves {
+		a := l.arrival(pt, &pt.Moves[i])
+		for _, k := range a.counted {
+			delta, to := net[k], a.domains(k.kind, l.key(k))
+			if a.from != nil && k.kind != overHosts {
+				if value, found := a.from.Labels[l.key(k)]; found {
+					more(&delta, value, -1)
+				}
+			}
+			for _, value := range to {
+				if more(&delta, value, 1); len(to) > 1 {
+					mark(f.changed, k, value)
+				}
+			}
+			net[k] = delta
+		}
+		f.lean(l, a)
+	}
+	for k, delta := range net { // as sets: the order does not matter
+		for value, n := range delta {
+			if n != 0 {
+				mark(f.changed, k, value)
+			}
+		}
+	}
+	for _, m := range pt.Targets {
+		if n := l.w.object(m.Name); n != nil {
+			f.remove(l, n)
+		}
+	}
+	f.countNodes(l, pt)
+	return f
+}
+
+// remove notes a node that goes.
+func (f *footprint) remove(l *Landing, n *corev1.Node) {
+	for key := range l.sites() { // each by itself: the order does not matter
+		if value, found := n.Labels[key]; found {
+			f.removed[domain{key, value}] = true
+		}
+	}
+}
+
+// lean notes what a pod asks of where it lands.
+func (f *footprint) lean(l *Landing, a *arrival) {
+	for _, o := range a.spreads {
+		if o.kind == overLabel {
+			mark(f.leans, o.constraint, anywhere)
+			continue
+		}
+		for _, value := range a.domains(o.kind, corev1.LabelHostname) {
+			mark(f.leans, o.constraint, value)
+		}
+	}
+	for _, n := range a.terms {
+		k := constraint{termMembers, n}
+		for _, value := range a.domains(k.kind, l.key(k)) {
+			mark(f.leans, k, value)
+		}
+		if !l.c.bonds.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
+			mark(f.leans, k, anywhere)
+		}
+	}
+	for _, n := range a.apart {
+		k := constraint{termOwners, n}
+		for _, value := range a.domains(k.kind, l.key(k)) {
+			mark(f.leans, k, value)
+		}
+	}
+}
+
+// countNodes notes the topology spreads for which the last node of a domain leaves, by
+// this action or those before it, or the first comes. pt may be nil.
+func (f *footprint) countNodes(l *Landing, pt *CandidateSet) {
+	for key, before := range l.sites() { // each by itself: the order does not matter
+		sites := maps.Clone(before)
+		if pt != nil {
+			for i := range pt.Nodes {
+				for _, value := range domainsOf(&pt.Nodes[i], key) {
+					if sites[value] <= 0 {
+						f.changes(l, key)
+					}
+				}
+			}
+			for _, m := range pt.Targets {
+				if n := l.w.object(m.Name); n != nil {
+					if value, found := n.Labels[key]; found {
+						sites[value]--
+					}
+				}
+			}
+		}
+		for d := range f.removed { // each by itself: the order does not matter
+			if d.key != key || sites[d.value] > 0 {
+				continue
+			}
+			f.changes(l, key)
+			for _, other := range l.done {
+				if other.removed[d] {
+					other.changes(l, key)
+				}
+			}
+		}
+	}
+}
+
+// changes notes that the domains of a label are others afterwards.
+func (f *footprint) changes(l *Landing, key string) {
+	for n, s := range l.c.spreads.list {
+		if s.key == key {
+			mark(f.changed, constraint{overLabel, n}, anywhere)
+		}
+	}
+}
+
+func mark(in map[constraint]map[string]bool, k constraint, value string) {
+	if in[k] == nil {
+		in[k] = map[string]bool{}
+	}
+	in[k][value] = true
+}
+
+// touches reports whether an action changes something that another leans on.
+func (f *footprint) touches(other *footprint) bool {
+	for k, leans := range other.leans { // the order does not matter
+		changed := f.changed[k]
+		if len(changed) > 0 && (leans[anywhere] || changed[anywhere]) {
+			return true
+		}
+		for value := range leans {
+			if changed[value] {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,656 @@
+package simulation
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Landing says whether the pods of some nodes may be bound where they are to go, in the
+// state that what was decided before leaves: whether topology spreads, affinity and
+// anti-affinity let them, in some order. The engine finds places for the pods of many
+// nodes at once; actions are carried out one after the other, and each has to hold in its
+// turn.
+//
+// What is not sure counts both ways. A pod that waits, or that is left to the next plan,
+// may be where it was settled or not be there yet; a new node may come up in any of the
+// zones of its options. So each domain has the most pods that may be there, and those that
+// are sure to be.
+type Landing struct {
+	w         *Simulation
+	c         *topologyCounts
+	uncertain []countedPod    // that may not be where they are in the simulation
+	coming    []*arrival      // to new nodes, which the simulation does not have
+	left      map[string]bool // nodes that others remove
+	nodes     map[string]map[string]int
+	looks     map[string]*domainNodes // by what topology spreads look at
+
+	roles   map[*podclass.Class]*roles
+	tallies map[constraint]*tally
+	done    []*footprint // of what was counted in, in order
+
+	gone  []*corev1.Node // nodes of what was counted in
+	fresh []*provisioning.NewNode
+	Undo  []func()
+}
+
+// constraint is one that counts pods: a topology spread, over the name of the node or
+// another label, or the pods that an affinity term selects, or those that have it.
+type constraint struct {
+	kind   constraintKind
+	number int
+}
+
+type constraintKind int
+
+const (
+	overLabel constraintKind = iota
+	overHosts
+	termMembers
+	termOwners
+)
+
+// roles are what pods of a class have to do with constraints.
+type roles struct {
+	counted []constraint // that count them
+	spreads []ownLimit   // their own topology spreads
+	terms   []int        // their own affinity terms
+	apart   []int        // the anti-affinity terms that are about them
+}
+
+// ownLimit is a topology spread that a pod has.
+type ownLimit struct {
+	constraint
+	skew, self int
+}
+
+// tally is how many pods a constraint counts in each domain.
+type tally struct {
+	most, least map[string]int
+	nodes       *domainNodes // of topology spreads over a label
+	fewest      int
+}
+
+// domainNodes are how many nodes of each domain a topology spread looks at: those that stay
+// or come, and those of what is being carried out, which are there still. Spreads that look
+// at the same nodes share one.
+type domainNodes struct {
+	*spreadView
+	key            string
+	sites, leaving map[string]int
+}
+
+func newLanding(w *Simulation, c *topologyCounts) *Landing {
+	l := &Landing{w: w, c: c, left: maps.Clone(w.Leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
+		looks: map[string]*domainNodes{}}
+	for _, p := range c.counted {
+		if _, settled := w.places[state.PodObject(p.pod)]; settled {
+			l.uncertain = append(l.uncertain, p)
+		}
+	}
+	return l
+}
+
+// begin notes what is decided already. In the simulation it is done, but for new nodes.
+func (l *Landing) begin(others []Decision) {
+	for i := range others {
+		if len(others[i].Nodes) == 0 {
+			continue
+		}
+		pt, name := l.w.setOf(&others[i]), others[i].Name
+		print := l.footprint(pt, name)
+		for _, node := range others[i].Nodes {
+			if n := l.w.object(node); n != nil && l.left[node] {
+				print.remove(l, n)
+			}
+		}
+		print.countNodes(l, nil)
+		l.done = append(l.done, print)
+		for k := range pt.Moves {
+			a := l.arrival(pt, &pt.Moves[k])
+			if a.unsure = !others[i].Simulated; a.new != nil {
+				a.name = name + a.name
+				l.coming = append(l.coming, a)
+			}
+		}
+		for k := range pt.Nodes {
+			l.fresh = append(l.fresh, &pt.Nodes[k])
+			for key, sites := range l.sites() { // each by itself: the order does not matter
+				for _, value := range domainsOf(&pt.Nodes[k], key) {
+					sites[value]++
+				}
+			}
+		}
+	}
+}
+
+// Takes counts a set of nodes in if its pods may land where it has them. Otherwise nothing
+// changes, and the constraint is named that keeps a pod out.
+//
+// Pods with topology spreads come last, as nobody says who comes first; for what the
+// engine was asked about by itself it is enough that there is an order.
+func (l *Landing) Takes(pt *CandidateSet) (ok bool, tie string) {
+	l.Read(pt)
+	print := l.footprint(pt, pt.Targets[0].Name)
+	mark := len(l.Undo)
+	tie = l.carryOut(pt, true)
+	if tie != "" && pt.alone {
+		l.Rewind(mark)
+		tie = l.carryOut(pt, false)
+	}
+	if tie != "" {
+		l.Rewind(mark)
+		return false, tie
+	}
+	l.done = append(l.done, print)
+	l.log(func() { l.done = l.done[:len(l.done)-1] })
+	return true, ""
+}
+
+// After names what has to be done before what was counted in last, as one changes
+// something that the other leans on.
+func (l *Landing) After() (names []string) {
+	last := len(l.done) - 1
+	for _, before := range l.done[:last] {
+		if before.touches(l.done[last]) || l.done[last].touches(before) {
+			names = append(names, before.name)
+		}
+	}
+	return names
+}
+
+// carryOut has the nodes of a set leave and its pods land, those with topology spreads of
+// their own first or last. It names the constraint by which the first pod is kept out
+// that cannot land, "" if all can.
+func (l *Landing) carryOut(pt *CandidateSet, spreadLast bool) string {
+	l.launch(pt)
+	var waiting []*arrival
+	for i := range pt.Moves {
+		a := l.arrival(pt, &pt.Moves[i])
+		l.depart(a)
+		waiting = append(waiting, a)
+	}
+	slices.SortStableFunc(waiting, func(a, b *arrival) int {
+		if spreadLast {
+			a, b = b, a
+		}
+		return len(b.roles.spreads) - len(a.roles.spreads)
+	})
+	for len(waiting) > 0 {
+		first, left := "", waiting[:0]
+		for _, a := range waiting {
+			if tie := l.keepsOut(a); tie != "" {
+				left = append(left, a)
+				if first == "" {
+					first = tie
+				}
+				continue
+			}
+			l.land(a)
+		}
+		if len(left) == len(waiting) {
+			return first
+		}
+		waiting = left
+	}
+	for i := range pt.Targets { // they are gone by then
+		l.linger(pt.Targets[i], -1)
+	}
+	return ""
+}
+
+// arrival is a pod on its way.
+type arrival struct {
+	*roles
+	pt   *CandidateSet
+	move *Move
+	pod  *corev1.Pod
+	from *corev1.Node // nil if it has none
+	to   *corev1.Node // nil if that is new, or not known
+	new  *provisioning.NewNode
+	name string // of the new node, for this search
+
+	unsure bool // it may not come
+}
+
+func (l *Landing) arrival(pt *CandidateSet, move *Move) *arrival {
+	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), pt: pt, move: move, pod: move.Pod, from: l.w.object(move.From), to: l.w.object(move.Node)}
+	if move.Node == "" && move.Replacement >= 0 {
+		a.new, a.name = &pt.Nodes[move.Replacement], newName(pt, move.Replacement)
+	}
+	return a
+}
+
+// newName tells the new nodes of a search apart.
+func newName(pt *CandidateSet, i int) string {
+	if len(pt.Targets) == 0 {
+		return fmt.Sprintf("~new~%d", i)
+	}
+	return fmt.Sprintf("%s~new~%d", pt.Targets[0].Name, i)
+}
+
+// domains are the values of a label where a pod may land, for a constraint.
+func (a *arrival) domains(kind constraintKind, key string) []string {
+	switch {
+	case a.to != nil && kind == overHosts:
+		return []string{a.move.Node}
+	case a.to != nil:
+		if value, found := a.to.Labels[key]; found {
+			return []string{value}
+		}
+	case a.new != nil && key == corev1.LabelHostname:
+		return []string{a.name}
+	case a.new != nil:
+		return domainsOf(a.new, key)
+	}
+	return nil
+}
+
+// object is the Node of a name, nil if there is none.
+func (w *Simulation) object(name string) *corev1.Node {
+	if i, found := w.At[name]; found {
+		return w.In.Nodes[i].Node
+	}
+	return nil
+}
+
+// rolesOf reads what pods of a class have to do with constraints.
+func (l *Landing) rolesOf(kind *podclass.Class) *roles {
+	r := l.roles[kind]
+	if r != nil {
+		return r
+	}
+	r = &roles{}
+	l.roles[kind] = r
+	own := func(of constraintKind, all *spreads, list []ownSpread, counted []int) {
+		for _, n := range counted {
+			r.counted = append(r.counted, constraint{of, n})
+		}
+		for i := range list {
+			if n, known := all.numbers[list[i].text]; known {
+				o := ownLimit{constraint: constraint{of, n}, skew: int(list[i].MaxSkew)}
+				if slices.Contains(counted, n) {
+					o.self = 1
+				}
+				r.spreads = append(r.spreads, o)
+			}
+		}
+	}
+	facts := l.c.facts(kind)
+	var counting []int
+	for _, s := range l.c.counting(kind) {
+		counting = append(counting, s.number)
+	}
+	own(overLabel, &l.c.spreads, facts.spreads, counting)
+	own(overHosts, &l.c.hosts, facts.hosts, l.c.inHosts(kind))
+	for _, n := range facts.selecting {
+		r.counted = append(r.counted, constraint{termMembers, n})
+		if l.c.bonds.list[n].apart {
+			r.apart = append(r.apart, n)
+		}
+	}
+	for _, one := range l.c.bound(kind) {
+		if n, known := l.c.bonds.numbers[one.text]; known && !slices.Contains(r.terms, n) {
+			r.terms = append(r.terms, n)
+			if one.apart {
+				r.counted = append(r.counted, constraint{termOwners, n})
+			}
+		}
+	}
+	return r
+}
+
+// key is the label that a constraint is over.
+func (l *Landing) key(k constraint) string {
+	switch k.kind {
+	case overLabel:
+		return l.c.spreads.list[k.number].key
+	case overHosts:
+		return corev1.LabelHostname
+	}
+	return l.c.bonds.list[k.number].key
+}
+
+// tally is that of a constraint, as things are.
+func (l *Landing) tally(k constraint) *tally {
+	t := l.tallies[k]
+	if t != nil {
+		return t
+	}
+	t = &tally{}
+	switch k.kind {
+	case overLabel:
+		l.readSpread(t, l.c.spreads.list[k.number])
+	case overHosts:
+		of := l.c.hosts.list[k.number]
+		for _, p := range l.c.among(&of.pods) {
+			if of.counts(p.pod) {
+				more(&t.most, p.node.Name, 1)
+			}
+		}
+	case termMembers:
+		t.most = maps.Clone(l.c.membersOf(k.number))
+	case termOwners:
+		t.most = maps.Clone(l.c.ownersOf(k.number))
+	}
+	t.least = maps.Clone(t.most)
+	if t.least == nil {
+		t.most, t.least = map[string]int{}, map[string]int{}
+	}
+	for _, p := range l.uncertain {
+		if slices.Contains(l.rolesOf(p.kind).counted, k) && t.sees(p.node) {
+			if value, found := domainOn(p.node, k.kind, l.key(k)); found {
+				t.least[value]--
+			}
+		}
+	}
+	l.tallies[k] = t
+	l.log(func() { delete(l.tallies, k) })
+	for _, a := range l.coming {
+		if slices.Contains(a.counted, k) {
+			l.count(a, k)
+		}
+	}
+	return t
+}
+
+// readSpread reads what a topology spread over a label counts.
+func (l *Landing) readSpread(t *tally, of *spread) {
+	kind := l.c.kinds.Of(of.of)
+	own := l.c.facts(kind).spreads
+	i := slices.IndexFunc(own, func(s ownSpread) bool { return l.c.spreads.numbers[s.text] == of.number && s.TopologyKey == of.key })
+	if i < 0 {
+		return
+	}
+	t.most, t.nodes, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), l.nodesOf(of.key, own[i].view(of.of)), of.fewest
+}
+
+// nodesOf counts the nodes that a topology spread over a label looks at, as things are.
+func (l *Landing) nodesOf(key string, view *spreadView) *domainNodes {
+	text := key + view.text()
+	d := l.looks[text]
+	if d != nil {
+		return d
+	}
+	d = &domainNodes{spreadView: view, key: key, sites: map[string]int{}, leaving: map[string]int{}}
+	l.looks[text] = d
+	l.log(func() { delete(l.looks, text) })
+	for value, nodes := range l.c.domainsOver(key) { // each by itself: the order does not matter
+		for _, n := range nodes {
+			if !l.left[n.Name] && view.at(n) {
+				d.sites[value]++
+			}
+		}
+	}
+	for _, n := range l.gone {
+		if value, found := n.Labels[key]; found && view.at(n) {
+			d.sites[value]--
+		}
+	}
+	for _, n := range l.fresh {
+		for _, value := range domainsOf(n, key) {
+			d.sites[value]++
+		}
+	}
+	return d
+}
+
+// sees reports whether a constraint looks at a node.
+func (t *tally) sees(n *corev1.Node) bool { return t.nodes == nil || t.nodes.at(n) }
+
+func domainOn(n *corev1.Node, kind constraintKind, key string) (string, bool) {
+	if kind == overHosts {
+		return n.Name, true
+	}
+	value, found := n.Labels[key]
+	return value, found
+}
+
+// log notes how to take a change back, and rewind takes all back since a mark.
+func (l *Landing) log(back func()) { l.Undo = append(l.Undo, back) }
+
+// Rewind takes all changes back since a mark.
+func (l *Landing) Rewind(mark int) {
+	for len(l.Undo) > mark {
+		last := l.Undo[len(l.Undo)-1]
+		l.Undo = l.Undo[:len(l.Undo)-1]
+		last()
+	}
+}
+
+func (l *Landing) add(to map[string]int, value string, n int) {
+	to[value] += n
+	l.log(func() { to[value] -= n })
+}
+
+// Read counts what the pods of a set have to do with, as things are. What is counted before
+// a change stays counted when the change is taken back.
+func (l *Landing) Read(pt *CandidateSet) {
+	for i := range pt.Moves {
+		r := l.rolesOf(l.c.kinds.Of(pt.Moves[i].Pod))
+		for _, k := range r.counted {
+			l.tally(k)
+		}
+		for _, o := range r.spreads {
+			l.tally(o.constraint)
+		}
+		for _, n := range r.terms {
+			l.tally(constraint{termMembers, n})
+		}
+		for _, n := range r.apart {
+			l.tally(constraint{termOwners, n})
+		}
+	}
+}
+
+// launch has the new nodes of a set come up, and its nodes begin to leave: they are there
+// until their pods have landed.
+func (l *Landing) launch(pt *CandidateSet) {
+	gone, fresh := len(l.gone), len(l.fresh)
+	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
+	for _, m := range pt.Targets {
+		if n := l.w.object(m.Name); n != nil {
+			l.gone = append(l.gone, n)
+			for key, sites := range l.sites() { // each by itself: the order does not matter
+				if value, found := n.Labels[key]; found {
+					l.add(sites, value, -1)
+				}
+			}
+		}
+		l.linger(m, 1)
+	}
+	for i := range pt.Nodes {
+		l.fresh = append(l.fresh, &pt.Nodes[i])
+		values := map[string][]string{}
+		for key, sites := range l.sites() { // each by itself: the order does not matter
+			values[key] = domainsOf(&pt.Nodes[i], key)
+			for _, value := range values[key] {
+				l.add(sites, value, 1)
+			}
+		}
+		for _, d := range l.looks { // each by itself: the order does not matter
+			for _, value := range values[d.key] {
+				l.add(d.sites, value, 1)
+			}
+		}
+	}
+}
+
+// linger has a node begin to leave, or be gone.
+func (l *Landing) linger(m *state.StateNode, n int) {
+	node := l.w.object(m.Name)
+	if node == nil {
+		return
+	}
+	for _, d := range l.looks { // each by itself: the order does not matter
+		if value, found := node.Labels[d.key]; found && d.at(node) {
+			l.add(d.leaving, value, n)
+			if n > 0 {
+				l.add(d.sites, value, -1)
+			}
+		}
+	}
+}
+
+// depart takes a pod off its node.
+func (l *Landing) depart(a *arrival) {
+	if a.from == nil {
+		return
+	}
+	for _, k := range a.counted {
+		t := l.tally(k)
+		if value, found := domainOn(a.from, k.kind, l.key(k)); found && t.sees(a.from) {
+			l.add(t.most, value, -1)
+			l.add(t.least, value, -1)
+		}
+	}
+}
+
+// land binds a pod where it is to go.
+func (l *Landing) land(a *arrival) {
+	for _, k := range a.counted {
+		l.count(a, k)
+	}
+}
+
+// count counts a pod for one constraint where it is to go.
+func (l *Landing) count(a *arrival, k constraint) {
+	t := l.tally(k)
+	if a.to != nil && !t.sees(a.to) {
+		return
+	}
+	to := a.domains(k.kind, l.key(k))
+	for _, value := range to {
+		l.add(t.most, value, 1)
+		if len(to) == 1 && !a.unsure && (a.new == nil || t.nodes == nil || t.nodes.known == nil || a.has(k)) {
+			l.add(t.least, value, 1)
+		}
+	}
+	if a.new != nil && !a.unsure && k.kind == termMembers {
+		l.add(t.least, a.name, 1) // whatever zone that is in
+	}
+}
+
+// has reports whether a pod has a topology spread itself.
+func (r *roles) has(k constraint) bool {
+	return slices.ContainsFunc(r.spreads, func(o ownLimit) bool { return o.constraint == k })
+}
+
+// keepsOut names what keeps a pod from landing now, "" if nothing does.
+func (l *Landing) keepsOut(a *arrival) string {
+	if a.to == nil && a.new == nil {
+		return "" // nobody knows where it goes
+	}
+	for _, o := range a.spreads {
+		if !l.lets(o, a.domains(o.kind, l.key(o.constraint))) {
+			return "a topology spread over " + l.key(o.constraint)
+		}
+	}
+	for _, n := range a.terms {
+		one, members := &l.c.bonds.list[n], l.tally(constraint{termMembers, n})
+		to := a.domains(termMembers, one.key)
+		if one.apart && anyIn(members.most, to) {
+			return "an anti-affinity over " + one.key
+		}
+		if !one.apart && !allIn(members.least, to) && members.least[a.name] < 1 && !(isEmpty(members.most) && slices.Contains(a.counted, constraint{termMembers, n})) {
+			return "an affinity over " + one.key
+		}
+	}
+	for _, n := range a.apart {
+		if key := l.c.bonds.list[n].key; anyIn(l.tally(constraint{termOwners, n}).most, a.domains(termOwners, key)) {
+			return "an anti-affinity over " + key
+		}
+	}
+	return ""
+}
+
+// lets reports whether a topology spread lets a pod that has it into some domains.
+func (l *Landing) lets(o ownLimit, to []string) bool {
+	t := l.tally(o.constraint)
+	low := 0 // of nodes: one that is being emptied has no pods
+	if o.kind == overLabel {
+		low = t.lowest()
+	}
+	for _, value := range to {
+		if t.most[value]+o.self-low > o.skew {
+			return false
+		}
+	}
+	return len(to) > 0
+}
+
+// lowest is how many pods are sure to be in the domain with the fewest; none where there
+// may be fewer domains than there must be.
+func (t *tally) lowest() int {
+	if t.nodes == nil {
+		return 0
+	}
+	low, sure, first := 0, 0, true
+	for value, n := range t.nodes.sites { // the order does not matter
+		if n > 0 {
+			sure++
+		}
+		if n > 0 || t.nodes.leaving[value] > 0 {
+			if first || t.least[value] < low {
+				low, first = t.least[value], false
+			}
+		}
+	}
+	if sure < t.fewest {
+		return 0
+	}
+	return low
+}
+
+func anyIn(counts map[string]int, domains []string) bool {
+	return slices.ContainsFunc(domains, func(value string) bool { return counts[value] > 0 })
+}
+
+func allIn(counts map[string]int, domains []string) bool {
+	return len(domains) > 0 && !slices.ContainsFunc(domains, func(value string) bool { return counts[value] < 1 })
+}
+
+func isEmpty(counts map[string]int) bool {
+	for _, n := range counts { // the order does not matter
+		if n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sites are how many nodes stay or come now, by label that a topology spread is over, but the
+// name of the node, and its value.
+func (l *Landing) sites() map[string]map[string]int {
+	if l.nodes == nil {
+		l.nodes = map[string]map[string]int{}
+		for _, s := range l.c.spreads.list {
+			if l.nodes[s.key] != nil {
+				continue
+			}
+			l.nodes[s.key] = map[string]int{}
+			for value, nodes := range l.c.domainsOver(s.key) { // each by itself: the order does not matter
+				for _, n := range nodes {
+					if !l.left[n.Name] {
+						l.nodes[s.key][value]++
+					}
+				}
+			}
+		}
+	}
+	return l.nodes
+}
+
+// more adds to a count; the map is made when it is needed.
+func more(counts *map[string]int, value string, n int) {
+	if *counts == nil {
+		*counts = map[string]int{}
+	}
+	(*counts)[value] += n
+}

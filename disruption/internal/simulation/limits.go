@@ -1,0 +1,162 @@
+package simulation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// limitsMeter says which parts of one what-if fit under the limits of pools. The
+// engine counts all nodes as gone that are tried together, or that other actions are
+// to remove; where only some of them go in the end, the others still count.
+type limitsMeter struct {
+	w    *Simulation
+	used map[string]map[corev1.ResourceName]int64 // by pool, of what it limits
+}
+
+// NewLimitsMeter counts what the pools of a simulation have.
+func NewLimitsMeter(w *Simulation) *limitsMeter {
+	return &limitsMeter{w: w, used: map[string]map[corev1.ResourceName]int64{}}
+}
+
+// Takes counts a part in if its pools stay within their limits, whichever other
+// parts are carried out: what those give back does not count. Else nothing changes,
+// and the pool is returned.
+func (l *limitsMeter) Takes(pt *CandidateSet) (full *v1.NodePool) {
+	growth := map[string]map[corev1.ResourceName]int64{}
+	for i := range pt.Nodes {
+		pool := pt.Nodes[i].Pool
+		limits, err := resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
+		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
+			continue // the engine has refused what cannot be read
+		}
+		used, more := l.of(pool.Name), pt.growth(pool.Name)
+		for name, limit := range limits.All() {
+			if more[name] > 0 && used[name] > limit-more[name] {
+				return pool
+			}
+		}
+		growth[pool.Name] = more
+	}
+	for pool, more := range growth { // by pool and resource: the order does not matter
+		for name, amount := range more {
+			l.used[pool][name] += max(0, amount)
+		}
+	}
+	return nil
+}
+
+// of is the most that a pool may come to have by what has been decided: each action
+// may be carried out or given up, so that what one gives back is not there for others.
+func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
+	used := l.used[pool]
+	if used != nil {
+		return used
+	}
+	used = map[corev1.ResourceName]int64{}
+	for _, m := range l.w.Cluster.Nodes {
+		if !m.Marked() && poolOf(m.Node) == pool {
+			addCapacity(used, capacityOf(m.Node), 1)
+		}
+	}
+	if l.w.Settled != nil {
+		for i := range l.w.Settled.Create {
+			if n := &l.w.Settled.Create[i]; n.Pool.Name == pool {
+				addCapacity(used, largestCapacity(n), 1)
+			}
+		}
+	}
+	for _, pt := range l.w.decided {
+		for name, amount := range pt.growth(pool) { // by resource: the order does not matter
+			used[name] += max(0, amount)
+		}
+	}
+	l.used[pool] = used
+	return used
+}
+
+// growth is how much more a pool has once a part is carried out.
+func (pt *CandidateSet) growth(pool string) map[corev1.ResourceName]int64 {
+	more := map[corev1.ResourceName]int64{}
+	for i := range pt.Nodes {
+		if n := &pt.Nodes[i]; n.Pool.Name == pool {
+			addCapacity(more, largestCapacity(n), 1)
+		}
+	}
+	for _, m := range pt.Targets {
+		if poolOf(m.Node) == pool {
+			addCapacity(more, capacityOf(m.Node), -1)
+		}
+	}
+	return more
+}
+
+// largestCapacity is the most of each resource that a new node may have.
+func largestCapacity(n *provisioning.NewNode) resources.List {
+	most := resources.List{}
+	for _, o := range n.Options {
+		capacity := o.InstanceType.Capacity
+		if o.Offering.Capacity != nil {
+			capacity = capacity.Merge(*o.Offering.Capacity)
+		}
+		most = most.Max(capacity)
+	}
+	return most
+}
+
+// capacityOf is what a node has.
+func capacityOf(n provisioning.Node) resources.List {
+	var capacity resources.List
+	if n.NodeClaim != nil {
+		capacity, _ = resources.FromResourceList(n.NodeClaim.Status.Capacity) // the engine refuses what cannot be read
+	}
+	if n.Node != nil {
+		own, _ := resources.FromResourceList(n.Node.Status.Capacity)
+		capacity = capacity.Merge(own)
+	}
+	return capacity
+}
+
+// addCapacity adds so many nodes and what they have.
+func addCapacity(sum map[corev1.ResourceName]int64, capacity resources.List, nodes int64) {
+	for name, amount := range capacity.With(v1.ResourceNodes, 1).All() {
+		sum[name] += nodes * amount
+	}
+}
+
+// poolOf is the name of the pool of a node.
+func poolOf(n provisioning.Node) string {
+	if n.Node != nil && n.Node.Labels[v1.NodePoolLabelKey] != "" {
+		return n.Node.Labels[v1.NodePoolLabelKey]
+	}
+	if n.NodeClaim != nil {
+		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
+	}
+	return ""
+}
+
+// reserve takes what nodes that are to replace another will have off what the limits
+// of their pools leave for more. Nothing else is known of them here: no constraint
+// between pods sees them.
+func (w *Simulation) reserve(node string, fresh []provisioning.NewNode) {
+	for i := range fresh {
+		n := &fresh[i]
+		if len(n.Pool.Spec.Limits) == 0 {
+			continue
+		}
+		name := fmt.Sprintf("%s~limits~%d", node, i)
+		labels := map[string]string{v1.NodePoolLabelKey: n.Pool.Name}
+		capacity := largestCapacity(n).ResourceList()
+		w.In.Nodes = append(w.In.Nodes, provisioning.Node{
+			Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+				Status: corev1.NodeStatus{Capacity: capacity, Allocatable: noPods(nil)}},
+			NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+				Status: v1.NodeClaimStatus{ProviderID: "limits://" + name, Capacity: capacity, Allocatable: noPods(nil)}},
+		})
+	}
+}

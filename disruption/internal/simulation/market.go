@@ -1,0 +1,62 @@
+package simulation
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/same"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// newMarket keeps what a simulation was compiled from.
+func newMarket(w *Simulation) *Market {
+	in := w.In
+	in.Nodes, in.Pods = nil, nil
+	m := &Market{in: in, opts: w.Opts, compiled: w.Market}
+	f := w.Cluster
+	m.launches = sync.OnceValue(func() map[string][]estimate.Launch { return launches(f, in.NodePools) })
+	return m
+}
+
+// fits reports whether a market is that of a simulation: whether what it was made from
+// says the same.
+func (m *Market) fits(w *Simulation) bool {
+	if m == nil || m.compiled == nil || !reflect.DeepEqual(m.opts, w.Opts) {
+		return false
+	}
+	a, b := &m.in, &w.In
+	return len(a.Buffers)+len(b.Buffers) == 0 && reflect.DeepEqual(a.Devices, provisioning.Devices{}) && reflect.DeepEqual(b.Devices, provisioning.Devices{}) &&
+		(a.Vocabulary == b.Vocabulary || reflect.DeepEqual(a.Vocabulary, b.Vocabulary)) &&
+		(slices.Equal(a.NodePools, b.NodePools) || same.Objects(same.Bare(a.NodePools), same.Bare(b.NodePools))) &&
+		same.Objects(a.Overlays, b.Overlays) && same.Objects(a.DaemonSetPods, b.DaemonSetPods) && same.Objects(a.Namespaces, b.Namespaces) &&
+		same.Objects(a.Volumes.Claims, b.Volumes.Claims) && same.Objects(a.Volumes.Volumes, b.Volumes.Volumes) &&
+		same.Objects(a.Volumes.Classes, b.Volumes.Classes) && same.Objects(a.Volumes.CSINodes, b.Volumes.CSINodes) &&
+		same.Objects(a.Services, b.Services) && same.Controllers(a.Controllers, b.Controllers) &&
+		same.Catalogs(a.InstanceTypes, b.InstanceTypes)
+}
+
+// launches lists what pools can launch.
+func launches(f *state.Cluster, pools []*v1.NodePool) map[string][]estimate.Launch {
+	out := map[string][]estimate.Launch{}
+	rooms := estimate.Rooms{}
+	for _, pool := range pools {
+		if set, ok := f.Template(pool); ok {
+			out[pool.Name] = estimate.Launches(set, f.Pools[pool.Name].Types, rooms)
+		}
+	}
+	return out
+}
+
+// Market is what a simulation was compiled from, for the next one to use.
+type Market struct {
+	in   provisioning.Input // without nodes and pods
+	opts provisioning.Options
+	// compiled is that input; nil where it could not be.
+	compiled *provisioning.Problem
+	// launches lists what a pool can launch. It is asked for by few.
+	launches func() map[string][]estimate.Launch
+}

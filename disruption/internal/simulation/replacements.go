@@ -1,0 +1,250 @@
+package simulation
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// takeApart gives each node of some parts replacements of its own: the pods that
+// have a place on nodes that stay keep it, and the others are simulated node by
+// node.
+func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, found map[*state.StateNode]*CandidateSet) error {
+	if len(shared) == 0 {
+		return nil
+	}
+	kept := map[string][]Move{} // by node that goes
+	alone := *w
+	alone.In.Nodes = slices.Clone(w.In.Nodes)
+	alone.Displaced, alone.Promised = map[string][]*corev1.Pod{}, map[string]string{}
+	for i, n := range alone.In.Nodes {
+		alone.In.Nodes[i] = closedNode(n)
+	}
+	var targets []*state.StateNode
+	for _, pt := range shared {
+		placed := map[string]bool{}
+		for _, move := range pt.Moves {
+			if move.Node != "" {
+				kept[move.From] = append(kept[move.From], move)
+				placed[state.PodObject(move.Pod)] = true
+				alone.bind(move.Node, move.Pod)
+			}
+		}
+		for _, m := range pt.Targets {
+			targets = append(targets, m)
+			has := func(p *corev1.Pod) bool { return p != nil && placed[state.PodObject(p)] }
+			entry := &alone.In.Nodes[alone.At[m.Name]]
+			entry.Pods = slices.DeleteFunc(slices.Clone(entry.Pods), has)
+			alone.Displaced[m.Name] = slices.DeleteFunc(slices.Clone(w.Displaced[m.Name]), has)
+		}
+	}
+	for _, m := range targets {
+		if alone.Refused != nil {
+			break
+		}
+		parts, err := alone.Try(ctx, []*state.StateNode{m})
+		if err != nil {
+			return err
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		pt := parts[0]
+		if !pt.Outcome.Bad() {
+			alone.reserve(m.Name, pt.Nodes)
+		}
+		pt.Moves = append(pt.Moves, kept[m.Name]...)
+		slices.SortFunc(pt.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
+		found[m] = pt
+	}
+	w.Stats, w.Refused = alone.Stats, alone.Refused
+	return nil
+}
+
+// replacements finds what becomes of the pods of actions that launch nodes first, such
+// that each holds once those before it are done.
+type replacements struct {
+	w     *Simulation // in which pods stay in their domains
+	Found map[*state.StateNode]*CandidateSet
+}
+
+// NewReplacements finds them in a simulation, which it changes.
+func NewReplacements(w *Simulation) *replacements {
+	return &replacements{w: w, Found: map[*state.StateNode]*CandidateSet{}}
+}
+
+// Find asks about all actions together, with pods kept in their domains. What has no
+// place then, or leans on others, is asked about again, beside those that were found:
+// first all that have no place, with their pods free, and then each by itself.
+func (r *replacements) Find(ctx context.Context, wanted []*state.StateNode) error {
+	rest := slices.Clone(wanted)
+	for _, m := range wanted {
+		r.Close(m.Name)
+	}
+	rest, err := r.together(ctx, r.w, rest)
+	if err != nil {
+		return err
+	}
+	homeless := slices.DeleteFunc(slices.Clone(rest), r.isTied)
+	if len(homeless) > 0 && r.w.Refused == nil {
+		left, err := r.together(ctx, r.w.freed(homeless), homeless)
+		if err != nil {
+			return err
+		}
+		rest = slices.DeleteFunc(rest, func(m *state.StateNode) bool { return slices.Contains(homeless, m) && !slices.Contains(left, m) })
+	}
+	most := max(4, AskedAlone/len(r.w.Cluster.Nodes))
+	for i, m := range rest {
+		if i == most || r.w.Refused != nil {
+			break
+		}
+		if err := r.byItself(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byItself asks about one node, with its pods in their domains if it was tied to others,
+// and then with its pods free.
+func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
+	if r.isTied(m) {
+		if left, err := r.together(ctx, r.w, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {
+			return err
+		}
+	}
+	pt, err := r.w.Alone(ctx, m)
+	if err != nil || pt == nil {
+		return err
+	}
+	r.Found[m] = pt
+	r.takes(pt)
+	return nil
+}
+
+// Close keeps pods from a node that is about to go, now or next time.
+func (r *replacements) Close(node string) {
+	if i, found := r.w.At[node]; found {
+		r.w.In.Nodes[i] = closedNode(r.w.In.Nodes[i])
+	}
+}
+
+// AskedAlone bounds how many actions are asked about one by one, over the number of
+// nodes: each question reads all of them.
+const AskedAlone = 20_000
+
+// isTied reports whether what was found for a node leans on others.
+func (r *replacements) isTied(m *state.StateNode) bool {
+	pt := r.Found[m]
+	return pt != nil && pt.tied
+}
+
+// together asks about some nodes in a simulation, accepts what holds in the order given, and
+// returns the others.
+func (r *replacements) together(ctx context.Context, in *Simulation, targets []*state.StateNode) ([]*state.StateNode, error) {
+	parts, err := in.Try(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	var shared []*CandidateSet
+	for _, pt := range parts {
+		if len(pt.Targets) == 1 {
+			r.Found[pt.Targets[0]] = pt
+		} else {
+			shared = append(shared, pt)
+		}
+	}
+	err = in.takeApart(ctx, shared, r.Found)
+	r.w.Stats, r.w.Refused = in.Stats, in.Refused
+	if err != nil {
+		return nil, err
+	}
+	var left []*state.StateNode
+	for _, m := range targets {
+		pt := r.Found[m]
+		if pt == nil || pt.Outcome.Bad() || !r.takes(pt) {
+			left = append(left, m)
+		}
+	}
+	return left, nil
+}
+
+// takes accepts a part if it holds beside those before it.
+func (r *replacements) takes(pt *CandidateSet) bool {
+	if pt.Outcome.Bad() {
+		return false
+	}
+	if full := NewLimitsMeter(r.w).Takes(pt); full != nil {
+		pt.Limited(full)
+		pt.tied = true // to those that stay
+		return false
+	}
+	if ok, tie := r.w.Landing.Takes(pt); !ok {
+		pt.TurnDown(r.w.Landing, tie)
+		return false
+	}
+	pt.After = r.w.Landing.After()
+	r.w.CarryOut(pt)
+	return true
+}
+
+// freed is the simulation with the pods of some nodes as they are, free to change their
+// domains.
+func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
+	out := *w
+	out.In.Nodes = slices.Clone(w.In.Nodes)
+	out.Displaced = map[string][]*corev1.Pod{}
+	for name, pods := range w.Displaced { // by node: the order does not matter
+		out.Displaced[name] = pods
+	}
+	out.movable = nil
+	for _, m := range targets {
+		n := &out.In.Nodes[out.At[m.Name]]
+		pinned := n.Pods
+		n.Pods = slices.Clone(n.Pods)
+		for i, p := range n.Pods {
+			if at := slices.IndexFunc(m.PodViews, func(v *state.PodView) bool { return p != nil && state.PodObject(v.Pod) == state.PodObject(p) }); at >= 0 {
+				n.Pods[i] = m.PodViews[at].Pod
+			}
+		}
+		out.Displaced[m.Name] = instead(w.Displaced[m.Name], pinned, n.Pods)
+	}
+	return &out
+}
+
+// Alone asks the engine about one node with its pods free to go where kube-scheduler
+// lets them, whatever the pins of the others. What is found is what one action does by
+// itself, beside what is decided already.
+func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
+	free := w.freed([]*state.StateNode{m})
+	parts, err := free.Try(ctx, []*state.StateNode{m})
+	w.Stats, w.Refused = free.Stats, free.Refused
+	if err != nil || len(parts) == 0 {
+		return nil, err
+	}
+	parts[0].alone = true
+	return parts[0], nil
+}
+
+// Limited turns a part down that a pool has no room for while others stay.
+func (pt *CandidateSet) Limited(pool *v1.NodePool) {
+	pt.Outcome = rule.Forbid(rule.NotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", state.PoolObject(pool.Name))
+}
+
+// TurnDown says that a part is tied to others, or that it would not hold by itself.
+func (pt *CandidateSet) TurnDown(l *Landing, tie string) {
+	pt.tied = true
+	pt.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
+	switch {
+	case len(l.done) > 0:
+	case len(l.uncertain) > 0:
+		pt.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
+	default:
+		pt.Outcome = rule.Forbid(rule.Unplaced, "%s would not hold where there are places for its pods", tie)
+	}
+}

@@ -1,0 +1,501 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// pinSpread keeps each pod in its domain of a topology spread that must hold,
+// other than by node. What is found for many nodes is carried out in parts, and
+// by itself each part must hold too: were pods of a workload to change places
+// between zones, one part would lean on what another does. In its own domain a
+// pod may always come back, whatever becomes of the others.
+//
+// The same goes for required affinity and anti-affinity over such a label.
+//
+// That holds where the skew is no more than allowed as things are. A pod in a
+// domain that has too many is left free, or it could not be moved at all, and so is
+// one that is counted by a spread which it does not have: see landing.
+//
+// One pod of each spread may leave its domain, as all others stay: see movable pod.
+func (w *Simulation) pinSpread() {
+	c := newSpreadCensus(w)
+	w.movable, w.Landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
+	for i := range w.In.Nodes {
+		n := &w.In.Nodes[i]
+		if n.Node == nil || w.Leaving[n.Name()] || w.config.PinOn != nil && !w.config.PinOn[n.Name()] {
+			continue
+		}
+		var pods []*corev1.Pod
+		for k, p := range n.Pods {
+			if p == nil {
+				continue
+			}
+			kind := c.kinds.Of(p)
+			held := c.pins(kind, n.Node)
+			if w.config.PinOn != nil { // nobody looks again at what pods do to the counts of others
+				held = bothOf(held, c.home(p, n.Node))
+			}
+			if held == nil {
+				continue
+			}
+			if pods == nil {
+				pods = slices.Clone(n.Pods)
+			}
+			pods[k] = WithNodeSelector(p, held)
+			c.kinds.Pin(pods[k], kind, held)
+			if r := c.movable(kind, p, n.Node); r != nil {
+				r.pinned = pods[k]
+				w.movable[p], w.movable[pods[k]] = r, r
+			}
+		}
+		if pods != nil {
+			w.Displaced[n.Name()] = instead(w.Displaced[n.Name()], n.Pods, pods)
+			n.Pods = pods
+		}
+	}
+}
+
+// bothOf are the labels of two maps; the first is changed.
+func bothOf(a, b map[string]string) map[string]string {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
+}
+
+// home are the labels of its node over which a pod is counted by a spread that it does
+// not have: nothing keeps it from staying there.
+func (c *topologyCounts) home(p *corev1.Pod, node *corev1.Node) map[string]string {
+	var out map[string]string
+	kind := c.kinds.Of(p)
+	for _, s := range c.counting(kind) {
+		value, found := node.Labels[s.key]
+		own := func(t ownSpread) bool { return t.TopologyKey == s.key }
+		if !found || p.Spec.NodeSelector[s.key] != "" || slices.ContainsFunc(c.facts(kind).spreads, own) {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[s.key] = value
+	}
+	return out
+}
+
+// instead is a list with the changed pods in the place of those they were.
+func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
+	out := slices.Clone(list)
+	for i, p := range out {
+		if k := slices.Index(before, p); k >= 0 {
+			out[i] = changed[k]
+		}
+	}
+	return out
+}
+
+// WithNodeSelector is a pod that asks for more labels of its node.
+func WithNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
+	out := *p
+	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
+	for key, value := range p.Spec.NodeSelector { // by key: the order does not matter
+		out.Spec.NodeSelector[key] = value
+	}
+	for key, value := range more {
+		out.Spec.NodeSelector[key] = value
+	}
+	return &out
+}
+
+// topologyCounts counts pods by domain.
+type topologyCounts struct {
+	kinds   *podclass.Classes
+	read    []*classFacts // by kind; nil while nobody asked
+	terms   map[*podclass.Class][]affinityTerm
+	nodes   []*corev1.Node
+	domains map[string]map[string][]*corev1.Node // by label and its value
+	counted []countedPod
+	present []*podclass.Class                // those of the counted pods, and of those that lose their place
+	inSpace map[string][]countedPod          // the same by namespace
+	byLabel map[selectors.Label][]countedPod // and by label; nil while nobody asked
+	known   map[string]map[string]int
+	spaces  *podterm.Namespaces
+	bonds   affinityTerms
+	spreads spreads
+	hosts   spreads // those over the name of the node
+
+	defaults *podterm.Defaults // topology spreads of pods without any
+}
+
+type countedPod struct {
+	pod  *corev1.Pod
+	kind *podclass.Class
+	node *corev1.Node
+}
+
+// classFacts are what the constraints of all pods have to do with those of a kind.
+type classFacts struct {
+	selecting []int // affinity terms that are about them, by number
+	spreads   []ownSpread
+	hosts     []ownSpread // those over the name of the node
+	inHosts   []int       // such spreads that count them, by number; nil while nobody asked
+	counting  []*spread   // that count them; nil while nobody asked
+	asked     bool
+}
+
+// facts are what is known of a kind, once all affinity terms are read.
+func (c *topologyCounts) facts(kind *podclass.Class) *classFacts {
+	for len(c.read) <= kind.Number {
+		c.read = append(c.read, nil)
+	}
+	if c.read[kind.Number] == nil {
+		f := &classFacts{selecting: c.bonds.selecting(kind.Pod)}
+		f.spreads, f.hosts = c.spreadsOf(kind.Pod)
+		c.read[kind.Number] = f
+	}
+	return c.read[kind.Number]
+}
+
+func newSpreadCensus(w *Simulation) *topologyCounts {
+	c := &topologyCounts{kinds: w.Kinds, terms: map[*podclass.Class][]affinityTerm{}, inSpace: map[string][]countedPod{}, domains: map[string]map[string][]*corev1.Node{}, known: map[string]map[string]int{}, spaces: w.namespaces(), defaults: w.Defaults}
+	for _, n := range w.In.Nodes {
+		if n.Node == nil {
+			continue
+		}
+		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
+		for _, p := range n.Pods {
+			if p != nil && p.DeletionTimestamp.IsZero() && !podclass.Finished(p) {
+				one := countedPod{p, c.kinds.Of(p), n.Node}
+				c.counted = append(c.counted, one)
+				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], one)
+			}
+		}
+	}
+	c.findKinds(w.leavingPods())
+	c.readBonds()
+	c.readSpreads(w.waitingPods())
+	return c
+}
+
+// findKinds lists the kinds of the counted pods, and of those that lose their place: they
+// may be on nodes that there are not yet.
+func (c *topologyCounts) findKinds(leaving []*corev1.Pod) {
+	seen := map[*podclass.Class]bool{}
+	add := func(kind *podclass.Class) {
+		if !seen[kind] {
+			seen[kind] = true
+			c.present = append(c.present, kind)
+		}
+	}
+	for _, p := range c.counted {
+		add(p.kind)
+	}
+	for _, p := range leaving {
+		add(c.kinds.Of(p))
+	}
+}
+
+// pins are the labels of its node that a pod of a kind must keep, nil if there are
+// none. A label of which the pod itself asks for another value by now it cannot keep.
+func (c *topologyCounts) pins(kind *podclass.Class, node *corev1.Node) map[string]string {
+	out := c.pinnedByAffinity(kind, node)
+	spreads := c.facts(kind).spreads
+	for i := range spreads {
+		t := &spreads[i]
+		domain, found := node.Labels[t.TopologyKey]
+		if !found {
+			continue
+		}
+		counts := c.counts(kind, t)
+		if counts[domain]-t.least(counts) > int(t.MaxSkew) {
+			return nil
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[t.TopologyKey] = domain
+	}
+	for key, value := range kind.Pod.Spec.NodeSelector { // by key: the order does not matter
+		if out[key] != value {
+			delete(out, key)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// counts are the pods that a constraint of pods of a kind counts, by domain that
+// they may be in. They are the same for all pods of a workload.
+func (c *topologyCounts) counts(kind *podclass.Class, t *ownSpread) map[string]int {
+	if t.counts != nil {
+		return t.counts
+	}
+	counts, found := c.known[t.text]
+	if !found {
+		counts = c.count(kind.Pod, t)
+		c.known[t.text] = counts
+	}
+	t.counts = counts
+	return counts
+}
+
+// count counts them: on nodes that the constraint looks at, as kube-scheduler does.
+func (c *topologyCounts) count(p *corev1.Pod, t *ownSpread) map[string]int {
+	counts := map[string]int{}
+	looks := t.view(p)
+	for domain, nodes := range c.domainsOver(t.TopologyKey) { // each by itself: the order does not matter
+		if slices.ContainsFunc(nodes, looks.at) {
+			counts[domain] = 0
+		}
+	}
+	for _, other := range c.among(&t.pods) {
+		domain, found := other.node.Labels[t.TopologyKey]
+		if _, eligible := counts[domain]; found && eligible && t.pods.Select(other.pod.Namespace, other.pod.Labels) && looks.at(other.node) {
+			counts[domain]++
+		}
+	}
+	return counts
+}
+
+// domainsOver are the nodes by their values of a label.
+func (c *topologyCounts) domainsOver(key string) map[string][]*corev1.Node {
+	if known, found := c.domains[key]; found {
+		return known
+	}
+	out := map[string][]*corev1.Node{}
+	for _, n := range c.nodes {
+		if value, found := n.Labels[key]; found {
+			out[value] = append(out[value], n)
+		}
+	}
+	c.domains[key] = out
+	return out
+}
+
+// among are the pods that some may be among.
+func (c *topologyCounts) among(pods *podterm.Pods) []countedPod {
+	if len(pods.Namespaces) != 1 {
+		return c.counted
+	}
+	namespace := pods.Namespaces[0]
+	key, value, single := selectors.SingleValue(pods.Selector)
+	if !single {
+		return c.inSpace[namespace]
+	}
+	if c.byLabel == nil {
+		c.byLabel = map[selectors.Label][]countedPod{}
+		for _, p := range c.counted {
+			for key, value := range p.pod.Labels { // each in a list of its own
+				at := selectors.Label{Namespace: p.pod.Namespace, Key: key, Value: value}
+				c.byLabel[at] = append(c.byLabel[at], p)
+			}
+		}
+	}
+	return c.byLabel[selectors.Label{Namespace: namespace, Key: key, Value: value}]
+}
+
+// ownSpread is a topology spread of a pod that must hold, other than by node.
+type ownSpread struct {
+	*corev1.TopologySpreadConstraint
+	text   string       // see spreadKey
+	pods   podterm.Pods // that it counts
+	keys   []string     // labels that a node must have to be looked at, sorted
+	counts map[string]int
+}
+
+// spreadsOf reads the topology spreads of a pod that must hold, and those of them that
+// are over the name of the node apart. What cannot be read counts nobody:
+// the engine refuses such a pod.
+func (c *topologyCounts) spreadsOf(p *corev1.Pod) (out, hosts []ownSpread) {
+	list, _ := c.defaults.Of(p)
+	var keys []string
+	for i := range list {
+		t := &list[i]
+		if t.WhenUnsatisfiable != corev1.DoNotSchedule {
+			continue
+		}
+		keys = append(keys, t.TopologyKey)
+		own := ownSpread{TopologySpreadConstraint: t}
+		var err error
+		if own.pods, err = podterm.Spread(p, t); err != nil {
+			own.pods = podterm.Pods{Selector: labels.Nothing(), Namespaces: []string{}}
+		}
+		if t.TopologyKey == corev1.LabelHostname {
+			hosts = append(hosts, own)
+		} else {
+			out = append(out, own)
+		}
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	for _, list := range [][]ownSpread{out, hosts} {
+		for i := range list {
+			list[i].keys = keys
+			list[i].text = list[i].key(p)
+		}
+	}
+	return out, hosts
+}
+
+// spreadView says which nodes a constraint of a pod looks at.
+type spreadView struct {
+	pod      *corev1.Pod
+	keys     []string // labels that they must have
+	affinity bool     // those that the pod asks for
+	selected nodeaffinity.RequiredNodeAffinity
+	taints   bool // those whose taints it tolerates
+	known    map[*corev1.Node]bool
+}
+
+func (t *ownSpread) view(p *corev1.Pod) *spreadView {
+	v := &spreadView{pod: p, keys: t.keys, affinity: t.honorsAffinity() && asksOfNodes(p), taints: t.honorsTaints()}
+	if v.affinity {
+		v.selected = nodeaffinity.GetRequiredNodeAffinity(p)
+	}
+	if v.affinity || v.taints {
+		v.known = map[*corev1.Node]bool{}
+	}
+	return v
+}
+
+// asksOfNodes reports whether a pod asks for nodes by their labels or names.
+func asksOfNodes(p *corev1.Pod) bool {
+	a := p.Spec.Affinity
+	return len(p.Spec.NodeSelector) > 0 || a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+}
+
+// text tells views apart: those with the same text look at the same nodes.
+func (v *spreadView) text() string {
+	said := struct {
+		Keys        []string
+		Selector    map[string]string
+		Affinity    *corev1.NodeAffinity
+		Tolerations []corev1.Toleration
+		Taints      bool
+	}{Keys: v.keys, Taints: v.taints}
+	if v.affinity {
+		said.Selector = v.pod.Spec.NodeSelector
+		if a := v.pod.Spec.Affinity; a != nil {
+			said.Affinity = a.NodeAffinity
+		}
+	}
+	if v.taints {
+		said.Tolerations = v.pod.Spec.Tolerations
+	}
+	text, _ := json.Marshal(said) // of these types it cannot fail
+	return string(text)
+}
+
+func (v *spreadView) at(n *corev1.Node) bool {
+	for _, key := range v.keys {
+		if _, found := n.Labels[key]; !found && key != corev1.LabelHostname {
+			return false
+		}
+	}
+	if v.known == nil {
+		return true
+	}
+	ok, known := v.known[n]
+	if !known {
+		ok = !v.taints || estimate.Tolerates(v.pod, n.Spec.Taints)
+		if ok && v.affinity {
+			matches, err := v.selected.Match(n)
+			ok = matches && err == nil
+		}
+		v.known[n] = ok
+	}
+	return ok
+}
+
+func (t *ownSpread) honorsAffinity() bool {
+	return t.NodeAffinityPolicy == nil || honors(t.NodeAffinityPolicy)
+}
+
+func (t *ownSpread) honorsTaints() bool { return honors(t.NodeTaintsPolicy) }
+
+// least is the count of the domain with the fewest pods; none where there are fewer
+// domains than the constraint asks for.
+func (t *ownSpread) least(counts map[string]int) int {
+	if len(counts) < t.fewest() {
+		return 0
+	}
+	out, first := 0, true
+	for _, n := range counts { // the order does not matter
+		if first || n < out {
+			out, first = n, false
+		}
+	}
+	return out
+}
+
+// fewest is how many domains a constraint asks for.
+func (t *ownSpread) fewest() int {
+	if t.MinDomains == nil {
+		return 1
+	}
+	return int(*t.MinDomains)
+}
+
+// key is the same for constraints that count the same pods in the same domains.
+func (t *ownSpread) key(p *corev1.Pod) string {
+	var key strings.Builder
+	fmt.Fprintf(&key, "%s|%q|%d|%s", t.TopologyKey, t.keys, t.fewest(), t.pods.Text())
+	if t.honorsAffinity() {
+		estimate.WriteNodeDemand(&key, p)
+	}
+	if t.honorsTaints() {
+		fmt.Fprintf(&key, "|%+v", p.Spec.Tolerations)
+	}
+	return key.String()
+}
+
+// domainsOf are the values of a label that a new node may have, sorted.
+func domainsOf(n *provisioning.NewNode, key string) []string {
+	seen := map[string]bool{}
+	if value, found := n.Labels[key]; found {
+		return []string{value}
+	}
+	for _, o := range n.Options {
+		if value, found := nodeLabel(o, key); found {
+			seen[value] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// nodeLabel is a label that a node launched by an option is sure to have: what
+// LaunchOption.NodeLabels says of one key, without the others where that is the zone.
+func nodeLabel(o cloudprovider.LaunchOption, key string) (value string, found bool) {
+	if zone := o.Offering.Zone; key == corev1.LabelTopologyZone && zone != "" {
+		_, narrowed := o.Offering.Requirements.Get(key)
+		of, asked := o.InstanceType.Requirements.Get(key)
+		if !narrowed && (!asked || of.Has(zone)) {
+			return zone, true
+		}
+	}
+	value, found = o.NodeLabels()[key]
+	return value, found
+}
+
+// honors reports whether a policy of a topology spread is Honor, which is not the
+// default for taints.
+func honors(policy *corev1.NodeInclusionPolicy) bool {
+	return policy != nil && *policy == corev1.NodeInclusionPolicyHonor
+}

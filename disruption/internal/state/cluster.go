@@ -1,0 +1,250 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// Snapshot is what an observed cluster is read from. It is read-only.
+type Snapshot struct {
+	provisioning.Input
+	Now                  time.Time
+	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
+	// MarkedForDeletion holds the nodes that a decision made earlier is dealing with, and
+	// why.
+	MarkedForDeletion map[string]budgets.Reason
+	// PodEvents say when a pod was last bound to a node, ended or began to end there.
+	PodEvents map[string]time.Time
+	// BufferNodes are the nodes on which spare room is kept.
+	BufferNodes []string
+	// Unavailable are the offerings that are not counted on to save money.
+	Unavailable map[cloudprovider.OfferingKey]bool
+	// Instances are the machines that the cloud has; nil means that it was not asked.
+	Instances []*cloudprovider.Instance
+	// IgnorePodDeletionCost leaves the annotation of ReplicaSets out of the cost of a pod.
+	IgnorePodDeletionCost bool
+	// Timeouts are how long the start of a node may take.
+	Timeouts nodeclaim.Timeouts
+}
+
+// Cluster is a cluster read at one instant. It does not change once it is read, and
+// points into what it was read from.
+type Cluster struct {
+	In         Snapshot
+	Now        time.Time
+	Vocabulary *requirements.Vocabulary
+	Pools      map[string]*NodePool
+	PoolNames  []string     // sorted
+	Nodes      []*StateNode // by name
+	ByName     map[string]*StateNode
+	pdbs       pdbIndex
+	Instances  map[string]*cloudprovider.Instance // by ID
+	Warnings   []*provisioning.InputError
+}
+
+// Read reads a snapshot, and adds what is at fault.
+func Read(in Snapshot, faults *Faults) *Cluster {
+	f := &Cluster{In: in, Now: in.Now, Vocabulary: in.Vocabulary, ByName: map[string]*StateNode{}}
+	if f.Vocabulary == nil {
+		f.Vocabulary = requirements.DefaultVocabulary()
+	}
+	f.readPools(faults)
+	f.pdbs = readPDBs(in.PodDisruptionBudgets, faults)
+	f.readMembers(faults)
+	f.readInstances(faults)
+	return f
+}
+
+// readMembers makes the members, sorted by name.
+func (f *Cluster) readMembers(faults *Faults) {
+	claims, names := map[string]int{}, map[string]int{}
+	for _, n := range f.In.Nodes {
+		names[n.Name()]++
+		if n.NodeClaim != nil {
+			claims[n.NodeClaim.Name]++
+		}
+	}
+	buffers := map[string]bool{}
+	for _, name := range f.In.BufferNodes {
+		buffers[name] = true
+	}
+	for i, n := range f.In.Nodes {
+		object := nodeObject(n)
+		switch {
+		case n.Node == nil && n.NodeClaim == nil:
+			faults.Add(fmt.Sprintf("Nodes[%d]", i), "", "has neither a Node nor a NodeClaim; set at least one")
+		case n.Name() == "":
+			faults.Add(fmt.Sprintf("Nodes[%d]", i), "metadata.name", "is empty; nodes are told apart by name")
+		case names[n.Name()] > 1:
+			faults.Add(object, "", "is listed twice; list each node once, with its NodeClaim beside it")
+		case n.NodeClaim != nil && claims[n.NodeClaim.Name] > 1:
+			faults.Add(object, "NodeClaim", "%q is listed with another node too; list it once", n.NodeClaim.Name)
+		default:
+			m := f.newStateNode(n, faults)
+			m.Buffer = buffers[m.Name]
+			f.Nodes = append(f.Nodes, m)
+			f.ByName[m.Name] = m
+		}
+	}
+	slices.SortFunc(f.Nodes, func(a, b *StateNode) int { return strings.Compare(a.Name, b.Name) })
+	for _, m := range f.Nodes {
+		if m.Pool != nil && m.Managed() {
+			m.Pool.Members = append(m.Pool.Members, m)
+			m.Pool.Count.add(m)
+		}
+	}
+}
+
+// Settling is a node that consolidation must send no pod to for now.
+type Settling struct {
+	// Node is its name.
+	Node string
+	// Until is when it takes pods again; zero if that is not known, as the
+	// node is not initialized.
+	Until time.Time
+}
+
+// String is the node and until when, in one line.
+func (s Settling) String() string {
+	if s.Until.IsZero() {
+		return s.Node + ", not initialized"
+	}
+	return s.Node + " until " + words.Instant(s.Until)
+}
+
+// Settling lists the nodes that pods have come to or left within
+// consolidateAfter, by name: where pods move, others should not move yet, or
+// nodes would be filled and emptied in circles. They take pods that are pending
+// all the same, and pods of nodes that are on their way out. Nodes of pools whose
+// consolidateAfter is Never or 0s always take pods, and so do those of pools that
+// are static, not ready or being deleted, or not there.
+func (f *Cluster) Settling() []Settling {
+	var out []Settling
+	for _, m := range f.Nodes {
+		if m.Pool == nil || !m.Managed() || m.Pool.Static() || !m.Pool.Ready() {
+			continue
+		}
+		after := m.Pool.ConsolidateAfter.Duration
+		if after == nil || *after <= 0 {
+			continue
+		}
+		since, known := f.LastPodEvent(m)
+		switch until := since.Add(*after); {
+		case !known:
+			out = append(out, Settling{Node: m.Name})
+		case until.After(f.Now):
+			out = append(out, Settling{Node: m.Name, Until: until})
+		}
+	}
+	return out
+}
+
+// LastPodEvent is when consolidateAfter began to count: at the last event of a
+// pod or, without any, when the node was initialized.
+func (f *Cluster) LastPodEvent(m *StateNode) (since time.Time, known bool) {
+	initialized := m.Condition(v1.ConditionTypeInitialized)
+	if initialized == nil || initialized.Status != metav1.ConditionTrue {
+		return time.Time{}, false
+	}
+	since = m.NodeClaim.Status.LastPodEventTime.Time
+	if event := f.In.PodEvents[m.Name]; event.After(since) {
+		since = event
+	}
+	if since.IsZero() {
+		since = initialized.LastTransitionTime.Time
+	}
+	return since, true
+}
+
+// CountPods is how many pods are on the nodes, and copies of them that a search makes.
+func (f *Cluster) CountPods() int {
+	n := 0
+	for _, m := range f.Nodes {
+		n += len(m.Node.Pods)
+	}
+	return n + n/2
+}
+
+// WithoutUnavailable are the catalogs less the offerings that ran dry lately.
+func (f *Cluster) WithoutUnavailable() map[string][]*cloudprovider.InstanceType {
+	dry := f.In.Unavailable
+	if len(dry) == 0 {
+		return f.In.InstanceTypes
+	}
+	out := map[string][]*cloudprovider.InstanceType{}
+	for pool, types := range f.In.InstanceTypes { // by key: the order does not matter
+		for _, t := range types {
+			out[pool] = append(out[pool], withoutOfferings(t, dry))
+		}
+	}
+	return out
+}
+
+func withoutOfferings(t *cloudprovider.InstanceType, dry map[cloudprovider.OfferingKey]bool) *cloudprovider.InstanceType {
+	if t == nil || !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return dry[o.Key(t.Name)] }) {
+		return t
+	}
+	changed := *t
+	changed.Offerings = slices.Clone(t.Offerings)
+	for i := range changed.Offerings {
+		if o := &changed.Offerings[i]; dry[o.Key(t.Name)] {
+			o.Available = false
+		}
+	}
+	return &changed
+}
+
+// Yields reports whether a voluntary decision that deals with a node gives way to
+// a notice of the cloud: the machine is about to be taken away, replaced or not.
+func (f *Cluster) Yields(m *StateNode) bool {
+	return m.Underway && !m.Leaving && Voluntary(f.In.MarkedForDeletion[m.Name])
+}
+
+// Voluntary reports whether a reason is the autoscaler's own choice.
+func Voluntary(r budgets.Reason) bool {
+	switch r {
+	case budgets.Unhealthy, budgets.Empty, budgets.Drifted, budgets.Underutilized:
+		return true
+	}
+	return false
+}
+
+// readInstances indexes the machines of the cloud by ID. Of those listed twice
+// the one that is going down counts, then the one first by name and age.
+func (f *Cluster) readInstances(faults *Faults) {
+	f.Instances = map[string]*cloudprovider.Instance{}
+	for i, instance := range f.In.Instances {
+		switch {
+		case instance == nil:
+			faults.Add(fmt.Sprintf("Instances[%d]", i), "", "is nil; leave it out")
+		case instance.ID == "":
+			faults.Add(fmt.Sprintf("Instances[%d]", i), "ID", "is empty; a machine cannot be named without it")
+		case f.Instances[instance.ID] != nil:
+			faults.Add(fmt.Sprintf("Instance %q", instance.ID), "", "is listed twice; list each machine once")
+			if compareInstances(instance, f.Instances[instance.ID]) < 0 {
+				f.Instances[instance.ID] = instance
+			}
+		default:
+			f.Instances[instance.ID] = instance
+		}
+	}
+}
+
+func compareInstances(a, b *cloudprovider.Instance) int {
+	return cmp.Or(cmp.Compare(ZeroOrOne(b.Deleting), ZeroOrOne(a.Deleting)), strings.Compare(a.Name, b.Name),
+		a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.NodePool, b.NodePool))
+}

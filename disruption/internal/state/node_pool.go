@@ -1,0 +1,159 @@
+package state
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// NodePool is a NodePool and what follows from it.
+type NodePool struct {
+	*v1.NodePool
+	TemplateHash     string
+	Types            map[string]*cloudprovider.InstanceType
+	Requirements     requirements.Set // those of the template
+	Unreadable       bool             // the requirements cannot be read
+	ConsolidateAfter v1.NillableDuration
+	Policy           v1.ConsolidationPolicy
+	PolicyUnknown    bool         // nobody knows what it asks for
+	Members          []*StateNode // those with a NodeClaim, by name
+	Count            headcount    // of members
+	Nodes, Sick      int          // members with a Node, and those of them that are unhealthy
+}
+
+// Static reports whether the pool has a fixed number of nodes.
+func (p *NodePool) Static() bool { return p.Spec.Replicas != nil }
+
+// Ready reports whether the pool launches nodes.
+func (p *NodePool) Ready() bool {
+	c := ConditionOf(p.Status.Conditions, v1.ConditionTypeReady)
+	return p.DeletionTimestamp.IsZero() && (c == nil || c.Status == "True")
+}
+
+func (f *Cluster) readPools(faults *Faults) {
+	f.Pools = map[string]*NodePool{}
+	count := map[string]int{}
+	for _, p := range f.In.NodePools {
+		if p != nil {
+			count[p.Name]++
+		}
+	}
+	catalogs := f.catalogs(faults)
+	for i, p := range f.In.NodePools {
+		switch {
+		case p == nil:
+			faults.Add(fmt.Sprintf("NodePools[%d]", i), "", "is nil; leave it out")
+		case p.Name == "":
+			faults.Add(fmt.Sprintf("NodePools[%d]", i), "metadata.name", "is empty; pools are told apart by name")
+		case count[p.Name] > 1:
+			faults.Add(PoolObject(p.Name), "", "is listed twice; list each pool once")
+		default:
+			f.Pools[p.Name] = f.newPoolView(p, catalogs[p.Name], faults)
+			f.PoolNames = append(f.PoolNames, p.Name)
+		}
+	}
+	slices.Sort(f.PoolNames)
+}
+
+// catalogs are those of the input with the overlays applied.
+func (f *Cluster) catalogs(faults *Faults) map[string][]*cloudprovider.InstanceType {
+	types, _, err := overlay.Apply(f.In.Overlays, f.In.NodePools, f.In.InstanceTypes, f.Vocabulary)
+	if err != nil {
+		faults.Wrap("Overlays", "", err)
+		return f.In.InstanceTypes
+	}
+	return types
+}
+
+func (f *Cluster) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceType, faults *Faults) *NodePool {
+	v := &NodePool{NodePool: p, TemplateHash: p.Hash(), Types: map[string]*cloudprovider.InstanceType{},
+		ConsolidateAfter: p.Spec.Disruption.ConsolidateAfter, Policy: p.Spec.Disruption.ConsolidationPolicy}
+	if v.ConsolidateAfter.IsZero() {
+		v.ConsolidateAfter = v1.NewDuration(v1.DefaultConsolidateAfter)
+	}
+	v.readPolicy(faults)
+	v.readTypes(types, faults)
+	set, err := requirements.FromRequirements(p.Spec.Template.Spec.Requirements, f.Vocabulary)
+	if err != nil {
+		faults.Split(PoolObject(p.Name), "spec.template.spec.requirements", err)
+		v.Unreadable = true
+	}
+	v.Requirements = set
+	if r := p.Spec.Replicas; r != nil && *r < 0 {
+		faults.Add(PoolObject(p.Name), "spec.replicas", "is %d; use zero or more", *r)
+	}
+	return v
+}
+
+// readPolicy completes the policy, and complains of one that is not known.
+func (p *NodePool) readPolicy(faults *Faults) {
+	switch p.Policy {
+	case "":
+		p.Policy = v1.DefaultConsolidationPolicy
+	case v1.ConsolidationPolicyWhenEmpty, v1.ConsolidationPolicyWhenEmptyOrUnderutilized, v1.ConsolidationPolicyBalanced:
+	default:
+		p.PolicyUnknown = true
+		faults.Add(PoolObject(p.Name), "spec.disruption.consolidationPolicy", "is %q; use %s, %s or %s", p.Policy,
+			v1.ConsolidationPolicyWhenEmpty, v1.ConsolidationPolicyWhenEmptyOrUnderutilized, v1.ConsolidationPolicyBalanced)
+	}
+}
+
+// readTypes indexes a catalog by name. A type that is listed twice is left out.
+func (p *NodePool) readTypes(types []*cloudprovider.InstanceType, faults *Faults) {
+	twice := map[string]bool{}
+	for i, t := range types {
+		switch {
+		case t == nil:
+			faults.Add(PoolObject(p.Name), fmt.Sprintf("InstanceTypes[%d]", i), "is nil; leave it out")
+		case p.Types[t.Name] != nil && p.Types[t.Name] != t:
+			twice[t.Name] = true
+		default:
+			p.Types[t.Name] = t
+		}
+	}
+	for name := range twice { // faults are sorted in the end
+		faults.Add(PoolObject(p.Name), "InstanceTypes", "%s is listed twice; list each type once", name)
+		delete(p.Types, name)
+	}
+}
+
+// headcount says how the nodes of a static pool stand, as
+// provisioning.StaticPool counts them; what is underway is pending.
+type headcount struct{ Active, Pending, deleting int }
+
+func (h *headcount) add(m *StateNode) {
+	switch {
+	case m.Leaving:
+		h.deleting++
+	case m.Underway || m.pendingDisruption():
+		h.Pending++
+	default:
+		h.Active++
+	}
+}
+
+// Room is how many more nodes the pool may have beside those it has, whatever
+// their state.
+func (p *NodePool) Room() int {
+	limit, found := p.Spec.Limits[v1.ResourceNodes]
+	if !found {
+		return math.MaxInt
+	}
+	h := p.Count
+	whole := math.Floor(limit.AsApproximateFloat64())
+	if whole >= 1<<31 {
+		return math.MaxInt
+	}
+	return max(0, int(whole)-h.Active-h.Pending-h.deleting)
+}
+
+// Template is what every node of a pool has, if the pool launches nodes for pods.
+func (f *Cluster) Template(pool *v1.NodePool) (requirements.Set, bool) {
+	set, err := requirements.FromNodePool(pool, f.Vocabulary)
+	return set, err == nil && pool.Spec.Replicas == nil && f.Pools[pool.Name].Ready()
+}

@@ -1,0 +1,331 @@
+package state
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// StateNode is a node of the cluster and what the rules want to know of it.
+type StateNode struct {
+	provisioning.Node
+	Name        string
+	Labels      map[string]string // those in force; see readMetadata
+	Annotations map[string]string
+	PoolName    string
+	Pool        *NodePool // nil if there is none
+	PodViews    []*PodView
+	Underway    bool
+	Leaving     bool // being deleted
+	Buffer      bool
+
+	InstanceType *cloudprovider.InstanceType // nil if not in the catalog
+	Offering     *cloudprovider.Offering     // nil if not in the catalog
+	Cost         EvictionUnits               // of the pods that need another place, none of them below zero
+	AllCost      EvictionUnits               // of all pods
+	Sick         repair.Diagnosis
+}
+
+func (f *Cluster) newStateNode(n provisioning.Node, faults *Faults) *StateNode {
+	m := &StateNode{Node: n, Name: n.Name()}
+	m.readMetadata()
+	m.PoolName = m.Labels[v1.NodePoolLabelKey]
+	if m.Pool = f.Pools[m.PoolName]; m.Pool != nil && m.Managed() {
+		m.InstanceType = m.Pool.Types[m.Labels[corev1.LabelInstanceTypeStable]]
+		m.Offering = offeringOf(m.InstanceType, m.Labels, f.Vocabulary)
+	}
+	_, m.Underway = f.In.MarkedForDeletion[m.Name]
+	m.Leaving = n.NodeClaim != nil && !n.NodeClaim.DeletionTimestamp.IsZero() ||
+		n.Node != nil && !n.Node.DeletionTimestamp.IsZero() || m.IsTrue(v1.ConditionTypeInstanceTerminating)
+	f.warnOfAge(m)
+	f.warnOfAnnotations(m)
+	m.PodViews = f.readPods(n, faults)
+	for _, p := range m.PodViews {
+		m.AllCost += p.cost
+		if p.Reschedulable {
+			m.Cost += max(p.cost, 0)
+		}
+	}
+	return m
+}
+
+// warnOfAge tells of a node that would be deleted at some age, but whose age is not
+// known. The zero time would make it older than any limit.
+func (f *Cluster) warnOfAge(m *StateNode) {
+	if !m.Managed() || m.Marked() || !m.NodeClaim.CreationTimestamp.IsZero() {
+		return
+	}
+	counts := m.HasLifetime() || f.In.Instances != nil && m.LaunchedAt().IsZero()
+	for _, d := range nodeclaim.Deadlines(m.NodeClaim, m.Node.Node, f.In.Timeouts) {
+		counts = counts || d.Since.IsZero()
+	}
+	if counts {
+		f.warn(nodeObject(m.Node), "NodeClaim.metadata.creationTimestamp",
+			"is not set, so the age of NodeClaim %q is not known and it is not deleted for it; set when it was created", m.NodeClaim.Name)
+	}
+}
+
+// What the annotation karpenter.sh/do-not-disrupt was called before v1beta1, on pods
+// and on nodes.
+const (
+	formerPodAnnotation  = v1.Group + "/do-not-evict"
+	formerNodeAnnotation = v1.Group + "/do-not-consolidate"
+)
+
+// warnOfAnnotations tells of a node that somebody meant to protect in words that do
+// not: of nodes only true counts.
+func (f *Cluster) warnOfAnnotations(m *StateNode) {
+	if !m.Managed() {
+		return
+	}
+	if _, found := m.Annotations[formerNodeAnnotation]; found {
+		f.warn(nodeObject(m.Node), annotation(formerNodeAnnotation), "counts for nothing since v1; write %s", v1.DoNotDisruptAnnotationKey)
+	}
+	for _, key := range []string{v1.DoNotDisruptAnnotationKey, v1.DoNotRepairAnnotationKey} {
+		if text, found := m.Annotations[key]; found && text != "true" && text != "false" {
+			f.warn(nodeObject(m.Node), annotation(key), "%q counts for nothing; write true, or take the annotation off", text)
+		}
+	}
+}
+
+// readMetadata sets the labels and annotations in force: those of the NodeClaim
+// until its Node is registered, and those of the Node from then on.
+func (m *StateNode) readMetadata() {
+	if m.Registered() || m.NodeClaim == nil {
+		m.Labels, m.Annotations = m.Node.Node.Labels, m.Node.Node.Annotations
+		return
+	}
+	m.Labels, m.Annotations = m.NodeClaim.Labels, m.NodeClaim.Annotations
+}
+
+// Managed reports whether the node has a NodeClaim.
+func (m *StateNode) Managed() bool { return m.NodeClaim != nil }
+
+// Registered reports whether the Node was matched with its NodeClaim.
+func (m *StateNode) Registered() bool {
+	return m.Node.Node != nil && (m.NodeClaim == nil || m.Node.Node.Labels[v1.NodeRegisteredLabelKey] == "true" ||
+		m.Node.Node.Labels[v1.NodeInitializedLabelKey] == "true")
+}
+
+// Initialized reports whether the node is ready for pods.
+func (m *StateNode) Initialized() bool {
+	return m.Node.Node != nil && (m.NodeClaim == nil || m.Node.Node.Labels[v1.NodeInitializedLabelKey] == "true")
+}
+
+// Rebooting reports whether the node is being rebooted.
+func (m *StateNode) Rebooting() bool { return m.IsTrue(v1.ConditionTypeRebooting) }
+
+// Ready reports whether the condition Ready of the Node is True.
+func (m *StateNode) Ready() bool {
+	if m.Node.Node == nil {
+		return false
+	}
+	for _, c := range m.Node.Node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// Marked reports whether the node is on its way out.
+func (m *StateNode) Marked() bool { return m.Underway || m.Leaving }
+
+// Condition is one of the NodeClaim, or nil.
+func (m *StateNode) Condition(kind string) *metav1.Condition {
+	if m.NodeClaim == nil {
+		return nil
+	}
+	return ConditionOf(m.NodeClaim.Status.Conditions, kind)
+}
+
+// IsTrue reports whether a condition of the NodeClaim is True.
+func (m *StateNode) IsTrue(kind string) bool {
+	c := m.Condition(kind)
+	return c != nil && c.Status == metav1.ConditionTrue
+}
+
+// ConditionOf is a condition of a list, or nil.
+func ConditionOf(list []metav1.Condition, kind string) *metav1.Condition {
+	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// ProviderID is the cloud's name for the machine, empty if it has none yet.
+func (m *StateNode) ProviderID() string {
+	if m.NodeClaim != nil && m.NodeClaim.Status.ProviderID != "" {
+		return m.NodeClaim.Status.ProviderID
+	}
+	if m.Node.Node != nil {
+		return m.Node.Node.Spec.ProviderID
+	}
+	return ""
+}
+
+// ClaimBound is the terminationGracePeriod of the NodeClaim, nil if it has none.
+func (m *StateNode) ClaimBound() *time.Duration {
+	if m.NodeClaim == nil || m.NodeClaim.Spec.TerminationGracePeriod == nil {
+		return nil
+	}
+	d := max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0)
+	return &d
+}
+
+// BudgetState is how the node counts for budgets.
+func (m *StateNode) BudgetState(reason budgets.Reason) budgets.NodeState {
+	return budgets.NodeState{
+		Managed:             m.Managed(),
+		Initialized:         m.Initialized(),
+		Ready:               m.Ready(),
+		Disrupting:          m.Marked(),
+		Rebooting:           m.Rebooting(),
+		InstanceTerminating: m.IsTrue(v1.ConditionTypeInstanceTerminating),
+		Reason:              reason,
+	}
+}
+
+// HasLifetime reports whether the node is to be deleted at some age.
+func (m *StateNode) HasLifetime() bool {
+	return m.Managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil
+}
+
+// HasTaint reports whether a node has a taint with this key and effect.
+func HasTaint(node *corev1.Node, t corev1.Taint) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
+}
+
+// offeringOf is the offering by which a node was bought, whether available or
+// not, judged by its labels: zone and capacity type, and of further labels those
+// that the node has. Of several the first by key counts. A node of a reservation
+// that is not offered any more is an on-demand machine now.
+func offeringOf(t *cloudprovider.InstanceType, labels map[string]string, v *requirements.Vocabulary) *cloudprovider.Offering {
+	if t == nil {
+		return nil
+	}
+	zone, capacity := labels[corev1.LabelTopologyZone], labels[v1.CapacityTypeLabelKey]
+	if zone == "" || capacity == "" {
+		return nil
+	}
+	found := MatchOffering(t, labels, zone, capacity, v)
+	if found == nil && capacity == v1.CapacityTypeReserved {
+		found = MatchOffering(t, nil, zone, v1.CapacityTypeOnDemand, v)
+	}
+	return found
+}
+
+// MatchOffering is the first offering by key of a zone and capacity type that no label contradicts.
+func MatchOffering(t *cloudprovider.InstanceType, labels map[string]string, zone, capacity string, v *requirements.Vocabulary) *cloudprovider.Offering {
+	var found *cloudprovider.Offering
+	for i := range t.Offerings {
+		o := &t.Offerings[i]
+		if o.Zone != zone || o.CapacityType != capacity || !Agrees(o, labels, v) {
+			continue
+		}
+		if found == nil || o.Key("").Compare(found.Key("")) < 0 {
+			found = o
+		}
+	}
+	return found
+}
+
+// Agrees reports whether no label contradicts what sets an offering apart. Where the
+// zone is the same, what else names it says no more: that differs from account to
+// account, and a catalog may be of another.
+func Agrees(o *cloudprovider.Offering, labels map[string]string, v *requirements.Vocabulary) bool {
+	sameZone := labels[corev1.LabelTopologyZone] == o.Zone
+	for r := range o.Requirements.All() {
+		if value, found := labels[r.Key()]; found && !r.Has(value) && !(sameZone && v.NamesZone(r.Key())) {
+			return false
+		}
+	}
+	return true
+}
+
+// Reservation is the ID of the reservation that the machine draws on, empty if
+// none is known.
+func (m *StateNode) Reservation() string {
+	if m.Offering == nil {
+		return ""
+	}
+	return m.Offering.ReservationID
+}
+
+// Price is what the machine costs, in USD per hour, if that is known.
+func (m *StateNode) Price() (price float64, known bool) {
+	if m.Offering == nil || math.IsNaN(m.Offering.Price) || math.IsInf(m.Offering.Price, 0) || m.Offering.Price < 0 {
+		return 0, false
+	}
+	return m.Offering.Price, true
+}
+
+// pendingDisruption reports whether somebody has marked the node to be removed.
+func (m *StateNode) pendingDisruption() bool {
+	return m.IsTrue(v1.ConditionTypeDisruptionReason) ||
+		m.Node.Node != nil && HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
+}
+
+// Homeless counts the pods that need another place when the node goes.
+func (m *StateNode) Homeless() int {
+	n := 0
+	for _, p := range m.PodViews {
+		if p.Reschedulable {
+			n++
+		}
+	}
+	return n
+}
+
+// Movable lists the pods that need another place when the node goes, less those
+// that end anyhow.
+func (m *StateNode) Movable() []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range m.PodViews {
+		if p.Reschedulable && p.DeletionTimestamp.IsZero() {
+			out = append(out, p.Pod)
+		}
+	}
+	return out
+}
+
+// Staying lists the other pods of the node.
+func (m *StateNode) Staying() []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, p := range m.PodViews {
+		if !p.Reschedulable || !p.DeletionTimestamp.IsZero() {
+			out = append(out, p.Pod)
+		}
+	}
+	return out
+}
+
+// LaunchedAt is when the machine was launched, zero if that is not known.
+func (m *StateNode) LaunchedAt() time.Time {
+	if c := m.Condition(v1.ConditionTypeLaunched); c != nil {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
+// PriceOf is what nodes cost together; those of unknown price count as 0.
+func PriceOf(members []*StateNode) float64 {
+	sum := 0.0
+	for _, m := range members {
+		p, _ := m.Price()
+		sum += p
+	}
+	return sum
+}

@@ -1,0 +1,32 @@
+// Package words writes amounts, numbers and instants for the one-line details of
+// disruption.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Instant renders a time to the second, in UTC.
+func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// Plural writes a number of things.
+func Plural(n int, thing string) string {
+	switch n {
+	case 0:
+		return "no " + thing
+	case 1:
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// USD is an amount of USD per hour.
+func USD(amount float64) string { return fmt.Sprintf("%.4g USD/h", amount) }
+
+// FirstLine is the first line of an error.
+func FirstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

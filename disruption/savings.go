@@ -1,0 +1,183 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+)
+
+// consolidate searches for cheaper ways to run the pods of the cluster, as it will
+// be once other actions are under way. Nodes of those are left alone, and what
+// they move is where they move it to. The candidates are those of
+// MethodConsolidation whose price is known; see Candidates.
+//
+// How it searches, and what an action keeps to, is in package consolidation.
+//
+// The actions are in the order of savings for each unit of DisruptionCost,
+// highest first, and then of the first target. Each candidate that is in none is
+// Blocked with the reason that was found.
+//
+// The error is that of ctx, once that is done.
+//
+// It also returns the simulation that it asked about, nil if there was nothing to ask.
+func (f *Cluster) consolidate(ctx context.Context, others []Action) (*consolidated, *simulation.Simulation, error) {
+	candidates, blocked := f.consolidationCandidates(others)
+	quota := f.newQuota(Underutilized, others)
+	out := &consolidated{Stats: SearchStats{Candidates: len(candidates)}}
+	var w *simulation.Simulation
+	if len(candidates) > 0 {
+		var err error
+		if w, err = simulation.New(ctx, f.seen, f.pinned(), decisionsOf(others)); err != nil {
+			return nil, nil, err
+		}
+		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: f.seen, Candidates: candidates, Rules: f.priceRules(), Quota: quota, Simulation: w})
+		if err != nil {
+			return nil, nil, err
+		}
+		out.Stats.Steps, out.Stats.WhatIfs, out.Stats.Simulations = found.Stats.Steps, found.Stats.WhatIfs, found.Stats.Simulations
+		out.CatalogCache = f.in.CatalogCache.orAnother(w.Shared)
+		out.add(found)
+	}
+	out.Blocked = append(out.Blocked, blocked...)
+	slices.SortFunc(out.Blocked, Blocked.Compare)
+	out.Next = state.Sooner(state.Sooner(soonest(out.Blocked), state.Sooner(quota.Next, quota.Admission.Next)), f.shortagesEnd())
+	return out, w, nil
+}
+
+// add makes what a search has found actions and reasons.
+func (c *consolidated) add(found *consolidation.Found) {
+	c.Truncated = found.Truncated
+	for _, pt := range found.Sets {
+		c.Actions = append(c.Actions, actionOf(pt, Underutilized))
+	}
+	slices.SortFunc(c.Actions, func(a, b Action) int {
+		return cmp.Or(cmp.Compare(b.Savings/b.DisruptionCost, a.Savings/a.DisruptionCost),
+			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
+	})
+	c.Actions = inOrder(c.Actions)
+	for _, pt := range found.Waiting {
+		c.Waiting = append(c.Waiting, actionOf(pt.CandidateSet, Underutilized).waits(pt.For))
+	}
+	for _, left := range found.Left {
+		v := left.Reason
+		c.Blocked = append(c.Blocked, Blocked{Target: targetOf(left.Node), Method: MethodConsolidation, Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail, Until: v.Until})
+	}
+}
+
+// priceRules are what an action must save by the options.
+func (f *Cluster) priceRules() *consolidation.Rules {
+	o := &f.opts.Consolidation
+	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving, MinimumShare: o.MinimumShare,
+		DisruptionPrice: o.DisruptionPrice, MinimumScore: o.MinimumScore, BalancedThreshold: o.BalancedThreshold, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
+}
+
+// consolidationCandidates are the nodes that may go to save money, by name, and what keeps
+// the others.
+func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.StateNode, blocked []Blocked) {
+	taken := map[string]bool{}
+	for _, a := range others {
+		for _, t := range a.Targets {
+			taken[t.Node] = true
+		}
+	}
+	var out []Blocked
+	for _, m := range f.seen.Nodes {
+		if taken[m.Name] {
+			continue
+		}
+		reasons := f.check(m, MethodConsolidation)
+		c := &check{cluster: f, m: m, method: MethodConsolidation}
+		if len(reasons) == 0 {
+			if _, known := m.Price(); !known {
+				c.add(rule.PriceUnknown, never, "what it costs is not known: %s", priceFault(m))
+			}
+			if old := f.young(m); !old.IsZero() {
+				c.add(rule.Young, old, "it was launched less than %s ago", f.opts.Consolidation.MinimumAge)
+			}
+			reasons = c.blocked
+		}
+		if len(reasons) == 0 {
+			candidates = append(candidates, m)
+		}
+		out = append(out, reasons...)
+	}
+	return candidates, without(out, rule.Empty)
+}
+
+// priceFault says why a price is not known.
+func priceFault(m *state.StateNode) string {
+	if m.Offering == nil {
+		return "its instance type has no offering of its zone and capacity type"
+	}
+	return "its offering has no price"
+}
+
+// inOrder has each action come after those that have to be done before it, and keeps the
+// order otherwise.
+func inOrder(actions []Action) []Action {
+	open := map[string]bool{}
+	for _, a := range actions {
+		open[a.name()] = true
+	}
+	out := make([]Action, 0, len(actions))
+	for left := actions; len(left) > 0; {
+		var later []Action
+		for _, a := range left {
+			if slices.ContainsFunc(a.After, func(name string) bool { return open[name] }) {
+				later = append(later, a)
+				continue
+			}
+			out = append(out, a)
+			delete(open, a.name())
+		}
+		if len(later) == len(left) {
+			return append(out, later...)
+		}
+		left = later
+	}
+	return out
+}
+
+// name is that of the first target.
+func (a Action) name() string {
+	if len(a.Targets) == 0 {
+		return ""
+	}
+	return a.Targets[0].String()
+}
+
+// asksSingles reports whether each node was asked about alone, given what a proposal has
+// found.
+func (f *Cluster) asksSingles(actions []Action) bool {
+	return consolidation.AsksSingles(len(f.seen.Nodes)) && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
+}
+
+// young is when a node becomes old enough to be removed to save money, zero if it
+// is.
+func (f *Cluster) young(m *state.StateNode) time.Time {
+	if f.opts.Consolidation.MinimumAge <= 0 || m.NodeClaim == nil {
+		return time.Time{}
+	}
+	if old := m.NodeClaim.CreationTimestamp.Add(f.opts.Consolidation.MinimumAge); old.After(f.seen.Now) {
+		return old
+	}
+	return time.Time{}
+}
+
+// shortagesEnd is when the first of the shortages ceases to count.
+func (f *Cluster) shortagesEnd() time.Time {
+	var first time.Time
+	for _, s := range f.in.UnavailableOfferings {
+		if end := s.At.Add(f.opts.Consolidation.UnavailableHold); end.After(f.seen.Now) {
+			first = state.Sooner(first, end)
+		}
+	}
+	return first
+}
