@@ -26,13 +26,14 @@ import (
 )
 
 const (
-	passEvery   = 200 * time.Millisecond // at the most
-	passAtLeast = time.Second            // even if nothing has changed: time passes
-	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
-	bindHolds   = 30 * time.Second       // for kube-scheduler, where a node is there
-	retryIn     = 20 * time.Second       // for pods that found no place
-	refusedFor  = 10 * time.Second       // until a pod counts as one that may not be changed
-	stuckAfter  = 5 * time.Minute        // without a pass
+	passEvery    = 200 * time.Millisecond // at the most
+	passAtLeast  = time.Second            // even if nothing has changed: time passes
+	lookEvery    = 10 * time.Second       // at what the cloud does not tell by itself
+	bindHolds    = 30 * time.Second       // for kube-scheduler, where a node is there
+	retryIn      = 20 * time.Second       // for pods that found no place
+	refusedFor   = 10 * time.Second       // until a pod counts as one that may not be changed
+	startsWithin = 10 * time.Second       // a command whose first writes are refused
+	stuckAfter   = 5 * time.Minute        // without a pass
 )
 
 // autoscaler is one reconciler for the whole cluster: every change leads to a pass.
@@ -49,6 +50,7 @@ type autoscaler struct {
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
 	window     batcher.Window // of pods that wait for a plan
+	owed       []owed         // NodeClaims of plans that could not be stored
 	bindings   []nomination.Binding
 	considered map[types.UID]time.Time // until when not to plan again because of a pod
 	refused    map[types.UID]bool      // pods that cannot be given their toleration
@@ -89,6 +91,7 @@ type running struct {
 	replacements []replacement
 	created      []string
 	begun        time.Time
+	stands       bool // in the objects
 	failed       bool
 }
 

@@ -40,7 +40,8 @@ type cluster struct {
 	a      *autoscaler
 	events *events.FakeRecorder
 	made   int
-	forbid bool // changes of pods
+	forbid bool                      // changes of pods
+	refuse func(client.Object) error // to create or to change an object
 }
 
 func newCluster(t *testing.T, objects ...client.Object) *cluster {
@@ -55,11 +56,17 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithStatusSubresource(&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}).
 		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, api client.WithWatch, o client.Object, options ...client.CreateOption) error {
+			if err := c.refused(o); err != nil {
+				return err
+			}
 			c.made++
 			o.SetUID(types.UID(fmt.Sprintf("uid-%d", c.made)))
 			o.SetCreationTimestamp(metav1.Now())
 			return api.Create(ctx, o, options...)
 		}, Patch: func(ctx context.Context, api client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if err := c.refused(o); err != nil {
+				return err
+			}
 			if _, ok := o.(*corev1.Pod); ok && c.forbid {
 				return apierrors.NewForbidden(apischema.GroupResource{Resource: "pods"}, o.GetName(), errors.New("no rights"))
 			}
@@ -77,6 +84,13 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 		t.Fatal(err)
 	}
 	return c
+}
+
+func (c *cluster) refused(o client.Object) error {
+	if c.refuse == nil {
+		return nil
+	}
+	return c.refuse(o)
 }
 
 // pass makes passes, which see time go by but for what is between them.
@@ -201,6 +215,74 @@ func TestPodsGetTheNodeThatWasPlanned(t *testing.T) {
 }
 
 // Whoever takes over finds everything in the cluster.
+// Of three NodeClaims the API server takes one: the others of the same plan follow, and
+// no other plan is made for their pods.
+func TestWhatIsRefusedOfAPlanFollows(t *testing.T) {
+	c := newCluster(t, general(), pod("a", "150"), pod("b", "150"), pod("c", "150"))
+	asked := map[string]int{}
+	c.refuse = func(o client.Object) error {
+		if _, ok := o.(*v1.NodeClaim); !ok {
+			return nil
+		}
+		if asked[o.GetName()]++; len(asked) > 1 && asked[o.GetName()] < 3 && o.GetUID() == "" {
+			return apierrors.NewServiceUnavailable("away for a moment")
+		}
+		return nil
+	}
+	c.pass(1)
+	if n := len(c.claims()); n > 0 {
+		t.Fatalf("%d NodeClaims before the window closed", n)
+	}
+	c.pass(1)
+	if n := len(c.claims()); n != 1 || len(asked) != 3 {
+		t.Fatalf("%d NodeClaims of %d", n, len(asked))
+	}
+	c.pass(4)
+	if n := len(c.claims()); n != 3 || len(asked) != 3 {
+		t.Errorf("%d NodeClaims, %d names asked for: %v", n, len(asked), asked)
+	}
+}
+
+// The first writes of a command are refused: it begins with the next pass.
+func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	c.a.confirmAfter = 0
+	c.pass(3)
+	c.boot()
+	c.pass(2)
+	c.schedule()
+	c.pass(3)
+	before := c.claims()[0].Name
+	pool := &v1.NodePool{}
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "general"}, pool); err != nil {
+		t.Fatal(err)
+	}
+	pool.Spec.Template.Labels = map[string]string{"team": "b"}
+	if err := c.Update(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	c.refuse = func(o client.Object) error {
+		if claim, ok := o.(*v1.NodeClaim); ok && len(c.a.prepared) > 0 && claim.Name == before && refused < 2 {
+			refused++
+			return apierrors.NewConflict(apischema.GroupResource{Resource: "nodeclaims"}, o.GetName(), errors.New("written meanwhile"))
+		}
+		return nil
+	}
+	c.a.changes.Add(1)
+	for range 100 {
+		c.a.nextLook = time.Time{}
+		c.pass(1)
+		if len(c.claims()) == 2 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := len(c.claims()); n != 2 || refused != 2 {
+		t.Errorf("%d NodeClaims after %d refusals", n, refused)
+	}
+}
+
 func TestRestartPlansNothingTwice(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"), pod("db", "3"))
 	c.pass(2)

@@ -194,11 +194,19 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 		errs = append(errs, a.carryOut(ctx, s, progress.Steps))
 	}
 	for id, r := range a.prepared {
-		if !live[id] && !r.begun.Equal(s.now) { // in this pass: the snapshot is older
-			delete(a.prepared, id)
-			a.log.Info("finished", "command", id)
-			a.nextPropose = s.now // there may be room for the next
+		r.stands = r.stands || live[id]
+		if live[id] || r.begun.Equal(s.now) { // in this pass: the snapshot is older
+			continue
 		}
+		if !r.stands && s.now.Sub(r.begun) < startsWithin {
+			if steps, err := command.Start(r.Command, s.view()); err == nil { // nothing of it could be written
+				errs = append(errs, a.carryOut(ctx, s, steps))
+				continue
+			}
+		}
+		delete(a.prepared, id)
+		a.log.Info("finished", "command", id)
+		a.nextPropose, a.proposedAt = s.now, -1 // there may be room for the next
 	}
 	return errors.Join(errs...)
 }

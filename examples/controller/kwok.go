@@ -87,6 +87,11 @@ func (k *kwok) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cl
 	}
 	sum := sha256.Sum256([]byte(req.Token))
 	name := "kwok-" + hex.EncodeToString(sum[:6])
+	// The API server is the cloud here: a write that it refuses for a moment is one that
+	// a repeated order does not have to make.
+	if have, err := k.Get(ctx, kwokPrefix+name); !errors.Is(err, cloudprovider.ErrNotFound) {
+		return have, err
+	}
 	var refused []cloudprovider.OfferingKey
 	for _, o := range req.Options {
 		if k.soldOut.Len() > 0 && k.soldOut.Matches(o.NodeLabels()) {
@@ -97,7 +102,6 @@ func (k *kwok) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cl
 		if err != nil {
 			return nil, failure("Create", req.Name, err)
 		}
-		// The API server is the cloud here, and a refusal of one moment is not that of a cloud.
 		err = retry.OnError(retry.DefaultRetry, apierrors.IsConflict, func() error { return k.api.Create(ctx, node.DeepCopy()) })
 		if err != nil && !apierrors.IsAlreadyExists(err) {
 			return nil, failure("Create", req.Name, err)

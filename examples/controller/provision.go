@@ -98,11 +98,12 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 // provision makes NodeClaims for pods that have no place, once they have stopped
 // coming.
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
+	err := a.repay(ctx, s)
 	leaving := disruption.Leaving(s.in.Nodes)
 	waiting := a.waiting(s, leaving)
 	var due bool
 	if a.window, due = a.window.Gather(s.now, len(waiting)); !due {
-		return a.replicas(ctx, s)
+		return errors.Join(err, a.replicas(ctx, s))
 	}
 	started := time.Now()
 	problem, err := a.prepare(s)
@@ -128,19 +129,50 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 		a.considered[u.Pod.UID] = s.now.Add(retryIn)
 		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
 	}
-	err = each(len(plan.Create), func(i int) error {
+	for i := range plan.Create {
 		n := &plan.Create[i]
-		claim, err := a.create(ctx, s, n.NodeClaim(), n.Pods, metrics.Provisioned)
-		if err != nil {
+		a.owed = append(a.owed, owed{name(n.NodeClaim()), n.Pods, n.Options[0].String(), s.now})
+	}
+	return errors.Join(err, a.repay(ctx, s), a.bind(ctx, s, plan.Bind))
+}
+
+// owed is a NodeClaim of a plan that is not stored yet.
+type owed struct {
+	claim    *v1.NodeClaim
+	pods     []*corev1.Pod
+	cheapest string
+	since    time.Time
+}
+
+// repay stores the NodeClaims of plans. Those that the API server does not take for the
+// moment are stored by a later pass, and their pods are not planned for anew: a second
+// plan for some of the pods of a first costs more than the first.
+func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
+	left := make([]bool, len(a.owed))
+	err := each(len(a.owed), func(i int) error {
+		o := a.owed[i]
+		pods := s.stored(o.pods)
+		if len(pods) < len(o.pods) || s.now.Sub(o.since) > retryIn {
+			return nil // it was planned for what is not so any more
+		}
+		_, err := a.create(ctx, s, o.claim, pods, metrics.Provisioned)
+		if left[i] = err != nil && !apierrors.IsInvalid(err) && !apierrors.IsAlreadyExists(err); err != nil {
 			return err
 		}
-		a.log.Info("created", "claim", claim.Name, "pool", n.Pool.Name, "pods", len(n.Pods), "cheapest", n.Options[0].String())
-		for _, p := range n.Pods {
-			a.tell(p, corev1.EventTypeNormal, "Nominated", "Provision", "Pod should schedule on: nodeclaim/%s", claim.Name)
+		a.log.Info("created", "claim", o.claim.Name, "pool", o.claim.Labels[v1.NodePoolLabelKey], "pods", len(pods), "cheapest", o.cheapest)
+		for _, p := range pods {
+			a.tell(p, corev1.EventTypeNormal, "Nominated", "Provision", "Pod should schedule on: nodeclaim/%s", o.claim.Name)
 		}
 		return nil
 	})
-	return errors.Join(err, a.bind(ctx, s, plan.Bind))
+	var rest []owed
+	for i, o := range a.owed {
+		if left[i] {
+			rest = append(rest, o)
+		}
+	}
+	a.owed = rest
+	return err
 }
 
 // prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
@@ -188,8 +220,14 @@ func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) 
 			}
 		}
 	}
+	promised := map[types.UID]bool{}
+	for _, o := range a.owed {
+		for _, p := range o.pods {
+			promised[p.UID] = true
+		}
+	}
 	for _, p := range candidates {
-		if !s.now.Before(a.considered[p.UID]) {
+		if !s.now.Before(a.considered[p.UID]) && !promised[p.UID] {
 			out = append(out, p)
 		}
 	}
@@ -199,10 +237,7 @@ func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
 // so that the next pass, of whatever process, gives them their tolerations.
 func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod, why string) (*v1.NodeClaim, error) {
-	if claim.Name == "" {
-		claim.Name = claim.GenerateName + rand.String(5)
-	}
-	claim, err := nomination.Reserve(claim, s.stored(pods), s.now, nil)
+	claim, err := nomination.Reserve(name(claim), s.stored(pods), s.now, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +247,15 @@ func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClai
 	}
 	a.figures.take("created", metrics.Created(claim, why))
 	return claim, nil
+}
+
+// name gives a NodeClaim a name before it is stored: whoever stores it again makes no
+// second one.
+func name(claim *v1.NodeClaim) *v1.NodeClaim {
+	if claim.Name == "" {
+		claim.Name = claim.GenerateName + rand.String(5)
+	}
+	return claim
 }
 
 // stored are pods of a plan as they are in the cluster. In a plan the pods of nodes that

@@ -9,12 +9,7 @@ import (
 func TestGrowth(t *testing.T) {
 	s := newScene(t, "-batch-idle=2s", "-batch-max=30s")
 	before := s.burst()
-	pods := s.deployments(func(have int) int {
-		if have < 12 {
-			return have // a pod to a node
-		}
-		return have * 7
-	})
+	pods := s.deployments(sevenfold)
 	plans := len(s.entries("planned"))
 	tally := newTally()
 	l, took := s.watch(15*time.Minute, "all pods run", func(l look) error {
@@ -27,4 +22,12 @@ func TestGrowth(t *testing.T) {
 	}
 	s.report("%d pods become %d: from %d nodes at %.4f USD/h to %d at %.4f after %.0f s, in %d plans for %.4f USD/h",
 		len(before.pods), pods, len(before.nodes), before.cost, len(l.nodes), l.cost, took.Seconds(), len(s.entries("planned"))-plans, planned)
+}
+
+// sevenfold is seven pods for each, but of workloads with a pod to a node.
+func sevenfold(have int) int {
+	if have < 12 {
+		return have
+	}
+	return have * 7
 }

@@ -50,10 +50,10 @@ type scene struct {
 	*testing.T
 	ctx        context.Context
 	api        client.Client // uncached
+	admin      *rest.Config
 	kubeconfig string
-	log        string // of the controller, all processes one after another
-	binary     string
-	flags      []string
+	log        string           // of the controller, all processes one after another
+	command    func() *exec.Cmd // the controller
 	controller *exec.Cmd
 	plane      *plane.Plane
 	prices     map[cloudprovider.OfferingKey]float64
@@ -110,7 +110,7 @@ func TestMain(m *testing.M) {
 }
 
 // newScene starts a control plane, machines that boot, and the controller, and makes the
-// objects of deploy/crds.yaml and deploy/pool.yaml. Flags are those of the controller.
+// objects of the folder deploy. Flags are those of the controller.
 func newScene(t *testing.T, flags ...string) *scene {
 	t.Helper()
 	binary := controlPlane(t)
@@ -118,35 +118,50 @@ func newScene(t *testing.T, flags ...string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := newCluster(t, binary)
+	s.apply("../deploy/crds.yaml")
+	s.asController()
+	s.served()
+	s.apply("../deploy/pool.yaml")
+	s.command = func() *exec.Cmd {
+		return exec.Command(controller, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, flags...)...)
+	}
+	s.start()
+	return s
+}
+
+// newCluster starts a control plane and machines that boot, for a controller to come.
+func newCluster(t *testing.T, binary string) *scene {
+	t.Helper()
 	dir := t.TempDir()
 	p, err := plane.Start(t.Context(), binary, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Stop)
-	s := &scene{T: t, plane: p, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), binary: controller, flags: flags, prices: map[cloudprovider.OfferingKey]float64{}}
+	s := &scene{T: t, plane: p, kubeconfig: p.Kubeconfig, log: filepath.Join(dir, "controller.log"), prices: map[cloudprovider.OfferingKey]float64{}}
 	for _, it := range fake.Catalog() {
 		for i := range it.Offerings {
 			s.prices[it.Offerings[i].Key(it.Name)] = it.Offerings[i].Price
 		}
 	}
+	if keep := os.Getenv("DOVETAIL_E2E_LOGS"); keep != "" { // a folder: logs outlive the test there
+		s.log = filepath.Join(keep, fmt.Sprintf("%s-%d.log", strings.ReplaceAll(t.Name(), "/", "-"), time.Now().Unix()))
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.ctx = ctx
-	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
-	if err != nil {
+	if s.admin, err = clientcmd.BuildConfigFromFlags("", p.Kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	config.QPS, config.Burst = 500, 1000
-	kubelets := kubernetes.NewForConfigOrDie(config)
+	s.admin.QPS, s.admin.Burst = 500, 1000
+	kubelets := kubernetes.NewForConfigOrDie(s.admin)
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	if s.api, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if s.api, err = client.New(s.admin, client.Options{Scheme: scheme}); err != nil {
 		t.Fatal(err)
 	}
-	s.apply("../deploy/crds.yaml")
-	s.asController(config, filepath.Join(dir, "controller.kubeconfig"))
 	stopped := make(chan error, 1)
 	go func() { stopped <- kubelet.Run(ctx, kubelets, bootTime) }()
 	t.Cleanup(func() {
@@ -159,10 +174,13 @@ func newScene(t *testing.T, flags ...string) *scene {
 			t.Logf("the last lines of the controller:\n%s", s.tail(40))
 		}
 	})
-	s.eventually(30*time.Second, "NodePools are served", func() error { return s.api.List(ctx, &v1.NodePoolList{}) })
-	s.apply("../deploy/pool.yaml")
-	s.start()
 	return s
+}
+
+// served waits until the kinds of deploy/crds.yaml are there.
+func (s *scene) served() {
+	s.Helper()
+	s.eventually(30*time.Second, "NodePools are served", func() error { return s.api.List(s.ctx, &v1.NodePoolList{}) })
 }
 
 // apply creates the objects of a file, but for the Deployment of the controller.
@@ -193,16 +211,17 @@ func (s *scene) apply(file string) {
 
 // asController makes the objects of deploy/controller.yaml but the Deployment, and has the
 // controller work with the rights that they give it, and no others.
-func (s *scene) asController(config *rest.Config, file string) {
+func (s *scene) asController() {
 	s.Helper()
 	s.apply("../deploy/controller.yaml")
-	api := kubernetes.NewForConfigOrDie(config)
+	file := s.plane.Kubeconfig + ".controller"
+	api := kubernetes.NewForConfigOrDie(s.admin)
 	token, err := api.CoreV1().ServiceAccounts("dovetail").CreateToken(s.ctx, "controller", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		s.Fatal(err)
 	}
 	written := clientcmdapi.NewConfig()
-	written.Clusters["e2e"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthority: config.CAFile}
+	written.Clusters["e2e"] = &clientcmdapi.Cluster{Server: s.admin.Host, CertificateAuthority: s.admin.CAFile}
 	written.AuthInfos["controller"] = &clientcmdapi.AuthInfo{Token: token.Status.Token}
 	written.Contexts["e2e"] = &clientcmdapi.Context{Cluster: "e2e", AuthInfo: "controller"}
 	written.CurrentContext = "e2e"
@@ -226,7 +245,7 @@ func (s *scene) replica() *exec.Cmd {
 		s.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command(s.binary, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, s.flags...)...)
+	cmd := s.command()
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		s.Fatal(err)

@@ -11,20 +11,33 @@ import (
 // tally is what a scenario keeps count of while it is looked at.
 type tally struct {
 	pendingSince map[types.UID]time.Time
-	longest      time.Duration // that a pod was pending
-	most         int           // nodes
+	longest      time.Duration      // that a pod was pending
+	most         int                // nodes
+	seen         map[types.UID]bool // pods that ran
+	ended        map[types.UID]bool // of those
 	breaches     map[string]bool
 	changed      time.Time // when nodes last came or went
 	was          string
 }
 
 func newTally() *tally {
-	return &tally{pendingSince: map[types.UID]time.Time{}, breaches: map[string]bool{}, changed: time.Now()}
+	return &tally{pendingSince: map[types.UID]time.Time{}, seen: map[types.UID]bool{}, ended: map[types.UID]bool{}, breaches: map[string]bool{}, changed: time.Now()}
 }
 
 // count takes in a look.
 func (t *tally) count(l look) {
 	now := time.Now()
+	there := map[types.UID]bool{}
+	for _, p := range l.pods {
+		if p.Spec.NodeName != "" && p.DeletionTimestamp == nil {
+			there[p.UID], t.seen[p.UID] = true, true
+		}
+	}
+	for uid := range t.seen {
+		if !there[uid] {
+			t.ended[uid] = true
+		}
+	}
 	pending := map[types.UID]time.Time{}
 	for _, p := range l.pods {
 		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
