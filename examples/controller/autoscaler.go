@@ -204,5 +204,18 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 		a.instances = []*cloudprovider.Instance{}
 	}
 	s.in.Drift, s.in.Instances, s.in.InstancesAt = a.drift, a.instances, s.now
+	if k, ok := cloudprovider.As[keeper](a.cloud); ok {
+		err = errors.Join(err, k.keep(ctx, a, s))
+	}
 	return err
+}
+
+// keeper is a cloud with objects of its own, which are looked at as often as its machines.
+type keeper interface {
+	keep(context.Context, *autoscaler, *snapshot) error
+}
+
+// annotator is a cloud that knows a drifted machine by annotations of its NodeClaim.
+type annotator interface {
+	ClaimAnnotations(ctx context.Context, nodeClass string) (map[string]string, error)
 }

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
@@ -48,13 +49,13 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	t.Helper()
 	c := &cluster{T: t}
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme, awsv1.AddToScheme} {
 		if err := add(scheme); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.Client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
-		WithStatusSubresource(&v1.NodePool{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}).
+		WithStatusSubresource(&v1.NodePool{}, &awsv1.EC2NodeClass{}, &v1.NodeClaim{}, &corev1.Node{}, &corev1.Pod{}).
 		WithInterceptorFuncs(interceptor.Funcs{Create: func(ctx context.Context, api client.WithWatch, o client.Object, options ...client.CreateOption) error {
 			if err := c.refused(o); err != nil {
 				return err

@@ -9,12 +9,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
-var update = flag.Bool("update", false, "write deploy/crds.yaml")
+var update = flag.Bool("update", false, "write deploy/crds.yaml and deploy/aws.yaml")
 
 // schema is a node of an OpenAPI schema.
 type schema = map[string]any
@@ -22,12 +24,14 @@ type schema = map[string]any
 // special are types that are written as something else than their fields say.
 func special(t reflect.Type) schema {
 	switch t {
-	case reflect.TypeFor[resource.Quantity]():
+	case reflect.TypeFor[resource.Quantity](), reflect.TypeFor[intstr.IntOrString]():
 		return schema{"anyOf": []schema{{"type": "integer"}, {"type": "string"}}, "x-kubernetes-int-or-string": true}
 	case reflect.TypeFor[metav1.Time]():
 		return schema{"type": "string", "format": "date-time"}
 	case reflect.TypeFor[metav1.Duration](), reflect.TypeFor[v1.NillableDuration]():
 		return schema{"type": "string"}
+	case reflect.TypeFor[awsv1.KubeletConfiguration](): // names and expressions that only a decoder tells
+		return schema{"type": "object", "x-kubernetes-preserve-unknown-fields": true}
 	case reflect.TypeFor[metav1.ObjectMeta]():
 		return schema{"type": "object"}
 	}
@@ -81,41 +85,41 @@ func fieldsOf(t reflect.Type, properties schema, required *[]string) {
 	}
 }
 
-func definition(kind string, t reflect.Type, columns ...schema) schema {
+func definition(group, kind string, t reflect.Type, columns ...schema) schema {
 	root := schemaOf(t)
 	singular := strings.ToLower(kind)
+	plural := singular + "s"
+	if strings.HasSuffix(singular, "s") {
+		plural = singular + "es"
+	}
 	if kind == v1.NodeClaimKind {
 		root["properties"].(schema)["spec"].(schema)["x-kubernetes-validations"] = []schema{{"rule": "self == oldSelf", "message": "spec is immutable"}}
 	}
 	columns = append(columns, schema{"name": "Ready", "type": "string", "jsonPath": `.status.conditions[?(@.type=="Ready")].status`},
 		schema{"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"})
 	return schema{
-		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": schema{"name": singular + "s." + v1.Group},
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": schema{"name": plural + "." + group},
 		"spec": schema{
-			"group": v1.Group, "scope": "Cluster",
-			"names": schema{"kind": kind, "listKind": kind + "List", "plural": singular + "s", "singular": singular, "categories": []string{"karpenter"}},
+			"group": group, "scope": "Cluster",
+			"names": schema{"kind": kind, "listKind": kind + "List", "plural": plural, "singular": singular, "categories": []string{"karpenter"}},
 			"versions": []schema{{"name": v1.Version, "served": true, "storage": true, "subresources": schema{"status": schema{}},
 				"additionalPrinterColumns": columns, "schema": schema{"openAPIV3Schema": root}}},
 		},
 	}
 }
 
-func TestTheManifestsHaveTheTypesOfTheLibrary(t *testing.T) {
-	column := func(name, path string) schema { return schema{"name": name, "type": "string", "jsonPath": path} }
+// written is a file of definitions, which is to say what the types say.
+func written(t *testing.T, file, head string, definitions ...schema) {
+	t.Helper()
 	var text strings.Builder
-	text.WriteString("# The types of package api/v1, for clusters without Karpenter, whose own definitions do as\n# well. Written by: go test . -run Manifests -update\n")
-	for _, d := range []schema{
-		definition(v1.NodePoolKind, reflect.TypeFor[v1.NodePool](), column("NodeClass", ".spec.template.spec.nodeClassRef.name"), column("Nodes", ".status.nodes")),
-		definition(v1.NodeClaimKind, reflect.TypeFor[v1.NodeClaim](), column("Type", `.metadata.labels.node\.kubernetes\.io/instance-type`),
-			column("Zone", `.metadata.labels.topology\.kubernetes\.io/zone`), column("Capacity", `.metadata.labels.karpenter\.sh/capacity-type`), column("Node", ".status.nodeName")),
-	} {
+	text.WriteString(head + " Written by: go test . -run Manifests -update\n")
+	for _, d := range definitions {
 		data, err := yaml.Marshal(d)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text.WriteString("---\n" + string(data))
 	}
-	const file = "deploy/crds.yaml"
 	if *update {
 		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
 			t.Fatal(err)
@@ -128,4 +132,14 @@ func TestTheManifestsHaveTheTypesOfTheLibrary(t *testing.T) {
 	if string(have) != text.String() {
 		t.Errorf("%s is not what the types say: go test . -run Manifests -update", file)
 	}
+}
+
+func TestTheManifestsHaveTheTypesOfTheLibrary(t *testing.T) {
+	column := func(name, path string) schema { return schema{"name": name, "type": "string", "jsonPath": path} }
+	written(t, "deploy/crds.yaml", "# The types of package api/v1, for clusters without Karpenter, whose own definitions do as\n# well.",
+		definition(v1.Group, v1.NodePoolKind, reflect.TypeFor[v1.NodePool](), column("NodeClass", ".spec.template.spec.nodeClassRef.name"), column("Nodes", ".status.nodes")),
+		definition(v1.Group, v1.NodeClaimKind, reflect.TypeFor[v1.NodeClaim](), column("Type", `.metadata.labels.node\.kubernetes\.io/instance-type`),
+			column("Zone", `.metadata.labels.topology\.kubernetes\.io/zone`), column("Capacity", `.metadata.labels.karpenter\.sh/capacity-type`), column("Node", ".status.nodeName")))
+	written(t, "deploy/aws.yaml", "# The type of package aws/api/v1, for -provider aws on clusters without Karpenter, whose own\n# definition does as well.",
+		definition(awsv1.Group, awsv1.EC2NodeClassKind, reflect.TypeFor[awsv1.EC2NodeClass](), column("Role", ".spec.role")))
 }

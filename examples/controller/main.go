@@ -29,6 +29,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
@@ -43,6 +46,8 @@ type settings struct {
 	idle, most              time.Duration
 	proposeEvery, confirmIn time.Duration
 	catalog, soldOut        string
+	provider                string
+	region, cluster, queue  string
 }
 
 func parse(args []string) (s settings, err error) {
@@ -58,13 +63,22 @@ func parse(args []string) (s settings, err error) {
 	f.DurationVar(&s.most, "batch-max", 10*time.Second, "and at the latest so long after the first")
 	f.DurationVar(&s.proposeEvery, "propose-every", 10*time.Second, "ask which nodes to remove so often while the cluster changes")
 	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove nodes, and act then")
+	f.StringVar(&s.provider, "provider", "kwok", "the cloud: kwok, whose nodes nothing stands behind, or aws")
 	f.StringVar(&s.catalog, "catalog", "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "which instance types the cloud of kwok nodes has")
 	f.StringVar(&s.soldOut, "sold-out", "", "which of its offerings it refuses to sell, such as topology.kubernetes.io/zone = us-east-1a")
+	f.StringVar(&s.region, "aws-region", "", "the region of the cluster; without it that of the AWS configuration")
+	f.StringVar(&s.cluster, "aws-cluster", "", "the name of the EKS cluster")
+	f.StringVar(&s.queue, "aws-interruption-queue", "", "the name of the SQS queue with the notices of EC2; without it there are none")
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
-	if f.NArg() > 0 {
+	switch {
+	case f.NArg() > 0:
 		return s, fmt.Errorf("unexpected argument %q: there are flags only", f.Arg(0))
+	case s.provider != "kwok" && s.provider != "aws":
+		return s, fmt.Errorf("-provider is %q; it is kwok or aws", s.provider)
+	case s.provider == "aws" && s.cluster == "":
+		return s, errors.New("-provider aws needs -aws-cluster, the name of the EKS cluster")
 	}
 	return s, nil
 }
@@ -102,7 +116,7 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	cloud, err := newKwok(mgr.GetClient(), s.catalog, s.soldOut)
+	cloud, kinds, err := newCloud(ctx, s, mgr.GetClient(), log)
 	if err != nil {
 		return err
 	}
@@ -116,7 +130,7 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 		return []reconcile.Request{{}}
 	})
 	b := ctrl.NewControllerManagedBy(mgr).Named("cluster")
-	for _, kind := range watched() {
+	for _, kind := range append(watched(), kinds...) {
 		b = b.Watches(kind, one)
 	}
 	if err := b.Complete(a); err != nil {
@@ -135,6 +149,20 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	return mgr.Start(ctx)
 }
 
+// newCloud is the cloud that the flags name, with the kinds of objects that are its own.
+func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logger) (cloudprovider.CloudProvider, []client.Object, error) {
+	if s.provider == "kwok" {
+		cloud, err := newKwok(api, s.catalog, s.soldOut)
+		return cloud, nil, err
+	}
+	clients, region, err := awsClients(ctx, s.region)
+	if err != nil {
+		return nil, nil, err
+	}
+	cloud, err := newEC2(api, clients, aws.Options{Region: region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}, log)
+	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err
+}
+
 // newManager makes caches that show a program its own writes: a pass that planned
 // without the NodeClaims of the one before would plan for the same pods again.
 func newManager(s settings) (manager.Manager, error) {
@@ -150,7 +178,7 @@ func newManager(s settings) (manager.Manager, error) {
 	}
 	cfg.QPS, cfg.Burst, cfg.UserAgent = float32(s.qps), int(2*s.qps), "dovetail-controller"
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1.AddToScheme(scheme), awsv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	yes, stop := true, 10*time.Second

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -240,6 +241,13 @@ func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClai
 	claim, err := nomination.Reserve(name(claim), s.stored(pods), s.now, nil)
 	if err != nil {
 		return nil, err
+	}
+	if by, ok := cloudprovider.As[annotator](a.cloud); ok {
+		annotations, err := by.ClaimAnnotations(ctx, claim.Spec.NodeClassRef.Name)
+		if err != nil {
+			return nil, err
+		}
+		annotate(claim, annotations)
 	}
 	controllerutil.AddFinalizer(claim, v1.TerminationFinalizer)
 	if err := a.Create(ctx, claim); err != nil {

@@ -120,6 +120,7 @@ func newScene(t *testing.T, flags ...string) *scene {
 	}
 	s := newCluster(t, binary)
 	s.apply("../deploy/crds.yaml")
+	s.apply("../deploy/aws.yaml")
 	s.asController()
 	s.served()
 	s.apply("../deploy/pool.yaml")

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/pricing"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+)
+
+// inAWS puts the controller of a cluster onto a small AWS.
+func (c *cluster) inAWS() *awstest.Server {
+	c.Helper()
+	server, err := awstest.Start(nil)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.Cleanup(server.Close)
+	o, cfg := server.Options(), server.Config()
+	clients := aws.Clients{EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
+		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg)}
+	cloud, err := newEC2(c.Client, clients, aws.Options{Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, InterruptionQueue: o.Queue,
+		Now: server.Now, Batch: aws.Batch{Idle: -1}}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		c.Fatal(err)
+	}
+	if c.a, err = newAutoscaler(c.Client, cloud, c.events, prometheus.NewRegistry(), slog.New(slog.DiscardHandler)); err != nil {
+		c.Fatal(err)
+	}
+	if c.a.window, err = batcher.NewWindow(time.Nanosecond, 0); err != nil {
+		c.Fatal(err)
+	}
+	return server
+}
+
+// class is an EC2NodeClass that finds what a small AWS has.
+func class(server *awstest.Server) *awsv1.EC2NodeClass {
+	o := server.Options()
+	discovery := map[string]string{"karpenter.sh/discovery": o.Cluster.Name}
+	c := &awsv1.EC2NodeClass{ObjectMeta: metav1.ObjectMeta{Name: "default", UID: "class"}}
+	c.Spec.AMISelectorTerms = []awsv1.AMISelectorTerm{{Alias: "al2023@latest"}}
+	c.Spec.SubnetSelectorTerms = []awsv1.SubnetSelectorTerm{{Tags: discovery}}
+	c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{Tags: discovery}}
+	c.Spec.Role = o.Roles[0]
+	return c
+}
+
+func onEC2() *v1.NodePool {
+	p := general()
+	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.EC2NodeClassKind, Name: "default"}
+	return p
+}
+
+// A pod gets an instance of EC2, whose kubelet joins; the class shows what it resolves
+// to, the instance is tagged; and when all are deleted nothing is left.
+func TestALifeOnEC2(t *testing.T) {
+	c := newCluster(t, onEC2(), pod("web", "1"))
+	server := c.inAWS()
+	if err := c.Create(t.Context(), class(server)); err != nil {
+		t.Fatal(err)
+	}
+	until := func(what string, done func() bool) {
+		t.Helper()
+		for range 300 { // look-ups are answered beside the passes, and drains take their time
+			c.a.nextLook = time.Time{}
+			c.pass(1)
+			if done() {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+		t.Fatalf("not %s: %v", what, c.claims())
+	}
+	stored := &awsv1.EC2NodeClass{}
+	until("launched", func() bool {
+		claims := c.claims()
+		return len(claims) == 1 && claims[0].Status.ProviderID != ""
+	})
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	if len(stored.Status.Subnets) == 0 || len(stored.Status.AMIs) == 0 || !slices.Contains(stored.Finalizers, awsv1.TerminationFinalizer) {
+		t.Errorf("the class is %+v, finalizers %v", stored.Status, stored.Finalizers)
+	}
+	claim := c.claims()[0]
+	if claim.Annotations[awsv1.EC2NodeClassHashAnnotationKey] == "" {
+		t.Errorf("annotations %v", claim.Annotations)
+	}
+	server.Advance(2 * time.Minute)
+	c.kubelet(claim)
+	until("tagged", func() bool { return c.claims()[0].Annotations[awsv1.InstanceTaggedAnnotationKey] == "true" })
+	until("initialized", func() bool { c.schedule(); return is(&c.claims()[0], v1.ConditionTypeInitialized) })
+
+	c.a.nextLook = time.Time{}
+	c.pass(1)
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil {
+		t.Fatal(err)
+	}
+	again := stored.ResourceVersion
+	c.a.nextLook = time.Time{}
+	c.pass(1)
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored); err != nil || stored.ResourceVersion != again {
+		t.Errorf("a look that found nothing new wrote the class: %v", err)
+	}
+
+	if err := c.Delete(t.Context(), pod("web", "1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), &claim); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), stored); err != nil {
+		t.Fatal(err)
+	}
+	until("gone", func() bool {
+		server.Advance(time.Minute)
+		return len(c.claims()) == 0 && c.Get(t.Context(), client.ObjectKey{Name: "default"}, stored) != nil
+	})
+	for _, call := range []string{"TerminateInstances", "DeleteInstanceProfile"} {
+		if !slices.ContainsFunc(server.Calls(), func(c awstest.Call) bool { return c.Action == call && c.Code == "" }) {
+			t.Errorf("%s was not called", call)
+		}
+	}
+}
+
+// kubelet has the machine of a claim join.
+func (c *cluster) kubelet(claim v1.NodeClaim) {
+	c.Helper()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "ip-10-0-0-1", Labels: maps.Clone(claim.Labels)},
+		Spec:   corev1.NodeSpec{ProviderID: claim.Status.ProviderID, Taints: append(slices.Clone(claim.Spec.StartupTaints), v1.UnregisteredNoExecuteTaint())},
+		Status: corev1.NodeStatus{Capacity: claim.Status.Capacity, Allocatable: claim.Status.Allocatable}}
+	if err := c.Create(c.Context(), node); err != nil {
+		c.Fatal(err)
+	}
+	c.boot()
+}
+
+func TestBadFlags(t *testing.T) {
+	for want, args := range map[string][]string{
+		`-provider is "gcp"`:  {"-provider=gcp"},
+		"needs -aws-cluster":  {"-provider=aws"},
+		"unexpected argument": {"now"},
+	} {
+		if _, err := parse(args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
