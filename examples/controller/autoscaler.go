@@ -58,7 +58,6 @@ type autoscaler struct {
 	refusedSince map[types.UID]time.Time
 	hinted       map[types.UID]string // the node that a pod was told
 
-	attempts  map[types.UID]attempt // launches that failed
 	shortages []disruption.UnavailableOffering
 
 	nextLook    time.Time
@@ -77,12 +76,6 @@ type autoscaler struct {
 
 	figures *collectors
 	pods    map[types.UID]*corev1.Pod // of the pass before; nil before the first
-}
-
-// attempt is what there is to remember of launches that failed.
-type attempt struct {
-	count     int
-	notBefore time.Time
 }
 
 // running is a command that this process began.
@@ -111,7 +104,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	}
 	cloud = metered{guard.New(cloud), name, figures}
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
-		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{}, attempts: map[types.UID]attempt{},
+		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
 		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
 }
 

@@ -9,12 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
@@ -28,14 +26,11 @@ func is(claim *v1.NodeClaim, condition string) bool {
 // is in the objects, and repeating it launches nothing twice.
 func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	var due []*v1.NodeClaim
-	there := map[types.UID]bool{}
 	for _, claim := range s.claims {
-		there[claim.UID] = true
-		if claim.Status.ProviderID == "" && claim.DeletionTimestamp == nil && !s.now.Before(a.attempts[claim.UID].notBefore) {
+		if claim.Status.ProviderID == "" && claim.DeletionTimestamp == nil && !s.now.Before(nodeclaim.NextLaunch(claim)) {
 			due = append(due, claim)
 		}
 	}
-	maps.DeleteFunc(a.attempts, func(uid types.UID, _ attempt) bool { return !there[uid] })
 	failures := make([]error, len(due))
 	err := each(len(due), func(i int) error {
 		claim := due[i]
@@ -44,7 +39,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 			return nil
 		}
 		outcome := nodeclaim.Launched(err)
-		if stored := a.storeClaim(ctx, claim, outcome.EditClaim(claim, machine, s.now)); stored != nil {
+		if stored := a.storeClaim(ctx, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.now), err, s.now)); stored != nil {
 			return stored // the cloud answers the same when it is asked again
 		}
 		if err == nil {
@@ -59,9 +54,9 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 		}
 		return nil
 	})
-	for i, failure := range failures {
+	for _, failure := range failures {
 		if failure != nil {
-			a.remember(due[i], failure, s.now)
+			a.remember(failure, s.now)
 		}
 	}
 	return err
@@ -76,8 +71,8 @@ func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim
 	return a.cloud.Create(ctx, request)
 }
 
-// remember notes what the cloud refused, and when to ask again.
-func (a *autoscaler) remember(claim *v1.NodeClaim, err error, now time.Time) {
+// remember notes what the cloud refused.
+func (a *autoscaler) remember(err error, now time.Time) {
 	a.stock.MarkFromError(err)
 	var refusal *cloudprovider.Error
 	if errors.As(err, &refusal) {
@@ -86,12 +81,6 @@ func (a *autoscaler) remember(claim *v1.NodeClaim, err error, now time.Time) {
 		}
 	}
 	a.shortages = slices.DeleteFunc(a.shortages, func(u disruption.UnavailableOffering) bool { return now.Sub(u.At) >= disruption.DefaultUnavailableHold })
-	count := a.attempts[claim.UID].count + 1
-	delay, giveUp := retry.Next(count, err, string(claim.UID))
-	if giveUp {
-		delay = time.Minute // until somebody deletes it, or time does
-	}
-	a.attempts[claim.UID] = attempt{count, now.Add(delay)}
 }
 
 // join sees new machines through their start.

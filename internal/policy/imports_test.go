@@ -72,7 +72,7 @@ var layers = []layer{
 		"promises are read from what stands in the cluster, whoever planned"},
 	{"provisioning/progress", nil,
 		"how far work has come is told whatever the work is"},
-	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "internal/status"}, contract...),
+	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "cloudprovider/retry", "internal/status"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
 	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "provisioning/internal/catalog", "provisioning/internal/compile",
 		"provisioning/internal/explain", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),

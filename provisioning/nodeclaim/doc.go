@@ -11,7 +11,8 @@
 // # Model
 //
 //   - [Request] is the order for the machine of a stored NodeClaim, and [Launched] what
-//     follows from the answer of the cloud.
+//     follows from the answer of the cloud. [EditRetry] and [NextLaunch] say when to ask
+//     again after a failure, from what stands in the claim.
 //   - [Register] matches the claim with its Node, and [Initialize] says when that is
 //     ready for pods. Each gives a [Condition]; methods EditClaim and EditNode return
 //     the object to store.
