@@ -1,0 +1,283 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	offers "github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+)
+
+// contender is a controller that a comparison runs.
+type contender struct {
+	name   string
+	scene  func(*testing.T) *scene
+	plan   string // the message of its log that has a plan
+	counts string // the entry of that message that says how many nodes
+}
+
+// The defaults of both, but that neither is told to be quicker than it would be.
+var contenders = []contender{
+	{"dovetail", func(t *testing.T) *scene { return newScene(t, "-confirm-after=15s", "-propose-every=10s") }, "planned", "create"},
+	{"karpenter", newKarpenterScene, "computed new nodeclaim(s) to fit pod(s)", "nodeclaims"},
+}
+
+// row is what a contender came to in a scenario.
+type row struct {
+	scenario, contender  string
+	planned, nodes, most int
+	before, cost         float64 // USD/h
+	took, pending        time.Duration
+	evicted, breaches    int
+	rest                 bool // pods ran before
+}
+
+func (r row) text() string {
+	perDollar := "-"
+	if saved := r.before - r.cost; r.rest && saved > 0.005 {
+		perDollar = fmt.Sprintf("%.0f", float64(r.evicted)/saved)
+	}
+	return fmt.Sprintf("| %s | %s | %d | %d | %d | %.4f | %.0f | %d | %s | %.0f | %d |", r.scenario, r.contender, r.planned, r.nodes, r.most, r.cost, r.took.Seconds(), r.evicted, perDollar, r.pending.Seconds(), r.breaches)
+}
+
+const compareTitle = "## On a control plane"
+
+// TestCompare runs Karpenter with its own provider for kwok and this controller in the
+// same scenarios, one after another, on a control plane of their own each: machines
+// boot in the same time, and cost and hold the same. make e2e-compare runs it.
+func TestCompare(t *testing.T) {
+	file := os.Getenv("DOVETAIL_E2E_COMPARE")
+	if file == "" {
+		t.Skip("this compares with Karpenter: run make e2e-compare")
+	}
+	var rows []row
+	for _, scenario := range []struct {
+		name string
+		run  func(*scene, contender) []row
+	}{{"burst", burstAndRest}, {"growth", growth}, {"drift", drift}} {
+		for _, c := range contenders {
+			t.Run(scenario.name+"/"+c.name, func(t *testing.T) {
+				for _, r := range scenario.run(c.scene(t), c) {
+					r.contender = c.name
+					t.Log(r.text())
+					rows = append(rows, r)
+				}
+			})
+		}
+	}
+	if err := writeComparison(file, rows); err != nil {
+		t.Error(err)
+	}
+}
+
+// measured is a row of what a tally has seen of a scenario that ended in a look.
+func (s *scene) measured(name string, c contender, from int, t *tally, l look, took time.Duration) row {
+	s.Helper()
+	planned := 0
+	for _, e := range s.entries(c.plan)[from:] {
+		planned += int(number(e, c.counts))
+	}
+	return row{scenario: name, planned: planned, nodes: len(l.nodes), most: t.most, cost: l.cost, took: took, evicted: len(t.ended), pending: t.longest, breaches: len(t.breaches)}
+}
+
+// burstAndRest is 300 pods, of which seven of ten go when all run.
+func burstAndRest(s *scene, c contender) []row {
+	first := newTally()
+	s.apply("testdata/burst.yaml")
+	before, took := s.watch(6*time.Minute, "300 pods run", func(l look) error { first.count(l); return settled(l, 300) })
+	burst := s.measured("burst of 300 pods", c, 0, first, before, took)
+	plans := len(s.entries(c.plan))
+	pods := s.deployments(func(have int) int { return int(math.Ceil(0.3 * float64(have))) })
+	s.watch(time.Minute, "the other pods are gone", func(l look) error {
+		if len(l.pods) != pods {
+			return fmt.Errorf("%d pods", len(l.pods))
+		}
+		return nil
+	})
+	t := newTally()
+	const still = 2 * time.Minute // both look again sooner than that
+	l, took := s.watch(20*time.Minute, "at rest", func(l look) error {
+		t.count(l)
+		if err := settled(l, pods); err != nil || t.still() < still {
+			return fmt.Errorf("still for %s: %w", t.still(), err)
+		}
+		return nil
+	})
+	rest := s.measured(fmt.Sprintf("scaled to %d pods, at rest", pods), c, plans, t, l, took-still)
+	rest.before, rest.rest = before.cost, true
+	return []row{burst, rest}
+}
+
+// growth is 300 pods that become 1950.
+func growth(s *scene, c contender) []row {
+	s.apply("testdata/burst.yaml")
+	s.watch(6*time.Minute, "300 pods run", func(l look) error { return settled(l, 300) })
+	plans := len(s.entries(c.plan))
+	pods := s.deployments(sevenfold)
+	t := newTally()
+	l, took := s.watch(15*time.Minute, "all pods run", func(l look) error { t.count(l); return settled(l, pods) })
+	return []row{s.measured(fmt.Sprintf("300 pods become %d", pods), c, plans, t, l, took)}
+}
+
+// drift is a template that changes, with a budget of one node.
+func drift(s *scene, c contender) []row {
+	s.pool(func(p *v1.NodePool) { p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}} })
+	before := s.small()
+	plans := len(s.entries(c.plan))
+	s.pool(func(p *v1.NodePool) { p.Spec.Template.Labels = map[string]string{"team": "b"} })
+	t := newTally()
+	l, took := s.watch(15*time.Minute, "none has drifted", func(l look) error {
+		t.count(l)
+		if err := settled(l, 60); err != nil {
+			return err
+		}
+		return labelled(l)
+	})
+	return []row{s.measured(fmt.Sprintf("%d nodes drift, one at a time", len(before.nodes)), c, plans, t, l, took)}
+}
+
+// karpenter builds Karpenter with its provider for kwok, and says where its module is.
+func karpenter(ctx context.Context, to string) (module string, err error) {
+	for _, args := range [][]string{{"build", "-o", to, "sigs.k8s.io/karpenter/kwok"}, {"list", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/karpenter"}} {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Dir, cmd.Env = "karpenter", append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+		out, err := cmd.Output()
+		if err != nil {
+			return "", fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+		}
+		module = strings.TrimSpace(string(out))
+	}
+	return module, nil
+}
+
+// newKarpenterScene is newScene with Karpenter, its own definitions, and machines that
+// are those of our cloud.
+func newKarpenterScene(t *testing.T) *scene {
+	t.Helper()
+	s := newCluster(t, controlPlane(t))
+	dir := t.TempDir()
+	program := filepath.Join(dir, "karpenter")
+	module, err := karpenter(t.Context(), program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"pkg/apis/crds/*.yaml", "kwok/apis/crds/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(module, pattern))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no definitions at %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			s.apply(file)
+		}
+	}
+	types := filepath.Join(dir, "types.json")
+	if err := writeTypes(types); err != nil {
+		t.Fatal(err)
+	}
+	class := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass", "metadata": map[string]any{"name": "default"}}}
+	s.eventually(30*time.Second, "node classes are served", func() error { return s.api.Create(s.ctx, class.DeepCopy()) })
+	s.served()
+	s.apply("../deploy/pool.yaml")
+	s.pool(func(p *v1.NodePool) { // its machines have no such label: there are no larger ones
+		r := &p.Spec.Template.Spec.Requirements
+		*r = slices.DeleteFunc(*r, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.Key == "karpenter.k8s.aws/instance-cpu" })
+	})
+	s.command = func() *exec.Cmd {
+		cmd := exec.Command(program, "--metrics-port=0", "--health-probe-port=0", "--disable-leader-election", "--instance-types-file-path="+types)
+		cmd.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig, "SYSTEM_NAMESPACE=kube-system")
+		return cmd
+	}
+	s.start()
+	return s
+}
+
+// writeTypes writes what newScene's pool may launch in the form that Karpenter's
+// provider reads. That takes 100m and 10Mi of each machine for itself: they have so much
+// more, and pods find the same room.
+func writeTypes(file string) error {
+	where, err := requirements.Parse("kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r), karpenter.k8s.aws/instance-cpu < 17")
+	if err != nil {
+		return err
+	}
+	types, err := offers.New(&offers.Options{Where: where})
+	if err != nil {
+		return err
+	}
+	var out []map[string]any
+	for _, it := range types {
+		var offerings []map[string]any
+		var allocatable corev1.ResourceList
+		for _, o := range it.Offerings {
+			have, err := it.AllocatableFor(&o)
+			if err != nil {
+				return err
+			}
+			allocatable = have.ResourceList()
+			key := o.Key(it.Name)
+			if key.CapacityType != v1.CapacityTypeOnDemand {
+				continue
+			}
+			is := func(label, value string) map[string]any {
+				return map[string]any{"key": label, "operator": "In", "values": []string{value}}
+			}
+			offerings = append(offerings, map[string]any{"Price": o.Price, "Available": true,
+				"Requirements": []any{is(corev1.LabelTopologyZone, key.Zone), is(v1.CapacityTypeLabelKey, key.CapacityType)}})
+		}
+		for name, more := range map[corev1.ResourceName]string{corev1.ResourceCPU: "100m", corev1.ResourceMemory: "10Mi"} {
+			q := allocatable[name].DeepCopy()
+			q.Add(resource.MustParse(more))
+			allocatable[name] = q
+		}
+		out = append(out, map[string]any{"name": it.Name, "architecture": "amd64", "operatingSystems": []string{"linux"}, "resources": allocatable, "offerings": offerings})
+	}
+	text, err := json.Marshal(out)
+	return errors.Join(err, os.WriteFile(file, text, 0o600))
+}
+
+// writeComparison puts the section into a file in the place of the one before.
+func writeComparison(file string, rows []row) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `%s
+
+Written by %[2]smake e2e-compare%[2]s on %s, %d processors, %s.
+
+Dovetail's [controller](../examples/controller) and Karpenter 1.14.1 with its own provider for kwok, each with its defaults and alone on
+the same control plane: kube-apiserver, kube-scheduler and kube-controller-manager 1.36. The same machines at the same prices, ready %.0f s after
+their launch; nothing stands behind them. "Planned" are the nodes of all plans for pods, "most" is how many there were at
+one time, "s" is until all pods run on ready nodes, or until no node has come or gone any more. "Evicted" are pods that ended while they ran, and
+"per USD/h" is for each USD per hour saved. "Pending" is the longest that a pod waited, and "breaches" are budgets of pods that were broken.
+
+| scenario | | planned | nodes | most | USD/h | s | evicted | per USD/h | pending s | breaches |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+`, compareTitle, "`", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), bootTime.Seconds())
+	for _, r := range rows {
+		b.WriteString(r.text() + "\n")
+	}
+	above, below, _ := strings.Cut(string(old), compareTitle+"\n")
+	if i := strings.Index(below, "\n## "); i >= 0 {
+		below = below[i:]
+	} else {
+		below = ""
+	}
+	return os.WriteFile(file, []byte(strings.TrimRight(above, "\n")+"\n\n"+b.String()+below), 0o644)
+}
