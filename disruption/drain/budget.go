@@ -3,6 +3,7 @@ package drain
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,7 @@ func ObserveBudget(b *policyv1.PodDisruptionBudget) Budget {
 		Allowed:     int(b.Status.DisruptionsAllowed),
 		AlwaysAllow: policy != nil && *policy == policyv1.AlwaysAllow,
 		Healthy:     int(b.Status.CurrentHealthy), Desired: int(b.Status.DesiredHealthy),
+		Granted: slices.Sorted(maps.Keys(b.Status.DisruptedPods)),
 	}
 }
 
@@ -56,6 +58,9 @@ func (d *planner) compile(budgets []Budget) {
 	}
 }
 
+// granted is that the budget has counted the eviction of a pod before.
+const granted Code = "granted"
+
 // spend takes an eviction off the budget of a pod, or says why that cannot be.
 func (d *planner) spend(p *Pod) (Code, string) {
 	if p.Phase == corev1.PodPending {
@@ -77,6 +82,8 @@ func (d *planner) spend(p *Pod) (Code, string) {
 		return "", ""
 	case overlap != "":
 		return BudgetsOverlap, overlap
+	case slices.Contains(by.Granted, p.Name):
+		return granted, by.key()
 	case p.Ready != corev1.ConditionTrue && (by.AlwaysAllow || by.Desired > 0 && by.Healthy >= by.Desired):
 		return "", "" // it is not one of the healthy ones that the budget keeps
 	case by.left <= 0:

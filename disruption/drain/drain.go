@@ -122,6 +122,11 @@ type Budget struct {
 	AlwaysAllow bool
 	// Healthy and Desired are status.currentHealthy and status.desiredHealthy.
 	Healthy, Desired int
+	// Granted are the names of the pods in status.disruptedPods, in any order: those
+	// whose eviction the API server has counted and that have not gone. Whoever asked
+	// for it may have ended before the pod was deleted. Plan deletes such a pod with
+	// its own grace; the budget would refuse another eviction for two minutes.
+	Granted []string
 }
 
 // Attachment is a VolumeAttachment of a node.

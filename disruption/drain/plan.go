@@ -240,8 +240,13 @@ func (d *planner) evict(plan *NodePlan, begun time.Time, waiting []*waitingPod) 
 		default:
 			d.judge(p)
 		}
-		if p.step.Code == "" {
+		switch p.step.Code {
+		case "":
 			plan.Evict = append(plan.Evict, p.step)
+			continue
+		case granted:
+			p.step.Code, p.step.Grace = "", max(p.Grace, time.Second)
+			plan.Delete = append(plan.Delete, p.step)
 			continue
 		}
 		d.at(p.step.Until)

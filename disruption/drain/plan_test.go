@@ -36,6 +36,12 @@ func drainBudget(app string, allowed int) drain.Budget {
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
 }
 
+// grantedTo is a budget that has counted the eviction of a pod.
+func grantedTo(pod string, b drain.Budget) drain.Budget {
+	b.Granted = []string{pod}
+	return b
+}
+
 // drainLines are the steps of the only node, one line each.
 func drainLines(t *testing.T, now time.Time, n drain.Node, opts *drain.Options, budgets ...drain.Budget) []string {
 	n.Name = "node"
@@ -113,19 +119,25 @@ func TestPlanBudgets(t *testing.T) {
 		budgets []drain.Budget
 		want    []string
 	}{
-		"no budget":     {drain.Node{Pods: two}, nil, []string{"evict ns/a", "evict ns/b"}},
-		"one of two":    {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 1)}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
-		"both":          {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 2)}, []string{"evict ns/a, counted by ns/web", "evict ns/b, counted by ns/web"}},
-		"of another":    {drain.Node{Pods: two}, []drain.Budget{drainBudget("db", 0)}, []string{"evict ns/a", "evict ns/b"}},
-		"all pods":      {with(nil), []drain.Budget{{Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"ns/a may not be evicted: ns/all allows no more disruptions"}},
-		"no selector":   {with(nil), []drain.Budget{{Namespace: "ns", Name: "none"}}, []string{"evict ns/a"}},
-		"elsewhere":     {with(nil), []drain.Budget{{Namespace: "other", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"evict ns/a"}},
-		"overlap":       {with(nil), []drain.Budget{drainBudget("web", 9), {Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}, Allowed: 9}}, []string{"ns/a cannot be evicted: several budgets select it (ns/all,ns/web); leave one"}},
-		"pending":       {with(func(p *drain.Pod) { p.Phase = corev1.PodPending }), []drain.Budget{drainBudget("web", 0)}, []string{"evict ns/a"}},
-		"sick":          {with(sick), []drain.Budget{drainBudget("web", 0)}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
-		"sick, spare":   {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Healthy: 3, Desired: 3}}, []string{"evict ns/a"}},
-		"always allow":  {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true}}, []string{"evict ns/a"}},
-		"healthy, none": {with(nil), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true, Healthy: 3, Desired: 3}}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
+		"no budget":  {drain.Node{Pods: two}, nil, []string{"evict ns/a", "evict ns/b"}},
+		"one of two": {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 1)}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"both":       {drain.Node{Pods: two}, []drain.Budget{drainBudget("web", 2)}, []string{"evict ns/a, counted by ns/web", "evict ns/b, counted by ns/web"}},
+		// The evictor of a ended after the budget had counted it.
+		"granted":        {drain.Node{Pods: two}, []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 30s of grace", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"granted, gone":  {drain.Node{Pods: two}, []drain.Budget{grantedTo("c", drainBudget("web", 1))}, []string{"evict ns/a, counted by ns/web", "ns/b may not be evicted: ns/web allows no more disruptions"}},
+		"granted, going": {with(func(p *drain.Pod) { p.DeletionTime = drainStart.Add(time.Minute) }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is terminating until 2026-03-02T09:01:00Z"}},
+		"granted, kept":  {with(func(p *drain.Pod) { p.DoNotDisrupt = "true" }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"ns/a is not to be disrupted"}},
+		"granted, hasty": {with(func(p *drain.Pod) { p.Grace = 0 }), []drain.Budget{grantedTo("a", drainBudget("web", 0))}, []string{"delete ns/a with 1s of grace"}},
+		"of another":     {drain.Node{Pods: two}, []drain.Budget{drainBudget("db", 0)}, []string{"evict ns/a", "evict ns/b"}},
+		"all pods":       {with(nil), []drain.Budget{{Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"ns/a may not be evicted: ns/all allows no more disruptions"}},
+		"no selector":    {with(nil), []drain.Budget{{Namespace: "ns", Name: "none"}}, []string{"evict ns/a"}},
+		"elsewhere":      {with(nil), []drain.Budget{{Namespace: "other", Name: "all", Selector: &metav1.LabelSelector{}}}, []string{"evict ns/a"}},
+		"overlap":        {with(nil), []drain.Budget{drainBudget("web", 9), {Namespace: "ns", Name: "all", Selector: &metav1.LabelSelector{}, Allowed: 9}}, []string{"ns/a cannot be evicted: several budgets select it (ns/all,ns/web); leave one"}},
+		"pending":        {with(func(p *drain.Pod) { p.Phase = corev1.PodPending }), []drain.Budget{drainBudget("web", 0)}, []string{"evict ns/a"}},
+		"sick":           {with(sick), []drain.Budget{drainBudget("web", 0)}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
+		"sick, spare":    {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Healthy: 3, Desired: 3}}, []string{"evict ns/a"}},
+		"always allow":   {with(sick), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true}}, []string{"evict ns/a"}},
+		"healthy, none":  {with(nil), []drain.Budget{{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, AlwaysAllow: true, Healthy: 3, Desired: 3}}, []string{"ns/a may not be evicted: ns/web allows no more disruptions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, drainLines(t, drainStart, c.node, nil, c.budgets...))
@@ -337,9 +349,10 @@ func TestObservePod(t *testing.T) {
 	always := policyv1.AlwaysAllow
 	one := intstr.FromInt32(1)
 	budget := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web"},
-		Spec:   policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, UnhealthyPodEvictionPolicy: &always, Selector: &metav1.LabelSelector{}},
-		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1}}
-	require.Equal(t, drain.Budget{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Allowed: 2, AlwaysAllow: true, Healthy: 3, Desired: 1},
+		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &one, UnhealthyPodEvictionPolicy: &always, Selector: &metav1.LabelSelector{}},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1,
+			DisruptedPods: map[string]metav1.Time{"b": {}, "a": {}}}}
+	require.Equal(t, drain.Budget{Namespace: "ns", Name: "web", Selector: &metav1.LabelSelector{}, Allowed: 2, AlwaysAllow: true, Healthy: 3, Desired: 1, Granted: []string{"a", "b"}},
 		drain.ObserveBudget(budget))
 }
 

@@ -123,7 +123,9 @@ type NodePlan struct {
 	// to do it: by group, priority, those not ready first, the longest grace,
 	// namespace and name.
 	Evict []Step
-	// Delete are pods to delete now, whatever protects them, in the same order.
+	// Delete are pods to delete now: those that the deadline ends, whatever protects
+	// them, and then those whose eviction a budget has counted before
+	// (Budget.Granted), each in the same order.
 	Delete []Step
 	// Blocked are pods that are waited for and that nothing is done about now,
 	// in the same order.
