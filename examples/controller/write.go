@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -10,9 +9,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/edits"
 )
 
 // errStale is that somebody else has written an object meanwhile: the next pass sees it.
@@ -25,34 +26,27 @@ func stale(err error) error {
 	return err
 }
 
-// store sends what differs between an object as it was read and as it should be:
-// metadata and spec first, and status, which is a request of its own, only if that
-// was taken. Either is refused if somebody has written the object meanwhile.
+// store sends what differs between an object as it was read and as it should be. It is
+// refused if somebody has written the object meanwhile.
 func (a *autoscaler) store(ctx context.Context, before, after client.Object) error {
-	data, err := client.MergeFrom(before).Data(after)
+	requests, err := edits.Requests(before, after)
 	if err != nil {
 		return err
 	}
-	var parts map[string]json.RawMessage
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return err
-	}
-	_, status := parts["status"]
-	delete(parts, "status")
 	version := before.GetResourceVersion()
-	if len(parts) > 0 {
-		sent := copyOf(after)
-		if err := a.Patch(ctx, sent, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	for _, r := range requests {
+		sent, patch := copyOf(before), client.RawPatch(types.MergePatchType, r.Patch(version))
+		if r.Subresource == "" {
+			err = a.Patch(ctx, sent, patch)
+		} else {
+			err = a.Status().Patch(ctx, sent, patch)
+		}
+		if err != nil {
 			return stale(err)
 		}
 		version = sent.GetResourceVersion()
 	}
-	if !status {
-		return nil
-	}
-	from, sent := copyOf(before), copyOf(after)
-	from.SetResourceVersion(version)
-	return stale(a.Status().Patch(ctx, sent, client.MergeFromWithOptions(from, client.MergeFromWithOptimisticLock{})))
+	return nil
 }
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
