@@ -241,7 +241,6 @@ func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferre
 	out := pack.Class{Request: b.request, Count: 1, Memberships: b.parts}
 	var options bitset.Set
 	var asked requirements.Set
-	trait := int32(0)
 	for _, m := range b.members {
 		class, l := LowerWith(a, m.Class, pin, preferred, kinds)
 		out.Kind = class.Kind
@@ -255,8 +254,7 @@ func lowerBundle(a *compile.Admission, b *bundle, pin requirements.Set, preferre
 		options.And(v.Options)
 		asked = asked.Intersect(l.Sources[0])
 	}
-	trait = a.Traits.Of(asked)
 	options.And(a.Fits(b.request))
-	out.Variants = []pack.Variant{{Options: options, Trait: trait}}
+	out.Variants = []pack.Variant{{Options: options, Trait: a.TraitOf(asked)}}
 	return out, Item{Sources: []requirements.Set{asked}}
 }

@@ -3,7 +3,6 @@ package compile
 import (
 	"encoding/binary"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -14,25 +13,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Admission works out which options each class may use. It is safe for
-// concurrent use, as several goroutines may solve one Problem.
+// Admission works out which options each class may use. It is safe for concurrent
+// use, as several goroutines may solve one Problem: what it keeps is in the Cache.
 type Admission struct {
 	p       *Problem
 	Domains *catalog.Domains
-	Traits  *catalog.Traits
 	open    map[string]bool // keys that some useful pool leaves open
 	useful  []bool          // by pool: some class may go there
 	Suited  [][]bitset.Set  // by class and alternative: options by labels and taints
 	asks    []int32         // by class: equal for those that ask the same of a node
-
-	mu        sync.Mutex            // guards the rest
-	fitting   map[string]bitset.Set // by request: options with room for one pod
-	pins      map[string]bitset.Set // by text: the options that can have them
-	low       map[int32]bitset.Set  // by ask, once asked for: the options that hold such a pod
-	lowerings map[loweringKey]*lowering
-	contents  map[string]int32 // numbers of lowerings
-	kinds     map[string]int32 // numbers of sets of options
-	looks     map[looksKey]bitset.Set
+	cache   *Cache
 }
 
 // looksKey is what decides at which options a spread rule looks.
@@ -44,9 +34,7 @@ type looksKey struct {
 }
 
 func newAdmission(p *Problem, d *catalog.Domains) *Admission {
-	a := &Admission{p: p, Domains: d, open: map[string]bool{}, fitting: map[string]bitset.Set{}, pins: map[string]bitset.Set{},
-		low: map[int32]bitset.Set{}, lowerings: map[loweringKey]*lowering{}, contents: map[string]int32{},
-		kinds: map[string]int32{}, looks: map[looksKey]bitset.Set{}}
+	a := &Admission{p: p, Domains: d, open: map[string]bool{}, cache: p.Cache}
 	a.useful, a.asks = usefulPools(p), a.numberAsks()
 	asked := map[string]map[string]bool{} // by key: the texts
 	for c := range p.Classes {
@@ -78,7 +66,7 @@ func newAdmission(p *Problem, d *catalog.Domains) *Admission {
 			contested[key] = contested[key] || len(texts) > 1 || a.countsValues(key)
 		}
 	}
-	a.Traits = catalog.NewTraits(d, contested, p.MinValues)
+	p.Traits = catalog.NewTraits(d, contested, p.MinValues)
 	return a
 }
 
@@ -143,22 +131,15 @@ func (a *Admission) pinned(pin requirements.Set) bitset.Set {
 	if pin.Len() == 0 {
 		return nil
 	}
-	text := pin.String()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if known, ok := a.pins[text]; ok {
-		return known
-	}
-	out := bitset.New(a.Domains.Total)
-	for i := range a.p.Pools {
-		p := &a.p.Pools[i]
-		if len(p.Options) == 0 {
-			continue
+	return a.cache.pins.of(pin.String(), func() bitset.Set {
+		out := bitset.New(a.Domains.Total)
+		for i := range a.p.Pools {
+			if p := &a.p.Pools[i]; len(p.Options) > 0 {
+				p.Window(out).Or(a.Domains.AdmittingAll(i, pin))
+			}
 		}
-		p.Window(out).Or(a.Domains.AdmittingAll(i, pin))
-	}
-	a.pins[text] = out
-	return out
+		return out
+	})
 }
 
 // suitedTo returns, for each alternative of a class, the options whose labels
@@ -239,7 +220,7 @@ func (a *Admission) KeepMinValues(options bitset.Set, trait int32) {
 		for m, mv := range a.p.MinValues[i] {
 			here := p.All()
 			here.And(p.Window(options))
-			if mv.MinValue.Distinct(p.First-bitset.Base(p.First), here, a.Traits.Values(i, m, trait)) < mv.Need {
+			if mv.MinValue.Distinct(p.First-bitset.Base(p.First), here, a.p.Traits.Values(i, m, trait)) < mv.Need {
 				p.Window(options).AndNot(here)
 				break
 			}
@@ -253,17 +234,16 @@ func (a *Admission) Fits(request []int64) bitset.Set {
 	for _, n := range request {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if known, ok := a.fitting[string(key)]; ok {
-		return known
-	}
-	out := bitset.New(a.Domains.Total)
-	out.AddRange(0, a.Domains.Total)
-	a.p.Distinct.KeepHolding(out, request, bitset.New(a.Domains.Total))
-	a.fitting[string(key)] = out
-	return out
+	return ofBytes(&a.cache.fitting, key, func() bitset.Set {
+		out := bitset.New(a.Domains.Total)
+		out.AddRange(0, a.Domains.Total)
+		a.p.Distinct.KeepHolding(out, request, bitset.New(a.Domains.Total))
+		return out
+	})
 }
+
+// TraitOf is the trait of what a set asks of contested labels.
+func (a *Admission) TraitOf(s requirements.Set) int32 { return a.p.Traits.Of(s) }
 
 // Within says whether an amount of each resource is there.
 func Within(request, capacity []int64) bool {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
@@ -21,14 +20,10 @@ type CellFinder struct {
 	inPlace [][]bitset.Set // by key and domain: the options that may be there
 	Lacking []bitset.Set   // by key: the options that may lack the label
 
-	bought map[cellsKey][]topology.Cell // where options are that hold pods of a class
-
-	mu    sync.Mutex                 // guards the rest
-	known map[string][]topology.Cell // what launchable found, by what it was asked
 }
 
 func newCellFinder(p *Problem, a *Admission) *CellFinder {
-	f := &CellFinder{P: p, A: a, known: map[string][]topology.Cell{}, bought: map[cellsKey][]topology.Cell{}}
+	f := &CellFinder{P: p, A: a}
 	for k, key := range p.Table.Keys {
 		sets := make([]bitset.Set, len(p.Table.Values[k]))
 		for d, value := range p.Table.Values[k] {
@@ -52,12 +47,12 @@ func (f *CellFinder) admitting(r requirements.Requirement) bitset.Set {
 
 // cells lists the cells of a class, over the keys that decide for it: those
 // where some option holds one of its pods, and those of existing nodes with
-// room. They must not be changed.
-func (f *CellFinder) cells(c int, r *catalog.Rater) []topology.Cell {
+// room. They must not be changed. bought are those of options, as far as they are known.
+func (f *CellFinder) cells(c int, r *catalog.Rater, bought map[cellsKey][]topology.Cell) []topology.Cell {
 	spans := f.P.Rules.Duties[c].Spans
 	keys := f.P.Table.Numbers(spans)
 	id := cellsKey{f.A.asks[c], strings.Join(spans, "\x00")}
-	out, ok := f.bought[id]
+	out, ok := bought[id]
 	if !ok {
 		options := bitset.New(f.A.Domains.Total)
 		for _, set := range f.A.Suited[c] {
@@ -65,7 +60,7 @@ func (f *CellFinder) cells(c int, r *catalog.Rater) []topology.Cell {
 		}
 		options.And(f.A.Fits(f.P.Requests[c]))
 		out = f.Launchable(keys, options, f.P.Requests[c], r)
-		f.bought[id] = out
+		bought[id] = out
 	}
 	if len(f.P.Nodes) == 0 {
 		return out
@@ -92,14 +87,7 @@ func (f *CellFinder) Launchable(keys []int, options bitset.Set, request []int64,
 	for _, n := range request {
 		id = binary.AppendVarint(id, n)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	out, ok := f.known[string(id)]
-	if !ok {
-		out = f.find(keys, options, request, r)
-		f.known[string(id)] = out
-	}
-	return slices.Clone(out)
+	return slices.Clone(ofBytes(&f.P.launchable, id, func() []topology.Cell { return f.find(keys, options, request, r) }))
 }
 
 func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {

@@ -21,16 +21,7 @@ func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[
 func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
 	a := p.Admission
 	id := looksKey{a.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
-	a.mu.Lock()
-	known, ok := a.looks[id]
-	a.mu.Unlock()
-	if !ok {
-		known = p.looksOf(rule, certain)
-		a.mu.Lock()
-		a.looks[id] = known
-		a.mu.Unlock()
-	}
-	return known
+	return a.cache.looks.of(id, func() bitset.Set { return p.looksOf(rule, certain) })
 }
 
 func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {

@@ -67,17 +67,7 @@ func (a *Admission) Lowering(index int, pin requirements.Set, preferred bitset.S
 	if preferred != nil {
 		id.preferred = preferred.Key()
 	}
-	a.mu.Lock()
-	known := a.lowerings[id]
-	a.mu.Unlock()
-	if known != nil {
-		return known
-	}
-	out := a.newLowering(index, pin, preferred)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.lowerings[id] = out
-	return out
+	return a.cache.lowerings.of(id, func() *lowering { return a.newLowering(index, pin, preferred) })
 }
 
 func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitset.Set) *lowering {
@@ -100,7 +90,7 @@ func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitse
 		options := a.Suited[index][i].Clone()
 		kind.Or(options)
 		options.And(fitting)
-		trait := a.Traits.Of(asked)
+		trait := a.p.Traits.Of(asked)
 		a.KeepMinValues(options, trait)
 		if options.Empty() {
 			continue
@@ -136,20 +126,20 @@ func (a *Admission) newLowering(index int, pin requirements.Set, preferred bitse
 // counts as a label for the kind: pods that want a GPU are of another kind than those
 // that do not.
 func (a *Admission) number(low *lowering, kind bitset.Set) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	low.Kind = KindOf(kind, a.kinds)
-	buf := binary.AppendVarint(nil, int64(low.Kind))
-	for _, n := range low.Request {
-		buf = binary.AppendVarint(buf, n)
-	}
-	for i, v := range low.Variants {
-		buf = binary.AppendVarint(buf, int64(v.Trait))
-		buf = binary.AppendVarint(buf, int64(KindOf(v.Options, a.kinds)))
-		buf = append(buf, low.Sources[i].String()...)
-		buf = append(buf, 0)
-	}
-	low.Number, _ = model.Intern(a.contents, buf, int32(len(a.contents)))
+	low.Number = a.cache.numbers.number(func(kindOf func(bitset.Set) int32) []byte {
+		low.Kind = kindOf(kind)
+		buf := binary.AppendVarint(nil, int64(low.Kind))
+		for _, n := range low.Request {
+			buf = binary.AppendVarint(buf, n)
+		}
+		for i, v := range low.Variants {
+			buf = binary.AppendVarint(buf, int64(v.Trait))
+			buf = binary.AppendVarint(buf, int64(kindOf(v.Options)))
+			buf = append(buf, low.Sources[i].String()...)
+			buf = append(buf, 0)
+		}
+		return buf
+	})
 }
 
 // KindOf numbers sets of options.
@@ -177,23 +167,15 @@ func AtMostOne(request []int64) []int64 {
 // Lowered returns the options that hold a pod of a class, whichever way. The result
 // must not be changed.
 func (a *Admission) Lowered(c int) bitset.Set {
-	a.mu.Lock()
-	out := a.low[a.asks[c]]
-	a.mu.Unlock()
-	if out != nil {
-		return out
-	}
-	variants := a.Lowering(c, requirements.Set{}, nil).Variants
-	if len(variants) == 1 {
-		out = variants[0].Options
-	} else {
-		out = bitset.New(a.Domains.Total)
+	return a.cache.low.of(a.asks[c], func() bitset.Set {
+		variants := a.Lowering(c, requirements.Set{}, nil).Variants
+		if len(variants) == 1 {
+			return variants[0].Options
+		}
+		out := bitset.New(a.Domains.Total)
 		for _, v := range variants {
 			out.Or(v.Options)
 		}
-	}
-	a.mu.Lock()
-	a.low[a.asks[c]] = out
-	a.mu.Unlock()
-	return out
+		return out
+	})
 }

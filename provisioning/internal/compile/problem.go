@@ -16,7 +16,7 @@ import (
 
 // Problem is an Input compiled for solving. It is immutable and safe for
 // concurrent use. Prepare makes it; the zero value must not be used. Its sections are
-// filled in this order, and only read from then on.
+// filled in this order, and only read from then on; what changes later is the Cache.
 type Problem struct {
 	Policy      // what is asked for
 	Workload    // pods, by class
@@ -25,6 +25,7 @@ type Problem struct {
 	Constraints // between pods
 	Cluster     // nodes that exist
 	Places      // where classes may go, and what is preferred of that
+	*Cache      // what is worked out when it is asked for
 }
 
 // NewProblem compiles an input and spare pods, which stand for room to keep: on the
@@ -39,6 +40,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
 		Workload:    Workload{Spare: spare, Headroom: map[*corev1.Pod]bool{}},
 		Constraints: Constraints{Rules: &Rules{}},
+		Cache:       &Cache{},
 	}
 	if like != nil {
 		p.Catalog, p.rooms, p.boundKinds = like.Catalog, like.rooms, like.boundKinds
@@ -106,7 +108,6 @@ func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
 	}
 	p.compileNodes(d, x, k.boundMemberships, nodes, f)
 	p.Admission = newAdmission(p, d)
-	p.Traits = p.Admission.Traits
 	r := p.Rates.Rater()
 	p.compileCells(r)
 	if !p.Skips(model.LookedAtCaps) {
@@ -181,9 +182,10 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, boundMemberships
 func (p *Problem) compileCells(r *catalog.Rater) {
 	p.Cells = make([][]topology.Cell, len(p.Classes))
 	p.Finder = newCellFinder(p, p.Admission)
+	bought := map[cellsKey][]topology.Cell{} // many classes ask alike
 	for c := range p.Classes {
 		if len(p.Rules.Duties[c].Spans) > 0 {
-			p.Cells[c] = p.Finder.cells(c, r)
+			p.Cells[c] = p.Finder.cells(c, r, bought)
 		}
 	}
 }

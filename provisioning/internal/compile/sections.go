@@ -91,7 +91,6 @@ type Cluster struct {
 // Places are where the pods of each class may go, and which of these they prefer.
 type Places struct {
 	Admission *Admission
-	Traits    *catalog.Traits
 	Finder    *CellFinder
 	Cells     [][]topology.Cell // by class: where it may go, if it has constraints over domains
 
