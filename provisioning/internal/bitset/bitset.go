@@ -81,6 +81,16 @@ func (s Set) Empty() bool {
 	return true
 }
 
+// First returns the least member, -1 if there is none.
+func (s Set) First() int {
+	for i, word := range s {
+		if word != 0 {
+			return i<<6 + bits.TrailingZeros64(word)
+		}
+	}
+	return -1
+}
+
 // Len counts the members.
 func (s Set) Len() int {
 	n := 0

@@ -65,6 +65,9 @@ func TestAddRange(t *testing.T) {
 func TestAll(t *testing.T) {
 	s := of(300, 299, 0, 64, 63, 128, 7)
 	require.Equal(t, []int{0, 7, 63, 64, 128, 299}, list(s))
+	require.Equal(t, 0, s.First())
+	require.Equal(t, 299, of(300, 299).First())
+	require.Equal(t, -1, bitset.New(300).First())
 
 	var seen []int
 	for i := range s.All() {

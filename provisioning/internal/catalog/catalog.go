@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -18,10 +18,10 @@ type Catalog struct {
 	Overlays []overlay.Status
 	Stocks   stocks
 
-	MinValues  [][]MinValue   // by pool
-	Uses       [][][]int64    // by pool and option: what a launch takes of the limits, nil without
-	UseLevels  []*pack.Levels // by pool: of uses
-	MostUses   [][]int64      // by pool: of each limit, the most that any launch takes
+	MinValues  [][]MinValue    // by pool
+	Uses       [][][]int64     // by pool and option: what a launch takes of the limits, nil without
+	UseLevels  []*levels.Table // by pool: of uses
+	MostUses   [][]int64       // by pool: of each limit, the most that any launch takes
 	Capacities Capacities
 }
 
@@ -42,13 +42,13 @@ func New(in *model.Input, v *requirements.Vocabulary, f *model.Faults) *Catalog 
 		m.Domains = newDomains(v, m.pools, newOptions(m.pools))
 		m.Stocks = newStocks(m.pools)
 		var uses useLists
-		var levels pack.LevelsIndex
+		var tables levels.Index
 		for i := range m.pools {
 			m.MinValues = append(m.MinValues, newMinValues(&m.pools[i], i, m.Domains))
 			m.pools[i].nameLimits()
 			m.Uses = append(m.Uses, uses.of(&m.pools[i]))
 			m.MostUses = append(m.MostUses, mostOf(m.Uses[i]))
-			m.UseLevels = append(m.UseLevels, levels.New(m.Uses[i], m.pools[i].First))
+			m.UseLevels = append(m.UseLevels, tables.New(m.Uses[i], m.pools[i].First))
 		}
 	}
 	return m

@@ -135,9 +135,8 @@ func (s *BinType) Price() float64 { return s.List[0].Offering.Price }
 // Cheapest is what the cheapest of some options of a pool costs; infinite if there are
 // none.
 func Cheapest(p *compile.Problem, pool int, options bitset.Set) float64 {
-	pl := &p.Pools[pool]
-	for o := range options.All() {
-		return pl.Options[o-pl.First].Offering.Price
+	if o := options.First(); o >= 0 {
+		return p.Option(o).Offering.Price
 	}
 	return math.Inf(1)
 }

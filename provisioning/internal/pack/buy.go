@@ -1,10 +1,7 @@
 package pack
 
 import (
-	"cmp"
 	"slices"
-
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
 // buy packs what is left into new nodes of one tier.
@@ -52,23 +49,6 @@ func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 	return max(s.duals(t, placed).bound, s.fineBound(t, placed))
 }
 
-// merged joins the purchases of equal patterns, which were bought in portions.
-func merged(purchases []purchase) []purchase {
-	out := purchases[:0:0]
-	of := map[int][]int{} // by candidate: where its purchases are
-	for _, p := range purchases {
-		same := of[p.candidate]
-		i := slices.IndexFunc(same, func(i int) bool { return out[i].trait == p.trait && slices.Equal(out[i].shares, p.shares) })
-		if i < 0 {
-			of[p.candidate] = append(same, len(out))
-			out = append(out, p)
-			continue
-		}
-		out[same[i]].copies += p.copies
-	}
-	return out
-}
-
 // fewClasses is how many classes at most are polished in no time.
 const fewClasses = 10
 
@@ -94,48 +74,4 @@ func (s *solver) improve(t *tier, q duals, start state, purchases []purchase) ([
 	}
 	s.restore(end)
 	return purchases, q.bound
-}
-
-// launch works out all the options of a purchase. In a pool with limits an option
-// that would take more of them than was set aside is left out, so that every
-// launch that the plan allows stays within the limits.
-func (s *solver) launch(t *tier, p *purchase) Launch {
-	c := &t.candidates[p.candidate]
-	set := s.options(c.pool, c.reservation, p.shares, p.trait).Clone()
-	s.keepFlexible(c, set)
-	wide := wide(set, p.uses)
-	s.keepWithin(c, set, p.uses)
-	return Launch{
-		Pool:        c.pool,
-		Copies:      p.copies,
-		Shares:      p.shares,
-		Options:     set,
-		Wide:        wide,
-		Trait:       p.trait,
-		Price:       s.p.Options[first(set)].Price,
-		Reservation: c.reservation,
-		Relaxed:     s.relaxed(c.pool, set, p.trait),
-	}
-}
-
-// wide copies a set before keepWithin cuts it down.
-func wide(set bitset.Set, uses []int64) bitset.Set {
-	if uses == nil {
-		return nil
-	}
-	return set.Clone()
-}
-
-// keepWithin removes the options that take more of the limits of their pool than
-// was set aside.
-func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) {
-	if uses != nil {
-		s.Packer.uses[c.pool].KeepWithin(set, uses, s.level)
-	}
-}
-
-func sortShares(shares []Share) {
-	slices.SortFunc(shares, func(x, y Share) int {
-		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Variant, y.Variant))
-	})
 }

@@ -109,13 +109,3 @@ func (s *solver) takesAll(t *tier, shares []Share) bool {
 	}
 	return taken == left
 }
-
-// complete says whether nothing is left that the tier could serve.
-func (s *solver) complete(t *tier) bool {
-	for class, n := range s.left {
-		if n > 0 && t.groupOf[class] >= 0 {
-			return false
-		}
-	}
-	return true
-}

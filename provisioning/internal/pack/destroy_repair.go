@@ -149,11 +149,3 @@ func (s *solver) greedyFrom(t *tier, q duals, first int) []purchase {
 	}
 	return append(purchases, s.greedy(t, s.duals(t, s.left))...)
 }
-
-func costOf(t *tier, purchases []purchase) float64 {
-	sum := 0.0
-	for i := range purchases {
-		sum += float64(t.candidates[purchases[i].candidate].price * float64(purchases[i].copies))
-	}
-	return sum
-}

@@ -7,14 +7,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 )
 
-// purchase is a pattern applied to some nodes at once.
-type purchase struct {
-	candidate int
-	pattern
-	copies int
-	uses   []int64 // of each limited resource, by one copy
-}
-
 // candidateFill is the best known pattern of a candidate.
 type candidateFill struct {
 	pattern
@@ -240,23 +232,4 @@ func (s *solver) best(candidateFills []candidateFill) int {
 		}
 	}
 	return top
-}
-
-// affordable says how many nodes of a candidate with the given uses the limits
-// of its pool and its reservation still allow.
-func (s *solver) affordable(c *candidate, uses []int64) int {
-	n := s.inReservation(c)
-	for r, use := range uses {
-		if use > 0 {
-			n = min(n, int(max(s.limits[c.pool][r], 0)/use))
-		}
-	}
-	return n
-}
-
-func (s *solver) spend(c *candidate, uses []int64, copies int) {
-	s.draw(c, copies)
-	for r, use := range uses {
-		s.limits[c.pool][r] -= use * int64(copies)
-	}
 }

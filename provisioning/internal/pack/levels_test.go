@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
@@ -88,7 +89,7 @@ func TestLevelsFindWhatLookingAtEachFinds(t *testing.T) {
 				}
 			}
 		}
-		new(pack.LevelsIndex).New(vectors, first).KeepWithin(set, asked, bitset.New(total))
+		new(levels.Index).New(vectors, first).KeepWithin(set, asked, bitset.New(total))
 		require.Equal(t, want, set, "%v within %v", vectors, asked)
 	}
 }
@@ -96,7 +97,7 @@ func TestLevelsFindWhatLookingAtEachFinds(t *testing.T) {
 func TestLevelsOfNothing(t *testing.T) {
 	set := bitset.New(3)
 	set.Add(1)
-	new(pack.LevelsIndex).New(nil, 0).KeepWithin(set, []int64{0}, bitset.New(3))
+	new(levels.Index).New(nil, 0).KeepWithin(set, []int64{0}, bitset.New(3))
 	require.True(t, set.Has(1), "without limits all stay")
 	pack.NewCapacities(nil, nil, 2).KeepHolding(bitset.New(0), []int64{1, 1}, bitset.New(0))
 	pack.NewCapacities(make([]pack.Option, 3), []int{0}, 0).KeepHolding(set, nil, bitset.New(3))

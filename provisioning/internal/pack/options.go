@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 )
 
 // options returns the options of a pool that hold a pattern, and are of no other
@@ -48,7 +49,7 @@ func (s *solver) sumOf(shares []Share) []int64 {
 // written to.
 type Capacities struct {
 	of     []int32 // by option: which of the distinct ones
-	levels func() []*Levels
+	levels func() []*levels.Table
 }
 
 // NewCapacities tells the capacities of options apart by where they are in memory:
@@ -57,16 +58,16 @@ type Capacities struct {
 func NewCapacities(options []Option, firsts []int, dims int) *Capacities {
 	at := func(o int) []int64 { return options[o].Capacity }
 	k := &Capacities{}
-	_, k.of = distinct(len(options), dims, at)
-	k.levels = sync.OnceValue(func() []*Levels {
-		var index LevelsIndex
-		out := make([]*Levels, len(firsts))
+	_, k.of = levels.Distinct(len(options), dims, at)
+	k.levels = sync.OnceValue(func() []*levels.Table {
+		var index levels.Index
+		out := make([]*levels.Table, len(firsts))
 		for i, first := range firsts {
 			last := len(options)
 			if i+1 < len(firsts) {
 				last = firsts[i+1]
 			}
-			out[i] = index.make(last-first, dims, first, func(o int) []int64 { return at(first + o) })
+			out[i] = index.Make(last-first, dims, first, func(o int) []int64 { return at(first + o) })
 		}
 		return out
 	})
@@ -76,14 +77,14 @@ func NewCapacities(options []Option, firsts []int, dims int) *Capacities {
 // KeepHolding removes from a set the options that do not hold a sum. scratch is
 // overwritten.
 func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
-	for _, levels := range k.levels() {
-		levels.keepHolding(set, sum, scratch)
+	for _, table := range k.levels() {
+		table.KeepHolding(set, sum, scratch)
 	}
 }
 
 // keepHolding does so for the options of one pool.
 func (k *Capacities) keepHolding(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
-	k.levels()[pool].keepHolding(set, sum, scratch)
+	k.levels()[pool].KeepHolding(set, sum, scratch)
 }
 
 // capacities are those of the options of a problem.
@@ -96,12 +97,4 @@ func (p *Problem) capacities() *Capacities {
 		firsts[i] = p.Pools[i].First
 	}
 	return NewCapacities(p.Options, firsts, p.Dims)
-}
-
-// first returns the least member of a set, -1 if it is empty.
-func first(set bitset.Set) int {
-	for i := range set.All() {
-		return i
-	}
-	return -1
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -23,7 +24,7 @@ type Packer struct {
 	urgent  bool      // some class is
 
 	capacities *Capacities
-	uses       []*Levels // by pool: what launches take of its limits, nil without
+	uses       []*levels.Table // by pool: what launches take of its limits, nil without
 }
 
 // reservedUrgency is how far pods that only a reservation can serve come before
@@ -145,20 +146,6 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 	return out, nil
 }
 
-// Work is whose progress a run reports, and so many patterns lie between two reports.
-const (
-	Work       = "provisioning.Solve"
-	reportStep = 1000
-)
-
-// step counts a pattern that is built.
-func (s *solver) step() {
-	s.steps++
-	if s.report != nil && s.steps%reportStep == 0 {
-		s.report(progress.Event{Work: Work, Stage: "packing", Done: s.steps, Total: s.maxSteps, Unit: "steps"})
-	}
-}
-
 // buyAll packs what is left into new nodes, tier by tier.
 func (s *solver) buyAll(out *Result) error {
 	for _, tier := range s.tiers {
@@ -170,6 +157,28 @@ func (s *solver) buyAll(out *Result) error {
 		}
 	}
 	return nil
+}
+
+// assignReservations gives what is in the reservations to those new nodes that save most by
+// it, whoever came first when they were bought. Each new node may draw on one of
+// the reservations that options of its pool with room for its pods come from, and a
+// node that can be launched from reservations only keeps to one.
+//
+// Where pods are left without a node that only reservations could serve, reservations are
+// first freed for them, even if the nodes that drew on those become dearer.
+func (s *solver) assignReservations(out *Result) error {
+	if len(s.p.Reservations) == 0 {
+		return nil
+	}
+	if s.anyLeft() && s.free(out) {
+		if err := s.buyAll(out); err != nil {
+			return err
+		}
+	}
+	if len(s.sold) > 0 {
+		s.assign(out, nil)
+	}
+	return s.ctx.Err()
 }
 
 // fillNodes places pods on existing nodes, which cost nothing: each node in
@@ -187,11 +196,6 @@ func (s *solver) fillNodes(out *Result) error {
 		clear(out.Nodes)
 	}
 	return s.fillNodesBy(s.nodeWorth(), out)
-}
-
-// anyLeft says whether some pod has no place yet.
-func (s *solver) anyLeft() bool {
-	return slices.ContainsFunc(s.left, func(n int) bool { return n > 0 })
 }
 
 // asked sums up what is left to place, by resource.
@@ -270,41 +274,6 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 		}
 	}
 	return nil
-}
-
-// remaining is the set of classes of which something is left.
-func (s *solver) remaining() bitset.Set {
-	out := bitset.New(len(s.p.Classes))
-	for c, n := range s.left {
-		if n > 0 {
-			out.Add(c)
-		}
-	}
-	return out
-}
-
-func (s *solver) remove(shares []Share, copies int) {
-	for _, sh := range shares {
-		s.left[sh.Class] -= sh.Count * copies
-	}
-}
-
-// copies says how often shares can be taken from what is left.
-func (s *solver) copies(shares []Share) int {
-	if len(shares) == 0 {
-		return 0
-	}
-	n := -1
-	for i := 0; i < len(shares); {
-		c, sum := shares[i].Class, 0
-		for ; i < len(shares) && shares[i].Class == c; i++ {
-			sum += shares[i].Count
-		}
-		if m := s.left[c] / sum; n < 0 || m < n {
-			n = m
-		}
-	}
-	return n
 }
 
 // sizes measures each class by the largest share it takes of the largest

@@ -8,7 +8,13 @@
 // time or map order.
 package pack
 
-import "github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/levels"
+)
 
 // Problem is one packing problem. It is read-only once handed to New.
 type Problem struct {
@@ -126,8 +132,8 @@ type Pool struct {
 	// Uses holds, for each option from First on, what a launch takes of each
 	// limited resource.
 	Uses [][]int64
-	// Levels is what LevelsIndex.New makes of Uses; nil has it made anew.
-	Levels *Levels
+	// Levels is what levels.Index.New makes of Uses; nil has it made anew.
+	Levels *levels.Table
 
 	MinValues []MinValue
 	// BestEffort lowers a MinValue to what can be had.
@@ -195,3 +201,62 @@ type Launch struct {
 	Reservation int     // one more than the index of the reservation it takes from, 0 if none
 	Relaxed     bool    // a MinValue was lowered
 }
+
+// useLevels are the levels of what launches take of the limits, nil without.
+func (p *Pool) useLevels() *levels.Table {
+	if p.Limits == nil || p.Levels != nil {
+		return p.Levels
+	}
+	return new(levels.Index).New(p.Uses, p.First)
+}
+
+func sortShares(shares []Share) {
+	slices.SortFunc(shares, func(x, y Share) int {
+		return cmp.Or(cmp.Compare(x.Class, y.Class), cmp.Compare(x.Variant, y.Variant))
+	})
+}
+
+// worthOf sums up what shares are worth.
+func worthOf(shares []Share, value []float64) float64 {
+	sum := 0.0
+	for _, sh := range shares {
+		sum += float64(value[sh.Class] * float64(sh.Count))
+	}
+	return sum
+}
+
+// effort is how much of a greedy run is search.
+type effort struct {
+	// awake is how many candidates are looked at while prices stay the same. Where
+	// prices are duals every candidate worth buying has the same ceiling, so that
+	// many more are near it than can be the best.
+	awake int
+	// repriceShare is the share of what is left after whose purchase prices are asked for
+	// again, if that is at least the share called tail of what there was at first.
+	repriceShare, tail float64
+	// pivots bounds the simplex behind each asking; duals are near their optimum
+	// long before.
+	pivots int
+	// sample is how many entries a fill weighs against each other.
+	sample int
+	// exchanges says whether fills are improved by exchanging pods.
+	exchanges bool
+}
+
+// coarse is the search of a coarse problem. It was found by trying: with fewer
+// candidates awake, or prices asked for less often, cost goes up faster than time goes
+// down.
+func coarse() effort {
+	return effort{awake: 12, repriceShare: 0.35, tail: 0.02, pivots: 200, sample: 80}
+}
+
+// effort returns how much search a problem gets.
+func (p *Problem) effort() effort {
+	if p.Coarse {
+		return coarse()
+	}
+	return effort{awake: 24, repriceShare: 0.16, tail: 0.02, pivots: maxPivots, sample: 160, exchanges: true}
+}
+
+// sampleFrom is the number of entries from which they are sampled.
+func (e *effort) sampleFrom() int { return 2 * e.sample }

@@ -14,28 +14,6 @@ type tierPurchase struct {
 	purchase
 }
 
-// assignReservations gives what is in the reservations to those new nodes that save most by
-// it, whoever came first when they were bought. Each new node may draw on one of
-// the reservations that options of its pool with room for its pods come from, and a
-// node that can be launched from reservations only keeps to one.
-//
-// Where pods are left without a node that only reservations could serve, reservations are
-// first freed for them, even if the nodes that drew on those become dearer.
-func (s *solver) assignReservations(out *Result) error {
-	if len(s.p.Reservations) == 0 {
-		return nil
-	}
-	if s.anyLeft() && s.free(out) {
-		if err := s.buyAll(out); err != nil {
-			return err
-		}
-	}
-	if len(s.sold) > 0 {
-		s.assign(out, nil)
-	}
-	return s.ctx.Err()
-}
-
 // draws are, by new node, the ways to launch it: first from no reservation, then
 // from each.
 type draws [][]draw
@@ -156,8 +134,10 @@ func (s *solver) draws(sold *tierPurchase, now int) []draw {
 // of its pool that hold its pods, of whatever reservation.
 func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation int) (Launch, bool) {
 	set := s.ofReservation(all, reservation)
+	drawing := set.Clone()
+	drawing.And(s.reservationOptions[reservation])
 	there := *c
-	there.reservation, there.option = reservation, firstOfBoth(set, s.reservationOptions[reservation]) // options lie cheapest first
+	there.reservation, there.option = reservation, drawing.First() // options lie cheapest first
 	s.keepFlexible(&there, set)
 	pool := &s.p.Pools[there.pool]
 	for i := range pool.MinValues {
@@ -169,7 +149,7 @@ func (s *solver) drawn(c *candidate, p *purchase, all bitset.Set, reservation in
 		return Launch{}, false
 	}
 	// Where something else is cheaper the launch would not draw on the reservation.
-	at := first(set)
+	at := set.First()
 	if at < 0 || s.p.Options[at].Reservation != reservation {
 		return Launch{}, false
 	}
@@ -189,14 +169,6 @@ func (s *solver) ofReservation(all bitset.Set, reservation int) bitset.Set {
 		set.Or(others)
 	}
 	return set
-}
-
-// firstOfBoth returns the least member that two sets have in common, -1 if there is
-// none.
-func firstOfBoth(a, b bitset.Set) int {
-	both := a.Clone()
-	both.And(b)
-	return first(both)
 }
 
 // byReservation returns the options of each reservation, first those of none.

@@ -19,32 +19,6 @@ const (
 	learning = 0.7
 )
 
-// state is what a greedy run changes.
-type state struct {
-	left         []int
-	limits       [][]int64
-	reservations []int
-}
-
-func (s *solver) save() state {
-	return state{slices.Clone(s.left), cloneLimits(s.limits), slices.Clone(s.reservations)}
-}
-
-// restore goes back to a saved state, which stays as it is.
-func (s *solver) restore(to state) {
-	copy(s.left, to.left)
-	s.limits = cloneLimits(to.limits)
-	copy(s.reservations, to.reservations)
-}
-
-func cloneLimits(limits [][]int64) [][]int64 {
-	out := make([][]int64, len(limits))
-	for i := range limits {
-		out[i] = slices.Clone(limits[i])
-	}
-	return out
-}
-
 // rounds runs greedy again and again and keeps the cheapest run.
 //
 // The covering relaxation cuts pods in pieces, so it undervalues those that
@@ -122,13 +96,4 @@ func (s *solver) correct(t *tier, purchases []purchase, value []float64) {
 			s.highestMultiplier = max(s.highestMultiplier, s.multiplier[c])
 		}
 	}
-}
-
-// worthOf sums up what shares are worth.
-func worthOf(shares []Share, value []float64) float64 {
-	sum := 0.0
-	for _, sh := range shares {
-		sum += float64(value[sh.Class] * float64(sh.Count))
-	}
-	return sum
 }

@@ -187,10 +187,7 @@ func (e *ejector) decide(c int) bool {
 
 // keepAlike leaves those of some options that a rule sees as it sees the first.
 func (e *ejector) keepAlike(options bitset.Set, rule *compile.DomainRule) {
-	first := -1
-	for first = range options.All() {
-		break
-	}
+	first := options.First()
 	keep := func(set bitset.Set) {
 		if set.Has(first) {
 			options.And(set)

@@ -170,10 +170,8 @@ func (k *eliminator) priced(s *ledger.Bin) float64 { return s.BinType.Price() + 
 
 // used is how full a new node is, as the cheapest of its options, which is the first.
 func (k *eliminator) used(s *ledger.Bin) float64 {
-	for o := range s.BinType.Options.All() {
-		return largestShare(k.p.OfResources(s.Taken), k.p.LowOptions[o].Capacity)
-	}
-	return 0
+	o := s.BinType.Options.First()
+	return largestShare(k.p.OfResources(s.Taken), k.p.LowOptions[o].Capacity)
 }
 
 // largestShare is the largest share that some amounts are of others.

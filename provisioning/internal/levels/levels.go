@@ -1,4 +1,10 @@
-package pack
+// Package levels finds those of some options that have no less of anything than is asked,
+// or no more, a set at a time.
+//
+// Input: a vector for each option. Output: a Table of them, which cuts sets of options
+// down. Invariant: a Table is not written to once it is made, and what it answers is what
+// looking at each option would.
+package levels
 
 import (
 	"cmp"
@@ -13,65 +19,65 @@ import (
 // between is looked at one by one.
 const levelStep = 64
 
-// Levels finds those of some options that have no less of anything than is asked, or
+// Table finds those of some options that have no less of anything than is asked, or
 // no more. It takes O(options/64) time for each dimension, and O(options²/64) bits
 // of memory; so each pool has its own. It is not written to.
-type Levels struct {
+type Table struct {
 	first, last int // the options are [first, last)
-	dims        []levels
+	dims        []dimension
 }
 
-// levels is the options by one dimension. Options are numbered as in their window.
-type levels struct {
+// dimension is the options by one of the dimensions. Options are numbered as in their window.
+type dimension struct {
 	order   []int32 // the options, those with most first
 	amounts []int64 // the distinct amounts that they have
 	ends    []int32 // where, in order, those with an amount end
 	most    []bitset.Set
 }
 
-// LevelsIndex makes Levels. Those of pools with like options share what is in them. The
+// Index makes tables. Those of pools with like options share what is in them. The
 // zero value knows none.
-type LevelsIndex struct{ known map[levelsKey][]madeLevels }
+type Index struct{ known map[sharedKey][]made }
 
-// levelsKey is what Levels that can be shared have in common.
-type levelsKey struct {
+// sharedKey is what tables that can be shared have in common.
+type sharedKey struct {
 	options, offset int    // how many there are, and where their window begins
 	first           *int64 // the vector of the first
 }
 
-// madeLevels are the levels of some vectors.
-type madeLevels struct {
+// made are the dimensions of some vectors.
+type made struct {
 	at   func(o int) []int64
-	dims []levels
+	dims []dimension
 }
 
 // New reads the vectors of options, those from first on. Options that are alike are
 // expected to share them.
-func (x *LevelsIndex) New(vectors [][]int64, first int) *Levels {
+func (x *Index) New(vectors [][]int64, first int) *Table {
 	if len(vectors) == 0 {
-		return &Levels{}
+		return &Table{}
 	}
-	return x.make(len(vectors), len(vectors[0]), first, func(o int) []int64 { return vectors[o] })
+	return x.Make(len(vectors), len(vectors[0]), first, func(o int) []int64 { return vectors[o] })
 }
 
-// make makes levels of n options from first on, given what each has.
-func (x *LevelsIndex) make(n, dims, first int, at func(o int) []int64) *Levels {
+// Make makes the table of n options from first on, given what each has.
+func (x *Index) Make(n, dims, first int, at func(o int) []int64) *Table {
 	if n == 0 || dims == 0 {
-		return &Levels{}
+		return &Table{}
 	}
 	if x.known == nil {
-		x.known = map[levelsKey][]madeLevels{}
+		x.known = map[sharedKey][]made{}
 	}
-	out := &Levels{first: first, last: first + n}
-	key := levelsKey{n, first - bitset.Base(first), &at(0)[0]}
-	for _, made := range x.known[key] {
-		if alike(n, made.at, at) {
-			out.dims = made.dims
+	out := &Table{first: first, last: first + n}
+	key := sharedKey{n, first - bitset.Base(first), &at(0)[0]}
+	for _, like := range x.known[key] {
+		if alike(n, like.at, at) {
+			out.dims = like.dims
 			return out
 		}
 	}
-	out.dims = newLevels(n, dims, first, at)
-	x.known[key] = append(x.known[key], madeLevels{at, out.dims})
+	out.dims = newDimensions(n, dims, first, at)
+	x.known[key] = append(x.known[key], made{at, out.dims})
 	return out
 }
 
@@ -85,9 +91,9 @@ func alike(n int, a, b func(o int) []int64) bool {
 	return true
 }
 
-func newLevels(n, dims, first int, at func(o int) []int64) []levels {
-	out := make([]levels, dims)
-	all, of := distinct(n, dims, at)
+func newDimensions(n, dims, first int, at func(o int) []int64) []dimension {
+	out := make([]dimension, dims)
+	all, of := Distinct(n, dims, at)
 	options := make([][]int32, len(all))
 	base := bitset.Base(first)
 	for o, id := range of {
@@ -112,7 +118,7 @@ func newLevels(n, dims, first int, at func(o int) []int64) []levels {
 }
 
 // add adds options that have no more than those before.
-func (l *levels) add(options []int32, amount int64) {
+func (l *dimension) add(options []int32, amount int64) {
 	l.order = append(l.order, options...)
 	if last := len(l.amounts) - 1; last < 0 || l.amounts[last] != amount {
 		l.amounts, l.ends = append(l.amounts, amount), append(l.ends, 0)
@@ -122,7 +128,7 @@ func (l *levels) add(options []int32, amount int64) {
 
 // keepSets works out the sets. Where all options have the same nobody asks for some
 // of them.
-func (l *levels) keepSets(first, last int) {
+func (l *dimension) keepSets(first, last int) {
 	if len(l.amounts) == 1 {
 		return
 	}
@@ -136,8 +142,8 @@ func (l *levels) keepSets(first, last int) {
 	}
 }
 
-// distinct tells n vectors apart by where they are in memory.
-func distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
+// Distinct tells n vectors apart by where they are in memory.
+func Distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 	of = make([]int32, n)
 	if dims == 0 {
 		return [][]int64{nil}, of
@@ -162,17 +168,9 @@ func distinct(n, dims int, at func(i int) []int64) (all [][]int64, of []int32) {
 	return all, of
 }
 
-// useLevels are the levels of what launches take of the limits, nil without.
-func (p *Pool) useLevels() *Levels {
-	if p.Limits == nil || p.Levels != nil {
-		return p.Levels
-	}
-	return new(LevelsIndex).New(p.Uses, p.First)
-}
-
 // atLeast puts the options with at least an amount into a window, and says how many
 // they are. Where that is all of them or none it leaves the window alone.
-func (l *levels) atLeast(amount int64, window bitset.Set) int {
+func (l *dimension) atLeast(amount int64, window bitset.Set) int {
 	i := sort.Search(len(l.amounts), func(i int) bool { return l.amounts[i] < amount })
 	if i == 0 {
 		return 0
@@ -187,10 +185,10 @@ func (l *levels) atLeast(amount int64, window bitset.Set) int {
 	return n
 }
 
-// keepHolding removes from a set the options that have less of anything than a sum;
+// KeepHolding removes from a set the options that have less of anything than a sum;
 // others that are none of these options it leaves alone. scratch, as large as the set,
 // is overwritten.
-func (x *Levels) keepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
+func (x *Table) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
 	if len(x.dims) == 0 {
 		return
 	}
@@ -209,7 +207,7 @@ func (x *Levels) keepHolding(set bitset.Set, sum []int64, scratch bitset.Set) {
 }
 
 // addOthers adds to a window what is in it and none of these options.
-func (x *Levels) addOthers(window bitset.Set) {
+func (x *Table) addOthers(window bitset.Set) {
 	window[0] |= 1<<(x.first&63) - 1
 	if end := x.last & 63; end != 0 {
 		window[len(window)-1] |= ^uint64(0) << end
@@ -217,7 +215,7 @@ func (x *Levels) addOthers(window bitset.Set) {
 }
 
 // removeAll removes all of these options from a window. scratch is overwritten.
-func (x *Levels) removeAll(window, scratch bitset.Set) {
+func (x *Table) removeAll(window, scratch bitset.Set) {
 	clear(scratch)
 	x.addOthers(scratch)
 	window.And(scratch)
@@ -225,7 +223,7 @@ func (x *Levels) removeAll(window, scratch bitset.Set) {
 
 // KeepWithin removes from a set the options that have more of anything than there
 // may be. scratch, as large as the set, is overwritten.
-func (x *Levels) KeepWithin(set bitset.Set, most []int64, scratch bitset.Set) {
+func (x *Table) KeepWithin(set bitset.Set, most []int64, scratch bitset.Set) {
 	if len(x.dims) == 0 {
 		return
 	}
