@@ -97,6 +97,9 @@ PerNode: -1; use an amount of USD, or 0`)
 
 // The rates are the caller's: to change them changes no others.
 func TestBuiltInIsACopy(t *testing.T) {
-	delete(nodecost.BuiltIn().Volumes, "gp3")
-	assert.Contains(t, nodecost.BuiltIn().Volumes, "gp3")
+	rates := nodecost.BuiltIn()
+	rates.Volumes["gp3"].IOPS[0].USD = 1000
+	delete(rates.Volumes, "io1")
+	assert.Contains(t, nodecost.BuiltIn().Volumes, "io1")
+	assert.InDelta(t, 0.005, nodecost.BuiltIn().Volumes["gp3"].IOPS[0].USD, 1e-9)
 }

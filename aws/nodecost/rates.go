@@ -35,10 +35,13 @@ type VolumeRates struct {
 	IOPS, Throughput []Tier
 }
 
-// Tier is the price of each unit above From, up to the next tier.
+// Tier is what each unit above From costs, up to the From of the next tier.
 type Tier struct {
+	// From is where the tier begins, in operations a second or MiB a second. Not
+	// negative.
 	From int64
-	USD  float64
+	// USD is the price of one such unit, in USD per month. Not negative.
+	USD float64
 }
 
 // builtIn are the prices of us-east-1, from https://aws.amazon.com/ebs/pricing and
@@ -55,7 +58,14 @@ var builtIn = map[string]VolumeRates{
 
 // BuiltIn returns list prices of us-east-1, without anything paid by the node. Other regions
 // are up to twice as dear: set what matters. The Rates are the caller's.
-func BuiltIn() *Rates { return &Rates{Volumes: maps.Clone(builtIn), PublicIPv4: 0.005} }
+func BuiltIn() *Rates {
+	volumes := make(map[string]VolumeRates, len(builtIn))
+	for name, v := range builtIn {
+		v.IOPS, v.Throughput = slices.Clone(v.IOPS), slices.Clone(v.Throughput)
+		volumes[name] = v
+	}
+	return &Rates{Volumes: volumes, PublicIPv4: 0.005}
+}
 
 // Validate returns nil, or an error that lists every fault: prices that are no amount, names
 // that are no volume type, tiers out of order. Nil rates have none.
