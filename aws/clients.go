@@ -2,11 +2,13 @@ package aws
 
 import "github.com/dovetail-sdk/dovetail/aws/internal/api"
 
-// EC2API is the part of Amazon EC2 that the provider calls: describing instance
-// types, offerings, spot prices, images, subnets, security groups, reservations,
-// placement groups, launch templates, instances and their status; creating fleets, launch
-// templates and tags; running instances as a dry run; deleting launch templates;
-// terminating instances. *ec2.Client of the AWS SDK implements it.
+// EC2API is the part of Amazon EC2 that the provider calls: CreateFleet,
+// CreateLaunchTemplate, CreateTags, DeleteLaunchTemplate, DescribeCapacityReservations,
+// DescribeImages, DescribeInstanceStatus, DescribeInstanceTypeOfferings,
+// DescribeInstanceTypes, DescribeInstances, DescribeLaunchTemplates,
+// DescribePlacementGroups, DescribeSecurityGroups, DescribeSpotPriceHistory,
+// DescribeSubnets, RunInstances (as a dry run only) and TerminateInstances. *ec2.Client
+// of the AWS SDK implements it.
 type EC2API = api.EC2
 
 // SSMAPI is the part of AWS Systems Manager that the provider calls:
@@ -22,8 +24,9 @@ type PricingAPI = api.Pricing
 // GetQueueUrl, ReceiveMessage. *sqs.Client implements it.
 type SQSAPI = api.SQS
 
-// IAMAPI is the part of AWS IAM that the provider calls: making, reading, listing
-// and deleting instance profiles and the role in them. *iam.Client implements it.
+// IAMAPI is the part of AWS IAM that the provider calls: AddRoleToInstanceProfile,
+// CreateInstanceProfile, DeleteInstanceProfile, GetInstanceProfile, ListInstanceProfiles
+// and RemoveRoleFromInstanceProfile. *iam.Client implements it.
 type IAMAPI = api.IAM
 
 // EKSAPI is the part of Amazon EKS that the provider calls: DescribeCluster.
@@ -37,4 +40,25 @@ type ZonalShiftAPI = api.ZonalShift
 // Clients are the ways to reach AWS. EC2 is required; any other may be nil, and
 // its field says what is done without it. All must be safe for concurrent use, as
 // those of the AWS SDK are.
-type Clients = api.Clients
+type Clients struct {
+	// EC2 is required.
+	EC2 EC2API
+	// SSM reads the ids of published images. Without it, aliases are resolved by the
+	// names of images, and a term with an ssmParameter is an error.
+	SSM SSMAPI
+	// Pricing gives prices on demand. Without it they are those of the price file and
+	// those that are compiled in.
+	Pricing PricingAPI
+	// SQS brings notices of interruptions. Without it there are none but those that EC2
+	// gives when asked.
+	SQS SQSAPI
+	// IAM makes instance profiles for classes with a role. Without it, as in a VPC from
+	// which IAM cannot be reached, classes name an instance profile.
+	IAM IAMAPI
+	// EKS tells endpoint, version and service addresses of the cluster. Without it the
+	// caller states what is needed of them.
+	EKS EKSAPI
+	// ZonalShift tells which zones traffic is shifted away from. Without it there are
+	// none.
+	ZonalShift ZonalShiftAPI
+}

@@ -14,27 +14,41 @@ import (
 //	{Op: fake.OpCreate, Nth: 2, Err: cloudprovider.ErrThrottled}
 //	{Op: fake.OpCreate, Zone: "a", Times: 3, Err: fake.ErrLost}
 //
-// A call has to meet each of these fields that is set; those that do are counted from
-// 1, by each fault for itself:
-//
-//   - Op, a name such as OpCreate;
-//   - Pool, the NodePool of a Create or InstanceTypes;
-//   - Zone, that of the offering which a Create would launch at that moment, or of
-//     the instance that a Get, Delete, Reboot or IsDrifted is about;
-//   - From and Until: the cloud is as old as From by its own clock, or older, and
-//     younger than Until.
-//
-// Of them go wrong the Nth alone; or Times of them from the Nth or the first on; or
-// every so many, Every; or Percent in a hundred, by chance that Options.Seed decides.
-// What of these is set has to hold together; with none of them all go wrong.
-//
-// Err, which is required, is what becomes of the call. An error is returned without
-// the call being carried out: one that is no *cloudprovider.Error is wrapped in one of
-// the same kind; what one leaves empty of method and object is filled in, and for a
-// Create that fails with KindInsufficientCapacity and names nothing that was refused,
-// the offering that would have been launched. ErrLost, ErrTwice, ErrStalled and values
-// of Delay, Refusal and Partly do something else.
-type Fault = fault.Fault
+// A call has to meet every field from Op to Until that is set; those that do are
+// counted from 1, by each fault for itself. Nth, Times, Every and Percent choose among
+// them, and what of these is set has to hold together; with none of them all go wrong.
+// The zero Fault is not valid.
+type Fault struct {
+	// Op is the name of the call, such as OpCreate, in upper or lower case. Empty is
+	// every call.
+	Op string
+	// Pool is the NodePool of a Create or InstanceTypes. Empty is any, or none.
+	Pool string
+	// Zone is that of the offering which a Create would launch at that moment, or of
+	// the instance that a Get, Delete, Reboot or IsDrifted is about. Empty is any, or
+	// none.
+	Zone string
+	// From is how old the cloud must be, by its own clock, and Until how old it must
+	// not be yet. Zero does not bound.
+	From, Until time.Duration
+	// Nth is the first call that goes wrong. Alone, it is the only one.
+	Nth int
+	// Times is how many calls go wrong from the Nth, or the first, on. Calls that Every
+	// or Percent spare are among them. Zero is all, if Nth is zero too.
+	Times int
+	// Every is every so many calls: with 3, the third, the sixth and so on.
+	Every int
+	// Percent is how many in a hundred calls go wrong, by chance that Options.Seed
+	// decides. Zero is all of them.
+	Percent int
+	// Err is what becomes of the call. Required. ErrLost, ErrTwice, ErrStalled and
+	// values of Delay, Refusal and Partly say what they do. Any other is returned
+	// without the call being carried out: one that is no *cloudprovider.Error is
+	// wrapped in one of the same kind; what one leaves empty of method and object is
+	// filled in, and for a Create that fails with KindInsufficientCapacity and names
+	// nothing that was refused, the offering that would have been launched.
+	Err error
+}
 
 // The values of Fault.Err that let a call be carried out.
 var (
@@ -50,18 +64,20 @@ var (
 	ErrStalled = fault.ErrStalled
 )
 
-// Delay is a Fault.Err that has the call take time: the cloud's clock moves on, with
-// all that is due by then, before the call is carried out. Nothing sleeps. Delays of
-// several faults add up.
+// Delay is a Fault.Err, made of a time.Duration, that has the call take time: the
+// cloud's clock moves on, with all that is due by then, before the call is carried out.
+// Nothing sleeps. Delays of several faults add up.
 type Delay = fault.Delay
 
-// Refusal is a Fault.Err that has the offerings in Scope out of stock for one Create,
-// which may then launch another of its options. Other calls are as ever.
+// Refusal is a Fault.Err that has the offerings in its field Scope, a
+// cloudprovider.Scope, out of stock for one Create, which may then launch another of
+// its options. Its field Code is not read. Other calls are as ever.
 type Refusal = fault.Refusal
 
-// Partly is a Fault.Err that has half of the call carried out, and then return Err.
-// Half of Acknowledge is the first half of the IDs, rounded down; every other call is
-// about one thing, of which half is nothing, so that it fails.
+// Partly is a Fault.Err that has half of the call carried out, and then return the
+// error in its field Err, which is required. Half of Acknowledge is the first half of
+// the IDs, rounded down; every other call is about one thing, of which half is nothing,
+// so that it fails.
 type Partly = fault.Partly
 
 // orders is what the faults make of one call.
@@ -79,13 +95,17 @@ type orders struct {
 func (c *Cloud) Script(faults ...Fault) error {
 	c.enter()
 	defer c.mu.Unlock()
-	if err := c.script.Add(faults, c.opts.Seed, checkFault); err != nil {
+	list := make([]fault.Fault, len(faults))
+	for i, f := range faults {
+		list[i] = fault.Fault(f)
+	}
+	if err := c.script.Add(list, c.opts.Seed, checkFault); err != nil {
 		return denied("Script", "", err)
 	}
 	return nil
 }
 
-func checkFault(f Fault) (errs []error) {
+func checkFault(f fault.Fault) (errs []error) {
 	if f.Op != "" {
 		if err := knownOp(f.Op); err != nil {
 			errs = append(errs, fault.Wrong("Op", "%w", err))

@@ -109,27 +109,13 @@ type ZonalShift interface {
 	GetManagedResource(context.Context, *arczonalshift.GetManagedResourceInput, ...func(*arczonalshift.Options)) (*arczonalshift.GetManagedResourceOutput, error)
 }
 
-// Clients are the ways to reach AWS. All must be safe for concurrent use, as
-// those of the SDK are.
+// Clients are the ways to reach AWS, as aws.Clients says.
 type Clients struct {
-	// EC2 is required.
-	EC2 EC2
-	// SSM reads the ids of published images. Without it, aliases are resolved by
-	// the names of images, and a term with an ssmParameter is an error.
-	SSM SSM
-	// Pricing gives prices on demand. Without it they are those of the price file
-	// and those that are compiled in.
-	Pricing Pricing
-	// SQS brings notices of interruptions. Without it there are none but those
-	// that EC2 gives when asked.
-	SQS SQS
-	// IAM makes instance profiles for classes with a role. Without it, as in a
-	// VPC from which IAM cannot be reached, classes name an instance profile.
-	IAM IAM
-	// EKS tells endpoint, version and service addresses of the cluster. Without
-	// it the caller states what is needed of them.
-	EKS EKS
-	// ZonalShift tells which zones traffic is shifted away from. Without it there
-	// are none.
+	EC2        EC2
+	SSM        SSM
+	Pricing    Pricing
+	SQS        SQS
+	IAM        IAM
+	EKS        EKS
 	ZonalShift ZonalShift
 }
