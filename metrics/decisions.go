@@ -28,9 +28,11 @@ func Scheduled(waiting int, plan *provisioning.Plan, took time.Duration) []Sampl
 		Sample{"karpenter_scheduler_unschedulable_pods_count", labels, float64(len(plan.Unplaced))})
 }
 
-// Proposed is what a proposal says of voluntary disruption, and how long it took.
-// Karpenter evaluates one method after the other; a proposal is of all of them, so the
-// labels of its duration are empty.
+// Proposed is what a proposal says of voluntary disruption, and how long it took:
+// karpenter_voluntary_disruption_eligible_nodes, the nodes that it disrupts now or later,
+// and karpenter_voluntary_disruption_decision_evaluation_duration_seconds. Karpenter
+// evaluates one method after the other; a proposal is of all of them, so the labels of
+// its duration are empty. A nil proposal, as of an error, has the duration only.
 func Proposed(p *disruption.Proposal, took time.Duration) []Sample {
 	out := []Sample{{"karpenter_voluntary_disruption_decision_evaluation_duration_seconds", []string{"", ""}, took.Seconds()}}
 	if p == nil {
@@ -49,8 +51,9 @@ func Proposed(p *disruption.Proposal, took time.Duration) []Sample {
 	return out
 }
 
-// Created is a NodeClaim that was created: for pods, where the reason is Provisioned,
-// or in the place of others, where it is the Reason of their action.
+// Created is a NodeClaim that was created, karpenter_nodeclaims_created_total: for pods,
+// where the reason is Provisioned, or in the place of others, where it is the Reason of
+// their action. A nil claim has no samples.
 func Created(claim *v1.NodeClaim, reason string) []Sample {
 	if claim == nil {
 		return nil
@@ -115,12 +118,14 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 	return out
 }
 
-// NotConfirmed is an action that did not hold when it was looked at again.
+// NotConfirmed is an action that did not hold when it was looked at again:
+// karpenter_voluntary_disruption_failed_validations_total.
 func NotConfirmed(a disruption.Action) []Sample {
 	return []Sample{{"karpenter_voluntary_disruption_failed_validations_total", []string{consolidationType(a.Reason, len(a.Targets))}, 1}}
 }
 
-// Undone is a command that was begun and has failed, so that what it did is undone.
+// Undone is a command that was begun and has failed, so that what it did is undone:
+// karpenter_voluntary_disruption_queue_failures_total.
 func Undone(c command.Command) []Sample {
 	step := disruption.Replace
 	if c.Mode == command.TerminateFirst {

@@ -36,7 +36,8 @@ type Fleet struct {
 
 // Samples are the gauges of a fleet: karpenter_nodes_*, karpenter_nodepools_*,
 // karpenter_pods_state, karpenter_cluster_utilization_percent and
-// karpenter_cluster_state_node_count. Amounts that cannot be read count as none.
+// karpenter_cluster_state_node_count, in the order of the lists. It takes time in
+// proportion to the nodes, pools and pods.
 //
 // karpenter_nodes_* are about what has a Node object. Where no budget is in force,
 // karpenter_nodepools_allowed_disruptions is math.MaxInt32.

@@ -12,7 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
-// Joined is a Node that was registered for a NodeClaim.
+// Joined is a Node that was registered for a NodeClaim: karpenter_nodes_created_total. A
+// nil Node has no samples.
 func Joined(node *corev1.Node) []Sample {
 	if node == nil {
 		return nil
@@ -21,9 +22,14 @@ func Joined(node *corev1.Node) []Sample {
 }
 
 // Terminated is a NodeClaim whose machine is gone, at the moment that its finalizer and
-// that of its Node are taken off. There may be no Node. Durations count from the
-// deletion timestamps; the one of the machine from the condition InstanceTerminating,
-// and is left out without it.
+// that of its Node are taken off: karpenter_nodeclaims_terminated_total,
+// karpenter_nodeclaims_termination_duration_seconds and
+// karpenter_nodeclaims_instance_termination_duration_seconds; and, unless the Node is
+// nil, karpenter_nodes_terminated_total, karpenter_nodes_drained_total,
+// karpenter_nodes_termination_duration_seconds and
+// karpenter_nodes_lifetime_duration_seconds. Durations of a termination count from the
+// deletion timestamps, the one of the machine from the condition InstanceTerminating,
+// and are left out without these. A nil claim has no samples.
 func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample {
 	if claim == nil {
 		return nil
@@ -52,8 +58,9 @@ func Terminated(claim *v1.NodeClaim, node *corev1.Node, now time.Time) []Sample 
 	return out
 }
 
-// Evicted is the answer to a request to evict a pod because of a reason: an HTTP status.
-// A pod that was evicted, or is gone, counts as drained.
+// Evicted is the HTTP status of the answer to a request to evict a pod, and why it was
+// asked for: karpenter_pods_eviction_requests_total and, of a pod that was evicted (2xx)
+// or is gone (404), karpenter_pods_drained_total. The reason is a label as it is given.
 func Evicted(status int, reason string) []Sample {
 	out := []Sample{{"karpenter_pods_eviction_requests_total", []string{strconv.Itoa(status)}, 1}}
 	if status/100 == 2 || status == 404 {
@@ -62,9 +69,11 @@ func Evicted(status int, reason string) []Sample {
 	return out
 }
 
-// PodChanged is what has become of a pod between two looks: how long it took to be
-// bound, and to be ready. Both are by its conditions. A pod that was not there before
-// may be nil in before.
+// PodChanged is what has become of a pod between two looks: how long from its creation
+// it took to be bound, karpenter_pods_bound_duration_seconds, and to be ready,
+// karpenter_pods_startup_duration_seconds, if it was not yet before. Both are by its
+// conditions. A pod that was not there before is nil in before; a nil after has no
+// samples.
 func PodChanged(before, after *corev1.Pod) []Sample {
 	if after == nil {
 		return nil
@@ -91,12 +100,16 @@ func reachedAt(p *corev1.Pod, kind corev1.PodConditionType) time.Time {
 	return time.Time{}
 }
 
-// Call is a call of a cloud: by which part of the controller, to which method of
-// CloudProvider, of which provider, for which NodePool if for one.
+// Call is a call of a cloud.
 type Call struct {
+	// Controller is the part of the controller that made it, Method the method of
+	// CloudProvider, such as Create, Provider the name of the provider, and NodePool the
+	// pool that it was for, empty if for none. They are labels as they are given.
 	Controller, Method, Provider, NodePool string
-	Took                                   time.Duration
-	Err                                    error
+	// Took is how long it took.
+	Took time.Duration
+	// Err is its error, nil if it worked.
+	Err error
 }
 
 // Samples are karpenter_cloudprovider_duration_seconds and, of a call that failed,
@@ -120,7 +133,8 @@ func (c Call) Samples() []Sample {
 	return append(out, Sample{"karpenter_cloudprovider_errors_total", append(labels[:3:3], word, c.NodePool), 1})
 }
 
-// Noticed are notices of a cloud that were acknowledged.
+// Noticed are notices of a cloud that were acknowledged:
+// karpenter_interruption_received_messages_total, once for each.
 func Noticed(notices []cloudprovider.Interruption) []Sample {
 	var out []Sample
 	for _, n := range notices {
@@ -129,9 +143,12 @@ func Noticed(notices []cloudprovider.Interruption) []Sample {
 	return out
 }
 
-// Offerings are the gauges of a catalog: what its instance types are and what they cost.
-// A type that is in several catalogs is given once. Reserved capacity of several
-// reservations in one zone is available if some of it is, at the least price.
+// Offerings are the gauges of a catalog, karpenter_cloudprovider_instance_type_*, in the
+// order of the types: their cores and memory, and of each offering whether it can be
+// launched and the price of the instance, without Offering.NodeCost. Nil types are
+// skipped, and of several of one name, as in several catalogs, the first counts. Reserved
+// capacity of several reservations in one zone is available if some of it is, at the
+// least price.
 func Offerings(types []*cloudprovider.InstanceType) []Sample {
 	var out []Sample
 	seen := map[string]bool{}

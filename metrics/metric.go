@@ -37,9 +37,11 @@ type Metric struct {
 type Sample struct {
 	// Name is that of the metric.
 	Name string
-	// Labels are the values of its labels, in their order.
+	// Labels are the values of its labels, in the order of Metric.Labels. Do not write to
+	// them: samples of one call may share them.
 	Labels []string
-	Value  float64
+	// Value is in the unit of the metric.
+	Value float64
 }
 
 // All are the metrics, by name. The caller owns the result.
