@@ -34,12 +34,14 @@ type Image struct {
 	Tags map[string]string
 }
 
-// Deprecated reports whether the image is deprecated at the given time.
+// Deprecated reports whether the image is deprecated at the given time: its
+// DeprecationTime has come.
 func (i Image) Deprecated(now time.Time) bool {
 	return !i.DeprecationTime.IsZero() && !i.DeprecationTime.After(now)
 }
 
-// Equal reports whether two images agree in every field.
+// Equal reports whether two images agree in every field: times by the instant, and
+// tags that are empty with tags that are missing.
 func (i Image) Equal(o Image) bool {
 	return i.ID == o.ID && i.Name == o.Name && i.OwnerID == o.OwnerID && i.OwnerAlias == o.OwnerAlias &&
 		i.Architecture == o.Architecture && i.Created.Equal(o.Created) &&

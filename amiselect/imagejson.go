@@ -10,7 +10,8 @@ import (
 )
 
 // ParseTime reads a time as DescribeImages writes it, such as
-// 2024-08-07T18:11:01.000Z.
+// 2024-08-07T18:11:01.000Z, and returns it in UTC. The error, for any other text, says
+// what is wanted.
 func ParseTime(text string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.IsZero() {

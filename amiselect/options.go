@@ -18,7 +18,7 @@ type Options struct {
 
 	// MinAge is the bake time: an image that was created less than this before
 	// now is passed over in favour of an older one. It holds for dynamic terms
-	// only; who names one image means it. Zero is no bake time.
+	// only; who names one image means it. Zero is no bake time. Not negative.
 	MinAge time.Duration
 
 	// Deny are images never to take, not even by a static term: each entry is

@@ -8,9 +8,9 @@ import (
 
 // Pattern matches names and tag values as a filter of EC2 does:
 //
-//   - any characters, or none
-//     ?     one character, or none
-//     \x    the character x itself, such as \* or \\
+//	?     one character, or none
+//	*     any number of characters
+//	\x    the character x itself, such as \* or \\
 //
 // Every other character stands for itself, and case matters. The whole text must
 // match. A Pattern is immutable; the zero Pattern matches the empty text only.

@@ -16,7 +16,8 @@ import (
 // instance runs on at the price of others. It is never the other way round.
 //
 // The claim given is not changed, and returned itself where there is nothing to
-// change: where it is another machine's, being deleted, or nil.
+// change: also where it is another machine's, is being deleted, or it or the machine
+// is nil.
 //
 // Ask once a minute or so for all NodeClaims with the label karpenter.sh/capacity-type
 // = reserved, and store what is not the claim given; then DemoteNode for its Node.

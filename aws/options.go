@@ -169,7 +169,7 @@ type Batch struct {
 
 // Warning is something that is worth a look though nothing failed.
 type Warning struct {
-	// Reason is a word, as in "InflexibleLaunch".
+	// Reason is WarnInflexible or another of the constants.
 	Reason string
 	// Object is what it is about: a NodeClaim, an EC2NodeClass, an instance.
 	Object string

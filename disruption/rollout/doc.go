@@ -12,7 +12,7 @@
 //     rollout without waves.
 //
 // What drifts is told by the caller: package disruption does for the nodes of a
-// cluster, and amiselect.Compare for a change of the terms that select images.
+// cluster, and amiselect.Diff for a change of the terms that select images.
 //
 // # Guarantees
 //
