@@ -1,9 +1,12 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -12,14 +15,16 @@ import (
 )
 
 // Unplaced asks whether a plan left pods pending that have a place: on an
-// existing node beside what the plan puts there, or alone on a fresh node of a
-// NodePool within its limits. It returns a violation of RuleOverlooked for each
+// existing node or a new one of the plan beside what the plan puts there, or alone on a
+// fresh node of a NodePool within its limits. It returns a violation of RuleOverlooked for each
 // such pod, sorted as [Plan] sorts; nil means that none was overlooked.
 //
 // All other pods are where the plan puts them. A fresh node is launched as one
 // instance type in one zone, and must be sure to do: where a constraint depends on
 // what becomes of other new nodes, or would let the pod in only on a closer look
-// than at the counts of each domain, the pod has no place.
+// than at the counts of each domain, the pod has no place. A new node of the plan may
+// give up options for the pod, as long as it keeps one that no reservation pays for and
+// what its NodePool demands by minValues.
 //
 // It excuses a pod that is being deleted, waits for a gate or another scheduler,
 // one whose Reason says that what it uses is not supported, one with resource
@@ -32,8 +37,7 @@ import (
 // the volume is yet to be made, has a place only on their node or, if several nodes
 // may use the volume, in their zone; and none is asked for if the claim may get one
 // of several volumes that exist. Pods that stand for buffers are nobody to follow or
-// to be spread from. Room that is left over on new nodes of the plan, and
-// capacity reservations, are not considered.
+// to be spread from. Capacity reservations are not considered.
 //
 // Arguments are those of [Plan], whose rules the plan is expected to keep.
 func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []Violation {
@@ -68,9 +72,7 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 		like := fmt.Sprintf("%d %v %v %v %s", p.selection.number, p.requests, p.tolerations, limited, r.tastes(p))
 		place, known := verdicts[like]
 		if !known {
-			if place = r.placeOnExisting(p, rooms); place == "" {
-				place = r.placeOnFresh(p, limited)
-			}
+			place = cmp.Or(r.placeOnExisting(p, rooms), r.placeOnPlanned(p, limited), r.placeOnFresh(p, limited))
 			verdicts[like] = place
 		}
 		if place != "" {
@@ -129,6 +131,89 @@ func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List
 		return "it is left pending, but has a place on node " + n.name
 	}
 	return ""
+}
+
+// placeOnPlanned looks for a new node of the plan that a pod could go to beside those that
+// the plan puts there. The node may give up options for it that are too small or have
+// other labels, as long as some are left that no reservation pays for, and as many as
+// the pool demands.
+func (r *referee) placeOnPlanned(p *podInfo, limited []string) string {
+	for _, s := range r.sites {
+		if s.fresh == nil || slices.Contains(limited, s.fresh.pool.Name) || r.minds(p) && r.countsValues(s.fresh.pool) {
+			continue
+		}
+		if _, refused := p.tolerations.refused(s.fresh.pool.Spec.Template.Spec.Taints); refused {
+			continue
+		}
+		together, err := s.fresh.requests.Add(p.requests)
+		if err != nil {
+			continue
+		}
+		for _, asked := range r.alternatives(p) {
+			if r.takesAnother(s, p, s.fresh.Requirements.Intersect(asked), together) {
+				return "it is left pending, but has a place on new node " + s.name
+			}
+		}
+	}
+	return ""
+}
+
+// takesAnother says whether a new node that asks for no more than asked takes a pod
+// beside its own, which take so much together.
+func (r *referee) takesAnother(s *targetNode, p *podInfo, asked requirements.Set, together resources.List) bool {
+	f := s.fresh
+	for key, value := range f.Labels {
+		if want, named := asked.Get(r.vocabulary.NormalizeKey(key)); named && !want.Has(value) {
+			return false // the plan has settled it
+		}
+	}
+	if asked.Impossible() {
+		return false
+	}
+	selections := []*nodeSelection{p.selection}
+	for _, k := range f.kinds {
+		selections = append(selections, k.selection)
+	}
+	brief := r.brief(f.pool, asked, selections)
+	var fitting []int32
+	sold := false
+	for _, i := range s.family.options {
+		if o := brief.stock.options[i]; r.holds(brief, i, together) {
+			fitting, sold = append(fitting, i), sold || o.Offering.ReservationID == ""
+		}
+	}
+	if !sold || r.policy != provisioning.BestEffort && r.missesMinValues(brief, fitting) {
+		return false
+	}
+	family := *s.family
+	family.asked, family.options, family.lots = asked, fitting, map[*labelFilter]*nodeVariants{}
+	narrowed := *s
+	narrowed.family = &family
+	for _, c := range r.spreadList {
+		if c.leant && c.extended(&narrowed) {
+			return false
+		}
+	}
+	if slices.ContainsFunc(f.pool.daemons, func(d *podInfo) bool { return r.minds(p) && r.atOdds(p, d) }) {
+		return false
+	}
+	return r.welcome(&narrowed, p)
+}
+
+// holds says whether an option has so much beside every DaemonSet that could run on it,
+// and may come up as a node for pods with the selections of the brief.
+func (r *referee) holds(brief *labelQuestion, option int32, together resources.List) bool {
+	o, g := brief.stock.options[option], r.groundOf(brief, option)
+	if g == nil || o.indebted || brief.impossible[option] || len(g.landings) == 0 {
+		return false
+	}
+	for _, l := range g.landings {
+		if !slices.ContainsFunc(brief.selections, func(s *nodeSelection) bool { return !l.accepts(s) }) {
+			room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
+			return err == nil && !slices.ContainsFunc(together.Exceeds(room), func(name corev1.ResourceName) bool { return together.Get(name) > 0 })
+		}
+	}
+	return false
 }
 
 // mayClash says whether a node that has not registered yet may come up in a
@@ -193,6 +278,11 @@ func (r *referee) askedFor(p *podInfo, pool *poolInfo) []requirements.Set {
 	if !r.countsValues(pool) {
 		return []requirements.Set{{}}
 	}
+	return r.alternatives(p)
+}
+
+// alternatives are those of what p asks of the labels of its node.
+func (r *referee) alternatives(p *podInfo) []requirements.Set {
 	parsed, err := requirements.FromPod(p.Pod, r.vocabulary)
 	if err != nil {
 		return nil

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -38,6 +39,13 @@ func TestUnplaced(t *testing.T) {
 			s.In.NodePools, s.In.Nodes = nil, s.In.Nodes[1:2]
 			s.request(s.Huge, "cpu=700m")
 		}, "node old"},
+		{"fits a new node of the plan beside its pods", func(s *scene) { s.fill(); s.request(s.Huge, "cpu=100m") }, "it is left pending, but has a place on new node "},
+		{"fits a new node of the plan but for its labels", func(s *scene) {
+			s.fill()
+			s.Huge.Spec.NodeSelector = map[string]string{corev1.LabelTopologyZone: "nowhere"}
+			s.request(s.Huge, "cpu=100m")
+		}, ""},
+		{"fits a new node of the plan but for its pods", func(s *scene) { s.fill(); s.request(s.Huge, "cpu=7") }, ""},
 		{"existing node leaves", func(s *scene) {
 			s.In.NodePools, s.In.Nodes = nil, s.In.Nodes[2:]
 			s.Plain.Node.DeletionTimestamp = &metav1.Time{}
@@ -121,6 +129,15 @@ func TestUnplaced(t *testing.T) {
 		})
 	}
 	require.Empty(t, verify.Unplaced(newScene().In, nil, nil))
+}
+
+// fill leaves room on the new nodes of the plan alone: no node exists, and limits let no
+// further one be launched.
+func (s *scene) fill() {
+	s.In.Nodes, s.Plan.Bind = nil, nil
+	for _, pool := range s.In.NodePools {
+		pool.Spec.Limits = v1.Limits{v1.ResourceNodes: *resource.NewQuantity(1, resource.DecimalSI)}
+	}
 }
 
 // demand gives pool general a minValues.
