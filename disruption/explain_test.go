@@ -107,7 +107,7 @@ func TestWhyPodsFindNoOtherNode(t *testing.T) {
 			in.Nodes[2].Pods = in.Nodes[2].Pods[1:]
 			return in
 		}(), `Pod "shop/web-1" finds no place on 3 other nodes: 1 has no room, 2 have room
-  its topology spread constraint over topology.kubernetes.io/zone with maxSkew 1 lets it only into a, where it finds no room; matching pods by value: a 1, b 3
+  its topology spread constraint over topology.kubernetes.io/zone with maxSkew 1 lets it only into a, where it finds no room; matching pods by value: a 1, b 3; the only existing node there has too little room
   n2: when its turn comes, topology.kubernetes.io/zone=b, where the node may be, may have 3 of the pods that its topology spread counts, another domain 1; with it the skew is above 1
   n3: when its turn comes, topology.kubernetes.io/zone=b, where the node may be, may have 3 of the pods that its topology spread counts, another domain 1; with it the skew is above 1
 `},

@@ -135,13 +135,15 @@ func TestLawUnrelatedPool(t *testing.T) {
 		got := essence(solved(t, in, opts))
 		requireSameBound(t, &want, &got, seed)
 		for i, u := range got.Unplaced {
-			if u.Reason.Cause == provisioning.CauseNodePools && len(u.Reason.Pools) > 0 {
+			if len(u.Reason.Pools) > 0 {
 				last := len(u.Reason.Pools) - 1
 				require.Equal(t, "unrelated", u.Reason.Pools[last].NodePool, "seed %d", seed)
 				reason := *u.Reason
-				reason.Pools = reason.Pools[:last]
-				if last == 0 {
-					reason.Cause, reason.Pools = provisioning.CauseNoNodePool, nil
+				if reason.Pools = reason.Pools[:last:last]; last == 0 {
+					reason.Pools = nil
+				}
+				if last == 0 && reason.Cause == provisioning.CauseNodePools {
+					reason.Cause = provisioning.CauseNoNodePool
 				}
 				got.Unplaced[i].Reason = &reason
 			}

@@ -31,7 +31,8 @@ const (
 	CauseNodePools Cause = "NodePools"
 
 	// CauseSpread: a topology spread constraint keeps the pod out of every
-	// place that has room.
+	// place that has room. This cause and the next two are named only if there is such
+	// a place, which the pod could have without the constraint.
 	CauseSpread Cause = "TopologySpread"
 	// CauseAffinity: a required pod affinity term of the pod does.
 	CauseAffinity Cause = "PodAffinity"
@@ -85,11 +86,14 @@ type Reason struct {
 	Detail string
 
 	// Pools says why each NodePool refused, in the order they were tried, for
-	// CauseNodePools. It is empty for other causes, which hold whatever the pool.
+	// CauseNodePools. For CauseSpread, CauseAffinity and CauseAntiAffinity it says what
+	// is in the way of a new node where the constraint lets the pod, and is empty if
+	// that is nowhere. It is empty for other causes, which hold whatever the pool.
 	Pools []PoolReason
 
 	// ExistingNodes counts the nodes that were looked at and had no place for
-	// the pod, by what each refused it for.
+	// the pod, by what each refused it for: where a constraint between pods lets it, if
+	// Cause is one.
 	ExistingNodes map[Cause]int
 }
 

@@ -29,30 +29,36 @@ func (r *Reason) String() string {
 		b.WriteString("it is being deleted")
 	case CauseNoNodePool:
 		b.WriteString("there is no NodePool to launch a node from")
-	case CauseNodePools:
+	default:
+		if r.Cause != CauseNodePools {
+			b.WriteString(cmp.Or(r.Detail, string(r.Cause)))
+		}
 		for i := range r.Pools {
-			if i > 0 {
+			if b.Len() > 0 {
 				b.WriteString("; ")
 			}
 			b.WriteString(r.Pools[i].String())
 		}
-	default:
-		b.WriteString(cmp.Or(r.Detail, string(r.Cause)))
 	}
 	b.WriteString(r.nodesText())
 	return b.String()
 }
 
-// nodesText counts the existing nodes, "" if there are none.
+// nodesText counts the existing nodes, those where a constraint between pods lets the pod
+// if one is to blame; "" if there are none.
 func (r *Reason) nodesText() string {
-	total := 0
+	total, there := 0, ""
+	switch r.Cause {
+	case CauseSpread, CauseAffinity, CauseAntiAffinity:
+		there = "there "
+	}
 	for _, n := range r.ExistingNodes {
 		total += n
 	}
 	var parts []string
 	for _, cause := range slices.Sorted(maps.Keys(r.ExistingNodes)) {
 		if n := r.ExistingNodes[cause]; total == 1 && n == 1 {
-			return "; the only existing node " + nodesCause(cause, 1)
+			return "; the only existing node " + there + nodesCause(cause, 1)
 		} else if n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, nodesCause(cause, n)))
 		}
@@ -60,7 +66,7 @@ func (r *Reason) nodesText() string {
 	if total == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; of %d existing nodes, %s", total, strings.Join(parts, ", "))
+	return fmt.Sprintf("; of %d existing nodes%s, %s", total, strings.TrimRight(" "+there, " "), strings.Join(parts, ", "))
 }
 
 // nodesCause is what is wrong with n nodes.
@@ -105,6 +111,9 @@ func (r *PoolReason) text() string {
 		parts := make([]string, len(r.Conflicts))
 		for i := range r.Conflicts {
 			parts[i] = r.Conflicts[i].String()
+		}
+		if r.Detail != "" {
+			parts = append(parts, r.Detail)
 		}
 		return strings.Join(parts, "; ")
 	}

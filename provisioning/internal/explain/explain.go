@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
@@ -27,23 +26,24 @@ type explainer struct {
 	planned [][]int64 // by pool: what the new nodes of the plan take of its limits
 }
 
-// Explain returns why pods of a class stay pending. planned is what the new nodes
-// of the plan take of the limits of each pool.
-func Explain(p *compile.Problem, c int, s *attempt.Attempt, sealed *attempt.AdmittedCounts, planned [][]int64) *model.Reason {
+// Explain returns why pods of a class stay pending. room says whether there would be
+// room for one without the constraints between pods, barrier which of those that are over
+// values of a label keeps it from that; nil if none does. planned is what the new nodes of
+// the plan take of the limits of each pool.
+func Explain(p *compile.Problem, c int, room bool, barrier *Barrier, planned [][]int64) *model.Reason {
 	class := &p.Classes[c]
 	if class.Refusal != nil {
 		return class.Refusal
 	}
 	e := &explainer{p: p, d: p.Traits.Domains, c: c, class: class, request: p.OfResources(p.Requests[c]), planned: planned}
-	if r := blocked(p, c, s, sealed); r != nil {
-		return r
-	}
-	if with := p.Rules.Duties[c].With; len(with) > 0 {
+	if with := p.Rules.Duties[c].With; room && barrier != nil {
+		return e.because(barrier)
+	} else if room && len(with) > 0 {
 		return noCompany(p, with)
 	}
-	out := &model.Reason{ExistingNodes: e.nodes()}
-	if why := contradiction(class); why != "" {
-		out.Cause, out.Detail = model.CauseInvalid, why
+	out := &model.Reason{ExistingNodes: e.nodes(nil)}
+	if cause, why := contradiction(class); why != "" {
+		out.Cause, out.Detail = cause, why
 		return out
 	}
 	if len(p.Pools) == 0 {
@@ -59,26 +59,33 @@ func Explain(p *compile.Problem, c int, s *attempt.Attempt, sealed *attempt.Admi
 
 // contradiction says why no node whatever can have what a class asks for, ""
 // if one can.
-func contradiction(c *workload.Class) string {
-	if len(c.Alternatives) == 0 {
-		return "no node can match its required node affinity, which has no terms, or only empty ones"
+func contradiction(c *workload.Class) (model.Cause, string) {
+	switch {
+	case len(c.Alternatives) > 0:
+	case len(c.Asked) > 0 && c.Devices != nil:
+		return model.CauseDevices, "no node can match its node selection and have what its volumes and resource claims are allowed to be on"
+	case len(c.Asked) > 0:
+		return model.CauseVolumes, "no node can match its node selection and have the labels that its volumes ask for"
+	default:
+		return model.CauseInvalid, "no node can match its required node affinity, which has no terms, or only empty ones"
 	}
 	for _, alt := range c.Alternatives {
 		possible := alt.NodeNames == nil || !alt.NodeNames.Impossible()
 		if possible && !alt.Set.Impossible() {
-			return ""
+			return "", ""
 		}
 	}
 	for r := range c.Alternatives[0].Set.All() {
 		if r.Impossible() {
-			return fmt.Sprintf("no node can match its node selection, which contradicts itself over label %s", r.Key())
+			return model.CauseInvalid, fmt.Sprintf("no node can match its node selection, which contradicts itself over label %s", r.Key())
 		}
 	}
-	return "no node can match its node selection, which asks for several node names at once"
+	return model.CauseInvalid, "no node can match its node selection, which asks for several node names at once"
 }
 
-// nodes counts the existing nodes by what they refuse the class for.
-func (e *explainer) nodes() map[model.Cause]int {
+// nodes counts the existing nodes by what they refuse the class for, or those of them that
+// are within something.
+func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int {
 	if len(e.p.Nodes) == 0 {
 		return nil
 	}
@@ -86,9 +93,10 @@ func (e *explainer) nodes() map[model.Cause]int {
 	for i := range e.p.Nodes {
 		n := &e.p.Nodes[i]
 		switch {
+		case within != nil && !within(n):
 		case !n.Verdict.Tolerates.Has(e.c):
 			out[model.CauseTaints]++
-		case !n.Verdict.Selects.Has(e.c):
+		case !n.Verdict.Selects.Has(e.c) || e.lacksLabel(n):
 			out[model.CauseRequirements]++
 		case !e.p.Admits(e.c, n):
 			out[model.CauseVolumes]++
@@ -103,6 +111,12 @@ func (e *explainer) nodes() map[model.Cause]int {
 		}
 	}
 	return out
+}
+
+// lacksLabel says whether a node has no value of a label that pods of the class are to be
+// spread over, or with others by.
+func (e *explainer) lacksLabel(n *model.Existing) bool {
+	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
 }
 
 // clash says whether a port or a disk of the class is taken on a node; "" if none
@@ -173,7 +187,7 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 	// Types and offerings may narrow any label but not invent one, so a label
 	// of the type's own must not count against the pool.
 	if conflicts := e.withPool(p, alt); len(conflicts) > 0 {
-		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts}, 1
+		return model.PoolReason{Cause: model.CauseRequirements, Conflicts: conflicts, Detail: e.askedByOthers(conflicts)}, 1
 	}
 	options := bitset.New(e.d.Total)
 	p.Window(options).Or(e.d.AdmittingAll(i, alt.Set))
@@ -192,6 +206,18 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 		return model.PoolReason{Cause: model.CauseAntiAffinity, Detail: "a DaemonSet that required anti-affinity keeps apart from the pod runs on every suitable instance type"}, 3
 	}
 	return e.noRoom(i, alt, options)
+}
+
+// askedByOthers says so if it is constraints towards other pods that ask for a label which
+// a pool has not got, "" if the pod selects its nodes by it.
+func (e *explainer) askedByOthers(conflicts []requirements.Conflict) string {
+	for _, c := range conflicts {
+		named := func(alt requirements.Alternative) bool { _, ok := alt.Set.Get(c.Key); return ok }
+		if c.Undefined && !slices.ContainsFunc(e.class.Asked, named) {
+			return "its constraints towards other pods are over " + c.Key
+		}
+	}
+	return ""
 }
 
 // withPool returns the conflicts between an alternative and the pool's own
@@ -292,34 +318,44 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 	if ids := e.reservations(p, fitting); len(ids) > 0 {
 		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
 	}
-	if e.p.LowPools[i].Limits == nil {
+	left := e.withinLimits(i, fitting)
+	if e.p.LowPools[i].Limits == nil || !left.Empty() && e.p.Choice(i, left, trait) {
 		return model.PoolReason{Cause: model.CauseNodes, Detail: "pods that are there or come before it leave it no node of its own"}, 6
 	}
-	if detail := e.beyondMinValues(i, fitting, trait); detail != "" {
+	if detail := e.beyondMinValues(i, left, trait); detail != "" {
 		return model.PoolReason{Cause: model.CauseMinValues, Detail: detail}, 6
 	}
 	return model.PoolReason{Cause: model.CauseLimits, Detail: limitDetail(p, fitting, e.p.LowPools[i].Uses, e.planned[i])}, 6
 }
 
-// beyondMinValues says how the limits of a pool leave some of the options that fit a
-// pod, but too few for a minValues; "" if that is not so.
-func (e *explainer) beyondMinValues(i int, fitting bitset.Set, trait int32) string {
-	p, uses := &e.p.Pools[i], e.p.LowPools[i].Uses
-	left := fitting.Clone()
-	for o := range fitting.All() {
+// withinLimits returns those of some options of a pool that its limits allow beside the
+// new nodes of the plan.
+func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
+	p, uses, left := &e.p.Pools[i], e.p.LowPools[i].Uses, options.Clone()
+	if e.p.LowPools[i].Limits == nil {
+		return left
+	}
+	for o := range options.All() {
 		for l, use := range uses[o-p.First] {
 			if use > p.Remaining[l]-e.planned[i][l] {
 				left.Remove(o)
 			}
 		}
 	}
+	return left
+}
+
+// beyondMinValues says how the limits of a pool leave some of the options that fit a
+// pod, but too few for a minValues; "" if that is not so.
+func (e *explainer) beyondMinValues(i int, left bitset.Set, trait int32) string {
+	p := &e.p.Pools[i]
 	if left.Empty() || e.p.Opts.MinValues == model.BestEffort {
 		return ""
 	}
 	for m, mv := range e.p.MinValues[i] {
 		if have := mv.Distinct(p.First, left, e.p.Traits.Values(i, m, trait)); have < mv.Need {
 			return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
-				mv.Need, mv.Key, have, limitDetail(p, left, uses, e.planned[i]))
+				mv.Need, mv.Key, have, limitDetail(p, left, e.p.LowPools[i].Uses, e.planned[i]))
 		}
 	}
 	return ""

@@ -11,7 +11,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/explain"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -29,6 +28,7 @@ type assembler struct {
 	rest           [][]int32 // by part: the pods not handed out yet
 
 	sorter bitset.Set // scratch, of pod IDs
+	causes *diagnosis // of the pods left over, once asked for
 }
 
 // assemble makes the plan that a packing stands for.
@@ -322,10 +322,7 @@ func (a *assembler) unplaced() []model.Unplaced {
 	for c := range a.p.Classes {
 		for _, podID := range a.p.Classes[c].Pods {
 			if !a.st.Placed[podID] && reasons[c] == nil {
-				reasons[c] = explain.Explain(a.p, c, a.s, a.admittedCounts, planned)
-				if why := a.keptAway(c); why != nil {
-					reasons[c] = why
-				}
+				reasons[c] = a.because(c, planned)
 			}
 		}
 	}
