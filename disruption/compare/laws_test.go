@@ -47,7 +47,7 @@ func TestLawSameIsNoDifference(t *testing.T) {
 // is less when the change is made, on the cluster as it runs.
 func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
 	prices := 0
-	for seed := range uint64(seeds(30, 80, 200)) {
+	for seed := range uint64(seeds(30, 200, 200)) {
 		s := random(seed)
 		empty, err := compare.Emptied(noon, s)
 		require.NoError(t, err)
