@@ -13,6 +13,9 @@ func usd(amount float64, decimals int) string {
 	if math.Abs(amount) >= 1e8 || math.IsNaN(amount) {
 		return strconv.FormatFloat(amount, 'g', 3, 64)
 	}
+	if math.Abs(amount) < math.Pow(10, -float64(decimals))/2 {
+		amount = 0 // and not below
+	}
 	return strconv.FormatFloat(amount, 'f', decimals, 64)
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	awscatalog "github.com/dovetail-sdk/dovetail/aws/catalog"
@@ -165,6 +167,7 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 	switch {
 	case everywhere:
 	case slices.ContainsFunc(out.Status.Subnets, sold):
+		w.noteStranded(out)
 		return out
 	case len(out.Status.Subnets) == 0:
 		w.note("EC2NodeClass %s: no subnets in its status; it is taken to launch in every zone of the cluster", class.Name)
@@ -176,6 +179,28 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 		out.Status.Subnets = append(out.Status.Subnets, awsv1.Subnet{Zone: z.Name, ZoneID: z.ID})
 	}
 	return out
+}
+
+// noteStranded says where nodes of a class run and it has no subnet: nothing takes their
+// place there.
+func (w *World) noteStranded(class *awsv1.EC2NodeClass) {
+	count := map[string]int{}
+	for _, n := range w.Cluster.Nodes {
+		if n.NodeClaim == nil || n.NodeClaim.Spec.NodeClassRef == nil || n.NodeClaim.Spec.NodeClassRef.Name != class.Name {
+			continue
+		}
+		zone := n.NodeClaim.Labels[corev1.LabelTopologyZone]
+		if zone != "" && !slices.ContainsFunc(class.Status.Subnets, func(s awsv1.Subnet) bool { return s.Zone == zone }) {
+			count[zone]++
+		}
+	}
+	if zones := slices.Sorted(maps.Keys(count)); len(zones) > 0 {
+		n := 0
+		for _, zone := range zones {
+			n += count[zone]
+		}
+		w.note("EC2NodeClass %s: no subnet of its status is in %s, where nodes of it run (%d): it launches nothing there", class.Name, strings.Join(zones, ", "), n)
+	}
 }
 
 // noteExcluded says how many types a class cannot launch, by reason, and how many are

@@ -97,6 +97,16 @@ func TestZonesByClass(t *testing.T) {
 	require.Empty(t, w.Remarks())
 }
 
+// Where nodes of a class run and it has no subnet any more nothing takes their place.
+func TestNodesWhereThereIsNoSubnet(t *testing.T) {
+	node := func(name, zone string) string {
+		return "{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {topology.kubernetes.io/zone: " + zone + ", karpenter.sh/nodepool: web}}, spec: {providerID: 'aws:///" + zone + "/i-" + name + "'}, status: {allocatable: {cpu: 1}}}\n---\n" +
+			"{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {name: " + name + ", labels: {topology.kubernetes.io/zone: " + zone + ", karpenter.sh/nodepool: web}}, spec: {requirements: [], nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: web}}, status: {nodeName: " + name + ", providerID: 'aws:///" + zone + "/i-" + name + "'}}"
+	}
+	w := world(t, terms, subnets, node("one", "us-east-1a"), node("two", "us-east-1c"))
+	require.Equal(t, []string{"EC2NodeClass web: no subnet of its status is in us-east-1c, where nodes of it run (1): it launches nothing there"}, w.Remarks())
+}
+
 func TestStorageByClass(t *testing.T) {
 	w := world(t, terms+", instanceStorePolicy: RAID0, blockDeviceMappings: [{deviceName: /dev/xvda, ebs: {volumeSize: 100Gi}}]", subnets)
 	storage := func(pool, name string) string {
