@@ -253,9 +253,14 @@ func (r *adviceReport) requests(style command.Style) []string {
 	if len(r.Requests) == 0 {
 		return nil
 	}
-	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE"), Rows: r.requestRows()}
+	rows := r.requestRows()
+	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE"), Rows: rows[:min(len(rows), mostPrices)]}
 	grid := g.Lines()
-	return append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+	lines := append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+	if more := len(rows) - mostPrices; more > 0 {
+		lines = append(lines, fmt.Sprintf("... and %d more; -o json lists all", more))
+	}
+	return lines
 }
 
 func (r *adviceReport) requestRows() (rows [][]string) {
@@ -279,12 +284,29 @@ func (r *adviceReport) rest() string {
 	if n := len(r.Needed); n > 0 {
 		parts = append(parts, fmt.Sprintf("Without %s a pod would lose its place, such as %s.", layout.Count(n, "other"), r.Needed[0].line))
 	}
-	if n := len(r.NotAsked); n > 0 {
-		was := "were"
-		if n == 1 {
-			was = "was"
+	var requests, others []string
+	for _, c := range r.NotAsked {
+		if c.Kind == string(advice.KindRequest) {
+			requests = append(requests, fmt.Sprintf("%s of %s", c.Text, c.Object))
+		} else {
+			others = append(others, c.line)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s not asked about, as others promised more; a larger -questions asks about more.", layout.Count(n, "constraint"), was))
+	}
+	if n := len(others); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s not asked about, as others promised more.", either(n, "1 constraint was", fmt.Sprintf("%d constraints were", n))))
+	}
+	if n := len(requests); n > 0 {
+		parts = append(parts, fmt.Sprintf("What less of a request is worth was not asked of %s, such as %s.", either(n, "1 workload", fmt.Sprintf("%d more", n)), requests[0]))
+	}
+	if len(others)+len(requests) > 0 {
+		parts = append(parts, "A larger -questions asks about more; -o json names them all.")
 	}
 	return strings.Join(parts, " ")
+}
+
+func either(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
 }

@@ -58,6 +58,7 @@ const (
 	thoroughTenths = 7
 	requestTenths  = 9
 	allTenths      = 10
+	furtherParts   = 40 // MaxSteps over it is for requests beyond those of Questions
 )
 
 // Report is the answer of Ask.
@@ -78,8 +79,9 @@ type Report struct {
 	// than the sum of what is saved without each. Dearest first.
 	Pairs []Price
 	// Requests say what half of the CPU and of the memory that the pods of a workload
-	// request costs, for the workloads that cost most. Price.Worth is the price of one core
-	// or GiB. Dearest first; one that costs nothing is among them.
+	// request costs: see Options.Questions for how many workloads have an answer, those that
+	// cost most first; the others are in NotAsked, or in Needed. Price.Worth is the price of
+	// one core or GiB. Dearest first; one that costs nothing is among them.
 	Requests []Price
 	// Free is how many constraints were asked about and cost nothing.
 	Free int
@@ -274,7 +276,10 @@ func (a *asker) outdone(c promise, others []promise) bool {
 func (a *asker) askRequests(ctx context.Context) error {
 	err := a.each(ctx, questions{of: a.thorough, list: listed(a.requests),
 		want: func(i int) bool {
-			return i < max(1, a.opts.Questions/requestQuestions) && !a.spent(requestTenths)
+			if i < max(1, a.opts.Questions/requestQuestions) {
+				return !a.spent(requestTenths)
+			}
+			return a.report.Steps < a.opts.MaxSteps/furtherParts
 		},
 		skip: func(i int) { a.report.NotAsked = append(a.report.NotAsked, a.requests[i].Constraint) },
 		take: func(i int, x answer) {

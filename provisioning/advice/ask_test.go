@@ -3,6 +3,7 @@ package advice_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,12 +68,19 @@ func TestRequestsThatMatter(t *testing.T) {
 	both.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = quantity("9")
 	both.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = quantity("900Gi")
 	in.Pods = append(in.Pods, large, both)
-	r := ask(t, in, &advice.Options{Questions: 6})
+	r := ask(t, in, &advice.Options{Questions: 6, MaxSteps: 4000}) // too few for further requests
 	require.Len(t, r.Unplaced, 2)
 	require.Equal(t, "Deployment shop/large: half of the request for cpu (1 pod)", r.Requests[0].Constraints[0].String())
 	require.Equal(t, []string{"shop/large-6f7d-0"}, r.Requests[0].Placed)
 	for _, p := range r.Requests[1:] {
 		require.Equal(t, "Deployment shop/web", p.Constraints[0].Object)
+	}
+	require.Contains(t, strings.Join(texts(r.NotAsked), "\n"), "Deployment shop/both: half of the request for memory")
+	// Where there are steps to spare each workload has an answer.
+	r = ask(t, in, &advice.Options{Questions: 2})
+	require.Len(t, r.Requests, 6)
+	for _, c := range r.NotAsked {
+		require.NotEqual(t, advice.KindRequest, c.Kind)
 	}
 }
 

@@ -1,6 +1,7 @@
 package advice_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,26 @@ func unplacedOf(p *provisioning.Plan) map[string]bool {
 		out[u.Pod.Namespace+"/"+u.Pod.Name] = true
 	}
 	return out
+}
+
+// requestsIn are the requests among constraints, sorted.
+func requestsIn(list []advice.Constraint) (names []string) {
+	for _, c := range list {
+		if c.Kind == advice.KindRequest {
+			names = append(names, c.String())
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// requestsAnswered are those that a report says anything of.
+func requestsAnswered(r *advice.Report) []string {
+	all := slices.Concat(r.Needed, r.NotAsked)
+	for _, p := range r.Requests {
+		all = append(all, p.Constraints...)
+	}
+	return requestsIn(all)
 }
 
 // TestLawPricesAreBills: what a price says is what Solve finds for the input without the
@@ -53,6 +74,7 @@ func TestLawPricesAreBills(t *testing.T) {
 		for _, p := range r.Requests {
 			check(p)
 		}
+		require.Equal(t, requestsIn(advice.Constraints(in)), requestsAnswered(r), "seed %d: each request has an answer or is named", seed)
 		for _, p := range r.Pairs {
 			pairs++
 			check(p)
