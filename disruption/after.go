@@ -34,7 +34,7 @@ import (
 //   - Pods are where Action.Moves say. Other pods that need another place are
 //     among Input.Pods, to be planned for; see AfterPlan.
 //   - Pods have come to the nodes that take them at that instant, so that these
-//     are Settling for a while.
+//     settle for a while.
 //   - The capacity of reservations is less what was launched into them and more
 //     what was removed.
 //   - A node that is rebooted stays as it is, and so do PodDisruptionBudgets: the

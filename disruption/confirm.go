@@ -95,7 +95,7 @@ func (c *confirmation) recheck() {
 			Object: b.Object, Detail: b.Detail, Until: b.Until})
 	}
 	if len(c.objections) > 0 {
-		return // Pace would say the same in other words
+		return // admit would say the same in other words
 	}
 	for _, w := range c.cluster.admit([]Action{c.a}).Wait {
 		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
@@ -232,7 +232,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
 		return nil
 	}
-	parts, err := w.Try(ctx, c.targets())
+	sets, err := w.Try(ctx, c.targets())
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
 		return nil
 	}
-	if !slices.ContainsFunc(parts, func(pt *simulation.CandidateSet) bool { return pt.Outcome.Bad() }) {
+	if !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
 		return nil
 	}
 	// The engine fills one node after the other, and may miss a way to place all
@@ -248,24 +248,24 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if w.HoldsAsMoved(c.targets(), c.destinationsByPod()) {
 		return nil
 	}
-	for _, pt := range parts {
-		if pt.Outcome.Bad() {
-			c.unplaced(pt)
+	for _, cs := range sets {
+		if cs.Outcome.Bad() {
+			c.unplaced(cs)
 		}
 	}
 	return nil
 }
 
 // unplaced says which pod has lost its place.
-func (c *confirmation) unplaced(pt *simulation.CandidateSet) {
+func (c *confirmation) unplaced(cs *simulation.CandidateSet) {
 	for _, m := range c.a.Moves {
-		if state.PodObject(m.Pod) == pt.Outcome.Object && m.Node != "" {
+		if state.PodObject(m.Pod) == cs.Outcome.Object && m.Node != "" {
 			object := fmt.Sprintf("Node %q", m.Node)
-			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, pt.Outcome.Object, pt.Outcome.Detail)
+			c.add(ObjectionDestination, object, "%s has no room left for %s: %s", object, cs.Outcome.Object, cs.Outcome.Detail)
 			return
 		}
 	}
-	c.add(ObjectionUnplaced, pt.Outcome.Object, "%s", pt.Outcome.Detail)
+	c.add(ObjectionUnplaced, cs.Outcome.Object, "%s", cs.Outcome.Detail)
 }
 
 // price asks whether the action still saves enough.
@@ -310,7 +310,7 @@ func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Ta
 //  3. for another reason, it must not be underway or be deleted already, but a
 //     voluntary decision gives way to Interrupted.
 //
-// Budgets are asked by Pace. Whether the pods still fit elsewhere is for a
+// Budgets are asked by admit. Whether the pods still fit elsewhere is for a
 // simulation to say. The order is that of Blocked.Compare.
 func (f *Cluster) recheck(a Action) []Blocked {
 	var out []Blocked

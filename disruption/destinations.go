@@ -11,12 +11,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// actionOf is a part as an action.
-func actionOf(pt *simulation.CandidateSet, r Reason) Action {
-	a := Action{Reason: r, Step: Replace, Detail: detailOf(pt), Simulated: true, Replacements: pt.Nodes, Moves: movesOf(pt.Moves), After: pt.After,
-		Savings: state.PriceOf(pt.Targets) - simulation.TotalPrice(pt.Nodes)}
+// actionOf is a candidate set as an action.
+func actionOf(cs *simulation.CandidateSet, r Reason) Action {
+	a := Action{Reason: r, Step: Replace, Detail: detailOf(cs), Simulated: true, Replacements: cs.Nodes, Moves: movesOf(cs.Moves), After: cs.After,
+		Savings: state.PriceOf(cs.Targets) - simulation.TotalPrice(cs.Nodes)}
 	units := state.EvictionUnits(0)
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		a.Targets = append(a.Targets, targetOf(m))
 		units += state.OneEviction + m.Cost
 	}
@@ -25,15 +25,15 @@ func actionOf(pt *simulation.CandidateSet, r Reason) Action {
 	return a
 }
 
-// detailOf says in one line what becomes of the pods of a part, and what that saves.
-func detailOf(pt *simulation.CandidateSet) string {
+// detailOf says in one line what becomes of the pods of a set, and what that saves.
+func detailOf(cs *simulation.CandidateSet) string {
 	subject, object := "they cost", "them"
-	if len(pt.Targets) == 1 {
+	if len(cs.Targets) == 1 {
 		subject, object = "it costs", "it"
 	}
-	d := destinationsOf(pt)
-	text := fmt.Sprintf("%s %s", subject, words.USD(state.PriceOf(pt.Targets)))
-	if len(pt.Nodes) > 0 {
+	d := destinationsOf(cs)
+	text := fmt.Sprintf("%s %s", subject, words.USD(state.PriceOf(cs.Targets)))
+	if len(cs.Nodes) > 0 {
 		text += fmt.Sprintf(", and what replaces %s %s: %s", object, words.USD(d.price()), d.launches())
 	}
 	if d.other > 0 {
@@ -50,10 +50,10 @@ type destinations struct {
 	shared             bool // other pods share the new nodes
 }
 
-// destinationsOf of the pods that a part moves.
-func destinationsOf(pt *simulation.CandidateSet) *destinations {
+// destinationsOf are where the pods of a set go.
+func destinationsOf(cs *simulation.CandidateSet) *destinations {
 	d := &destinations{nodes: map[string]bool{}}
-	for _, m := range pt.Moves {
+	for _, m := range cs.Moves {
 		if m.Node == "" {
 			d.fresh++
 		} else {
@@ -61,8 +61,8 @@ func destinationsOf(pt *simulation.CandidateSet) *destinations {
 			d.nodes[m.Node] = true
 		}
 	}
-	for i := range pt.Nodes {
-		d.launched = append(d.launched, &pt.Nodes[i])
+	for i := range cs.Nodes {
+		d.launched = append(d.launched, &cs.Nodes[i])
 	}
 	return d
 }
@@ -149,11 +149,11 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 }
 
 // completed adds to an action what was found for it.
-func completed(pt *simulation.CandidateSet, a Action) Action {
-	done := actionOf(pt, a.Reason)
+func completed(cs *simulation.CandidateSet, a Action) Action {
+	done := actionOf(cs, a.Reason)
 	a.Simulated, a.Replacements, a.Moves, a.Savings, a.DisruptionCost = true, done.Replacements, done.Moves, done.Savings, done.DisruptionCost
 	a.After = done.After
-	if text := destinationsOf(pt).String(); text != "" {
+	if text := destinationsOf(cs).String(); text != "" {
 		a.Detail += "; " + text
 	}
 	return a

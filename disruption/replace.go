@@ -83,8 +83,8 @@ func (f *Cluster) simulate(ctx context.Context, actions []Action, tied []Blocked
 			r.Blocked = append(r.Blocked, Blocked{Target: a.Targets[0], Method: methodOf(a.Reason), Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail})
 			continue
 		}
-		if pt := found[m]; m != nil && pt != nil {
-			a = completed(pt, a)
+		if cs := found[m]; m != nil && cs != nil {
+			a = completed(cs, a)
 		}
 		r.Actions = append(r.Actions, a)
 	}
@@ -112,11 +112,11 @@ func (f *Cluster) replace(ctx context.Context, w *simulation.Simulation, wanted 
 		found = r.Found
 	}
 	for _, m := range targets {
-		switch pt := found[m]; {
-		case pt == nil:
+		switch cs := found[m]; {
+		case cs == nil:
 			verdicts[m] = rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %v", refusalOf(w))
-		case pt.Outcome.Bad():
-			verdicts[m] = pt.Outcome
+		case cs.Outcome.Bad():
+			verdicts[m] = cs.Outcome
 		}
 	}
 	return found, verdicts, nil

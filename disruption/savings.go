@@ -54,16 +54,16 @@ func (f *Cluster) consolidate(ctx context.Context, others []Action) (*consolidat
 // add makes what a search has found actions and reasons.
 func (c *consolidated) add(found *consolidation.Found) {
 	c.Truncated = found.Truncated
-	for _, pt := range found.Sets {
-		c.Actions = append(c.Actions, actionOf(pt, Underutilized))
+	for _, cs := range found.Sets {
+		c.Actions = append(c.Actions, actionOf(cs, Underutilized))
 	}
 	slices.SortFunc(c.Actions, func(a, b Action) int {
 		return cmp.Or(cmp.Compare(b.Savings/b.DisruptionCost, a.Savings/a.DisruptionCost),
 			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
 	})
 	c.Actions = inOrder(c.Actions)
-	for _, pt := range found.Waiting {
-		c.Waiting = append(c.Waiting, actionOf(pt.CandidateSet, Underutilized).waits(pt.For))
+	for _, cs := range found.Waiting {
+		c.Waiting = append(c.Waiting, actionOf(cs.CandidateSet, Underutilized).waits(cs.For))
 	}
 	for _, left := range found.Left {
 		v := left.Reason

@@ -58,8 +58,8 @@ func (s *search) cover(ctx context.Context) error {
 			return err
 		}
 		s.cordoned(nil)
-		for _, pt := range bad {
-			queue = append(queue, s.smaller(pt, targets)...)
+		for _, cs := range bad {
+			queue = append(queue, s.smaller(cs, targets)...)
 		}
 	}
 	return nil
@@ -132,15 +132,15 @@ func (s *search) cordoned(sets [][]*state.StateNode) {
 // without the nodes that its replacements would be equal to; where these would be
 // spot nodes and must not, those of it that promise to need none; or its halves in
 // the order in which its nodes were chosen.
-func (s *search) smaller(pt *simulation.CandidateSet, order []*state.StateNode) [][]*state.StateNode {
-	set := slices.DeleteFunc(slices.Clone(order), func(m *state.StateNode) bool { return !slices.Contains(pt.Targets, m) })
+func (s *search) smaller(cs *simulation.CandidateSet, order []*state.StateNode) [][]*state.StateNode {
+	set := slices.DeleteFunc(slices.Clone(order), func(m *state.StateNode) bool { return !slices.Contains(cs.Targets, m) })
 	if len(set) < 2 {
 		return nil
 	}
-	if len(pt.Outcome.Again) > 0 {
-		return [][]*state.StateNode{slices.DeleteFunc(set, func(m *state.StateNode) bool { return slices.Contains(pt.Outcome.Again, m.Name) })}
+	if len(cs.Outcome.Again) > 0 {
+		return [][]*state.StateNode{slices.DeleteFunc(set, func(m *state.StateNode) bool { return slices.Contains(cs.Outcome.Again, m.Name) })}
 	}
-	if pt.Outcome.Rule == rule.SpotToSpot && len(set) <= mostGrown {
+	if cs.Outcome.Rule == rule.SpotToSpot && len(set) <= mostGrown {
 		switch grown := s.grow(set); len(grown) {
 		case 0:
 			return nil

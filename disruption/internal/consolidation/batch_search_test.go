@@ -83,10 +83,10 @@ func TestNodesToBeTriedTakeNoPods(t *testing.T) {
 	s := searchOf(t, Options{}, "on-demand", []string{"1"}, []string{"2"}, []string{"3"})
 	a, b, c := s.cluster.ByName["a"], s.cluster.ByName["b"], s.cluster.ByName["c"]
 	to := func() (engine, guess []string) {
-		parts, err := s.w.Try(context.Background(), []*state.StateNode{a})
+		sets, err := s.w.Try(context.Background(), []*state.StateNode{a})
 		require.NoError(t, err)
-		for _, pt := range parts {
-			for _, m := range pt.Moves {
+		for _, cs := range sets {
+			for _, m := range cs.Moves {
 				engine = append(engine, m.Node)
 			}
 		}

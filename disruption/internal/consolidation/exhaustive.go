@@ -46,11 +46,11 @@ func (s *search) exhaust(ctx context.Context) error {
 			return nil
 		}
 		before := s.found()
-		for _, pt := range bestFirst(best) {
-			if s.accept(pt); pt.Outcome.Bad() {
+		for _, cs := range bestFirst(best) {
+			if s.accept(cs); cs.Outcome.Bad() {
 				continue
 			}
-			for _, m := range pt.Targets {
+			for _, m := range cs.Targets {
 				s.quota.Take(m)
 			}
 		}
@@ -81,16 +81,16 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 			continue
 		}
 		tries--
-		parts, err := s.ask(ctx, c.set)
+		sets, err := s.ask(ctx, c.set)
 		if err != nil {
 			return nil, 0, err
 		}
-		if good, gain := worthDoing(parts, s.evictionWeight()); gain > most+PriceSlack {
+		if good, gain := worthDoing(sets, s.evictionWeight()); gain > most+PriceSlack {
 			best, most = good, gain
 		}
-		for _, pt := range parts {
-			if pt.Outcome.Bad() && len(c.set) == 1 {
-				s.remember(pt)
+		for _, cs := range sets {
+			if cs.Outcome.Bad() && len(c.set) == 1 {
+				s.remember(cs)
 			}
 		}
 	}
@@ -158,11 +158,11 @@ func (s *search) exactFits(ctx context.Context, open []*state.StateNode, most fl
 		if f.gain <= most+PriceSlack || s.spent() {
 			continue
 		}
-		parts, err := s.askPinned(ctx, f)
+		sets, err := s.askPinned(ctx, f)
 		if err != nil {
 			return nil, 0, err
 		}
-		if good, gain := worthDoing(parts, s.evictionWeight()); gain > most+PriceSlack {
+		if good, gain := worthDoing(sets, s.evictionWeight()); gain > most+PriceSlack {
 			best, most = good, gain
 		}
 	}
@@ -244,8 +244,8 @@ func (s *search) askPinned(ctx context.Context, f fit) ([]*simulation.CandidateS
 			}
 		}
 	}
-	parts, err := pinned.Try(ctx, f.targets)
+	sets, err := pinned.Try(ctx, f.targets)
 	s.w.Stats = pinned.Stats
-	s.judge(parts)
-	return parts, err
+	s.judge(sets)
+	return sets, err
 }

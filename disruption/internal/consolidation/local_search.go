@@ -22,15 +22,15 @@ func (s *search) evictionWeight() float64 {
 	return max(s.rules.opts.DisruptionPrice, 1e-7)
 }
 
-// worthDoing are the parts that are, and what they gain together.
-func worthDoing(parts []*simulation.CandidateSet, eviction float64) (good []*simulation.CandidateSet, gain float64) {
-	for _, pt := range parts {
-		if pt.Outcome.Bad() {
+// worthDoing are the sets that are, and what they gain together.
+func worthDoing(sets []*simulation.CandidateSet, eviction float64) (good []*simulation.CandidateSet, gain float64) {
+	for _, cs := range sets {
+		if cs.Outcome.Bad() {
 			continue
 		}
-		good = append(good, pt)
-		gain += pt.Saving
-		for _, m := range pt.Targets {
+		good = append(good, cs)
+		gain += cs.Saving
+		for _, m := range cs.Targets {
 			gain -= eviction * (state.OneEviction + m.Cost).Float()
 		}
 	}
@@ -74,12 +74,12 @@ func (s *search) polish(ctx context.Context) error {
 			if s.spent() {
 				return nil
 			}
-			accepted, found := len(s.parts), s.found()
+			accepted, found := len(s.sets), s.found()
 			if _, err := s.try(ctx, set); err != nil {
 				return err
 			}
-			for _, pt := range s.parts[accepted:] {
-				for _, m := range pt.Targets {
+			for _, cs := range s.sets[accepted:] {
+				for _, m := range cs.Targets {
 					s.quota.Take(m)
 				}
 			}
@@ -226,29 +226,29 @@ func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Ou
 // chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
 // the two answers the better one counts. Of few nodes it is not asked: that hardly
 // ever brings anything.
-func (s *search) refit(ctx context.Context, targets []*state.StateNode, parts []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
+func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
 	if len(targets) < min(fewTargets, len(s.cluster.Nodes)/refitShare) || len(s.cluster.Nodes) > refitNodes || s.w.Refused != nil || s.spent() {
-		return parts, nil
+		return sets, nil
 	}
 	launched := 0.0
-	for _, pt := range parts {
-		launched += simulation.TotalPrice(pt.Nodes)
-		if pt.Outcome.Rule == rule.Unplaced {
-			launched += state.PriceOf(pt.Targets)
+	for _, cs := range sets {
+		launched += simulation.TotalPrice(cs.Nodes)
+		if cs.Outcome.Rule == rule.Unplaced {
+			launched += state.PriceOf(cs.Targets)
 		}
 	}
 	o := s.outcome(targets)
 	if refitGap*o.Floor >= launched-PriceSlack {
-		return parts, nil
+		return sets, nil
 	}
 	again, err := s.askPinned(ctx, fit{targets: targets, pins: s.places(targets)})
 	if err != nil {
 		return nil, err
 	}
-	if s.value(again) > s.value(parts)+PriceSlack {
+	if s.value(again) > s.value(sets)+PriceSlack {
 		return again, nil
 	}
-	return parts, nil
+	return sets, nil
 }
 
 // Bounds of a second look: the largest cluster, which part of a small cluster must be about
@@ -260,12 +260,12 @@ const (
 	refitGap   = 1.2
 )
 
-// value is what some parts save above what is asked for.
-func (s *search) value(parts []*simulation.CandidateSet) float64 {
+// value is what some sets save above what is asked for.
+func (s *search) value(sets []*simulation.CandidateSet) float64 {
 	sum := 0.0
-	for _, pt := range parts {
-		if !pt.Outcome.Bad() {
-			sum += pt.Saving - s.rules.Required(pt.Targets)
+	for _, cs := range sets {
+		if !cs.Outcome.Bad() {
+			sum += cs.Saving - s.rules.Required(cs.Targets)
 		}
 	}
 	return sum

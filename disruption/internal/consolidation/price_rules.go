@@ -263,28 +263,28 @@ func (f *Rules) Required(targets []*state.StateNode) float64 {
 	return max(f.opts.MinimumSaving, f.opts.MinimumShare*state.PriceOf(targets), f.opts.DisruptionPrice*units.Float(), score)
 }
 
-// judge decides whether a part is worth doing to save money.
-func (f *Rules) judge(pt *simulation.CandidateSet) {
-	if pt.Outcome.Bad() {
+// judge decides whether a set is worth doing to save money.
+func (f *Rules) judge(cs *simulation.CandidateSet) {
+	if cs.Outcome.Bad() {
 		return
 	}
-	required := f.Required(pt.Targets)
-	nodes, v := narrow(pt.Targets, pt.Nodes, required)
+	required := f.Required(cs.Targets)
+	nodes, v := narrow(cs.Targets, cs.Nodes, required)
 	if !v.Bad() {
-		nodes, v = f.spotRules(pt.Targets, nodes)
+		nodes, v = f.spotRules(cs.Targets, nodes)
 	}
 	if v.Bad() {
-		pt.Outcome = v
+		cs.Outcome = v
 		return
 	}
-	pt.Nodes = nodes
-	removed, cost := state.PriceOf(pt.Targets), simulation.TotalPrice(nodes)
-	pt.Saving = removed - cost
-	if pt.Saving <= PriceSlack || pt.Saving < required-PriceSlack {
-		pt.Outcome = notCheaper(pt.Targets, nodes, removed, cost, required)
+	cs.Nodes = nodes
+	removed, cost := state.PriceOf(cs.Targets), simulation.TotalPrice(nodes)
+	cs.Saving = removed - cost
+	if cs.Saving <= PriceSlack || cs.Saving < required-PriceSlack {
+		cs.Outcome = notCheaper(cs.Targets, nodes, removed, cost, required)
 		return
 	}
-	pt.Outcome = f.balanced(pt.Targets, pt.Saving)
+	cs.Outcome = f.balanced(cs.Targets, cs.Saving)
 }
 
 // poolTotals is what an action on a pool is weighed against.

@@ -64,7 +64,7 @@ func Find(ctx context.Context, in Input) (*Found, error) {
 	}
 	s.report(ctx)
 	done := s.w.Stats // what reasons take is not search
-	return &Found{Sets: s.parts, Waiting: s.waiting, Left: s.leftAlone(), Truncated: s.truncated, Stats: done}, nil
+	return &Found{Sets: s.sets, Waiting: s.waiting, Left: s.leftAlone(), Truncated: s.truncated, Stats: done}, nil
 }
 
 func newSearch(in Input) *search {
@@ -80,7 +80,7 @@ type search struct {
 	first, e   *estimate.Estimate // as things were, and when this pass began
 	quota      *admission.Quota
 	candidates []*state.StateNode         // by name
-	parts      []*simulation.CandidateSet // accepted
+	sets       []*simulation.CandidateSet // accepted
 	waiting    []Waiting
 	waits      map[string]bool // nodes of waiting
 	reasons    map[string]rule.Outcome
@@ -130,7 +130,7 @@ const mostPasses = 2
 const repolished = 200
 
 // found is how many actions were found, and news whether this pass found one.
-func (s *search) found() int { return len(s.parts) + len(s.waiting) }
+func (s *search) found() int { return len(s.sets) + len(s.waiting) }
 func (s *search) news() bool { return s.found() > s.before }
 
 // promises leaves nodes alone that pods elsewhere need.
@@ -169,26 +169,26 @@ func (s *search) spent() bool {
 	return s.truncated
 }
 
-// try asks about some nodes and accepts the parts that are worth doing. It
+// try asks about some nodes and accepts the sets that are worth doing. It
 // returns those that are not.
 func (s *search) try(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
-	parts, err := s.ask(ctx, targets)
+	sets, err := s.ask(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
-	if parts, err = s.refit(ctx, targets, parts); err != nil {
+	if sets, err = s.refit(ctx, targets, sets); err != nil {
 		return nil, err
 	}
 	var bad []*simulation.CandidateSet
-	for _, pt := range bestFirst(parts) {
-		if pt.Outcome.Bad() {
-			s.remember(pt)
-			s.tried[setKey(pt.Targets)] = true
-			bad = append(bad, pt)
+	for _, cs := range bestFirst(sets) {
+		if cs.Outcome.Bad() {
+			s.remember(cs)
+			s.tried[setKey(cs.Targets)] = true
+			bad = append(bad, cs)
 			continue
 		}
-		if s.accept(pt); pt.Outcome.Bad() {
-			bad = append(bad, pt)
+		if s.accept(cs); cs.Outcome.Bad() {
+			bad = append(bad, cs)
 		}
 	}
 	s.report(ctx)
@@ -203,71 +203,71 @@ func (s *search) report(ctx context.Context) {
 	}
 }
 
-// ask judges the parts of some nodes that are removed together.
+// ask judges the sets that some nodes make that are removed together.
 func (s *search) ask(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
 	if s.w.Refused != nil {
 		return nil, nil
 	}
-	parts, err := s.w.Try(ctx, targets)
+	sets, err := s.w.Try(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
-	s.judge(parts)
-	return parts, nil
+	s.judge(sets)
+	return sets, nil
 }
 
-// judge judges parts, also by how many nodes one action may remove, and whether they
+// judge judges sets, also by how many nodes one action may remove, and whether they
 // hold one after the other, beside what was accepted before.
-func (s *search) judge(parts []*simulation.CandidateSet) {
-	for _, pt := range parts {
-		s.rules.judge(pt)
-		if !pt.Outcome.Bad() && len(pt.Targets) > s.rules.opts.MaxNodes {
-			pt.Outcome = rule.Forbid(rule.NotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(pt.Targets), s.rules.opts.MaxNodes)
+func (s *search) judge(sets []*simulation.CandidateSet) {
+	for _, cs := range sets {
+		s.rules.judge(cs)
+		if !cs.Outcome.Bad() && len(cs.Targets) > s.rules.opts.MaxNodes {
+			cs.Outcome = rule.Forbid(rule.NotCheaper, "%d nodes would have to go together, and one action removes %d at most", len(cs.Targets), s.rules.opts.MaxNodes)
 		}
 	}
-	s.setApart(parts)
+	s.setApart(sets)
 }
 
-// accept takes a part that is worth doing, if its pods can land in the state that what
+// accept takes a set that is worth doing, if its pods can land in the state that what
 // begins before it leaves. One that has to wait is counted on all the same, but for what
 // its pods do to constraints: it begins as soon as it may.
-func (s *search) accept(pt *simulation.CandidateSet) {
+func (s *search) accept(cs *simulation.CandidateSet) {
 	before := len(s.w.Landing.Undo)
-	if ok, tie := s.w.Landing.Takes(pt); !ok {
-		pt.TurnDown(s.w.Landing, tie)
-		s.remember(pt)
+	if ok, tie := s.w.Landing.Takes(cs); !ok {
+		cs.TurnDown(s.w.Landing, tie)
+		s.remember(cs)
 		return
 	}
-	pt.After = s.w.Landing.After()
-	for _, m := range pt.Targets {
+	cs.After = s.w.Landing.After()
+	for _, m := range cs.Targets {
 		delete(s.reasons, m.Name)
 	}
-	a := admission.Request{Reason: budgets.Underutilized, Nodes: names(pt.Targets), Replaces: true}
+	a := admission.Request{Reason: budgets.Underutilized, Nodes: names(cs.Targets), Replaces: true}
 	no, members := s.quota.Admission.Judge(a)
 	if no != nil {
 		s.w.Landing.Rewind(before)
-		s.waiting = append(s.waiting, Waiting{pt, no})
-		for _, m := range pt.Targets {
+		s.waiting = append(s.waiting, Waiting{cs, no})
+		for _, m := range cs.Targets {
 			s.waits[m.Name] = true
 		}
 	} else {
 		s.quota.Admission.Pass(a, members)
-		s.parts = append(s.parts, pt)
+		s.sets = append(s.sets, cs)
 	}
-	s.w.CarryOut(pt)
-	for _, move := range pt.Moves {
+	s.w.CarryOut(cs)
+	for _, move := range cs.Moves {
 		s.promise(move.Node)
 	}
 }
 
-// remember keeps the reason against a part for its nodes. What was found of a
+// remember keeps the reason against a set for its nodes. What was found of a
 // node alone says most.
-func (s *search) remember(pt *simulation.CandidateSet) {
-	for _, m := range pt.Targets {
-		if _, known := s.reasons[m.Name]; !known || len(pt.Targets) == 1 {
-			v := pt.Outcome
+func (s *search) remember(cs *simulation.CandidateSet) {
+	for _, m := range cs.Targets {
+		if _, known := s.reasons[m.Name]; !known || len(cs.Targets) == 1 {
+			v := cs.Outcome
 			if v.Rule == rule.NotCheaper {
-				v.Object = pt.Needy(m)
+				v.Object = cs.Needy(m)
 			}
 			s.reasons[m.Name] = v
 		}
@@ -278,7 +278,7 @@ func (s *search) remember(pt *simulation.CandidateSet) {
 // leave out ways that there are: kube-scheduler asks nothing of pods that stay, so that
 // a constraint may be broken before and after.
 func (s *search) singles(ctx context.Context) error {
-	if len(s.parts) > 0 || len(s.cluster.Nodes) > mostSingles {
+	if len(s.sets) > 0 || len(s.cluster.Nodes) > mostSingles {
 		return nil
 	}
 	for _, m := range s.bySaving(s.open()) {
@@ -288,16 +288,16 @@ func (s *search) singles(ctx context.Context) error {
 		if s.w.Refused != nil || s.spent() {
 			return nil
 		}
-		pt, err := s.w.Alone(ctx, m)
-		if err != nil || pt == nil {
+		cs, err := s.w.Alone(ctx, m)
+		if err != nil || cs == nil {
 			return err
 		}
-		s.judge([]*simulation.CandidateSet{pt})
-		if pt.Outcome.Bad() {
-			s.remember(pt)
+		s.judge([]*simulation.CandidateSet{cs})
+		if cs.Outcome.Bad() {
+			s.remember(cs)
 			continue
 		}
-		if s.accept(pt); !pt.Outcome.Bad() {
+		if s.accept(cs); !cs.Outcome.Bad() {
 			s.quota.Take(m)
 		}
 	}
@@ -342,36 +342,36 @@ func (s *search) answered(m *state.StateNode) bool {
 	return true
 }
 
-// setApart turns down the parts whose pods could not land in their turn, or that limits
+// setApart turns down the sets whose pods could not land in their turn, or that limits
 // leave no room for, the best of them being served first. What holds only once others
 // have landed comes after them.
-func (s *search) setApart(parts []*simulation.CandidateSet) {
+func (s *search) setApart(sets []*simulation.CandidateSet) {
 	meter, l := simulation.NewLimitsMeter(s.w), s.w.Landing
 	var left []*simulation.CandidateSet
-	for _, pt := range bestFirst(parts) {
-		if pt.Outcome.Bad() {
+	for _, cs := range bestFirst(sets) {
+		if cs.Outcome.Bad() {
 			continue
 		}
-		if full := meter.Takes(pt); full != nil {
-			pt.Limited(full)
+		if full := meter.Takes(cs); full != nil {
+			cs.Limited(full)
 			continue
 		}
-		l.Read(pt)
-		left = append(left, pt)
+		l.Read(cs)
+		left = append(left, cs)
 	}
 	start := len(l.Undo)
 	for turn := 1; len(left) > 0; turn++ {
 		var later []*simulation.CandidateSet
 		ties := map[*simulation.CandidateSet]string{}
-		for _, pt := range left {
-			ok, tie := l.Takes(pt)
-			if pt.Turn = turn; !ok {
-				later, ties[pt] = append(later, pt), tie
+		for _, cs := range left {
+			ok, tie := l.Takes(cs)
+			if cs.Turn = turn; !ok {
+				later, ties[cs] = append(later, cs), tie
 			}
 		}
 		if len(later) == len(left) {
-			for _, pt := range left {
-				pt.TurnDown(l, ties[pt])
+			for _, cs := range left {
+				cs.TurnDown(l, ties[cs])
 			}
 			break
 		}
@@ -380,9 +380,9 @@ func (s *search) setApart(parts []*simulation.CandidateSet) {
 	l.Rewind(start)
 }
 
-// bestFirst sorts parts by what they are worth.
-func bestFirst(parts []*simulation.CandidateSet) []*simulation.CandidateSet {
-	out := slices.Clone(parts)
+// bestFirst sorts sets by what they are worth.
+func bestFirst(sets []*simulation.CandidateSet) []*simulation.CandidateSet {
+	out := slices.Clone(sets)
 	slices.SortStableFunc(out, func(a, b *simulation.CandidateSet) int {
 		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(b.Worth(), a.Worth()))
 	})

@@ -13,8 +13,8 @@ import (
 // leftAlone says why each candidate that is in no action is left alone.
 func (s *search) leftAlone() []Left {
 	goes := map[*state.StateNode]bool{}
-	for _, pt := range s.parts {
-		for _, m := range pt.Targets {
+	for _, cs := range s.sets {
+		for _, m := range cs.Targets {
 			goes[m] = true
 		}
 	}

@@ -23,7 +23,7 @@ type affinityTerm struct {
 	text  string // the same for affinity terms over the same label that select the same
 }
 
-// bondsOf lists the terms of a pod. Those that cannot be read are left to the engine.
+// affinityTermsOf lists the terms of a pod. Those that cannot be read are left to the engine.
 // A pod has to be selected by all terms of an affinity, as kube-scheduler has it.
 func (c *topologyCounts) affinityTermsOf(p *corev1.Pod) []affinityTerm {
 	a := p.Spec.Affinity
@@ -76,8 +76,8 @@ type affinityTerms struct {
 	owners  []map[string]int // pods that have an affinity term, in the same way
 }
 
-// readBonds reads those of the pods that the counts knows.
-func (c *topologyCounts) readBonds() {
+// readAffinities reads those of the pods that the counts knows.
+func (c *topologyCounts) readAffinities() {
 	b := affinityTerms{numbers: map[string]int{}, index: selectors.NewIndex()}
 	for _, kind := range c.present {
 		for _, one := range c.bound(kind) {
@@ -91,22 +91,22 @@ func (c *topologyCounts) readBonds() {
 		}
 	}
 	b.members = make([]map[string]int, len(b.list))
-	c.bonds = b
+	c.affinities = b
 }
 
 // membersOf are how many pods an affinity term selects in each domain.
 func (c *topologyCounts) membersOf(number int) map[string]int {
-	if known := c.bonds.members[number]; known != nil {
+	if known := c.affinities.members[number]; known != nil {
 		return known
 	}
-	b := &c.bonds.list[number]
+	b := &c.affinities.list[number]
 	out := map[string]int{}
 	for _, p := range c.among(&b.pods[0]) {
 		if domain, found := p.node.Labels[b.key]; found && b.selects(p.pod) {
 			out[domain]++
 		}
 	}
-	c.bonds.members[number] = out
+	c.affinities.members[number] = out
 	return out
 }
 
@@ -154,7 +154,7 @@ func (c *topologyCounts) pinnedByAffinity(kind *podclass.Class, node *corev1.Nod
 		}
 	}
 	for _, i := range c.facts(kind).selecting {
-		pin(c.bonds.list[i].key)
+		pin(c.affinities.list[i].key)
 	}
 	return out
 }
@@ -167,7 +167,7 @@ func (c *topologyCounts) meets(own *affinityTerm, owner *corev1.Pod, node *corev
 		return false
 	}
 	n := 0
-	if i, known := c.bonds.numbers[own.text]; known { // that of a pod that is ending is not
+	if i, known := c.affinities.numbers[own.text]; known { // that of a pod that is ending is not
 		n = c.membersOf(i)[domain]
 	}
 	if own.selects(owner) {
@@ -180,16 +180,16 @@ func (c *topologyCounts) meets(own *affinityTerm, owner *corev1.Pod, node *corev
 
 // ownersOf are how many pods have an affinity term in each domain.
 func (c *topologyCounts) ownersOf(number int) map[string]int {
-	if c.bonds.owners == nil {
-		c.bonds.owners = make([]map[string]int, len(c.bonds.list))
+	if c.affinities.owners == nil {
+		c.affinities.owners = make([]map[string]int, len(c.affinities.list))
 		for _, p := range c.counted {
 			for _, one := range c.bound(p.kind) {
-				n, known := c.bonds.numbers[one.text]
+				n, known := c.affinities.numbers[one.text]
 				if domain, found := p.node.Labels[one.key]; known && found {
-					more(&c.bonds.owners[n], domain, 1)
+					more(&c.affinities.owners[n], domain, 1)
 				}
 			}
 		}
 	}
-	return c.bonds.owners[number]
+	return c.affinities.owners[number]
 }

@@ -29,8 +29,8 @@ type CandidateSet struct {
 }
 
 // Try asks the engine what becomes of the pods of some nodes that are removed
-// together, and parts the answer: nodes are in one part if pods of both go to
-// one new node. The parts are in the order of their first nodes.
+// together, and takes the answer apart: nodes are in one set if pods of both go to
+// one new node. The sets are in the order of their first nodes.
 func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode) ([]*CandidateSet, error) {
 	without, home, err := w.Emptied(targets)
 	if err != nil {
@@ -42,7 +42,7 @@ func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode) ([]*Ca
 	if err != nil {
 		return nil, err
 	}
-	return w.parts(targets, plan, home), nil
+	return w.sets(targets, plan, home), nil
 }
 
 // Emptied is the cluster without some nodes: what to solve to find places for their
@@ -72,7 +72,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 	return without, home, err
 }
 
-func (w *Simulation) parts(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) []*CandidateSet {
+func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) []*CandidateSet {
 	g := newJoints(targets)
 	for i := range plan.Create {
 		var first *state.StateNode
@@ -103,83 +103,83 @@ func (w *Simulation) parts(targets []*state.StateNode, plan *provisioning.Plan, 
 		if m == nil {
 			continue // not for these nodes
 		}
-		pt := of(m)
+		cs := of(m)
 		for _, p := range n.Pods {
 			if from := home[state.PodObject(p)]; from != nil {
-				pt.Moves = append(pt.Moves, Move{Pod: p, From: from.Name, Replacement: len(pt.Nodes)})
+				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Replacement: len(cs.Nodes)})
 			}
 		}
-		pt.Nodes = append(pt.Nodes, *n)
+		cs.Nodes = append(cs.Nodes, *n)
 	}
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
 			if from := home[state.PodObject(p)]; from != nil {
-				pt := of(from)
-				pt.Moves = append(pt.Moves, Move{Pod: p, From: from.Name, Node: b.Node, Replacement: -1})
+				cs := of(from)
+				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Node: b.Node, Replacement: -1})
 			}
 		}
 	}
 	for _, u := range plan.Unplaced {
 		if from := home[state.PodObject(u.Pod)]; from != nil {
-			if pt := of(from); !pt.Outcome.Bad() {
-				pt.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
-				pt.Outcome.Object = state.PodObject(u.Pod)
+			if cs := of(from); !cs.Outcome.Bad() {
+				cs.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
+				cs.Outcome.Object = state.PodObject(u.Pod)
 			}
 		}
 	}
-	for _, pt := range out {
-		pt.finish(w)
+	for _, cs := range out {
+		cs.finish(w)
 	}
 	return out
 }
 
-// finish sorts a part, and puts the pods of the input in the place of copies.
-func (pt *CandidateSet) finish(w *Simulation) {
-	slices.SortFunc(pt.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
+// finish sorts a set, and puts the pods of the input in the place of copies.
+func (cs *CandidateSet) finish(w *Simulation) {
+	slices.SortFunc(cs.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
 	original := map[string]*corev1.Pod{}
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		for _, p := range m.PodViews {
 			original[state.PodObject(p.Pod)] = p.Pod
 		}
 	}
-	kept := pt.Moves[:0]
-	for _, move := range pt.Moves {
+	kept := cs.Moves[:0]
+	for _, move := range cs.Moves {
 		if p := original[state.PodObject(move.Pod)]; p != nil {
 			move.Pod = p
 			kept = append(kept, move)
 		} else {
-			pt.spare = append(pt.spare, move)
+			cs.spare = append(cs.spare, move)
 		}
 	}
-	pt.Moves = kept
-	slices.SortFunc(pt.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
-	sortReplacements(pt)
+	cs.Moves = kept
+	slices.SortFunc(cs.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
+	sortReplacements(cs)
 }
 
 // sortReplacements puts the dearest first.
-func sortReplacements(pt *CandidateSet) {
-	order := make([]int, len(pt.Nodes))
+func sortReplacements(cs *CandidateSet) {
+	order := make([]int, len(cs.Nodes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(pt.Nodes[b].Price(), pt.Nodes[a].Price()), strings.Compare(pt.Nodes[a].Name, pt.Nodes[b].Name))
+		return cmp.Or(cmp.Compare(cs.Nodes[b].Price(), cs.Nodes[a].Price()), strings.Compare(cs.Nodes[a].Name, cs.Nodes[b].Name))
 	})
 	nodes, place := make([]provisioning.NewNode, len(order)), make([]int, len(order))
 	for to, from := range order {
-		nodes[to], place[from] = pt.Nodes[from], to
+		nodes[to], place[from] = cs.Nodes[from], to
 	}
-	pt.Nodes = nodes
-	for i := range pt.Moves {
-		if r := pt.Moves[i].Replacement; r >= 0 {
-			pt.Moves[i].Replacement = place[r]
+	cs.Nodes = nodes
+	for i := range cs.Moves {
+		if r := cs.Moves[i].Replacement; r >= 0 {
+			cs.Moves[i].Replacement = place[r]
 		}
 	}
 }
 
 // Needy names the first pod of a node that needs a new one, "" if none does.
-func (pt *CandidateSet) Needy(m *state.StateNode) string {
-	for _, move := range pt.Moves { // by namespace and name
+func (cs *CandidateSet) Needy(m *state.StateNode) string {
+	for _, move := range cs.Moves { // by namespace and name
 		if move.Node == "" && move.From == m.Name {
 			return state.PodObject(move.Pod)
 		}
@@ -226,11 +226,11 @@ func TotalPrice(nodes []provisioning.NewNode) float64 {
 	return sum
 }
 
-// Worth is what a part saves for each unit of disruption cost.
-func (pt *CandidateSet) Worth() float64 {
+// Worth is what a set saves for each unit of disruption cost.
+func (cs *CandidateSet) Worth() float64 {
 	units := state.EvictionUnits(0)
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		units += state.OneEviction + m.Cost
 	}
-	return pt.Saving / units.Float()
+	return cs.Saving / units.Float()
 }

@@ -2,7 +2,7 @@
 // nodes go.
 //
 // Input: a [state.Cluster] and what was decided before ([Decision]). Output: for some nodes that
-// go together, a [CandidateSet] for each part of them that shares no new node with the others,
+// go together, a [CandidateSet] for each of them, or for those that share new nodes,
 // with the place of every pod, or with the rule that keeps it.
 //
 // Invariant: a [Simulation] is the cluster once everything that was decided is done, pods that

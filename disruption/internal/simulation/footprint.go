@@ -22,11 +22,11 @@ type domain struct{ key, value string }
 const anywhere = "*"
 
 // footprint is that of a set of nodes.
-func (l *Landing) footprint(pt *CandidateSet, name string) *footprint {
+func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}}
 	net := map[constraint]map[string]int{}
-	for i := range pt.Moves {
-		a := l.arrival(pt, &pt.Moves[i])
+	for i := range cs.Moves {
+		a := l.arrival(cs, &cs.Moves[i])
 		for _, k := range a.counted {
 			delta, to := net[k], a.domains(k.kind, l.key(k))
 			if a.from != nil && k.kind != overHosts {
@@ -50,12 +50,12 @@ func (l *Landing) footprint(pt *CandidateSet, name string) *footprint {
 			}
 		}
 	}
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		if n := l.w.object(m.Name); n != nil {
 			f.remove(l, n)
 		}
 	}
-	f.countNodes(l, pt)
+	f.countNodes(l, cs)
 	return f
 }
 
@@ -84,7 +84,7 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 		for _, value := range a.domains(k.kind, l.key(k)) {
 			mark(f.leans, k, value)
 		}
-		if !l.c.bonds.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
+		if !l.c.affinities.list[n].apart && slices.Contains(a.counted, k) { // it may be the first of its kind
 			mark(f.leans, k, anywhere)
 		}
 	}
@@ -97,19 +97,19 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 }
 
 // countNodes notes the topology spreads for which the last node of a domain leaves, by
-// this action or those before it, or the first comes. pt may be nil.
-func (f *footprint) countNodes(l *Landing, pt *CandidateSet) {
+// this action or those before it, or the first comes. cs may be nil.
+func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 	for key, before := range l.sites() { // each by itself: the order does not matter
 		sites := maps.Clone(before)
-		if pt != nil {
-			for i := range pt.Nodes {
-				for _, value := range domainsOf(&pt.Nodes[i], key) {
+		if cs != nil {
+			for i := range cs.Nodes {
+				for _, value := range domainsOf(&cs.Nodes[i], key) {
 					if sites[value] <= 0 {
 						f.changes(l, key)
 					}
 				}
 			}
-			for _, m := range pt.Targets {
+			for _, m := range cs.Targets {
 				if n := l.w.object(m.Name); n != nil {
 					if value, found := n.Labels[key]; found {
 						sites[value]--

@@ -103,8 +103,8 @@ func (l *Landing) begin(others []Decision) {
 		if len(others[i].Nodes) == 0 {
 			continue
 		}
-		pt, name := l.w.setOf(&others[i]), others[i].Name
-		print := l.footprint(pt, name)
+		cs, name := l.w.setOf(&others[i]), others[i].Name
+		print := l.footprint(cs, name)
 		for _, node := range others[i].Nodes {
 			if n := l.w.object(node); n != nil && l.left[node] {
 				print.remove(l, n)
@@ -112,17 +112,17 @@ func (l *Landing) begin(others []Decision) {
 		}
 		print.countNodes(l, nil)
 		l.done = append(l.done, print)
-		for k := range pt.Moves {
-			a := l.arrival(pt, &pt.Moves[k])
+		for k := range cs.Moves {
+			a := l.arrival(cs, &cs.Moves[k])
 			if a.unsure = !others[i].Simulated; a.new != nil {
 				a.name = name + a.name
 				l.coming = append(l.coming, a)
 			}
 		}
-		for k := range pt.Nodes {
-			l.fresh = append(l.fresh, &pt.Nodes[k])
+		for k := range cs.Nodes {
+			l.fresh = append(l.fresh, &cs.Nodes[k])
 			for key, sites := range l.sites() { // each by itself: the order does not matter
-				for _, value := range domainsOf(&pt.Nodes[k], key) {
+				for _, value := range domainsOf(&cs.Nodes[k], key) {
 					sites[value]++
 				}
 			}
@@ -135,14 +135,14 @@ func (l *Landing) begin(others []Decision) {
 //
 // Pods with topology spreads come last, as nobody says who comes first; for what the
 // engine was asked about by itself it is enough that there is an order.
-func (l *Landing) Takes(pt *CandidateSet) (ok bool, tie string) {
-	l.Read(pt)
-	print := l.footprint(pt, pt.Targets[0].Name)
+func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
+	l.Read(cs)
+	print := l.footprint(cs, cs.Targets[0].Name)
 	mark := len(l.Undo)
-	tie = l.carryOut(pt, true)
-	if tie != "" && pt.alone {
+	tie = l.carryOut(cs, true)
+	if tie != "" && cs.alone {
 		l.Rewind(mark)
-		tie = l.carryOut(pt, false)
+		tie = l.carryOut(cs, false)
 	}
 	if tie != "" {
 		l.Rewind(mark)
@@ -168,11 +168,11 @@ func (l *Landing) After() (names []string) {
 // carryOut has the nodes of a set leave and its pods land, those with topology spreads of
 // their own first or last. It names the constraint by which the first pod is kept out
 // that cannot land, "" if all can.
-func (l *Landing) carryOut(pt *CandidateSet, spreadLast bool) string {
-	l.launch(pt)
+func (l *Landing) carryOut(cs *CandidateSet, spreadLast bool) string {
+	l.launch(cs)
 	var waiting []*arrival
-	for i := range pt.Moves {
-		a := l.arrival(pt, &pt.Moves[i])
+	for i := range cs.Moves {
+		a := l.arrival(cs, &cs.Moves[i])
 		l.depart(a)
 		waiting = append(waiting, a)
 	}
@@ -199,8 +199,8 @@ func (l *Landing) carryOut(pt *CandidateSet, spreadLast bool) string {
 		}
 		waiting = left
 	}
-	for i := range pt.Targets { // they are gone by then
-		l.linger(pt.Targets[i], -1)
+	for i := range cs.Targets { // they are gone by then
+		l.linger(cs.Targets[i], -1)
 	}
 	return ""
 }
@@ -208,7 +208,7 @@ func (l *Landing) carryOut(pt *CandidateSet, spreadLast bool) string {
 // arrival is a pod on its way.
 type arrival struct {
 	*roles
-	pt   *CandidateSet
+	cs   *CandidateSet
 	move *Move
 	pod  *corev1.Pod
 	from *corev1.Node // nil if it has none
@@ -219,20 +219,20 @@ type arrival struct {
 	unsure bool // it may not come
 }
 
-func (l *Landing) arrival(pt *CandidateSet, move *Move) *arrival {
-	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), pt: pt, move: move, pod: move.Pod, from: l.w.object(move.From), to: l.w.object(move.Node)}
+func (l *Landing) arrival(cs *CandidateSet, move *Move) *arrival {
+	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), cs: cs, move: move, pod: move.Pod, from: l.w.object(move.From), to: l.w.object(move.Node)}
 	if move.Node == "" && move.Replacement >= 0 {
-		a.new, a.name = &pt.Nodes[move.Replacement], newName(pt, move.Replacement)
+		a.new, a.name = &cs.Nodes[move.Replacement], newName(cs, move.Replacement)
 	}
 	return a
 }
 
 // newName tells the new nodes of a search apart.
-func newName(pt *CandidateSet, i int) string {
-	if len(pt.Targets) == 0 {
+func newName(cs *CandidateSet, i int) string {
+	if len(cs.Targets) == 0 {
 		return fmt.Sprintf("~new~%d", i)
 	}
-	return fmt.Sprintf("%s~new~%d", pt.Targets[0].Name, i)
+	return fmt.Sprintf("%s~new~%d", cs.Targets[0].Name, i)
 }
 
 // domains are the values of a label where a pod may land, for a constraint.
@@ -291,12 +291,12 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 	own(overHosts, &l.c.hosts, facts.hosts, l.c.inHosts(kind))
 	for _, n := range facts.selecting {
 		r.counted = append(r.counted, constraint{termMembers, n})
-		if l.c.bonds.list[n].apart {
+		if l.c.affinities.list[n].apart {
 			r.apart = append(r.apart, n)
 		}
 	}
 	for _, one := range l.c.bound(kind) {
-		if n, known := l.c.bonds.numbers[one.text]; known && !slices.Contains(r.terms, n) {
+		if n, known := l.c.affinities.numbers[one.text]; known && !slices.Contains(r.terms, n) {
 			r.terms = append(r.terms, n)
 			if one.apart {
 				r.counted = append(r.counted, constraint{termOwners, n})
@@ -314,7 +314,7 @@ func (l *Landing) key(k constraint) string {
 	case overHosts:
 		return corev1.LabelHostname
 	}
-	return l.c.bonds.list[k.number].key
+	return l.c.affinities.list[k.number].key
 }
 
 // tally is that of a constraint, as things are.
@@ -431,9 +431,9 @@ func (l *Landing) add(to map[string]int, value string, n int) {
 
 // Read counts what the pods of a set have to do with, as things are. What is counted before
 // a change stays counted when the change is taken back.
-func (l *Landing) Read(pt *CandidateSet) {
-	for i := range pt.Moves {
-		r := l.rolesOf(l.c.kinds.Of(pt.Moves[i].Pod))
+func (l *Landing) Read(cs *CandidateSet) {
+	for i := range cs.Moves {
+		r := l.rolesOf(l.c.kinds.Of(cs.Moves[i].Pod))
 		for _, k := range r.counted {
 			l.tally(k)
 		}
@@ -451,10 +451,10 @@ func (l *Landing) Read(pt *CandidateSet) {
 
 // launch has the new nodes of a set come up, and its nodes begin to leave: they are there
 // until their pods have landed.
-func (l *Landing) launch(pt *CandidateSet) {
+func (l *Landing) launch(cs *CandidateSet) {
 	gone, fresh := len(l.gone), len(l.fresh)
 	l.log(func() { l.gone, l.fresh = l.gone[:gone], l.fresh[:fresh] })
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		if n := l.w.object(m.Name); n != nil {
 			l.gone = append(l.gone, n)
 			for key, sites := range l.sites() { // each by itself: the order does not matter
@@ -465,11 +465,11 @@ func (l *Landing) launch(pt *CandidateSet) {
 		}
 		l.linger(m, 1)
 	}
-	for i := range pt.Nodes {
-		l.fresh = append(l.fresh, &pt.Nodes[i])
+	for i := range cs.Nodes {
+		l.fresh = append(l.fresh, &cs.Nodes[i])
 		values := map[string][]string{}
 		for key, sites := range l.sites() { // each by itself: the order does not matter
-			values[key] = domainsOf(&pt.Nodes[i], key)
+			values[key] = domainsOf(&cs.Nodes[i], key)
 			for _, value := range values[key] {
 				l.add(sites, value, 1)
 			}
@@ -553,7 +553,7 @@ func (l *Landing) keepsOut(a *arrival) string {
 		}
 	}
 	for _, n := range a.terms {
-		one, members := &l.c.bonds.list[n], l.tally(constraint{termMembers, n})
+		one, members := &l.c.affinities.list[n], l.tally(constraint{termMembers, n})
 		to := a.domains(termMembers, one.key)
 		if one.apart && anyIn(members.most, to) {
 			return "an anti-affinity over " + one.key
@@ -563,7 +563,7 @@ func (l *Landing) keepsOut(a *arrival) string {
 		}
 	}
 	for _, n := range a.apart {
-		if key := l.c.bonds.list[n].key; anyIn(l.tally(constraint{termOwners, n}).most, a.domains(termOwners, key)) {
+		if key := l.c.affinities.list[n].key; anyIn(l.tally(constraint{termOwners, n}).most, a.domains(termOwners, key)) {
 			return "an anti-affinity over " + key
 		}
 	}

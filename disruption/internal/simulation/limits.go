@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// limitsMeter says which parts of one what-if fit under the limits of pools. The
+// limitsMeter says which candidate sets of one what-if fit under the limits of pools. The
 // engine counts all nodes as gone that are tried together, or that other actions are
 // to remove; where only some of them go in the end, the others still count.
 type limitsMeter struct {
@@ -24,18 +24,18 @@ func NewLimitsMeter(w *Simulation) *limitsMeter {
 	return &limitsMeter{w: w, used: map[string]map[corev1.ResourceName]int64{}}
 }
 
-// Takes counts a part in if its pools stay within their limits, whichever other
-// parts are carried out: what those give back does not count. Else nothing changes,
+// Takes counts a set in if its pools stay within their limits, whichever other
+// sets are carried out: what those give back does not count. Else nothing changes,
 // and the pool is returned.
-func (l *limitsMeter) Takes(pt *CandidateSet) (full *v1.NodePool) {
+func (l *limitsMeter) Takes(cs *CandidateSet) (full *v1.NodePool) {
 	growth := map[string]map[corev1.ResourceName]int64{}
-	for i := range pt.Nodes {
-		pool := pt.Nodes[i].Pool
+	for i := range cs.Nodes {
+		pool := cs.Nodes[i].Pool
 		limits, err := resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
 		if err != nil || limits.Len() == 0 || growth[pool.Name] != nil {
 			continue // the engine has refused what cannot be read
 		}
-		used, more := l.of(pool.Name), pt.growth(pool.Name)
+		used, more := l.of(pool.Name), cs.growth(pool.Name)
 		for name, limit := range limits.All() {
 			if more[name] > 0 && used[name] > limit-more[name] {
 				return pool
@@ -71,8 +71,8 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 			}
 		}
 	}
-	for _, pt := range l.w.decided {
-		for name, amount := range pt.growth(pool) { // by resource: the order does not matter
+	for _, cs := range l.w.decided {
+		for name, amount := range cs.growth(pool) { // by resource: the order does not matter
 			used[name] += max(0, amount)
 		}
 	}
@@ -80,15 +80,15 @@ func (l *limitsMeter) of(pool string) map[corev1.ResourceName]int64 {
 	return used
 }
 
-// growth is how much more a pool has once a part is carried out.
-func (pt *CandidateSet) growth(pool string) map[corev1.ResourceName]int64 {
+// growth is how much more a pool has once a set is carried out.
+func (cs *CandidateSet) growth(pool string) map[corev1.ResourceName]int64 {
 	more := map[corev1.ResourceName]int64{}
-	for i := range pt.Nodes {
-		if n := &pt.Nodes[i]; n.Pool.Name == pool {
+	for i := range cs.Nodes {
+		if n := &cs.Nodes[i]; n.Pool.Name == pool {
 			addCapacity(more, largestCapacity(n), 1)
 		}
 	}
-	for _, m := range pt.Targets {
+	for _, m := range cs.Targets {
 		if poolOf(m.Node) == pool {
 			addCapacity(more, capacityOf(m.Node), -1)
 		}

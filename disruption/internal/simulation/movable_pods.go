@@ -226,10 +226,10 @@ func (w *Simulation) Moving(targets []*state.StateNode) map[*corev1.Pod]*corev1.
 	return out
 }
 
-// moved notes where a part takes a pod to another domain: others of its spread
+// moved notes where a set takes a pod to another domain: others of its spread
 // stay in theirs from then on.
-func (w *Simulation) moved(pt *CandidateSet) {
-	for _, move := range pt.Moves {
+func (w *Simulation) moved(cs *CandidateSet) {
+	for _, move := range cs.Moves {
 		r := w.movable[move.Pod]
 		if r == nil {
 			continue

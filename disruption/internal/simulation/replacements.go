@@ -11,7 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// takeApart gives each node of some parts replacements of its own: the pods that
+// takeApart gives each node of some sets replacements of its own: the pods that
 // have a place on nodes that stay keep it, and the others are simulated node by
 // node.
 func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, found map[*state.StateNode]*CandidateSet) error {
@@ -26,16 +26,16 @@ func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, foun
 		alone.In.Nodes[i] = closedNode(n)
 	}
 	var targets []*state.StateNode
-	for _, pt := range shared {
+	for _, cs := range shared {
 		placed := map[string]bool{}
-		for _, move := range pt.Moves {
+		for _, move := range cs.Moves {
 			if move.Node != "" {
 				kept[move.From] = append(kept[move.From], move)
 				placed[state.PodObject(move.Pod)] = true
 				alone.bind(move.Node, move.Pod)
 			}
 		}
-		for _, m := range pt.Targets {
+		for _, m := range cs.Targets {
 			targets = append(targets, m)
 			has := func(p *corev1.Pod) bool { return p != nil && placed[state.PodObject(p)] }
 			entry := &alone.In.Nodes[alone.At[m.Name]]
@@ -47,20 +47,20 @@ func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, foun
 		if alone.Refused != nil {
 			break
 		}
-		parts, err := alone.Try(ctx, []*state.StateNode{m})
+		sets, err := alone.Try(ctx, []*state.StateNode{m})
 		if err != nil {
 			return err
 		}
-		if len(parts) == 0 {
+		if len(sets) == 0 {
 			continue
 		}
-		pt := parts[0]
-		if !pt.Outcome.Bad() {
-			alone.reserve(m.Name, pt.Nodes)
+		cs := sets[0]
+		if !cs.Outcome.Bad() {
+			alone.reserve(m.Name, cs.Nodes)
 		}
-		pt.Moves = append(pt.Moves, kept[m.Name]...)
-		slices.SortFunc(pt.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
-		found[m] = pt
+		cs.Moves = append(cs.Moves, kept[m.Name]...)
+		slices.SortFunc(cs.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
+		found[m] = cs
 	}
 	w.Stats, w.Refused = alone.Stats, alone.Refused
 	return nil
@@ -118,12 +118,12 @@ func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 			return err
 		}
 	}
-	pt, err := r.w.Alone(ctx, m)
-	if err != nil || pt == nil {
+	cs, err := r.w.Alone(ctx, m)
+	if err != nil || cs == nil {
 		return err
 	}
-	r.Found[m] = pt
-	r.takes(pt)
+	r.Found[m] = cs
+	r.takes(cs)
 	return nil
 }
 
@@ -140,23 +140,23 @@ const AskedAlone = 20_000
 
 // isTied reports whether what was found for a node leans on others.
 func (r *replacements) isTied(m *state.StateNode) bool {
-	pt := r.Found[m]
-	return pt != nil && pt.tied
+	cs := r.Found[m]
+	return cs != nil && cs.tied
 }
 
 // together asks about some nodes in a simulation, accepts what holds in the order given, and
 // returns the others.
 func (r *replacements) together(ctx context.Context, in *Simulation, targets []*state.StateNode) ([]*state.StateNode, error) {
-	parts, err := in.Try(ctx, targets)
+	sets, err := in.Try(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
 	var shared []*CandidateSet
-	for _, pt := range parts {
-		if len(pt.Targets) == 1 {
-			r.Found[pt.Targets[0]] = pt
+	for _, cs := range sets {
+		if len(cs.Targets) == 1 {
+			r.Found[cs.Targets[0]] = cs
 		} else {
-			shared = append(shared, pt)
+			shared = append(shared, cs)
 		}
 	}
 	err = in.takeApart(ctx, shared, r.Found)
@@ -166,30 +166,30 @@ func (r *replacements) together(ctx context.Context, in *Simulation, targets []*
 	}
 	var left []*state.StateNode
 	for _, m := range targets {
-		pt := r.Found[m]
-		if pt == nil || pt.Outcome.Bad() || !r.takes(pt) {
+		cs := r.Found[m]
+		if cs == nil || cs.Outcome.Bad() || !r.takes(cs) {
 			left = append(left, m)
 		}
 	}
 	return left, nil
 }
 
-// takes accepts a part if it holds beside those before it.
-func (r *replacements) takes(pt *CandidateSet) bool {
-	if pt.Outcome.Bad() {
+// takes accepts a set if it holds beside those before it.
+func (r *replacements) takes(cs *CandidateSet) bool {
+	if cs.Outcome.Bad() {
 		return false
 	}
-	if full := NewLimitsMeter(r.w).Takes(pt); full != nil {
-		pt.Limited(full)
-		pt.tied = true // to those that stay
+	if full := NewLimitsMeter(r.w).Takes(cs); full != nil {
+		cs.Limited(full)
+		cs.tied = true // to those that stay
 		return false
 	}
-	if ok, tie := r.w.Landing.Takes(pt); !ok {
-		pt.TurnDown(r.w.Landing, tie)
+	if ok, tie := r.w.Landing.Takes(cs); !ok {
+		cs.TurnDown(r.w.Landing, tie)
 		return false
 	}
-	pt.After = r.w.Landing.After()
-	r.w.CarryOut(pt)
+	cs.After = r.w.Landing.After()
+	r.w.CarryOut(cs)
 	return true
 }
 
@@ -222,29 +222,29 @@ func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 // itself, beside what is decided already.
 func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
 	free := w.freed([]*state.StateNode{m})
-	parts, err := free.Try(ctx, []*state.StateNode{m})
+	sets, err := free.Try(ctx, []*state.StateNode{m})
 	w.Stats, w.Refused = free.Stats, free.Refused
-	if err != nil || len(parts) == 0 {
+	if err != nil || len(sets) == 0 {
 		return nil, err
 	}
-	parts[0].alone = true
-	return parts[0], nil
+	sets[0].alone = true
+	return sets[0], nil
 }
 
-// Limited turns a part down that a pool has no room for while others stay.
-func (pt *CandidateSet) Limited(pool *v1.NodePool) {
-	pt.Outcome = rule.Forbid(rule.NotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", state.PoolObject(pool.Name))
+// Limited turns a set down that a pool has no room for while others stay.
+func (cs *CandidateSet) Limited(pool *v1.NodePool) {
+	cs.Outcome = rule.Forbid(rule.NotSearched, "the limits of %s leave no room for what would be launched, unless others go first; ask again after them", state.PoolObject(pool.Name))
 }
 
-// TurnDown says that a part is tied to others, or that it would not hold by itself.
-func (pt *CandidateSet) TurnDown(l *Landing, tie string) {
-	pt.tied = true
-	pt.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
+// TurnDown says that a set is tied to others, or that it would not hold by itself.
+func (cs *CandidateSet) TurnDown(l *Landing, tie string) {
+	cs.tied = true
+	cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to those of others in this proposal, which go first; ask again after them", tie)
 	switch {
 	case len(l.done) > 0:
 	case len(l.uncertain) > 0:
-		pt.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
+		cs.Outcome = rule.Forbid(rule.NotSearched, "%s ties its pods to some that are about to find a place; ask again once they have", tie)
 	default:
-		pt.Outcome = rule.Forbid(rule.Unplaced, "%s would not hold where there are places for its pods", tie)
+		cs.Outcome = rule.Forbid(rule.Unplaced, "%s would not hold where there are places for its pods", tie)
 	}
 }

@@ -426,42 +426,42 @@ func ReplacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	return out
 }
 
-// CarryOut makes the simulation what it is once a part is done.
-func (w *Simulation) CarryOut(pt *CandidateSet) {
-	w.decided = append(slices.Clip(w.decided), pt)
-	for _, m := range pt.Targets {
+// CarryOut makes the simulation what it is once a set is done.
+func (w *Simulation) CarryOut(cs *CandidateSet) {
+	w.decided = append(slices.Clip(w.decided), cs)
+	for _, m := range cs.Targets {
 		i := w.At[m.Name]
 		entry := LeavingNode(w.In.Nodes[i])
 		entry.Pods = m.Staying()
 		w.In.Nodes[i] = entry
 		w.Leaving[m.Name] = true
 	}
-	w.moved(pt)
-	for _, move := range pt.Moves {
+	w.moved(cs)
+	for _, move := range cs.Moves {
 		if move.Node != "" {
 			w.bind(move.Node, move.Pod)
 		}
 	}
-	for _, move := range pt.spare {
+	for _, move := range cs.spare {
 		if move.Node != "" {
 			w.keepSpare(move.Node, move.Pod)
 		}
 	}
-	for i := range pt.Nodes {
-		name := fmt.Sprintf("%s~%d", pt.Targets[0].Name, i)
-		w.In.Nodes = append(w.In.Nodes, ReplacementNode(name, &pt.Nodes[i]))
+	for i := range cs.Nodes {
+		name := fmt.Sprintf("%s~%d", cs.Targets[0].Name, i)
+		w.In.Nodes = append(w.In.Nodes, ReplacementNode(name, &cs.Nodes[i]))
 	}
 }
 
 // nodesOf is a decision as a candidate set, as far as its nodes go.
 func (w *Simulation) nodesOf(a Decision) *CandidateSet {
-	pt := &CandidateSet{Nodes: a.Replacements}
+	cs := &CandidateSet{Nodes: a.Replacements}
 	for _, name := range a.Nodes {
 		if m := w.Cluster.ByName[name]; m != nil && !a.Reboots {
-			pt.Targets = append(pt.Targets, m)
+			cs.Targets = append(cs.Targets, m)
 		}
 	}
-	return pt
+	return cs
 }
 
 // setOf is a decision with what it does to pods. Where it leaves these to the next plan,
@@ -470,7 +470,7 @@ func (w *Simulation) setOf(a *Decision) *CandidateSet {
 	if a.Simulated || a.Reboots {
 		return &CandidateSet{Moves: a.Moves, Nodes: a.Replacements}
 	}
-	pt := &CandidateSet{}
+	cs := &CandidateSet{}
 	for _, name := range a.Nodes {
 		m := w.Cluster.ByName[name]
 		if m == nil {
@@ -479,14 +479,14 @@ func (w *Simulation) setOf(a *Decision) *CandidateSet {
 		for _, p := range m.Movable() {
 			move := Move{Pod: p, From: m.Name, Replacement: -1}
 			if w.places[state.PodObject(p)].node != nil {
-				move.Replacement = len(pt.Nodes)
-				pt.Nodes = append(pt.Nodes, *w.places[state.PodObject(p)].node)
+				move.Replacement = len(cs.Nodes)
+				cs.Nodes = append(cs.Nodes, *w.places[state.PodObject(p)].node)
 			}
 			move.Node = w.places[state.PodObject(p)].name
-			pt.Moves = append(pt.Moves, move)
+			cs.Moves = append(cs.Moves, move)
 		}
 	}
-	return pt
+	return cs
 }
 
 // namespaces are those that affinity terms may be about.

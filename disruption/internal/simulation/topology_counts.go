@@ -20,9 +20,9 @@ import (
 )
 
 // pinSpread keeps each pod in its domain of a topology spread that must hold,
-// other than by node. What is found for many nodes is carried out in parts, and
-// by itself each part must hold too: were pods of a workload to change places
-// between zones, one part would lean on what another does. In its own domain a
+// other than by node. What is found for many nodes is carried out set by set, and
+// each must hold in its turn: were pods of a workload to change places
+// between zones, one set would lean on what another does. In its own domain a
 // pod may always come back, whatever becomes of the others.
 //
 // The same goes for required affinity and anti-affinity over such a label.
@@ -31,7 +31,7 @@ import (
 // domain that has too many is left free, or it could not be moved at all, and so is
 // one that is counted by a spread which it does not have: see landing.
 //
-// One pod of each spread may leave its domain, as all others stay: see movable pod.
+// One pod of each spread may leave its domain, as all others stay: see movablePod.
 func (w *Simulation) pinSpread() {
 	c := newSpreadCensus(w)
 	w.movable, w.Landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
@@ -124,20 +124,20 @@ func WithNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 
 // topologyCounts counts pods by domain.
 type topologyCounts struct {
-	kinds   *podclass.Classes
-	read    []*classFacts // by kind; nil while nobody asked
-	terms   map[*podclass.Class][]affinityTerm
-	nodes   []*corev1.Node
-	domains map[string]map[string][]*corev1.Node // by label and its value
-	counted []countedPod
-	present []*podclass.Class                // those of the counted pods, and of those that lose their place
-	inSpace map[string][]countedPod          // the same by namespace
-	byLabel map[selectors.Label][]countedPod // and by label; nil while nobody asked
-	known   map[string]map[string]int
-	spaces  *podterm.Namespaces
-	bonds   affinityTerms
-	spreads spreads
-	hosts   spreads // those over the name of the node
+	kinds      *podclass.Classes
+	read       []*classFacts // by kind; nil while nobody asked
+	terms      map[*podclass.Class][]affinityTerm
+	nodes      []*corev1.Node
+	domains    map[string]map[string][]*corev1.Node // by label and its value
+	counted    []countedPod
+	present    []*podclass.Class                // those of the counted pods, and of those that lose their place
+	inSpace    map[string][]countedPod          // the same by namespace
+	byLabel    map[selectors.Label][]countedPod // and by label; nil while nobody asked
+	known      map[string]map[string]int
+	spaces     *podterm.Namespaces
+	affinities affinityTerms
+	spreads    spreads
+	hosts      spreads // those over the name of the node
 
 	defaults *podterm.Defaults // topology spreads of pods without any
 }
@@ -164,7 +164,7 @@ func (c *topologyCounts) facts(kind *podclass.Class) *classFacts {
 		c.read = append(c.read, nil)
 	}
 	if c.read[kind.Number] == nil {
-		f := &classFacts{selecting: c.bonds.selecting(kind.Pod)}
+		f := &classFacts{selecting: c.affinities.selecting(kind.Pod)}
 		f.spreads, f.hosts = c.spreadsOf(kind.Pod)
 		c.read[kind.Number] = f
 	}
@@ -187,7 +187,7 @@ func newSpreadCensus(w *Simulation) *topologyCounts {
 		}
 	}
 	c.findKinds(w.leavingPods())
-	c.readBonds()
+	c.readAffinities()
 	c.readSpreads(w.waitingPods())
 	return c
 }
