@@ -48,12 +48,15 @@ type row struct {
 	rest                 bool // pods ran before
 }
 
+// name is how the line of a row begins.
+func (r row) name() string { return fmt.Sprintf("| %s | %s |", r.scenario, r.contender) }
+
 func (r row) text() string {
 	perDollar := "-"
 	if saved := r.before - r.cost; r.rest && saved > 0.005 {
 		perDollar = fmt.Sprintf("%.0f", float64(r.evicted)/saved)
 	}
-	return fmt.Sprintf("| %s | %s | %d | %d | %d | %.4f | %.0f | %d | %s | %.0f | %d |", r.scenario, r.contender, r.planned, r.nodes, r.most, r.cost, r.took.Seconds(), r.evicted, perDollar, r.pending.Seconds(), r.breaches)
+	return r.name() + fmt.Sprintf(" %d | %d | %d | %.4f | %.0f | %d | %s | %.0f | %d |", r.planned, r.nodes, r.most, r.cost, r.took.Seconds(), r.evicted, perDollar, r.pending.Seconds(), r.breaches)
 }
 
 const compareTitle = "## On a control plane"
@@ -66,23 +69,22 @@ func TestCompare(t *testing.T) {
 	if file == "" {
 		t.Skip("this compares with Karpenter: run make e2e-compare")
 	}
-	var rows []row
 	for _, scenario := range []struct {
 		name string
 		run  func(*scene, contender) []row
 	}{{"burst", burstAndRest}, {"growth", growth}, {"drift", drift}} {
 		for _, c := range contenders {
 			t.Run(scenario.name+"/"+c.name, func(t *testing.T) {
-				for _, r := range scenario.run(c.scene(t), c) {
-					r.contender = c.name
-					t.Log(r.text())
-					rows = append(rows, r)
+				rows := scenario.run(c.scene(t), c)
+				for i := range rows {
+					rows[i].contender = c.name
+					t.Log(rows[i].text())
+				}
+				if err := writeComparison(file, rows); err != nil {
+					t.Error(err)
 				}
 			})
 		}
-	}
-	if err := writeComparison(file, rows); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -250,12 +252,33 @@ func writeTypes(file string) error {
 	return errors.Join(err, os.WriteFile(file, text, 0o600))
 }
 
-// writeComparison puts the section into a file in the place of the one before.
+// writeComparison puts rows into the section of a file, in the place of those of an
+// earlier run.
 func writeComparison(file string, rows []row) error {
 	old, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
+	above, section, _ := strings.Cut(string(old), compareTitle+"\n")
+	section, below, more := strings.Cut(section, "\n## ")
+	if more {
+		below = "\n## " + below
+	}
+	lines := slices.DeleteFunc(strings.Split(section, "\n"), func(line string) bool {
+		again := slices.ContainsFunc(rows, func(r row) bool { return strings.HasPrefix(line, r.name()) })
+		return again || !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| scenario |")
+	})
+	for _, r := range rows {
+		lines = append(lines, r.text())
+	}
+	scenario := func(line string) int {
+		return slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, strings.Join(strings.SplitN(line, "|", 4)[:2], "|")) })
+	}
+	order := make(map[string]int, len(lines))
+	for _, line := range lines {
+		order[line] = scenario(line)
+	}
+	slices.SortStableFunc(lines, func(a, b string) int { return order[a] - order[b] })
 	var b strings.Builder
 	fmt.Fprintf(&b, `%s
 
@@ -270,14 +293,37 @@ one time, "s" is until all pods run on ready nodes, or until no node has come or
 | scenario | | planned | nodes | most | USD/h | s | evicted | per USD/h | pending s | breaches |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `, compareTitle, "`", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.Version(), bootTime.Seconds())
-	for _, r := range rows {
-		b.WriteString(r.text() + "\n")
-	}
-	above, below, _ := strings.Cut(string(old), compareTitle+"\n")
-	if i := strings.Index(below, "\n## "); i >= 0 {
-		below = below[i:]
-	} else {
-		below = ""
+	for _, line := range lines {
+		b.WriteString(line + "\n")
 	}
 	return os.WriteFile(file, []byte(strings.TrimRight(above, "\n")+"\n\n"+b.String()+below), 0o644)
+}
+
+// Rows of several runs come together, those of one scenario side by side, and other
+// sections stay.
+func TestRowsOfAComparison(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "RESULTS.md")
+	if err := os.WriteFile(file, []byte("# Results\n\ntext\n\n## Other\n\n| a | b |\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range [][]row{{{scenario: "burst", contender: "dovetail", nodes: 1}, {scenario: "rest", contender: "dovetail"}},
+		{{scenario: "burst", contender: "karpenter"}, {scenario: "rest", contender: "karpenter"}}, {{scenario: "burst", contender: "dovetail", nodes: 2}}} {
+		if err := writeComparison(file, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if cells := strings.Split(line, " | "); len(cells) > 3 && cells[0] != "| scenario" {
+			names = append(names, cells[0]+" "+cells[1]+" "+cells[3])
+		}
+	}
+	want := []string{"| burst karpenter 0", "| burst dovetail 2", "| rest dovetail 0", "| rest karpenter 0"}
+	if !slices.Equal(names, want) || !strings.HasPrefix(string(text), "# Results\n\ntext\n\n## Other\n\n| a | b |\n") {
+		t.Errorf("%q:\n%s", names, text)
+	}
 }
