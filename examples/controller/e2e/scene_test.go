@@ -284,7 +284,7 @@ func (s *scene) entries(message string) (out []map[string]any) {
 	}
 	for line := range strings.Lines(string(text)) {
 		var entry map[string]any
-		if json.Unmarshal([]byte(line), &entry) == nil && entry["msg"] == message {
+		if json.Unmarshal([]byte(line), &entry) == nil && (entry["msg"] == message || entry["message"] == message) {
 			out = append(out, entry)
 		}
 	}
