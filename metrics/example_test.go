@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -115,6 +116,23 @@ func ExampleCall_Samples() {
 	// Output:
 	// karpenter_cloudprovider_duration_seconds ["lifecycle" "Delete" "aws"] 1
 	// karpenter_cloudprovider_errors_total ["lifecycle" "Delete" "aws" "NodeClaimNotFoundError" ""] 1
+}
+
+// A machine that is not there is asked to end, and the call takes two seconds.
+func ExampleProvider() {
+	cloud, err := fake.New(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clock := time.Unix(0, 0)
+	now := func() time.Time { clock = clock.Add(2 * time.Second); return clock }
+	measured := metrics.Provider(cloud, "lifecycle", now, show)
+	fmt.Println(cloudprovider.KindOf(measured.Delete(context.Background(), "fake:///gone")), cloudprovider.Name(measured))
+	// Output:
+	// karpenter_cloudprovider_duration_seconds ["lifecycle" "Delete" "fake"] 2
+	// karpenter_cloudprovider_errors_total ["lifecycle" "Delete" "fake" "NodeClaimNotFoundError" ""] 1
+	// not found fake
 }
 
 func ExampleNoticed() {

@@ -283,3 +283,24 @@ func TestPage(t *testing.T) {
 	}
 	require.Equal(t, want, rows)
 }
+
+// Each call is told once, with its NodePool, and abilities are found behind the measure.
+func TestEveryCallOfAProviderIsTold(t *testing.T) {
+	cloud, err := fake.New(nil)
+	require.NoError(t, err)
+	var told []string
+	measured := metrics.Provider(cloud, "cluster", func() time.Time { return time.Unix(0, 0) }, func(list []metrics.Sample) {
+		for _, s := range list {
+			told = append(told, s.Labels[1])
+		}
+	})
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	_, _ = measured.InstanceTypes(t.Context(), pool)
+	_, _ = measured.List(t.Context())
+	_, _ = measured.Create(t.Context(), cloudprovider.LaunchRequest{})
+	require.Contains(t, told, "GetInstanceTypes")
+	require.Contains(t, told, "List")
+	require.Contains(t, told, "Create")
+	_, ok := cloudprovider.As[cloudprovider.InterruptionSource](measured)
+	require.True(t, ok)
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
@@ -97,12 +98,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	if err != nil {
 		return nil, err
 	}
-	named, ok := cloud.(interface{ Name() string })
-	name := "cloud"
-	if ok {
-		name = named.Name()
-	}
-	cloud = metered{guard.New(cloud), name, figures}
+	cloud = metrics.Provider(guard.New(cloud), "cluster", time.Now, func(list []metrics.Sample) { figures.take("cloud", list) })
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
 		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
 		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/metrics"
 )
@@ -110,38 +107,4 @@ func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
 		sold = append(sold, s.in.InstanceTypes[pool]...)
 	}
 	a.figures.take("offerings", metrics.Offerings(sold))
-}
-
-// metered is a cloud whose calls are counted and timed.
-type metered struct {
-	cloudprovider.CloudProvider
-	name    string
-	figures *collectors
-}
-
-// Unwrap lets abilities of the cloud be found.
-func (m metered) Unwrap() cloudprovider.CloudProvider { return m.CloudProvider }
-
-func (m metered) called(method, pool string, began time.Time, err error) {
-	m.figures.take("cloud", metrics.Call{Controller: "cluster", Method: method, Provider: m.name, NodePool: pool, Took: time.Since(began), Err: err}.Samples())
-}
-
-func (m metered) InstanceTypes(ctx context.Context, pool *v1.NodePool) (types []*cloudprovider.InstanceType, err error) {
-	defer func(began time.Time) { m.called("GetInstanceTypes", pool.Name, began, err) }(time.Now())
-	return m.CloudProvider.InstanceTypes(ctx, pool)
-}
-
-func (m metered) Create(ctx context.Context, req cloudprovider.LaunchRequest) (i *cloudprovider.Instance, err error) {
-	defer func(began time.Time) { m.called("Create", req.NodePool, began, err) }(time.Now())
-	return m.CloudProvider.Create(ctx, req)
-}
-
-func (m metered) Delete(ctx context.Context, id string) (err error) {
-	defer func(began time.Time) { m.called("Delete", "", began, err) }(time.Now())
-	return m.CloudProvider.Delete(ctx, id)
-}
-
-func (m metered) List(ctx context.Context) (list []*cloudprovider.Instance, err error) {
-	defer func(began time.Time) { m.called("List", "", began, err) }(time.Now())
-	return m.CloudProvider.List(ctx)
 }
