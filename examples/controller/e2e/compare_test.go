@@ -289,11 +289,15 @@ func writeComparison(file string, rows []row) error {
 
 Written by %[2]smake e2e-compare%[2]s on %s, %d processors, %s.
 
-Dovetail's [controller](../examples/controller) and Karpenter 1.14.1 with its own provider for kwok, each with its defaults and alone on
-the same control plane: kube-apiserver, kube-scheduler and kube-controller-manager 1.36. The same machines at the same prices, ready %.0f s after
-their launch; nothing stands behind them. "Planned" are the nodes of all plans for pods, "most" is how many there were at
-one time, "s" is until all pods run on ready nodes, or until no node has come or gone any more. "Evicted" are pods that ended while they ran, and
-"per USD/h" is for each USD per hour saved. "Pending" is the longest that a pod waited, and "breaches" are budgets of pods that were broken.
+Dovetail's [controller](../examples/controller) and Karpenter 1.14.1 with its own provider
+for kwok, each with its defaults and a control plane of its own: kube-apiserver,
+kube-scheduler and kube-controller-manager 1.36. The same machines at the same prices,
+ready %.0f s after their launch; nothing stands behind them. "Planned" are the nodes of all
+plans for pods, "most" is how many there were at one time, and "s" is until all pods run on
+ready nodes, or no node comes or goes any more. "Evicted" are pods that ended while they
+ran, and "per USD/h" is for each USD per hour saved. "Pending" is the longest that a pod
+waited, and "breaches" are budgets of pods that were broken. Scenarios may be from several
+runs, on a machine that does other work beside.
 
 | scenario | | planned | nodes | most | USD/h | s | evicted | per USD/h | pending s | breaches |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
