@@ -139,6 +139,25 @@ func (b Blocked) String() string {
 	return string(b.Method) + " of " + b.Target.String() + ": " + b.Detail
 }
 
+// Event is the reason of the event that Karpenter writes about the Node and its NodeClaim
+// for this: DisruptionBlocked where something keeps the node from being disrupted that
+// somebody could change, Unconsolidatable where consolidation finds nothing to save, and
+// empty where time ends it, or nothing is wrong. Detail is its text; write it once, and
+// again when it is another.
+func (b Blocked) Event() string {
+	switch b.Code {
+	case CodeDoNotDisrupt, CodePodDisruptionBudget, CodeIncomplete, CodeNoDrainBound, CodePriceUnknown, CodeDoNotRepair, CodeManyUnhealthy, CodeNoReplacement:
+		if b.Until.IsZero() {
+			return "DisruptionBlocked"
+		}
+	case CodeNotCheaper, CodeSpotToSpot, CodeSavingTooSmall, CodeUnplaced:
+		if b.Method == MethodConsolidation {
+			return "Unconsolidatable"
+		}
+	}
+	return ""
+}
+
 // Compare orders by node, method, what is looked at first, object and detail.
 func (b Blocked) Compare(other Blocked) int {
 	if c := cmp.Or(strings.Compare(b.Node, other.Node), strings.Compare(string(b.Method), string(other.Method))); c != 0 {

@@ -73,6 +73,7 @@ type autoscaler struct {
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
+	blocked     map[string]string   // texts of events about nodes that stay
 	prepared    map[string]*running // by command
 
 	figures *collectors

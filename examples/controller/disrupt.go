@@ -81,9 +81,7 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 	if len(p.Actions) > 0 {
 		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())
 	}
-	for _, b := range p.Blocked {
-		a.log.Debug("left alone", "node", b.Node, "because", b.String())
-	}
+	a.tellBlocked(s, p.Blocked)
 	a.decided = nil
 	var errs []error
 	for _, action := range p.Actions {
@@ -101,6 +99,22 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 		errs = append(errs, cloudprovider.Acknowledge(ctx, a.cloud, answer.notices...))
 	}
 	return errors.Join(append(errs, p.Faults)...)
+}
+
+// tellBlocked writes events about nodes that stay, each text once.
+func (a *autoscaler) tellBlocked(s *snapshot, blocked []disruption.Blocked) {
+	told := map[string]string{}
+	for _, b := range blocked {
+		a.log.Debug("left alone", "node", b.Node, "because", b.String())
+		node, about := s.nodes[b.Node], b.Event()+" of "+b.Node
+		if node == nil || b.Event() == "" || told[about] != "" {
+			continue
+		}
+		if told[about] = b.Detail; a.blocked[about] != b.Detail {
+			a.tell(node, corev1.EventTypeNormal, b.Event(), "Disrupt", "%s", b.Detail)
+		}
+	}
+	a.blocked = told
 }
 
 // force removes what has to go with one request each.
