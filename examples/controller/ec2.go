@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -77,6 +78,7 @@ func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
 	}
 	errs := each(len(classes), func(i int) error { return c.keepClass(ctx, a, s, classes[i]) })
 	errs = errors.Join(errs, each(len(s.claims), func(i int) error { return c.keepClaim(ctx, a, s, s.claims[i]) }))
+	maps.DeleteFunc(c.observed, func(name string, _ bool) bool { return s.claim(name) == nil })
 	for _, claim := range s.claims {
 		node := s.nodeOf(claim)
 		if node == nil || !is(claim, v1.ConditionTypeRegistered) || c.observed[claim.Name] {

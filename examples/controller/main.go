@@ -146,7 +146,13 @@ func run(ctx context.Context, s settings, log *slog.Logger) error {
 	if err := errors.Join(mgr.AddHealthzCheck("pass", healthy), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", ready)); err != nil {
 		return err
 	}
-	return mgr.Start(ctx)
+	err = mgr.Start(ctx)
+	if c, ok := cloud.(interface{ Close(context.Context) error }); ok { // what it has begun to ask
+		closing, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		err = errors.Join(err, c.Close(closing))
+	}
+	return err
 }
 
 // newCloud is the cloud that the flags name, with the kinds of objects that are its own.
