@@ -7,7 +7,9 @@
 //
 // A program closes the node to new pods by [CloseNode], writes its deadline down by
 // [Bound], and asks [Plan] again when a pod, budget or attachment changes and at
-// Result.Next. [Step.Eviction] and [Step.DeleteOptions] are the requests to send.
+// Result.Next. [Step.Eviction] and [Step.DeleteOptions] are the requests to send. A
+// program may end between any two of them: what the API server has granted to it is taken
+// up by the next one ([Budget.Granted]).
 //
 // # Left out
 //
