@@ -152,7 +152,7 @@ func TestWindowsInTheNightsOfTheClock(t *testing.T) {
 		{"2026-10-25T00:40:00Z", "00:40 01:30"}, // once only
 		{"2026-10-25T01:40:00Z", "01:30 02:30"}, // the day after
 	} {
-		for _, w := range budgets.Calendar(at(row.from), at(row.from).Add(36*time.Hour), pool, budgets.Counts{Nodes: 1}, budgets.Empty) {
+		for _, w := range calendarOf(pool, at(row.from), at(row.from).Add(36*time.Hour), budgets.Counts{Nodes: 1}, budgets.Empty) {
 			if !w.Unlimited {
 				require.Equal(t, row.want, w.From.Format("15:04 ")+w.To.Format("15:04"))
 				break
@@ -264,6 +264,6 @@ func TestStrangeInstants(t *testing.T) {
 			a := budgets.Allow(now, pool, budgets.Counts{Nodes: 10}, reason)
 			require.True(t, a.Until.IsZero() || a.Until.After(now))
 		}
-		_ = budgets.Calendar(now, now.AddDate(0, 1, 0), pool, budgets.Counts{Nodes: 10}, budgets.Empty)
+		_ = calendarOf(pool, now, now.AddDate(0, 1, 0), budgets.Counts{Nodes: 10}, budgets.Empty)
 	}
 }

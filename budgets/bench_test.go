@@ -54,7 +54,7 @@ func BenchmarkCalendarOfAYear(b *testing.B) {
 	for name, pool := range map[string][]v1.Budget{"documented": documented(), "zoned": zoned(), "dense": dense()} {
 		b.Run("budgets="+name, func(b *testing.B) {
 			for b.Loop() {
-				budgets.Calendar(noon, noon.AddDate(1, 0, 0), pool, budgets.Counts{Nodes: 100}, budgets.Drifted)
+				calendarOf(pool, noon, noon.AddDate(1, 0, 0), budgets.Counts{Nodes: 100}, budgets.Drifted)
 			}
 		})
 	}

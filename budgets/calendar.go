@@ -3,8 +3,6 @@ package budgets
 import (
 	"iter"
 	"time"
-
-	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // Window is a stretch of time in which the answer of Allow is the same.
@@ -16,14 +14,8 @@ type Window struct {
 	Allowance
 }
 
-// MaxWindows is how many windows Calendar returns at most.
+// MaxWindows is how many windows Compiled.Calendar returns at most.
 const MaxWindows = 1_000_000
-
-// Calendar is Compile without a policy, and Compiled.Calendar.
-func Calendar(from, to time.Time, bs []v1.Budget, c Counts, r Reason) []Window {
-	compiled, _ := compile(bs, nil) // malformed budgets block, and say so
-	return compiled.Calendar(from, to, c, r)
-}
 
 // Calendar is the answer of Allow at every instant from from until before to,
 // if the counts stay as they are. The windows follow each other without gaps,

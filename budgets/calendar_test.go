@@ -46,14 +46,20 @@ func TestCalendarAgreesWithAllow(t *testing.T) {
 }
 
 func TestCalendarOfNothing(t *testing.T) {
-	require.Empty(t, budgets.Calendar(noon, noon, documented(), budgets.Counts{}, budgets.Empty))
-	require.Empty(t, budgets.Calendar(noon, noon.Add(-1), documented(), budgets.Counts{}, budgets.Empty))
-	require.Len(t, budgets.Calendar(noon, noon.Add(1), nil, budgets.Counts{}, budgets.Empty), 1)
+	require.Empty(t, calendarOf(documented(), noon, noon, budgets.Counts{}, budgets.Empty))
+	require.Empty(t, calendarOf(documented(), noon, noon.Add(-1), budgets.Counts{}, budgets.Empty))
+	require.Len(t, calendarOf(nil, noon, noon.Add(1), budgets.Counts{}, budgets.Empty), 1)
 }
 
 func TestCalendarStopsAtItsLimit(t *testing.T) {
 	pool := []v1.Budget{budget("0", "*/2 * * * *", time.Minute)}
-	list := budgets.Calendar(noon, noon.AddDate(5, 0, 0), pool, budgets.Counts{}, budgets.Empty)
+	list := calendarOf(pool, noon, noon.AddDate(5, 0, 0), budgets.Counts{}, budgets.Empty)
 	require.Len(t, list, budgets.MaxWindows)
 	require.Equal(t, noon.Add(budgets.MaxWindows*time.Minute), list[len(list)-1].To)
+}
+
+// calendarOf is the calendar of budgets without a policy.
+func calendarOf(bs []v1.Budget, from, to time.Time, n budgets.Counts, r budgets.Reason) []budgets.Window {
+	c, _ := budgets.Compile(bs, nil)
+	return c.Calendar(from, to, n, r)
 }

@@ -59,15 +59,31 @@ func ExamplePolicy() {
 	// 0 only[0]
 }
 
-func ExampleCalendar() {
+func ExampleCompiled_Calendar() {
 	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
-	for _, w := range budgets.Calendar(monday, monday.AddDate(0, 0, 7), documented(), budgets.Counts{Nodes: 40}, budgets.Empty) {
+	c, _ := budgets.Compile(documented(), nil)
+	for _, w := range c.Calendar(monday, monday.AddDate(0, 0, 7), budgets.Counts{Nodes: 40}, budgets.Empty) {
 		fmt.Println(w.From.Format("Mon 15:04"), "to", w.To.Format("Mon 15:04"), w.Nodes, w.Binding)
 	}
 	// Output:
 	// Mon 00:00 to Mon 09:00 0 budgets[2]
 	// Mon 09:00 to Sat 09:00 3 budgets[1]
 	// Sat 09:00 to Mon 00:00 0 budgets[2]
+}
+
+// A group bounds nodes of all pools, here one at a time in each zone, beside the
+// budgets of the pools. It goes into the field Groups of disruption.Options.
+func ExampleValidateGroups() {
+	groups := []budgets.Group{{
+		Name: "one in each zone", Labels: map[string]string{"team": "data"},
+		Each: "topology.kubernetes.io/zone", Budgets: []v1.Budget{{Nodes: "1"}},
+	}}
+	fmt.Println(budgets.ValidateGroups(groups))
+	groups[0].Budgets[0].Nodes = "one"
+	fmt.Println(budgets.ValidateGroups(groups))
+	// Output:
+	// <nil>
+	// groups[0].budgets[0].nodes: Invalid value: "one": want a count such as "5" or a share from "0%" to "100%"
 }
 
 func ExampleCompiled_Windows() {

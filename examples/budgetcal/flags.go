@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -27,6 +28,32 @@ type settings struct {
 	days    int
 	zone    *time.Location
 	output  string // table or svg
+	only    []budgets.Opening
+}
+
+// policy is what the flags add to the budgets of the pool; nil if nothing.
+func (s *settings) policy() *budgets.Policy {
+	if len(s.only) == 0 {
+		return nil
+	}
+	return &budgets.Policy{Only: []budgets.Only{{Openings: s.only}}}
+}
+
+// parseOpening reads a window, such as "0 22 * * mon-fri for 6h".
+func parseOpening(text string) (budgets.Opening, error) {
+	const form = `must be a schedule and how long, such as "0 22 * * mon-fri for 6h"`
+	schedule, length, found := strings.Cut(text, " for ")
+	if !found {
+		return budgets.Opening{}, errors.New(form)
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(length))
+	if err != nil || d <= 0 || d%time.Minute != 0 {
+		return budgets.Opening{}, fmt.Errorf("%s: %q is no number of whole minutes above 0", form, length)
+	}
+	if _, err := budgets.ParseSchedule(schedule); err != nil {
+		return budgets.Opening{}, err
+	}
+	return budgets.Opening{Schedule: schedule, Duration: d}, nil
 }
 
 const (
@@ -44,6 +71,8 @@ usage: budgetcal [flags]
   -nodes N        how many nodes the pool has. Default 20
   -reason REASON  Drifted, Empty, Underutilized, Unhealthy or Expired; may be
                   repeated. Default: all but Expired
+  -only WINDOW    let nodes go in this window alone, as budgets.Policy does, such
+                  as "0 22 * * mon-fri for 6h"; may be repeated
   -from DATE      first day, such as 2026-03-02, which is the default
   -days N         number of days, 1 to 35. Default 7
   -weeks N        the same in weeks
@@ -67,6 +96,11 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			s.reasons = append(s.reasons, r)
 		}
 		return nil
+	})
+	set.Func("only", "", func(text string) error {
+		opening, err := parseOpening(text)
+		s.only = append(s.only, opening)
+		return err
 	})
 	set.StringVar(&s.pool, "pool", "", "")
 	set.IntVar(&s.nodes, "nodes", 20, "")

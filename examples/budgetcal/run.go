@@ -74,7 +74,7 @@ func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 // newCalendar asks the budgets about every reason. Reasons with the same answer
 // at all times share a section.
 func newCalendar(s settings, pool *v1.NodePool) (*calendar, error) {
-	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
+	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, s.policy())
 	if err != nil {
 		return nil, fmt.Errorf("NodePool %s: spec.disruption: %w", pool.Name, err)
 	}

@@ -37,9 +37,20 @@ func (c *calendar) table() string {
 	return b.String()
 }
 
-// budgets lists the budgets of the pool.
+// budgets lists the budgets of the pool, and the windows outside of which nothing is
+// disrupted.
 func (c *calendar) budgets(b *strings.Builder) {
 	list := c.pool.Spec.Disruption.Budgets
+	for i, o := range c.only {
+		lead := "Only in"
+		if i > 0 {
+			lead = "     or"
+		}
+		fmt.Fprintf(b, "%s %s for %s\n", lead, o.Schedule, short(o.Duration))
+	}
+	if len(c.only) > 0 {
+		b.WriteString("\n")
+	}
 	if len(list) == 0 {
 		b.WriteString("The pool has no budgets, so there is no limit.\n")
 		return
