@@ -56,10 +56,10 @@ type CloudProvider interface {
 	// concurrent, later, or after a restart of the provider, returns the
 	// instance of the first, even if other fields of req differ. No token ever
 	// has two machines at a time. So the token is kept with the machine, as a
-	// tag, and not in memory; a cloud that takes tokens of its own gets it too. After an error of KindUnknown or a cancelled
-	// context a machine may exist; repeat with the same token to learn. Once
-	// the instance of a token is deleted, a repeated call may return
-	// KindNotFound or launch afresh.
+	// tag, and not in memory; a cloud that takes tokens of its own gets it too.
+	// After an error of KindUnknown or a cancelled context a machine may exist;
+	// repeat with the same token to learn. Once the instance of a token is deleted,
+	// a repeated call may return KindNotFound or launch afresh.
 	//
 	// Errors: KindInsufficientCapacity if every option tried was refused for
 	// lack of stock or quota, with Error.Offerings naming those refused;

@@ -14,7 +14,7 @@ import (
 const DefaultReason = "NodeClassDrift"
 
 // Scheme is how node classes of type T are hashed. It is a value, read-only once
-// in use.
+// in use. Nothing checks that its required fields are set; without Hash its methods panic.
 type Scheme[T any] struct {
 	// HashKey and VersionKey are the annotations, on node class and NodeClaim,
 	// as in "karpenter.k8s.aws/ec2nodeclass-hash". Required, and different.

@@ -4,7 +4,8 @@ import "time"
 
 // Attempts remembers calls that failed, by token, and when to repeat each: for a loop
 // that comes by again and again and must not ask in every turn. The zero Attempts is ready
-// for use. It must not be used by two goroutines at a time. What it remembers may be lost:
+// for use. It must not be used by two goroutines at a time. It remembers a token until
+// Forget, so forget the tokens of objects that are gone. What it remembers may be lost:
 // then a call is repeated too soon, once.
 type Attempts struct {
 	// Rest is for how long a call is left alone that Next gives up, as somebody may
@@ -39,7 +40,8 @@ func (a *Attempts) Failed(token string, err error, now time.Time) time.Time {
 	return was.next
 }
 
-// Waits reports whether it is too early to repeat a call.
+// Waits reports whether it is too early to repeat a call. A call that has not failed
+// does not wait.
 func (a *Attempts) Waits(token string, now time.Time) bool {
 	was, failed := a.failed[token]
 	return failed && (was.next.IsZero() || now.Before(was.next))

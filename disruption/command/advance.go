@@ -70,7 +70,8 @@ type Progress struct {
 // Advance says what to do next for a command that was started. It is a function
 // of its arguments: after a crash, Recover finds the command and Advance
 // carries on as if nothing had happened. It is called again when the steps were
-// carried out, when an object changes, and at Next.
+// carried out, when an object changes, and at Next. It takes time in proportion to the
+// view.
 //
 // In order:
 //

@@ -7,15 +7,15 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Prepared is a command with the NodeClaims that it launches. Start
-// begins it and Advance goes on.
+// Prepared is a command with the NodeClaims that it launches, as disruption's
+// Cluster.Command makes it of an action. Start begins its Command and Advance goes on.
 type Prepared struct {
 	// Command is the command.
 	Command Command
 	// Claims are the NodeClaims that it launches, in the order of
-	// Command.Replacements and with their names. They are the caller's own. The
-	// record has them too, if they fit: a program that restarts
-	// leaves them nil for the commands that Recover finds.
+	// Command.Replacements and with their names. They are the caller's own. The record
+	// has them too, if they fit: a program that restarts leaves them nil for the commands
+	// that Recover finds.
 	Claims []*v1.NodeClaim
 }
 

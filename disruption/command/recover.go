@@ -22,7 +22,8 @@ type Recovery struct {
 
 // Recover finds the commands under way among all NodeClaims and Nodes of
 // the cluster. A controller calls it when it starts, and may call it every time
-// instead of remembering commands.
+// instead of remembering commands. It looks at the view once, and once more for each
+// command.
 //
 // What no command explains is cleared, unless the object is being deleted: a
 // record that cannot be read, that has the ID of a command but differs from it,

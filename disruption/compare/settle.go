@@ -71,6 +71,7 @@ func (o *Options) withDefaults() Options {
 
 // Round is a proposal that was carried out on paper.
 type Round struct {
+	// At is the instant of the proposal, and Actions are those that began.
 	At      time.Time
 	Actions []disruption.Action
 	// Peak is how many managed nodes there were at once, replacements included.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -163,4 +164,20 @@ func ExampleAllNetworkInterfaces() {
 	m5 := catalog.AllNetworkInterfaces()["m5.large"]
 	fmt.Println(m5.Count, "interfaces of", m5.Addresses, "addresses")
 	// Output: 3 interfaces of 10 addresses
+}
+
+func ExampleSorted() {
+	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large", "c5.large"}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	types[0], types[1] = types[1], types[0]
+	sorted, err := catalog.Sorted(types)
+	fmt.Println(types[0].Name, "first, then", sorted[0].Name, err)
+	_, err = catalog.Sorted([]*cloudprovider.InstanceType{types[0], types[0]})
+	fmt.Println(err)
+	// Output:
+	// m5.large first, then c5.large <nil>
+	// instance type m5.large: there is another one of that name; keep one
 }

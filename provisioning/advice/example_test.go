@@ -43,3 +43,15 @@ func ExampleConstraint_Without() {
 	// spec.template.spec.requirements[karpenter.sh/capacity-type] 1
 	// spec.template.spec.requirements[kubernetes.io/arch] 1
 }
+
+func ExampleConstraints() {
+	for _, c := range advice.Constraints(shop(nil)) {
+		fmt.Println(c)
+	}
+
+	// Output:
+	// NodePool general: requirement karpenter.sh/capacity-type In [on-demand]
+	// NodePool general: requirement kubernetes.io/arch In [amd64]
+	// Deployment shop/web: half of the request for cpu (7 pods)
+	// Deployment shop/web: half of the request for memory (7 pods)
+}

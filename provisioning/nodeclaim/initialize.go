@@ -17,10 +17,10 @@ import (
 // Initialize says whether a registered Node is ready for pods: the condition
 // Initialized. If Status is True, give the Node the label
 // karpenter.sh/initialized. Otherwise it is Unknown, for the first of these
-// reasons:
+// reasons; whether the Node was registered is not among them:
 //
+//	NodeNotFound                 there is no Node, or no claim
 //	Rebooting                    the condition Rebooting of the claim is True
-//	NodeNotFound                 there is no Node
 //	NodeNotReady                 its condition Ready is not True
 //	StartupTaintsExist           a startup taint of the claim is still there
 //	KnownEphemeralTaintsExist    a taint is there that goes by itself
@@ -128,7 +128,7 @@ func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1
 // some resource that the claim requests the Node has less than 90% of the
 // capacity in the status of the claim. It informs, and nothing acts on it. It
 // reports false for a claim that is not initialized or is being deleted, about
-// which there is nothing to say.
+// which there is nothing to say, and where claim or Node is nil.
 func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) {
 	s := Condition{Type: v1.ConditionTypeConsistentStateFound, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsistentStateFound}
 	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() {

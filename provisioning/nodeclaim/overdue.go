@@ -102,9 +102,9 @@ func Deadlines(claim *v1.NodeClaim, node *corev1.Node, t Timeouts) []Deadline {
 	return all
 }
 
-// Overdue is the first deadline of a NodeClaim that has passed: delete the
-// claim then, so that its pods are planned for anew. Equality is enough. It reports
-// false if none has, and next is when the first of them will, zero if none.
+// Overdue is the first of Deadlines that has passed: delete the NodeClaim then, so that
+// its pods are planned for anew. Equality is enough. It reports false if none has; next is
+// then when the first will pass, zero if none. It has no meaning otherwise.
 func Overdue(claim *v1.NodeClaim, node *corev1.Node, t Timeouts, now time.Time) (d Deadline, next time.Time, overdue bool) {
 	for _, d := range Deadlines(claim, node, t) {
 		due := d.At()

@@ -95,7 +95,8 @@ func EditPodEvent(claim *v1.NodeClaim, last time.Time) *v1.NodeClaim {
 // gives it, or from the condition Initialized where that is zero. A claim that is not
 // initialized is not consolidatable, nor is any while consolidateAfter is Never.
 //
-// The claim given is not changed, and returned itself where there is nothing to change.
+// The claim given is not changed, and returned itself where there is nothing to change. A
+// nil claim stays nil.
 func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, now time.Time) *v1.NodeClaim {
 	if claim == nil {
 		return nil
@@ -116,7 +117,7 @@ func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, no
 // EditDrifted is a NodeClaim with the condition Drifted for a reason, a word such as
 // NodePoolDrifted, and a sentence about it; without the condition if the reason is empty.
 // disruption.Cluster.Drifts has both. The claim given is not changed, and returned itself
-// where there is nothing to change.
+// where there is nothing to change. A nil claim stays nil.
 func EditDrifted(claim *v1.NodeClaim, reason, detail string, now time.Time) *v1.NodeClaim {
 	if claim == nil || reason == "" {
 		return without(claim, v1.ConditionTypeDrifted)

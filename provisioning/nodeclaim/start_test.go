@@ -152,6 +152,27 @@ func TestCheckConsistency(t *testing.T) {
 	require.False(t, ok)
 }
 
+func ExampleOverdue() {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
+	_, next, overdue := nodeclaim.Overdue(claim, nil, nodeclaim.Timeouts{}, noon.Add(time.Minute))
+	fmt.Println(overdue, next.Sub(noon))
+	late, _, overdue := nodeclaim.Overdue(claim, nil, nodeclaim.Timeouts{}, next)
+	fmt.Println(overdue, late.Reason)
+	// Output:
+	// false 5m0s
+	// true LaunchTimeout
+}
+
+func ExampleDeadlines() {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
+	for _, d := range nodeclaim.Deadlines(claim, nil, nodeclaim.Timeouts{Registration: time.Hour}) {
+		fmt.Println(d.Condition, d.At().Sub(noon), d.Reason)
+	}
+	// Output:
+	// Launched 5m0s LaunchTimeout
+	// Registered 1h0m0s RegistrationTimeout
+}
+
 func ExampleLaunched() {
 	launch := nodeclaim.Launched(&cloudprovider.Error{Op: "Create", Kind: cloudprovider.KindInsufficientCapacity, Object: "web-x7"})
 	fmt.Println(launch.Type, launch.Status, launch.Delete)

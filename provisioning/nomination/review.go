@@ -51,6 +51,7 @@ type State struct {
 
 // Place is where a pending pod will be.
 type Place struct {
+	// Pod is the one of Input.Pods. Do not write to it.
 	Pod *corev1.Pod
 	// NodeClaim is empty for a node that was there when the pod was planned for.
 	NodeClaim string
@@ -81,7 +82,8 @@ type Node struct {
 	// NodeClaim is empty where a Node has the taint and no claim any more.
 	NodeClaim string
 	// Node is empty until it has joined.
-	Node  string
+	Node string
+	// Phase is how far it is.
 	Phase Phase
 	// Until is when the node is opened at the latest, or given up while it is Coming.
 	// It is zero without a claim.
