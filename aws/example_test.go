@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/pricing"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
@@ -188,4 +190,46 @@ func ExampleProvider_Snapshot() {
 	// assumed 0
 	// built in 0
 	// true
+}
+
+// What a controller calls beside the methods of cloudprovider.CloudProvider, in the life
+// of a machine.
+func Example_controller() {
+	p, done := open()
+	defer done()
+	ctx := context.Background()
+
+	i, err := p.Create(ctx, launchable(p))
+	if err != nil {
+		panic(err)
+	}
+	claim := &karpv1.NodeClaim{}
+	claim.Spec.NodeClassRef = nodePool().Spec.Template.Spec.NodeClassRef
+	claim.Status.ProviderID, claim.Status.ImageID = i.ID, i.ImageID
+	claim.Annotations, err = p.ClaimAnnotations(ctx, "default") // once it is launched
+	fmt.Println("launched with hash version", claim.Annotations[awsv1.EC2NodeClassHashVersionAnnotationKey], err)
+
+	node := &corev1.Node{} // once it has joined
+	node.Name, node.Status.Capacity = "ip-10-0-0-1", corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("7800Mi")}
+	claim.Status.NodeName = node.Name
+	tagged, err := p.TagInstance(ctx, claim)
+	fmt.Println("tagged:", tagged[awsv1.InstanceTaggedAnnotationKey], err)
+	fmt.Println("observed:", p.ObserveNode(ctx, i.Type, i.ImageID, node))
+
+	templates, err := p.CollectLaunchTemplates(ctx) // every minute or so
+	fmt.Println("templates collected:", len(templates), err)
+	profiles, err := p.CollectInstanceProfiles(ctx, []*awsv1.EC2NodeClass{nodeClass()}, []*karpv1.NodeClaim{claim}) // every half hour
+	fmt.Println("profiles collected:", len(profiles), err)
+	migration, err := p.MigrateClaims(ctx, "default", []*karpv1.NodeClaim{claim}) // at every start
+	fmt.Println("claims to migrate:", len(migration.Claims), err)
+
+	fmt.Println("released:", p.ReleaseNodeClass(ctx, nodeClass())) // with the class, after the last claim
+	// Output:
+	// launched with hash version v6 <nil>
+	// tagged: true <nil>
+	// observed: <nil>
+	// templates collected: 0 <nil>
+	// profiles collected: 0 <nil>
+	// claims to migrate: 0 <nil>
+	// released: <nil>
 }

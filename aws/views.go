@@ -108,7 +108,8 @@ func (p *Provider) Snapshot(ctx context.Context) (Snapshot, error) {
 // ObserveNode learns how much memory nodes report, which no API says beforehand. Call
 // it for each node of the cluster's when it has registered. instanceType and imageID
 // are those of its NodeClaim. What was learned counts for nodes of the same type and
-// image, for sixty days.
+// image, for sixty days. A nil node teaches nothing; the error is KindDenied for a type
+// or image that is empty, and for an amount that the type cannot have.
 func (p *Provider) ObserveNode(ctx context.Context, instanceType, imageID string, node *corev1.Node) error {
 	if node == nil {
 		return nil
