@@ -113,6 +113,27 @@ func ExampleSelect() {
 	// ami-x86std20240807 (amazon-eks-node-al2023-x86_64-standard-1.31-v20240807) is 3d old and must be 7d, which it is from 2024-08-14 00:00:00 UTC on
 }
 
+// An alias has an image for each architecture and kind of machine.
+func ExampleSelection_Choices() {
+	opts := &amiselect.Options{Environment: amiselect.Environment{KubernetesVersion: "1.31"}}
+	selection, err := amiselect.Select(date("2024-08-10"), []amiselect.Term{{Alias: "al2023@latest"}}, catalogImages(), opts)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, c := range selection.Choices() {
+		fmt.Println(c.Variant, c.Image.ID, "by term", c.Term)
+	}
+	fmt.Println(len(selection.Images()), "images, by", selection.Terms(), selection.Empty())
+	// Output:
+	// standard ami-x86std20240807 by term 0
+	// nvidia ami-x86nvidia20240807 by term 0
+	// neuron ami-x86neuron20240807 by term 0
+	// standard ami-armstd20240807 by term 0
+	// nvidia ami-armnvidia20240807 by term 0
+	// 5 images, by [alias "al2023@latest"] false
+}
+
 func ExampleSelection_Drifted() {
 	opts := &amiselect.Options{Environment: amiselect.Environment{KubernetesVersion: "1.31"}}
 	selection, err := amiselect.Select(now, []amiselect.Term{{Alias: "al2023@v20240807"}}, catalogImages(), opts)

@@ -100,6 +100,22 @@ func ExampleNew() {
 	// aws: clients: EC2: nil; pass a client, such as *ec2.Client
 }
 
+// Before the first plan of a program, and at its end.
+func ExampleProvider_Refresh() {
+	p, done := open()
+	defer done()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fmt.Println("today's prices:", p.Refresh(ctx))
+	types, err := p.InstanceTypes(ctx, nodePool())
+	fmt.Println(len(types) > 0, err)
+	fmt.Println("closed:", p.Close(ctx))
+	// Output:
+	// today's prices: <nil>
+	// true <nil>
+	// closed: <nil>
+}
+
 func ExampleRetryer() {
 	r := aws.Retryer()
 	fmt.Println(r.MaxAttempts(), "attempts")

@@ -35,6 +35,14 @@ func ExampleBuiltIn() {
 	// 0.08 USD for a GiB of gp3 a month
 }
 
+func ExampleRates_Validate() {
+	rates := nodecost.BuiltIn()
+	rates.PerNode = -1
+	fmt.Println(rates.Validate())
+	// Output:
+	// PerNode: -1; use an amount of USD, or 0
+}
+
 func TestVolumes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		class func(*awsv1.EC2NodeClassSpec)

@@ -135,6 +135,24 @@ func ExampleWindow() {
 	// false true false
 }
 
+// A loop that looks at the pending pods twice a second.
+func ExampleWindow_Gather() {
+	var w batcher.Window
+	now := time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
+	for _, pending := range []int{2, 5, 5, 5, 0} {
+		var due bool
+		w, due = w.Gather(now, pending)
+		fmt.Println(now.Format("05.0"), pending, "pending, plan:", due, "open:", w.Open())
+		now = now.Add(500 * time.Millisecond)
+	}
+	// Output:
+	// 00.0 2 pending, plan: false open: true
+	// 00.5 5 pending, plan: false open: true
+	// 01.0 5 pending, plan: false open: true
+	// 01.5 5 pending, plan: true open: false
+	// 02.0 0 pending, plan: false open: false
+}
+
 func ExampleNewWindow() {
 	_, err := batcher.NewWindow(time.Minute, time.Second)
 	fmt.Println(err)

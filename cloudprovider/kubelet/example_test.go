@@ -63,6 +63,24 @@ func ExampleParseReserved() {
 	//  systemReserved: "gpu" cannot be reserved; use cpu, memory, ephemeral-storage or pid
 }
 
+func ExamplePodsPerCore() {
+	fmt.Println(kubelet.PodsPerCore(110, 8, 4000))
+	fmt.Println(kubelet.PodsPerCore(29, 8, 4000))
+	// Output:
+	// 32
+	// 29
+}
+
+func ExampleThreshold_Of() {
+	for _, t := range []kubelet.Threshold{kubelet.Amount(100 << 20), kubelet.Percent(10), kubelet.Percent(100)} {
+		fmt.Println(t, t.Of(4<<30))
+	}
+	// Output:
+	// 100Mi 104857600
+	// 10% 429496730
+	// 100% 0
+}
+
 func ExampleAddressPods() {
 	fmt.Println(kubelet.AddressPods(3, 10, 0))
 	fmt.Println(kubelet.SupportedPods(kubelet.PrefixPods(3, 10, 0, 16), 2000))

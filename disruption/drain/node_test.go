@@ -86,6 +86,19 @@ func TestObserve(t *testing.T) {
 	require.Len(t, got.Pods, 1)
 }
 
+// A deadline is brought forward and never put off.
+func ExampleBound() {
+	claim := newClaim(withGrace(time.Hour))
+	for _, bound := range []time.Duration{2 * time.Hour, 10 * time.Minute, 30 * time.Minute} {
+		claim = drain.Bound(claim, time.Time{}, &bound, noon)
+		fmt.Println(bound, claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
+	}
+	// Output:
+	// 2h0m0s 2026-03-02T13:00:00Z
+	// 10m0s 2026-03-02T12:10:00Z
+	// 30m0s 2026-03-02T12:10:00Z
+}
+
 func ExampleDeadline() {
 	claim := newClaim(withGrace(time.Hour))
 	by, err := drain.Deadline(claim, noon)
