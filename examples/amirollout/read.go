@@ -36,8 +36,8 @@ type input struct {
 	pools  map[string]*budgets.Compiled
 	images []amiselect.Image
 	nodes  []amiselect.Node
-	counts map[string]int // nodes by pool
-	others int            // nodes of other classes
+	counts map[string]budgets.Counts // of nodes, by pool
+	others int                       // nodes of other classes
 }
 
 // reader collects input and faults.
@@ -51,7 +51,7 @@ type reader struct {
 // looked at.
 func readAll(s settings, stdin io.Reader) (*input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
-	r.pools, r.counts = map[string]*budgets.Compiled{}, map[string]int{}
+	r.pools, r.counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
 	for _, t := range fake.Catalog() {
 		r.types[t.Name] = t
 	}
@@ -242,7 +242,7 @@ func (r *reader) claim(doc v1.Document, known bool) error {
 	}
 	pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels["node.kubernetes.io/instance-type"]
 	// A percentage is of all nodes of a pool, whatever their class.
-	r.counts[pool]++
+	r.counts[pool] = budgets.Counts{Nodes: r.counts[pool].Nodes + 1}
 	if ref := claim.Spec.NodeClassRef; ref != nil && known && ref.Name != r.class {
 		r.others++
 		return nil

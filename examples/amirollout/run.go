@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"time"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/budgets"
@@ -57,18 +56,11 @@ func decide(s settings, in *input) (*report, error) {
 	if s.canary == 0 {
 		waves.Canary = max(1, len(drifted)) // one wave of all
 	}
-	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: in.pace, Replacement: s.replacement})
+	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.pools, in.counts, budgets.Drifted), Replacement: s.replacement})
 	if err != nil {
 		return nil, err
 	}
 	r := &report{settings: s, input: in, selection: selection, diff: diff, rollout: preview}
 	r.lock, r.lockErr = amiselect.Lock(in.terms, selection)
 	return r, nil
-}
-
-// pace joins the budgets of the pools to the preview: both speak of more nodes,
-// and of until when.
-func (in *input) pace(pool string, at time.Time, disrupting int) (int, time.Time) {
-	a := in.pools[pool].Allow(at, budgets.Counts{Nodes: in.counts[pool], Disrupting: disrupting}, budgets.Drifted)
-	return a.Nodes, a.Until
 }
