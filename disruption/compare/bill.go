@@ -131,7 +131,7 @@ func FromEmpty(ctx context.Context, now time.Time, s Side) (*Fresh, error) {
 	if s.Options != nil {
 		opts = s.Options.Provisioning
 	}
-	progress.Report(ctx, progress.Event{Work: work, Stage: "planning from empty"})
+	progress.Report(ctx, progress.Event{Work: "compare.FromEmpty", Stage: "planning from empty"})
 	plan, err := provisioning.Solve(progress.With(ctx, nil), in.Input, opts)
 	if err != nil {
 		return nil, err

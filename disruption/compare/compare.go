@@ -81,17 +81,14 @@ func Compare(ctx context.Context, now time.Time, before, after Side, opts *Optio
 	return c, nil
 }
 
-// work is whose progress is reported.
-const work = "compare.Compare"
-
-// of is a context whose progress is that of a side.
+// of is a context whose progress is that of Compare with a side.
 func of(ctx context.Context, side string) context.Context {
 	report := progress.From(ctx)
 	if report == nil {
 		return ctx
 	}
 	return progress.With(ctx, func(e progress.Event) {
-		e.Stage = side + " side, " + e.Stage
+		e.Work, e.Stage = "compare.Compare", side+" side, "+e.Stage
 		report(e)
 	})
 }

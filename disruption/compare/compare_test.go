@@ -242,4 +242,12 @@ func TestCompareTellsHowFarItIs(t *testing.T) {
 	for _, want := range []string{"old side, proposals", "new side, proposals", "old side, planning from empty", "new side, planning from empty"} {
 		assert.Contains(t, stages, want)
 	}
+
+	var works []string
+	ctx = progress.With(context.Background(), func(e progress.Event) { works = append(works, e.Work) })
+	_, err = compare.Settle(ctx, noon, side, nil)
+	require.NoError(t, err)
+	_, err = compare.FromEmpty(ctx, noon, side)
+	require.NoError(t, err)
+	require.Equal(t, []string{"compare.Settle", "compare.FromEmpty"}, slices.Compact(works))
 }

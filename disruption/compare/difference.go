@@ -93,7 +93,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// Amount is an amount of the kind of the difference in words.
+// Amount is a number, such as Old or New, in words as an amount of the kind of the
+// difference: "0.3840 USD/h", "2".
 func (d Difference) Amount(amount float64) string {
 	switch d.Kind {
 	case KindFreshCost, KindFreshPoolCost, KindAtOnceCost, KindSettledCost, KindSettledPoolCost:

@@ -240,7 +240,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 // report says how far the side has been followed.
 func (w *way) report(ctx context.Context, round int) {
 	if report := progress.From(ctx); report != nil {
-		report(progress.Event{Work: work, Stage: "proposals", Done: round, Total: w.opts.MaxRounds, Unit: "proposals",
+		report(progress.Event{Work: "compare.Settle", Stage: "proposals", Done: round, Total: w.opts.MaxRounds, Unit: "proposals",
 			Detail: fmt.Sprintf("%d nodes, %s from now", len(w.in.Nodes), w.now.Sub(w.start))})
 	}
 }

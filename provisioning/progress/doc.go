@@ -7,9 +7,9 @@
 // Who wants to know says so in the context, as net/http/httptrace does it, so that no
 // function and no options have a parameter for it. What is decided does not depend on it.
 //
-// A caller is told by [provisioning.Solve], [disruption.Propose], [compare.Compare] and
-// [advice.Ask]. Work within work is not reported apart: who calls Compare is told of its
-// rounds, and not of the plans that these ask for.
+// A caller is told by [provisioning.Solve], [disruption.Propose], [compare.Compare] with
+// its Settle, FromEmpty and Budgets, and [advice.Ask]. Work within work is not reported
+// apart: who calls Compare is told of its rounds, and not of the plans that these ask for.
 //
 // [provisioning.Solve]: https://pkg.go.dev/github.com/dovetail-sdk/dovetail/provisioning#Solve
 // [disruption.Propose]: https://pkg.go.dev/github.com/dovetail-sdk/dovetail/disruption#Propose

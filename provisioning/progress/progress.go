@@ -44,8 +44,9 @@ func (e Event) String() string {
 type key struct{}
 
 // With returns a context whose work tells report how far it has come. It is called on the
-// goroutine that works, which waits for it, and never twice at once. With a nil report
-// nobody is told, whatever ctx says.
+// goroutine that works, which waits for it, and never twice at once; so it begins no work
+// that reports to the context returned. With a nil report nobody is told, whatever ctx
+// says.
 //
 // Events come as the work goes on, and not by the clock: the same work tells the same
 // events, in the same order unless it works on several goroutines.
