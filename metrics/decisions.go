@@ -66,9 +66,9 @@ func Created(claim *v1.NodeClaim, reason string) []Sample {
 }
 
 // Begun is an action that was begun: karpenter_voluntary_disruption_decisions_* if it is
-// voluntary, karpenter_nodeclaims_disrupted_total and
-// karpenter_pods_disruption_initiated_total for each of its targets that is among nodes,
-// those of the Input.
+// voluntary, and unless it is a reboot, after which the machine is still there,
+// karpenter_nodeclaims_disrupted_total and karpenter_pods_disruption_initiated_total for
+// each of its targets that is among nodes, those of the Input.
 //
 // The label decision is the Step: replace, delete, terminate-first, reboot; a Replace
 // that launches nothing counts as delete. consolidation_type is single or multi for

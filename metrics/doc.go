@@ -11,9 +11,10 @@
 //	Histogram, Summary   observe Value
 //
 // Gauges come from [Fleet.Samples], [Offerings], [Scheduled] and [Proposed], each of
-// which gives all series of its metrics, so one that is not among them is over. All
-// others are counted when something has happened: a decision was begun, a machine was
-// launched, a pod was evicted.
+// which gives all series of its metrics, so one that is not among them is over; where a
+// plan or proposal failed they give no gauge, and the last ones stay. All others are
+// counted when something has happened: a decision was begun, a machine was launched, a
+// pod was evicted.
 //
 // # Conventions
 //
