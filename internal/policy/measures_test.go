@@ -203,3 +203,13 @@ func components(edges [][]int) (out [][]int) {
 	}
 	return out
 }
+
+// TestComponents: what reaches one another, whichever way round, is one component.
+func TestComponents(t *testing.T) {
+	sets := components([][]int{{1}, {2, 3}, {0}, {4}, {3}, {0, 5}})
+	for _, set := range sets {
+		slices.Sort(set)
+	}
+	slices.SortFunc(sets, slices.Compare[[]int])
+	require.Equal(t, [][]int{{0, 1, 2}, {3, 4}, {5}}, sets)
+}

@@ -15,11 +15,16 @@ import (
 const (
 	maxFiles    = 30 // without tests and generated ones
 	maxExported = 40 // types and functions, as go doc -short lists them; public packages only
+
+	// Of the engine, test support aside, counted by hundreds. A row "limit" of large.txt
+	// stands for another limit.
+	maxLines  = 5_000
+	maxMutual = 1_500 // lines of files that can all reach one another by calls: see largestMutual
 )
 
-// checkPackageSize reports packages of too many files or exported names. An entry of
-// large.txt says how many more are accepted, and is a finding where fewer would do;
-// -update lowers it, and never raises it.
+// checkPackageSize reports packages of too many files, lines or exported names, and those
+// of which too much hangs together. An entry of large.txt says how many more are accepted,
+// and is a finding where fewer would do; -update lowers it, and never raises it.
 func checkPackageSize(m *module) (found []finding) {
 	name := filepath.Join(m.settings, "large.txt")
 	rows, err := tableRows(name, 3)
@@ -27,9 +32,16 @@ func checkPackageSize(m *module) (found []finding) {
 		return []finding{{file: m.within(name), line: 1, message: err.Error()}}
 	}
 	used := make([]bool, len(rows))
+	limits := map[string]int{"lines": maxLines, "mutual": maxMutual}
+	for i, r := range rows {
+		if r.fields[0] == "limit" {
+			used[i] = true
+			limits[r.fields[1]], _ = strconv.Atoi(r.fields[2])
+		}
+	}
 	for _, p := range m.packages {
 		file, line := m.at(p.start())
-		for _, size := range p.sizes() {
+		for _, size := range append(p.sizes(), m.engineSizes(p, limits)...) {
 			i := slices.IndexFunc(rows, func(r row) bool { return r.fields[0] == size.what && r.fields[1] == p.rel })
 			allowed := size.most
 			if i >= 0 && size.count > size.most {
@@ -42,7 +54,7 @@ func checkPackageSize(m *module) (found []finding) {
 			switch {
 			case size.count > allowed:
 				found = append(found, finding{file: file, line: line, subject: p.rel,
-					message: fmt.Sprintf("%d %s, at most %d: move what belongs together into a package of its own", size.count, size.what, allowed)})
+					message: fmt.Sprintf("%d %s, at most %d: move what belongs together into a package of its own, or %s", size.count, size.what, allowed, size.remedy)})
 			case size.count < allowed && i >= 0 && used[i] && !m.updating():
 				found = append(found, finding{file: m.within(name), line: rows[i].line,
 					message: fmt.Sprintf("%s has %d %s: lower the line, or run \"go test ./internal/policy -update\"", p.rel, size.count, size.what)})
@@ -89,6 +101,20 @@ func (m *module) finishLarge(name string, rows []row, used []bool) (found []find
 type packageSize struct {
 	what        string
 	count, most int
+	remedy      string // beside a package of its own for what belongs together
+}
+
+// engineSizes counts the lines of a package of the engine, and those of its largest set of
+// files that can all reach one another.
+func (m *module) engineSizes(p *pkg, limits map[string]int) []packageSize {
+	if !matches(engineRoot, p.rel) || slices.Contains(testSupport, p.rel) {
+		return nil
+	}
+	hundreds := func(lines int) int { return (lines + 99) / 100 * 100 }
+	return []packageSize{
+		{"lines", hundreds(m.lines(p)), limits["lines"], "delete what is not needed"},
+		{"mutual", hundreds(m.largestMutual(p).lines), limits["mutual"], "move helpers to their noun: make measures OF=" + p.rel},
+	}
 }
 
 // sizes counts the files of a package, and its exported names if it is public.
@@ -99,9 +125,9 @@ func (p *pkg) sizes() []packageSize {
 			files++
 		}
 	}
-	sizes := []packageSize{{"files", files, maxFiles}}
+	sizes := []packageSize{{"files", files, maxFiles, "join files of one noun"}}
 	if !p.public() || p.types == nil {
 		return sizes
 	}
-	return append(sizes, packageSize{"exported", p.exported(), maxExported})
+	return append(sizes, packageSize{"exported", p.exported(), maxExported, "export less"})
 }
