@@ -3,11 +3,9 @@ package verify
 import (
 	"math"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -60,14 +58,6 @@ func (r *referee) checkBound(name string, bound, sum, slack float64) {
 func (r *referee) cheapestPrice(n *provisioning.NewNode) (float64, bool) {
 	l := r.list(n.Options)
 	return l.price, l.priced
-}
-
-func (*referee) wholeOption(option cloudprovider.LaunchOption) bool {
-	return option.InstanceType != nil && option.Offering != nil
-}
-
-func (*referee) priceText(price float64) string {
-	return strconv.FormatFloat(price, 'g', 10, 64) + " USD/h"
 }
 
 // addBuffers adds the pods that buffers stand for. A real pod of the same name

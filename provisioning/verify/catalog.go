@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -339,4 +340,12 @@ func (r *referee) missing(pool *poolInfo, option cloudprovider.LaunchOption) str
 		return fmt.Sprintf("instance type %s has no such offering", t.Name)
 	}
 	return fmt.Sprintf("it is listed at %s, the catalog says %s", r.priceText(option.Offering.Price), r.priceText(like.Price))
+}
+
+func (*referee) wholeOption(option cloudprovider.LaunchOption) bool {
+	return option.InstanceType != nil && option.Offering != nil
+}
+
+func (*referee) priceText(price float64) string {
+	return strconv.FormatFloat(price, 'g', 10, 64) + " USD/h"
 }

@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -191,23 +190,4 @@ func (r *referee) checkOptionOrder(n *provisioning.NewNode) {
 		message += fmt.Sprintf(" (%d of its options are out of place in all)", l.misplaced)
 	}
 	r.report(RuleOrder, n.Name, "", "%s", message)
-}
-
-// follows says whether an option may stand right after another.
-func (r *referee) follows(before, after cloudprovider.LaunchOption) bool {
-	if !r.wholeOption(before) || !r.wholeOption(after) {
-		return true
-	}
-	c := r.compareOptions(before, after)
-	return c < 0 || c == 0 && before.Offering.ID != after.Offering.ID
-}
-
-func (*referee) compareOptions(a, b cloudprovider.LaunchOption) int {
-	return cmp.Or(
-		cmp.Compare(a.Offering.Price, b.Offering.Price),
-		cmp.Compare(a.InstanceType.Name, b.InstanceType.Name),
-		cmp.Compare(a.Offering.Zone, b.Offering.Zone),
-		cmp.Compare(a.Offering.CapacityType, b.Offering.CapacityType),
-		cmp.Compare(a.Offering.ReservationID, b.Offering.ReservationID),
-	)
 }

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,4 +177,23 @@ func (r *referee) list(options []cloudprovider.LaunchOption) optionList {
 	}
 	r.lists[id] = l
 	return l
+}
+
+// follows says whether an option may stand right after another.
+func (r *referee) follows(before, after cloudprovider.LaunchOption) bool {
+	if !r.wholeOption(before) || !r.wholeOption(after) {
+		return true
+	}
+	c := r.compareOptions(before, after)
+	return c < 0 || c == 0 && before.Offering.ID != after.Offering.ID
+}
+
+func (*referee) compareOptions(a, b cloudprovider.LaunchOption) int {
+	return cmp.Or(
+		cmp.Compare(a.Offering.Price, b.Offering.Price),
+		cmp.Compare(a.InstanceType.Name, b.InstanceType.Name),
+		cmp.Compare(a.Offering.Zone, b.Offering.Zone),
+		cmp.Compare(a.Offering.CapacityType, b.Offering.CapacityType),
+		cmp.Compare(a.Offering.ReservationID, b.Offering.ReservationID),
+	)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -102,98 +100,6 @@ type podInfo struct {
 	apart     []*antiTerm
 	wantsErr  error
 	learnt    bool
-}
-
-// nodeSelection is the node selection that pods of one workload share.
-type nodeSelection struct {
-	number   int // tells it apart from others
-	affinity nodeaffinity.RequiredNodeAffinity
-	// mentions are the values that the selection names, by label key as
-	// written. A key that is only tested for existence has no values.
-	mentions map[string][]string
-}
-
-func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) *referee {
-	r := &referee{
-		in:         in,
-		plan:       plan,
-		policy:     provisioning.Strict,
-		vocabulary: in.Vocabulary,
-		pools:      map[string]*poolInfo{},
-		nodesNamed: map[string][]*nodeInfo{},
-		pods:       map[objectKey]*podInfo{},
-		selections: map[string]*nodeSelection{},
-		options:    map[cloudprovider.LaunchOption]*optionInfo{},
-		glances:    map[string]*keyView{},
-		antiTerms:  map[string]*antiTerm{},
-		companies:  map[string]*affinityGroup{},
-		spreadsOf:  map[string]*spreadCounter{},
-		counters:   counterIndex{map[counterKey][]podCounter{}, map[string]*labelGroup{}},
-		same:       map[listID]listID{},
-		looks:      map[listDigest][][]cloudprovider.LaunchOption{},
-		lists:      map[listID]optionList{},
-	}
-	if opts != nil {
-		r.policy = cmp.Or(opts.MinValues, provisioning.Strict)
-		r.nodeFee = opts.NodeFee
-		r.schedulers, r.reserved, r.defaultSpread = opts.SchedulerNames, opts.Reserved, opts.DefaultSpread
-	}
-	if r.vocabulary == nil {
-		r.vocabulary = requirements.DefaultVocabulary()
-	}
-	if len(in.Overlays) > 0 {
-		// Where overlays cannot be applied there is no plan; then the catalogs
-		// are as they were.
-		if types, _, err := overlay.Apply(in.Overlays, in.NodePools, in.InstanceTypes, r.vocabulary); err == nil {
-			r.in.InstanceTypes = types
-		}
-	}
-	r.addPods()
-	for _, pool := range in.NodePools {
-		if pool != nil {
-			r.pools[pool.Name] = r.newPool(pool)
-		}
-	}
-	for _, node := range in.Nodes {
-		r.addNode(node)
-	}
-	r.storage = r.newStorage()
-	r.fresh = make([]*newNode, len(plan.Create))
-	return r
-}
-
-// addPods reads the pods to place and those of DaemonSets.
-func (r *referee) addPods() {
-	for _, pod := range r.in.Pods {
-		if pod == nil {
-			continue
-		}
-		if known := r.pods[keyOf(pod)]; known != nil {
-			known.copies++
-			continue
-		}
-		r.pods[keyOf(pod)] = r.newPod(pod)
-	}
-	r.addBuffers()
-	r.asks = r.askedResources()
-	for _, pod := range r.in.DaemonSetPods {
-		if pod != nil {
-			p := r.newPod(pod)
-			p.tolerations = withDaemonTolerations(pod)
-			r.daemons = append(r.daemons, p)
-		}
-	}
-}
-
-// askedResources are the resources that some pod asks for.
-func (r *referee) askedResources() []corev1.ResourceName {
-	asked := map[corev1.ResourceName]bool{}
-	for _, p := range r.pods {
-		for name := range p.requests.All() {
-			asked[name] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(asked))
 }
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {
