@@ -33,7 +33,7 @@ var terms = []struct {
 		"part":       "membership",
 	}},
 	{[]string{
-		"provisioning", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
+		"provisioning", "provisioning/internal/levels", "provisioning/internal/static", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
 		"provisioning/internal/attempt", "provisioning/internal/explain", "provisioning/internal/ledger", "provisioning/internal/repair", "provisioning/internal/solve",
 	}, map[string]string{
 		"stage":    "attempt",
@@ -69,6 +69,7 @@ var terms = []struct {
 		"shape":    "bin type",
 		"fixed":    "pinned",
 		"market":   "catalog",
+		"stock":    "reservation",
 	}},
 }
 

@@ -20,7 +20,7 @@ func (s *Attempt) lower(p *compile.Problem) {
 		rules = append(rules, pack.Rule{Kind: pack.Apart})
 	}
 	lowered := &pack.Problem{Dims: len(p.Resources) + len(p.Rules.Slots), Traits: p.Traits, Pools: p.LowPools, Options: p.LowOptions, Capacities: p.Distinct, Rules: rules,
-		Reservations: p.Catalog.Stocks.Sizes, NoBound: p.Opts.NoBounds, Coarse: p.Opts.Quick || s.Coarse, StrictReservation: p.Opts.Reserved == model.ReservedStrict,
+		Reservations: p.Catalog.Reservations.Sizes, NoBound: p.Opts.NoBounds, Coarse: p.Opts.Quick || s.Coarse, StrictReservation: p.Opts.Reserved == model.ReservedStrict,
 		Fee: p.Opts.NodeFee, Flexible: p.Flexible}
 	index := map[string]int32{}
 	var buf []byte

@@ -13,10 +13,10 @@ import (
 // It knows no pods and no nodes, so problems that differ in those share it. It
 // does not change.
 type Catalog struct {
-	pools    []Pool
-	Domains  *Domains
-	Overlays []overlay.Status
-	Stocks   stocks
+	pools        []Pool
+	Domains      *Domains
+	Overlays     []overlay.Status
+	Reservations reservations
 
 	MinValues  [][]MinValue    // by pool
 	Uses       [][][]int64     // by pool and option: what a launch takes of the limits, nil without
@@ -40,7 +40,7 @@ func New(in *model.Input, v *requirements.Vocabulary, f *model.Faults) *Catalog 
 	CheckTypes(m.pools, f)
 	if len(f.List) == before {
 		m.Domains = newDomains(v, m.pools, newOptions(m.pools))
-		m.Stocks = newStocks(m.pools)
+		m.Reservations = newReservations(m.pools)
 		var uses useLists
 		var tables levels.Index
 		for i := range m.pools {

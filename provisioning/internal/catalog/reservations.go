@@ -4,16 +4,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// stocks are the reservations of a catalog.
-type stocks struct {
+// reservations are those of a catalog.
+type reservations struct {
 	number map[string]int // by reservation: one more than its index
 	Sizes  []int          // what each has left
 }
 
-// newStocks counts what each reservation has left. Where offerings disagree
+// newReservations counts what each reservation has left. Where offerings disagree
 // over one, the least counts, also of those that are not available now.
-func newStocks(pools []Pool) stocks {
-	s := stocks{number: map[string]int{}}
+func newReservations(pools []Pool) reservations {
+	s := reservations{number: map[string]int{}}
 	for i := range pools {
 		for _, t := range pools[i].Types {
 			for j := range t.Offerings {
@@ -36,7 +36,7 @@ func newStocks(pools []Pool) stocks {
 
 // Of numbers the reservation of an option: one more than its index, 0 if the
 // option draws on none.
-func (s *stocks) Of(o *Option) int {
+func (s *reservations) Of(o *Option) int {
 	if o.Offering.CapacityType != v1.CapacityTypeReserved {
 		return 0
 	}

@@ -103,7 +103,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 				known[key] = of
 			}
 			o.CapacityOf = of
-			out.Low = append(out.Low, pack.Option{Price: o.Offering.Price, Capacity: o.Capacity, Reservation: p.Catalog.Stocks.Of(o)})
+			out.Low = append(out.Low, pack.Option{Price: o.Offering.Price, Capacity: o.Capacity, Reservation: p.Catalog.Reservations.Of(o)})
 		}
 		out.Options = append(out.Options, lists.Keep(list))
 	}

@@ -50,7 +50,7 @@ func (a *assembler) objectiveBound(cost, fee float64) float64 {
 // Then the packer's bound speaks of all plans.
 func (a *assembler) onlyNodes() bool {
 	p, s := a.p, a.s
-	if len(p.Nodes)+len(p.Catalog.Stocks.Sizes)+len(p.Extras.Drivers) > 0 || p.Extras.Counts != nil {
+	if len(p.Nodes)+len(p.Catalog.Reservations.Sizes)+len(p.Extras.Drivers) > 0 || p.Extras.Counts != nil {
 		return false
 	}
 	if len(s.Units)+len(s.Bundler.Bundles)+len(s.Bundler.Pinned) > 0 {

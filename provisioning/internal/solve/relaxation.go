@@ -48,7 +48,7 @@ func (a *assembler) lowerBound(made func(price float64) float64) float64 {
 	x := &relaxation{a: a, p: a.p, with: a.p.TogetherOverNodes(), index: map[string]int32{}, fine: map[string]int32{}, coarse: map[string]int32{}}
 	x.count()
 	x.adds = addingUp(x.p)
-	x.problem = &pack.Problem{Dims: len(x.adds), Options: x.p.LowOptions, Capacities: x.p.Distinct, Reservations: x.p.Catalog.Stocks.Sizes, Rules: attempt.PackRules(x.p)}
+	x.problem = &pack.Problem{Dims: len(x.adds), Options: x.p.LowOptions, Capacities: x.p.Distinct, Reservations: x.p.Catalog.Reservations.Sizes, Rules: attempt.PackRules(x.p)}
 	if made != nil {
 		x.problem.Options = slices.Clone(x.problem.Options)
 		for o := range x.problem.Options {
