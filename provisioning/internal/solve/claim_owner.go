@@ -16,7 +16,8 @@ const mostReassignments = 8
 // reassignClaims solves the problem again where a pod that stays pending holds a claim
 // which another pod could have: a claim that is for one pod only must not keep
 // the other from its place. Whoever passes a claim on keeps the reason why it has
-// no place itself. The plan with more pods in it is the better one.
+// no place itself. Of two plans the one that leaves fewer over is taken, those of the highest
+// priority deciding.
 func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*Solution, error) {
 	own := map[string]*model.Reason{}
 	now, last := p, plan
@@ -47,7 +48,7 @@ func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*S
 			return nil, err
 		}
 		now = next
-		if len(last.Unplaced) < len(plan.Unplaced) {
+		if last.score().compareLeft(plan.score()) < 0 {
 			plan = last
 			for i := range plan.Unplaced {
 				if reason := own[workload.PodName(plan.Unplaced[i].Pod)]; reason != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
-// score is how good a solution is. Strategies keep the one with the better score; the
-// preference budget compares costs with fees beside it, priority first compares packings
-// before they are solutions, and the owner of a claim is chosen by pods left over.
+// score is how good a solution is. Strategies keep the one with the better score, and the
+// owner of a claim is chosen by it; the preference budget compares costs with fees beside
+// it, and priority first compares packings before they are solutions.
 type score struct {
 	left    []int32 // priorities of the pods without a place, highest first
 	uneven  int     // how unevenly pods are spread; see repair.Done
