@@ -61,42 +61,6 @@ func mayGet(e *model.Existing, key string, v *requirements.Vocabulary) bool {
 	return v.WellKnown(v.NormalizeKey(key)) || slices.ContainsFunc(e.NodeClaim.Spec.Requirements, asked)
 }
 
-// settleUnknown looks at the labels that a node may come to have: where only
-// pods that run mind them, and none of those is where the node may be, it is as
-// if it had no such label.
-func (p *Problem) settleUnknown(n *model.Existing) {
-	for k := range n.At {
-		if n.At[k] != topology.Unknown {
-			continue
-		}
-		harmless := true
-		for i := range p.Rules.Domain {
-			rule := &p.Rules.Domain[i]
-			if rule.Rule.Key == k && (rule.Kind != topology.Apart || rule.Owned || p.mayMeet(n, rule)) {
-				harmless = false
-			}
-		}
-		if harmless {
-			n.At[k] = topology.None
-		}
-	}
-}
-
-// mayMeet says whether a node may come up where an owner of a rule is.
-func (p *Problem) mayMeet(n *model.Existing, rule *DomainRule) bool {
-	asked, err := requirements.FromNodeClaim(n.NodeClaim, p.Vocabulary)
-	if err != nil {
-		return true
-	}
-	r, ok := asked.Get(p.Vocabulary.NormalizeKey(rule.Key))
-	for d, value := range p.Table.Values[rule.Rule.Key] {
-		if rule.Owners[d] > 0 && (!ok || r.Has(value)) && p.MayBe(n, asked, rule.Key, value) {
-			return true
-		}
-	}
-	return false
-}
-
 // MayBe says whether some offering that a claim allows, and that can be had now,
 // has a label with a value.
 func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value string) bool {

@@ -158,11 +158,6 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, boundMemberships
 		}
 	}
 	x.count(p.Nodes, leaving)
-	for i := range p.Nodes {
-		if !p.Skips(model.OpenLabels) {
-			p.settleUnknown(&p.Nodes[i])
-		}
-	}
 	x.findRunning(leaving)
 	p.findSoftScores(x)
 	for i := range p.Nodes {

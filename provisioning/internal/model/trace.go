@@ -25,7 +25,6 @@ const (
 const (
 	Slots        = "slots"         // constraints over nodes as a dimension
 	LookedAtCaps = "looked-at"     // limits on what a node has lifted where no new node is looked at
-	OpenLabels   = "open-labels"   // labels that a node may come to have are none where nobody minds
 	SharedFirst  = "shared-first"  // pods go where the volumes that they share are attached
 	SharedWhole  = "shared-whole"  // pods with volumes in common are packed as one
 	LeadersOnly  = "leaders-only"  // of pods that are only followed one in each cell is assigned
@@ -50,7 +49,7 @@ const (
 // LeftOut lists the strategies and passes, in order.
 func LeftOut() []string {
 	return []string{
-		Slots, LookedAtCaps, OpenLabels, SharedFirst, SharedWhole, LeadersOnly, SetAside,
+		Slots, LookedAtCaps, SharedFirst, SharedWhole, LeadersOnly, SetAside,
 		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp, PriorityFirst, CellsInUse, NoIncidental, EvenNodes, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
