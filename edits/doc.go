@@ -13,7 +13,7 @@
 // # Order, and what a conflict means
 //
 // Metadata and spec come first, and status only after they were taken: a status says what
-// has been done, so it may lack behind the rest of its object and never go ahead. Who
+// has been done, so it may lag behind the rest of its object and never go ahead. Who
 // stops between the two is told so by the next look: the status still differs.
 //
 // Each patch names the version of the object that the decision was made from. Conflict
