@@ -115,7 +115,7 @@ func (f *Cluster) candidate(m *state.StateNode) Candidate {
 	c := Candidate{
 		Target: targetOf(m), Entry: m.Node, InstanceType: m.InstanceType, Offering: m.Offering,
 		DisruptionCost: (state.OneEviction + m.Cost).Float(),
-		LifetimeCost:   m.AllCost.Float() * lifetimeLeft(m, f.seen.Now),
+		LifetimeCost:   m.AllCost.Float() * m.LifetimeLeft(f.seen.Now),
 		Empty:          f.empty(m),
 	}
 	if m.Pool != nil {

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
@@ -118,7 +116,7 @@ func (c *check) health() {
 		c.add(rule.Healthy, m.Sick.Next, "%s", detail)
 		return
 	}
-	if vetoesRepair(m) {
+	if m.VetoesRepair() {
 		c.add(rule.DoNotRepair, never, "it has the annotation %s", v1.DoNotRepairAnnotationKey)
 	}
 	if p := m.Pool; p != nil {
@@ -129,13 +127,6 @@ func (c *check) health() {
 				p.Sick, p.Nodes, state.PoolObject(p.Name), most)
 		}
 	}
-}
-
-// vetoesRepair reports whether the Node or the NodeClaim asks not to be
-// repaired.
-func vetoesRepair(m *state.StateNode) bool {
-	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
-		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
 }
 
 const (
@@ -151,7 +142,7 @@ func (f *Cluster) diagnose(set *repair.Policies) {
 		if m.Node.Node == nil || !m.Managed() {
 			continue
 		}
-		m.Sick = set.Diagnose(f.seen.Now, m.Node.Node, rebooted(m), f.rebootsSpentUntil(m))
+		m.Sick = set.Diagnose(f.seen.Now, m.Node.Node, m.Rebooted(), f.rebootsSpentUntil(m))
 		if m.Pool != nil {
 			m.Pool.Nodes++
 			if m.Sick.Unhealthy {
@@ -159,14 +150,6 @@ func (f *Cluster) diagnose(set *repair.Policies) {
 			}
 		}
 	}
-}
-
-// rebooted is when the last reboot of the node ended, zero if there was none.
-func rebooted(m *state.StateNode) time.Time {
-	if c := m.Condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
-		return c.LastTransitionTime.Time
-	}
-	return time.Time{}
 }
 
 // rebootsSpentUntil is when one more reboot can be tried, zero if at any time.

@@ -2,7 +2,6 @@ package disruption
 
 import (
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -55,21 +54,4 @@ func leaves(n provisioning.Node) bool {
 	}
 	c := state.ConditionOf(n.NodeClaim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
 	return n.NodeClaim.DeletionTimestamp != nil || c != nil && c.Status == metav1.ConditionTrue
-}
-
-// lifetimeLeft is the part of expireAfter that is left, from 0 to 1; 1 if the
-// node does not expire, or is of unknown age.
-func lifetimeLeft(m *state.StateNode, now time.Time) float64 {
-	if !m.HasLifetime() {
-		return 1
-	}
-	whole := *m.NodeClaim.Spec.ExpireAfter.Duration
-	created := m.NodeClaim.CreationTimestamp.Time
-	switch {
-	case whole <= 0:
-		return 0
-	case created.IsZero():
-		return 1
-	}
-	return min(max(float64(whole-now.Sub(created))/float64(whole), 0), 1)
 }

@@ -329,3 +329,35 @@ func PriceOf(members []*StateNode) float64 {
 	}
 	return sum
 }
+
+// LifetimeLeft is the part of expireAfter that is left, from 0 to 1; 1 if the
+// node does not expire, or is of unknown age.
+func (m *StateNode) LifetimeLeft(now time.Time) float64 {
+	if !m.HasLifetime() {
+		return 1
+	}
+	whole := *m.NodeClaim.Spec.ExpireAfter.Duration
+	created := m.NodeClaim.CreationTimestamp.Time
+	switch {
+	case whole <= 0:
+		return 0
+	case created.IsZero():
+		return 1
+	}
+	return min(max(float64(whole-now.Sub(created))/float64(whole), 0), 1)
+}
+
+// VetoesRepair reports whether the Node or the NodeClaim asks not to be
+// repaired.
+func (m *StateNode) VetoesRepair() bool {
+	return m.Node.Node != nil && m.Node.Node.Annotations[v1.DoNotRepairAnnotationKey] == "true" ||
+		m.NodeClaim != nil && m.NodeClaim.Annotations[v1.DoNotRepairAnnotationKey] == "true"
+}
+
+// Rebooted is when the last reboot of the node ended, zero if there was none.
+func (m *StateNode) Rebooted() time.Time {
+	if c := m.Condition(v1.ConditionTypeRebooting); c != nil && c.Status == metav1.ConditionFalse {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
