@@ -11,7 +11,8 @@ import (
 )
 
 // Group is a set of nodes with budgets of its own, whatever pools they belong
-// to. Package disruption counts its nodes and holds them to the budgets.
+// to. Package disruption counts its nodes and holds them to the budgets: see its
+// Options.Groups.
 type Group struct {
 	// Name tells the group apart in decisions. Required, unique.
 	Name string

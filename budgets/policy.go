@@ -2,8 +2,9 @@ package budgets
 
 import "time"
 
-// Policy is what the budgets of a NodePool cannot say. The zero value, and nil,
-// add nothing.
+// Policy is what the budgets of a NodePool cannot say. It goes to Compile, or by the name
+// of the pool into Options.Policies of package disruption. The zero value, and nil, add
+// nothing.
 type Policy struct {
 	// Only are windows outside of which nothing is disrupted. All hold, together
 	// with the budgets.
