@@ -32,7 +32,8 @@ type Comparison struct {
 // cost that there is, in USD per hour. The plans found are each above that by at most
 // Fresh.Cost less Fresh.LowerBound, so a difference with atLeast <= 0 <= atMost may come of
 // the search alone. Where a pod has a place on one side only the costs are of different pods.
-// Of what comes to rest no such floor is known.
+// Of what comes to rest no such floor is known: nodes that stay may cost more or less than
+// any plan from empty.
 func (c *Comparison) FreshChange() (atLeast, atMost float64) {
 	return c.New.Fresh.LowerBound - c.Old.Fresh.Cost, c.New.Fresh.Cost - c.Old.Fresh.LowerBound
 }
