@@ -1,6 +1,8 @@
 package provisioning
 
 import (
+	"cmp"
+
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 )
@@ -10,8 +12,8 @@ type place struct{ zone, capacityType string }
 
 // box returns the most options that make up a box: all that their types, zones
 // and capacity types can be combined to and be bought as now. Of several boxes
-// one that misses fewer minValues is better than a larger one. Some box always
-// exists, as one place alone makes one.
+// one that misses fewer minValues is better, then one that is cheaper, then a larger
+// one. Some box always exists, as one place alone makes one.
 func (n *NewNode) box() []cloudprovider.LaunchOption {
 	listed := map[*cloudprovider.Offering]bool{}
 	for _, o := range n.Options {
@@ -19,6 +21,9 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 	}
 	var best []cloudprovider.LaunchOption
 	fewest := 0
+	worse := func(inside []cloudprovider.LaunchOption, short int) bool {
+		return cmp.Or(cmp.Compare(short, fewest), cmp.Compare(inside[0].Offering.Price, best[0].Offering.Price), cmp.Compare(len(best), len(inside))) >= 0
+	}
 	for _, p := range n.places() {
 		var inside []cloudprovider.LaunchOption
 		for _, o := range n.Options {
@@ -27,7 +32,7 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 			}
 		}
 		short := len(catalog.Missed(n.Requirements, inside))
-		if best != nil && (short > fewest || short == fewest && len(inside) <= len(best)) {
+		if best != nil && worse(inside, short) {
 			continue
 		}
 		if isBox(inside, listed) {

@@ -61,8 +61,9 @@ func (n *NewNode) total() resources.List {
 // The requirements of a NodeClaim can say "these types, in these zones, as
 // these capacity types" but not "type a in zone x or type b in zone y". Where
 // the options are not all combinations of the former kind, the NodeClaim
-// states the largest part of them that is, cheapest first among equals, so that
-// whatever is launched by it holds the pods. It names at most 600 instance
+// states a part of them that is, one with the cheapest option and the largest of those,
+// so that whatever is launched by it holds the pods, and what the plan costs can be
+// had by it. Only to keep a minValues does it go without the cheapest. It names at most 600 instance
 // types, the cheapest. A minValues that no such part satisfies is lowered to
 // what the part has, and the NodeClaim is annotated so.
 //

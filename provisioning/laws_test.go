@@ -3,6 +3,7 @@ package provisioning_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"sync"
@@ -287,7 +288,7 @@ func checkClaim(t *testing.T, in provisioning.Input, n *provisioning.NewNode, wh
 	for _, o := range n.Options {
 		listed[o.Key()] = true
 	}
-	admitted := 0
+	admitted, least := 0, math.Inf(1)
 	distinct := map[string]map[string]bool{}
 	for _, it := range in.InstanceTypes[n.Pool.Name] {
 		for i := range it.Offerings {
@@ -297,11 +298,14 @@ func checkClaim(t *testing.T, in provisioning.Input, n *provisioning.NewNode, wh
 				continue
 			}
 			require.True(t, listed[o.Key()], "%s: its NodeClaim admits %s, which is not among the options", where, o.Key())
-			admitted++
+			admitted, least = admitted+1, min(least, o.Offering.Price)
 			countValues(distinct, asked, node)
 		}
 	}
 	require.Positive(t, admitted, "%s: no offering satisfies its NodeClaim", where)
+	if !slices.ContainsFunc(n.Pool.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil }) {
+		require.InDelta(t, n.Options[0].Offering.Price, least, 1e-9, "%s: its NodeClaim costs more than the plan says", where)
+	}
 	for r := range asked.All() {
 		require.GreaterOrEqual(t, len(distinct[r.Key()]), r.MinValues(), "%s: %s cannot be met", where, r)
 	}
