@@ -175,6 +175,7 @@ func (f *faults) price(where place, o *Offering) {
 	switch {
 	case math.IsNaN(o.Price) || math.IsInf(o.Price, 0) || o.Price < 0:
 		f.add("%s: price: %v; use a price in USD per hour", where, o.Price)
+		return // a part of it can be nothing either
 	case o.Price == 0 && o.Available:
 		f.add("%s: price: 0; use a price above zero, a tiny one for capacity already paid for, "+
 			"or set available to false while the price is unknown", where)
