@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,8 +41,10 @@ type cluster struct {
 	client.Client
 	a      *autoscaler
 	events *events.FakeRecorder
+	forbid bool // changes of pods
+
+	writes sync.Mutex // of those that come at once
 	made   int
-	forbid bool                      // changes of pods
 	refuse func(client.Object) error // to create or to change an object
 }
 
@@ -60,8 +63,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 			if err := c.refused(o); err != nil {
 				return err
 			}
-			c.made++
-			o.SetUID(types.UID(fmt.Sprintf("uid-%d", c.made)))
+			o.SetUID(c.uid())
 			o.SetCreationTimestamp(metav1.Now())
 			return api.Create(ctx, o, options...)
 		}, Patch: func(ctx context.Context, api client.WithWatch, o client.Object, patch client.Patch, options ...client.PatchOption) error {
@@ -88,10 +90,19 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 }
 
 func (c *cluster) refused(o client.Object) error {
+	c.writes.Lock()
+	defer c.writes.Unlock()
 	if c.refuse == nil {
 		return nil
 	}
 	return c.refuse(o)
+}
+
+func (c *cluster) uid() types.UID {
+	c.writes.Lock()
+	defer c.writes.Unlock()
+	c.made++
+	return types.UID(fmt.Sprintf("uid-%d", c.made))
 }
 
 // pass makes passes, which see time go by but for what is between them.
@@ -215,7 +226,6 @@ func TestPodsGetTheNodeThatWasPlanned(t *testing.T) {
 	}
 }
 
-// Whoever takes over finds everything in the cluster.
 // Of three NodeClaims the API server takes one: the others of the same plan follow, and
 // no other plan is made for their pods.
 func TestWhatIsRefusedOfAPlanFollows(t *testing.T) {
@@ -284,6 +294,7 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	}
 }
 
+// Whoever takes over finds everything in the cluster.
 func TestRestartPlansNothingTwice(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"), pod("db", "3"))
 	c.pass(2)
