@@ -88,7 +88,6 @@ func (i *Inventory) Build(in Input, opts *Options) (*Catalog, error) {
 	c := &Catalog{Images: map[string]string{}, Kubelets: map[string]*awsv1.KubeletConfiguration{}}
 	b.all(i, c)
 	b.price(c)
-	b.addNodeCost()
 	for _, k := range b.kept {
 		k.description.Offerings = k.sold.Offerings
 		t, err := k.description.InstanceType(b.wellKnown...)

@@ -67,7 +67,8 @@ func reservationLabels(r *awsv1.CapacityReservation) requirements.Set {
 // only sold in blocks have none: a ten-millionth of five cents.
 const paidPerVCPU = 5e-9
 
-// price sets the prices of the offerings of what is kept.
+// price sets the prices of the offerings of what is kept: those of the instances, and what
+// nodes of the class have beside them.
 func (b *builder) price(c *Catalog) {
 	types := make([]*cloudprovider.InstanceType, len(b.kept))
 	for i := range b.kept {
@@ -91,16 +92,10 @@ func (b *builder) price(c *Catalog) {
 				o.Price = paidPerVCPU * float64(b.kept[i].machine.limits.VCPUs)
 			}
 		}
-		b.kept[i].sold = priced[i]
 	}
-}
-
-// addNodeCost adds what nodes of the class have beside their instance.
-func (b *builder) addNodeCost() {
-	cost := b.opts.NodeRates.Of(b.in.Class).Total()
-	for i := range b.kept {
-		k := &b.kept[i]
-		k.sold = pricing.AddNodeCost([]*cloudprovider.InstanceType{k.sold}, func(*cloudprovider.InstanceType) float64 { return cost })[0]
+	beside := b.opts.NodeRates.Of(b.in.Class).Total()
+	for i, t := range pricing.AddNodeCost(priced, func(*cloudprovider.InstanceType) float64 { return beside }) {
+		b.kept[i].sold = t
 	}
 }
 
