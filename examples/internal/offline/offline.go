@@ -168,13 +168,17 @@ func (w *World) Input() provisioning.Input {
 	in.Devices.Matcher = devicecel.New()
 	plain := w.types
 	if w.rates != nil {
-		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return w.rates.Of(&awsv1.EC2NodeClass{}).Total() })
+		beside := w.besideNoClass().Total()
+		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return beside })
 	}
 	for _, pool := range c.NodePools {
 		in.InstanceTypes[pool.Name] = w.typesOf(pool, plain)
 	}
 	return in
 }
+
+// besideNoClass is what a node costs beside its instance of which no class says anything.
+func (w *World) besideNoClass() nodecost.Cost { return w.rates.Of(&awsv1.EC2NodeClass{}) }
 
 // Remarks says what of the manifests had no say in the input.
 func (w *World) Remarks() []string {
@@ -191,7 +195,7 @@ func (w *World) Remarks() []string {
 		lines = append(lines, "ignored "+strings.Join(kinds, ", "))
 	}
 	if w.rates != nil && slices.ContainsFunc(w.Cluster.NodePools, func(p *v1.NodePool) bool { return w.classOf(p) == nil }) {
-		lines = append(lines, "nodes without an EC2NodeClass that is read are taken to cost "+w.rates.Of(&awsv1.EC2NodeClass{}).String()+
+		lines = append(lines, "nodes without an EC2NodeClass that is read are taken to cost "+w.besideNoClass().String()+
 			" beside their instance, by prices of "+catalog.DefaultRegion)
 	}
 	return append(lines, w.Cluster.Notes...)
