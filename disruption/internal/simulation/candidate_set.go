@@ -63,7 +63,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 				pods = append(pods, OnNode(p, ""))
 			}
 		}
-		*n = LeavingNode(*n)
+		*n = leavingNode(*n)
 	}
 	for _, m := range w.Cordoned {
 		nodes[w.At[m.Name]] = closedNode(nodes[w.At[m.Name]])

@@ -22,7 +22,7 @@ func ComingNode(name string, n *provisioning.NewNode) (provisioning.Node, error)
 	if err != nil {
 		return provisioning.Node{}, errors.New(words.FirstLine(err))
 	}
-	out := ReplacementNode(name, n)
+	out := replacementNode(name, n)
 	out.Pods = nil
 	out.Node.Status.Allocatable, out.NodeClaim.Status.Allocatable = room.ResourceList(), room.ResourceList()
 	out.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -39,7 +39,7 @@ func (w *Simulation) HoldsAsMoved(targets []*state.StateNode, to map[string]stri
 			in.Pods = append(in.Pods, OnNode(p, ""))
 		}
 		n := &in.Nodes[w.At[m.Name]]
-		*n = LeavingNode(*n)
+		*n = leavingNode(*n)
 		n.Pods = m.Staying()
 	}
 	slices.SortFunc(in.Pods, state.ComparePods)

@@ -202,7 +202,7 @@ func (w *Simulation) addNodes(others []Decision) []*corev1.Pod {
 			continue
 		}
 		w.Leaving[m.Name] = true
-		entry := LeavingNode(m.Node)
+		entry := leavingNode(m.Node)
 		entry.Pods = m.Staying()
 		w.In.Nodes = append(w.In.Nodes, entry)
 		for _, p := range m.Movable() {
@@ -305,7 +305,7 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 	}
 	for i := range plan.Create { // what limits have left is less by those
 		if n := &plan.Create[i]; len(n.Pool.Spec.Limits) > 0 {
-			w.In.Nodes = append(w.In.Nodes, ReplacementNode(fmt.Sprintf("~pending~%d", i), n))
+			w.In.Nodes = append(w.In.Nodes, replacementNode(fmt.Sprintf("~pending~%d", i), n))
 		}
 	}
 	if w.In.Pods = nil; len(w.In.Buffers) > 0 {
@@ -363,8 +363,8 @@ func ClosedNodes(f *state.Cluster, others []Decision) []string {
 	return out
 }
 
-// LeavingNode is a node that is being deleted.
-func LeavingNode(n provisioning.Node) provisioning.Node {
+// leavingNode is a node that is being deleted.
+func leavingNode(n provisioning.Node) provisioning.Node {
 	when := metav1.Unix(1, 0) // whenever: only that it is set matters
 	if n.Node != nil {
 		node := *n.Node
@@ -403,8 +403,8 @@ func noPods(list corev1.ResourceList) corev1.ResourceList {
 	return out
 }
 
-// ReplacementNode is a node to come, as one that exists and takes nothing more.
-func ReplacementNode(name string, n *provisioning.NewNode) provisioning.Node {
+// replacementNode is a node to come, as one that exists and takes nothing more.
+func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	option := n.Options[0]
 	labels := option.NodeLabels()
 	for key, value := range n.Labels { // by key: the order does not matter
@@ -431,7 +431,7 @@ func (w *Simulation) CarryOut(cs *CandidateSet) {
 	w.decided = append(slices.Clip(w.decided), cs)
 	for _, m := range cs.Targets {
 		i := w.At[m.Name]
-		entry := LeavingNode(w.In.Nodes[i])
+		entry := leavingNode(w.In.Nodes[i])
 		entry.Pods = m.Staying()
 		w.In.Nodes[i] = entry
 		w.Leaving[m.Name] = true
@@ -449,7 +449,7 @@ func (w *Simulation) CarryOut(cs *CandidateSet) {
 	}
 	for i := range cs.Nodes {
 		name := fmt.Sprintf("%s~%d", cs.Targets[0].Name, i)
-		w.In.Nodes = append(w.In.Nodes, ReplacementNode(name, &cs.Nodes[i]))
+		w.In.Nodes = append(w.In.Nodes, replacementNode(name, &cs.Nodes[i]))
 	}
 }
 
