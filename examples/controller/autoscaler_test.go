@@ -31,6 +31,7 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/fake/kwok"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -185,7 +186,7 @@ func (c *cluster) schedule() {
 
 func general() *v1.NodePool {
 	p := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general", UID: "general"}}
-	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: kwokClassGroup, Kind: kwokClass, Name: "default"}
+	p.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: kwok.NodeClassGroup, Kind: kwok.NodeClassKind, Name: "default"}
 	p.Spec.Template.Spec.Requirements = requirements.MustParse("karpenter.sh/capacity-type = on-demand").NodeSelectorRequirements()
 	return p
 }

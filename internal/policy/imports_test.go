@@ -24,7 +24,7 @@ var (
 	parts    = []string{"provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/flow", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -119,6 +119,8 @@ var layers = []layer{
 		"choosing an image needs instance types, not the engine"},
 	{"fake/catalog", append([]string{"internal/chance"}, contract...),
 		"what is for sale is known without a cloud that sells it"},
+	{"fake/kwok", append([]string{"fake/catalog"}, contract...),
+		"a cloud of Nodes that nothing stands behind is a provider like any other"},
 	{"fake", append([]string{"fake/catalog", "internal/chance", "internal/fault"}, contract...),
 		"the fake cloud is a provider like any other and must not know who asks it"},
 	{"disruption/command", []string{"api/v1"},

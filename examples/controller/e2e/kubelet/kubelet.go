@@ -19,10 +19,9 @@ import (
 	listers "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
-)
 
-// Terminated is the annotation of a Node whose machine has ended.
-const Terminated = "kwok.dovetail-sdk.github.io/terminated"
+	"github.com/dovetail-sdk/dovetail/fake/kwok"
+)
 
 const renewEvery = 10 * time.Second // of Leases, as kubelets do
 
@@ -95,7 +94,7 @@ func (k *Kubelets) work(ctx context.Context) {
 // node boots a machine, and renews its Lease once it is ready.
 func (k *Kubelets) node(ctx context.Context, name string) (again time.Duration, err error) {
 	node, err := k.nodes.Get(name)
-	if err != nil || node.Annotations[Terminated] != "" {
+	if err != nil || node.Annotations[kwok.TerminatedAnnotation] != "" {
 		return 0, err
 	}
 	if left := k.boot - time.Since(node.CreationTimestamp.Time); left > 0 {
@@ -154,7 +153,7 @@ func (k *Kubelets) pod(ctx context.Context, name cache.ObjectName) (again time.D
 		return 0, err
 	}
 	node, err := k.nodes.Get(pod.Spec.NodeName)
-	if err != nil || node.Annotations[Terminated] != "" {
+	if err != nil || node.Annotations[kwok.TerminatedAnnotation] != "" {
 		return 0, err
 	}
 	if !ready(node) { // it boots, or the cache does not show yet that it has
