@@ -292,12 +292,14 @@ func TestRecoverClearsTheUnexplained(t *testing.T) {
 			{Name: "rebooting", Reason: "Unhealthy", Rebooting: true},
 			{Name: "held", Held: true, Deleting: true},
 			{Name: "leaving", Reason: "Empty", Deleting: true},
+			{Name: "interrupted", Reason: "Interrupted", Deleting: true, Node: "draining"},
 			{Name: "plain"},
 		},
 		Nodes: []command.Node{
 			{Name: "node-a", Tainted: true, Record: record},
 			{Name: "tainted", Tainted: true},
 			{Name: "leaving", Tainted: true, Deleting: true},
+			{Name: "draining", Tainted: true},
 			{Name: "node-b", UID: "reused", Tainted: true, Record: record},
 		},
 	}

@@ -25,7 +25,8 @@ type Recovery struct {
 // instead of remembering commands. It looks at the view once, and once more for each
 // command.
 //
-// What no command explains is cleared, unless the object is being deleted: a
+// What no command explains is cleared, unless the object is being deleted, or the
+// NodeClaim of a Node is, which stays closed while it is drained whoever asked for that: a
 // record that cannot be read, that has the ID of a command but differs from it,
 // or that is of a command in which the object has no part; a hold, a disruption
 // reason or a disrupted taint without a record. The reason of a rebooting node
@@ -79,7 +80,7 @@ func Recover(v View) Recovery {
 	})
 	s := sweep{out: &out, read: read, faults: faults}
 	s.claims(v.Claims)
-	s.nodes(v.Nodes)
+	s.nodes(v.Nodes, draining(v.Claims))
 	return out
 }
 
@@ -130,11 +131,22 @@ func (s *sweep) claims(claims []Claim) {
 	}
 }
 
-func (s *sweep) nodes(nodes []Node) {
+// draining are the Nodes whose NodeClaim is being deleted.
+func draining(claims []Claim) map[string]bool {
+	out := map[string]bool{}
+	for i := range claims {
+		if c := &claims[i]; c.Deleting && c.Node != "" {
+			out[c.Node] = true
+		}
+	}
+	return out
+}
+
+func (s *sweep) nodes(nodes []Node, draining map[string]bool) {
 	sorted := slices.Clone(nodes)
 	slices.SortFunc(sorted, func(a, b Node) int { return cmp.Compare(a.Name, b.Name) })
 	for _, n := range sorted {
-		if n.Deleting || s.explained("node", n.Name, n.Record, func(k *Command) bool { return k.hasNode(&n) }) {
+		if n.Deleting || draining[n.Name] || s.explained("node", n.Name, n.Record, func(k *Command) bool { return k.hasNode(&n) }) {
 			continue
 		}
 		if n.Tainted || n.Record != "" {

@@ -39,6 +39,8 @@ type Claim struct {
 	// DrainBy is the annotation of the termination deadline, zero without one
 	// or if it cannot be read.
 	DrainBy time.Time
+	// Node is the name of its Node, empty while there is none.
+	Node string
 	// Pods is how many pods run on the node that some other node would have to
 	// take over: those of DaemonSets do not count.
 	Pods int
@@ -92,6 +94,7 @@ func ObserveClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) Claim {
 		Record:   claim.Annotations[AnnotationKey],
 		Held:     slices.Contains(claim.Finalizers, HoldFinalizer),
 		Deleting: claim.DeletionTimestamp != nil,
+		Node:     claim.Status.NodeName,
 		Pods:     pods,
 	}
 	c.Terminated = c.Deleting && !slices.Contains(claim.Finalizers, v1.TerminationFinalizer)
@@ -109,6 +112,7 @@ func ObserveClaim(claim *v1.NodeClaim, node *corev1.Node, pods int) Claim {
 		}
 	}
 	if node != nil {
+		c.Node = node.Name
 		c.Initialized = node.Labels[v1.NodeInitializedLabelKey] == "true"
 	}
 	if at, err := time.Parse(time.RFC3339, claim.Annotations[v1.NodeClaimTerminationTimestampAnnotationKey]); err == nil {

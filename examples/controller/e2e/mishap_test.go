@@ -9,6 +9,8 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/dovetail-sdk/dovetail/fake/kwok"
 )
 
 // Two of the machines are spot and get their notice: their pods run elsewhere before the
@@ -16,15 +18,20 @@ import (
 func TestInterruption(t *testing.T) {
 	s := newScene(t)
 	before := s.small()
-	noticed := map[string]bool{}
+	noticed, pods := map[string]bool{}, 0
 	for i := range before.nodes[:2] {
 		n := &before.nodes[i]
 		after := n.DeepCopy()
-		after.Annotations["kwok.dovetail-sdk.github.io/notice"] = "SpotInterrupted"
+		after.Annotations[kwok.NoticeAnnotation] = "SpotInterrupted"
 		if err := s.api.Patch(s.ctx, after, client.MergeFrom(n)); err != nil {
 			t.Fatal(err)
 		}
 		noticed[n.Name] = true
+	}
+	for _, p := range before.pods {
+		if noticed[p.Spec.NodeName] {
+			pods++
+		}
 	}
 	tally := newTally()
 	l, took := s.watch(2*time.Minute, "the pods are elsewhere", func(l look) error {
@@ -36,8 +43,12 @@ func TestInterruption(t *testing.T) {
 		}
 		return settled(l, 60)
 	})
-	s.report("2 of %d nodes were to be interrupted: gone, and their pods run elsewhere, %.0f s after the notice; %d nodes at most, %d in the end, from %.4f to %.4f USD/h, a pod pending for %.0f s at most",
-		len(before.nodes), took.Seconds(), tally.most, len(l.nodes), before.cost, l.cost, tally.longest.Seconds())
+	evicted := len(s.entries("evicted"))
+	s.report("2 of %d nodes were to be interrupted: gone, and their %d pods run elsewhere, %.0f s after the notice, %d evictions; %d nodes at most, %d in the end, from %.4f to %.4f USD/h, a pod pending for %.0f s at most",
+		len(before.nodes), pods, took.Seconds(), evicted, tally.most, len(l.nodes), before.cost, l.cost, tally.longest.Seconds())
+	if evicted > pods { // closed nodes take none back
+		t.Errorf("%d evictions of %d pods", evicted, pods)
+	}
 }
 
 // The API server goes away for half a minute while machines are being launched: nothing
