@@ -54,7 +54,7 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 		return false
 	}
 	room, open := c.rooms[s.node]
-	if !open || !c.r.hasRoom(p, room) || !p.selection.accepts(s.node.node) {
+	if !open || !covers(room, p.requests) || !p.selection.accepts(s.node.node) {
 		return false
 	}
 	_, refused := p.tolerations.refused(s.node.taints)

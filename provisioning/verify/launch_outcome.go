@@ -46,6 +46,11 @@ func (l *launchOutcome) accepts(s *nodeSelection) bool {
 	return verdict
 }
 
+// acceptsAll says whether all of some node selections do.
+func (l *launchOutcome) acceptsAll(selections []*nodeSelection) bool {
+	return !slices.ContainsFunc(selections, func(s *nodeSelection) bool { return !l.accepts(s) })
+}
+
 // ground writes out what comes of the options that leave the labels of domain.
 func (r *referee) ground(b *labelQuestion, domain requirements.Set) *labelSet {
 	g := &labelSet{landings: r.landings(domain, b), most: make([]int64, len(r.asks))}
@@ -54,7 +59,7 @@ func (r *referee) ground(b *labelQuestion, domain requirements.Set) *labelSet {
 		if i == 0 {
 			g.least = landing.requests
 		}
-		g.least = r.lesser(g.least, landing.requests)
+		g.least = g.least.Min(landing.requests)
 		for k, name := range r.asks {
 			g.most[k] = max(g.most[k], landing.requests.Get(name))
 		}
@@ -63,9 +68,7 @@ func (r *referee) ground(b *labelQuestion, domain requirements.Set) *labelSet {
 				anywhere = append(anywhere, d)
 			}
 		}
-		for _, s := range b.selections {
-			g.refuses = g.refuses || !landing.accepts(s)
-		}
+		g.refuses = g.refuses || !landing.acceptsAll(b.selections)
 	}
 	g.anywhere = r.daemonRequests(anywhere)
 	return g
@@ -136,18 +139,6 @@ func (r *referee) daemonRequests(daemons []*podInfo) resources.List {
 		}
 	}
 	return sum
-}
-
-// lesser is the minimum by resource, a resource that is not listed being zero.
-func (r *referee) lesser(a, b resources.List) resources.List {
-	if a.Equal(b) {
-		return a
-	}
-	lesser := map[corev1.ResourceName]int64{}
-	for _, name := range r.names(a, b) {
-		lesser[name] = min(a.Get(name), b.Get(name))
-	}
-	return resources.New(lesser)
 }
 
 // names are the resources that either list has, sorted.

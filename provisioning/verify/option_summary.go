@@ -81,11 +81,11 @@ func (r *referee) survey(b *labelQuestion, list []cloudprovider.LaunchOption) *o
 		}
 		if !known[g] {
 			known[g] = true
-			s.least = r.lesser(s.least, g.least)
+			s.least = s.least.Min(g.least)
 		}
 		if free := r.openGround(b.pool, i); !open[free] {
 			open[free] = true
-			s.most = r.lesser(s.most, free.anywhere)
+			s.most = s.most.Min(free.anywhere)
 		}
 	}
 	s.reservations, s.reservedOnly = r.drawnOn(b, options)

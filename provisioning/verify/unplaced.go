@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -122,7 +120,7 @@ func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.Li
 func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List) string {
 	for _, n := range r.nodes {
 		room, open := rooms[n]
-		if !open || !r.hasRoom(p, room) || !p.selection.accepts(n.node) {
+		if !open || !covers(room, p.requests) || !p.selection.accepts(n.node) {
 			continue
 		}
 		if _, refused := p.tolerations.refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
@@ -201,19 +199,16 @@ func (r *referee) takesAnother(s *targetNode, p *podInfo, asked requirements.Set
 }
 
 // holds says whether an option has so much beside every DaemonSet that could run on it,
-// and may come up as a node for pods with the selections of the brief.
-func (r *referee) holds(brief *labelQuestion, option int32, together resources.List) bool {
+// and may come up as a node for pods with the selections of the brief. Those DaemonSets
+// are more than may ever run there at once, so that an engine that is merely careful is
+// never accused.
+func (r *referee) holds(brief *labelQuestion, option int32, asked resources.List) bool {
 	o, g := brief.stock.options[option], r.groundOf(brief, option)
-	if g == nil || o.indebted || brief.impossible[option] || len(g.landings) == 0 {
+	if g == nil || o.indebted || !slices.ContainsFunc(g.landings, func(l *launchOutcome) bool { return l.acceptsAll(brief.selections) }) {
 		return false
 	}
-	for _, l := range g.landings {
-		if !slices.ContainsFunc(brief.selections, func(s *nodeSelection) bool { return !l.accepts(s) }) {
-			room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
-			return err == nil && !slices.ContainsFunc(together.Exceeds(room), func(name corev1.ResourceName) bool { return together.Get(name) > 0 })
-		}
-	}
-	return false
+	room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
+	return err == nil && covers(room, asked)
 }
 
 // mayClash says whether a node that has not registered yet may come up in a
@@ -237,10 +232,9 @@ func (r *referee) mayClash(n *nodeInfo, p *podInfo) bool {
 	return slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.key) })
 }
 
-// hasRoom says whether what p asks for is left on a node, which may be
-// overcommitted in what p does not ask for.
-func (r *referee) hasRoom(p *podInfo, room resources.List) bool {
-	for name, amount := range p.requests.All() {
+// covers says whether room has what is asked for, whatever it lacks of all else.
+func covers(room, asked resources.List) bool {
+	for name, amount := range asked.All() {
 		if amount > 0 && amount > room.Get(name) {
 			return false
 		}
@@ -336,7 +330,7 @@ func (r *referee) freshOption(p *podInfo, pool *poolInfo, options []int32, asked
 	brief := r.brief(pool, asked, []*nodeSelection{p.selection})
 	var fitting []int32
 	for _, i := range options {
-		if r.fitsAlone(p, brief, i) && (len(fitting) > 0 || r.welcomeAlone(p, pool, asked, i)) {
+		if r.holds(brief, i, p.requests) && (len(fitting) > 0 || r.welcomeAlone(p, pool, asked, i)) {
 			fitting = append(fitting, i)
 		}
 	}
@@ -364,16 +358,4 @@ func (r *referee) withinLimits(o *optionInfo, limits, room resources.List) bool 
 		}
 	}
 	return true
-}
-
-// fitsAlone says whether p may run on some landing and fits beside every
-// DaemonSet that could run on the option. That is more than may ever run there
-// at once, so it never accuses an engine that is merely careful.
-func (r *referee) fitsAlone(p *podInfo, brief *labelQuestion, option int32) bool {
-	o, g := brief.stock.options[option], r.groundOf(brief, option)
-	if g == nil || o.indebted || !slices.ContainsFunc(g.landings, func(l *launchOutcome) bool { return l.accepts(p.selection) }) {
-		return false
-	}
-	room, err := o.allocatable.Sub(r.openGround(brief.pool, option).anywhere)
-	return err == nil && r.hasRoom(p, room)
 }
