@@ -6,8 +6,8 @@ import (
 	"go/types"
 )
 
-// checkReferee keeps the referee of plans, package provisioning/verify, and the
-// solver apart. A mistake in code that both used would be made twice and found
+// checkReferee keeps the referee of plans, package provisioning/verify with what is
+// below it, and the solver apart. A mistake in code that both used would be made twice and found
 // by neither.
 //
 // They share the types of the input and the plan, with the exported methods
@@ -15,7 +15,7 @@ import (
 // no more than that is a layer. Here no function of provisioning is called.
 func checkReferee(m *module) (found []finding) {
 	for _, p := range m.packages {
-		if p.rel != "provisioning/verify" {
+		if !matches("provisioning/verify/...", p.rel) {
 			continue
 		}
 		for _, f := range p.files {

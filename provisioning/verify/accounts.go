@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // costTolerance is the relative error that sums of prices may carry.
@@ -165,7 +166,7 @@ func (r *referee) checkReasons() {
 }
 
 func (r *referee) refusedByTaint(pod *corev1.Pod, pool *poolInfo) bool {
-	_, refused := tolerationList(pod.Spec.Tolerations).refused(pool.Spec.Template.Spec.Taints)
+	_, refused := nodefit.Tolerations(pod.Spec.Tolerations).Refused(pool.Spec.Template.Spec.Taints)
 	return refused
 }
 

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // domainCounts counts pods by topology domain.
@@ -47,7 +49,7 @@ func (g *domainCounts) add(v nodeView, p *podInfo, sure bool) {
 
 // most is how many pods there may be in a domain.
 func (g *domainCounts) most(value string) int {
-	if value == otherValue {
+	if value == nodefit.OtherValue {
 		return g.total
 	}
 	if c := g.counts[value]; c != nil {

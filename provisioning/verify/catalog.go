@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // poolInfo is a NodePool with what each of its nodes has in common.
@@ -49,11 +50,19 @@ func (r *referee) newPool(pool *v1.NodePool) *poolInfo {
 		With(fixed...)
 	p.limits, p.limitsErr = resources.FromResourceList(corev1.ResourceList(pool.Spec.Limits))
 	for _, d := range r.daemons {
-		if _, refused := d.tolerations.refused(pool.Spec.Template.Spec.Taints); !refused {
+		if _, refused := d.tolerations.Refused(pool.Spec.Template.Spec.Taints); !refused {
 			p.daemons = append(p.daemons, d)
 		}
 	}
 	return p
+}
+
+// daemonSelections are the node selections of the pool's DaemonSets.
+func (p *poolInfo) daemonSelections() (out []*nodefit.Selection) {
+	for _, d := range p.daemons {
+		out = append(out, d.selection)
+	}
+	return out
 }
 
 // closed says why a pool may not launch nodes; "" if it may.
@@ -243,7 +252,7 @@ func (r *referee) oddOffering(pool *poolInfo, o *optionInfo) bool {
 // a node is not known before it is there, whatever they say.
 func (r *referee) labelOn(pool *poolInfo, o *optionInfo, key string) labelState {
 	if key == corev1.LabelHostname {
-		return labelState{Requirement: requirements.In(key, newNodeName), named: true}
+		return labelState{Requirement: requirements.In(key, nodefit.NewNodeName), named: true}
 	}
 	label, own := o.label(key)
 	said, byPool := pool.labels.Get(key)

@@ -108,7 +108,7 @@ func (r *referee) checkCapacityMix(mix *provisioning.CapacityMix) {
 // disks, which only keep pods off each other's nodes.
 func (r *referee) mixKey(p *podInfo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d %v %v", p.selection.number, p.requests, p.companies)
+	fmt.Fprintf(&b, "%d %v %v", p.selection.Number, p.requests, p.companies)
 	for _, t := range p.Spec.Tolerations {
 		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
 	}

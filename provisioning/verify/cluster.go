@@ -54,10 +54,10 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 		return false
 	}
 	room, open := c.rooms[s.node]
-	if !open || !covers(room, p.requests) || !p.selection.accepts(s.node.node) {
+	if !open || !covers(room, p.requests) || !p.selection.Accepts(s.node.node) {
 		return false
 	}
-	_, refused := p.tolerations.refused(s.node.taints)
+	_, refused := p.tolerations.Refused(s.node.taints)
 	return !refused && c.r.welcome(s, p)
 }
 

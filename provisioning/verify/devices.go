@@ -148,11 +148,9 @@ func (r *referee) resolve(d *deviceIndex, s *targetNode, p *podInfo, of *corev1.
 		return key, &claim.Spec, ""
 	}
 	if where := claim.Status.Allocation.NodeSelector; where != nil {
-		stand := &corev1.Pod{}
-		stand.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: where}}
-		selection := r.selectionOf(stand)
-		for _, node := range r.outcomes(s, selection.mentions) {
-			if !selection.accepts(node) {
+		selection := r.selections.OfNodes(where)
+		for _, node := range r.outcomes(s, selection.Mentions) {
+			if !selection.Accepts(node) {
 				return key, nil, "has devices that the node cannot reach"
 			}
 		}

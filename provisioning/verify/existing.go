@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // nodeInfo is an existing node as it will stand once it is ready for pods.
@@ -113,7 +114,7 @@ func (r *referee) standingNode(in provisioning.Node, claim *v1.NodeClaim, regist
 		maps.Copy(labels, in.Node.Labels)
 	}
 	if standing.Name == "" {
-		standing.Name = newNodeName
+		standing.Name = nodefit.NewNodeName
 	}
 	if !registered {
 		maps.Copy(labels, claim.Labels)
@@ -214,10 +215,10 @@ func (r *referee) daemonsOn(n *nodeInfo) (daemons []*podInfo) {
 		ready.Labels[v1.NodeInitializedLabelKey] = "true"
 	}
 	for _, d := range r.daemons {
-		if !d.selection.accepts(n.node) && !d.selection.accepts(ready) {
+		if !d.selection.Accepts(n.node) && !d.selection.Accepts(ready) {
 			continue
 		}
-		if _, refused := d.tolerations.refused(n.taints); !refused {
+		if _, refused := d.tolerations.Refused(n.taints); !refused {
 			daemons = append(daemons, d)
 		}
 	}
@@ -279,11 +280,11 @@ func (r *referee) checkBindings() {
 }
 
 func (r *referee) judgeBinding(n *nodeInfo, p *podInfo) {
-	if taint, refused := p.tolerations.refused(n.taints); refused {
+	if taint, refused := p.tolerations.Refused(n.taints); refused {
 		r.report(RuleTaints, n.name, p.key.String(), "it does not tolerate %s", taint.ToString())
 	}
-	if !p.selection.accepts(n.node) {
-		r.report(RuleRequirements, n.name, p.key.String(), "its node selection refuses the node, which has %s", p.selection.labelText(n.node))
+	if !p.selection.Accepts(n.node) {
+		r.report(RuleRequirements, n.name, p.key.String(), "its node selection refuses the node, which has %s", p.selection.Mentions.Text(n.node))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // faultTally gathers what is wrong with a list of options for pods that ask
@@ -21,7 +22,7 @@ type faultTally struct {
 // as the resource that is short.
 type faultKey struct {
 	rule      Rule
-	selection *nodeSelection // of the pods concerned, if not all are
+	selection *nodefit.Selection // of the pods concerned, if not all are
 	subject   string
 }
 

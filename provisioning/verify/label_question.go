@@ -5,6 +5,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // labelQuestion is what decides which labels a new node may come up with: its
@@ -14,9 +15,9 @@ type labelQuestion struct {
 	pool       *poolInfo
 	stock      *poolCatalog
 	asked      requirements.Set
-	selections []*nodeSelection    // of its pods, each once
-	mentions   map[string][]string // of its pods and of the pool's DaemonSets
-	keys       []string            // of mentions in canonical form, sorted
+	selections []*nodefit.Selection // of its pods, each once
+	mentions   nodefit.Mentions     // of its pods and of the pool's DaemonSets
+	keys       []string             // of mentions in canonical form, sorted
 
 	// impossible says of each option that its labels contradict each other.
 	impossible []bool
@@ -31,14 +32,14 @@ type labelQuestion struct {
 
 // brief returns the brief for nodes of a pool that ask for the given labels and
 // are for pods with the given selections.
-func (r *referee) brief(pool *poolInfo, asked requirements.Set, selections []*nodeSelection) *labelQuestion {
+func (r *referee) brief(pool *poolInfo, asked requirements.Set, selections []*nodefit.Selection) *labelQuestion {
 	b := &labelQuestion{
 		pool: pool, stock: r.stockOf(pool), asked: asked, selections: selections,
-		mentions: r.mentions(selections, pool.daemons),
+		mentions: nodefit.Join(append(pool.daemonSelections(), selections...)...),
 		narrow:   map[string][]labelState{},
 		surveys:  map[listID]*optionSummary{},
 	}
-	b.keys = r.canonicalKeys(b.mentions)
+	b.keys = b.mentions.Keys(r.vocabulary)
 	b.impossible = slices.Clone(b.stock.odd)
 	for want := range asked.All() {
 		column, states := r.column(pool, want.Key()), r.states(b, want.Key())

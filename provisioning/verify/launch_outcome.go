@@ -1,13 +1,13 @@
 package verify
 
 import (
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // labelSet is a set of labels that options may leave, as far as anybody
@@ -33,22 +33,22 @@ type launchOutcome struct {
 	node     *corev1.Node
 	daemons  []*podInfo
 	requests resources.List // of the daemons
-	verdicts map[*nodeSelection]bool
+	verdicts map[*nodefit.Selection]bool
 }
 
 // accepts says whether a node selection admits the node.
-func (l *launchOutcome) accepts(s *nodeSelection) bool {
+func (l *launchOutcome) accepts(s *nodefit.Selection) bool {
 	verdict, known := l.verdicts[s]
 	if !known {
-		verdict = s.accepts(l.node)
+		verdict = s.Accepts(l.node)
 		l.verdicts[s] = verdict
 	}
 	return verdict
 }
 
 // acceptsAll says whether all of some node selections do.
-func (l *launchOutcome) acceptsAll(selections []*nodeSelection) bool {
-	return !slices.ContainsFunc(selections, func(s *nodeSelection) bool { return !l.accepts(s) })
+func (l *launchOutcome) acceptsAll(selections []*nodefit.Selection) bool {
+	return !slices.ContainsFunc(selections, func(s *nodefit.Selection) bool { return !l.accepts(s) })
 }
 
 // ground writes out what comes of the options that leave the labels of domain.
@@ -78,8 +78,8 @@ func (r *referee) ground(b *labelQuestion, domain requirements.Set) *labelSet {
 // the DaemonSets that run there.
 func (r *referee) landings(domain requirements.Set, b *labelQuestion) []*launchOutcome {
 	var landings []*launchOutcome
-	for _, node := range r.writtenOut(domain, b.mentions) {
-		l := &launchOutcome{node: node, verdicts: map[*nodeSelection]bool{}}
+	for _, node := range nodefit.Outcomes(r.vocabulary, domain, b.mentions) {
+		l := &launchOutcome{node: node, verdicts: map[*nodefit.Selection]bool{}}
 		for _, d := range b.pool.daemons {
 			if l.accepts(d.selection) {
 				l.daemons = append(l.daemons, d)
@@ -89,41 +89,6 @@ func (r *referee) landings(domain requirements.Set, b *labelQuestion) []*launchO
 		landings = append(landings, l)
 	}
 	return landings
-}
-
-// writtenOut are the nodes within a domain, with the labels that are mentioned.
-// Labels that are open get each of the values that the mentions can tell apart.
-func (r *referee) writtenOut(domain requirements.Set, mentions map[string][]string) []*corev1.Node {
-	byKey := map[string][]string{} // mentioned values by canonical key
-	for key, values := range mentions {
-		canonical := r.vocabulary.NormalizeKey(key)
-		if byKey[canonical] == nil {
-			byKey[canonical] = []string{}
-		}
-		for _, value := range values {
-			byKey[canonical] = append(byKey[canonical], r.vocabulary.NormalizeValue(canonical, value))
-		}
-	}
-	keys := slices.Sorted(maps.Keys(byKey))
-	choices := make([][]labelValue, len(keys))
-	for i, key := range keys {
-		choices[i] = r.choices(domain, key, byKey[key])
-	}
-	var nodes []*corev1.Node
-	for _, pick := range r.combinations(choices) {
-		node := &corev1.Node{}
-		node.Name = newNodeName
-		node.Labels = map[string]string{}
-		for key, values := range mentions {
-			canonical := r.vocabulary.NormalizeKey(key)
-			at, _ := slices.BinarySearch(keys, canonical)
-			if label := choices[at][pick[at]]; label.present {
-				node.Labels[key] = r.spelling(key, canonical, label.value, values)
-			}
-		}
-		nodes = append(nodes, node)
-	}
-	return nodes
 }
 
 // daemonRequests sums up what DaemonSets ask for. It leaves out what cannot be

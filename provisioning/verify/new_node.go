@@ -6,6 +6,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // newNode is a new node as judged.
@@ -37,7 +38,7 @@ func (r *referee) checkNewNodes() {
 	}
 	for _, key := range briefs {
 		first := alike[key][0]
-		var selections []*nodeSelection
+		var selections []*nodefit.Selection
 		for _, p := range first.kinds {
 			selections = append(selections, p.selection)
 		}
@@ -82,7 +83,7 @@ func (r *referee) newFresh(n *provisioning.NewNode) *newNode {
 func (f *newNode) briefKey() string {
 	numbers := make([]int, len(f.kinds))
 	for i, p := range f.kinds {
-		numbers[i] = p.selection.number
+		numbers[i] = p.selection.Number
 	}
 	slices.Sort(numbers)
 	return fmt.Sprintf("%s\n%s\n%d", f.pool.Name, f.Requirements, numbers)
@@ -101,7 +102,7 @@ func (r *referee) checkOptions(f *newNode, brief *labelQuestion) {
 
 func (r *referee) checkPoolTaints(f *newNode) {
 	for _, p := range f.pods {
-		if taint, refused := p.tolerations.refused(f.pool.Spec.Template.Spec.Taints); refused {
+		if taint, refused := p.tolerations.Refused(f.pool.Spec.Template.Spec.Taints); refused {
 			r.report(RuleTaints, f.Name, p.key.String(), "it does not tolerate %s of NodePool %s", taint.ToString(), f.pool.Name)
 		}
 	}

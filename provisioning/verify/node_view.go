@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // keyView is a way to look at nodes for their topology domain of one key:
@@ -11,11 +13,11 @@ import (
 // taints are tolerated, where those are given.
 type keyView struct {
 	key         string
-	keys        []string       // key among them
-	selection   *nodeSelection // nil means that every node counts
+	keys        []string           // key among them
+	selection   *nodefit.Selection // nil means that every node counts
 	taints      bool
-	tolerations tolerationList
-	mentions    map[string][]string
+	tolerations nodefit.Tolerations
+	mentions    nodefit.Mentions
 	lenses      map[*poolInfo]*labelFilter
 }
 
@@ -31,10 +33,10 @@ type nodeView struct {
 	open bool
 }
 
-func (r *referee) newGlance(key string, keys []string, selection *nodeSelection) *keyView {
-	g := &keyView{key: key, keys: keys, selection: selection, mentions: map[string][]string{}, lenses: map[*poolInfo]*labelFilter{}}
+func (r *referee) newGlance(key string, keys []string, selection *nodefit.Selection) *keyView {
+	g := &keyView{key: key, keys: keys, selection: selection, mentions: nodefit.Mentions{}, lenses: map[*poolInfo]*labelFilter{}}
 	if selection != nil {
-		for name, values := range selection.mentions {
+		for name, values := range selection.Mentions {
 			g.mentions[name] = values
 		}
 	}
@@ -72,7 +74,7 @@ func (r *referee) view(g *keyView, s *targetNode) nodeView {
 func (r *referee) viewOf(g *keyView, s *targetNode, nodes []*corev1.Node) nodeView {
 	v := nodeView{sure: len(nodes) > 0}
 	if g.taints {
-		if _, refused := g.tolerations.refused(s.taints()); refused {
+		if _, refused := g.tolerations.Refused(s.taints()); refused {
 			return nodeView{}
 		}
 	}
@@ -85,12 +87,12 @@ func (r *referee) viewOf(g *keyView, s *targetNode, nodes []*corev1.Node) nodeVi
 		case lacks:
 			v.lacks, v.sure = true, false
 			continue
-		case g.selection != nil && !g.selection.accepts(node):
+		case g.selection != nil && !g.selection.Accepts(node):
 			v.sure = false
 			continue
 		}
 		value := r.domainOf(s, node, g.key)
-		v.open = v.open || value == otherValue
+		v.open = v.open || value == nodefit.OtherValue
 		if len(v.values) == 0 || v.values[len(v.values)-1] != value {
 			v.values = append(v.values, value)
 		}
@@ -105,7 +107,7 @@ func (r *referee) viewOf(g *keyView, s *targetNode, nodes []*corev1.Node) nodeVi
 
 // domainOf is the topology domain of a node that has the key.
 func (r *referee) domainOf(s *targetNode, node *corev1.Node, key string) string {
-	if key == corev1.LabelHostname && (s.node == nil || node.Labels[key] == newNodeName) {
+	if key == corev1.LabelHostname && (s.node == nil || node.Labels[key] == nodefit.NewNodeName) {
 		return s.host()
 	}
 	return r.vocabulary.NormalizeValue(r.vocabulary.NormalizeKey(key), node.Labels[key])

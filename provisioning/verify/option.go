@@ -88,7 +88,7 @@ func (r *referee) judgeLanding(t *faultTally, o *optionInfo, landing *launchOutc
 	for _, s := range t.brief.selections {
 		if !landing.accepts(s) {
 			t.add(faultKey{rule: RuleRequirements, selection: s}, func() string {
-				return fmt.Sprintf("its node selection refuses option %s, which may come up with %s", o, s.labelText(landing.node))
+				return fmt.Sprintf("its node selection refuses option %s, which may come up with %s", o, s.Mentions.Text(landing.node))
 			})
 		}
 	}

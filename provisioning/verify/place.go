@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // bindCompleted is how the volume controller marks a claim whose volume is its own.
@@ -18,7 +17,7 @@ const bindCompleted = "pv.kubernetes.io/bind-completed"
 // excused says whether an engine may leave a pod pending whatever room there is.
 func (r *referee) excused(p *podInfo) bool {
 	if p.requestsErr != nil || p.wantsErr != nil || len(p.Spec.ResourceClaims) > 0 || r.waits(p) != "" ||
-		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, malformed) || unwritable(p.Pod) {
+		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, malformed) || nodefit.Unwritable(p.Pod) {
 		return true
 	}
 	for _, c := range r.storage.claimsOf(p) {
@@ -134,34 +133,6 @@ func (r *referee) atOdds(p, d *podInfo) bool {
 		}
 	}
 	return slices.ContainsFunc(d.apart, func(t *antiTerm) bool { return t.selects(p) })
-}
-
-// unwritable says whether a pod may want a label with a value that no
-// label can have. A label that a pool leaves open seems to admit it.
-func unwritable(pod *corev1.Pod) bool {
-	for _, value := range pod.Spec.NodeSelector {
-		if len(validation.IsValidLabelValue(value)) > 0 {
-			return true
-		}
-	}
-	a := pod.Spec.Affinity
-	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return false
-	}
-	required := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if _, err := nodeaffinity.NewNodeSelector(required); err != nil {
-		return true
-	}
-	for _, term := range required.NodeSelectorTerms {
-		for _, e := range term.MatchExpressions {
-			invalid := func(value string) bool { return len(validation.IsValidLabelValue(value)) > 0 }
-			below := e.Operator == corev1.NodeSelectorOpLt && len(e.Values) == 1 && (e.Values[0] == "0" || strings.HasPrefix(e.Values[0], "-"))
-			if below || slices.ContainsFunc(e.Values, invalid) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // malformed says whether no API server lets a constraint through, so that

@@ -2,19 +2,18 @@ package verify
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // referee holds one plan, its input in a form that is easy to look things up
@@ -31,8 +30,7 @@ type referee struct {
 	pods       map[objectKey]*podInfo
 	sharing    map[objectKey]int // how many pods name a claim, once asked for
 	daemons    []*podInfo
-	selections map[string]*nodeSelection // by signature
-	parsed     int                       // number of selections so far
+	selections nodefit.Parser
 	options    map[cloudprovider.LaunchOption]*optionInfo
 	same       map[listID]listID // of equal lists, the first
 	looks      map[listDigest][][]cloudprovider.LaunchOption
@@ -88,8 +86,8 @@ type podInfo struct {
 	key         objectKey
 	copies      int  // how often the input lists it: once, if it is sound
 	virtual     bool // it stands for a buffer
-	selection   *nodeSelection
-	tolerations tolerationList
+	selection   *nodefit.Selection
+	tolerations nodefit.Tolerations
 	requests    resources.List
 	requestsErr error
 
@@ -103,69 +101,9 @@ type podInfo struct {
 }
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {
-	p := &podInfo{Pod: pod, key: keyOf(pod), copies: 1, selection: r.selectionOf(pod), tolerations: pod.Spec.Tolerations}
+	p := &podInfo{Pod: pod, key: keyOf(pod), copies: 1, selection: r.selections.Of(pod), tolerations: pod.Spec.Tolerations}
 	p.requests, p.requestsErr = resources.PodRequests(pod)
 	return p
-}
-
-// selectionOf parses a node selection once for all pods that share it.
-func (r *referee) selectionOf(pod *corev1.Pod) *nodeSelection {
-	terms := r.requiredTerms(pod)
-	// Most pods select nothing. A selection of strings always marshals; were it
-	// ever not to, the pod would get a selection of its own below.
-	var signature []byte
-	var err error
-	if len(pod.Spec.NodeSelector) > 0 || terms != nil {
-		signature, err = json.Marshal(struct {
-			Selector map[string]string
-			Terms    []corev1.NodeSelectorTerm
-			Required bool
-		}{pod.Spec.NodeSelector, terms, terms != nil})
-	}
-	if known := r.selections[string(signature)]; err == nil && known != nil {
-		return known
-	}
-	r.parsed++
-	s := &nodeSelection{
-		number:   r.parsed,
-		affinity: nodeaffinity.GetRequiredNodeAffinity(pod),
-		mentions: map[string][]string{},
-	}
-	for key, value := range pod.Spec.NodeSelector {
-		s.mentions[key] = append(s.mentions[key], value)
-	}
-	for _, term := range terms {
-		for _, expression := range term.MatchExpressions {
-			s.mentions[expression.Key] = append(s.mentions[expression.Key], expression.Values...)
-		}
-	}
-	if err == nil {
-		r.selections[string(signature)] = s
-	}
-	return s
-}
-
-// requiredTerms are the ORed terms of the required node affinity; nil if there
-// is none, empty but not nil if there is one that nothing can match.
-func (*referee) requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
-	affinity := pod.Spec.Affinity
-	if affinity == nil || affinity.NodeAffinity == nil {
-		return nil
-	}
-	required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-	if required == nil {
-		return nil
-	}
-	if required.NodeSelectorTerms == nil {
-		return []corev1.NodeSelectorTerm{}
-	}
-	return required.NodeSelectorTerms
-}
-
-// accepts says whether the pod's node selection lets it run on a node.
-func (s *nodeSelection) accepts(node *corev1.Node) bool {
-	ok, err := s.affinity.Match(node)
-	return ok && err == nil
 }
 
 // known returns the input's own object for a pod of the plan, as a plan could

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	operators "k8s.io/apimachinery/pkg/selection"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // spreadCounter counts the pods that a topology spread constraint is about, in
@@ -148,17 +150,17 @@ func (r *referee) spreads(p *podInfo) (wants []podConstraint, err error) {
 }
 
 func (r *referee) spreadOf(p *podInfo, of *corev1.TopologySpreadConstraint, keys []string, selector labels.Selector) *spreadCounter {
-	var affinity *nodeSelection
+	var affinity *nodefit.Selection
 	if of.NodeAffinityPolicy == nil || *of.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor {
 		affinity = p.selection
 	}
 	taints := of.NodeTaintsPolicy != nil && *of.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 	id := fmt.Sprintf("%s\n%t %s\n%q %q", p.Namespace, selector.Empty(), selector, of.TopologyKey, keys)
 	if affinity != nil {
-		id += fmt.Sprintf("\n%d", affinity.number)
+		id += fmt.Sprintf("\n%d", affinity.Number)
 	}
 	if taints {
-		id += fmt.Sprintf("\n%q", p.tolerations.text())
+		id += fmt.Sprintf("\n%q", p.tolerations.Text())
 	}
 	if known := r.spreadsOf[id]; known != nil {
 		return known
@@ -252,7 +254,7 @@ func (w *podConstraint) bounds(value string) (most, least int) {
 	switch {
 	case d == nil:
 		return most, 0 // it is the domain with the fewest pods
-	case value == otherValue:
+	case value == nodefit.OtherValue:
 		for _, other := range w.domains {
 			most = max(most, other.most)
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // targetNode is a node that pods are put on one by one: one that exists, or one
@@ -38,9 +39,9 @@ type nodeGroup struct {
 // labelFilter is a number of label keys that somebody looks at, on the nodes of
 // one pool.
 type labelFilter struct {
-	keys     []string            // in canonical form, sorted
-	mentions map[string][]string // by key as written
-	group    []int32             // of each option of the pool: those alike in keys
+	keys     []string         // in canonical form, sorted
+	mentions nodefit.Mentions // by key as written
+	group    []int32          // of each option of the pool: those alike in keys
 	count    int
 }
 
@@ -93,24 +94,15 @@ func (r *referee) familyOf(f *newNode) *nodeGroup {
 }
 
 // lens returns the lens for the keys that mentions name.
-func (r *referee) lens(pool *poolInfo, mentions map[string][]string) *labelFilter {
+func (r *referee) lens(pool *poolInfo, mentions nodefit.Mentions) *labelFilter {
 	key := fmt.Sprintf("%s\n%q", pool.Name, mentions) // maps print sorted
 	if known := r.lenses[key]; known != nil {
 		return known
 	}
-	l := &labelFilter{mentions: mentions, keys: r.canonicalKeys(mentions)}
+	l := &labelFilter{mentions: mentions, keys: mentions.Keys(r.vocabulary)}
 	l.group, l.count = r.grouping(pool, l.keys)
 	r.lenses[key] = l
 	return l
-}
-
-func (r *referee) canonicalKeys(mentions map[string][]string) []string {
-	var keys []string
-	for key := range mentions {
-		keys = append(keys, r.vocabulary.NormalizeKey(key))
-	}
-	slices.Sort(keys)
-	return slices.Compact(keys)
 }
 
 // lot writes out what the nodes of a family may be.
@@ -127,7 +119,7 @@ func (r *referee) lot(f *nodeGroup, l *labelFilter) *nodeVariants {
 		}
 		seen[l.group[i]] = true
 		if domain, ok := r.settled(f, l, i); ok {
-			lot.nodes = append(lot.nodes, r.writtenOut(domain, l.mentions)...)
+			lot.nodes = append(lot.nodes, nodefit.Outcomes(r.vocabulary, domain, l.mentions)...)
 		}
 	}
 	return lot
@@ -164,7 +156,7 @@ func (r *referee) given(f *nodeGroup, state labelState, key string) labelState {
 // host is what stands for the host name of a site: no pod knows that of a new
 // node, and no two nodes share one.
 func (s *targetNode) host() string {
-	return newNodeName + " " + strconv.Itoa(s.number)
+	return nodefit.NewNodeName + " " + strconv.Itoa(s.number)
 }
 
 // taints are those that the node will bear once it is ready.
@@ -176,7 +168,7 @@ func (s *targetNode) taints() []corev1.Taint {
 }
 
 // outcomes are the nodes that a site may turn out to be, as far as mentions show.
-func (r *referee) outcomes(s *targetNode, mentions map[string][]string) []*corev1.Node {
+func (r *referee) outcomes(s *targetNode, mentions nodefit.Mentions) []*corev1.Node {
 	if s.node != nil {
 		return []*corev1.Node{s.node.node}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 // Unplaced asks whether a plan left pods pending that have a place: on an
@@ -67,7 +68,7 @@ func Unplaced(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 		}
 		// Pods alike get the same answer; thousands of them are common.
 		limited := r.limitedPools(u.Reason)
-		like := fmt.Sprintf("%d %v %v %v %s", p.selection.number, p.requests, p.tolerations, limited, r.tastes(p))
+		like := fmt.Sprintf("%d %v %v %v %s", p.selection.Number, p.requests, p.tolerations, limited, r.tastes(p))
 		place, known := verdicts[like]
 		if !known {
 			place = cmp.Or(r.placeOnExisting(p, rooms), r.placeOnPlanned(p, limited), r.placeOnFresh(p, limited))
@@ -120,10 +121,10 @@ func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.Li
 func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List) string {
 	for _, n := range r.nodes {
 		room, open := rooms[n]
-		if !open || !covers(room, p.requests) || !p.selection.accepts(n.node) {
+		if !open || !covers(room, p.requests) || !p.selection.Accepts(n.node) {
 			continue
 		}
-		if _, refused := p.tolerations.refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
+		if _, refused := p.tolerations.Refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
 			continue
 		}
 		return "it is left pending, but has a place on node " + n.name
@@ -140,7 +141,7 @@ func (r *referee) placeOnPlanned(p *podInfo, limited []string) string {
 		if s.fresh == nil || slices.Contains(limited, s.fresh.pool.Name) || r.minds(p) && r.countsValues(s.fresh.pool) {
 			continue
 		}
-		if _, refused := p.tolerations.refused(s.fresh.pool.Spec.Template.Spec.Taints); refused {
+		if _, refused := p.tolerations.Refused(s.fresh.pool.Spec.Template.Spec.Taints); refused {
 			continue
 		}
 		together, err := s.fresh.requests.Add(p.requests)
@@ -168,7 +169,7 @@ func (r *referee) takesAnother(s *targetNode, p *podInfo, asked requirements.Set
 	if asked.Impossible() {
 		return false
 	}
-	selections := []*nodeSelection{p.selection}
+	selections := []*nodefit.Selection{p.selection}
 	for _, k := range f.kinds {
 		selections = append(selections, k.selection)
 	}
@@ -249,7 +250,7 @@ func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 		if pool.closed() != "" || slices.Contains(limited, name) || r.minds(p) && r.countsValues(pool) {
 			continue // several options at once are more than is asked about
 		}
-		if _, refused := p.tolerations.refused(pool.Spec.Template.Spec.Taints); refused {
+		if _, refused := p.tolerations.Refused(pool.Spec.Template.Spec.Taints); refused {
 			continue
 		}
 		within, ok := r.optionsWithinLimits(pool)
@@ -327,7 +328,7 @@ func (r *referee) optionsWithinLimits(pool *poolInfo) ([]int32, bool) {
 // freshOption returns one of the options that a node for p alone could be
 // launched with, given that the node asks for no more than asked.
 func (r *referee) freshOption(p *podInfo, pool *poolInfo, options []int32, asked requirements.Set) *optionInfo {
-	brief := r.brief(pool, asked, []*nodeSelection{p.selection})
+	brief := r.brief(pool, asked, []*nodefit.Selection{p.selection})
 	var fitting []int32
 	for _, i := range options {
 		if r.holds(brief, i, p.requests) && (len(fitting) > 0 || r.welcomeAlone(p, pool, asked, i)) {

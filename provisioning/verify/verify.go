@@ -10,8 +10,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
 // Rule names what a plan must respect. The set may grow.
@@ -236,15 +236,6 @@ func (r *referee) verdict() []Violation {
 	return slices.Compact(r.found)
 }
 
-// nodeSelection is the node selection that pods of one workload share.
-type nodeSelection struct {
-	number   int // tells it apart from others
-	affinity nodeaffinity.RequiredNodeAffinity
-	// mentions are the values that the selection names, by label key as
-	// written. A key that is only tested for existence has no values.
-	mentions map[string][]string
-}
-
 func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) *referee {
 	r := &referee{
 		in:         in,
@@ -254,7 +245,6 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 		pools:      map[string]*poolInfo{},
 		nodesNamed: map[string][]*nodeInfo{},
 		pods:       map[objectKey]*podInfo{},
-		selections: map[string]*nodeSelection{},
 		options:    map[cloudprovider.LaunchOption]*optionInfo{},
 		glances:    map[string]*keyView{},
 		antiTerms:  map[string]*antiTerm{},
@@ -311,7 +301,7 @@ func (r *referee) addPods() {
 	for _, pod := range r.in.DaemonSetPods {
 		if pod != nil {
 			p := r.newPod(pod)
-			p.tolerations = withDaemonTolerations(pod)
+			p.tolerations = nodefit.OfDaemon(pod)
 			r.daemons = append(r.daemons, p)
 		}
 	}

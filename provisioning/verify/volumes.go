@@ -9,6 +9,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
 const (
@@ -92,8 +94,8 @@ func (r *referee) judgeBound(s *targetNode, c *volumeClaim, note noteFunc) {
 // attached to; nil if there is none.
 func (r *referee) outOfReach(s *targetNode, volume *corev1.PersistentVolume) *corev1.Node {
 	if selection := r.reachOf(volume); selection != nil {
-		for _, node := range r.outcomes(s, selection.mentions) {
-			if !selection.accepts(node) {
+		for _, node := range r.outcomes(s, selection.Mentions) {
+			if !selection.Accepts(node) {
 				return node
 			}
 		}
@@ -111,22 +113,18 @@ func (r *referee) outOfReach(s *targetNode, volume *corev1.PersistentVolume) *co
 }
 
 // reachOf is the node selection of a volume; nil if every node will do.
-func (r *referee) reachOf(volume *corev1.PersistentVolume) *nodeSelection {
+func (r *referee) reachOf(volume *corev1.PersistentVolume) *nodefit.Selection {
 	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
 		return nil
 	}
-	stand := &corev1.Pod{}
-	stand.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
-		RequiredDuringSchedulingIgnoredDuringExecution: volume.Spec.NodeAffinity.Required,
-	}}
-	return r.selectionOf(stand)
+	return r.selections.OfNodes(volume.Spec.NodeAffinity.Required)
 }
 
 func (r *referee) volumeLabels(volume *corev1.PersistentVolume, node *corev1.Node) string {
-	if selection := r.reachOf(volume); selection != nil && !selection.accepts(node) {
-		return selection.labelText(node)
+	if selection := r.reachOf(volume); selection != nil && !selection.Accepts(node) {
+		return selection.Mentions.Text(node)
 	}
-	return (&nodeSelection{mentions: r.zoneMentions(r.zonesOf(volume))}).labelText(node)
+	return r.zoneMentions(r.zonesOf(volume)).Text(node)
 }
 
 // zonesOf are the zones and regions that the labels of a volume name.
@@ -153,8 +151,8 @@ func zoneKeys() []string {
 	}
 }
 
-func (r *referee) zoneMentions(zones map[string][]string) map[string][]string {
-	mentions := map[string][]string{}
+func (r *referee) zoneMentions(zones map[string][]string) nodefit.Mentions {
+	mentions := nodefit.Mentions{}
 	for _, key := range zoneKeys() {
 		mentions[key] = append([]string{}, zones[key]...)
 	}
@@ -260,8 +258,8 @@ func (r *referee) apartFrom(s *targetNode, c *volumeClaim) string {
 }
 
 // claimMentions are the labels that decide which volume a claim gets.
-func (r *referee) claimMentions(c *volumeClaim, class *storagev1.StorageClass) map[string][]string {
-	mentions := map[string][]string{}
+func (r *referee) claimMentions(c *volumeClaim, class *storagev1.StorageClass) nodefit.Mentions {
+	mentions := nodefit.Mentions{}
 	for _, term := range class.AllowedTopologies {
 		for _, want := range term.MatchLabelExpressions {
 			mentions[want.Key] = append(mentions[want.Key], want.Values...)
@@ -272,7 +270,7 @@ func (r *referee) claimMentions(c *volumeClaim, class *storagev1.StorageClass) m
 			continue
 		}
 		if selection := r.reachOf(volume); selection != nil {
-			for key, values := range selection.mentions {
+			for key, values := range selection.Mentions {
 				mentions[key] = append(mentions[key], values...)
 			}
 		}
@@ -309,7 +307,7 @@ func (r *referee) staticFor(s *targetNode, c *volumeClaim, node *corev1.Node, ta
 			continue
 		}
 		selection := r.reachOf(volume)
-		reached := selection == nil || selection.accepts(node)
+		reached := selection == nil || selection.Accepts(node)
 		if volume.Spec.ClaimRef != nil {
 			if !reached {
 				return nil
@@ -437,7 +435,7 @@ func (r *referee) attach(to attachments, s *targetNode, pods []*podInfo) {
 // migrated says whether a CSI driver has taken over from a plugin on a node. On
 // nodes that are to come it has.
 func (r *referee) migrated(s *targetNode, legacy string) bool {
-	if s.node == nil || s.node.node.Name == newNodeName {
+	if s.node == nil || s.node.node.Name == nodefit.NewNodeName {
 		return true
 	}
 	csi := r.storage.csi[s.node.node.Name]

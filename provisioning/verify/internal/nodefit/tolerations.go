@@ -1,4 +1,4 @@
-package verify
+package nodefit
 
 import (
 	"strconv"
@@ -6,12 +6,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// tolerationList are the tolerations a pod has when it is scheduled.
-type tolerationList []corev1.Toleration
+// Tolerations are the tolerations a pod has when it is scheduled.
+type Tolerations []corev1.Toleration
 
-// refused returns the first taint that keeps the pod from being scheduled.
+// Refused returns the first taint that keeps the pod from being scheduled.
 // PreferNoSchedule keeps none.
-func (t tolerationList) refused(taints []corev1.Taint) (corev1.Taint, bool) {
+func (t Tolerations) Refused(taints []corev1.Taint) (corev1.Taint, bool) {
 	for _, taint := range taints {
 		if taint.Effect != corev1.TaintEffectNoSchedule && taint.Effect != corev1.TaintEffectNoExecute {
 			continue
@@ -23,7 +23,7 @@ func (t tolerationList) refused(taints []corev1.Taint) (corev1.Taint, bool) {
 	return corev1.Taint{}, false
 }
 
-func (t tolerationList) tolerate(taint corev1.Taint) bool {
+func (t Tolerations) tolerate(taint corev1.Taint) bool {
 	for _, toleration := range t {
 		if toleration.Effect != "" && toleration.Effect != taint.Effect {
 			continue
@@ -39,7 +39,7 @@ func (t tolerationList) tolerate(taint corev1.Taint) bool {
 }
 
 // covers judges the value of a taint whose key and effect match.
-func (t tolerationList) covers(toleration corev1.Toleration, value string) bool {
+func (t Tolerations) covers(toleration corev1.Toleration, value string) bool {
 	switch toleration.Operator {
 	case "", corev1.TolerationOpEqual:
 		return toleration.Value == value
@@ -61,16 +61,16 @@ func (t tolerationList) covers(toleration corev1.Toleration, value string) bool 
 
 // integer reads an integer in its canonical form, the only one that Kubernetes
 // compares: no sign but a minus, no leading zeros.
-func (tolerationList) integer(text string) (int64, bool) {
+func (Tolerations) integer(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// withDaemonTolerations returns the tolerations of a DaemonSet's pod with those
+// OfDaemon returns the tolerations of a DaemonSet's pod with those
 // that the DaemonSet controller adds, so that it runs on nodes in trouble too. A
 // pod made from the template of a DaemonSet lacks them.
-func withDaemonTolerations(pod *corev1.Pod) tolerationList {
-	added := tolerationList{
+func OfDaemon(pod *corev1.Pod) Tolerations {
+	added := Tolerations{
 		{Key: corev1.TaintNodeNotReady, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 		{Key: corev1.TaintNodeUnreachable, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
 		{Key: corev1.TaintNodeDiskPressure, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule},
@@ -87,8 +87,8 @@ func withDaemonTolerations(pod *corev1.Pod) tolerationList {
 	return append(added, pod.Spec.Tolerations...)
 }
 
-// text is the same for tolerations that are the same.
-func (t tolerationList) text() []string {
+// Text is the same for tolerations that are the same.
+func (t Tolerations) Text() []string {
 	var text []string
 	for _, toleration := range t {
 		text = append(text, toleration.String())

@@ -1,0 +1,125 @@
+package nodefit
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Selection is the node selection that pods of one workload share.
+type Selection struct {
+	Number   int // tells it apart from others of its parser
+	affinity nodeaffinity.RequiredNodeAffinity
+	// Mentions are the values that the selection names. A key that is only tested for
+	// existence has none.
+	Mentions Mentions
+}
+
+// Parser reads node selections, each once for all pods that share it. The zero value is
+// ready.
+type Parser struct {
+	known  map[string]*Selection // by signature
+	parsed int
+}
+
+// Of returns the node selection of a pod.
+func (p *Parser) Of(pod *corev1.Pod) *Selection {
+	terms := requiredTerms(pod)
+	// Most pods select nothing. A selection of strings always marshals; were it
+	// ever not to, the pod would get a selection of its own below.
+	var signature []byte
+	var err error
+	if len(pod.Spec.NodeSelector) > 0 || terms != nil {
+		signature, err = json.Marshal(struct {
+			Selector map[string]string
+			Terms    []corev1.NodeSelectorTerm
+			Required bool
+		}{pod.Spec.NodeSelector, terms, terms != nil})
+	}
+	if known := p.known[string(signature)]; err == nil && known != nil {
+		return known
+	}
+	p.parsed++
+	s := &Selection{
+		Number:   p.parsed,
+		affinity: nodeaffinity.GetRequiredNodeAffinity(pod),
+		Mentions: Mentions{},
+	}
+	for key, value := range pod.Spec.NodeSelector {
+		s.Mentions[key] = append(s.Mentions[key], value)
+	}
+	for _, term := range terms {
+		for _, expression := range term.MatchExpressions {
+			s.Mentions[expression.Key] = append(s.Mentions[expression.Key], expression.Values...)
+		}
+	}
+	if err == nil {
+		if p.known == nil {
+			p.known = map[string]*Selection{}
+		}
+		p.known[string(signature)] = s
+	}
+	return s
+}
+
+// requiredTerms are the ORed terms of the required node affinity; nil if there
+// is none, empty but not nil if there is one that nothing can match.
+func requiredTerms(pod *corev1.Pod) []corev1.NodeSelectorTerm {
+	affinity := pod.Spec.Affinity
+	if affinity == nil || affinity.NodeAffinity == nil {
+		return nil
+	}
+	required := affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil {
+		return nil
+	}
+	if required.NodeSelectorTerms == nil {
+		return []corev1.NodeSelectorTerm{}
+	}
+	return required.NodeSelectorTerms
+}
+
+// Accepts says whether the pod's node selection lets it run on a node.
+func (s *Selection) Accepts(node *corev1.Node) bool {
+	ok, err := s.affinity.Match(node)
+	return ok && err == nil
+}
+
+// OfNodes returns the selection of a pod that asks for nothing but these nodes.
+func (p *Parser) OfNodes(required *corev1.NodeSelector) *Selection {
+	stand := &corev1.Pod{}
+	stand.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
+	return p.Of(stand)
+}
+
+// Unwritable says whether a pod may want a label with a value that no
+// label can have. A label that a pool leaves open seems to admit it.
+func Unwritable(pod *corev1.Pod) bool {
+	for _, value := range pod.Spec.NodeSelector {
+		if len(validation.IsValidLabelValue(value)) > 0 {
+			return true
+		}
+	}
+	a := pod.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return false
+	}
+	required := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if _, err := nodeaffinity.NewNodeSelector(required); err != nil {
+		return true
+	}
+	for _, term := range required.NodeSelectorTerms {
+		for _, e := range term.MatchExpressions {
+			invalid := func(value string) bool { return len(validation.IsValidLabelValue(value)) > 0 }
+			below := e.Operator == corev1.NodeSelectorOpLt && len(e.Values) == 1 && (e.Values[0] == "0" || strings.HasPrefix(e.Values[0], "-"))
+			if below || slices.ContainsFunc(e.Values, invalid) {
+				return true
+			}
+		}
+	}
+	return false
+}
