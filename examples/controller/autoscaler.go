@@ -22,8 +22,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/metrics"
-	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 const (
@@ -50,12 +50,10 @@ type autoscaler struct {
 	changes  atomic.Int64 // in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
-	window     batcher.Window // of pods that wait for a plan
-	owed       []owed         // NodeClaims of plans that could not be stored
-	bindings   []nomination.Binding
-	considered map[types.UID]time.Time // until when not to plan again because of a pod
-	refused    map[types.UID]bool      // pods that cannot be given their toleration
-
+	memory       fleet.Memory
+	window       batcher.Window          // of pods that wait for a plan
+	owed         []owed                  // NodeClaims of plans that could not be stored
+	considered   map[types.UID]time.Time // until when not to plan again because of a pod
 	refusedSince map[types.UID]time.Time
 	hinted       map[types.UID]string // the node that a pod was told
 
@@ -65,8 +63,6 @@ type autoscaler struct {
 	notices     []cloudprovider.Interruption
 	instances   []*cloudprovider.Instance // of this pass; nil if the cloud was not asked
 	drift       map[string]cloudprovider.Drift
-	podsOn      map[string][]*corev1.Pod // of the pass before
-	podEvents   map[string]time.Time
 	nextPropose time.Time
 	nextChange  time.Time // when time alone may change what to do with nodes
 	proposedAt  int64     // changes by then
@@ -101,7 +97,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	}
 	cloud = metrics.Provider(guard.New(cloud), "cluster", time.Now, func(list []metrics.Sample) { figures.take("cloud", list) })
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
-		considered: map[types.UID]time.Time{}, refused: map[types.UID]bool{}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
+		considered: map[types.UID]time.Time{}, memory: fleet.Memory{Refused: map[types.UID]bool{}}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
 		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
 }
 
@@ -172,12 +168,12 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 		return err
 	}
 	s.in.Interruptions = a.notices
-	if s.now.Before(a.nextLook) {
+	if s.Now.Before(a.nextLook) {
 		return nil
 	}
-	a.nextLook = s.now.Add(lookEvery)
+	a.nextLook = s.Now.Add(lookEvery)
 	drift := map[string]cloudprovider.Drift{}
-	for _, claim := range s.claims {
+	for _, claim := range s.NodeClaims {
 		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil {
 			continue
 		}
@@ -193,7 +189,7 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 	if a.instances, err = a.cloud.List(ctx); err == nil && a.instances == nil {
 		a.instances = []*cloudprovider.Instance{}
 	}
-	s.in.Drift, s.in.Instances, s.in.InstancesAt = a.drift, a.instances, s.now
+	s.in.Drift, s.in.Instances, s.in.InstancesAt = a.drift, a.instances, s.Now
 	if k, ok := cloudprovider.As[keeper](a.cloud); ok {
 		err = errors.Join(err, k.keep(ctx, a, s))
 	}

@@ -30,7 +30,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake/kwok"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -372,10 +371,10 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(s.promises.Moving) != 1 {
-			t.Errorf("nobody keeps a node for the pod: %+v", s.promises.Nodes)
+		if len(s.Promises.Moving) != 1 {
+			t.Errorf("nobody keeps a node for the pod: %+v", s.Promises.Nodes)
 		}
-		if again := c.a.waiting(s, disruption.Leaving(s.in.Nodes)); len(again) > 0 {
+		if again := c.a.waiting(s); len(again) > 0 {
 			t.Errorf("pod %s is to be planned for again", again[0].Name)
 		}
 	}
@@ -390,7 +389,7 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	c.forbid = true
 	c.pass(4)
-	if len(c.a.refused) > 0 {
+	if len(c.a.memory.Refused) > 0 {
 		t.Error("nobody tries again")
 	}
 	c.forbid = false
@@ -408,8 +407,8 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 		c.a.refusedSince[uid] = time.Now().Add(-refusedFor)
 	}
 	c.pass(1)
-	if len(c.a.refused) != 1 {
-		t.Errorf("%d pods count as refused", len(c.a.refused))
+	if len(c.a.memory.Refused) != 1 {
+		t.Errorf("%d pods count as refused", len(c.a.memory.Refused))
 	}
 }
 

@@ -85,8 +85,8 @@ func (c *collectors) take(source string, samples []metrics.Sample) {
 // watchStarts measures how long pods take to be bound and ready. Those that were there
 // before this process are not known to have been pending.
 func (a *autoscaler) watchStarts(s *snapshot) {
-	seen := make(map[types.UID]*corev1.Pod, len(s.pods))
-	for _, p := range s.pods {
+	seen := make(map[types.UID]*corev1.Pod, len(s.Pods))
+	for _, p := range s.Pods {
 		seen[p.UID] = p
 		if before := a.pods[p.UID]; a.pods != nil && before != p {
 			a.figures.take("pods", metrics.PodChanged(before, p))
@@ -97,11 +97,11 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 
 // fleetFigures are the gauges of what there is.
 func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
-	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.in.Nodes, s.pods, s.in.NodePools, map[string]bool{}
+	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.in.Nodes, s.Pods, s.in.NodePools, map[string]bool{}
 	for name := range s.in.MarkedForDeletion {
 		fleet.Leaving[name] = true
 	}
-	a.figures.take("fleet", fleet.Samples(s.now))
+	a.figures.take("fleet", fleet.Samples(s.Now))
 	var sold []*cloudprovider.InstanceType
 	for _, pool := range slices.Sorted(maps.Keys(s.in.InstanceTypes)) {
 		sold = append(sold, s.in.InstanceTypes[pool]...)

@@ -48,15 +48,15 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 			return nil
 		}
 	}
-	changed := a.changes.Load() != a.proposedAt && !s.now.Before(a.nextPropose)
-	due := !a.nextChange.IsZero() && !s.now.Before(a.nextChange)
+	changed := a.changes.Load() != a.proposedAt && !s.Now.Before(a.nextPropose)
+	due := !a.nextChange.IsZero() && !s.Now.Before(a.nextChange)
 	if !changed && !due && len(a.notices) == 0 || len(a.decided) > 0 && len(a.notices) == 0 {
 		return nil
 	}
-	a.proposedAt, a.nextPropose, a.nextChange = a.changes.Load(), s.now.Add(a.proposeEvery), time.Time{}
+	a.proposedAt, a.nextPropose, a.nextChange = a.changes.Load(), s.Now.Add(a.proposeEvery), time.Time{}
 	answers := make(chan proposed, 1)
 	a.proposing = answers
-	now, in := s.now, s.in
+	now, in := s.Now, s.in
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
@@ -86,7 +86,7 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 	var errs []error
 	for _, action := range p.Actions {
 		if disruption.Voluntary(action.Reason) {
-			a.decided = append(a.decided, decision{action, s.now})
+			a.decided = append(a.decided, decision{action, s.Now})
 		} else {
 			errs = append(errs, a.force(ctx, s, action))
 		}
@@ -106,7 +106,7 @@ func (a *autoscaler) tellBlocked(s *snapshot, blocked []disruption.Blocked) {
 	told := map[string]string{}
 	for _, b := range blocked {
 		a.log.Debug("left alone", "node", b.Node, "because", b.String())
-		node, about := s.nodes[b.Node], b.Event()+" of "+b.Node
+		node, about := s.Node(b.Node), b.Event()+" of "+b.Node
 		if node == nil || b.Event() == "" || told[about] != "" {
 			continue
 		}
@@ -122,14 +122,14 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 	a.log.Info("forced", "action", action.String())
 	a.figures.take("forced", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
 	for _, t := range action.Targets {
-		switch claim := s.claim(t.NodeClaim); {
+		switch claim := s.Claim(t.NodeClaim); {
 		case action.Step == disruption.Terminate:
 			errs = errors.Join(errs, ignoreGone(a.cloud.Delete(ctx, t.ProviderID)))
-		case action.Step == disruption.DeleteNode && s.nodes[t.Node] != nil:
-			errs = errors.Join(errs, a.remove(ctx, s.nodes[t.Node]))
+		case action.Step == disruption.DeleteNode && s.Node(t.Node) != nil:
+			errs = errors.Join(errs, a.remove(ctx, s.Node(t.Node)))
 		case action.Step == disruption.Delete && claim != nil:
 			a.tell(claim, corev1.EventTypeWarning, string(action.Reason), "Disrupt", "%s", action)
-			errs = errors.Join(errs, a.storeClaim(ctx, claim, action.EditClaim(claim, s.now)), a.remove(ctx, claim))
+			errs = errors.Join(errs, a.storeClaim(ctx, claim, action.EditClaim(claim, s.Now)), a.remove(ctx, claim))
 		}
 	}
 	return errs
@@ -138,12 +138,12 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 // confirm looks again at what was decided a short time ago, one action in each pass:
 // the next sees what it began.
 func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
-	if len(a.decided) == 0 || s.now.Sub(a.decided[0].at) < a.confirmAfter {
+	if len(a.decided) == 0 || s.Now.Sub(a.decided[0].at) < a.confirmAfter {
 		return nil
 	}
 	action := a.decided[0].action
 	a.decided = a.decided[1:]
-	objections, err := disruption.Confirm(ctx, s.now, s.in, action, nil)
+	objections, err := disruption.Confirm(ctx, s.Now, s.in, action, nil)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
 	}
-	cluster, err := disruption.Observe(s.now, s.in, nil)
+	cluster, err := disruption.Observe(s.Now, s.in, nil)
 	if cluster == nil {
 		return err
 	}
@@ -160,11 +160,11 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	steps, err := command.Start(prepared.Command, s.view())
+	steps, err := command.Start(prepared.Command, s.View())
 	if err != nil {
 		return err
 	}
-	r := &running{Prepared: prepared, begun: s.now}
+	r := &running{Prepared: prepared, begun: s.Now}
 	for i, claim := range prepared.Claims {
 		if i < len(action.Replacements) {
 			r.replacements = append(r.replacements, replacement{claim.Name, action.Replacements[i].Pods})
@@ -174,7 +174,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	a.figures.take("begun", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
 	a.log.Info("begun", "command", prepared.Command.ID, "action", action.String(), "savings", action.Savings)
 	for _, t := range action.Targets {
-		if node := s.nodes[t.Node]; node != nil {
+		if node := s.Node(t.Node); node != nil {
 			a.tell(node, corev1.EventTypeNormal, "Disrupt"+string(action.Reason), "Disrupt", "%s", action)
 		}
 	}
@@ -184,22 +184,22 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 // advance carries every command on. They are found in the objects: those of another
 // process as well.
 func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
-	errs := append(slices.Clone(s.commands.Faults), a.carryOut(ctx, s, s.commands.Steps))
+	errs := append(slices.Clone(s.Commands.Faults), a.carryOut(ctx, s, s.Commands.Steps))
 	live := map[string]bool{}
-	for _, c := range s.commands.Commands {
+	for _, c := range s.Commands.Commands {
 		live[c.ID] = true
-		view := s.view()
+		view := s.View()
 		if r := a.prepared[c.ID]; r != nil {
 			for _, other := range c.Replacements {
-				if s.claim(other.Token) != nil && !slices.Contains(r.created, other.Token) {
+				if s.Claim(other.Token) != nil && !slices.Contains(r.created, other.Token) {
 					r.created = append(r.created, other.Token)
 				}
 			}
 			view.Created = r.created
-		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r command.Replacement) bool { return s.claim(r.Token) == nil }) {
+		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r command.Replacement) bool { return s.Claim(r.Token) == nil }) {
 			view.Cancel = "what it was to launch was lost with the process that began it"
 		}
-		progress := command.Advance(c, view, s.now)
+		progress := command.Advance(c, view, s.Now)
 		if r := a.prepared[c.ID]; progress.Failure != "" && r != nil && !r.failed {
 			r.failed = true
 			a.log.Warn("undoing", "command", c.ID, "because", progress.Failure)
@@ -209,18 +209,18 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 	}
 	for id, r := range a.prepared {
 		r.stands = r.stands || live[id]
-		if live[id] || r.begun.Equal(s.now) { // in this pass: the snapshot is older
+		if live[id] || r.begun.Equal(s.Now) { // in this pass: the snapshot is older
 			continue
 		}
-		if !r.stands && s.now.Sub(r.begun) < startsWithin {
-			if steps, err := command.Start(r.Command, s.view()); err == nil { // nothing of it could be written
+		if !r.stands && s.Now.Sub(r.begun) < startsWithin {
+			if steps, err := command.Start(r.Command, s.View()); err == nil { // nothing of it could be written
 				errs = append(errs, a.carryOut(ctx, s, steps))
 				continue
 			}
 		}
 		delete(a.prepared, id)
 		a.log.Info("finished", "command", id)
-		a.nextPropose, a.proposedAt = s.now, -1 // there may be room for the next
+		a.nextPropose, a.proposedAt = s.Now, -1 // there may be room for the next
 	}
 	return errors.Join(errs...)
 }
@@ -229,10 +229,10 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.Step) error {
 	return each(len(steps), func(i int) error {
 		step := steps[i]
-		claim := s.claim(step.Object)
+		claim := s.Claim(step.Object)
 		switch {
 		case step.OnNode():
-			node := s.nodes[step.Object]
+			node := s.Node(step.Object)
 			return a.storeNode(ctx, node, step.EditNode(node))
 		case step.Kind == command.StepCreate:
 			return a.createReplacement(ctx, s, step)
@@ -241,7 +241,7 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 		case step.Kind == command.StepDelete:
 			return a.remove(ctx, claim)
 		}
-		return a.storeClaim(ctx, claim, step.EditClaim(claim, s.now))
+		return a.storeClaim(ctx, claim, step.EditClaim(claim, s.Now))
 	})
 }
 
@@ -249,17 +249,17 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 // the nodes that it removes. After a restart nobody knows which go there, so then it
 // is open to all.
 func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
-	candidates := make([]*running, 0, len(a.prepared)+len(s.commands.Commands))
+	candidates := make([]*running, 0, len(a.prepared)+len(s.Commands.Commands))
 	for _, r := range a.prepared {
 		candidates = append(candidates, r)
 	}
-	for _, c := range s.commands.Commands {
+	for _, c := range s.Commands.Commands {
 		if a.prepared[c.ID] == nil {
 			candidates = append(candidates, &running{Prepared: command.Prepared{Command: c}})
 		}
 	}
 	for _, r := range candidates {
-		claim := r.Claim(step, s.now)
+		claim := r.Claim(step, s.Now)
 		if claim == nil {
 			continue
 		}

@@ -77,22 +77,22 @@ func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
 		classes[i] = &list.Items[i]
 	}
 	errs := each(len(classes), func(i int) error { return c.keepClass(ctx, a, s, classes[i]) })
-	errs = errors.Join(errs, each(len(s.claims), func(i int) error { return c.keepClaim(ctx, a, s, s.claims[i]) }))
-	maps.DeleteFunc(c.observed, func(name string, _ bool) bool { return s.claim(name) == nil })
-	for _, claim := range s.claims {
-		node := s.nodeOf(claim)
+	errs = errors.Join(errs, each(len(s.NodeClaims), func(i int) error { return c.keepClaim(ctx, a, s, s.NodeClaims[i]) }))
+	maps.DeleteFunc(c.observed, func(name string, _ bool) bool { return s.Claim(name) == nil })
+	for _, claim := range s.NodeClaims {
+		node := s.NodeOf(claim)
 		if node == nil || !is(claim, v1.ConditionTypeRegistered) || c.observed[claim.Name] {
 			continue
 		}
 		c.observed[claim.Name] = true
 		errs = errors.Join(errs, c.ObserveNode(ctx, claim.Labels["node.kubernetes.io/instance-type"], claim.Status.ImageID, node))
 	}
-	if s.now.Before(c.nextCollect) {
+	if s.Now.Before(c.nextCollect) {
 		return errs
 	}
-	c.nextCollect = s.now.Add(collectEvery)
+	c.nextCollect = s.Now.Add(collectEvery)
 	_, templates := c.CollectLaunchTemplates(ctx)
-	_, profiles := c.CollectInstanceProfiles(ctx, classes, s.claims)
+	_, profiles := c.CollectInstanceProfiles(ctx, classes, s.NodeClaims)
 	return errors.Join(errs, templates, profiles)
 }
 
@@ -100,7 +100,7 @@ func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
 // NodeClaim is of it and nothing is left in AWS.
 func (c *ec2Cloud) keepClass(ctx context.Context, a *autoscaler, s *snapshot, class *awsv1.EC2NodeClass) error {
 	var of []*v1.NodeClaim
-	for _, claim := range s.claims {
+	for _, claim := range s.NodeClaims {
 		if ref := claim.Spec.NodeClassRef; ref != nil && ref.Name == class.Name && ref.Group == awsv1.Group {
 			of = append(of, claim)
 		}
@@ -123,7 +123,7 @@ func (c *ec2Cloud) keepClass(ctx context.Context, a *autoscaler, s *snapshot, cl
 	after.Status = now.Status
 	migration, err := c.MigrateClaims(ctx, class.Name, of)
 	for _, change := range migration.Claims {
-		claim := s.claim(change.Claim)
+		claim := s.Claim(change.Claim)
 		next := claim.DeepCopy()
 		annotate(next, change.Annotations)
 		err = errors.Join(err, a.store(ctx, claim, next))
@@ -144,7 +144,7 @@ func (c *ec2Cloud) keepClaim(ctx context.Context, a *autoscaler, s *snapshot, cl
 	after := claim
 	if i := slices.IndexFunc(a.instances, func(i *cloudprovider.Instance) bool { return i.ID == claim.Status.ProviderID }); i >= 0 {
 		after = aws.DemoteClaim(claim, a.instances[i])
-		if node := s.nodeOf(claim); node != nil {
+		if node := s.NodeOf(claim); node != nil {
 			if err := a.storeNode(ctx, node, aws.DemoteNode(node, a.instances[i])); err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -26,8 +25,8 @@ func is(claim *v1.NodeClaim, condition string) bool {
 // is in the objects, and repeating it launches nothing twice.
 func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	var due []*v1.NodeClaim
-	for _, claim := range s.claims {
-		if claim.Status.ProviderID == "" && claim.DeletionTimestamp == nil && !s.now.Before(nodeclaim.NextLaunch(claim)) {
+	for _, claim := range s.NodeClaims {
+		if claim.Status.ProviderID == "" && claim.DeletionTimestamp == nil && !s.Now.Before(nodeclaim.NextLaunch(claim)) {
 			due = append(due, claim)
 		}
 	}
@@ -39,7 +38,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 			return nil
 		}
 		outcome := nodeclaim.Launched(err)
-		if stored := a.storeClaim(ctx, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.now), err, s.now)); stored != nil {
+		if stored := a.storeClaim(ctx, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.Now), err, s.Now)); stored != nil {
 			return stored // the cloud answers the same when it is asked again
 		}
 		if err == nil {
@@ -56,7 +55,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 	})
 	for _, failure := range failures {
 		if failure != nil {
-			a.remember(failure, s.now)
+			a.remember(failure, s.Now)
 		}
 	}
 	return err
@@ -85,9 +84,9 @@ func (a *autoscaler) remember(err error, now time.Time) {
 
 // join sees new machines through their start.
 func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
-	nodes := slices.Collect(maps.Values(s.nodes))
-	return each(len(s.claims), func(i int) error {
-		claim := s.claims[i]
+	nodes := s.Nodes
+	return each(len(s.NodeClaims), func(i int) error {
+		claim := s.NodeClaims[i]
 		switch {
 		case claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || is(claim, v1.ConditionTypeInitialized):
 			return nil
@@ -97,21 +96,21 @@ func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 				if err := controllerutil.SetOwnerReference(claim, r.Node, a.Scheme()); err != nil {
 					return err
 				}
-				if err := a.store(ctx, s.nodes[r.Node.Name], r.Node); err != nil {
+				if err := a.store(ctx, s.Node(r.Node.Name), r.Node); err != nil {
 					return err
 				}
 				a.figures.take("joined", metrics.Joined(r.Node))
 			}
-			return a.storeClaim(ctx, claim, r.EditClaim(claim, s.now))
+			return a.storeClaim(ctx, claim, r.EditClaim(claim, s.Now))
 		}
-		node := s.nodeOf(claim)
+		node := s.NodeOf(claim)
 		ready := nodeclaim.Initialize(claim, node, nil)
 		if err := a.storeNode(ctx, node, ready.EditNode(node)); err != nil {
 			return err
 		}
-		after := ready.EditClaim(claim, s.now)
+		after := ready.EditClaim(claim, s.Now)
 		if is(after, v1.ConditionTypeInitialized) {
-			a.log.Info("initialized", "claim", claim.Name, "node", node.Name, "after", s.now.Sub(claim.CreationTimestamp.Time).String())
+			a.log.Info("initialized", "claim", claim.Name, "node", node.Name, "after", s.Now.Sub(claim.CreationTimestamp.Time).String())
 		}
 		return a.storeClaim(ctx, claim, after)
 	})

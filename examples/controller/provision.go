@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -27,7 +26,7 @@ import (
 // and opens nodes whose pods are there.
 func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 	a.forget(s)
-	places := s.promises.Pods
+	places := s.Promises.Pods
 	refused := make([]error, len(places))
 	err := each(len(places), func(i int) error {
 		if places[i].Toleration == nil {
@@ -45,9 +44,9 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 		since, again := a.refusedSince[uid]
 		switch {
 		case refused[i] != nil && !again: // an API server that has just started knows no rights yet
-			a.refusedSince[uid] = s.now
-		case refused[i] != nil && s.now.Sub(since) >= refusedFor:
-			a.refused[uid] = true
+			a.refusedSince[uid] = s.Now
+		case refused[i] != nil && s.Now.Sub(since) >= refusedFor:
+			a.memory.Refused[uid] = true
 			a.tell(p.Pod, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", refused[i])
 		case p.Toleration == nil:
 			delete(a.refusedSince, uid)
@@ -56,26 +55,26 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 			}
 		}
 	}
-	return errors.Join(err, each(len(s.promises.Nodes), func(i int) error {
-		n := s.promises.Nodes[i]
+	return errors.Join(err, each(len(s.Promises.Nodes), func(i int) error {
+		n := s.Promises.Nodes[i]
 		if n.Opened == nil {
 			return nil
 		}
 		a.log.Info("opened", "node", n.Node, "pending", n.Pending, "missing", n.Missing)
-		return a.storeNode(ctx, s.nodes[n.Node], n.Opened)
+		return a.storeNode(ctx, s.Node(n.Node), n.Opened)
 	}))
 }
 
 // forget drops what is remembered of pods that are not there any more.
 func (a *autoscaler) forget(s *snapshot) {
 	there := map[types.UID]bool{}
-	for _, p := range s.pods {
+	for _, p := range s.Pods {
 		there[p.UID] = true
 	}
-	maps.DeleteFunc(a.refused, func(uid types.UID, _ bool) bool { return !there[uid] })
+	maps.DeleteFunc(a.memory.Refused, func(uid types.UID, _ bool) bool { return !there[uid] })
 	maps.DeleteFunc(a.refusedSince, func(uid types.UID, _ time.Time) bool { return !there[uid] })
 	maps.DeleteFunc(a.hinted, func(uid types.UID, _ string) bool { return !there[uid] })
-	maps.DeleteFunc(a.considered, func(uid types.UID, until time.Time) bool { return !there[uid] || !s.now.Before(until) })
+	maps.DeleteFunc(a.considered, func(uid types.UID, until time.Time) bool { return !there[uid] || !s.Now.Before(until) })
 }
 
 // tolerate appends a toleration to a pod, which is all that may be done to one.
@@ -100,16 +99,15 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 // coming.
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	err := a.repay(ctx, s)
-	leaving := disruption.Leaving(s.in.Nodes)
-	waiting := a.waiting(s, leaving)
+	waiting := a.waiting(s)
 	var due bool
-	if a.window, due = a.window.Gather(s.now, len(waiting)); !due {
+	if a.window, due = a.window.Gather(s.Now, len(waiting)); !due {
 		return errors.Join(err, a.replicas(ctx, s))
 	}
 	started := time.Now()
 	problem, err := a.prepare(s)
 	if err == nil {
-		problem, err = problem.Without(leaving...) // their pods need a place as well
+		problem, err = problem.Without(disruption.Leaving(s.in.Nodes)...) // their pods need a place as well
 	}
 	if err != nil {
 		return err
@@ -123,16 +121,16 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 		"cost", plan.Cost, "gap", plan.Gap(), "took", time.Since(started).String())
 	for _, p := range waiting {
 		if p.Spec.NodeName != "" { // on a node that goes
-			a.considered[p.UID] = s.now.Add(retryIn)
+			a.considered[p.UID] = s.Now.Add(retryIn)
 		}
 	}
 	for _, u := range plan.Unplaced {
-		a.considered[u.Pod.UID] = s.now.Add(retryIn)
+		a.considered[u.Pod.UID] = s.Now.Add(retryIn)
 		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
-		a.owed = append(a.owed, owed{name(n.NodeClaim()), n.Pods, n.Options[0].String(), s.now})
+		a.owed = append(a.owed, owed{name(n.NodeClaim()), n.Pods, n.Options[0].String(), s.Now})
 	}
 	return errors.Join(err, a.repay(ctx, s), a.bind(ctx, s, plan.Bind))
 }
@@ -152,8 +150,8 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 	left := make([]bool, len(a.owed))
 	err := each(len(a.owed), func(i int) error {
 		o := a.owed[i]
-		pods := s.stored(o.pods)
-		if len(pods) < len(o.pods) || s.now.Sub(o.since) > retryIn {
+		pods := s.Stored(o.pods)
+		if len(pods) < len(o.pods) || s.Now.Sub(o.since) > retryIn {
 			return nil // it was planned for what is not so any more
 		}
 		_, err := a.create(ctx, s, o.claim, pods, metrics.Provisioned)
@@ -210,35 +208,21 @@ func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 	return problem, nil
 }
 
-// waiting are the pods without a place that no plan was made for lately: pending, or
-// on a node that goes.
-func (a *autoscaler) waiting(s *snapshot, leaving []string) (out []*corev1.Pod) {
-	candidates := slices.Clone(s.in.Pods)
-	for _, name := range leaving {
-		for _, p := range s.podsOn[name] {
-			if !ofDaemonSet(p) && p.DeletionTimestamp == nil && !s.promised[p.UID] {
-				candidates = append(candidates, p)
-			}
-		}
-	}
-	promised := map[types.UID]bool{}
+// waiting are the pods without a place that no plan was made for lately.
+func (a *autoscaler) waiting(s *snapshot) []*corev1.Pod {
+	planned := map[types.UID]bool{}
 	for _, o := range a.owed {
 		for _, p := range o.pods {
-			promised[p.UID] = true
+			planned[p.UID] = true
 		}
 	}
-	for _, p := range candidates {
-		if !s.now.Before(a.considered[p.UID]) && !promised[p.UID] {
-			out = append(out, p)
-		}
-	}
-	return out
+	return slices.DeleteFunc(s.Waiting(), func(p *corev1.Pod) bool { return s.Now.Before(a.considered[p.UID]) || planned[p.UID] })
 }
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
 // so that the next pass, of whatever process, gives them their tolerations.
 func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClaim, pods []*corev1.Pod, why string) (*v1.NodeClaim, error) {
-	claim, err := nomination.Reserve(name(claim), s.stored(pods), s.now, nil)
+	claim, err := nomination.Reserve(name(claim), s.Stored(pods), s.Now, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -266,35 +250,20 @@ func name(claim *v1.NodeClaim) *v1.NodeClaim {
 	return claim
 }
 
-// stored are pods of a plan as they are in the cluster. In a plan the pods of nodes that
-// go are pending, and who promises them a node has to know where they run.
-func (s *snapshot) stored(pods []*corev1.Pod) (out []*corev1.Pod) {
-	wanted := map[types.UID]bool{}
-	for _, p := range pods {
-		wanted[p.UID] = true
-	}
-	for _, p := range s.pods {
-		if wanted[p.UID] {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
 // bind promises nodes that exist, or are coming, to the pods of a plan.
 func (a *autoscaler) bind(ctx context.Context, s *snapshot, bindings []provisioning.Binding) (errs error) {
 	kept := map[string]bool{} // the NodeClaims that are not open to all
-	for _, n := range s.promises.Nodes {
+	for _, n := range s.Promises.Nodes {
 		kept[n.NodeClaim] = n.Phase != nomination.Open
 	}
 	for _, b := range bindings {
 		i := slices.IndexFunc(s.in.Nodes, func(n provisioning.Node) bool { return n.Name() == b.Node })
 		claim := s.in.Nodes[i].NodeClaim
 		if claim == nil || !kept[claim.Name] && s.in.Nodes[i].Node != nil {
-			a.bindings = append(a.bindings, nomination.Bind(b.Node, b.Pods, s.now.Add(bindHolds))...)
+			a.memory.Bindings = append(a.memory.Bindings, nomination.Bind(b.Node, b.Pods, s.Now.Add(bindHolds))...)
 			continue
 		}
-		after, err := nomination.Reserve(claim, s.stored(b.Pods), s.now, nil)
+		after, err := nomination.Reserve(claim, s.Stored(b.Pods), s.Now, nil)
 		if err == nil {
 			err = a.storeClaim(ctx, claim, after)
 		}
@@ -316,9 +285,4 @@ func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
 		}
 	}
 	return err
-}
-
-// nodeOf is the Node of a claim, nil if it has not joined.
-func (s *snapshot) nodeOf(claim *v1.NodeClaim) *corev1.Node {
-	return s.nodes[cmp.Or(claim.Status.NodeName, "/")]
 }

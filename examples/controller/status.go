@@ -24,12 +24,12 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 	if a.instances == nil {
 		return nil
 	}
-	cluster, err := disruption.Observe(s.now, s.in, nil)
+	cluster, err := disruption.Observe(s.Now, s.in, nil)
 	errs := []error{err}
 	if cluster != nil {
 		drifts := cluster.Drifts()
 		errs = append(errs, each(len(drifts), func(i int) error {
-			claim := s.claim(drifts[i].NodeClaim)
+			claim := s.Claim(drifts[i].NodeClaim)
 			if claim == nil || claim.DeletionTimestamp != nil {
 				return nil
 			}
@@ -58,13 +58,13 @@ func (a *autoscaler) status(ctx context.Context, s *snapshot) error {
 
 // claimStatus writes Drifted, Consolidatable and when pods last came or went.
 func (a *autoscaler) claimStatus(ctx context.Context, s *snapshot, claim *v1.NodeClaim, d disruption.DriftStatus) error {
-	after := nodeclaim.EditDrifted(claim, d.Reason, d.Detail, s.now)
+	after := nodeclaim.EditDrifted(claim, d.Reason, d.Detail, s.Now)
 	if after != claim && d.Reason != "" {
 		a.log.Info("drifted", "claim", claim.Name, "reason", d.Reason, "detail", d.Detail)
 	}
 	if pool := poolNamed(s.in.NodePools, claim.Labels[v1.NodePoolLabelKey]); pool != nil {
-		last := a.podEvents[claim.Status.NodeName]
-		after = nodeclaim.EditConsolidatable(nodeclaim.EditPodEvent(after, last), pool.Spec.Disruption.ConsolidateAfter, last, s.now)
+		last := s.in.PodEvents[claim.Status.NodeName]
+		after = nodeclaim.EditConsolidatable(nodeclaim.EditPodEvent(after, last), pool.Spec.Disruption.ConsolidateAfter, last, s.Now)
 	}
 	return a.storeClaim(ctx, claim, after)
 }
@@ -76,15 +76,15 @@ func (a *autoscaler) storePool(ctx context.Context, s *snapshot, stored *v1.Node
 	if read == nil { // it could not be read: prepare has said so
 		return nil
 	}
-	after := nodepool.Edit(stored, s.classes[stored.Name], usage[stored.Name], s.now)
+	after := nodepool.Edit(stored, s.classes[stored.Name], usage[stored.Name], s.Now)
 	for _, c := range nodepool.News(stored, after) {
 		a.tell(stored, corev1.EventTypeWarning, c.Reason, "Validate", "%s", c.Message)
 	}
 	after = after.DeepCopy()
 	if meta.IsStatusConditionTrue(after.Status.Conditions, v1.ConditionTypeValidationSucceeded) {
-		m := nodeclaim.MigrateHashes(read, slices.DeleteFunc(slices.Clone(s.claims), func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] != stored.Name }))
+		m := nodeclaim.MigrateHashes(read, slices.DeleteFunc(slices.Clone(s.NodeClaims), func(c *v1.NodeClaim) bool { return c.Labels[v1.NodePoolLabelKey] != stored.Name }))
 		for _, change := range m.Claims {
-			claim := s.claim(change.Name)
+			claim := s.Claim(change.Name)
 			next := claim.DeepCopy()
 			annotate(next, change.Annotations)
 			if err := a.storeClaim(ctx, claim, next); err != nil {

@@ -31,8 +31,8 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 	var leaving []*v1.NodeClaim
 	owned := map[string]bool{}
 	var errs []error
-	for _, claim := range s.claims {
-		node := s.nodeOf(claim)
+	for _, claim := range s.NodeClaims {
+		node := s.NodeOf(claim)
 		if node != nil {
 			owned[node.Name] = true
 		}
@@ -42,8 +42,8 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 			errs = append(errs, a.remove(ctx, claim))
 		}
 	}
-	for name, node := range s.nodes {
-		if node.DeletionTimestamp != nil && !owned[name] && node.Labels[v1.NodePoolLabelKey] != "" {
+	for _, node := range s.Nodes {
+		if node.DeletionTimestamp != nil && !owned[node.Name] && node.Labels[v1.NodePoolLabelKey] != "" {
 			errs = append(errs, a.release(ctx, node)) // what is left of a machine that is gone
 		}
 	}
@@ -53,7 +53,7 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 	done, err := a.drain(ctx, s, leaving)
 	errs = append(errs, err, each(len(leaving), func(i int) error {
 		claim := leaving[i]
-		node := s.nodeOf(claim)
+		node := s.NodeOf(claim)
 		if node != nil && !done[node.Name] {
 			return nil
 		}
@@ -76,7 +76,7 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 		if err := a.release(ctx, claim); err != nil {
 			return err
 		}
-		a.figures.take("terminated", metrics.Terminated(claim, node, s.now))
+		a.figures.take("terminated", metrics.Terminated(claim, node, s.Now))
 		return nil
 	}))
 	return errors.Join(errs...)
@@ -84,23 +84,16 @@ func (a *autoscaler) terminate(ctx context.Context, s *snapshot) error {
 
 // drain says which nodes are empty, and evicts pods of the others.
 func (a *autoscaler) drain(ctx context.Context, s *snapshot, leaving []*v1.NodeClaim) (done map[string]bool, err error) {
-	var in drain.Input
 	var errs []error
 	for _, claim := range leaving {
-		errs = append(errs, a.storeClaim(ctx, claim, disruption.Action{}.EditClaim(claim, s.now)))
-		node := s.nodeOf(claim)
-		if node == nil {
-			continue
+		errs = append(errs, a.storeClaim(ctx, claim, disruption.Action{}.EditClaim(claim, s.Now)))
+		if node := s.NodeOf(claim); node != nil {
+			errs = append(errs, a.storeNode(ctx, node, drain.CloseNode(node)))
 		}
-		errs = append(errs, a.storeNode(ctx, node, drain.CloseNode(node)))
-		n, err := drain.Observe(claim, node, s.podsOn[node.Name], s.now)
-		errs = append(errs, err)
-		in.Nodes = append(in.Nodes, n)
 	}
-	for _, b := range s.in.PodDisruptionBudgets {
-		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
-	}
-	plan, err := drain.Plan(s.now, in, nil)
+	in, err := s.Drain(leaving...)
+	errs = append(errs, err)
+	plan, err := drain.Plan(s.Now, in, nil)
 	errs = append(append(errs, plan.Faults...), err)
 	done = map[string]bool{}
 	var evict, end []drain.Step

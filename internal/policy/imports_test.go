@@ -24,7 +24,7 @@ var (
 	parts    = []string{"provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/flow", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
-	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
+	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
 )
 
 var layers = []layer{
@@ -133,6 +133,8 @@ var layers = []layer{
 		"which pods go when is told by the pods and their budgets, whatever removes the node"},
 	{"disruption/compare", append([]string{"disruption"}, engine...),
 		"what policies come to is asked of those who decide, as anybody may ask them"},
+	{"disruption/fleet", append([]string{"disruption", "disruption/command", "disruption/drain", "provisioning/nodeclaim", "provisioning/nomination"}, engine...),
+		"a cluster is read for those who decide and those who carry out, and by nobody among them"},
 	{"disruption", append([]string{"disruption/command", "disruption/drain", "disruption/rollout", "provisioning/nodeclaim", "provisioning/nodeclaim", "disruption/internal/...", "internal/podkey", "internal/podterm"}, engine...),
 		"disruption asks the engine and the budgets, and never a cloud"},
 	{"disruption/internal/...", append([]string{"disruption/internal/...", "provisioning/nodeclaim", "internal/podkey", "internal/podterm"}, engine...),

@@ -1,0 +1,271 @@
+package fleet
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// keptFor is for how long the replacements of a command are nominated. A program looks
+// again long before.
+const keptFor = 10 * time.Second
+
+// Objects are all of their kind in a cluster, none of them nil, in any order.
+type Objects struct {
+	NodeClaims           []*v1.NodeClaim
+	Nodes                []*corev1.Node
+	Pods                 []*corev1.Pod
+	DaemonSets           []*appsv1.DaemonSet
+	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
+}
+
+// Memory is what a program knows that does not stand in the cluster. The zero value has
+// nothing, as after a restart: a little time is lost then, and nothing else.
+type Memory struct {
+	// Refused are the pods that could not be given their toleration.
+	Refused map[types.UID]bool
+	// Bindings are promises of nodes that are there.
+	Bindings []nomination.Binding
+
+	pods   map[string][]*corev1.Pod // by Node, at the last look
+	events map[string]time.Time     // of pods, by Node
+}
+
+// Fleet is a cluster at an instant. It points to the Objects that it was read from.
+type Fleet struct {
+	Objects
+
+	// Input has Nodes, Pods, DaemonSetPods, PodDisruptionBudgets, MarkedForDeletion,
+	// Nominations and PodEvents. The rest is the caller's to add. Its pods are as their
+	// owners wrote them: see nomination.Plain.
+	Input disruption.Input
+	// Promises are those that stand.
+	Promises nomination.State
+	// Commands are those under way, and what to clear.
+	Commands command.Recovery
+	// Memory is for the next Read: bindings that still hold, and what pods were seen.
+	// Add to it what is learnt until then.
+	Memory Memory
+	// Now is when it was read.
+	Now time.Time
+
+	claims   map[string]*v1.NodeClaim
+	nodes    map[string]*corev1.Node
+	podsOn   map[string][]*corev1.Pod
+	promised map[types.UID]bool
+}
+
+// Read makes a Fleet, in this order: promises are reviewed; Nodes, NodeClaims and pods are
+// joined, each pod that is promised a node on that; pods without a node and without
+// promise that are neither gated nor being deleted are Input.Pods; commands are found in
+// their records; and for each NodeClaim with a Node, when pods last came or went there.
+//
+// The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
+// about the rest.
+func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
+	f := &Fleet{Objects: o, Memory: m, Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
+	for _, c := range o.NodeClaims {
+		f.claims[c.Name] = c
+	}
+	for _, n := range o.Nodes {
+		f.nodes[n.Name] = n
+	}
+	for _, p := range o.Pods {
+		if p.Spec.NodeName != "" {
+			f.podsOn[p.Spec.NodeName] = append(f.podsOn[p.Spec.NodeName], p)
+		}
+	}
+	for _, ds := range o.DaemonSets {
+		pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}
+		pod.Namespace, pod.Name = ds.Namespace, ds.Name
+		f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, resources.WithDefaultRequests(pod))
+	}
+	f.Input.PodDisruptionBudgets = o.PodDisruptionBudgets
+	var errs [2]error
+	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: m.Refused, Bindings: m.Bindings}, now, nil)
+	f.Memory.Bindings = f.Promises.Bindings
+	errs[1] = f.join()
+	f.decide()
+	f.watch()
+	return f, errors.Join(errs[:]...)
+}
+
+// join fills Input.Nodes and Input.Pods. A promise of a node that is not there any more is
+// none.
+func (f *Fleet) join() error {
+	plain := make([]*corev1.Pod, len(f.Objects.Pods))
+	for i, p := range f.Objects.Pods {
+		plain[i] = nomination.Plain(p)
+	}
+	joined, err := provisioning.Join(f.Objects.Nodes, f.NodeClaims, plain)
+	index := map[string]int{}
+	for i, n := range joined.Nodes {
+		index[n.Name()] = i
+		if n.NodeClaim != nil {
+			index[n.NodeClaim.Name] = i
+		}
+	}
+	for _, place := range slices.Concat(f.Promises.Pods, f.Promises.Moving) {
+		to, ok := index[cmp.Or(place.Node, place.NodeClaim)]
+		if !ok {
+			continue
+		}
+		f.promised[place.Pod.UID] = true
+		if from, ok := index[place.Pod.Spec.NodeName]; ok {
+			joined.Nodes[from].Pods = slices.DeleteFunc(joined.Nodes[from].Pods, func(p *corev1.Pod) bool { return p.UID == place.Pod.UID })
+		}
+		there := *nomination.Plain(place.Pod)
+		there.Spec.NodeName = joined.Nodes[to].Name()
+		joined.Nodes[to].Pods = append(joined.Nodes[to].Pods, &there)
+	}
+	f.Input.Nodes = joined.Nodes
+	for _, p := range joined.Pending {
+		if p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && !f.promised[p.UID] {
+			f.Input.Pods = append(f.Input.Pods, p)
+		}
+	}
+	return err
+}
+
+// decide finds commands, and what follows from them.
+func (f *Fleet) decide() {
+	f.Commands = command.Recover(f.View())
+	f.Input.MarkedForDeletion = map[string]disruption.Reason{}
+	kept := disruption.Nominations(f.Promises.Nominations())
+	for _, c := range f.Commands.Commands {
+		for _, source := range c.Sources {
+			f.Input.MarkedForDeletion[cmp.Or(source.Node, source.NodeClaim)] = disruption.Reason(c.Reason)
+		}
+		for _, r := range c.Replacements {
+			name := r.Token
+			if claim := f.claims[name]; claim != nil {
+				name = cmp.Or(claim.Status.NodeName, name)
+			}
+			kept = kept.Keep(name, f.Now.Add(keptFor))
+		}
+	}
+	f.Input.Nominations = kept
+}
+
+// watch notes when pods came or went.
+func (f *Fleet) watch() {
+	before, known := f.Memory.pods, f.Memory.events
+	f.Memory.pods, f.Memory.events = f.podsOn, map[string]time.Time{}
+	for _, claim := range f.NodeClaims {
+		node := f.NodeOf(claim)
+		if node == nil {
+			continue
+		}
+		at := nodeclaim.LastPodEvent(claim, before[node.Name], f.podsOn[node.Name], f.Now)
+		if known[node.Name].After(at) {
+			at = known[node.Name]
+		}
+		f.Memory.events[node.Name] = at
+	}
+	f.Input.PodEvents = f.Memory.events
+}
+
+// Claim is a NodeClaim by name, nil if there is none.
+func (f *Fleet) Claim(name string) *v1.NodeClaim { return f.claims[name] }
+
+// Node is a Node by name, nil if there is none.
+func (f *Fleet) Node(name string) *corev1.Node { return f.nodes[name] }
+
+// NodeOf is the Node of a NodeClaim by status.nodeName, nil if it has not joined or is gone.
+func (f *Fleet) NodeOf(claim *v1.NodeClaim) *corev1.Node { return f.nodes[claim.Status.NodeName] }
+
+// PodsOn are the pods that are bound to a Node, as they are stored.
+func (f *Fleet) PodsOn(node string) []*corev1.Pod { return f.podsOn[node] }
+
+// Stored are pods of a plan as they are in the cluster, in the order of Objects.Pods; those
+// that are gone are left out. In a plan the pods of nodes that go are pending, and who
+// promises them a node has to know where they run.
+func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
+	wanted := map[types.UID]bool{}
+	for _, p := range pods {
+		wanted[p.UID] = true
+	}
+	for _, p := range f.Objects.Pods {
+		if wanted[p.UID] {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Waiting are the pods that a plan is due for: those of Input.Pods, and those on nodes that
+// are being deleted (disruption.Leaving), not of DaemonSets, that no node is promised to.
+// Plan for them with Problem.Without the nodes that leave.
+func (f *Fleet) Waiting() []*corev1.Pod {
+	out := slices.Clone(f.Input.Pods)
+	for _, name := range disruption.Leaving(f.Input.Nodes) {
+		for _, p := range f.podsOn[name] {
+			if !ofDaemonSet(p) && p.DeletionTimestamp == nil && !f.promised[p.UID] {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// View is what commands look at: all NodeClaims and Nodes. A replacement that is ready but
+// for its promises counts as initialized, as the pods that it is promised to are still to
+// be evicted.
+func (f *Fleet) View() (v command.View) {
+	filling := map[string]bool{}
+	for _, n := range f.Promises.Nodes {
+		filling[n.NodeClaim] = n.Phase == nomination.Filling
+	}
+	for _, claim := range f.NodeClaims {
+		node, moving := f.NodeOf(claim), 0
+		for _, p := range f.podsOn[claim.Status.NodeName] {
+			if !ofDaemonSet(p) {
+				moving++
+			}
+		}
+		c := command.ObserveClaim(claim, node, moving)
+		c.Initialized = c.Initialized || filling[claim.Name]
+		v.Claims = append(v.Claims, c)
+	}
+	for _, node := range f.Objects.Nodes {
+		v.Nodes = append(v.Nodes, command.ObserveNode(node))
+	}
+	return v
+}
+
+// Drain is what drain.Plan wants to know of NodeClaims that are being deleted: their Nodes,
+// less those that are not there, and all budgets. The error joins those of drain.Observe,
+// and the rest is right.
+func (f *Fleet) Drain(claims ...*v1.NodeClaim) (in drain.Input, err error) {
+	for _, claim := range claims {
+		if node := f.NodeOf(claim); node != nil {
+			n, fault := drain.Observe(claim, node, f.podsOn[node.Name], f.Now)
+			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)
+		}
+	}
+	for _, b := range f.Objects.PodDisruptionBudgets {
+		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
+	}
+	return in, err
+}
+
+func ofDaemonSet(p *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && owner.Kind == "DaemonSet"
+}

@@ -1,0 +1,228 @@
+package fleet_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
+func pod(name, node, owner string) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop", UID: types.UID("uid-" + name)}, Spec: corev1.PodSpec{NodeName: node}}
+	if owner != "" {
+		yes := true
+		p.OwnerReferences = []metav1.OwnerReference{{Kind: owner, Name: "owner", UID: "owner", Controller: &yes}}
+	}
+	return p
+}
+
+// claim is a NodeClaim whose Node has its name, or will have.
+func claim(name string) *v1.NodeClaim {
+	c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID("uid-" + name), CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}}
+	c.Finalizers = []string{v1.TerminationFinalizer}
+	c.Status.ProviderID, c.Status.NodeName = "fake://"+name, name
+	return c
+}
+
+func node(name string) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.NodeRegisteredLabelKey: "true"}}, Spec: corev1.NodeSpec{ProviderID: "fake://" + name}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon)}}
+	return n
+}
+
+func deleted(c *v1.NodeClaim) *v1.NodeClaim {
+	c.DeletionTimestamp = &metav1.Time{Time: noon}
+	return c
+}
+
+// kept is a NodeClaim that is reserved for pods.
+func kept(t testing.TB, name string, pods ...*corev1.Pod) *v1.NodeClaim {
+	t.Helper()
+	c := claim(name)
+	c.UID, c.CreationTimestamp = "", metav1.NewTime(noon)
+	c, err := nomination.Reserve(c, pods, noon, nil)
+	require.NoError(t, err)
+	c.UID = types.UID("uid-" + name)
+	return c
+}
+
+func names(pods []*corev1.Pod) []string {
+	out := []string{}
+	for _, p := range pods {
+		out = append(out, p.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func read(t testing.TB, o fleet.Objects, m fleet.Memory) *fleet.Fleet {
+	t.Helper()
+	f, err := fleet.Read(o, m, noon)
+	require.NoError(t, err)
+	return f
+}
+
+// on has the names of the pods on each node of the input.
+func on(f *fleet.Fleet) map[string][]string {
+	out := map[string][]string{}
+	for _, n := range f.Input.Nodes {
+		out[n.Name()] = names(n.Pods)
+	}
+	return out
+}
+
+// A pod with a promise is on the node of that, whether it is pending or still runs
+// elsewhere, and belongs into no plan; its toleration is not in the input.
+func TestPromisedPodsAreThere(t *testing.T) {
+	pending, moving, stays, free := pod("pending", "", "ReplicaSet"), pod("moving", "old", "ReplicaSet"), pod("stays", "old", "ReplicaSet"), pod("free", "", "ReplicaSet")
+	coming := kept(t, "coming", pending, moving)
+	coming.Status.NodeName, coming.Status.ProviderID = "", ""
+	pending.Spec.Tolerations = []corev1.Toleration{{Key: nomination.TaintKey, Operator: corev1.TolerationOpEqual, Value: "coming", Effect: corev1.TaintEffectNoSchedule}}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{coming, claim("old")}, Nodes: []*corev1.Node{node("old")}, Pods: []*corev1.Pod{pending, moving, stays, free}}
+	f := read(t, o, fleet.Memory{})
+	require.Equal(t, map[string][]string{"coming": {"moving", "pending"}, "old": {"stays"}}, on(f))
+	require.Equal(t, []string{"free"}, names(f.Input.Pods))
+	require.Equal(t, []string{"free"}, names(f.Waiting()))
+	for _, n := range f.Input.Nodes {
+		for _, p := range n.Pods {
+			require.Empty(t, p.Spec.Tolerations)
+			require.Equal(t, n.Name(), p.Spec.NodeName)
+		}
+	}
+	require.Equal(t, "old", moving.Spec.NodeName, "objects are not changed")
+	require.Len(t, pending.Spec.Tolerations, 1)
+	require.Equal(t, []string{"moving", "stays"}, names(f.PodsOn("old")), "as they are stored")
+	require.Equal(t, noon.Add(15*time.Minute), f.Input.Nominations["coming"])
+
+	slices.Reverse(o.Pods)
+	slices.Reverse(o.NodeClaims)
+	again := read(t, o, fleet.Memory{})
+	require.Equal(t, on(f), on(again))
+	require.Equal(t, f.Input.Nominations, again.Input.Nominations)
+}
+
+// Gated pods and those that end are no plan's, and a binding holds in memory only.
+func TestPodsOfAPlan(t *testing.T) {
+	gated, ends, bound := pod("gated", "", ""), pod("ends", "", ""), pod("bound", "", "")
+	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
+	ends.DeletionTimestamp = &metav1.Time{Time: noon}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("a")}, Nodes: []*corev1.Node{node("a")}, Pods: []*corev1.Pod{gated, ends, bound}}
+	f := read(t, o, fleet.Memory{Bindings: nomination.Bind("a", []*corev1.Pod{bound}, noon.Add(time.Minute))})
+	require.Empty(t, f.Waiting())
+	require.Equal(t, []string{"bound"}, on(f)["a"])
+	require.Len(t, f.Memory.Bindings, 1)
+	require.Equal(t, []string{"bound"}, names(read(t, o, fleet.Memory{}).Waiting()))
+	require.Equal(t, []string{"bound", "gated"}, names(f.Stored([]*corev1.Pod{gated.DeepCopy(), bound, pod("gone", "", "")})))
+}
+
+// Pods of a node that is being deleted wait for a plan, but for those of DaemonSets.
+func TestPodsOfNodesThatLeave(t *testing.T) {
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("a")), claim("b")}, Nodes: []*corev1.Node{node("a"), node("b")},
+		Pods:                 []*corev1.Pod{pod("web", "a", "ReplicaSet"), pod("logs", "a", "DaemonSet"), pod("other", "b", "ReplicaSet")},
+		PodDisruptionBudgets: []*policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}}}
+	f := read(t, o, fleet.Memory{})
+	require.Equal(t, []string{"web"}, names(f.Waiting()))
+	in, err := f.Drain(f.Claim("a"), claim("not-there"))
+	require.NoError(t, err)
+	require.Len(t, in.Nodes, 1)
+	require.Equal(t, noon, in.Nodes[0].Since)
+	require.Len(t, in.Budgets, 1)
+	require.Equal(t, o.PodDisruptionBudgets, f.Input.PodDisruptionBudgets)
+}
+
+// Commands are found in the records: what goes is marked, what comes is kept, and counts
+// as initialized once only its promises are in the way.
+func TestCommands(t *testing.T) {
+	moving := pod("moving", "old", "ReplicaSet")
+	cmd, err := command.New(noon, command.Spec{Reason: v1.DisruptionReasonUnderutilized, Sources: []command.Source{{NodeClaim: "old", Node: "old"}}, NodePools: []string{"general"}})
+	require.NoError(t, err)
+	record := command.Record{Command: cmd}.String()
+	old, n := claim("old"), node("old")
+	old.Annotations = map[string]string{command.AnnotationKey: record}
+	n.Annotations = map[string]string{command.AnnotationKey: record}
+	replacement := cmd.Replacements[0].Token
+	fresh := kept(t, replacement, moving)
+	fresh.Annotations[command.AnnotationKey] = record
+	ready := node(replacement)
+	ready.Spec.Taints = fresh.Spec.StartupTaints
+	f := read(t, fleet.Objects{NodeClaims: []*v1.NodeClaim{old, fresh}, Nodes: []*corev1.Node{n, ready}, Pods: []*corev1.Pod{moving, pod("logs", "old", "DaemonSet")}}, fleet.Memory{})
+	require.Len(t, f.Commands.Commands, 1)
+	require.Equal(t, map[string]disruption.Reason{"old": disruption.Reason(v1.DisruptionReasonUnderutilized)}, f.Input.MarkedForDeletion)
+	require.True(t, f.Input.Nominations[replacement].After(noon))
+	for _, c := range f.View().Claims {
+		require.Equal(t, c.Name == replacement, c.Initialized, c.Name)
+		if c.Name == "old" {
+			require.Equal(t, 1, c.Pods)
+		}
+	}
+}
+
+// When a pod left is known from two looks, and is not forgotten by a third.
+func TestPodEvents(t *testing.T) {
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("a")}, Nodes: []*corev1.Node{node("a")}, Pods: []*corev1.Pod{pod("web", "a", "ReplicaSet")}}
+	f := read(t, o, fleet.Memory{})
+	require.Zero(t, f.Input.PodEvents["a"])
+	o.Pods = nil
+	f = read(t, o, f.Memory)
+	require.Equal(t, noon, f.Input.PodEvents["a"])
+	later, err := fleet.Read(o, f.Memory, noon.Add(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, noon, later.Input.PodEvents["a"])
+}
+
+// What cannot be read is an error, and the rest is there.
+func TestFaults(t *testing.T) {
+	broken := claim("broken")
+	broken.Annotations = map[string]string{nomination.AnnotationKey: "{"}
+	twin := claim("twin")
+	twin.Status.NodeName, twin.Status.ProviderID = "broken", "fake://broken"
+	f, err := fleet.Read(fleet.Objects{NodeClaims: []*v1.NodeClaim{broken, twin}, Nodes: []*corev1.Node{node("broken")}, Pods: []*corev1.Pod{pod("web", "", "")}}, fleet.Memory{}, noon)
+	require.ErrorContains(t, err, nomination.AnnotationKey)
+	require.ErrorContains(t, err, "twin")
+	require.Len(t, f.Waiting(), 1)
+	require.NotNil(t, f.NodeOf(f.Claim("broken")))
+	require.Nil(t, f.Node("twin"))
+}
+
+// Example reads a cluster in which a node is coming for one of two pods.
+func Example() {
+	web, cron := pod("web", "", "ReplicaSet"), pod("cron", "", "Job")
+	coming := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "general-1", CreationTimestamp: metav1.NewTime(noon)}}
+	coming, err := nomination.Reserve(coming, []*corev1.Pod{web}, noon, nil)
+	if err != nil {
+		panic(err)
+	}
+	logs := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "logs", Namespace: "kube-system"}}
+	logs.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}}
+	f, err := fleet.Read(fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Pods: []*corev1.Pod{web, cron}, DaemonSets: []*appsv1.DaemonSet{logs}}, fleet.Memory{}, noon.Add(time.Minute))
+	if err != nil {
+		panic(err)
+	}
+	for _, p := range f.Waiting() {
+		fmt.Println("plan for", p.Name)
+	}
+	for _, p := range f.Promises.Pods {
+		fmt.Println(p.Pod.Name, "waits for", p.NodeClaim, "and lacks", p.Toleration.Value)
+	}
+	fmt.Println("a DaemonSet takes", f.Input.DaemonSetPods[0].Spec.Containers[0].Resources.Requests.Cpu(), "of each node")
+	// Output:
+	// plan for cron
+	// web waits for general-1 and lacks general-1
+	// a DaemonSet takes 100m of each node
+}
