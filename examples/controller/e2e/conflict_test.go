@@ -24,6 +24,7 @@ import (
 // Every second write of the controller is refused, as if somebody else had written the
 // object meanwhile: nodes are launched, replaced and drained all the same, none twice.
 func TestConflict(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.stop(syscall.SIGTERM)
 	refused := s.refuse(func(n int64) bool { return n%2 == 1 })

@@ -57,6 +57,7 @@ func (s *scene) small() look {
 
 // Seven of ten pods go: their nodes go after them, until nothing is worth its evictions.
 func TestScaleDown(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-batch-idle=2s", "-batch-max=20s")
 	before := s.burst()
 	pods := s.deployments(func(have int) int { return int(math.Ceil(0.3 * float64(have))) })
@@ -75,6 +76,7 @@ func TestScaleDown(t *testing.T) {
 		}
 		return nil
 	})
+	s.dump()
 	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most",
 		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds())
 	if len(tally.breaches) > 0 {
@@ -87,6 +89,7 @@ func TestScaleDown(t *testing.T) {
 
 // The template changes, and one node may go at a time: each has its replacement first.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.pool(func(p *v1.NodePool) { p.Spec.Disruption.Budgets = []v1.Budget{{Nodes: "1"}} })
 	before := s.small()
@@ -119,6 +122,7 @@ func labelled(l look) error {
 // The controller is killed again and again, at any moment of a launch, of a replacement
 // and of a drain. Nothing is lost, doubled or left.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-leader-elect=false", "-confirm-after=500ms")
 	dice := rand.New(rand.NewPCG(1, 2))
 	kills := 0

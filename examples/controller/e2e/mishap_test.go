@@ -16,6 +16,7 @@ import (
 // Two of the machines are spot and get their notice: their pods run elsewhere before the
 // two minutes are over.
 func TestInterruption(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	before := s.small()
 	noticed, pods := map[string]bool{}, 0
@@ -54,6 +55,7 @@ func TestInterruption(t *testing.T) {
 // The API server goes away for half a minute while machines are being launched: nothing
 // is launched twice, and all goes on.
 func TestOutage(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-leader-elect=false")
 	s.apply("testdata/small.yaml")
 	s.eventually(time.Minute, "planned", func() error {
@@ -78,6 +80,7 @@ func TestOutage(t *testing.T) {
 // Of two replicas one works. It is killed in the middle, and the other goes on; that is
 // stopped, and a third goes on at once.
 func TestTwoReplicas(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-batch-idle=2s")
 	s.eventually(30*time.Second, "the leader has begun", func() error { return s.leads() })
 	second := s.replica()

@@ -30,6 +30,7 @@ func (s *scene) told(name, reason string) (notes []string) {
 
 // Pods that fit nowhere are told why, in words that their owners can do something with.
 func TestUnplaceable(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	s.apply("testdata/impossible.yaml")
 	started := time.Now()
@@ -52,6 +53,7 @@ func TestUnplaceable(t *testing.T) {
 
 // What is cheapest is sold out: the pods are planned for anew, and run on the rest.
 func TestSoldOut(t *testing.T) {
+	t.Parallel()
 	const family = "karpenter.k8s.aws/instance-family"
 	plain := newScene(t)
 	cheapest := map[string]bool{}
@@ -78,6 +80,7 @@ func TestSoldOut(t *testing.T) {
 
 // A whole zone is sold out: NodeClaims for it are given up, and their pods run elsewhere.
 func TestZoneSoldOut(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "-sold-out", "topology.kubernetes.io/zone = us-east-1a")
 	s.apply("testdata/small.yaml")
 	l, took := s.watch(5*time.Minute, "60 pods run", func(l look) error { return settled(l, 60) })

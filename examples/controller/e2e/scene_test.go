@@ -1,5 +1,7 @@
 // Package e2e runs the controller on a real control plane. Its tests need one, which
-// make e2e builds; without it they are skipped.
+// make e2e builds; without it they are skipped. Scenarios have a control plane of their
+// own each and wait for most of their time, so two run at once, but for those whose
+// figures are times.
 package e2e
 
 import (
@@ -13,6 +15,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,6 +63,9 @@ type scene struct {
 }
 
 const bootTime = 3 * time.Second // of machines
+
+// starting and reporting are what scenarios that run at once do one after another.
+var starting, reporting sync.Mutex
 
 // controlPlane is the binary, or the test is skipped. DOVETAIL_E2E says what may be done
 // for it: "cached" takes what was built before, "build" builds it.
@@ -135,7 +141,9 @@ func newScene(t *testing.T, flags ...string) *scene {
 func newCluster(t *testing.T, binary string) *scene {
 	t.Helper()
 	dir := t.TempDir()
+	starting.Lock() // no two look for free ports at once
 	p, err := plane.Start(t.Context(), binary, dir)
+	starting.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,15 +410,47 @@ func (s *scene) report(format string, args ...any) {
 	if file == "" {
 		return
 	}
+	reporting.Lock()
+	defer reporting.Unlock()
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		s.Fatal(err)
 	}
 	prefix := "| " + strings.TrimPrefix(s.Name(), "Test") + " |"
-	lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(line string) bool { return strings.HasPrefix(line, prefix) })
-	lines = append(lines, fmt.Sprintf("%s %s |", prefix, figures))
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) })
+	if i < 0 {
+		i, lines = len(lines), append(lines, "")
+	}
+	lines[i] = fmt.Sprintf("%s %s |", prefix, figures)
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		s.Fatal(err)
+	}
+}
+
+// dump writes what is in the cluster into the folder that DOVETAIL_E2E_LOGS names, for
+// examples/consolidate and examples/whatif to read.
+func (s *scene) dump() {
+	s.Helper()
+	keep := os.Getenv("DOVETAIL_E2E_LOGS")
+	if keep == "" {
+		return
+	}
+	var all []map[string]any
+	for _, kind := range []string{"karpenter.sh/v1/NodePool", "karpenter.sh/v1/NodeClaim", "v1/Node", "v1/Pod", "apps/v1/DaemonSet", "policy/v1/PodDisruptionBudget", "v1/Namespace"} {
+		list := &unstructured.UnstructuredList{}
+		list.SetAPIVersion(path.Dir(kind))
+		list.SetKind(path.Base(kind) + "List")
+		if err := s.api.List(s.ctx, list); err != nil {
+			s.Error(err)
+		}
+		for _, o := range list.Items {
+			all = append(all, o.Object)
+		}
+	}
+	text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": all}, "", " ")
+	if err = errors.Join(err, os.WriteFile(filepath.Join(keep, s.Name()+".json"), text, 0o600)); err != nil {
+		s.Error(err)
 	}
 }
 
