@@ -11,7 +11,7 @@ import (
 // is removed or changes its meaning.
 const schema = "dovetail.consolidate/v1"
 
-// report is what is printed. README.md describes the fields; the text is drawn
+// report is what is printed. reference.md describes the fields; the text is drawn
 // from them too, so that both say the same.
 type report struct {
 	Schema string    `json:"schema"`

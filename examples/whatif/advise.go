@@ -17,7 +17,7 @@ import (
 // adviceSchema names the form of the answer to -advise.
 const adviceSchema = "dovetail.whatif.advice/v1"
 
-// adviceReport is the answer to -advise; README.md describes it.
+// adviceReport is the answer to -advise; reference.md describes it.
 type adviceReport struct {
 	Schema   string        `json:"schema"`
 	Cost     cost          `json:"cost"`

@@ -17,7 +17,7 @@ import (
 // compareSchema names the form of the answer to -compare.
 const compareSchema = "dovetail.whatif.compare/v1"
 
-// compareReport is the answer to -compare; README.md describes it.
+// compareReport is the answer to -compare; reference.md describes it.
 type compareReport struct {
 	Schema      string       `json:"schema"`
 	Now         time.Time    `json:"now"`

@@ -13,7 +13,7 @@
 //
 // The instance types are those of the fake cloud unless -instance-types names
 // a file of others. -o json and -o yaml print the plan in the form that
-// README.md describes.
+// reference.md describes.
 //
 // The exit code is 0 when there is a plan, even one that leaves pods pending;
 // 1 when it leaves some under -fail-unplaced, or when something broke; 2 when

@@ -8,7 +8,7 @@ import (
 // added, but none is removed or changes its meaning.
 const schema = "dovetail.whatif/v1"
 
-// report is a plan as it is printed. README.md describes the fields; the table
+// report is a plan as it is printed. reference.md describes the fields; the table
 // is drawn from them too, so that both say the same.
 type report struct {
 	Schema   string        `json:"schema"`
