@@ -191,7 +191,7 @@ func TestObserveClaim(t *testing.T) {
 
 	// The label of the Node decides where there is one.
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", UID: "nu", Annotations: map[string]string{command.AnnotationKey: "r"}}}
-	want.Initialized = false
+	want.Initialized, want.Node = false, "n"
 	require.Equal(t, want, command.ObserveClaim(claim, node, 3))
 	node.Labels = map[string]string{v1.NodeInitializedLabelKey: "true"}
 	want.Initialized = true

@@ -27,14 +27,13 @@ import (
 )
 
 const (
-	passEvery    = 200 * time.Millisecond // at the most
-	passAtLeast  = time.Second            // even if nothing has changed: time passes
-	lookEvery    = 10 * time.Second       // at what the cloud does not tell by itself
-	bindHolds    = 30 * time.Second       // for kube-scheduler, where a node is there
-	retryIn      = 20 * time.Second       // for pods that found no place
-	refusedFor   = 10 * time.Second       // until a pod counts as one that may not be changed
-	startsWithin = 10 * time.Second       // a command whose first writes are refused
-	stuckAfter   = 5 * time.Minute        // without a pass
+	passEvery   = 200 * time.Millisecond // at the most
+	passAtLeast = time.Second            // even if nothing has changed: time passes
+	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
+	bindHolds   = 30 * time.Second       // for kube-scheduler, where a node is there
+	retryIn     = 20 * time.Second       // for pods that found no place
+	refusedFor  = 10 * time.Second       // until a pod counts as one that may not be changed
+	stuckAfter  = 5 * time.Minute        // without a pass
 )
 
 // autoscaler is one reconciler for the whole cluster: every change leads to a pass.
@@ -69,21 +68,12 @@ type autoscaler struct {
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
-	blocked     map[string]string   // texts of events about nodes that stay
-	prepared    map[string]*running // by command
+	blocked     map[string]string // texts of events about nodes that stay
+	commands    command.Book
+	meant       map[string]map[string][]*corev1.Pod // that replacements are for, by command and NodeClaim
 
 	figures *collectors
 	pods    map[types.UID]*corev1.Pod // of the pass before; nil before the first
-}
-
-// running is a command that this process began.
-type running struct {
-	command.Prepared
-	replacements []replacement
-	created      []string
-	begun        time.Time
-	stands       bool // in the objects
-	failed       bool
 }
 
 func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder events.EventRecorder, registry prometheus.Registerer, log *slog.Logger) (*autoscaler, error) {
@@ -98,7 +88,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	cloud = metrics.Provider(guard.New(cloud), "cluster", time.Now, func(list []metrics.Sample) { figures.take("cloud", list) })
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
 		considered: map[types.UID]time.Time{}, memory: fleet.Memory{Refused: map[types.UID]bool{}}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
-		drift: map[string]cloudprovider.Drift{}, prepared: map[string]*running{}}, nil
+		drift: map[string]cloudprovider.Drift{}, meant: map[string]map[string][]*corev1.Pod{}}, nil
 }
 
 // Reconcile is a pass, in the order of a node's life, but that what ends comes first: a

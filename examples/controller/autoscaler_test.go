@@ -274,7 +274,7 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	}
 	refused := 0
 	c.refuse = func(o client.Object) error {
-		if claim, ok := o.(*v1.NodeClaim); ok && len(c.a.prepared) > 0 && claim.Name == before && refused < 2 {
+		if claim, ok := o.(*v1.NodeClaim); ok && len(c.a.meant) > 0 && claim.Name == before && refused < 2 {
 			refused++
 			return apierrors.NewConflict(apischema.GroupResource{Resource: "nodeclaims"}, o.GetName(), errors.New("written meanwhile"))
 		}

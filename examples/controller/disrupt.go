@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,12 +27,6 @@ type proposed struct {
 	proposal *disruption.Proposal
 	took     time.Duration
 	err      error
-}
-
-// replacement is a node to launch, and the pods that it is for.
-type replacement struct {
-	claim string
-	pods  []*corev1.Pod
 }
 
 // propose asks what to do with the nodes there are, beside the passes: it can take
@@ -160,17 +153,17 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	steps, err := command.Start(prepared.Command, s.View())
+	steps, err := a.commands.Begin(prepared, s.View(), s.Now)
 	if err != nil {
 		return err
 	}
-	r := &running{Prepared: prepared, begun: s.Now}
+	pods := map[string][]*corev1.Pod{}
 	for i, claim := range prepared.Claims {
 		if i < len(action.Replacements) {
-			r.replacements = append(r.replacements, replacement{claim.Name, action.Replacements[i].Pods})
+			pods[claim.Name] = action.Replacements[i].Pods
 		}
 	}
-	a.prepared[prepared.Command.ID] = r
+	a.meant[prepared.Command.ID] = pods
 	a.figures.take("begun", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
 	a.log.Info("begun", "command", prepared.Command.ID, "action", action.String(), "savings", action.Savings)
 	for _, t := range action.Targets {
@@ -184,45 +177,17 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 // advance carries every command on. They are found in the objects: those of another
 // process as well.
 func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
-	errs := append(slices.Clone(s.Commands.Faults), a.carryOut(ctx, s, s.Commands.Steps))
-	live := map[string]bool{}
-	for _, c := range s.Commands.Commands {
-		live[c.ID] = true
-		view := s.View()
-		if r := a.prepared[c.ID]; r != nil {
-			for _, other := range c.Replacements {
-				if s.Claim(other.Token) != nil && !slices.Contains(r.created, other.Token) {
-					r.created = append(r.created, other.Token)
-				}
-			}
-			view.Created = r.created
-		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r command.Replacement) bool { return s.Claim(r.Token) == nil }) {
-			view.Cancel = "what it was to launch was lost with the process that began it"
-		}
-		progress := command.Advance(c, view, s.Now)
-		if r := a.prepared[c.ID]; progress.Failure != "" && r != nil && !r.failed {
-			r.failed = true
-			a.log.Warn("undoing", "command", c.ID, "because", progress.Failure)
-			a.figures.take("undone", metrics.Undone(c))
-		}
-		errs = append(errs, a.carryOut(ctx, s, progress.Steps))
+	round := a.commands.Advance(s.Commands.Commands, s.View(), s.Now)
+	for _, u := range round.Undone {
+		a.log.Warn("undoing", "command", u.Command.ID, "because", u.Why)
+		a.figures.take("undone", metrics.Undone(u.Command))
 	}
-	for id, r := range a.prepared {
-		r.stands = r.stands || live[id]
-		if live[id] || r.begun.Equal(s.Now) { // in this pass: the snapshot is older
-			continue
-		}
-		if !r.stands && s.Now.Sub(r.begun) < startsWithin {
-			if steps, err := command.Start(r.Command, s.View()); err == nil { // nothing of it could be written
-				errs = append(errs, a.carryOut(ctx, s, steps))
-				continue
-			}
-		}
-		delete(a.prepared, id)
+	for _, id := range round.Finished {
+		delete(a.meant, id)
 		a.log.Info("finished", "command", id)
 		a.nextPropose, a.proposedAt = s.Now, -1 // there may be room for the next
 	}
-	return errors.Join(errs...)
+	return errors.Join(errors.Join(s.Commands.Faults...), a.carryOut(ctx, s, s.Commands.Steps), a.carryOut(ctx, s, round.Steps))
 }
 
 // carryOut does what a command says.
@@ -249,31 +214,17 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 // the nodes that it removes. After a restart nobody knows which go there, so then it
 // is open to all.
 func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
-	candidates := make([]*running, 0, len(a.prepared)+len(s.Commands.Commands))
-	for _, r := range a.prepared {
-		candidates = append(candidates, r)
-	}
-	for _, c := range s.Commands.Commands {
-		if a.prepared[c.ID] == nil {
-			candidates = append(candidates, &running{Prepared: command.Prepared{Command: c}})
-		}
-	}
-	for _, r := range candidates {
-		claim := r.Claim(step, s.Now)
-		if claim == nil {
-			continue
-		}
-		var pods []*corev1.Pod
-		for _, other := range r.replacements {
-			if other.claim == claim.Name {
-				pods = other.pods
-			}
-		}
-		if _, err := a.create(ctx, s, claim, pods, string(r.Command.Reason)); err != nil && !apierrors.IsAlreadyExists(err) {
-			return err
-		}
-		a.log.Info("created", "claim", step.Object, "for", r.Command.ID, "pods", len(pods))
+	claim, c := a.commands.Claim(step, s.Commands.Commands, s.Now)
+	if claim == nil {
 		return nil
 	}
+	pods := a.meant[c.ID][claim.Name]
+	if _, err := a.create(ctx, s, claim, pods, string(c.Reason)); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			err = nil
+		}
+		return err
+	}
+	a.log.Info("created", "claim", step.Object, "for", c.ID, "pods", len(pods))
 	return nil
 }

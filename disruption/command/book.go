@@ -1,0 +1,133 @@
+package command
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// StartsWithin is for how long a Book tries to begin a command of which nothing could be
+// written. It was decided for a cluster that is another by then.
+const StartsWithin = 10 * time.Second
+
+// Book is what a process knows of the commands that it has begun and that does not stand
+// in the objects: which replacements it saw created, so that one that is lost is not
+// created again; and whether anything of the command could be written yet. Commands
+// themselves are found by Recover in each pass. All of it may be lost: the commands of
+// another process are carried on as those of its own. The zero value is empty. It is not
+// safe for concurrent use.
+type Book struct {
+	begun map[string]*entry
+}
+
+// entry is a command that this process began.
+type entry struct {
+	Prepared
+	at      time.Time
+	created []string
+	stands  bool // in the objects
+	failed  bool
+}
+
+// Round is what a Book says of all commands at one time.
+type Round struct {
+	// Steps are to be done, in the order of the commands and of what Advance says of each.
+	// Those of different commands are independent.
+	Steps []Step
+	// Undone are the commands of this process that are being undone, each once.
+	Undone []Undoing
+	// Finished are the IDs of those that this process began and that are over, sorted:
+	// carried out, undone, or given up as they could not begin.
+	Finished []string
+}
+
+// Undoing is a command that is being undone.
+type Undoing struct {
+	Command Command
+	// Why is Progress.Failure.
+	Why Failure
+}
+
+// Begin remembers a command and returns what Start says, with its error.
+func (b *Book) Begin(p Prepared, v View, now time.Time) ([]Step, error) {
+	steps, err := Start(p.Command, v)
+	if err != nil {
+		return nil, err
+	}
+	if b.begun == nil {
+		b.begun = map[string]*entry{}
+	}
+	b.begun[p.Command.ID] = &entry{Prepared: p, at: now}
+	return steps, nil
+}
+
+// Advance carries on all commands that Recover found in the view. A command whose record
+// has no NodeClaims, that this process did not begin and that lacks a replacement is
+// undone: what it was to launch is not known. One that this process began and that is not
+// among them is over, but that one of which nothing was seen yet is begun again until
+// StartsWithin has passed. What began at now is left alone: the view is older.
+func (b *Book) Advance(found []Command, v View, now time.Time) Round {
+	var out Round
+	live := map[string]bool{}
+	there := map[string]bool{}
+	for i := range v.Claims {
+		there[v.Claims[i].Name] = true
+	}
+	for _, c := range found {
+		live[c.ID] = true
+		e, view := b.begun[c.ID], v
+		if e != nil {
+			e.stands = true
+			for _, r := range c.Replacements {
+				if there[r.Token] && !slices.Contains(e.created, r.Token) {
+					e.created = append(e.created, r.Token)
+				}
+			}
+			view.Created = e.created
+		} else if len(c.Claims()) == 0 && slices.ContainsFunc(c.Replacements, func(r Replacement) bool { return !there[r.Token] }) {
+			view.Cancel = "what it was to launch was lost with the process that began it"
+		}
+		progress := Advance(c, view, now)
+		if e != nil && progress.Failure != "" && !e.failed {
+			e.failed = true
+			out.Undone = append(out.Undone, Undoing{c, progress.Failure})
+		}
+		out.Steps = append(out.Steps, progress.Steps...)
+	}
+	for _, id := range slices.Sorted(maps.Keys(b.begun)) {
+		e := b.begun[id]
+		if live[id] || e.at.Equal(now) {
+			continue
+		}
+		if !e.stands && now.Sub(e.at) < StartsWithin {
+			if steps, err := Start(e.Command, v); err == nil {
+				out.Steps = append(out.Steps, steps...)
+				continue
+			}
+		}
+		delete(b.begun, id)
+		out.Finished = append(out.Finished, id)
+	}
+	return out
+}
+
+// Claim is the NodeClaim that a step of kind StepCreate asks for, and the command that
+// launches it: one that this process began, or else one of found. It is nil for any other
+// step, and where nobody knows what to launch.
+func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, Command) {
+	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
+	for _, c := range found {
+		if b.begun[c.ID] == nil {
+			candidates = append(candidates, &entry{Prepared: Prepared{Command: c}})
+		}
+	}
+	for _, e := range candidates {
+		if claim := e.Prepared.Claim(s, now); claim != nil {
+			return claim, e.Command
+		}
+	}
+	return nil, Command{}
+}

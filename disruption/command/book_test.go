@@ -1,0 +1,171 @@
+package command_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+)
+
+// prepared is the command of newTestCommand with the NodeClaims that it launches.
+func prepared(t testing.TB) command.Prepared {
+	t.Helper()
+	c := newTestCommand(t, nil)
+	p := command.Prepared{Command: c}
+	for _, r := range c.Replacements {
+		p.Claims = append(p.Claims, &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: r.Token}})
+	}
+	return p
+}
+
+// applied is a view after steps.
+func applied(v command.View, steps []command.Step) command.View {
+	for _, s := range steps {
+		v = v.Apply(s)
+	}
+	return v
+}
+
+// A command is begun, carried on as Advance says, and over once it is not found any more.
+func TestBookOfACommand(t *testing.T) {
+	p := prepared(t)
+	at := p.Command.CreatedAt
+	var b command.Book
+	v := lifeView(p.Command)
+	steps, err := b.Begin(p, v, at)
+	require.NoError(t, err)
+	want, err := command.Start(p.Command, v)
+	require.NoError(t, err)
+	require.Equal(t, want, steps)
+	require.Equal(t, command.Round{}, b.Advance(nil, v, at), "the view is older")
+
+	v = applied(v, steps)
+	later := at.Add(time.Second)
+	found := command.Recover(v).Commands
+	require.Len(t, found, 1)
+	round := b.Advance(found, v, later)
+	require.Equal(t, command.Advance(p.Command, v, later).Steps, round.Steps)
+	require.Empty(t, round.Finished)
+
+	v = applied(v, round.Steps)
+	for len(round.Steps) > 0 {
+		round = b.Advance(command.Recover(v).Commands, v, later)
+		v = applied(v, round.Steps)
+	}
+	for _, r := range p.Command.Replacements {
+		created := lifeClaim(v, r.Token, func(c *command.Claim) { c.Initialized = true })
+		require.Contains(t, fmt.Sprint(created.Claims), r.Token)
+	}
+	require.Equal(t, []string{p.Command.ID}, b.Advance(nil, v, later).Finished)
+	require.Equal(t, command.Round{}, b.Advance(nil, v, later), "once")
+}
+
+// A replacement that this process saw and that is gone is not created again: the command
+// is undone, which is told once.
+func TestBookKnowsWhatWasCreated(t *testing.T) {
+	p := prepared(t)
+	at := p.Command.CreatedAt
+	var b command.Book
+	v := lifeView(p.Command)
+	steps, err := b.Begin(p, v, at)
+	require.NoError(t, err)
+	v = applied(v, steps)
+	found := []command.Command{p.Command}
+	for range 3 {
+		v = applied(v, b.Advance(found, v, at.Add(time.Second)).Steps)
+	}
+	lost := p.Command.Replacements[0].Token
+	for i, c := range v.Claims {
+		if c.Name == lost {
+			v.Claims = append(v.Claims[:i:i], v.Claims[i+1:]...)
+			break
+		}
+	}
+	round := b.Advance(found, v, at.Add(2*time.Second))
+	require.Len(t, round.Undone, 1)
+	require.Equal(t, command.ReplacementLost, round.Undone[0].Why)
+	for _, s := range round.Steps {
+		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
+	}
+	require.Empty(t, b.Advance(found, v, at.Add(3*time.Second)).Undone)
+
+	var other command.Book // of another process, which has not seen it
+	creates := false
+	for _, s := range other.Advance(found, v, at.Add(2*time.Second)).Steps {
+		creates = creates || s.Kind == command.StepCreate
+	}
+	require.Equal(t, len(p.Command.Claims()) > 0, creates)
+}
+
+// Of a command of which nothing could be written the start comes again, for a time.
+func TestBookBeginsAgain(t *testing.T) {
+	p := prepared(t)
+	at := p.Command.CreatedAt
+	var b command.Book
+	v := lifeView(p.Command)
+	steps, err := b.Begin(p, v, at)
+	require.NoError(t, err)
+	require.Equal(t, steps, b.Advance(nil, v, at.Add(time.Second)).Steps)
+	round := b.Advance(nil, v, at.Add(command.StartsWithin))
+	require.Empty(t, round.Steps)
+	require.Equal(t, []string{p.Command.ID}, round.Finished)
+
+	v.Claims = nil // what it was to remove is gone
+	_, err = b.Begin(p, v, at)
+	require.Error(t, err)
+}
+
+// A command of another process is carried on by what its record has; without that it is
+// undone.
+func TestBookOfAnotherProcess(t *testing.T) {
+	p := prepared(t)
+	var b command.Book
+	v := lifeStart(t, p.Command)
+	found := []command.Command{p.Command}
+	require.Empty(t, p.Command.Claims())
+	round := b.Advance(found, v, p.Command.CreatedAt.Add(time.Second))
+	require.Empty(t, round.Undone, "it is not of this process")
+	for _, s := range round.Steps {
+		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
+	}
+	create := command.Step{Kind: command.StepCreate, Object: p.Command.Replacements[0].Token}
+	claim, _ := b.Claim(create, found, p.Command.CreatedAt)
+	require.Nil(t, claim)
+
+	spec := commandSpec()
+	for range spec.NodePools {
+		spec.Claims = append(spec.Claims, &v1.NodeClaim{Spec: v1.NodeClaimSpec{NodeClassRef: &v1.NodeClassReference{Group: "g", Kind: "K", Name: "n"}}})
+	}
+	c, err := command.New(p.Command.CreatedAt, spec)
+	require.NoError(t, err)
+	create.Object = c.Replacements[0].Token
+	claim, of := b.Claim(create, []command.Command{c}, c.CreatedAt)
+	require.NotNil(t, claim)
+	require.Equal(t, c.ID, of.ID)
+	claim, _ = b.Claim(command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c}, c.CreatedAt)
+	require.Nil(t, claim)
+}
+
+// A Book remembers what the objects do not say: here that a command has begun.
+func ExampleBook() {
+	c := exampleCommand()
+	v := command.View{Claims: []command.Claim{{Name: "web-old"}}, Nodes: []command.Node{{Name: "ip-10-0-0-1"}}}
+	var b command.Book
+	steps, err := b.Begin(command.Prepared{Command: c}, v, c.CreatedAt)
+	fmt.Println(len(steps) > 0, err)
+
+	v = applied(v, steps) // in its place: write, and look again
+	found := command.Recover(v).Commands
+	round := b.Advance(found, v, c.CreatedAt.Add(time.Second))
+	fmt.Println(len(found), len(round.Undone), len(round.Finished))
+	fmt.Println(b.Advance(nil, v, c.CreatedAt.Add(time.Minute)).Finished[0] == c.ID)
+	// Output:
+	// true <nil>
+	// 1 0 0
+	// true
+}
