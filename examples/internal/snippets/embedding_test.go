@@ -14,14 +14,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -126,35 +129,46 @@ func Example_clusterAutoscaler() {
 }
 
 func Example_controller() {
-	ctx := context.Background() // that of Reconcile
-	general := pool("general", "karpenter.sh/capacity-type = on-demand, karpenter.k8s.aws/instance-category in (c, m, r)")
-	in := snapshot([]*v1.NodePool{general}, append(pods("web", 12, "cpu=1300m, memory=3Gi"), pod("huge", "cpu=1000"))...)
-
-	plan, err := provisioning.Solve(ctx, in, nil)
-	if ctx.Err() != nil {
-		return // the manager is stopping; nothing was decided
+	ctx, now := context.Background(), noon // of Reconcile
+	var objects fleet.Objects              // what the caches have: here two workloads that are pending
+	for _, p := range append(pods("web", 12, "cpu=1300m, memory=3Gi"), pod("huge", "cpu=1000")) {
+		p.UID = types.UID(p.Name)
+		objects.Pods = append(objects.Pods, p)
+	}
+	f, err := fleet.Read(objects, fleet.Memory{}, now) // in each pass with the Memory of the one before
+	if err != nil {
+		log.Println(err) // the rest is right
+	}
+	in := snapshot([]*v1.NodePool{pool("general", "karpenter.sh/capacity-type = on-demand")}, f.Input.Pods...)
+	in.Nodes, in.DaemonSetPods = f.Input.Nodes, f.Input.DaemonSetPods
+	problem, err := provisioning.Prepare(in, nil)
+	if err == nil {
+		problem, err = problem.Without(disruption.Leaving(in.Nodes)...) // their pods need a place as well
 	}
 	if err != nil {
-		for _, fault := range provisioning.Faults(err) {
-			fmt.Println("event on", fault.Object, fault.Field, fault.Detail)
+		log.Fatal(err) // Faults(err): an event on each object; leave those out and go on
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return // the manager is stopping; nothing was decided
+	}
+	for _, n := range plan.Create {
+		claim := n.NodeClaim()
+		claim.Name, claim.CreationTimestamp = claim.GenerateName+"x7k2p", metav1.NewTime(now)
+		if claim, err = nomination.Reserve(claim, f.Stored(n.Pods), now, nil); err != nil {
+			log.Fatal(err)
 		}
-		return // asking again helps only once the objects have changed
-	}
-	for i := range plan.Create {
-		node := &plan.Create[i]
-		claim := node.NodeClaim() // client.Create(ctx, claim), and an event on each pod
-		fmt.Println("create a NodeClaim of", claim.Labels[v1.NodePoolLabelKey], "for", len(node.Pods), "pods")
-	}
-	for _, b := range plan.Bind {
-		fmt.Println("kube-scheduler will place", len(b.Pods), "pods on", b.Node)
+		objects.NodeClaims = append(objects.NodeClaims, claim) // create it, with an event on each pod
 	}
 	for _, u := range plan.Unplaced {
 		fmt.Println("event on", u.Pod.Name+":", u.Reason)
 	}
+	f, err = fleet.Read(objects, f.Memory, now.Add(time.Second))
+	fmt.Println(len(f.Waiting()), "pod waits,", len(f.Promises.Pods), "have a promise of", f.Promises.Pods[0].NodeClaim, err)
 
 	// Output:
-	// create a NodeClaim of general for 12 pods
-	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 382.97 (c8i.96xlarge)
+	// event on huge: NodePool general: the pod asks for cpu=1000, but no suitable instance type has more than 893.69 (u7i-12tb.224xlarge)
+	// 1 pod waits, 12 have a promise of general-x7k2p <nil>
 }
 
 func Example_nodeClaim() {
