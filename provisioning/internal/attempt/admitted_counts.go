@@ -2,7 +2,6 @@ package attempt
 
 import (
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
@@ -86,28 +85,6 @@ func (s *Attempt) follow(next *Attempt, r *pack.Result) *Attempt {
 		next.Origin = r
 	}
 	return next
-}
-
-// Narrowed returns the hints for a try without the cells that nobody went to,
-// if some pods are kept from all cells: kube-scheduler counts no domain that
-// has no node. It returns nil if no pod is.
-func (s *Attempt) Narrowed(r *pack.Result) *Hints {
-	if !s.blocks() {
-		return nil
-	}
-	placed, _ := s.Placed(r)
-	out := s.Hints
-	out.Rooms = nil
-	for u := range s.Units {
-		rooms := make([]int, len(placed[u]))
-		for cell, n := range placed[u] {
-			if n > 0 {
-				rooms[cell] = math.MaxInt
-			}
-		}
-		out.Rooms = append(out.Rooms, rooms)
-	}
-	return &out
 }
 
 // blocks says whether some pods are kept from all cells.

@@ -10,7 +10,6 @@ const (
 	CellsAsFound    = "cells-as-found"    // domains assigned anew, with what cells turned out to hold
 	GivenUp         = "given-up"          // without the preferences of pods that are left over
 	PriorityFirst   = "priority-first"    // pods of higher priority before others
-	CellsInUse      = "cells-in-use"      // without the cells that nobody went to
 	NoIncidental    = "no-incidental"     // new nodes keep out of domains that they would only bring along
 	EvenNodes       = "even-nodes"        // several nodes with the same number of pods of a spread
 	EvenCells       = "even-cells"        // domains in even shares
@@ -51,7 +50,7 @@ func LeftOut() []string {
 	return []string{
 		Slots, LookedAtCaps, SharedFirst, SharedWhole, LeadersOnly, SetAside,
 		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, SwapPods, InsertAgain,
-		CellsAsFound, GivenUp, PriorityFirst, CellsInUse, NoIncidental, EvenNodes, EvenCells,
+		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenNodes, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
 	}
 }

@@ -27,25 +27,16 @@ type strategy struct {
 // What comes after them, where pods are still left over or preferences cost too much,
 // is in Solver.solve.
 var strategies = []strategy{
-	{name: model.CellsInUse, hints: cellsInUse},                // without the cells that nobody went to
 	{name: model.NoIncidental, hints: noIncidental},            // new nodes keep out of domains that they would only bring along
 	{name: model.EvenNodes, hints: raises, whileLeft: true},    // several nodes with the same number of pods of a spread
 	{name: model.EvenCells, hints: evenHints, sameUnits: true}, // domains in even shares
 }
 
-func cellsInUse(_ *compile.Problem, s *attempt.Attempt, r *pack.Result, _ *Solution) []attempt.Hints {
-	return listed(s.Narrowed(r))
-}
-
 func noIncidental(p *compile.Problem, s *attempt.Attempt, _ *pack.Result, _ *Solution) []attempt.Hints {
-	return listed(s.WithoutIncidentalDomains(p))
-}
-
-func listed(o *attempt.Hints) []attempt.Hints {
-	if o == nil {
-		return nil
+	if o := s.WithoutIncidentalDomains(p); o != nil {
+		return []attempt.Hints{*o}
 	}
-	return []attempt.Hints{*o}
+	return nil
 }
 
 // follow returns a solution, or a better one that a strategy leads to.
