@@ -24,7 +24,6 @@ func (s *Attempt) Placed(r *pack.Result) (out [][]int, all bool) {
 	}
 	left := slices.Clone(r.Left)
 	for l := range s.Items {
-		left[l] = s.Items[l].Pods(left[l])
 		if s.Items[l].Units != nil {
 			if part := &s.Parts[s.Items[l].Parts[0]]; part.Unit >= 0 {
 				out[part.Unit][part.Cell] = 1 - left[l]
@@ -63,7 +62,7 @@ func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 	if relaxed != nil {
 		// Units change, so what is known of their rooms does not carry over.
 		next.Relaxed, next.IncidentalDomains, next.Rooms = relaxed, incidentalDomains, nil
-		return s.follow(New(p, next), r)
+		return New(p, next)
 	}
 	next.IncidentalDomains, next.Rooms = incidentalDomains, nil
 	for u := range s.Units {
@@ -76,15 +75,7 @@ func (s *Attempt) Next(p *compile.Problem, r *pack.Result) *Attempt {
 		}
 		next.Rooms = append(next.Rooms, rooms)
 	}
-	return s.follow(New(p, next), r)
-}
-
-// follow makes an attempt the next after this one, of which it has the result.
-func (s *Attempt) follow(next *Attempt, r *pack.Result) *Attempt {
-	if next.Origin = s.Origin; next.Origin == nil {
-		next.Origin = r
-	}
-	return next
+	return New(p, next)
 }
 
 // blocks says whether some pods are kept from all cells.
@@ -140,18 +131,12 @@ func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCo
 		out.Proof = s.replay(p, placed, incidentalDomains)
 	}
 	out.Events = out.Proof.Events
-	given := map[UnitCell]int{} // where several parts are in one cell
 	for i := range s.Parts {
 		part := &s.Parts[i]
 		if part.Unit < 0 {
 			continue
 		}
 		out.Left[i] = out.Proof.Placed[part.Unit][part.Cell] * s.Units[part.Unit].share(part.Class)
-		if s.Raised != nil && s.Units[part.Unit].Bundle < 0 {
-			id := UnitCell{part.Unit, part.Cell}
-			out.Left[i] = min(out.Left[i]-given[id], part.Count)
-			given[id] += out.Left[i]
-		}
 	}
 	return out
 }

@@ -31,7 +31,6 @@ type Attempt struct {
 	PinnedParts []int   // by pinned pods; -1 if no cell takes them
 	Items       []Item
 	Packer      *pack.Packer
-	Origin      *pack.Result // of the attempt that this one comes of in the end, nil if it is the first
 }
 
 // part is the pods of a class that are to be in one cell, or anywhere.
@@ -41,25 +40,15 @@ type part struct {
 	Cell  int // of that unit
 	Count int
 	pin   requirements.Set
-
-	each int // above 0: how many go together, to raise a rule over nodes
-	rule int // that rule
-
-	rises bool // it has a rule over nodes that is raised, so that it comes first
 }
 
 // Item is what the packer sees as one class.
 type Item struct {
 	Parts   []int
 	Units   []int              // for a bundle: how many pods of each part go together
-	each    int                // pods that go together, if above 1; all of one class
 	content int32              // number of the lowering
 	Sources []requirements.Set // by variant: what it asks for, as far as that is certain
 }
-
-// Pods is how many single pods so many of an item stand for; it is for items that are
-// no bundles.
-func (l *Item) Pods(n int) int { return n * max(l.each, 1) }
 
 // Hints are what is known from attempts before.
 type Hints struct {
@@ -80,9 +69,6 @@ type Hints struct {
 	Plain bool
 	// priorityFirst puts pods of higher priority first, whatever it costs.
 	PriorityFirst bool
-	// raised says, by rule over nodes, how many nodes are to have the same number of
-	// its owners at least, where it is above 0.
-	Raised []int
 	// kept are the options that are launched where pods leave the choice; nil
 	// for all.
 	Kept bitset.Set
@@ -147,7 +133,6 @@ func (s *Attempt) split(p *compile.Problem, left []int) {
 		}
 	}
 	slices.SortStableFunc(s.Parts, func(a, b part) int { return cmp.Compare(a.Class, b.Class) })
-	s.Parts = s.grouped(p, s.Parts)
 	s.single = len(s.Parts)
 	s.addBundles(p)
 	s.addPinned(p)

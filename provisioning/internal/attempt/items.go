@@ -15,11 +15,7 @@ import (
 
 // lower makes items of the parts and hands them to the packer.
 func (s *Attempt) lower(p *compile.Problem) {
-	rules := PackRules(p)
-	for range s.Raised {
-		rules = append(rules, pack.Rule{Kind: pack.Apart})
-	}
-	lowered := &pack.Problem{Dims: len(p.Resources) + len(p.Rules.Slots), Traits: p.Traits, Pools: p.LowPools, Options: p.LowOptions, Capacities: p.Distinct, Rules: rules,
+	lowered := &pack.Problem{Dims: len(p.Resources) + len(p.Rules.Slots), Traits: p.Traits, Pools: p.LowPools, Options: p.LowOptions, Capacities: p.Distinct, Rules: PackRules(p),
 		Reservations: p.Catalog.Reservations.Sizes, NoBound: p.Opts.NoBounds, Coarse: p.Opts.Quick || s.Coarse, StrictReservation: p.Opts.Reserved == model.ReservedStrict,
 		Fee: p.Opts.NodeFee, Flexible: p.Flexible}
 	index := map[string]int32{}
@@ -31,13 +27,6 @@ func (s *Attempt) lower(p *compile.Problem) {
 		class.Urgency = s.priorityWeight(p, part.Class)
 		class.Content = s.Relaxed[part.Class]
 		class.Memberships = p.Rules.Duties[part.Class].Parts
-		if part.each > 0 {
-			l.each = part.each
-			s.groupClass(p, part, &class, len(p.Rules.Node)+part.rule)
-		}
-		if part.rises {
-			class.Urgency *= priorityWeightStep
-		}
 		buf = s.itemKey(buf[:0], p, part, &class, &l)
 		id, fresh := model.Intern(index, buf, int32(len(s.Items)))
 		if fresh {
@@ -114,7 +103,6 @@ func (s *Attempt) lowerBundles(p *compile.Problem, lowered *pack.Problem) {
 func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Class, l *Item) []byte {
 	number := func(n int64) { buf = binary.AppendVarint(buf, n) }
 	number(int64(l.content))
-	number(int64(part.each))
 	number(int64(c.Urgency))
 	if c.Content {
 		number(-1)

@@ -10,16 +10,10 @@ func (p *Problem) IsMember(class, selection int) bool {
 	return p.Classes[class].Selected.Has(selection) && !p.Classes[class].Headroom
 }
 
-// HostRule is the rule over nodes that a topology spread over the name of the node
-// is put as.
-func (p *Problem) HostRule(t workload.Term) int {
-	return p.Rules.nodeIndex[nodeRuleKey{pack.AtMost, t.Pods, t.Skew, t.MinDomains}]
-}
-
 // MembersOf counts the members of a spread over the name of the node among what
 // the pods of a node count for.
 func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
-	rule := p.HostRule(t)
+	rule := p.Rules.nodeIndex[nodeRuleKey{pack.AtMost, t.Pods, t.Skew, t.MinDomains}]
 	for _, part := range parts {
 		if part.Rule == rule {
 			return part.Members

@@ -164,16 +164,9 @@ func (l *Ledger) Lean(class int, s *Bin) {
 	}
 }
 
-// LeantRules adds the rules over nodes of constraints that some pod was let in by
-// only as no node was empty.
-func (l *Ledger) LeantRules(to []int) []int {
-	for i := range l.Hosts.Spreads {
-		h := &l.Hosts.Spreads[i]
-		if rule := l.P.HostRule(h.Rule.Term); h.leant && !slices.Contains(to, rule) {
-			to = append(to, rule)
-		}
-	}
-	return to
+// Leant says whether some pod was let in only as no node was empty.
+func (l *Ledger) Leant() bool {
+	return slices.ContainsFunc(l.Hosts.Spreads, func(h hostSpread) bool { return h.leant })
 }
 
 // LeanAll notes so for all pods that are counted, whenever they came.

@@ -11,7 +11,6 @@ const (
 	GivenUp         = "given-up"          // without the preferences of pods that are left over
 	PriorityFirst   = "priority-first"    // pods of higher priority before others
 	NoIncidental    = "no-incidental"     // new nodes keep out of domains that they would only bring along
-	EvenNodes       = "even-nodes"        // several nodes with the same number of pods of a spread
 	EvenCells       = "even-cells"        // domains in even shares
 	WithoutAny      = "without-any"       // without any preferences
 	Coarsely        = "coarsely"          // packed as Options.Quick does
@@ -50,7 +49,7 @@ func LeftOut() []string {
 	return []string{
 		Slots, LookedAtCaps, SharedFirst, SharedWhole, LeadersOnly, SetAside,
 		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, SwapPods, InsertAgain,
-		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenNodes, EvenCells,
+		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
 	}
 }

@@ -368,6 +368,6 @@ func (e *ejector) accept(nodes []*ledger.Bin, moved []int32, gone []bool) bool {
 		st.Bound, st.New, st.Placed = bound, fresh, placed
 		return false
 	}
-	e.order, st.leant = order, e.ledger.LeantRules(st.leant)
+	e.order, st.leant = order, st.leant || e.ledger.Leant()
 	return true
 }

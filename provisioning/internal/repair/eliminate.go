@@ -112,7 +112,7 @@ func (k *eliminator) eliminateSome() bool {
 func (st *State) mayEliminate(order []int32) bool {
 	p := st.p
 	nodes := len(st.New) + len(p.Nodes)
-	return !p.Opts.Quick && st.steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && st.s.Raised == nil && st.leant == nil &&
+	return !p.Opts.Quick && st.steps < p.Opts.MaxSteps && p.Opts.CapacityMix == nil && !st.leant &&
 		(st.s.ChoseBefore(p) || p.Tiers.Fill) && len(st.New) > 0 && nodes <= eliminationBins && len(order) <= eliminationPods
 }
 
@@ -120,7 +120,7 @@ func (st *State) mayEliminate(order []int32) bool {
 func (k *eliminator) read() {
 	k.bins = k.st.Bins()
 	k.ledger = ledger.New(k.p, k.bins)
-	if k.st.leant != nil {
+	if k.st.leant {
 		k.ledger.LeanAll()
 	}
 	k.before, k.moved, k.bought = nil, nil, nil
@@ -249,7 +249,7 @@ func (k *eliminator) accept() bool {
 		k.restore()
 		return false
 	}
-	k.st.leant = k.ledger.LeantRules(k.st.leant)
+	k.st.leant = k.st.leant || k.ledger.Leant()
 	k.read()
 	return true
 }

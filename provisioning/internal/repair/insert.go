@@ -46,7 +46,7 @@ func (st *State) insert(order []int32) []int32 {
 	bins := st.Bins()
 	before := len(bins)
 	g.ledger = ledger.New(g.p, bins)
-	if st.s.Raised != nil || st.leant != nil {
+	if st.leant {
 		g.ledger.LeanAll()
 	}
 	slices.SortStableFunc(classes, func(x, y int) int {
@@ -63,7 +63,7 @@ func (st *State) insert(order []int32) []int32 {
 		st.Bound[i] = bins[i].PodIDs
 	}
 	st.New = append(st.New, g.ledger.Bins[before:]...)
-	st.leant = g.ledger.LeantRules(st.leant)
+	st.leant = st.leant || g.ledger.Leant()
 	return g.order
 }
 

@@ -56,10 +56,9 @@ func (st *State) insertLeft(order []int32) ([]int32, bool) {
 // tried or this is one: what comes after does not spread them better.
 func (st *State) ejectOthers(order []int32) ([]int32, bool) {
 	order, st.Ejected = st.makeRoom(order)
-	if st.s.Rooms != nil || st.s.Kept != nil || st.s.Raised != nil || st.leant != nil || st.leavesSome() {
+	if st.s.Rooms != nil || st.s.Kept != nil || st.leant || st.leavesSome() {
 		st.Uneven = st.unevenness()
 	}
-	st.Leant = st.leant
 	return order, true
 }
 

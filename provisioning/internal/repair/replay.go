@@ -13,7 +13,7 @@ import (
 // early waits for those after it. What nothing makes right is taken off its node.
 // It returns the order in which the rest can be bound.
 func (st *State) replayOrder(order []int32) []int32 {
-	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 && st.s.Raised == nil {
+	if len(st.s.Bundler.Bundles)+len(st.s.Bundler.Pinned) == 0 {
 		return order
 	}
 	for {
@@ -78,7 +78,7 @@ func (st *State) bindAll(order []int32, trusting bool) (bound, refused []int32, 
 			switch c := st.p.ClassOf[podID]; {
 			case st.p.Classes[c].Headroom:
 				headroom = append(headroom, podID)
-			case l.DomainsAllow(c, at[podID]) && (trusting && st.s.Raised == nil || l.HostsAllow(c, at[podID])):
+			case l.DomainsAllow(c, at[podID]) && (trusting || l.HostsAllow(c, at[podID])):
 				bind(podID)
 			default:
 				refused = append(refused, podID)

@@ -18,18 +18,17 @@ type State struct {
 
 	steps    int // of the packing that it comes of
 	lists    map[string]ledger.OptionList
-	binTypes int   // that new nodes have been given so far
-	leant    []int // rules over nodes that were leant on so far
-	last     bool  // the classes that wait for all others come in now
+	binTypes int  // that new nodes have been given so far
+	leant    bool // some pod was let in only as no node was empty
+	last     bool // the classes that wait for all others come in now
 }
 
 // Done is what passes did that those after them, and strategies, have to know of.
 type Done struct {
-	Leant   []int // rules over nodes by which some pods were let in one by one
-	Uneven  int   // how unevenly pods are spread; see unevenness
-	Closed  bool  // nodes were taken out of it again; see eliminator
-	Swapped bool  // pods changed places for soft constraints
-	Ejected bool  // pods made room for others in it; see ejector
+	Uneven  int  // how unevenly pods are spread; see unevenness
+	Closed  bool // nodes were taken out of it again; see eliminator
+	Swapped bool // pods changed places for soft constraints
+	Ejected bool // pods made room for others in it; see ejector
 }
 
 // New is the state of a problem before any pod has a place, given an attempt, and how

@@ -62,7 +62,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 // newPlan is a plan without nodes.
 func (a *assembler) newPlan(r *pack.Result) *Solution {
 	p := a.p
-	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, raised: a.s.Raised != nil, Stats: model.Stats{
+	plan := &Solution{Offered: map[string]Offer{}, PackingBound: r.Bound, Stats: model.Stats{
 		Pods:    len(p.Pods) - len(p.Headroom),
 		Classes: len(p.Classes),
 		Steps:   r.Steps,
@@ -110,7 +110,7 @@ func (a *assembler) take(shares []pack.Share) []int32 {
 			}
 			continue
 		}
-		want := a.s.Items[s.Class].Pods(s.Count)
+		want := s.Count
 		for _, part := range a.s.Items[s.Class].Parts {
 			n := min(want, len(a.rest[part]))
 			want -= n
@@ -216,7 +216,7 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 			}
 			continue
 		}
-		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, a.s.Items[s.Class].Pods(s.Count))
+		a.addRequests(sum, listed, a.s.Parts[a.s.Items[s.Class].Parts[0]].Class, s.Count)
 	}
 	return a.list(sum, listed)
 }
@@ -225,7 +225,7 @@ func (a *assembler) requests(shares []pack.Share) resources.List {
 func (a *assembler) count(shares []pack.Share) int {
 	n := 0
 	for _, s := range shares {
-		units := a.s.Items[s.Class].Pods(1)
+		units := 1
 		if l := &a.s.Items[s.Class]; l.Units != nil {
 			units = 0
 			for _, u := range l.Units {

@@ -16,20 +16,15 @@ import (
 // be in one. So domains are assigned once more, with as many of them as there are
 // nodes, each with its even share of what found a place.
 
-// evenHints are those of attempts that place the pods of a solution more evenly.
-func evenHints(p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) []attempt.Hints {
+// evenHints are those of an attempt that places the pods of a solution more evenly.
+func evenHints(p *compile.Problem, s *attempt.Attempt, r *pack.Result, plan *Solution) *attempt.Hints {
 	rooms := evenRooms(s, p, r, plan)
 	if rooms == nil {
 		return nil
 	}
 	o := s.Again()
 	o.Relaxed, o.Rooms = s.Relaxed, rooms
-	tries := []attempt.Hints{o}
-	if raised := raises(p, s, r, plan); len(raised) > 0 && !p.Skips(model.EvenNodes) {
-		o.Raised = raised[0].Raised
-		tries = append(tries, o)
-	}
-	return tries
+	return &o
 }
 
 // evenRooms are, by unit and cell, the even shares of the pods that a plan places;

@@ -45,7 +45,6 @@ func leftByLevel(p *compile.Problem, s *attempt.Attempt, r *pack.Result) []int {
 	some := false
 	for l, n := range r.Left {
 		some = some || n > 0
-		n = s.Items[l].Pods(n)
 		// The last parts of an item come away empty.
 		for _, i := range slices.Backward(s.Items[l].Parts) {
 			part := &s.Parts[i]

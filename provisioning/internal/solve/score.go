@@ -15,12 +15,11 @@ type score struct {
 	uneven  int     // how unevenly pods are spread; see repair.Done
 	cost    float64 // of new nodes
 	ejected bool    // pods made room for others
-	raised  bool    // it comes of an attempt that raises nodes together
 }
 
 // score is that of a solution.
 func (s *Solution) score() score {
-	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: s.Cost, ejected: s.did.Ejected, raised: s.raised}
+	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: s.Cost, ejected: s.did.Ejected}
 	for i := range s.Unplaced {
 		out.left[i] = model.PriorityOf(s.Unplaced[i].Pod)
 	}
@@ -35,11 +34,10 @@ func (s score) compareLeft(t score) int { return slices.Compare(s.left, t.left) 
 
 // betterThan says whether a later solution is to be taken instead of one that is there:
 // if it places more pods, those of higher priority first, or as many more evenly. Where
-// both do alike, cost decides if nodes were raised or pods ejected, and then that
-// no pods were.
+// both do alike, cost decides if pods were ejected, and then that no pods were.
 func (s score) betterThan(t score) bool {
 	c := cmp.Or(s.compareLeft(t), cmp.Compare(s.uneven, t.uneven))
-	if c == 0 && (s.raised || t.ejected || s.ejected) {
+	if c == 0 && (t.ejected || s.ejected) {
 		c = cmp.Compare(s.cost, t.cost)
 	}
 	return c < 0 || c == 0 && t.ejected && !s.ejected

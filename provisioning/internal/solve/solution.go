@@ -29,9 +29,8 @@ type Solution struct {
 	Fees    float64          // Options.NodeFee of all new nodes
 	Offered map[string]Offer // by pool: what it had to choose from
 
-	floor  float64     // LowerBound, if it matters to preferences: also with NoBounds
-	raised bool        // the attempt raises nodes together
-	did    repair.Done // by passes
+	floor float64     // LowerBound, if it matters to preferences: also with NoBounds
+	did   repair.Done // by passes
 }
 
 // detail is how good a solution is that a strategy leads to, for people.

@@ -10,16 +10,14 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// A strategy proposes other attempts from what came of one. The solution with the better
+// A strategy proposes another attempt from what came of one. The solution with the better
 // score is kept.
 type strategy struct {
 	name string // as model.LeftOut has it
-	// hints are those of the attempts to be tried, in order, given an attempt, what was
-	// packed, and the best solution so far.
-	hints func(p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) []attempt.Hints
-	// whileLeft ends it as soon as no pod is left over.
-	whileLeft bool
-	// sameUnits passes over attempts that divide pods otherwise than the first.
+	// hints are those of the attempt to be tried, given an attempt, what was packed, and
+	// the best solution so far; nil if there is none.
+	hints func(p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) *attempt.Hints
+	// sameUnits passes over an attempt that divides pods otherwise than the first.
 	sameUnits bool
 }
 
@@ -28,33 +26,24 @@ type strategy struct {
 // is in Solver.solve.
 var strategies = []strategy{
 	{name: model.NoIncidental, hints: noIncidental},            // new nodes keep out of domains that they would only bring along
-	{name: model.EvenNodes, hints: raises, whileLeft: true},    // several nodes with the same number of pods of a spread
 	{name: model.EvenCells, hints: evenHints, sameUnits: true}, // domains in even shares
 }
 
-func noIncidental(p *compile.Problem, s *attempt.Attempt, _ *pack.Result, _ *Solution) []attempt.Hints {
-	if o := s.WithoutIncidentalDomains(p); o != nil {
-		return []attempt.Hints{*o}
-	}
-	return nil
+func noIncidental(p *compile.Problem, s *attempt.Attempt, _ *pack.Result, _ *Solution) *attempt.Hints {
+	return s.WithoutIncidentalDomains(p)
 }
 
 // follow returns a solution, or a better one that a strategy leads to.
 func (t strategy) follow(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) (*Solution, error) {
-	for i, o := range t.hints(p, s, r, best) {
-		if t.whileLeft && i > 0 && len(best.Unplaced) == 0 || p.Skips(t.name) {
-			break
-		}
-		next := attempt.New(p, o)
-		if t.sameUnits && len(next.Units) != len(s.Units) {
-			continue
-		}
-		next, result, err := settle(ctx, p, next)
-		if err != nil {
-			return nil, err
-		}
-		if other := assemble(p, next, result); other.score().betterThan(best.score()) {
-			best = other
+	if o := t.hints(p, s, r, best); o != nil && !p.Skips(t.name) {
+		if next := attempt.New(p, *o); !t.sameUnits || len(next.Units) == len(s.Units) {
+			next, result, err := settle(ctx, p, next)
+			if err != nil {
+				return nil, err
+			}
+			if other := assemble(p, next, result); other.score().betterThan(best.score()) {
+				best = other
+			}
 		}
 	}
 	came(ctx, p, t.name, best)
