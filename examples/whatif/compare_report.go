@@ -149,6 +149,9 @@ func drawCompare(r *compareReport, style command.Style) string {
 	lines = append(lines, grid[1:]...)
 	a, b := r.Old, r.New
 	lines = append(append(lines, ""), layout.Wrap(a.Today.sentence(), 0)...)
+	if words := r.unlike(); words != "" {
+		lines = append(lines, layout.Wrap(layout.Printable(words), 0)...)
+	}
 	if words := r.certainty(); words != "" {
 		lines = append(lines, layout.Wrap(words, 0)...)
 	}
@@ -200,11 +203,37 @@ func (r *compareReport) certainty() string {
 	return text + "the difference is beyond the gap of the search."
 }
 
+// unlike says that the sides do not pay for the same pods, which comes before all figures.
+func (r *compareReport) unlike() string {
+	gained := without(r.Old.FromEmpty.NoPlace, r.New.FromEmpty.NoPlace)
+	lost := without(r.New.FromEmpty.NoPlace, r.Old.FromEmpty.NoPlace)
+	var sides []string
+	for _, side := range []struct {
+		pods []noPlace
+		name string
+	}{{gained, "new"}, {lost, "old"}} {
+		if len(side.pods) > 0 {
+			first := side.pods[0]
+			sides = append(sides, fmt.Sprintf("%s a place on the %s side only, such as %s/%s", fits(len(side.pods), "has", "have"), side.name, first.Namespace, first.Name))
+		}
+	}
+	if len(sides) == 0 {
+		return ""
+	}
+	return "The costs from empty are not of the same pods: " + strings.Join(sides, "; ") + "."
+}
+
+// without are the pods of the first list that the second has not.
+func without(pods, others []noPlace) []noPlace {
+	return slices.DeleteFunc(slices.Clone(pods), func(p noPlace) bool {
+		return slices.ContainsFunc(others, func(o noPlace) bool { return o.Namespace == p.Namespace && o.Name == p.Name })
+	})
+}
+
 // lost names pods that have no place on either side when all are planned from empty.
 func (r *compareReport) lost() string {
-	neither := slices.DeleteFunc(slices.Clone(r.New.FromEmpty.NoPlace), func(p noPlace) bool {
-		return !slices.ContainsFunc(r.Old.FromEmpty.NoPlace, func(old noPlace) bool { return old.Namespace == p.Namespace && old.Name == p.Name })
-	})
+	one := without(r.New.FromEmpty.NoPlace, r.Old.FromEmpty.NoPlace)
+	neither := without(r.New.FromEmpty.NoPlace, one)
 	if len(neither) == 0 {
 		return ""
 	}

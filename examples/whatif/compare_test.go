@@ -53,6 +53,18 @@ func TestCertainty(t *testing.T) {
 	require.Empty(t, (&compareReport{}).certainty())
 }
 
+// Costs of different pods are called so.
+func TestCostsOfOtherPods(t *testing.T) {
+	var r compareReport
+	require.Empty(t, r.unlike())
+	r.Old.FromEmpty.NoPlace = []noPlace{{Namespace: "shop", Name: "a"}, {Namespace: "shop", Name: "b"}}
+	r.New.FromEmpty.NoPlace = []noPlace{{Namespace: "shop", Name: "a"}}
+	require.Equal(t, "The costs from empty are not of the same pods: 1 pod has a place on the new side only, such as shop/b.", r.unlike())
+	require.Contains(t, r.lost(), "Planned from empty 1 pod has no place on either side, such as shop/a")
+	r.New.FromEmpty.NoPlace = append(r.New.FromEmpty.NoPlace, noPlace{Namespace: "shop", Name: "c"})
+	require.Equal(t, "The costs from empty are not of the same pods: 1 pod has a place on the new side only, such as shop/b; 1 pod has a place on the old side only, such as shop/c.", r.unlike())
+}
+
 // What a bill leaves out is said.
 func TestNodesThatCountAsNothing(t *testing.T) {
 	require.Equal(t, "2 managed nodes run today for 1.0000 USD/h.", billSummary{USDPerHour: 1, Nodes: 2}.sentence())

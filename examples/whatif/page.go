@@ -70,8 +70,10 @@ func (r *compareReport) page() webPage {
 		row[0] = strings.ReplaceAll(row[0], "  ", "\u2003") // spaces that HTML keeps
 		p.Rows = append(p.Rows, row)
 	}
-	if lost := r.lost(); lost != "" {
-		p.Lead = append(p.Lead, lost)
+	for _, words := range []string{r.unlike(), r.lost()} {
+		if words != "" {
+			p.Lead = append(p.Lead, words)
+		}
 	}
 	if words := r.certainty(); words != "" {
 		p.Lead = append(p.Lead, words)
