@@ -1,0 +1,168 @@
+package aws
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+)
+
+// Objects are all of their kind in the cluster, and the instances that List returned.
+type Objects struct {
+	NodeClasses []*awsv1.EC2NodeClass
+	NodeClaims  []*karpv1.NodeClaim
+	Nodes       []*corev1.Node
+	Instances   []*cloudprovider.Instance
+}
+
+// Edit is an object as it was read and as it should be, of the same type: an EC2NodeClass,
+// a NodeClaim or a Node. Package edits makes requests of it.
+type Edit struct {
+	Before, After interface {
+		metav1.Object
+		runtime.Object
+	}
+}
+
+// Keep brings AWS and the objects up to date about each other, and returns what to store,
+// in this order; a part whose edit before it was refused is for the next call. Call it
+// every ten seconds or so.
+//
+//   - Each class that is not being deleted has its finalizer and the status of NodeClass;
+//     its NodeClaims, and then the class, have the annotations of MigrateClaims. Of a class
+//     that is being deleted the finalizer goes once no NodeClaim is of it, after
+//     ReleaseNodeClass.
+//   - Each NodeClaim has the annotations of TagInstance; it and its Node lose the labels of a
+//     reservation that has ended: DemoteClaim and DemoteNode.
+//   - ObserveNode learns from each Node whose NodeClaim is registered.
+//
+// An object is in several edits where several of these concern it: the second is of an
+// older version then, is refused, and comes again with the next call. Objects that are nil
+// are left out. The error joins all faults; what is returned beside it holds.
+func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
+	k := keeper{Provider: p, in: in}
+	var parts []func() ([]Edit, error)
+	for _, class := range in.NodeClasses {
+		if class != nil {
+			parts = append(parts, func() ([]Edit, error) { return k.class(ctx, class) })
+		}
+	}
+	for _, claim := range in.NodeClaims {
+		if claim != nil {
+			parts = append(parts, func() ([]Edit, error) { return k.claim(ctx, claim) })
+		}
+	}
+	edits, faults := make([][]Edit, len(parts)), make([]error, len(parts))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, keptAtOnce)
+	for i, part := range parts {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			edits[i], faults[i] = part()
+		})
+	}
+	wg.Wait()
+	return slices.Concat(edits...), errors.Join(faults...)
+}
+
+// keptAtOnce is how many classes and claims Keep asks AWS about at once.
+const keptAtOnce = 16
+
+// keeper is one call of Keep.
+type keeper struct {
+	*Provider
+	in Objects
+}
+
+func (k *keeper) class(ctx context.Context, class *awsv1.EC2NodeClass) (edits []Edit, err error) {
+	of := slices.DeleteFunc(slices.Clone(k.in.NodeClaims), func(c *karpv1.NodeClaim) bool {
+		return c == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Name != class.Name || c.Spec.NodeClassRef.Group != awsv1.Group
+	})
+	after := class.DeepCopy()
+	if class.DeletionTimestamp != nil {
+		after.Finalizers = slices.DeleteFunc(after.Finalizers, func(f string) bool { return f == awsv1.TerminationFinalizer })
+		if len(of) > 0 || len(after.Finalizers) == len(class.Finalizers) {
+			return nil, nil
+		}
+		if err := k.ReleaseNodeClass(ctx, class); err != nil {
+			return nil, err
+		}
+		return []Edit{{class, after}}, nil
+	}
+	if !slices.Contains(after.Finalizers, awsv1.TerminationFinalizer) {
+		after.Finalizers = append(after.Finalizers, awsv1.TerminationFinalizer)
+	}
+	now, err := k.NodeClass(ctx, class.Name)
+	if err != nil {
+		return nil, err
+	}
+	after.Status = now.Status
+	migration, err := k.MigrateClaims(ctx, class.Name, of)
+	for _, change := range migration.Claims {
+		i := slices.IndexFunc(of, func(c *karpv1.NodeClaim) bool { return c.Name == change.Claim })
+		next := of[i].DeepCopy()
+		annotate(next, change.Annotations)
+		edits = append(edits, Edit{of[i], next})
+	}
+	if err == nil { // the claims first
+		annotate(after, migration.Class)
+	}
+	if !equality.Semantic.DeepEqual(class, after) {
+		edits = append(edits, Edit{class, after})
+	}
+	return edits, err
+}
+
+func (k *keeper) claim(ctx context.Context, claim *karpv1.NodeClaim) (edits []Edit, err error) {
+	tags, err := k.TagInstance(ctx, claim)
+	if errors.Is(err, cloudprovider.ErrNotFound) || cloudprovider.KindOf(err) == cloudprovider.KindNotReady {
+		err = nil
+	}
+	after := claim
+	var node *corev1.Node
+	if i := slices.IndexFunc(k.in.Nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
+		node = k.in.Nodes[i]
+	}
+	if i := slices.IndexFunc(k.in.Instances, func(i *cloudprovider.Instance) bool { return i != nil && i.ID == claim.Status.ProviderID }); i >= 0 {
+		after = DemoteClaim(claim, k.in.Instances[i])
+		if less := DemoteNode(node, k.in.Instances[i]); less != node {
+			edits = append(edits, Edit{node, less})
+		}
+	}
+	if len(tags) > 0 {
+		after = after.DeepCopy()
+		annotate(after, tags)
+	}
+	if after != claim {
+		edits = append(edits, Edit{claim, after})
+	}
+	if node != nil && meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionTypeRegistered) {
+		err = errors.Join(err, k.ObserveNode(ctx, claim.Labels[corev1.LabelInstanceTypeStable], claim.Status.ImageID, node))
+	}
+	return edits, err
+}
+
+// annotate adds annotations to an object of Keep's own.
+func annotate(o metav1.Object, more map[string]string) {
+	if len(more) == 0 {
+		return
+	}
+	all := maps.Clone(o.GetAnnotations())
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, more)
+	o.SetAnnotations(all)
+}
