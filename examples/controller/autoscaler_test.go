@@ -462,6 +462,34 @@ func TestPoolsWithFaultsKeepNoOtherFromWork(t *testing.T) {
 	}
 }
 
+// A webhook that refuses a NodeClaim is told to the pods, and no plan is made for them at
+// once again.
+func TestRefusedNodeClaims(t *testing.T) {
+	c := newCluster(t, general(), pod("web", "1"))
+	tries := 0
+	c.refuse = func(o client.Object) error {
+		if _, ok := o.(*v1.NodeClaim); ok {
+			tries++
+			return apierrors.NewInvalid(apischema.GroupKind{Kind: "NodeClaim"}, o.GetName(), nil)
+		}
+		return nil
+	}
+	c.pass(6)
+	if tries != 1 {
+		t.Errorf("%d NodeClaims were sent", tries)
+	}
+	close(c.events.Events)
+	told := 0
+	for e := range c.events.Events {
+		if strings.Contains(e, "was refused") && strings.Contains(e, "NodePool general") {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("the pod was told %d times", told)
+	}
+}
+
 func TestPodsWithoutAPlaceAreToldWhy(t *testing.T) {
 	c := newCluster(t, general(), pod("huge", "500"))
 	c.pass(4)

@@ -147,15 +147,20 @@ type owed struct {
 // moment are stored by a later pass, and their pods are not planned for anew: a second
 // plan for some of the pods of a first costs more than the first.
 func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
-	left := make([]bool, len(a.owed))
+	left, refused := make([]bool, len(a.owed)), make([]error, len(a.owed))
 	err := each(len(a.owed), func(i int) error {
 		o := a.owed[i]
 		pods := s.Stored(o.pods)
-		if len(pods) < len(o.pods) || s.Now.Sub(o.since) > retryIn {
+		if len(pods) < len(o.pods) {
 			return nil // it was planned for what is not so any more
 		}
 		_, err := a.create(ctx, s, o.claim, pods, metrics.Provisioned)
-		if left[i] = err != nil && !apierrors.IsInvalid(err) && !apierrors.IsAlreadyExists(err); err != nil {
+		if err != nil && !apierrors.IsAlreadyExists(err) {
+			if left[i] = !apierrors.IsInvalid(err) && s.Now.Sub(o.since) < retryIn; !left[i] {
+				refused[i] = err
+			}
+		}
+		if err != nil {
 			return err
 		}
 		a.log.Info("created", "claim", o.claim.Name, "pool", o.claim.Labels[v1.NodePoolLabelKey], "pods", len(pods), "cheapest", o.cheapest)
@@ -168,6 +173,12 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 	for i, o := range a.owed {
 		if left[i] {
 			rest = append(rest, o)
+		}
+		for _, p := range o.pods {
+			if refused[i] != nil { // by a webhook, say, or a policy
+				a.considered[p.UID] = s.Now.Add(retryIn)
+				a.tell(p, corev1.EventTypeWarning, "FailedScheduling", "Provision", "The NodeClaim for it, of NodePool %s, was refused: %v", o.claim.Labels[v1.NodePoolLabelKey], refused[i])
+			}
 		}
 	}
 	a.owed = rest

@@ -10,9 +10,15 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // deployments changes how many pods there are, and says how many that are.
@@ -77,14 +83,47 @@ func TestScaleDown(t *testing.T) {
 		return nil
 	})
 	s.dump()
-	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most",
-		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds())
+	fresh := s.fresh(l)
+	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most; a plan from empty for these pods costs %.4f, and none less than %.4f",
+		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds(), fresh.Cost, fresh.LowerBound)
 	if len(tally.breaches) > 0 {
 		t.Errorf("budgets breached: %v", tally.breaches)
 	}
 	if tally.longest > 30*time.Second {
 		t.Errorf("a pod was pending for %s", tally.longest)
 	}
+}
+
+// fresh is a plan for the pods of a look in an empty cluster.
+func (s *scene) fresh(l look) *provisioning.Plan {
+	s.Helper()
+	types, err := catalog.New(&catalog.Options{Where: requirements.MustParse("kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)")})
+	var pool v1.NodePool
+	var sets appsv1.DaemonSetList
+	if err = errors.Join(err, s.api.Get(s.ctx, client.ObjectKey{Name: "general"}, &pool), s.api.List(s.ctx, &sets)); err != nil {
+		s.Fatal(err)
+	}
+	pool.Default()
+	var o fleet.Objects
+	for i := range sets.Items {
+		o.DaemonSets = append(o.DaemonSets, &sets.Items[i])
+	}
+	for i := range l.pods {
+		p := l.pods[i].DeepCopy()
+		p.Spec.NodeName, p.Status = "", corev1.PodStatus{}
+		o.Pods = append(o.Pods, p)
+	}
+	f, err := fleet.Read(o, fleet.Memory{}, time.Now())
+	if err != nil {
+		s.Fatal(err)
+	}
+	in := f.Input.Input
+	in.NodePools, in.InstanceTypes, in.Vocabulary = []*v1.NodePool{&pool}, map[string][]*cloudprovider.InstanceType{pool.Name: types}, catalog.Vocabulary()
+	plan, err := provisioning.Solve(s.ctx, in, nil)
+	if err != nil || len(plan.Unplaced) > 0 {
+		s.Fatalf("%d pods have no place: %v", len(plan.Unplaced), err)
+	}
+	return plan
 }
 
 // The template changes, and one node may go at a time: each has its replacement first.

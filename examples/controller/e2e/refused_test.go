@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +11,12 @@ import (
 	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
 )
 
 // told are the notes of events about an object.
@@ -49,6 +55,49 @@ func TestUnplaceable(t *testing.T) {
 		t.Errorf("%d NodeClaims, %v", len(l.claims), err)
 	}
 	s.report("3 pods that fit nowhere are told why within %.0f s, and nothing is launched", took.Seconds())
+}
+
+// Faults of others: a NodePool that does not validate, one with a class of another cloud,
+// and NodeClaims that a policy of the API server refuses. Each is told where its owner
+// looks, and what does not need them goes on.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	s.apply("testdata/faults.yaml")
+	for name, want := range map[string]struct{ condition, reason, text string }{
+		"invalid": {v1.ConditionTypeValidationSucceeded, v1.ReasonNodePoolValidationFailed, "borrowed"},
+		"foreign": {v1.ConditionTypeNodeClassReady, nodepool.ReasonNodeClassNotReady, "AKSNodeClass"},
+	} {
+		s.eventually(time.Minute, "told", func() error {
+			var pool v1.NodePool
+			if err := s.api.Get(s.ctx, client.ObjectKey{Name: name}, &pool); err != nil {
+				return err
+			}
+			c := meta.FindStatusCondition(pool.Status.Conditions, want.condition)
+			if c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, want.text) || meta.IsStatusConditionTrue(pool.Status.Conditions, v1.ConditionTypeReady) {
+				return fmt.Errorf("NodePool %s has %v", name, pool.Status.Conditions)
+			}
+			if notes := strings.Join(s.told(name, want.reason), "\n"); !strings.Contains(notes, want.text) {
+				return fmt.Errorf("NodePool %s was told %q", name, notes)
+			}
+			return nil
+		})
+	}
+	s.apply("testdata/guarded.yaml")
+	s.eventually(time.Minute, "told", func() error {
+		if notes := strings.Join(s.told("guarded", "FailedScheduling"), "\n"); !strings.Contains(notes, "nobody launches for the guarded team") {
+			return fmt.Errorf("the pod was told %q", notes)
+		}
+		return nil
+	})
+	l, took := s.watch(2*time.Minute, "the other pod runs", func(l look) error {
+		if l.running != 1 {
+			return errors.New(l.String())
+		}
+		return nil
+	})
+	s.report("a NodePool that does not validate, one with a foreign class and one whose NodeClaims a policy refuses: each is told by condition or event; %d node runs the pod of another after %.0f s, in %d plans",
+		len(l.nodes), took.Seconds(), len(s.entries("planned")))
 }
 
 // What is cheapest is sold out: the pods are planned for anew, and run on the rest.
