@@ -187,14 +187,19 @@ func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
 	c := newCrash(t, 10*time.Millisecond)
 	first, r, number := c.p, rand.New(rand.NewPCG(1, 2)), 0
 	require.Len(t, partitions(tokens(4)), 15)
+	of := 12
+	if testlong.UnderRace {
+		of = 24
+	}
 	for n := 1; n <= 4; n++ {
 		for all := range pow(int(states), n) {
 			state := func(i int) what { return what(all / pow(int(states), i) % int(states)) }
 			for way := range partitions(tokens(n)) {
 				// All of one and two, of four all that are under way at once, and of the others
-				// a sample, three times as large in the long run.
-				whole := n <= 2 || n == 4 && all == pow(int(states), n)-1
-				if sample := r.IntN(12 * n); !whole && sample > testlong.Seeds(0, 2) {
+				// a sample, three times as large in the long run and half as large under the
+				// race detector.
+				whole := n <= 2 || n == 4 && all == pow(int(states), n)-1 && !testlong.UnderRace
+				if sample := r.IntN(of * n); !whole && sample > testlong.Seeds(0, 2) {
 					continue
 				}
 				number++

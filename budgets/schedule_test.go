@@ -12,10 +12,12 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // Schedules of random fields hit when a look at every minute says so.
 func TestScheduleAgainstEveryMinute(t *testing.T) {
+	testlong.Alone(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	zones := []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Pacific/Apia", "America/Sao_Paulo"}
 	for i := range 42 {

@@ -24,6 +24,7 @@ type simulated struct {
 // both changes of the clock, and its Until with the next minute at which the
 // simulation answers otherwise.
 func TestAllowAgainstEveryMinute(t *testing.T) {
+	testlong.Alone(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	from := at("2025-12-31T22:00:00Z")
 	const year = 366 * 24 * 60

@@ -10,9 +10,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 )
 
-// seeds is how many clusters a law looks at by default, in the long run, and at all.
+// seeds is how many clusters a law looks at by default, in the long run, and at all; under
+// the race detector a fifth of those by default.
 func seeds(few, many, all int) int {
-	if testlong.All() {
+	switch {
+	case testlong.UnderRace:
+		return few / 5
+	case testlong.All():
 		return all
 	}
 	return testlong.Seeds(few, many)
@@ -46,6 +50,7 @@ func TestLawSameIsNoDifference(t *testing.T) {
 // TestLawAdviceIsWhatCompareFinds: the saving that advice names is what the bill from empty
 // is less when the change is made, on the cluster as it runs.
 func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
+	testlong.Alone(t)
 	prices := 0
 	for seed := range uint64(seeds(30, 200, 200)) {
 		s := random(seed)

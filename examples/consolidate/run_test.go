@@ -12,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // execute runs the program.
@@ -146,6 +147,7 @@ func TestPendingPodsAreShownApart(t *testing.T) {
 
 // Of a node that is left alone it can be asked what keeps its pods from others.
 func TestWhyANodeStays(t *testing.T) {
+	testlong.Alone(t)
 	args := []string{"-converge", "-why", "ip-10-0-16-88"}
 	w := parse(t, args...).Why
 	require.Equal(t, "ip-10-0-16-88", w.Node)
@@ -166,6 +168,7 @@ func TestWhyANodeStays(t *testing.T) {
 
 // Of any node it can be asked what would become of its pods.
 func TestWithoutANode(t *testing.T) {
+	testlong.Alone(t)
 	r := parse(t, "-without", "ip-10-0-16-88")
 	w := r.Without
 	require.Len(t, w.Pods, 2)

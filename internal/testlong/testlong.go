@@ -40,3 +40,12 @@ func Only(t testing.TB) {
 		t.Skip("set " + Variable + "=1 to run it")
 	}
 }
+
+// Alone skips a test that takes long and runs on one core, where the race detector
+// watches: nothing runs beside it that it could race with. Without the detector it runs.
+func Alone(t testing.TB) {
+	t.Helper()
+	if UnderRace {
+		t.Skip("runs on one core: there is nothing that it could race with")
+	}
+}

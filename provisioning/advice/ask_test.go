@@ -153,9 +153,13 @@ func TestOptionsAndInputsAtFault(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// seeds is how many a law looks at by default, in the long run, and at all.
+// seeds is how many a law looks at by default, in the long run, and at all; under the race
+// detector a fifth of those by default, as it is there for what is asked at once.
 func seeds(few, many, all int) int {
-	if testlong.All() {
+	switch {
+	case testlong.UnderRace:
+		return few / 5
+	case testlong.All():
 		return all
 	}
 	return testlong.Seeds(few, many)

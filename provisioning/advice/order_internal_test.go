@@ -45,6 +45,7 @@ var orders = []struct {
 // TestOrderOfQuestions: quick answers find more of the ten dearest constraints than duals do.
 // docs/design.md has what it logs in the long run.
 func TestOrderOfQuestions(t *testing.T) {
+	testlong.Alone(t)
 	most := testlong.Seeds(8, 24)
 	if testlong.All() {
 		most = 60
