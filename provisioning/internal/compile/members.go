@@ -21,3 +21,17 @@ func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
 	}
 	return 0
 }
+
+// HostSpreads lists the topology spread constraints over the name of the node, one for
+// each class that has it, as what it looks at is its own.
+func (p *Problem) HostSpreads() (out []DomainRule) {
+	for c := range p.Classes {
+		if p.Classes[c].Refusal != nil || p.Classes[c].Headroom {
+			continue
+		}
+		for _, t := range p.Classes[c].HostSpreads() {
+			out = append(out, DomainRule{Like: c, Spans: SpreadKeys(p.Classes[c].Terms), Term: t})
+		}
+	}
+	return out
+}

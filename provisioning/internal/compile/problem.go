@@ -110,9 +110,6 @@ func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
 	p.Admission = newAdmission(p, d)
 	r := p.Rates.Rater()
 	p.compileCells(r)
-	if !p.Skips(model.LookedAtCaps) {
-		p.raiseCaps()
-	}
 	for i := range p.Pools {
 		p.lowerPool(i)
 	}

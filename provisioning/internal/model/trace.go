@@ -22,7 +22,6 @@ const (
 // Passes, in the order in which they come.
 const (
 	Slots        = "slots"         // constraints over nodes as a dimension
-	LookedAtCaps = "looked-at"     // limits on what a node has lifted where no new node is looked at
 	SharedFirst  = "shared-first"  // pods go where the volumes that they share are attached
 	SharedWhole  = "shared-whole"  // pods with volumes in common are packed as one
 	LeadersOnly  = "leaders-only"  // of pods that are only followed one in each cell is assigned
@@ -47,7 +46,7 @@ const (
 // LeftOut lists the strategies and passes, in order.
 func LeftOut() []string {
 	return []string{
-		Slots, LookedAtCaps, SharedFirst, SharedWhole, LeadersOnly, SetAside,
+		Slots, SharedFirst, SharedWhole, LeadersOnly, SetAside,
 		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,

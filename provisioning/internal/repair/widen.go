@@ -280,5 +280,5 @@ func spreads(p *compile.Problem) []compile.DomainRule {
 			out = append(out, *rule)
 		}
 	}
-	return append(out, slices.Concat(p.HostSpreads()...)...)
+	return append(out, p.HostSpreads()...)
 }
