@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,30 @@ func ExampleAll() {
 	// Output:
 	// histogram karpenter_cloudprovider_duration_seconds [controller method provider] seconds
 	// counter karpenter_cloudprovider_errors_total [controller method provider error nodepool]
+}
+
+// Without a metrics library, gauges are lines of the text that Prometheus reads.
+func Example() {
+	metric := map[string]metrics.Metric{}
+	for _, m := range metrics.All() {
+		metric[m.Name] = m
+	}
+	for _, s := range metrics.Scheduled(3, &provisioning.Plan{}, 20*time.Millisecond) {
+		m := metric[s.Name]
+		if m.Kind != metrics.Gauge {
+			continue // a histogram is for a library to count
+		}
+		var labels []string
+		for i, name := range m.Labels {
+			labels = append(labels, fmt.Sprintf("%s=%q", name, s.Labels[i]))
+		}
+		fmt.Printf("# TYPE %s %s\n%s{%s} %g\n", m.Name, m.Kind, m.Name, strings.Join(labels, ","), s.Value)
+	}
+	// Output:
+	// # TYPE karpenter_scheduler_queue_depth gauge
+	// karpenter_scheduler_queue_depth{controller="provisioner"} 3
+	// # TYPE karpenter_scheduler_unschedulable_pods_count gauge
+	// karpenter_scheduler_unschedulable_pods_count{controller="provisioner"} 0
 }
 
 func ExampleFleet_Samples() {

@@ -68,7 +68,9 @@ func (f Fleet) Samples(now time.Time) []Sample {
 				out = append(out, Sample{m.name, append(slices.Clip(labels), resourceValue(r)), m.amounts[r]})
 			}
 		}
-		out = append(out, Sample{"karpenter_nodes_current_lifetime_seconds", labels, now.Sub(n.Node.CreationTimestamp.Time).Seconds()})
+		if created := n.Node.CreationTimestamp; !created.IsZero() {
+			out = append(out, Sample{"karpenter_nodes_current_lifetime_seconds", labels, now.Sub(created.Time).Seconds()})
+		}
 		requested.merge(all.requests)
 		allocatable.merge(room)
 	}

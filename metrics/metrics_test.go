@@ -107,6 +107,15 @@ func pool() *v1.NodePool {
 	return p
 }
 
+// A Node that somebody made up, as for a node group, has no age.
+func TestNodeWithoutAge(t *testing.T) {
+	n := node()
+	n.Node.CreationTimestamp = metav1.Time{}
+	for _, s := range (metrics.Fleet{Nodes: []provisioning.Node{n}}).Samples(noon) {
+		require.NotEqual(t, "karpenter_nodes_current_lifetime_seconds", s.Name)
+	}
+}
+
 func TestFleet(t *testing.T) {
 	n := node()
 	f := metrics.Fleet{Nodes: []provisioning.Node{n, {NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "coming", Labels: n.NodeClaim.Labels}}}},
