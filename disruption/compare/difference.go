@@ -86,16 +86,16 @@ func (d Difference) String() string {
 	if d.Object != "" {
 		text += " of " + d.Object
 	}
-	text += fmt.Sprintf(": %s, was %s", d.Amount(d.New), d.Amount(d.Old))
+	text += fmt.Sprintf(": %s, was %s", d.Words(d.New), d.Words(d.Old))
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}
 	return text
 }
 
-// Amount is a number, such as Old or New, in words as an amount of the kind of the
-// difference: "0.3840 USD/h", "2".
-func (d Difference) Amount(amount float64) string {
+// Words says an amount, such as Old or New, with the unit of the kind of the difference, or in
+// words where it stands for a state: "0.3840 USD/h", "2", "1.5 h", "pending", "gone at once".
+func (d Difference) Words(amount float64) string {
 	switch d.Kind {
 	case KindFreshCost, KindFreshPoolCost, KindAtOnceCost, KindSettledCost, KindSettledPoolCost:
 		return fmt.Sprintf("%.4f USD/h", amount)

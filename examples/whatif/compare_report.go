@@ -313,7 +313,7 @@ func (r *compareReport) groups() (out []*alike) {
 				continue // for the same reason
 			}
 		}
-		k := key{d.Kind, d.Amount(d.Old), d.Amount(d.New), d.Reason}
+		k := key{d.Kind, d.Words(d.Old), d.Words(d.New), d.Reason}
 		if d.Kind == compare.KindFreshPoolCost || d.Kind == compare.KindSettledPoolCost {
 			k.reason += d.Object
 		}
@@ -360,7 +360,7 @@ func (d *alike) sentence() string {
 	if n := len(d.objects); n > 1 {
 		subject += fmt.Sprintf(" and %d more", n-1)
 	}
-	text := fmt.Sprintf("%s: %s instead of %s", subject, d.Amount(d.New), d.Amount(d.Old))
+	text := fmt.Sprintf("%s: %s instead of %s", subject, d.Words(d.New), d.Words(d.Old))
 	if d.Reason != "" {
 		text += ": " + d.Reason
 	}
