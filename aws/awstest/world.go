@@ -26,17 +26,6 @@ func (c *Cloud) Interrupt(instanceID string) (string, error) {
 		map[string]any{"instance-id": instanceID, "instance-action": "terminate"})), nil
 }
 
-// Recommend puts a message into the queue that a machine is more likely to be
-// taken back than it was, and returns its ID.
-func (c *Cloud) Recommend(instanceID string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := c.alive(instanceID); err != nil {
-		return "", err
-	}
-	return c.send(c.event("aws.ec2", "EC2 Instance Rebalance Recommendation", map[string]any{"instance-id": instanceID})), nil
-}
-
 // Terminate takes a machine away, as somebody does who uses the console: it goes
 // down now, and a message says so.
 func (c *Cloud) Terminate(instanceID string) error {

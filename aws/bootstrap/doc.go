@@ -9,7 +9,7 @@
 //     archive with a shell script (AL2) or a NodeConfig (AL2023), TOML settings
 //     (Bottlerocket), PowerShell (Windows), or the user's text as it is (Custom).
 //   - [Node.RegistrationLabels] and [Node.RegistrationTaints] are what the Node
-//     has when it appears, [KubeletFlags] how a kubelet is told in flags.
+//     has when it appears.
 //
 // # Who wins
 //

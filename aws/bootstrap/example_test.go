@@ -134,21 +134,6 @@ func ExampleUserData_Base64() {
 	// Output: IyEvYmluL3No <nil>
 }
 
-func ExampleKubeletFlags() {
-	n := exampleNode()
-	n.Kubelet.KubeReserved = map[string]string{"memory": "1Gi", "cpu": "100m"}
-	flags, err := bootstrap.KubeletFlags(n)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(strings.Join(flags[1:], "\n"))
-	// Output:
-	// --register-with-taints=karpenter.sh/unregistered:NoExecute
-	// --max-pods=58
-	// --kube-reserved=cpu=100m,memory=1Gi
-}
-
 func ExampleNode_RegistrationLabels() {
 	n := exampleNode()
 	n.Labels["topology.kubernetes.io/zone"] = "eu-central-1a"

@@ -6,35 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/dovetail-sdk/dovetail/amiselect"
 )
-
-// KubeletFlags returns the flags that AL2 and Windows nodes run the kubelet with,
-// one a word as the kubelet sees it, in this order: --node-labels,
-// --register-with-taints, --max-pods, --pods-per-core, --system-reserved,
-// --kube-reserved, --eviction-hard, --eviction-soft, --eviction-soft-grace-period,
-// --eviction-max-pod-grace-period, --image-gc-high-threshold,
-// --image-gc-low-threshold, --cpu-cfs-quota. A flag without value is left out.
-// Labels and the entries of maps are sorted by key, taints are in the order of
-// RegistrationTaints.
-//
-// Other families get their labels and settings in other ways; for them it says
-// what the flags would be, and for FamilyCustom it is empty. Errors are those of
-// Render but for the custom user data, which is not read.
-func KubeletFlags(n Node) ([]string, error) {
-	if _, faults := n.validate(); len(faults) > 0 {
-		return nil, faults.ToAggregate()
-	}
-	if n.Family == amiselect.FamilyCustom {
-		return nil, nil
-	}
-	var words []string
-	for _, f := range n.flags() {
-		words = append(words, f.name+"="+f.value)
-	}
-	return words, nil
-}
 
 // flag is one flag of the kubelet.
 type flag struct {

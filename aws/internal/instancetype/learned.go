@@ -129,17 +129,6 @@ func (l Learned) All() []Observation {
 	return slices.SortedFunc(maps.Values(l.by), func(a, b Observation) int { return a.Compare(b.Nodes) })
 }
 
-// Current returns l without what is out of date at the instant now.
-func (l Learned) Current(now time.Time) Learned {
-	by := map[Nodes]Observation{}
-	for n, o := range l.by {
-		if !expired(o, now) {
-			by[n] = o
-		}
-	}
-	return Learned{by: by}
-}
-
 // String returns one line, as in "m5.large with ami-1: 7756939264 bytes".
 func (o Observation) String() string {
 	return fmt.Sprintf("%s with %s: %d bytes", o.InstanceType, o.Image, o.Memory)

@@ -18,49 +18,35 @@ const (
 	offeringsPerPage = 1000
 )
 
-// inventory is what EC2 said of instance types, and what was odd about it.
-type inventory struct {
-	types    *instancetype.Inventory
-	problems []instancetype.Problem
-}
-
 // Inventory returns the instance types of the region and the zones that have them:
 // those with hardware virtualization and x86_64 or arm64 processors. It is one
 // value as long as nothing of it changes, so it can be compared with ==.
 func (s *Sources) Inventory(ctx context.Context) (*instancetype.Inventory, cache.Reading, error) {
-	i, reading, err := s.inventory.Get(ctx, s.readInventory)
-	return i.types, reading, err
+	return s.inventory.Get(ctx, s.readInventory)
 }
 
-// InventoryProblems returns what was odd about the answer that the Inventory was
-// made of. It is read-only.
-func (s *Sources) InventoryProblems(ctx context.Context) ([]instancetype.Problem, error) {
-	i, _, err := s.inventory.Get(ctx, s.readInventory)
-	return i.problems, err
-}
-
-func (s *Sources) readInventory(ctx context.Context) (inventory, error) {
+func (s *Sources) readInventory(ctx context.Context) (*instancetype.Inventory, error) {
 	types, err := s.describeTypes(ctx)
 	if err != nil {
-		return inventory{}, api.Wrap("DescribeInstanceTypes", s.opts.Region, err)
+		return nil, api.Wrap("DescribeInstanceTypes", s.opts.Region, err)
 	}
 	offerings, err := s.describeOfferings(ctx)
 	if err != nil {
-		return inventory{}, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
+		return nil, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
 	}
-	read, problems, err := instancetype.NewInventory(types, offerings, &s.opts.Inventory)
+	read, _, err := instancetype.NewInventory(types, offerings, &s.opts.Inventory)
 	if err != nil {
-		return inventory{}, err
+		return nil, err
 	}
 	// Every region has some: an answer without any would take all nodes for
 	// unknown.
 	if read.Len() == 0 || len(read.Zones()) == 0 {
-		return inventory{}, errors.New("EC2 lists no instance type in any zone; check the region of the client")
+		return nil, errors.New("EC2 lists no instance type in any zone; check the region of the client")
 	}
-	if last := s.inventory.Answer(); last.types != nil && last.types.Equal(read) {
-		read = last.types
+	if last := s.inventory.Answer(); last != nil && last.Equal(read) {
+		read = last
 	}
-	return inventory{read, problems}, nil
+	return read, nil
 }
 
 func (s *Sources) describeTypes(ctx context.Context) (out []ec2types.InstanceTypeInfo, err error) {

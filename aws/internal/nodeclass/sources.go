@@ -25,7 +25,7 @@ type Sources struct {
 	opts    Options
 	asking  *cache.Asking
 
-	inventory *cache.Cell[inventory]
+	inventory *cache.Cell[*instancetype.Inventory]
 	cluster   *cache.Cell[Cluster]
 	shifts    *cache.Cell[[]shift]
 	onDemand  *cache.Cell[struct{}]
@@ -66,7 +66,7 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	if s.asking == nil {
 		s.asking = cache.NewAsking()
 	}
-	s.inventory = cache.NewCell(cell[inventory](s, "instance types", opts.InventoryRefresh))
+	s.inventory = cache.NewCell(cell[*instancetype.Inventory](s, "instance types", opts.InventoryRefresh))
 	s.cluster = cache.NewCell(cell[Cluster](s, "cluster "+opts.ClusterName, clusterRefresh))
 	shifts := cell[[]shift](s, "zonal shifts", shiftRefresh)
 	shifts.Spare, shifts.Patience = true, patience
