@@ -31,6 +31,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
@@ -48,6 +49,7 @@ type settings struct {
 	catalog, soldOut        string
 	provider                string
 	region, cluster, queue  string
+	bill                    bool
 }
 
 func parse(args []string) (s settings, err error) {
@@ -69,6 +71,7 @@ func parse(args []string) (s settings, err error) {
 	f.StringVar(&s.region, "aws-region", "", "the region of the cluster; without it that of the AWS configuration")
 	f.StringVar(&s.cluster, "aws-cluster", "", "the name of the EKS cluster")
 	f.StringVar(&s.queue, "aws-interruption-queue", "", "the name of the SQS queue with the notices of EC2; without it there are none")
+	f.BoolVar(&s.bill, "aws-bill", false, "plan for the bill: count volumes and public addresses of nodes, at list prices of us-east-1")
 	if err := f.Parse(args); err != nil {
 		return s, err
 	}
@@ -165,7 +168,11 @@ func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logg
 	if err != nil {
 		return nil, nil, err
 	}
-	cloud, err := newEC2(api, clients, aws.Options{Region: region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}, log)
+	options := aws.Options{Region: region, Cluster: aws.Cluster{Name: s.cluster}, InterruptionQueue: s.queue}
+	if s.bill {
+		options.NodeRates = nodecost.BuiltIn()
+	}
+	cloud, err := newEC2(api, clients, options, log)
 	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err
 }
 

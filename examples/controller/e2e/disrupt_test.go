@@ -73,6 +73,7 @@ func TestScaleDown(t *testing.T) {
 		}
 		return nil
 	})
+	s.dump("scaled")
 	tally := newTally()
 	const rest = 60 * time.Second
 	l, took := s.watch(12*time.Minute, "at rest", func(l look) error {
@@ -82,7 +83,7 @@ func TestScaleDown(t *testing.T) {
 		}
 		return nil
 	})
-	s.dump()
+	s.dump("rest")
 	fresh := s.fresh(l)
 	s.report("%d pods at %.4f USD/h scaled to %d; at rest on %d nodes at %.4f USD/h after %.0f s, %d evictions, %d budgets breached, a pod pending for %.0f s at most; a plan from empty for these pods costs %.4f, and none less than %.4f",
 		len(before.pods), before.cost, pods, len(l.nodes), l.cost, (took - rest).Seconds(), len(s.entries("evicted")), len(tally.breaches), tally.longest.Seconds(), fresh.Cost, fresh.LowerBound)

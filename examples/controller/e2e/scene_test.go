@@ -430,7 +430,7 @@ func (s *scene) report(format string, args ...any) {
 
 // dump writes what is in the cluster into the folder that DOVETAIL_E2E_LOGS names, for
 // examples/consolidate and examples/whatif to read.
-func (s *scene) dump() {
+func (s *scene) dump(when string) {
 	s.Helper()
 	keep := os.Getenv("DOVETAIL_E2E_LOGS")
 	if keep == "" {
@@ -449,7 +449,7 @@ func (s *scene) dump() {
 		}
 	}
 	text, err := json.MarshalIndent(map[string]any{"apiVersion": "v1", "kind": "List", "items": all}, "", " ")
-	if err = errors.Join(err, os.WriteFile(filepath.Join(keep, s.Name()+".json"), text, 0o600)); err != nil {
+	if err = errors.Join(err, os.WriteFile(filepath.Join(keep, s.Name()+"-"+when+".json"), text, 0o600)); err != nil {
 		s.Error(err)
 	}
 }
