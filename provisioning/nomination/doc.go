@@ -37,6 +37,10 @@
 // the place of one that is gone. So a node that is launched to take the pods of others
 // is kept for them while they are evicted.
 //
+// Pods that are alike may change places, and have to where a plan is carried out in another
+// order than it was made for: a pod that finds no room on its node, though that is ready, is
+// admitted to all nodes that are kept for pods of its kind.
+//
 // # What it means for others
 //
 //   - A DaemonSet that does not tolerate the taint gets its pod when the node is

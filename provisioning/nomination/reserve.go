@@ -32,6 +32,10 @@ const (
 	DefaultMove = time.Hour
 )
 
+// swapAfter is for how long kube-scheduler may take to try a pod on a node that is ready:
+// its longest back-off.
+const swapAfter = 10 * time.Second
+
 // Options say how long promises hold. The zero value, and nil, has the defaults.
 type Options struct {
 	// Hold is for how long a node is kept for pods after it is ready; zero is

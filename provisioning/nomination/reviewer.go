@@ -46,6 +46,7 @@ type reviewer struct {
 	holder  map[types.UID]*claimView // whose promise to a pod holds
 	taken   map[types.UID]bool       // heirs
 	waiting map[heirKey][]*corev1.Pod
+	filling map[heirKey][]*claimView // ready, and a pod of the kind is awaited
 	bound   map[string][]*corev1.Pod // pods by node
 	faults  []error
 }
@@ -59,7 +60,7 @@ type heirKey struct {
 func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		living: map[string]bool{}, values: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
-		waiting: map[heirKey][]*corev1.Pod{}, bound: map[string][]*corev1.Pod{}}
+		waiting: map[heirKey][]*corev1.Pod{}, filling: map[heirKey][]*claimView{}, bound: map[string][]*corev1.Pod{}}
 	byProvider := map[string]*corev1.Node{}
 	for _, n := range in.Nodes {
 		if n != nil {
@@ -235,14 +236,14 @@ func (r *reviewer) own(c *claimView) {
 }
 
 // heirs finds pods in the place of those that are gone: first those that are bound to
-// the node or tolerate its taint, and then any other.
+// the node, whoever promised them what, or tolerate its taint, and then any other.
 func (r *reviewer) heirs(c *claimView, marked bool) {
 	for i := range c.groups {
 		g := &c.groups[i]
 		key := heirKey{g.Owner, g.Size}
 		if marked && g.gone > 0 && c.node != nil {
 			for _, p := range r.bound[c.node.Name] {
-				if g.gone > 0 && r.holder[p.UID] == nil && !r.taken[p.UID] && owner(p) == g.Owner && size(p) == g.Size {
+				if g.gone > 0 && r.holder[p.UID] != c && !r.taken[p.UID] && owner(p) == g.Owner && size(p) == g.Size {
 					r.taken[p.UID] = true
 					g.gone--
 				}
@@ -256,6 +257,46 @@ func (r *reviewer) heirs(c *claimView, marked bool) {
 			}
 		}
 	}
+}
+
+// await notes which kinds of pods each ready node is kept for. What was evicted from a node
+// that is gone has come back, or will not.
+func (r *reviewer) await(c *claimView) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		if g.From != "" && r.nodes[g.From] == nil {
+			g.gone = 0
+		}
+		key := heirKey{g.Owner, g.Size}
+		if g.Owner != "" && g.awaited() > 0 && !c.ready.IsZero() && len(reserving(c.node.Spec.Taints)) > 0 && !slices.Contains(r.filling[key], c) {
+			r.filling[key] = append(r.filling[key], c)
+		}
+	}
+}
+
+// elsewhere is the toleration of another node that is kept for pods of the kind of one that
+// kube-scheduler finds no room for on its own, nil if it has those of all.
+func (r *reviewer) elsewhere(c *claimView, p *corev1.Pod, s *State) *corev1.Toleration {
+	if owner(p) == "" || c.ready.IsZero() || !unschedulable(p) {
+		return nil
+	}
+	if from := c.ready.Add(swapAfter); r.now.Before(from) {
+		s.sooner(from)
+		return nil
+	}
+	for _, other := range r.filling[heirKey{owner(p), size(p)}] {
+		if lacks := lacking(p, other.node.Spec.Taints); other != c && lacks != nil {
+			return lacks
+		}
+	}
+	return nil
+}
+
+// unschedulable says whether kube-scheduler has tried to place a pod, and found nothing.
+func unschedulable(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+	})
 }
 
 // tolerates says whether a pod has the toleration of a claim's own taint.
@@ -281,9 +322,6 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 	first := len(s.Pods)
 	for i := range c.groups {
 		g := &c.groups[i]
-		if g.From != "" && r.nodes[g.From] == nil {
-			g.gone = 0 // what was evicted there has come back, or will not
-		}
 		if g.awaited() == 0 {
 			continue
 		}
@@ -297,6 +335,9 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 		}
 		for _, p := range g.pending {
 			place := r.place(c, p, g.until)
+			if place.Toleration == nil {
+				place.Toleration = r.elsewhere(c, p, s)
+			}
 			if place.Toleration != nil && r.refused[p.UID] {
 				place.Toleration = nil
 				n.Refused++
@@ -327,10 +368,16 @@ func (r *reviewer) place(c *claimView, p *corev1.Pod, until time.Time) Place {
 			taints = c.node.Spec.Taints
 		}
 	}
+	out.Toleration = lacking(p, taints)
+	return out
+}
+
+// lacking is the toleration that a pod lacks for the taint of this package among others.
+func lacking(p *corev1.Pod, taints []corev1.Taint) (out *corev1.Toleration) {
 	for _, t := range reserving(taints) {
 		if !slices.ContainsFunc(p.Spec.Tolerations, func(have corev1.Toleration) bool { return covers(have, t) }) {
 			lacks := toleration(t)
-			out.Toleration = &lacks
+			out = &lacks
 		}
 	}
 	return out

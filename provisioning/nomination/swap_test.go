@@ -1,0 +1,82 @@
+package nomination_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+// unplaced is a copy of a pod that kube-scheduler found no room for.
+func unplaced(p *corev1.Pod) *corev1.Pod {
+	p = p.DeepCopy()
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable}}
+	return p
+}
+
+// A pod waits for node a, and one of the same ReplicaSet runs on a node that goes and has
+// its place on node b: a spread that still counts that one there keeps the first from a, and
+// a budget that counts the first keeps the second from leaving. So they change places.
+func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
+	p, q, other := pod("p", "rs"), on(pod("q", "rs"), "old"), on(pod("r", "others"), "old")
+	a, b, c := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{q}, nil), created(t, "c", []*corev1.Pod{other}, nil)
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a, b, c}, Nodes: []*corev1.Node{ready(a, noon), ready(b, noon), ready(c, noon), {}}}
+	in.Nodes[3].Name = "old"
+	find := func(pods ...*corev1.Pod) nomination.Place {
+		in.Pods = append(pods, q, other)
+		s := review(t, in, noon.Add(10*time.Second))
+		require.Len(t, s.Pods, 1)
+		require.Equal(t, "a", s.Pods[0].NodeClaim)
+		return s.Pods[0]
+	}
+	first := find(p)
+	require.Equal(t, "a", first.Toleration.Value)
+	p = tolerating(first)
+	require.Nil(t, find(p).Toleration, "kube-scheduler has not tried yet")
+
+	p = unplaced(p)
+	s := review(t, in, noon.Add(9*time.Second))
+	require.Nil(t, s.Pods[0].Toleration, "it is early")
+	in.Pods = []*corev1.Pod{p, q, other}
+	require.Equal(t, noon.Add(10*time.Second), review(t, in, noon.Add(9*time.Second)).Next)
+	second := find(p)
+	require.Equal(t, "b", second.Toleration.Value, "c is kept for others")
+	p = tolerating(second)
+	require.Nil(t, find(p).Toleration, "it has all")
+
+	// It goes to b. Node a is opened, as nobody is awaited there; q may leave now, and who
+	// comes back for it finds room on a.
+	in.Pods = []*corev1.Pod{on(p, "node-b"), q, other}
+	for _, n := range review(t, in, noon.Add(11*time.Second)).Nodes {
+		require.Equal(t, n.NodeClaim == "a", n.Phase == nomination.Open, n.NodeClaim)
+	}
+	// Once q is gone, p has taken its place, and b is opened as well.
+	in.Pods = []*corev1.Pod{on(p, "node-b"), pod("q2", "rs"), other}
+	s = review(t, in, noon.Add(12*time.Second))
+	require.Empty(t, s.Pods, "q2 belongs into the next plan, which sees the room on a")
+	for _, n := range s.Nodes {
+		require.Equal(t, n.NodeClaim != "c", n.Phase == nomination.Open, n.NodeClaim)
+	}
+}
+
+// A pod without a controller has no kind, and a node that is not ready is no place.
+func TestPodsThatChangeNoPlaces(t *testing.T) {
+	for name, owner := range map[string]string{"of nobody": "", "of a ReplicaSet": "rs"} {
+		p, q := unplaced(pod("p", owner)), on(pod("q", owner), "old")
+		a, b := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{q}, nil)
+		nodes := []*corev1.Node{ready(a, noon), {}}
+		nodes[1].Name = "old"
+		p.Spec.Tolerations = []corev1.Toleration{{Key: nomination.TaintKey, Operator: corev1.TolerationOpEqual, Value: "a", Effect: corev1.TaintEffectNoSchedule}}
+		if owner == "" {
+			nodes = append(nodes, ready(b, noon))
+		}
+		s := review(t, nomination.Input{NodeClaims: []*v1.NodeClaim{a, b}, Nodes: nodes, Pods: []*corev1.Pod{p, q}, Refused: map[types.UID]bool{}}, noon.Add(time.Minute))
+		require.Len(t, s.Pods, 1, name)
+		require.Nil(t, s.Pods[0].Toleration, name)
+	}
+}
