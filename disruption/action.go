@@ -65,7 +65,23 @@ const (
 	// TerminateFirst deletes the NodeClaim, as there is no room for its
 	// replacement beside it, and lets the pool launch that afterwards.
 	TerminateFirst Step = "TerminateFirst"
-	// Reboot drains the node, restarts its machine and keeps it.
+	// Reboot drains the node, restarts its machine and keeps it. It is no command, as
+	// nothing is launched or removed; each part survives a restart of the program:
+	//
+	//  1. Set the condition Rebooting of the NodeClaim to True, reason RebootRequested,
+	//     and put v1.RebootingNoScheduleTaint on the Node. From now on no other decision
+	//     touches the node, and it counts against budgets.
+	//  2. Evict what drain.Plan says, with the mode drain.Leave, which deletes nothing at
+	//     the deadline. Action.DrainBound is how long that may take; nil is without end.
+	//  3. Write the boot ID of the Node (status.nodeInfo.bootID) into the annotation
+	//     v1.RebootPreBootIDAnnotationKey of the NodeClaim and call cloudprovider.Reboot
+	//     until it is accepted, with one operation for this reboot, such as the UID of
+	//     the NodeClaim and the instant of the condition. Then the reason is
+	//     RebootIssued. Keep the instant for Input.Reboots: after two within 24 hours
+	//     the node is replaced instead.
+	//  4. When the Node is ready with another boot ID, take the taint off and set the
+	//     condition to False, reason RebootSucceeded; RebootFailed if it does not come
+	//     back. Then the tolerations of the repair policies begin anew.
 	Reboot Step = "Reboot"
 	// Terminate ends a machine of the cloud for which there is no NodeClaim.
 	Terminate Step = "Terminate"

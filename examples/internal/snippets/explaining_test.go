@@ -7,11 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/dovetail-sdk/dovetail/amiselect"
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -89,63 +86,4 @@ func Example_blocked() {
 	//   code DoNotDisrupt, object "Pod \"shop/import\""
 	// Consolidation of n2: a place on it was promised to a pending pod, until 2026-03-02T12:00:20Z
 	//   code Nominated, object ""
-}
-
-func Example_budgets() {
-	night := "0 22 * * *"
-	list := []v1.Budget{
-		{Nodes: "15%"},
-		{Nodes: "0", Schedule: &night, Duration: &metav1.Duration{Duration: 8 * time.Hour}, Reasons: []v1.DisruptionReason{budgets.Drifted}},
-		{Nodes: "20%"},
-	}
-	for _, at := range []time.Time{noon, noon.Add(11 * time.Hour)} {
-		for _, reason := range []budgets.Reason{budgets.Empty, budgets.Drifted} {
-			a := budgets.Allow(at, list, budgets.Counts{Nodes: 40, NotReady: 2}, reason)
-			until := "for good"
-			if !a.Until.IsZero() {
-				until = "until " + a.Until.Format("Mon 15:04")
-			}
-			fmt.Printf("%s %s: %d more, says %s, %s\n", at.Format("15:04"), reason, a.Nodes, a.Binding, until)
-		}
-	}
-	for _, finding := range budgets.Lint(list) {
-		fmt.Println(finding)
-	}
-
-	// Output:
-	// 12:00 Empty: 4 more, says budgets[0], for good
-	// 12:00 Drifted: 4 more, says budgets[0], until Mon 22:00
-	// 23:00 Empty: 4 more, says budgets[0], for good
-	// 23:00 Drifted: 0 more, says budgets[1], until Tue 06:00
-	// budgets[2].nodes: NeverBinds: budgets[0], 15%, is as strict whenever this one is in force; remove it, or make it stricter
-}
-
-func Example_images() {
-	images := []amiselect.Image{
-		{ID: "ami-1", Name: "golden-v1", Architecture: "x86_64", Created: noon.Add(-51 * 24 * time.Hour), State: "available", OwnerID: "123456789012"},
-		{ID: "ami-2", Name: "golden-v2", Architecture: "x86_64", Created: noon.Add(-20 * 24 * time.Hour), State: "available", OwnerID: "123456789012"},
-		{ID: "ami-3", Name: "golden-v3", Architecture: "x86_64", Created: noon.Add(-36 * time.Hour), State: "available", OwnerID: "123456789012"},
-	}
-	selection, err := amiselect.Select(noon, []amiselect.Term{{Name: "golden-*", Owner: "123456789012"}}, images,
-		&amiselect.Options{MinAge: 7 * 24 * time.Hour, Deny: []string{"ami-1"}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, c := range selection.Choices() {
-		fmt.Println("boots", c.Image, "by term", c.Term)
-	}
-	for _, p := range selection.PassedOver() {
-		fmt.Println("passed over:", p.Reason)
-	}
-	for _, id := range []string{"ami-2", "ami-1"} {
-		if reason, drifted := selection.Drifted(id); drifted {
-			fmt.Println("drifted:", reason)
-		}
-	}
-
-	// Output:
-	// boots ami-2 (golden-v2) by term 0
-	// passed over: ami-3 (golden-v3) is 36h old and must be 7d, which it is from 2026-03-08 00:00:00 UTC on
-	// passed over: ami-1 (golden-v1) is on the deny-list, by ami-1
-	// drifted: ami-1 (golden-v1) is on the deny-list, by ami-1
 }

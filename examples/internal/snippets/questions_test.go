@@ -10,13 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -37,16 +34,6 @@ func Example_capacityMix() {
 
 	// Output:
 	// map[on-demand:5 spot:3]
-}
-
-func Example_budgetInBerlin() {
-	hours, length := "CRON_TZ=Europe/Berlin 0 9 * * mon-fri", &metav1.Duration{Duration: 9 * time.Hour}
-	rules := []v1.Budget{{Nodes: "10%"}, {Nodes: "0", Schedule: &hours, Duration: length}}
-	a := budgets.Allow(noon, rules, budgets.Counts{Nodes: 40}, v1.DisruptionReasonUnderutilized)
-	fmt.Println(a.Nodes, "until", a.Until)
-
-	// Output:
-	// 0 until 2026-03-02 17:00:00 +0000 UTC
 }
 
 // TestQuestions runs the commands of docs/questions.md, and finds below each what stands there.
