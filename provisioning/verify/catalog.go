@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
 
 // poolInfo is a NodePool with what each of its nodes has in common.
@@ -135,35 +135,12 @@ func (r *referee) option(option cloudprovider.LaunchOption) *optionInfo {
 	}
 	o.err = err
 	if o.err == nil {
-		o.allocatable, o.err = r.lessOverhead(o.capacity, overhead)
+		o.allocatable, o.err = nodestate.Allocatable(o.capacity, overhead)
 	}
 	o.indebted = len(o.allocatable.Negative()) > 0
 	o.room = r.vector(o.allocatable)
 	r.options[option] = o
 	return o
-}
-
-// lessOverhead is what is left of a capacity for pods. Huge pages are carved
-// out of memory at boot.
-func (*referee) lessOverhead(capacity, overhead resources.List) (resources.List, error) {
-	left, err := capacity.Sub(overhead)
-	if err != nil {
-		return left, err
-	}
-	// What is held back of a resource that the type does not have leaves none,
-	// not a debt.
-	for name := range overhead.All() {
-		if _, listed := capacity.Lookup(name); !listed {
-			left = left.Without(name)
-		}
-	}
-	for name, size := range capacity.All() {
-		if !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) {
-			continue
-		}
-		left = left.With(corev1.ResourceMemory, max(0, left.Get(corev1.ResourceMemory)-size))
-	}
-	return left, nil
 }
 
 // vector is a list as amounts of each of asks.

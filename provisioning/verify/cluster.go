@@ -54,10 +54,10 @@ func (c *Cluster) Fits(pod *corev1.Pod, node string) bool {
 		return false
 	}
 	room, open := c.rooms[s.node]
-	if !open || !covers(room, p.requests) || !p.selection.Accepts(s.node.node) {
+	if !open || !covers(room, p.requests) || !p.selection.Accepts(s.node.Node) {
 		return false
 	}
-	_, refused := p.tolerations.Refused(s.node.taints)
+	_, refused := p.tolerations.Refused(s.node.Taints)
 	return !refused && c.r.welcome(s, p)
 }
 

@@ -193,10 +193,10 @@ func (r *referee) countDevices(d *deviceIndex, s *targetNode, asked map[objectKe
 // be. A node that has not published any yet gets those of its type.
 func (r *referee) devicesAt(d *deviceIndex, s *targetNode) [][]deviceInfo {
 	if s.node != nil {
-		own := d.byNode[s.node.node.Name]
-		if len(own) == 0 && s.node.settling {
-			for _, t := range r.in.InstanceTypes[s.node.pool] {
-				if t != nil && t.Name == s.node.node.Labels[corev1.LabelInstanceTypeStable] {
+		own := d.byNode[s.node.Node.Name]
+		if len(own) == 0 && s.node.Settling {
+			for _, t := range r.in.InstanceTypes[s.node.Pool] {
+				if t != nil && t.Name == s.node.Node.Labels[corev1.LabelInstanceTypeStable] {
 					own = r.typeDevices(t.Devices)
 				}
 			}

@@ -57,13 +57,13 @@ func (r *referee) limits(pool *poolInfo) (limits, left resources.List, err error
 // usage is the capacity of the nodes that a pool has.
 func (r *referee) usage(pool *poolInfo) (used resources.List, err error) {
 	for _, n := range r.nodes {
-		if n.pool != pool.Name || n.deleting {
+		if n.Pool != pool.Name || n.Deleting {
 			continue
 		}
-		if n.capacityErr != nil {
-			return used, n.capacityErr
+		if n.CapacityErr != nil {
+			return used, n.CapacityErr
 		}
-		if used, err = used.Add(n.capacity.With(v1.ResourceNodes, 1)); err != nil {
+		if used, err = used.Add(n.Capacity.With(v1.ResourceNodes, 1)); err != nil {
 			return used, err
 		}
 	}

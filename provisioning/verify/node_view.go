@@ -51,7 +51,7 @@ func (r *referee) newGlance(key string, keys []string, selection *nodefit.Select
 // view looks at a site.
 func (r *referee) view(g *keyView, s *targetNode) nodeView {
 	if s.node != nil {
-		return r.viewOf(g, s, []*corev1.Node{s.node.node})
+		return r.viewOf(g, s, []*corev1.Node{s.node.Node})
 	}
 	lens := g.lenses[s.family.pool]
 	if lens == nil {

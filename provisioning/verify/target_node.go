@@ -57,7 +57,7 @@ func (r *referee) makeSites() {
 	r.families, r.lenses = map[string]*nodeGroup{}, map[string]*labelFilter{}
 	r.siteOf = map[*nodeInfo]*targetNode{}
 	for _, n := range r.nodes {
-		s := &targetNode{number: len(r.sites), name: n.name, node: n}
+		s := &targetNode{number: len(r.sites), name: n.Name, node: n}
 		r.sites, r.siteOf[n] = append(r.sites, s), s
 	}
 	for _, b := range r.plan.Bind {
@@ -162,7 +162,7 @@ func (s *targetNode) host() string {
 // taints are those that the node will bear once it is ready.
 func (s *targetNode) taints() []corev1.Taint {
 	if s.node != nil {
-		return s.node.taints
+		return s.node.Taints
 	}
 	return s.family.pool.Spec.Template.Spec.Taints
 }
@@ -170,7 +170,7 @@ func (s *targetNode) taints() []corev1.Taint {
 // outcomes are the nodes that a site may turn out to be, as far as mentions show.
 func (r *referee) outcomes(s *targetNode, mentions nodefit.Mentions) []*corev1.Node {
 	if s.node != nil {
-		return []*corev1.Node{s.node.node}
+		return []*corev1.Node{s.node.Node}
 	}
 	return r.lot(s.family, r.lens(s.family.pool, mentions)).nodes
 }

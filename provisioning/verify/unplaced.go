@@ -99,14 +99,14 @@ func (r *referee) limitedPools(reason *provisioning.Reason) []string {
 func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.List {
 	rooms := map[*nodeInfo]resources.List{}
 	for _, n := range r.nodes {
-		if n.deleting || n.allocatableErr != nil || n.shut != "" || len(r.nodesNamed[n.name]) > 1 {
+		if n.Deleting || n.AllocatableErr != nil || n.Shut != "" || len(r.nodesNamed[n.Name]) > 1 {
 			continue
 		}
-		if len(n.allocatable.Negative()) > 0 {
+		if len(n.Allocatable.Negative()) > 0 {
 			continue // a careful engine sends nobody to a node that is in debt
 		}
-		left, ok := n.allocatable, true
-		for _, p := range slices.Concat(n.bound, placed[n.name]) {
+		left, ok := n.Allocatable, true
+		for _, p := range slices.Concat(n.bound, placed[n.Name]) {
 			less, err := left.Sub(p.requests)
 			ok = ok && err == nil && p.requestsErr == nil
 			left = less
@@ -121,13 +121,13 @@ func (r *referee) rooms(placed map[string][]*podInfo) map[*nodeInfo]resources.Li
 func (r *referee) placeOnExisting(p *podInfo, rooms map[*nodeInfo]resources.List) string {
 	for _, n := range r.nodes {
 		room, open := rooms[n]
-		if !open || !covers(room, p.requests) || !p.selection.Accepts(n.node) {
+		if !open || !covers(room, p.requests) || !p.selection.Accepts(n.Node) {
 			continue
 		}
-		if _, refused := p.tolerations.Refused(n.taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
+		if _, refused := p.tolerations.Refused(n.Taints); refused || r.mayClash(n, p) || !r.welcome(r.siteOf[n], p) {
 			continue
 		}
-		return "it is left pending, but has a place on node " + n.name
+		return "it is left pending, but has a place on node " + n.Name
 	}
 	return ""
 }
@@ -215,15 +215,15 @@ func (r *referee) holds(brief *labelQuestion, option int32, asked resources.List
 // mayClash says whether a node that has not registered yet may come up in a
 // domain where somebody is whom anti-affinity keeps away from p, or p from.
 func (r *referee) mayClash(n *nodeInfo, p *podInfo) bool {
-	if n.coming == nil {
+	if n.Coming == nil {
 		return false
 	}
 	open := func(key string) bool {
-		if _, settled := n.node.Labels[key]; settled {
+		if _, settled := n.Node.Labels[key]; settled {
 			return false
 		}
 		return r.vocabulary.WellKnown(r.vocabulary.NormalizeKey(key)) ||
-			slices.ContainsFunc(n.coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
+			slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
 	}
 	for _, t := range p.apart {
 		if t.victims.total > 0 && open(t.key) {

@@ -276,9 +276,7 @@ func newReferee(in provisioning.Input, plan *provisioning.Plan, opts *provisioni
 			r.pools[pool.Name] = r.newPool(pool)
 		}
 	}
-	for _, node := range in.Nodes {
-		r.addNode(node)
-	}
+	r.addNodes()
 	r.storage = r.newStorage()
 	r.fresh = make([]*newNode, len(plan.Create))
 	return r

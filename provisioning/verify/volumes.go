@@ -206,7 +206,7 @@ func (r *referee) provide(s *targetNode, c *volumeClaim, taken []*corev1.Persist
 		return nil, "has no volume yet, and its storage class does not wait for a pod to make one"
 	}
 	chosen, forced := c.claim.Annotations[nodeOfClaim]
-	if forced && (s.node == nil || s.node.node.Name != chosen) {
+	if forced && (s.node == nil || s.node.Node.Name != chosen) {
 		return nil, "waits for its volume on node " + chosen
 	}
 	if len(r.storage.loans[c.key]) > 0 {
@@ -435,10 +435,10 @@ func (r *referee) attach(to attachments, s *targetNode, pods []*podInfo) {
 // migrated says whether a CSI driver has taken over from a plugin on a node. On
 // nodes that are to come it has.
 func (r *referee) migrated(s *targetNode, legacy string) bool {
-	if s.node == nil || s.node.node.Name == nodefit.NewNodeName {
+	if s.node == nil || s.node.Node.Name == nodefit.NewNodeName {
 		return true
 	}
-	csi := r.storage.csi[s.node.node.Name]
+	csi := r.storage.csi[s.node.Node.Name]
 	return csi != nil && slices.Contains(strings.Split(csi.Annotations[migratedPlugins], ","), legacy)
 }
 
@@ -456,7 +456,7 @@ func (r *referee) attachLimit(s *targetNode, driver string) (limit int64, limite
 		}
 		return limit, limited
 	}
-	if csi := r.storage.csi[s.node.node.Name]; csi != nil {
+	if csi := r.storage.csi[s.node.Node.Name]; csi != nil {
 		for _, d := range csi.Spec.Drivers {
 			if d.Name != driver {
 				continue
@@ -467,8 +467,8 @@ func (r *referee) attachLimit(s *targetNode, driver string) (limit int64, limite
 			return 0, false
 		}
 	}
-	for _, t := range r.in.InstanceTypes[s.node.pool] {
-		if t != nil && t.Name == s.node.node.Labels[corev1.LabelInstanceTypeStable] {
+	for _, t := range r.in.InstanceTypes[s.node.Pool] {
+		if t != nil && t.Name == s.node.Node.Labels[corev1.LabelInstanceTypeStable] {
 			least(t.VolumeAttachmentLimits)
 		}
 	}
