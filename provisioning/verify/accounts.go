@@ -92,21 +92,21 @@ func (r *referee) checkBuffers() {
 	var last objectKey
 	for i := range r.plan.Buffers {
 		s := &r.plan.Buffers[i]
-		key := objectKey{s.Namespace, s.Name}
+		key := objectKey{Namespace: s.Namespace, Name: s.Name}
 		known := slices.ContainsFunc(r.in.Buffers, func(b provisioning.Buffer) bool { return b.Namespace == s.Namespace && b.Name == s.Name })
 		switch {
 		case !known:
 			r.report(RuleAccounts, "", "", "Buffers says how buffer %s fares, which is not in the input", key)
 		case said[key] != nil:
 			r.report(RuleAccounts, "", "", "Buffers says twice how buffer %s fares", key)
-		case last.compare(key) > 0:
+		case last.Compare(key) > 0:
 			r.report(RuleOrder, "", "", "buffer %s comes after %s; Buffers is sorted by namespace and name", key, last)
 		}
 		said[key], last = s, key
 	}
 	for i := range r.in.Buffers {
 		b := &r.in.Buffers[i]
-		key := objectKey{b.Namespace, b.Name}
+		key := objectKey{Namespace: b.Namespace, Name: b.Name}
 		s := said[key]
 		if s == nil {
 			r.report(RuleAccounts, "", "", "Buffers does not say how buffer %s fares", key)

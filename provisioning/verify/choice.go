@@ -130,7 +130,7 @@ func (r *referee) mixKey(p *podInfo) string {
 }
 
 func (g *mixCount) count(s *targetNode, p *podInfo) {
-	if p.key.compare(g.first.key) < 0 {
+	if p.key.Compare(g.first.key) < 0 {
 		g.first = p
 	}
 	g.pods++

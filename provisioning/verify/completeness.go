@@ -47,7 +47,7 @@ func (r *referee) checkCompleteness() {
 		}
 	}
 
-	for _, key := range slices.SortedFunc(maps.Keys(places), objectKey.compare) {
+	for _, key := range slices.SortedFunc(maps.Keys(places), objectKey.Compare) {
 		found := places[key]
 		known := r.pods[key]
 		switch {
@@ -101,7 +101,7 @@ func (r *referee) checkPodOrder(node string, pods []*corev1.Pod) {
 		if before == nil || after == nil {
 			continue
 		}
-		if keyOf(before).compare(keyOf(after)) > 0 {
+		if keyOf(before).Compare(keyOf(after)) > 0 {
 			r.report(RuleOrder, node, keyOf(after).String(), "it comes after %s; pods are sorted by namespace and name", keyOf(before))
 		}
 	}
@@ -155,7 +155,7 @@ func (r *referee) compareNewNodes(before, after *provisioning.NewNode, seen bool
 		before.Pods[0] == nil || after.Pods[0] == nil {
 		return
 	}
-	if keyOf(before.Pods[0]).compare(keyOf(after.Pods[0])) > 0 {
+	if keyOf(before.Pods[0]).Compare(keyOf(after.Pods[0])) > 0 {
 		r.report(RuleOrder, after.Name, "", "it costs as much as %s before it, whose first pod comes later", before.Name)
 	}
 }

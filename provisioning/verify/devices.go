@@ -38,7 +38,7 @@ func (r *referee) newDevices() *deviceIndex {
 		if claim == nil {
 			continue
 		}
-		d.claims[objectKey{claim.Namespace, claim.Name}] = claim
+		d.claims[objectKey{Namespace: claim.Namespace, Name: claim.Name}] = claim
 		if claim.Status.Allocation == nil {
 			continue
 		}
@@ -50,7 +50,7 @@ func (r *referee) newDevices() *deviceIndex {
 	}
 	for _, template := range r.in.Devices.Templates {
 		if template != nil {
-			d.templates[objectKey{template.Namespace, template.Name}] = template
+			d.templates[objectKey{Namespace: template.Namespace, Name: template.Name}] = template
 		}
 	}
 	for _, class := range r.in.Devices.Classes {
@@ -128,16 +128,16 @@ func (r *referee) resolve(d *deviceIndex, s *targetNode, p *podInfo, of *corev1.
 		}
 	}
 	if name == nil && of.ResourceClaimTemplateName != nil {
-		template := d.templates[objectKey{p.Namespace, *of.ResourceClaimTemplateName}]
+		template := d.templates[objectKey{Namespace: p.Namespace, Name: *of.ResourceClaimTemplateName}]
 		if template == nil {
 			return objectKey{}, nil, "has template " + *of.ResourceClaimTemplateName + ", which is not in the input"
 		}
-		return objectKey{p.key.String(), of.Name}, &template.Spec.Spec, ""
+		return objectKey{Namespace: p.key.String(), Name: of.Name}, &template.Spec.Spec, ""
 	}
 	if name == nil {
 		return objectKey{}, nil, "names neither a claim nor a template"
 	}
-	key := objectKey{p.Namespace, *name}
+	key := objectKey{Namespace: p.Namespace, Name: *name}
 	claim := d.claims[key]
 	switch {
 	case claim == nil:

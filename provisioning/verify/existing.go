@@ -40,7 +40,7 @@ func (r *referee) addNodes() {
 // leaves says whether a pod of a node on its way out is among those to place: it is gone from
 // there when its turn comes, and counts once.
 func (r *referee) leaves(n *nodeInfo, pod *corev1.Pod) bool {
-	return n.Deleting && r.pods[objectKey{pod.Namespace, pod.Name}] != nil
+	return n.Deleting && r.pods[objectKey{Namespace: pod.Namespace, Name: pod.Name}] != nil
 }
 
 // missingDaemons sums up what DaemonSet pods that will come to the node ask

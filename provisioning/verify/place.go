@@ -9,6 +9,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
 // bindCompleted is how the volume controller marks a claim whose volume is its own.
@@ -20,9 +21,9 @@ func (r *referee) excused(p *podInfo) bool {
 		slices.ContainsFunc(p.Spec.TopologySpreadConstraints, malformed) || nodefit.Unwritable(p.Pod) {
 		return true
 	}
-	for _, c := range r.storage.claimsOf(p) {
-		if c.fault != "" || c.claim.Spec.VolumeName != "" && c.claim.Annotations[bindCompleted] == "" ||
-			c.ephemeral && r.storage.claims[c.key] == nil || r.undecided(&c) {
+	for _, c := range r.storage.ClaimsOf(p.Pod) {
+		if c.Fault != "" || c.Claim.Spec.VolumeName != "" && c.Claim.Annotations[bindCompleted] == "" ||
+			c.Ephemeral && r.storage.Claims[c.Key] == nil || r.undecided(&c) {
 			return true
 		}
 	}
@@ -52,8 +53,8 @@ func (r *referee) tastes(p *podInfo) string {
 	for _, t := range r.things(p) {
 		fmt.Fprintf(&b, " %s %s %t", t.name, t.ip, t.share)
 	}
-	for _, c := range r.storage.claimsOf(p) {
-		fmt.Fprintf(&b, " %s", c.key)
+	for _, c := range r.storage.ClaimsOf(p.Pod) {
+		fmt.Fprintf(&b, " %s", c.Key)
 	}
 	return b.String()
 }
@@ -149,13 +150,13 @@ func malformed(c corev1.TopologySpreadConstraint) bool {
 // that is made in another zone: an engine may leave the pod pending instead.
 func (r *referee) reunited(s *targetNode, p *podInfo) bool {
 	zone := r.glanceAt(corev1.LabelTopologyZone)
-	for _, c := range r.storage.claimsOf(p) {
-		users := r.storage.users[c.key]
-		if c.claim == nil || c.claim.Spec.VolumeName != "" || len(users) == 0 || slices.Contains(users, s) {
+	for _, c := range r.storage.ClaimsOf(p.Pod) {
+		users := r.storage.users[c.Key]
+		if c.Claim == nil || c.Claim.Spec.VolumeName != "" || len(users) == 0 || slices.Contains(users, s) {
 			continue
 		}
 		here := r.view(zone, s)
-		if !c.shared() || !slices.ContainsFunc(users, func(other *targetNode) bool {
+		if !c.Shared() || !slices.ContainsFunc(users, func(other *targetNode) bool {
 			there := r.view(zone, other)
 			return here.sure && there.sure && here.values[0] == there.values[0]
 		}) {
@@ -167,8 +168,8 @@ func (r *referee) reunited(s *targetNode, p *podInfo) bool {
 
 // undecided says whether a claim that several nodes may use may be bound to one of
 // several volumes that exist: which it is, is known only once it is bound.
-func (r *referee) undecided(c *volumeClaim) bool {
-	return c.claim.Spec.VolumeName == "" && c.shared() && len(r.storage.static[r.storage.classOf(c.claim)]) > 0 && r.claimants(c.key) > 1
+func (r *referee) undecided(c *storage.Claim) bool {
+	return c.Claim.Spec.VolumeName == "" && c.Shared() && len(r.storage.Static[r.storage.ClassOf(c.Claim)]) > 0 && r.claimants(c.Key) > 1
 }
 
 // claimants counts the pods that name a claim.
@@ -178,7 +179,7 @@ func (r *referee) claimants(key objectKey) int {
 		count := func(pod *corev1.Pod) {
 			for i := range pod.Spec.Volumes {
 				if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
-					r.sharing[objectKey{pod.Namespace, c.ClaimName}]++
+					r.sharing[objectKey{Namespace: pod.Namespace, Name: c.ClaimName}]++
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
 // referee holds one plan, its input in a form that is easy to look things up
@@ -61,7 +61,7 @@ type referee struct {
 	spreadList []*spreadCounter      // those of spreadsOf, in the order of their making
 	spaces     map[string]labels.Set // of namespaces; nil until somebody asks
 
-	storage storageIndex
+	storage storageUse
 
 	// fresh are the new nodes as judged, in the order of Plan.Create. Entries
 	// whose pool is unknown are nil.
@@ -70,15 +70,10 @@ type referee struct {
 	found []Violation
 }
 
-type objectKey struct{ namespace, name string }
+// objectKey names a pod, claim or other object of a namespace.
+type objectKey = storage.Key
 
-func (k objectKey) String() string { return k.namespace + "/" + k.name }
-
-func (k objectKey) compare(l objectKey) int {
-	return cmp.Or(cmp.Compare(k.namespace, l.namespace), cmp.Compare(k.name, l.name))
-}
-
-func keyOf(pod *corev1.Pod) objectKey { return objectKey{pod.Namespace, pod.Name} }
+func keyOf(pod *corev1.Pod) objectKey { return objectKey{Namespace: pod.Namespace, Name: pod.Name} }
 
 // podInfo is a pod with what the referee asks about it more than once.
 type podInfo struct {

@@ -122,7 +122,7 @@ func (r *referee) reportMissing(placed map[objectKey]int) {
 		if left == 0 {
 			continue
 		}
-		if missing == 0 || key.compare(first) < 0 {
+		if missing == 0 || key.Compare(first) < 0 {
 			first = key
 		}
 		missing += left

@@ -3,15 +3,30 @@ package verify
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
+
+// storageUse are the storage objects of the input, and who uses them so far.
+type storageUse struct {
+	*storage.Index
+	users map[objectKey][]*targetNode              // of claims
+	lent  map[string]objectKey                     // volumes that claims will be bound to
+	loans map[objectKey][]*corev1.PersistentVolume // the same by claim
+}
+
+func (r *referee) newStorage() storageUse {
+	return storageUse{
+		Index: storage.New(r.in.Volumes, &r.selections),
+		users: map[objectKey][]*targetNode{},
+		lent:  map[string]objectKey{},
+		loans: map[objectKey][]*corev1.PersistentVolume{},
+	}
+}
 
 const (
 	// nodeOfClaim is where kube-scheduler writes down which node it has
@@ -28,23 +43,23 @@ func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note noteFunc) {
 		return
 	}
 	var taken []*corev1.PersistentVolume
-	claims := r.storage.claimsOf(p)
+	claims := r.storage.ClaimsOf(p.Pod)
 	for i := range claims {
 		c := &claims[i]
-		if c.fault != "" {
-			note(RuleVolumes, "its claim %s %s", c.key.name, c.fault)
+		if c.Fault != "" {
+			note(RuleVolumes, "its claim %s %s", c.Key.Name, c.Fault)
 			continue
 		}
-		if c.alone() && len(r.storage.users[c.key]) > 0 {
-			note(RuleVolumes, "its claim %s may be used by one pod only, and has one", c.key.name)
+		if c.Alone() && len(r.storage.users[c.Key]) > 0 {
+			note(RuleVolumes, "its claim %s may be used by one pod only, and has one", c.Key.Name)
 		}
-		if c.claim.Spec.VolumeName != "" {
+		if c.Claim.Spec.VolumeName != "" {
 			r.judgeBound(s, c, note)
 			continue
 		}
 		found, fault := r.provide(s, c, taken)
 		if fault != "" {
-			note(RuleVolumes, "its claim %s %s", c.key.name, fault)
+			note(RuleVolumes, "its claim %s %s", c.Key.Name, fault)
 		}
 		taken = append(taken, found...)
 	}
@@ -56,171 +71,95 @@ func (r *referee) useVolumes(s *targetNode, p *podInfo) {
 		return
 	}
 	st := &r.storage
-	claims := st.claimsOf(p)
+	claims := st.ClaimsOf(p.Pod)
 	for i := range claims {
 		c := &claims[i]
-		if c.claim == nil {
+		if c.Claim == nil {
 			continue
 		}
-		if c.fault == "" && c.claim.Spec.VolumeName == "" && len(st.users[c.key]) == 0 {
+		if c.Fault == "" && c.Claim.Spec.VolumeName == "" && len(st.users[c.Key]) == 0 {
 			found, _ := r.provide(s, c, nil)
 			for _, volume := range found {
-				st.lent[volume.Name] = c.key
+				st.lent[volume.Name] = c.Key
 			}
-			st.loans[c.key] = found
+			st.loans[c.Key] = found
 		}
-		st.users[c.key] = append(st.users[c.key], s)
+		st.users[c.Key] = append(st.users[c.Key], s)
 	}
 }
 
 // judgeBound is for a claim that has a volume.
-func (r *referee) judgeBound(s *targetNode, c *volumeClaim, note noteFunc) {
-	volume := r.storage.volumes[c.claim.Spec.VolumeName]
+func (r *referee) judgeBound(s *targetNode, c *storage.Claim, note noteFunc) {
+	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
-		note(RuleVolumes, "its claim %s has volume %s, which is not in the input", c.key.name, c.claim.Spec.VolumeName)
+		note(RuleVolumes, "its claim %s has volume %s, which is not in the input", c.Key.Name, c.Claim.Spec.VolumeName)
 		return
 	}
-	if ref := volume.Spec.ClaimRef; ref != nil && (objectKey{ref.Namespace, ref.Name}) != c.key {
-		note(RuleVolumes, "its claim %s has volume %s, which belongs to claim %s/%s", c.key.name, volume.Name, ref.Namespace, ref.Name)
+	if ref := volume.Spec.ClaimRef; ref != nil && (objectKey{Namespace: ref.Namespace, Name: ref.Name}) != c.Key {
+		note(RuleVolumes, "its claim %s has volume %s, which belongs to claim %s/%s", c.Key.Name, volume.Name, ref.Namespace, ref.Name)
 		return
 	}
 	if node := r.outOfReach(s, volume); node != nil {
 		note(RuleVolumes, "volume %s of its claim %s cannot be reached from the node, which may have %s",
-			volume.Name, c.key.name, r.volumeLabels(volume, node))
+			volume.Name, c.Key.Name, r.storage.Labels(volume, node))
 	}
 }
 
 // outOfReach is a node that a site may turn out to be and that a volume cannot be
 // attached to; nil if there is none.
 func (r *referee) outOfReach(s *targetNode, volume *corev1.PersistentVolume) *corev1.Node {
-	if selection := r.reachOf(volume); selection != nil {
+	if selection := r.storage.Reach(volume); selection != nil {
 		for _, node := range r.outcomes(s, selection.Mentions) {
 			if !selection.Accepts(node) {
 				return node
 			}
 		}
 	}
-	zones := r.zonesOf(volume)
+	zones := storage.Zones(volume)
 	if len(zones) == 0 {
 		return nil
 	}
-	for _, node := range r.outcomes(s, r.zoneMentions(zones)) {
-		if !r.inZones(node, zones) {
+	for _, node := range r.outcomes(s, storage.ZoneMentions(zones)) {
+		if !storage.InZones(node, zones) {
 			return node
 		}
 	}
 	return nil
 }
 
-// reachOf is the node selection of a volume; nil if every node will do.
-func (r *referee) reachOf(volume *corev1.PersistentVolume) *nodefit.Selection {
-	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
-		return nil
-	}
-	return r.selections.OfNodes(volume.Spec.NodeAffinity.Required)
-}
-
-func (r *referee) volumeLabels(volume *corev1.PersistentVolume, node *corev1.Node) string {
-	if selection := r.reachOf(volume); selection != nil && !selection.Accepts(node) {
-		return selection.Mentions.Text(node)
-	}
-	return r.zoneMentions(r.zonesOf(volume)).Text(node)
-}
-
-// zonesOf are the zones and regions that the labels of a volume name.
-func (*referee) zonesOf(volume *corev1.PersistentVolume) map[string][]string {
-	var zones map[string][]string
-	for _, key := range zoneKeys() {
-		value, labelled := volume.Labels[key]
-		values := strings.Split(value, "__")
-		if !labelled || slices.Contains(values, "") {
-			continue
-		}
-		if zones == nil {
-			zones = map[string][]string{}
-		}
-		zones[key] = values
-	}
-	return zones
-}
-
-func zoneKeys() []string {
-	return []string{
-		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
-		corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
-	}
-}
-
-func (r *referee) zoneMentions(zones map[string][]string) nodefit.Mentions {
-	mentions := nodefit.Mentions{}
-	for _, key := range zoneKeys() {
-		mentions[key] = append([]string{}, zones[key]...)
-	}
-	return mentions
-}
-
-// inZones is true of a node without zones: there is one for all then.
-func (r *referee) inZones(node *corev1.Node, zones map[string][]string) bool {
-	anywhere := true
-	for _, key := range zoneKeys() {
-		if _, present := node.Labels[key]; present {
-			anywhere = false
-		}
-	}
-	if anywhere {
-		return true
-	}
-	for key, values := range zones {
-		value, present := node.Labels[key]
-		if !present {
-			value, present = node.Labels[r.stableKey(key)]
-		}
-		if !present || !slices.Contains(values, value) {
-			return false
-		}
-	}
-	return true
-}
-
-func (*referee) stableKey(key string) string {
-	switch key {
-	case corev1.LabelFailureDomainBetaZone:
-		return corev1.LabelTopologyZone
-	case corev1.LabelFailureDomainBetaRegion:
-		return corev1.LabelTopologyRegion
-	}
-	return key
-}
-
 // provide is for a claim without a volume: it says which volumes the claim would
 // be bound to, one for each node that the site may be, or why it gets none. A
 // claim for which a volume will be made gets none, and no fault.
-func (r *referee) provide(s *targetNode, c *volumeClaim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
-	class := r.storage.classes[r.storage.classOf(c.claim)]
+func (r *referee) provide(s *targetNode, c *storage.Claim, taken []*corev1.PersistentVolume) (found []*corev1.PersistentVolume, fault string) {
+	class := r.storage.Classes[r.storage.ClassOf(c.Claim)]
 	switch {
-	case r.storage.classOf(c.claim) == "":
+	case r.storage.ClassOf(c.Claim) == "":
 		return nil, "has neither a volume nor a storage class"
 	case class == nil:
-		return nil, "has no volume, and its storage class " + r.storage.classOf(c.claim) + " is not in the input"
+		return nil, "has no volume, and its storage class " + r.storage.ClassOf(c.Claim) + " is not in the input"
 	case class.VolumeBindingMode == nil || *class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer:
 		return nil, "has no volume yet, and its storage class does not wait for a pod to make one"
 	}
-	chosen, forced := c.claim.Annotations[nodeOfClaim]
+	chosen, forced := c.Claim.Annotations[nodeOfClaim]
 	if forced && (s.node == nil || s.node.Node.Name != chosen) {
 		return nil, "waits for its volume on node " + chosen
 	}
-	if len(r.storage.loans[c.key]) > 0 {
+	if len(r.storage.loans[c.Key]) > 0 {
 		return nil, r.follow(s, c)
 	}
-	for _, node := range r.outcomes(s, r.claimMentions(c, class)) {
-		if volume := r.staticFor(s, c, node, taken); volume != nil && !forced {
+	free := func(volume *corev1.PersistentVolume) bool {
+		_, lent := r.storage.lent[volume.Name]
+		return !lent && !slices.Contains(taken, volume)
+	}
+	for _, node := range r.outcomes(s, r.storage.Mentions(c, class)) {
+		if volume := r.storage.StaticFor(c, node, free); volume != nil && !forced {
 			found = append(found, volume)
 			continue
 		}
 		switch {
 		case class.Provisioner == "" || class.Provisioner == noProvisioner:
 			return found, "has no volume that the node can reach, and its storage class makes none"
-		case !r.mayProvision(class, node):
+		case !storage.MayProvision(class, node):
 			return found, "has no volume, and its storage class makes none where the node may be"
 		}
 	}
@@ -228,8 +167,8 @@ func (r *referee) provide(s *targetNode, c *volumeClaim, taken []*corev1.Persist
 }
 
 // follow is for a claim that gets a volume for the sake of an earlier pod.
-func (r *referee) follow(s *targetNode, c *volumeClaim) string {
-	for _, volume := range r.storage.loans[c.key] {
+func (r *referee) follow(s *targetNode, c *storage.Claim) string {
+	for _, volume := range r.storage.loans[c.Key] {
 		if r.outOfReach(s, volume) != nil {
 			return "gets volume " + volume.Name + ", which cannot be reached from the node"
 		}
@@ -240,13 +179,13 @@ func (r *referee) follow(s *targetNode, c *volumeClaim) string {
 // apartFrom says whether a volume that is made for an earlier pod may be where the
 // site cannot reach it. Those that only one node may use at a time are taken to be
 // in one zone.
-func (r *referee) apartFrom(s *targetNode, c *volumeClaim) string {
-	if c.shared() {
+func (r *referee) apartFrom(s *targetNode, c *storage.Claim) string {
+	if c.Shared() {
 		return ""
 	}
 	zone := r.glanceAt(corev1.LabelTopologyZone)
 	here := r.view(zone, s)
-	for _, other := range r.storage.users[c.key] {
+	for _, other := range r.storage.users[c.Key] {
 		if other == s {
 			continue
 		}
@@ -256,118 +195,6 @@ func (r *referee) apartFrom(s *targetNode, c *volumeClaim) string {
 	}
 	return ""
 }
-
-// claimMentions are the labels that decide which volume a claim gets.
-func (r *referee) claimMentions(c *volumeClaim, class *storagev1.StorageClass) nodefit.Mentions {
-	mentions := nodefit.Mentions{}
-	for _, term := range class.AllowedTopologies {
-		for _, want := range term.MatchLabelExpressions {
-			mentions[want.Key] = append(mentions[want.Key], want.Values...)
-		}
-	}
-	for _, volume := range r.storage.static[class.Name] {
-		if !r.suits(c, volume) {
-			continue
-		}
-		if selection := r.reachOf(volume); selection != nil {
-			for key, values := range selection.Mentions {
-				mentions[key] = append(mentions[key], values...)
-			}
-		}
-	}
-	for key, values := range mentions {
-		slices.Sort(values)
-		mentions[key] = slices.Compact(values)
-	}
-	return mentions
-}
-
-func (r *referee) mayProvision(class *storagev1.StorageClass, node *corev1.Node) bool {
-	if len(class.AllowedTopologies) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(class.AllowedTopologies, func(term corev1.TopologySelectorTerm) bool {
-		for _, want := range term.MatchLabelExpressions {
-			value, present := node.Labels[want.Key]
-			if !present || !slices.Contains(want.Values, value) {
-				return false
-			}
-		}
-		return len(term.MatchLabelExpressions) > 0
-	})
-}
-
-// staticFor is the volume that kube-scheduler would bind a claim to on a node:
-// the one that is set aside for it, or the smallest that suits.
-func (r *referee) staticFor(s *targetNode, c *volumeClaim, node *corev1.Node, taken []*corev1.PersistentVolume) *corev1.PersistentVolume {
-	var smallest *corev1.PersistentVolume
-	for _, volume := range r.storage.static[r.storage.classOf(c.claim)] {
-		_, lent := r.storage.lent[volume.Name]
-		if lent || slices.Contains(taken, volume) || !r.suits(c, volume) {
-			continue
-		}
-		selection := r.reachOf(volume)
-		reached := selection == nil || selection.Accepts(node)
-		if volume.Spec.ClaimRef != nil {
-			if !reached {
-				return nil
-			}
-			return volume
-		}
-		if reached && smallest == nil {
-			smallest = volume
-		}
-	}
-	return smallest
-}
-
-// suits says whether a volume is what a claim asks for, wherever it is.
-func (r *referee) suits(c *volumeClaim, volume *corev1.PersistentVolume) bool {
-	spec := &c.claim.Spec
-	if ref := volume.Spec.ClaimRef; ref != nil && (objectKey{ref.Namespace, ref.Name}) != c.key {
-		return false
-	}
-	asked, size := spec.Resources.Requests[corev1.ResourceStorage], volume.Spec.Capacity[corev1.ResourceStorage]
-	if size.Cmp(asked) < 0 || volume.DeletionTimestamp != nil || r.mode(spec.VolumeMode) != r.mode(volume.Spec.VolumeMode) {
-		return false
-	}
-	if r.text(spec.VolumeAttributesClassName) != r.text(volume.Spec.VolumeAttributesClassName) {
-		return false
-	}
-	if volume.Spec.ClaimRef != nil {
-		return true
-	}
-	if spec.Selector != nil {
-		selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
-		if err != nil || !selector.Matches(labels.Set(volume.Labels)) {
-			return false
-		}
-	}
-	for _, mode := range spec.AccessModes {
-		if !slices.Contains(volume.Spec.AccessModes, mode) {
-			return false
-		}
-	}
-	return volume.Status.Phase == corev1.VolumeAvailable
-}
-
-func (*referee) mode(mode *corev1.PersistentVolumeMode) corev1.PersistentVolumeMode {
-	if mode == nil {
-		return corev1.PersistentVolumeFilesystem
-	}
-	return *mode
-}
-
-func (*referee) text(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
-// migratedPlugins is where a CSINode lists the volume plugins of Kubernetes that
-// drivers have taken over from.
-const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
 
 // attachments are the volumes of a site, by driver and their own name.
 type attachments map[string]map[string]bool
@@ -415,13 +242,13 @@ func (r *referee) attach(to attachments, s *targetNode, pods []*podInfo) {
 		if len(p.Spec.Volumes) == 0 {
 			continue
 		}
-		claims := r.storage.claimsOf(p)
+		claims := r.storage.ClaimsOf(p.Pod)
 		for i := range claims {
-			if claims[i].claim == nil {
+			if claims[i].Claim == nil {
 				continue
 			}
-			driver, name, legacy := r.storage.attachment(&claims[i])
-			if driver == "" || legacy != "" && !r.migrated(s, legacy) {
+			driver, name, legacy := r.storage.Attachment(&claims[i])
+			if driver == "" || legacy != "" && s.node != nil && s.node.Node.Name != nodefit.NewNodeName && !r.storage.Migrated(s.node.Node.Name, legacy) {
 				continue
 			}
 			if to[driver] == nil {
@@ -430,16 +257,6 @@ func (r *referee) attach(to attachments, s *targetNode, pods []*podInfo) {
 			to[driver][name] = true
 		}
 	}
-}
-
-// migrated says whether a CSI driver has taken over from a plugin on a node. On
-// nodes that are to come it has.
-func (r *referee) migrated(s *targetNode, legacy string) bool {
-	if s.node == nil || s.node.Node.Name == nodefit.NewNodeName {
-		return true
-	}
-	csi := r.storage.csi[s.node.Node.Name]
-	return csi != nil && slices.Contains(strings.Split(csi.Annotations[migratedPlugins], ","), legacy)
 }
 
 // attachLimit is how many volumes of a driver can be attached to a site, at least.
@@ -456,16 +273,8 @@ func (r *referee) attachLimit(s *targetNode, driver string) (limit int64, limite
 		}
 		return limit, limited
 	}
-	if csi := r.storage.csi[s.node.Node.Name]; csi != nil {
-		for _, d := range csi.Spec.Drivers {
-			if d.Name != driver {
-				continue
-			}
-			if d.Allocatable != nil && d.Allocatable.Count != nil {
-				return int64(*d.Allocatable.Count), true
-			}
-			return 0, false
-		}
+	if limit, limited, known := r.storage.Limit(s.node.Node.Name, driver); known {
+		return limit, limited
 	}
 	for _, t := range r.in.InstanceTypes[s.node.Pool] {
 		if t != nil && t.Name == s.node.Node.Labels[corev1.LabelInstanceTypeStable] {

@@ -1,0 +1,5 @@
+// Package storage knows the storage objects of an input: which claims a pod has, which volume
+// a claim may be bound to on a node, which nodes reach a volume, and which driver attaches it.
+// It reads objects as kube-scheduler's filters VolumeBinding, VolumeZone, VolumeRestrictions and
+// NodeVolumeLimits do, and holds nothing of who uses what: that is for the referee.
+package storage

@@ -1,0 +1,189 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+)
+
+// Labels shows the labels of a node that keep a volume from it.
+func (s *Index) Labels(volume *corev1.PersistentVolume, node *corev1.Node) string {
+	if selection := s.Reach(volume); selection != nil && !selection.Accepts(node) {
+		return selection.Mentions.Text(node)
+	}
+	return ZoneMentions(Zones(volume)).Text(node)
+}
+
+// Zones are the zones and regions that the labels of a volume name.
+func Zones(volume *corev1.PersistentVolume) map[string][]string {
+	var zones map[string][]string
+	for _, key := range zoneKeys() {
+		value, labelled := volume.Labels[key]
+		values := strings.Split(value, "__")
+		if !labelled || slices.Contains(values, "") {
+			continue
+		}
+		if zones == nil {
+			zones = map[string][]string{}
+		}
+		zones[key] = values
+	}
+	return zones
+}
+
+func zoneKeys() []string {
+	return []string{
+		corev1.LabelFailureDomainBetaZone, corev1.LabelFailureDomainBetaRegion,
+		corev1.LabelTopologyZone, corev1.LabelTopologyRegion,
+	}
+}
+
+// ZoneMentions are the labels by which nodes are told to be in zones or not.
+func ZoneMentions(zones map[string][]string) nodefit.Mentions {
+	mentions := nodefit.Mentions{}
+	for _, key := range zoneKeys() {
+		mentions[key] = append([]string{}, zones[key]...)
+	}
+	return mentions
+}
+
+// InZones says whether a node is in one of some zones. It is true of a node without zones: there is one for all then.
+func InZones(node *corev1.Node, zones map[string][]string) bool {
+	anywhere := true
+	for _, key := range zoneKeys() {
+		if _, present := node.Labels[key]; present {
+			anywhere = false
+		}
+	}
+	if anywhere {
+		return true
+	}
+	for key, values := range zones {
+		value, present := node.Labels[key]
+		if !present {
+			value, present = node.Labels[stableKey(key)]
+		}
+		if !present || !slices.Contains(values, value) {
+			return false
+		}
+	}
+	return true
+}
+
+func stableKey(key string) string {
+	switch key {
+	case corev1.LabelFailureDomainBetaZone:
+		return corev1.LabelTopologyZone
+	case corev1.LabelFailureDomainBetaRegion:
+		return corev1.LabelTopologyRegion
+	}
+	return key
+}
+
+// Reach is the node selection of a volume; nil if every node will do.
+func (s *Index) Reach(volume *corev1.PersistentVolume) *nodefit.Selection {
+	if volume.Spec.NodeAffinity == nil || volume.Spec.NodeAffinity.Required == nil {
+		return nil
+	}
+	return s.selections.OfNodes(volume.Spec.NodeAffinity.Required)
+}
+
+// Mentions are the labels that decide which volume a claim gets.
+func (s *Index) Mentions(c *Claim, class *storagev1.StorageClass) nodefit.Mentions {
+	mentions := nodefit.Mentions{}
+	for _, term := range class.AllowedTopologies {
+		for _, want := range term.MatchLabelExpressions {
+			mentions[want.Key] = append(mentions[want.Key], want.Values...)
+		}
+	}
+	for _, volume := range s.Static[class.Name] {
+		if !c.suits(volume) {
+			continue
+		}
+		if selection := s.Reach(volume); selection != nil {
+			for key, values := range selection.Mentions {
+				mentions[key] = append(mentions[key], values...)
+			}
+		}
+	}
+	for key, values := range mentions {
+		slices.Sort(values)
+		mentions[key] = slices.Compact(values)
+	}
+	return mentions
+}
+
+// MayProvision says whether a class makes volumes that a node can reach.
+func MayProvision(class *storagev1.StorageClass, node *corev1.Node) bool {
+	if len(class.AllowedTopologies) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(class.AllowedTopologies, func(term corev1.TopologySelectorTerm) bool {
+		for _, want := range term.MatchLabelExpressions {
+			value, present := node.Labels[want.Key]
+			if !present || !slices.Contains(want.Values, value) {
+				return false
+			}
+		}
+		return len(term.MatchLabelExpressions) > 0
+	})
+}
+
+// StaticFor is the volume, of those that are free, that kube-scheduler would bind a claim to on a node:
+// the one that is set aside for it, or the smallest that suits.
+func (s *Index) StaticFor(c *Claim, node *corev1.Node, free func(*corev1.PersistentVolume) bool) *corev1.PersistentVolume {
+	var smallest *corev1.PersistentVolume
+	for _, volume := range s.Static[s.ClassOf(c.Claim)] {
+		if !free(volume) || !c.suits(volume) {
+			continue
+		}
+		selection := s.Reach(volume)
+		reached := selection == nil || selection.Accepts(node)
+		if volume.Spec.ClaimRef != nil {
+			if !reached {
+				return nil
+			}
+			return volume
+		}
+		if reached && smallest == nil {
+			smallest = volume
+		}
+	}
+	return smallest
+}
+
+// suits says whether a volume is what a claim asks for, wherever it is.
+func (c *Claim) suits(volume *corev1.PersistentVolume) bool {
+	spec := &c.Claim.Spec
+	if ref := volume.Spec.ClaimRef; ref != nil && (Key{ref.Namespace, ref.Name}) != c.Key {
+		return false
+	}
+	asked, size := spec.Resources.Requests[corev1.ResourceStorage], volume.Spec.Capacity[corev1.ResourceStorage]
+	if size.Cmp(asked) < 0 || volume.DeletionTimestamp != nil || valueOr(spec.VolumeMode, corev1.PersistentVolumeFilesystem) != valueOr(volume.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) {
+		return false
+	}
+	if valueOr(spec.VolumeAttributesClassName, "") != valueOr(volume.Spec.VolumeAttributesClassName, "") {
+		return false
+	}
+	if volume.Spec.ClaimRef != nil {
+		return true
+	}
+	if spec.Selector != nil {
+		selector, err := metav1.LabelSelectorAsSelector(spec.Selector)
+		if err != nil || !selector.Matches(labels.Set(volume.Labels)) {
+			return false
+		}
+	}
+	for _, mode := range spec.AccessModes {
+		if !slices.Contains(volume.Spec.AccessModes, mode) {
+			return false
+		}
+	}
+	return volume.Status.Phase == corev1.VolumeAvailable
+}

@@ -1,0 +1,249 @@
+package storage
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+)
+
+// Key names an object of a namespace.
+type Key struct{ Namespace, Name string }
+
+func (k Key) String() string { return k.Namespace + "/" + k.Name }
+
+// Compare orders by namespace and name.
+func (k Key) Compare(l Key) int {
+	return cmp.Or(cmp.Compare(k.Namespace, l.Namespace), cmp.Compare(k.Name, l.Name))
+}
+
+// Index are storage objects by name.
+type Index struct {
+	Claims  map[Key]*corev1.PersistentVolumeClaim
+	Volumes map[string]*corev1.PersistentVolume
+	Static  map[string][]*corev1.PersistentVolume // by class, sorted by size and name
+	Classes map[string]*storagev1.StorageClass
+
+	csi        map[string]*storagev1.CSINode
+	selections *nodefit.Parser
+}
+
+// New reads storage objects. Selections reads which nodes volumes can be reached from.
+func New(in provisioning.Volumes, selections *nodefit.Parser) *Index {
+	s := &Index{selections: selections,
+		Claims:  map[Key]*corev1.PersistentVolumeClaim{},
+		Volumes: map[string]*corev1.PersistentVolume{},
+		Static:  map[string][]*corev1.PersistentVolume{},
+		Classes: map[string]*storagev1.StorageClass{},
+		csi:     map[string]*storagev1.CSINode{},
+	}
+	for _, claim := range in.Claims {
+		if claim != nil {
+			s.Claims[Key{claim.Namespace, claim.Name}] = claim
+		}
+	}
+	for _, volume := range in.Volumes {
+		if volume == nil {
+			continue
+		}
+		s.Volumes[volume.Name] = volume
+		class := s.classOfVolume(volume)
+		s.Static[class] = append(s.Static[class], volume)
+	}
+	for _, volumes := range s.Static {
+		slices.SortFunc(volumes, func(a, b *corev1.PersistentVolume) int {
+			sizeA, sizeB := a.Spec.Capacity[corev1.ResourceStorage], b.Spec.Capacity[corev1.ResourceStorage]
+			return cmp.Or(sizeA.Cmp(sizeB), strings.Compare(a.Name, b.Name))
+		})
+	}
+	for _, class := range in.Classes {
+		if class != nil {
+			s.Classes[class.Name] = class
+		}
+	}
+	for _, node := range in.CSINodes {
+		if node != nil {
+			s.csi[node.Name] = node
+		}
+	}
+	return s
+}
+
+func (*Index) classOfVolume(volume *corev1.PersistentVolume) string {
+	if class, beta := volume.Annotations[corev1.BetaStorageClassAnnotation]; beta {
+		return class
+	}
+	return volume.Spec.StorageClassName
+}
+
+// ClassOf is the storage class of a claim.
+func (*Index) ClassOf(claim *corev1.PersistentVolumeClaim) string {
+	if class, beta := claim.Annotations[corev1.BetaStorageClassAnnotation]; beta {
+		return class
+	}
+	if claim.Spec.StorageClassName == nil {
+		return ""
+	}
+	return *claim.Spec.StorageClassName
+}
+
+// Claim is a volume of a pod that a claim stands for.
+type Claim struct {
+	Key       Key
+	Ephemeral bool
+	Claim     *corev1.PersistentVolumeClaim
+	Fault     string // why no pod can use it
+}
+
+// ClaimsOf are the claims of a pod, each once, the smallest first. The claim of
+// an ephemeral volume that is not there yet is as its template says.
+func (s *Index) ClaimsOf(p *corev1.Pod) []Claim {
+	var claims []Claim
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		var c Claim
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			c.Key = Key{p.Namespace, v.PersistentVolumeClaim.ClaimName}
+			c.Claim = s.Claims[c.Key]
+		case v.Ephemeral != nil:
+			c.Key, c.Ephemeral = Key{p.Namespace, p.Name + "-" + v.Name}, true
+			c.Claim = s.Claims[c.Key]
+			if c.Claim == nil && v.Ephemeral.VolumeClaimTemplate != nil {
+				c.Claim = &corev1.PersistentVolumeClaim{
+					ObjectMeta: metav1.ObjectMeta{Namespace: c.Key.Namespace, Name: c.Key.Name},
+					Spec:       v.Ephemeral.VolumeClaimTemplate.Spec,
+				}
+			} else if c.Claim != nil && p.UID != "" && !metav1.IsControlledBy(c.Claim, p) {
+				c.Fault = "is not owned by the pod"
+			}
+		default:
+			continue
+		}
+		switch {
+		case c.Claim == nil:
+			c.Fault = "is not in the input"
+		case c.Claim.Status.Phase == corev1.ClaimLost:
+			c.Fault = "has lost its volume"
+		case c.Claim.DeletionTimestamp != nil:
+			c.Fault = "is being deleted"
+		}
+		if !slices.ContainsFunc(claims, func(d Claim) bool { return d.Key == c.Key }) {
+			claims = append(claims, c)
+		}
+	}
+	slices.SortStableFunc(claims, func(a, b Claim) int {
+		if a.Claim == nil || b.Claim == nil {
+			return 0
+		}
+		sizeA, sizeB := a.Claim.Spec.Resources.Requests[corev1.ResourceStorage], b.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		return sizeA.Cmp(sizeB)
+	})
+	return claims
+}
+
+// Alone says that no second pod may use the claim.
+func (c *Claim) Alone() bool {
+	return !c.Ephemeral && slices.Contains(c.Claim.Spec.AccessModes, corev1.ReadWriteOncePod)
+}
+
+// Shared says that several nodes may use the claim at once.
+func (c *Claim) Shared() bool {
+	return slices.ContainsFunc(c.Claim.Spec.AccessModes, func(mode corev1.PersistentVolumeAccessMode) bool {
+		return mode == corev1.ReadWriteMany || mode == corev1.ReadOnlyMany
+	})
+}
+
+// drivers are the CSI drivers that have taken over from those within Kubernetes.
+func (*Index) driver(provisioner string) (driver string, migrated bool) {
+	switch provisioner {
+	case "kubernetes.io/aws-ebs":
+		return "ebs.csi.aws.com", true
+	case "kubernetes.io/azure-disk":
+		return "disk.csi.azure.com", true
+	case "kubernetes.io/azure-file":
+		return "file.csi.azure.com", true
+	case "kubernetes.io/cinder":
+		return "cinder.csi.openstack.org", true
+	case "kubernetes.io/gce-pd":
+		return "pd.csi.storage.gke.io", true
+	case "kubernetes.io/portworx-volume":
+		return "pxd.portworx.com", true
+	case "kubernetes.io/vsphere-volume":
+		return "csi.vsphere.vmware.com", true
+	}
+	return provisioner, false
+}
+
+// Attachment is the driver that attaches the volume of a claim, and a name that
+// is the volume's own. No driver means that nobody counts it. With legacy set the
+// driver counts only where it has taken over from that one.
+func (s *Index) Attachment(c *Claim) (driver, name, legacy string) {
+	if volume := s.Volumes[c.Claim.Spec.VolumeName]; c.Claim.Spec.VolumeName != "" && volume != nil {
+		switch {
+		case volume.Spec.CSI != nil:
+			return volume.Spec.CSI.Driver, "volume " + volume.Spec.CSI.VolumeHandle, ""
+		case volume.Spec.AWSElasticBlockStore != nil:
+			legacy, name = "kubernetes.io/aws-ebs", volume.Spec.AWSElasticBlockStore.VolumeID
+		case volume.Spec.GCEPersistentDisk != nil:
+			legacy, name = "kubernetes.io/gce-pd", volume.Spec.GCEPersistentDisk.PDName
+		case volume.Spec.AzureDisk != nil:
+			legacy, name = "kubernetes.io/azure-disk", volume.Spec.AzureDisk.DataDiskURI
+		default:
+			return "", "", ""
+		}
+		driver, _ = s.driver(legacy)
+		return driver, "volume " + name, legacy
+	}
+	class := s.Classes[s.ClassOf(c.Claim)]
+	if class == nil {
+		return "", "", ""
+	}
+	driver, migrated := s.driver(class.Provisioner)
+	if migrated {
+		legacy = class.Provisioner
+	}
+	return driver, "claim " + c.Key.String(), legacy
+}
+
+// migratedPlugins is where a CSINode lists the volume plugins of Kubernetes that
+// drivers have taken over from.
+const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
+
+// Migrated says whether a CSI driver has taken over from a plugin on a node.
+func (s *Index) Migrated(node, legacy string) bool {
+	csi := s.csi[node]
+	return csi != nil && slices.Contains(strings.Split(csi.Annotations[migratedPlugins], ","), legacy)
+}
+
+// Limit is how many volumes of a driver a node says that it can attach; limited is false
+// if there is no limit, and known if the node does not say.
+func (s *Index) Limit(node, driver string) (limit int64, limited, known bool) {
+	csi := s.csi[node]
+	if csi == nil {
+		return 0, false, false
+	}
+	for _, d := range csi.Spec.Drivers {
+		if d.Name != driver {
+			continue
+		}
+		if d.Allocatable != nil && d.Allocatable.Count != nil {
+			return int64(*d.Allocatable.Count), true, true
+		}
+		return 0, false, true
+	}
+	return 0, false, false
+}
+
+func valueOr[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
+}
