@@ -6,10 +6,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
 // domainCounts counts pods by topology domain.
@@ -76,11 +75,13 @@ func (g *domainCounts) who(value string) string {
 // antiTerm is a required anti-affinity term that one or more pods have.
 // It counts the pods that it keeps out, and those that have it.
 type antiTerm struct {
-	affinityTerm
+	podselect.Term
 	glance          *keyView
 	r               *referee
 	victims, owners domainCounts
 }
+
+func (t *antiTerm) selects(p *podInfo) bool { return t.Selects(p.Pod) }
 
 func (t *antiTerm) seat(s *targetNode, p *podInfo, sure bool) {
 	t.victims.add(t.r.view(t.glance, s), p, sure)
@@ -90,7 +91,7 @@ func (t *antiTerm) seat(s *targetNode, p *podInfo, sure bool) {
 // all of them select. Pods with the same terms share it.
 type affinityGroup struct {
 	r       *referee
-	terms   []affinityTerm
+	terms   []podselect.Term
 	glances []*keyView
 	gauges  []domainCounts // by term
 	here    map[*targetNode]int
@@ -99,7 +100,7 @@ type affinityGroup struct {
 
 func (c *affinityGroup) selects(p *podInfo) bool {
 	for i := range c.terms {
-		if !c.terms[i].selects(p) {
+		if !c.terms[i].Selects(p.Pod) {
 			return false
 		}
 	}
@@ -124,26 +125,6 @@ func (c *affinityGroup) seat(s *targetNode, p *podInfo, sure bool) {
 	}
 }
 
-// readTerms reads the terms of a pod. While the pod is arriving, kube-scheduler
-// v1.34 to v1.36 holds the namespaceSelector against no labels as well, whatever
-// those of the namespace are.
-func (r *referee) readTerms(p *podInfo, of []corev1.PodAffinityTerm, arriving bool) (terms []affinityTerm, err error) {
-	for i := range of {
-		t, err := r.term(p, &of[i])
-		if err != nil {
-			return nil, err
-		}
-		if arriving && of[i].NamespaceSelector != nil {
-			selector, _ := metav1.LabelSelectorAsSelector(of[i].NamespaceSelector) // it has been read
-			if selector.Matches(labels.Set(nil)) {
-				t.namespaces = nil
-			}
-		}
-		terms = append(terms, t)
-	}
-	return terms, nil
-}
-
 // aparts reads the required anti-affinity of a pod. One that is arriving is kept
 // from all that some kube-scheduler keeps it from.
 func (r *referee) aparts(p *podInfo, arriving bool) ([]*antiTerm, error) {
@@ -151,7 +132,7 @@ func (r *referee) aparts(p *podInfo, arriving bool) ([]*antiTerm, error) {
 	if a == nil || a.PodAntiAffinity == nil {
 		return nil, nil
 	}
-	terms, err := r.readTerms(p, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
+	terms, err := r.selectors().Terms(p.Pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +152,7 @@ func (r *referee) companiesFor(p *podInfo) ([]*affinityGroup, error) {
 	}
 	var out []*affinityGroup
 	for _, arriving := range []bool{false, true} {
-		terms, err := r.readTerms(p, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
+		terms, err := r.selectors().Terms(p.Pod, a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, arriving)
 		if err != nil || len(terms) == 0 {
 			return nil, err
 		}
@@ -182,19 +163,19 @@ func (r *referee) companiesFor(p *podInfo) ([]*affinityGroup, error) {
 	return out, nil
 }
 
-func (r *referee) antiTerm(t affinityTerm) *antiTerm {
+func (r *referee) antiTerm(t podselect.Term) *antiTerm {
 	id := t.String()
 	if known := r.antiTerms[id]; known != nil {
 		return known
 	}
-	a := &antiTerm{affinityTerm: t, r: r, glance: r.glanceAt(t.key)}
+	a := &antiTerm{Term: t, r: r, glance: r.glanceAt(t.Key)}
 	a.victims.counts, a.owners.counts = map[string]*podRange{}, map[string]*podRange{}
 	r.antiTerms[id] = a
-	r.counters.add(a, t.namespaces, t.selector)
+	r.counters.add(a, t.Namespaces, t.Selector)
 	return a
 }
 
-func (r *referee) companyOf(terms []affinityTerm) *affinityGroup {
+func (r *referee) companyOf(terms []podselect.Term) *affinityGroup {
 	var id strings.Builder
 	for i := range terms {
 		fmt.Fprintln(&id, terms[i].String())
@@ -204,11 +185,11 @@ func (r *referee) companyOf(terms []affinityTerm) *affinityGroup {
 	}
 	c := &affinityGroup{r: r, terms: terms, gauges: make([]domainCounts, len(terms)), here: map[*targetNode]int{}}
 	for i := range terms {
-		c.glances = append(c.glances, r.glanceAt(terms[i].key))
+		c.glances = append(c.glances, r.glanceAt(terms[i].Key))
 		c.gauges[i].counts = map[string]*podRange{}
 	}
 	r.companies[id.String()] = c
-	r.counters.add(c, terms[0].namespaces, terms[0].selector)
+	r.counters.add(c, terms[0].Namespaces, terms[0].Selector)
 	return c
 }
 
@@ -256,7 +237,7 @@ func (r *referee) judgeApart(s *targetNode, p *podInfo, note noteFunc) {
 		for _, value := range r.view(t.glance, s).values {
 			if t.victims.most(value) > 0 {
 				note(RuleAntiAffinity, "its anti-affinity keeps it away from %s, which may be in %s=%s, as may the node",
-					t.victims.who(value), t.key, r.shownDomain(s, t.key, value))
+					t.victims.who(value), t.Key, r.shownDomain(s, t.Key, value))
 				break
 			}
 		}
@@ -268,7 +249,7 @@ func (r *referee) judgeApart(s *targetNode, p *podInfo, note noteFunc) {
 		for _, value := range r.view(t.glance, s).values {
 			if t.owners.most(value) > 0 {
 				note(RuleAntiAffinity, "the anti-affinity of %s, which may be in %s=%s, keeps it out of that domain, where the node may be",
-					t.owners.who(value), t.key, r.shownDomain(s, t.key, value))
+					t.owners.who(value), t.Key, r.shownDomain(s, t.Key, value))
 				break
 			}
 		}

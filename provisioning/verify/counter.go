@@ -1,15 +1,14 @@
 package verify
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	operators "k8s.io/apimachinery/pkg/selection"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
 // podCounter counts pods where they are put.
@@ -101,125 +100,23 @@ func (p *podInfo) kind() string {
 	return string(text)
 }
 
-// affinityTerm is a pod affinity term in a form that pods can be held against.
-type affinityTerm struct {
-	namespaces []string // sorted; nil means every namespace
-	selector   labels.Selector
-	key        string
-}
-
-// term reads a term of a pod as the API server and kube-scheduler do: the keys to
-// match and to mismatch become part of the selector, and the selector of
-// namespaces becomes names.
-func (r *referee) term(owner *podInfo, of *corev1.PodAffinityTerm) (affinityTerm, error) {
-	t := affinityTerm{key: of.TopologyKey}
-	selector, err := metav1.LabelSelectorAsSelector(of.LabelSelector)
-	if err != nil {
-		return t, err
-	}
-	t.selector, err = r.narrower(selector, owner, of.MatchLabelKeys, operators.In)
-	if err == nil {
-		t.selector, err = r.narrower(t.selector, owner, of.MismatchLabelKeys, operators.NotIn)
-	}
-	if err != nil {
-		return t, err
-	}
-	t.namespaces, err = r.namespacesOf(owner, of)
-	return t, err
-}
-
-func (r *referee) namespacesOf(owner *podInfo, of *corev1.PodAffinityTerm) ([]string, error) {
-	names := slices.Clone(of.Namespaces)
-	if names == nil {
-		names = []string{}
-	}
-	if of.NamespaceSelector == nil {
-		if len(names) == 0 {
-			names = []string{owner.Namespace}
+// selectors reads which pods are selected, in the namespaces that there are.
+func (r *referee) selectors() *podselect.Reader {
+	if r.reader == nil {
+		var namespaces []string
+		note := func(p *podInfo) { namespaces = append(namespaces, p.Namespace) }
+		for _, p := range r.pods {
+			note(p)
 		}
-		slices.Sort(names)
-		return slices.Compact(names), nil
-	}
-	selector, err := metav1.LabelSelectorAsSelector(of.NamespaceSelector)
-	if err != nil {
-		return nil, err
-	}
-	if selector.Empty() {
-		return nil, nil
-	}
-	for name, own := range r.namespaces() {
-		if selector.Matches(own) {
-			names = append(names, name)
+		for _, d := range r.daemons {
+			note(d)
 		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
-}
-
-// namespaces are the labels of every namespace that some pod is in or that the
-// input lists.
-func (r *referee) namespaces() map[string]labels.Set {
-	if r.spaces != nil {
-		return r.spaces
-	}
-	r.spaces = map[string]labels.Set{}
-	note := func(name string) {
-		if r.spaces[name] == nil {
-			r.spaces[name] = labels.Set{corev1.LabelMetadataName: name}
-		}
-	}
-	for _, namespace := range r.in.Namespaces {
-		if namespace != nil {
-			note(namespace.Name)
-			for key, value := range namespace.Labels {
-				r.spaces[namespace.Name][key] = value
+		for _, n := range r.nodes {
+			for _, p := range n.bound {
+				note(p)
 			}
 		}
+		r.reader = podselect.New(&r.in, namespaces)
 	}
-	for _, p := range r.pods {
-		note(p.Namespace)
-	}
-	for _, d := range r.daemons {
-		note(d.Namespace)
-	}
-	for _, n := range r.nodes {
-		for _, p := range n.bound {
-			note(p.Namespace)
-		}
-	}
-	return r.spaces
-}
-
-// narrower adds to a selector the values that the owner has under some keys. A
-// selector of nothing stays one.
-func (*referee) narrower(selector labels.Selector, owner *podInfo, keys []string, how operators.Operator) (labels.Selector, error) {
-	if _, selectable := selector.Requirements(); !selectable {
-		return selector, nil
-	}
-	for _, key := range keys {
-		value, ok := owner.Labels[key]
-		if !ok {
-			continue
-		}
-		want, err := labels.NewRequirement(key, how, []string{value})
-		if err != nil {
-			return nil, err
-		}
-		selector = selector.Add(*want)
-	}
-	return selector, nil
-}
-
-func (t *affinityTerm) selects(p *podInfo) bool {
-	if t.namespaces != nil {
-		if _, in := slices.BinarySearch(t.namespaces, p.Namespace); !in {
-			return false
-		}
-	}
-	return t.selector.Matches(labels.Set(p.Labels))
-}
-
-// String is the same for terms that mean the same.
-func (t *affinityTerm) String() string {
-	return fmt.Sprintf("%t %q %q %t %s", t.namespaces == nil, t.namespaces, t.key, t.selector.Empty(), t.selector)
+	return r.reader
 }

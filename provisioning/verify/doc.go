@@ -5,6 +5,9 @@
 // algebra of labels and resources: a mistake in code that both used would be made twice
 // and found by neither. It is plain on purpose, and about as fast as a solve.
 //
+// What nodes, pods, storage objects and devices say by themselves is read by packages in its
+// internal folder; here they are held against each other and against the plan.
+//
 // [Plan] says which rules a plan breaks, [Unplaced] which pods it left pending that have
 // a place in it.
 package verify

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -164,20 +163,14 @@ func (r *referee) reservations() map[string]int {
 				continue
 			}
 			for i := range t.Offerings {
-				r.noteReservation(left, &t.Offerings[i])
+				o := &t.Offerings[i]
+				if known, ok := left[o.ReservationID]; o.ReservationID != "" && (!ok || o.ReservationCapacity < known) {
+					left[o.ReservationID] = o.ReservationCapacity
+				}
 			}
 		}
 	}
 	return left
-}
-
-func (r *referee) noteReservation(left map[string]int, o *cloudprovider.Offering) {
-	if o.ReservationID == "" {
-		return
-	}
-	if known, ok := left[o.ReservationID]; !ok || o.ReservationCapacity < known {
-		left[o.ReservationID] = o.ReservationCapacity
-	}
 }
 
 // checkMinValues counts, for each requirement of the pool with minValues, the

@@ -70,10 +70,7 @@ func (r *referee) welcome(s *targetNode, p *podInfo) bool {
 	if !welcome || !r.reunited(s, p) {
 		return false
 	}
-	had := r.thingsAt(s)
-	for _, other := range s.placed {
-		had = append(had, r.things(other)...)
-	}
+	had := r.thingsOf(slices.Concat(r.present(s), s.placed))
 	for _, t := range r.things(p) {
 		if slices.ContainsFunc(had, t.clashes) {
 			return false

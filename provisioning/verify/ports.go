@@ -69,15 +69,8 @@ func (t *hostResource) clashes(u hostResource) bool {
 		(t.ip == "" || u.ip == "" || t.ip == u.ip)
 }
 
-// thingsAt are what the pods of a site take before the plan sends any: those that
-// run there and the DaemonSets that may come.
-func (r *referee) thingsAt(s *targetNode) (things []hostResource) {
-	var pods []*podInfo
-	if s.node != nil {
-		pods = slices.Concat(s.node.bound, r.comingDaemons(s.node))
-	} else {
-		pods = slices.Concat(s.family.always, s.family.perhaps)
-	}
+// thingsOf are what some pods take of their node.
+func (r *referee) thingsOf(pods []*podInfo) (things []hostResource) {
 	for _, p := range pods {
 		things = append(things, r.things(p)...)
 	}
@@ -87,15 +80,12 @@ func (r *referee) thingsAt(s *targetNode) (things []hostResource) {
 // checkThings looks for pods that take of a node what others have.
 func (r *referee) checkThings() {
 	for _, s := range r.sites {
-		var wanted []hostResource
-		for _, p := range s.placed {
-			wanted = append(wanted, r.things(p)...)
-		}
+		wanted := r.thingsOf(s.placed)
 		if len(wanted) == 0 {
 			continue
 		}
 		had := map[string][]hostResource{}
-		for _, t := range r.thingsAt(s) {
+		for _, t := range r.thingsOf(r.present(s)) {
 			had[t.name] = append(had[t.name], t)
 		}
 		for i := range wanted {

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/storage"
 )
 
@@ -58,8 +58,8 @@ type referee struct {
 	antiTerms  map[string]*antiTerm
 	companies  map[string]*affinityGroup
 	spreadsOf  map[string]*spreadCounter
-	spreadList []*spreadCounter      // those of spreadsOf, in the order of their making
-	spaces     map[string]labels.Set // of namespaces; nil until somebody asks
+	spreadList []*spreadCounter  // those of spreadsOf, in the order of their making
+	reader     *podselect.Reader // nil until somebody asks
 
 	storage storageUse
 

@@ -10,6 +10,7 @@ import (
 	operators "k8s.io/apimachinery/pkg/selection"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/podselect"
 )
 
 // spreadCounter counts the pods that a topology spread constraint is about, in
@@ -113,7 +114,7 @@ func (r *referee) spreads(p *podInfo) (wants []podConstraint, err error) {
 		if len(r.defaultSpread) == 0 {
 			return nil, nil
 		}
-		constraints, fallback = r.defaultSpread, r.deduced(p)
+		constraints, fallback = r.defaultSpread, r.selectors().Deduced(p.Pod)
 		if fallback.Empty() {
 			return nil, nil
 		}
@@ -133,7 +134,7 @@ func (r *referee) spreads(p *podInfo) (wants []podConstraint, err error) {
 			if selector, err = metav1.LabelSelectorAsSelector(of.LabelSelector); err != nil {
 				return nil, err
 			}
-			if selector, err = r.narrower(selector, p, of.MatchLabelKeys, operators.In); err != nil {
+			if selector, err = podselect.Narrow(selector, p.Pod, of.MatchLabelKeys, operators.In); err != nil {
 				return nil, err
 			}
 		}
@@ -176,37 +177,6 @@ func (r *referee) spreadOf(p *podInfo, of *corev1.TopologySpreadConstraint, keys
 		r.counters.add(c, []string{p.Namespace}, selector)
 	}
 	return c
-}
-
-// deduced is what a default constraint counts: the pods that the Services of a
-// pod and its controller select.
-func (r *referee) deduced(p *podInfo) labels.Selector {
-	merged := labels.Set{}
-	for _, service := range r.in.Services {
-		if service == nil || service.Namespace != p.Namespace || service.Spec.Selector == nil {
-			continue
-		}
-		if labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(p.Labels)) {
-			merged = labels.Merge(merged, service.Spec.Selector)
-		}
-	}
-	selector := merged.AsSelector()
-	owner := metav1.GetControllerOfNoCopy(p.Pod)
-	if owner == nil || owner.UID == "" {
-		return selector
-	}
-	for _, controller := range r.in.Controllers {
-		if controller.UID != owner.UID {
-			continue
-		}
-		if own, err := metav1.LabelSelectorAsSelector(controller.Selector); err == nil {
-			if wanted, selectable := own.Requirements(); selectable {
-				selector = selector.Add(wanted...)
-			}
-		}
-		break
-	}
-	return selector
 }
 
 // judgeSpread wants a pod where it keeps the skew whatever the new nodes become.

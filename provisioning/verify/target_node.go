@@ -167,6 +167,15 @@ func (s *targetNode) taints() []corev1.Taint {
 	return s.family.pool.Spec.Template.Spec.Taints
 }
 
+// present are the pods of a site before the plan sends any: those that run there and the
+// DaemonSets that may come.
+func (r *referee) present(s *targetNode) []*podInfo {
+	if s.node != nil {
+		return slices.Concat(s.node.bound, r.comingDaemons(s.node))
+	}
+	return slices.Concat(s.family.always, s.family.perhaps)
+}
+
 // outcomes are the nodes that a site may turn out to be, as far as mentions show.
 func (r *referee) outcomes(s *targetNode, mentions nodefit.Mentions) []*corev1.Node {
 	if s.node != nil {

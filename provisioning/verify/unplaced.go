@@ -226,11 +226,11 @@ func (r *referee) mayClash(n *nodeInfo, p *podInfo) bool {
 			slices.ContainsFunc(n.Coming.Spec.Requirements, func(q v1.NodeSelectorRequirementWithMinValues) bool { return q.Key == key })
 	}
 	for _, t := range p.apart {
-		if t.victims.total > 0 && open(t.key) {
+		if t.victims.total > 0 && open(t.Key) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.key) })
+	return slices.ContainsFunc(r.counters.of(p).terms, func(t *antiTerm) bool { return t.owners.total > 0 && open(t.Key) })
 }
 
 // covers says whether room has what is asked for, whatever it lacks of all else.
@@ -257,23 +257,19 @@ func (r *referee) placeOnFresh(p *podInfo, limited []string) string {
 		if !ok {
 			continue
 		}
-		for _, asked := range r.askedFor(p, pool) {
+		// What it asks for matters to count minValues; otherwise the labels of each
+		// landing are judged anyway.
+		alternatives := []requirements.Set{{}}
+		if r.countsValues(pool) {
+			alternatives = r.alternatives(p)
+		}
+		for _, asked := range alternatives {
 			if option := r.freshOption(p, pool, within, asked); option != nil {
 				return fmt.Sprintf("it is left pending, but NodePool %s could launch %s for it alone", name, option)
 			}
 		}
 	}
 	return ""
-}
-
-// askedFor lists what the requirements of a node for p alone might be. They
-// matter only to count minValues; otherwise the labels of each landing are
-// judged anyway.
-func (r *referee) askedFor(p *podInfo, pool *poolInfo) []requirements.Set {
-	if !r.countsValues(pool) {
-		return []requirements.Set{{}}
-	}
-	return r.alternatives(p)
 }
 
 // alternatives are those of what p asks of the labels of its node.

@@ -214,14 +214,7 @@ func (r *referee) checkAttachments() {
 // attached beside those that are.
 func (r *referee) judgeAttachments(s *targetNode, coming []*podInfo, note noteFunc) {
 	present, added := attachments{}, attachments{}
-	switch {
-	case s.node != nil:
-		r.attach(present, s, s.node.bound)
-		r.attach(present, s, r.comingDaemons(s.node))
-	default:
-		r.attach(present, s, s.family.always)
-		r.attach(present, s, s.family.perhaps)
-	}
+	r.attach(present, s, r.present(s))
 	r.attach(added, s, coming)
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
 		more := 0

@@ -16,6 +16,7 @@ import (
 // Key names an object of a namespace.
 type Key struct{ Namespace, Name string }
 
+// String is namespace/name.
 func (k Key) String() string { return k.Namespace + "/" + k.Name }
 
 // Compare orders by namespace and name.
