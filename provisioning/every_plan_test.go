@@ -215,7 +215,7 @@ func TestNoPlanPlacesMore(t *testing.T) {
 }
 
 // TestNoPlanCostsLess: of tiny problems with spreads and other constraints hardly one
-// in thirty costs more than 1.2 times the best of all plans for as many pods.
+// in three hundred costs more than 1.2 times the best of all plans for as many pods.
 func TestNoPlanCostsLess(t *testing.T) {
 	t.Parallel()
 	plans, best, dear := 0, 0, 0
@@ -240,7 +240,7 @@ func TestNoPlanCostsLess(t *testing.T) {
 	}
 	t.Logf("of %d plans %d are the best, and %d are much dearer", plans, best, dear)
 	require.Greater(t, plans, enough(40))
-	require.LessOrEqual(t, dear, max(1, plans/30))
+	require.LessOrEqual(t, dear, plans/300)
 }
 
 // show tells a problem and a plan of it.

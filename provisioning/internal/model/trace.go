@@ -32,6 +32,7 @@ const (
 	FillLighter  = "fill-lighter"  // so are those of heavier pools onto lighter ones that are launched anyway
 	EjectOne     = "eject-one"     // one pod makes room for one of a node that is emptied
 	CheaperAlone = "cheaper-alone" // a pod of a node that is emptied gets a cheaper node of its own
+	Exchange     = "exchange"      // pods of nodes that exist and of new nodes change places at once
 	SwapPods     = "swap"          // pods change places for soft constraints
 	InsertAgain  = "insert-again"  // pods left over are placed one by one, after others went away
 )
@@ -47,7 +48,7 @@ const (
 func LeftOut() []string {
 	return []string{
 		Slots, SharedFirst, SharedWhole, LeadersOnly, SetAside,
-		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, SwapPods, InsertAgain,
+		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, Exchange, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
 	}

@@ -67,6 +67,9 @@ func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
 		k.fills = true // after what weights alone leave, or it would be in the way of that
 		some = k.eliminateSome() || some
 	}
+	if !st.p.Skips(model.Exchange) {
+		some = k.exchangeSome() || some
+	}
 	return k.order, some
 }
 
@@ -190,23 +193,37 @@ func largestShare(amounts, of []int64) float64 {
 func (k *eliminator) empty(s *ledger.Bin) bool {
 	k.budget = k.priced(s) * (1 - 1e-9)
 	k.tier = k.p.LowPools[s.BinType.Pool].Tier
-	podIDs := slices.Clone(s.PodIDs)
+	for _, podID := range k.vacate(s) {
+		if !k.place(podID, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// vacate takes all pods off a bin, which is shut if it is a new node, and lists them,
+// the largest first.
+func (k *eliminator) vacate(s *ledger.Bin) []int32 {
+	podIDs, of := slices.Clone(s.PodIDs), s.Taken
+	if s.Node >= 0 {
+		of = k.p.Nodes[s.Node].Free
+	}
 	share := func(podID int32) float64 {
-		return largestShare(k.p.OfResources(k.p.Requests[k.p.ClassOf[podID]]), s.Taken)
+		return largestShare(k.p.OfResources(k.p.Requests[k.p.ClassOf[podID]]), of)
 	}
 	slices.SortStableFunc(podIDs, func(x, y int32) int { return -cmp.Compare(share(x), share(y)) })
 	k.save(s)
 	for _, m := range s.Pods {
 		k.ledger.Count(m.Class, -m.Count, s)
 	}
+	if s.Node >= 0 {
+		ledger.Vacate(k.p, s)
+		s.Late = true
+		return podIDs
+	}
 	s.PodIDs, s.Pods = nil, nil
 	k.ledger.Shut(s)
-	for _, podID := range podIDs {
-		if !k.place(podID, s) {
-			return false
-		}
-	}
-	return true
+	return podIDs
 }
 
 // save notes a bin as it is before anything moves.
