@@ -34,7 +34,8 @@
 //
 // Pods that come back under another name, as those of a ReplicaSet do after an
 // eviction, are known by their controller and by what they request: such a pod takes
-// the place of one that is gone. So a node that is launched to take the pods of others
+// the place of one that is gone, and one that was created since and is bound elsewhere
+// gives its place up. So a node that is launched to take the pods of others
 // is kept for them while they are evicted.
 //
 // Pods that are alike may change places, and have to where a plan is carried out in another

@@ -128,6 +128,9 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 		r.heirs(c, false)
 	}
 	for _, c := range r.claims {
+		r.settled(c)
+	}
+	for _, c := range r.claims {
 		r.await(c)
 	}
 	var s State

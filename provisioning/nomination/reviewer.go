@@ -48,6 +48,7 @@ type reviewer struct {
 	waiting map[heirKey][]*corev1.Pod
 	filling map[heirKey][]*claimView // ready, and a pod of the kind is awaited
 	bound   map[string][]*corev1.Pod // pods by node
+	byOwner map[types.UID][]*corev1.Pod
 	faults  []error
 }
 
@@ -257,6 +258,45 @@ func (r *reviewer) heirs(c *claimView, marked bool) {
 			}
 		}
 	}
+}
+
+// settled takes those that are gone for back where a pod of their kind was created since the
+// promise, is promised nothing, and is bound to another node: the place is not needed.
+func (r *reviewer) settled(c *claimView) {
+	for i := range c.groups {
+		g := &c.groups[i]
+		if g.gone == 0 {
+			continue
+		}
+		for _, p := range r.placed()[g.Owner] {
+			free := r.holder[p.UID] == nil && !r.taken[p.UID] && p.CreationTimestamp.After(g.At) && size(p) == g.Size
+			if free && g.gone > 0 && (c.node == nil || p.Spec.NodeName != c.node.Name) {
+				r.taken[p.UID] = true
+				g.gone--
+			}
+		}
+	}
+}
+
+// placed are the pods that are bound, by their controller, the oldest first.
+func (r *reviewer) placed() map[types.UID][]*corev1.Pod {
+	if r.byOwner != nil {
+		return r.byOwner
+	}
+	r.byOwner = map[types.UID][]*corev1.Pod{}
+	for node, pods := range r.bound {
+		for _, p := range pods {
+			if o := owner(p); node != "" && o != "" {
+				r.byOwner[o] = append(r.byOwner[o], p)
+			}
+		}
+	}
+	for _, list := range r.byOwner { // each by itself
+		slices.SortFunc(list, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
+		})
+	}
+	return r.byOwner
 }
 
 // await notes which kinds of pods each ready node is kept for. What was evicted from a node

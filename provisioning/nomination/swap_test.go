@@ -80,3 +80,23 @@ func TestPodsThatChangeNoPlaces(t *testing.T) {
 		require.Nil(t, s.Pods[0].Toleration, name)
 	}
 }
+
+// A pod that comes back under another name and is bound to a node that is open gives up the
+// place of the one that is gone; one that was there before the promise does not.
+func TestPodsThatCameBackElsewhere(t *testing.T) {
+	p, q := on(pod("p", "rs"), "old"), on(pod("q", "rs"), "open")
+	a := created(t, "a", []*corev1.Pod{p}, nil)
+	nodes := []*corev1.Node{ready(a, noon), {}, {}}
+	nodes[1].Name, nodes[2].Name = "old", "open"
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a}, Nodes: nodes, Pods: []*corev1.Pod{q}}
+	s := review(t, in, noon.Add(time.Second))
+	require.Equal(t, 1, s.Nodes[0].Missing)
+	require.Equal(t, nomination.Filling, s.Nodes[0].Phase)
+
+	again := on(pod("again", "rs"), "open")
+	again.CreationTimestamp.Time = noon.Add(time.Second)
+	in.Pods = append(in.Pods, again)
+	s = review(t, in, noon.Add(2*time.Second))
+	require.Equal(t, nomination.Open, s.Nodes[0].Phase)
+	require.NotNil(t, s.Nodes[0].Opened)
+}
