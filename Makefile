@@ -74,7 +74,7 @@ ci: ## what has to pass before a change goes in
 E2E ?= Test.*
 .PHONY: e2e
 e2e: ## the controller on a real control plane: make e2e E2E=TestBurst
-	DOVETAIL_E2E=build DOVETAIL_E2E_RESULTS=RESULTS.md go -C examples/controller test ./e2e -run '^($(E2E))$$' -count 1 -parallel 2 -timeout 90m -v
+	DOVETAIL_E2E=build DOVETAIL_E2E_RESULTS=RESULTS.md go -C examples/controller test ./e2e -run '^($(E2E))$$' -count 1 -parallel 4 -timeout 90m -v
 
 .PHONY: e2e-compare
 e2e-compare: ## Karpenter with its provider for kwok in the same scenarios, into benchmarks/RESULTS.md

@@ -1,6 +1,6 @@
 // Package e2e runs the controller on a real control plane. Its tests need one, which
 // make e2e builds; without it they are skipped. Scenarios have a control plane of their
-// own each and wait for most of their time, so two run at once, but for those whose
+// own each and wait for most of their time, so some run at once, but for those whose
 // figures are times.
 package e2e
 
