@@ -47,8 +47,8 @@ func (w Waiting) String() string {
 	return text
 }
 
-// admit decides which actions begin now. It goes through them in the order given,
-// and lets an action begin unless
+// admit decides which actions begin now, beside those that have passed. It goes through
+// them in the order given, and lets an action begin unless
 //
 //  1. a node of it is not there, or is being deleted or dealt with, also by an
 //     action that begins now;
@@ -69,8 +69,7 @@ func (w Waiting) String() string {
 // exact.
 //
 // An action that waits does not keep others from beginning.
-func (f *Cluster) admit(actions []Action) admitted {
-	g := f.newGate()
+func (f *Cluster) admit(g *admission.Admission, actions []Action) admitted {
 	var p admitted
 	for _, a := range actions {
 		r := a.request()
@@ -91,13 +90,11 @@ func (f *Cluster) newGate() *admission.Admission {
 	return admission.New(f.seen, f.bounds, f.opts.EvictAtOnce)
 }
 
-// newQuota is how many nodes may go for a reason beside what begins already.
-func (f *Cluster) newQuota(reason Reason, others []Action) *admission.Quota {
-	var requests []admission.Request
-	for _, a := range others {
-		requests = append(requests, a.request())
-	}
-	return admission.NewQuota(f.newGate(), reason, requests)
+// gateAfter counts what some actions do as well.
+func (f *Cluster) gateAfter(actions []Action) *admission.Admission {
+	g := f.newGate()
+	f.admit(g, actions)
+	return g
 }
 
 // request is what an action asks of budgets.

@@ -97,7 +97,7 @@ func (c *confirmation) recheck() {
 	if len(c.objections) > 0 {
 		return // admit would say the same in other words
 	}
-	for _, w := range c.cluster.admit([]Action{c.a}).Wait {
+	for _, w := range c.cluster.admit(c.cluster.newGate(), []Action{c.a}).Wait {
 		c.objections = append(c.objections, Objection{Kind: ObjectionBudget, Object: w.For, Detail: w.Why, Until: w.Until})
 	}
 }
@@ -207,7 +207,7 @@ func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*clo
 // places asks the engine whether the pods fit on the nodes that stay and on the
 // replacements.
 func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
-	w, err := simulation.New(ctx, c.cluster.seen, c.cluster.simulationConfig(), nil)
+	w, err := simulation.New(ctx, c.cluster.seen, c.cluster.simulationConfig(), nil, nil)
 	if err != nil {
 		return err
 	}

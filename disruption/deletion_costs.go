@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/deletioncost"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
@@ -158,7 +159,7 @@ func (f *Cluster) withinBudgets(members []*state.StateNode, reason Reason) (with
 		worth[m] = f.candidate(m)
 	}
 	slices.SortStableFunc(members, func(a, b *state.StateNode) int { return compareSavings(worth[a], worth[b]) })
-	q := f.newQuota(reason, nil)
+	q := admission.NewQuota(f.newGate(), reason)
 	for _, m := range members {
 		if full := q.Take(m); full.Bad() {
 			over = append(over, m)

@@ -144,7 +144,11 @@ func destinationsIn(plan *provisioning.Plan, pods map[string]bool) *destinations
 			d.shared = d.shared || here < len(n.Pods)
 		}
 	}
-	d.none = len(pods) - d.fresh - d.other
+	for i := range plan.Unplaced {
+		if pods[state.PodObject(plan.Unplaced[i].Pod)] {
+			d.none++
+		}
+	}
 	return d
 }
 
@@ -169,4 +173,16 @@ func movesOf(moves []simulation.Move) []Move {
 		out[i] = Move(m)
 	}
 	return out
+}
+
+// setOf is an action that was simulated as a candidate set.
+func (f *Cluster) setOf(a Action) *simulation.CandidateSet {
+	cs := &simulation.CandidateSet{Nodes: a.Replacements}
+	for _, t := range a.Targets {
+		cs.Targets = append(cs.Targets, f.seen.ByName[t.Node])
+	}
+	for _, m := range a.Moves {
+		cs.Moves = append(cs.Moves, simulation.Move(m))
+	}
+	return cs
 }

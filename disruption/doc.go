@@ -20,7 +20,8 @@
 //     PodDisruptionBudgets over all actions together let begin now; asks the engine,
 //     package provisioning, what has to be launched for it; and searches for cheaper
 //     ways to run the same pods: an estimate in whole numbers says which nodes to
-//     remove, and the engine what becomes of their pods, all done together.
+//     remove, and the engine what becomes of their pods. All of it is asked in one
+//     simulation of the cluster, which each accepted action changes.
 //
 // # Rules
 //

@@ -82,9 +82,20 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 	f := p.cluster
 	config := f.simulationConfig()
 	config.Pin = !f.asksSingles(p.Actions)
-	w, err := simulation.New(ctx, f.seen, config, decisionsOf(p.Actions))
+	var begun []simulation.Decision
+	for _, a := range p.Actions {
+		if !a.Simulated {
+			begun = append(begun, decisionOf(a))
+		}
+	}
+	w, err := simulation.New(ctx, f.seen, config, begun, nil)
 	if err != nil {
 		return nil, err
+	}
+	for _, a := range p.Actions {
+		if a.Simulated {
+			w.CarryOut(f.setOf(a))
+		}
 	}
 	found, err := w.Explain(ctx, f.seen.ByName[node])
 	switch {

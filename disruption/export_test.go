@@ -43,15 +43,15 @@ func (f *Cluster) Liveness() Result             { return f.overdue() }
 func (f *Cluster) Garbage() Result              { return f.garbage() }
 func (f *Cluster) Expiration() Result           { return f.expiration() }
 func (f *Cluster) ScaleDown() Result            { return f.scaleDown() }
-func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(actions) }
+func (f *Cluster) Pace(actions []Action) Pacing { return f.admit(f.newGate(), actions) }
 func (f *Cluster) Recheck(a Action) []Blocked   { return f.recheck(a) }
 func (f *Cluster) Settling() []Settling         { return f.seen.Settling() }
-func (f *Cluster) Simulate(ctx context.Context, actions []Action) (Result, error) {
-	return f.simulate(ctx, actions, nil)
-}
-func (f *Cluster) Consolidate(ctx context.Context, others []Action) (*Consolidation, error) {
-	c, _, err := f.consolidate(ctx, others)
-	return c, err
+func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
+	p := &proposer{Cluster: f, gate: f.newGate()}
+	if err := p.decide(ctx, nil); err != nil {
+		return nil, err
+	}
+	return p.consolidate(ctx)
 }
 
 // Next is the earliest instant after Now at which an answer of the cluster can
@@ -63,7 +63,7 @@ func (f *Cluster) Consolidate(ctx context.Context, others []Action) (*Consolidat
 // order of nodes that are equally urgent to repair.
 func (f *Cluster) Next() time.Time {
 	r := f.Actions()
-	next := state.Sooner(r.Next, f.admit(r.Actions).Next)
+	next := state.Sooner(r.Next, f.admit(f.newGate(), r.Actions).Next)
 	for _, method := range []Method{MethodRepair, MethodEmptiness, MethodDrift, MethodConsolidation} {
 		_, blocked := f.Candidates(method)
 		next = state.Sooner(next, soonest(blocked))

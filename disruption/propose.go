@@ -20,15 +20,19 @@ import (
 // budgets and PodDisruptionBudgets allow. In this order:
 //
 //  1. Observe reads the input.
-//  2. Cluster.Actions asks the rules. Empty nodes that pending pods are about to come
-//     to are left alone.
-//  3. Budgets say which of them may begin, and the engine what those
-//     that launch nodes first have to launch. Actions whose pods would find no
-//     place, or only once others are done, are Blocked, and others may begin in
-//     their stead.
-//  4. Cheaper ways to run the same pods are searched beside them, for what may begin as well.
-//  5. Of actions that end nodes and leave the pods to the next plan, such as those
-//     of nodes that have expired, the Detail says where these will find places.
+//  2. Cluster.Actions asks the rules.
+//  3. Budgets and PodDisruptionBudgets say which of their actions may begin, in the order of
+//     Cluster.Actions.
+//  4. One simulation is made of the cluster once those are under way that leave their pods to
+//     the next plan, such as those of nodes that have expired. In it pods without a node have
+//     places. Empty nodes that some of them are about to come to are left alone.
+//  5. The engine is asked what the other actions have to launch. What it finds is accepted,
+//     and changes the simulation. Actions whose pods would find no place, or only once others
+//     are done, are Blocked, and others may begin in their stead.
+//  6. Cheaper ways to run the same pods are searched in the same simulation, for what may
+//     begin as well.
+//  7. The Detail of actions that leave their pods to the next plan says where these will find
+//     places.
 //
 // The error is that of ctx, once that is done; then there is no proposal. Faults
 // of the input are in the proposal. Nil options mean the defaults.
@@ -39,29 +43,21 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	f, faults := Observe(now, in, opts)
 	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "rules"})
 	rules, notices := f.actions()
-	rules, err := f.keepPromised(ctx, rules)
+	d := &proposer{Cluster: f, gate: f.newGate()}
+	if err := d.decide(ctx, rules.Actions); err != nil {
+		return nil, err
+	}
+	search, err := d.consolidate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Total: len(rules.Actions), Unit: "actions"})
-	pacing, failed, err := f.admitSimulated(ctx, rules.Actions)
-	if err != nil {
-		return nil, err
-	}
-	progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: len(pacing.Go), Total: len(rules.Actions), Unit: "actions"})
-	search, w, err := f.consolidate(ctx, pacing.Go)
-	if err != nil {
-		return nil, err
-	}
-	if pacing.Go, err = f.foretell(ctx, pacing.Go, w); err != nil {
-		return nil, err
-	}
-	p := &Proposal{Actions: slices.Concat(pacing.Go, search.Actions), Waiting: slices.Concat(pacing.Wait, search.Waiting),
-		Blocked: slices.Concat(rules.Blocked, failed, search.Blocked),
+	d.foretell()
+	p := &Proposal{Actions: slices.Concat(d.accepted, search.Actions), Waiting: slices.Concat(d.waiting, search.Waiting),
+		Blocked: slices.Concat(rules.Blocked, d.blocked, search.Blocked),
 		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
 		Stats: search.Stats, Truncated: search.Truncated, CatalogCache: search.CatalogCache, Faults: faults, Warnings: f.Warnings(), cluster: f}
 	slices.SortFunc(p.Blocked, Blocked.Compare)
-	p.Next = state.Sooner(state.Sooner(rules.Next, pacing.Next), search.Next)
+	p.Next = state.Sooner(state.Sooner(rules.Next, d.next), search.Next)
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore
 	for _, a := range p.Actions {
@@ -186,8 +182,9 @@ type consolidated struct {
 type SearchStats struct {
 	// Candidates are the nodes that could be consolidated.
 	Candidates int
-	// Steps is the work of the search, in the unit of Options.Consolidation.MaxSteps: one
-	// attempt to place the pods of one or more nodes somewhere else.
+	// Steps is the work of the simulation, of replacements and of the search, in the unit of
+	// Options.Consolidation.MaxSteps: one attempt to place the pods of one or more nodes
+	// somewhere else.
 	Steps int
 	// WhatIfs is how many sets of nodes were looked at by the estimate that
 	// finds what is worth simulating.

@@ -71,7 +71,7 @@ func BenchmarkWhatIf(b *testing.B) {
 			f := observe(b, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: 1e9}})
 			looks := 0
 			for b.Loop() {
-				c, err := f.Consolidate(b.Context(), nil)
+				c, err := f.Consolidate(b.Context())
 				if err != nil {
 					b.Fatal(err)
 				}

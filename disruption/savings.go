@@ -7,16 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// consolidate searches for cheaper ways to run the pods of the cluster, as it will
-// be once other actions are under way. Nodes of those are left alone, and what
-// they move is where they move it to. The candidates are those of
-// MethodConsolidation whose price is known; see Candidates.
+// consolidate searches for cheaper ways to run the pods of the cluster, as it is once what
+// was accepted is under way. Nodes of that are left alone, and what it moves is where it
+// moves it to. The candidates are those of MethodConsolidation whose price is known; see
+// Candidates.
 //
 // How it searches, and what an action keeps to, is in package consolidation.
 //
@@ -25,30 +25,26 @@ import (
 // Blocked with the reason that was found.
 //
 // The error is that of ctx, once that is done.
-//
-// It also returns the simulation that it asked about, nil if there was nothing to ask.
-func (f *Cluster) consolidate(ctx context.Context, others []Action) (*consolidated, *simulation.Simulation, error) {
-	candidates, blocked := f.consolidationCandidates(others)
-	quota := f.newQuota(Underutilized, others)
+func (p *proposer) consolidate(ctx context.Context) (*consolidated, error) {
+	candidates, blocked := p.consolidationCandidates(p.accepted)
+	quota := admission.NewQuota(p.gate, Underutilized)
 	out := &consolidated{Stats: SearchStats{Candidates: len(candidates)}}
-	var w *simulation.Simulation
 	if len(candidates) > 0 {
-		var err error
-		if w, err = simulation.New(ctx, f.seen, f.pinned(), decisionsOf(others)); err != nil {
-			return nil, nil, err
+		out.CatalogCache = p.in.CatalogCache.orAnother(p.sim.Shared)
+		if p.opts.Consolidation.NoReplacements {
+			p.sim.StopLaunching()
 		}
-		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: f.seen, Candidates: candidates, Rules: f.priceRules(), Quota: quota, Simulation: w})
+		found, err := consolidation.Find(ctx, consolidation.Input{Cluster: p.seen, Candidates: candidates, Rules: p.priceRules(), Quota: quota, Simulation: p.sim})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		out.Stats.Steps, out.Stats.WhatIfs, out.Stats.Simulations = found.Stats.Steps, found.Stats.WhatIfs, found.Stats.Simulations
-		out.CatalogCache = f.in.CatalogCache.orAnother(w.Shared)
 		out.add(found)
 	}
 	out.Blocked = append(out.Blocked, blocked...)
 	slices.SortFunc(out.Blocked, Blocked.Compare)
-	out.Next = state.Sooner(state.Sooner(soonest(out.Blocked), state.Sooner(quota.Next, quota.Admission.Next)), f.shortagesEnd())
-	return out, w, nil
+	out.Next = state.Sooner(state.Sooner(soonest(out.Blocked), state.Sooner(quota.Next, quota.Admission.Next)), p.shortagesEnd())
+	return out, nil
 }
 
 // add makes what a search has found actions and reasons.
@@ -92,23 +88,32 @@ func (f *Cluster) consolidationCandidates(others []Action) (candidates []*state.
 		if taken[m.Name] {
 			continue
 		}
-		reasons := f.check(m, MethodConsolidation)
-		c := &check{cluster: f, m: m, method: MethodConsolidation}
-		if len(reasons) == 0 {
-			if _, known := m.Price(); !known {
-				c.add(rule.PriceUnknown, never, "what it costs is not known: %s", priceFault(m))
-			}
-			if old := f.young(m); !old.IsZero() {
-				c.add(rule.Young, old, "it was launched less than %s ago", f.opts.Consolidation.MinimumAge)
-			}
-			reasons = c.blocked
-		}
+		reasons := f.keepsConsolidation(m)
 		if len(reasons) == 0 {
 			candidates = append(candidates, m)
 		}
 		out = append(out, reasons...)
 	}
 	return candidates, without(out, rule.Empty)
+}
+
+// consolidatable reports whether a node is a candidate.
+func (f *Cluster) consolidatable(m *state.StateNode) bool { return len(f.keepsConsolidation(m)) == 0 }
+
+// keepsConsolidation is what keeps a node from going to save money.
+func (f *Cluster) keepsConsolidation(m *state.StateNode) []Blocked {
+	reasons := f.check(m, MethodConsolidation)
+	if len(reasons) > 0 {
+		return reasons
+	}
+	c := &check{cluster: f, m: m, method: MethodConsolidation}
+	if _, known := m.Price(); !known {
+		c.add(rule.PriceUnknown, never, "what it costs is not known: %s", priceFault(m))
+	}
+	if old := f.young(m); !old.IsZero() {
+		c.add(rule.Young, old, "it was launched less than %s ago", f.opts.Consolidation.MinimumAge)
+	}
+	return c.blocked
 }
 
 // priceFault says why a price is not known.

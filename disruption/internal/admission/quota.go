@@ -28,13 +28,8 @@ type answer struct {
 	notReady []string // by name
 }
 
-// NewQuota counts what begins already.
-func NewQuota(g *Admission, reason budgets.Reason, others []Request) *Quota {
-	for _, a := range others {
-		if w, members := g.Judge(a); w == nil {
-			g.Pass(a, members)
-		}
-	}
+// NewQuota is beside what has passed already.
+func NewQuota(g *Admission, reason budgets.Reason) *Quota {
 	return &Quota{Admission: g, reason: reason, left: map[*share]int{}, said: map[*share]answer{}}
 }
 

@@ -65,13 +65,13 @@ func searchOf(t *testing.T, opts Options, capacity string, pods ...[]string) *se
 	}
 	var faults state.Faults
 	f := state.Read(state.Snapshot{Input: in, Now: time.Unix(1e9, 0)}, &faults)
-	w, err := simulation.New(context.Background(), f, simulation.Config{Pin: true}, nil)
+	w, err := simulation.New(context.Background(), f, simulation.Config{Pin: true}, nil, nil)
 	require.NoError(t, err)
 	opts.MaxSteps, opts.MaxNodes, opts.MinimumScore, opts.SpotFloor = 2_000_000, 25, 0.5, 15
 	bounds := admission.ReadBounds(f, nil, nil, &faults)
 	require.NoError(t, faults.Err())
 	s := newSearch(Input{Cluster: f, Candidates: f.Nodes, Rules: NewRules(f, opts),
-		Quota: admission.NewQuota(admission.New(f, bounds, false), budgets.Underutilized, nil), Simulation: w})
+		Quota: admission.NewQuota(admission.New(f, bounds, false), budgets.Underutilized), Simulation: w})
 	require.NoError(t, s.w.Refused)
 	s.e = s.w.Estimate(nil)
 	s.first = s.e

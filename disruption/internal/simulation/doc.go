@@ -6,7 +6,8 @@
 // with the place of every pod, or with the rule that keeps it.
 //
 // Invariant: a [Simulation] is the cluster once everything that was decided is done, pods that
-// wait have their places, and what it accepts changes it ([Simulation.CarryOut]). The engine
+// wait have their places, and what it accepts changes it ([Simulation.CarryOut],
+// [Simulation.Replace], [Simulation.Begin]). There is one for a proposal. The engine
 // alone finds places. [Landing] alone says whether pods may land in the order in which actions
 // are carried out.
 //

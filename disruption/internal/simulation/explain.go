@@ -49,11 +49,7 @@ type PodConflict struct {
 // Explain says what keeps the pods of a node off the others, on nodes that there are. The
 // error is that of ctx, or says why the engine refuses the cluster.
 func (w *Simulation) Explain(ctx context.Context, m *state.StateNode) (*Explained, error) {
-	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
-	if w.Refused == nil {
-		w.Compile()
-	}
-	if w.Refused != nil {
+	if w.StopLaunching(); w.Refused != nil {
 		return nil, w.Refused
 	}
 	s := &explainer{w: w, m: m}

@@ -98,14 +98,14 @@ func newLanding(w *Simulation, c *topologyCounts) *Landing {
 }
 
 // begin notes what is decided already. In the simulation it is done, but for new nodes.
-func (l *Landing) begin(others []Decision) {
-	for i := range others {
-		if len(others[i].Nodes) == 0 {
+func (l *Landing) begin(begun []Decision) {
+	for i := range begun {
+		if len(begun[i].Nodes) == 0 {
 			continue
 		}
-		cs, name := l.w.setOf(&others[i]), others[i].Name
+		cs, name := l.w.setOf(&begun[i]), begun[i].Name
 		print := l.footprint(cs, name)
-		for _, node := range others[i].Nodes {
+		for _, node := range begun[i].Nodes {
 			if n := l.w.object(node); n != nil && l.left[node] {
 				print.remove(l, n)
 			}
@@ -113,9 +113,8 @@ func (l *Landing) begin(others []Decision) {
 		print.countNodes(l, nil)
 		l.done = append(l.done, print)
 		for k := range cs.Moves {
-			a := l.arrival(cs, &cs.Moves[k])
-			if a.unsure = !others[i].Simulated; a.new != nil {
-				a.name = name + a.name
+			if a := l.arrival(cs, &cs.Moves[k]); a.new != nil {
+				a.unsure, a.name = true, name+a.name
 				l.coming = append(l.coming, a)
 			}
 		}

@@ -235,7 +235,9 @@ func (w *Simulation) moved(cs *CandidateSet) {
 			continue
 		}
 		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.domain {
+			before := r.of.left
 			r.of.left = true
+			w.Landing.log(func() { r.of.left = before })
 		}
 	}
 }

@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -70,23 +71,82 @@ func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, foun
 // that each holds once those before it are done.
 type replacements struct {
 	w     *Simulation // in which pods stay in their domains
-	Found map[*state.StateNode]*CandidateSet
+	found map[*state.StateNode]*CandidateSet
 }
 
-// NewReplacements finds them in a simulation, which it changes.
-func NewReplacements(w *Simulation) *replacements {
-	return &replacements{w: w, Found: map[*state.StateNode]*CandidateSet{}}
-}
-
-// Find asks about all actions together, with pods kept in their domains. What has no
-// place then, or leans on others, is asked about again, beside those that were found:
-// first all that have no place, with their pods free, and then each by itself.
-func (r *replacements) Find(ctx context.Context, wanted []*state.StateNode) error {
-	rest := slices.Clone(wanted)
-	for _, m := range wanted {
-		r.Close(m.Name)
+// Replace asks about actions on one node each, all together, with pods kept in their
+// domains, and carries out what holds in the order given. What has no place then, or leans
+// on others, is asked about again, beside those that were found: first all that have no
+// place, with their pods free, and then each by itself. The nodes are closed meanwhile.
+//
+// A node that stays, as there is no place for its pods, is opened again. It may have the
+// room for which the others launch nodes, so these are then asked about anew. One that waits
+// for others remains closed: see Open.
+//
+// The error is that of ctx.
+func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode) (map[*state.StateNode]*CandidateSet, error) {
+	found := map[*state.StateNode]*CandidateSet{}
+	for round := 0; ; round++ {
+		for _, m := range wanted {
+			w.Close(m.Name)
+		}
+		before := w.snapshot()
+		r := &replacements{w: w, found: map[*state.StateNode]*CandidateSet{}}
+		if err := r.find(ctx, wanted); err != nil {
+			return nil, err
+		}
+		maps.Copy(found, r.found)
+		if w.Refused != nil {
+			return found, nil
+		}
+		stays := func(m *state.StateNode) bool {
+			return r.found[m] == nil || r.found[m].Outcome.Bad() && !r.found[m].tied
+		}
+		launches := func(m *state.StateNode) bool { return !r.found[m].Outcome.Bad() && len(r.found[m].Nodes) > 0 }
+		others := slices.DeleteFunc(slices.Clone(wanted), stays)
+		again := len(others) < len(wanted) && round < mostAgain && slices.ContainsFunc(others, launches)
+		if again {
+			w.rewind(before)
+		}
+		for _, m := range wanted {
+			if stays(m) {
+				w.Open(m.Name)
+			}
+		}
+		if !again {
+			return found, nil
+		}
+		wanted = others
 	}
-	rest, err := r.together(ctx, r.w, rest)
+}
+
+// mostAgain bounds how often others are asked about anew as nodes stay.
+const mostAgain = 4
+
+// snapshot is a simulation as it was.
+type snapshot struct {
+	sim  Simulation
+	undo int // changes of the landing
+}
+
+// snapshot notes how things are.
+func (w *Simulation) snapshot() snapshot {
+	s := snapshot{sim: *w, undo: len(w.Landing.Undo)}
+	s.sim.In.Nodes = slices.Clone(w.In.Nodes)
+	s.sim.Displaced, s.sim.Promised, s.sim.Leaving = maps.Clone(w.Displaced), maps.Clone(w.Promised), maps.Clone(w.Leaving)
+	return s
+}
+
+// rewind makes things as they were, but for the work that was done.
+func (w *Simulation) rewind(to snapshot) {
+	w.Landing.Rewind(to.undo)
+	to.sim.Stats, to.sim.Market = w.Stats, w.Market
+	*w = to.sim
+}
+
+// find asks about some actions.
+func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) error {
+	rest, err := r.together(ctx, r.w, wanted)
 	if err != nil {
 		return err
 	}
@@ -98,9 +158,8 @@ func (r *replacements) Find(ctx context.Context, wanted []*state.StateNode) erro
 		}
 		rest = slices.DeleteFunc(rest, func(m *state.StateNode) bool { return slices.Contains(homeless, m) && !slices.Contains(left, m) })
 	}
-	most := max(4, AskedAlone/len(r.w.Cluster.Nodes))
-	for i, m := range rest {
-		if i == most || r.w.Refused != nil {
+	for _, m := range rest[:min(len(rest), AskedAlone(len(r.w.Cluster.Nodes)))] {
+		if r.w.Refused != nil {
 			break
 		}
 		if err := r.byItself(ctx, m); err != nil {
@@ -122,25 +181,18 @@ func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 	if err != nil || cs == nil {
 		return err
 	}
-	r.Found[m] = cs
+	r.found[m] = cs
 	r.takes(cs)
 	return nil
 }
 
-// Close keeps pods from a node that is about to go, now or next time.
-func (r *replacements) Close(node string) {
-	if i, found := r.w.At[node]; found {
-		r.w.In.Nodes[i] = closedNode(r.w.In.Nodes[i])
-	}
-}
-
-// AskedAlone bounds how many actions are asked about one by one, over the number of
-// nodes: each question reads all of them.
-const AskedAlone = 20_000
+// AskedAlone bounds how many actions are asked about one by one on so many nodes: each
+// question reads all of them.
+func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 
 // isTied reports whether what was found for a node leans on others.
 func (r *replacements) isTied(m *state.StateNode) bool {
-	cs := r.Found[m]
+	cs := r.found[m]
 	return cs != nil && cs.tied
 }
 
@@ -154,19 +206,19 @@ func (r *replacements) together(ctx context.Context, in *Simulation, targets []*
 	var shared []*CandidateSet
 	for _, cs := range sets {
 		if len(cs.Targets) == 1 {
-			r.Found[cs.Targets[0]] = cs
+			r.found[cs.Targets[0]] = cs
 		} else {
 			shared = append(shared, cs)
 		}
 	}
-	err = in.takeApart(ctx, shared, r.Found)
+	err = in.takeApart(ctx, shared, r.found)
 	r.w.Stats, r.w.Refused = in.Stats, in.Refused
 	if err != nil {
 		return nil, err
 	}
 	var left []*state.StateNode
 	for _, m := range targets {
-		cs := r.Found[m]
+		cs := r.found[m]
 		if cs == nil || cs.Outcome.Bad() || !r.takes(cs) {
 			left = append(left, m)
 		}

@@ -38,8 +38,9 @@ type Simulation struct {
 	Settled   *provisioning.Plan       // for the pods without a node, nil if there was none
 	places    map[string]place         // by pod: where settled has it
 	Leaving   map[string]bool
-	decided   []*CandidateSet    // what is under way: the actions of others, and what this search has found
-	Cordoned  []*state.StateNode // take no pods in what-ifs
+	decided   []*CandidateSet              // what is under way: the actions of others, and what this search has found
+	Cordoned  []*state.StateNode           // take no pods in what-ifs
+	closed    map[string]provisioning.Node // those that Close has closed, as they were
 	Kinds     *podclass.Classes
 	Defaults  *podterm.Defaults           // topology spreads of pods without any
 	movable   map[*corev1.Pod]*movablePod // those that may change their domain, by pod, as it is and pinned
@@ -54,26 +55,18 @@ const Work = "disruption.Propose"
 type Config struct {
 	// Provisioning are the options of the engine; nil means its defaults.
 	Provisioning *provisioning.Options
-	// NoReplacements keeps it from launching nodes.
-	NoReplacements bool
-	// Pin has pods stay in the domains that they are spread over: those of the nodes
-	// PinOn, or of all nodes if that is nil.
-	Pin   bool
-	PinOn map[string]bool
+	// Pin has pods stay in the domains that they are spread over.
+	Pin bool
 	// Market is what an earlier simulation was compiled from, nil if there was none.
 	Market *Market
 }
 
-// Decision is an action that was decided before: its nodes go, or are rebooted.
+// Decision is an action that leaves its pods to the next plan: its nodes go, or are
+// rebooted.
 type Decision struct {
 	Name    string   // of its first target
 	Nodes   []string // its targets; a machine without a node is empty
 	Reboots bool
-	// Simulated says that Replacements and Moves are what becomes of the pods. Else these
-	// are left to the next plan.
-	Simulated    bool
-	Replacements []provisioning.NewNode
-	Moves        []Move
 }
 
 // Move is a pod that finds another place: on a node, or on the replacement of that
@@ -90,31 +83,12 @@ type Stats struct {
 	Steps, WhatIfs, Simulations int
 }
 
-// New reads the cluster as it will be once what was decided is under way. The
-// error is that of ctx.
-func New(ctx context.Context, f *state.Cluster, config Config, others []Decision) (*Simulation, error) {
-	w, err := NewSettled(ctx, f, config, others)
-	if err != nil || w.Refused != nil {
-		return w, err
-	}
-	if config.Pin {
-		w.pinSpread()
-		w.Landing.begin(others)
-	}
-	for _, name := range ClosedNodes(f, others) {
-		if i, found := w.At[name]; found && !w.Leaving[name] {
-			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
-		}
-	}
-	w.Compile()
-	return w, nil
-}
-
-// NewSettled is newSimulation as far as the pods that wait have a place: it says what is
-// promised, and answers no what-if. The error is that of ctx.
-func NewSettled(ctx context.Context, f *state.Cluster, config Config, others []Decision) (*Simulation, error) {
+// New reads the cluster as it will be once what was decided is under way, and gives the
+// pods that wait, and those that lose their node by it, their places: none on nodes that may
+// be about to go. The error is that of ctx.
+func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision, going []string) (*Simulation, error) {
 	w := &Simulation{Cluster: f, config: config, In: f.In.Input, At: map[string]int{}, Displaced: map[string][]*corev1.Pod{},
-		Promised: map[string]string{}, Leaving: map[string]bool{}}
+		Promised: map[string]string{}, Leaving: map[string]bool{}, closed: map[string]provisioning.Node{}}
 	if config.Provisioning != nil {
 		w.Opts = *config.Provisioning
 	}
@@ -127,11 +101,84 @@ func NewSettled(ctx context.Context, f *state.Cluster, config Config, others []D
 	w.In.NodePools = w.pools()
 	w.In.InstanceTypes = f.WithoutUnavailable()
 	w.In.Nodes, w.In.Pods = nil, pending(f.In.Pods)
-	w.In.Pods = append(w.In.Pods, w.addNodes(others)...)
+	w.In.Pods = append(w.In.Pods, w.addNodes(begun)...)
 	if config.Market.fits(w) {
 		w.Shared, w.Market = config.Market, config.Market.compiled
 	}
-	return w, w.settlePending(ctx)
+	for _, name := range going {
+		w.Close(name)
+	}
+	if err := w.settlePending(ctx); err != nil || w.Refused != nil {
+		return w, err
+	}
+	for _, name := range going {
+		w.Open(name)
+	}
+	if config.Pin {
+		w.pinSpread()
+		w.Landing.begin(begun)
+	}
+	for _, name := range ClosedNodes(f, begun) {
+		if i, found := w.At[name]; found && !w.Leaving[name] {
+			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+		}
+	}
+	w.Compile()
+	return w, nil
+}
+
+// Begin has an action begin that leaves its pods to the next plan. Where these will go is
+// not known, unless it was decided before the simulation was made: then nothing changes.
+func (w *Simulation) Begin(d Decision) {
+	cs := &CandidateSet{}
+	for _, name := range d.Nodes {
+		i, found := w.At[name]
+		switch {
+		case !found || w.Leaving[name]:
+		case d.Reboots:
+			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+			delete(w.closed, name)
+		default:
+			m := w.Cluster.ByName[name]
+			cs.Targets = append(cs.Targets, m)
+			for _, p := range m.Movable() {
+				cs.Moves = append(cs.Moves, Move{Pod: p, From: name, Replacement: -1})
+			}
+		}
+	}
+	if len(cs.Targets) == 0 {
+		return
+	}
+	if w.Landing != nil {
+		w.Landing.Takes(cs)
+	}
+	w.CarryOut(cs)
+}
+
+// StopLaunching keeps the engine from launching nodes from now on.
+func (w *Simulation) StopLaunching() {
+	w.In.NodePools, w.In.InstanceTypes, w.Market, w.Shared = nil, nil, nil, nil
+	if w.Refused == nil {
+		w.Compile()
+	}
+}
+
+// Close keeps pods from a node that may be about to go, until it is opened again.
+func (w *Simulation) Close(node string) {
+	if i, found := w.At[node]; found && !w.Leaving[node] {
+		if _, closed := w.closed[node]; !closed {
+			w.closed[node] = w.In.Nodes[i]
+			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
+		}
+	}
+}
+
+// Open takes Close back, unless the node goes by now.
+func (w *Simulation) Open(node string) {
+	if before, closed := w.closed[node]; closed && !w.Leaving[node] {
+		w.In.Nodes[w.At[node]] = before
+	}
+	delete(w.closed, node)
 }
 
 // Estimate reads the simulation as it is now, in numbers. before, if not nil, is the
@@ -165,11 +212,8 @@ func (w *Simulation) freeKind(p *corev1.Pod) *corev1.Pod {
 // smallCluster is up to how many nodes the engine takes all its time.
 const smallCluster = 30
 
-// pools are those that may launch nodes to save money.
+// pools are those that may launch nodes.
 func (w *Simulation) pools() []*v1.NodePool {
-	if w.config.NoReplacements {
-		return nil
-	}
 	var out []*v1.NodePool
 	for _, name := range w.Cluster.PoolNames {
 		out = append(out, w.Cluster.Pools[name].NodePool)
@@ -182,18 +226,14 @@ func pending(pods []*corev1.Pod) []*corev1.Pod {
 }
 
 // addNodes adds the nodes, and returns the pods that are about to lose theirs.
-func (w *Simulation) addNodes(others []Decision) []*corev1.Pod {
-	gone, moves := map[string]bool{}, map[*corev1.Pod]Move{}
-	for _, a := range others {
+func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
+	gone := map[string]bool{}
+	for _, a := range begun {
 		for _, name := range a.Nodes {
 			gone[name] = gone[name] || !a.Reboots
 		}
-		for _, m := range a.Moves {
-			moves[m.Pod] = m
-		}
 	}
 	var homeless []*corev1.Pod
-	var bound []Move
 	for _, m := range w.Cluster.Nodes {
 		w.At[m.Name] = len(w.In.Nodes)
 		if !m.Marked() && !gone[m.Name] {
@@ -206,22 +246,11 @@ func (w *Simulation) addNodes(others []Decision) []*corev1.Pod {
 		entry.Pods = m.Staying()
 		w.In.Nodes = append(w.In.Nodes, entry)
 		for _, p := range m.Movable() {
-			switch move, known := moves[p]; {
-			case !known:
-				homeless = append(homeless, OnNode(p, ""))
-			case move.Node != "":
-				bound = append(bound, move)
-			}
+			homeless = append(homeless, OnNode(p, ""))
 		}
 	}
-	for _, m := range bound {
-		w.bind(m.Node, m.Pod)
-	}
-	for _, a := range others {
-		if len(a.Nodes) > 0 {
-			w.reserve(a.Nodes[0], a.Replacements)
-			w.decided = append(w.decided, w.nodesOf(a))
-		}
+	for i := range begun {
+		w.decided = append(w.decided, &CandidateSet{Targets: w.targetsOf(&begun[i])})
 	}
 	return homeless
 }
@@ -453,29 +482,21 @@ func (w *Simulation) CarryOut(cs *CandidateSet) {
 	}
 }
 
-// nodesOf is a decision as a candidate set, as far as its nodes go.
-func (w *Simulation) nodesOf(a Decision) *CandidateSet {
-	cs := &CandidateSet{Nodes: a.Replacements}
-	for _, name := range a.Nodes {
-		if m := w.Cluster.ByName[name]; m != nil && !a.Reboots {
-			cs.Targets = append(cs.Targets, m)
+// targetsOf are the nodes of a decision that go.
+func (w *Simulation) targetsOf(d *Decision) []*state.StateNode {
+	var out []*state.StateNode
+	for _, name := range d.Nodes {
+		if m := w.Cluster.ByName[name]; m != nil && !d.Reboots {
+			out = append(out, m)
 		}
 	}
-	return cs
+	return out
 }
 
-// setOf is a decision with what it does to pods. Where it leaves these to the next plan,
-// that is taken to do what it would do now.
-func (w *Simulation) setOf(a *Decision) *CandidateSet {
-	if a.Simulated || a.Reboots {
-		return &CandidateSet{Moves: a.Moves, Nodes: a.Replacements}
-	}
+// setOf is a decision with what the next plan would do now to its pods.
+func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	cs := &CandidateSet{}
-	for _, name := range a.Nodes {
-		m := w.Cluster.ByName[name]
-		if m == nil {
-			continue
-		}
+	for _, m := range w.targetsOf(d) {
 		for _, p := range m.Movable() {
 			move := Move{Pod: p, From: m.Name, Replacement: -1}
 			if w.places[state.PodObject(p)].node != nil {

@@ -37,7 +37,7 @@ func (w *Simulation) pinSpread() {
 	w.movable, w.Landing = map[*corev1.Pod]*movablePod{}, newLanding(w, c)
 	for i := range w.In.Nodes {
 		n := &w.In.Nodes[i]
-		if n.Node == nil || w.Leaving[n.Name()] || w.config.PinOn != nil && !w.config.PinOn[n.Name()] {
+		if n.Node == nil || w.Leaving[n.Name()] {
 			continue
 		}
 		var pods []*corev1.Pod
@@ -47,9 +47,6 @@ func (w *Simulation) pinSpread() {
 			}
 			kind := c.kinds.Of(p)
 			held := c.pins(kind, n.Node)
-			if w.config.PinOn != nil { // nobody looks again at what pods do to the counts of others
-				held = bothOf(held, c.home(p, n.Node))
-			}
 			if held == nil {
 				continue
 			}
@@ -68,34 +65,6 @@ func (w *Simulation) pinSpread() {
 			n.Pods = pods
 		}
 	}
-}
-
-// bothOf are the labels of two maps; the first is changed.
-func bothOf(a, b map[string]string) map[string]string {
-	if a == nil {
-		return b
-	}
-	maps.Copy(a, b)
-	return a
-}
-
-// home are the labels of its node over which a pod is counted by a spread that it does
-// not have: nothing keeps it from staying there.
-func (c *topologyCounts) home(p *corev1.Pod, node *corev1.Node) map[string]string {
-	var out map[string]string
-	kind := c.kinds.Of(p)
-	for _, s := range c.counting(kind) {
-		value, found := node.Labels[s.key]
-		own := func(t ownSpread) bool { return t.TopologyKey == s.key }
-		if !found || p.Spec.NodeSelector[s.key] != "" || slices.ContainsFunc(c.facts(kind).spreads, own) {
-			continue
-		}
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[s.key] = value
-	}
-	return out
 }
 
 // instead is a list with the changed pods in the place of those they were.

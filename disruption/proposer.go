@@ -1,0 +1,311 @@
+package disruption
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
+)
+
+// proposer decides which actions begin. There is one simulation of the cluster: what is
+// accepted changes it, and what comes next is asked about in it.
+type proposer struct {
+	*Cluster
+	gate *admission.Admission   // what is accepted has passed it
+	sim  *simulation.Simulation // nil if there is nothing to ask
+
+	accepted []Action
+	waiting  []Waiting
+	blocked  []Blocked
+	next     time.Time // at which budgets can say something else
+}
+
+// simulatable reports whether an action of a rule replaces one node of a dynamic
+// pool.
+func (f *Cluster) simulatable(a Action) bool {
+	if a.Step != Replace || a.Simulated || len(a.Targets) != 1 {
+		return false
+	}
+	m := f.seen.ByName[a.Targets[0].Node]
+	return m != nil && m.Pool != nil && !m.Pool.Static() && !m.Marked()
+}
+
+// decide asks for the actions of the rules, in the order of reasons:
+//
+//  1. Budgets and PodDisruptionBudgets say which may begin: see Cluster.admit.
+//  2. Of those, the actions that leave their pods to the next plan begin. A node that pods
+//     are about to come to is Blocked if it is empty, or was to be replaced in the stead of
+//     another.
+//  3. Those that replace a node of a dynamic pool (Drifted, Unhealthy, and Interrupted by a
+//     recommendation) are simulated together: see simulation.Replace. Each has replacements
+//     of its own, and its pods may go where Moves say in the state that those before it
+//     leave; Action.After names those that it needs. Capacity for pods that nothing can
+//     evict is launched as well, as they need it when the drain is ended by force. Prices,
+//     consolidation policies and Options.Consolidation.NoReplacements play no part. One
+//     whose pods find no place is Blocked, or terminated first: see terminateReserved.
+//  4. What is Blocked gives back what it took of budgets, and those that waited are asked
+//     for again, beside those that begin.
+//
+// Where several actions were in each other's way, so that none could begin, one does whose
+// pods find places while the nodes of the others stay open.
+func (p *proposer) decide(ctx context.Context, actions []Action) error {
+	report := func(done int) {
+		progress.Report(ctx, progress.Event{Work: simulation.Work, Stage: "replacements", Done: done, Total: len(actions), Unit: "actions"})
+	}
+	report(0)
+	var inTheWay []Action
+	for round, asked := 0, actions; ; round++ {
+		now := p.admit(p.gate, asked)
+		p.waiting, p.next = now.Wait, state.Sooner(p.next, now.Next)
+		if round == 0 {
+			if err := p.simulate(ctx, now.Go); err != nil {
+				return err
+			}
+		}
+		refused, err := p.begin(ctx, now.Go)
+		if err != nil {
+			return err
+		}
+		if len(refused) == 0 {
+			break
+		}
+		inTheWay = append(inTheWay, refused...)
+		p.gate = p.gateAfter(p.accepted)
+		if len(p.waiting) == 0 || round == mostRounds {
+			break
+		}
+		asked = nil
+		for _, w := range p.waiting {
+			asked = append(asked, w.Action)
+		}
+	}
+	if err := p.oneOf(ctx, inTheWay); err != nil {
+		return err
+	}
+	if p.sim != nil {
+		for _, m := range p.seen.Nodes {
+			p.sim.Open(m.Name)
+		}
+	}
+	place := map[Target]int{}
+	for i, a := range actions {
+		place[a.Targets[0]] = i
+	}
+	slices.SortStableFunc(p.accepted, func(a, b Action) int { return cmp.Compare(place[a.Targets[0]], place[b.Targets[0]]) })
+	p.accepted = inOrder(p.accepted)
+	report(len(p.accepted))
+	return nil
+}
+
+// mostRounds bounds how often actions are let begin in the stead of others.
+const mostRounds = 4
+
+// simulate makes the simulation, of the cluster as it is once those actions are under way
+// that leave pods to the next plan, if there is anything to ask.
+func (p *proposer) simulate(ctx context.Context, actions []Action) error {
+	asks := func(a Action) bool {
+		return p.simulatable(a) || len(p.homeless(a)) > 0 || a.Reason == Empty && len(p.in.Pods) > 0
+	}
+	if !slices.ContainsFunc(actions, asks) && !slices.ContainsFunc(p.seen.Nodes, p.consolidatable) {
+		return nil
+	}
+	var begun []simulation.Decision
+	var going []string
+	for _, a := range actions {
+		switch {
+		case p.simulatable(a):
+			going = append(going, a.Targets[0].Node)
+		case a.Reason != Empty:
+			begun = append(begun, decisionOf(a))
+		}
+	}
+	config := p.simulationConfig()
+	config.Pin = true
+	var err error
+	p.sim, err = simulation.New(ctx, p.seen, config, begun, going)
+	return err
+}
+
+// begin accepts what may begin by budgets, and returns what is turned down.
+func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Action, err error) {
+	var wanted []Action
+	for _, a := range actions {
+		switch pod := p.promised(a); {
+		case pod != "":
+			p.turnDown(a, rule.Outcome{Rule: rule.Promised, Object: pod, Detail: pod + " is about to come here"})
+			refused = append(refused, a)
+		case p.simulatable(a):
+			wanted = append(wanted, a)
+		default:
+			p.accept(a)
+		}
+	}
+	if len(wanted) == 0 {
+		return refused, nil
+	}
+	found, err := p.replace(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for i, a := range wanted {
+		first, ok := a, false
+		switch v := found[i].Outcome; {
+		case !v.Bad():
+			p.accepted = append(p.accepted, completed(found[i], a))
+			continue
+		case v.Rule != rule.NotSearched: // else it waits for others
+			if first, ok, err = p.terminateReserved(ctx, a); err != nil {
+				return nil, err
+			}
+		}
+		if ok {
+			p.accept(first)
+			continue
+		}
+		p.turnDown(a, found[i].Outcome)
+		refused = append(refused, a)
+	}
+	return refused, nil
+}
+
+// promised names a pod that is about to come to the node of an action that could wait.
+func (p *proposer) promised(a Action) string {
+	if p.sim == nil || a.Reason != Empty && !p.simulatable(a) {
+		return ""
+	}
+	return p.sim.Promised[a.Targets[0].Node]
+}
+
+// accept has an action begin that leaves its pods to the next plan.
+func (p *proposer) accept(a Action) {
+	p.accepted = append(p.accepted, a)
+	if p.sim != nil {
+		p.sim.Begin(decisionOf(a))
+	}
+}
+
+// turnDown notes what speaks against an action.
+func (p *proposer) turnDown(a Action, v rule.Outcome) {
+	p.blocked = append(p.blocked, Blocked{Target: a.Targets[0], Method: methodOf(a.Reason), Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail})
+}
+
+// replace finds what becomes of the pods of actions, or what speaks against each.
+func (p *proposer) replace(ctx context.Context, wanted []Action) ([]*simulation.CandidateSet, error) {
+	targets := make([]*state.StateNode, len(wanted))
+	for i, a := range wanted {
+		targets[i] = p.seen.ByName[a.Targets[0].Node]
+	}
+	var found map[*state.StateNode]*simulation.CandidateSet
+	if p.sim.Refused == nil {
+		var err error
+		if found, err = p.sim.Replace(ctx, targets); err != nil {
+			return nil, err
+		}
+	}
+	out := make([]*simulation.CandidateSet, len(wanted))
+	for i, m := range targets {
+		if out[i] = found[m]; out[i] == nil {
+			out[i] = &simulation.CandidateSet{Outcome: rule.Forbid(rule.NotSimulated, "the cluster cannot be planned for: %v", refusalOf(p.sim))}
+		}
+	}
+	return out, nil
+}
+
+// oneOf lets one action begin where several were in each other's way, so that none
+// could: the first whose pods find places while the nodes of the others stay open.
+func (p *proposer) oneOf(ctx context.Context, refused []Action) error {
+	refused = slices.DeleteFunc(refused, func(a Action) bool { return !p.simulatable(a) })
+	replaces := func(a Action) bool { return a.Simulated || a.Step == TerminateFirst }
+	if len(refused) < 2 || slices.ContainsFunc(p.accepted, replaces) {
+		return nil
+	}
+	for _, a := range refused {
+		p.sim.Open(a.Targets[0].Node)
+	}
+	for _, a := range refused[:min(len(refused), simulation.AskedAlone(len(p.seen.Nodes)))] {
+		found, err := p.replace(ctx, []Action{a})
+		if err != nil {
+			return err
+		}
+		if found[0].Outcome.Bad() {
+			p.sim.Open(a.Targets[0].Node) // it may wait for others
+			continue
+		}
+		p.accepted = append(p.accepted, completed(found[0], a))
+		p.gate = p.gateAfter(p.accepted)
+		p.blocked = slices.DeleteFunc(p.blocked, func(b Blocked) bool { return b.Target == a.Targets[0] && b.Method == methodOf(a.Reason) })
+		break
+	}
+	return nil
+}
+
+// foretell adds to the Detail of actions that end nodes without looking for places where
+// the pods of those nodes go, as the next plan will have it.
+func (p *proposer) foretell() {
+	for i := range p.accepted {
+		pods := p.homeless(p.accepted[i])
+		if len(pods) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("its %s for the next plan", arePlural(len(pods), "pod"))
+		if d := destinationsIn(p.sim.Settled, pods).String(); d != "" {
+			text += ": " + d
+		}
+		p.accepted[i].Detail += "; " + text
+	}
+}
+
+// homeless names the pods that need a place when an action has ended their nodes, and
+// for which it has none.
+func (f *Cluster) homeless(a Action) map[string]bool {
+	if a.Simulated || a.Step != Delete {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, t := range a.Targets {
+		if m := f.seen.ByName[t.Node]; m != nil {
+			nameMovable(m, out)
+		}
+	}
+	return out
+}
+
+// nameMovable adds the names of the pods that need another place when the node goes.
+func nameMovable(m *state.StateNode, to map[string]bool) {
+	for _, p := range m.Movable() {
+		to[state.PodObject(p)] = true
+	}
+}
+
+// simulationConfig is what simulations keep to.
+func (f *Cluster) simulationConfig() simulation.Config {
+	c := simulation.Config{Provisioning: f.opts.Provisioning}
+	if f.in.CatalogCache != nil {
+		c.Market = f.in.CatalogCache.market
+	}
+	return c
+}
+
+// decisionOf is an action that leaves its pods to the next plan, as simulations know it.
+func decisionOf(a Action) simulation.Decision {
+	d := simulation.Decision{Name: a.name(), Reboots: a.Step == Reboot}
+	for _, t := range a.Targets {
+		d.Nodes = append(d.Nodes, t.Node)
+	}
+	return d
+}
+
+func refusalOf(w *simulation.Simulation) string {
+	if w.Refused == nil {
+		return "it has not such a node"
+	}
+	return words.FirstLine(w.Refused)
+}
