@@ -11,9 +11,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
-// UnitCell is a cell of a unit.
-type UnitCell struct{ Unit, Cell int }
-
 // unit is pods that domains are assigned to: those of a class one by one, a
 // bundle as a whole, or pods that can only go to one node.
 type unit struct {

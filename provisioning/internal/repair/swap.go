@@ -16,7 +16,6 @@ import (
 // more to the taste of them and of those around them. What is launched, and what
 // it costs, stays as it is.
 type mover struct {
-	st    *State
 	p     *compile.Problem
 	bins  []*ledger.Bin
 	count []map[int]int // by soft rule over a label: pods of the plan by domain
@@ -47,7 +46,7 @@ func (st *State) swapBySoftScore() bool {
 	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
 		return false
 	}
-	m := &mover{st: st, p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
+	m := &mover{p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
 	if len(m.bins) < 2 {
 		return false
 	}

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -93,12 +92,15 @@ func (s *sequence) pinned(phase compile.Phase) {
 	}
 }
 
+// unitCell is a cell of a unit.
+type unitCell struct{ unit, cell int }
+
 // waiting lists the pods that domains were assigned to by place.
-func (s *sequence) waiting() map[attempt.UnitCell][]int32 {
-	out := map[attempt.UnitCell][]int32{}
+func (s *sequence) waiting() map[unitCell][]int32 {
+	out := map[unitCell][]int32{}
 	for i := range s.podIDs {
 		if part := &s.a.s.Parts[i]; part.Unit >= 0 {
-			id := attempt.UnitCell{Unit: part.Unit, Cell: part.Cell}
+			id := unitCell{part.Unit, part.Cell}
 			out[id] = append(out[id], s.podIDs[i]...)
 		}
 	}
@@ -106,9 +108,9 @@ func (s *sequence) waiting() map[attempt.UnitCell][]int32 {
 }
 
 // events adds the pods that domains were assigned to, in that order.
-func (s *sequence) events(events []topology.Event, waiting map[attempt.UnitCell][]int32) {
+func (s *sequence) events(events []topology.Event, waiting map[unitCell][]int32) {
 	for _, e := range events {
-		id, n := attempt.UnitCell{Unit: e.Class, Cell: e.Cell}, e.Count
+		id, n := unitCell{e.Class, e.Cell}, e.Count
 		if s.a.s.Units[e.Class].Bundle >= 0 {
 			n = len(waiting[id])
 		}

@@ -3,7 +3,6 @@ package volume
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -22,46 +21,6 @@ type Attachment struct {
 
 // Count is the number of volumes.
 func (a Attachment) Count() int64 { return a.Own + int64(len(a.Shared)) }
-
-// Merge returns what a node has to attach for both, sorted by driver.
-// Both must be sorted likewise, and are not changed.
-func Merge(a, b []Attachment) []Attachment {
-	var out []Attachment
-	for len(a) > 0 || len(b) > 0 {
-		switch {
-		case len(b) == 0 || len(a) > 0 && a[0].Driver < b[0].Driver:
-			out = append(out, a[0].clone())
-			a = a[1:]
-		case len(a) == 0 || b[0].Driver < a[0].Driver:
-			out = append(out, b[0].clone())
-			b = b[1:]
-		default:
-			out = append(out, merge(a[0], b[0]))
-			a, b = a[1:], b[1:]
-		}
-	}
-	return out
-}
-
-func (a Attachment) clone() Attachment {
-	a.Shared = slices.Clone(a.Shared)
-	return a
-}
-
-// merge adds up two of one driver.
-func merge(a, b Attachment) Attachment {
-	shared := slices.Concat(a.Shared, b.Shared)
-	slices.Sort(shared)
-	return Attachment{b.Driver, a.Own + b.Own, slices.Compact(shared)}
-}
-
-func find(list []Attachment, driver string) Attachment {
-	i, ok := slices.BinarySearchFunc(list, driver, func(a Attachment, d string) int { return strings.Compare(a.Driver, d) })
-	if !ok {
-		return Attachment{Driver: driver}
-	}
-	return list[i]
-}
 
 // attachments collects volumes to attach.
 type attachments map[string]*Attachment

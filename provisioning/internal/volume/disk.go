@@ -58,23 +58,3 @@ func compareBool(a, b bool) int {
 	}
 	return 1
 }
-
-// Conflict says whether pods with these disks must not be on one node: they
-// have a disk in common and not both only read it. The disks must be sorted, as
-// those of Disks are.
-func Conflict(a, b []Disk) bool {
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0].Name < b[0].Name:
-			a = a[1:]
-		case b[0].Name < a[0].Name:
-			b = b[1:]
-		case !a[0].ReadOnly || !b[0].ReadOnly:
-			// Written use is sorted first, so that it is met first.
-			return true
-		default:
-			a, b = a[1:], b[1:]
-		}
-	}
-	return false
-}

@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
@@ -58,22 +56,6 @@ func ExampleIndex_Of_conflict() {
 	// move the volumes to where one node can reach all
 }
 
-// A node has room for two volumes and has one.
-func ExampleIndex_Excess() {
-	x, _ := volume.New(objects(
-		claimOf("data", "fast", boundTo("disk-1")), volumeOf("disk-1", "fast", csi(ebs, "vol-1")),
-		classOf("fast", ebs), claimOf("log", "fast"), claimOf("tmp", "fast"), csiNodeOf("node-1", counted(ebs, 2)),
-	), nil)
-	attached := x.Attached(podOf("data"))
-	for _, pod := range []*corev1.Pod{podOf("data", "log"), podOf("log", "tmp")} {
-		needs, _ := x.Of(pod)
-		fmt.Println(x.Excess("node-1", attached, needs.Attach, nil))
-	}
-	// Output:
-	// []
-	// [{ebs.csi.aws.com 3 2}]
-}
-
 func ExampleIndex_Limit() {
 	x, _ := volume.New(objects(csiNodeOf("node-1", counted(ebs, 25), storagev1.CSINodeDriver{Name: "efs.csi.aws.com"})), nil)
 	for _, driver := range []string{ebs, "efs.csi.aws.com", "pd.csi.storage.gke.io"} {
@@ -115,25 +97,7 @@ func ExampleNeeds_Private() {
 	// true [{ebs.csi.aws.com 1 []}]
 }
 
-func ExampleConflict() {
-	disk := corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "vol-1"}}
-	pod := func(name string) *corev1.Pod {
-		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: name},
-			Spec:       corev1.PodSpec{Volumes: []corev1.Volume{{Name: "disk", VolumeSource: disk}}},
-		}
-	}
-	fmt.Println(volume.Conflict(volume.Disks(pod("a")), volume.Disks(pod("b"))))
-	// Output: true
-}
-
 func ExampleClaims() {
 	fmt.Println(volume.Claims(podOf("log", "data", "log")))
 	// Output: [shop/data shop/log]
-}
-
-func ExampleMerge() {
-	web := []volume.Attachment{{Driver: "d", Own: 1, Shared: []string{"d/common"}}}
-	fmt.Println(volume.Merge(web, web))
-	// Output: [{d 2 [d/common]}]
 }

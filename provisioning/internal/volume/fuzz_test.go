@@ -137,13 +137,10 @@ func check(t *testing.T, data []byte) {
 	for _, a := range n.Alternatives {
 		require.False(t, a.Impossible())
 	}
-	held := x.Attached(s.Pod)
+	x.Attached(s.Pod)
 	x.Admits(&n, "n1", s.Labels)
-	x.Excess("n1", held, n.Attach, nil)
-	require.Equal(t, volume.Merge(held, n.Attach), volume.Merge(n.Attach, held))
 	none := n.Private(func(string) bool { return false })
 	require.Empty(t, none.Names())
-	require.False(t, volume.Conflict(none.Disks, n.Disks))
 	x.Holds(s.Pod)
 	sameKey(t, x, s.Pod, n, err)
 	require.Equal(t, kept, s, "the objects are read only")

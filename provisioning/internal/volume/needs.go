@@ -43,8 +43,8 @@ type Needs struct {
 	// Those of ephemeral volumes, which no other pod can use, are left out.
 	Unbound []string
 
-	// Disks are disks that pods on one node may not have in common. See
-	// Conflict.
+	// Disks are disks that pods on one node may not have in common, unless both only
+	// read them.
 	Disks []Disk
 
 	bound   []bound

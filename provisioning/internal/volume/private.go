@@ -2,6 +2,7 @@ package volume
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -44,7 +45,13 @@ func (n *Needs) Private(shared func(name string) bool) Needs {
 	return out
 }
 
-func (n *Needs) attachment(driver string) Attachment { return find(n.Attach, driver) }
+func (n *Needs) attachment(driver string) Attachment {
+	i, ok := slices.BinarySearchFunc(n.Attach, driver, func(a Attachment, d string) int { return strings.Compare(a.Driver, d) })
+	if !ok {
+		return Attachment{Driver: driver}
+	}
+	return n.Attach[i]
+}
 
 // Holds lists the names, as in Needs.Names, of all that a bound pod has and
 // another pod could have too, sorted. A pod that is nil or has run its course

@@ -13,41 +13,7 @@ func gce(name string, readOnly bool) corev1.VolumeSource {
 	return corev1.VolumeSource{GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: name, ReadOnly: readOnly}}
 }
 
-func TestConflict(t *testing.T) {
-	disk := func(id string) corev1.VolumeSource {
-		return corev1.VolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: id, ReadOnly: true}}
-	}
-	iscsi := func(iqn string, readOnly bool) corev1.VolumeSource {
-		return corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: iqn, ReadOnly: readOnly}}
-	}
-	rbd := func(image string, readOnly bool, monitors ...string) corev1.VolumeSource {
-		return corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: monitors, RBDPool: "p", RBDImage: image, ReadOnly: readOnly}}
-	}
-	for name, tc := range map[string]struct {
-		a, b []corev1.VolumeSource
-		want bool
-	}{
-		"nothing":                      {nil, nil, false},
-		"same EBS volume":              {[]corev1.VolumeSource{disk("vol-1")}, []corev1.VolumeSource{disk("vol-0"), disk("vol-1")}, true},
-		"other EBS volumes":            {[]corev1.VolumeSource{disk("vol-1")}, []corev1.VolumeSource{disk("vol-2")}, false},
-		"both read":                    {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", true)}, false},
-		"one writes":                   {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", false)}, true},
-		"other writes":                 {[]corev1.VolumeSource{gce("d", false)}, []corev1.VolumeSource{gce("d", true)}, true},
-		"one reads and writes":         {[]corev1.VolumeSource{gce("d", true), gce("d", false)}, []corev1.VolumeSource{gce("d", true)}, true},
-		"other reads and writes":       {[]corev1.VolumeSource{gce("d", true)}, []corev1.VolumeSource{gce("d", true), gce("d", false)}, true},
-		"kinds are apart":              {[]corev1.VolumeSource{gce("d", false)}, []corev1.VolumeSource{iscsi("d", false)}, false},
-		"same target":                  {[]corev1.VolumeSource{iscsi("d", false)}, []corev1.VolumeSource{iscsi("d", true)}, true},
-		"targets read":                 {[]corev1.VolumeSource{iscsi("d", true)}, []corev1.VolumeSource{iscsi("d", true)}, false},
-		"image by one of the monitors": {[]corev1.VolumeSource{rbd("i", false, "m1", "m2")}, []corev1.VolumeSource{rbd("i", true, "m2", "m3")}, true},
-		"other monitors":               {[]corev1.VolumeSource{rbd("i", false, "m1")}, []corev1.VolumeSource{rbd("i", false, "m2")}, false},
-		"other image":                  {[]corev1.VolumeSource{rbd("i", false, "m1")}, []corev1.VolumeSource{rbd("j", false, "m1")}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a, b := volume.Disks(inlinePod(tc.a...)), volume.Disks(inlinePod(tc.b...))
-			require.Equal(t, tc.want, volume.Conflict(a, b))
-			require.Equal(t, tc.want, volume.Conflict(b, a))
-		})
-	}
+func TestDisks(t *testing.T) {
 	require.Empty(t, volume.Disks(nil))
 	require.Len(t, volume.Disks(inlinePod(gce("d", true), gce("d", true), gce("e", true))), 2)
 }
