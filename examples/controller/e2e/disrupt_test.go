@@ -163,7 +163,7 @@ func labelled(l look) error {
 // and of a drain. Nothing is lost, doubled or left.
 func TestKill(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "-leader-elect=false", "-confirm-after=500ms")
+	s := newScene(t, "-confirm-after=500ms")
 	dice := rand.New(rand.NewPCG(1, 2))
 	kills := 0
 	again := func(times int) {

@@ -95,7 +95,7 @@ func (c closedNodes) count(l look) (came string) {
 // is launched twice, and all goes on.
 func TestOutage(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "-leader-elect=false")
+	s := newScene(t)
 	s.apply("testdata/small.yaml")
 	s.eventually(time.Minute, "planned", func() error {
 		plans := s.entries("planned")
@@ -120,7 +120,7 @@ func TestOutage(t *testing.T) {
 // stopped, and a third goes on at once.
 func TestTwoReplicas(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, "-batch-idle=2s")
+	s := newScene(t, "-batch-idle=2s", "-leader-elect")
 	s.eventually(30*time.Second, "the leader has begun", func() error { return s.leads() })
 	second := s.replica()
 	t.Cleanup(func() { _ = second.Process.Kill(); _ = second.Wait() })

@@ -116,7 +116,9 @@ func TestMain(m *testing.M) {
 }
 
 // newScene starts a control plane, machines that boot, and the controller, and makes the
-// objects of the folder deploy. Flags are those of the controller.
+// objects of the folder deploy. Flags are those of the controller, which leads whatever
+// becomes of its Lease: on a busy machine it may be lost, and no Deployment is there to
+// start it again.
 func newScene(t *testing.T, flags ...string) *scene {
 	t.Helper()
 	binary := controlPlane(t)
@@ -131,7 +133,7 @@ func newScene(t *testing.T, flags ...string) *scene {
 	s.served()
 	s.apply("../deploy/pool.yaml")
 	s.command = func() *exec.Cmd {
-		return exec.Command(controller, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, flags...)...)
+		return exec.Command(controller, append([]string{"-kubeconfig", s.kubeconfig, "-health-address", "127.0.0.1:0", "-leader-elect=false", "-leader-elect-namespace", "dovetail", "-debug", "-confirm-after=2s", "-propose-every=3s"}, flags...)...)
 	}
 	s.start()
 	return s
