@@ -33,8 +33,8 @@ const (
 )
 
 // swapAfter is for how long kube-scheduler may take to try a pod on a node that is ready:
-// its longest back-off.
-const swapAfter = 10 * time.Second
+// twice its longest back-off.
+const swapAfter = 20 * time.Second
 
 // Options say how long promises hold. The zero value, and nil, has the defaults.
 type Options struct {

@@ -106,10 +106,11 @@ type Node struct {
 // taint but TaintKey and no taint that goes by itself is left on it. The time that it
 // is kept counts from the later of its condition Ready and the claim's Registered.
 //
-// Pods that are alike may change places. Where kube-scheduler says ten seconds after a node
-// is ready that there is no room for a pod of it (others that are alike are still on a node
-// that goes, say, and a topology spread counts them there), the pod is given the tolerations
-// of the other nodes that are kept for pods of its kind, one after another.
+// Pods that are alike may change places. Where kube-scheduler says twenty seconds after a
+// node is ready that there is no room for a pod of it, and has bound none of its kind for as
+// long (others of the kind are still on a node that goes, say, and a topology spread counts
+// them there), the pod is given the tolerations of the other nodes that are kept for pods of
+// its kind, one after another.
 //
 // It takes time in proportion to the pods, claims and nodes, times the logarithm of
 // the pods that are pending.

@@ -49,6 +49,7 @@ type reviewer struct {
 	filling map[heirKey][]*claimView // ready, and a pod of the kind is awaited
 	bound   map[string][]*corev1.Pod // pods by node
 	byOwner map[types.UID][]*corev1.Pod
+	boundAt map[heirKey]time.Time // see lastBound
 	faults  []error
 }
 
@@ -61,7 +62,7 @@ type heirKey struct {
 func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		living: map[string]bool{}, values: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
-		waiting: map[heirKey][]*corev1.Pod{}, filling: map[heirKey][]*claimView{}, bound: map[string][]*corev1.Pod{}}
+		waiting: map[heirKey][]*corev1.Pod{}, filling: map[heirKey][]*claimView{}, boundAt: map[heirKey]time.Time{}, bound: map[string][]*corev1.Pod{}}
 	byProvider := map[string]*corev1.Node{}
 	for _, n := range in.Nodes {
 		if n != nil {
@@ -320,16 +321,39 @@ func (r *reviewer) elsewhere(c *claimView, p *corev1.Pod, s *State) *corev1.Tole
 	if owner(p) == "" || c.ready.IsZero() || !unschedulable(p) {
 		return nil
 	}
-	if from := c.ready.Add(swapAfter); r.now.Before(from) {
+	key := heirKey{owner(p), size(p)}
+	from := r.lastBound(key)
+	if c.ready.After(from) {
+		from = c.ready
+	}
+	if from = from.Add(swapAfter); r.now.Before(from) {
 		s.sooner(from)
 		return nil
 	}
-	for _, other := range r.filling[heirKey{owner(p), size(p)}] {
+	for _, other := range r.filling[key] {
 		if lacks := lacking(p, other.node.Spec.Taints); other != c && lacks != nil {
 			return lacks
 		}
 	}
 	return nil
+}
+
+// lastBound is when kube-scheduler bound a pod of a kind last: while it does, it has not come
+// to the others yet.
+func (r *reviewer) lastBound(key heirKey) time.Time {
+	if at, known := r.boundAt[key]; known {
+		return at
+	}
+	var at time.Time
+	for _, p := range r.placed()[key.owner] {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && c.LastTransitionTime.After(at) && size(p) == key.size {
+				at = c.LastTransitionTime.Time
+			}
+		}
+	}
+	r.boundAt[key] = at
+	return at
 }
 
 // unschedulable says whether kube-scheduler has tried to place a pod, and found nothing.

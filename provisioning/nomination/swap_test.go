@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -29,7 +30,7 @@ func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
 	in.Nodes[3].Name = "old"
 	find := func(pods ...*corev1.Pod) nomination.Place {
 		in.Pods = append(pods, q, other)
-		s := review(t, in, noon.Add(10*time.Second))
+		s := review(t, in, noon.Add(20*time.Second))
 		require.Len(t, s.Pods, 1)
 		require.Equal(t, "a", s.Pods[0].NodeClaim)
 		return s.Pods[0]
@@ -40,10 +41,16 @@ func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
 	require.Nil(t, find(p).Toleration, "kube-scheduler has not tried yet")
 
 	p = unplaced(p)
-	s := review(t, in, noon.Add(9*time.Second))
+	s := review(t, in, noon.Add(19*time.Second))
 	require.Nil(t, s.Pods[0].Toleration, "it is early")
 	in.Pods = []*corev1.Pod{p, q, other}
-	require.Equal(t, noon.Add(10*time.Second), review(t, in, noon.Add(9*time.Second)).Next)
+	require.Equal(t, noon.Add(20*time.Second), review(t, in, noon.Add(19*time.Second)).Next)
+	busy := on(pod("busy", "rs"), "elsewhere")
+	busy.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(5 * time.Second))}}
+	in.Pods = []*corev1.Pod{p, q, other, busy}
+	s = review(t, in, noon.Add(20*time.Second))
+	require.Nil(t, s.Pods[0].Toleration, "kube-scheduler is about it")
+	require.Equal(t, noon.Add(25*time.Second), s.Next)
 	second := find(p)
 	require.Equal(t, "b", second.Toleration.Value, "c is kept for others")
 	p = tolerating(second)
@@ -52,12 +59,12 @@ func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
 	// It goes to b. Node a is opened, as nobody is awaited there; q may leave now, and who
 	// comes back for it finds room on a.
 	in.Pods = []*corev1.Pod{on(p, "node-b"), q, other}
-	for _, n := range review(t, in, noon.Add(11*time.Second)).Nodes {
+	for _, n := range review(t, in, noon.Add(21*time.Second)).Nodes {
 		require.Equal(t, n.NodeClaim == "a", n.Phase == nomination.Open, n.NodeClaim)
 	}
 	// Once q is gone, p has taken its place, and b is opened as well.
 	in.Pods = []*corev1.Pod{on(p, "node-b"), pod("q2", "rs"), other}
-	s = review(t, in, noon.Add(12*time.Second))
+	s = review(t, in, noon.Add(22*time.Second))
 	require.Empty(t, s.Pods, "q2 belongs into the next plan, which sees the room on a")
 	for _, n := range s.Nodes {
 		require.Equal(t, n.NodeClaim != "c", n.Phase == nomination.Open, n.NodeClaim)
