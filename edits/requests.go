@@ -27,6 +27,10 @@ type Request struct {
 // one name, namespace and UID; after may be before itself, and neither is nil. Where after
 // lacks what before has it is removed; lists are replaced as a whole. What after says of
 // metadata.resourceVersion and managedFields is left out.
+//
+// The error says that an object is nil, that the two are not the same object, or that one
+// cannot be written as JSON; it says nothing of the API server, so asking again does not help.
+// Time grows with the size of the objects.
 func Requests[T metav1.Object](before, after T) ([]Request, error) {
 	if isNil(before) || isNil(after) {
 		return nil, errors.New("edits: an object is nil: give it as it was read and as it should be")

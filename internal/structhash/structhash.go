@@ -59,13 +59,6 @@ func (s *Struct) Int64Pointer(name string, value *int64) {
 	}
 }
 
-// Texts adds a field that is a list of strings, unless it is nil.
-func (s *Struct) Texts(name string, values []string) {
-	if values != nil {
-		s.Field(name, List(values, Text))
-	}
-}
-
 // TextMap adds a field that is a map of strings, unless it is nil.
 func (s *Struct) TextMap(name string, values map[string]string) {
 	if values != nil {
