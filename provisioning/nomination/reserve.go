@@ -39,7 +39,8 @@ const swapAfter = 20 * time.Second
 // Options say how long promises hold. The zero value, and nil, has the defaults.
 type Options struct {
 	// Hold is for how long a node is kept for pods after it is ready; zero is
-	// DefaultHold.
+	// DefaultHold. It is up to three times as long while kube-scheduler binds pods of the
+	// kind, the last of them within twenty seconds: it has not come to these yet.
 	Hold time.Duration
 	// Launch is for how long pods wait for a node that is not ready, from when its
 	// NodeClaim was created; zero is DefaultLaunch.

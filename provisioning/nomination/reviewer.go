@@ -147,7 +147,8 @@ func (r *reviewer) limit(c *claimView) time.Time {
 }
 
 // until is when the promise to a group ends. A node may be ready by the time it is
-// promised, and pods that are evicted for it take their time.
+// promised, pods that are evicted for it take their time, and kube-scheduler may have more
+// pods of the kind than it gets through.
 func (r *reviewer) until(c *claimView, g group) time.Time {
 	until := r.limit(c)
 	if c.ready.IsZero() {
@@ -158,6 +159,17 @@ func (r *reviewer) until(c *claimView, g group) time.Time {
 	}
 	if moved := g.At.Add(r.opts.Move); g.From != "" && moved.After(until) {
 		until = moved
+	}
+	most := until.Add(2 * r.opts.Hold)
+	if g.Owner == "" || r.now.Before(until) || !r.now.Before(most) {
+		return until
+	}
+	busy := r.lastBound(heirKey{g.Owner, g.Size}).Add(swapAfter)
+	switch {
+	case busy.After(most):
+		return most
+	case busy.After(until):
+		return busy
 	}
 	return until
 }

@@ -107,3 +107,22 @@ func TestPodsThatCameBackElsewhere(t *testing.T) {
 	require.Equal(t, nomination.Open, s.Nodes[0].Phase)
 	require.NotNil(t, s.Nodes[0].Opened)
 }
+
+// While kube-scheduler binds pods of the kind it has not come to those of this node yet.
+func TestKeptWhileOthersAreBound(t *testing.T) {
+	p := pod("p", "rs")
+	a := created(t, "a", []*corev1.Pod{p}, nil)
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a}, Nodes: []*corev1.Node{ready(a, noon)}}
+	kept := func(owner string, bound, at time.Duration) bool {
+		other := on(pod("other", owner), "elsewhere")
+		other.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(bound))}}
+		in.Pods = []*corev1.Pod{p, other}
+		s := review(t, in, noon.Add(at))
+		return s.Nodes[0].Phase == nomination.Filling
+	}
+	require.True(t, kept("rs", 75*time.Second, 94*time.Second))
+	require.False(t, kept("rs", 75*time.Second, 95*time.Second))
+	require.False(t, kept("others", 75*time.Second, 94*time.Second), "another kind")
+	require.True(t, kept("rs", 260*time.Second, 269*time.Second))
+	require.False(t, kept("rs", 265*time.Second, 270*time.Second), "three times as long")
+}
