@@ -31,6 +31,7 @@ var terms = []struct {
 		"hair":       "tolerance",
 		"shrink":     "a factor, by what it is for",
 		"part":       "membership",
+		"settle":     "what is done, by its own verb",
 	}},
 	{[]string{
 		"provisioning", "provisioning/internal/levels", "provisioning/internal/static", "provisioning/internal/model", "provisioning/internal/catalog", "provisioning/internal/workload", "provisioning/internal/compile",
@@ -70,6 +71,8 @@ var terms = []struct {
 		"fixed":    "pinned",
 		"market":   "catalog",
 		"stock":    "reservation",
+		"settle":   "what is done, by its own verb",
+		"raise":    "even cells, or pods inserted one by one",
 	}},
 }
 

@@ -61,9 +61,9 @@ func read(x *workload.Extras, p *Problem) {
 	}
 }
 
-// settle counts devices, once the types are known, and adds what classes and
+// addExtras counts devices, once the types are known, and adds what classes and
 // daemons need to what they request.
-func settle(x *workload.Extras, p *Problem) {
+func addExtras(x *workload.Extras, p *Problem) {
 	drivers := map[string]bool{}
 	for c := range p.Classes {
 		for _, a := range p.Classes[c].Volumes.Attach {

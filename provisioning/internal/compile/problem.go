@@ -74,7 +74,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.Pools[i].SetLimits(nodes, p.rooms, p.Vocabulary, f)
 	}
 	p.Static = static.Pools(p.Pools, nodes, p.Vocabulary, f)
-	settle(p.Extras, p)
+	addExtras(p.Extras, p)
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
 	p.compile(k, nodes, f)

@@ -103,7 +103,7 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 		}
 	}
 	if gain > loss*(1+1e-9) {
-		f.settle(first, second)
+		f.writeExchange(first, second)
 		out.value += gain - loss
 		return true
 	}
@@ -148,8 +148,8 @@ func (f *filler) move(c, n int, value []float64) float64 {
 	return value[c]
 }
 
-// settle writes an exchange into the shares.
-func (f *filler) settle(first, second int) {
+// writeExchange writes an exchange into the shares.
+func (f *filler) writeExchange(first, second int) {
 	f.shares[first].Count--
 	if second >= 0 {
 		f.shares[second].Count--

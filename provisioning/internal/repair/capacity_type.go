@@ -89,7 +89,7 @@ func (st *State) evenMix() {
 			i := group.bins[best]
 			st.New[i].BinType = bare[i]
 			for h := range groups {
-				groups[h].settle(i)
+				groups[h].takeOffSpot(i)
 			}
 		}
 	}
@@ -103,8 +103,8 @@ func (m *mixed) on(bin int) {
 	m.pods[len(m.pods)-1]++
 }
 
-// settle notes that a new node is not launched as spot any more.
-func (m *mixed) settle(bin int) {
+// takeOffSpot notes that a new node is not launched as spot any more.
+func (m *mixed) takeOffSpot(bin int) {
 	if k := slices.Index(m.bins, bin); k >= 0 {
 		m.steady += m.pods[k]
 		m.bins, m.pods = slices.Delete(m.bins, k, k+1), slices.Delete(m.pods, k, k+1)

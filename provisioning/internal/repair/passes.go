@@ -35,9 +35,9 @@ func (st *State) Run(order []int32) []int32 {
 	return order
 }
 
-// Settle decides what new nodes are launched as, once it is known who is on them: with
+// ChooseOptions decides what new nodes are launched as, once it is known who is on them: with
 // as many options as limits bear, and on spot only where that is wanted.
-func (st *State) Settle() {
+func (st *State) ChooseOptions() {
 	st.widen()
 	st.keepOffSpot()
 	st.came(model.CapacityType)

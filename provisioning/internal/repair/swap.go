@@ -61,7 +61,7 @@ func (st *State) swapBySoftScore() bool {
 		m.stuck = slices.Repeat([]int{math.MaxInt}, len(m.p.Classes))
 		for _, s := range m.bins {
 			for _, c := range m.classesOn(s) {
-				for m.settle(c, s) {
+				for m.moveOne(c, s) {
 					moved = true
 				}
 			}
@@ -99,9 +99,9 @@ func (m *mover) mayGain(c int, s *ledger.Bin) bool {
 	return s.Node >= 0 && (t.Terms != nil || len(t.Domains) > 0 || m.shun[s.Node])
 }
 
-// settle moves one pod of a class off a bin, to where it gains most, and says
+// moveOne moves one pod of a class off a bin, to where it gains most, and says
 // whether there was such a place.
-func (m *mover) settle(c int, s *ledger.Bin) bool {
+func (m *mover) moveOne(c int, s *ledger.Bin) bool {
 	if !slices.ContainsFunc(s.Pods, func(on attempt.Bundled) bool { return on.Class == c && on.Count > 0 }) {
 		return false
 	}

@@ -53,7 +53,7 @@ func (st *State) widen() {
 			}
 		}
 		w.fill()
-		w.settle()
+		w.apply()
 	}
 }
 
@@ -158,8 +158,8 @@ func (w *widener) grow(g *alike, each []int64) bool {
 	return true
 }
 
-// settle makes the nodes what they can be.
-func (w *widener) settle() {
+// apply makes the nodes what they can be.
+func (w *widener) apply() {
 	for i := range w.alike {
 		g := &w.alike[i]
 		if len(g.bins) == 0 {

@@ -41,7 +41,7 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 		plan.PackingBound = 0 // it is about what was chosen before
 	}
 	plan.Unplaced = a.unplaced()
-	a.st.Settle()
+	a.st.ChooseOptions()
 	for i, podIDs := range a.st.Bound {
 		if len(podIDs) > 0 {
 			a.sort(podIDs)

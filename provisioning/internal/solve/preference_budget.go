@@ -27,7 +27,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 	if s.Plain || !mayExceedBudget(p, plan) || withFees(p, plan) <= plan.floor*limit || p.Skips(model.PreferenceShare) {
 		return plan, nil
 	}
-	s, result, err := settle(ctx, p, without(p, s, 0))
+	s, result, err := packAndLearn(ctx, p, without(p, s, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 		if trial == kept {
 			break
 		}
-		s, result, err := settle(ctx, p, without(p, s, trial))
+		s, result, err := packAndLearn(ctx, p, without(p, s, trial))
 		if err != nil {
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, er
 	if len(s.p.Preferred.Classes) == 0 {
 		return nil, 0, nil
 	}
-	a, result, err := settle(ctx, s.p, without(s.p, s.first, 0))
+	a, result, err := packAndLearn(ctx, s.p, without(s.p, s.first, 0))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -77,7 +77,7 @@ func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, er
 // Once packs the problem once, and returns the solution with and without a look at
 // nodes that can be taken out of it again.
 func (s *Solver) Once(ctx context.Context) (closed, open *Solution, err error) {
-	a, result, err := settle(ctx, s.p, s.first)
+	a, result, err := packAndLearn(ctx, s.p, s.first)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,8 +21,8 @@ type strategy struct {
 	sameUnits bool
 }
 
-// strategies are followed in this order, after an attempt has been packed and settled.
-// What comes after them, where pods are still left over or preferences cost too much,
+// strategies are followed in this order, after an attempt has been packed, and packed anew
+// with what was learnt. What comes after them, where pods are still left over or preferences cost too much,
 // is in Solver.solve.
 var strategies = []strategy{
 	{name: model.NoIncidental, hints: noIncidental},            // new nodes keep out of domains that they would only bring along
@@ -37,7 +37,7 @@ func noIncidental(p *compile.Problem, s *attempt.Attempt, _ *pack.Result, _ *Sol
 func (t strategy) follow(ctx context.Context, p *compile.Problem, s *attempt.Attempt, r *pack.Result, best *Solution) (*Solution, error) {
 	if o := t.hints(p, s, r, best); o != nil && !p.Skips(t.name) {
 		if next := attempt.New(p, *o); !t.sameUnits || len(next.Units) == len(s.Units) {
-			next, result, err := settle(ctx, p, next)
+			next, result, err := packAndLearn(ctx, p, next)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func try(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, er
 // once makes the solution that comes of an attempt, where those of higher priority may be
 // put first, and returns what was packed.
 func once(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, *pack.Result, error) {
-	s, result, err := settle(ctx, p, s)
+	s, result, err := packAndLearn(ctx, p, s)
 	if err == nil {
 		s, result, err = solvePriorityFirst(ctx, p, s, result)
 	}
@@ -88,9 +88,9 @@ func once(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (trial, *
 // less room somewhere than thought.
 const maxAttempts = 6
 
-// settle packs an attempt and, where that shows that its domains were assigned on
+// packAndLearn packs an attempt and, where that shows that its domains were assigned on
 // wrong assumptions, attempts made of what was learnt.
-func settle(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (*attempt.Attempt, *pack.Result, error) {
+func packAndLearn(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (*attempt.Attempt, *pack.Result, error) {
 	result, err := packAttempt(ctx, s, p)
 	for range maxAttempts {
 		if err != nil {
