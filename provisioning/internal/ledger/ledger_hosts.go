@@ -184,6 +184,30 @@ func (l *Ledger) LeanAll() {
 	}
 }
 
+// LeantOn lists the constraints that let some pod in only as no node was empty.
+func (l *Ledger) LeantOn() []workload.Term {
+	var out []workload.Term
+	for i := range l.Hosts.Spreads {
+		if h := &l.Hosts.Spreads[i]; h.leant {
+			out = append(out, h.Rule.Term)
+		}
+	}
+	return out
+}
+
+// LeanOn notes that some constraints of pods that are counted let one in only as no node
+// was empty.
+func (l *Ledger) LeanOn(terms []workload.Term) {
+	for _, s := range l.Bins {
+		for _, m := range s.Pods {
+			for _, i := range l.HostsOf(m.Class) {
+				h := &l.Hosts.Spreads[i]
+				h.leant = h.leant || slices.Contains(terms, h.Rule.Term)
+			}
+		}
+	}
+}
+
 // openHost adds a node without pods.
 func (l *Ledger) openHost(s *Bin) {
 	for i := range l.Hosts.Spreads {

@@ -16,9 +16,10 @@ import (
 // given to pods that can go elsewhere.
 type ejector struct {
 	placer
-	order   []int32    // of the pods of the plan
-	classes []int      // in the order in which their pods get places
-	before  []savedBin // the new nodes of the plan
+	order   []int32         // of the pods of the plan
+	classes []int           // in the order in which their pods get places
+	before  []savedBin      // the new nodes of the plan
+	leant   []workload.Term // constraints that let some pod in only as no node was empty
 	manner  manner
 }
 
@@ -42,9 +43,11 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	if !slices.ContainsFunc(e.classes, e.waits) || st.p.Skips(model.EjectOthers) {
 		return order, false
 	}
-	if _, refused, _ := st.bindAll(order, false); len(refused) > 0 {
+	_, refused, l := st.bindAll(order, false)
+	if len(refused) > 0 {
 		return order, false // what cannot be shown of the plan as it is cannot be shown of another
 	}
+	e.leant = l.LeantOn()
 	some := e.all(e.placeBy)
 	e.left = ejectLooks // what sends single pods in front is tried whatever the rest took
 	return e.order, e.all(e.follow) || some
@@ -302,7 +305,7 @@ func (e *ejector) clear(c int, gone []bool) (nodes []*ledger.Bin, from map[int32
 	if len(from) == 0 && e.decide(c) {
 		e.ledger = ledger.New(e.p, kept)
 	}
-	e.ledger.LeanAll()
+	e.ledger.LeanOn(e.leant)
 	return all[:len(e.p.Nodes)], from
 }
 
@@ -363,11 +366,11 @@ func (e *ejector) accept(nodes []*ledger.Bin, moved []int32, gone []bool) bool {
 	for _, podID := range moved {
 		st.Placed[podID] = true
 	}
-	order, refused, _ := st.bindAll(append(order, moved...), false)
+	order, refused, l := st.bindAll(append(order, moved...), false)
 	if len(refused) > 0 {
 		st.Bound, st.New, st.Placed = bound, fresh, placed
 		return false
 	}
-	e.order, st.leant = order, st.leant || e.ledger.Leant()
+	e.order, e.leant, st.leant = order, l.LeantOn(), st.leant || l.Leant()
 	return true
 }
