@@ -25,7 +25,7 @@ type ejector struct {
 
 const (
 	// ejectLooks bounds the work: looks at a node for a pod.
-	ejectLooks = 4_000
+	ejectLooks = 10_000
 	// ejectPods is how many pods are taken out at once, at most.
 	ejectPods = 64
 )
@@ -182,7 +182,13 @@ func (e *ejector) inTheWay(c int) [][]int32 {
 	}
 	out = append(out, all)
 	out = slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
-	return slices.Insert(out, 0, nil)
+	var ways [][]int32
+	for _, podIDs := range slices.Insert(out, 0, nil) {
+		if !slices.ContainsFunc(ways, func(known []int32) bool { return slices.Equal(known, podIDs) }) {
+			ways = append(ways, podIDs)
+		}
+	}
+	return ways
 }
 
 // placedOf lists the pods of a class that have a place.
