@@ -30,9 +30,14 @@ type ledgerCount struct {
 	Most, least, Owners []int  // by domain
 	Is, May             []bool // by domain: it is one to be spread over, or may be
 	sure                int    // how many are
-	any                 bool   // a member is in some domain
+	elsewhere           bool   // a member is where no domain of the rule is
 	Placed              bool   // the plan places pods that have the rule
 	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
+}
+
+// any says whether a member is in some domain.
+func (c *ledgerCount) any() bool {
+	return c.elsewhere || slices.ContainsFunc(c.Most, func(n int) bool { return n > 0 })
 }
 
 // New counts the pods of the bins.
@@ -46,9 +51,8 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		}
 		c.Most, c.least, c.Owners = slices.Clone(rule.Members), slices.Clone(rule.Members), slices.Clone(rule.Owners)
 		c.Is, c.May = slices.Clone(rule.Counted), slices.Clone(rule.Counted)
-		c.any = rule.Elsewhere
+		c.elsewhere = rule.Elsewhere
 		for d := range c.Most {
-			c.any = c.any || c.Most[d] > 0
 			if c.Is[d] {
 				c.sure++
 			}
@@ -172,7 +176,6 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 		if !may || len(domains) == 0 {
 			continue
 		}
-		c.any = true
 		for _, at := range domains {
 			c.Most[at] += n
 		}
@@ -296,7 +299,7 @@ func (l *Ledger) first(class, selection int) bool {
 		return false
 	}
 	for _, r := range l.P.Rules.Duties[class].Owns {
-		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Pods == selection && l.Counts[r].any {
+		if rule := &l.P.Rules.Domain[r]; rule.Kind == topology.Together && rule.Pods == selection && l.Counts[r].any() {
 			return false
 		}
 	}
