@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
@@ -127,7 +128,7 @@ func (s *search) choices(open []*state.StateNode) []choice {
 type fit struct {
 	targets []*state.StateNode
 	gain    float64
-	pins    map[string]string // hostname, by pod
+	places  map[types.NamespacedName]string // by pod
 }
 
 // Bounds of that search.
@@ -138,7 +139,7 @@ const (
 
 // exactFits tries to beat what the engine found for a few nodes: it fills nodes
 // one after the other, and so misses a perfect fit now and then. The engine has
-// the last word again, on pods that ask for the nodes that were found.
+// the last word again, and tries the pods on the nodes that were found first.
 func (s *search) exactFits(ctx context.Context, open []*state.StateNode, most float64) ([]*simulation.CandidateSet, float64, error) {
 	var fits []fit
 	for set := uint(1); set < 1<<len(open); set++ {
@@ -158,7 +159,7 @@ func (s *search) exactFits(ctx context.Context, open []*state.StateNode, most fl
 		if f.gain <= most+PriceSlack || s.spent() {
 			continue
 		}
-		sets, err := s.askPinned(ctx, f)
+		sets, err := s.askAt(ctx, f.targets, f.places)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -174,7 +175,7 @@ func (s *search) exactFits(ctx context.Context, open []*state.StateNode, most fl
 func (s *search) exactFit(targets []*state.StateNode) fit {
 	e := s.e
 	var pods []screen.Loose
-	var names []string
+	var names []types.NamespacedName
 	var classes []int32
 	for _, m := range targets {
 		for _, p := range s.w.Displaced[m.Name] {
@@ -183,14 +184,14 @@ func (s *search) exactFit(targets []*state.StateNode) fit {
 				return fit{}
 			}
 			pods = append(pods, screen.Loose{Request: request})
-			names, classes = append(names, state.PodObject(p)), append(classes, class)
+			names, classes = append(names, nameOf(p)), append(classes, class)
 		}
 	}
 	var rooms [][]int64
-	var hosts []string
+	var nodes []string
 	for _, m := range s.cluster.Nodes {
 		i, found := e.At(m.Name)
-		if !found || slices.Contains(targets, m) || e.Cluster.Nodes[i].Free == nil || m.Labels[corev1.LabelHostname] == "" {
+		if !found || slices.Contains(targets, m) || e.Cluster.Nodes[i].Free == nil {
 			continue
 		}
 		n, some := &e.Cluster.Nodes[i], false
@@ -200,7 +201,7 @@ func (s *search) exactFit(targets []*state.StateNode) fit {
 			some = some || admits && estimate.Holds(n.Free, pods[k].Request)
 		}
 		if some {
-			rooms, hosts = append(rooms, n.Free), append(hosts, m.Labels[corev1.LabelHostname])
+			rooms, nodes = append(rooms, n.Free), append(nodes, m.Name)
 			continue
 		}
 		for k := range pods {
@@ -216,36 +217,19 @@ func (s *search) exactFit(targets []*state.StateNode) fit {
 	if where == nil {
 		return fit{}
 	}
-	f := fit{targets: targets, gain: state.PriceOf(targets) - cost, pins: map[string]string{}}
+	f := fit{targets: targets, gain: state.PriceOf(targets) - cost, places: map[types.NamespacedName]string{}}
 	for _, m := range targets {
 		f.gain -= s.evictionWeight() * (state.OneEviction + m.Cost).Float()
 	}
 	for i, r := range where {
 		if r >= 0 {
-			f.pins[names[i]] = hosts[r]
+			f.places[names[i]] = nodes[r]
 		}
 	}
 	return f
 }
 
-// askPinned asks the engine with pods that ask for the nodes of a fit.
-func (s *search) askPinned(ctx context.Context, f fit) ([]*simulation.CandidateSet, error) {
-	pinned, free := *s.w, s.w.Moving(f.targets)
-	pinned.In.Nodes = slices.Clone(s.w.In.Nodes)
-	for _, m := range f.targets {
-		n := &pinned.In.Nodes[pinned.At[m.Name]]
-		n.Pods = slices.Clone(n.Pods)
-		for i, p := range n.Pods {
-			if host := f.pins[state.PodObject(p)]; host != "" {
-				if free[p] != nil {
-					p = free[p]
-				}
-				n.Pods[i] = simulation.WithNodeSelector(p, map[string]string{corev1.LabelHostname: host})
-			}
-		}
-	}
-	sets, err := pinned.Try(ctx, f.targets)
-	s.w.Stats = pinned.Stats
-	s.judge(sets)
-	return sets, err
+// nameOf is the name of a pod.
+func nameOf(p *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
@@ -222,7 +222,7 @@ func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Ou
 }
 
 // refit asks the engine again about nodes for which it launches far more than the
-// estimate would, with each pod on the node where the estimate has it. The engine
+// estimate would, which is to try each pod first where the estimate has it. The engine
 // chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
 // the two answers the better one counts. Of few nodes it is not asked: that hardly
 // ever brings anything.
@@ -241,7 +241,7 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 	if refitGap*o.Floor >= launched-PriceSlack {
 		return sets, nil
 	}
-	again, err := s.askPinned(ctx, fit{targets: targets, pins: s.places(targets)})
+	again, err := s.askAt(ctx, targets, s.places(targets))
 	if err != nil {
 		return nil, err
 	}
@@ -273,16 +273,16 @@ func (s *search) value(sets []*simulation.CandidateSet) float64 {
 
 // places are the names of the nodes where the last estimate has the pods of some
 // nodes, by pod.
-func (s *search) places(targets []*state.StateNode) map[string]string {
-	hosts := map[int]string{}
+func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]string {
+	nodes := map[int]string{}
 	for _, m := range s.cluster.Nodes {
 		if i, found := s.e.At(m.Name); found {
-			hosts[i] = m.Labels[corev1.LabelHostname]
+			nodes[i] = m.Name
 		}
 	}
 	places := slices.Clone(s.e.Estimator.Places())
 	free := s.w.Moving(targets)
-	out := map[string]string{}
+	out := map[types.NamespacedName]string{}
 	for _, m := range targets {
 		for _, p := range s.w.Displaced[m.Name] {
 			kind := p
@@ -296,7 +296,7 @@ func (s *search) places(targets []*state.StateNode) map[string]string {
 			at := slices.IndexFunc(places, func(l screen.Place) bool { return l.Class == class && l.Pods > 0 })
 			if at >= 0 {
 				places[at].Pods--
-				out[state.PodObject(p)] = hosts[int(places[at].Node)]
+				out[nameOf(p)] = nodes[int(places[at].Node)]
 			}
 		}
 	}

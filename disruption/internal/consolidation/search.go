@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
@@ -205,12 +207,25 @@ func (s *search) report(ctx context.Context) {
 
 // ask judges the sets that some nodes make that are removed together.
 func (s *search) ask(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
+	return s.askAt(ctx, targets, nil)
+}
+
+// askAt is ask with nodes on which the engine tries pods first. A set with a pod that does
+// not hold there is turned down: it is not what was looked for.
+func (s *search) askAt(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*simulation.CandidateSet, error) {
 	if s.w.Refused != nil {
 		return nil, nil
 	}
-	sets, err := s.w.Try(ctx, targets)
+	sets, err := s.w.TryAt(ctx, targets, places)
 	if err != nil {
 		return nil, err
+	}
+	for _, cs := range sets {
+		for _, move := range cs.Moves {
+			if at := places[nameOf(move.Pod)]; at != "" && at != move.Node && !cs.Outcome.Bad() {
+				cs.Outcome = rule.Forbid(rule.Unplaced, "%s has no place on Node %q", state.PodObject(move.Pod), at)
+			}
+		}
 	}
 	s.judge(sets)
 	return sets, nil

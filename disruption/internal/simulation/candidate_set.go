@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
@@ -32,12 +33,23 @@ type CandidateSet struct {
 // together, and takes the answer apart: nodes are in one set if pods of both go to
 // one new node. The sets are in the order of their first nodes.
 func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode) ([]*CandidateSet, error) {
+	return w.TryAt(ctx, targets, nil)
+}
+
+// TryAt is Try with nodes on which the engine tries pods first.
+func (w *Simulation) TryAt(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*CandidateSet, error) {
 	without, home, err := w.Emptied(targets)
 	if err != nil {
 		w.Refused = err
 		return nil, nil
 	}
 	w.Market = without // it knows the nodes that have changed since
+	if len(places) > 0 {
+		if without, err = without.Nominating(places); err != nil {
+			w.Refused = err
+			return nil, nil
+		}
+	}
 	plan, err := w.Solve(ctx, without, len(home))
 	if err != nil {
 		return nil, err

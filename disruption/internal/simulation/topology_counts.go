@@ -53,7 +53,7 @@ func (w *Simulation) pinSpread() {
 			if pods == nil {
 				pods = slices.Clone(n.Pods)
 			}
-			pods[k] = WithNodeSelector(p, held)
+			pods[k] = withNodeSelector(p, held)
 			c.kinds.Pin(pods[k], kind, held)
 			if r := c.movable(kind, p, n.Node); r != nil {
 				r.pinned = pods[k]
@@ -78,8 +78,8 @@ func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// WithNodeSelector is a pod that asks for more labels of its node.
-func WithNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
+// withNodeSelector is a pod that asks for more labels of its node.
+func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 	out := *p
 	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
 	for key, value := range p.Spec.NodeSelector { // by key: the order does not matter
