@@ -350,10 +350,8 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 // unknown age and does not expire; see Cluster.Warnings.
 //
 // With Options.Expiration.Jitter a claim is due earlier by that part of expireAfter
-// times a number from 0 up to 1 that its name and UID give.
-//
-// Budgets have no say unless the policy of the pool says so
-// (budgets.Policy.ExpiryUnderBudgets). Nothing is ever Blocked.
+// times a number from 0 up to 1 that its name and UID give. Budgets have no say unless
+// the policy of the pool says so (budgets.Policy.ExpiryUnderBudgets). Nothing is Blocked.
 func (f *Cluster) expiration() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
