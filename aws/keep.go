@@ -3,7 +3,6 @@ package aws
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"sync"
 
@@ -51,7 +50,17 @@ type Edit struct {
 // older version then, is refused, and comes again with the next call. Objects that are nil
 // are left out. The error joins all faults; what is returned beside it holds.
 func (p *Provider) Keep(ctx context.Context, in Objects) ([]Edit, error) {
-	k := keeper{Provider: p, in: in}
+	k := keeper{Provider: p, claims: in.NodeClaims, nodes: map[string]*corev1.Node{}, instances: map[string]*cloudprovider.Instance{}}
+	for _, n := range in.Nodes {
+		if n != nil {
+			k.nodes[n.Name] = n
+		}
+	}
+	for _, i := range in.Instances {
+		if i != nil {
+			k.instances[i.ID] = i
+		}
+	}
 	var parts []func() ([]Edit, error)
 	for _, class := range in.NodeClasses {
 		if class != nil {
@@ -83,11 +92,13 @@ const keptAtOnce = 16
 // keeper is one call of Keep.
 type keeper struct {
 	*Provider
-	in Objects
+	claims    []*karpv1.NodeClaim
+	nodes     map[string]*corev1.Node            // by name
+	instances map[string]*cloudprovider.Instance // by ID
 }
 
 func (k *keeper) class(ctx context.Context, class *awsv1.EC2NodeClass) (edits []Edit, err error) {
-	of := slices.DeleteFunc(slices.Clone(k.in.NodeClaims), func(c *karpv1.NodeClaim) bool {
+	of := slices.DeleteFunc(slices.Clone(k.claims), func(c *karpv1.NodeClaim) bool {
 		return c == nil || c.Spec.NodeClassRef == nil || c.Spec.NodeClassRef.Name != class.Name || c.Spec.NodeClassRef.Group != awsv1.Group
 	})
 	after := class.DeepCopy()
@@ -113,11 +124,11 @@ func (k *keeper) class(ctx context.Context, class *awsv1.EC2NodeClass) (edits []
 	for _, change := range migration.Claims {
 		i := slices.IndexFunc(of, func(c *karpv1.NodeClaim) bool { return c.Name == change.Claim })
 		next := of[i].DeepCopy()
-		annotate(next, change.Annotations)
+		annotate(&next.ObjectMeta, change.Annotations)
 		edits = append(edits, Edit{of[i], next})
 	}
 	if err == nil { // the claims first
-		annotate(after, migration.Class)
+		annotate(&after.ObjectMeta, migration.Class)
 	}
 	if !equality.Semantic.DeepEqual(class, after) {
 		edits = append(edits, Edit{class, after})
@@ -130,20 +141,16 @@ func (k *keeper) claim(ctx context.Context, claim *karpv1.NodeClaim) (edits []Ed
 	if errors.Is(err, cloudprovider.ErrNotFound) || cloudprovider.KindOf(err) == cloudprovider.KindNotReady {
 		err = nil
 	}
-	after := claim
-	var node *corev1.Node
-	if i := slices.IndexFunc(k.in.Nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
-		node = k.in.Nodes[i]
-	}
-	if i := slices.IndexFunc(k.in.Instances, func(i *cloudprovider.Instance) bool { return i != nil && i.ID == claim.Status.ProviderID }); i >= 0 {
-		after = DemoteClaim(claim, k.in.Instances[i])
-		if less := DemoteNode(node, k.in.Instances[i]); less != node {
+	after, node := claim, k.nodes[claim.Status.NodeName]
+	if instance := k.instances[claim.Status.ProviderID]; instance != nil {
+		after = DemoteClaim(claim, instance)
+		if less := DemoteNode(node, instance); less != node {
 			edits = append(edits, Edit{node, less})
 		}
 	}
 	if len(tags) > 0 {
 		after = after.DeepCopy()
-		annotate(after, tags)
+		annotate(&after.ObjectMeta, tags)
 	}
 	if after != claim {
 		edits = append(edits, Edit{claim, after})
@@ -155,14 +162,8 @@ func (k *keeper) claim(ctx context.Context, claim *karpv1.NodeClaim) (edits []Ed
 }
 
 // annotate adds annotations to an object of Keep's own.
-func annotate(o metav1.Object, more map[string]string) {
-	if len(more) == 0 {
-		return
+func annotate(o *metav1.ObjectMeta, more map[string]string) {
+	for key, value := range more {
+		metav1.SetMetaDataAnnotation(o, key, value)
 	}
-	all := maps.Clone(o.GetAnnotations())
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, more)
-	o.SetAnnotations(all)
 }

@@ -321,8 +321,11 @@ func (r *reviewer) await(c *claimView) {
 			g.gone = 0
 		}
 		key := heirKey{g.Owner, g.Size}
-		if g.Owner != "" && g.awaited() > 0 && !c.ready.IsZero() && len(reserving(c.node.Spec.Taints)) > 0 && !slices.Contains(r.filling[key], c) {
-			r.filling[key] = append(r.filling[key], c)
+		if g.Owner == "" || g.awaited() == 0 || c.ready.IsZero() || len(reserving(c.node.Spec.Taints)) == 0 {
+			continue
+		}
+		if noted := r.filling[key]; len(noted) == 0 || noted[len(noted)-1] != c { // claims come one after the other
+			r.filling[key] = append(noted, c)
 		}
 	}
 }
