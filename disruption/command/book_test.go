@@ -31,14 +31,19 @@ func applied(v command.View, steps []command.Step) command.View {
 	return v
 }
 
+// begun is a command that a Book has begun, the view that it was begun for, and its steps.
+func begun(t *testing.T) (command.Prepared, *command.Book, command.View, []command.Step) {
+	p, b := prepared(t), &command.Book{}
+	v := lifeView(p.Command)
+	steps, err := b.Begin(p, v, p.Command.CreatedAt)
+	require.NoError(t, err)
+	return p, b, v, steps
+}
+
 // A command is begun, carried on as Advance says, and over once it is not found any more.
 func TestBookOfACommand(t *testing.T) {
-	p := prepared(t)
+	p, b, v, steps := begun(t)
 	at := p.Command.CreatedAt
-	var b command.Book
-	v := lifeView(p.Command)
-	steps, err := b.Begin(p, v, at)
-	require.NoError(t, err)
 	want, err := command.Start(p.Command, v)
 	require.NoError(t, err)
 	require.Equal(t, want, steps)
@@ -68,12 +73,8 @@ func TestBookOfACommand(t *testing.T) {
 // A replacement that this process saw and that is gone is not created again: the command
 // is undone, which is told once.
 func TestBookKnowsWhatWasCreated(t *testing.T) {
-	p := prepared(t)
+	p, b, v, steps := begun(t)
 	at := p.Command.CreatedAt
-	var b command.Book
-	v := lifeView(p.Command)
-	steps, err := b.Begin(p, v, at)
-	require.NoError(t, err)
 	v = applied(v, steps)
 	found := []command.Command{p.Command}
 	for range 3 {
@@ -104,19 +105,15 @@ func TestBookKnowsWhatWasCreated(t *testing.T) {
 
 // Of a command of which nothing could be written the start comes again, for a time.
 func TestBookBeginsAgain(t *testing.T) {
-	p := prepared(t)
+	p, b, v, steps := begun(t)
 	at := p.Command.CreatedAt
-	var b command.Book
-	v := lifeView(p.Command)
-	steps, err := b.Begin(p, v, at)
-	require.NoError(t, err)
 	require.Equal(t, steps, b.Advance(nil, v, at.Add(time.Second)).Steps)
 	round := b.Advance(nil, v, at.Add(command.StartsWithin))
 	require.Empty(t, round.Steps)
 	require.Equal(t, []string{p.Command.ID}, round.Finished)
 
 	v.Claims = nil // what it was to remove is gone
-	_, err = b.Begin(p, v, at)
+	_, err := b.Begin(p, v, at)
 	require.Error(t, err)
 }
 
