@@ -46,7 +46,7 @@ func (f *Cluster) Command(a Action) (command.Prepared, error) {
 	var out command.Prepared
 	if a.Step == Replace && a.Simulated {
 		for i := range a.Replacements {
-			out.Claims = append(out.Claims, a.Replacements[i].NodeClaim())
+			out.Claims, out.Pods = append(out.Claims, a.Replacements[i].NodeClaim()), append(out.Pods, a.Replacements[i].Pods)
 			spec.NodePools = append(spec.NodePools, a.Replacements[i].Pool.Name)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
@@ -114,10 +116,11 @@ func (b *Book) Advance(found []Command, v View, now time.Time) Round {
 	return out
 }
 
-// Claim is the NodeClaim that a step of kind StepCreate asks for, and the command that
-// launches it: one that this process began, or else one of found. It is nil for any other
-// step, and where nobody knows what to launch.
-func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, Command) {
+// Claim is the NodeClaim that a step of kind StepCreate asks for, the pods that it is for,
+// if they are known (Prepared.Pods), and the command that launches it: one that this
+// process began, or else one of found. It is nil for any other step, and where nobody
+// knows what to launch.
+func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, []*corev1.Pod, Command) {
 	candidates := slices.SortedFunc(maps.Values(b.begun), func(x, y *entry) int { return cmp.Compare(x.Command.ID, y.Command.ID) })
 	for _, c := range found {
 		if b.begun[c.ID] == nil {
@@ -125,9 +128,15 @@ func (b *Book) Claim(s Step, found []Command, now time.Time) (*v1.NodeClaim, Com
 		}
 	}
 	for _, e := range candidates {
-		if claim := e.Prepared.Claim(s, now); claim != nil {
-			return claim, e.Command
+		claim := e.Prepared.Claim(s, now)
+		if claim == nil {
+			continue
 		}
+		i := slices.IndexFunc(e.Command.Replacements, func(r Replacement) bool { return r.Token == s.Object })
+		if i < len(e.Pods) {
+			return claim, e.Pods[i], e.Command
+		}
+		return claim, nil, e.Command
 	}
-	return nil, Command{}
+	return nil, nil, Command{}
 }

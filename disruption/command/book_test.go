@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -117,6 +118,22 @@ func TestBookBeginsAgain(t *testing.T) {
 	require.Error(t, err)
 }
 
+// Which pods a replacement is for is known to the process that began the command.
+func TestBookKnowsPods(t *testing.T) {
+	p := prepared(t)
+	v := lifeView(p.Command)
+	p.Pods = [][]*corev1.Pod{{{ObjectMeta: metav1.ObjectMeta{Name: "web"}}}}
+	var b command.Book
+	_, err := b.Begin(p, v, p.Command.CreatedAt)
+	require.NoError(t, err)
+	for i, r := range p.Command.Replacements {
+		claim, pods, of := b.Claim(command.Step{Kind: command.StepCreate, Object: r.Token}, nil, p.Command.CreatedAt)
+		require.Equal(t, r.Token, claim.Name)
+		require.Equal(t, p.Command.ID, of.ID)
+		require.Len(t, pods, max(1-i, 0), "of the first")
+	}
+}
+
 // A command of another process is carried on by what its record has; without that it is
 // undone.
 func TestBookOfAnotherProcess(t *testing.T) {
@@ -131,8 +148,9 @@ func TestBookOfAnotherProcess(t *testing.T) {
 		require.NotEqual(t, command.StepCreate, s.Kind, "%s", s)
 	}
 	create := command.Step{Kind: command.StepCreate, Object: p.Command.Replacements[0].Token}
-	claim, _ := b.Claim(create, found, p.Command.CreatedAt)
+	claim, pods, _ := b.Claim(create, found, p.Command.CreatedAt)
 	require.Nil(t, claim)
+	require.Nil(t, pods)
 
 	spec := commandSpec()
 	for range spec.NodePools {
@@ -141,10 +159,11 @@ func TestBookOfAnotherProcess(t *testing.T) {
 	c, err := command.New(p.Command.CreatedAt, spec)
 	require.NoError(t, err)
 	create.Object = c.Replacements[0].Token
-	claim, of := b.Claim(create, []command.Command{c}, c.CreatedAt)
+	claim, pods, of := b.Claim(create, []command.Command{c}, c.CreatedAt)
 	require.NotNil(t, claim)
+	require.Nil(t, pods, "whose they are went with the other process")
 	require.Equal(t, c.ID, of.ID)
-	claim, _ = b.Claim(command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c}, c.CreatedAt)
+	claim, _, _ = b.Claim(command.Step{Kind: command.StepDelete, Object: create.Object}, []command.Command{c}, c.CreatedAt)
 	require.Nil(t, claim)
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
@@ -17,6 +19,9 @@ type Prepared struct {
 	// has them too, if they fit: a program that restarts leaves them nil for the commands
 	// that Recover finds.
 	Claims []*v1.NodeClaim
+	// Pods are those that each of Claims is for, as the action has them: pending. Nobody
+	// knows them after a restart, and then the nodes are open to all.
+	Pods [][]*corev1.Pod
 }
 
 // Claim is the object for a step of kind StepCreate: one of Claims, or if there are

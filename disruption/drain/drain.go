@@ -141,6 +141,8 @@ type Attachment struct {
 type Node struct {
 	// Name is its name, unique among the nodes. Required.
 	Name string
+	// Reason is why it goes, for NodePlan.Reason. Nothing depends on it.
+	Reason string
 	// Pods are all pods bound to it.
 	Pods []Pod
 	// Attachments are the volumes attached to it.

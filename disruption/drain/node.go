@@ -123,6 +123,7 @@ func CloseNode(node *corev1.Node) *corev1.Node {
 //
 //   - Since is the earlier of the deletion of the claim and of the Node, zero if
 //     neither is being deleted;
+//   - Reason is that of the condition DisruptionReason of the claim;
 //   - Deadline is the Deadline of the claim, as of now.
 //
 // Volumes of pods and attachments of the Node are for the caller to add. Pods that
@@ -139,6 +140,13 @@ func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now tim
 	}
 	if claim != nil && claim.DeletionTimestamp != nil {
 		n.Since = earlier(n.Since, claim.DeletionTimestamp.Time)
+	}
+	if claim != nil {
+		for _, c := range claim.Status.Conditions {
+			if c.Type == v1.ConditionTypeDisruptionReason {
+				n.Reason = c.Reason
+			}
+		}
 	}
 	for _, p := range pods {
 		if p != nil {

@@ -124,7 +124,7 @@ func (d *planner) at(t time.Time) {
 
 // node plans one node.
 func (d *planner) node(n *Node) {
-	plan := NodePlan{Node: n.Name, State: Evicting}
+	plan := NodePlan{Node: n.Name, Reason: n.Reason, State: Evicting}
 	stay := map[string]bool{} // volumes of pods that stay
 	var waiting []*waitingPod
 	for i := range n.Pods {

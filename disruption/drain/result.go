@@ -113,8 +113,8 @@ func (s Step) String() string {
 
 // NodePlan is what to do on one node.
 type NodePlan struct {
-	// Node is its name.
-	Node string
+	// Node is its name, and Reason why it goes.
+	Node, Reason string
 	// State is how far it is.
 	State State
 	// Group is the earliest that is waited for, zero if none is.

@@ -1,14 +1,16 @@
 // Package fleet reads a cluster: from lists of objects, as the caches of a controller have
-// them, to the inputs of plans, decisions, commands and drains, with no memory but the
-// cluster.
+// them, to the inputs of plans, decisions and commands, and to what is to be stored. What
+// must not be lost stands in the cluster.
 //
 //	f, err := fleet.Read(fleet.Objects{...}, memory, now) // in each pass
 //	memory = f.Memory
 //	in := f.Input        // add NodePools, InstanceTypes, and what only the caller knows
-//	... f.Waiting        // the pods that a plan is due for
-//	... f.Promises       // tolerations to append, Nodes to open: package nomination
+//	... f.Waiting        // the pods that a plan is due for; f.Bind and f.PutOff follow from it
+//	... f.Promises       // tolerations to append, Nodes to open: package nomination; f.Refuse
+//	... f.Hints          // nodes to tell to pods
 //	... f.Commands       // to carry on: package command, with f.View
-//	... f.Drain          // Nodes to empty: package drain
+//	... f.Leave          // Nodes to empty and to end: package drain
+//	... f.EditClaims     // what to write into NodeClaims: package nodeclaim
 //
 // # Model
 //
@@ -28,6 +30,7 @@
 //
 // # Guarantees
 //
-// Functions are pure and safe for concurrent use. Objects are read, and none is changed or
-// copied but pods whose node differs from where they are. The order of lists has no meaning.
+// Read is pure and safe for concurrent use, and so are methods but Bind, PutOff and Refuse,
+// which change Memory. Objects are read, and none is changed or copied but pods whose node
+// differs from where they are. The order of lists has no meaning.
 package fleet

@@ -15,7 +15,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
-	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
@@ -35,18 +34,6 @@ type Objects struct {
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 }
 
-// Memory is what a program knows that does not stand in the cluster. The zero value has
-// nothing, as after a restart: a little time is lost then, and nothing else.
-type Memory struct {
-	// Refused are the pods that could not be given their toleration.
-	Refused map[types.UID]bool
-	// Bindings are promises of nodes that are there.
-	Bindings []nomination.Binding
-
-	pods   map[string][]*corev1.Pod // by Node, at the last look
-	events map[string]time.Time     // of pods, by Node
-}
-
 // Fleet is a cluster at an instant. It points to the Objects that it was read from.
 type Fleet struct {
 	Objects
@@ -57,10 +44,13 @@ type Fleet struct {
 	Input disruption.Input
 	// Promises are those that stand.
 	Promises nomination.State
+	// Hints are the places of Promises.Pods whose node is there, whose pod lacks nothing to
+	// go there and was not told yet: write status.nominatedNodeName. kube-scheduler
+	// clears the name after a failure, and a pod is not told twice.
+	Hints []nomination.Place
 	// Commands are those under way, and what to clear.
 	Commands command.Recovery
-	// Memory is for the next Read: bindings that still hold, and what pods were seen.
-	// Add to it what is learnt until then.
+	// Memory is for the next Read. Bind, PutOff and Refuse add to it.
 	Memory Memory
 	// Now is when it was read.
 	Now time.Time
@@ -79,7 +69,7 @@ type Fleet struct {
 // The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
 // about the rest.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
-	f := &Fleet{Objects: o, Memory: m, Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
+	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
 	}
@@ -98,8 +88,9 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	}
 	f.Input.PodDisruptionBudgets = o.PodDisruptionBudgets
 	var errs [2]error
-	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: m.Refused, Bindings: m.Bindings}, now, nil)
-	f.Memory.Bindings = f.Promises.Bindings
+	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: f.Memory.givenUp(), Bindings: m.bindings}, now, nil)
+	f.Memory.bindings = f.Promises.Bindings
+	f.hint()
 	errs[1] = f.join()
 	f.decide()
 	f.watch()
@@ -190,9 +181,6 @@ func (f *Fleet) Node(name string) *corev1.Node { return f.nodes[name] }
 // NodeOf is the Node of a NodeClaim by status.nodeName, nil if it has not joined or is gone.
 func (f *Fleet) NodeOf(claim *v1.NodeClaim) *corev1.Node { return f.nodes[claim.Status.NodeName] }
 
-// PodsOn are the pods that are bound to a Node, as they are stored.
-func (f *Fleet) PodsOn(node string) []*corev1.Pod { return f.podsOn[node] }
-
 // Stored are pods of a plan as they are in the cluster, in the order of Objects.Pods; those
 // that are gone are left out. In a plan the pods of nodes that go are pending, and who
 // promises them a node has to know where they run.
@@ -210,8 +198,8 @@ func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
 }
 
 // Waiting are the pods that a plan is due for: those of Input.Pods, and those on nodes that
-// are being deleted (disruption.Leaving), not of DaemonSets, that no node is promised to.
-// Plan for them with Problem.Without the nodes that leave.
+// are being deleted (disruption.Leaving), not of DaemonSets, that no node is promised to;
+// less those that are put off. Plan for them with Problem.Without the nodes that leave.
 func (f *Fleet) Waiting() []*corev1.Pod {
 	out := slices.Clone(f.Input.Pods)
 	for _, name := range disruption.Leaving(f.Input.Nodes) {
@@ -221,7 +209,7 @@ func (f *Fleet) Waiting() []*corev1.Pod {
 			}
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(p *corev1.Pod) bool { return f.Now.Before(f.Memory.putOff[p.UID]) })
 }
 
 // View is what commands look at: all NodeClaims and Nodes. A replacement that is ready but
@@ -247,22 +235,6 @@ func (f *Fleet) View() (v command.View) {
 		v.Nodes = append(v.Nodes, command.ObserveNode(node))
 	}
 	return v
-}
-
-// Drain is what drain.Plan wants to know of NodeClaims that are being deleted: their Nodes,
-// less those that are not there, and all budgets. The error joins those of drain.Observe,
-// and the rest is right.
-func (f *Fleet) Drain(claims ...*v1.NodeClaim) (in drain.Input, err error) {
-	for _, claim := range claims {
-		if node := f.NodeOf(claim); node != nil {
-			n, fault := drain.Observe(claim, node, f.podsOn[node.Name], f.Now)
-			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)
-		}
-	}
-	for _, b := range f.Objects.PodDisruptionBudgets {
-		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
-	}
-	return in, err
 }
 
 func ofDaemonSet(p *corev1.Pod) bool {

@@ -17,7 +17,9 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
@@ -107,7 +109,6 @@ func TestPromisedPodsAreThere(t *testing.T) {
 	}
 	require.Equal(t, "old", moving.Spec.NodeName, "objects are not changed")
 	require.Len(t, pending.Spec.Tolerations, 1)
-	require.Equal(t, []string{"moving", "stays"}, names(f.PodsOn("old")), "as they are stored")
 	require.Equal(t, noon.Add(15*time.Minute), f.Input.Nominations["coming"])
 
 	slices.Reverse(o.Pods)
@@ -123,12 +124,93 @@ func TestPodsOfAPlan(t *testing.T) {
 	gated.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}}
 	ends.DeletionTimestamp = &metav1.Time{Time: noon}
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("a")}, Nodes: []*corev1.Node{node("a")}, Pods: []*corev1.Pod{gated, ends, bound}}
-	f := read(t, o, fleet.Memory{Bindings: nomination.Bind("a", []*corev1.Pod{bound}, noon.Add(time.Minute))})
+	f := read(t, o, fleet.Memory{})
+	claims, err := f.Bind([]provisioning.Binding{{Node: "a", Pods: f.Waiting()}, {Node: "gone"}})
+	require.NoError(t, err)
+	require.Empty(t, claims, "the node is open to all")
+	f = read(t, o, f.Memory)
 	require.Empty(t, f.Waiting())
 	require.Equal(t, []string{"bound"}, on(f)["a"])
-	require.Len(t, f.Memory.Bindings, 1)
 	require.Equal(t, []string{"bound"}, names(read(t, o, fleet.Memory{}).Waiting()))
 	require.Equal(t, []string{"bound", "gated"}, names(f.Stored([]*corev1.Pod{gated.DeepCopy(), bound, pod("gone", "", "")})))
+	later, err := fleet.Read(o, f.Memory, noon.Add(fleet.BoundWithin))
+	require.NoError(t, err)
+	require.Equal(t, []string{"bound"}, names(later.Waiting()))
+}
+
+// Room on a node that is kept, or that has not joined, is promised by its NodeClaim.
+func TestBindToANodeThatIsComing(t *testing.T) {
+	first, second := pod("first", "", ""), pod("second", "", "")
+	coming := kept(t, "coming", first)
+	coming.Status.NodeName = ""
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Pods: []*corev1.Pod{first, second}}
+	f := read(t, o, fleet.Memory{})
+	claims, err := f.Bind([]provisioning.Binding{{Node: "coming", Pods: f.Waiting()}})
+	require.NoError(t, err)
+	require.Len(t, claims, 1)
+	o.NodeClaims = claims
+	f = read(t, o, f.Memory)
+	require.Empty(t, f.Waiting())
+	require.Equal(t, []string{"first", "second"}, on(f)["coming"])
+}
+
+// Pods that are put off are no plan's until then.
+func TestPutOff(t *testing.T) {
+	web, db := pod("web", "", ""), pod("db", "", "")
+	o := fleet.Objects{Pods: []*corev1.Pod{web, db}}
+	f := read(t, o, fleet.Memory{})
+	f.PutOff(noon.Add(time.Minute), web, db)
+	f.PutOff(noon, db)
+	f = read(t, o, f.Memory)
+	require.Equal(t, []string{"db"}, names(f.Waiting()))
+	require.Equal(t, []string{"db", "web"}, names(f.Input.Pods), "others may plan with it")
+	later, err := fleet.Read(o, f.Memory, noon.Add(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, []string{"db", "web"}, names(later.Waiting()))
+}
+
+// A pod that may not be changed is waited for until that has gone on for a while, and a
+// refusal that is over does not count.
+func TestRefuse(t *testing.T) {
+	web := pod("web", "", "ReplicaSet")
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{kept(t, "coming", web)}, Pods: []*corev1.Pod{web}}
+	at := func(o fleet.Objects, m fleet.Memory, after time.Duration) *fleet.Fleet {
+		f, err := fleet.Read(o, m, noon.Add(after))
+		require.NoError(t, err)
+		return f
+	}
+	first := at(o, fleet.Memory{}, 0)
+	require.False(t, first.Refuse(web))
+	f := at(o, first.Memory, fleet.RefusedFor-time.Second)
+	require.False(t, f.Refuse(web))
+	f = at(o, f.Memory, fleet.RefusedFor)
+	require.NotNil(t, f.Promises.Pods[0].Toleration)
+	require.True(t, f.Refuse(web))
+	for _, later := range []time.Duration{fleet.RefusedFor, time.Minute} {
+		f = at(o, f.Memory, later)
+		require.Nil(t, f.Promises.Pods[0].Toleration, "nobody tries any more")
+	}
+
+	tolerating := web.DeepCopy()
+	tolerating.Spec.Tolerations = append(tolerating.Spec.Tolerations, *first.Promises.Pods[0].Toleration)
+	f = at(fleet.Objects{NodeClaims: o.NodeClaims, Pods: []*corev1.Pod{tolerating}}, first.Memory, fleet.RefusedFor)
+	require.False(t, at(o, f.Memory, fleet.RefusedFor).Refuse(web), "it counts anew")
+}
+
+// A pod that lacks nothing is told its node once.
+func TestHints(t *testing.T) {
+	web := pod("web", "", "ReplicaSet")
+	coming := kept(t, "coming", web)
+	fresh := node("coming")
+	fresh.Spec.Taints = coming.Spec.StartupTaints
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Nodes: []*corev1.Node{fresh}, Pods: []*corev1.Pod{web}}
+	f := read(t, o, fleet.Memory{})
+	require.Empty(t, f.Hints, "it lacks its toleration")
+	web.Spec.Tolerations = append(web.Spec.Tolerations, *f.Promises.Pods[0].Toleration)
+	f = read(t, o, f.Memory)
+	require.Len(t, f.Hints, 1)
+	require.Equal(t, "coming", f.Hints[0].Node)
+	require.Empty(t, read(t, o, f.Memory).Hints)
 }
 
 // Pods of a node that is being deleted wait for a plan, but for those of DaemonSets.
@@ -138,12 +220,57 @@ func TestPodsOfNodesThatLeave(t *testing.T) {
 		PodDisruptionBudgets: []*policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}}}
 	f := read(t, o, fleet.Memory{})
 	require.Equal(t, []string{"web"}, names(f.Waiting()))
-	in, err := f.Drain(f.Claim("a"), claim("not-there"))
-	require.NoError(t, err)
-	require.Len(t, in.Nodes, 1)
-	require.Equal(t, noon, in.Nodes[0].Since)
-	require.Len(t, in.Budgets, 1)
 	require.Equal(t, o.PodDisruptionBudgets, f.Input.PodDisruptionBudgets)
+}
+
+// What is being deleted is closed and emptied; its machine ends once it is empty.
+func TestLeave(t *testing.T) {
+	full, empty, orphan, ended := deleted(claim("full")), deleted(claim("empty")), claim("orphan"), deleted(claim("never-joined"))
+	full.Spec.TerminationGracePeriod = &metav1.Duration{Duration: time.Hour}
+	full.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeDisruptionReason, Reason: "Drifted"}}
+	left, gone := node("left"), node("orphan")
+	left.Labels[v1.NodePoolLabelKey] = "general"
+	left.DeletionTimestamp, gone.DeletionTimestamp = &metav1.Time{Time: noon}, &metav1.Time{Time: noon}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{full, empty, orphan, ended, claim("stays")}, Nodes: []*corev1.Node{node("full"), drain.CloseNode(node("empty")), left, gone, node("stays")},
+		Pods: []*corev1.Pod{pod("web", "full", "ReplicaSet"), pod("db", "stays", "ReplicaSet")}}
+	later, err := fleet.Read(o, fleet.Memory{}, noon.Add(time.Minute))
+	require.NoError(t, err)
+	d, err := later.Leave(nil)
+	require.NoError(t, err)
+	require.Equal(t, []*v1.NodeClaim{orphan}, d.Delete)
+	require.Equal(t, []*corev1.Node{left}, d.Left)
+	require.Len(t, d.NodeClaims, 1, "the others have no deadline")
+	require.Equal(t, "2026-05-01T13:00:00Z", d.NodeClaims[0].Annotations[v1.NodeClaimTerminationTimestampAnnotationKey])
+	require.Equal(t, []*corev1.Node{drain.CloseNode(node("full"))}, d.Nodes, "the other is closed")
+	require.Equal(t, []*v1.NodeClaim{empty, ended}, d.Empty)
+	require.Len(t, d.Drain, 2)
+	require.Len(t, d.Drain[1].Evict, 1)
+	require.Equal(t, "Drifted", d.Drain[1].Reason)
+	require.Equal(t, drain.Done, d.Drain[0].State)
+
+	broken := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}
+	broken.Spec.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near"}}}
+	o.PodDisruptionBudgets = []*policyv1.PodDisruptionBudget{broken}
+	d, err = read(t, o, fleet.Memory{}).Leave(nil)
+	require.ErrorContains(t, err, "shop/web")
+	require.Len(t, d.Drain, 2, "and the rest is there")
+}
+
+// What is known of NodeClaims is written into their status, each only where it changes.
+func TestEditClaims(t *testing.T) {
+	drifted, still, goes := claim("drifted"), claim("still"), deleted(claim("goes"))
+	for _, c := range []*v1.NodeClaim{drifted, still, goes} {
+		c.Labels = map[string]string{v1.NodePoolLabelKey: "general"}
+	}
+	f := read(t, fleet.Objects{NodeClaims: []*v1.NodeClaim{drifted, still, goes}}, fleet.Memory{})
+	drifts := []disruption.DriftStatus{{Target: disruption.Target{NodeClaim: "drifted"}, Reason: "NodePoolDrifted"}, {Target: disruption.Target{NodeClaim: "still"}},
+		{Target: disruption.Target{NodeClaim: "goes"}, Reason: "NodePoolDrifted"}, {Target: disruption.Target{Node: "foreign"}}}
+	f.Input.NodePools = []*v1.NodePool{{ObjectMeta: metav1.ObjectMeta{Name: "general"}}}
+	edited := f.EditClaims(drifts)
+	require.Len(t, edited, 1)
+	require.Equal(t, "drifted", edited[0].Name)
+	require.Equal(t, v1.ConditionTypeDrifted, edited[0].Status.Conditions[0].Type)
+	require.Empty(t, drifted.Status.Conditions, "objects are not changed")
 }
 
 // Commands are found in the records: what goes is marked, what comes is kept, and counts

@@ -30,9 +30,7 @@ const (
 	passEvery   = 200 * time.Millisecond // at the most
 	passAtLeast = time.Second            // even if nothing has changed: time passes
 	lookEvery   = 10 * time.Second       // at what the cloud does not tell by itself
-	bindHolds   = 30 * time.Second       // for kube-scheduler, where a node is there
 	retryIn     = 20 * time.Second       // for pods that found no place
-	refusedFor  = 10 * time.Second       // until a pod counts as one that may not be changed
 	stuckAfter  = 5 * time.Minute        // without a pass
 )
 
@@ -49,13 +47,9 @@ type autoscaler struct {
 	changes  atomic.Int64 // in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
-	memory       fleet.Memory
-	window       batcher.Window          // of pods that wait for a plan
-	owed         []owed                  // NodeClaims of plans that could not be stored
-	considered   map[types.UID]time.Time // until when not to plan again because of a pod
-	refusedSince map[types.UID]time.Time
-	hinted       map[types.UID]string // the node that a pod was told
-
+	last      *fleet.Fleet   // of the pass before
+	window    batcher.Window // of pods that wait for a plan
+	owed      []owed         // NodeClaims of plans that could not be stored
 	shortages []disruption.UnavailableOffering
 
 	nextLook    time.Time
@@ -70,7 +64,6 @@ type autoscaler struct {
 	decided     []decision
 	blocked     map[string]string // texts of events about nodes that stay
 	commands    command.Book
-	meant       map[string]map[string][]*corev1.Pod // that replacements are for, by command and NodeClaim
 
 	figures *collectors
 	pods    map[types.UID]*corev1.Pod // of the pass before; nil before the first
@@ -86,9 +79,7 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 		return nil, err
 	}
 	cloud = metrics.Provider(guard.New(cloud), "cluster", time.Now, func(list []metrics.Sample) { figures.take("cloud", list) })
-	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log,
-		considered: map[types.UID]time.Time{}, memory: fleet.Memory{Refused: map[types.UID]bool{}}, refusedSince: map[types.UID]time.Time{}, hinted: map[types.UID]string{},
-		drift: map[string]cloudprovider.Drift{}, meant: map[string]map[string][]*corev1.Pod{}}, nil
+	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}}, nil
 }
 
 // Reconcile is a pass, in the order of a node's life, but that what ends comes first: a
@@ -157,7 +148,7 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 	if err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
 		return err
 	}
-	s.in.Interruptions = a.notices
+	s.Input.Interruptions = a.notices
 	if s.Now.Before(a.nextLook) {
 		return nil
 	}
@@ -179,7 +170,7 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 	if a.instances, err = a.cloud.List(ctx); err == nil && a.instances == nil {
 		a.instances = []*cloudprovider.Instance{}
 	}
-	s.in.Drift, s.in.Instances, s.in.InstancesAt = a.drift, a.instances, s.Now
+	s.Input.Drift, s.Input.Instances, s.Input.InstancesAt = a.drift, a.instances, s.Now
 	if k, ok := cloudprovider.As[keeper](a.cloud); ok {
 		err = errors.Join(err, k.keep(ctx, a, s))
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/fake/kwok"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -254,6 +256,17 @@ func TestWhatIsRefusedOfAPlanFollows(t *testing.T) {
 	}
 }
 
+// beginning is whether a command has begun, as an event tells.
+type beginning struct {
+	events.EventRecorder
+	atomic.Bool
+}
+
+func (b *beginning) Eventf(about, related runtime.Object, kind, reason, action, note string, args ...any) {
+	b.CompareAndSwap(false, reason == "DisruptDrifted")
+	b.EventRecorder.Eventf(about, related, kind, reason, action, note, args...)
+}
+
 // The first writes of a command are refused: it begins with the next pass.
 func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
@@ -272,9 +285,11 @@ func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	if err := c.Update(t.Context(), pool); err != nil {
 		t.Fatal(err)
 	}
+	begun := &beginning{EventRecorder: c.a.events}
+	c.a.events = begun
 	refused := 0
 	c.refuse = func(o client.Object) error {
-		if claim, ok := o.(*v1.NodeClaim); ok && len(c.a.meant) > 0 && claim.Name == before && refused < 2 {
+		if claim, ok := o.(*v1.NodeClaim); ok && begun.Load() && claim.Name == before && refused < 2 {
 			refused++
 			return apierrors.NewConflict(apischema.GroupResource{Resource: "nodeclaims"}, o.GetName(), errors.New("written meanwhile"))
 		}
@@ -374,7 +389,7 @@ func TestRestartInADrainPlansNothingTwice(t *testing.T) {
 		if len(s.Promises.Moving) != 1 {
 			t.Errorf("nobody keeps a node for the pod: %+v", s.Promises.Nodes)
 		}
-		if again := c.a.waiting(s); len(again) > 0 {
+		if again := s.Waiting(); len(again) > 0 {
 			t.Errorf("pod %s is to be planned for again", again[0].Name)
 		}
 	}
@@ -389,26 +404,34 @@ func TestPodsThatMayNotBeChanged(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
 	c.forbid = true
 	c.pass(4)
-	if len(c.a.memory.Refused) > 0 {
-		t.Error("nobody tries again")
+	if len(c.a.last.Promises.Pods) != 1 || len(c.events.Events) != 1 { // that of its nomination
+		t.Errorf("nobody tries again: %+v", c.a.last.Promises.Pods)
 	}
 	c.forbid = false
 	c.pass(2)
-	if len(c.a.refusedSince) > 0 {
-		t.Error("a refusal that is over counts")
-	}
 	c.forbid = true
 	later := pod("db", "1")
 	if err := c.Create(t.Context(), later); err != nil {
 		t.Fatal(err)
 	}
-	c.pass(4)
-	for uid := range c.a.refusedSince {
-		c.a.refusedSince[uid] = time.Now().Add(-refusedFor)
+	c.pass(2)
+	if _, err := c.a.snapshot(t.Context(), time.Now().Add(-fleet.RefusedFor)); err != nil {
+		t.Fatal(err)
 	}
-	c.pass(1)
-	if len(c.a.memory.Refused) != 1 {
-		t.Errorf("%d pods count as refused", len(c.a.memory.Refused))
+	c.a.last.Refuse(later)
+	c.pass(2)
+	for _, p := range c.a.last.Promises.Pods {
+		if p.Toleration != nil {
+			t.Errorf("%s is still to be changed", p.Pod.Name)
+		}
+	}
+	close(c.events.Events)
+	told := ""
+	for e := range c.events.Events {
+		told += e
+	}
+	if strings.Count(told, "NotReserved") != 1 {
+		t.Errorf("events: %s", told)
 	}
 }
 

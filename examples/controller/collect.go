@@ -97,14 +97,14 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 
 // fleetFigures are the gauges of what there is.
 func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
-	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.in.Nodes, s.Pods, s.in.NodePools, map[string]bool{}
-	for name := range s.in.MarkedForDeletion {
+	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, map[string]bool{}
+	for name := range s.Input.MarkedForDeletion {
 		fleet.Leaving[name] = true
 	}
 	a.figures.take("fleet", fleet.Samples(s.Now))
 	var sold []*cloudprovider.InstanceType
-	for _, pool := range slices.Sorted(maps.Keys(s.in.InstanceTypes)) {
-		sold = append(sold, s.in.InstanceTypes[pool]...)
+	for _, pool := range slices.Sorted(maps.Keys(s.Input.InstanceTypes)) {
+		sold = append(sold, s.Input.InstanceTypes[pool]...)
 	}
 	a.figures.take("offerings", metrics.Offerings(sold))
 }

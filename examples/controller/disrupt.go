@@ -6,7 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
@@ -49,7 +49,7 @@ func (a *autoscaler) propose(ctx context.Context, s *snapshot) error {
 	a.proposedAt, a.nextPropose, a.nextChange = a.changes.Load(), s.Now.Add(a.proposeEvery), time.Time{}
 	answers := make(chan proposed, 1)
 	a.proposing = answers
-	now, in := s.Now, s.in
+	now, in := s.Now, s.Input
 	go func() {
 		answer := proposed{at: now, notices: in.Interruptions}
 		answer.err = safely(func() (err error) {
@@ -113,7 +113,7 @@ func (a *autoscaler) tellBlocked(s *snapshot, blocked []disruption.Blocked) {
 // force removes what has to go with one request each.
 func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.Action) (errs error) {
 	a.log.Info("forced", "action", action.String())
-	a.figures.take("forced", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
+	a.figures.take("forced", metrics.Begun(action, s.Input.Nodes, s.Input.NodePools))
 	for _, t := range action.Targets {
 		switch claim := s.Claim(t.NodeClaim); {
 		case action.Step == disruption.Terminate:
@@ -122,7 +122,7 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 			errs = errors.Join(errs, a.remove(ctx, s.Node(t.Node)))
 		case action.Step == disruption.Delete && claim != nil:
 			a.tell(claim, corev1.EventTypeWarning, string(action.Reason), "Disrupt", "%s", action)
-			errs = errors.Join(errs, a.storeClaim(ctx, claim, action.EditClaim(claim, s.Now)), a.remove(ctx, claim))
+			errs = errors.Join(errs, store(ctx, a, claim, action.EditClaim(claim, s.Now)), a.remove(ctx, claim))
 		}
 	}
 	return errs
@@ -136,7 +136,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	}
 	action := a.decided[0].action
 	a.decided = a.decided[1:]
-	objections, err := disruption.Confirm(ctx, s.Now, s.in, action, nil)
+	objections, err := disruption.Confirm(ctx, s.Now, s.Input, action, nil)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
 	}
-	cluster, err := disruption.Observe(s.Now, s.in, nil)
+	cluster, err := disruption.Observe(s.Now, s.Input, nil)
 	if cluster == nil {
 		return err
 	}
@@ -157,14 +157,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	pods := map[string][]*corev1.Pod{}
-	for i, claim := range prepared.Claims {
-		if i < len(action.Replacements) {
-			pods[claim.Name] = action.Replacements[i].Pods
-		}
-	}
-	a.meant[prepared.Command.ID] = pods
-	a.figures.take("begun", metrics.Begun(action, s.in.Nodes, s.in.NodePools))
+	a.figures.take("begun", metrics.Begun(action, s.Input.Nodes, s.Input.NodePools))
 	a.log.Info("begun", "command", prepared.Command.ID, "action", action.String(), "savings", action.Savings)
 	for _, t := range action.Targets {
 		if node := s.Node(t.Node); node != nil {
@@ -183,7 +176,6 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 		a.figures.take("undone", metrics.Undone(u.Command))
 	}
 	for _, id := range round.Finished {
-		delete(a.meant, id)
 		a.log.Info("finished", "command", id)
 		a.nextPropose, a.proposedAt = s.Now, -1 // there may be room for the next
 	}
@@ -198,7 +190,7 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 		switch {
 		case step.OnNode():
 			node := s.Node(step.Object)
-			return a.storeNode(ctx, node, step.EditNode(node))
+			return store(ctx, a, node, step.EditNode(node))
 		case step.Kind == command.StepCreate:
 			return a.createReplacement(ctx, s, step)
 		case claim == nil:
@@ -206,25 +198,20 @@ func (a *autoscaler) carryOut(ctx context.Context, s *snapshot, steps []command.
 		case step.Kind == command.StepDelete:
 			return a.remove(ctx, claim)
 		}
-		return a.storeClaim(ctx, claim, step.EditClaim(claim, s.Now))
+		return store(ctx, a, claim, step.EditClaim(claim, s.Now))
 	})
 }
 
 // createReplacement stores the NodeClaim that a command launches, kept for the pods of
-// the nodes that it removes. After a restart nobody knows which go there, so then it
-// is open to all.
+// the nodes that it removes.
 func (a *autoscaler) createReplacement(ctx context.Context, s *snapshot, step command.Step) error {
-	claim, c := a.commands.Claim(step, s.Commands.Commands, s.Now)
+	claim, pods, c := a.commands.Claim(step, s.Commands.Commands, s.Now)
 	if claim == nil {
 		return nil
 	}
-	pods := a.meant[c.ID][claim.Name]
-	if _, err := a.create(ctx, s, claim, pods, string(c.Reason)); err != nil {
-		if apierrors.IsAlreadyExists(err) {
-			err = nil
-		}
-		return err
+	_, err := a.create(ctx, s, claim, pods, string(c.Reason))
+	if err == nil {
+		a.log.Info("created", "claim", step.Object, "for", c.ID, "pods", len(pods))
 	}
-	a.log.Info("created", "claim", step.Object, "for", c.ID, "pods", len(pods))
-	return nil
+	return client.IgnoreAlreadyExists(err)
 }

@@ -73,7 +73,7 @@ func (c *ec2Cloud) keep(ctx context.Context, a *autoscaler, s *snapshot) error {
 	edits, err := c.Keep(ctx, aws.Objects{NodeClasses: classes, NodeClaims: s.NodeClaims, Nodes: s.Nodes, Instances: a.instances})
 	errs := []error{err}
 	for _, e := range edits { // in their order
-		if err := a.store(ctx, e.Before, e.After); !errors.Is(err, errStale) {
+		if err := store(ctx, a, e.Before, e.After); !errors.Is(err, errStale) {
 			errs = append(errs, err)
 		}
 	}

@@ -38,7 +38,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 			return nil
 		}
 		outcome := nodeclaim.Launched(err)
-		if stored := a.storeClaim(ctx, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.Now), err, s.Now)); stored != nil {
+		if stored := store(ctx, a, claim, nodeclaim.EditRetry(outcome.EditClaim(claim, machine, s.Now), err, s.Now)); stored != nil {
 			return stored // the cloud answers the same when it is asked again
 		}
 		if err == nil {
@@ -63,7 +63,7 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 
 // order asks the cloud for one machine.
 func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
-	request, err := nodeclaim.Request(claim, s.in.InstanceTypes[claim.Labels[v1.NodePoolLabelKey]], s.in.Vocabulary)
+	request, err := nodeclaim.Request(claim, s.Input.InstanceTypes[claim.Labels[v1.NodePoolLabelKey]], s.Input.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
@@ -96,22 +96,22 @@ func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
 				if err := controllerutil.SetOwnerReference(claim, r.Node, a.Scheme()); err != nil {
 					return err
 				}
-				if err := a.store(ctx, s.Node(r.Node.Name), r.Node); err != nil {
+				if err := store(ctx, a, s.Node(r.Node.Name), r.Node); err != nil {
 					return err
 				}
 				a.figures.take("joined", metrics.Joined(r.Node))
 			}
-			return a.storeClaim(ctx, claim, r.EditClaim(claim, s.Now))
+			return store(ctx, a, claim, r.EditClaim(claim, s.Now))
 		}
 		node := s.NodeOf(claim)
 		ready := nodeclaim.Initialize(claim, node, nil)
-		if err := a.storeNode(ctx, node, ready.EditNode(node)); err != nil {
+		if err := store(ctx, a, node, ready.EditNode(node)); err != nil {
 			return err
 		}
 		after := ready.EditClaim(claim, s.Now)
 		if is(after, v1.ConditionTypeInitialized) {
 			a.log.Info("initialized", "claim", claim.Name, "node", node.Name, "after", s.Now.Sub(claim.CreationTimestamp.Time).String())
 		}
-		return a.storeClaim(ctx, claim, after)
+		return store(ctx, a, claim, after)
 	})
 }

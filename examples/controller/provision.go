@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -25,13 +24,9 @@ import (
 // keepPromises gives pods what they need to get onto the nodes that they are promised,
 // and opens nodes whose pods are there.
 func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
-	a.forget(s)
-	places := s.Promises.Pods
+	places, nodes := s.Promises.Pods, s.Promises.Nodes
 	refused := make([]error, len(places))
-	err := each(len(places), func(i int) error {
-		if places[i].Toleration == nil {
-			return a.hint(ctx, places[i])
-		}
+	tolerated := each(len(places), func(i int) error {
 		err := a.tolerate(ctx, places[i])
 		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
 			refused[i] = err
@@ -39,57 +34,34 @@ func (a *autoscaler) keepPromises(ctx context.Context, s *snapshot) error {
 		}
 		return stale(err)
 	})
-	for i, p := range places {
-		uid := p.Pod.UID
-		since, again := a.refusedSince[uid]
-		switch {
-		case refused[i] != nil && !again: // an API server that has just started knows no rights yet
-			a.refusedSince[uid] = s.Now
-		case refused[i] != nil && s.Now.Sub(since) >= refusedFor:
-			a.memory.Refused[uid] = true
-			a.tell(p.Pod, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", refused[i])
-		case p.Toleration == nil:
-			delete(a.refusedSince, uid)
-			if p.Node != "" {
-				a.hinted[uid] = p.Node
-			}
+	for i, err := range refused {
+		if p := places[i].Pod; err != nil && s.Refuse(p) {
+			a.tell(p, corev1.EventTypeWarning, "NotReserved", "Nominate", "The pod may go to any node: %v", err)
 		}
 	}
-	return errors.Join(err, each(len(s.Promises.Nodes), func(i int) error {
-		n := s.Promises.Nodes[i]
+	hinted := each(len(s.Hints), func(i int) error { return a.hint(ctx, s.Hints[i]) })
+	return errors.Join(tolerated, hinted, each(len(nodes), func(i int) error {
+		n := nodes[i]
 		if n.Opened == nil {
 			return nil
 		}
 		a.log.Info("opened", "node", n.Node, "pending", n.Pending, "missing", n.Missing)
-		return a.storeNode(ctx, s.Node(n.Node), n.Opened)
+		return store(ctx, a, s.Node(n.Node), n.Opened)
 	}))
-}
-
-// forget drops what is remembered of pods that are not there any more.
-func (a *autoscaler) forget(s *snapshot) {
-	there := map[types.UID]bool{}
-	for _, p := range s.Pods {
-		there[p.UID] = true
-	}
-	maps.DeleteFunc(a.memory.Refused, func(uid types.UID, _ bool) bool { return !there[uid] })
-	maps.DeleteFunc(a.refusedSince, func(uid types.UID, _ time.Time) bool { return !there[uid] })
-	maps.DeleteFunc(a.hinted, func(uid types.UID, _ string) bool { return !there[uid] })
-	maps.DeleteFunc(a.considered, func(uid types.UID, until time.Time) bool { return !there[uid] || !s.Now.Before(until) })
 }
 
 // tolerate appends a toleration to a pod, which is all that may be done to one.
 func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error {
+	if place.Toleration == nil {
+		return nil
+	}
 	after := place.Pod.DeepCopy()
 	after.Spec.Tolerations = append(after.Spec.Tolerations, *place.Toleration)
 	return a.Patch(ctx, after, client.MergeFromWithOptions(place.Pod, client.MergeFromWithOptimisticLock{}))
 }
 
-// hint has kube-scheduler try a node first. It clears the name after a failure, and is
-// not told twice.
+// hint has kube-scheduler try a node first.
 func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
-	if place.Node == "" || a.hinted[place.Pod.UID] == place.Node {
-		return nil
-	}
 	after := place.Pod.DeepCopy()
 	after.Status.NominatedNodeName = place.Node
 	return stale(a.Status().Patch(ctx, after, client.MergeFrom(place.Pod)))
@@ -99,7 +71,7 @@ func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 // coming.
 func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	err := a.repay(ctx, s)
-	waiting := a.waiting(s)
+	waiting := s.Waiting()
 	var due bool
 	if a.window, due = a.window.Gather(s.Now, len(waiting)); !due {
 		return errors.Join(err, a.replicas(ctx, s))
@@ -107,7 +79,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	started := time.Now()
 	problem, err := a.prepare(s)
 	if err == nil {
-		problem, err = problem.Without(disruption.Leaving(s.in.Nodes)...) // their pods need a place as well
+		problem, err = problem.Without(disruption.Leaving(s.Input.Nodes)...) // their pods need a place as well
 	}
 	if err != nil {
 		return err
@@ -119,20 +91,16 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 	}
 	a.log.Info("planned", "pods", len(waiting), "create", len(plan.Create), "bind", len(plan.Bind), "unplaced", len(plan.Unplaced),
 		"cost", plan.Cost, "gap", plan.Gap(), "took", time.Since(started).String())
-	for _, p := range waiting {
-		if p.Spec.NodeName != "" { // on a node that goes
-			a.considered[p.UID] = s.Now.Add(retryIn)
-		}
-	}
+	s.PutOff(s.Now.Add(retryIn), waiting...) // until a place is promised to them
 	for _, u := range plan.Unplaced {
-		a.considered[u.Pod.UID] = s.Now.Add(retryIn)
 		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
 		a.owed = append(a.owed, owed{name(n.NodeClaim()), n.Pods, n.Options[0].String(), s.Now})
 	}
-	return errors.Join(err, a.repay(ctx, s), a.bind(ctx, s, plan.Bind))
+	claims, failed := s.Bind(plan.Bind)
+	return errors.Join(err, failed, a.repay(ctx, s), a.storeClaims(ctx, s, claims))
 }
 
 // owed is a NodeClaim of a plan that is not stored yet.
@@ -171,12 +139,15 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 	})
 	var rest []owed
 	for i, o := range a.owed {
-		if left[i] {
+		switch {
+		case left[i]:
 			rest = append(rest, o)
+			s.PutOff(s.Now.Add(retryIn), o.pods...)
+		case refused[i] == nil:
+			s.PutOff(s.Now, o.pods...)
 		}
 		for _, p := range o.pods {
 			if refused[i] != nil { // by a webhook, say, or a policy
-				a.considered[p.UID] = s.Now.Add(retryIn)
 				a.tell(p, corev1.EventTypeWarning, "FailedScheduling", "Provision", "The NodeClaim for it, of NodePool %s, was refused: %v", o.claim.Labels[v1.NodePoolLabelKey], refused[i])
 			}
 		}
@@ -187,7 +158,7 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 
 // prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
 func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
-	problem, err := provisioning.Prepare(s.in.Input, nil)
+	problem, err := provisioning.Prepare(s.Input.Input, nil)
 	faults := provisioning.Faults(err)
 	if len(faults) == 0 {
 		return problem, err
@@ -196,7 +167,7 @@ func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 	for _, f := range faults {
 		at[f.Object] = f
 	}
-	in := s.in.Input
+	in := s.Input.Input
 	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(p *corev1.Pod) bool {
 		f := at[`Pod "`+key(p)+`"`]
 		if f != nil {
@@ -215,19 +186,8 @@ func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
 	if again != nil {
 		return nil, err
 	}
-	s.in.Input = in
+	s.Input.Input = in
 	return problem, nil
-}
-
-// waiting are the pods without a place that no plan was made for lately.
-func (a *autoscaler) waiting(s *snapshot) []*corev1.Pod {
-	planned := map[types.UID]bool{}
-	for _, o := range a.owed {
-		for _, p := range o.pods {
-			planned[p.UID] = true
-		}
-	}
-	return slices.DeleteFunc(s.Waiting(), func(p *corev1.Pod) bool { return s.Now.Before(a.considered[p.UID]) || planned[p.UID] })
 }
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,
@@ -242,7 +202,9 @@ func (a *autoscaler) create(ctx context.Context, s *snapshot, claim *v1.NodeClai
 		if err != nil {
 			return nil, err
 		}
-		annotate(claim, annotations)
+		for key, value := range annotations {
+			metav1.SetMetaDataAnnotation(&claim.ObjectMeta, key, value)
+		}
 	}
 	controllerutil.AddFinalizer(claim, v1.TerminationFinalizer)
 	if err := a.Create(ctx, claim); err != nil {
@@ -261,34 +223,12 @@ func name(claim *v1.NodeClaim) *v1.NodeClaim {
 	return claim
 }
 
-// bind promises nodes that exist, or are coming, to the pods of a plan.
-func (a *autoscaler) bind(ctx context.Context, s *snapshot, bindings []provisioning.Binding) (errs error) {
-	kept := map[string]bool{} // the NodeClaims that are not open to all
-	for _, n := range s.Promises.Nodes {
-		kept[n.NodeClaim] = n.Phase != nomination.Open
-	}
-	for _, b := range bindings {
-		i := slices.IndexFunc(s.in.Nodes, func(n provisioning.Node) bool { return n.Name() == b.Node })
-		claim := s.in.Nodes[i].NodeClaim
-		if claim == nil || !kept[claim.Name] && s.in.Nodes[i].Node != nil {
-			a.memory.Bindings = append(a.memory.Bindings, nomination.Bind(b.Node, b.Pods, s.Now.Add(bindHolds))...)
-			continue
-		}
-		after, err := nomination.Reserve(claim, s.Stored(b.Pods), s.Now, nil)
-		if err == nil {
-			err = a.storeClaim(ctx, claim, after)
-		}
-		errs = errors.Join(errs, err)
-	}
-	return errs
-}
-
 // replicas launches what NodePools with a fixed number of nodes are short of.
 func (a *autoscaler) replicas(ctx context.Context, s *snapshot) error {
-	if !slices.ContainsFunc(s.in.NodePools, func(p *v1.NodePool) bool { return p.Spec.Replicas != nil }) {
+	if !slices.ContainsFunc(s.Input.NodePools, func(p *v1.NodePool) bool { return p.Spec.Replicas != nil }) {
 		return nil
 	}
-	pools, err := provisioning.StaticPools(s.in.Input)
+	pools, err := provisioning.StaticPools(s.Input.Input)
 	for _, pool := range pools {
 		for _, claim := range pool.NodeClaims() {
 			_, failed := a.create(ctx, s, claim, nil, metrics.Provisioned)

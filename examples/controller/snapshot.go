@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodepool"
@@ -29,10 +28,9 @@ func watched() []client.Object {
 // snapshot is the cluster at the beginning of a pass. Objects are those of the caches,
 // and read-only.
 type snapshot struct {
-	*fleet.Fleet
-	in      disruption.Input // that of the Fleet, and the rest of what decisions are made from
-	pools   []*v1.NodePool   // as they are stored
-	classes map[string]error // why the class of a pool cannot be used
+	*fleet.Fleet                  // with all that decisions are made from in its Input
+	pools        []*v1.NodePool   // as they are stored
+	classes      map[string]error // why the class of a pool cannot be used
 }
 
 // all lists the objects of a kind, uncopied.
@@ -66,12 +64,12 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 	if err != nil {
 		return nil, err
 	}
-	if s.Fleet, err = fleet.Read(o, a.memory, now); err != nil {
+	if s.Fleet, err = fleet.Read(o, a.last.Memory, now); err != nil {
 		a.failed(ctx, "read the cluster", err)
 	}
-	a.memory, s.in = s.Memory, s.Input
-	s.in.Namespaces, s.in.Volumes, s.in.Drift, s.in.UnavailableOfferings = namespaces, volumes, a.drift, a.shortages
-	s.in.CatalogCache, s.in.RepairPolicies = a.catalogs, cloudprovider.RepairPolicies(a.cloud)
+	a.last = s.Fleet
+	s.Input.Namespaces, s.Input.Volumes, s.Input.Drift, s.Input.UnavailableOfferings = namespaces, volumes, a.drift, a.shortages
+	s.Input.CatalogCache, s.Input.RepairPolicies = a.catalogs, cloudprovider.RepairPolicies(a.cloud)
 	a.readPools(ctx, s)
 	return s, nil
 }
@@ -79,8 +77,8 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 // readPools takes up the NodePools, with conditions as they should be by now: one that
 // cannot be used launches nothing, and keeps no other from it.
 func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
-	s.in.Vocabulary = cloudprovider.Vocabulary(a.cloud)
-	s.in.InstanceTypes, s.classes = map[string][]*cloudprovider.InstanceType{}, map[string]error{}
+	s.Input.Vocabulary = cloudprovider.Vocabulary(a.cloud)
+	s.Input.InstanceTypes, s.classes = map[string][]*cloudprovider.InstanceType{}, map[string]error{}
 	for _, stored := range s.pools {
 		pool := stored.DeepCopy()
 		pool.Default()
@@ -89,10 +87,10 @@ func (a *autoscaler) readPools(ctx context.Context, s *snapshot) {
 		} else if types, err := a.classAndTypes(ctx, pool); err != nil {
 			s.classes[pool.Name] = err
 		} else {
-			s.in.InstanceTypes[pool.Name] = a.stock.Apply(types)
+			s.Input.InstanceTypes[pool.Name] = a.stock.Apply(types)
 		}
 		pool.Status = nodepool.Edit(stored, s.classes[pool.Name], nil, s.Now).Status
-		s.in.NodePools = append(s.in.NodePools, pool)
+		s.Input.NodePools = append(s.Input.NodePools, pool)
 	}
 }
 

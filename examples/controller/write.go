@@ -6,11 +6,11 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/edits"
@@ -26,9 +26,17 @@ func stale(err error) error {
 	return err
 }
 
-// store sends what differs between an object as it was read and as it should be. It is
-// refused if somebody has written the object meanwhile.
-func (a *autoscaler) store(ctx context.Context, before, after client.Object) error {
+// store sends what differs between an object as it was read and as it should be: nothing
+// where they are one, or there is none. It is refused if somebody has written the object
+// meanwhile.
+func store[T interface {
+	client.Object
+	comparable
+}](ctx context.Context, api client.Client, before, after T) error {
+	var none T
+	if before == after || before == none {
+		return nil
+	}
 	requests, err := edits.Requests(before, after)
 	if err != nil {
 		return err
@@ -37,9 +45,9 @@ func (a *autoscaler) store(ctx context.Context, before, after client.Object) err
 	for _, r := range requests {
 		sent, patch := copyOf(before), client.RawPatch(types.MergePatchType, r.Patch(version))
 		if r.Subresource == "" {
-			err = a.Patch(ctx, sent, patch)
+			err = api.Patch(ctx, sent, patch)
 		} else {
-			err = a.Status().Patch(ctx, sent, patch)
+			err = api.Status().Patch(ctx, sent, patch)
 		}
 		if err != nil {
 			return stale(err)
@@ -51,20 +59,9 @@ func (a *autoscaler) store(ctx context.Context, before, after client.Object) err
 
 func copyOf(o client.Object) client.Object { return o.DeepCopyObject().(client.Object) }
 
-// storeClaim and storeNode store what the library returned: the object itself where
-// there is nothing to store.
-func (a *autoscaler) storeClaim(ctx context.Context, before, after *v1.NodeClaim) error {
-	if before == after || before == nil {
-		return nil
-	}
-	return a.store(ctx, before, after)
-}
-
-func (a *autoscaler) storeNode(ctx context.Context, before, after *corev1.Node) error {
-	if before == after || before == nil {
-		return nil
-	}
-	return a.store(ctx, before, after)
+// storeClaims stores NodeClaims as they should be.
+func (a *autoscaler) storeClaims(ctx context.Context, s *snapshot, claims []*v1.NodeClaim) error {
+	return each(len(claims), func(i int) error { return store(ctx, a, s.Claim(claims[i].Name), claims[i]) })
 }
 
 // remove deletes an object, if it is still the one that was read.
@@ -79,11 +76,8 @@ func (a *autoscaler) remove(ctx context.Context, o client.Object) error {
 // release takes the finalizer off.
 func (a *autoscaler) release(ctx context.Context, o client.Object) error {
 	after := copyOf(o)
-	after.SetFinalizers(slices.DeleteFunc(slices.Clone(o.GetFinalizers()), func(f string) bool { return f == v1.TerminationFinalizer }))
-	if len(after.GetFinalizers()) == len(o.GetFinalizers()) {
-		return nil
-	}
-	return a.store(ctx, o, after)
+	controllerutil.RemoveFinalizer(after, v1.TerminationFinalizer)
+	return store(ctx, a, o, after)
 }
 
 // each does something for each of n things, some at a time.

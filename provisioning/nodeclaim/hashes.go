@@ -9,58 +9,54 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Annotation is annotations to set on an object; others stay.
-type Annotation struct {
-	// Name is that of the object.
-	Name string
-	// Annotations are the ones to set.
-	Annotations map[string]string
-}
-
-// HashMigration is what to write so that the hashes of a NodePool and of its
+// HashMigration is what to store so that the hashes of a NodePool and of its
 // NodeClaims are of the present version.
 type HashMigration struct {
-	// Claims are the changes to NodeClaims, sorted by name. Make them first: if
+	// Claims are the NodeClaims to store, sorted by name. Store them first: if
 	// that is interrupted, the next call goes on where it ended.
-	Claims []Annotation
-	// Pool are the annotations to set on the NodePool afterwards, nil if it has
-	// them.
-	Pool map[string]string
+	Claims []*v1.NodeClaim
+	// Pool is the NodePool to store afterwards, the one given if it has its hash.
+	Pool *v1.NodePool
 }
 
-// MigrateHashes says which annotations karpenter.sh/nodepool-hash and
-// karpenter.sh/nodepool-hash-version to write on a pool and on its claims, after
-// an edit of the pool and after an upgrade that changes how hashes are made. The
-// pool should have been defaulted.
+// MigrateHashes writes the annotations karpenter.sh/nodepool-hash and
+// karpenter.sh/nodepool-hash-version on a pool and on its claims, which are those
+// with its name in the label karpenter.sh/nodepool, after an edit of the pool and
+// after an upgrade that changes how hashes are made. The hash is that of the pool
+// with its defaults, which are not stored.
 //
 // If the version of the pool is not v1.NodePoolHashVersion, every claim of
 // another version gets the present one; it gets the present hash too unless it
 // has a condition Drifted, so that what had drifted stays so, and what had not
 // does not begin to. The pool gets its hash and version in any case. Claims that
-// are nil are passed over; a nil pool gets nothing. Which claims are those of the
-// pool is for the caller to say.
+// are nil are passed over; a nil pool gets nothing. The objects given are not changed.
 func MigrateHashes(pool *v1.NodePool, claims []*v1.NodeClaim) HashMigration {
-	var m HashMigration
+	m := HashMigration{Pool: pool}
 	if pool == nil {
 		return m
 	}
-	hash := pool.Hash()
+	full := pool.DeepCopy()
+	full.Default()
+	hash := full.Hash()
 	if pool.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
 		for _, c := range claims {
-			if c == nil || c.Annotations[v1.NodePoolHashVersionAnnotationKey] == v1.NodePoolHashVersion {
+			if c == nil || c.Labels[v1.NodePoolLabelKey] != pool.Name || c.Annotations[v1.NodePoolHashVersionAnnotationKey] == v1.NodePoolHashVersion {
 				continue
 			}
-			set := map[string]string{v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}
+			after := c.DeepCopy()
+			metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1.NodePoolHashVersionAnnotationKey, v1.NodePoolHashVersion)
 			if !slices.ContainsFunc(c.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1.ConditionTypeDrifted }) {
-				set[v1.NodePoolHashAnnotationKey] = hash
+				metav1.SetMetaDataAnnotation(&after.ObjectMeta, v1.NodePoolHashAnnotationKey, hash)
 			}
-			m.Claims = append(m.Claims, Annotation{Name: c.Name, Annotations: set})
+			m.Claims = append(m.Claims, after)
 		}
-		slices.SortStableFunc(m.Claims, func(a, b Annotation) int { return strings.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(m.Claims, func(a, b *v1.NodeClaim) int { return strings.Compare(a.Name, b.Name) })
 	}
 	have, hashed := pool.Annotations[v1.NodePoolHashAnnotationKey]
 	if !hashed || have != hash || pool.Annotations[v1.NodePoolHashVersionAnnotationKey] != v1.NodePoolHashVersion {
-		m.Pool = map[string]string{v1.NodePoolHashAnnotationKey: hash, v1.NodePoolHashVersionAnnotationKey: v1.NodePoolHashVersion}
+		m.Pool = pool.DeepCopy()
+		metav1.SetMetaDataAnnotation(&m.Pool.ObjectMeta, v1.NodePoolHashAnnotationKey, hash)
+		metav1.SetMetaDataAnnotation(&m.Pool.ObjectMeta, v1.NodePoolHashVersionAnnotationKey, v1.NodePoolHashVersion)
 	}
 	return m
 }

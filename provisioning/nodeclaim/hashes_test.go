@@ -12,30 +12,36 @@ import (
 )
 
 func TestMigrateHashes(t *testing.T) {
+	pool := healthPool("")
+	full := pool.DeepCopy()
+	full.Default()
+	hash := full.Hash()
 	claim := func(name, version, hash string, drifted bool) *v1.NodeClaim {
-		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{
-			v1.NodePoolHashVersionAnnotationKey: version, v1.NodePoolHashAnnotationKey: hash}}}
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.NodePoolLabelKey: pool.Name},
+			Annotations: map[string]string{v1.NodePoolHashVersionAnnotationKey: version, v1.NodePoolHashAnnotationKey: hash}}}
 		if drifted {
 			setCondition(c, v1.ConditionTypeDrifted, metav1.ConditionTrue, noon)
 		}
 		return c
 	}
-	pool := healthPool("")
-	hash := pool.Hash()
 	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v2", v1.NodePoolHashAnnotationKey: "1"}
-	claims := []*v1.NodeClaim{claim("clean", "v2", "1", false), nil, claim("before", "v2", "0", true), claim("new", "v3", hash, false)}
+	foreign := claim("foreign", "v2", "1", false)
+	foreign.Labels = nil
+	claims := []*v1.NodeClaim{claim("clean", "v2", "1", false), nil, claim("before", "v2", "0", true), foreign, claim("new", "v3", hash, false)}
+	m := nodeclaim.MigrateHashes(pool, claims)
 	stamp := map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: hash}
-	require.Equal(t, nodeclaim.HashMigration{
-		Claims: []nodeclaim.Annotation{
-			{Name: "before", Annotations: map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3"}},
-			{Name: "clean", Annotations: stamp}},
-		Pool: stamp,
-	}, nodeclaim.MigrateHashes(pool, claims))
+	require.Equal(t, []*v1.NodeClaim{claim("before", "v3", "0", true), claim("clean", "v3", hash, false)}, m.Claims)
+	require.Equal(t, stamp, m.Pool.Annotations)
+	require.Equal(t, "v2", pool.Annotations[v1.NodePoolHashVersionAnnotationKey], "objects are not changed")
 
 	pool.Annotations = stamp
-	require.Empty(t, nodeclaim.MigrateHashes(pool, claims))
+	m = nodeclaim.MigrateHashes(pool, claims)
+	require.Empty(t, m.Claims)
+	require.Same(t, pool, m.Pool)
 	pool.Annotations = map[string]string{v1.NodePoolHashVersionAnnotationKey: "v3", v1.NodePoolHashAnnotationKey: "1"}
-	require.Equal(t, nodeclaim.HashMigration{Pool: stamp}, nodeclaim.MigrateHashes(pool, claims), "an edit changes the pool only")
+	m = nodeclaim.MigrateHashes(pool, claims)
+	require.Empty(t, m.Claims, "an edit changes the pool only")
+	require.Equal(t, stamp, m.Pool.Annotations)
 	require.Empty(t, nodeclaim.MigrateHashes(nil, claims))
 }
 
@@ -45,12 +51,13 @@ func ExampleMigrateHashes() {
 	pool := healthPool("")
 	pool.Annotations = map[string]string{v1.NodePoolHashAnnotationKey: "1", v1.NodePoolHashVersionAnnotationKey: "v2"}
 	claim := newNode("a", "web").NodeClaim
+	claim.Labels = map[string]string{v1.NodePoolLabelKey: pool.Name}
 	claim.Annotations = map[string]string{v1.NodePoolHashAnnotationKey: "1", v1.NodePoolHashVersionAnnotationKey: "v2"}
 	migration := nodeclaim.MigrateHashes(pool, []*v1.NodeClaim{claim})
 	for _, c := range migration.Claims {
-		fmt.Println(c.Name, c.Annotations[v1.NodePoolHashVersionAnnotationKey], c.Annotations[v1.NodePoolHashAnnotationKey] == pool.Hash())
+		fmt.Println(c.Name, c.Annotations[v1.NodePoolHashVersionAnnotationKey], c.Annotations[v1.NodePoolHashAnnotationKey] == migration.Pool.Annotations[v1.NodePoolHashAnnotationKey])
 	}
-	fmt.Println(migration.Pool[v1.NodePoolHashVersionAnnotationKey])
+	fmt.Println(migration.Pool.Annotations[v1.NodePoolHashVersionAnnotationKey])
 	// Output:
 	// a-claim v3 true
 	// v3

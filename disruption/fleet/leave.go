@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/drain"
+)
+
+// Departure is what to do next so that nodes go which are being deleted, in the order of its
+// fields.
+type Departure struct {
+	// Delete are the NodeClaims whose Node somebody has deleted: they go with it.
+	Delete []*v1.NodeClaim
+	// Left are the Nodes of NodePools that are being deleted and have no NodeClaim: what is
+	// left of machines that are gone. Take the finalizer off.
+	Left []*corev1.Node
+	// NodeClaims and Nodes are to be stored: the NodeClaims with their deadline, and the
+	// Nodes closed to pods. Those that are so already are left out.
+	NodeClaims []*v1.NodeClaim
+	Nodes      []*corev1.Node
+	// Drain are the pods to evict and to delete.
+	Drain []drain.NodePlan
+	// Empty are the NodeClaims whose pods are gone, or that never had a Node: end their
+	// machines, and once the cloud says that those are gone, delete the Node and take the
+	// finalizers off, the NodeClaim's last.
+	Empty []*v1.NodeClaim
+}
+
+// Leave says what to do about the NodeClaims and Nodes that are being deleted, in the order
+// of Objects. opts are those of drain.Plan. The error joins what cannot be read of deadlines
+// and budgets, and the rest is right.
+func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
+	var d Departure
+	var leaving []*v1.NodeClaim
+	owned := map[*corev1.Node]bool{}
+	for _, claim := range f.Objects.NodeClaims {
+		node := f.NodeOf(claim)
+		owned[node] = true
+		if claim.DeletionTimestamp != nil {
+			leaving = append(leaving, claim)
+		} else if node != nil && node.DeletionTimestamp != nil {
+			d.Delete = append(d.Delete, claim)
+		}
+	}
+	for _, node := range f.Objects.Nodes {
+		if node.DeletionTimestamp != nil && !owned[node] && node.Labels[v1.NodePoolLabelKey] != "" {
+			d.Left = append(d.Left, node)
+		}
+	}
+	in, err := f.drain(leaving)
+	plan, fault := drain.Plan(f.Now, in, opts)
+	d.Drain = plan.Nodes
+	done := map[string]bool{}
+	for _, n := range plan.Nodes {
+		done[n.Node] = n.State == drain.Done
+	}
+	for _, claim := range leaving {
+		if after := drain.Bound(claim, time.Time{}, nil, f.Now); after != claim {
+			d.NodeClaims = append(d.NodeClaims, after)
+		}
+		node := f.NodeOf(claim)
+		if after := drain.CloseNode(node); after != node {
+			d.Nodes = append(d.Nodes, after)
+		}
+		if node == nil || done[node.Name] {
+			d.Empty = append(d.Empty, claim)
+		}
+	}
+	return d, errors.Join(append(plan.Faults, err, fault)...)
+}
+
+// drain is what drain.Plan wants to know of NodeClaims that are being deleted.
+func (f *Fleet) drain(claims []*v1.NodeClaim) (in drain.Input, err error) {
+	if len(claims) == 0 {
+		return in, nil
+	}
+	for _, claim := range claims {
+		if node := f.NodeOf(claim); node != nil {
+			n, fault := drain.Observe(claim, node, f.podsOn[node.Name], f.Now)
+			in.Nodes, err = append(in.Nodes, n), errors.Join(err, fault)
+		}
+	}
+	for _, b := range f.Objects.PodDisruptionBudgets {
+		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
+	}
+	return in, err
+}

@@ -1,0 +1,32 @@
+package fleet
+
+import (
+	"slices"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+)
+
+// EditClaims are the NodeClaims whose status is to be stored, in the order of drifts, which
+// are those of disruption.Cluster.Drifts: with the conditions Drifted and Consolidatable and
+// with when pods last came or went. A claim that is being deleted stays as it is. Input has
+// the NodePools by then.
+func (f *Fleet) EditClaims(drifts []disruption.DriftStatus) (out []*v1.NodeClaim) {
+	for _, d := range drifts {
+		claim := f.claims[d.NodeClaim]
+		if claim == nil || claim.DeletionTimestamp != nil {
+			continue
+		}
+		after := nodeclaim.EditDrifted(claim, d.Reason, d.Detail, f.Now)
+		i := slices.IndexFunc(f.Input.NodePools, func(p *v1.NodePool) bool { return p.Name == claim.Labels[v1.NodePoolLabelKey] })
+		if i >= 0 {
+			last := f.Input.PodEvents[claim.Status.NodeName]
+			after = nodeclaim.EditConsolidatable(nodeclaim.EditPodEvent(after, last), f.Input.NodePools[i].Spec.Disruption.ConsolidateAfter, last, f.Now)
+		}
+		if after != claim {
+			out = append(out, after)
+		}
+	}
+	return out
+}
