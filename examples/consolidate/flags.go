@@ -18,19 +18,16 @@ import (
 
 // settings is what the command line asks for.
 type settings struct {
-	files         []string // "-" is standard input; none is the sample
-	instanceTypes string   // a file name; empty is the fake cloud's catalog
-	place         place.Asked
-	bill          bool   // prices count what nodes have beside their instance
-	output        string // text or json
-	now           time.Time
-	converge      bool
-	all           bool   // list every node that is left alone
-	why           string // a node of which to say what keeps its pods from others
-	without       string // a node of which to say what if it went
-	minSaving     float64
-	minScore      float64
-	spotToSpot    bool
+	files      offline.Files
+	output     string // text or json
+	now        time.Time
+	converge   bool
+	all        bool   // list every node that is left alone
+	why        string // a node of which to say what keeps its pods from others
+	without    string // a node of which to say what if it went
+	minSaving  float64
+	minScore   float64
+	spotToSpot bool
 }
 
 // options are the engine's.
@@ -75,18 +72,11 @@ usage: consolidate [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// input names what to read.
-func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Bill: s.bill, Sample: sample}
-}
-
 // parseFlags reads the command line. If it is not ok the program is over.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	s.files.Sample = sample
 	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
-	command.Files(set, &s.files)
-	set.StringVar(&s.instanceTypes, "instance-types", "", "")
-	s.place.Flags(set)
-	set.BoolVar(&s.bill, "bill", false, "")
+	s.files.Flags(set)
 	set.Func("now", "", func(text string) (err error) {
 		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
 			return errors.New("must be a time such as " + sampleNow)
@@ -108,7 +98,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 			command.USD("min-saving", s.minSaving),
 			scoreFaults(s.minScore),
 			s.questionFaults(),
-			s.input().Faults(),
+			s.files.Faults(),
 		)
 	})
 	return s, code, ok

@@ -17,7 +17,18 @@
 // input or the flags are wrong.
 package main
 
-import "os"
+import (
+	_ "embed"
+	"os"
+)
+
+// sample is the cluster that is looked at when no file is named.
+//
+//go:embed sample.yaml
+var sample []byte
+
+// sampleNow is when the sample was taken.
+const sampleNow = "2026-03-02T12:00:00Z"
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
 )
 
 // smallAs is the small cluster with its text changed, each word for the next.
@@ -22,7 +23,7 @@ func smallAs(t *testing.T, changes ...string) string {
 }
 
 // ask runs the program on manifests.
-func ask(t *testing.T, manifests string, args ...string) (r report, stdout, stderr string) {
+func ask(t *testing.T, manifests string, args ...string) (r proposalreport.Report, stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := execute(t, manifests, append([]string{"-o", "json", "-now", smallNow[1], "-f", "-"}, args...)...)
 	require.Equal(t, command.OK, code, stderr)

@@ -3,15 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -21,14 +19,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	world, err := offline.Read(s.input(), stdin)
+	world, err := offline.Read(s.files, stdin)
 	if err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "consolidate: "+line)
 	}
-	given := !s.now.IsZero() || len(s.files) == 0
+	given := !s.now.IsZero() || len(s.files.Manifests) == 0
 	if s.now, err = instant(s); err != nil {
 		return complain(stderr, err, command.Failed)
 	}
@@ -47,13 +45,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, done := command.Progress(context.Background(), stderr)
 	r, err := answer(ctx, s, in, opts)
 	done()
-	if refused := (noSuchNode{}); errors.As(err, &refused) {
+	if refused := (proposalreport.NoSuchNode{}); errors.As(err, &refused) {
 		return complain(stderr, err, command.BadInput)
 	}
 	if err != nil {
 		return complain(stderr, err, command.Failed)
 	}
-	if err := write(stdout, r, s); err != nil {
+	if err := command.Print(stdout, s.output, r, func(style command.Style) string { return r.Text(style, s.all) }); err != nil {
 		return complain(stderr, err, command.Failed)
 	}
 	return command.OK
@@ -70,86 +68,29 @@ func instant(s settings) (time.Time, error) {
 	switch {
 	case !s.now.IsZero():
 		return s.now.UTC(), nil
-	case len(s.files) == 0:
+	case len(s.files.Manifests) == 0:
 		return time.Parse(time.RFC3339, sampleNow)
 	}
 	return time.Now().UTC().Truncate(time.Second), nil
 }
 
-// answer makes the report.
-func answer(ctx context.Context, s settings, in disruption.Input, opts *disruption.Options) (*report, error) {
+// answer asks the library, and writes down what it says.
+func answer(ctx context.Context, s settings, in disruption.Input, opts *disruption.Options) (*proposalreport.Report, error) {
 	p, err := disruption.Propose(ctx, s.now, in, opts)
 	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(in)
-	r := b.report(s, p)
-	if r.Provisioned, err = pendingNeed(ctx, s.now, in, opts); err != nil {
-		return nil, err
-	}
+	r := proposalreport.New(s.now, in, p)
 	if s.converge {
-		rounds, after, stopped, err := converge(ctx, s.now, in, opts)
-		if err != nil {
-			return nil, err
-		}
-		last := rounds[len(rounds)-1].proposal
-		r.Rounds, r.Stopped, r.After = b.rounds(rounds), stopped, stateOf(after)
-		r.Converged = len(last.Actions) == 0 && len(last.Waiting) == 0
-		r.Search = searched(rounds)
-		r.leave(last)
-		return r, r.explain(ctx, last, s.why)
+		p, err = r.Converge(ctx, p, in, opts)
+	} else {
+		err = r.Follow(ctx, p, in, opts)
 	}
-	after, err := disruption.After(s.now, in, p.Actions, opts)
-	if err != nil {
-		return nil, err
+	if err == nil && s.without != "" {
+		err = r.AddWithout(ctx, p, in, opts, s.without)
 	}
-	settled, _, err := provision(ctx, s.now, after, opts)
-	if err != nil {
-		return nil, err
+	if err == nil && s.why != "" {
+		err = r.AddWhy(ctx, p, s.why)
 	}
-	r.After, r.FollowUp = stateOf(settled), followUp(in, after, settled, r.Provisioned)
-	if err := r.whatIf(ctx, p, in, opts, s.without); err != nil {
-		return nil, err
-	}
-	return r, r.explain(ctx, p, s.why)
-}
-
-// noSuchNode says that -why names no node that is left alone.
-type noSuchNode struct{ error }
-
-// explain says what keeps the pods of a node from the other nodes.
-func (r *report) explain(ctx context.Context, p *disruption.Proposal, name string) error {
-	if name == "" {
-		return nil
-	}
-	if !slices.ContainsFunc(r.LeftAlone, func(n nodeLeft) bool { return n.Node == name }) {
-		for _, a := range p.Actions {
-			if slices.ContainsFunc(a.Targets, func(t disruption.Target) bool { return t.Node == name }) {
-				return noSuchNode{fmt.Errorf("-why %s: it is not left alone; it is to go now: %s", name, a)}
-			}
-		}
-		return noSuchNode{fmt.Errorf("-why %s: no such node is left alone; name one of those that -all lists", name)}
-	}
-	stay, err := p.Explain(ctx, name)
-	if err != nil {
-		return err
-	}
-	r.Why = &why{Node: stay.Node, OtherNodes: stay.Others, Placed: stay.Placed, Pods: []whyPod{}, text: stay.Report()}
-	for _, pod := range stay.Pods {
-		one := whyPod{Namespace: pod.Pod.Namespace, Name: pod.Pod.Name, Unsuited: pod.Unsuited, Full: pod.Full, Open: pod.Open, Barriers: []barrier{}}
-		for _, b := range pod.Conflicts {
-			one.Barriers = append(one.Barriers, barrier{b.Node, string(b.Rule), b.Detail})
-		}
-		r.Why.Pods = append(r.Why.Pods, one)
-	}
-	return nil
-}
-
-// write prints a report in the format asked for.
-func write(out io.Writer, r *report, s settings) error {
-	if s.output == "json" {
-		return writeJSON(out, r)
-	}
-	_, err := io.WriteString(out, draw(r, command.StyleFor(out, os.Getenv), s.all))
-	return err
+	return r, err
 }

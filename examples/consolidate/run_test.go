@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
@@ -76,9 +77,9 @@ func TestTheSameInputGivesTheSameText(t *testing.T) {
 }
 
 // parse reads the json output.
-func parse(t *testing.T, args ...string) report {
+func parse(t *testing.T, args ...string) proposalreport.Report {
 	t.Helper()
-	var r report
+	var r proposalreport.Report
 	require.NoError(t, json.Unmarshal([]byte(succeed(t, append([]string{"-o", "json"}, args...)...)), &r))
 	return r
 }
@@ -86,7 +87,7 @@ func parse(t *testing.T, args ...string) report {
 // What is said about money and nodes adds up.
 func TestTheSampleAddsUp(t *testing.T) {
 	r := parse(t)
-	require.Equal(t, schema, r.Schema)
+	require.Equal(t, "dovetail.consolidate/v1", r.Schema)
 	require.Equal(t, 60, r.Before.Total.Nodes)
 	require.NotEmpty(t, r.Actions)
 	about, launched, saved := map[string]bool{}, 0, 0.0
@@ -136,8 +137,8 @@ func TestPendingPodsAreShownApart(t *testing.T) {
 	require.Equal(t, 2, pending.Provisioned.Pods)
 	require.Positive(t, pending.Provisioned.Nodes)
 	require.Greater(t, pending.After.Total.USDPerHour, pending.Before.Total.USDPerHour)
-	require.InDelta(t, plain.saved(), pending.saved(), 1e-6)
-	require.Positive(t, pending.saved())
+	require.InDelta(t, plain.Saved(), pending.Saved(), 1e-6)
+	require.Positive(t, pending.Saved())
 	for _, args := range [][]string{pendingNow, append([]string{"-converge"}, pendingNow...)} {
 		text := succeed(t, args...)
 		require.Contains(t, text, "less than otherwise")
@@ -201,7 +202,7 @@ func TestWithoutANode(t *testing.T) {
 // What is said of nodes that go without a replacement has their pods in it.
 func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 	r := parse(t, expiredNow...)
-	require.Equal(t, &provisioned{Pods: 2, Nodes: 1, USDPerHour: 0.204}, r.FollowUp)
+	require.Equal(t, &proposalreport.Provisioned{Pods: 2, Nodes: 1, USDPerHour: 0.204}, r.FollowUp)
 	require.Equal(t, r.Before.Total.Nodes-3+1+r.FollowUp.Nodes, r.After.Total.Nodes)
 	for _, a := range r.Actions {
 		if a.Reason != "Empty" {
@@ -219,10 +220,10 @@ func TestPodsOfExpiredNodesGetNewNodes(t *testing.T) {
 func TestEmptyNodesOfStaticPoolsAreListed(t *testing.T) {
 	args := append([]string{"-f", "testdata/static.yaml"}, smallNow...)
 	left := parse(t, args...).LeftAlone
-	i := slices.IndexFunc(left, func(n nodeLeft) bool { return n.Node == "e1" })
+	i := slices.IndexFunc(left, func(n proposalreport.NodeLeft) bool { return n.Node == "e1" })
 	require.GreaterOrEqual(t, i, 0)
 	require.Equal(t, "edge", left[i].NodePool)
-	require.Equal(t, []reason{{Method: "Emptiness", Rule: "Static", Detail: `its NodePool "edge" is static`}}, left[i].Reasons)
+	require.Equal(t, []proposalreport.Reason{{Method: "Emptiness", Rule: "Static", Detail: `its NodePool "edge" is static`}}, left[i].Reasons)
 	require.Contains(t, succeed(t, append([]string{"-all"}, args...)...), "  e1\n    Static: its NodePool \"edge\" is static [Emptiness]")
 	require.Contains(t, succeed(t, args...), "  Static ")
 }
@@ -343,7 +344,7 @@ func TestOtherInstanceTypes(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	r := parse(t, smallNow...)
-	coloured, bare := draw(&r, command.Style{On: true}, false), draw(&r, command.Style{}, false)
+	coloured, bare := r.Text(command.Style{On: true}, false), r.Text(command.Style{}, false)
 	require.Contains(t, coloured, "\x1b[1m")
 	require.NotContains(t, bare, "\x1b")
 }
@@ -353,9 +354,9 @@ func TestLongAndOddNames(t *testing.T) {
 	r := parse(t, smallNow...)
 	r.Actions[0].Nodes[0].Node = strings.Repeat("x", 300)
 	r.Actions[0].Detail = "\x1b[31m" + strings.Repeat("é", 200)
-	r.LeftAlone = append(r.LeftAlone, nodeLeft{Node: strings.Repeat("y", 90), Reasons: []reason{{Rule: "Rule\nwith more", Detail: "d"}}})
+	r.LeftAlone = append(r.LeftAlone, proposalreport.NodeLeft{Node: strings.Repeat("y", 90), Reasons: []proposalreport.Reason{{Rule: "Rule\nwith more", Detail: "d"}}})
 	for _, all := range []bool{false, true} {
-		text := draw(&r, command.Style{}, all)
+		text := r.Text(command.Style{}, all)
 		output.Fits(t, text)
 		require.NotContains(t, text, "\x1b")
 	}

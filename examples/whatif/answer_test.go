@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -21,11 +22,11 @@ func small(more ...string) []string {
 }
 
 // planOf runs the program and reads its json.
-func planOf(t *testing.T, stdin string, args ...string) report {
+func planOf(t *testing.T, stdin string, args ...string) planreport.Report {
 	t.Helper()
 	code, stdout, stderr := call(stdin, append(args, "-o", "json")...)
 	require.Equal(t, 0, code, stderr)
-	var r report
+	var r planreport.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	return r
 }
@@ -157,14 +158,14 @@ func TestWhy(t *testing.T) {
 }
 
 func TestAnswersFitThePage(t *testing.T) {
-	world, err := offline.Read((&settings{}).input(), nil)
+	world, err := offline.Read(offline.Files{Sample: sample}, nil)
 	require.NoError(t, err)
 	in := world.Input()
 	plan, err := provisioning.Solve(t.Context(), in, nil)
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Create)
 	for _, pod := range plan.Order {
-		text, err := explainPod(podName(pod), in, plan)
+		text, err := planreport.Explain(pod.Namespace+"/"+pod.Name, in, plan)
 		require.NoError(t, err)
 		output.Fits(t, text)
 	}
@@ -240,7 +241,7 @@ func TestReserved(t *testing.T) {
 
 // optionsOnReserved lists the capacity types that nodes with a reserved option
 // may turn out to have.
-func optionsOnReserved(r report) map[string]bool {
+func optionsOnReserved(r planreport.Report) map[string]bool {
 	out := map[string]bool{}
 	for _, n := range r.NewNodes {
 		if n.CapacityType != "reserved" {
@@ -258,16 +259,4 @@ func TestExtras(t *testing.T) {
 	require.Equal(t, 0, code)
 	require.Empty(t, stderr)
 	golden.Equal(t, stdout, "golden", "extras.txt")
-}
-
-func TestDidYouMean(t *testing.T) {
-	require.Equal(t, "; did you mean kitten?", didYouMean("sitten", []string{"mitten-x", "kitten"}))
-	require.Empty(t, didYouMean("sitting-room", []string{"kitchen"}))
-	require.Empty(t, didYouMean("x", nil))
-	for _, tt := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"abc", "abc", 0}, {"kitten", "sitting", 3}, {"ab", "ba", 2}} {
-		require.Equal(t, tt.want, slips(tt.a, tt.b), "%s %s", tt.a, tt.b)
-	}
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/examples/internal/advicereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
+	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
@@ -29,7 +31,7 @@ func TestCompare(t *testing.T) {
 
 	code, stdout, _ = call("", "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
-	var r compareReport
+	var r comparereport.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.Equal(t, "dovetail.whatif.compare/v1", r.Schema)
 	require.Less(t, r.New.FromEmpty.USDPerHour, r.Old.FromEmpty.USDPerHour)
@@ -40,37 +42,6 @@ func TestCompare(t *testing.T) {
 	require.InDelta(t, r.New.FromEmpty.USDPerHour-r.Old.FromEmpty.LowerBound, r.FreshChange.AtMost, 2e-6)
 	require.Equal(t, r.FreshChange.AtMost > 0, r.FreshChange.WithinGap)
 	require.Equal(t, 1, r.Old.Today.Unmanaged)
-}
-
-// The gap stands beside the cost, and a difference within it is called one.
-func TestCertainty(t *testing.T) {
-	r := compareReport{FreshChange: freshChange{USDPerHour: 0.0123, AtLeast: -0.5, AtMost: 0.25, WithinGap: true}}
-	require.Equal(t, "Planned from empty, both at their best, the new side costs between 0.5000 less and 0.2500 more: the difference is within the gap of the search, and may come of it alone.", r.certainty())
-	require.Equal(t, "within the gap", r.verdict())
-	r.FreshChange = freshChange{USDPerHour: 1, AtLeast: 0.5, AtMost: 1.25}
-	require.Equal(t, "Planned from empty, both at their best, the new side costs between 0.5000 more and 1.2500 more: the difference is beyond the gap of the search.", r.certainty())
-	require.Equal(t, "beyond the gap", r.verdict())
-	require.Empty(t, (&compareReport{}).certainty())
-}
-
-// Costs of different pods are called so.
-func TestCostsOfOtherPods(t *testing.T) {
-	var r compareReport
-	require.Empty(t, r.unlike())
-	r.Old.FromEmpty.NoPlace = []noPlace{{Namespace: "shop", Name: "a"}, {Namespace: "shop", Name: "b"}}
-	r.New.FromEmpty.NoPlace = []noPlace{{Namespace: "shop", Name: "a"}}
-	require.Equal(t, "The costs from empty are not of the same pods: 1 pod has a place on the new side only, such as shop/b.", r.unlike())
-	require.Contains(t, r.lost(), "Planned from empty 1 pod has no place on either side, such as shop/a")
-	r.New.FromEmpty.NoPlace = append(r.New.FromEmpty.NoPlace, noPlace{Namespace: "shop", Name: "c"})
-	require.Equal(t, "The costs from empty are not of the same pods: 1 pod has a place on the new side only, such as shop/b; 1 pod has a place on the old side only, such as shop/c.", r.unlike())
-}
-
-// What a bill leaves out is said.
-func TestNodesThatCountAsNothing(t *testing.T) {
-	require.Equal(t, "2 managed nodes run today for 1.0000 USD/h.", billSummary{USDPerHour: 1, Nodes: 2}.sentence())
-	text := billSummary{USDPerHour: 1, Nodes: 2, UnknownPrices: 1, Unmanaged: 3}.sentence()
-	require.Contains(t, text, "The price of 1 of them is not known")
-	require.Contains(t, text, "3 nodes without a NodeClaim are somebody else's and count as 0 throughout.")
 }
 
 func TestCompareWithItself(t *testing.T) {
@@ -229,7 +200,7 @@ func TestAdvise(t *testing.T) {
 	}
 	code, stdout, _ = call("", "-f", dump, "-advise", "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
-	var r adviceReport
+	var r advicereport.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
 	require.Equal(t, "dovetail.whatif.advice/v1", r.Schema)
 	require.NotEmpty(t, r.Prices)
@@ -249,7 +220,7 @@ func TestAdvise(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text[:start]+text[end:]), 0o600))
 	code, stdout, _ = call("", "-f", dump, "-compare", file, "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
-	var c compareReport
+	var c comparereport.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &c))
 	require.Equal(t, []string{"NodePool spot is changed"}, c.Changes)
 	require.InDelta(t, r.Prices[0].Saves, c.Old.FromEmpty.USDPerHour-c.New.FromEmpty.USDPerHour, 2e-6)

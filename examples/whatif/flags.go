@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -16,24 +17,21 @@ import (
 
 // settings is what the command line asks for.
 type settings struct {
-	files         []string // "-" is standard input; none is the sample
-	instanceTypes string   // a file name; empty is the fake cloud's catalog
-	place         place.Asked
-	output        string // table, json or yaml
-	minValues     provisioning.MinValuesPolicy
-	preferences   provisioning.PreferencePolicy
-	reserved      provisioning.ReservedPolicy
-	bill          bool     // prices count what nodes have beside their instance
-	nodeFee       float64  // USD per hour
-	without       []string // names of nodes to plan the removal of
-	explain       string   // namespace/name of a pod to tell about instead of the plan
-	why           string   // likewise, new node/instance type
-	compare       comparison
-	advise        bool
-	questions     int // for -advise; 0 is the default of package advice
-	maxOptions    int // per node in json and yaml; 0 is all
-	failUnplaced  bool
-	verify        bool // whatever the plan's size
+	files        offline.Files
+	output       string // table, json or yaml
+	minValues    provisioning.MinValuesPolicy
+	preferences  provisioning.PreferencePolicy
+	reserved     provisioning.ReservedPolicy
+	nodeFee      float64                // USD per hour
+	without      []string               // names of nodes to plan the removal of
+	explain      string                 // namespace/name of a pod to tell about instead of the plan
+	why          string                 // likewise, new node/instance type
+	compare      comparereport.Question // asked if it has a file; its instant goes for -advise too
+	advise       bool
+	questions    int // for -advise; 0 is the default of package advice
+	maxOptions   int // per node in json and yaml; 0 is all
+	failUnplaced bool
+	verify       bool // whatever the plan's size
 }
 
 // options are the engine's.
@@ -94,30 +92,22 @@ usage: whatif [flags]
 Colours are used on a terminal unless NO_COLOR is set.
 `
 
-// input names what to read.
-func (s *settings) input() offline.Files {
-	return offline.Files{Manifests: s.files, InstanceTypes: s.instanceTypes, Place: s.place, Bill: s.bill, Sample: sample}
-}
-
 // parseFlags reads the command line. If it is not ok the program is over.
 func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
-	s = settings{minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
+	s = settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
 	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
-	command.Files(set, &s.files)
-	set.StringVar(&s.instanceTypes, "instance-types", "", "")
-	s.place.Flags(set)
+	s.files.Flags(set)
 	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
 	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
 	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
-	set.BoolVar(&s.bill, "bill", false, "")
 	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
 	command.List(set, "without", &s.without, "the name of the node is empty")
 	set.StringVar(&s.explain, "explain", "", "")
 	set.StringVar(&s.why, "why", "", "")
-	set.StringVar(&s.compare.file, "compare", "", "")
-	command.List(set, "pair", &s.compare.pairs, "the names of the NodePools are empty")
+	set.StringVar(&s.compare.File, "compare", "", "")
+	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty")
 	set.Func("now", "", func(text string) (err error) {
-		s.compare.now, err = time.Parse(time.RFC3339, text)
+		s.compare.Now, err = time.Parse(time.RFC3339, text)
 		return err
 	})
 	set.BoolVar(&s.advise, "advise", false, "")
@@ -134,23 +124,21 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 
 // faults lists what is wrong with flags that could be parsed.
 func (s *settings) faults() []string {
-	faults := slices.Concat(
+	return slices.Concat(
 		s.formatFaults(),
 		command.OneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort),
 		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
 		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
 		command.USD("node-fee", s.nodeFee),
 		s.questionFaults(),
+		command.NotNegative("options", s.maxOptions),
+		s.files.Faults(),
 	)
-	if s.maxOptions < 0 {
-		faults = append(faults, fmt.Sprintf("invalid value %d for flag -options: must not be negative", s.maxOptions))
-	}
-	return append(faults, s.input().Faults()...)
 }
 
 // formatFaults lists what is wrong with -o. A page is there for the answers with pictures.
 func (s *settings) formatFaults() []string {
-	if s.compare.file != "" || s.advise {
+	if s.compare.File != "" || s.advise {
 		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
 	}
 	return command.OneOf("o", s.output, "table", "json", "yaml")
@@ -158,18 +146,12 @@ func (s *settings) formatFaults() []string {
 
 // questionFaults lists what is wrong with the flags that ask about one thing.
 func (s *settings) questionFaults() []string {
-	var faults []string
-	if s.explain != "" && !isPair(s.explain) {
-		faults = append(faults, fmt.Sprintf("invalid value %q for flag -explain: must be NAMESPACE/POD", s.explain))
-	}
-	if s.why != "" && !isPair(s.why) {
-		faults = append(faults, fmt.Sprintf("invalid value %q for flag -why: must be NODE/INSTANCETYPE", s.why))
-	}
+	faults := slices.Concat(command.Pair("explain", s.explain, "NAMESPACE/POD"), command.Pair("why", s.why, "NODE/INSTANCETYPE"))
 	var asked []string
 	for _, q := range []struct {
 		flag string
 		set  bool
-	}{{"-explain", s.explain != ""}, {"-why", s.why != ""}, {"-compare", s.compare.file != ""}, {"-advise", s.advise}} {
+	}{{"-explain", s.explain != ""}, {"-why", s.why != ""}, {"-compare", s.compare.File != ""}, {"-advise", s.advise}} {
 		if q.set {
 			asked = append(asked, q.flag)
 		}
@@ -177,27 +159,19 @@ func (s *settings) questionFaults() []string {
 	if len(asked) > 1 {
 		faults = append(faults, strings.Join(asked, " and ")+" are several questions; ask one at a time")
 	}
-	if (s.compare.file != "" || s.advise) && len(s.without) > 0 {
+	if (s.compare.File != "" || s.advise) && len(s.without) > 0 {
 		faults = append(faults, "-compare and -advise look at the whole cluster; leave out -without")
 	}
-	if s.questions < 0 {
-		faults = append(faults, fmt.Sprintf("invalid value %d for flag -questions: must not be negative", s.questions))
-	}
+	faults = append(faults, command.NotNegative("questions", s.questions)...)
 	if s.questions > 0 && !s.advise {
 		faults = append(faults, "-questions says how much -advise asks; give -advise too")
 	}
-	if s.compare.file == "-" && slices.Contains(s.files, "-") {
+	if s.compare.File == "-" && slices.Contains(s.files.Manifests, "-") {
 		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)
 	}
-	faults = append(faults, s.compare.faults()...)
+	faults = append(faults, s.compare.Faults()...)
 	if (s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml") {
 		faults = append(faults, fmt.Sprintf("-explain and -why answer in text; leave out -o %s", s.output))
 	}
 	return faults
-}
-
-// isPair tells whether a text is two names with a slash between.
-func isPair(text string) bool {
-	before, after, found := strings.Cut(text, "/")
-	return found && before != "" && after != "" && !strings.Contains(after, "/")
 }

@@ -20,7 +20,16 @@
 // the input or the flags are wrong.
 package main
 
-import "os"
+import (
+	_ "embed"
+	"os"
+)
+
+// sample is the cluster that is planned when no file is named: a small shop
+// with two nodes, a flash sale ahead, and one pod that fits nowhere.
+//
+//go:embed sample.yaml
+var sample []byte
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

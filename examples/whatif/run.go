@@ -5,151 +5,173 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/examples/internal/advicereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/referee"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 	"github.com/dovetail-sdk/dovetail/provisioning"
-	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// run is the program. It returns the exit code.
+// answer is what is printed: data, or a text for people, or a page if there are pictures.
+type answer struct {
+	data    any
+	text    func(command.Style) string
+	page    func() webpage.Page
+	pending bool // whether a pod has no place
+}
+
+// run is the program: it reads, asks the library, and prints. It returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s, code, ok := parseFlags(args, stdout, stderr)
 	if !ok {
 		return code
 	}
-	world, err := offline.Read(s.input(), stdin)
+	world, err := offline.Read(s.files, stdin)
 	if err != nil {
-		return complain(stderr, err, command.BadInput)
+		return command.Complain(stderr, "whatif", err, command.BadInput)
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "whatif: "+line)
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
-	if s.compare.file != "" || s.advise {
-		return ask(ctx, done, s, world, stdin, stdout, stderr)
+	var a answer
+	switch {
+	case s.compare.File != "":
+		a, code, err = compareWith(ctx, s, world, stdin, stderr)
+	case s.advise:
+		a, code, err = advise(ctx, s, world, stderr)
+	default:
+		a, code, err = plan(ctx, s, world)
 	}
-	in, plan, code, err := solve(ctx, s, world)
 	done()
 	if err != nil {
-		return complain(stderr, err, code)
+		return command.Complain(stderr, "whatif", err, code)
 	}
-	verified := s.verify || launchOptions(plan) <= maxVerified
-	if verified {
-		if err := checked(in, plan, s.options()); err != nil {
-			return complain(stderr, err, command.Failed)
+	if s.output == "html" {
+		var page string
+		if page, err = a.page().HTML(); err == nil {
+			_, err = io.WriteString(stdout, page)
 		}
+	} else {
+		err = command.Print(stdout, s.output, a.data, a.text)
 	}
-	if s.explain != "" || s.why != "" {
-		text, err := answer(s, in, plan)
-		if err != nil {
-			return complain(stderr, err, command.BadInput)
-		}
-		fmt.Fprint(stdout, text)
-		return command.OK
+	if err != nil {
+		return command.Complain(stderr, "whatif", err, command.Failed)
 	}
-	maxOptions := s.maxOptions
-	if s.output == "table" {
-		maxOptions = 1 // the table only counts them
-	}
-	report := buildReport(world.Cluster, in, plan, maxOptions)
-	report.Verified = verified
-	if err := write(stdout, report, s.output); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	if s.failUnplaced && len(plan.Unplaced) > 0 {
+	if s.failUnplaced && a.pending {
 		return command.Failed
 	}
 	return command.OK
 }
 
-// ask answers -compare or -advise.
-func ask(ctx context.Context, done func(), s settings, w *offline.World, stdin io.Reader, stdout, stderr io.Writer) int {
-	if s.compare.now.IsZero() {
-		s.compare.now = time.Now().UTC().Truncate(time.Second)
-		if age := w.Age(s.compare.now); age != "" {
+// plan makes the plan, or answers a question about it. Of an error it says what the exit
+// code is.
+func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error) {
+	in := w.Input()
+	removed, err := toRemove(in, s.without)
+	if err != nil {
+		return answer{}, command.BadInput, err
+	}
+	problem, err := provisioning.Prepare(in, s.options())
+	if err == nil && len(removed) > 0 {
+		problem, err = problem.Without(removed...)
+		in = referee.WithoutNodes(in, removed)
+	}
+	if err != nil {
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return answer{}, command.Failed, err
+	}
+	verified := s.verify || referee.Options(plan) <= referee.MaxOptions
+	if verified {
+		if err := referee.Check(in, plan, s.options()); err != nil {
+			return answer{}, command.Failed, err
+		}
+	}
+	switch {
+	case s.explain != "":
+		return told(planreport.Explain(s.explain, in, plan))
+	case s.why != "":
+		return told(planreport.WhyNot(s.why, in, plan))
+	}
+	maxOptions := s.maxOptions
+	if s.output == "table" {
+		maxOptions = 1 // the table only counts them
+	}
+	r := planreport.New(w.Cluster, in, plan, maxOptions)
+	r.Verified = verified
+	return answer{data: r, text: r.Table, pending: len(plan.Unplaced) > 0}, command.OK, nil
+}
+
+// told is an answer in text alone.
+func told(text string, err error) (answer, int, error) {
+	return answer{text: func(command.Style) string { return text }}, command.BadInput, err
+}
+
+// toRemove are those of the nodes named that are not being deleted already. The pods of the
+// others are among those to place as it is.
+func toRemove(in provisioning.Input, names []string) (out []string, err error) {
+	var known []string
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		known = append(known, n.Name())
+		deleted := n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
+		if !deleted && slices.Contains(names, n.Name()) {
+			out = append(out, n.Name())
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			err = errors.Join(err, fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, known)))
+		}
+	}
+	return out, err
+}
+
+// running is the cluster as it runs, at the instant to ask about: that of the flag, or now.
+func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
+	if s.compare.Now.IsZero() {
+		s.compare.Now = time.Now().UTC().Truncate(time.Second)
+		if age := w.Age(s.compare.Now); age != "" {
 			command.Say(stderr, "whatif: "+age)
 		}
 	}
-	var answer any
-	var table func(command.Style) string
-	var html webPage
-	var code int
-	var err error
-	if s.advise {
-		var r *adviceReport
-		r, code, err = advise(ctx, s, w)
-		if err == nil {
-			answer, table, html = r, func(style command.Style) string { return drawAdvice(r, style) }, r.page()
-		}
-	} else {
-		var r *compareReport
-		r, code, err = compareWith(ctx, s, w, stdin, stderr)
-		if err == nil {
-			answer, table, html = r, func(style command.Style) string { return drawCompare(r, style) }, r.page()
-		}
-	}
-	done()
+	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
+}
+
+// compareWith answers -compare.
+func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, int, error) {
+	side := running(&s, w, stderr)
+	file, err := w.Policies(s.compare.File, s.files, stdin)
 	if err != nil {
-		return complain(stderr, err, code)
+		return answer{}, command.BadInput, err
 	}
-	if s.output == "html" {
-		text, err := html.html()
-		if err != nil {
-			return complain(stderr, err, command.Failed)
-		}
-		fmt.Fprint(stdout, text)
-		return command.OK
+	for _, line := range file.Remarks() {
+		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
 	}
-	if err := writeAnswer(stdout, answer, table, s.output); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	return command.OK
-}
-
-// solve makes the plan, and returns the input it answers: without the nodes
-// that are to be removed. Of an error it says what the exit code is.
-func solve(ctx context.Context, s settings, w *offline.World) (provisioning.Input, *provisioning.Plan, int, error) {
-	in := w.Input()
-	if err := checkNodes(in, s.without); err != nil {
-		return in, nil, command.BadInput, err
-	}
-	problem, err := provisioning.Prepare(in, s.options())
-	if removed := staying(in, s.without); err == nil && len(removed) > 0 {
-		problem, err = problem.Without(removed...)
-		in = withoutNodes(in, removed)
-	}
+	r, err := comparereport.Ask(ctx, s.compare, side, file.Input())
 	if err != nil {
-		return in, nil, command.BadInput, w.Cluster.Explain(err)
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
 	}
-	plan, err := problem.Solve(ctx)
-	return in, plan, command.Failed, err
+	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
 }
 
-// complain writes an error as this program's.
-func complain(stderr io.Writer, err error, code int) int {
-	return command.Complain(stderr, "whatif", err, code)
-}
-
-// maxVerified is the number of launch options of all new nodes up to which a
-// plan is verified without being asked to: some seconds' worth.
-const maxVerified = 100_000
-
-func launchOptions(plan *provisioning.Plan) int {
-	n := 0
-	for i := range plan.Create {
-		n += len(plan.Create[i].Options)
+// advise answers -advise.
+func advise(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
+	side := running(&s, w, stderr)
+	r, err := advicereport.Ask(ctx, advicereport.Question{Now: s.compare.Now, Questions: s.questions}, side)
+	if err != nil {
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
 	}
-	return n
-}
-
-// checked asks the referee, which shares no code with the solver, whether the
-// plan keeps all the rules. A plan that does not is not shown.
-func checked(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
-	var errs []error
-	for _, v := range verify.Plan(in, plan, opts) {
-		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
-	}
-	return errors.Join(errs...)
+	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
 }

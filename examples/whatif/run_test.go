@@ -12,10 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
-	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // call runs the program.
@@ -115,21 +113,6 @@ func TestNoPods(t *testing.T) {
 	require.Equal(t, 0, code)
 	require.Equal(t, "No pod is pending, so there is nothing to plan.\n\n"+
 		"Read 1 NodePool, 2 instance types, 0 nodes, 0 pods to place and 0 DaemonSets.\n", stdout)
-}
-
-// TestChecked makes sure that a plan which breaks a rule is noticed.
-func TestChecked(t *testing.T) {
-	s := settings{files: []string{"testdata/small.yaml"}, instanceTypes: "testdata/types.yaml"}
-	world, err := offline.Read(s.input(), nil)
-	require.NoError(t, err)
-	in := world.Input()
-	plan, err := provisioning.Solve(t.Context(), in, nil)
-	require.NoError(t, err)
-	require.NoError(t, checked(in, plan, nil))
-	require.Equal(t, 4, launchOptions(plan))
-
-	plan.Create[0].Pods = plan.Create[0].Pods[1:]
-	require.ErrorContains(t, checked(in, plan, nil), "the plan breaks a rule, please report this: ")
 }
 
 func TestMinValues(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Files declares the flag -f, which names a file and may be repeated; see
@@ -56,4 +57,21 @@ func USD(flag string, value float64) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("invalid value %v for flag -%s: must be an amount of USD per hour, or 0", value, flag)}
+}
+
+// NotNegative is the fault of a flag that is below zero.
+func NotNegative(flag string, value int) []string {
+	if value >= 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("invalid value %d for flag -%s: must not be negative", value, flag)}
+}
+
+// Pair is the fault of a flag that is not two names with a slash between; it may be empty.
+func Pair(flag, value, names string) []string {
+	before, after, found := strings.Cut(value, "/")
+	if value == "" || found && before != "" && after != "" && !strings.Contains(after, "/") {
+		return nil
+	}
+	return []string{fmt.Sprintf("invalid value %q for flag -%s: must be %s", value, flag, names)}
 }

@@ -199,6 +199,37 @@ func WrapHanging(text string, indent int) []string {
 	return lines
 }
 
+// Hang breaks words into lines that begin with a label, or with as many blanks.
+// What is longer than a line is cut into pieces.
+func Hang(label, words string) []string {
+	label = Shorten(Printable(label), command.PageWidth/2)
+	indent := strings.Repeat(" ", utf8.RuneCountInString(label))
+	var lines []string
+	line, empty := label, true
+	for _, word := range strings.Fields(Printable(words)) {
+		for {
+			room := command.PageWidth - utf8.RuneCountInString(line)
+			if !empty {
+				room--
+			}
+			runes := []rune(word)
+			if len(runes) <= room {
+				break
+			}
+			if empty {
+				lines, line, word = append(lines, line+string(runes[:room])), indent, string(runes[room:])
+				continue
+			}
+			lines, line, empty = append(lines, line), indent, true
+		}
+		if !empty {
+			line += " "
+		}
+		line, empty = line+word, false
+	}
+	return append(lines, line)
+}
+
 // Enumerate lists items, separated by commas, on at most so many lines. Those
 // that find no room are counted.
 func Enumerate(items []string, indent, limit int) []string {

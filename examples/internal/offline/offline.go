@@ -11,6 +11,7 @@ package offline
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -38,6 +39,14 @@ type Files struct {
 	Place         place.Asked
 	Bill          bool // prices count what a node has beside its instance
 	Sample        []byte
+}
+
+// Flags declares -f, -instance-types, -region, -zones and -bill.
+func (f *Files) Flags(set *flag.FlagSet) {
+	command.Files(set, &f.Manifests)
+	set.StringVar(&f.InstanceTypes, "instance-types", "", "")
+	f.Place.Flags(set)
+	set.BoolVar(&f.Bill, "bill", false, "")
 }
 
 // Faults lists what is wrong with the flags -f, -instance-types, -region and -zones.

@@ -1,0 +1,372 @@
+// Package advicereport says what each constraint of the pods of a cluster costs, by packages
+// advice and compare: as data, as a text and as a page.
+package advicereport
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
+	"github.com/dovetail-sdk/dovetail/provisioning/advice"
+)
+
+// schema names the form of the answer to -advise.
+const schema = "dovetail.whatif.advice/v1"
+
+// Report is the answer; reference.md of examples/whatif describes it.
+type Report struct {
+	Schema   string                   `json:"schema"`
+	Cost     planreport.Cost          `json:"cost"`
+	Nodes    int                      `json:"nodes"`
+	Pods     int                      `json:"pods"`
+	Unplaced int                      `json:"unplaced"`
+	NoPlace  []planreport.UnplacedPod `json:"unplacedPods"`
+	Prices   []price                  `json:"prices"`
+	Pairs    []price                  `json:"pairs"`
+	Requests []price                  `json:"requests"`
+	Budgets  []heldUp                 `json:"budgets"`
+	Free     int                      `json:"free"`
+	Needed   []constraint             `json:"needed"`
+	NotAsked []constraint             `json:"notAsked"`
+	Steps    int                      `json:"steps"`
+}
+
+// heldUp is what a disruption budget keeps from being saved now.
+type heldUp struct {
+	NodePool string  `json:"nodePool"`
+	Index    int     `json:"index"`
+	Saves    float64 `json:"savesUSDPerHour"`
+	Actions  int     `json:"actions"`
+
+	line string
+}
+
+type constraint struct {
+	Kind   string  `json:"kind"`
+	Object string  `json:"object"`
+	Field  string  `json:"field"`
+	Text   string  `json:"text"`
+	Pods   int     `json:"pods,omitempty"`
+	Amount float64 `json:"amount,omitempty"`
+
+	line string
+}
+
+type price struct {
+	Constraints []constraint `json:"constraints"`
+	USDPerHour  float64      `json:"usdPerHour"`
+	Nodes       int          `json:"nodes"`
+	Saves       float64      `json:"savesUSDPerHour"`
+	AtLeast     float64      `json:"atLeastUSDPerHour"`
+	AtMost      float64      `json:"atMostUSDPerHour"`
+	Placed      []string     `json:"placed"`
+	Worth       float64      `json:"worthUSDPerHour,omitempty"`
+}
+
+// Question is what to ask.
+type Question struct {
+	// Now is the instant at which budgets are asked.
+	Now time.Time
+	// Questions is how many constraints are asked about thoroughly; 0 is the default of
+	// package advice.
+	Questions int
+}
+
+// Ask says what all pods of the cluster would cost on new nodes, and what each constraint
+// adds.
+func Ask(ctx context.Context, q Question, side compare.Side) (*Report, error) {
+	in, err := compare.Emptied(q.Now, side)
+	if err != nil {
+		return nil, err
+	}
+	found, err := advice.Ask(ctx, in.Input, &advice.Options{Provisioning: side.Options.Provisioning, Questions: q.Questions, Parallel: runtime.GOMAXPROCS(0)})
+	if err != nil {
+		return nil, err
+	}
+	budgets, err := compare.Budgets(ctx, q.Now, side)
+	if err != nil {
+		return nil, err
+	}
+	r := newReport(found)
+	for _, b := range budgets {
+		r.Budgets = append(r.Budgets, heldUp{NodePool: b.NodePool, Index: b.Index, Saves: layout.Rounded(b.Saves), Actions: b.Actions, line: b.String()})
+	}
+	return r, nil
+}
+
+func newReport(found *advice.Report) *Report {
+	r := &Report{Schema: schema, Cost: planreport.Cost{USDPerHour: layout.Rounded(found.Cost), LowerBound: layout.Rounded(found.LowerBound)},
+		Nodes: found.Nodes, Pods: found.Pods, Unplaced: len(found.Unplaced), NoPlace: planreport.Unplaced(found.Unplaced), Free: found.Free, Steps: found.Steps,
+		Prices: pricesOf(found.Prices), Pairs: pricesOf(found.Pairs), Requests: pricesOf(found.Requests),
+		Budgets: []heldUp{}, Needed: constraintsOf(found.Needed), NotAsked: constraintsOf(found.NotAsked)}
+	if found.LowerBound > 0 {
+		gap := layout.Rounded(found.Cost/found.LowerBound - 1)
+		r.Cost.Gap = &gap
+	}
+	return r
+}
+
+func constraintsOf(list []advice.Constraint) []constraint {
+	out := make([]constraint, 0, len(list))
+	for _, c := range list {
+		out = append(out, constraint{Kind: string(c.Kind), Object: c.Object, Field: c.Field, Text: c.Text, Pods: c.Pods, Amount: layout.Rounded(c.Amount), line: c.String()})
+	}
+	return out
+}
+
+func pricesOf(list []advice.Price) []price {
+	out := make([]price, 0, len(list))
+	for _, p := range list {
+		out = append(out, price{Constraints: constraintsOf(p.Constraints), USDPerHour: layout.Rounded(p.Cost), Nodes: p.Nodes, Saves: layout.Rounded(p.Saves),
+			AtLeast: layout.Rounded(p.AtLeast), AtMost: layout.Rounded(p.AtMost), Placed: append([]string{}, p.Placed...), Worth: layout.Rounded(p.Worth())})
+	}
+	return out
+}
+
+// mostPrices is how many prices the table shows.
+const mostPrices = 10
+
+// Text draws the answer for people.
+func (r *Report) Text(style command.Style) string {
+	lines := []string{style.Heading(layout.Shorten("What the constraints of "+layout.Count(r.Pods, "pod")+" cost", command.PageWidth))}
+	lines = append(lines, layout.Wrap(r.lead(), 0)...)
+	lines = append(lines, r.noPlace(style)...)
+	for _, list := range []struct {
+		without string
+		prices  []price
+	}{{"WITHOUT", r.Prices}, {"WITHOUT BOTH", r.Pairs}} {
+		placing := slices.IndexFunc(list.prices, func(p price) bool { return len(p.Placed) == 0 })
+		if placing < 0 {
+			placing = len(list.prices)
+		}
+		lines = append(lines, r.section(style, list.without, "PODS THAT FIND A PLACE", list.prices[:placing])...)
+		lines = append(lines, r.section(style, list.without, "USD/H LESS", list.prices[placing:])...)
+	}
+	lines = append(lines, r.requests(style)...)
+	if len(r.Budgets) > 0 {
+		lines = append(lines, "", style.Heading("HELD UP NOW"))
+	}
+	for _, b := range r.Budgets {
+		lines = append(lines, layout.Wrap(layout.Printable(b.line), 0)...)
+	}
+	lines = append(lines, "")
+	lines = append(lines, layout.Wrap(r.rest(), 0)...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// lead says what all is compared with.
+func (r *Report) lead() string {
+	text := fmt.Sprintf("Planned from empty they need %s for %s USD/h", layout.Count(r.Nodes, "node"), layout.USD(r.Cost.USDPerHour, 4))
+	if r.Cost.Gap != nil {
+		text += fmt.Sprintf(", at most %.1f%% above the optimum", 100**r.Cost.Gap)
+	}
+	if r.Unplaced > 0 {
+		text += fmt.Sprintf("; %s no place", layout.Phrase(r.Unplaced, "pod has", "pods have"))
+	}
+	return text + "."
+}
+
+// mostNoPlace is how many groups of pods without a place the table shows.
+const mostNoPlace = 5
+
+// noPlace lists pods without a place by workload and reason.
+func (r *Report) noPlace(style command.Style) []string {
+	groups := planreport.GroupUnplaced(r.NoPlace)
+	if len(groups) == 0 {
+		return nil
+	}
+	lines := []string{"", style.Heading(layout.Sides("WITHOUT A PLACE", layout.Count(r.Unplaced, "pod")))}
+	for i, g := range groups {
+		if i == mostNoPlace {
+			lines = append(lines, fmt.Sprintf("... and %s more; -o json lists all", layout.Count(len(groups)-mostNoPlace, "group")))
+			break
+		}
+		lines = append(lines, layout.Shorten(fmt.Sprintf("%d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth))
+		for _, line := range g.Reasons() {
+			lines = append(lines, layout.WrapHanging(layout.Printable(line), 2)...)
+		}
+	}
+	return lines
+}
+
+// section lists prices, each with what it comes to at the right edge.
+func (r *Report) section(style command.Style, left, right string, prices []price) []string {
+	if len(prices) == 0 {
+		return nil
+	}
+	lines := []string{"", style.Heading(layout.Sides(left, right))}
+	for i, p := range prices {
+		if i == mostPrices {
+			lines = append(lines, fmt.Sprintf("... and %d more; -o json lists all", len(prices)-mostPrices))
+			break
+		}
+		names := layout.Wrap(layout.Printable(p.names()), 0)
+		figure := r.figure(p)
+		last := names[len(names)-1]
+		if len(last)+len(figure)+2 > command.PageWidth {
+			names = append(names, "")
+			last = ""
+		}
+		names[len(names)-1] = layout.Sides(last, figure)
+		lines = append(lines, names...)
+		lines = append(lines, layout.Wrap(layout.Printable(p.about()), 2)...)
+	}
+	return lines
+}
+
+// about is what there is to know of a price beside its figure.
+func (p price) about() string {
+	switch len(p.Placed) {
+	case 0:
+		return fmt.Sprintf("between %s and %s at the optimum", layout.USD(p.AtLeast, 4), layout.USD(p.AtMost, 4))
+	case 1:
+		return "namely " + p.Placed[0]
+	}
+	return p.Placed[0] + " among them"
+}
+
+// names are the constraints of a price.
+func (p price) names() string {
+	var names []string
+	for _, c := range p.Constraints {
+		names = append(names, c.line)
+	}
+	return strings.Join(names, " and ")
+}
+
+// figure is what a price comes to: pods that find a place and what the bill is more then, or
+// how much less it is.
+func (r *Report) figure(p price) string {
+	if len(p.Placed) > 0 {
+		if p.Saves > 0 {
+			return fmt.Sprintf("+%d, %s USD/h less", len(p.Placed), layout.USD(p.Saves, 4))
+		}
+		return fmt.Sprintf("+%d, %s USD/h more", len(p.Placed), layout.USD(-p.Saves, 4))
+	}
+	text := layout.USD(p.Saves, 4)
+	if r.Cost.USDPerHour > 0 {
+		text += fmt.Sprintf(" (%.1f%%)", 100*p.Saves/r.Cost.USDPerHour)
+	}
+	return text
+}
+
+// requests lists what a core and a GiB are worth.
+func (r *Report) requests(style command.Style) []string {
+	if len(r.Requests) == 0 {
+		return nil
+	}
+	rows := r.requestRows()
+	g := layout.Grid{Columns: layout.Columns("WITH HALF OF THE REQUEST", "FOR", "#PODS", "#USD/H LESS", "#FOR ONE"), Rows: rows[:min(len(rows), mostPrices)]}
+	grid := g.Lines()
+	lines := append([]string{"", style.Heading(grid[0])}, grid[1:]...)
+	if more := len(rows) - mostPrices; more > 0 {
+		lines = append(lines, fmt.Sprintf("... and %d more; -o json lists all", more))
+	}
+	return lines
+}
+
+func (r *Report) requestRows() (rows [][]string) {
+	for _, p := range r.Requests {
+		c := p.Constraints[0]
+		unit := map[string]string{"cpu": "core", "memory": "GiB"}[c.Text]
+		rows = append(rows, []string{layout.Printable(c.Object), unit, fmt.Sprint(c.Pods), layout.USD(p.Saves, 4), layout.USD(p.Worth, 4)})
+	}
+	return rows
+}
+
+// rest says what is not in the lists.
+func (r *Report) rest() string {
+	var parts []string
+	if len(r.Prices) == 0 && len(r.Pairs) == 0 {
+		parts = append(parts, "No constraint costs anything.")
+	}
+	if r.Free > 0 {
+		parts = append(parts, layout.Count(r.Free, "constraint")+" cost nothing.")
+	}
+	if n := len(r.Needed); n > 0 {
+		parts = append(parts, fmt.Sprintf("Without %s a pod would lose its place, such as %s.", layout.Count(n, "other"), r.Needed[0].line))
+	}
+	var requests, others []string
+	for _, c := range r.NotAsked {
+		if c.Kind == string(advice.KindRequest) {
+			requests = append(requests, fmt.Sprintf("%s of %s", c.Text, c.Object))
+		} else {
+			others = append(others, c.line)
+		}
+	}
+	if n := len(others); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s not asked about, as others promised more.", layout.Either(n, "1 constraint was", fmt.Sprintf("%d constraints were", n))))
+	}
+	if n := len(requests); n > 0 {
+		parts = append(parts, fmt.Sprintf("What less of a request is worth was not asked of %s, such as %s.", layout.Either(n, "1 workload", fmt.Sprintf("%d more", n)), requests[0]))
+	}
+	if len(others)+len(requests) > 0 {
+		parts = append(parts, "A larger -questions asks about more; -o json names them all.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// sentence is a price in words.
+func (p price) sentence() string {
+	if n := len(p.Placed); n > 0 {
+		text := fmt.Sprintf("%s: without it %s a place, %s among them, ", p.names(), layout.Phrase(n, "pod more finds", "pods more find"), p.Placed[0])
+		if p.Saves > 0 {
+			return text + layout.USD(p.Saves, 4) + " USD/h less"
+		}
+		return text + "for " + layout.USD(-p.Saves, 4) + " USD/h more"
+	}
+	return p.names() + ": " + layout.USD(p.Saves, 4) + " USD/h less without, " + p.about()
+}
+
+// Page is the answer as a page.
+func (r *Report) Page() webpage.Page {
+	p := webpage.Page{Title: "What the constraints of " + layout.Count(r.Pods, "pod") + " cost", Lead: []string{r.lead()}, Below: "In words",
+		Key: [][2]string{
+			{layout.USD(r.Cost.USDPerHour, 4), "USD/h, planned from empty"},
+			{layout.USD(r.Cost.LowerBound, 4), "USD/h that no plan is below"},
+			{fmt.Sprint(r.Nodes), "nodes"},
+			{fmt.Sprint(r.Unplaced), "pods without a place"},
+		},
+		Heading: "What is requested", Head: []string{"with half of the request", "for", "pods", "USD/h less", "for one"}}
+	for _, list := range []struct {
+		title, about string
+		prices       []price
+	}{
+		{"Constraints", "USD per hour less without each, and what it would be between the best plans", r.Prices},
+		{"Pairs of constraints", "USD per hour less without both", r.Pairs},
+		{"Requests", "USD per hour less with half of the request", r.Requests},
+	} {
+		bars := plot.Bars{Title: list.title, About: list.about, Classes: []string{"a"}}
+		for _, x := range list.prices[:min(len(list.prices), mostPrices)] {
+			text := layout.USD(x.Saves, 4)
+			if len(x.Placed) > 0 {
+				text = fmt.Sprintf("+%s, %s", layout.Count(len(x.Placed), "pod"), text)
+			}
+			bars.Bars = append(bars.Bars, plot.Bar{Label: x.names(), Values: []float64{max(0, x.Saves)}, Text: text, Low: x.AtLeast, High: x.AtMost})
+		}
+		if len(bars.Bars) > 0 {
+			p.Figures = append(p.Figures, webpage.Figure{Title: bars.Title, About: bars.About, SVG: bars.SVG()})
+		}
+	}
+	for _, g := range planreport.GroupUnplaced(r.NoPlace) {
+		p.Log = append(p.Log, fmt.Sprintf("%s of %s: %s", layout.Phrase(g.Count, "pod has no place", "pods have no place"), g.Title(), g.Message()))
+	}
+	for _, x := range slices.Concat(r.Prices, r.Pairs) {
+		p.Log = append(p.Log, x.sentence())
+	}
+	for _, b := range r.Budgets {
+		p.Log = append(p.Log, b.line)
+	}
+	p.Log = append(p.Log, r.rest())
+	p.Rows = r.requestRows()
+	return p
+}

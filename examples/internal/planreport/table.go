@@ -1,0 +1,288 @@
+package planreport
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+const hoursPerMonth = 730
+
+// table draws a report for people: at most pageWidth columns wide.
+type table struct {
+	report *Report
+	style  command.Style
+	lines  []string
+
+	// namespaces tells whether names of workloads need their namespace.
+	namespaces bool
+}
+
+// Table draws the report for people.
+func (r *Report) Table(s command.Style) string {
+	t := &table{report: r, style: s, namespaces: manyNamespaces(r)}
+	t.summary()
+	t.newNodes()
+	t.existingNodes()
+	t.pending()
+	t.staticPools()
+	t.buffers()
+	t.overlays()
+	t.cost()
+	t.footer()
+	return strings.Join(t.lines, "\n") + "\n"
+}
+
+func (t *table) add(lines ...string) { t.lines = append(t.lines, lines...) }
+
+// heading opens a section.
+func (t *table) heading(left, right string) {
+	t.add("", t.style.Heading(layout.Sides(left, right)))
+}
+
+// summary says in a sentence what comes below.
+func (t *table) summary() {
+	r := t.report
+	if r.Input.Pods == 0 {
+		text := "No pod is pending, so there is nothing to plan."
+		if len(r.StaticPools)+len(r.Buffers) > 0 {
+			text = "No pod is pending."
+		}
+		t.add(layout.Wrap(text, 0)...)
+		return
+	}
+	created, bound, spare := 0, 0, 0
+	for _, n := range r.NewNodes {
+		pods := realPods(n.Pods)
+		created += pods
+		if pods == 0 {
+			spare++ // nodes for nothing but buffers
+		}
+	}
+	for _, b := range r.Bindings {
+		bound += realPods(b.Pods)
+	}
+	parts := []string{}
+	if bound > 0 {
+		parts = append(parts, fmt.Sprintf("%s on %s", layout.Phrase(bound, "pod fits", "pods fit"), layout.Count(len(r.Bindings), "existing node")))
+	}
+	if created > 0 {
+		parts = append(parts, fmt.Sprintf("%s %s", layout.Phrase(created, "pod needs", "pods need"), layout.Count(len(r.NewNodes)-spare, "new node")))
+	}
+	if spare > 0 {
+		parts = append(parts, "spare room needs "+layout.Count(spare, "new node"))
+	}
+	if n := len(r.Unplaced); n > 0 {
+		parts = append(parts, layout.Phrase(n, "pod stays pending", "pods stay pending"))
+	}
+	t.add(t.style.Heading(layout.Shorten("Plan for "+layout.Count(r.Input.Pods, "pod"), command.PageWidth)))
+	t.add(layout.Wrap(strings.Join(parts, ", ")+".", 0)...)
+	if r.Input.NodePools == 0 {
+		t.add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
+	}
+}
+
+// realPods counts pods less those that stand for buffers.
+func realPods(pods []podRef) int {
+	n := 0
+	for _, p := range pods {
+		if p.workload.Kind != "Buffer" {
+			n++
+		}
+	}
+	return n
+}
+
+// fits is "3 pods fit", with the verb in the right number.
+func fits(n int, one, many string) string {
+	if n == 1 {
+		return "1 pod " + one
+	}
+	return layout.Count(n, "pod") + " " + many
+}
+
+// newNodes draws a row for each group of new nodes that are alike, and below
+// it the workloads on one of them.
+func (t *table) newNodes() {
+	groups := groupNodes(t.report.NewNodes)
+	if len(groups) == 0 {
+		return
+	}
+	g := layout.Grid{Columns: layout.Columns("#NEW", "POOL", "TYPE", "ZONE", "CAPACITY", "#ALT", "#PODS", "#CPU", "#MEM", "#BESIDE", "#USD/H")}
+	beside := t.report.Cost.NodeCost != 0
+	if !beside {
+		g.Columns = slices.DeleteFunc(g.Columns, func(c layout.Column) bool { return c.Title == "BESIDE" })
+	}
+	decimals := decimalsFor(t.report.NewNodes)
+	for _, group := range groups {
+		n := group.node
+		cpu, memory := percents(n.Utilization)
+		row := []string{strconv.Itoa(group.count) + "×",
+			layout.Printable(n.NodePool), layout.Printable(n.InstanceType), layout.Printable(n.Zone), layout.Printable(n.CapacityType),
+			strconv.Itoa(n.OptionCount - 1), strconv.Itoa(len(n.Pods)), cpu, memory}
+		if beside {
+			row = append(row, layout.USD(n.NodeCost, decimals))
+		}
+		g.Rows = append(g.Rows, append(row, layout.USD(n.USDPerHour, decimals)))
+	}
+	lines := g.Lines()
+	t.add("", t.style.Heading(lines[0]))
+	for i, group := range groups {
+		t.add(lines[i+1])
+		t.workloads(group.title(), group.node.Pods)
+		for _, m := range group.node.MissedMinValues {
+			text := margin + layout.Printable(provisioning.MissedMinValues(m).String())
+			for _, line := range command.Wrap(text, command.PageWidth, "  ") {
+				t.add(t.style.Warning(line))
+			}
+		}
+	}
+}
+
+const margin = "      "
+
+// workloads lists what runs on a node, in faint letters, after its name.
+func (t *table) workloads(node string, pods []podRef) {
+	items := t.tally(pods)
+	if node != "" && len(items) > 0 {
+		items[0] = node + ": " + items[0]
+	}
+	for _, line := range layout.Enumerate(items, len(margin), 2) {
+		t.add(t.style.Faint(line))
+	}
+}
+
+// tally counts pods by workload: the most numerous first.
+func (t *table) tally(pods []podRef) []string {
+	counts := map[string]int{}
+	for _, p := range pods {
+		name := p.workload.Name
+		if t.namespaces {
+			name = p.workload.Namespace + "/" + name
+		}
+		counts[layout.Printable(name)]++
+	}
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for i, name := range names {
+		if counts[name] > 1 {
+			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
+		}
+	}
+	return names
+}
+
+func (t *table) existingNodes() {
+	if len(t.report.Bindings) == 0 {
+		return
+	}
+	g := layout.Grid{Columns: layout.Columns("EXISTING NODE", "POOL", "TYPE", "ZONE", "#PODS", "#CPU", "#MEM")}
+	for _, b := range t.report.Bindings {
+		cpu, memory := percents(b.Utilization)
+		g.Rows = append(g.Rows, []string{layout.Printable(b.Node), orDash(b.NodePool), orDash(b.InstanceType), orDash(b.Zone),
+			"+" + strconv.Itoa(len(b.Pods)), cpu, memory})
+	}
+	g.DropEmpty()
+	lines := g.Lines()
+	t.add("", t.style.Heading(lines[0]))
+	for i, b := range t.report.Bindings {
+		t.add(lines[i+1])
+		t.workloads("", b.Pods)
+	}
+}
+
+// pending lists the pods without a place, those alike together, and why.
+func (t *table) pending() {
+	groups := GroupUnplaced(t.report.Unplaced)
+	if len(groups) == 0 {
+		return
+	}
+	t.heading("STILL PENDING", layout.Count(len(t.report.Unplaced), "pod"))
+	for _, g := range groups {
+		t.add(t.style.Warning(layout.Shorten(fmt.Sprintf("%4d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth)))
+		for _, line := range t.whyPending(g.reason) {
+			t.add(layout.WrapHanging(layout.Printable(line), len(margin))...)
+		}
+	}
+	t.add(t.style.Faint(layout.Shorten(layout.Printable("Ask -explain "+t.askFor(groups[0])+" for all that is in its way."), command.PageWidth)))
+}
+
+// askFor is how -explain names the first pod of a group: by its workload, the way
+// people know it, if that is understood as this pod; see podOf.
+func (t *table) askFor(g *PendingGroup) string {
+	name := g.first.Namespace + "/" + g.first.Name
+	for i := range t.report.Unplaced {
+		p := &t.report.Unplaced[i]
+		if p.workload.Namespace+"/"+p.workload.Name != name {
+			continue
+		}
+		if p.Namespace+"/"+p.Name == g.pod {
+			return name
+		}
+		break
+	}
+	return g.pod
+}
+
+// whyPending is reasonLines, and what matters more: that nothing can be launched.
+func (t *table) whyPending(r *reason) []string {
+	switch {
+	case t.report.Input.NodePools > 0:
+		return reasonLines(r)
+	case t.report.Input.Nodes == 0:
+		return []string{"there is neither a NodePool nor a node"}
+	}
+	return append([]string{"there is no NodePool; on the nodes that exist:"}, reasonLines(r)...)
+}
+
+func (t *table) cost() {
+	if len(t.report.NewNodes) == 0 {
+		return
+	}
+	c := t.report.Cost
+	t.heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", layout.USD(c.USDPerHour, 4), layout.USD(c.USDPerHour*hoursPerMonth, 2)))
+	if c.NodeCost != 0 {
+		t.add(layout.Sides("Of that for what nodes have beside their instance", layout.USD(c.NodeCost, 4)+" USD/h"))
+	}
+	if c.Gap == nil {
+		t.add("How far that is above the optimum is not known.")
+		return
+	}
+	t.add(layout.Sides("No plan can cost less than", layout.USD(c.LowerBound, 4)+" USD/h"))
+	t.add(t.style.Good(layout.Sides("This plan is above the optimum by at most", gapText(*c.Gap))))
+}
+
+func gapText(gap float64) string {
+	if gap >= 10 || math.IsNaN(gap) {
+		return fmt.Sprintf("%.3g times", gap)
+	}
+	return fmt.Sprintf("%.2f %%", 100*max(gap, 0))
+}
+
+// footer says how much was read and done.
+func (t *table) footer() {
+	in, s := t.report.Input, t.report.Stats
+	text := fmt.Sprintf("Read %s, %s, %s, %s to place and %s.",
+		layout.Count(in.NodePools, "NodePool"), layout.Count(in.InstanceTypes, "instance type"), layout.Count(in.Nodes, "node"),
+		layout.Count(in.Pods, "pod"), layout.Count(in.DaemonSets, "DaemonSet"))
+	if in.Pods > 0 {
+		text += fmt.Sprintf(" Weighed %s of pods against %s to launch a node.",
+			layout.Count(s.Classes, "kind"), layout.Count(s.Options, "way"))
+		if t.report.Verified {
+			text += " The referee finds no fault with the plan."
+		}
+	}
+	t.add("")
+	for _, line := range layout.Wrap(text, 0) {
+		t.add(t.style.Faint(line))
+	}
+}

@@ -1,0 +1,100 @@
+package proposalreport
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+)
+
+// leftGroup is nodes that are left alone for the same reason.
+type leftGroup struct {
+	rule    string
+	nodes   []string
+	details []string // distinct, in the order of nodes
+}
+
+// leftAlone lists the nodes that are left alone by what comes first among the
+// reasons, or each with all of its reasons.
+func (t *text) leftAlone(all bool) {
+	left := t.report.LeftAlone
+	if len(left) == 0 {
+		return
+	}
+	t.heading("LEFT ALONE", layout.Count(len(left), "node"))
+	if all {
+		for _, n := range left {
+			t.fill("  ", n.Node, plain)
+			for _, r := range n.Reasons {
+				t.fill("    "+r.Rule+": ", r.text(), t.style.Faint)
+			}
+		}
+		return
+	}
+	for _, g := range groupLeft(left) {
+		t.add(layout.Sides("  "+g.rule, layout.Count(len(g.nodes), "node")))
+		const most = 2
+		for i, d := range g.details {
+			if i == most {
+				t.fill("      ", fmt.Sprintf("and %s like it", layout.Count(len(g.details)-most, "reason")), t.style.Faint)
+				break
+			}
+			t.fill("      ", d, t.style.Faint)
+		}
+		t.fill("      ", listed(g.nodes, 10), plain)
+	}
+	t.fill("  ", "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes.", t.style.Faint)
+}
+
+// why says what keeps the pods of one of the nodes from the others.
+func (t *text) why() {
+	w := t.report.Why
+	if w == nil {
+		return
+	}
+	t.heading("WHY "+w.Node+" STAYS", "")
+	for line := range strings.Lines(w.text) {
+		indented := strings.TrimLeft(line, " ")
+		t.fill(strings.Repeat(" ", 2+len(line)-len(indented)), strings.TrimSpace(line), plain)
+	}
+}
+
+func (r Reason) text() string {
+	if r.Method == "" {
+		return r.Detail
+	}
+	return r.Detail + " [" + r.Method + "]"
+}
+
+// groupLeft groups nodes by their main reason, the largest group first.
+func groupLeft(left []NodeLeft) []leftGroup {
+	var groups []leftGroup
+	for _, n := range left {
+		main := n.main()
+		i := slices.IndexFunc(groups, func(g leftGroup) bool { return g.rule == main.Rule })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, leftGroup{rule: main.Rule})
+		}
+		g := &groups[i]
+		g.nodes = append(g.nodes, n.Node)
+		detail := strings.ReplaceAll(main.Detail, n.Node, "the node")
+		if !slices.Contains(g.details, detail) {
+			g.details = append(g.details, detail)
+		}
+	}
+	slices.SortStableFunc(groups, func(a, b leftGroup) int {
+		return cmp.Or(cmp.Compare(len(b.nodes), len(a.nodes)), strings.Compare(a.rule, b.rule))
+	})
+	return groups
+}
+
+// main is what keeps consolidation from the node, if anything does, as that is
+// what most nodes are left alone by. A node that is merely not empty, not
+// drifted or healthy has no reason to be removed.
+func (n NodeLeft) main() Reason {
+	i := slices.IndexFunc(n.Reasons, func(r Reason) bool { return r.Method == "Consolidation" })
+	return n.Reasons[max(i, 0)]
+}

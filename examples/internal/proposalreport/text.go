@@ -1,0 +1,436 @@
+package proposalreport
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+)
+
+// Text draws a report for people: at most command.PageWidth columns wide. All names every node
+// that is left alone.
+func (r *Report) Text(s command.Style, all bool) string {
+	t := &text{page: page{style: s}, report: r}
+	t.summary()
+	if r.Before.Total.Nodes == 0 && r.Provisioned == nil {
+		return t.String()
+	}
+	if len(r.Rounds) > 0 {
+		t.rounds()
+	} else {
+		t.actions()
+	}
+	t.waiting()
+	t.leftAlone(all)
+	t.why()
+	t.without()
+	t.states()
+	t.footer()
+	return t.String()
+}
+
+type text struct {
+	page
+	report *Report
+}
+
+// summary says in a sentence or two what comes below.
+func (t *text) summary() {
+	r := t.report
+	t.add(t.style.Heading(layout.Sides(fmt.Sprintf("%s at %s USD/h", layout.Count(r.Before.Total.Nodes, "node"), layout.USD(r.Before.Total.USDPerHour, 4)),
+		r.Now.Format("2 January 2006 15:04 UTC"))))
+	if words := r.begins(); r.Before.Total.Nodes == 0 {
+		t.fill("", "The input has no node, so there is nothing to remove.", plain)
+	} else if words == "" {
+		t.fill("", "Nothing is to be done now.", plain)
+	} else {
+		t.fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
+			layout.USD(r.After.Total.USDPerHour, 4), r.change()), plain)
+	}
+	if p := r.FollowUp; p != nil {
+		t.fill("", p.afterwards(), plain)
+	}
+	if p := r.Provisioned; p != nil {
+		t.fill("", p.words(), plain)
+	}
+}
+
+// begins says what is done, nothing if that is nothing.
+func (r *Report) begins() string {
+	switch {
+	case len(r.Rounds) > 0:
+		n := 0
+		for _, round := range r.Rounds {
+			n += len(round.Actions)
+		}
+		return fmt.Sprintf("%s in %s, then %s:", layout.Count(n, "action"), layout.Count(len(r.Rounds), "round"), r.Stopped)
+	case len(r.Actions) == 0:
+		return ""
+	}
+	removed, launched := 0, 0
+	for _, a := range r.Actions {
+		removed, launched = removed+len(a.Nodes), launched+len(a.Replacements)
+		if a.byTemplate() {
+			launched += len(a.Nodes)
+		}
+	}
+	words := fmt.Sprintf("%s may begin now, to remove %s", layout.Count(len(r.Actions), "action"), layout.Count(removed, "node"))
+	if launched > 0 {
+		words += fmt.Sprintf(" and launch %d", launched)
+	}
+	return words + ":"
+}
+
+// words says what pods need that are pending before anything is done.
+func (p *Provisioned) words() string {
+	pods := layout.Phrase(p.Pods, "pod is pending already", "pods are pending already")
+	if p.Nodes == 0 {
+		return pods + "; no node is launched for them."
+	}
+	return fmt.Sprintf("%s; %s at %s USD/h for them, due in any case, counted with those that are left.",
+		pods, layout.Phrase(p.Nodes, "new node", "new nodes"), layout.USD(p.USDPerHour, 4))
+}
+
+// afterwards says what the pods of nodes need that go without a replacement.
+func (p *Provisioned) afterwards() string {
+	pods := layout.Phrase(p.Pods, "pod of nodes that go is", "pods of nodes that go are") + " for the next plan"
+	if p.Nodes == 0 {
+		return pods + ", which launches no node."
+	}
+	return fmt.Sprintf("%s, which launches %s at %s USD/h, counted with those that are left.",
+		pods, layout.Count(p.Nodes, "node"), layout.USD(p.USDPerHour, 4))
+}
+
+// change says by how much the cost is less, or more, than without the actions.
+func (r *Report) change() string {
+	than := ""
+	if r.Provisioned != nil {
+		than = " than otherwise"
+	}
+	part := share(r.Saved(), r.without())
+	if part < 0 {
+		return layout.Percent(-part) + " more" + than
+	}
+	return layout.Percent(part) + " less" + than
+}
+
+func (t *text) actions() {
+	if len(t.report.Actions) == 0 {
+		return
+	}
+	t.heading("DO NOW", "SAVES USD/H")
+	for i, a := range t.report.Actions {
+		t.add(layout.Sides(fmt.Sprintf("%3d  %s", i+1, a.title()), layout.USD(a.Savings, 4)))
+		t.detail(a)
+	}
+}
+
+// byTemplate says whether nodes are replaced by what their static NodePool says,
+// whatever pods there are.
+func (a *action) byTemplate() bool { return a.Step == "Replace" && !a.Simulated }
+
+// title says what an action does and why.
+func (a *action) title() string {
+	what := map[string]string{"Replace": "Replace", "Delete": "Remove", "TerminateFirst": "End first and relaunch", "Reboot": "Reboot",
+		"Terminate": "Terminate the machine", "DeleteNode": "Delete the Node object of"}[a.Step]
+	if a.Step == "Replace" && a.Simulated && len(a.Replacements) == 0 {
+		what = "Remove"
+	}
+	title := fmt.Sprintf("%s %s", cmp.Or(what, a.Step), layout.Count(len(a.Nodes), "node"))
+	if len(a.Replacements) > 0 {
+		title += fmt.Sprintf(" by %d", len(a.Replacements))
+	}
+	title += ": " + a.Reason
+	if a.Cause != "" {
+		title += ", " + a.Cause
+	}
+	return title
+}
+
+// detail says which nodes an action is about, what comes for them and where pods
+// go.
+func (t *text) detail(a action) {
+	for i, n := range a.Nodes {
+		label := "     remove  "
+		if a.Step == "Reboot" {
+			label = "     reboot  "
+		}
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		t.fill(label, n.describe(), plain)
+	}
+	for i, n := range a.Replacements {
+		label := "     launch  "
+		if i > 0 {
+			label = strings.Repeat(" ", len(label))
+		}
+		t.fill(label, fmt.Sprintf("%s in %s, %s, %s USD/h, of NodePool %s%s", n.InstanceType, n.Zone, n.CapacityType, layout.USD(n.USDPerHour, 4), n.NodePool,
+			others(n.OptionCount)), plain)
+	}
+	if a.byTemplate() {
+		t.fill("     launch  ", "one more by the template of its NodePool", plain)
+	}
+	if len(a.Moves) > 0 {
+		t.fill("     move    ", strings.Join(a.destinations(), "; "), t.style.Faint)
+	}
+	if a.Detail != "" {
+		t.fill("     because ", a.Detail, t.style.Faint)
+	}
+}
+
+func (n nodeRef) describe() string {
+	words := []string{n.Node}
+	for _, more := range []string{n.InstanceType, n.CapacityType, n.NodePool} {
+		if more != "" {
+			words = append(words, more)
+		}
+	}
+	if n.USDPerHour > 0 {
+		words = append(words, layout.USD(n.USDPerHour, 4)+" USD/h")
+	}
+	return strings.Join(words, ", ")
+}
+
+func others(options int) string {
+	if options <= 1 {
+		return ""
+	}
+	return fmt.Sprintf(" (or %s)", layout.Phrase(options-1, "other way", "other ways"))
+}
+
+// destinations says which workloads go where, the node that takes the most pods
+// first. Many nodes are summed up.
+func (a *action) destinations() []string {
+	byNode := map[string]map[string]int{}
+	total := map[string]int{}
+	for _, m := range a.Moves {
+		if byNode[m.To] == nil {
+			byNode[m.To] = map[string]int{}
+		}
+		byNode[m.To][m.workload]++
+		total[m.To]++
+	}
+	names := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b))
+	})
+	const most = 6
+	var out []string
+	for i, name := range names {
+		if i == most {
+			pods := 0
+			for _, rest := range names[i:] {
+				pods += total[rest]
+			}
+			return append(out, fmt.Sprintf("%s to %s", layout.Count(pods, "pod"), layout.Phrase(len(names)-i, "other node", "other nodes")))
+		}
+		to := name
+		if n, ok := strings.CutPrefix(name, "replacement-"); ok {
+			to = "the new node"
+			if len(a.Replacements) > 1 {
+				to = "new node " + increment(n)
+			}
+		}
+		out = append(out, counted(byNode[name], 4)+" to "+to)
+	}
+	return out
+}
+
+// increment counts from 1 what counts from 0.
+func increment(n string) string {
+	i := 0
+	if _, err := fmt.Sscan(n, &i); err != nil {
+		return n
+	}
+	return fmt.Sprint(i + 1)
+}
+
+// counted lists what there are several of, the most numerous first.
+func counted(counts map[string]int, most int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	for i, name := range names {
+		if counts[name] > 1 {
+			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
+		}
+	}
+	return listed(names, most)
+}
+
+// left says how many nodes are left.
+func left(n int) string {
+	if n == 1 {
+		return "1 node is left"
+	}
+	return fmt.Sprintf("%d nodes are left", n)
+}
+
+// rounds lists the steps until the cluster is at rest.
+func (t *text) rounds() {
+	for i, round := range t.report.Rounds {
+		t.heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
+			fmt.Sprintf("%s at %s USD/h", left(round.Nodes), layout.USD(round.USDPerHour, 4)))
+		for _, a := range round.Actions {
+			names := make([]string, len(a.Nodes))
+			for k, n := range a.Nodes {
+				names[k] = n.Node
+			}
+			t.add(layout.Sides("  "+a.title(), "saves "+layout.USD(a.Savings, 4)))
+			line := listed(names, 12)
+			for k, n := range a.Replacements {
+				if k == 0 {
+					line += " → "
+				} else {
+					line += ", "
+				}
+				line += n.InstanceType + " in " + n.Zone
+			}
+			if len(a.Moves) > 0 {
+				line += ", " + layout.Phrase(len(a.Moves), "pod moves", "pods move")
+			}
+			t.fill("    ", line, t.style.Faint)
+		}
+		if round.PodsPlaced > 0 {
+			text := "then provisioning finds places for " + layout.Count(round.PodsPlaced, "pod")
+			if round.Launched > 0 {
+				text += " and launches " + layout.Count(round.Launched, "node")
+			}
+			t.fill("  ", text, plain)
+		}
+		if round.Waiting > 0 {
+			t.fill("  ", layout.Phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.Faint)
+		}
+	}
+}
+
+func (t *text) waiting() {
+	if len(t.report.Waiting) == 0 || len(t.report.Rounds) > 0 {
+		return
+	}
+	t.heading("WAITS", "SAVES USD/H")
+	for _, g := range groupWaiting(t.report.Waiting) {
+		times := "     "
+		if g.count > 1 {
+			times = fmt.Sprintf("%3d× ", g.count)
+		}
+		t.add(layout.Sides(times+g.first.title(), layout.USD(g.savings, 4)))
+		t.fill("     remove  ", listed(g.nodes, 8), plain)
+		why := g.first.Why
+		if g.first.Until != nil {
+			why += ", until " + g.first.Until.Format("2 Jan 15:04")
+		}
+		t.fill("     for     ", why, t.style.Warning)
+	}
+}
+
+// waitGroup is actions that are alike and wait for the same.
+type waitGroup struct {
+	first   waiting
+	count   int
+	savings float64
+	nodes   []string
+}
+
+// groupWaiting groups what waits, in the order of the first of each group.
+func groupWaiting(list []waiting) []*waitGroup {
+	var groups []*waitGroup
+	for _, w := range list {
+		same := func(g *waitGroup) bool {
+			until := g.first.Until == w.Until || g.first.Until != nil && w.Until != nil && g.first.Until.Equal(*w.Until)
+			return g.first.title() == w.title() && g.first.Why == w.Why && until
+		}
+		i := slices.IndexFunc(groups, same)
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, &waitGroup{first: w})
+		}
+		g := groups[i]
+		g.count++
+		g.savings += w.Savings
+		for _, n := range w.Nodes {
+			g.nodes = append(g.nodes, n.Node)
+		}
+	}
+	return groups
+}
+
+// states shows pools before and after side by side.
+func (t *text) states() {
+	r := t.report
+	t.heading(fmt.Sprintf("%-11s %-6s %5s %10s   %-19s   %s", "POOL", "", "NODES", "USD/H", "CPU", "MEMORY"), "")
+	after := map[string]poolState{}
+	for _, p := range r.After.Pools {
+		after[p.NodePool] = p
+	}
+	for _, p := range r.Before.Pools {
+		t.pair(cmp.Or(p.NodePool, "(no pool)"), p, after[p.NodePool])
+	}
+	t.pair("all", r.Before.Total, r.After.Total)
+	saves, saved := "saves", r.Saved()
+	if saved < 0 {
+		saves, saved = "costs more:", -saved
+	}
+	t.add(t.style.Good(layout.Sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, layout.USD(saved, 4), 730*saved))))
+	if p := r.Provisioned; p != nil && p.Nodes > 0 {
+		t.add(t.style.Faint(layout.Sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
+			layout.USD(p.USDPerHour, 4), layout.Phrase(p.Pods, "pod that was", "pods that were")))))
+	}
+}
+
+// pair is two lines on a pool.
+func (t *text) pair(name string, before, after poolState) {
+	for i, s := range []poolState{before, after} {
+		when, paint := "before", t.style.Faint
+		if i == 1 {
+			name, when, paint = "", "after", plain
+		}
+		cost := layout.USD(s.USDPerHour, 4)
+		if len(cost) > 10 { // a catalog can hold absurd prices
+			cost = layout.USD(s.USDPerHour, 0)
+		}
+		t.add(paint(fmt.Sprintf("%s %-6s %5d %10s   %s %4s   %s %4s", fit(name, 11), when, s.Nodes, cost,
+			bar(s.CPU, 14), layout.Percent(s.CPU), bar(s.Memory, 14), layout.Percent(s.Memory))))
+	}
+}
+
+// unpriced says which nodes count as 0 in all amounts, and what that means.
+func (r *Report) unpriced() (words string) {
+	if n := r.Unknown; n > 0 {
+		words += fmt.Sprintf(" The price of %s is not known, as the catalog has no offering that is like %s: %s as 0 USD/h in all amounts, and nothing is done to save on %s.",
+			layout.Phrase(n, "managed node", "managed nodes"), it(n), layout.Either(n, "it counts", "they count"), it(n))
+	}
+	if n := r.Unmanaged; n > 0 {
+		words += fmt.Sprintf(" %s no NodeClaim: somebody else manages %s, nothing here removes %s, and %s as 0 USD/h.",
+			layout.Phrase(n, "node has", "nodes have"), it(n), it(n), layout.Either(n, "it counts", "they count"))
+	}
+	return words
+}
+
+func it(n int) string { return layout.Either(n, "it", "them") }
+
+// footer says how much work it was.
+func (t *text) footer() {
+	r := t.report
+	t.add("")
+	words := fmt.Sprintf("The search weighed %s in %s and %s.", layout.Count(r.Search.Candidates, "candidate"),
+		layout.Phrase(r.Search.WhatIfs, "what-if", "what-ifs"), layout.Count(r.Search.Simulations, "simulation"))
+	if r.Truncated {
+		words += " It was ended by its limit of steps, so there may be more to save."
+	}
+	words += r.unpriced()
+	if r.After.Pending > 0 {
+		words += fmt.Sprintf(" %s without a place.", layout.Phrase(r.After.Pending, "pod is", "pods are"))
+	}
+	if r.Next != nil && len(r.Rounds) == 0 {
+		words += " The answer can change at " + r.Next.Format("2 January 15:04 UTC") + " at the earliest, by time alone."
+	}
+	t.fill("", words, t.style.Faint)
+	for _, w := range r.Warnings {
+		t.fill("warning: ", w, t.style.Warning)
+	}
+}

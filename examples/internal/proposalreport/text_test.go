@@ -1,0 +1,42 @@
+package proposalreport
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
+
+// waits is an action that waits.
+func waits(node, why string, until *time.Time, savings float64) waiting {
+	return waiting{action: action{Step: "Replace", Reason: "Drifted", Nodes: []nodeRef{{Node: node}}, Savings: savings}, Why: why, Until: until}
+}
+
+// What waits for the same is told once.
+func TestWaitingIsGrouped(t *testing.T) {
+	nine, also, ten := time.Unix(9, 0), time.Unix(9, 0), time.Unix(10, 0)
+	r := &Report{Waiting: []waiting{
+		waits("a", "a budget", &nine, 1), waits("b", "another", nil, 2), waits("c", "a budget", &also, 4),
+		waits("d", "a budget", &ten, 8), waits("e", "another", nil, 16),
+	}}
+	groups := groupWaiting(r.Waiting)
+	require.Len(t, groups, 3)
+	require.Equal(t, []string{"a", "c"}, groups[0].nodes)
+	require.InDelta(t, 5, groups[0].savings, 1e-9)
+	require.Equal(t, []string{"b", "e"}, groups[1].nodes)
+	require.Equal(t, []string{"d"}, groups[2].nodes)
+
+	page := &text{page: page{style: command.Style{}}, report: r}
+	page.waiting()
+	require.Contains(t, page.String(), "  2× Replace 1 node: Drifted")
+	require.Contains(t, page.String(), "     remove  a, c\n     for     a budget, until 1 Jan 00:00\n")
+}
+
+// Nodes that count as nothing are told, and what that means.
+func TestUnpriced(t *testing.T) {
+	require.Empty(t, (&Report{}).unpriced())
+	require.Equal(t, " The price of 1 managed node is not known, as the catalog has no offering that is like it: it counts as 0 USD/h in all amounts, and nothing is done to save on it."+
+		" 2 nodes have no NodeClaim: somebody else manages them, nothing here removes them, and they count as 0 USD/h.", (&Report{Unknown: 1, Unmanaged: 2}).unpriced())
+}

@@ -1,0 +1,80 @@
+// Package referee judges plans before they are shown, by package verify, which shares no code
+// with the solver.
+package referee
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify"
+)
+
+// MaxOptions is the number of launch options of all new nodes up to which a
+// plan is judged without being asked to: some seconds' worth.
+const MaxOptions = 100_000
+
+// Options counts the launch options of all new nodes.
+func Options(plan *provisioning.Plan) int {
+	n := 0
+	for i := range plan.Create {
+		n += len(plan.Create[i].Options)
+	}
+	return n
+}
+
+// Check tells whether the plan keeps all the rules. A plan that does not is a fault of the
+// library, and not to be shown.
+func Check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
+	var errs []error
+	for _, v := range verify.Plan(in, plan, opts) {
+		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
+	}
+	return errors.Join(errs...)
+}
+
+// WithoutNodes writes down what Problem.Without plans for, for the referee to
+// judge by: the nodes are being deleted, and their pods wait, but those that
+// go with their node.
+func WithoutNodes(in provisioning.Input, names []string) provisioning.Input {
+	now := metav1.Unix(1, 0) // it only matters that there is a time
+	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		if !slices.Contains(names, n.Name()) {
+			continue
+		}
+		if n.Node != nil {
+			n.Node = n.Node.DeepCopy()
+			n.Node.DeletionTimestamp = &now
+		}
+		if n.NodeClaim != nil {
+			n.NodeClaim = n.NodeClaim.DeepCopy()
+			n.NodeClaim.DeletionTimestamp = &now
+		}
+		for _, pod := range n.Pods {
+			if moves(pod) {
+				free := pod.DeepCopy()
+				free.Spec.NodeName = ""
+				in.Pods = append(in.Pods, free)
+			}
+		}
+	}
+	return in
+}
+
+// moves tells whether a pod finds another place when its node goes.
+func moves(pod *corev1.Pod) bool {
+	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return false
+	}
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return false
+	}
+	owner := metav1.GetControllerOf(pod)
+	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
+}
