@@ -7,6 +7,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -108,7 +109,7 @@ func Begun(a disruption.Action, nodes []provisioning.Node, pools []*v1.NodePool)
 		labels := []string{snake(string(a.Reason)), t.NodePool, claim.Labels[v1.CapacityTypeLabelKey], policy, terminationMode(claim)}
 		pods := 0
 		for _, p := range nodes[i].Pods {
-			if p != nil && !ofDaemonSet(p) && p.DeletionTimestamp == nil {
+			if p != nil && !podlife.OfDaemonSet(p) && p.DeletionTimestamp == nil {
 				pods++
 			}
 		}

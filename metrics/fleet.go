@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -48,7 +49,7 @@ func (f Fleet) Samples(now time.Time) []Sample {
 		if n.Node == nil {
 			continue
 		}
-		all, daemons := used(n.Pods, func(*corev1.Pod) bool { return true }), used(n.Pods, ofDaemonSet)
+		all, daemons := used(n.Pods, func(*corev1.Pod) bool { return true }), used(n.Pods, podlife.OfDaemonSet)
 		room, overhead := amounts{}, amounts{}
 		room.add(n.Node.Status.Allocatable)
 		overhead.add(n.Node.Status.Capacity)
@@ -227,11 +228,6 @@ func ready(p *corev1.Pod) bool {
 		}
 	}
 	return false
-}
-
-func ofDaemonSet(p *corev1.Pod) bool {
-	c := metav1.GetControllerOfNoCopy(p)
-	return c != nil && c.Kind == "DaemonSet"
 }
 
 // requestsOf is what a pod requests, nothing if that cannot be read.

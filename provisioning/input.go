@@ -112,6 +112,23 @@ func (n Node) Name() string {
 	return ""
 }
 
+// Leaving returns the node as it is while it is being deleted: Node and NodeClaim are
+// copies with a deletionTimestamp, the beginning of time. n is unchanged.
+func (n Node) Leaving() Node {
+	when := metav1.Unix(1, 0) // whenever: only that it is set matters
+	if n.Node != nil {
+		node := *n.Node
+		node.DeletionTimestamp = &when
+		n.Node = &node
+	}
+	if n.NodeClaim != nil {
+		claim := *n.NodeClaim
+		claim.DeletionTimestamp = &when
+		n.NodeClaim = &claim
+	}
+	return n
+}
+
 // Volumes are storage objects. The zero value has none; a pod whose claim is
 // missing stays pending and says so.
 type Volumes struct {

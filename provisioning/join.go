@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
@@ -128,14 +129,14 @@ func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
 	switch {
 	case p == nil:
 		j.f.Add(fmt.Sprintf("pods[%d]", i), "", "is nil; leave it out")
-	case model.Finished(p):
+	case podlife.Finished(p):
 	case p.Spec.NodeName != "":
 		if node := j.byName[p.Spec.NodeName]; node != nil {
 			node.Pods = append(node.Pods, p)
 		} else {
 			out.Strays = append(out.Strays, p)
 		}
-	case !model.StaysBehind(p):
+	case !podlife.StaysBehind(p):
 		out.Pending = append(out.Pending, p)
 	}
 }

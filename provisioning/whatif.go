@@ -3,11 +3,11 @@ package provisioning
 import (
 	"errors"
 	"fmt"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -45,7 +45,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 			continue
 		}
 		seen[name] = true
-		in.Nodes[i] = removed(in.Nodes[i])
+		in.Nodes[i] = in.Nodes[i].Leaving()
 		in.Pods = append(in.Pods, moved(in.Nodes[i].Pods)...)
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -54,28 +54,12 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	return prepare(in, p.opts, p)
 }
 
-// removed returns a node as it is while it is being deleted.
-func removed(n Node) Node {
-	now := metav1.Unix(1, 0) // whenever: only that it is set matters
-	if n.Node != nil {
-		node := *n.Node
-		node.DeletionTimestamp = &now
-		n.Node = &node
-	}
-	if n.NodeClaim != nil {
-		claim := *n.NodeClaim
-		claim.DeletionTimestamp = &now
-		n.NodeClaim = &claim
-	}
-	return n
-}
-
 // moved returns the pods of a node that go elsewhere when it is removed, as
 // they will be: not bound to a node.
 func moved(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
-		if pod == nil || model.Finished(pod) || pod.DeletionTimestamp != nil || model.StaysBehind(pod) {
+		if !podlife.Moves(pod) {
 			continue
 		}
 		free := *pod // a shallow copy: nothing below is written

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
-	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // emptied is a scenario, and a proposal that removes all nodes but one: they have
@@ -25,10 +25,10 @@ func emptied(t *testing.T, crowded bool) settings {
 		n := &s.Nodes[i+1]
 		a.Nodes = append(a.Nodes, n.Name())
 		if !crowded { // only daemons are left, so that nothing has to move
-			n.Pods = slices.DeleteFunc(n.Pods, replay.Moves)
+			n.Pods = slices.DeleteFunc(n.Pods, podlife.Moves)
 		}
 		for _, pod := range n.Pods {
-			if replay.Moves(pod) {
+			if podlife.Moves(pod) {
 				a.Moves[scenario.PodKey(pod)] = s.Nodes[0].Name()
 			}
 		}

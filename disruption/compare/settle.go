@@ -9,9 +9,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -424,23 +424,11 @@ func evicted(before, after disruption.Input, actions []disruption.Action) (count
 	for _, n := range before.Nodes {
 		if !stays[n.Name()] {
 			for _, p := range n.Pods {
-				if moves(p) {
+				if podlife.Moves(p) {
 					count++
 				}
 			}
 		}
 	}
 	return count
-}
-
-// moves tells whether a pod finds another place when its node goes.
-func moves(pod *corev1.Pod) bool {
-	if pod == nil || pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return false
-	}
-	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return false
-	}
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
 }

@@ -9,12 +9,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
@@ -204,7 +204,7 @@ func (f *Fleet) Waiting() []*corev1.Pod {
 	out := slices.Clone(f.Input.Pods)
 	for _, name := range disruption.Leaving(f.Input.Nodes) {
 		for _, p := range f.podsOn[name] {
-			if !ofDaemonSet(p) && p.DeletionTimestamp == nil && !f.promised[p.UID] {
+			if !podlife.OfDaemonSet(p) && p.DeletionTimestamp == nil && !f.promised[p.UID] {
 				out = append(out, p)
 			}
 		}
@@ -223,7 +223,7 @@ func (f *Fleet) View() (v command.View) {
 	for _, claim := range f.NodeClaims {
 		node, moving := f.NodeOf(claim), 0
 		for _, p := range f.podsOn[claim.Status.NodeName] {
-			if !ofDaemonSet(p) {
+			if !podlife.OfDaemonSet(p) {
 				moving++
 			}
 		}
@@ -235,9 +235,4 @@ func (f *Fleet) View() (v command.View) {
 		v.Nodes = append(v.Nodes, command.ObserveNode(node))
 	}
 	return v
-}
-
-func ofDaemonSet(p *corev1.Pod) bool {
-	owner := metav1.GetControllerOf(p)
-	return owner != nil && owner.Kind == "DaemonSet"
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
@@ -43,10 +44,10 @@ func LastPodEvent(claim *v1.NodeClaim, before, pods []*corev1.Pod, now time.Time
 	}
 	active := map[types.UID]bool{}
 	for _, p := range pods {
-		if p == nil || ofDaemonSet(p) {
+		if p == nil || podlife.OfDaemonSet(p) {
 			continue
 		}
-		active[p.UID] = !finished(p)
+		active[p.UID] = !podlife.Finished(p)
 		for _, c := range p.Status.Conditions {
 			if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
 				later(c.LastTransitionTime.Time)
@@ -61,20 +62,11 @@ func LastPodEvent(claim *v1.NodeClaim, before, pods []*corev1.Pod, now time.Time
 		}
 	}
 	for _, p := range before {
-		if p != nil && !ofDaemonSet(p) && !finished(p) && !active[p.UID] {
+		if p != nil && !podlife.OfDaemonSet(p) && !podlife.Finished(p) && !active[p.UID] {
 			later(now)
 		}
 	}
 	return last
-}
-
-func finished(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-func ofDaemonSet(p *corev1.Pod) bool {
-	c := metav1.GetControllerOfNoCopy(p)
-	return c != nil && c.Kind == "DaemonSet"
 }
 
 // EditPodEvent is a NodeClaim with an instant in status.lastPodEventTime, as LastPodEvent

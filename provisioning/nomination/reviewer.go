@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // claimView is a NodeClaim that is meant for pods, and what has become of them.
@@ -77,7 +78,7 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 			continue
 		}
 		r.pods[p.UID] = p
-		if !finished(p) {
+		if !podlife.Finished(p) {
 			r.bound[p.Spec.NodeName] = append(r.bound[p.Spec.NodeName], p)
 		}
 	}
@@ -100,11 +101,6 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 		})
 	}
 	return r
-}
-
-// finished says whether a pod takes no room any more.
-func finished(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
 func compareNames(a, b *corev1.Pod) int {
@@ -239,7 +235,7 @@ func (r *reviewer) own(c *claimView) {
 			case r.holder[uid] != c:
 			case p == nil && g.Owner != "" && kept:
 				g.gone++
-			case p == nil || finished(p):
+			case p == nil || podlife.Finished(p):
 			case p.Spec.NodeName == "":
 				g.pending = append(g.pending, p)
 			case p.Spec.NodeName == g.From && (c.node == nil || c.node.Name != g.From):

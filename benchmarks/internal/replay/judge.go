@@ -10,6 +10,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/snapshot"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -27,7 +28,7 @@ func (c *Cluster) Step(a scenario.Action) (*scenario.Scenario, *scenario.Plan) {
 			continue
 		}
 		for _, pod := range n.Pods {
-			if Moves(pod) {
+			if podlife.Moves(pod) {
 				free := *pod
 				free.Spec.NodeName = ""
 				free.Status = corev1.PodStatus{Phase: corev1.PodPending}

@@ -14,12 +14,12 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -120,7 +120,7 @@ func (c *Cluster) arrivals(a scenario.Action, fresh []scenario.Node) (map[string
 			key := scenario.PodKey(pod)
 			to, moves := a.Moves[key]
 			delete(left, key)
-			if !Moves(pod) {
+			if !podlife.Moves(pod) {
 				continue
 			}
 			_, stays := at[to]
@@ -142,15 +142,6 @@ func (c *Cluster) arrivals(a scenario.Action, fresh []scenario.Node) (map[string
 		errs = append(errs, fmt.Errorf("pod %s is moved and is not on a node that is removed", key))
 	}
 	return out, errs
-}
-
-// Moves reports whether a pod finds another place when its node goes.
-func Moves(pod *corev1.Pod) bool {
-	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return false
-	}
-	owner := metav1.GetControllerOf(pod)
-	return owner == nil || owner.Kind != "DaemonSet" && owner.Kind != "Node"
 }
 
 func moved(pod *corev1.Pod, to string) *corev1.Pod {

@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
@@ -41,7 +41,7 @@ func swap(s *scenario.Scenario, n scenario.Node) scenario.Action {
 		}
 	}
 	for _, pod := range n.Pods {
-		if replay.Moves(pod) {
+		if podlife.Moves(pod) {
 			a.Moves[scenario.PodKey(pod)] = scenario.Replacement(0)
 		}
 	}
@@ -78,7 +78,7 @@ func TestApply(t *testing.T) {
 	// The pods go on to another node, and nothing is launched.
 	empty := scenario.Action{Nodes: []string{fresh.Name()}, Moves: map[string]string{}}
 	for _, pod := range fresh.Pods {
-		if replay.Moves(pod) {
+		if podlife.Moves(pod) {
 			empty.Moves[scenario.PodKey(pod)] = now.Nodes[0].Name()
 		}
 	}
@@ -92,7 +92,7 @@ func TestWhatCannotBeDone(t *testing.T) {
 	s := generate(t, 4)
 	c, err := replay.New(s)
 	require.NoError(t, err)
-	pod := s.Nodes[0].Pods[slices.IndexFunc(s.Nodes[0].Pods, replay.Moves)]
+	pod := s.Nodes[0].Pods[slices.IndexFunc(s.Nodes[0].Pods, podlife.Moves)]
 	key := scenario.PodKey(pod)
 	for _, test := range []struct {
 		edit func(*scenario.Action)
@@ -127,7 +127,7 @@ func TestJudge(t *testing.T) {
 	for _, n := range s.Nodes[1:] {
 		a.Nodes = append(a.Nodes, n.Name())
 		for _, pod := range n.Pods {
-			if replay.Moves(pod) {
+			if podlife.Moves(pod) {
 				a.Moves[scenario.PodKey(pod)] = s.Nodes[0].Name()
 			}
 		}
@@ -142,17 +142,4 @@ func TestJudge(t *testing.T) {
 	}
 	_, err = c.Judge(a)
 	require.ErrorContains(t, err, "needs another place and is given none")
-}
-
-func TestPodsThatDoNotMove(t *testing.T) {
-	controlled := func(kind string) *corev1.Pod {
-		yes := true
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{Kind: kind, Controller: &yes}}}}
-	}
-	require.True(t, replay.Moves(&corev1.Pod{}))
-	require.True(t, replay.Moves(controlled("ReplicaSet")))
-	require.False(t, replay.Moves(controlled("DaemonSet")))
-	require.False(t, replay.Moves(controlled("Node")))
-	require.False(t, replay.Moves(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}))
-	require.False(t, replay.Moves(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}}))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // antiAffinityGroups tells which pods share no node with which, by required anti-affinity
@@ -25,7 +26,7 @@ func (e *Estimate) readGroups() *antiAffinityGroups {
 	seen := map[*podclass.Class]bool{}
 	for i := range e.in.Entries {
 		for _, p := range e.in.Entries[i].Pods {
-			if p == nil || podclass.Finished(p) || p.Spec.Affinity == nil {
+			if p == nil || podlife.Finished(p) || p.Spec.Affinity == nil {
 				continue
 			}
 			if kind := c.kinds.Of(p); !seen[kind] {
@@ -88,7 +89,7 @@ func (c *antiAffinityGroups) all(pods []*corev1.Pod) screen.Company {
 	words := (len(c.groups) + 63) / 64
 	out := screen.Company{Of: make([]uint64, words), Shuns: make([]uint64, words)}
 	for _, p := range pods {
-		if p == nil || podclass.Finished(p) {
+		if p == nil || podlife.Finished(p) {
 			continue
 		}
 		one := c.of(c.kinds.Of(p))

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -256,7 +257,7 @@ func (e *Estimate) Free(n provisioning.Node) []int64 {
 	}
 	out := e.Vector(list)
 	for _, p := range n.Pods {
-		if p == nil || podclass.Finished(p) {
+		if p == nil || podlife.Finished(p) {
 			continue
 		}
 		kind := e.in.Classes.Of(p)

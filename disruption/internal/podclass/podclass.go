@@ -105,11 +105,6 @@ func (k *Class) AskedText(v *requirements.Vocabulary) string {
 	return k.askedText
 }
 
-// Finished reports whether a pod has ended.
-func Finished(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
 // key writes what a search looks at in a pod as bytes: pods are alike if these
 // are equal.
 type key struct {

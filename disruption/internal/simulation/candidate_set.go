@@ -75,7 +75,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 				pods = append(pods, OnNode(p, ""))
 			}
 		}
-		*n = leavingNode(*n)
+		*n = n.Leaving()
 	}
 	for _, m := range w.Cordoned {
 		nodes[w.At[m.Name]] = closedNode(nodes[w.At[m.Name]])

@@ -39,7 +39,7 @@ func (w *Simulation) HoldsAsMoved(targets []*state.StateNode, to map[string]stri
 			in.Pods = append(in.Pods, OnNode(p, ""))
 		}
 		n := &in.Nodes[w.At[m.Name]]
-		*n = leavingNode(*n)
+		*n = n.Leaving()
 		n.Pods = m.Staying()
 	}
 	slices.SortFunc(in.Pods, state.ComparePods)

@@ -85,7 +85,7 @@ func (s *explainer) ask(ctx context.Context) (*Explained, error) {
 	s.e = s.w.Estimate(nil)
 	s.nodes = slices.Clone(s.w.In.Nodes)
 	at := s.w.At[s.m.Name]
-	s.nodes[at] = leavingNode(s.nodes[at])
+	s.nodes[at] = s.nodes[at].Leaving()
 	s.nodes[at].Pods = s.m.Staying()
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {

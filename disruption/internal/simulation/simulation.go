@@ -242,7 +242,7 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 			continue
 		}
 		w.Leaving[m.Name] = true
-		entry := leavingNode(m.Node)
+		entry := m.Node.Leaving()
 		entry.Pods = m.Staying()
 		w.In.Nodes = append(w.In.Nodes, entry)
 		for _, p := range m.Movable() {
@@ -392,22 +392,6 @@ func ClosedNodes(f *state.Cluster, others []Decision) []string {
 	return out
 }
 
-// leavingNode is a node that is being deleted.
-func leavingNode(n provisioning.Node) provisioning.Node {
-	when := metav1.Unix(1, 0) // whenever: only that it is set matters
-	if n.Node != nil {
-		node := *n.Node
-		node.DeletionTimestamp = &when
-		n.Node = &node
-	}
-	if n.NodeClaim != nil {
-		claim := *n.NodeClaim
-		claim.DeletionTimestamp = &when
-		n.NodeClaim = &claim
-	}
-	return n
-}
-
 // closedNode is a node without room for more pods.
 func closedNode(n provisioning.Node) provisioning.Node {
 	if n.Node != nil {
@@ -460,7 +444,7 @@ func (w *Simulation) CarryOut(cs *CandidateSet) {
 	w.decided = append(slices.Clip(w.decided), cs)
 	for _, m := range cs.Targets {
 		i := w.At[m.Name]
-		entry := leavingNode(w.In.Nodes[i])
+		entry := w.In.Nodes[i].Leaving()
 		entry.Pods = m.Staying()
 		w.In.Nodes[i] = entry
 		w.Leaving[m.Name] = true

@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -148,7 +149,7 @@ func newSpreadCensus(w *Simulation) *topologyCounts {
 		}
 		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
 		for _, p := range n.Pods {
-			if p != nil && p.DeletionTimestamp.IsZero() && !podclass.Finished(p) {
+			if p != nil && p.DeletionTimestamp.IsZero() && !podlife.Finished(p) {
 				one := countedPod{p, c.kinds.Of(p), n.Node}
 				c.counted = append(c.counted, one)
 				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], one)

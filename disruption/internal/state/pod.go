@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -65,7 +65,7 @@ func ComparePods(a, b *corev1.Pod) int {
 func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	v := &PodView{Pod: p, cost: f.CostOfEviction(p)}
 	terminating := !p.DeletionTimestamp.IsZero()
-	v.Active = !podclass.Finished(p) && !terminating
+	v.Active = !podlife.Finished(p) && !terminating
 	ofNode := ownedBy(p, "v1", "Node") || IsMirror(p)
 	// A pod of a StatefulSet comes back under its name once it is gone, and for a
 	// moment before that it is both terminating and finished.

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -167,7 +168,7 @@ func (x *baseline) boundPorts() []workload.HostPort {
 		}
 	}
 	for i := range x.p.Daemons {
-		if pod := x.p.Daemons[i].Pod; !model.Finished(pod) {
+		if pod := x.p.Daemons[i].Pod; !podlife.Finished(pod) {
 			add(pod)
 		}
 	}

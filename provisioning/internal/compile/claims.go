@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -43,7 +44,7 @@ func readClaims(x *workload.Extras, p *Problem) {
 	}
 	for i := range p.In.Nodes {
 		for _, pod := range p.In.Nodes[i].Pods {
-			if pod == nil || model.Finished(pod) || !workload.HasClaims(pod) && !workload.HasDisks(pod) || own[workload.PodName(pod)] {
+			if pod == nil || podlife.Finished(pod) || !workload.HasClaims(pod) && !workload.HasDisks(pod) || own[workload.PodName(pod)] {
 				continue
 			}
 			known := slices.ContainsFunc(volume.Disks(pod), func(d volume.Disk) bool { return disks[d.Name] })

@@ -11,6 +11,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -258,7 +259,7 @@ func (p *Problem) readRoom(e *model.Existing, requests *workload.RequestsCache) 
 		return out, err
 	}
 	for _, pod := range e.Pods {
-		if pod == nil || model.Finished(pod) {
+		if pod == nil || podlife.Finished(pod) {
 			continue
 		}
 		used, err := requests.Of(pod)

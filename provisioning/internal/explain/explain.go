@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
@@ -138,7 +139,7 @@ func (e *explainer) clash(n *model.Existing) model.Cause {
 func (e *explainer) portsOn(n *model.Existing) []workload.HostPort {
 	var out []workload.HostPort
 	for _, pod := range n.Pods {
-		if pod != nil && !model.Finished(pod) {
+		if pod != nil && !podlife.Finished(pod) {
 			out = append(out, workload.Held(pod)...)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // PriorityOf is the priority of a pod, 0 if it has none.
@@ -65,11 +64,6 @@ func Intern(index map[string]int32, key []byte, next int32) (int32, bool) {
 // can have this value, so that In never admits it and NotIn always does.
 const NewHostname = "\x00a new node"
 
-// Finished says whether a pod has run its course and takes no room.
-func Finished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
 // CompareBools orders false before true.
 func CompareBools(a, b bool) int {
 	switch {
@@ -79,13 +73,4 @@ func CompareBools(a, b bool) int {
 		return -1
 	}
 	return 1
-}
-
-// StaysBehind says whether a pod belongs to its node and goes with it.
-func StaysBehind(pod *corev1.Pod) bool {
-	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return true
-	}
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
@@ -57,11 +58,11 @@ func newRemoval(n model.Node) removal {
 	r := removal{name: n.Name(), created: created(n)}
 	protected, empty := asksNotToBeDisrupted(n), true
 	for _, pod := range n.Pods {
-		if pod == nil || model.Finished(pod) || !pod.DeletionTimestamp.IsZero() {
+		if pod == nil || podlife.Finished(pod) || !pod.DeletionTimestamp.IsZero() {
 			continue
 		}
 		protected = protected || podAsksNotToBeDisrupted(pod)
-		if !model.StaysBehind(pod) {
+		if !podlife.StaysBehind(pod) {
 			empty = false
 			r.cost += costOfEviction(pod)
 		}

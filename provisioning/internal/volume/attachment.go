@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // Attachment counts the volumes of one CSI driver that a node has to attach.
@@ -56,7 +58,7 @@ func (as attachments) list() []Attachment {
 func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
 	as := attachments{}
 	for _, pod := range pods {
-		if pod == nil || finished(pod) {
+		if pod == nil || podlife.Finished(pod) {
 			continue
 		}
 		for i := range pod.Spec.Volumes {
@@ -64,11 +66,6 @@ func (x *Index) Attached(pods ...*corev1.Pod) []Attachment {
 		}
 	}
 	return as.list()
-}
-
-// finished says whether a pod has run its course and given up its volumes.
-func finished(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 func (x *Index) attach(as attachments, pod *corev1.Pod, v *corev1.Volume) {

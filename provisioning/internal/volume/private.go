@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // Names lists all volumes, claims and disks in the Needs that a second pod
@@ -57,7 +59,7 @@ func (n *Needs) attachment(driver string) Attachment {
 // another pod could have too, sorted. A pod that is nil or has run its course
 // has nothing.
 func (x *Index) Holds(pod *corev1.Pod) []string {
-	if pod == nil || finished(pod) {
+	if pod == nil || podlife.Finished(pod) {
 		return nil
 	}
 	n := Needs{Attach: x.Attached(pod), Exclusive: Claims(pod), Disks: Disks(pod)}

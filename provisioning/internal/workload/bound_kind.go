@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
@@ -81,7 +82,7 @@ func (c *BoundKinds) find(id podList) ([]int32, bool) {
 func (c *BoundKinds) kindsOf(pods []*corev1.Pod, key *PodKey) []int32 {
 	out := make([]int32, len(pods))
 	for i, pod := range pods {
-		if out[i] = Ended; pod == nil || model.Finished(pod) {
+		if out[i] = Ended; pod == nil || podlife.Finished(pod) {
 			continue
 		}
 		text := key.boundKind(pod)

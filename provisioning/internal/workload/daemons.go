@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -162,7 +163,7 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 func (d *Daemon) Missing(e *model.Existing, requests *RequestsCache) (missing resources.List, here bool, err error) {
 	missing = d.Requests
 	for _, pod := range e.Pods {
-		if pod == nil || model.Finished(pod) || !d.owns(pod) {
+		if pod == nil || podlife.Finished(pod) || !d.owns(pod) {
 			continue
 		}
 		used, err := requests.Of(pod)

@@ -1,0 +1,34 @@
+// Package podlife tells which pods have ended, and which end with their node: what is
+// read of a pod the same way whoever asks.
+package podlife
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Finished reports whether a pod has succeeded or failed: it takes no room any more.
+func Finished(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+}
+
+// OfDaemonSet reports whether the controller of a pod is a DaemonSet.
+func OfDaemonSet(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == "DaemonSet"
+}
+
+// StaysBehind reports whether a pod belongs to its node and goes with it: it is of a
+// DaemonSet, or the node runs it by itself.
+func StaysBehind(pod *corev1.Pod) bool {
+	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return true
+	}
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}
+
+// Moves reports whether a pod finds another place when its node goes. A nil pod does not.
+func Moves(pod *corev1.Pod) bool {
+	return pod != nil && pod.DeletionTimestamp == nil && !Finished(pod) && !StaysBehind(pod)
+}
