@@ -37,8 +37,9 @@
 // The search is in this order:
 //
 //  1. Of up to six candidates every set is tried that could gain more than the best
-//     so far, on more than 500 nodes only those that promise most, and the best is
-//     taken, again and again.
+//     so far, on more than 500 nodes only those that promise most, each with pods on
+//     the nodes where the estimate has them as well, and the best is taken, again and
+//     again.
 //  2. Of more, an estimate chooses those to remove: see Stats of package simulation.
 //     They are tried together, and in fleets of up to 300 nodes once more, with
 //     pods on the nodes where the estimate has them, if they are many and that

@@ -9,8 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
@@ -30,18 +28,9 @@ func (s *search) exhaust(ctx context.Context) error {
 			return nil
 		}
 		s.e = s.w.Estimate(s.e)
-		best, most, err := s.bestSet(ctx, open)
+		best, err := s.bestSet(ctx, open)
 		if err != nil {
 			return err
-		}
-		if !s.spent() {
-			fits, _, err := s.exactFits(ctx, open, most)
-			if err != nil {
-				return err
-			}
-			if len(fits) > 0 {
-				best = fits
-			}
 		}
 		if len(best) == 0 {
 			return nil
@@ -68,11 +57,14 @@ type choice struct {
 	promise float64 // what it gains by the estimate
 }
 
-// bestSet tries sets and returns what is worth doing of the one that gains the most,
-// and how much. First come the nodes by themselves, then the sets that promise the
-// most by the estimate; those are left out that cannot gain more than the best so
-// far, and all that are left once as many were tried as the size of the cluster lets.
-func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*simulation.CandidateSet, most float64, err error) {
+// bestSet tries sets and returns what is worth doing of the one that gains the most.
+// First come the nodes by themselves, then the sets that promise the most by the
+// estimate; those are left out that cannot gain more than the best so far, and all that
+// are left once as many were tried as the size of the cluster lets. Each is tried with
+// pods where the estimate has them as well: the engine fills nodes one after the other,
+// and so misses a perfect fit now and then.
+func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*simulation.CandidateSet, err error) {
+	most := 0.0
 	tries := max(2*len(open), exhaustiveLooks/len(s.cluster.Nodes))
 	for _, c := range s.choices(open) {
 		if s.spent() || tries == 0 {
@@ -83,8 +75,11 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 		}
 		tries--
 		sets, err := s.ask(ctx, c.set)
+		if err == nil {
+			sets, err = s.refit(ctx, c.set, sets, 1)
+		}
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		if good, gain := worthDoing(sets, s.evictionWeight()); gain > most+PriceSlack {
 			best, most = good, gain
@@ -95,7 +90,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 			}
 		}
 	}
-	return best, most, nil
+	return best, nil
 }
 
 // choices lists the sets of some nodes in the order in which they are tried.
@@ -121,112 +116,6 @@ func (s *search) choices(open []*state.StateNode) []choice {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), cmp.Compare(len(a.set), len(b.set)))
 	})
 	return out
-}
-
-// fit is a set of nodes that could go for more than the engine found, if each of
-// their pods went where a search in whole numbers puts it.
-type fit struct {
-	targets []*state.StateNode
-	gain    float64
-	places  map[types.NamespacedName]string // by pod
-}
-
-// Bounds of that search.
-const (
-	mostFits  = 4  // that are tried: each reads all nodes
-	mostRooms = 64 // where there are more, the engine finds a good fit as well
-)
-
-// exactFits tries to beat what the engine found for a few nodes: it fills nodes
-// one after the other, and so misses a perfect fit now and then. The engine has
-// the last word again, and tries the pods on the nodes that were found first.
-func (s *search) exactFits(ctx context.Context, open []*state.StateNode, most float64) ([]*simulation.CandidateSet, float64, error) {
-	var fits []fit
-	for set := uint(1); set < 1<<len(open); set++ {
-		var targets []*state.StateNode
-		for i, m := range open {
-			if set&(1<<i) != 0 {
-				targets = append(targets, m)
-			}
-		}
-		if f := s.exactFit(targets); f.gain > most+PriceSlack && s.allowed(targets) {
-			fits = append(fits, f)
-		}
-	}
-	slices.SortStableFunc(fits, func(a, b fit) int { return cmp.Compare(b.gain, a.gain) })
-	var best []*simulation.CandidateSet
-	for _, f := range fits[:min(len(fits), mostFits)] {
-		if f.gain <= most+PriceSlack || s.spent() {
-			continue
-		}
-		sets, err := s.askAt(ctx, f.targets, f.places)
-		if err != nil {
-			return nil, 0, err
-		}
-		if good, gain := worthDoing(sets, s.evictionWeight()); gain > most+PriceSlack {
-			best, most = good, gain
-		}
-	}
-	return best, most, nil
-}
-
-// exactFit looks for the cheapest places for the pods of some nodes. It finds none
-// where there are too many pods, or too many nodes that have room for one.
-func (s *search) exactFit(targets []*state.StateNode) fit {
-	e := s.e
-	var pods []screen.Loose
-	var names []types.NamespacedName
-	var classes []int32
-	for _, m := range targets {
-		for _, p := range s.w.Displaced[m.Name] {
-			request, class, ok := e.Of(p)
-			if !ok || len(pods) == screen.ExactLimit {
-				return fit{}
-			}
-			pods = append(pods, screen.Loose{Request: request})
-			names, classes = append(names, nameOf(p)), append(classes, class)
-		}
-	}
-	var rooms [][]int64
-	var nodes []string
-	for _, m := range s.cluster.Nodes {
-		i, found := e.At(m.Name)
-		if !found || slices.Contains(targets, m) || e.Cluster.Nodes[i].Free == nil {
-			continue
-		}
-		n, some := &e.Cluster.Nodes[i], false
-		for k := range pods {
-			admits := e.Cluster.Classes[classes[k]].Admits[n.Kind]
-			pods[k].Admits = append(pods[k].Admits, admits)
-			some = some || admits && estimate.Holds(n.Free, pods[k].Request)
-		}
-		if some {
-			rooms, nodes = append(rooms, n.Free), append(nodes, m.Name)
-			continue
-		}
-		for k := range pods {
-			pods[k].Admits = pods[k].Admits[:len(rooms)]
-		}
-	}
-	if len(rooms) > mostRooms {
-		return fit{}
-	}
-	s.w.Stats.WhatIfs++
-	s.w.Stats.Steps += len(pods)
-	where, cost := screen.Exact(pods, rooms, e.AllSupply())
-	if where == nil {
-		return fit{}
-	}
-	f := fit{targets: targets, gain: state.PriceOf(targets) - cost, places: map[types.NamespacedName]string{}}
-	for _, m := range targets {
-		f.gain -= s.evictionWeight() * (state.OneEviction + m.Cost).Float()
-	}
-	for i, r := range where {
-		if r >= 0 {
-			f.places[names[i]] = nodes[r]
-		}
-	}
-	return f
 }
 
 // nameOf is the name of a pod.

@@ -221,13 +221,12 @@ func (s *search) remove(e *estimate.Estimate, set ...*state.StateNode) screen.Ou
 	return e.Estimator.RemoveWith(s.swaps(e, set), numbers...)
 }
 
-// refit asks the engine again about nodes for which it launches far more than the
-// estimate would, which is to try each pod first where the estimate has it. The engine
-// chooses zones and nodes for one kind of pod after the other, and leaves gaps; of
-// the two answers the better one counts. Of few nodes it is not asked: that hardly
-// ever brings anything.
-func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*simulation.CandidateSet) ([]*simulation.CandidateSet, error) {
-	if len(targets) < min(fewTargets, len(s.cluster.Nodes)/refitShare) || len(s.cluster.Nodes) > refitNodes || s.w.Refused != nil || s.spent() {
+// refit asks the engine again about nodes for which it launches more than the estimate
+// would, gap times as much at least, which is to try each pod first where the estimate
+// has it. The engine chooses zones and nodes for one kind of pod after the other, and
+// leaves gaps; of the two answers the better one counts.
+func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*simulation.CandidateSet, gap float64) ([]*simulation.CandidateSet, error) {
+	if len(s.cluster.Nodes) > refitNodes || s.w.Refused != nil || s.spent() {
 		return sets, nil
 	}
 	launched := 0.0
@@ -238,7 +237,7 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 		}
 	}
 	o := s.outcome(targets)
-	if refitGap*o.Floor >= launched-PriceSlack {
+	if gap*o.Floor >= launched-PriceSlack {
 		return sets, nil
 	}
 	again, err := s.askAt(ctx, targets, s.places(targets))
@@ -251,9 +250,10 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 	return sets, nil
 }
 
-// Bounds of a second look: the largest cluster, which part of a small cluster must be about
-// to go, where fewTargets is more than that, and how much more than the floor what was
-// launched must cost.
+// Bounds of a second look: the largest cluster; and where not all sets are tried, which
+// part of a small cluster must be about to go, where fewTargets is more than that, and how
+// much more than the floor what was launched must cost. Of fewer nodes it hardly ever
+// brings anything there.
 const (
 	refitNodes = 300
 	refitShare = 5

@@ -178,8 +178,10 @@ func (s *search) try(ctx context.Context, targets []*state.StateNode) ([]*simula
 	if err != nil {
 		return nil, err
 	}
-	if sets, err = s.refit(ctx, targets, sets); err != nil {
-		return nil, err
+	if len(targets) >= min(fewTargets, len(s.cluster.Nodes)/refitShare) {
+		if sets, err = s.refit(ctx, targets, sets, refitGap); err != nil {
+			return nil, err
+		}
 	}
 	var bad []*simulation.CandidateSet
 	for _, cs := range bestFirst(sets) {

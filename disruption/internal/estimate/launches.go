@@ -103,7 +103,6 @@ type goods struct {
 	templates map[string]requirements.Set
 	machines  map[string][]machine       // by pool: what it can launch, cheapest first
 	supplies  map[string][]screen.Supply // by pool: the same
-	all       []screen.Supply            // of all pools; nil while nobody asked
 	units     map[string][]float64       // by pool: what a unit of each resource costs on the machine that is best for it alone
 
 	asked  map[string]int // numbers of what pods ask of labels
@@ -170,18 +169,6 @@ func (e *Estimate) accepts(pool *v1.NodePool, p *corev1.Pod, asked requirements.
 	set, found := e.goods.templates[pool.Name]
 	return found && Tolerates(p, pool.Spec.Template.Spec.Taints) && slices.ContainsFunc(asked.Alternatives,
 		func(a requirements.Alternative) bool { return set.Compatible(a.Set, e.in.Vocabulary) })
-}
-
-// AllSupply is what any pool can launch, cheapest first.
-func (e *Estimate) AllSupply() []screen.Supply {
-	if g := e.goods; g.all == nil {
-		g.all = []screen.Supply{}
-		for _, pool := range e.in.Pools {
-			g.all = append(g.all, g.supplies[pool.Name]...)
-		}
-		slices.SortStableFunc(g.all, func(a, b screen.Supply) int { return cmp.Compare(a.Price, b.Price) })
-	}
-	return e.goods.all
 }
 
 // daemons is what the DaemonSets ask for that run on every node of a pool.

@@ -151,23 +151,6 @@ func TestPricesAreNearTheBest(t *testing.T) {
 	require.True(t, math.IsInf(screen.Floor(wanted, nil), 1))
 }
 
-func TestExact(t *testing.T) {
-	pod := func(n int64, admits ...bool) screen.Loose { return screen.Loose{Request: []int64{n}, Admits: admits} }
-	supply := []screen.Supply{{Room: []int64{4}, Price: 1}, {Room: []int64{9}, Price: 1.5}}
-	rooms := [][]int64{{5}, {6}}
-	where, cost := screen.Exact([]screen.Loose{pod(2, true, true), pod(3, true, true), pod(6, true, true)}, rooms, supply)
-	require.Equal(t, []int{0, 0, 1}, where, "a perfect fit")
-	require.Zero(t, cost)
-	where, cost = screen.Exact([]screen.Loose{pod(2, true, true), pod(3, true, true), pod(6, true, false), pod(9, true, true)}, rooms, supply)
-	require.Equal(t, -1, where[2])
-	require.Equal(t, -1, where[3])
-	require.InDelta(t, 3, cost, 1e-12)
-	_, cost = screen.Exact([]screen.Loose{pod(10, true, true)}, rooms, supply)
-	require.True(t, math.IsInf(cost, 1))
-	_, cost = screen.Exact(make([]screen.Loose, screen.ExactLimit+1), nil, supply)
-	require.True(t, math.IsInf(cost, 1))
-}
-
 func BenchmarkRemove(b *testing.B) {
 	for _, nodes := range []int{100, 1000, 5000} {
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
