@@ -6,7 +6,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
@@ -126,102 +125,6 @@ func (e *ejector) follow(c int) bool {
 
 // waits says whether pods of a class have no place.
 func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.st.waits) }
-
-// leaders lists pods of the plan, each alone, that pods of a class can follow to a node:
-// one of each other class from each node.
-func (e *ejector) leaders(c int) [][]int32 {
-	if len(e.p.Rules.Duties[c].With) == 0 {
-		return nil
-	}
-	var out [][]int32
-	of := func(podIDs []int32) {
-		var seen []int
-		for _, podID := range podIDs {
-			if m := e.p.ClassOf[podID]; m != c && !slices.Contains(seen, m) && e.follows(c, m) {
-				seen, out = append(seen, m), append(out, []int32{podID})
-			}
-		}
-	}
-	for _, podIDs := range e.st.Bound {
-		of(podIDs)
-	}
-	for _, s := range e.st.New {
-		of(s.PodIDs)
-	}
-	return out
-}
-
-// inTheWay lists sets of pods of the plan that may be in the way of a class: none, but
-// that it is open where new nodes will be; all of each class with a constraint in
-// common, without and with those of the class itself; all pods of a node; and all of
-// the plan.
-func (e *ejector) inTheWay(c int) [][]int32 {
-	own := e.placedOf(c)
-	together, all := own, own
-	var out [][]int32
-	for _, m := range e.classes {
-		if m == c {
-			continue
-		}
-		of := e.placedOf(m)
-		all = slices.Concat(all, of)
-		if len(of) > 0 && e.related(c, m) {
-			out, together = append(out, of, slices.Concat(own, of)), slices.Concat(together, of)
-		}
-	}
-	out = append(out, own)
-	slices.SortStableFunc(out, func(x, y []int32) int { return cmp.Compare(len(x), len(y)) })
-	out = append(out, together)
-	for i, podIDs := range e.st.Bound {
-		if e.p.Admits(c, &e.p.Nodes[i]) {
-			out = append(out, podIDs)
-		}
-	}
-	for _, s := range e.st.New {
-		out = append(out, s.PodIDs)
-	}
-	out = append(out, all)
-	out = slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
-	var ways [][]int32
-	for _, podIDs := range slices.Insert(out, 0, nil) {
-		if !slices.ContainsFunc(ways, func(known []int32) bool { return slices.Equal(known, podIDs) }) {
-			ways = append(ways, podIDs)
-		}
-	}
-	return ways
-}
-
-// placedOf lists the pods of a class that have a place.
-func (e *ejector) placedOf(c int) []int32 {
-	var out []int32
-	for _, podID := range e.p.Classes[c].Pods {
-		if e.st.Placed[podID] {
-			out = append(out, podID)
-		}
-	}
-	return out
-}
-
-// related says whether two classes have a constraint between pods in common.
-func (e *ejector) related(c, m int) bool {
-	x, y := &e.p.Rules.Duties[c], &e.p.Rules.Duties[m]
-	for _, r := range slices.Concat(x.Owns, x.Joins) {
-		if slices.Contains(y.Owns, r) || slices.Contains(y.Joins, r) {
-			return true
-		}
-	}
-	for _, part := range x.All {
-		if slices.ContainsFunc(y.All, func(o pack.Membership) bool { return o.Rule == part.Rule }) {
-			return true
-		}
-	}
-	return e.follows(c, m) || e.follows(m, c)
-}
-
-// follows says whether pods of one class go only to nodes where one of another is.
-func (e *ejector) follows(c, m int) bool {
-	return slices.ContainsFunc(e.p.Rules.Duties[c].With, func(t workload.Term) bool { return e.p.IsMember(m, t.Pods) })
-}
 
 // without takes some pods out, places those of a class that were left over, and then,
 // as far as there is room, all others that have no place now. It keeps that if fewer
