@@ -47,9 +47,12 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 		return order, false // what cannot be shown of the plan as it is cannot be shown of another
 	}
 	e.leant = l.LeantOn()
-	some := e.all(e.placeBy)
-	e.left = ejectLooks // what sends single pods in front is tried whatever the rest took
-	return e.order, e.all(e.follow) || some
+	some := false
+	for _, place := range []func(c int) bool{e.placeForFew, e.placeBy, e.follow} {
+		e.left = ejectLooks // each is tried whatever the others took
+		some = e.all(place) || some
+	}
+	return e.order, some
 }
 
 // all places pods of each class in some way, as long as that leaves fewer over, also
@@ -86,6 +89,21 @@ func (e *ejector) findClasses() {
 	slices.SortStableFunc(e.classes, func(x, y int) int {
 		return cmp.Or(-cmp.Compare(e.p.Classes[x].Priority, e.p.Classes[y].Priority), cmp.Compare(places[x], places[y]))
 	})
+}
+
+// placeForFew tries to place pods of a class by taking out none, and few that can keep out
+// many, and says whether that left fewer over. It comes before placeBy, which can spend all
+// looks on a class that finds no place.
+func (e *ejector) placeForFew(c int) bool {
+	ways := append([][]int32{nil}, e.few(c)...)
+	for _, e.manner = range []manner{byPrice, evenly} {
+		for _, out := range ways {
+			if e.left > 0 && e.without(c, out) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // placeBy tries to place pods of a class by taking out others, and says whether that

@@ -4,7 +4,11 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
@@ -70,6 +74,68 @@ func (e *ejector) inTheWay(c int) [][]int32 {
 		}
 	}
 	return ways
+}
+
+// few lists sets of pods of the plan that can keep out many of a class: all that keep it out
+// of a domain, or it them, by anti-affinity; and, where limits of a pool leave a node for it
+// no room, those of the new nodes of the pool that have fewest.
+func (e *ejector) few(c int) [][]int32 {
+	var blockers []int32
+	for _, m := range e.classes {
+		if m != c && (e.avoids(m, c) || e.avoids(c, m)) {
+			blockers = append(blockers, e.placedOf(m)...)
+		}
+	}
+	out := [][]int32{blockers}
+	for i := range e.p.LowPools {
+		out = append(out, e.ofLimits(c, i))
+	}
+	return slices.DeleteFunc(out, func(podIDs []int32) bool { return len(podIDs) == 0 || len(podIDs) > ejectPods })
+}
+
+// ofLimits lists the pods of those new nodes of a pool, the ones with fewest first, without
+// which its limits leave room for a node for a pod of a class; none if they do so anyway, or
+// not even then.
+func (e *ejector) ofLimits(c, pool int) []int32 {
+	low := &e.p.LowPools[pool]
+	if low.Limits == nil {
+		return nil
+	}
+	left, fresh := slices.Clone(low.Limits), []*ledger.Bin(nil)
+	for _, s := range e.st.New {
+		if s.BinType.Pool == pool {
+			attempt.Subtract(left, mostUses(low, s.BinType.Options))
+			fresh = append(fresh, s)
+		}
+	}
+	slices.SortStableFunc(fresh, func(x, y *ledger.Bin) int { return cmp.Compare(len(x.PodIDs), len(y.PodIDs)) })
+	options := e.p.Admission.Lowered(c)
+	leavesRoom := func() bool {
+		for o := low.First; o < low.Last; o++ {
+			if options.Has(o) && compile.Within(low.Uses[o-low.First], left) {
+				return true
+			}
+		}
+		return false
+	}
+	var out []int32
+	for !leavesRoom() {
+		if len(fresh) == 0 {
+			return nil
+		}
+		for r, n := range mostUses(low, fresh[0].BinType.Options) {
+			left[r] += n
+		}
+		out, fresh = append(out, fresh[0].PodIDs...), fresh[1:]
+	}
+	return out
+}
+
+// avoids says whether pods of one class have an anti-affinity to those of another.
+func (e *ejector) avoids(c, m int) bool {
+	return slices.ContainsFunc(e.p.Rules.Duties[c].Owns, func(r int) bool {
+		return e.p.Rules.Domain[r].Kind == topology.Apart && slices.Contains(e.p.Rules.Duties[m].Joins, r)
+	})
 }
 
 // placedOf lists the pods of a class that have a place.
