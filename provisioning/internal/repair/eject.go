@@ -18,6 +18,7 @@ type ejector struct {
 	order   []int32         // of the pods of the plan
 	classes []int           // in the order in which their pods get places
 	before  []savedBin      // the new nodes of the plan
+	unshown []int32         // pods of the plan that cannot be shown to be well placed
 	leant   []workload.Term // constraints that let some pod in only as no node was empty
 	manner  manner
 }
@@ -43,10 +44,7 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 		return order, false
 	}
 	_, refused, l := st.bindAll(order, false)
-	if len(refused) > 0 {
-		return order, false // what cannot be shown of the plan as it is cannot be shown of another
-	}
-	e.leant = l.LeantOn()
+	e.unshown, e.leant = refused, l.LeantOn()
 	some := false
 	for _, place := range []func(c int) bool{e.placeForFew, e.placeBy, e.follow} {
 		e.left = ejectLooks // each is tried whatever the others took
@@ -293,11 +291,26 @@ func (e *ejector) accept(nodes []*ledger.Bin, moved []int32, gone []bool) bool {
 	for _, podID := range moved {
 		st.Placed[podID] = true
 	}
-	order, refused, l := st.bindAll(append(order, moved...), false)
-	if len(refused) > 0 {
+	order, l, ok := e.bindable(append(order, moved...))
+	if !ok {
 		st.Bound, st.New, st.Placed = bound, fresh, placed
 		return false
 	}
 	e.order, e.leant, st.leant = order, l.LeantOn(), st.leant || l.Leant()
 	return true
+}
+
+// bindable returns the order in which the pods of the plan can be bound one by one, and the
+// ledger of that. Of a pod that could not be shown to be well placed before, it is not asked.
+func (e *ejector) bindable(order []int32) (bound []int32, l *ledger.Ledger, ok bool) {
+	bound, refused, l := e.st.bindAll(order, false)
+	for _, podID := range refused {
+		if !slices.Contains(e.unshown, podID) {
+			return nil, nil, false
+		}
+	}
+	if len(refused) > 0 {
+		bound, refused, _ = e.st.bindAll(append(bound, refused...), true)
+	}
+	return bound, l, len(refused) == 0
 }
