@@ -40,6 +40,14 @@ func (c *ledgerCount) any() bool {
 	return c.elsewhere || slices.ContainsFunc(c.Most, func(n int) bool { return n > 0 })
 }
 
+// exists notes that there is a node in a domain.
+func (c *ledgerCount) exists(d int) {
+	if !c.Is[d] {
+		c.Is[d] = true
+		c.sure++
+	}
+}
+
 // New counts the pods of the bins.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
 	l := &Ledger{P: p, Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes))}
@@ -90,12 +98,35 @@ func (l *Ledger) Open(s *Bin) {
 		for _, d := range l.domainsOf(i, s) {
 			c.May[d] = true
 		}
-		switch d, certain := at.Sure(); {
-		case !certain || !sure:
+		if d, certain := at.Sure(); certain && sure {
+			c.exists(d)
+		} else {
 			c.unsure = append(c.unsure, s)
-		case !c.Is[d]:
-			c.Is[d] = true
-			c.sure++
+		}
+	}
+}
+
+// Become makes a new node another that is nowhere where it could not be before, and counts
+// its pods where they are then.
+func (l *Ledger) Become(s *Bin, as *BinType) {
+	for _, m := range s.Pods {
+		l.Count(m.Class, -m.Count, s)
+	}
+	s.BinType, s.At = as, BinTypeLocations(l.P, as)
+	l.lookAgain(s)
+	for _, m := range s.Pods {
+		l.Count(m.Class, m.Count, s)
+	}
+	for i := range l.Counts {
+		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+		at := slices.Index(c.unsure, s)
+		if at < 0 {
+			continue
+		}
+		d, certain := s.At[rule.Rule.Key].Sure()
+		if _, sure := l.Looked(i, s); certain && sure {
+			c.unsure = slices.Delete(c.unsure, at, at+1)
+			c.exists(d)
 		}
 	}
 }

@@ -148,7 +148,7 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 // Shut takes a new node without pods out of the count: it will not be launched.
 func (l *Ledger) Shut(s *Bin) {
 	s.Shut = true
-	l.Reshaped(s)
+	l.lookAgain(s)
 }
 
 // Lean notes which constraints let a pod of a class come to a bin only as no node
@@ -233,8 +233,8 @@ func (l *Ledger) countHost(class, n int, s *Bin) {
 	}
 }
 
-// Reshaped notes that a new node has become another.
-func (l *Ledger) Reshaped(s *Bin) {
+// lookAgain notes how constraints see a bin now.
+func (l *Ledger) lookAgain(s *Bin) {
 	for i := range l.Hosts.Spreads {
 		l.look(&l.Hosts.Spreads[i], s)
 	}

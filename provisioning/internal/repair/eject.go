@@ -27,7 +27,7 @@ const (
 	// ejectLooks bounds the work: looks at a node for a pod.
 	ejectLooks = 10_000
 	// ejectPods is how many pods are taken out at once, at most.
-	ejectPods = 64
+	ejectPods = 128
 )
 
 // makeRoom places pods that were left over in the place of others that find room

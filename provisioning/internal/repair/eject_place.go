@@ -8,6 +8,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // manner is how an ejector finds places.
@@ -94,8 +95,10 @@ func (e *ejector) spot(c int, not *ledger.Bin) *ledger.Bin {
 			if e.onto(s, c) {
 				better(s, nil, 0)
 			}
-		} else if sh := e.narrowed(s, c, math.Inf(1)); sh != nil {
-			better(s, sh, sh.Price()-s.BinType.Price())
+		} else {
+			for _, sh := range e.narrowedEach(s, c) {
+				better(s, sh, sh.Price()-s.BinType.Price())
+			}
 		}
 		if e.manner != evenly && dearer <= 0 {
 			break
@@ -114,6 +117,22 @@ func (e *ejector) spot(c int, not *ledger.Bin) *ledger.Bin {
 		e.become(best, as)
 	}
 	return best
+}
+
+// narrowedEach lists what a new node may become that takes a pod of a class as well: what
+// costs least, or that in each cell, where the pod is to be spread evenly.
+func (e *ejector) narrowedEach(s *ledger.Bin, c int) (out []*ledger.BinType) {
+	pins := []requirements.Set{{}}
+	if e.manner == evenly {
+		pins = e.pins(c)
+	}
+	for _, pin := range pins {
+		class, item := attempt.Lower(e.p.Admission, c, pin)
+		if sh := e.narrowedTo(s, c, class.Variants, item.Sources, math.Inf(1)); sh != nil {
+			out = append(out, sh)
+		}
+	}
+	return out
 }
 
 // freshOnes lists nodes for a pod of a class alone: the cheapest; that of each cell,

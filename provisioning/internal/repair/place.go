@@ -59,8 +59,7 @@ func (g *placer) takes(c int, s *ledger.Bin) []int64 {
 
 // become makes a new node of another bin type.
 func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
-	s.BinType, s.At = sh, ledger.BinTypeLocations(g.p, sh)
-	g.ledger.Reshaped(s)
+	g.ledger.Become(s, sh)
 }
 
 // narrowed returns the bin type of a new node that takes a pod of a class as well, and
@@ -68,6 +67,16 @@ func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
 // that it could not be before, as the pods so far have been let in on that
 // understanding.
 func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
+	if g.lowered != c+1 {
+		g.class, g.item = attempt.Lower(g.p.Admission, c, requirements.Set{})
+		g.lowered = c + 1
+	}
+	return g.narrowedTo(s, c, g.class.Variants, g.item.Sources, limit)
+}
+
+// narrowedTo returns such a bin type of one of some variants of the class, given what each
+// asks for.
+func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sources []requirements.Set, limit float64) *ledger.BinType {
 	if g.left <= 0 {
 		return nil
 	}
@@ -77,12 +86,8 @@ func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
 		return nil
 	}
 	sum, _ := attempt.Together(g.p.OfResources(s.Taken), takes)
-	if g.lowered != c+1 {
-		g.class, g.item = attempt.Lower(g.p.Admission, c, requirements.Set{})
-		g.lowered = c + 1
-	}
 	var best *ledger.BinType
-	for i, v := range g.class.Variants {
+	for i, v := range variants {
 		trait, ok := g.p.Traits.Merge(s.BinType.Pool, s.BinType.Trait, v.Trait)
 		if !ok {
 			continue
@@ -95,7 +100,7 @@ func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
 		if price-s.BinType.Price() >= limit || best != nil && best.Price() <= price {
 			continue
 		}
-		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(g.item.Sources[i]))
+		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(sources[i]))
 		if sh == nil {
 			continue
 		}
