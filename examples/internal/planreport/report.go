@@ -29,7 +29,7 @@ type Report struct {
 	Overlays    []overlay    `json:"overlays"`
 }
 
-// cost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
+// Cost is in USD per hour. Gap is USDPerHour over LowerBound less one; there is none
 // where the bound is zero.
 type Cost struct {
 	USDPerHour float64  `json:"usdPerHour"`

@@ -101,14 +101,6 @@ func realPods(pods []podRef) int {
 	return n
 }
 
-// fits is "3 pods fit", with the verb in the right number.
-func fits(n int, one, many string) string {
-	if n == 1 {
-		return "1 pod " + one
-	}
-	return layout.Count(n, "pod") + " " + many
-}
-
 // newNodes draws a row for each group of new nodes that are alike, and below
 // it the workloads on one of them.
 func (t *table) newNodes() {
