@@ -69,7 +69,7 @@ func ExampleFleet_Samples() {
 }
 
 func ExampleOfferings() {
-	show(metrics.Offerings(fake.Catalog())[:1])
+	show(metrics.Offerings(map[string][]*cloudprovider.InstanceType{"general": fake.Catalog()})[:1])
 	// Output: karpenter_cloudprovider_instance_type_cpu_cores ["a1.2xlarge"] 8
 }
 

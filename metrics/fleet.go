@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -31,8 +32,8 @@ type Fleet struct {
 	// known.
 	Price func(node string) (price float64, known bool)
 	// Leaving says which nodes are marked for deletion, by name, beside those whose
-	// objects are being deleted.
-	Leaving map[string]bool
+	// objects are being deleted: Input.MarkedForDeletion.
+	Leaving map[string]disruption.Reason
 }
 
 // Samples are the gauges of a fleet: karpenter_nodes_*, karpenter_nodepools_*,
@@ -170,7 +171,7 @@ func poolOf(n provisioning.Node) string {
 
 // state is what budgets count of a node.
 func (f Fleet) state(n provisioning.Node) budgets.NodeState {
-	s := budgets.NodeState{Managed: n.NodeClaim != nil, Disrupting: f.Leaving[n.Name()]}
+	s := budgets.NodeState{Managed: n.NodeClaim != nil, Disrupting: f.Leaving[n.Name()] != ""}
 	if n.NodeClaim != nil {
 		s.Disrupting = s.Disrupting || n.NodeClaim.DeletionTimestamp != nil
 		s.Rebooting = holds(n.NodeClaim.Status.Conditions, v1.ConditionTypeRebooting)

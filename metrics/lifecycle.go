@@ -2,6 +2,8 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -143,15 +145,19 @@ func Noticed(notices []cloudprovider.Interruption) []Sample {
 	return out
 }
 
-// Offerings are the gauges of a catalog, karpenter_cloudprovider_instance_type_*, in the
-// order of the types: their cores and memory, and of each offering whether it can be
+// Offerings are the gauges of Input.InstanceTypes, karpenter_cloudprovider_instance_type_*, in the
+// order of the pools and their types: their cores and memory, and of each offering whether it can be
 // launched and the price of the instance, without Offering.NodeCost. Nil types are
-// skipped, and of several of one name, as in several catalogs, the first counts. Reserved
+// skipped, and of several of one name, as in several pools, the first counts. Reserved
 // capacity of several reservations in one zone is available if some of it is, at the
 // least price.
-func Offerings(types []*cloudprovider.InstanceType) []Sample {
+func Offerings(pools map[string][]*cloudprovider.InstanceType) []Sample {
 	var out []Sample
 	seen := map[string]bool{}
+	var types []*cloudprovider.InstanceType
+	for _, pool := range slices.Sorted(maps.Keys(pools)) {
+		types = append(types, pools[pool]...)
+	}
 	for _, t := range types {
 		if t == nil || seen[t.Name] {
 			continue

@@ -147,7 +147,7 @@ func TestFleet(t *testing.T) {
 		`pods_state{name="web",namespace="shop",owner="ReplicaSet/owner",node="n",scheduled="true",nodepool="general",zone="a",capacity_type="spot",instance_type="m5.xlarge",phase="Running",ready="false",managed="true"} 1`,
 	}, slices.DeleteFunc(lines(t, f.Samples(noon)), func(line string) bool { return strings.Contains(line, `resource_type="pods"`) }))
 
-	f.Leaving = map[string]bool{"n": true}
+	f.Leaving = map[string]disruption.Reason{"n": disruption.Drifted}
 	n.Node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 	require.Contains(t, lines(t, f.Samples(noon)), `nodepools_nodes_consuming_budgets{nodepool="general",reason="unhealthy"} 1`)
 	require.Equal(t, []string{`cluster_state_node_count{} 0`}, lines(t, metrics.Fleet{}.Samples(noon)))
@@ -256,7 +256,7 @@ func TestCalls(t *testing.T) {
 
 func TestOfferings(t *testing.T) {
 	types := fake.Catalog()[:3]
-	samples := metrics.Offerings(append(types, types[0], nil))
+	samples := metrics.Offerings(map[string][]*cloudprovider.InstanceType{"general": append(types, nil), "other": {types[0]}})
 	lines(t, samples)
 	for _, o := range types[1].Offerings {
 		i := slices.IndexFunc(samples, func(s metrics.Sample) bool {
@@ -273,7 +273,7 @@ func TestOfferings(t *testing.T) {
 		`cloudprovider_instance_type_memory_bytes{instance_type="two"} 4.294967296e+09`,
 		`cloudprovider_instance_type_offering_available{instance_type="two",capacity_type="reserved",zone="a"} 1`,
 		`cloudprovider_instance_type_offering_price_estimate{instance_type="two",capacity_type="reserved",zone="a"} 1`,
-	}, lines(t, metrics.Offerings([]*cloudprovider.InstanceType{two})))
+	}, lines(t, metrics.Offerings(map[string][]*cloudprovider.InstanceType{"general": {two}})))
 }
 
 // The page names every metric, with its kind and labels.

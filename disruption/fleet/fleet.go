@@ -39,7 +39,7 @@ type Fleet struct {
 	Objects
 
 	// Input has Nodes, Pods, DaemonSetPods, PodDisruptionBudgets, MarkedForDeletion,
-	// Nominations and PodEvents. The rest is the caller's to add. Its pods are as their
+	// Nominations, PodEvents and UnavailableOfferings. The rest is the caller's to add. Its pods are as their
 	// owners wrote them: see nomination.Plain.
 	Input disruption.Input
 	// Promises are those that stand.
@@ -50,7 +50,7 @@ type Fleet struct {
 	Hints []nomination.Place
 	// Commands are those under way, and what to clear.
 	Commands command.Recovery
-	// Memory is for the next Read. Bind, PutOff and Refuse add to it.
+	// Memory is for the next Read. Bind, PutOff, Refuse, SoldOut and News add to it.
 	Memory Memory
 	// Now is when it was read.
 	Now time.Time
@@ -86,7 +86,7 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 		pod.Namespace, pod.Name = ds.Namespace, ds.Name
 		f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, resources.WithDefaultRequests(pod))
 	}
-	f.Input.PodDisruptionBudgets = o.PodDisruptionBudgets
+	f.Input.PodDisruptionBudgets, f.Input.UnavailableOfferings = o.PodDisruptionBudgets, f.Memory.shortages
 	var errs [2]error
 	f.Promises, errs[0] = nomination.Review(nomination.Input{NodeClaims: o.NodeClaims, Nodes: o.Nodes, Pods: o.Pods, Refused: f.Memory.givenUp(), Bindings: m.bindings}, now, nil)
 	f.Memory.bindings = f.Promises.Bindings

@@ -15,10 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
+	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
@@ -325,6 +327,98 @@ func TestFaults(t *testing.T) {
 	require.Len(t, f.Waiting(), 1)
 	require.NotNil(t, f.NodeOf(f.Claim("broken")))
 	require.Nil(t, f.Node("twin"))
+}
+
+// Objects that cannot be planned with are told of, and keep no other from its plan.
+func TestPrepare(t *testing.T) {
+	bad, good := pod("bad", "", "ReplicaSet"), pod("good", "", "ReplicaSet")
+	f := read(t, fleet.Objects{Pods: []*corev1.Pod{bad, good}}, fleet.Memory{})
+	bad.Spec.NodeName = "elsewhere" // it is bound since
+	odd := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "odd"}}
+	odd.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "team", Operator: "Near", Values: []string{"a"}}}
+	f.Input.NodePools = []*v1.NodePool{odd}
+	problem, faults, err := f.Prepare(nil)
+	require.NoError(t, err)
+	require.NotNil(t, problem)
+	require.Len(t, faults, 2)
+	require.Same(t, bad, faults[0].Object)
+	require.Equal(t, "FailedScheduling", faults[0].Reason)
+	require.ErrorContains(t, faults[0].Err, "spec.nodeName")
+	require.Same(t, odd, faults[1].Object)
+	require.Equal(t, "FailedValidation", faults[1].Reason)
+	require.Equal(t, []string{"good"}, names(f.Input.Pods))
+	require.Empty(t, f.Input.NodePools)
+	_, faults, err = f.Prepare(nil)
+	require.NoError(t, err)
+	require.Empty(t, faults, "they are not there any more")
+
+	f.Input.Nodes = []provisioning.Node{{Node: node("twin")}, {Node: node("twin")}}
+	_, faults, err = f.Prepare(nil)
+	require.Error(t, err, "it is about no pending pod")
+	require.Empty(t, faults)
+}
+
+// A decision that still holds becomes a command; one that does not has objections.
+func TestConfirm(t *testing.T) {
+	c, n := claim("empty"), node("empty")
+	c.Labels, n.Labels[v1.NodePoolLabelKey], n.Labels[v1.NodeInitializedLabelKey] = map[string]string{v1.NodePoolLabelKey: "general"}, "general", "true"
+	for _, kind := range []string{v1.ConditionTypeLaunched, v1.ConditionTypeRegistered, v1.ConditionTypeInitialized, v1.ConditionTypeConsolidatable} {
+		c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, LastTransitionTime: c.CreationTimestamp})
+	}
+	general := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	general.Default()
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{c}, Nodes: []*corev1.Node{n}}
+	look := func() *fleet.Fleet {
+		f := read(t, o, fleet.Memory{})
+		f.Input.NodePools, f.Input.InstanceTypes = []*v1.NodePool{general}, map[string][]*cloudprovider.InstanceType{"general": fake.Catalog()}
+		return f
+	}
+	f := look()
+	p, err := disruption.Propose(t.Context(), noon, f.Input, nil)
+	require.NoError(t, err)
+	require.Len(t, p.Actions, 1, "%v", p.Blocked)
+	prepared, objections, err := f.Confirm(t.Context(), p.Actions[0], nil)
+	require.NoError(t, err)
+	require.Empty(t, objections)
+	require.Equal(t, "empty", prepared.Command.Sources[0].Node)
+
+	o.Pods = []*corev1.Pod{pod("web", "empty", "ReplicaSet")}
+	prepared, objections, err = look().Confirm(t.Context(), p.Actions[0], nil)
+	require.NoError(t, err)
+	require.NotEmpty(t, objections)
+	require.Zero(t, prepared)
+}
+
+// What the cloud refused is in the input for as long as it is held, and then no more.
+func TestSoldOut(t *testing.T) {
+	f := read(t, fleet.Objects{}, fleet.Memory{})
+	key := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "a", CapacityType: "spot"}
+	f.SoldOut(nil)
+	f.SoldOut(cloudprovider.ErrThrottled)
+	f.SoldOut(fmt.Errorf("create: %w", &cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity, Offerings: []cloudprovider.OfferingKey{key}}))
+	require.Empty(t, f.Input.UnavailableOfferings, "the input stays as it was read")
+	next := read(t, fleet.Objects{}, f.Memory)
+	require.Equal(t, []disruption.UnavailableOffering{{Offering: key, At: noon}}, next.Input.UnavailableOfferings)
+	later, err := fleet.Read(fleet.Objects{}, next.Memory, noon.Add(disruption.DefaultUnavailableHold))
+	require.NoError(t, err)
+	require.Empty(t, later.Input.UnavailableOfferings)
+}
+
+// An event is written once for each text, and again when it comes back.
+func TestNews(t *testing.T) {
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("a")}, Nodes: []*corev1.Node{node("a")}}
+	f := read(t, o, fleet.Memory{})
+	var blocked []disruption.Blocked
+	for _, b := range [][2]string{{"a", "one"}, {"a", "two"}, {"gone", "one"}} {
+		blocked = append(blocked, disruption.Blocked{Target: disruption.Target{Node: b[0]}, Code: disruption.CodePodDisruptionBudget, Detail: b[1]})
+	}
+	require.NotEmpty(t, blocked[0].Event())
+	require.Equal(t, blocked[:1], f.News(blocked))
+	f = read(t, o, f.Memory)
+	require.Empty(t, f.News(blocked), "it is told already")
+	require.Equal(t, blocked[1:2], f.News(blocked[1:]))
+	require.Empty(t, f.News(nil))
+	require.Equal(t, blocked[:1], f.News(blocked))
 }
 
 // Example reads a cluster in which a node is coming for one of two pods.

@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
@@ -31,6 +33,9 @@ type Memory struct {
 	told     map[types.UID]string     // the node
 	pods     map[string][]*corev1.Pod // by Node, at the last look
 	events   map[string]time.Time     // of pods, by Node
+
+	shortages []disruption.UnavailableOffering
+	blocked   map[string]string // texts of events about Nodes that stay
 }
 
 // refusal is how a pod fares that is refused its toleration.
@@ -52,6 +57,12 @@ func (m Memory) live(pods []*corev1.Pod, now time.Time) Memory {
 		}
 		if node, ok := m.told[p.UID]; ok {
 			out.told[p.UID] = node
+		}
+	}
+	out.shortages = nil
+	for _, u := range m.shortages {
+		if now.Sub(u.At) < disruption.DefaultUnavailableHold {
+			out.shortages = append(out.shortages, u)
 		}
 	}
 	return out
@@ -103,6 +114,35 @@ func (f *Fleet) PutOff(until time.Time, pods ...*corev1.Pod) {
 	for _, p := range pods {
 		f.Memory.putOff[p.UID] = until
 	}
+}
+
+// SoldOut notes what the cloud refused to sell, where the error of a launch says so: from the
+// next Read on it is among Input.UnavailableOfferings, for disruption.DefaultUnavailableHold.
+func (f *Fleet) SoldOut(err error) {
+	var refusal *cloudprovider.Error
+	if errors.As(err, &refusal) {
+		for _, o := range refusal.Offerings {
+			f.Memory.shortages = append(f.Memory.shortages, disruption.UnavailableOffering{Offering: o, At: f.Now})
+		}
+	}
+}
+
+// News are those of Proposal.Blocked that an event is due for: the first of its Event about
+// its Node, if that is there, where the call before had none or another Detail.
+func (f *Fleet) News(blocked []disruption.Blocked) (out []disruption.Blocked) {
+	texts := map[string]string{}
+	for _, b := range blocked {
+		about := b.Event() + " of " + b.Node
+		if _, again := texts[about]; again || b.Event() == "" || f.nodes[b.Node] == nil {
+			continue
+		}
+		texts[about] = b.Detail
+		if before, told := f.Memory.blocked[about]; !told || before != b.Detail {
+			out = append(out, b)
+		}
+	}
+	f.Memory.blocked = texts
+	return out
 }
 
 // Bind promises nodes that are there, or coming, to the pods of a plan for Input: those that

@@ -47,10 +47,9 @@ type autoscaler struct {
 	changes  atomic.Int64 // in the cluster
 	lastPass atomic.Int64 // in nanoseconds; zero before the first
 
-	last      *fleet.Fleet   // of the pass before
-	window    batcher.Window // of pods that wait for a plan
-	owed      []owed         // NodeClaims of plans that could not be stored
-	shortages []disruption.UnavailableOffering
+	last   *fleet.Fleet   // of the pass before
+	window batcher.Window // of pods that wait for a plan
+	owed   []owed         // NodeClaims of plans that could not be stored
 
 	nextLook    time.Time
 	notices     []cloudprovider.Interruption
@@ -62,7 +61,6 @@ type autoscaler struct {
 	proposing   chan proposed
 	catalogs    *disruption.CatalogCache
 	decided     []decision
-	blocked     map[string]string // texts of events about nodes that stay
 	commands    command.Book
 
 	figures *collectors

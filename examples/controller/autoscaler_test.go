@@ -541,7 +541,7 @@ func TestSoldOut(t *testing.T) {
 	if claims, nodes := c.claims(), c.nodes(); len(claims)+len(nodes) > 0 {
 		t.Errorf("%d NodeClaims and %d Nodes", len(claims), len(nodes))
 	}
-	if len(c.a.stock.Marks()) == 0 || len(c.a.shortages) == 0 {
+	if len(c.a.stock.Marks()) == 0 || len(c.a.last.Input.UnavailableOfferings) == 0 {
 		t.Error("nobody remembers what was refused")
 	}
 	close(c.events.Events)

@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/metrics"
 )
 
@@ -97,14 +94,7 @@ func (a *autoscaler) watchStarts(s *snapshot) {
 
 // fleetFigures are the gauges of what there is.
 func (a *autoscaler) fleetFigures(s *snapshot, fleet metrics.Fleet) {
-	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, map[string]bool{}
-	for name := range s.Input.MarkedForDeletion {
-		fleet.Leaving[name] = true
-	}
+	fleet.Nodes, fleet.Pods, fleet.NodePools, fleet.Leaving = s.Input.Nodes, s.Pods, s.Input.NodePools, s.Input.MarkedForDeletion
 	a.figures.take("fleet", fleet.Samples(s.Now))
-	var sold []*cloudprovider.InstanceType
-	for _, pool := range slices.Sorted(maps.Keys(s.Input.InstanceTypes)) {
-		sold = append(sold, s.Input.InstanceTypes[pool]...)
-	}
-	a.figures.take("offerings", metrics.Offerings(sold))
+	a.figures.take("offerings", metrics.Offerings(s.Input.InstanceTypes))
 }

@@ -74,7 +74,12 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 	if len(p.Actions) > 0 {
 		a.log.Info("proposed", "actions", len(p.Actions), "waiting", len(p.Waiting), "before", p.CostBefore, "after", p.CostAfter, "took", time.Since(answer.at).String())
 	}
-	a.tellBlocked(s, p.Blocked)
+	for _, b := range p.Blocked {
+		a.log.Debug("left alone", "node", b.Node, "because", b.String())
+	}
+	for _, b := range s.News(p.Blocked) {
+		a.tell(s.Node(b.Node), corev1.EventTypeNormal, b.Event(), "Disrupt", "%s", b.Detail)
+	}
 	a.decided = nil
 	var errs []error
 	for _, action := range p.Actions {
@@ -92,22 +97,6 @@ func (a *autoscaler) heard(ctx context.Context, s *snapshot, answer proposed) er
 		errs = append(errs, cloudprovider.Acknowledge(ctx, a.cloud, answer.notices...))
 	}
 	return errors.Join(append(errs, p.Faults)...)
-}
-
-// tellBlocked writes events about nodes that stay, each text once.
-func (a *autoscaler) tellBlocked(s *snapshot, blocked []disruption.Blocked) {
-	told := map[string]string{}
-	for _, b := range blocked {
-		a.log.Debug("left alone", "node", b.Node, "because", b.String())
-		node, about := s.Node(b.Node), b.Event()+" of "+b.Node
-		if node == nil || b.Event() == "" || told[about] != "" {
-			continue
-		}
-		if told[about] = b.Detail; a.blocked[about] != b.Detail {
-			a.tell(node, corev1.EventTypeNormal, b.Event(), "Disrupt", "%s", b.Detail)
-		}
-	}
-	a.blocked = told
 }
 
 // force removes what has to go with one request each.
@@ -136,7 +125,7 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 	}
 	action := a.decided[0].action
 	a.decided = a.decided[1:]
-	objections, err := disruption.Confirm(ctx, s.Now, s.Input, action, nil)
+	prepared, objections, err := s.Confirm(ctx, action, nil)
 	if err != nil {
 		return err
 	}
@@ -144,14 +133,6 @@ func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
 		a.figures.take("objections", metrics.NotConfirmed(action))
 		a.log.Info("not after all", "action", action.String(), "objection", objections[0].String(), "objections", len(objections))
 		return nil
-	}
-	cluster, err := disruption.Observe(s.Now, s.Input, nil)
-	if cluster == nil {
-		return err
-	}
-	prepared, err := cluster.Command(action)
-	if err != nil {
-		return err
 	}
 	steps, err := a.commands.Begin(prepared, s.View(), s.Now)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -107,7 +108,10 @@ func TestALifeOnEC2(t *testing.T) {
 	server.Advance(2 * time.Minute)
 	c.kubelet(claim)
 	until("tagged", func() bool { return c.claims()[0].Annotations[awsv1.InstanceTaggedAnnotationKey] == "true" })
-	until("initialized", func() bool { c.schedule(); return is(&c.claims()[0], v1.ConditionTypeInitialized) })
+	until("initialized", func() bool {
+		c.schedule()
+		return meta.IsStatusConditionTrue(c.claims()[0].Status.Conditions, v1.ConditionTypeInitialized)
+	})
 
 	c.a.nextLook = time.Time{}
 	c.pass(1)

@@ -2,24 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/metrics"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
-
-func is(claim *v1.NodeClaim, condition string) bool {
-	return meta.IsStatusConditionTrue(claim.Status.Conditions, condition)
-}
 
 // launch asks the cloud for the machines of NodeClaims that have none. What to ask for
 // is in the objects, and repeating it launches nothing twice.
@@ -54,9 +45,8 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 		return nil
 	})
 	for _, failure := range failures {
-		if failure != nil {
-			a.remember(failure, s.Now)
-		}
+		a.stock.MarkFromError(failure)
+		s.SoldOut(failure)
 	}
 	return err
 }
@@ -70,48 +60,26 @@ func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim
 	return a.cloud.Create(ctx, request)
 }
 
-// remember notes what the cloud refused.
-func (a *autoscaler) remember(err error, now time.Time) {
-	a.stock.MarkFromError(err)
-	var refusal *cloudprovider.Error
-	if errors.As(err, &refusal) {
-		for _, o := range refusal.Offerings {
-			a.shortages = append(a.shortages, disruption.UnavailableOffering{Offering: o, At: now})
-		}
-	}
-	a.shortages = slices.DeleteFunc(a.shortages, func(u disruption.UnavailableOffering) bool { return now.Sub(u.At) >= disruption.DefaultUnavailableHold })
-}
-
 // join sees new machines through their start.
 func (a *autoscaler) join(ctx context.Context, s *snapshot) error {
-	nodes := s.Nodes
 	return each(len(s.NodeClaims), func(i int) error {
 		claim := s.NodeClaims[i]
-		switch {
-		case claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || is(claim, v1.ConditionTypeInitialized):
-			return nil
-		case !is(claim, v1.ConditionTypeRegistered):
-			r := nodeclaim.Register(claim, nodes)
-			if r.Node != nil {
-				if err := controllerutil.SetOwnerReference(claim, r.Node, a.Scheme()); err != nil {
-					return err
-				}
-				if err := store(ctx, a, s.Node(r.Node.Name), r.Node); err != nil {
-					return err
-				}
-				a.figures.take("joined", metrics.Joined(r.Node))
+		node, after := nodeclaim.Join(claim, s.Nodes, nil, s.Now)
+		if node != nil {
+			if err := store(ctx, a, s.Node(node.Name), node); err != nil {
+				return err
 			}
-			return store(ctx, a, claim, r.EditClaim(claim, s.Now))
 		}
-		node := s.NodeOf(claim)
-		ready := nodeclaim.Initialize(claim, node, nil)
-		if err := store(ctx, a, node, ready.EditNode(node)); err != nil {
-			return err
-		}
-		after := ready.EditClaim(claim, s.Now)
-		if is(after, v1.ConditionTypeInitialized) {
+		switch {
+		case became(claim, after, v1.ConditionTypeRegistered):
+			a.figures.take("joined", metrics.Joined(node))
+		case became(claim, after, v1.ConditionTypeInitialized):
 			a.log.Info("initialized", "claim", claim.Name, "node", node.Name, "after", s.Now.Sub(claim.CreationTimestamp.Time).String())
 		}
 		return store(ctx, a, claim, after)
 	})
+}
+
+func became(before, after *v1.NodeClaim, condition string) bool {
+	return meta.IsStatusConditionTrue(after.Status.Conditions, condition) && !meta.IsStatusConditionTrue(before.Status.Conditions, condition)
 }

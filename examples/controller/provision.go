@@ -64,7 +64,11 @@ func (a *autoscaler) tolerate(ctx context.Context, place nomination.Place) error
 func (a *autoscaler) hint(ctx context.Context, place nomination.Place) error {
 	after := place.Pod.DeepCopy()
 	after.Status.NominatedNodeName = place.Node
-	return stale(a.Status().Patch(ctx, after, client.MergeFrom(place.Pod)))
+	err := a.Status().Patch(ctx, after, client.MergeFrom(place.Pod))
+	if apierrors.IsInvalid(err) { // it is bound meanwhile
+		return errStale
+	}
+	return stale(err)
 }
 
 // provision makes NodeClaims for pods that have no place, once they have stopped
@@ -90,7 +94,7 @@ func (a *autoscaler) provision(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	a.log.Info("planned", "pods", len(waiting), "create", len(plan.Create), "bind", len(plan.Bind), "unplaced", len(plan.Unplaced),
-		"cost", plan.Cost, "gap", plan.Gap(), "took", time.Since(started).String())
+		"cost", plan.Cost, "bound", plan.LowerBound, "took", time.Since(started).String())
 	s.PutOff(s.Now.Add(retryIn), waiting...) // until a place is promised to them
 	for _, u := range plan.Unplaced {
 		a.tell(u.Pod, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%s", u.Reason)
@@ -158,36 +162,11 @@ func (a *autoscaler) repay(ctx context.Context, s *snapshot) error {
 
 // prepare compiles the snapshot. Objects that cannot be read are told so, and left out.
 func (a *autoscaler) prepare(s *snapshot) (*provisioning.Problem, error) {
-	problem, err := provisioning.Prepare(s.Input.Input, nil)
-	faults := provisioning.Faults(err)
-	if len(faults) == 0 {
-		return problem, err
-	}
-	at := map[string]*provisioning.InputError{}
+	problem, faults, err := s.Prepare(nil)
 	for _, f := range faults {
-		at[f.Object] = f
+		a.tell(f.Object, corev1.EventTypeWarning, f.Reason, "Provision", "%v", f.Err)
 	}
-	in := s.Input.Input
-	in.Pods = slices.DeleteFunc(slices.Clone(in.Pods), func(p *corev1.Pod) bool {
-		f := at[`Pod "`+key(p)+`"`]
-		if f != nil {
-			a.tell(p, corev1.EventTypeWarning, "FailedScheduling", "Provision", "%v", f)
-		}
-		return f != nil
-	})
-	in.NodePools = slices.DeleteFunc(slices.Clone(in.NodePools), func(p *v1.NodePool) bool {
-		f := at[`NodePool "`+p.Name+`"`]
-		if f != nil {
-			a.tell(p, corev1.EventTypeWarning, "FailedValidation", "Provision", "%v", f)
-		}
-		return f != nil
-	})
-	problem, again := provisioning.Prepare(in, nil)
-	if again != nil {
-		return nil, err
-	}
-	s.Input.Input = in
-	return problem, nil
+	return problem, err
 }
 
 // create stores a NodeClaim that is kept for pods. Which are its own is in the claim,

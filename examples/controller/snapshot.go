@@ -68,7 +68,7 @@ func (a *autoscaler) snapshot(ctx context.Context, now time.Time) (*snapshot, er
 		a.failed(ctx, "read the cluster", err)
 	}
 	a.last = s.Fleet
-	s.Input.Namespaces, s.Input.Volumes, s.Input.Drift, s.Input.UnavailableOfferings = namespaces, volumes, a.drift, a.shortages
+	s.Input.Namespaces, s.Input.Volumes, s.Input.Drift = namespaces, volumes, a.drift
 	s.Input.CatalogCache, s.Input.RepairPolicies = a.catalogs, cloudprovider.RepairPolicies(a.cloud)
 	a.readPools(ctx, s)
 	return s, nil

@@ -16,8 +16,8 @@ type Registration struct {
 	// Condition is the condition Registered.
 	Condition
 	// Node is a copy of the Node with everything on it that registration puts
-	// there; nil unless Status is True. Its owner is for the caller to set. What
-	// the claim should say by then is EditClaim.
+	// there; nil unless Status is True. What the claim should say by then is
+	// EditClaim.
 	Node *corev1.Node
 	// TaintMissing is whether the Node joined without the taint
 	// karpenter.sh/unregistered, so that pods may have gone there too early.
@@ -29,7 +29,7 @@ type Registration struct {
 // Unknown (NodeNotFound), with several it is False (MultipleNodesFound). The Node
 // gets
 //
-//   - the finalizer karpenter.sh/termination;
+//   - the finalizer karpenter.sh/termination, and the claim as its owner;
 //   - the labels of the claim, the label karpenter.sh/registered, and the
 //     annotations of the claim but for v1.DisruptionCommandAnnotationKey: the command that
 //     launched the claim has no part for its Node;
@@ -70,6 +70,10 @@ func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	if !slices.Contains(node.Finalizers, v1.TerminationFinalizer) {
 		node.Finalizers = append(node.Finalizers, v1.TerminationFinalizer)
+	}
+	if !slices.ContainsFunc(node.OwnerReferences, func(o metav1.OwnerReference) bool { return o.UID == claim.UID }) {
+		gvk := v1.GroupVersion.WithKind("NodeClaim")
+		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Name: claim.Name, UID: claim.UID})
 	}
 	if node.Labels == nil {
 		node.Labels = map[string]string{}

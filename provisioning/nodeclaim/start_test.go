@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,6 +59,7 @@ func TestRegister(t *testing.T) {
 	require.Equal(t, metav1.ConditionTrue, r.Status)
 	require.False(t, r.TaintMissing)
 	require.Equal(t, []string{v1.TerminationFinalizer}, r.Node.Finalizers)
+	require.Equal(t, []metav1.OwnerReference{{APIVersion: "karpenter.sh/v1", Kind: "NodeClaim", Name: "n-claim", UID: "n-uid"}}, r.Node.OwnerReferences)
 	require.Equal(t, "web", r.Node.Labels[v1.NodePoolLabelKey])
 	require.Equal(t, "true", r.Node.Labels[v1.NodeRegisteredLabelKey])
 	require.Equal(t, "a", r.Node.Annotations["team"])
@@ -185,6 +187,51 @@ func ExampleRegister() {
 	r := nodeclaim.Register(n.NodeClaim, []*corev1.Node{n.Node})
 	fmt.Println(r.Type, r.Status, len(r.Node.Spec.Taints))
 	// Output: Registered True 0
+}
+
+// A machine is seen through its start by one call a look, and then left alone.
+func TestJoin(t *testing.T) {
+	n := newNode("n", "web")
+	n.NodeClaim.Status.Conditions, n.Node.Labels = nil, nil
+	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
+	node, claim := nodeclaim.Join(n.NodeClaim, nil, nil, noon)
+	require.Nil(t, node)
+	require.Equal(t, "NodeNotFound", claim.Status.Conditions[0].Reason)
+
+	node, claim = nodeclaim.Join(claim, []*corev1.Node{nil, n.Node}, nil, noon)
+	require.Equal(t, "true", node.Labels[v1.NodeRegisteredLabelKey])
+	require.Equal(t, "n", claim.Status.NodeName)
+	require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeRegistered))
+	lost, waits := nodeclaim.Join(claim, nil, nil, noon)
+	require.Nil(t, lost)
+	require.False(t, meta.IsStatusConditionTrue(waits.Status.Conditions, v1.ConditionTypeInitialized), "its Node is not there")
+
+	node, claim = nodeclaim.Join(claim, []*corev1.Node{node}, nil, noon)
+	require.Equal(t, "true", node.Labels[v1.NodeInitializedLabelKey])
+	require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeInitialized))
+
+	launching, leaving := claim.DeepCopy(), claim.DeepCopy()
+	launching.Status = v1.NodeClaimStatus{}
+	leaving.DeletionTimestamp, leaving.Status.Conditions = &metav1.Time{Time: noon}, nil
+	for _, c := range []*v1.NodeClaim{nil, claim, launching, leaving} {
+		node, after := nodeclaim.Join(c, []*corev1.Node{node}, nil, noon)
+		require.Nil(t, node)
+		require.Same(t, c, after)
+	}
+}
+
+func ExampleJoin() {
+	n := newNode("ip-10-0-0-1", "web")
+	n.NodeClaim.Status.Conditions, n.Node.Labels = nil, nil
+	n.Node.Spec.Taints = []corev1.Taint{v1.UnregisteredNoExecuteTaint()}
+	node, claim := n.Node, n.NodeClaim
+	for range 2 {
+		node, claim = nodeclaim.Join(claim, []*corev1.Node{node}, nil, noon)
+		fmt.Printf("%s registered=%s initialized=%s\n", claim.Status.NodeName, node.Labels[v1.NodeRegisteredLabelKey], node.Labels[v1.NodeInitializedLabelKey])
+	}
+	// Output:
+	// ip-10-0-0-1 registered=true initialized=
+	// ip-10-0-0-1 registered=true initialized=true
 }
 
 func ExampleInitialize() {

@@ -21,7 +21,7 @@ func (s *scene) burst() look {
 	planned, nodes := number(plans[0], "cost"), number(plans[0], "create")
 	over := l.cost/planned - 1
 	s.report("%d pods planned on %.0f nodes at %.4f USD/h (gap %.1f%%); run on %d at %.4f (%+.1f%%) after %.0f s; %d plans",
-		int(number(plans[0], "pods")), nodes, planned, 100*number(plans[0], "gap"), len(l.nodes), l.cost, 100*over, took.Seconds(), len(plans))
+		int(number(plans[0], "pods")), nodes, planned, 100*(planned/number(plans[0], "bound")-1), len(l.nodes), l.cost, 100*over, took.Seconds(), len(plans))
 	if number(plans[0], "pods") != 300 {
 		s.Errorf("the first plan was for %v pods", plans[0]["pods"])
 	}

@@ -1,0 +1,70 @@
+package fleet
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+)
+
+// Fault is an object that cannot be planned with.
+type Fault struct {
+	// Object is the Pod or NodePool: what an event is about.
+	Object runtime.Object
+	// Reason is that of the event: FailedScheduling of a Pod, FailedValidation of a
+	// NodePool, as Karpenter has them.
+	Reason string
+	// Err says what is wrong with it.
+	Err *provisioning.InputError
+}
+
+// Prepare is provisioning.Prepare of Input. Pods and NodePools with faults are taken out of
+// Input, and keep no other from its plan: those of a Pod come first, each in the order of
+// Input. An error that is left is about something else.
+func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {
+	problem, err := provisioning.Prepare(f.Input.Input, opts)
+	at := map[string]*provisioning.InputError{}
+	for _, fault := range provisioning.Faults(err) {
+		at[fault.Object] = fault
+	}
+	if len(at) == 0 {
+		return problem, nil, err
+	}
+	var out []Fault
+	faulty := func(o runtime.Object, name, reason string) bool {
+		fault := at[name]
+		if fault != nil {
+			out = append(out, Fault{o, reason, fault})
+		}
+		return fault != nil
+	}
+	f.Input.Pods = slices.DeleteFunc(slices.Clone(f.Input.Pods), func(p *corev1.Pod) bool {
+		return faulty(p, `Pod "`+p.Namespace+"/"+p.Name+`"`, "FailedScheduling")
+	})
+	f.Input.NodePools = slices.DeleteFunc(slices.Clone(f.Input.NodePools), func(p *v1.NodePool) bool {
+		return faulty(p, `NodePool "`+p.Name+`"`, "FailedValidation")
+	})
+	problem, err = provisioning.Prepare(f.Input.Input, opts)
+	return problem, out, err
+}
+
+// Confirm is disruption.Confirm of an action that was decided before, and the command that
+// carries it out if nothing speaks against it: see disruption.Cluster.Command.
+func (f *Fleet) Confirm(ctx context.Context, a disruption.Action, opts *disruption.Options) (command.Prepared, []disruption.Objection, error) {
+	objections, err := disruption.Confirm(ctx, f.Now, f.Input, a, opts)
+	if err != nil || len(objections) > 0 {
+		return command.Prepared{}, objections, err
+	}
+	cluster, err := disruption.Observe(f.Now, f.Input, opts)
+	if cluster == nil {
+		return command.Prepared{}, nil, err
+	}
+	prepared, err := cluster.Command(a)
+	return prepared, nil, err
+}
