@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -101,5 +100,3 @@ func (a *autoscaler) classAndTypes(ctx context.Context, pool *v1.NodePool) ([]*c
 	}
 	return a.cloud.InstanceTypes(ctx, pool)
 }
-
-func key(o client.Object) string { return fmt.Sprint(client.ObjectKeyFromObject(o)) }
