@@ -13,16 +13,20 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
+	"github.com/dovetail-sdk/dovetail/examples/newprovider/internal/puddle"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // day is what happens between one planning and the last deletion.
 type day struct {
-	cloud    *cloud
-	provider *provider
+	cloud    *puddlecloud.Cloud
+	provider cloudprovider.CloudProvider
+	refused  *availability.Cache
 	out      io.Writer
 	started  time.Time
 	running  []*cloudprovider.Instance
@@ -30,7 +34,7 @@ type day struct {
 
 // say prints what happened, by the cloud's clock.
 func (d *day) say(format string, args ...any) {
-	at := d.cloud.now().Sub(d.started)
+	at := d.cloud.Now().Sub(d.started)
 	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-8, "  ") {
 		stamp := ""
 		if i == 0 {
@@ -38,6 +42,12 @@ func (d *day) say(format string, args ...any) {
 		}
 		fmt.Fprintf(d.out, "%-8s%s\n", stamp, line)
 	}
+}
+
+// newDay is a day with a provider for the cloud at a URL.
+func newDay(cloud *puddlecloud.Cloud, url string, out io.Writer) (*day, error) {
+	refused, err := availability.New(cloud.Now, nil)
+	return &day{cloud: cloud, provider: puddle.New(url, "demo", cloud.Now, refused), refused: refused, out: out, started: cloud.Now()}, err
 }
 
 // spend plays the day.
@@ -58,7 +68,7 @@ func (d *day) spend(ctx context.Context) error {
 // demoPool is a pool for everything that the cloud has.
 func demoPool() *v1.NodePool {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
-	class := nodeClass()
+	class := puddle.NodeClass()
 	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: class.Group, Kind: class.Kind, Name: "default"}
 	return pool
 }
@@ -113,7 +123,7 @@ func (d *day) launch(ctx context.Context, plan *provisioning.Plan) error {
 		n := &plan.Create[i]
 		first := n.Options[0]
 		if i == 0 {
-			d.cloud.sellOut(choice{first.InstanceType.Name, first.Offering.Zone, first.Offering.CapacityType})
+			d.cloud.SellOut(puddlecloud.Choice{Shape: first.InstanceType.Name, Zone: first.Offering.Zone, Market: first.Offering.CapacityType})
 			d.say("%s is sold out meanwhile", first.Key())
 		}
 		req := n.Request("token-" + n.Name)
@@ -146,7 +156,7 @@ func (d *day) shortage(ctx context.Context, plan *provisioning.Plan) error {
 		return fmt.Errorf("want a shortage, got %v", err)
 	}
 	d.say("%v", err)
-	for _, mark := range d.provider.refused.Marks() {
+	for _, mark := range d.refused.Marks() {
 		d.say("the catalog has it as not available for a while: %s", mark)
 	}
 	return nil
@@ -174,9 +184,9 @@ func state(i *cloudprovider.Instance) string {
 
 // trouble has a machine announced for maintenance, and a new image published.
 func (d *day) trouble(ctx context.Context, _ *provisioning.Plan) error {
-	d.cloud.advance(10 * time.Minute)
+	d.cloud.Advance(10 * time.Minute)
 	first := d.running[0]
-	d.cloud.announce(first.ID[strings.LastIndexByte(first.ID, '/')+1:], "maintenance", time.Hour)
+	d.cloud.Announce(first.ID[strings.LastIndexByte(first.ID, '/')+1:], "maintenance", time.Hour)
 	notices, err := cloudprovider.Interruptions(ctx, d.provider)
 	if err != nil {
 		return err
@@ -187,7 +197,7 @@ func (d *day) trouble(ctx context.Context, _ *provisioning.Plan) error {
 	if err := cloudprovider.Acknowledge(ctx, d.provider, notices...); err != nil {
 		return err
 	}
-	d.cloud.setClass(class{Name: "default", Image: "image-8"})
+	d.cloud.SetClass(puddlecloud.Class{Name: "default", Image: "image-8"})
 	claim := &v1.NodeClaim{}
 	claim.Status.ProviderID = first.ID
 	drift, err := cloudprovider.IsDrifted(ctx, d.provider, claim)
@@ -209,7 +219,7 @@ func (d *day) clear(ctx context.Context, plan *provisioning.Plan) error {
 	if err := d.list(ctx, plan); err != nil {
 		return err
 	}
-	d.cloud.advance(time.Minute)
+	d.cloud.Advance(time.Minute)
 	for _, instance := range d.running {
 		err := d.provider.Delete(ctx, instance.ID)
 		if !errors.Is(err, cloudprovider.ErrNotFound) {

@@ -1,12 +1,11 @@
-// Command newprovider is a provider from end to end: a small cloud that does not
-// exist, with an HTTP API; a cloudprovider.CloudProvider for it in less than
-// three hundred lines; and a day in its life, printed as a log.
+// Command newprovider plays a day with a provider for a cloud that does not exist, and
+// prints it as a log: plan, launch, shortage, notice, drift, delete.
 //
 //	newprovider     start the cloud on loopback, plan, launch, list, delete
 //
-// The files are meant to be read, and copied for a cloud that does exist:
-// provider.go, catalog.go, abilities.go and client.go are the provider, cloud.go
-// and server.go the cloud. docs/writing-a-provider.md walks through them.
+// The provider, in less than three hundred lines and what it can do beside, is package
+// puddle, to be read, and copied for a cloud that does exist: docs/writing-a-provider.md
+// walks through it. The cloud is package examples/internal/puddlecloud.
 //
 // Nothing is listened to or called but the loopback interface. The cloud has a
 // clock of its own, so that the log is always the same.

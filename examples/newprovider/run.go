@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
 const usage = `Newprovider starts a cloud that does not exist on loopback, and plays a day with
@@ -35,12 +36,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // play starts the cloud and spends a day there.
 func play(ctx context.Context, out io.Writer) (err error) {
-	cloud := newCloud()
+	cloud := puddlecloud.New()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	api := &http.Server{Handler: cloud.handler(), ReadHeaderTimeout: time.Minute}
+	api := &http.Server{Handler: cloud.Handler(), ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- api.Serve(listener) }()
 	defer func() {
@@ -49,10 +50,9 @@ func play(ctx context.Context, out io.Writer) (err error) {
 			err = errors.Join(err, e)
 		}
 	}()
-	provider, err := newProvider("http://"+listener.Addr().String(), "demo", cloud.now)
+	d, err := newDay(cloud, "http://"+listener.Addr().String(), out)
 	if err != nil {
 		return err
 	}
-	d := &day{cloud: cloud, provider: provider, out: out, started: cloud.now()}
 	return d.spend(ctx)
 }

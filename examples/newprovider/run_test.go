@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"net/http/httptest"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/internal/golden"
 )
 
@@ -38,14 +40,13 @@ func TestArguments(t *testing.T) {
 // TestWrongDay holds that the day does not go on as if nothing were wrong
 // when the cloud does something else than expected.
 func TestWrongDay(t *testing.T) {
-	h := open(t)
-	p := h.Provider.(*provider)
-	p.client.url = "http://127.0.0.1:0" // nobody listens there
-	d := &day{cloud: newCloud(), provider: p, out: &bytes.Buffer{}}
-	require.Error(t, d.spend(t.Context()))
-
-	h = open(t)
-	p = h.Provider.(*provider)
-	d = &day{cloud: newCloud(), provider: p, out: &bytes.Buffer{}} // not the cloud of the provider
-	require.ErrorContains(t, d.spend(t.Context()), "want a shortage")
+	spend := func(url string) error {
+		d, err := newDay(puddlecloud.New(), url, &bytes.Buffer{})
+		require.NoError(t, err)
+		return d.spend(t.Context())
+	}
+	require.Error(t, spend("http://127.0.0.1:0"), "nobody listens there")
+	api := httptest.NewServer(puddlecloud.New().Handler())
+	defer api.Close()
+	require.ErrorContains(t, spend(api.URL), "want a shortage", "it is not the cloud of the provider")
 }

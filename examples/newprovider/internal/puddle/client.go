@@ -1,4 +1,4 @@
-package main
+package puddle
 
 import (
 	"bytes"
@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
-// client speaks the API of the cloud. It repeats nothing: the caller decides on
-// that by the kind of the error.
+// client speaks the API of the cloud. It repeats nothing: that is up to the caller.
 type client struct {
 	url  string
 	http *http.Client
@@ -30,10 +30,10 @@ func (c *client) call(ctx context.Context, op, object, method, path string, in, 
 		return nil
 	}
 	e := &cloudprovider.Error{Op: op, Object: object, Err: err}
-	if refusal, ok := errors.AsType[*apiError](err); ok {
+	if refusal, ok := errors.AsType[*puddlecloud.Error](err); ok {
 		// What is not in the table stays unknown, which is repeated: to guess
 		// wrong here loses machines.
-		e.Kind, e.Reason, e.RetryAfter = kinds[refusal.Code], refusal.Code, refusal.wait
+		e.Kind, e.Reason, e.RetryAfter = kinds[refusal.Code], refusal.Code, refusal.RetryAfter
 		for _, c := range refusal.Choices {
 			e.Offerings = append(e.Offerings, cloudprovider.OfferingKey{InstanceType: c.Shape, Zone: c.Zone, CapacityType: c.Market})
 		}
@@ -43,12 +43,12 @@ func (c *client) call(ctx context.Context, op, object, method, path string, in, 
 
 // kinds says what the cloud's codes ask of the caller.
 var kinds = map[string]cloudprovider.Kind{
-	codeNoSuchServer:  cloudprovider.KindNotFound,
-	codeNoSuchClass:   cloudprovider.KindNotFound,
-	codeClassNotReady: cloudprovider.KindNotReady,
-	codeSoldOut:       cloudprovider.KindInsufficientCapacity,
-	codeInvalid:       cloudprovider.KindDenied,
-	codeTooMany:       cloudprovider.KindThrottled,
+	puddlecloud.CodeNoSuchServer:  cloudprovider.KindNotFound,
+	puddlecloud.CodeNoSuchClass:   cloudprovider.KindNotFound,
+	puddlecloud.CodeClassNotReady: cloudprovider.KindNotReady,
+	puddlecloud.CodeSoldOut:       cloudprovider.KindInsufficientCapacity,
+	puddlecloud.CodeInvalid:       cloudprovider.KindDenied,
+	puddlecloud.CodeTooMany:       cloudprovider.KindThrottled,
 }
 
 // send returns an error that wraps ctx.Err(), if that was the reason.
@@ -63,10 +63,10 @@ func (c *client) send(ctx context.Context, method, path string, body []byte, out
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= 300 {
-		refusal := &apiError{Message: response.Status}
+		refusal := &puddlecloud.Error{Message: response.Status}
 		_ = json.NewDecoder(response.Body).Decode(refusal) // the status has to do then
 		seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-		refusal.wait = time.Duration(seconds) * time.Second
+		refusal.RetryAfter = time.Duration(seconds) * time.Second
 		return refusal
 	}
 	if out == nil {

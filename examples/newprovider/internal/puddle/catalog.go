@@ -1,4 +1,4 @@
-package main
+package puddle
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -23,7 +24,7 @@ func (p *provider) catalog(ctx context.Context) ([]*cloudprovider.InstanceType, 
 	if fresh && ctx.Err() == nil { // else the call says so
 		return types, nil
 	}
-	var shapes []shape
+	var shapes []puddlecloud.Shape
 	if err := p.client.call(ctx, "InstanceTypes", "", "GET", "/v1/shapes", nil, &shapes); err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (p *provider) catalog(ctx context.Context) ([]*cloudprovider.InstanceType, 
 
 // instanceType describes a shape. What the cloud does not say is written here:
 // how many pods a node takes, what the disk is like, what the kubelet keeps.
-func instanceType(s shape) (*cloudprovider.InstanceType, error) {
+func instanceType(s puddlecloud.Shape) (*cloudprovider.InstanceType, error) {
 	capacity := resources.New(map[corev1.ResourceName]int64{
 		corev1.ResourceCPU:              s.CPUs * 1000,
 		corev1.ResourceMemory:           kubelet.VisibleMemory(s.MemoryMiB<<20, 500), // of 10,000
@@ -56,7 +57,7 @@ func instanceType(s shape) (*cloudprovider.InstanceType, error) {
 		own[labelGPU] = s.GPU
 	}
 	m := catalog.Machine{
-		Name: s.Name, Arch: s.Arch, Region: region, Labels: own,
+		Name: s.Name, Arch: s.Arch, Region: puddlecloud.Region, Labels: own,
 		Capacity: capacity, Overhead: kubelet.GKE().Overhead(capacity, nil),
 	}
 	for _, price := range s.Prices {
@@ -69,7 +70,7 @@ func instanceType(s shape) (*cloudprovider.InstanceType, error) {
 
 // instance describes a server. Its labels, capacity and allocatable follow from
 // the offering it was launched by.
-func instance(types []*cloudprovider.InstanceType, s server) *cloudprovider.Instance {
+func instance(types []*cloudprovider.InstanceType, s puddlecloud.Server) *cloudprovider.Instance {
 	i := &cloudprovider.Instance{
 		ID: providerID(s), Name: s.Name, NodePool: s.Pool, Type: s.Shape, Zone: s.Zone, CapacityType: s.Market,
 		ImageID: s.Image, Price: s.USDPerHour, CreatedAt: s.Created, Deleting: s.Stopping,

@@ -1,4 +1,4 @@
-package main
+package puddle
 
 import (
 	"cmp"
@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
 // provider is a cloudprovider.CloudProvider for one cluster.
@@ -29,9 +30,10 @@ type provider struct {
 	until time.Time                     // when to ask for them anew
 }
 
-func newProvider(url, cluster string, now func() time.Time) (*provider, error) {
-	refused, err := availability.New(now, nil)
-	return &provider{client: client{url, &http.Client{}}, cluster: cluster, now: now, refused: refused}, err
+// New is a provider for a cluster, by the URL of the API, the clock to go by and what the
+// cloud is known to be out of.
+func New(url, cluster string, now func() time.Time, refused *availability.Cache) cloudprovider.CloudProvider {
+	return &provider{client: client{url, &http.Client{}}, cluster: cluster, now: now, refused: refused}
 }
 
 func (p *provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
@@ -57,15 +59,15 @@ func (p *provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) 
 	if len(options) == 0 {
 		options = req.Options // the cloud will refuse them, unless the token has a machine already
 	}
-	order := order{Token: req.Token, Cluster: p.cluster, Name: req.Name, Pool: req.NodePool, Class: req.NodeClassRef.Name}
+	order := puddlecloud.Order{Token: req.Token, Cluster: p.cluster, Name: req.Name, Pool: req.NodePool, Class: req.NodeClassRef.Name}
 	for _, o := range options {
-		order.Choices = append(order.Choices, choice{o.InstanceType.Name, o.Offering.Zone, o.Offering.CapacityType})
+		order.Choices = append(order.Choices, puddlecloud.Choice{Shape: o.InstanceType.Name, Zone: o.Offering.Zone, Market: o.Offering.CapacityType})
 	}
 	types, err := p.catalog(ctx) // before the launch: after it an error would hide the machine
 	if err != nil {
 		return nil, err
 	}
-	var s server
+	var s puddlecloud.Server
 	if err := p.client.call(ctx, "Create", req.Name, "POST", "/v1/servers", order, &s); err != nil {
 		p.refused.MarkFromError(err)
 		return nil, err
@@ -100,7 +102,7 @@ func (p *provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) 
 	}
 	var list []*cloudprovider.Instance
 	for after := ""; ; {
-		var page page
+		var page puddlecloud.Page
 		path := "/v1/servers?" + url.Values{"cluster": {p.cluster}, "after": {after}}.Encode()
 		if err := p.client.call(ctx, "List", "", "GET", path, nil, &page); err != nil {
 			return nil, err // what came before is not the list
@@ -109,21 +111,20 @@ func (p *provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) 
 			list = append(list, instance(types, s))
 		}
 		if after = page.Next; after == "" {
-			break
+			slices.SortFunc(list, func(a, b *cloudprovider.Instance) int { return cmp.Compare(a.ID, b.ID) })
+			return list, nil
 		}
 	}
-	slices.SortFunc(list, func(a, b *cloudprovider.Instance) int { return cmp.Compare(a.ID, b.ID) })
-	return list, nil
 }
 
 // idPrefix begins the IDs of this provider, as the cloud's kubelets report them.
 const idPrefix = "puddle:///"
 
-func providerID(s server) string { return idPrefix + s.Zone + "/" + s.ID }
+func providerID(s puddlecloud.Server) string { return idPrefix + s.Zone + "/" + s.ID }
 
 // find returns the server with an ID, if there is one and it is ours. The cloud
 // returns servers of other clusters as well.
-func (p *provider) find(ctx context.Context, op, id string) (s server, err error) {
+func (p *provider) find(ctx context.Context, op, id string) (s puddlecloud.Server, err error) {
 	short := id[strings.LastIndexByte(id, '/')+1:]
 	if short != "" { // without a name the path is that of the list
 		err = p.client.call(ctx, op, id, "GET", "/v1/servers/"+url.PathEscape(short), nil, &s)

@@ -1,4 +1,4 @@
-package main
+package puddle
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"net/http/httptest"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 )
 
 // A shape of the cloud as an instance type.
 func Example_instanceType() {
-	gpu, err := instanceType(shape{
+	gpu, err := instanceType(puddlecloud.Shape{
 		Name: "gpu-8", Arch: "amd64", CPUs: 8, MemoryMiB: 64 << 10, GPUs: 1, GPU: "pond-100",
-		Prices: []price{{Zone: "south", Market: "spot", USDPerHour: 0.31}, {Zone: "north", Market: "spot", USDPerHour: 0.3}},
+		Prices: []puddlecloud.Price{{Zone: "south", Market: "spot", USDPerHour: 0.31}, {Zone: "north", Market: "spot", USDPerHour: 0.3}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -43,14 +44,14 @@ func Example_instanceType() {
 // An answer of the cloud as an error of the contract.
 func Example_refusal() {
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		refuse(w, &apiError{Code: codeSoldOut, Message: "none of the choices is in stock", Choices: []choice{
-			{"std-4", "north", "spot"}, {"std-8", "north", "spot"},
+		puddlecloud.Refuse(w, &puddlecloud.Error{Code: puddlecloud.CodeSoldOut, Message: "none of the choices is in stock", Choices: []puddlecloud.Choice{
+			{Shape: "std-4", Zone: "north", Market: "spot"}, {Shape: "std-8", Zone: "north", Market: "spot"},
 		}})
 	}))
 	defer api.Close()
-	puddle := client{url: api.URL, http: api.Client()}
+	c := client{url: api.URL, http: api.Client()}
 
-	err := puddle.call(context.Background(), "Create", "web-x7", "POST", "/v1/servers", order{}, nil)
+	err := c.call(context.Background(), "Create", "web-x7", "POST", "/v1/servers", puddlecloud.Order{}, nil)
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, cloudprovider.ErrInsufficientCapacity))
 	// Output:

@@ -1,4 +1,4 @@
-package main
+package puddle
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -34,12 +35,12 @@ func (p *provider) Vocabulary() *requirements.Vocabulary {
 	})
 }
 
-// nodeClass is the kind of node class that the provider launches from.
-func nodeClass() schema.GroupKind {
+// NodeClass is the kind of node class that the provider launches from.
+func NodeClass() schema.GroupKind {
 	return schema.GroupKind{Group: "puddle.example", Kind: "PuddleNodeClass"}
 }
 
-func (p *provider) SupportedNodeClasses() []schema.GroupKind { return []schema.GroupKind{nodeClass()} }
+func (p *provider) SupportedNodeClasses() []schema.GroupKind { return []schema.GroupKind{NodeClass()} }
 
 func (p *provider) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error {
 	c, err := p.class(ctx, "NodeClassReady", ref)
@@ -51,7 +52,7 @@ func (p *provider) NodeClassReady(ctx context.Context, ref v1.NodeClassReference
 
 // class looks a node class up. In this cloud they are the cloud's own; elsewhere
 // they are objects in the cluster, read from a cache.
-func (p *provider) class(ctx context.Context, op string, ref v1.NodeClassReference) (c class, err error) {
+func (p *provider) class(ctx context.Context, op string, ref v1.NodeClassReference) (c puddlecloud.Class, err error) {
 	return c, p.client.call(ctx, op, ref.Name, "GET", "/v1/classes/"+url.PathEscape(ref.Name), nil, &c)
 }
 
@@ -85,7 +86,7 @@ func (p *provider) RepairPolicies() []cloudprovider.RepairPolicy {
 }
 
 func (p *provider) Interruptions(ctx context.Context) ([]cloudprovider.Interruption, error) {
-	var notices []notice
+	var notices []puddlecloud.Notice
 	path := "/v1/notices?" + url.Values{"cluster": {p.cluster}}.Encode()
 	if err := p.client.call(ctx, "Interruptions", "", "GET", path, nil, &notices); err != nil {
 		return nil, err
