@@ -1,10 +1,7 @@
 package simulation
 
 import (
-	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -138,25 +135,4 @@ func poolOf(n provisioning.Node) string {
 		return n.NodeClaim.Labels[v1.NodePoolLabelKey]
 	}
 	return ""
-}
-
-// reserve takes what nodes that are to replace another will have off what the limits
-// of their pools leave for more. Nothing else is known of them here: no constraint
-// between pods sees them.
-func (w *Simulation) reserve(node string, fresh []provisioning.NewNode) {
-	for i := range fresh {
-		n := &fresh[i]
-		if len(n.Pool.Spec.Limits) == 0 {
-			continue
-		}
-		name := fmt.Sprintf("%s~limits~%d", node, i)
-		labels := map[string]string{v1.NodePoolLabelKey: n.Pool.Name}
-		capacity := largestCapacity(n).ResourceList()
-		w.In.Nodes = append(w.In.Nodes, provisioning.Node{
-			Node: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
-				Status: corev1.NodeStatus{Capacity: capacity, Allocatable: noPods(nil)}},
-			NodeClaim: &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
-				Status: v1.NodeClaimStatus{ProviderID: "limits://" + name, Capacity: capacity, Allocatable: noPods(nil)}},
-		})
-	}
 }

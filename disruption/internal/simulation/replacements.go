@@ -12,72 +12,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
 
-// takeApart gives each node of some sets replacements of its own: the pods that
-// have a place on nodes that stay keep it, and the others are simulated node by
-// node.
-func (w *Simulation) takeApart(ctx context.Context, shared []*CandidateSet, found map[*state.StateNode]*CandidateSet) error {
-	if len(shared) == 0 {
-		return nil
-	}
-	kept := map[string][]Move{} // by node that goes
-	alone := *w
-	alone.In.Nodes = slices.Clone(w.In.Nodes)
-	alone.Displaced, alone.Promised = map[string][]*corev1.Pod{}, map[string]string{}
-	for i, n := range alone.In.Nodes {
-		alone.In.Nodes[i] = closedNode(n)
-	}
-	var targets []*state.StateNode
-	for _, cs := range shared {
-		placed := map[string]bool{}
-		for _, move := range cs.Moves {
-			if move.Node != "" {
-				kept[move.From] = append(kept[move.From], move)
-				placed[state.PodObject(move.Pod)] = true
-				alone.bind(move.Node, move.Pod)
-			}
-		}
-		for _, m := range cs.Targets {
-			targets = append(targets, m)
-			has := func(p *corev1.Pod) bool { return p != nil && placed[state.PodObject(p)] }
-			entry := &alone.In.Nodes[alone.At[m.Name]]
-			entry.Pods = slices.DeleteFunc(slices.Clone(entry.Pods), has)
-			alone.Displaced[m.Name] = slices.DeleteFunc(slices.Clone(w.Displaced[m.Name]), has)
-		}
-	}
-	for _, m := range targets {
-		if alone.Refused != nil {
-			break
-		}
-		sets, err := alone.Try(ctx, []*state.StateNode{m})
-		if err != nil {
-			return err
-		}
-		if len(sets) == 0 {
-			continue
-		}
-		cs := sets[0]
-		if !cs.Outcome.Bad() {
-			alone.reserve(m.Name, cs.Nodes)
-		}
-		cs.Moves = append(cs.Moves, kept[m.Name]...)
-		slices.SortFunc(cs.Moves, func(a, b Move) int { return state.ComparePods(a.Pod, b.Pod) })
-		found[m] = cs
-	}
-	w.Stats, w.Refused = alone.Stats, alone.Refused
-	return nil
-}
-
 // replacements finds what becomes of the pods of actions that launch nodes first, such
 // that each holds once those before it are done.
 type replacements struct {
-	w     *Simulation // in which pods stay in their domains
-	found map[*state.StateNode]*CandidateSet
+	w      *Simulation // in which pods stay in their domains
+	found  map[*state.StateNode]*CandidateSet
+	shared map[*state.StateNode]bool // asked about together they would share new nodes with others
 }
 
 // Replace asks about actions on one node each, all together, with pods kept in their
-// domains, and carries out what holds in the order given. What has no place then, or leans
-// on others, is asked about again, beside those that were found: first all that have no
-// place, with their pods free, and then each by itself. The nodes are closed meanwhile.
+// domains, and carries out what holds in the order given. What has no place then, leans on
+// others or would share new nodes with them is asked about again by itself, beside those
+// that were found. The nodes are closed meanwhile.
 //
 // A node that stays, as there is no place for its pods, is opened again. It may have the
 // room for which the others launch nodes, so these are then asked about anew. One that waits
@@ -91,7 +37,7 @@ func (w *Simulation) Replace(ctx context.Context, wanted []*state.StateNode) (ma
 			w.Close(m.Name)
 		}
 		before := w.snapshot()
-		r := &replacements{w: w, found: map[*state.StateNode]*CandidateSet{}}
+		r := &replacements{w: w, found: map[*state.StateNode]*CandidateSet{}, shared: map[*state.StateNode]bool{}}
 		if err := r.find(ctx, wanted); err != nil {
 			return nil, err
 		}
@@ -146,21 +92,19 @@ func (w *Simulation) rewind(to snapshot) {
 
 // find asks about some actions.
 func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) error {
-	rest, err := r.together(ctx, r.w, wanted)
+	rest, err := r.together(ctx, wanted)
 	if err != nil {
 		return err
 	}
-	homeless := slices.DeleteFunc(slices.Clone(rest), r.isTied)
-	if len(homeless) > 0 && r.w.Refused == nil {
-		left, err := r.together(ctx, r.w.freed(homeless), homeless)
-		if err != nil {
-			return err
-		}
-		rest = slices.DeleteFunc(rest, func(m *state.StateNode) bool { return slices.Contains(homeless, m) && !slices.Contains(left, m) })
-	}
-	for _, m := range rest[:min(len(rest), AskedAlone(len(r.w.Cluster.Nodes)))] {
+	more := AskedAlone(len(r.w.Cluster.Nodes))
+	for _, m := range rest {
 		if r.w.Refused != nil {
 			break
+		}
+		if !r.shared[m] {
+			if more--; more < 0 {
+				continue
+			}
 		}
 		if err := r.byItself(ctx, m); err != nil {
 			return err
@@ -169,11 +113,11 @@ func (r *replacements) find(ctx context.Context, wanted []*state.StateNode) erro
 	return nil
 }
 
-// byItself asks about one node, with its pods in their domains if it was tied to others,
-// and then with its pods free.
+// byItself asks about one node, with its pods in their domains if it was tied to others or
+// shared what they launch, and then with its pods free.
 func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
-	if r.isTied(m) {
-		if left, err := r.together(ctx, r.w, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {
+	if cs := r.found[m]; cs == nil || cs.tied {
+		if left, err := r.together(ctx, []*state.StateNode{m}); err != nil || len(left) == 0 || r.w.Refused != nil {
 			return err
 		}
 	}
@@ -186,35 +130,25 @@ func (r *replacements) byItself(ctx context.Context, m *state.StateNode) error {
 	return nil
 }
 
-// AskedAlone bounds how many actions are asked about one by one on so many nodes: each
-// question reads all of them.
+// AskedAlone bounds how many actions that have no place, or lean on others, are asked about
+// one by one on so many nodes: each question reads all of them.
 func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 
-// isTied reports whether what was found for a node leans on others.
-func (r *replacements) isTied(m *state.StateNode) bool {
-	cs := r.found[m]
-	return cs != nil && cs.tied
-}
-
-// together asks about some nodes in a simulation, accepts what holds in the order given, and
-// returns the others.
-func (r *replacements) together(ctx context.Context, in *Simulation, targets []*state.StateNode) ([]*state.StateNode, error) {
-	sets, err := in.Try(ctx, targets)
+// together asks about some nodes, accepts what holds in the order given, and returns the
+// others.
+func (r *replacements) together(ctx context.Context, targets []*state.StateNode) ([]*state.StateNode, error) {
+	sets, err := r.w.Try(ctx, targets)
 	if err != nil {
 		return nil, err
 	}
-	var shared []*CandidateSet
 	for _, cs := range sets {
 		if len(cs.Targets) == 1 {
 			r.found[cs.Targets[0]] = cs
-		} else {
-			shared = append(shared, cs)
+			continue
 		}
-	}
-	err = in.takeApart(ctx, shared, r.found)
-	r.w.Stats, r.w.Refused = in.Stats, in.Refused
-	if err != nil {
-		return nil, err
+		for _, m := range cs.Targets {
+			r.shared[m] = true
+		}
 	}
 	var left []*state.StateNode
 	for _, m := range targets {
