@@ -31,14 +31,6 @@ type settings struct {
 	only    []budgets.Opening
 }
 
-// policy is what the flags add to the budgets of the pool; nil if nothing.
-func (s *settings) policy() *budgets.Policy {
-	if len(s.only) == 0 {
-		return nil
-	}
-	return &budgets.Policy{Only: []budgets.Only{{Openings: s.only}}}
-}
-
 // parseOpening reads a window, such as "0 22 * * mon-fri for 6h".
 func parseOpening(text string) (budgets.Opening, error) {
 	const form = `must be a schedule and how long, such as "0 22 * * mon-fri for 6h"`

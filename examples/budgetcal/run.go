@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/calendar"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 )
@@ -22,13 +22,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
-	cal, err := newCalendar(s, pool)
-	if err != nil {
+	cal := &calendar.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
+	if err := cal.Ask(s.reasons); err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
-	text := cal.table()
+	text := cal.Table()
 	if s.output == "svg" {
-		text = cal.svg()
+		text = cal.SVG()
 	}
 	if _, err := io.WriteString(stdout, text); err != nil {
 		return complain(stderr, err, command.Failed)
@@ -69,19 +69,4 @@ func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 		return nil, fmt.Errorf("the input has no NodePool %q, but %s", s.pool, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("the input has several NodePools, choose one with -pool: %s", strings.Join(names, ", "))
-}
-
-// newCalendar asks the budgets about every reason. Reasons with the same answer
-// at all times share a section.
-func newCalendar(s settings, pool *v1.NodePool) (*calendar, error) {
-	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, s.policy())
-	if err != nil {
-		return nil, fmt.Errorf("NodePool %s: spec.disruption: %w", pool.Name, err)
-	}
-	c := &calendar{settings: s, pool: pool, to: s.from.AddDate(0, 0, s.days)}
-	for _, reason := range s.reasons {
-		windows := compiled.Calendar(s.from, c.to, budgets.Counts{Nodes: s.nodes}, reason)
-		c.add(reason, windows)
-	}
-	return c, nil
 }

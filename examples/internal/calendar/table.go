@@ -1,4 +1,4 @@
-package main
+package calendar
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 // maxWindows is how many windows a section lists; the grid shows them all.
 const maxWindows = 40
 
-// table is the calendar as text, 80 columns wide unless names are long.
-func (c *calendar) table() string {
+// Table is the calendar as text, 80 columns wide unless names are long.
+func (c *Calendar) Table() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n%s\n\n", c.title(), c.span())
-	list := c.pool.Spec.Disruption.Budgets
+	list := c.Pool.Spec.Disruption.Budgets
 	c.budgets(&b)
 	marks := c.marks()
 	for i := range c.sections {
@@ -39,16 +39,16 @@ func (c *calendar) table() string {
 
 // budgets lists the budgets of the pool, and the windows outside of which nothing is
 // disrupted.
-func (c *calendar) budgets(b *strings.Builder) {
-	list := c.pool.Spec.Disruption.Budgets
-	for i, o := range c.only {
+func (c *Calendar) budgets(b *strings.Builder) {
+	list := c.Pool.Spec.Disruption.Budgets
+	for i, o := range c.Only {
 		lead := "Only in"
 		if i > 0 {
 			lead = "     or"
 		}
 		fmt.Fprintf(b, "%s %s for %s\n", lead, o.Schedule, short(o.Duration))
 	}
-	if len(c.only) > 0 {
+	if len(c.Only) > 0 {
 		b.WriteString("\n")
 	}
 	if len(list) == 0 {
@@ -68,7 +68,7 @@ func (c *calendar) budgets(b *strings.Builder) {
 }
 
 // marks are what the cells show for each answer, two columns wide.
-func (c *calendar) marks() map[level]string {
+func (c *Calendar) marks() map[level]string {
 	marks := map[level]string{}
 	large := 0
 	for _, l := range c.levels() {
@@ -89,7 +89,7 @@ func (c *calendar) marks() map[level]string {
 
 // grid has a row for each day and a cell for each hour, with the least that is
 // allowed in that hour.
-func (c *calendar) grid(b *strings.Builder, s *section, marks map[level]string) {
+func (c *Calendar) grid(b *strings.Builder, s *section, marks map[level]string) {
 	head := strings.Repeat(" ", 12)
 	for hour := range 24 {
 		cell := "  "
@@ -102,7 +102,7 @@ func (c *calendar) grid(b *strings.Builder, s *section, marks map[level]string) 
 		}
 	}
 	b.WriteString(head + "24\n")
-	for i := range c.days {
+	for i := range c.Days {
 		day := c.day(i)
 		row := fmt.Sprintf("%-12s", day.Format("Mon _2 Jan"))
 		for hour := range 24 {
@@ -131,7 +131,7 @@ func (c *calendar) grid(b *strings.Builder, s *section, marks map[level]string) 
 
 // hour is the stretch in which the clock shows an hour. It is empty if the
 // clock skips it, and two hours long if it shows it twice.
-func (c *calendar) hour(day time.Time, hour int) (from, to time.Time) {
+func (c *Calendar) hour(day time.Time, hour int) (from, to time.Time) {
 	end := day.AddDate(0, 0, 1)
 	for t := day; t.Before(end); t = t.Add(15 * time.Minute) {
 		if t.Hour() == hour {
@@ -144,7 +144,7 @@ func (c *calendar) hour(day time.Time, hour int) (from, to time.Time) {
 	return from, to
 }
 
-func (c *calendar) list(b *strings.Builder, s *section) {
+func (c *Calendar) list(b *strings.Builder, s *section) {
 	fmt.Fprintf(b, "%-18s%-18s%9s  %8s  %s\n", "FROM", "TO", "LENGTH", "NODES", "DECIDED BY")
 	for i, w := range s.windows {
 		if i == maxWindows {

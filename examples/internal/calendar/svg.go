@@ -1,4 +1,4 @@
-package main
+package calendar
 
 import (
 	"encoding/xml"
@@ -19,19 +19,19 @@ const (
 	legendLine = 26
 )
 
-// svg is the calendar as a picture: days across, hours down, one panel for the
+// SVG is the calendar as a picture: days across, hours down, one panel for the
 // reasons of each section.
-func (c *calendar) svg() string {
+func (c *Calendar) SVG() string {
 	levels := c.levels()
 	dayWidth := 84
 	switch {
-	case c.days > 14:
+	case c.Days > 14:
 		dayWidth = 44
-	case c.days < 5:
+	case c.Days < 5:
 		dayWidth = 140
 	}
 	title := c.title()
-	width := max(len(title)*9+2*margin, 2*margin+axisWidth+c.days*dayWidth)
+	width := max(len(title)*9+2*margin, 2*margin+axisWidth+c.Days*dayWidth)
 	perLine := max(1, (width-2*margin)/120)
 	legend := (len(levels) + perLine - 1) / perLine * legendLine
 	height := headHeight + len(c.sections)*(nameHeight+gridHeight+24) + legend + margin
@@ -56,10 +56,10 @@ func (c *calendar) svg() string {
 }
 
 // panel draws one section with its upper edge at y.
-func (c *calendar) panel(p *picture, s *section, y, dayWidth int) {
+func (c *Calendar) panel(p *picture, s *section, y, dayWidth int) {
 	left, top := margin+axisWidth, y+nameHeight
 	p.text(margin, y+16, 13, "start", "#1b2733", s.title())
-	for i := range c.days {
+	for i := range c.Days {
 		day := c.day(i)
 		format := "Mon 2 Jan"
 		if dayWidth < 60 {
@@ -67,14 +67,14 @@ func (c *calendar) panel(p *picture, s *section, y, dayWidth int) {
 		}
 		p.text(left+i*dayWidth+dayWidth/2, y+nameHeight-8, 11, "middle", "#5b6975", day.Format(format))
 	}
-	for i := range c.days {
+	for i := range c.Days {
 		c.column(p, s, i, left+i*dayWidth, top, dayWidth)
 	}
 	for hour := 0; hour <= 24; hour += 3 {
 		at := top + hour*hourHeight
 		p.text(left-8, at+4, 11, "end", "#5b6975", fmt.Sprintf("%02d:00", hour))
 		if hour%24 != 0 {
-			p.line(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ffffff" stroke-opacity="0.45"/>`, left, at, left+c.days*dayWidth, at)
+			p.line(`<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ffffff" stroke-opacity="0.45"/>`, left, at, left+c.Days*dayWidth, at)
 		}
 	}
 	p.flush()
@@ -82,7 +82,7 @@ func (c *calendar) panel(p *picture, s *section, y, dayWidth int) {
 
 // column draws the windows of one day, in wall time. Of an hour that the clock
 // shows twice the second is seen, and one that it skips stays blank.
-func (c *calendar) column(p *picture, s *section, i, x, top, dayWidth int) {
+func (c *Calendar) column(p *picture, s *section, i, x, top, dayWidth int) {
 	start, end := c.day(i), c.day(i+1)
 	for _, w := range s.windows {
 		from, to := later(w.From, start), sooner(w.To, end)
@@ -131,7 +131,7 @@ func sooner(a, b time.Time) time.Time {
 
 // colour is red for none, blue for no limit, and between them a green that is
 // the darker the more nodes may go.
-func (c *calendar) colour(l level) string {
+func (c *Calendar) colour(l level) string {
 	switch {
 	case l.unlimited:
 		return "#3f7cac"
@@ -144,7 +144,7 @@ func (c *calendar) colour(l level) string {
 }
 
 // ink can be read on the colour.
-func (c *calendar) ink(l level) string {
+func (c *Calendar) ink(l level) string {
 	if !l.unlimited && l.nodes > 0 && c.share(l) < 0.6 {
 		return "#1b2733"
 	}
@@ -152,7 +152,7 @@ func (c *calendar) ink(l level) string {
 }
 
 // share is how near a level is to the largest bounded one.
-func (c *calendar) share(l level) float64 {
+func (c *Calendar) share(l level) float64 {
 	most := 0
 	for _, o := range c.levels() {
 		if !o.unlimited {

@@ -1,4 +1,6 @@
-package main
+// Package calendar draws how many nodes the disruption budgets of a NodePool let go, day by
+// day and hour by hour, as a table and as a picture.
+package calendar
 
 import (
 	"fmt"
@@ -10,12 +12,33 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 )
 
-// calendar is what is to be printed.
-type calendar struct {
-	settings
-	pool     *v1.NodePool
-	to       time.Time
+// Calendar is what is to be drawn.
+type Calendar struct {
+	Pool  *v1.NodePool
+	Nodes int               // how many the pool has
+	From  time.Time         // midnight in the zone
+	Days  int               // 1 or more
+	Zone  *time.Location    // of days and hours
+	Only  []budgets.Opening // outside of which nothing is disrupted; none is no such rule
+
 	sections []section
+}
+
+// Ask asks the budgets about every reason. Reasons with the same answer at all times share
+// a section.
+func (c *Calendar) Ask(reasons []budgets.Reason) error {
+	var policy *budgets.Policy
+	if len(c.Only) > 0 {
+		policy = &budgets.Policy{Only: []budgets.Only{{Openings: c.Only}}}
+	}
+	compiled, err := budgets.Compile(c.Pool.Spec.Disruption.Budgets, policy)
+	if err != nil {
+		return fmt.Errorf("NodePool %s: spec.disruption: %w", c.Pool.Name, err)
+	}
+	for _, reason := range reasons {
+		c.add(reason, compiled.Calendar(c.From, c.day(c.Days), budgets.Counts{Nodes: c.Nodes}, reason))
+	}
+	return nil
 }
 
 // section is the calendar of some reasons.
@@ -24,7 +47,7 @@ type section struct {
 	windows []budgets.Window
 }
 
-func (c *calendar) add(reason budgets.Reason, windows []budgets.Window) {
+func (c *Calendar) add(reason budgets.Reason, windows []budgets.Window) {
 	for i := range c.sections {
 		if slices.EqualFunc(c.sections[i].windows, windows, sameAnswer) {
 			c.sections[i].reasons = append(c.sections[i].reasons, reason)
@@ -65,7 +88,7 @@ func (l level) String() string {
 }
 
 // levels are the answers that occur, the smallest first.
-func (c *calendar) levels() (all []level) {
+func (c *Calendar) levels() (all []level) {
 	for i := range c.sections {
 		for _, w := range c.sections[i].windows {
 			if l := (level{w.Nodes, w.Unlimited}); !slices.Contains(all, l) {
@@ -90,7 +113,7 @@ func (c *calendar) levels() (all []level) {
 }
 
 // day is the midnight, or the first instant, of a day.
-func (c *calendar) day(i int) time.Time { return c.from.AddDate(0, 0, i) }
+func (c *Calendar) day(i int) time.Time { return c.From.AddDate(0, 0, i) }
 
 // least is the smallest answer in [from, to), if that is not empty.
 func (s *section) least(from, to time.Time) (least level, ok bool) {
@@ -105,18 +128,18 @@ func (s *section) least(from, to time.Time) (least level, ok bool) {
 	return least, ok
 }
 
-func (c *calendar) title() string {
-	return fmt.Sprintf("NodePool %s: how many of its %d nodes may be disrupted at once", c.pool.Name, c.nodes)
+func (c *Calendar) title() string {
+	return fmt.Sprintf("NodePool %s: how many of its %d nodes may be disrupted at once", c.Pool.Name, c.Nodes)
 }
 
 // span is the stretch of the calendar in words.
-func (c *calendar) span() string {
-	last := c.day(c.days - 1)
-	text := c.from.Format("Mon 2 Jan 2006")
-	if c.days > 1 {
+func (c *Calendar) span() string {
+	last := c.day(c.Days - 1)
+	text := c.From.Format("Mon 2 Jan 2006")
+	if c.Days > 1 {
 		text += " to " + last.Format("Mon 2 Jan 2006")
 	}
-	return fmt.Sprintf("%s, %s", text, c.zone)
+	return fmt.Sprintf("%s, %s", text, c.Zone)
 }
 
 // rule is a budget in words: how many nodes and when.
