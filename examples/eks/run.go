@@ -9,6 +9,9 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsclients"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsday"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
@@ -19,7 +22,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	in, err := read(s, stdin)
+	in, err := awsinput.Read(s.files, stdin, sample)
 	if err != nil {
 		return command.Complain(stderr, "eks", err, command.BadInput)
 	}
@@ -34,16 +37,16 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // ask plans for a cluster in AWS, and launches if that is wanted.
-func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
-	cfg, err := credentials(ctx, s.place.Region)
+func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
+	cfg, err := awsclients.Load(ctx, s.place.Region)
 	if err != nil {
 		return err
 	}
-	clients := connect(cfg)
+	clients := awsclients.Connect(cfg)
 	if !s.launch {
-		clients = watch(clients)
+		clients = awsclients.Watch(clients)
 	}
-	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.class, NoDryRun: !s.launch}, in, out)
+	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NoDryRun: !s.launch}, in, out)
 	if err != nil {
 		return err
 	}
@@ -58,18 +61,18 @@ func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
 }
 
 // play plans for a cluster in the small AWS, and carries the plan out.
-func play(ctx context.Context, s settings, in *input, out io.Writer) error {
-	region, zones := in.where(s.place)
+func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
+	region, zones := in.Where(s.place)
 	cloud, err := awstest.Start(&awstest.Options{
-		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
+		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.Roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
 	})
 	if err != nil {
 		return err
 	}
 	defer cloud.Close()
 	o := cloud.Options()
-	v, err := newVisit(connect(cloud.Config()), aws.Options{
-		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.class, Now: cloud.Now,
+	v, err := newVisit(awsclients.Connect(cloud.Config()), aws.Options{
+		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, Now: cloud.Now,
 		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
 	}, in, out)
 	if err != nil {
@@ -80,6 +83,11 @@ func play(ctx context.Context, s settings, in *input, out io.Writer) error {
 		v.say("Its prices are those of %s.", catalog.DefaultRegion)
 	}
 	v.say("")
-	d := &day{visit: v, cloud: cloud, started: cloud.Now()}
-	return errors.Join(d.spend(ctx), v.provider.Close(ctx))
+	plan, err := v.plan(ctx)
+	if err == nil && len(plan.Create) > 0 {
+		v.say("")
+		day := awsday.Day{Provider: v.provider, Cloud: cloud, Classes: in.Classes, Out: out}
+		err = day.Spend(ctx, plan)
+	}
+	return errors.Join(err, v.provider.Close(ctx))
 }

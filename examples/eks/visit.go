@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws"
-	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -22,11 +22,11 @@ import (
 // visit is a look at one cluster.
 type visit struct {
 	provider *aws.Provider
-	in       *input
+	in       *awsinput.Input
 	out      io.Writer
 }
 
-func newVisit(clients aws.Clients, opts aws.Options, in *input, out io.Writer) (*visit, error) {
+func newVisit(clients aws.Clients, opts aws.Options, in *awsinput.Input, out io.Writer) (*visit, error) {
 	opts.KubeletExpressions = kubeletcel.New() // leave it out where no class has any
 	p, err := aws.New(clients, opts)
 	if err != nil {
@@ -47,12 +47,12 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 	if err := v.refresh(ctx); err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.in.classes)) {
+	for _, name := range slices.Sorted(maps.Keys(v.in.Classes)) {
 		if err := v.showClass(ctx, name); err != nil {
 			return nil, err
 		}
 	}
-	c := v.in.cluster
+	c := v.in.Cluster
 	in := provisioning.Input{
 		NodePools: c.NodePools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
 		Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces, Volumes: c.Volumes,
@@ -118,7 +118,7 @@ func (v *visit) showClass(ctx context.Context, name string) error {
 	}
 	v.say("  profile         %s", class.Status.InstanceProfile)
 	v.say("")
-	for _, pool := range v.in.cluster.NodePools {
+	for _, pool := range v.in.Cluster.NodePools {
 		if ref := pool.Spec.Template.Spec.NodeClassRef; ref != nil && ref.Name == name {
 			return cloudprovider.NodeClassReady(ctx, v.provider, *ref)
 		}
@@ -174,20 +174,8 @@ func (v *visit) launch(ctx context.Context, plan *provisioning.Plan) ([]*cloudpr
 			errs = append(errs, err)
 			continue
 		}
-		v.say("launched %s: %s, %s, %.4f USD/h", n.Name, shortID(instance.ID), instance.OfferingKey(), instance.Price)
+		v.say("launched %s: %s, %s, %.4f USD/h", n.Name, path.Base(instance.ID), instance.OfferingKey(), instance.Price)
 		launched = append(launched, instance)
 	}
 	return launched, errors.Join(errs...)
-}
-
-// shortID is the name of an instance in EC2.
-func shortID(providerID string) string { return providerID[strings.LastIndexByte(providerID, '/')+1:] }
-
-// hashes are the annotations of a NodeClaim by which drift is seen.
-func (v *visit) hashes(ctx context.Context, class string) (map[string]string, error) {
-	annotations, err := v.provider.ClaimAnnotations(ctx, class)
-	if err == nil && annotations[awsv1.EC2NodeClassHashAnnotationKey] == "" {
-		err = fmt.Errorf("EC2NodeClass %s has no hash", class)
-	}
-	return annotations, err
 }

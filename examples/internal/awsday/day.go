@@ -1,13 +1,19 @@
-package main
+// Package awsday plays a day in a small AWS: a plan is carried out where something has just
+// sold out, a spot machine is taken back, a class changes, and everything ends.
+package awsday
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"path"
 	"slices"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
@@ -15,32 +21,32 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// day is what happens in the small AWS.
-type day struct {
-	*visit
-	cloud   *awstest.Server
+// Day is what happens in the small AWS.
+type Day struct {
+	Provider *aws.Provider
+	Cloud    *awstest.Server
+	Classes  map[string]*awsv1.EC2NodeClass // of which one is changed
+	Out      io.Writer
+
 	started time.Time
 	running []*cloudprovider.Instance
 }
 
 // note prints what happened, by the clock of the cloud.
-func (d *day) note(format string, args ...any) {
-	at := d.cloud.Now().Sub(d.started)
+func (d *Day) note(format string, args ...any) {
+	at := d.Cloud.Now().Sub(d.started)
 	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-7, "  ") {
 		stamp := ""
 		if i == 0 {
 			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)
 		}
-		fmt.Fprintf(d.out, "%-7s%s\n", stamp, line)
+		fmt.Fprintf(d.Out, "%-7s%s\n", stamp, line)
 	}
 }
 
-func (d *day) spend(ctx context.Context) error {
-	plan, err := d.plan(ctx)
-	if err != nil || len(plan.Create) == 0 {
-		return err
-	}
-	d.say("")
+// Spend plays the day of a plan, by the clock of the cloud.
+func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
+	d.started = d.Cloud.Now()
 	for _, step := range []func(context.Context, *provisioning.Plan) error{d.carryOut, d.interrupt, d.drift, d.clear} {
 		if err := step(ctx, plan); err != nil {
 			return err
@@ -51,61 +57,61 @@ func (d *day) spend(ctx context.Context) error {
 
 // carryOut launches the plan where the first choice of the first node has just sold
 // out, with the first call of all turned away.
-func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
+func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
 	key := plan.Create[0].Options[0].Key()
-	d.cloud.SetStock(key.Scope(), 0)
+	d.Cloud.SetStock(key.Scope(), 0)
 	d.note("%s is sold out, which nobody knows yet", key)
-	if err := d.cloud.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrThrottled}); err != nil {
+	if err := d.Cloud.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.ErrThrottled}); err != nil {
 		return err
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
 		req := n.Request("claim-" + n.Name)
 		req.Name = n.Name
-		instance, err := d.provider.Create(ctx, req)
+		instance, err := d.Provider.Create(ctx, req)
 		if err != nil {
 			return err
 		}
-		d.note("launched %s: %s, %s, %.4f USD/h", n.Name, shortID(instance.ID), instance.OfferingKey(), instance.Price)
+		d.note("launched %s: %s, %s, %.4f USD/h", n.Name, path.Base(instance.ID), instance.OfferingKey(), instance.Price)
 		d.running = append(d.running, instance)
 	}
 	again := plan.Create[0].Request("claim-" + plan.Create[0].Name)
-	instance, err := d.provider.Create(ctx, again)
+	instance, err := d.Provider.Create(ctx, again)
 	if err != nil {
 		return err
 	}
-	d.note("asked again with %s: %s, the same", again.Token, shortID(instance.ID))
-	for _, mark := range d.provider.Availability().Marks() {
+	d.note("asked again with %s: %s, the same", again.Token, path.Base(instance.ID))
+	for _, mark := range d.Provider.Availability().Marks() {
 		d.note("%s", mark)
 	}
-	d.note("EC2 was called %s to launch %s", layout.Count(d.cloud.Count("CreateFleet"), "time"), layout.Count(len(d.running), "machine"))
+	d.note("EC2 was called %s to launch %s", layout.Count(d.Cloud.Count("CreateFleet"), "time"), layout.Count(len(d.running), "machine"))
 	return nil
 }
 
 // interrupt has AWS take a spot machine back, if there is one.
-func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
-	d.cloud.Advance(10 * time.Minute)
+func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
+	d.Cloud.Advance(10 * time.Minute)
 	at := slices.IndexFunc(d.running, func(i *cloudprovider.Instance) bool { return i.CapacityType == v1.CapacityTypeSpot })
 	if at < 0 {
 		return nil
 	}
 	taken := d.running[at]
-	if _, err := d.cloud.Interrupt(shortID(taken.ID)); err != nil {
+	if _, err := d.Cloud.Interrupt(path.Base(taken.ID)); err != nil {
 		return err
 	}
-	notices, err := cloudprovider.Interruptions(ctx, d.provider)
+	notices, err := cloudprovider.Interruptions(ctx, d.Provider)
 	if err != nil {
 		return err
 	}
 	for _, n := range notices {
-		d.note("notice: %s of %s", n.Kind, shortID(n.InstanceID))
+		d.note("notice: %s of %s", n.Kind, path.Base(n.InstanceID))
 	}
-	if err := cloudprovider.Acknowledge(ctx, d.provider, notices...); err != nil {
+	if err := cloudprovider.Acknowledge(ctx, d.Provider, notices...); err != nil {
 		return err
 	}
-	d.note("acknowledged; the queue has %s", layout.Count(d.cloud.Queued(), "message"))
-	d.cloud.Advance(3 * time.Minute)
-	_, err = d.provider.Get(ctx, taken.ID)
+	d.note("acknowledged; the queue has %s", layout.Count(d.Cloud.Queued(), "message"))
+	d.Cloud.Advance(3 * time.Minute)
+	_, err = d.Provider.Get(ctx, taken.ID)
 	if !errors.Is(err, cloudprovider.ErrNotFound) {
 		return fmt.Errorf("want it gone, got %v", err)
 	}
@@ -115,48 +121,48 @@ func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 }
 
 // drift changes the class of a machine.
-func (d *day) drift(ctx context.Context, plan *provisioning.Plan) error {
+func (d *Day) drift(ctx context.Context, plan *provisioning.Plan) error {
 	if len(d.running) == 0 {
 		return nil
 	}
 	ref := plan.Create[0].Pool.Spec.Template.Spec.NodeClassRef
-	hashes, err := d.hashes(ctx, ref.Name)
+	hashes, err := d.Provider.ClaimAnnotations(ctx, ref.Name)
 	if err != nil {
 		return err
 	}
-	class := d.in.classes[ref.Name].DeepCopy()
+	class := d.Classes[ref.Name].DeepCopy()
 	class.Spec.Tags = map[string]string{"team": "shop"}
 	class.Generation++
-	d.in.classes[ref.Name] = class
+	d.Classes[ref.Name] = class
 	claim := &v1.NodeClaim{}
 	claim.Name, claim.Annotations = d.running[0].Name, hashes
 	claim.Labels = map[string]string{v1.NodePoolLabelKey: plan.Create[0].Pool.Name}
 	claim.Spec.NodeClassRef = ref
 	claim.Status.ProviderID, claim.Status.ImageID = d.running[0].ID, d.running[0].ImageID
-	drift, err := cloudprovider.IsDrifted(ctx, d.provider, claim)
+	drift, err := cloudprovider.IsDrifted(ctx, d.Provider, claim)
 	if err != nil {
 		return err
 	}
-	d.note("EC2NodeClass %s has another tag: %s of %s", ref.Name, drift.Reason, shortID(claim.Status.ProviderID))
+	d.note("EC2NodeClass %s has another tag: %s of %s", ref.Name, drift.Reason, path.Base(claim.Status.ProviderID))
 	return nil
 }
 
 // clear deletes everything, and waits until it is gone.
-func (d *day) clear(ctx context.Context, _ *provisioning.Plan) error {
+func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
 	for _, i := range d.running {
-		if err := d.provider.Delete(ctx, i.ID); err != nil {
+		if err := d.Provider.Delete(ctx, i.ID); err != nil {
 			return err
 		}
 	}
 	d.note("deleted %s; %s still there", layout.Count(len(d.running), "machine"), d.left(ctx))
-	d.cloud.Advance(time.Minute)
+	d.Cloud.Advance(time.Minute)
 	d.note("%s still there", d.left(ctx))
 	return nil
 }
 
 // left is how many machines the provider lists.
-func (d *day) left(ctx context.Context) string {
-	list, err := d.provider.List(ctx)
+func (d *Day) left(ctx context.Context) string {
+	list, err := d.Provider.List(ctx)
 	if err != nil {
 		return err.Error()
 	}

@@ -1,0 +1,102 @@
+// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and the
+// EC2NodeClasses beside it.
+package awsinput
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
+)
+
+// Input is what the manifests say.
+type Input struct {
+	Cluster *manifest.Cluster
+	Classes map[string]*awsv1.EC2NodeClass
+}
+
+// Read reads the manifests of files, or the sample if there are none. The error has every
+// fault of all of them.
+func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
+	sources, err := manifest.Sources(files, stdin, sample)
+	errs := []error{err}
+	in := &Input{Classes: map[string]*awsv1.EC2NodeClass{}}
+	in.Cluster, err = manifest.Read(awsv1.NodePoolRules(), sources...)
+	errs = append(errs, err)
+	for _, source := range sources {
+		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
+		if err != nil && readable(source) {
+			errs = append(errs, fmt.Errorf("%s: %w", source.Name, err))
+		}
+		for _, c := range classes {
+			c.Default()
+			for _, fault := range c.Validate() {
+				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: %w", source.Name, c.Name, fault))
+			}
+			if in.Classes[c.Name] != nil {
+				errs = append(errs, fmt.Errorf("%s: EC2NodeClass %s: there are two of this name; rename or remove one", source.Name, c.Name))
+			}
+			in.Classes[c.Name] = c
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if len(in.Cluster.NodePools) == 0 {
+		return nil, errors.New("the manifests have no NodePool; add one, and its EC2NodeClass")
+	}
+	for _, p := range in.Cluster.NodePools {
+		if ref := p.Spec.Template.Spec.NodeClassRef; ref != nil && in.Classes[ref.Name] == nil {
+			errs = append(errs, fmt.Errorf("NodePool %s: there is no EC2NodeClass %q in the manifests; add it", p.Name, ref.Name))
+		}
+	}
+	return in, errors.Join(errs...)
+}
+
+// readable says whether the objects of a source that are no EC2NodeClass could be
+// read. What is wrong with a source as a whole is said once.
+func readable(source manifest.Source) bool {
+	_, err := manifest.Read(awsv1.NodePoolRules(), source)
+	return err == nil
+}
+
+// Class is what a controller has of an informer.
+func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+	if c := in.Classes[name]; c != nil {
+		return c, nil
+	}
+	return nil, fmt.Errorf("EC2NodeClass %s: %w", name, cloudprovider.ErrNotFound)
+}
+
+// Roles are the IAM roles that the classes name.
+func (in *Input) Roles() (roles []string) {
+	for _, c := range in.Classes {
+		if c.Spec.Role != "" {
+			roles = append(roles, c.Spec.Role)
+		}
+	}
+	return roles
+}
+
+// Where is the region of the cluster and its zones, so that what is planned there is planned
+// as by whatif.
+func (in *Input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
+	var classes []*awsv1.EC2NodeClass
+	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
+		classes = append(classes, in.Classes[name])
+	}
+	p := place.Find(in.Cluster, classes, asked)
+	for _, z := range p.Zones {
+		zones = append(zones, awstest.Zone{Name: z.Name, ID: cmp.Or(z.ID, z.Name)})
+	}
+	return p.Region, zones
+}
