@@ -7,6 +7,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/rollout"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutinput"
+	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutreport"
 )
 
 // run is the program. It returns the exit code.
@@ -15,7 +17,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	in, err := readAll(s, stdin)
+	in, err := rolloutinput.Read(s.files(), stdin)
 	if err != nil {
 		return complain(stderr, err, command.BadInput)
 	}
@@ -35,8 +37,8 @@ func complain(stderr io.Writer, err error, code int) int {
 }
 
 // decide asks the library.
-func decide(s settings, in *input) (*report, error) {
-	selection, err := amiselect.Select(s.now, in.terms, in.images, &amiselect.Options{
+func decide(s settings, in *rolloutinput.Input) (*rolloutreport.Report, error) {
+	selection, err := amiselect.Select(s.now, in.Terms, in.Images, &amiselect.Options{
 		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
 		MinAge:      s.minAge,
 		Deny:        s.deny,
@@ -44,7 +46,7 @@ func decide(s settings, in *input) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	diff, err := amiselect.Diff(amiselect.Selection{}, selection, in.nodes)
+	diff, err := amiselect.Diff(amiselect.Selection{}, selection, in.Nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +58,12 @@ func decide(s settings, in *input) (*report, error) {
 	if s.canary == 0 {
 		waves.Canary = max(1, len(drifted)) // one wave of all
 	}
-	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.pools, in.counts, budgets.Drifted), Replacement: s.replacement})
+	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.Pools, in.Counts, budgets.Drifted), Replacement: s.replacement})
 	if err != nil {
 		return nil, err
 	}
-	r := &report{settings: s, input: in, selection: selection, diff: diff, rollout: preview}
-	r.lock, r.lockErr = amiselect.Lock(in.terms, selection)
+	r := &rolloutreport.Report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny,
+		Replacement: s.replacement, Selection: selection, Diff: diff, Rollout: preview, Others: in.Others}
+	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
 	return r, nil
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -174,10 +173,4 @@ func TestBadFlags(t *testing.T) {
 	require.Equal(t, usage, stdout)
 	output.Fits(t, usage)
 	require.Empty(t, stderr)
-}
-
-func TestSpan(t *testing.T) {
-	for text, minutes := range map[string]int{"0s": 0, "5m": 5, "1h": 60, "1d1m": 1441} {
-		require.Equal(t, text, span(time.Duration(minutes)*time.Minute))
-	}
 }

@@ -1,6 +1,10 @@
 package main
 
-import _ "embed"
+import (
+	_ "embed"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutinput"
+)
 
 // The sample.
 var (
@@ -19,3 +23,13 @@ const (
 	sampleKubernetes = "1.31"
 	sampleAccount    = "111122223333"
 )
+
+// files are what to read: the sample in the place of what is not given.
+func (s *settings) files() rolloutinput.Files {
+	return rolloutinput.Files{
+		Manifest: rolloutinput.Text{Name: s.manifest, SampleName: "sample/class.yaml", Sample: sampleClass},
+		Images:   rolloutinput.Text{Name: s.images, SampleName: "sample/images.json", Sample: sampleImages},
+		Nodes:    rolloutinput.Text{Name: s.nodes, SampleName: "sample/nodes.yaml", Sample: sampleNodes},
+		Class:    s.className,
+	}
+}

@@ -20,8 +20,8 @@ import (
 
 // Input is what the manifests say.
 type Input struct {
-	Cluster *manifest.Cluster
-	Classes map[string]*awsv1.EC2NodeClass
+	Cluster *manifest.Cluster              // without them
+	Classes map[string]*awsv1.EC2NodeClass // by name
 }
 
 // Read reads the manifests of files, or the sample if there are none. The error has every

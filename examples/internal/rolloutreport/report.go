@@ -1,4 +1,6 @@
-package main
+// Package rolloutreport prints what amiSelectorTerms lead to, which nodes drift by it, and when
+// they would be replaced, in 80 columns.
+package rolloutreport
 
 import (
 	"fmt"
@@ -14,30 +16,39 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
-// report is what is printed.
-type report struct {
-	settings
-	*input
-	selection amiselect.Selection
-	diff      amiselect.Difference
-	rollout   rollout.Rollout
-	lock      []amiselect.Term
-	lockErr   error
+// Report is what is printed.
+type Report struct {
+	Class      string           // name of the EC2NodeClass
+	Terms      []amiselect.Term // what it selects images by
+	Kubernetes string           // version of the control plane
+	Now        time.Time
+	// MinAge and Deny are what is asked of images beside the terms.
+	MinAge time.Duration
+	Deny   []string
+	// Replacement is how long that of a node takes.
+	Replacement time.Duration
+
+	Selection amiselect.Selection  // what the terms lead to
+	Diff      amiselect.Difference // from the images of the nodes
+	Rollout   rollout.Rollout      // of those that have drifted
+	Others    int                  // nodes of other classes
+	Lock      []amiselect.Term     // the terms that keep the selection
+	LockErr   error                // why there is none
 }
 
 // String renders the report in 80 columns.
-func (r *report) String() string {
+func (r *Report) String() string {
 	t := &text{}
-	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.class, r.kubernetes, clock(r.now)))
-	for _, term := range r.terms {
+	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.Kubernetes, clock(r.Now)))
+	for _, term := range r.Terms {
 		t.wrap("  ", term.String())
 	}
 	var rules []string
-	if r.minAge > 0 {
-		rules = append(rules, "images must be "+span(r.minAge)+" old")
+	if r.MinAge > 0 {
+		rules = append(rules, "images must be "+span(r.MinAge)+" old")
 	}
-	if len(r.deny) > 0 {
-		rules = append(rules, "denied are "+strings.Join(r.deny, ", "))
+	if len(r.Deny) > 0 {
+		rules = append(rules, "denied are "+strings.Join(r.Deny, ", "))
 	}
 	if len(rules) > 0 {
 		t.wrap("  ", strings.Join(rules, "; "))
@@ -51,10 +62,10 @@ func (r *report) String() string {
 }
 
 // selected lists images and what they are for.
-func (r *report) selected(t *text) {
+func (r *Report) selected(t *text) {
 	t.heading("SELECTED", "")
 	t.line("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
-	for _, c := range r.selection.Choices() {
+	for _, c := range r.Selection.Choices() {
 		variant := string(c.Variant)
 		if c.Variant == amiselect.VariantAny {
 			variant = "any"
@@ -67,8 +78,8 @@ func (r *report) selected(t *text) {
 	}
 }
 
-func (r *report) passedOver(t *text) {
-	passed := r.selection.PassedOver()
+func (r *Report) passedOver(t *text) {
+	passed := r.Selection.PassedOver()
 	if len(passed) == 0 {
 		return
 	}
@@ -79,12 +90,12 @@ func (r *report) passedOver(t *text) {
 }
 
 // drifted groups nodes that drift from one image to another.
-func (r *report) drifted(t *text) {
-	judged := len(r.rollout.Moves) + len(r.diff.Kept) + len(r.diff.Settled)
-	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.rollout.Moves), layout.Count(judged, "node")))
+func (r *Report) drifted(t *text) {
+	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
+	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), layout.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
-	for _, m := range r.rollout.Moves {
+	for _, m := range r.Rollout.Moves {
 		why := m.Reason
 		if _, seen := names[why]; !seen {
 			reasons = append(reasons, why)
@@ -96,24 +107,24 @@ func (r *report) drifted(t *text) {
 		t.wrap("  ", why)
 		t.wrap("    ", layout.Count(len(names[why]), "node")+": "+strings.Join(names[why], ", "))
 	}
-	if n := len(r.diff.Unjudged); n > 0 {
-		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.diff.Unjudged, ", "))
+	if n := len(r.Diff.Unjudged); n > 0 {
+		t.wrap("  ", "Not judged, as the image they booted is not known: "+strings.Join(r.Diff.Unjudged, ", "))
 	}
-	if r.others > 0 {
-		t.wrap("  ", layout.Count(r.others, "node")+" of other classes left out")
+	if r.Others > 0 {
+		t.wrap("  ", layout.Count(r.Others, "node")+" of other classes left out")
 	}
 }
 
 // promote prints the lock as it goes into a manifest.
-func (r *report) promote(t *text) {
+func (r *Report) promote(t *text) {
 	t.heading("LOCK TO PROMOTE", "")
-	if r.lockErr != nil {
-		t.wrap("  ", "None: "+r.lockErr.Error())
+	if r.LockErr != nil {
+		t.wrap("  ", "None: "+r.LockErr.Error())
 		return
 	}
 	lock := struct {
 		Terms []amiselect.Term `json:"amiSelectorTerms"`
-	}{r.lock}
+	}{r.Lock}
 	data, err := yaml.Marshal(lock)
 	if err != nil {
 		t.wrap("  ", "None: "+err.Error())
@@ -125,9 +136,9 @@ func (r *report) promote(t *text) {
 }
 
 // timetable lists nodes that begin together.
-func (r *report) timetable(t *text) {
-	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.replacement)+" a node")
-	moves := r.rollout.Moves
+func (r *Report) timetable(t *text) {
+	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
+	moves := r.Rollout.Moves
 	column := 8 // of the longest name
 	for _, m := range moves {
 		column = max(column, utf8.RuneCountInString(m.NodePool))
@@ -149,11 +160,11 @@ func (r *report) timetable(t *text) {
 		moves = moves[n:]
 	}
 	switch {
-	case len(r.rollout.Moves) == 0:
+	case len(r.Rollout.Moves) == 0:
 		t.wrap("  ", "No node has drifted.")
-	case r.rollout.Complete:
+	case r.Rollout.Complete:
 		t.line("")
-		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.rollout.Finish), span(r.rollout.Finish.Sub(r.now))))
+		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), span(r.Rollout.Finish.Sub(r.Now))))
 	default:
 		t.line("")
 		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")

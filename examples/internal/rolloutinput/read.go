@@ -1,4 +1,6 @@
-package main
+// Package rolloutinput reads what an image rollout is judged by: an EC2NodeClass with its
+// NodePools, images, and nodes.
+package rolloutinput
 
 import (
 	"bytes"
@@ -28,48 +30,57 @@ const (
 	classAPIVersion = "karpenter.k8s.aws/v1"
 )
 
-// input is everything that was read.
-type input struct {
-	class  string
-	terms  []amiselect.Term
-	family amiselect.Family
-	pools  map[string]*budgets.Compiled
-	images []amiselect.Image
-	nodes  []amiselect.Node
-	counts map[string]budgets.Counts // of nodes, by pool
-	others int                       // nodes of other classes
+// Text is a file to read: by its name, "-" for standard input, or with none the sample.
+type Text struct{ Name, SampleName, Sample string }
+
+// Files are what to read.
+type Files struct {
+	Manifest, Images, Nodes Text
+	// Class names the EC2NodeClass of the manifest; empty if it has one only.
+	Class string
+}
+
+// Input is everything that was read.
+type Input struct {
+	Class  string                       // name of the EC2NodeClass
+	Terms  []amiselect.Term             // its amiSelectorTerms
+	Family amiselect.Family             // its amiFamily, or that of the alias
+	Pools  map[string]*budgets.Compiled // by name
+	Images []amiselect.Image            // to select from
+	Nodes  []amiselect.Node             // of the class, sorted by name
+	Counts map[string]budgets.Counts    // of all nodes, by pool
+	Others int                          // nodes of other classes
 }
 
 // reader collects input and faults.
 type reader struct {
-	input
+	Input
 	types  map[string]*cloudprovider.InstanceType
 	faults []error
 }
 
-// readAll reads all files; faults in one do not keep the others from being
-// looked at.
-func readAll(s settings, stdin io.Reader) (*input, error) {
+// Read reads all files; faults in one do not keep the others from being looked at.
+func Read(files Files, stdin io.Reader) (*Input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
-	r.pools, r.counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
+	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
 	for _, t := range fake.Catalog() {
 		r.types[t.Name] = t
 	}
-	manifest, manifestOK := r.open(s.manifest, "sample/class.yaml", sampleClass, stdin)
+	manifest, manifestOK := r.open(files.Manifest, stdin)
 	if manifestOK {
-		r.manifest(manifest, s.className)
+		r.manifest(manifest, files.Class)
 	}
 	// If the pools are not known, every node would seem to be of none.
 	known := len(r.faults) == 0
-	if f, ok := r.open(s.images, "sample/images.json", sampleImages, stdin); ok {
+	if f, ok := r.open(files.Images, stdin); ok {
 		images, err := amiselect.ReadImages(f.data)
 		r.add(f.name, "", err)
-		r.images = images
+		r.Images = images
 	}
-	if f, ok := r.open(s.nodes, "sample/nodes.yaml", sampleNodes, stdin); ok {
+	if f, ok := r.open(files.Nodes, stdin); ok {
 		r.claims(f, known)
 	}
-	return &r.input, errors.Join(r.faults...)
+	return &r.Input, errors.Join(r.faults...)
 }
 
 // file is a file that was read.
@@ -78,9 +89,10 @@ type file struct {
 	data []byte
 }
 
-func (r *reader) open(name, sampleName, sample string, stdin io.Reader) (file, bool) {
+func (r *reader) open(text Text, stdin io.Reader) (file, bool) {
+	name := text.Name
 	if name == "" {
-		return file{sampleName, []byte(sample)}, true
+		return file{text.SampleName, []byte(text.Sample)}, true
 	}
 	data, err := command.ReadFile(name, stdin)
 	if err == nil && len(bytes.TrimSpace(data)) == 0 {
@@ -162,11 +174,11 @@ func (r *reader) nodeClass(doc v1.Document) error {
 	if class.APIVersion != classAPIVersion {
 		return fmt.Errorf("apiVersion: %q is not read; convert it to %s", class.APIVersion, classAPIVersion)
 	}
-	r.class = doc.Name()
-	r.terms = nil // a second class is a fault, but not one of the first one's terms
+	r.Class = doc.Name()
+	r.Terms = nil // a second class is a fault, but not one of the first one's terms
 	path := field.NewPath("spec", "amiSelectorTerms")
 	if len(class.Spec.AMISelectorTerms) > 0 {
-		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &r.terms)
+		strict, err := sigsjson.UnmarshalStrict(class.Spec.AMISelectorTerms, &r.Terms)
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -178,8 +190,8 @@ func (r *reader) nodeClass(doc v1.Document) error {
 		}
 	}
 	var faults field.ErrorList
-	if faults = amiselect.ValidateTerms(path, r.terms); len(faults) == 0 {
-		r.family, faults = amiselect.ResolveFamily(field.NewPath("spec"), class.Spec.AMIFamily, r.terms)
+	if faults = amiselect.ValidateTerms(path, r.Terms); len(faults) == 0 {
+		r.Family, faults = amiselect.ResolveFamily(field.NewPath("spec"), class.Spec.AMIFamily, r.Terms)
 	}
 	return joined(faults)
 }
@@ -203,11 +215,11 @@ func (r *reader) pool(doc v1.Document) error {
 	if err := joined(pool.ValidateWith(rules)); err != nil {
 		return err
 	}
-	if _, twice := r.pools[pool.Name]; twice {
+	if _, twice := r.Pools[pool.Name]; twice {
 		return errors.New("metadata.name: stands twice in the file; remove one")
 	}
 	compiled, err := budgets.Compile(pool.Spec.Disruption.Budgets, nil)
-	r.pools[pool.Name] = compiled
+	r.Pools[pool.Name] = compiled
 	return err
 }
 
@@ -227,10 +239,10 @@ func (r *reader) claims(f file, known bool) {
 	if claims == 0 && len(docs) > 0 {
 		r.add(f.name, "", fmt.Errorf(`holds no %s; give what "kubectl get nodeclaims -o yaml" prints`, v1.NodeClaimKind))
 	}
-	slices.SortFunc(r.nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
-	for i := 1; i < len(r.nodes); i++ {
-		if r.nodes[i].Name == r.nodes[i-1].Name {
-			r.add(f.name, "NodeClaim "+r.nodes[i].Name, errors.New("stands twice in the file; remove one"))
+	slices.SortFunc(r.Nodes, func(a, b amiselect.Node) int { return strings.Compare(a.Name, b.Name) })
+	for i := 1; i < len(r.Nodes); i++ {
+		if r.Nodes[i].Name == r.Nodes[i-1].Name {
+			r.add(f.name, "NodeClaim "+r.Nodes[i].Name, errors.New("stands twice in the file; remove one"))
 		}
 	}
 }
@@ -242,20 +254,20 @@ func (r *reader) claim(doc v1.Document, known bool) error {
 	}
 	pool, typeName := claim.Labels[v1.NodePoolLabelKey], claim.Labels["node.kubernetes.io/instance-type"]
 	// A percentage is of all nodes of a pool, whatever their class.
-	r.counts[pool] = budgets.Counts{Nodes: r.counts[pool].Nodes + 1}
-	if ref := claim.Spec.NodeClassRef; ref != nil && known && ref.Name != r.class {
-		r.others++
+	r.Counts[pool] = budgets.Counts{Nodes: r.Counts[pool].Nodes + 1}
+	if ref := claim.Spec.NodeClassRef; ref != nil && known && ref.Name != r.Class {
+		r.Others++
 		return nil
 	}
 	var errs []error
-	if _, ok := r.pools[pool]; !ok && known {
+	if _, ok := r.Pools[pool]; !ok && known {
 		errs = append(errs, fmt.Errorf("metadata.labels[%s]: NodePool %q is not in the manifest", v1.NodePoolLabelKey, pool))
 	}
 	t, ok := r.types[typeName]
 	if !ok {
 		errs = append(errs, fmt.Errorf("metadata.labels[node.kubernetes.io/instance-type]: %q is not an instance type of the catalog", typeName))
 	}
-	r.nodes = append(r.nodes, amiselect.Node{Name: claim.Name, NodePool: pool, ImageID: claim.Status.ImageID,
+	r.Nodes = append(r.Nodes, amiselect.Node{Name: claim.Name, NodePool: pool, ImageID: claim.Status.ImageID,
 		InstanceType: t, Created: claim.CreationTimestamp.Time})
 	return errors.Join(errs...)
 }
