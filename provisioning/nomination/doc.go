@@ -40,7 +40,8 @@
 //
 // Pods that are alike may change places, and have to where a plan is carried out in another
 // order than it was made for: a pod that finds no room on its node, though that is ready, is
-// admitted to all nodes that are kept for pods of its kind.
+// admitted to all nodes that are kept for pods of its kind, and who was meant to go there
+// waits for the place that it leaves.
 //
 // # What it means for others
 //

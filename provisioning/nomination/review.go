@@ -110,7 +110,8 @@ type Node struct {
 // node is ready that there is no room for a pod of it, and has bound none of its kind for as
 // long (others of the kind are still on a node that goes, say, and a topology spread counts
 // them there), the pod is given the tolerations of the other nodes that are kept for pods of
-// its kind, one after another.
+// its kind, one after another. Once it is on one of these, who has lost a place there waits for
+// the place that it has left, as long as that is kept.
 //
 // It takes time in proportion to the pods, claims and nodes, times the logarithm of
 // the pods that are pending.
@@ -131,6 +132,7 @@ func Review(in Input, now time.Time, opts *Options) (State, error) {
 	for _, c := range r.claims {
 		r.settled(c)
 	}
+	r.exchange()
 	for _, c := range r.claims {
 		r.await(c)
 	}

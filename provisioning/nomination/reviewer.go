@@ -222,11 +222,15 @@ func (r *reviewer) hold() {
 	}
 }
 
+// kept says whether places are kept on a claim's node. None are on one that was opened: who
+// comes back belongs into a plan, which sees what room there is.
+func (r *reviewer) kept(c *claimView) bool {
+	return c.ready.IsZero() || len(reserving(c.claim.Spec.StartupTaints)) == 0 || len(reserving(c.node.Spec.Taints)) > 0
+}
+
 // own finds the pods of a claim themselves.
 func (r *reviewer) own(c *claimView) {
-	// Nothing is kept on a node that was opened: who comes back belongs into a plan,
-	// which sees what room there is.
-	kept := c.ready.IsZero() || len(reserving(c.claim.Spec.StartupTaints)) == 0 || len(reserving(c.node.Spec.Taints)) > 0
+	kept := r.kept(c)
 	for i := range c.groups {
 		g := &c.groups[i]
 		for _, uid := range g.Pods {
@@ -306,6 +310,64 @@ func (r *reviewer) placed() map[types.UID][]*corev1.Pod {
 		})
 	}
 	return r.byOwner
+}
+
+// exchange gives pods whose place was taken by one of their kind the place that this one left,
+// so that as many wait for a node as it has room for. Of the pods of a node those that come
+// last in its promise go, to the first claims by name.
+func (r *reviewer) exchange() {
+	type waiting struct {
+		home *groupView
+		pod  *corev1.Pod
+	}
+	left := map[heirKey][]*groupView{} // one for each place that nobody waits for
+	crowded := map[heirKey][]waiting{}
+	for _, c := range r.claims {
+		arrived := r.arrived(c)
+		for i := range c.groups {
+			g := &c.groups[i]
+			if g.Owner == "" {
+				continue
+			}
+			key := heirKey{g.Owner, g.Size}
+			free := 0
+			for _, uid := range g.Pods {
+				switch {
+				case r.holder[uid] != c:
+				case arrived[key] > 0:
+					arrived[key]--
+				default:
+					free++
+				}
+			}
+			for n := len(g.pending); n > 0 && n+len(g.moving)+g.gone > free; n-- {
+				crowded[key] = append(crowded[key], waiting{g, g.pending[n-1]})
+			}
+			for n := g.awaited(); n < free && r.kept(c); n++ {
+				left[key] = append(left[key], g)
+			}
+		}
+	}
+	for key, list := range crowded { // each by itself
+		for i, w := range list[:min(len(list), len(left[key]))] {
+			w.home.pending = slices.DeleteFunc(w.home.pending, func(p *corev1.Pod) bool { return p == w.pod })
+			left[key][i].pending = append(left[key][i].pending, w.pod)
+		}
+	}
+}
+
+// arrived counts the pods on a claim's node that a promise was made to, by their kinds.
+func (r *reviewer) arrived(c *claimView) map[heirKey]int {
+	out := map[heirKey]int{}
+	if c.node == nil {
+		return out
+	}
+	for _, p := range r.bound[c.node.Name] {
+		if r.holder[p.UID] != nil || tolerates(p, c.claim) {
+			out[heirKey{owner(p), size(p)}]++
+		}
+	}
+	return out
 }
 
 // await notes which kinds of pods each ready node is kept for. What was evicted from a node

@@ -126,3 +126,52 @@ func TestKeptWhileOthersAreBound(t *testing.T) {
 	require.True(t, kept("rs", 260*time.Second, 269*time.Second))
 	require.False(t, kept("rs", 265*time.Second, 270*time.Second), "three times as long")
 }
+
+// Pod p is meant for node a and goes to b, where pod q was meant to go: now q waits for a, which
+// is not opened before q is there. So does one whose place that is taken in turn.
+func TestWhoLosesAPlaceGetsTheOneThatWasLeft(t *testing.T) {
+	p, q, r := pod("p", "rs"), pod("q", "rs"), pod("r", "rs")
+	other := pod("other", "others")
+	a, b, c := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{q, other}, nil), created(t, "c", []*corev1.Pod{r}, nil)
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a, b, c}, Nodes: []*corev1.Node{ready(a, noon), ready(b, noon), ready(c, noon)}}
+	at := func(pods ...*corev1.Pod) (places map[string]string, open []string) {
+		in.Pods = pods
+		s := review(t, in, noon.Add(30*time.Second))
+		places = map[string]string{}
+		for _, place := range s.Pods {
+			places[place.Pod.Name] = place.NodeClaim
+			require.Equal(t, "node-"+place.NodeClaim, place.Node)
+		}
+		for _, n := range s.Nodes {
+			if n.Phase == nomination.Open {
+				open = append(open, n.NodeClaim)
+			}
+		}
+		return places, open
+	}
+	places, open := at(p, q, r, other)
+	require.Equal(t, map[string]string{"p": "a", "q": "b", "other": "b", "r": "c"}, places)
+	require.Empty(t, open)
+
+	places, open = at(on(p, "node-b"), q, r, other)
+	require.Equal(t, map[string]string{"q": "a", "other": "b", "r": "c"}, places)
+	require.Empty(t, open)
+
+	places, open = at(on(p, "node-b"), on(q, "node-c"), r, other)
+	require.Equal(t, map[string]string{"r": "a", "other": "b"}, places, "in a circle")
+	require.Equal(t, []string{"c"}, open)
+
+	places, open = at(on(p, "node-b"), q, on(r, "node-c"), on(other, "node-b"))
+	require.Equal(t, map[string]string{"q": "a"}, places)
+	require.Equal(t, []string{"b", "c"}, open)
+
+	places, open = at(on(p, "elsewhere"), q, r, other)
+	require.Equal(t, map[string]string{"q": "b", "other": "b", "r": "c"}, places, "nobody has lost a place")
+	require.Equal(t, []string{"a"}, open)
+
+	opened := in.Nodes[0].DeepCopy()
+	opened.Spec.Taints = nil
+	in.Nodes[0] = opened
+	places, _ = at(on(p, "node-b"), q, r, other)
+	require.Equal(t, "b", places["q"], "nothing is kept on a node that was opened")
+}
