@@ -97,3 +97,13 @@ func priority(pod *corev1.Pod) int32 {
 	}
 	return *pod.Spec.Priority
 }
+
+// TestLooksForRoomAreShared: pods for which no others can make room do not spend all the
+// looks, and those that come after them in the order get theirs.
+func TestLooksForRoomAreShared(t *testing.T) {
+	t.Parallel()
+	for seed, left := range map[uint64]int{449: 49, 1011: 43, 3168: 28} { // one to three more each before
+		in, opts := richProblem(seed, everything)
+		require.LessOrEqual(t, len(solved(t, in, opts).Unplaced), left, "seed %d", seed)
+	}
+}

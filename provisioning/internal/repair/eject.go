@@ -49,6 +49,10 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	for _, place := range []func(c int) bool{e.placeForFew, e.placeBy, e.follow} {
 		e.left = ejectLooks // each is tried whatever the others took
 		some = e.all(place) || some
+		if e.left <= 0 { // spent by a few classes, perhaps in vain
+			e.left = ejectLooks
+			some = e.all(e.sharing(place)) || some
+		}
 	}
 	return e.order, some
 }
@@ -64,6 +68,24 @@ func (e *ejector) all(place func(c int) bool) (some bool) {
 		some = some || again
 	}
 	return some
+}
+
+// sharing places pods of a class in some way with no more than its share of the looks that
+// are left: a class that finds no place whatever it looks at leaves some to those after it.
+func (e *ejector) sharing(place func(c int) bool) func(c int) bool {
+	return func(c int) bool {
+		sharers := 0
+		for _, m := range e.classes[slices.Index(e.classes, c):] {
+			if e.waits(m) {
+				sharers++
+			}
+		}
+		others := e.left - e.left/sharers
+		e.left -= others
+		some := place(c)
+		e.left += others
+		return some
+	}
 }
 
 // findClasses lists the classes of pods that exist and that some node would take, by
