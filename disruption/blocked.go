@@ -26,8 +26,9 @@ const (
 	MethodInterruption Method = "Interruption"
 )
 
-// Code is what keeps a node from being disrupted. Blocked.Detail says more. The set is
-// closed within a major version.
+// Code is what keeps a node from being disrupted. Blocked.Detail says more. From v1 on the
+// set is closed within a major version. Before v1 a minor version may add codes or remove
+// them, and the CHANGELOG names each; a patch version does neither.
 type Code string
 
 // The codes.

@@ -22,13 +22,13 @@ const (
 	DefaultGrace = 30 * time.Second
 )
 
-// Mode says what happens at the deadline.
+// Mode says what happens at the deadline. The zero value means Force; Plan reports an
+// error for a value that is none of the modes.
 type Mode string
 
 // The modes.
 const (
 	// Force deletes pods in time for the deadline: for a node that ends.
-	// The zero value means the same.
 	Force Mode = "force"
 	// Leave leaves at the deadline whatever is still there and deletes
 	// nothing: for a node that reboots.
