@@ -141,12 +141,16 @@ func Example_controller() {
 	}
 	in := snapshot([]*v1.NodePool{pool("general", "karpenter.sh/capacity-type = on-demand")}, f.Input.Pods...)
 	in.Nodes, in.DaemonSetPods = f.Input.Nodes, f.Input.DaemonSetPods
-	problem, err := provisioning.Prepare(in, nil)
+	f.Input.Input = in
+	problem, faults, err := f.Prepare(nil)
+	for _, fault := range faults {
+		log.Println(fault.Reason, fault.Err) // an event on fault.Object, which is left out
+	}
 	if err == nil {
 		problem, err = problem.Without(disruption.Leaving(in.Nodes)...) // their pods need a place as well
 	}
 	if err != nil {
-		log.Fatal(err) // Faults(err): an event on each object; leave those out and go on
+		log.Fatal(err)
 	}
 	plan, err := problem.Solve(ctx)
 	if err != nil {
