@@ -45,8 +45,9 @@ type Fleet struct {
 	// Promises are those that stand.
 	Promises nomination.State
 	// Hints are the places of Promises.Pods whose node is there, whose pod lacks nothing to
-	// go there and was not told yet: write status.nominatedNodeName. kube-scheduler
-	// clears the name after a failure, and a pod is not told twice.
+	// go there and does not say so yet: write status.nominatedNodeName. kube-scheduler
+	// clears the name after a failure, and a pod is not told twice. There are HintsAtOnce at
+	// the most.
 	Hints []nomination.Place
 	// Commands are those under way, and what to clear.
 	Commands command.Recovery

@@ -213,6 +213,45 @@ func TestHints(t *testing.T) {
 	require.Len(t, f.Hints, 1)
 	require.Equal(t, "coming", f.Hints[0].Node)
 	require.Empty(t, read(t, o, f.Memory).Hints)
+
+	web.Status.NominatedNodeName = "coming"
+	require.Empty(t, read(t, o, fleet.Memory{}).Hints, "another process told it")
+}
+
+// Hints come in parts: pods that are bound between two of them need none.
+func TestHintsComeInParts(t *testing.T) {
+	pods := make([]*corev1.Pod, 2*fleet.HintsAtOnce+1)
+	for i := range pods {
+		pods[i] = pod(fmt.Sprintf("web-%d", i), "", "ReplicaSet")
+	}
+	coming := kept(t, "coming", pods...)
+	fresh := node("coming")
+	fresh.Spec.Taints = coming.Spec.StartupTaints
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{coming}, Nodes: []*corev1.Node{fresh}, Pods: pods}
+	f := read(t, o, fleet.Memory{})
+	for _, place := range f.Promises.Pods {
+		place.Pod.Spec.Tolerations = append(place.Pod.Spec.Tolerations, *place.Toleration)
+	}
+	told := map[types.UID]bool{}
+	hear := func(n int) {
+		t.Helper()
+		f = read(t, o, f.Memory)
+		require.Len(t, f.Hints, n)
+		for _, place := range f.Hints {
+			require.False(t, told[place.Pod.UID], "it was told before")
+			told[place.Pod.UID] = true
+		}
+	}
+	hear(fleet.HintsAtOnce)
+	bound := 0
+	for _, p := range pods {
+		if !told[p.UID] && bound < fleet.HintsAtOnce {
+			p.Spec.NodeName = "coming"
+			bound++
+		}
+	}
+	hear(1)
+	hear(0)
 }
 
 // Pods of a node that is being deleted wait for a plan, but for those of DaemonSets.

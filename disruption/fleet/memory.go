@@ -21,6 +21,9 @@ const (
 	RefusedFor = 10 * time.Second
 	// BoundWithin is how long room on a node that is open to all is kept for a pod.
 	BoundWithin = 30 * time.Second
+	// HintsAtOnce is how many hints a Read gives at the most. The rest come with those after
+	// it, and most of their pods are bound by then and need none.
+	HintsAtOnce = 100
 )
 
 // Memory is what a program knows that does not stand in the cluster. The zero value has
@@ -88,7 +91,10 @@ func (f *Fleet) hint() {
 		if !f.Memory.refused[uid].final {
 			delete(f.Memory.refused, uid)
 		}
-		if place.Node != "" && f.Memory.told[uid] != place.Node {
+		if place.Node == "" || f.Memory.told[uid] == place.Node || place.Pod.Status.NominatedNodeName == place.Node {
+			continue
+		}
+		if len(f.Hints) < HintsAtOnce {
 			f.Memory.told[uid] = place.Node
 			f.Hints = append(f.Hints, place)
 		}
