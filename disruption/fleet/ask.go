@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Fault is an object that cannot be planned with.
+// Fault is what is wrong with an object that cannot be planned with.
 type Fault struct {
 	// Object is the Pod or NodePool: what an event is about.
 	Object runtime.Object
@@ -25,24 +25,23 @@ type Fault struct {
 }
 
 // Prepare is provisioning.Prepare of Input. Pods and NodePools with faults are taken out of
-// Input, and keep no other from its plan: those of a Pod come first, each in the order of
-// Input. An error that is left is about something else.
+// Input, and keep no other from its plan. It returns all their faults, those of Pods first, in
+// the order of Input. An error that is left is about something else; there is no Problem then.
 func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {
 	problem, err := provisioning.Prepare(f.Input.Input, opts)
-	at := map[string]*provisioning.InputError{}
+	at := map[string][]*provisioning.InputError{}
 	for _, fault := range provisioning.Faults(err) {
-		at[fault.Object] = fault
+		at[fault.Object] = append(at[fault.Object], fault)
 	}
 	if len(at) == 0 {
 		return problem, nil, err
 	}
 	var out []Fault
 	faulty := func(o runtime.Object, name, reason string) bool {
-		fault := at[name]
-		if fault != nil {
+		for _, fault := range at[name] {
 			out = append(out, Fault{o, reason, fault})
 		}
-		return fault != nil
+		return len(at[name]) > 0
 	}
 	f.Input.Pods = slices.DeleteFunc(slices.Clone(f.Input.Pods), func(p *corev1.Pod) bool {
 		return faulty(p, `Pod "`+p.Namespace+"/"+p.Name+`"`, "FailedScheduling")

@@ -30,7 +30,7 @@
 //
 // # Guarantees
 //
-// Read is pure and safe for concurrent use, and so are methods but those that
-// add to Memory, and Prepare, which takes from Input. Objects are read, and none is changed
-// or copied but pods whose node differs from where they are. The order of lists has no meaning.
+// Read is pure and safe for concurrent use, and so are methods but those that add to Memory,
+// and Prepare, which takes from Input. Objects are read, and none is changed or copied but pods
+// whose node differs from where they are. The order of lists has no meaning.
 package fleet

@@ -374,17 +374,18 @@ func TestPrepare(t *testing.T) {
 	f := read(t, fleet.Objects{Pods: []*corev1.Pod{bad, good}}, fleet.Memory{})
 	bad.Spec.NodeName = "elsewhere" // it is bound since
 	odd := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "odd"}}
-	odd.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "team", Operator: "Near", Values: []string{"a"}}}
+	odd.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{{Key: "team", Operator: "Near", Values: []string{"a"}}, {Key: "tier", Operator: "Far"}}
 	f.Input.NodePools = []*v1.NodePool{odd}
 	problem, faults, err := f.Prepare(nil)
 	require.NoError(t, err)
 	require.NotNil(t, problem)
-	require.Len(t, faults, 2)
+	require.Len(t, faults, 3)
 	require.Same(t, bad, faults[0].Object)
 	require.Equal(t, "FailedScheduling", faults[0].Reason)
 	require.ErrorContains(t, faults[0].Err, "spec.nodeName")
 	require.Same(t, odd, faults[1].Object)
 	require.Equal(t, "FailedValidation", faults[1].Reason)
+	require.Same(t, odd, faults[2].Object, "each of its faults")
 	require.Equal(t, []string{"good"}, names(f.Input.Pods))
 	require.Empty(t, f.Input.NodePools)
 	_, faults, err = f.Prepare(nil)
