@@ -10,9 +10,9 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -68,7 +68,7 @@ func (p *kitProvider) InstanceTypes(context.Context, *v1.NodePool) ([]*cloudprov
 	var types []*cloudprovider.InstanceType
 	for _, m := range []struct{ name, size string }{{"m5.large", "cpu=2, memory=8Gi, pods=29"}, {"m5.xlarge", "cpu=4, memory=16Gi, pods=58"}} {
 		capacity := resources.MustParse(m.size)
-		t, err := catalog.Machine{
+		t, err := machine.Machine{
 			Name: m.name, Arch: v1.ArchitectureAmd64,
 			Capacity:  capacity,
 			Overhead:  kubelet.EKS().Overhead(capacity, nil),

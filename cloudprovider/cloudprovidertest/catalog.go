@@ -11,7 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 )
 
 func catalogSound(p *probe) {
@@ -71,7 +71,7 @@ func catalogLabels(p *probe) {
 	maps.DeleteFunc(wellKnown, func(_ string, is bool) bool { return !is })
 	keys := slices.Sorted(maps.Keys(wellKnown))
 	for _, t := range types {
-		if open := catalog.OpenLabels(t, keys...); len(open) > 0 {
+		if open := machine.OpenLabels(t, keys...); len(open) > 0 {
 			p.fail("%s leaves open %s; name each with its values, or with DoesNotExist", t.Name, strings.Join(open, ", "))
 		}
 	}

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/fake"
 	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 )
@@ -17,13 +17,13 @@ func TestAgreesWithFakeCatalog(t *testing.T) {
 	types := fake.Catalog()
 	require.NotEmpty(t, types)
 	rules := kubelet.EKS()
-	for _, machine := range types {
-		got := rules.Overhead(machine.Capacity, nil)
-		require.Equal(t, machine.Overhead.KubeReserved.String(), got.KubeReserved.String(), machine.Name)
-		require.Equal(t, machine.Overhead.EvictionThreshold.String(), got.EvictionThreshold.String(), machine.Name)
+	for _, it := range types {
+		got := rules.Overhead(it.Capacity, nil)
+		require.Equal(t, it.Overhead.KubeReserved.String(), got.KubeReserved.String(), it.Name)
+		require.Equal(t, it.Overhead.EvictionThreshold.String(), got.EvictionThreshold.String(), it.Name)
 	}
-	for _, machine := range types {
-		require.NoError(t, machine.Validate())
-		require.Empty(t, catalog.OpenLabels(machine, fakecatalog.WellKnownLabels()...), machine.Name)
+	for _, it := range types {
+		require.NoError(t, it.Validate())
+		require.Empty(t, machine.OpenLabels(it, fakecatalog.WellKnownLabels()...), it.Name)
 	}
 }

@@ -153,7 +153,7 @@ var layers = []layer{
 		"a message is parsed from bytes"},
 	{"aws/nodecost", []string{"api/v1", "aws/api/v1", "aws/bootstrap"},
 		"what a node costs is read off its class"},
-	{"aws/catalog", append([]string{"aws/api/v1", "aws/internal/instancetype", "aws/nodecost"}, append([]string{"cloudprovider/pricing"}, contract...)...),
+	{"aws/classtypes", append([]string{"aws/api/v1", "aws/internal/instancetype", "aws/nodecost"}, append([]string{"cloudprovider/pricing"}, contract...)...),
 		"what a class can launch follows from facts: no call is made, and no client needed"},
 	{"aws/awstest", append([]string{"internal/fault"}, cloud...),
 		"the AWS in memory answers as AWS does, and its scripts are written as those of the fake"},

@@ -15,7 +15,7 @@ import (
 var impure = []struct{ packages, why string }{
 	{"examples/...", "programs read files and print"},
 	{"aws", "calls EC2"},
-	{"aws/catalog", "reads what EC2 says in the types of its SDK; it calls nothing"},
+	{"aws/classtypes", "reads what EC2 says in the types of its SDK; it calls nothing"},
 	{"aws/awstest", "is a server on the loopback"},
 	{"aws/internal/...", "calls EC2, but for what the aws layer says"},
 	{"cloudprovider/cloudprovidertest", "runs inside go test, where waiting is part of the question"},

@@ -10,7 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	kit "github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	kit "github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 

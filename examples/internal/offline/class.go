@@ -10,7 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	awscatalog "github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
@@ -85,7 +85,7 @@ func (w *World) stock(classes []*awsv1.EC2NodeClass, everywhere bool) error {
 	}
 	for _, class := range classes {
 		ready := w.ready(class, everywhere)
-		made, err := w.market.facts.Build(awscatalog.Input{
+		made, err := w.market.facts.Build(classtypes.Input{
 			Region: w.region, Class: ready, Zones: w.market.zones, Prices: w.market.prices, KubeletExpressions: kubeletcel.New(),
 			NodeRates: w.rates,
 		})
@@ -162,7 +162,7 @@ func (w *World) ready(class *awsv1.EC2NodeClass, everywhere bool) *awsv1.EC2Node
 		w.note("EC2NodeClass %s: %d capacity reservations are taken to be full, as only EC2 knows what they hold", class.Name, n)
 	}
 	sold := func(s awsv1.Subnet) bool {
-		return slices.ContainsFunc(w.market.zones, func(z awscatalog.Zone) bool { return z.Name == s.Zone })
+		return slices.ContainsFunc(w.market.zones, func(z classtypes.Zone) bool { return z.Name == s.Zone })
 	}
 	switch {
 	case everywhere:
@@ -205,7 +205,7 @@ func (w *World) noteStranded(class *awsv1.EC2NodeClass) {
 
 // noteExcluded says how many types a class cannot launch, by reason, and how many are
 // left out. What its family of images does not run on is no surprise.
-func (w *World) noteExcluded(name string, made *awscatalog.Catalog) {
+func (w *World) noteExcluded(name string, made *classtypes.Catalog) {
 	count := map[string]int{}
 	for _, e := range made.Exclusions {
 		if e.Field != "spec.amiFamily" {

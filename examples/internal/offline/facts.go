@@ -9,7 +9,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	awscatalog "github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -19,8 +19,8 @@ import (
 // market is what EC2 would say where the cluster is, made of what the fake cloud sells
 // there.
 type market struct {
-	facts  *awscatalog.Facts
-	zones  []awscatalog.Zone
+	facts  *classtypes.Facts
+	zones  []classtypes.Zone
 	prices *pricing.Book
 }
 
@@ -48,12 +48,12 @@ func newMarket(sold []*cloudprovider.InstanceType) (*market, error) {
 				InstanceType: types.InstanceType(it.Name), Location: &o.Zone, LocationType: types.LocationTypeAvailabilityZone})
 			if !seen[o.Zone] {
 				seen[o.Zone] = true
-				m.zones = append(m.zones, awscatalog.Zone{Name: o.Zone, ID: only(o.Labels().Get(catalog.LabelZoneID))})
+				m.zones = append(m.zones, classtypes.Zone{Name: o.Zone, ID: only(o.Labels().Get(catalog.LabelZoneID))})
 			}
 		}
 	}
 	var err error
-	if m.facts, _, err = awscatalog.Read(machines, offerings); err != nil {
+	if m.facts, _, err = classtypes.Read(machines, offerings); err != nil {
 		return nil, err
 	}
 	m.prices, err = pricing.New(pricing.Options{Layers: []pricing.Layer{{Name: "fake", Entries: entries}}})

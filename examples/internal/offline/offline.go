@@ -3,7 +3,7 @@
 //
 // The instance types are those that the fake cloud sells where the cluster is, or
 // those of a file. Of the fake cloud a NodePool has the instance types of its
-// EC2NodeClass as package aws/catalog makes them, by the code of the AWS provider: pods
+// EC2NodeClass as package aws/classtypes makes them, by the code of the AWS provider: pods
 // and overhead by spec.kubelet and the family of images, ephemeral storage by
 // blockDeviceMappings and instanceStorePolicy, zones by the subnets in its status, types
 // by the images there and by what else the class asks of them.

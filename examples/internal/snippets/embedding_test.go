@@ -18,7 +18,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/fake"
@@ -92,7 +92,7 @@ func Example_clusterAutoscaler() {
 	}
 	in := provisioning.Input{InstanceTypes: map[string][]*cloudprovider.InstanceType{}, Pods: pods("web", 40, "cpu=900m, memory=1500Mi")}
 	for _, g := range groups {
-		t, err := catalog.Machine{
+		t, err := machine.Machine{
 			Name: g.machine, Arch: v1.ArchitectureAmd64, Capacity: resources.MustParse(g.size),
 			Offerings: []cloudprovider.Offering{{Zone: g.zone, CapacityType: v1.CapacityTypeOnDemand, Price: g.price, Available: g.now < g.most}},
 		}.InstanceType()

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -56,7 +56,7 @@ func instanceType(s puddlecloud.Shape) (*cloudprovider.InstanceType, error) {
 		capacity = capacity.With("nvidia.com/gpu", s.GPUs)
 		own[labelGPU] = s.GPU
 	}
-	m := catalog.Machine{
+	m := machine.Machine{
 		Name: s.Name, Arch: s.Arch, Region: puddlecloud.Region, Labels: own,
 		Capacity: capacity, Overhead: kubelet.GKE().Overhead(capacity, nil),
 	}

@@ -1,4 +1,4 @@
-// Package catalog makes the instance types that an EC2NodeClass can launch, from facts
+// Package classtypes makes the instance types that an EC2NodeClass can launch, from facts
 // and without calling AWS: for programs that plan over manifests, for tests, and for
 // whoever wants to know what a change of a class comes to before it is made.
 //
@@ -25,4 +25,4 @@
 // modified and not retained. The same input gives the same output, whatever the order
 // of its lists. Nothing panics on any facts or class. Everything may be called
 // concurrently.
-package catalog
+package classtypes

@@ -1,17 +1,17 @@
-package catalog_test
+package machine_test
 
 import (
 	"fmt"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/kubelet"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 func Example() {
 	capacity := resources.MustParse("cpu=2, memory=7577Mi, ephemeral-storage=20Gi, pods=29")
-	large, err := catalog.Machine{
+	large, err := machine.Machine{
 		Name: "m5.large", Arch: "amd64", Region: "eu",
 		Labels:   map[string]string{"example.com/family": "m5"},
 		Capacity: capacity,
@@ -41,14 +41,14 @@ func Example() {
 }
 
 func ExampleMachine_InstanceType() {
-	_, err := catalog.Machine{Name: "m5.large", Capacity: resources.MustParse("pods=10")}.InstanceType()
+	_, err := machine.Machine{Name: "m5.large", Capacity: resources.MustParse("pods=10")}.InstanceType()
 	fmt.Println(err)
 	// Output:
 	// machine m5.large: arch: empty; use amd64 or arm64
 }
 
 func ExampleOpenLabels() {
-	fmt.Println(catalog.OpenLabels(&cloudprovider.InstanceType{
+	fmt.Println(machine.OpenLabels(&cloudprovider.InstanceType{
 		Name:      "m5.large",
 		Offerings: []cloudprovider.Offering{{Zone: "eu-a", CapacityType: "spot"}},
 	}))

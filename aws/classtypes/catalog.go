@@ -1,4 +1,4 @@
-package catalog
+package classtypes
 
 import (
 	"fmt"

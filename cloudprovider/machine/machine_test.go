@@ -1,4 +1,4 @@
-package catalog_test
+package machine_test
 
 import (
 	"testing"
@@ -7,8 +7,8 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/catalog"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/machine"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -19,8 +19,8 @@ const (
 	reservation = "example.com/reservation-id"
 )
 
-func machine() catalog.Machine {
-	return catalog.Machine{
+func large() machine.Machine {
+	return machine.Machine{
 		Name: "m5.large", Arch: v1.ArchitectureAmd64, Region: "eu",
 		Labels:   map[string]string{"example.com/cpu": "2"},
 		Capacity: resources.MustParse("cpu=2, memory=8Gi, pods=29"),
@@ -38,7 +38,7 @@ func machine() catalog.Machine {
 }
 
 func TestInstanceType(t *testing.T) {
-	m := machine()
+	m := large()
 	got, err := m.InstanceType(gpu, zoneID, reservation, "")
 	require.NoError(t, err)
 	require.Equal(t, `!example.com/gpu-name, example.com/cpu = 2, example.com/zone-id in (id1, id2), `+
@@ -55,8 +55,8 @@ func TestInstanceType(t *testing.T) {
 		"example.com/reservation-id = cr-1, example.com/zone-id = id1",
 		"!example.com/reservation-id, example.com/zone-id = id2",
 	}, offerings, "sorted, and the label of a reservation is settled in each")
-	require.Equal(t, machine(), m, "the machine is as it was")
-	require.Empty(t, catalog.OpenLabels(got, gpu, zoneID, reservation))
+	require.Equal(t, large(), m, "the machine is as it was")
+	require.Empty(t, machine.OpenLabels(got, gpu, zoneID, reservation))
 	for _, o := range launch.Compatible([]*cloudprovider.InstanceType{got}, requirements.Set{}) {
 		require.False(t, o.Requirements().Impossible(), "%s can be launched", o.Key())
 	}
@@ -72,7 +72,7 @@ func requirementsText(s requirements.Set) string {
 }
 
 func TestPricesMayComeLater(t *testing.T) {
-	m := machine()
+	m := large()
 	m.Offerings[0].Price = 0
 	got, err := m.InstanceType()
 	require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestPricesMayComeLater(t *testing.T) {
 }
 
 func TestMachineVariants(t *testing.T) {
-	m := machine()
+	m := large()
 	m.OS = []string{"windows", "linux"}
 	m.Region = ""
 	m.Offerings = nil
@@ -97,7 +97,7 @@ func TestMachineVariants(t *testing.T) {
 }
 
 func TestMachineFaults(t *testing.T) {
-	m := machine()
+	m := large()
 	m.Arch = ""
 	m.Labels = map[string]string{gpu: "a", "kubernetes.io/os": "linux"}
 	m.Requirements = requirements.MustParse(gpu + " = b, topology.kubernetes.io/region = eu")
@@ -113,9 +113,9 @@ instance type m5.large: capacity: no pods, so that nothing fits; set pods to the
 }
 
 func TestOpenLabels(t *testing.T) {
-	require.Nil(t, catalog.OpenLabels(nil))
+	require.Nil(t, machine.OpenLabels(nil))
 	bare := &cloudprovider.InstanceType{Offerings: []cloudprovider.Offering{{Zone: "a", CapacityType: "spot"}, {Zone: "b"}}}
 	require.Equal(t, []string{gpu, v1.CapacityTypeLabelKey, "kubernetes.io/arch", "kubernetes.io/os",
 		"node.kubernetes.io/instance-type", "node.kubernetes.io/windows-build", "topology.kubernetes.io/region"},
-		catalog.OpenLabels(bare, gpu, gpu), "the zone is settled by each offering")
+		machine.OpenLabels(bare, gpu, gpu), "the zone is settled by each offering")
 }

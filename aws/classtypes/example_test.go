@@ -1,4 +1,4 @@
-package catalog_test
+package classtypes_test
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 )
@@ -59,7 +59,7 @@ func ExampleFacts_Build() {
 		fmt.Println(err)
 		return
 	}
-	facts, problems, err := catalog.Read(said.InstanceTypes, said.InstanceTypeOfferings)
+	facts, problems, err := classtypes.Read(said.InstanceTypes, said.InstanceTypeOfferings)
 	if err != nil || len(problems) > 0 {
 		fmt.Println(problems, err)
 		return
@@ -78,7 +78,7 @@ func ExampleFacts_Build() {
 		fmt.Println(err)
 		return
 	}
-	made, err := facts.Build(catalog.Input{
+	made, err := facts.Build(classtypes.Input{
 		Now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), Region: "us-east-1", Class: classes[0], Prices: prices,
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func ExampleFacts_Build() {
 
 // A type that cannot be a node is left out, and said.
 func ExampleRead() {
-	_, problems, err := catalog.Read([]ec2types.InstanceTypeInfo{{InstanceType: "mac2.metal",
+	_, problems, err := classtypes.Read([]ec2types.InstanceTypeInfo{{InstanceType: "mac2.metal",
 		ProcessorInfo: &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"arm64_mac"}}}}, nil)
 	fmt.Println(problems, err)
 	// Output: [mac2.metal: none of its architectures is x86_64 or arm64; left out] <nil>

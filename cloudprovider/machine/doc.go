@@ -1,4 +1,4 @@
-// Package catalog builds instance types, so that a provider says what its machines
+// Package machine builds instance types, so that a provider says what its machines
 // are and not how requirements are written.
 //
 // # Model
@@ -21,4 +21,4 @@
 //
 // Everything is a function of its arguments. Inputs are not modified. All faults
 // are reported at once, in an order that does not depend on that of maps.
-package catalog
+package machine

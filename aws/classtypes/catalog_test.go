@@ -1,4 +1,4 @@
-package catalog_test
+package classtypes_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
-	"github.com/dovetail-sdk/dovetail/aws/catalog"
+	"github.com/dovetail-sdk/dovetail/aws/classtypes"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -38,7 +38,7 @@ func ptr[T any](v T) *T { return &v }
 type twin struct {
 	class func(*awsv1.EC2NodeClass)
 	live  func(*aws.Options)
-	facts func(*catalog.Input)
+	facts func(*classtypes.Input)
 	world awstest.Options
 }
 
@@ -69,13 +69,13 @@ var twins = map[string]twin{
 	"expressions": {class: func(c *awsv1.EC2NodeClass) {
 		c.Spec.Kubelet = &awsv1.KubeletConfiguration{MaxPods: ptr(intstr.FromString("min(110, default_enis * (ips_per_eni - 1) + 2)"))}
 	}, live: func(o *aws.Options) { o.KubeletExpressions = kubeletcel.New() },
-		facts: func(in *catalog.Input) { in.KubeletExpressions = kubeletcel.New() }},
+		facts: func(in *classtypes.Input) { in.KubeletExpressions = kubeletcel.New() }},
 	"a bill": {class: func(c *awsv1.EC2NodeClass) { c.Spec.AssociatePublicIPAddress = ptr(true) },
 		live:  func(o *aws.Options) { o.NodeRates = nodecost.BuiltIn() },
-		facts: func(in *catalog.Input) { in.NodeRates = nodecost.BuiltIn() }},
+		facts: func(in *classtypes.Input) { in.NodeRates = nodecost.BuiltIn() }},
 	"options": {live: func(o *aws.Options) {
 		o.ReservedENIs, o.PrefixDelegation, o.MemoryOverhead, o.NVIDIADevices, o.EFADevices = 1, true, "0.04", true, true
-	}, facts: func(in *catalog.Input) {
+	}, facts: func(in *classtypes.Input) {
 		in.ReservedENIs, in.PrefixDelegation, in.MemoryOverhead, in.NVIDIADevices, in.EFADevices = 1, true, "0.04", true, true
 	}},
 	"a reservation": {class: func(c *awsv1.EC2NodeClass) {
@@ -128,10 +128,10 @@ func TestLearned(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	l := newLive(t, twin{})
 	types, offerings := l.describe(t)
-	in := l.input(t, twin{facts: func(in *catalog.Input) {
-		in.Zones = []catalog.Zone{{Name: "us-east-1d", ID: "use1-az4"}, {Name: "us-east-1e"}}
+	in := l.input(t, twin{facts: func(in *classtypes.Input) {
+		in.Zones = []classtypes.Zone{{Name: "us-east-1d", ID: "use1-az4"}, {Name: "us-east-1e"}}
 	}})
-	one, _, err := catalog.Read(types, offerings)
+	one, _, err := classtypes.Read(types, offerings)
 	require.NoError(t, err)
 	want, err := one.Build(in)
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	slices.Reverse(offerings)
 	slices.Reverse(in.Zones)
 	slices.Reverse(in.Class.Status.Subnets)
-	other, _, err := catalog.Read(types, offerings)
+	other, _, err := classtypes.Read(types, offerings)
 	require.NoError(t, err)
 	got, err := other.Build(in)
 	require.NoError(t, err)
@@ -147,14 +147,14 @@ func TestOrderDoesNotMatter(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	_, err := (*catalog.Facts)(nil).Build(catalog.Input{MemoryOverhead: "7", Learned: []byte("{")})
+	_, err := (*classtypes.Facts)(nil).Build(classtypes.Input{MemoryOverhead: "7", Learned: []byte("{")})
 	require.ErrorContains(t, err, "memoryOverhead: share of memory")
 	require.ErrorContains(t, err, "learned memory")
-	_, err = (*catalog.Facts)(nil).Build(catalog.Input{ReservedENIs: -1, Zones: []catalog.Zone{{}}})
+	_, err = (*classtypes.Facts)(nil).Build(classtypes.Input{ReservedENIs: -1, Zones: []classtypes.Zone{{}}})
 	for _, text := range []string{"region: empty", "class: nil", "zones[0]: name: empty", "reserved network interfaces: -1"} {
 		require.ErrorContains(t, err, text)
 	}
-	made, err := (*catalog.Facts)(nil).Build(catalog.Input{Region: "us-east-1", Class: &awsv1.EC2NodeClass{}})
+	made, err := (*classtypes.Facts)(nil).Build(classtypes.Input{Region: "us-east-1", Class: &awsv1.EC2NodeClass{}})
 	require.NoError(t, err)
 	require.Empty(t, made.Types)
 }
@@ -162,14 +162,14 @@ func TestFaults(t *testing.T) {
 // A class of which a type lacks what it asks for says so, and keeps the type.
 func TestExclusions(t *testing.T) {
 	types := awstest.InstanceTypes()
-	facts, _, err := catalog.Read(types, nil)
+	facts, _, err := classtypes.Read(types, nil)
 	require.NoError(t, err)
 	class := &awsv1.EC2NodeClass{}
 	class.Spec.AMIFamily = ptr(amiselect.FamilyWindows2022)
-	made, err := facts.Build(catalog.Input{Region: "us-east-1", Class: class})
+	made, err := facts.Build(classtypes.Input{Region: "us-east-1", Class: class})
 	require.NoError(t, err)
 	require.Len(t, made.Types, len(types))
-	require.Contains(t, made.Exclusions, catalog.Exclusion{InstanceType: "m6g.large", Field: "spec.amiFamily",
+	require.Contains(t, made.Exclusions, classtypes.Exclusion{InstanceType: "m6g.large", Field: "spec.amiFamily",
 		Detail: "Windows2022 runs on amd64 only, and the type is arm64"})
 	require.Equal(t, "a1.medium: spec.amiFamily: Windows2022 runs on amd64 only, and the type is arm64", made.Exclusions[0].String())
 }
@@ -236,10 +236,10 @@ func (l *live) describe(t *testing.T) (types []ec2types.InstanceTypeInfo, offeri
 	return types, offerings
 }
 
-func (l *live) facts(t *testing.T) *catalog.Facts {
+func (l *live) facts(t *testing.T) *classtypes.Facts {
 	t.Helper()
 	types, offerings := l.describe(t)
-	facts, problems, err := catalog.Read(types, offerings)
+	facts, problems, err := classtypes.Read(types, offerings)
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	return facts
@@ -247,13 +247,13 @@ func (l *live) facts(t *testing.T) *catalog.Facts {
 
 // input is what a program without credentials has: the class with its status, as the API
 // server keeps it, and a list of prices.
-func (l *live) input(t *testing.T, tt twin) catalog.Input {
+func (l *live) input(t *testing.T, tt twin) classtypes.Input {
 	t.Helper()
 	resolved, err := l.provider.NodeClass(t.Context(), "default")
 	require.NoError(t, err)
 	class := l.class.DeepCopy()
 	class.Status = resolved.Status
-	in := catalog.Input{Now: l.cloud.Now(), Region: "us-east-1", Class: class, Left: resolved.Left, Prices: l.prices(t)}
+	in := classtypes.Input{Now: l.cloud.Now(), Region: "us-east-1", Class: class, Left: resolved.Left, Prices: l.prices(t)}
 	if tt.facts != nil {
 		tt.facts(&in)
 	}
