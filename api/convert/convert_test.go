@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
@@ -19,9 +18,9 @@ import (
 )
 
 // one converts a text and returns the only object of a kind.
-func one(t *testing.T, opts *convert.Options, text string) (*convert.Objects, []convert.Note) {
+func one(t *testing.T, opts *convert.Options, text string) (*objects, []convert.Note) {
 	t.Helper()
-	objects, notes, err := convert.Decode(opts, convert.Source{Data: []byte(text)})
+	objects, notes, err := decode(opts, text)
 	require.NoError(t, err)
 	return objects, notes
 }
@@ -267,47 +266,19 @@ func TestLayout(t *testing.T) {
 	require.Equal(t, want, string(got), "UTF-16 becomes UTF-8")
 }
 
-func TestTypedValues(t *testing.T) {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "b", Annotations: map[string]string{"karpenter.sh/do-not-evict": "true"}}}
-	pod.Spec.Containers = []corev1.Container{{Name: "c"}}
-	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
-		Weight: 3, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-			{Key: "karpenter.sh/provisioner-name", Operator: corev1.NodeSelectorOpIn, Values: []string{"x"}}}}}}}}
-	before := pod.DeepCopy()
-	got, notes, err := convert.Pod(pod)
-	require.NoError(t, err)
-	require.Equal(t, before, pod)
-	require.Len(t, notes, 2)
-	require.Equal(t, "Pod b/a", notes[0].Object)
-	require.Equal(t, "karpenter.sh/nodepool",
-		got.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].Preference.MatchExpressions[0].Key)
-	require.Empty(t, got.Kind)
-
-	same, notes, err := convert.Pod(got)
-	require.NoError(t, err)
-	require.Equal(t, got, same)
-	require.Empty(t, notes)
-
-	none, _, err := convert.Node(nil)
-	require.NoError(t, err)
-	require.Nil(t, none)
-}
-
-func TestDecodeReportsWhatIsLeft(t *testing.T) {
-	objects, _, err := convert.Decode(nil, convert.Source{Name: "x.yaml", Data: []byte(
-		nodeTemplate("launchTemplate: old") + "---\n" + betaPool("") + "---\na: [\n")})
-	require.ErrorContains(t, err, `x.yaml: AWSNodeTemplate "a" of karpenter.k8s.aws/v1alpha1 was not converted`)
+// An older object that cannot be converted stays as it is, and so do those around it.
+func TestWhatIsLeft(t *testing.T) {
+	objects, notes, err := decode(nil, nodeTemplate("launchTemplate: old")+"---\n"+betaPool("")+"---\na: [\n")
+	require.ErrorContains(t, err, `AWSNodeTemplate "a" of karpenter.k8s.aws/v1alpha1 was not converted`)
 	require.Len(t, objects.NodePools, 1)
+	require.Equal(t, convert.Error, convert.Worst(notes))
 }
 
 // What is misspelt must not be passed over as if it were somebody else's.
-func TestDecodeReportsWhatIsMisspelt(t *testing.T) {
+func TestWhatIsMisspelt(t *testing.T) {
 	text := "kind: Provisioner\nmetadata: {name: a}\n---\napiVersion: karpenter.sh/v1\nkind: Nodepool\nmetadata: {name: b}\n" +
 		"---\nkind: Deployment\nmetadata: {name: c}\n---\napiVersion: example.com/v1\nkind: Nodepool\nmetadata: {name: d}\n"
-	objects, notes, err := convert.Decode(nil, convert.Source{Name: "x.yaml", Data: []byte(text)})
-	require.EqualError(t, err, `x.yaml: Provisioner "a" has no apiVersion; write the one that it was written for, such as karpenter.sh/v1alpha5
-x.yaml: Nodepool "b": kind Nodepool of karpenter.sh/v1 is not known; correct kind or apiVersion`)
-	require.Empty(t, objects.NodePools)
+	notes := convert.Convert(nil, convert.Source{Name: "x.yaml", Data: []byte(text)}).Notes
 	require.Equal(t, convert.Error, notes[0].Severity)
 	require.Equal(t, "x.yaml:1: error: Provisioner a: left as it is: it has no apiVersion; "+
 		"write the one that this Provisioner was written for, such as karpenter.sh/v1alpha5", notes[0].String())
@@ -319,7 +290,7 @@ func TestValidOutput(t *testing.T) {
 	for _, dir := range []string{"announcement-alpha", "announcement-beta", "upgrade-kubelet"} {
 		data, err := os.ReadFile(filepath.Join("testdata", dir, "input.yaml"))
 		require.NoError(t, err)
-		objects, _, err := convert.Decode(nil, convert.Source{Data: data})
+		objects, _, err := decode(nil, string(data))
 		require.NoError(t, err, dir)
 		require.NotEmpty(t, objects.NodePools)
 		for _, p := range objects.NodePools {

@@ -2,10 +2,6 @@ package convert_test
 
 import (
 	"fmt"
-	"log"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/api/convert"
 )
@@ -109,46 +105,6 @@ spec:
 	//   kubelet:
 	//     maxPods: 50
 	// changed: true - worst note: warning
-}
-
-func ExampleDecode() {
-	objects, _, err := convert.Decode(nil, convert.Source{Name: "old.yaml", Data: []byte(oldClass)})
-	if err != nil {
-		log.Fatal(err)
-	}
-	class := objects.NodeClasses[0]
-	fmt.Println(class.Name, class.ResolvedAMIFamily(), len(class.Spec.SecurityGroupSelectorTerms))
-	// Output: shop Bottlerocket 2
-}
-
-func ExamplePod() {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name:        "report",
-		Annotations: map[string]string{"karpenter.sh/do-not-evict": "true"},
-	}}
-	pod.Spec.Containers = []corev1.Container{{Name: "report"}}
-	pod, notes, err := convert.Pod(pod)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(pod.Annotations, len(notes))
-	// Output: map[karpenter.sh/do-not-disrupt:true] 1
-}
-
-func ExampleNode() {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name:   "ip-10-0-0-1",
-		Labels: map[string]string{"karpenter.sh/provisioner-name": "shop"},
-	}}
-	node, notes, err := convert.Node(node)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(node.Labels)
-	fmt.Println(notes[0])
-	// Output:
-	// map[karpenter.sh/nodepool:shop]
-	// info: Node ip-10-0-0-1: metadata.labels[karpenter.sh/provisioner-name]: is karpenter.sh/nodepool now
 }
 
 func ExampleWorst() {

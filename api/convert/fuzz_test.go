@@ -74,7 +74,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("apiVersion: karpenter.sh/v1beta1\nkind: NodePool\nmetadata: {name: a}\nspec: {}\n"))
 	f.Add([]byte(`{"apiVersion":"karpenter.k8s.aws/v1alpha1","kind":"AWSNodeTemplate","spec":{"amiSelector":{"aws::ids":"a,b"}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		objects, _, err := convert.Decode(nil, convert.Source{Name: "x", Data: data})
+		objects, _, err := decode(nil, string(data))
 		require.NotNil(t, objects)
 		if err != nil {
 			require.NotEmpty(t, err.Error())

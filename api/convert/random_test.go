@@ -92,7 +92,7 @@ func TestRandomClusters(t *testing.T) {
 		w.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
 		text := strings.Join(docs, "---\n")
 
-		objects, notes, err := convert.Decode(&convert.Options{Role: "nodes"}, convert.Source{Data: []byte(text)})
+		objects, notes, err := decode(&convert.Options{Role: "nodes"}, text)
 		require.NoError(t, err, text)
 		require.Less(t, convert.Worst(notes), convert.Action, "%v\n%s", notes, text)
 		dense := map[string]bool{} // of classes, whether they have the kubelet settings
