@@ -9,46 +9,31 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Fault says which calls of the cloud go wrong, and how: see Cloud.Script.
+// Fault says which calls of the cloud go wrong, and how: see Cloud.Script. It has the
+// fields Op, Pool, Zone, From, Until, Nth, Times, Every, Percent and Err.
 //
 //	{Op: fake.OpCreate, Nth: 2, Err: cloudprovider.ErrThrottled}
 //	{Op: fake.OpCreate, Zone: "a", Times: 3, Err: fake.ErrLost}
 //
-// A call has to meet every field from Op to Until that is set; those that do are
-// counted from 1, by each fault for itself. Nth, Times, Every and Percent choose among
-// them, and what of these is set has to hold together; with none of them all go wrong.
-// The zero Fault is not valid.
-type Fault struct {
-	// Op is the name of the call, such as OpCreate, in upper or lower case. Empty is
-	// every call.
-	Op string
-	// Pool is the NodePool of a Create or InstanceTypes. Empty is any, or none.
-	Pool string
-	// Zone is that of the offering which a Create would launch at that moment, or of
-	// the instance that a Get, Delete, Reboot or IsDrifted is about. Empty is any, or
-	// none.
-	Zone string
-	// From is how old the cloud must be, by its own clock, and Until how old it must
-	// not be yet. Zero does not bound.
-	From, Until time.Duration
-	// Nth is the first call that goes wrong. Alone, it is the only one.
-	Nth int
-	// Times is how many calls go wrong from the Nth, or the first, on. Calls that Every
-	// or Percent spare are among them. Zero is all, if Nth is zero too.
-	Times int
-	// Every is every so many calls: with 3, the third, the sixth and so on.
-	Every int
-	// Percent is how many in a hundred calls go wrong, by chance that Options.Seed
-	// decides. Zero is all of them.
-	Percent int
-	// Err is what becomes of the call. Required. ErrLost, ErrTwice, ErrStalled and
-	// values of Delay, Refusal and Partly say what they do. Any other is returned
-	// without the call being carried out: one that is no *cloudprovider.Error is
-	// wrapped in one of the same kind; what one leaves empty of method and object is
-	// filled in, and for a Create that fails with KindInsufficientCapacity and names
-	// nothing that was refused, the offering that would have been launched.
-	Err error
-}
+// A call has to meet every field from Op to Until that is set. Op is the name of the
+// call, such as OpCreate, in upper or lower case. Pool is the NodePool of a Create or
+// InstanceTypes. Zone is that of the offering which a Create would launch at that
+// moment, or of the instance that a Get, Delete, Reboot or IsDrifted is about. From is
+// how old the cloud must be, by its own clock, and Until how old it must not be yet.
+//
+// The calls that do are counted from 1, by each fault for itself. Nth, Times, Every and
+// Percent choose among them, and what of these is set has to hold together; with none
+// of them all go wrong. Nth alone is that call, Times so many from there, or from the
+// first, on; Every so many calls; Percent in a hundred, by chance that Options.Seed
+// decides.
+//
+// Err, which is required, is what becomes of the call. ErrLost, ErrTwice, ErrStalled and
+// values of Delay, Refusal and Partly say what they do. Any other is returned without
+// the call being carried out: one that is no *cloudprovider.Error is wrapped in one of
+// the same kind; what one leaves empty of method and object is filled in, and for a
+// Create that fails with KindInsufficientCapacity and names nothing that was refused,
+// the offering that would have been launched.
+type Fault = fault.Fault
 
 // The values of Fault.Err that let a call be carried out.
 var (
@@ -95,17 +80,13 @@ type orders struct {
 func (c *Cloud) Script(faults ...Fault) error {
 	c.enter()
 	defer c.mu.Unlock()
-	list := make([]fault.Fault, len(faults))
-	for i, f := range faults {
-		list[i] = fault.Fault(f)
-	}
-	if err := c.script.Add(list, c.opts.Seed, checkFault); err != nil {
+	if err := c.script.Add(faults, c.opts.Seed, checkFault); err != nil {
 		return denied("Script", "", err)
 	}
 	return nil
 }
 
-func checkFault(f fault.Fault) (errs []error) {
+func checkFault(f Fault) (errs []error) {
 	if f.Op != "" {
 		if err := knownOp(f.Op); err != nil {
 			errs = append(errs, fault.Wrong("Op", "%w", err))

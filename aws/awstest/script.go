@@ -12,44 +12,29 @@ import (
 	script "github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Fault says which calls go wrong, and how: see Cloud.Script.
+// Fault says which calls go wrong, and how: see Cloud.Script. It has the fields Op, Pool,
+// Zone, From, Until, Nth, Times, Every, Percent and Err.
 //
 //	{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled}
 //	{Op: "DescribeInstances", Times: 3, Err: awstest.ErrCut}
 //
-// A call has to meet every field from Op to Until that is set; those that do are
-// counted from 1, by each fault for itself. Nth, Times, Every and Percent choose among
-// them, and what of these is set has to hold together; with none of them all go wrong.
-// The zero Fault is not valid.
-type Fault struct {
-	// Op is an action of the package comment, in upper or lower case. Empty is every
-	// call.
-	Op string
-	// Pool is what the whole value of some parameter is, such as a tag. Empty is any, or
-	// none.
-	Pool string
-	// Zone is one that some parameter names, or that a subnet is in. Empty is any, or
-	// none.
-	Zone string
-	// From is how old the cloud must be, by its own clock, and Until how old it must
-	// not be yet. Zero does not bound.
-	From, Until time.Duration
-	// Nth is the first call that goes wrong. Alone, it is the only one.
-	Nth int
-	// Times is how many calls go wrong from the Nth, or the first, on. Calls that Every
-	// or Percent spare are among them. Zero is all, if Nth is zero too.
-	Times int
-	// Every is every so many calls: with 3, the third, the sixth and so on.
-	Every int
-	// Percent is how many in a hundred calls go wrong, by chance that Options.Seed
-	// decides. Zero is all of them.
-	Percent int
-	// Err is what becomes of the call: an error of this package, a Delay, Drip or
-	// Refusal, or a smithy.APIError, such as a smithy.GenericAPIError, whose code and
-	// message the service then answers with, without carrying the call out. The status
-	// of HTTP is the one that AWS has for the code. Required.
-	Err error
-}
+// A call has to meet every field from Op to Until that is set. Op is an action of the
+// package comment, in upper or lower case. Pool is what the whole value of some
+// parameter is, such as a tag. Zone is one that some parameter names, or that a subnet
+// is in. From is how old the cloud must be, by its own clock, and Until how old it must
+// not be yet.
+//
+// The calls that do are counted from 1, by each fault for itself. Nth, Times, Every and
+// Percent choose among them, and what of these is set has to hold together; with none
+// of them all go wrong. Nth alone is that call, Times so many from there, or from the
+// first, on; Every so many calls; Percent in a hundred, by chance that Options.Seed
+// decides.
+//
+// Err, which is required, is what becomes of the call: an error of this package, a
+// Delay, Drip or Refusal, or a smithy.APIError, such as a smithy.GenericAPIError, whose
+// code and message the service then answers with, without carrying the call out. The
+// status of HTTP is the one that AWS has for the code.
+type Fault = script.Fault
 
 // The values of Fault.Err, beside errors of an API.
 var (
@@ -111,17 +96,13 @@ func (o *orders) fault(service string) *fault {
 func (c *Cloud) Script(faults ...Fault) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	list := make([]script.Fault, len(faults))
-	for i, f := range faults {
-		list[i] = script.Fault(f)
-	}
-	if err := c.script.Add(list, c.opts.Seed, checkFault); err != nil {
+	if err := c.script.Add(faults, c.opts.Seed, checkFault); err != nil {
 		return fmt.Errorf("awstest: %w", err)
 	}
 	return nil
 }
 
-func checkFault(f script.Fault) (errs []error) {
+func checkFault(f Fault) (errs []error) {
 	if f.Op != "" && !isAction(f.Op) {
 		errs = append(errs, script.Wrong("Op", "there is no action %q; use one of the package comment", f.Op))
 	}
