@@ -7,10 +7,10 @@
 //   - A [CloudProvider] lists instance types and creates, deletes, gets and
 //     lists instances. Its five methods will not change.
 //   - An [InstanceType] is one machine shape with its labels, capacity and
-//     overhead. Its [Offering]s are the ways to buy it: zone, capacity type and
-//     reservation, each with a price in USD per hour.
-//   - A [LaunchRequest] asks for one machine, as a list of equally good
-//     [LaunchOption]s, and gives back an [Instance].
+//     overhead. Each [Offering] of it is a way to buy it: zone, capacity type and
+//     reservation, with a price in USD per hour.
+//   - A [LaunchRequest] asks for one machine, as a list of equally good options
+//     ([LaunchOption]), and gives back an [Instance].
 //   - Every error is, or wraps, an [Error] of one [Kind] out of a closed list;
 //     errors.Is(err, ErrNotFound) and KindOf(err) tell them apart.
 //   - Further abilities are interfaces of one method with a package function

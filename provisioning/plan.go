@@ -46,7 +46,9 @@ type Plan struct {
 	Overlays []overlay.Status
 
 	// Cost is what Create costs at each node's cheapest option, in USD per
-	// hour.
+	// hour, at the prices that the engine compares: what an overlay of
+	// Input.Overlays puts on a price or takes off counts, and so does
+	// Offering.NodeCost. It is no bill where an overlay expresses a preference.
 	Cost float64
 
 	// LowerBound is a proven floor under Cost, in USD per hour: no plan costs

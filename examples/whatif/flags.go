@@ -146,7 +146,11 @@ func (s *settings) formatFaults() []string {
 
 // questionFaults lists what is wrong with the flags that ask about one thing.
 func (s *settings) questionFaults() []string {
-	faults := slices.Concat(command.Pair("explain", s.explain, "NAMESPACE/POD"), command.Pair("why", s.why, "NODE/INSTANCETYPE"))
+	var faults []string
+	if strings.Contains(s.explain, "/") { // without one, a namespace is suggested once pods are known
+		faults = command.Pair("explain", s.explain, "NAMESPACE/POD")
+	}
+	faults = append(faults, command.Pair("why", s.why, "NODE/INSTANCETYPE")...)
 	var asked []string
 	for _, q := range []struct {
 		flag string

@@ -199,8 +199,8 @@ func TestBadFlags(t *testing.T) {
 		{[]string{"-node-fee", "x"}, []string{`invalid value "x" for flag -node-fee: must be a number`}},
 		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
 		{[]string{"-without", ""}, []string{`invalid value "" for flag -without: the name of the node is empty`}},
-		{[]string{"-explain", "web", "-why", "a/b/c", "-o", "json"}, []string{
-			`invalid value "web" for flag -explain: must be NAMESPACE/POD`,
+		{[]string{"-explain", "web/", "-why", "a/b/c", "-o", "json"}, []string{
+			`invalid value "web/" for flag -explain: must be NAMESPACE/POD`,
 			`invalid value "a/b/c" for flag -why: must be NODE/INSTANCETYPE`,
 			`-explain and -why are several questions; ask one at a time`,
 			`-explain and -why answer in text; leave out -o json`}},

@@ -15,7 +15,7 @@
 //   - [Addresses] chooses subnets: in each zone the one with the most free addresses.
 //     EC2 counts these now and then only, so [Addresses.Choose] takes what a launch may
 //     need off before the launch, and [Claim.Settle] gives back what was not needed.
-//   - [ReadAnswer] reads the answer into [Launched] and [Failure]s, and [Judge] turns
+//   - [ReadAnswer] reads the answer into [Launched] and failures ([Failure]), and [Judge] turns
 //     the failures into one error, each refusal with the scope that it is about: an
 //     offering, a reservation, a zone, a quota.
 //   - One call may launch for many requests, and gives all instances the same tags. A

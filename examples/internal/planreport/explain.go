@@ -201,9 +201,15 @@ func unknownPod(name string, in provisioning.Input) error {
 	}
 	slices.Sort(names)
 	hint := command.DidYouMean(name, names)
-	_, last, _ := strings.Cut(name, "/")
+	_, last, namespaced := strings.Cut(name, "/")
+	if !namespaced {
+		last = name
+	}
 	if i := slices.IndexFunc(names, func(n string) bool { return strings.HasSuffix(n, "/"+last) }); i >= 0 {
 		hint = fmt.Sprintf("; did you mean %s?", names[i])
+	}
+	if !namespaced {
+		return fmt.Errorf("-explain %s: give NAMESPACE/POD, or the workload for the pod%s", name, hint)
 	}
 	return fmt.Errorf("-explain %s: neither a pod to place nor a workload of one has this name%s", name, hint)
 }

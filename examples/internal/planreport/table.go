@@ -263,8 +263,11 @@ func gapText(gap float64) string {
 // footer says how much was read and done.
 func (t *table) footer() {
 	in, s := t.report.Input, t.report.Stats
-	text := fmt.Sprintf("Read %s, %s, %s, %s to place and %s.",
-		layout.Count(in.NodePools, "NodePool"), layout.Count(in.InstanceTypes, "instance type"), layout.Count(in.Nodes, "node"),
+	pools := layout.Count(in.NodePools, "NodePool")
+	if n := len(t.report.Overlays); n > 0 {
+		pools += ", " + layout.Count(n, "NodeOverlay")
+	}
+	text := fmt.Sprintf("Read %s, %s, %s, %s to place and %s.", pools, layout.Count(in.InstanceTypes, "instance type"), layout.Count(in.Nodes, "node"),
 		layout.Count(in.Pods, "pod"), layout.Count(in.DaemonSets, "DaemonSet"))
 	if in.Pods > 0 {
 		text += fmt.Sprintf(" Weighed %s of pods against %s to launch a node.",

@@ -64,7 +64,7 @@ func (e *explainer) beyond(i int, alt requirements.Alternative, left bitset.Set)
 	reason, _ := e.noRoom(i, alt, left)
 	switch {
 	case reason.Cause == model.CauseLimits:
-		return "limits of the pool; before this plan it uses " + reason.Detail
+		return "limits of the pool: " + reason.Detail
 	case reason.Detail == "":
 		return "constraints between pods"
 	}
@@ -73,5 +73,8 @@ func (e *explainer) beyond(i int, alt requirements.Alternative, left bitset.Set)
 
 // Nearest says which instance type comes closest to holding the class.
 func Nearest(s *model.Shortfall) string {
+	if s.Largest <= 0 {
+		return fmt.Sprintf("needs %s, no instance type allowed has any", model.Amount(s.Resource, s.Requested))
+	}
 	return fmt.Sprintf("needs %s, largest allowed %s (%s)", model.Amount(s.Resource, s.Requested), model.Quantity(s.Resource, s.Largest), s.InstanceType)
 }
