@@ -66,31 +66,31 @@ func TestFaults(t *testing.T) {
 		{rocket, func(n *bootstrap.Node) {
 			n.InstanceStore, n.BottlerocketVersion = awsv1.InstanceStorePolicyRAID0, "v1.21.1"
 		}, "bottlerocketVersion: Invalid value: \"v1.21.1\": has no command for instance stores"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Too many: 2: must have at most 1 item"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.ClusterDNS = []string{"10.0.0.1", "10.0.0.2"} }, "kubelet.clusterDNS: Invalid value: \"10.0.0.1, 10.0.0.2\": the family AL2 takes one address; keep one"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.MaxPods = ptr(intstr.FromInt32(-1)) }, "kubelet.maxPods: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(-1)) }, "kubelet.podsPerCore: Invalid value"},
-		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket does not have it: set maxPods"},
+		{rocket, func(n *bootstrap.Node) { n.Kubelet.PodsPerCore = ptr(int32(1)) }, "kubelet.podsPerCore: Forbidden: Bottlerocket has no such setting; use maxPods"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionMaxPodGracePeriod = ptr(int32(-1)) }, "kubelet.evictionMaxPodGracePeriod: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.ImageGCHighThresholdPercent = ptr(int32(101)) }, "kubelet.imageGCHighThresholdPercent: Invalid value: 101: must be at most 100"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.ImageGCHighThresholdPercent = ptr(int32(101)) }, "kubelet.imageGCHighThresholdPercent: Invalid value: 101: want 0 to 100"},
 		{al2, func(n *bootstrap.Node) {
 			n.Kubelet.ImageGCHighThresholdPercent, n.Kubelet.ImageGCLowThresholdPercent = ptr(int32(80)), ptr(int32(80))
-		}, "kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be higher than imageGCLowThresholdPercent, which is 80"},
+		}, "kubelet.imageGCHighThresholdPercent: Invalid value: 80: must be above imageGCLowThresholdPercent"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.SystemReserved = map[string]string{"gpu": "1"} }, "kubelet.systemReserved[gpu]: Unsupported value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "-1"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "vcpus * 10"} }, "expressions have to be resolved before"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "vcpus * 10"} }, "kubelet.kubeReserved[cpu]: Invalid value: \"vcpus * 10\": is an expression; resolve it before"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory": "1Gi"} }, "kubelet.evictionHard[memory]: Unsupported value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.KubeReserved = map[string]string{"cpu": "1e-99999999"} }, "kubelet.kubeReserved[cpu]: Invalid value"},
 		{al2, func(n *bootstrap.Node) {
 			n.Kubelet.EvictionHard = map[string]string{"memory.available": "1E-99999999"}
 		}, "kubelet.evictionHard[memory.available]: Invalid value"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "101%"} }, "must be a percentage from 0% to 100%"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "NaN%"} }, "must be a percentage"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "-5%"} }, "must be a percentage"},
-		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "a,b"} }, "must be a quantity"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "101%"} }, "kubelet.evictionHard[memory.available]: Invalid value: \"101%\": want a quantity that is not negative, such as 500Mi, or a percentage from 0% to 100%"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "NaN%"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "-5%"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
+		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionHard = map[string]string{"memory.available": "a,b"} }, "kubelet.evictionHard[memory.available]: Invalid value"},
 		{al2, func(n *bootstrap.Node) { n.Kubelet.EvictionSoft = map[string]string{"memory.available": "1Gi"} }, "kubelet.evictionSoftGracePeriod[memory.available]: Required value"},
 		{al2, func(n *bootstrap.Node) {
 			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"memory.available": {Duration: 1}}
-		}, "has no counterpart in evictionSoft"},
+		}, "kubelet.evictionSoft[memory.available]: Required value: a signal of evictionSoftGracePeriod needs a threshold, or remove it there"},
 		{al2, func(n *bootstrap.Node) {
 			n.Kubelet.EvictionSoftGracePeriod = map[string]metav1.Duration{"x": {Duration: 1}}
 		}, "kubelet.evictionSoftGracePeriod[x]: Unsupported value"},

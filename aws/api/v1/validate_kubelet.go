@@ -29,6 +29,15 @@ func evictionSignals() []string {
 	}
 }
 
+// Validate returns what is wrong with the settings for nodes of a family, by the rules of
+// EC2NodeClass.Validate, in the order of the fields. path is that of the settings. A nil
+// receiver has no faults.
+func (k *KubeletConfiguration) Validate(path *field.Path, family amiselect.Family) field.ErrorList {
+	v := &validator{}
+	v.kubelet(path, k, family)
+	return v.faults
+}
+
 func (v *validator) kubelet(path *field.Path, k *KubeletConfiguration, family amiselect.Family) {
 	if k == nil {
 		return
