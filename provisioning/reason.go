@@ -41,16 +41,17 @@ const (
 	CauseAntiAffinity Cause = "PodAntiAffinity"
 	// CauseHostPorts: a pod that is there binds a port that the pod binds too.
 	CauseHostPorts Cause = "HostPorts"
-	// CauseVolumes: a volume of the pod cannot be used, or not there.
+	// CauseVolumes: a volume of the pod cannot be used, or not there. Of a NodePool it
+	// says so where the pool would have the labels that the pod itself asks for.
 	CauseVolumes Cause = "Volumes"
-	// CauseDevices: the resource claims of the pod cannot be met.
+	// CauseDevices: the resource claims of the pod cannot be met, or not there.
 	CauseDevices Cause = "Devices"
 
 	// CauseNotReady: the pool launches nothing now: it is being deleted, not
 	// ready or static.
 	CauseNotReady Cause = "NotReady"
 	// CauseNoInstanceTypes: the pool has no catalog, or its own requirements
-	// leave nothing of it.
+	// leave nothing of it, as where they contradict each other.
 	CauseNoInstanceTypes Cause = "NoInstanceTypes"
 	// CauseTaints: the pod does not tolerate a taint of the pool.
 	CauseTaints Cause = "Taints"
@@ -106,8 +107,8 @@ type PoolReason struct {
 
 	// Taints that are not tolerated, for CauseTaints.
 	Taints []corev1.Taint
-	// Conflicts between what the pool and the pod ask for, for
-	// CauseRequirements and CauseInstanceTypes.
+	// Conflicts between what the pool and the pod ask for, its volumes and
+	// resource claims too, for CauseRequirements, CauseVolumes and CauseDevices.
 	Conflicts []requirements.Conflict
 	// Shortfalls by resource, for CauseResources.
 	Shortfalls []Shortfall

@@ -117,7 +117,7 @@ func newPool(object *v1.NodePool, types []*cloudprovider.InstanceType, v *requir
 		return strings.Compare(a.Name, b.Name)
 	})
 	if why := ImpossibleKeys(template); p.Idle.Cause == "" && why != "" {
-		p.Idle = model.PoolReason{NodePool: object.Name, Cause: model.CauseRequirements, Detail: "its own labels and requirements contradict each other over " + why}
+		p.Idle = model.PoolReason{NodePool: object.Name, Cause: model.CauseNoInstanceTypes, Detail: "its own labels and requirements contradict each other over " + why}
 	}
 	if p.Idle.Cause == "" && len(types) == 0 {
 		p.Idle = model.PoolReason{NodePool: object.Name, Cause: model.CauseNoInstanceTypes, Detail: "it has no instance types"}

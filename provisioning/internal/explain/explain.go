@@ -159,15 +159,56 @@ func (e *explainer) pool(i int) model.PoolReason {
 	if taints := model.Untolerated(p.Taints, e.class.Tolerations); len(taints) > 0 {
 		return model.PoolReason{NodePool: p.Object.Name, Cause: model.CauseTaints, Taints: taints}
 	}
-	best, bestAttempt := model.PoolReason{}, -1
-	for _, alt := range e.class.Alternatives {
-		if reason, attempt := e.alternative(i, alt); attempt > bestAttempt {
-			best, bestAttempt = reason, attempt
-			best.Options, best.Steps = len(p.Options), e.steps(i, alt)
-		}
+	best, hurdles, at := e.furthest(i, e.class.Alternatives)
+	if at >= 0 {
+		best.Options, best.Steps = len(p.Options), e.steps(i, e.class.Alternatives[at])
+	}
+	if hurdles < pastLabels && len(e.class.Alternatives) > 0 {
+		e.blameExtras(i, &best)
 	}
 	best.NodePool = p.Object.Name
 	return best
+}
+
+// pastLabels is how many hurdles an alternative has taken for which a pool has options
+// with all labels that it asks for.
+const pastLabels = 3
+
+// furthest returns what stops the alternative that comes furthest in a pool, the first of
+// equals, how many hurdles it takes before, and which it is; below zero if there are none.
+func (e *explainer) furthest(i int, alternatives []requirements.Alternative) (best model.PoolReason, hurdles, at int) {
+	hurdles, at = -1, -1
+	for j, alt := range alternatives {
+		if reason, taken := e.alternative(i, alt); taken > hurdles {
+			best, hurdles, at = reason, taken, j
+		}
+	}
+	return best, hurdles, at
+}
+
+// blameExtras makes the volumes or devices of the class the cause why a pool refuses its
+// labels, if the pool has options for what the pod asks for by itself.
+func (e *explainer) blameExtras(i int, r *model.PoolReason) {
+	if !e.class.HasVolumes && e.class.Devices == nil {
+		return
+	}
+	bare := workload.Class{Alternatives: e.class.Asked, Terms: e.class.Terms}
+	bare.NeedLabels(e.p.Vocabulary)
+	if _, hurdles, _ := e.furthest(i, bare.Alternatives); hurdles < pastLabels {
+		return
+	}
+	cause, why := model.CauseVolumes, "what its volumes ask for is in the way"
+	switch {
+	case e.class.Devices != nil && e.class.HasVolumes:
+		why = "what its volumes and resource claims ask for is in the way"
+	case e.class.Devices != nil:
+		cause, why = model.CauseDevices, "what its resource claims ask for is in the way"
+	}
+	r.Cause = cause
+	if r.Detail != "" {
+		why = r.Detail + "; " + why
+	}
+	r.Detail = why
 }
 
 // alternative returns what stops one alternative in a pool, and how many
