@@ -27,7 +27,7 @@
 // Implement CloudProvider and the abilities that the cloud has:
 //
 //  1. InstanceTypes: find the node class that pool names; make each type with
-//     catalog.Machine, which settles the labels that do not apply; let
+//     machine.Machine, which settles the labels that do not apply; let
 //     availability.Cache.Apply take out what was refused of late.
 //  2. Create: [LaunchRequest.Validate]; look for a machine with the token;
 //     availability.Cache.Admit and launch.Select leave the options to ask for; launch
@@ -49,11 +49,12 @@
 //
 //	availability  which offerings were out of stock of late
 //	batcher       many small calls made as few large ones
-//	catalog       instance types from what a cloud says of machines
 //	devicecel     selectors of devices, in CEL
 //	drift         hash annotations of node classes
 //	kubelet       reserved and eviction maths, numbers of pods
 //	launch        options of a request filtered, ordered and cut to one call
+//	machine       instance types from what a cloud says of machines
+//	overlay       prices and capacities changed by NodeOverlays
 //	pricing       price book: lists, spot, staleness
 //	retry         when to repeat what failed, by Kind
 //

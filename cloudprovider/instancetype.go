@@ -23,7 +23,7 @@ type InstanceType struct {
 	// names every well-known label of the provider's vocabulary, with
 	// DoesNotExist for those that do not apply: a well-known label it does not
 	// name counts as open, as if the type could have any value of it. Those are
-	// v1.WellKnownLabels and what a VocabularyProvider adds; catalog.Machine names
+	// v1.WellKnownLabels and what a VocabularyProvider adds; machine.Machine names
 	// them all. Zones and capacity types are the union over the offerings.
 	Requirements requirements.Set
 

@@ -3,8 +3,10 @@ package v1_test
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
@@ -175,4 +177,54 @@ func ExampleValidateMetadata() {
 	}
 	// Output:
 	// metadata.namespace: Forbidden: the object belongs to the whole cluster; remove it
+}
+
+func ExampleDecodeNodeClaim() {
+	claim, err := v1.DecodeNodeClaim([]byte(`{"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": "default-x7"}}`))
+	fmt.Println(claim.Name, err)
+	_, err = v1.DecodeNodeClaim([]byte(`{"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "default"}}`))
+	fmt.Println(err)
+	// Output:
+	// default-x7 <nil>
+	// NodePool "default": kind: Invalid value: "NodePool": want NodeClaim
+}
+
+func ExampleDecodeNodeOverlay() {
+	overlay, err := v1.DecodeNodeOverlay([]byte(`
+apiVersion: karpenter.sh/v1alpha1
+kind: NodeOverlay
+metadata: {name: spot-risk}
+spec:
+  requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]
+  priceAdjustment: "+20%"
+`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(overlay.Name, *overlay.Spec.PriceAdjustment)
+	// Output: spot-risk +20%
+}
+
+// DecodeInto puts the fields into a value that is already there, such as the node class of a
+// provider; here it is a NodePool. A field that its Go type does not have is a fault.
+func ExampleDecodeInto() {
+	pool := &v1.NodePool{}
+	kind := schema.GroupVersionKind{Group: "karpenter.sh", Version: "v1", Kind: "NodePool"}
+	err := v1.DecodeInto([]byte(`{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {wieght: 3}}`), kind, pool)
+	fmt.Println(err, pool.Name == "")
+	err = v1.DecodeInto([]byte(`{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {name: a}, spec: {weight: 3}}`), kind, pool)
+	fmt.Println(err, *pool.Spec.Weight)
+	// Output:
+	// NodePool "a": spec.wieght: Forbidden: unknown field; did you mean "weight"? true
+	// <nil> 3
+}
+
+// Durations of a NodePool that a program makes: a length, or Never.
+func ExampleNewDuration() {
+	pool := &v1.NodePool{}
+	pool.Spec.Template.Spec.ExpireAfter = v1.NeverDuration()
+	pool.Spec.Disruption.ConsolidateAfter = v1.NewDuration(10 * time.Minute)
+	fmt.Println(pool.Spec.Template.Spec.ExpireAfter, pool.Spec.Disruption.ConsolidateAfter)
+	// Output: Never 10m0s
 }
