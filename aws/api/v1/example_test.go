@@ -115,12 +115,6 @@ func ExampleEC2NodeClass_AMITerms() {
 	// Output: Parameter /aws/service/eks/optimized-ami/1.33/amazon-linux-2023/x86_64/standard/recommended/image_id
 }
 
-func ExampleAMISelectorTerms() {
-	locked := v1.AMISelectorTerms([]amiselect.Term{{ID: "ami-0123456789abcdef0"}})
-	fmt.Println(locked[0].ID)
-	// Output: ami-0123456789abcdef0
-}
-
 func ExampleNodePoolRules() {
 	pool := &karpv1.NodePool{}
 	pool.Spec.Template.Spec.NodeClassRef = &karpv1.NodeClassReference{Group: v1.Group, Kind: v1.EC2NodeClassKind, Name: "default"}

@@ -89,20 +89,6 @@ func (t *AMISelectorTerm) Term() amiselect.Term {
 	return term
 }
 
-// AMISelectorTerms turns terms of package amiselect, such as amiselect.Lock
-// returns, into those of an EC2NodeClass. Nothing is shared; nil stays nil.
-func AMISelectorTerms(terms []amiselect.Term) []AMISelectorTerm {
-	if terms == nil {
-		return nil
-	}
-	out := make([]AMISelectorTerm, len(terms))
-	for i, t := range terms {
-		out[i] = AMISelectorTerm(t)
-		out[i].Tags = maps.Clone(t.Tags)
-	}
-	return out
-}
-
 func amiTerms(terms []AMISelectorTerm) []amiselect.Term {
 	if terms == nil {
 		return nil

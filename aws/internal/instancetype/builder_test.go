@@ -297,7 +297,7 @@ func TestBuilderObserve(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tt.want, got)
 	}
-	require.Equal(t, 1, s.builder.Learned().Len())
+	require.Len(t, s.builder.Learned().All(), 1)
 	failing := newSetup(t, &apitest.Cloud{})
 	_, err := failing.builder.Observe(bg, instancetype.Observation{Nodes: n, Memory: 1, At: apitest.Noon})
 	require.Error(t, err)

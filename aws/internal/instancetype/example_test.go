@@ -80,8 +80,8 @@ func ExampleNewInventory() {
 	mac.InstanceType = "mac2.metal"
 	mac.ProcessorInfo = &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"arm64_mac"}}
 	inventory, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{mac, m5large()}, nil, nil)
-	fmt.Println(inventory.Names(), problems, err)
-	// Output: [m5.large] [mac2.metal: none of its architectures is x86_64 or arm64; left out] <nil>
+	fmt.Println(inventory.Len(), problems, err)
+	// Output: 1 [mac2.metal: none of its architectures is x86_64 or arm64; left out] <nil>
 }
 
 // A block of which little time is left is not launched into any more.

@@ -145,18 +145,6 @@ func (i *Inventory) Len() int {
 	return len(i.machines)
 }
 
-// Names returns the names of the instance types, sorted. The slice is the
-// caller's.
-func (i *Inventory) Names() []string {
-	names := make([]string, 0, i.Len())
-	if i != nil {
-		for j := range i.machines {
-			names = append(names, i.machines[j].name)
-		}
-	}
-	return names
-}
-
 // Zones returns the names of the zones that have any instance type, sorted. The
 // slice is the caller's.
 func (i *Inventory) Zones() []string {

@@ -121,9 +121,6 @@ func (l Learned) Memory(now time.Time, n Nodes) (int64, bool) {
 	return o.Memory, true
 }
 
-// Len returns the number of observations, those out of date included.
-func (l Learned) Len() int { return len(l.by) }
-
 // All returns the observations, sorted by Nodes. The slice is the caller's.
 func (l Learned) All() []Observation {
 	return slices.SortedFunc(maps.Values(l.by), func(a, b Observation) int { return a.Compare(b.Nodes) })

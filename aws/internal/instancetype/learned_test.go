@@ -65,7 +65,7 @@ func TestMemoryByImage(t *testing.T) {
 	_, ok = l.Memory(learnedNoon, instancetype.Nodes{InstanceType: "m5.large", Image: "ami-2"})
 	require.False(t, ok, "another image")
 
-	require.Equal(t, 1, l.Len())
+	require.Len(t, l.All(), 1)
 	require.Equal(t, "m5.large with ami-1: 8074035200 bytes", l.All()[0].String())
 }
 
@@ -118,7 +118,7 @@ func TestParseLearnedFaults(t *testing.T) {
 		for _, part := range want {
 			require.ErrorContains(t, err, part, text)
 		}
-		require.Zero(t, got.Len(), text)
+		require.Empty(t, got.All(), text)
 	}
 }
 
@@ -129,7 +129,7 @@ func FuzzParseLearned(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := instancetype.ParseLearned(data)
 		if err != nil {
-			require.Zero(t, l.Len())
+			require.Empty(t, l.All())
 			return
 		}
 		text, err := json.Marshal(l)

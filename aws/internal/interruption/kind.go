@@ -36,14 +36,6 @@ const (
 	KindEventStatus Kind = "event_status"
 )
 
-// Kinds returns all kinds, sorted. The slice is the caller's.
-func Kinds() []Kind {
-	return []Kind{
-		KindReservationInterrupted, KindEventStatus, KindInstanceStatus, KindInstanceStopped, KindInstanceTerminated,
-		KindNoOp, KindRebalanceRecommendation, KindScheduledChange, KindSpotInterrupted, KindSystemStatus,
-	}
-}
-
 // Interruption returns the kind that package cloudprovider has for it, and false
 // for KindNoOp and for what is no kind.
 func (k Kind) Interruption() (cloudprovider.InterruptionKind, bool) {

@@ -101,8 +101,3 @@ func (l *Ledger) Forget(before time.Time) {
 		}
 	}
 }
-
-// Len returns the number of messages that the ledger remembers.
-func (l *Ledger) Len() int {
-	return len(l.messages)
-}

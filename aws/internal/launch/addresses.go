@@ -104,18 +104,6 @@ func (l *Addresses) Full(at time.Time, id string) {
 	}
 }
 
-// Free returns how many addresses a subnet is taken to have left, which may be
-// below zero, and zero for one that is full.
-func (l *Addresses) Free(now time.Time, s Subnet) int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.expire(now)
-	if l.isFull(s) {
-		return 0
-	}
-	return l.free(s)
-}
-
 // AllFull reports whether every candidate in a zone is full, and there is one.
 func (l *Addresses) AllFull(zone string, candidates []Subnet) bool {
 	l.mu.Lock()

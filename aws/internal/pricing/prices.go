@@ -233,28 +233,3 @@ func (p *Prices) assumed() entries {
 	}
 	return out
 }
-
-// File returns what is known on demand and on spot as a price file of the instant
-// at, to be carried to where the sources cannot be reached. Of a price that several
-// sources have, that of the one asked first counts, in date or not; what is
-// compiled in or assumed is left out. The error, if nothing else is known, is that
-// of File.Validate.
-func (p *Prices) File(at time.Time) (*File, error) {
-	f := &File{Region: p.opts.Region, At: at, OnDemand: map[string]float64{}, Spot: map[string]map[string]float64{}}
-	for _, source := range []Source{SourceOnDemand, SourceFile, SourceSpot} {
-		for scope, e := range p.entries[source] {
-			if scope.CapacityType == karpv1.CapacityTypeOnDemand {
-				f.OnDemand[scope.InstanceType] = e.Price
-				continue
-			}
-			if f.Spot[scope.InstanceType] == nil {
-				f.Spot[scope.InstanceType] = map[string]float64{}
-			}
-			f.Spot[scope.InstanceType][scope.Zone] = e.Price
-		}
-	}
-	if err := f.Validate(); err != nil {
-		return nil, err
-	}
-	return f, nil
-}

@@ -204,27 +204,6 @@ func TestOptions(t *testing.T) {
 	require.Equal(t, noon.Add(time.Second), p.Status(noon)[0].Next)
 }
 
-// What one controller knows can be carried to another that cannot ask.
-func TestFileOfPrices(t *testing.T) {
-	p := newPrices(t, "us-east-1")
-	_, err := p.File(noon)
-	require.ErrorContains(t, err, "no price", "what is compiled in is there already")
-	p, _, err = p.WithProducts(noon, []string{of(t, "m5.large", "0.2"), of(t, "c5.large", "0.1")})
-	require.NoError(t, err)
-	p, err = p.WithFile(&pricing.File{Region: "us-east-1", At: noon, OnDemand: map[string]float64{"m5.large": 0.15},
-		Spot: map[string]map[string]float64{"m5.large": {"a": 0.05, "b": 0.06}}})
-	require.NoError(t, err)
-	p, _, err = p.WithSpot(noon, []ec2types.SpotPrice{spot("m5.large", "a", "0.04", noon)})
-	require.NoError(t, err)
-	f, err := p.File(noon)
-	require.NoError(t, err)
-	require.Equal(t, &pricing.File{Region: "us-east-1", At: noon, OnDemand: map[string]float64{"m5.large": 0.15, "c5.large": 0.1},
-		Spot: map[string]map[string]float64{"m5.large": {"a": 0.04, "b": 0.06}}}, f)
-	carried, err := newPrices(t, "us-east-1").WithFile(f)
-	require.NoError(t, err)
-	expect(t, carried, noon, key("m5.large", "a", "spot"), 0.04, kit.Known, "price file")
-}
-
 // Prices are a value: what is made of them leaves them as they are.
 func TestPricesDoNotChange(t *testing.T) {
 	p := newPrices(t, "us-east-1")
