@@ -128,17 +128,13 @@ func (s *search) cordoned(sets [][]*state.StateNode) {
 	s.e.Estimator.Shut(numbers...)
 }
 
-// smaller are the sets to try in the place of one that is not worth doing: it
-// without the nodes that its replacements would be equal to; where these would be
-// spot nodes and must not, those of it that promise to need none; or its halves in
-// the order in which its nodes were chosen.
+// smaller are the sets to try in the place of one that is not worth doing: where its
+// replacements would be spot nodes and must not, those of it that promise to need
+// none; or its halves in the order in which its nodes were chosen.
 func (s *search) smaller(cs *simulation.CandidateSet, order []*state.StateNode) [][]*state.StateNode {
 	set := slices.DeleteFunc(slices.Clone(order), func(m *state.StateNode) bool { return !slices.Contains(cs.Targets, m) })
 	if len(set) < 2 {
 		return nil
-	}
-	if len(cs.Outcome.Again) > 0 {
-		return [][]*state.StateNode{slices.DeleteFunc(set, func(m *state.StateNode) bool { return slices.Contains(cs.Outcome.Again, m.Name) })}
 	}
 	if cs.Outcome.Rule == rule.SpotToSpot && len(set) <= mostGrown {
 		switch grown := s.grow(set); len(grown) {

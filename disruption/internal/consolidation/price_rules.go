@@ -83,13 +83,13 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 		own := keysOf(targets)
 		share := slack / float64(len(nodes))
 		keep = func(o cloudprovider.LaunchOption, n *provisioning.NewNode) bool {
-			return o.Offering.Price <= n.Price()+share+PriceSlack && own[o.Key()] == ""
+			return o.Offering.Price <= n.Price()+share+PriceSlack && !own[o.Key()]
 		}
 	}
 	for i := range out {
 		n := &out[i]
 		n.Options = slices.DeleteFunc(slices.Clone(n.Options), func(o cloudprovider.LaunchOption) bool { return !keep(o, &nodes[i]) })
-		if v := stillValid(n, &nodes[i], targets); v.Bad() {
+		if v := stillValid(n, &nodes[i]); v.Bad() {
 			return nil, v
 		}
 	}
@@ -99,17 +99,9 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 	return out, rule.Outcome{}
 }
 
-func stillValid(n, before *provisioning.NewNode, targets []*state.StateNode) rule.Outcome {
+func stillValid(n, before *provisioning.NewNode) rule.Outcome {
 	if len(n.Options) == 0 {
-		v := rule.Forbid(rule.NotCheaper, "the cheapest way to run its pods is what it is already, %s at %s", before.Options[0].Key(), words.USD(before.Price()))
-		own := keysOf(targets)
-		for _, o := range before.Options {
-			if name := own[o.Key()]; name != "" && !slices.Contains(v.Again, name) {
-				v.Again = append(v.Again, name)
-				break
-			}
-		}
-		return v
+		return rule.Forbid(rule.NotCheaper, "the cheapest way to run its pods is what it is already, %s at %s", before.Options[0].Key(), words.USD(before.Price()))
 	}
 	if missed := n.MissedMinValues(); len(missed) > 0 && !n.MinValuesRelaxed {
 		return rule.Forbid(rule.NotCheaper, "the cheaper ways to launch its replacement have %s of %s, and minValues of its %s is %d",
@@ -156,12 +148,12 @@ func typeCeiling(targets []*state.StateNode, options []cloudprovider.LaunchOptio
 	return ceiling
 }
 
-// keysOf are the offerings that nodes were bought by, with the name of one.
-func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]string {
-	out := map[cloudprovider.OfferingKey]string{}
+// keysOf are the offerings that nodes were bought by.
+func keysOf(targets []*state.StateNode) map[cloudprovider.OfferingKey]bool {
+	out := map[cloudprovider.OfferingKey]bool{}
 	for _, m := range targets {
 		if m.InstanceType != nil && m.Offering != nil {
-			out[m.Offering.Key(m.InstanceType.Name)] = m.Name
+			out[m.Offering.Key(m.InstanceType.Name)] = true
 		}
 	}
 	return out
@@ -198,7 +190,7 @@ func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNo
 		default:
 			n.Options = firstTypes(n, types, floor)
 		}
-		if v := stillValid(n, &nodes[i], targets); v.Bad() {
+		if v := stillValid(n, &nodes[i]); v.Bad() {
 			return nil, v
 		}
 	}

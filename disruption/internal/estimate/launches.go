@@ -158,7 +158,6 @@ func (e *Estimate) readPrices() {
 				d.pools = append(d.pools, pool.Name)
 			}
 		}
-		d.zone = zoneOf(asked)
 		e.demands = append(e.demands, d)
 	}
 }

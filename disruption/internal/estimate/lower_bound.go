@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/screen"
@@ -16,7 +14,6 @@ import (
 type demand struct {
 	asked  requirements.Pod
 	pools  []string // those that launch nodes for them
-	zone   string   // the only one that they may be in, empty if there are more
 	number int      // equal for those that ask for the same labels
 }
 
@@ -31,68 +28,18 @@ func (g *goods) askedOf(kind *podclass.Class, v *requirements.Vocabulary) int {
 	return number
 }
 
-// zoneOf is the only zone that a pod may be in, empty if there are more.
-func zoneOf(asked requirements.Pod) string {
-	if len(asked.Alternatives) != 1 {
-		return ""
-	}
-	r, _ := asked.Alternatives[0].Set.Get(corev1.LabelTopologyZone)
-	if values, finite := r.Values(); finite && len(values) == 1 {
-		return values[0]
-	}
-	return ""
-}
-
 // AtLeast is what new nodes cost at least for some pods, none of them spot where
 // they must be steady. It knows what prices of resources do not: nodes come in
-// sizes, and pods of two zones, or of two pools, share none.
+// sizes. The pods are on one node that holds them all, or on two or more of which
+// each holds one of them.
 func (e *Estimate) AtLeast(rest []screen.Count, steady bool) float64 {
-	best := 0.0
-	for _, part := range []func(d *demand) string{
-		func(*demand) string { return "all" },
-		func(d *demand) string { return d.zone },
-		func(d *demand) string { return d.onlyPool() },
-		func(d *demand) string {
-			if pool := d.onlyPool(); pool != "" && d.zone != "" {
-				return pool + "/" + d.zone
-			}
-			return ""
-		},
-	} {
-		parts, order := map[string][]screen.Count{}, []string{}
-		for _, c := range rest {
-			key := part(&e.demands[c.Class])
-			if key == "" {
-				continue // they may be with any of the others
-			}
-			if parts[key] == nil {
-				order = append(order, key)
-			}
-			parts[key] = append(parts[key], c)
-		}
-		sum := 0.0
-		for _, key := range order {
-			sum += e.partAtLeast(parts[key], steady)
-		}
-		best = max(best, sum)
+	if len(rest) == 0 {
+		return 0
 	}
-	return best
-}
-
-func (d *demand) onlyPool() string {
-	if len(d.pools) == 1 {
-		return d.pools[0]
-	}
-	return ""
-}
-
-// partAtLeast is the same for pods that may share nodes: they are on one that
-// holds them all, or on two or more of which each holds one of them.
-func (e *Estimate) partAtLeast(part []screen.Count, steady bool) float64 {
 	sum, floor, dearest, cheapest := make([]int64, len(e.names)), 0.0, 0.0, math.Inf(1)
 	unit := make([]float64, len(e.names))
 	alone, pods := false, int32(0)
-	for _, c := range part {
+	for _, c := range rest {
 		class := &e.Cluster.Classes[c.Class]
 		one := e.CheapestOne(c, steady)
 		floor += float64(c.Pods) * class.Floor
@@ -108,7 +55,7 @@ func (e *Estimate) partAtLeast(part []screen.Count, steady bool) float64 {
 	}
 	least := max(floor, dearest, slices.Max(unit))
 	if pods > 1 && !alone && least < 2*cheapest {
-		least = max(least, min(2*cheapest, e.cheapestFor(part, sum, steady)))
+		least = max(least, min(2*cheapest, e.cheapestFor(rest, sum, steady)))
 	}
 	return least
 }

@@ -56,10 +56,7 @@ func TestWhatPodsCostAtLeastOnNewNodes(t *testing.T) {
 	free := e.addClass(1, screen.Company{}, demand{asked: anywhere, pools: []string{"p"}})
 	big := e.addClass(3, screen.Company{}, demand{asked: anywhere, pools: []string{"p"}})
 	apart := e.addClass(1, screen.Company{Of: []uint64{1}, Shuns: []uint64{1}}, demand{asked: anywhere, pools: []string{"p"}})
-	inA := e.addClass(1, screen.Company{}, demand{asked: inZone("a"), pools: []string{"p"}, zone: "a"})
-	inB := e.addClass(1, screen.Company{}, demand{asked: inZone("b"), pools: []string{"p"}, zone: "b"})
-	ofQ := e.addClass(1, screen.Company{}, demand{asked: anywhere, pools: []string{"q"}})
-	bigB := e.addClass(3, screen.Company{}, demand{asked: inZone("b"), pools: []string{"p"}, zone: "b"})
+	bigB := e.addClass(3, screen.Company{}, demand{asked: inZone("b"), pools: []string{"p"}})
 	one := func(class int32) screen.Count { return screen.Count{Class: class, Pods: 1} }
 	tests := []struct {
 		name   string
@@ -74,8 +71,6 @@ func TestWhatPodsCostAtLeastOnNewNodes(t *testing.T) {
 		{"the dearest of them", []screen.Count{one(free), one(big)}, false, 1.5},
 		{"many pods, by the price of what they ask for", []screen.Count{{Class: free, Pods: 40}}, false, 10},
 		{"each on a node of its own", []screen.Count{{Class: apart, Pods: 5}}, false, 2.5},
-		{"zones share no node", []screen.Count{{Class: inA, Pods: 1}, {Class: inB, Pods: 1}, one(free)}, false, 1},
-		{"pools share no node", []screen.Count{one(big), one(ofQ)}, false, 2},
 		{"no machine where it must be", []screen.Count{one(bigB)}, false, math.Inf(1)},
 	}
 	for _, tt := range tests {

@@ -12,7 +12,6 @@ type Outcome struct {
 	Object string
 	Detail string
 	Until  time.Time // when it ceases to hold by itself
-	Again  []string  // nodes of the set that replacements would be equal to
 }
 
 // Bad reports whether anything keeps it.
