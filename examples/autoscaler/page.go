@@ -10,6 +10,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/plot"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 )
 
 //go:embed page.html
@@ -17,16 +18,6 @@ var pageText string
 
 // classes are the colours of the style sheet.
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
-
-// figure is a plot with its legend.
-type figure struct {
-	Title, About string
-	Legend       []legend
-	SVG          template.HTML
-}
-
-// legend is an entry of a legend.
-type legend struct{ Class, Name string }
 
 // happening is an event with its number in the plots.
 type happening struct {
@@ -85,7 +76,7 @@ func (r *report) column(name, class string, value func(sample) float64) plot.Cur
 }
 
 // figures are the plots.
-func (r *report) figures() []figure {
+func (r *report) figures() []webpage.Figure {
 	onDemand := r.column("on-demand", "b", func(v sample) float64 { return float64(v.onDemand) })
 	spot := r.column("spot", "a", func(v sample) float64 { return float64(v.spot) })
 	cost := r.column("what the machines cost", "a", func(v sample) float64 { return v.cost })
@@ -106,14 +97,14 @@ func (r *report) figures() []figure {
 	for _, e := range r.story {
 		marks = append(marks, e.after)
 	}
-	var out []figure
+	var out []webpage.Figure
 	for _, p := range plots {
 		p.From, p.To, p.Marks = r.from, r.to, marks
-		f := figure{Title: p.Title, About: p.About, SVG: p.SVG()}
+		f := webpage.Figure{Title: p.Title, About: p.About, SVG: p.SVG()}
 		all := append(append(append([]plot.Curve(nil), p.Stack...), p.Bars...), p.Lines...)
 		for _, c := range all {
 			if len(all) > 1 {
-				f.Legend = append(f.Legend, legend{c.Class, c.Name})
+				f.Legend = append(f.Legend, [2]string{c.Class, c.Name})
 			}
 		}
 		out = append(out, f)

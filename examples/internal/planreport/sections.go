@@ -20,10 +20,8 @@ func (t *table) staticPools() {
 		g.Rows = append(g.Rows, []string{layout.Printable(p.NodePool), strconv.FormatInt(p.Replicas, 10),
 			strconv.Itoa(p.Active), strconv.Itoa(p.Missing), strconv.Itoa(p.Excess)})
 	}
-	lines := g.Lines()
-	t.add("", t.style.Heading(lines[0]))
-	for i, p := range pools {
-		t.add(lines[i+1])
+	t.Table(&g, func(i int) {
+		p := pools[i]
 		if p.Missing > 0 && len(p.Options) > 0 {
 			best := p.Options[0]
 			t.note(fmt.Sprintf("launch %d× %s in %s, %s, %s USD/h each", p.Missing, best.InstanceType, best.Zone,
@@ -35,7 +33,7 @@ func (t *table) staticPools() {
 		if len(p.Remove) > 0 {
 			t.list("remove ", p.Remove)
 		}
-	}
+	})
 }
 
 // buffers draws a row for each buffer, and below it why pods of it have no
@@ -50,16 +48,14 @@ func (t *table) buffers() {
 		g.Rows = append(g.Rows, []string{layout.Printable(b.Namespace + "/" + b.Name),
 			strconv.Itoa(b.Existing), strconv.Itoa(b.New), strconv.Itoa(b.Unplaced)})
 	}
-	lines := g.Lines()
-	t.add("", t.style.Heading(lines[0]))
-	for i, b := range buffers {
-		t.add(lines[i+1])
+	t.Table(&g, func(i int) {
+		b := buffers[i]
 		if b.Reason != nil {
 			for _, line := range reasonLines(b.Reason) {
-				t.add(layout.WrapHanging(layout.Printable(line), len(margin))...)
+				t.Add(layout.WrapHanging(layout.Printable(line), len(margin))...)
 			}
 		}
-	}
+	})
 }
 
 // overlays draws a row for each NodeOverlay, and below it what is wrong with
@@ -74,10 +70,8 @@ func (t *table) overlays() {
 		g.Rows = append(g.Rows, []string{layout.Printable(o.Name), strconv.Itoa(o.InstanceTypes), strconv.Itoa(o.Offerings),
 			strconv.Itoa(o.Priced), strconv.Itoa(o.Resized)})
 	}
-	lines := g.Lines()
-	t.add("", t.style.Heading(lines[0]))
-	for i, o := range overlays {
-		t.add(lines[i+1])
+	t.Table(&g, func(i int) {
+		o := overlays[i]
 		for _, f := range o.Faults {
 			t.warn(f)
 		}
@@ -90,16 +84,16 @@ func (t *table) overlays() {
 			t.warn(fmt.Sprintf("gives way to overlay %s of the same weight in %s, such as %s", c.With[0],
 				layout.Count(len(o.Conflicts), "place"), strings.TrimSpace(c.Offering+" "+c.Resource)))
 		}
-	}
+	})
 }
 
 // note and warn add a paragraph below a row.
-func (t *table) note(text string) { t.painted(text, t.style.Faint) }
-func (t *table) warn(text string) { t.painted(text, t.style.Warning) }
+func (t *table) note(text string) { t.painted(text, t.Style.Faint) }
+func (t *table) warn(text string) { t.painted(text, t.Style.Warning) }
 
 func (t *table) painted(text string, paint func(string) string) {
 	for _, line := range layout.WrapHanging(layout.Printable(text), len(margin)) {
-		t.add(paint(line))
+		t.Add(paint(line))
 	}
 }
 
@@ -111,6 +105,6 @@ func (t *table) list(before string, names []string) {
 	}
 	items[0] = before + items[0]
 	for _, line := range layout.Enumerate(items, len(margin), 2) {
-		t.add(t.style.Faint(line))
+		t.Add(t.Style.Faint(line))
 	}
 }

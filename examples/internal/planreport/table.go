@@ -1,9 +1,7 @@
 package planreport
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -18,9 +16,8 @@ const hoursPerMonth = 730
 
 // table draws a report for people: at most pageWidth columns wide.
 type table struct {
+	layout.Page
 	report *Report
-	style  command.Style
-	lines  []string
 
 	// namespaces tells whether names of workloads need their namespace.
 	namespaces bool
@@ -28,7 +25,7 @@ type table struct {
 
 // Table draws the report for people.
 func (r *Report) Table(s command.Style) string {
-	t := &table{report: r, style: s, namespaces: manyNamespaces(r)}
+	t := &table{Page: layout.Page{Style: s}, report: r, namespaces: manyNamespaces(r)}
 	t.summary()
 	t.newNodes()
 	t.existingNodes()
@@ -38,14 +35,7 @@ func (r *Report) Table(s command.Style) string {
 	t.overlays()
 	t.cost()
 	t.footer()
-	return strings.Join(t.lines, "\n") + "\n"
-}
-
-func (t *table) add(lines ...string) { t.lines = append(t.lines, lines...) }
-
-// heading opens a section.
-func (t *table) heading(left, right string) {
-	t.add("", t.style.Heading(layout.Sides(left, right)))
+	return t.String()
 }
 
 // summary says in a sentence what comes below.
@@ -56,7 +46,7 @@ func (t *table) summary() {
 		if len(r.StaticPools)+len(r.Buffers) > 0 {
 			text = "No pod is pending."
 		}
-		t.add(layout.Wrap(text, 0)...)
+		t.Add(layout.Wrap(text, 0)...)
 		return
 	}
 	created, bound, spare := 0, 0, 0
@@ -83,10 +73,10 @@ func (t *table) summary() {
 	if n := len(r.Unplaced); n > 0 {
 		parts = append(parts, layout.Phrase(n, "pod stays pending", "pods stay pending"))
 	}
-	t.add(t.style.Heading(layout.Shorten("Plan for "+layout.Count(r.Input.Pods, "pod"), command.PageWidth)))
-	t.add(layout.Wrap(strings.Join(parts, ", ")+".", 0)...)
+	t.Add(t.Style.Heading(layout.Shorten("Plan for "+layout.Count(r.Input.Pods, "pod"), command.PageWidth)))
+	t.Add(layout.Wrap(strings.Join(parts, ", ")+".", 0)...)
 	if r.Input.NodePools == 0 {
-		t.add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
+		t.Add(layout.Wrap("The input has no NodePool, so no node can be launched.", 0)...)
 	}
 }
 
@@ -125,18 +115,15 @@ func (t *table) newNodes() {
 		}
 		g.Rows = append(g.Rows, append(row, layout.USD(n.USDPerHour, decimals)))
 	}
-	lines := g.Lines()
-	t.add("", t.style.Heading(lines[0]))
-	for i, group := range groups {
-		t.add(lines[i+1])
-		t.workloads(group.title(), group.node.Pods)
-		for _, m := range group.node.MissedMinValues {
+	t.Table(&g, func(i int) {
+		t.workloads(groups[i].title(), groups[i].node.Pods)
+		for _, m := range groups[i].node.MissedMinValues {
 			text := margin + layout.Printable(provisioning.MissedMinValues(m).String())
 			for _, line := range command.Wrap(text, command.PageWidth, "  ") {
-				t.add(t.style.Warning(line))
+				t.Add(t.Style.Warning(line))
 			}
 		}
-	}
+	})
 }
 
 const margin = "      "
@@ -148,7 +135,7 @@ func (t *table) workloads(node string, pods []podRef) {
 		items[0] = node + ": " + items[0]
 	}
 	for _, line := range layout.Enumerate(items, len(margin), 2) {
-		t.add(t.style.Faint(line))
+		t.Add(t.Style.Faint(line))
 	}
 }
 
@@ -162,15 +149,7 @@ func (t *table) tally(pods []podRef) []string {
 		}
 		counts[layout.Printable(name)]++
 	}
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	})
-	for i, name := range names {
-		if counts[name] > 1 {
-			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
-		}
-	}
-	return names
+	return layout.Tally(counts)
 }
 
 func (t *table) existingNodes() {
@@ -184,12 +163,7 @@ func (t *table) existingNodes() {
 			"+" + strconv.Itoa(len(b.Pods)), cpu, memory})
 	}
 	g.DropEmpty()
-	lines := g.Lines()
-	t.add("", t.style.Heading(lines[0]))
-	for i, b := range t.report.Bindings {
-		t.add(lines[i+1])
-		t.workloads("", b.Pods)
-	}
+	t.Table(&g, func(i int) { t.workloads("", t.report.Bindings[i].Pods) })
 }
 
 // pending lists the pods without a place, those alike together, and why.
@@ -198,14 +172,14 @@ func (t *table) pending() {
 	if len(groups) == 0 {
 		return
 	}
-	t.heading("STILL PENDING", layout.Count(len(t.report.Unplaced), "pod"))
+	t.Heading("STILL PENDING", layout.Count(len(t.report.Unplaced), "pod"))
 	for _, g := range groups {
-		t.add(t.style.Warning(layout.Shorten(fmt.Sprintf("%4d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth)))
+		t.Add(t.Style.Warning(layout.Shorten(fmt.Sprintf("%4d× %s", g.Count, layout.Printable(g.Title())), command.PageWidth)))
 		for _, line := range t.whyPending(g.reason) {
-			t.add(layout.WrapHanging(layout.Printable(line), len(margin))...)
+			t.Add(layout.WrapHanging(layout.Printable(line), len(margin))...)
 		}
 	}
-	t.add(t.style.Faint(layout.Shorten(layout.Printable("Ask -explain "+t.askFor(groups[0])+" for all that is in its way."), command.PageWidth)))
+	t.Add(t.Style.Faint(layout.Shorten(layout.Printable("Ask -explain "+t.askFor(groups[0])+" for all that is in its way."), command.PageWidth)))
 }
 
 // askFor is how -explain names the first pod of a group: by its workload, the way
@@ -241,16 +215,16 @@ func (t *table) cost() {
 		return
 	}
 	c := t.report.Cost
-	t.heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", layout.USD(c.USDPerHour, 4), layout.USD(c.USDPerHour*hoursPerMonth, 2)))
+	t.Heading("COST", fmt.Sprintf("%s USD/h   %s USD/month", layout.USD(c.USDPerHour, 4), layout.USD(c.USDPerHour*hoursPerMonth, 2)))
 	if c.NodeCost != 0 {
-		t.add(layout.Sides("Of that for what nodes have beside their instance", layout.USD(c.NodeCost, 4)+" USD/h"))
+		t.Add(layout.Sides("Of that for what nodes have beside their instance", layout.USD(c.NodeCost, 4)+" USD/h"))
 	}
 	if c.Gap == nil {
-		t.add("How far that is above the optimum is not known.")
+		t.Add("How far that is above the optimum is not known.")
 		return
 	}
-	t.add(layout.Sides("No plan can cost less than", layout.USD(c.LowerBound, 4)+" USD/h"))
-	t.add(t.style.Good(layout.Sides("This plan is above the optimum by at most", gapText(*c.Gap))))
+	t.Add(layout.Sides("No plan can cost less than", layout.USD(c.LowerBound, 4)+" USD/h"))
+	t.Add(t.Style.Good(layout.Sides("This plan is above the optimum by at most", gapText(*c.Gap))))
 }
 
 func gapText(gap float64) string {
@@ -276,8 +250,8 @@ func (t *table) footer() {
 			text += " The referee finds no fault with the plan."
 		}
 	}
-	t.add("")
+	t.Add("")
 	for _, line := range layout.Wrap(text, 0) {
-		t.add(t.style.Faint(line))
+		t.Add(t.Style.Faint(line))
 	}
 }

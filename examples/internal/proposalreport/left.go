@@ -23,29 +23,29 @@ func (t *text) leftAlone(all bool) {
 	if len(left) == 0 {
 		return
 	}
-	t.heading("LEFT ALONE", layout.Count(len(left), "node"))
+	t.Heading("LEFT ALONE", layout.Count(len(left), "node"))
 	if all {
 		for _, n := range left {
-			t.fill("  ", n.Node, plain)
+			t.Fill("  ", n.Node, layout.Plain)
 			for _, r := range n.Reasons {
-				t.fill("    "+r.Rule+": ", r.text(), t.style.Faint)
+				t.Fill("    "+r.Rule+": ", r.text(), t.Style.Faint)
 			}
 		}
 		return
 	}
 	for _, g := range groupLeft(left) {
-		t.add(layout.Sides("  "+g.rule, layout.Count(len(g.nodes), "node")))
+		t.Add(layout.Sides("  "+g.rule, layout.Count(len(g.nodes), "node")))
 		const most = 2
 		for i, d := range g.details {
 			if i == most {
-				t.fill("      ", fmt.Sprintf("and %s like it", layout.Count(len(g.details)-most, "reason")), t.style.Faint)
+				t.Fill("      ", fmt.Sprintf("and %s like it", layout.Count(len(g.details)-most, "reason")), t.Style.Faint)
 				break
 			}
-			t.fill("      ", d, t.style.Faint)
+			t.Fill("      ", d, t.Style.Faint)
 		}
-		t.fill("      ", listed(g.nodes, 10), plain)
+		t.Fill("      ", listed(g.nodes, 10), layout.Plain)
 	}
-	t.fill("  ", "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes.", t.style.Faint)
+	t.Fill("  ", "-all lists every node with all that speaks for leaving it; -why NODE says what keeps its pods from other nodes.", t.Style.Faint)
 }
 
 // why says what keeps the pods of one of the nodes from the others.
@@ -54,10 +54,10 @@ func (t *text) why() {
 	if w == nil {
 		return
 	}
-	t.heading("WHY "+w.Node+" STAYS", "")
+	t.Heading("WHY "+w.Node+" STAYS", "")
 	for line := range strings.Lines(w.text) {
 		indented := strings.TrimLeft(line, " ")
-		t.fill(strings.Repeat(" ", 2+len(line)-len(indented)), strings.TrimSpace(line), plain)
+		t.Fill(strings.Repeat(" ", 2+len(line)-len(indented)), strings.TrimSpace(line), layout.Plain)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // Text draws a report for people: at most command.PageWidth columns wide. All names every node
 // that is left alone.
 func (r *Report) Text(s command.Style, all bool) string {
-	t := &text{page: page{style: s}, report: r}
+	t := &text{Page: layout.Page{Style: s}, report: r}
 	t.summary()
 	if r.Before.Total.Nodes == 0 && r.Provisioned == nil {
 		return t.String()
@@ -34,28 +34,28 @@ func (r *Report) Text(s command.Style, all bool) string {
 }
 
 type text struct {
-	page
+	layout.Page
 	report *Report
 }
 
 // summary says in a sentence or two what comes below.
 func (t *text) summary() {
 	r := t.report
-	t.add(t.style.Heading(layout.Sides(fmt.Sprintf("%s at %s USD/h", layout.Count(r.Before.Total.Nodes, "node"), layout.USD(r.Before.Total.USDPerHour, 4)),
+	t.Add(t.Style.Heading(layout.Sides(fmt.Sprintf("%s at %s USD/h", layout.Count(r.Before.Total.Nodes, "node"), layout.USD(r.Before.Total.USDPerHour, 4)),
 		r.Now.Format("2 January 2006 15:04 UTC"))))
 	if words := r.begins(); r.Before.Total.Nodes == 0 {
-		t.fill("", "The input has no node, so there is nothing to remove.", plain)
+		t.Fill("", "The input has no node, so there is nothing to remove.", layout.Plain)
 	} else if words == "" {
-		t.fill("", "Nothing is to be done now.", plain)
+		t.Fill("", "Nothing is to be done now.", layout.Plain)
 	} else {
-		t.fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
-			layout.USD(r.After.Total.USDPerHour, 4), r.change()), plain)
+		t.Fill("", fmt.Sprintf("%s %s at %s USD/h, %s.", words, left(r.After.Total.Nodes),
+			layout.USD(r.After.Total.USDPerHour, 4), r.change()), layout.Plain)
 	}
 	if p := r.FollowUp; p != nil {
-		t.fill("", p.afterwards(), plain)
+		t.Fill("", p.afterwards(), layout.Plain)
 	}
 	if p := r.Provisioned; p != nil {
-		t.fill("", p.words(), plain)
+		t.Fill("", p.words(), layout.Plain)
 	}
 }
 
@@ -122,9 +122,9 @@ func (t *text) actions() {
 	if len(t.report.Actions) == 0 {
 		return
 	}
-	t.heading("DO NOW", "SAVES USD/H")
+	t.Heading("DO NOW", "SAVES USD/H")
 	for i, a := range t.report.Actions {
-		t.add(layout.Sides(fmt.Sprintf("%3d  %s", i+1, a.title()), layout.USD(a.Savings, 4)))
+		t.Add(layout.Sides(fmt.Sprintf("%3d  %s", i+1, a.title()), layout.USD(a.Savings, 4)))
 		t.detail(a)
 	}
 }
@@ -162,24 +162,24 @@ func (t *text) detail(a action) {
 		if i > 0 {
 			label = strings.Repeat(" ", len(label))
 		}
-		t.fill(label, n.describe(), plain)
+		t.Fill(label, n.describe(), layout.Plain)
 	}
 	for i, n := range a.Replacements {
 		label := "     launch  "
 		if i > 0 {
 			label = strings.Repeat(" ", len(label))
 		}
-		t.fill(label, fmt.Sprintf("%s in %s, %s, %s USD/h, of NodePool %s%s", n.InstanceType, n.Zone, n.CapacityType, layout.USD(n.USDPerHour, 4), n.NodePool,
-			others(n.OptionCount)), plain)
+		t.Fill(label, fmt.Sprintf("%s in %s, %s, %s USD/h, of NodePool %s%s", n.InstanceType, n.Zone, n.CapacityType, layout.USD(n.USDPerHour, 4), n.NodePool,
+			others(n.OptionCount)), layout.Plain)
 	}
 	if a.byTemplate() {
-		t.fill("     launch  ", "one more by the template of its NodePool", plain)
+		t.Fill("     launch  ", "one more by the template of its NodePool", layout.Plain)
 	}
 	if len(a.Moves) > 0 {
-		t.fill("     move    ", strings.Join(a.destinations(), "; "), t.style.Faint)
+		t.Fill("     move    ", strings.Join(a.destinations(), "; "), t.Style.Faint)
 	}
 	if a.Detail != "" {
-		t.fill("     because ", a.Detail, t.style.Faint)
+		t.Fill("     because ", a.Detail, t.Style.Faint)
 	}
 }
 
@@ -235,7 +235,7 @@ func (a *action) destinations() []string {
 				to = "new node " + increment(n)
 			}
 		}
-		out = append(out, counted(byNode[name], 4)+" to "+to)
+		out = append(out, listed(layout.Tally(byNode[name]), 4)+" to "+to)
 	}
 	return out
 }
@@ -249,19 +249,6 @@ func increment(n string) string {
 	return fmt.Sprint(i + 1)
 }
 
-// counted lists what there are several of, the most numerous first.
-func counted(counts map[string]int, most int) string {
-	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
-	})
-	for i, name := range names {
-		if counts[name] > 1 {
-			names[i] = fmt.Sprintf("%s ×%d", name, counts[name])
-		}
-	}
-	return listed(names, most)
-}
-
 // left says how many nodes are left.
 func left(n int) string {
 	if n == 1 {
@@ -273,14 +260,14 @@ func left(n int) string {
 // rounds lists the steps until the cluster is at rest.
 func (t *text) rounds() {
 	for i, round := range t.report.Rounds {
-		t.heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
+		t.Heading(fmt.Sprintf("ROUND %d  %s", i+1, round.Now.Format("2 Jan 15:04")),
 			fmt.Sprintf("%s at %s USD/h", left(round.Nodes), layout.USD(round.USDPerHour, 4)))
 		for _, a := range round.Actions {
 			names := make([]string, len(a.Nodes))
 			for k, n := range a.Nodes {
 				names[k] = n.Node
 			}
-			t.add(layout.Sides("  "+a.title(), "saves "+layout.USD(a.Savings, 4)))
+			t.Add(layout.Sides("  "+a.title(), "saves "+layout.USD(a.Savings, 4)))
 			line := listed(names, 12)
 			for k, n := range a.Replacements {
 				if k == 0 {
@@ -293,17 +280,17 @@ func (t *text) rounds() {
 			if len(a.Moves) > 0 {
 				line += ", " + layout.Phrase(len(a.Moves), "pod moves", "pods move")
 			}
-			t.fill("    ", line, t.style.Faint)
+			t.Fill("    ", line, t.Style.Faint)
 		}
 		if round.PodsPlaced > 0 {
 			text := "then provisioning finds places for " + layout.Count(round.PodsPlaced, "pod")
 			if round.Launched > 0 {
 				text += " and launches " + layout.Count(round.Launched, "node")
 			}
-			t.fill("  ", text, plain)
+			t.Fill("  ", text, layout.Plain)
 		}
 		if round.Waiting > 0 {
-			t.fill("  ", layout.Phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.style.Faint)
+			t.Fill("  ", layout.Phrase(round.Waiting, "action waits", "actions wait")+" for budgets", t.Style.Faint)
 		}
 	}
 }
@@ -312,19 +299,19 @@ func (t *text) waiting() {
 	if len(t.report.Waiting) == 0 || len(t.report.Rounds) > 0 {
 		return
 	}
-	t.heading("WAITS", "SAVES USD/H")
+	t.Heading("WAITS", "SAVES USD/H")
 	for _, g := range groupWaiting(t.report.Waiting) {
 		times := "     "
 		if g.count > 1 {
 			times = fmt.Sprintf("%3d× ", g.count)
 		}
-		t.add(layout.Sides(times+g.first.title(), layout.USD(g.savings, 4)))
-		t.fill("     remove  ", listed(g.nodes, 8), plain)
+		t.Add(layout.Sides(times+g.first.title(), layout.USD(g.savings, 4)))
+		t.Fill("     remove  ", listed(g.nodes, 8), layout.Plain)
 		why := g.first.Why
 		if g.first.Until != nil {
 			why += ", until " + g.first.Until.Format("2 Jan 15:04")
 		}
-		t.fill("     for     ", why, t.style.Warning)
+		t.Fill("     for     ", why, t.Style.Warning)
 	}
 }
 
@@ -362,7 +349,7 @@ func groupWaiting(list []waiting) []*waitGroup {
 // states shows pools before and after side by side.
 func (t *text) states() {
 	r := t.report
-	t.heading(fmt.Sprintf("%-11s %-6s %5s %10s   %-19s   %s", "POOL", "", "NODES", "USD/H", "CPU", "MEMORY"), "")
+	t.Heading(fmt.Sprintf("%-11s %-6s %5s %10s   %-19s   %s", "POOL", "", "NODES", "USD/H", "CPU", "MEMORY"), "")
 	after := map[string]poolState{}
 	for _, p := range r.After.Pools {
 		after[p.NodePool] = p
@@ -375,9 +362,9 @@ func (t *text) states() {
 	if saved < 0 {
 		saves, saved = "costs more:", -saved
 	}
-	t.add(t.style.Good(layout.Sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, layout.USD(saved, 4), 730*saved))))
+	t.Add(t.Style.Good(layout.Sides("", fmt.Sprintf("%s %s USD/h, %.2f USD in a month of 730 hours", saves, layout.USD(saved, 4), 730*saved))))
 	if p := r.Provisioned; p != nil && p.Nodes > 0 {
-		t.add(t.style.Faint(layout.Sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
+		t.Add(t.Style.Faint(layout.Sides("", fmt.Sprintf("beside %s USD/h for %s pending before",
 			layout.USD(p.USDPerHour, 4), layout.Phrase(p.Pods, "pod that was", "pods that were")))))
 	}
 }
@@ -385,15 +372,15 @@ func (t *text) states() {
 // pair is two lines on a pool.
 func (t *text) pair(name string, before, after poolState) {
 	for i, s := range []poolState{before, after} {
-		when, paint := "before", t.style.Faint
+		when, paint := "before", t.Style.Faint
 		if i == 1 {
-			name, when, paint = "", "after", plain
+			name, when, paint = "", "after", layout.Plain
 		}
 		cost := layout.USD(s.USDPerHour, 4)
 		if len(cost) > 10 { // a catalog can hold absurd prices
 			cost = layout.USD(s.USDPerHour, 0)
 		}
-		t.add(paint(fmt.Sprintf("%s %-6s %5d %10s   %s %4s   %s %4s", fit(name, 11), when, s.Nodes, cost,
+		t.Add(paint(fmt.Sprintf("%s %-6s %5d %10s   %s %4s   %s %4s", fit(name, 11), when, s.Nodes, cost,
 			bar(s.CPU, 14), layout.Percent(s.CPU), bar(s.Memory, 14), layout.Percent(s.Memory))))
 	}
 }
@@ -416,7 +403,7 @@ func it(n int) string { return layout.Either(n, "it", "them") }
 // footer says how much work it was.
 func (t *text) footer() {
 	r := t.report
-	t.add("")
+	t.Add("")
 	words := fmt.Sprintf("The search weighed %s in %s and %s.", layout.Count(r.Search.Candidates, "candidate"),
 		layout.Phrase(r.Search.WhatIfs, "what-if", "what-ifs"), layout.Count(r.Search.Simulations, "simulation"))
 	if r.Truncated {
@@ -429,8 +416,8 @@ func (t *text) footer() {
 	if r.Next != nil && len(r.Rounds) == 0 {
 		words += " The answer can change at " + r.Next.Format("2 January 15:04 UTC") + " at the earliest, by time alone."
 	}
-	t.fill("", words, t.style.Faint)
+	t.Fill("", words, t.Style.Faint)
 	for _, w := range r.Warnings {
-		t.fill("warning: ", w, t.style.Warning)
+		t.Fill("warning: ", w, t.Style.Warning)
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // waits is an action that waits.
@@ -28,7 +26,7 @@ func TestWaitingIsGrouped(t *testing.T) {
 	require.Equal(t, []string{"b", "e"}, groups[1].nodes)
 	require.Equal(t, []string{"d"}, groups[2].nodes)
 
-	page := &text{page: page{style: command.Style{}}, report: r}
+	page := &text{report: r}
 	page.waiting()
 	require.Contains(t, page.String(), "  2× Replace 1 node: Drifted")
 	require.Contains(t, page.String(), "     remove  a, c\n     for     a budget, until 1 Jan 00:00\n")

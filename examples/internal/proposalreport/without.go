@@ -143,7 +143,7 @@ func (t *text) without() {
 	if w == nil {
 		return
 	}
-	t.heading("IF "+w.Node+" WENT", "")
+	t.Heading("IF "+w.Node+" WENT", "")
 	there, homeless := map[string]int{}, 0
 	for _, p := range w.Pods {
 		switch {
@@ -160,37 +160,37 @@ func (t *text) without() {
 	if w.USDPerHour != nil {
 		words = fmt.Sprintf("it costs %s USD/h, and %s", layout.USD(*w.USDPerHour, 4), words)
 	}
-	t.fill("  ", words, plain)
+	t.Fill("  ", words, layout.Plain)
 	if len(there) > 0 {
-		t.fill("  ", "on "+layout.Phrase(len(there), "node that is there", "nodes that are there")+":", plain)
+		t.Fill("  ", "on "+layout.Phrase(len(there), "node that is there", "nodes that are there")+":", layout.Plain)
 		for _, name := range slices.Sorted(maps.Keys(there)) {
-			t.fill("    ", name+": "+w.workloads(name), t.style.Faint)
+			t.Fill("    ", name+": "+w.workloads(name), t.Style.Faint)
 		}
 	}
 	for i, n := range w.Launches {
-		t.fill("  ", fmt.Sprintf("on a new %s in %s, %s, of %s for %s USD/h: %s", n.InstanceType, n.Zone, n.CapacityType, n.NodePool,
-			layout.USD(n.USDPerHour, 4), w.workloads(fmt.Sprintf("new-%d", i))), plain)
+		t.Fill("  ", fmt.Sprintf("on a new %s in %s, %s, of %s for %s USD/h: %s", n.InstanceType, n.Zone, n.CapacityType, n.NodePool,
+			layout.USD(n.USDPerHour, 4), w.workloads(fmt.Sprintf("new-%d", i))), layout.Plain)
 	}
 	for _, p := range w.Pods {
 		if p.To == "" {
-			t.fill("  ", fmt.Sprintf("nowhere: %s/%s: %s", p.Namespace, p.Name, layout.Printable(p.Reason)), plain)
+			t.Fill("  ", fmt.Sprintf("nowhere: %s/%s: %s", p.Namespace, p.Name, layout.Printable(p.Reason)), layout.Plain)
 		}
 	}
 	switch {
 	case homeless > 0:
 	case w.SavesUSDPerHour != nil && *w.SavesUSDPerHour >= 0:
-		t.fill("  ", "that saves "+layout.USD(*w.SavesUSDPerHour, 4)+" USD/h", plain)
+		t.Fill("  ", "that saves "+layout.USD(*w.SavesUSDPerHour, 4)+" USD/h", layout.Plain)
 	case w.SavesUSDPerHour != nil:
-		t.fill("  ", "that costs "+layout.USD(-*w.SavesUSDPerHour, 4)+" USD/h more", plain)
+		t.Fill("  ", "that costs "+layout.USD(-*w.SavesUSDPerHour, 4)+" USD/h more", layout.Plain)
 	}
 	switch {
 	case w.Begins != "":
-		t.fill("  ", "it is to go now: "+w.Begins, plain)
+		t.Fill("  ", "it is to go now: "+w.Begins, layout.Plain)
 	case w.Waits != "":
-		t.fill("  ", "it waits: "+w.Waits, plain)
+		t.Fill("  ", "it waits: "+w.Waits, layout.Plain)
 	default:
 		for _, r := range w.Speaks {
-			t.fill("  ", "what speaks for leaving it: "+r.Rule+": "+r.text(), t.style.Faint)
+			t.Fill("  ", "what speaks for leaving it: "+r.Rule+": "+r.text(), t.Style.Faint)
 		}
 	}
 }

@@ -63,8 +63,8 @@ func (r *Report) String() string {
 
 // selected lists images and what they are for.
 func (r *Report) selected(t *text) {
-	t.heading("SELECTED", "")
-	t.line("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
+	t.Heading("SELECTED", "")
+	t.Add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
 	for _, c := range r.Selection.Choices() {
 		variant := string(c.Variant)
 		if c.Variant == amiselect.VariantAny {
@@ -74,7 +74,7 @@ func (r *Report) selected(t *text) {
 		if !ok {
 			release = c.Image.Name
 		}
-		t.line(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
+		t.Add(fmt.Sprintf("%-7s %-9s %-22s %s  %s", c.Image.Architecture, variant, c.Image.ID, c.Image.Created.Format(time.DateOnly), release))
 	}
 }
 
@@ -83,7 +83,7 @@ func (r *Report) passedOver(t *text) {
 	if len(passed) == 0 {
 		return
 	}
-	t.heading("PASSED OVER", layout.Count(len(passed), "image"))
+	t.Heading("PASSED OVER", layout.Count(len(passed), "image"))
 	for _, p := range passed {
 		t.wrap("  ", p.Reason.String())
 	}
@@ -92,7 +92,7 @@ func (r *Report) passedOver(t *text) {
 // drifted groups nodes that drift from one image to another.
 func (r *Report) drifted(t *text) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
-	t.heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), layout.Count(judged, "node")))
+	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), layout.Count(judged, "node")))
 	var reasons []string
 	names := map[string][]string{}
 	for _, m := range r.Rollout.Moves {
@@ -117,7 +117,7 @@ func (r *Report) drifted(t *text) {
 
 // promote prints the lock as it goes into a manifest.
 func (r *Report) promote(t *text) {
-	t.heading("LOCK TO PROMOTE", "")
+	t.Heading("LOCK TO PROMOTE", "")
 	if r.LockErr != nil {
 		t.wrap("  ", "None: "+r.LockErr.Error())
 		return
@@ -131,13 +131,13 @@ func (r *Report) promote(t *text) {
 		return
 	}
 	for line := range strings.Lines(string(data)) {
-		t.line("  " + strings.TrimRight(line, "\n"))
+		t.Add("  " + strings.TrimRight(line, "\n"))
 	}
 }
 
 // timetable lists nodes that begin together.
 func (r *Report) timetable(t *text) {
-	t.heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
+	t.Heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
 	moves := r.Rollout.Moves
 	column := 8 // of the longest name
 	for _, m := range moves {
@@ -163,10 +163,10 @@ func (r *Report) timetable(t *text) {
 	case len(r.Rollout.Moves) == 0:
 		t.wrap("  ", "No node has drifted.")
 	case r.Rollout.Complete:
-		t.line("")
+		t.Add("")
 		t.wrap("", fmt.Sprintf("All replaced by %s at the earliest, after %s.", clock(r.Rollout.Finish), span(r.Rollout.Finish.Sub(r.Now))))
 	default:
-		t.line("")
+		t.Add("")
 		t.wrap("", "Some nodes are never replaced: the budgets leave them no time.")
 	}
 }

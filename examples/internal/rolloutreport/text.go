@@ -6,31 +6,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
 // text is built line by line.
-type text struct{ b strings.Builder }
-
-func (t *text) String() string { return t.b.String() }
-
-func (t *text) line(s string) { t.b.WriteString(strings.TrimRight(s, " ") + "\n") }
-
-// heading begins a section, with a remark at the right.
-func (t *text) heading(title, remark string) {
-	t.line("")
-	if remark == "" {
-		t.line(title)
-		return
-	}
-	t.line(title + strings.Repeat(" ", max(1, command.PageWidth-len(title)-utf8.RuneCountInString(remark))) + remark)
-}
+type text struct{ layout.Page }
 
 // wrap writes words, lines after the first set in by two more.
-func (t *text) wrap(indent, words string) { t.fill(indent, indent+"  ", words) }
+func (t *text) wrap(indent, words string) {
+	t.hang(indent+strings.Join(strings.Fields(words), " "), 2)
+}
 
-// hang writes words behind a label, with the lines after the first below them.
-func (t *text) hang(label, words string) {
-	t.fill(label, strings.Repeat(" ", utf8.RuneCountInString(label)), words)
+// hang writes a line, those that it is broken into set in by so many more.
+func (t *text) hang(line string, further int) {
+	t.Add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
 }
 
 // widest is how wide the column of pools may be, so that nodes have room beside it.
@@ -40,17 +29,10 @@ const widest = 24
 // a name that leaves no room for a column, nodes stand below it.
 func (t *text) row(when, pool string, column int, nodes string) {
 	if column <= widest {
-		t.hang(fmt.Sprintf("  %-17s  %-*s ", when, column, pool), nodes)
+		label := fmt.Sprintf("  %-17s  %-*s ", when, column, pool)
+		t.hang(label+nodes, utf8.RuneCountInString(label)-2)
 		return
 	}
 	t.wrap("  ", when+"  "+pool)
-	t.fill("      ", "      ", nodes)
-}
-
-// fill breaks words into lines behind what the first of them begins with.
-func (t *text) fill(first, rest, words string) {
-	indent := len(first) - len(strings.TrimLeft(first, " "))
-	for _, line := range command.Wrap(first+strings.Join(strings.Fields(words), " "), command.PageWidth, rest[indent:]) {
-		t.line(line)
-	}
+	t.hang("      "+nodes, 0)
 }
