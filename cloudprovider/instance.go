@@ -30,8 +30,8 @@ type Instance struct {
 	// at least LaunchOption.NodeLabels of the option it was launched by.
 	Labels map[string]string
 
-	// Capacity and Allocatable are the provider's estimates for the node.
-	// They may be empty from List.
+	// Capacity and Allocatable are the provider's estimates for the node. Create
+	// and Get set them; they may be empty from List.
 	Capacity, Allocatable resources.List
 
 	// Price is what the machine costs, in USD per hour. Create and Get set it if the
@@ -39,7 +39,7 @@ type Instance struct {
 	Price float64
 
 	// CreatedAt is when the cloud accepted the request, to the cloud's
-	// precision.
+	// precision. Required.
 	CreatedAt time.Time
 
 	// Deleting says that the machine is going down, whoever asked for it.

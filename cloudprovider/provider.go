@@ -18,7 +18,8 @@ import (
 //
 //   - Concurrency: any number of calls may run at once.
 //   - Context: a method returns soon after ctx is done, with an error that
-//     wraps ctx.Err(). What it had asked of the cloud may happen all the same.
+//     wraps ctx.Err(), also where it has the answer at hand. What it had
+//     asked of the cloud may happen all the same.
 //   - Ownership: arguments are read-only, and not kept after the call, except
 //     that a LaunchRequest's Options may be. Results are read-only for caller
 //     and provider alike; the provider may hand out the same pointers again.
@@ -50,7 +51,7 @@ type CloudProvider interface {
 	// Options are in order of preference. A provider may pass several to the
 	// cloud at once and let it choose, and may leave out options beyond what
 	// the cloud takes in one call, from the end. It never launches anything
-	// that is not in Options.
+	// that is not in Options, and an option that the cloud does not have is an error.
 	//
 	// Create is idempotent on req.Token: a repeated call with the same token,
 	// concurrent, later, or after a restart of the provider, returns the

@@ -27,7 +27,7 @@ type interruptions struct {
 	Ignored []IgnoredNotice
 	// Unavailable are the offerings that the cloud is taking back, in their own
 	// order: do not launch by them for a while. See
-	// cloudprovider.Availability.
+	// availability.Cache.MarkUnavailable.
 	Unavailable []cloudprovider.OfferingKey
 }
 

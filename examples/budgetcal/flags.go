@@ -63,8 +63,8 @@ usage: budgetcal [flags]
   -nodes N        how many nodes the pool has. Default 20
   -reason REASON  Drifted, Empty, Underutilized, Unhealthy or Expired; may be
                   repeated. Default: all but Expired
-  -only WINDOW    let nodes go in this window alone, as budgets.Policy does, such
-                  as "0 22 * * mon-fri for 6h"; may be repeated
+  -only WINDOW    let nodes go in this window alone, as budgets.Policy does,
+                  such as "0 22 * * mon-fri for 6h"; may be repeated
   -from DATE      first day, such as 2026-03-02, which is the default
   -days N         number of days, 1 to 35. Default 7
   -weeks N        the same in weeks

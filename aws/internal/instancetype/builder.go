@@ -99,7 +99,7 @@ func NewBuilder(src Answers, opts BuilderOptions) (*Builder, error) {
 }
 
 // Build returns the catalog of a class, by its spec and its status, which is to be
-// resolved. See catalog.Inventory.Build for what it has. It is made anew if any of
+// resolved. See Inventory.Build for what it has. It is made anew if any of
 // this differs from when it was made: the class, the inventory, a price, the zones
 // and those shifted away from, what is left of the reservations of the class, the
 // placement group, the memory that nodes have reported; and after Options.MaxAge, or
