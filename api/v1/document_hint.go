@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/dovetail-sdk/dovetail/internal/spelling"
 )
 
 // hint returns what the author of an unknown field may have meant, as the tail
@@ -89,38 +91,9 @@ func nearest(word string, candidates []string) string {
 		if strings.EqualFold(candidate, word) {
 			return candidate
 		}
-		if d := editDistance(strings.ToLower(word), strings.ToLower(candidate)); d < bestDistance {
+		if d := spelling.Distance(strings.ToLower(word), strings.ToLower(candidate)); d < bestDistance {
 			best, bestDistance = candidate, d
 		}
 	}
 	return best
-}
-
-// editDistance counts the bytes to insert, remove, replace or swap with their
-// neighbour to turn a into b. Words whose lengths differ by more than two are
-// not measured; no caller cares how far apart they are.
-func editDistance(a, b string) int {
-	if diff := len(a) - len(b); diff > 2 || diff < -2 {
-		return max(len(a), len(b))
-	}
-	// Three rows of the usual table suffice: a swap looks two rows back.
-	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, row = prev, row, prev2
-	}
-	return prev[len(b)]
 }

@@ -1,6 +1,10 @@
 package requirements
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/internal/spelling"
+)
 
 // hint returns the key most likely to have been meant by key, among the other
 // keys of s and, with a vocabulary, the well-known ones; or nothing. Letter
@@ -60,7 +64,7 @@ func better(a, b suggestion) suggestion {
 func suggest(key, candidate string) suggestion {
 	a, b := strings.ToLower(key), strings.ToLower(candidate)
 	name := nameOf(a)
-	distance := editDistance(a, b)
+	distance := spelling.Distance(a, b)
 	switch {
 	case name == nameOf(b):
 		return suggestion{class: sameName, distance: distance, key: candidate}
@@ -85,29 +89,4 @@ func tolerance(name string) int {
 		return 1
 	}
 	return 2
-}
-
-// editDistance counts the insertions, deletions and substitutions of one byte,
-// and the swaps of two neighbours, that make a into b.
-func editDistance(a, b string) int {
-	// The rows of the usual table for i-2, i-1 and i bytes of a.
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range len(b) {
-			substituted := last[j]
-			if a[i] != b[j] {
-				substituted++
-			}
-			row[j+1] = min(substituted, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
