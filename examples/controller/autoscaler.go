@@ -80,9 +80,10 @@ func newAutoscaler(c client.Client, cloud cloudprovider.CloudProvider, recorder 
 	return &autoscaler{Client: c, cloud: cloud, figures: figures, stock: stock, events: recorder, log: log, last: &fleet.Fleet{}}, nil
 }
 
-// Reconcile is a pass, in the order of a node's life, but that what ends comes first: a
-// node is closed before it could be opened. A part that fails is logged, and keeps no
-// other from its work: the next pass tries again.
+// Reconcile is a pass. What ends comes first: a node is closed before it could be opened.
+// Machines are launched before their pods are written to, which can take longer than they
+// do to boot. A part that fails is logged, and keeps no other from its work: the next pass
+// tries again.
 func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	now := time.Now()
 	if wait := passEvery - now.Sub(time.Unix(0, a.lastPass.Load())); wait > 0 {
@@ -99,7 +100,7 @@ func (a *autoscaler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result
 		name string
 		do   func(context.Context, *snapshot) error
 	}{
-		{"look", a.look}, {"terminate", a.terminate}, {"keep promises", a.keepPromises}, {"provision", a.provision}, {"launch", a.launch},
+		{"look", a.look}, {"terminate", a.terminate}, {"launch", a.launch}, {"keep promises", a.keepPromises}, {"provision", a.provision},
 		{"join", a.join}, {"propose", a.propose}, {"confirm", a.confirm}, {"advance", a.advance}, {"status", a.status},
 	} {
 		started := time.Now()
