@@ -14,7 +14,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
-	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/examples/internal/puddlecloud"
 	"github.com/dovetail-sdk/dovetail/examples/newprovider/internal/puddle"
@@ -34,13 +33,8 @@ type day struct {
 
 // say prints what happened, by the cloud's clock.
 func (d *day) say(format string, args ...any) {
-	at := d.cloud.Now().Sub(d.started)
-	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-8, "  ") {
-		stamp := ""
-		if i == 0 {
-			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)
-		}
-		fmt.Fprintf(d.out, "%-8s%s\n", stamp, line)
+	for _, line := range layout.Timed(d.cloud.Now().Sub(d.started), 8, fmt.Sprintf(format, args...)) {
+		fmt.Fprintln(d.out, line)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -34,13 +33,8 @@ type Day struct {
 
 // note prints what happened, by the clock of the cloud.
 func (d *Day) note(format string, args ...any) {
-	at := d.Cloud.Now().Sub(d.started)
-	for i, line := range command.Wrap(fmt.Sprintf(format, args...), command.PageWidth-7, "  ") {
-		stamp := ""
-		if i == 0 {
-			stamp = fmt.Sprintf("%02d:%02d", int(at.Minutes()), int(at.Seconds())%60)
-		}
-		fmt.Fprintf(d.Out, "%-7s%s\n", stamp, line)
+	for _, line := range layout.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
+		fmt.Fprintln(d.Out, line)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
@@ -50,6 +51,19 @@ func (p *Page) Table(g *Grid, below func(row int)) {
 
 // Plain leaves a line as it is: for Page.Fill.
 func Plain(text string) string { return text }
+
+// Timed is a text behind the minutes and seconds since a start, in a column of a width.
+func Timed(since time.Duration, column int, text string) []string {
+	lines := command.Wrap(text, command.PageWidth-column, "  ")
+	for i, line := range lines {
+		stamp := ""
+		if i == 0 {
+			stamp = fmt.Sprintf("%02d:%02d", int(since.Minutes()), int(since.Seconds())%60)
+		}
+		lines[i] = fmt.Sprintf("%-*s%s", column, stamp, line)
+	}
+	return lines
+}
 
 // Tally lists what there are several of, the most numerous first: "web ×3".
 func Tally(counts map[string]int) []string {
