@@ -206,13 +206,13 @@ func (r *referee) glanceAt(key string) *keyView {
 // judgeCompany wants a pod where a pod that it looks for is sure to be in each of
 // its domains. The first of pods that look for each other may go anywhere that
 // has the keys.
-func (r *referee) judgeCompany(s *targetNode, p *podInfo, note noteFunc) {
+func (r *referee) judgeCompany(s *targetNode, p *podInfo, note faultFunc) {
 	for _, c := range p.companies {
 		r.judgeOneCompany(c, s, p, note)
 	}
 }
 
-func (r *referee) judgeOneCompany(c *affinityGroup, s *targetNode, p *podInfo, note noteFunc) {
+func (r *referee) judgeOneCompany(c *affinityGroup, s *targetNode, p *podInfo, note faultFunc) {
 	first := c.total == 0 && c.selects(p)
 	for i, g := range c.glances {
 		v := r.view(g, s)
@@ -232,7 +232,7 @@ func (r *referee) judgeOneCompany(c *affinityGroup, s *targetNode, p *podInfo, n
 
 // judgeApart wants no pod in the domain that keeps this one out, or that this one
 // keeps out.
-func (r *referee) judgeApart(s *targetNode, p *podInfo, note noteFunc) {
+func (r *referee) judgeApart(s *targetNode, p *podInfo, note faultFunc) {
 	for _, t := range p.apart {
 		for _, value := range r.view(t.glance, s).values {
 			if t.victims.most(value) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/exclusive"
 )
 
 // checkSpotFlexibility looks for new nodes that may be launched as spot, name too
@@ -112,16 +113,13 @@ func (r *referee) mixKey(p *podInfo) string {
 	for _, t := range p.Spec.Tolerations {
 		fmt.Fprintf(&b, " %q", []string{t.Key, string(t.Operator), t.Value, string(t.Effect)})
 	}
-	var minds []string
-	for _, w := range p.wants {
-		minds = append(minds, fmt.Sprintf("%p %d %d", w.spreadCounter, w.skew, w.minDomains))
-	}
+	minds := spreadTaste(r, p)
 	for _, t := range p.apart {
 		minds = append(minds, fmt.Sprintf("%p", t))
 	}
-	for _, t := range r.things(p) {
-		if t.rule == RuleHostPorts {
-			minds = append(minds, fmt.Sprintf("%s %s", t.name, t.ip))
+	for _, e := range exclusive.Of(p.Pod) {
+		if e.Port {
+			minds = append(minds, fmt.Sprintf("%s %s", e.Name, e.IP))
 		}
 	}
 	slices.Sort(minds)

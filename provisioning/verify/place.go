@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,84 +28,23 @@ func (r *referee) excused(p *podInfo) bool {
 	return false
 }
 
-// minds says whether it depends on other pods, or on more than labels and room,
-// where a pod may be.
-func (r *referee) minds(p *podInfo) bool {
-	return len(p.wants) > 0 || len(p.companies) > 0 || len(p.apart) > 0 || len(r.counters.of(p).terms) > 0 ||
-		len(p.Spec.Volumes) > 0 || len(r.things(p)) > 0
-}
-
-// tastes are the same for pods that mind the same.
-func (r *referee) tastes(p *podInfo) string {
-	if !r.minds(p) {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q %v", p.Namespace, p.Labels, p.companies)
-	for _, w := range p.wants {
-		fmt.Fprintf(&b, " %p %d %d", w.spreadCounter, w.skew, w.minDomains)
-	}
-	for _, t := range p.apart {
-		fmt.Fprintf(&b, " %p", t)
-	}
-	for _, t := range r.things(p) {
-		fmt.Fprintf(&b, " %s %s %t", t.name, t.ip, t.share)
-	}
-	for _, c := range r.storage.ClaimsOf(p.Pod) {
-		fmt.Fprintf(&b, " %s", c.Key)
-	}
-	return b.String()
-}
-
-// welcome says whether a pod may come to a site after all the others.
-func (r *referee) welcome(s *targetNode, p *podInfo) bool {
-	if !r.minds(p) {
-		return true
-	}
-	welcome := true
-	note := func(Rule, string, ...any) { welcome = false }
-	r.judgeSeat(s, p, note)
-	if !welcome || !r.reunited(s, p) {
-		return false
-	}
-	had := r.thingsOf(slices.Concat(r.present(s), s.placed))
-	for _, t := range r.things(p) {
-		if slices.ContainsFunc(had, t.clashes) {
-			return false
-		}
-	}
-	if len(p.Spec.Volumes) > 0 {
-		r.judgeAttachments(s, slices.Concat(s.placed, []*podInfo{p}), note)
-	}
-	return welcome
-}
-
-// welcomeAlone says whether a pod may come to a fresh node of an option, beside
-// every DaemonSet of the pool.
+// welcomeAlone says whether a pod may come to a fresh node of an option.
 func (r *referee) welcomeAlone(p *podInfo, pool *poolInfo, asked requirements.Set, option int32) bool {
-	minds := r.minds(p)
-	leant := slices.ContainsFunc(r.spreadList, func(c *spreadCounter) bool { return c.leant })
-	if !minds && !leant {
-		return true
-	}
-	s := &targetNode{number: -1, name: "a fresh node", family: &nodeGroup{
+	return r.welcomeNew(&targetNode{number: -1, name: "a fresh node", family: &nodeGroup{
 		pool: pool, asked: asked, options: []int32{option}, perhaps: pool.daemons,
 		lots: map[*labelFilter]*nodeVariants{},
-	}}
-	for _, c := range r.spreadList {
-		if c.leant && c.extended(s) {
-			return false
-		}
+	}}, p)
+}
+
+// welcomeNew says whether a pod may come to a new node after all the others, beside every
+// DaemonSet of the pool, and with no constraint getting a domain more by which the plan let
+// a pod in only because every domain had some.
+func (r *referee) welcomeNew(s *targetNode, p *podInfo) bool {
+	if slices.ContainsFunc(r.spreadList, func(c *spreadCounter) bool { return c.leant && c.extended(s) }) {
+		return false
 	}
-	if !minds {
-		return true
-	}
-	for _, d := range pool.daemons {
-		if r.atOdds(p, d) {
-			return false
-		}
-	}
-	return r.welcome(s, p)
+	atOdds := func(d *podInfo) bool { return r.atOdds(p, d) }
+	return !r.minds(p) || !slices.ContainsFunc(s.family.pool.daemons, atOdds) && r.welcome(s, p)
 }
 
 // extended says whether a node would be a domain more to a constraint.

@@ -93,6 +93,7 @@ type podInfo struct {
 	apart     []*antiTerm
 	wantsErr  error
 	learnt    bool
+	tastes    *string // once asked for
 }
 
 func (r *referee) newPod(pod *corev1.Pod) *podInfo {

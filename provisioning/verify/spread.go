@@ -180,7 +180,7 @@ func (r *referee) spreadOf(p *podInfo, of *corev1.TopologySpreadConstraint, keys
 }
 
 // judgeSpread wants a pod where it keeps the skew whatever the new nodes become.
-func (r *referee) judgeSpread(s *targetNode, p *podInfo, note noteFunc) {
+func (r *referee) judgeSpread(s *targetNode, p *podInfo, note faultFunc) {
 	if p.virtual {
 		return // nobody will bind it, so how it is spread is of no interest
 	}

@@ -6,9 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// noteFunc takes down a fault of the pod being judged.
-type noteFunc func(rule Rule, format string, args ...any)
-
 // podTurn is a pod about to be put where the plan wants it.
 type podTurn struct {
 	pod  *podInfo
@@ -37,18 +34,6 @@ func (r *referee) checkTurns(others []*podInfo) {
 		r.seat(s, p, true)
 		r.useVolumes(s, p)
 	}
-}
-
-// judgeSeat asks whether a pod may come to a site now, as far as other pods and
-// the outside have a say in it.
-func (r *referee) judgeSeat(s *targetNode, p *podInfo, note noteFunc) {
-	if p.wantsErr != nil {
-		note(RuleAffinity, "its constraints on other pods cannot be read: %v", p.wantsErr)
-	}
-	r.judgeSpread(s, p, note)
-	r.judgeCompany(s, p, note)
-	r.judgeApart(s, p, note)
-	r.judgeVolumes(s, p, note)
 }
 
 // turns puts the placed pods in the order of the plan, and reports where that is

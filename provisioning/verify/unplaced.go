@@ -188,15 +188,7 @@ func (r *referee) takesAnother(s *targetNode, p *podInfo, asked requirements.Set
 	family.asked, family.options, family.lots = asked, fitting, map[*labelFilter]*nodeVariants{}
 	narrowed := *s
 	narrowed.family = &family
-	for _, c := range r.spreadList {
-		if c.leant && c.extended(&narrowed) {
-			return false
-		}
-	}
-	if slices.ContainsFunc(f.pool.daemons, func(d *podInfo) bool { return r.minds(p) && r.atOdds(p, d) }) {
-		return false
-	}
-	return r.welcome(&narrowed, p)
+	return r.welcomeNew(&narrowed, p)
 }
 
 // holds says whether an option has so much beside every DaemonSet that could run on it,

@@ -38,7 +38,7 @@ const (
 
 // judgeVolumes asks whether each volume of a pod can be had on the site, whatever
 // it turns out to be.
-func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note noteFunc) {
+func (r *referee) judgeVolumes(s *targetNode, p *podInfo, note faultFunc) {
 	if len(p.Spec.Volumes) == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (r *referee) useVolumes(s *targetNode, p *podInfo) {
 }
 
 // judgeBound is for a claim that has a volume.
-func (r *referee) judgeBound(s *targetNode, c *storage.Claim, note noteFunc) {
+func (r *referee) judgeBound(s *targetNode, c *storage.Claim, note faultFunc) {
 	volume := r.storage.Volumes[c.Claim.Spec.VolumeName]
 	if volume == nil {
 		note(RuleVolumes, "its claim %s has volume %s, which is not in the input", c.Key.Name, c.Claim.Spec.VolumeName)
@@ -199,23 +199,15 @@ func (r *referee) apartFrom(s *targetNode, c *storage.Claim) string {
 // attachments are the volumes of a site, by driver and their own name.
 type attachments map[string]map[string]bool
 
-// checkAttachments counts the volumes of each node that gets more of them.
-func (r *referee) checkAttachments() {
-	for _, s := range r.sites {
-		if slices.ContainsFunc(s.placed, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
-			r.judgeAttachments(s, s.placed, func(rule Rule, format string, args ...any) {
-				r.report(rule, s.name, "", format, args...)
-			})
-		}
-	}
-}
-
 // judgeAttachments asks whether volumes of pods that come to a site can be
 // attached beside those that are.
-func (r *referee) judgeAttachments(s *targetNode, coming []*podInfo, note noteFunc) {
+func (r *referee) judgeAttachments(s *targetNode, there, coming []*podInfo, note podFaultFunc) {
+	if !slices.ContainsFunc(coming, func(p *podInfo) bool { return len(p.Spec.Volumes) > 0 }) {
+		return
+	}
 	present, added := attachments{}, attachments{}
 	r.attach(present, s, r.present(s))
-	r.attach(added, s, coming)
+	r.attach(added, s, slices.Concat(there, coming))
 	for _, driver := range slices.Sorted(maps.Keys(added)) {
 		more := 0
 		for name := range added[driver] {
@@ -225,7 +217,7 @@ func (r *referee) judgeAttachments(s *targetNode, coming []*podInfo, note noteFu
 		}
 		limit, limited := r.attachLimit(s, driver)
 		if total := len(present[driver]) + more; limited && more > 0 && int64(total) > limit {
-			note(RuleVolumes, "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
+			note(RuleVolumes, "", "its pods use %d volumes of driver %s, but it can attach %d", total, driver, limit)
 		}
 	}
 }
