@@ -45,7 +45,7 @@ func (p *Provider) CollectInstances(
 // CollectLaunchTemplates deletes launch templates of the cluster that were not used
 // for Options.TemplateRetention, and returns their names, sorted. One that this
 // process has not used counts as used when this is first called. Call it every
-// minute or so.
+// minute or so. The error joins what went wrong; what could be deleted is.
 func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error) {
 	return p.templates.Collect(ctx)
 }
@@ -55,6 +55,7 @@ func (p *Provider) CollectLaunchTemplates(ctx context.Context) ([]string, error)
 // the annotations of a NodeClaim (ClaimAnnotations), and not given to a class within
 // the last hour. It returns their names, sorted. nodeClasses and claims are all
 // there are. Without a client for IAM it does nothing. Call it every half hour.
+// The error joins what went wrong; what could be deleted is.
 func (p *Provider) CollectInstanceProfiles(
 	ctx context.Context, nodeClasses []*awsv1.EC2NodeClass, claims []*karpv1.NodeClaim,
 ) ([]string, error) {
@@ -77,7 +78,9 @@ func (p *Provider) CollectInstanceProfiles(
 
 // ReleaseNodeClass deletes what was made in AWS for a class: its instance profiles
 // and launch templates. Call it when the class is being deleted and no NodeClaim of
-// it is left, before its finalizer is taken off. It can be repeated.
+// it is left, before its finalizer is taken off. It can be repeated. After an error,
+// which joins those of both, some may be left: keep the finalizer and call it again.
+// For a nil class it does nothing.
 func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeClass) error {
 	if class == nil {
 		return nil

@@ -50,7 +50,9 @@ func scheme(caBundle string) drift.Scheme[*awsv1.EC2NodeClass] {
 
 // ClaimAnnotations returns what to annotate a NodeClaim with that was launched from
 // the class of this name: the hash of the class, with its version, by which
-// IsDrifted compares, and the instance profile, which is then not collected.
+// IsDrifted compares, and the instance profile, which is then not collected. The map
+// is the caller's. Errors are of the kinds that InstanceTypes has for a class, and of
+// a cluster that cannot be read; there are no annotations then.
 func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[string]string, error) {
 	const op = "ClaimAnnotations"
 	r, err := p.resolve(ctx, op, reference(nodeClass))
@@ -74,7 +76,7 @@ func (p *Provider) ClaimAnnotations(ctx context.Context, nodeClass string) (map[
 // never have NodeClassDrift, whatever becomes of it. claims are those of the class,
 // in any order; what becomes of each is said at drift.Scheme.Migrate.
 // Call it at every start: there is nothing to rewrite when all are of the present
-// version.
+// version. Errors are those of ClaimAnnotations, with nothing to rewrite.
 func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims []*karpv1.NodeClaim) (drift.Migration, error) {
 	const op = "MigrateClaims"
 	r, err := p.resolve(ctx, op, reference(nodeClass))

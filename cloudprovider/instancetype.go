@@ -92,7 +92,7 @@ func (t *InstanceType) Allocatable() (resources.List, error) {
 // AllocatableFor returns what pods may use on a node of this type bought by o.
 // It is Allocatable with the amounts of o.Capacity in place of the type's, name
 // by name, and those of o.Overhead in place of the total overhead, name by
-// name.
+// name. The errors are those of Allocatable.
 func (t *InstanceType) AllocatableFor(o *Offering) (resources.List, error) {
 	return t.named(t.allocatable(o.Capacity, o.Overhead))
 }

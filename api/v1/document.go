@@ -70,7 +70,8 @@ func (d Document) JSON() []byte {
 }
 
 // Into decodes the document into out, a pointer to the Go type of the given
-// kind, as DecodeInto does.
+// kind, as DecodeInto does. The error is a DecodeError that lists every fault; out is
+// as it was then.
 func (d Document) Into(kind schema.GroupVersionKind, out runtime.Object) error {
 	target := reflect.ValueOf(out)
 	if target.Kind() != reflect.Pointer || target.IsNil() || target.Elem().Kind() != reflect.Struct {

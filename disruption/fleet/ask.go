@@ -55,6 +55,8 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 
 // Confirm is disruption.Confirm of an action that was decided before, and the command that
 // carries it out if nothing speaks against it: see disruption.Cluster.Command.
+// With an objection or an error there is no command, and the error is that of these three:
+// Confirm, Observe and Command.
 func (f *Fleet) Confirm(ctx context.Context, a disruption.Action, opts *disruption.Options) (command.Prepared, []disruption.Objection, error) {
 	objections, err := disruption.Confirm(ctx, f.Now, f.Input, a, opts)
 	if err != nil || len(objections) > 0 {
