@@ -98,6 +98,8 @@ type DomainRuleKey struct {
 type nodeRule struct {
 	pack.Rule
 	pods int // the selection; -1 for ports
+	// Term is zero for ports, and its kind then reads as topology.Spread: so classes with
+	// ports have their turn as those that are spread over nodes do. See setPhase.
 	Term workload.Term
 }
 
