@@ -45,21 +45,20 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	}
 	_, refused, l := st.bindAll(order, false)
 	e.unshown, e.leant = refused, l.LeantOn()
-	some := false
-	for _, place := range []func(c int) bool{e.placeForFew, e.placeBy, e.follow} {
-		e.left = ejectLooks // each is tried whatever the others took
-		some = e.all(place) || some
-		if e.left <= 0 { // spent by a few classes, perhaps in vain
-			e.left = ejectLooks
-			some = e.all(e.sharing(place)) || some
-		}
+	some := e.all(ejectLooks, e.placeForFew)
+	some = e.all(ejectLooks, e.placeBy) || some
+	if e.left <= 0 { // spent by a few classes, perhaps in vain
+		some = e.all(ejectLooks/2, e.sharing(e.placeBy)) || some
 	}
+	some = e.all(ejectLooks, e.follow) || some
 	return e.order, some
 }
 
 // all places pods of each class in some way, as long as that leaves fewer over, also
-// those that have lost their places to others, and says whether it placed any.
-func (e *ejector) all(place func(c int) bool) (some bool) {
+// those that have lost their places to others, and says whether it placed any. It has so many
+// looks, whatever other ways took.
+func (e *ejector) all(looks int, place func(c int) bool) (some bool) {
+	e.left = looks
 	for again := true; again; {
 		again = false
 		for _, c := range e.classes {
