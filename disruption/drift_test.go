@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/fake"
-	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -293,7 +293,7 @@ func TestStaticDriftOfReservations(t *testing.T) {
 func TestTheIDOfAZoneOfAnotherAccount(t *testing.T) {
 	offering := func(zone, id string, price float64) cloudprovider.Offering {
 		return cloudprovider.Offering{Zone: zone, CapacityType: v1.CapacityTypeOnDemand, Price: price, Available: true,
-			Requirements: requirements.MustParse(fakecatalog.LabelZoneID + " = " + id)}
+			Requirements: requirements.MustParse(awsv1.LabelTopologyZoneID + " = " + id)}
 	}
 	for _, tt := range []struct {
 		name, zone string
@@ -305,7 +305,7 @@ func TestTheIDOfAZoneOfAnotherAccount(t *testing.T) {
 		{"nobody says that it is a name of the zone", "a", nil, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			in := newInput(newNode("n", "web", withLabel(corev1.LabelTopologyZone, tt.zone), withLabel(fakecatalog.LabelZoneID, "id-2")))
+			in := newInput(newNode("n", "web", withLabel(corev1.LabelTopologyZone, tt.zone), withLabel(awsv1.LabelTopologyZoneID, "id-2")))
 			in.InstanceTypes["web"] = catalog(newType("m.large", 0, offering("a", "id-1", 0.25), offering("b", "id-2", 0.5)))
 			in.Vocabulary = tt.vocabulary
 			reason, cost, unknown := "", 0.25, 0

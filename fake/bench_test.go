@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -23,7 +23,7 @@ func BenchmarkCreate(b *testing.B) {
 	}
 	req := cloudprovider.LaunchRequest{
 		NodeClassRef: v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"},
-		Options:      launch.Compatible(types, requirements.MustParse(catalog.LabelInstanceFamily+" = m5")),
+		Options:      launch.Compatible(types, requirements.MustParse(awsv1.LabelInstanceFamily+" = m5")),
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {

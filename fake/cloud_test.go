@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
@@ -91,9 +92,9 @@ func TestCreateTakesTheCheapest(t *testing.T) {
 	require.Equal(t, "a", got.Labels["team"])
 	require.Equal(t, "general", got.Labels[v1.NodePoolLabelKey])
 	require.Equal(t, got.Zone, got.Labels[corev1.LabelTopologyZone])
-	require.NotEmpty(t, got.Labels[catalog.LabelZoneID])
-	require.NotContains(t, got.Labels, catalog.LabelInstanceGPUName)
-	require.NotContains(t, got.Labels, catalog.LabelInstanceTenancy, "two values are left open")
+	require.NotEmpty(t, got.Labels[awsv1.LabelTopologyZoneID])
+	require.NotContains(t, got.Labels, awsv1.LabelInstanceGPUName)
+	require.NotContains(t, got.Labels, awsv1.LabelInstanceTenancy, "two values are left open")
 }
 
 // The cloud sells at its own prices, whatever the caller believes.
@@ -348,7 +349,7 @@ func TestNewSortsAndCopies(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, catalogOf(t, all), len(fake.Catalog()))
 	require.Equal(t, "fake", cloudprovider.Name(all))
-	require.True(t, cloudprovider.Vocabulary(all).WellKnown(catalog.LabelInstanceFamily))
+	require.True(t, cloudprovider.Vocabulary(all).WellKnown(awsv1.LabelInstanceFamily))
 }
 
 func TestNewFaults(t *testing.T) {

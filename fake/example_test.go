@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake"
@@ -56,7 +57,7 @@ func ExampleCatalog() {
 		if t.Name != "c7g.xlarge" {
 			continue
 		}
-		machine, _ := t.Requirements.Get(catalog.LabelInstanceMemory)
+		machine, _ := t.Requirements.Get(awsv1.LabelInstanceMemory)
 		fmt.Println(machine)
 		fmt.Println("memory of a node in MiB:", t.Capacity.Get("memory")>>20)
 		for _, o := range t.Offerings[:2] {

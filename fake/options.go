@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // Options set up a Cloud. The zero value, and nil, mean the defaults: a cloud
@@ -100,7 +100,7 @@ func (o *Options) complete() (errs []error) {
 	o.Images, o.NodeClasses = slices.Clone(o.Images), slices.Clone(o.NodeClasses)
 	o.NodeClassKinds, o.RepairPolicies = slices.Clone(o.NodeClassKinds), slices.Clone(o.RepairPolicies)
 	if len(o.NodeClassKinds) == 0 {
-		o.NodeClassKinds = []schema.GroupKind{{Group: catalog.LabelDomain, Kind: "EC2NodeClass"}}
+		o.NodeClassKinds = []schema.GroupKind{{Group: awsv1.Group, Kind: "EC2NodeClass"}}
 	}
 	if o.RepairPolicies == nil {
 		o.RepairPolicies = defaultRepairPolicies()

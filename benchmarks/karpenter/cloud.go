@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // cloud is a cloud provider that sells the scenario's catalog. Of the methods
@@ -31,7 +31,7 @@ type cloud struct {
 // labels of their instance types well-known, and names the label that tells
 // reservations apart. Both are variables of Karpenter's packages.
 func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
-	cloudprovider.ReservationIDLabel = catalog.LabelCapacityReservationID
+	cloudprovider.ReservationIDLabel = awsv1.LabelCapacityReservationID
 	cloudprovider.ReservedCapacityLabels.Insert(reservationLabels()...)
 	c := &cloud{byName: map[string]*cloudprovider.InstanceType{}, byPool: s.InstanceTypesByPool}
 	for i := range s.InstanceTypes {
@@ -57,7 +57,7 @@ func newCloud(s *scenario.Scenario, pools []*karpenterv1.NodePool) *cloud {
 }
 
 func reservationLabels() []string {
-	return []string{catalog.LabelCapacityReservationID, catalog.LabelCapacityReservationType, catalog.LabelCapacityReservationInterruptible}
+	return []string{awsv1.LabelCapacityReservationID, awsv1.LabelCapacityReservationType, awsv1.LabelCapacityReservationInterruptible}
 }
 
 // Name is the provider's.
@@ -116,13 +116,13 @@ func offeringRequirements(t *cloudprovider.InstanceType, o scenario.Offering) sc
 		corev1.LabelTopologyZone:         o.Zone,
 		karpenterv1.CapacityTypeLabelKey: o.CapacityType,
 	})
-	if t.Requirements.Has(catalog.LabelCapacityReservationID) {
+	if t.Requirements.Has(awsv1.LabelCapacityReservationID) {
 		for _, key := range reservationLabels() {
 			out.Add(scheduling.NewRequirement(key, corev1.NodeSelectorOpDoesNotExist))
 		}
 	}
 	if o.ReservationID != "" {
-		key := catalog.LabelCapacityReservationID
+		key := awsv1.LabelCapacityReservationID
 		out[key] = scheduling.NewRequirement(key, corev1.NodeSelectorOpIn, o.ReservationID)
 	}
 	return out

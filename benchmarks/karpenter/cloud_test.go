@@ -12,9 +12,9 @@ import (
 	karpenterfake "sigs.k8s.io/karpenter/pkg/cloudprovider/fake"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // Karpenter gets to see the very types that its own benchmark has.
@@ -58,7 +58,7 @@ func TestReservations(t *testing.T) {
 	last := offerings[len(offerings)-1]
 	require.Equal(t, 3, last.ReservationCapacity)
 	asks := func(id string) scheduling.Requirements {
-		return scheduling.NewRequirements(scheduling.NewRequirement(catalog.LabelCapacityReservationID, corev1.NodeSelectorOpIn, id))
+		return scheduling.NewRequirements(scheduling.NewRequirement(awsv1.LabelCapacityReservationID, corev1.NodeSelectorOpIn, id))
 	}
 	require.True(t, last.Requirements.IsCompatible(asks("cr-1")))
 	require.False(t, last.Requirements.IsCompatible(asks("cr-2")))

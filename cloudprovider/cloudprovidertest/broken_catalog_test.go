@@ -11,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
-	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -135,7 +135,7 @@ func brokenTypes() []broken {
 		})},
 		{"catalog/sorted", "offerings from the last", retype(func(t *cloudprovider.InstanceType) { slices.Reverse(t.Offerings) })},
 		{"catalog/labels", "no word of GPUs", retype(func(t *cloudprovider.InstanceType) {
-			t.Requirements = t.Requirements.Without(fakecatalog.LabelInstanceGPUName)
+			t.Requirements = t.Requirements.Without(awsv1.LabelInstanceGPUName)
 		})},
 		{"catalog/offerings", "a zone that nothing is offered in", retype(func(t *cloudprovider.InstanceType) {
 			t.Requirements = t.Requirements.Without(corev1.LabelTopologyZone).With(

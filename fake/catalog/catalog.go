@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -270,14 +271,14 @@ func offered(offerings []cloudprovider.Offering) []requirements.Requirement {
 	for i := range offerings {
 		o := &offerings[i]
 		zones, capacityTypes = append(zones, o.Zone), append(capacityTypes, o.CapacityType)
-		if id, named := o.Requirements.Get(LabelZoneID); named {
+		if id, named := o.Requirements.Get(awsv1.LabelTopologyZoneID); named {
 			values, _ := id.Values()
 			ids = append(ids, values...)
 		}
 	}
 	return []requirements.Requirement{
 		requirements.In(corev1.LabelTopologyZone, zones...),
-		requirements.In(LabelZoneID, ids...),
+		requirements.In(awsv1.LabelTopologyZoneID, ids...),
 		requirements.In(v1.CapacityTypeLabelKey, capacityTypes...),
 	}
 }

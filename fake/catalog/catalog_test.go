@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -50,11 +51,11 @@ func TestAllocatableOfKnownNodes(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, resources.MustParse(want+", ephemeral-storage=17Gi").String(), got.String(), name)
 	}
-	require.Equal(t, "instance-hypervisor", strings.TrimPrefix(catalog.LabelInstanceHypervisor, catalog.LabelDomain+"/"))
-	require.Equal(t, []string{""}, values(t, types["m5.metal"], catalog.LabelInstanceHypervisor))
-	require.Equal(t, []string{"0"}, values(t, types["g6f.xlarge"], catalog.LabelInstanceGPUCount))
-	require.Equal(t, []string{"inferentia2"}, values(t, types["inf2.xlarge"], catalog.LabelInstanceAcceleratorName))
-	require.Equal(t, []string{"trainium"}, values(t, types["trn1.2xlarge"], catalog.LabelInstanceAcceleratorName))
+	require.Equal(t, "instance-hypervisor", strings.TrimPrefix(awsv1.LabelInstanceHypervisor, awsv1.Group+"/"))
+	require.Equal(t, []string{""}, values(t, types["m5.metal"], awsv1.LabelInstanceHypervisor))
+	require.Equal(t, []string{"0"}, values(t, types["g6f.xlarge"], awsv1.LabelInstanceGPUCount))
+	require.Equal(t, []string{"inferentia2"}, values(t, types["inf2.xlarge"], awsv1.LabelInstanceAcceleratorName))
+	require.Equal(t, []string{"trainium"}, values(t, types["trn1.2xlarge"], awsv1.LabelInstanceAcceleratorName))
 }
 
 // values returns the values of a label, and nil if it does not exist.
@@ -102,7 +103,7 @@ func TestFacts(t *testing.T) {
 	} {
 		require.Contains(t, types, want.name)
 		it := types[want.name]
-		where := strings.NewReplacer("instance-", catalog.LabelDomain+"/instance-", "nitro-", catalog.LabelDomain+"/nitro-").Replace(want.where)
+		where := strings.NewReplacer("instance-", awsv1.Group+"/instance-", "nitro-", awsv1.Group+"/nitro-").Replace(want.where)
 		require.Empty(t, it.Requirements.Conflicts(requirements.MustParse(where), catalog.Vocabulary()), want.name)
 		require.Equal(t, want.pods, it.Capacity.Get(corev1.ResourcePods), want.name)
 		for _, o := range it.Offerings {
@@ -158,7 +159,7 @@ func requireSoundOfferings(t *testing.T, it *cloudprovider.InstanceType) {
 	require.True(t, slices.IsSortedFunc(keys, cloudprovider.OfferingKey.Compare))
 	require.Len(t, it.Offerings, len(zones)*len(types))
 	require.Len(t, values(t, it, corev1.LabelTopologyZone), len(zones))
-	require.Len(t, values(t, it, catalog.LabelZoneID), len(zones))
+	require.Len(t, values(t, it, awsv1.LabelTopologyZoneID), len(zones))
 	require.Len(t, values(t, it, v1.CapacityTypeLabelKey), len(types))
 	for _, o := range it.Offerings {
 		if o.CapacityType == v1.CapacityTypeSpot {
@@ -196,7 +197,7 @@ func TestRareFamiliesAreNotEverywhere(t *testing.T) {
 	types := byName(t, catalog.All())
 	require.Equal(t, []string{"us-east-1a", "us-east-1b", "us-east-1c", "us-east-1d"}, values(t, types["m5.large"], corev1.LabelTopologyZone))
 	require.Equal(t, []string{"us-east-1c", "us-east-1d"}, values(t, types["p3dn.24xlarge"], corev1.LabelTopologyZone))
-	require.Equal(t, []string{"use1-az3", "use1-az4"}, values(t, types["p3dn.24xlarge"], catalog.LabelZoneID))
+	require.Equal(t, []string{"use1-az3", "use1-az4"}, values(t, types["p3dn.24xlarge"], awsv1.LabelTopologyZoneID))
 	require.Equal(t, []string{v1.CapacityTypeOnDemand}, values(t, types["u-3tb1.56xlarge"], v1.CapacityTypeLabelKey))
 	everywhere := 0
 	for _, it := range types {
@@ -231,11 +232,11 @@ func TestVocabulary(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(catalog.WellKnownLabels()))
 	require.True(t, v.WellKnown(corev1.LabelTopologyZone), "the default ones stay")
-	require.Error(t, v.CheckKey(catalog.LabelDomain+"/instance-colour"), "the rest of the domain is restricted")
+	require.Error(t, v.CheckKey(awsv1.Group+"/instance-colour"), "the rest of the domain is restricted")
 	require.Equal(t, corev1.LabelTopologyZone, v.NormalizeKey("topology.ebs.csi.aws.com/zone"))
-	require.Error(t, v.CheckRequirement(requirements.In(catalog.LabelInstanceTenancy, "host")))
-	require.NoError(t, v.CheckRequirement(requirements.In(catalog.LabelInstanceTenancy, "dedicated")))
-	require.False(t, requirements.DefaultVocabulary().WellKnown(catalog.LabelInstanceFamily), "the default is as it was")
+	require.Error(t, v.CheckRequirement(requirements.In(awsv1.LabelInstanceTenancy, "host")))
+	require.NoError(t, v.CheckRequirement(requirements.In(awsv1.LabelInstanceTenancy, "dedicated")))
+	require.False(t, requirements.DefaultVocabulary().WellKnown(awsv1.LabelInstanceFamily), "the default is as it was")
 }
 
 // The number of pods follows from the network interfaces, for every type.

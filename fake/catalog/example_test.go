@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -17,7 +21,7 @@ func ExampleAll() {
 		if t.Name != "c7g.xlarge" {
 			continue
 		}
-		machine, _ := t.Requirements.Get(catalog.LabelInstanceMemory)
+		machine, _ := t.Requirements.Get(awsv1.LabelInstanceMemory)
 		fmt.Println(machine)
 		fmt.Println("memory of a node in MiB:", t.Capacity.Get("memory")>>20)
 		for _, o := range t.Offerings[:2] {
@@ -91,6 +95,18 @@ func ExampleWellKnownLabels() {
 	// karpenter.k8s.aws/instance-gpu-manufacturer
 	// karpenter.k8s.aws/instance-gpu-memory
 	// karpenter.k8s.aws/instance-gpu-name
+}
+
+func ExampleNodePoolRules() {
+	pool := &v1.NodePool{}
+	pool.Name = "general"
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: "karpenter.k8s.aws/instance-colour", Operator: corev1.NodeSelectorOpIn, Values: []string{"red"}},
+	}
+	pool.Default()
+	fmt.Println(len(pool.Validate()), len(pool.ValidateWith(catalog.NodePoolRules())))
+	// Output: 0 1
 }
 
 func ExampleRead() {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -86,9 +87,9 @@ func TestReadCatalogCompletesLabels(t *testing.T) {
 		_, named := b.Requirements.Get(key)
 		require.False(t, named, "%s is left open", key)
 	}
-	gpu, named := b.Requirements.Get(catalog.LabelInstanceGPUName)
+	gpu, named := b.Requirements.Get(awsv1.LabelInstanceGPUName)
 	require.True(t, named)
-	require.True(t, gpu.Equal(requirements.DoesNotExist(catalog.LabelInstanceGPUName)))
+	require.True(t, gpu.Equal(requirements.DoesNotExist(awsv1.LabelInstanceGPUName)))
 	cores, named := b.Requirements.Get("example.com/cores")
 	require.True(t, named)
 	require.True(t, cores.Has("5"))

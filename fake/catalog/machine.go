@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -24,12 +25,12 @@ type builder struct {
 func newBuilder(region string, zones []Zone) *builder {
 	b := &builder{zones: zones}
 	for _, z := range zones {
-		b.zoneIDs = append(b.zoneIDs, requirements.NewSet(requirements.In(LabelZoneID, z.ID)))
+		b.zoneIDs = append(b.zoneIDs, requirements.NewSet(requirements.In(awsv1.LabelTopologyZoneID, z.ID)))
 	}
 	reqs := []requirements.Requirement{
 		requirements.In(corev1.LabelOSStable, string(corev1.Linux)),
 		requirements.In(corev1.LabelTopologyRegion, region),
-		requirements.In(LabelInstanceTenancy, tenancyDedicated, tenancyDefault),
+		requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDedicated, awsv1.TenancyDefault),
 	}
 	for _, key := range notApplicable() {
 		reqs = append(reqs, requirements.DoesNotExist(key))
@@ -59,15 +60,15 @@ func (b *builder) familyRequirements(f *family, places []int) requirements.Set {
 	reqs := []requirements.Requirement{
 		requirements.In(corev1.LabelArchStable, f.host.arch),
 		requirements.In(corev1.LabelTopologyZone, names...),
-		requirements.In(LabelZoneID, ids...),
+		requirements.In(awsv1.LabelTopologyZoneID, ids...),
 		requirements.In(v1.CapacityTypeLabelKey, capacityTypes(f.onDemand, f.spot)...),
-		requirements.In(LabelInstanceCategory, f.category()),
-		requirements.In(LabelInstanceFamily, f.name),
-		requirements.In(LabelInstanceGeneration, f.generation()),
-		requirements.In(LabelInstanceCPUManufacturer, f.host.maker),
-		number(LabelInstanceCPUSustainedClockSpeedMHz, int64(f.host.mhz)),
-		boolean(LabelInstanceCapabilityFlex, strings.HasSuffix(f.name, "-flex")),
-		boolean(LabelInstanceEncryptionInTransitSupported, f.host.encrypts),
+		requirements.In(awsv1.LabelInstanceCategory, f.category()),
+		requirements.In(awsv1.LabelInstanceFamily, f.name),
+		requirements.In(awsv1.LabelInstanceGeneration, f.generation()),
+		requirements.In(awsv1.LabelInstanceCPUManufacturer, f.host.maker),
+		number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz, int64(f.host.mhz)),
+		boolean(awsv1.LabelInstanceCapabilityFlex, strings.HasSuffix(f.name, "-flex")),
+		boolean(awsv1.LabelInstanceEncryptionInTransitSupported, f.host.encrypts),
 	}
 	return b.common.With(append(reqs, deviceRequirements(f.device)...)...)
 }
@@ -97,26 +98,26 @@ func sizeRequirements(name string, f *family, s *size) []requirements.Requiremen
 	enclaves := f.host.enclaveVCPUs > 0 && s.vcpus >= f.host.enclaveVCPUs && !isMetal(s.name)
 	reqs := make([]requirements.Requirement, 0, 12)
 	if f.device != nil && !f.device.isGPU {
-		reqs = append(reqs, number(LabelInstanceAcceleratorCount, int64(s.devices)))
+		reqs = append(reqs, number(awsv1.LabelInstanceAcceleratorCount, int64(s.devices)))
 	}
 	reqs = append(reqs,
-		number(LabelInstanceCPU, int64(s.vcpus)),
-		ladderNumber(LabelInstanceEBSBandwidth, f.host.volumes, s),
+		number(awsv1.LabelInstanceCPU, int64(s.vcpus)),
+		ladderNumber(awsv1.LabelInstanceEBSBandwidth, f.host.volumes, s),
 	)
 	if f.device != nil && f.device.isGPU {
 		memory := int64(float64(f.device.memoryMiB) * min(s.devices, 1))
 		reqs = append(reqs,
-			number(LabelInstanceGPUCount, int64(s.devices)),
-			number(LabelInstanceGPUMemory, memory),
+			number(awsv1.LabelInstanceGPUCount, int64(s.devices)),
+			number(awsv1.LabelInstanceGPUMemory, memory),
 		)
 	}
 	return append(reqs,
-		requirements.In(LabelInstanceHypervisor, hypervisor),
-		ladderNumber(LabelInstanceLocalNVMe, f.disks, s),
-		number(LabelInstanceMemory, s.memoryMiB),
-		ladderNumber(LabelInstanceNetworkBandwidth, f.host.network, s),
+		requirements.In(awsv1.LabelInstanceHypervisor, hypervisor),
+		ladderNumber(awsv1.LabelInstanceLocalNVME, f.disks, s),
+		number(awsv1.LabelInstanceMemory, s.memoryMiB),
+		ladderNumber(awsv1.LabelInstanceNetworkBandwidth, f.host.network, s),
 		boolean(LabelInstanceNitroEnclavesSupported, enclaves),
-		requirements.In(LabelInstanceSize, s.name),
+		requirements.In(awsv1.LabelInstanceSize, s.name),
 		boolean(LabelNitroSandbox, enclaves),
 		requirements.In(corev1.LabelInstanceTypeStable, name),
 	)
@@ -128,27 +129,27 @@ func deviceRequirements(d *device) []requirements.Requirement {
 	var reqs []requirements.Requirement
 	if d != nil && d.isGPU {
 		reqs = append(reqs,
-			requirements.In(LabelInstanceGPUName, d.name),
-			requirements.In(LabelInstanceGPUManufacturer, d.maker),
+			requirements.In(awsv1.LabelInstanceGPUName, d.name),
+			requirements.In(awsv1.LabelInstanceGPUManufacturer, d.maker),
 		)
 	} else {
 		reqs = append(reqs,
-			requirements.DoesNotExist(LabelInstanceGPUName),
-			requirements.DoesNotExist(LabelInstanceGPUManufacturer),
-			requirements.DoesNotExist(LabelInstanceGPUCount),
-			requirements.DoesNotExist(LabelInstanceGPUMemory),
+			requirements.DoesNotExist(awsv1.LabelInstanceGPUName),
+			requirements.DoesNotExist(awsv1.LabelInstanceGPUManufacturer),
+			requirements.DoesNotExist(awsv1.LabelInstanceGPUCount),
+			requirements.DoesNotExist(awsv1.LabelInstanceGPUMemory),
 		)
 	}
 	if d != nil && !d.isGPU {
 		return append(reqs,
-			requirements.In(LabelInstanceAcceleratorName, d.name),
-			requirements.In(LabelInstanceAcceleratorManufacturer, d.maker),
+			requirements.In(awsv1.LabelInstanceAcceleratorName, d.name),
+			requirements.In(awsv1.LabelInstanceAcceleratorManufacturer, d.maker),
 		)
 	}
 	return append(reqs,
-		requirements.DoesNotExist(LabelInstanceAcceleratorName),
-		requirements.DoesNotExist(LabelInstanceAcceleratorManufacturer),
-		requirements.DoesNotExist(LabelInstanceAcceleratorCount),
+		requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorName),
+		requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorManufacturer),
+		requirements.DoesNotExist(awsv1.LabelInstanceAcceleratorCount),
 	)
 }
 
@@ -163,16 +164,16 @@ func capacityOf(f *family, s *size) resources.List {
 		corev1.ResourcePods:             podCapacity(nic.n, nic.each),
 	}
 	if branches, ok := f.host.branches.at(s.name, s.vcpus); ok {
-		amounts[ResourcePodENI] = int64(branches.n)
+		amounts[awsv1.ResourcePodENI] = int64(branches.n)
 	}
 	if efas, ok := f.host.efas.at(s.name, s.vcpus); ok {
-		amounts[ResourceEFA] = int64(efas.n)
+		amounts[awsv1.ResourceEFA] = int64(efas.n)
 	}
 	// A share of a GPU is nothing that Kubernetes could count.
 	if count := int64(s.devices); f.device != nil && count > 0 {
 		amounts[resourceOf(f.device)] = count
 		if f.device.cores > 0 {
-			amounts[ResourceAWSNeuronCore] = count * int64(f.device.cores)
+			amounts[awsv1.ResourceNeuronCore] = count * int64(f.device.cores)
 		}
 	}
 	return resources.New(amounts)
@@ -183,13 +184,13 @@ func capacityOf(f *family, s *size) resources.List {
 func resourceOf(d *device) corev1.ResourceName {
 	switch {
 	case d.isGPU && d.maker == "nvidia":
-		return ResourceNVIDIAGPU
+		return awsv1.ResourceNVIDIAGPU
 	case d.isGPU && d.maker == "amd":
-		return ResourceAMDGPU
+		return awsv1.ResourceAMDGPU
 	case d.isGPU && d.maker == "habana":
-		return ResourceHabanaGaudi
+		return awsv1.ResourceGaudi
 	case !d.isGPU && d.maker == "aws":
-		return ResourceAWSNeuron
+		return awsv1.ResourceNeuron
 	}
 	return ""
 }

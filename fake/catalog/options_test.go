@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -28,7 +29,7 @@ func TestNewCatalogChooses(t *testing.T) {
 		names(t, &catalog.Options{Families: []string{"t3a"}, Types: []string{"m5.metal", "m5.large", "t3a.nano"}}))
 	require.Equal(t, []string{"c7g.medium"},
 		names(t, &catalog.Options{Families: []string{"c7g", "c7i"}, Where: requirements.MustParse(
-			"kubernetes.io/arch = arm64, " + catalog.LabelInstanceCPU + " < 2")}))
+			"kubernetes.io/arch = arm64, " + awsv1.LabelInstanceCPU + " < 2")}))
 	require.Len(t, names(t, nil), len(catalog.All()))
 }
 
@@ -42,7 +43,7 @@ func TestNewCatalogNarrowsOfferings(t *testing.T) {
 	require.Len(t, types[0].Offerings, 2)
 	require.Equal(t, []string{v1.CapacityTypeSpot}, values(t, types[0], v1.CapacityTypeLabelKey))
 	require.Equal(t, []string{"us-east-1b", "us-east-1d"}, values(t, types[0], corev1.LabelTopologyZone))
-	require.Equal(t, []string{"use1-az2", "use1-az4"}, values(t, types[0], catalog.LabelZoneID))
+	require.Equal(t, []string{"use1-az2", "use1-az4"}, values(t, types[0], awsv1.LabelTopologyZoneID))
 }
 
 func TestZones(t *testing.T) {
@@ -59,7 +60,7 @@ func TestZones(t *testing.T) {
 	} {
 		types, err := catalog.New(&catalog.Options{Region: region, Types: []string{"m5.large"}})
 		require.NoError(t, err)
-		require.Equal(t, id, values(t, types[0], catalog.LabelZoneID)[0])
+		require.Equal(t, id, values(t, types[0], awsv1.LabelTopologyZoneID)[0])
 		require.Equal(t, []string{region}, values(t, types[0], corev1.LabelTopologyRegion))
 		require.Equal(t, region+"a", types[0].Offerings[0].Zone)
 	}
@@ -73,12 +74,12 @@ func TestOwnZones(t *testing.T) {
 	require.NoError(t, err)
 	// Trainium 2 is in the third zone, and so in the seventh.
 	require.Equal(t, []string{"t", "x"}, values(t, types[1], corev1.LabelTopologyZone))
-	require.Equal(t, []string{"here1-az3", "here1-az7"}, values(t, types[1], catalog.LabelZoneID))
-	require.Contains(t, values(t, types[0], catalog.LabelZoneID), "z-id")
+	require.Equal(t, []string{"here1-az3", "here1-az7"}, values(t, types[1], awsv1.LabelTopologyZoneID))
+	require.Contains(t, values(t, types[0], awsv1.LabelTopologyZoneID), "z-id")
 	// Offerings are in the order of keys, not of the option.
 	require.Equal(t, "t", types[0].Offerings[0].Zone)
 	require.Equal(t, "here1-az7", func() string {
-		r, _ := types[0].Offerings[0].Requirements.Get(catalog.LabelZoneID)
+		r, _ := types[0].Offerings[0].Requirements.Get(awsv1.LabelTopologyZoneID)
 		v, _ := r.Values()
 		return v[0]
 	}())
@@ -89,7 +90,7 @@ func TestZonesHaveIDsOfTheirOwn(t *testing.T) {
 	types, err := catalog.New(&catalog.Options{Types: []string{"m5.large"},
 		Zones: []catalog.Zone{{Name: "us-east-1a", ID: "use1-az4"}, {Name: "us-east-1b", ID: "use1-az5"}, {Name: "us-east-1c"}, {Name: "us-east-1d"}}})
 	require.NoError(t, err)
-	require.Equal(t, []string{"use1-az3", "use1-az4", "use1-az5", "use1-az6"}, values(t, types[0], catalog.LabelZoneID))
+	require.Equal(t, []string{"use1-az3", "use1-az4", "use1-az5", "use1-az6"}, values(t, types[0], awsv1.LabelTopologyZoneID))
 }
 
 func TestNewCatalogFaults(t *testing.T) {

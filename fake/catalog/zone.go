@@ -13,7 +13,7 @@ const DefaultRegion = "us-east-1"
 type Zone struct {
 	// Name is the value of topology.kubernetes.io/zone: us-east-1a. Required.
 	Name string
-	// ID is the value of LabelZoneID: use1-az1. Empty means the abbreviated
+	// ID is the value of the label topology.k8s.aws/zone-id: use1-az1. Empty means the abbreviated
 	// region, "-az" and the place of the zone in the list, from 1, or if another
 	// zone of the list has that ID, the next number beyond the list that is free.
 	ID string

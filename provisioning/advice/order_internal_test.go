@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -128,9 +129,9 @@ func town(seed uint64) provisioning.Input {
 		ask(70, corev1.LabelArchStable, v1.ArchitectureAmd64)
 		ask(40, corev1.LabelTopologyZone, "us-east-1a", "us-east-1b")
 		if name == "memory" {
-			ask(100, catalog.LabelInstanceFamily, "r6i")
+			ask(100, awsv1.LabelInstanceFamily, "r6i")
 		}
-		ask(30, catalog.LabelInstanceSize, "large", "xlarge")
+		ask(30, awsv1.LabelInstanceSize, "large", "xlarge")
 		if name == "spot" || chance(30) {
 			pool.Spec.Template.Spec.Taints = []corev1.Taint{{Key: name, Effect: corev1.TaintEffectNoSchedule}}
 		}

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // Pools of a production cluster.
@@ -22,7 +22,7 @@ const appLabel = "app.kubernetes.io/name"
 var (
 	armTaint  = corev1.Taint{Key: "example.com/arch", Value: "arm64", Effect: corev1.TaintEffectNoSchedule}
 	spotTaint = corev1.Taint{Key: "example.com/interruptible", Value: "true", Effect: corev1.TaintEffectNoSchedule}
-	gpuTaint  = corev1.Taint{Key: string(fakecatalog.ResourceNVIDIAGPU), Value: "present", Effect: corev1.TaintEffectNoSchedule}
+	gpuTaint  = corev1.Taint{Key: string(awsv1.ResourceNVIDIAGPU), Value: "present", Effect: corev1.TaintEffectNoSchedule}
 )
 
 // production has every replica of every workload pending.
@@ -55,25 +55,25 @@ func (m *maker) productionPools(replicas int) {
 	)
 	cpus := *resource.NewQuantity(int64(slack+cpusPerPod*replicas), resource.DecimalSI)
 	gpus := *resource.NewQuantity(int64(slack+gpusPerPod*replicas), resource.DecimalSI)
-	ordinary := pick(fakecatalog.LabelInstanceCategory, "c", "m", "r")
-	notHuge := compare(fakecatalog.LabelInstanceCPU, corev1.NodeSelectorOpLt, "65")
+	ordinary := pick(awsv1.LabelInstanceCategory, "c", "m", "r")
+	notHuge := compare(awsv1.LabelInstanceCPU, corev1.NodeSelectorOpLt, "65")
 	families := 5
 	anyFamily := v1.NodeSelectorRequirementWithMinValues{
-		Key: fakecatalog.LabelInstanceFamily, Operator: corev1.NodeSelectorOpExists, MinValues: &families,
+		Key: awsv1.LabelInstanceFamily, Operator: corev1.NodeSelectorOpExists, MinValues: &families,
 	}
 
 	m.productionPool(poolGeneral, 10, v1.Limits{corev1.ResourceCPU: cpus, corev1.ResourceMemory: resource.MustParse("4000Ti")}, nil,
 		pick(corev1.LabelArchStable, v1.ArchitectureAmd64), pick(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-		ordinary, notHuge, compare(fakecatalog.LabelInstanceGeneration, corev1.NodeSelectorOpGt, "4"))
+		ordinary, notHuge, compare(awsv1.LabelInstanceGeneration, corev1.NodeSelectorOpGt, "4"))
 	m.productionPool(poolArm, 20, v1.Limits{corev1.ResourceCPU: cpus}, []corev1.Taint{armTaint},
 		pick(corev1.LabelArchStable, v1.ArchitectureArm64), pick(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-		pick(fakecatalog.LabelInstanceCategory, "c", "m", "r", "t"), notHuge, compare(fakecatalog.LabelInstanceGeneration, corev1.NodeSelectorOpGt, "5"))
+		pick(awsv1.LabelInstanceCategory, "c", "m", "r", "t"), notHuge, compare(awsv1.LabelInstanceGeneration, corev1.NodeSelectorOpGt, "5"))
 	m.productionPool(poolSpot, 30, v1.Limits{corev1.ResourceCPU: cpus}, []corev1.Taint{spotTaint},
 		pick(corev1.LabelArchStable, v1.ArchitectureAmd64), pick(v1.CapacityTypeLabelKey, v1.CapacityTypeSpot),
 		ordinary, notHuge, anyFamily)
-	m.productionPool(poolGPU, 1, v1.Limits{corev1.ResourceName(fakecatalog.ResourceNVIDIAGPU): gpus}, []corev1.Taint{gpuTaint},
+	m.productionPool(poolGPU, 1, v1.Limits{corev1.ResourceName(awsv1.ResourceNVIDIAGPU): gpus}, []corev1.Taint{gpuTaint},
 		pick(corev1.LabelArchStable, v1.ArchitectureAmd64), pick(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-		pick(fakecatalog.LabelInstanceCategory, "g", "p"), pick(fakecatalog.LabelInstanceGPUManufacturer, "nvidia"))
+		pick(awsv1.LabelInstanceCategory, "g", "p"), pick(awsv1.LabelInstanceGPUManufacturer, "nvidia"))
 }
 
 func (m *maker) productionPool(name string, weight int32, limits v1.Limits, taints []corev1.Taint, asked ...v1.NodeSelectorRequirementWithMinValues) {
@@ -101,7 +101,7 @@ func (m *maker) daemons() {
 	exporter := m.daemon("monitoring", "node-exporter", amounts(100, 128))
 	exporter.Spec.Containers[0].Ports = []corev1.ContainerPort{hostPort("metrics", 9100)}
 	plugin := m.daemon("kube-system", "gpu-device-plugin", amounts(50, 64))
-	plugin.Spec.NodeSelector = map[string]string{fakecatalog.LabelInstanceGPUManufacturer: "nvidia"}
+	plugin.Spec.NodeSelector = map[string]string{awsv1.LabelInstanceGPUManufacturer: "nvidia"}
 }
 
 func (m *maker) daemon(namespace, name string, requests corev1.ResourceList) *corev1.Pod {

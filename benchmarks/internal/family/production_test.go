@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
-	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
@@ -45,7 +45,7 @@ func TestProductionHasItsShares(t *testing.T) {
 	for name, p := range one {
 		spaces[p.Namespace] = true
 		spec := &p.Spec
-		_, gpu := spec.Containers[0].Resources.Requests[fakecatalog.ResourceNVIDIAGPU]
+		_, gpu := spec.Containers[0].Resources.Requests[awsv1.ResourceNVIDIAGPU]
 		count("gpu", gpu)
 		count("arm", spec.NodeSelector[corev1.LabelArchStable] == "arm64")
 		count("spot", spec.NodeSelector["karpenter.sh/capacity-type"] == "spot")

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	fakecatalog "github.com/dovetail-sdk/dovetail/fake/catalog"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 )
 
 // workload is a Deployment: replicas of one pod.
@@ -176,7 +176,7 @@ func (m *maker) dealConstraints(all []*workload) {
 	)
 	m.deal(len(all), others, trait{percent: 5, give: func(w *workload) {
 		w.nodeAffinity().PreferredDuringSchedulingIgnoredDuringExecution = []corev1.PreferredSchedulingTerm{
-			{Weight: 50, Preference: labelIn(fakecatalog.LabelInstanceCategory, oneOf(m.dice, "c", "m", "r"))},
+			{Weight: 50, Preference: labelIn(awsv1.LabelInstanceCategory, oneOf(m.dice, "c", "m", "r"))},
 		}
 	}})
 }
@@ -188,10 +188,10 @@ func (m *maker) needGPU(w *workload) {
 	w.homes = []string{poolGPU}
 	r := &w.spec.Containers[0].Resources
 	r.Requests = amounts(2000*gpus, 8192*gpus)
-	r.Requests[fakecatalog.ResourceNVIDIAGPU] = *resource.NewQuantity(gpus, resource.DecimalSI)
+	r.Requests[awsv1.ResourceNVIDIAGPU] = *resource.NewQuantity(gpus, resource.DecimalSI)
 	r.Limits = corev1.ResourceList{
-		corev1.ResourceMemory:         r.Requests[corev1.ResourceMemory],
-		fakecatalog.ResourceNVIDIAGPU: r.Requests[fakecatalog.ResourceNVIDIAGPU],
+		corev1.ResourceMemory:   r.Requests[corev1.ResourceMemory],
+		awsv1.ResourceNVIDIAGPU: r.Requests[awsv1.ResourceNVIDIAGPU],
 	}
 	tolerate(&w.spec, gpuTaint)
 }

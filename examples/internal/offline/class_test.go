@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 )
 
 // world reads a NodePool with its class: a spec and a status in flow style, and more
@@ -65,7 +65,7 @@ func TestFactsAreThoseOfTheFakeCloud(t *testing.T) {
 		b, err := it.Allocatable()
 		require.NoError(t, err)
 		for name, amount := range b.All() {
-			if name != catalog.ResourcePodENI { // of which the provider has a table of its own
+			if name != awsv1.ResourcePodENI { // of which the provider has a table of its own
 				require.Equal(t, a.Get(name), amount, "%s: %s", it.Name, name)
 			}
 		}

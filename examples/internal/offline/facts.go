@@ -48,7 +48,7 @@ func newMarket(sold []*cloudprovider.InstanceType) (*market, error) {
 				InstanceType: types.InstanceType(it.Name), Location: &o.Zone, LocationType: types.LocationTypeAvailabilityZone})
 			if !seen[o.Zone] {
 				seen[o.Zone] = true
-				m.zones = append(m.zones, classtypes.Zone{Name: o.Zone, ID: only(o.Labels().Get(catalog.LabelZoneID))})
+				m.zones = append(m.zones, classtypes.Zone{Name: o.Zone, ID: only(o.Labels().Get(awsv1.LabelTopologyZoneID))})
 			}
 		}
 	}
@@ -79,25 +79,25 @@ func describe(it *cloudprovider.InstanceType, n catalog.NetworkInterfaces) types
 	l := label{it}
 	out := types.InstanceTypeInfo{
 		InstanceType: types.InstanceType(it.Name),
-		Hypervisor:   types.InstanceTypeHypervisor(l.text(catalog.LabelInstanceHypervisor)),
-		BareMetal:    new(l.text(catalog.LabelInstanceHypervisor) == ""),
+		Hypervisor:   types.InstanceTypeHypervisor(l.text(awsv1.LabelInstanceHypervisor)),
+		BareMetal:    new(l.text(awsv1.LabelInstanceHypervisor) == ""),
 		ProcessorInfo: &types.ProcessorInfo{
-			Manufacturer:             new(l.text(catalog.LabelInstanceCPUManufacturer)),
-			SustainedClockSpeedInGhz: new(float64(l.number(catalog.LabelInstanceCPUSustainedClockSpeedMHz)) / 1000),
+			Manufacturer:             new(l.text(awsv1.LabelInstanceCPUManufacturer)),
+			SustainedClockSpeedInGhz: new(float64(l.number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz)) / 1000),
 			SupportedArchitectures:   []types.ArchitectureType{types.ArchitectureTypeX8664},
 		},
-		VCpuInfo:             &types.VCpuInfo{DefaultVCpus: new(l.number(catalog.LabelInstanceCPU))},
-		MemoryInfo:           &types.MemoryInfo{SizeInMiB: new(int64(l.number(catalog.LabelInstanceMemory)))},
+		VCpuInfo:             &types.VCpuInfo{DefaultVCpus: new(l.number(awsv1.LabelInstanceCPU))},
+		MemoryInfo:           &types.MemoryInfo{SizeInMiB: new(int64(l.number(awsv1.LabelInstanceMemory)))},
 		NitroEnclavesSupport: types.NitroEnclavesSupportUnsupported,
 		NetworkInfo:          l.network(n),
 		EbsInfo: &types.EbsInfo{EbsOptimizedSupport: types.EbsOptimizedSupportDefault,
-			EbsOptimizedInfo: &types.EbsOptimizedInfo{MaximumBandwidthInMbps: new(l.number(catalog.LabelInstanceEBSBandwidth))}},
+			EbsOptimizedInfo: &types.EbsOptimizedInfo{MaximumBandwidthInMbps: new(l.number(awsv1.LabelInstanceEBSBandwidth))}},
 	}
 	if l.text(corev1.LabelArchStable) == v1.ArchitectureArm64 {
 		out.ProcessorInfo.SupportedArchitectures = []types.ArchitectureType{types.ArchitectureTypeArm64}
 	}
 	nests := []string{"c8i", "m8i", "r8i"}
-	if slices.Contains(nests, l.text(catalog.LabelInstanceFamily)) && !*out.BareMetal {
+	if slices.Contains(nests, l.text(awsv1.LabelInstanceFamily)) && !*out.BareMetal {
 		out.ProcessorInfo.SupportedFeatures = []types.SupportedAdditionalProcessorFeature{types.SupportedAdditionalProcessorFeatureNestedVirtualization}
 	}
 	if *l.truth(catalog.LabelInstanceNitroEnclavesSupported) {
@@ -109,7 +109,7 @@ func describe(it *cloudprovider.InstanceType, n catalog.NetworkInterfaces) types
 			out.SupportedUsageClasses = append(out.SupportedUsageClasses, class)
 		}
 	}
-	if gb := l.number(catalog.LabelInstanceLocalNVMe); gb > 0 {
+	if gb := l.number(awsv1.LabelInstanceLocalNVME); gb > 0 {
 		out.InstanceStorageInfo = &types.InstanceStorageInfo{TotalSizeInGB: new(int64(gb)), NvmeSupport: types.EphemeralNvmeSupportRequired}
 	}
 	l.devices(&out)
@@ -117,17 +117,17 @@ func describe(it *cloudprovider.InstanceType, n catalog.NetworkInterfaces) types
 }
 
 func (l label) network(n catalog.NetworkInterfaces) *types.NetworkInfo {
-	adapters := l.amount(catalog.ResourceEFA)
+	adapters := l.amount(awsv1.ResourceEFA)
 	out := &types.NetworkInfo{
 		EnaSupport: types.EnaSupportRequired, DefaultNetworkCardIndex: new(int32(0)),
-		EncryptionInTransitSupported: l.truth(catalog.LabelInstanceEncryptionInTransitSupported),
+		EncryptionInTransitSupported: l.truth(awsv1.LabelInstanceEncryptionInTransitSupported),
 		MaximumNetworkInterfaces:     new(int32(n.Count)), Ipv4AddressesPerInterface: new(int32(n.Addresses)),
 		EfaSupported: new(adapters > 0), EfaInfo: &types.EfaInfo{MaximumEfaInterfaces: &adapters},
 	}
 	for i := range max(adapters, 1) {
 		out.NetworkCards = append(out.NetworkCards, types.NetworkCardInfo{NetworkCardIndex: new(i), MaximumNetworkInterfaces: new(int32(n.Count))})
 	}
-	out.NetworkCards[0].BaselineBandwidthInGbps = new(float64(l.number(catalog.LabelInstanceNetworkBandwidth)) / 1000)
+	out.NetworkCards[0].BaselineBandwidthInGbps = new(float64(l.number(awsv1.LabelInstanceNetworkBandwidth)) / 1000)
 	return out
 }
 

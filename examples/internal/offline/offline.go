@@ -80,7 +80,7 @@ type World struct {
 func Read(files Files, stdin io.Reader) (*World, error) {
 	w := &World{classes: map[string][]*cloudprovider.InstanceType{}}
 	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
-	cluster, clusterErr := manifest.Read(rules(), sources...)
+	cluster, clusterErr := manifest.Read(catalog.NodePoolRules(), sources...)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
 	if err := errors.Join(sourcesErr, clusterErr, typesErr); err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := manifest.Read(rules(), sources...)
+	cluster, err := manifest.Read(catalog.NodePoolRules(), sources...)
 	if err != nil {
 		return nil, err
 	}
@@ -133,11 +133,6 @@ func (w *World) sell(at place.Place) (err error) {
 		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
 	}
 	return err
-}
-
-// rules are those of the provider that the manifests are written for.
-func rules() *v1.Rules {
-	return &v1.Rules{WellKnownLabels: catalog.WellKnownLabels(), RestrictedDomains: []string{catalog.LabelDomain}}
 }
 
 // readTypes reads the file of instance types if there is one.

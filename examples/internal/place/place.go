@@ -108,7 +108,7 @@ func (f *finder) seen(labels map[string]string) {
 	if region != "" {
 		f.regions = append(f.regions, region)
 	}
-	f.add(name, region, labels[catalog.LabelZoneID])
+	f.add(name, region, labels[awsv1.LabelTopologyZoneID])
 }
 
 // add notes a zone. What is said first of it holds.

@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
-	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -32,7 +32,7 @@ func priceOf(in disruption.Input, n *provisioning.Node) (price float64, known bo
 		for i := range t.Offerings {
 			o := &t.Offerings[i]
 			if o.Zone == labels[corev1.LabelTopologyZone] && o.CapacityType == labels[capacityTypeLabel] &&
-				(o.ReservationID == "" || o.ReservationID == labels[catalog.LabelCapacityReservationID]) {
+				(o.ReservationID == "" || o.ReservationID == labels[awsv1.LabelCapacityReservationID]) {
 				return o.Price, true
 			}
 		}

@@ -211,8 +211,7 @@ func (r *reader) pool(doc v1.Document) error {
 		return err
 	}
 	pool.Default()
-	rules := &v1.Rules{WellKnownLabels: catalog.WellKnownLabels(), RestrictedDomains: []string{catalog.LabelDomain}}
-	if err := joined(pool.ValidateWith(rules)); err != nil {
+	if err := joined(pool.ValidateWith(catalog.NodePoolRules())); err != nil {
 		return err
 	}
 	if _, twice := r.Pools[pool.Name]; twice {
