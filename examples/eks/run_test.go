@@ -58,6 +58,17 @@ func TestPendingSaysWhy(t *testing.T) {
 	output.Fits(t, stdout)
 }
 
+// Devices are read too: a pod whose claim is there waits for a device, not for the claim.
+func TestDevices(t *testing.T) {
+	const claim = "\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: gpu, namespace: shop}\nspec: {resourceClaims: [{name: g, resourceClaimName: one}]," +
+		" containers: [{name: a, image: a, resources: {requests: {cpu: 1}, claims: [{name: g}]}}]}\n---\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n" +
+		"metadata: {name: one, namespace: shop}\nspec: {devices: {requests: [{name: g, exactly: {deviceClassName: gpu}}]}}\n---\n" +
+		"apiVersion: resource.k8s.io/v1\nkind: DeviceClass\nmetadata: {name: gpu}\nspec: {selectors: [{cel: {expression: 'device.driver == \"gpu.example.com\"'}}]}\n"
+	code, stdout, stderr := call(string(sample)+claim, "-f", "-")
+	require.Equal(t, command.OK, code, stderr)
+	require.Contains(t, strings.Join(strings.Fields(stdout), " "), "shop/gpu stays pending: NodePool general: the pod asks for 1 device of class gpu, but no suitable instance type has any")
+}
+
 // With -cluster AWS is asked and nothing is changed.
 func TestDryRun(t *testing.T) {
 	cloud := amazon(t)

@@ -53,12 +53,8 @@ func (v *visit) plan(ctx context.Context) (*provisioning.Plan, error) {
 		}
 	}
 	c := v.in.Cluster
-	in := provisioning.Input{
-		NodePools: c.NodePools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
-		Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces, Volumes: c.Volumes,
-		Overlays: c.Overlays, Services: c.Services, Controllers: c.Controllers, Buffers: c.Buffers,
-		Vocabulary: cloudprovider.Vocabulary(v.provider),
-	}
+	in := c.Input()
+	in.Vocabulary = cloudprovider.Vocabulary(v.provider)
 	for _, pool := range c.NodePools {
 		types, err := v.provider.InstanceTypes(ctx, pool)
 		if err != nil {

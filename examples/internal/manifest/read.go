@@ -9,6 +9,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -57,7 +59,7 @@ type Cluster struct {
 	Volumes provisioning.Volumes
 
 	// Devices are the objects of dynamic resource allocation, sorted likewise.
-	// There is no Matcher.
+	// The Matcher is that of Input.
 	Devices provisioning.Devices
 
 	// Buffers are the CapacityBuffers, resolved, sorted by namespace and name.
@@ -77,6 +79,18 @@ type Cluster struct {
 
 	ranks  map[string]int   // of the sources, by name
 	places map[string]place // by the name that the engine gives to an object
+}
+
+// Input is the cluster as the engine reads it. InstanceTypes and the Vocabulary are the
+// caller's to add; devices are selected by package devicecel.
+func (c *Cluster) Input() provisioning.Input {
+	in := provisioning.Input{
+		NodePools: c.NodePools, Nodes: c.Nodes, Pods: c.Pods, DaemonSetPods: c.DaemonSetPods, Namespaces: c.Namespaces,
+		Volumes: c.Volumes, Devices: c.Devices, Overlays: c.Overlays, Buffers: c.Buffers, Services: c.Services, Controllers: c.Controllers,
+		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
+	}
+	in.Devices.Matcher = devicecel.New()
+	return in
 }
 
 // KindCount is a number of objects of one kind.

@@ -22,7 +22,6 @@ import (
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/nodecost"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/pricing"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
@@ -153,29 +152,14 @@ func readTypes(file string, stdin io.Reader) ([]*cloudprovider.InstanceType, err
 
 // Input makes the engine's input. A pool may launch what its class can.
 func (w *World) Input() provisioning.Input {
-	c := w.Cluster
-	in := provisioning.Input{
-		NodePools:     c.NodePools,
-		InstanceTypes: make(map[string][]*cloudprovider.InstanceType, len(c.NodePools)),
-		Nodes:         c.Nodes,
-		Pods:          c.Pods,
-		DaemonSetPods: c.DaemonSetPods,
-		Namespaces:    c.Namespaces,
-		Volumes:       c.Volumes,
-		Devices:       c.Devices,
-		Overlays:      c.Overlays,
-		Buffers:       c.Buffers,
-		Services:      c.Services,
-		Controllers:   c.Controllers,
-		Vocabulary:    fake.Vocabulary(),
-	}
-	in.Devices.Matcher = devicecel.New()
+	in := w.Cluster.Input()
+	in.Vocabulary = fake.Vocabulary()
 	plain := w.types
 	if w.rates != nil {
 		beside := w.besideNoClass().Total()
 		plain = pricing.AddNodeCost(plain, func(*cloudprovider.InstanceType) float64 { return beside })
 	}
-	for _, pool := range c.NodePools {
+	for _, pool := range in.NodePools {
 		in.InstanceTypes[pool.Name] = w.typesOf(pool, plain)
 	}
 	return in
