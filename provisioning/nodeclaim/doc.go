@@ -17,7 +17,6 @@
 //     ready for pods. Each gives a [Condition]; methods EditClaim and EditNode return
 //     the object to store.
 //   - [Overdue] names the deadline that a claim has missed, which is to be deleted then.
-//   - [Health] is what the last launches of a NodePool say of it.
 //   - [Garbage] finds instances that no NodeClaim speaks for, and NodeClaims whose
 //     instance is gone. It is careful, because a mistake here ends a node that works:
 //     what is younger than [GarbageOptions.Grace] is left alone, as lists lag behind;
@@ -34,5 +33,5 @@
 //
 // All functions are pure: the instant is an argument, inputs are not changed, and the
 // same input gives the same answer. Nothing is kept between calls: the caller hands
-// [GarbageReport.Suspects] and [Health] to the next one. Lists are sorted.
+// [GarbageReport.Suspects] to the next one. Lists are sorted.
 package nodeclaim

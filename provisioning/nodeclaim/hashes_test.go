@@ -12,7 +12,7 @@ import (
 )
 
 func TestMigrateHashes(t *testing.T) {
-	pool := healthPool("")
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	full := pool.DeepCopy()
 	full.Default()
 	hash := full.Hash()
@@ -48,7 +48,7 @@ func TestMigrateHashes(t *testing.T) {
 // After an upgrade that changes how hashes are made, claims that had not drifted
 // should not begin to.
 func ExampleMigrateHashes() {
-	pool := healthPool("")
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	pool.Annotations = map[string]string{v1.NodePoolHashAnnotationKey: "1", v1.NodePoolHashVersionAnnotationKey: "v2"}
 	claim := newNode("a", "web").NodeClaim
 	claim.Labels = map[string]string{v1.NodePoolLabelKey: pool.Name}
