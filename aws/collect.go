@@ -7,40 +7,8 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
-
-// CollectInstances terminates instances that no NodeClaim speaks for, and returns
-// what nodeclaim.Garbage found: also the NodeClaims to delete because their instance is
-// gone, and the suspects to hand to the next call. claims are read by the function
-// that is passed, after the instances were listed; suspects are those of the last
-// report. opts may be nil. Call it every two minutes, or when Report.Next says.
-//
-// The error joins what could not be terminated; the report is complete all the same,
-// and the next call tries again. If the list of instances or claims cannot be had,
-// there is no report.
-func (p *Provider) CollectInstances(
-	ctx context.Context, claims func(context.Context) ([]*karpv1.NodeClaim, error), suspects []nodeclaim.Suspect, opts *nodeclaim.GarbageOptions,
-) (nodeclaim.GarbageReport, error) {
-	all, err := p.List(ctx)
-	if err != nil {
-		return nodeclaim.GarbageReport{}, err
-	}
-	list, err := claims(ctx)
-	if err != nil {
-		return nodeclaim.GarbageReport{}, api.Wrap("CollectInstances", "NodeClaims", err)
-	}
-	report := nodeclaim.Garbage(nodeclaim.GarbageInput{Now: p.now(), Instances: all, Claims: list, Suspects: suspects}, opts)
-	var errs []error
-	for _, o := range report.Orphans {
-		if err := p.Delete(ctx, o.Instance.ID); err != nil && !errors.Is(err, cloudprovider.ErrNotFound) {
-			errs = append(errs, err)
-		}
-	}
-	return report, errors.Join(errs...)
-}
 
 // CollectLaunchTemplates deletes launch templates of the cluster that were not used
 // for Options.TemplateRetention, and returns their names, sorted. One that this

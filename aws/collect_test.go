@@ -1,8 +1,6 @@
 package aws_test
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -11,36 +9,7 @@ import (
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
-	"github.com/dovetail-sdk/dovetail/aws/awstest"
-	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 )
-
-func TestCollectInstances(t *testing.T) {
-	s := newScene(t)
-	kept, orphan := s.create("kept", large), s.create("orphan", large)
-	claims := func(context.Context) ([]*karpv1.NodeClaim, error) { return []*karpv1.NodeClaim{s.claim(kept)}, nil }
-	s.cloud.Advance(2 * time.Minute)
-	report, err := s.p.CollectInstances(t.Context(), claims, nil, nil)
-	require.NoError(t, err)
-	require.Empty(t, report.Orphans, "it takes two looks")
-	s.cloud.Advance(20 * time.Second)
-	report, err = s.p.CollectInstances(t.Context(), claims, report.Suspects, nil)
-	require.NoError(t, err)
-	require.Len(t, report.Orphans, 1)
-	require.Equal(t, orphan.ID, report.Orphans[0].Instance.ID)
-	require.Equal(t, 1, s.cloud.Running())
-	_, err = s.p.Get(t.Context(), kept.ID)
-	require.NoError(t, err)
-
-	wrong := errors.New("no API server")
-	_, err = s.p.CollectInstances(t.Context(), func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, wrong }, nil, nil)
-	require.ErrorIs(t, err, wrong)
-	s.script(awstest.Fault{Op: "DescribeInstances", Times: 3, Err: awstest.ErrThrottled})
-	_, err = s.p.CollectInstances(t.Context(), claims, nil, &nodeclaim.GarbageOptions{Grace: -1, Confirm: -1})
-	require.ErrorIs(t, err, cloudprovider.ErrThrottled, "a list that is not complete collects nothing")
-	require.Equal(t, 1, s.cloud.Running())
-}
 
 func TestCollectLaunchTemplatesAndProfiles(t *testing.T) {
 	s := newScene(t)

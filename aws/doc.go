@@ -19,8 +19,9 @@
 //   - IsDrifted compares an instance with its class. Interruptions reads the queue
 //     of notices of EC2 and AWS Health, and asks for what nobody sends: failed
 //     checks, maintenance, and capacity blocks that end.
-//   - What an instance leaves behind is collected by [Provider.CollectInstances],
-//     [Provider.CollectLaunchTemplates] and [Provider.CollectInstanceProfiles].
+//   - What an instance leaves behind is collected by [Provider.CollectLaunchTemplates] and
+//     [Provider.CollectInstanceProfiles]. Instances without a NodeClaim are found by
+//     disruption.Propose, from what List returns.
 //
 // Labels, tags, names and the rights that it takes are those of Karpenter's AWS
 // provider, so that a cluster can change from one to the other with the nodes that

@@ -172,19 +172,6 @@ func ExampleProvider_ClaimAnnotations() {
 	// Output: 3 v6 <nil>
 }
 
-func ExampleProvider_CollectInstances() {
-	p, done := open()
-	defer done()
-	ctx := context.Background()
-	if _, err := p.Create(ctx, launchable(p)); err != nil {
-		panic(err)
-	}
-	claims := func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, nil } // nobody speaks for it
-	report, err := p.CollectInstances(ctx, claims, nil, nil)
-	fmt.Println(len(report.Orphans), "to terminate,", len(report.Waiting), "to look at again;", err)
-	// Output: 0 to terminate, 1 to look at again; <nil>
-}
-
 func ExampleProvider_Snapshot() {
 	p, done := open()
 	defer done()

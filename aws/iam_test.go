@@ -1,7 +1,6 @@
 package aws_test
 
 import (
-	"context"
 	"encoding/json"
 	"maps"
 	"os"
@@ -46,7 +45,7 @@ func everything(t *testing.T) *scene {
 	require.NoError(t, err)
 	require.NoError(t, cloudprovider.Acknowledge(ctx, s.p, s.notices()...))
 	require.NoError(t, s.p.Delete(ctx, bought.ID))
-	_, err = s.p.CollectInstances(ctx, func(context.Context) ([]*karpv1.NodeClaim, error) { return nil, nil }, nil, nil)
+	_, err = s.p.List(ctx)
 	require.NoError(t, err)
 	s.class.Spec.Role = "" // the profile of the role has no use any more
 	s.class.Spec.InstanceProfile = ptr("foreign")

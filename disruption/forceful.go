@@ -248,9 +248,6 @@ func (f *Cluster) timeouts() nodeclaim.Timeouts {
 // it was created, and a claim also by the last transition of its condition
 // Launched. What is of unknown age is left alone; of claims see Cluster.Warnings.
 // Within each kind the order is by name or ID. Nothing is ever Blocked.
-//
-// One look is enough here. For a provider whose lists are not to be trusted,
-// nodeclaim.Garbage asks to have found something twice.
 func (f *Cluster) garbage() Result {
 	var r Result
 	if f.in.Instances == nil {
