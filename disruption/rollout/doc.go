@@ -5,8 +5,8 @@
 //
 //   - [Waves] parts the drifted nodes of each NodePool into waves: few at first, then
 //     more and more.
-//   - [Next] says which nodes of which wave may begin now: after the wave before has
-//     soaked, and not while attempts fail.
+//     A wave may begin when all nodes of the one before are done and [Options.Soak] has
+//     passed; hold the actions back till then that are about nodes of later waves.
 //   - [Preview] plays all of it through, at the [Pace] that budgets allow, and gives
 //     each node an instant. Options that put all nodes into the first wave preview a
 //     rollout without waves.

@@ -68,17 +68,6 @@ type Move struct {
 	Start, End time.Time
 }
 
-// Instant is a moment of a rollout at which something changes.
-type Instant struct {
-	// At is when.
-	At time.Time
-	// Begin and End are the nodes that begin and that are done then, sorted.
-	Begin, End []string
-	// Running is how many are on their way out after that, Left how many have
-	// not begun.
-	Running, Left int
-}
-
 // Rollout is what a rollout comes to.
 type Rollout struct {
 	// Waves are the waves, by pool and number.
@@ -147,42 +136,6 @@ func Preview(now time.Time, nodes []Node, opts *PreviewOptions) (Rollout, error)
 		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.NodePool, b.NodePool), cmp.Compare(a.Wave, b.Wave))
 	})
 	return out, nil
-}
-
-// Calendar is the instants of the rollout at which nodes begin or are done, in
-// order. Nodes without a time are in none.
-func (r Rollout) Calendar() []Instant {
-	var out []Instant
-	at := map[time.Time]int{}
-	find := func(t time.Time) *Instant {
-		key := t.UTC() // the same instant, whatever the zone
-		i, ok := at[key]
-		if !ok {
-			i = len(out)
-			at[key] = i
-			out = append(out, Instant{At: t})
-		}
-		return &out[i]
-	}
-	for _, m := range r.Moves {
-		if m.Start.IsZero() {
-			continue
-		}
-		b := find(m.Start)
-		b.Begin = append(b.Begin, m.Node)
-		e := find(m.End)
-		e.End = append(e.End, m.Node)
-	}
-	slices.SortFunc(out, func(a, b Instant) int { return a.At.Compare(b.At) })
-	running, left := 0, len(r.Moves)
-	for i := range out {
-		running += len(out[i].Begin) - len(out[i].End)
-		left -= len(out[i].Begin)
-		out[i].Running, out[i].Left = running, left
-		slices.Sort(out[i].Begin)
-		slices.Sort(out[i].End)
-	}
-	return out
 }
 
 // player plays the waves of a pool through.

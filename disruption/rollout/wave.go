@@ -41,17 +41,7 @@ type Options struct {
 	MaxWave int
 	// Soak is how long after the last node of a wave is done the next begins.
 	Soak time.Duration
-	// MaxFailures is how many replacements of a pool may fail one after the
-	// other until the rollout of the pool is halted. Default 5; negative never
-	// halts.
-	MaxFailures int
-	// Backoff is how long a pool waits after a failed replacement.
-	Backoff Backoff
 }
-
-// defaultMaxFailures leaves room for a shortage of capacity that passes: with
-// the default back-off five failures take a quarter of an hour.
-const defaultMaxFailures = 5
 
 // settle returns the options with all defaults.
 func (o *Options) settle() Options {
@@ -59,8 +49,7 @@ func (o *Options) settle() Options {
 	if o != nil {
 		s = *o
 	}
-	s.Canary, s.Growth, s.MaxFailures = cmp.Or(s.Canary, 1), cmp.Or(s.Growth, 2), cmp.Or(s.MaxFailures, defaultMaxFailures)
-	s.Backoff = s.Backoff.settle()
+	s.Canary, s.Growth = cmp.Or(s.Canary, 1), cmp.Or(s.Growth, 2)
 	return s
 }
 
@@ -78,7 +67,7 @@ func (o *Options) validate() (errs []error) {
 	if o.Soak < 0 {
 		errs = append(errs, fmt.Errorf("options.soak: %s must not be negative", o.Soak))
 	}
-	return append(errs, o.Backoff.validate()...)
+	return errs
 }
 
 // Wave is nodes of a pool that are replaced before the next ones begin.

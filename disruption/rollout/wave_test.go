@@ -80,9 +80,9 @@ func TestWavesOrder(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	bad := []rollout.Node{{Name: "a", NodePool: "p"}, {Name: "a", NodePool: "p"}, {}}
-	opts := rollout.Options{Canary: -1, Growth: -2, MaxWave: -3, Soak: -1, Backoff: rollout.Backoff{Base: -1}}
+	opts := rollout.Options{Canary: -1, Growth: -2, MaxWave: -3, Soak: -1}
 	_, err := rollout.Waves(bad, &opts)
-	both := []string{"options.canary", "options.growth", "options.maxWave", "options.soak", "options.backoff.base"}
+	both := []string{"options.canary", "options.growth", "options.maxWave", "options.soak"}
 	for _, want := range append(both, "nodes[1].name", "nodes[2].name", "nodes[2].nodePool") {
 		require.ErrorContains(t, err, want)
 	}
@@ -90,121 +90,6 @@ func TestFaults(t *testing.T) {
 	for _, want := range append(both, "options.replacement", "options.horizon", "nodes[1].name") {
 		require.ErrorContains(t, err, want)
 	}
-	_, err = rollout.Next(start, rollout.Input{
-		Waves:  []rollout.Wave{{NodePool: "p", Number: 1, Nodes: []string{"a", "a"}}, {NodePool: "p", Number: 1}, {}},
-		Status: []rollout.Status{{Node: "a", State: "gone"}, {Node: "a"}, {Node: "b"}}}, &opts)
-	for _, want := range append(both, "waves[0].nodes", "waves[1].number", "waves[2].number", "status[0].state", "status[1].node", "status[2].node") {
-		require.ErrorContains(t, err, want)
-	}
-	_, err = rollout.Waves(nil, &rollout.Options{Backoff: rollout.Backoff{Base: time.Hour, Max: time.Minute}})
-	require.ErrorContains(t, err, "options.backoff.max")
-}
-
-func TestBackoffWait(t *testing.T) {
-	exact := rollout.Backoff{Exact: true}
-	for level, want := range []time.Duration{0, 1, 2, 4, 8, 10, 10} {
-		require.Equal(t, want*time.Minute, exact.Wait("p", level))
-	}
-	require.Equal(t, 10*time.Minute, exact.Wait("p", 1<<62))
-	require.Zero(t, exact.Wait("p", -1))
-	require.Equal(t, time.Hour, rollout.Backoff{Base: time.Hour, Exact: true}.Wait("p", 9))
-
-	distinct := map[time.Duration]bool{}
-	for i := range 200 {
-		pool := fmt.Sprint("pool-", i)
-		for level := range 8 {
-			got, full := (rollout.Backoff{}).Wait(pool, level), exact.Wait(pool, level)
-			require.GreaterOrEqual(t, got, full/2)
-			require.LessOrEqual(t, got, full)
-			require.Equal(t, got, (rollout.Backoff{}).Wait(pool, level))
-		}
-		distinct[rollout.Backoff{}.Wait(pool, 1)] = true
-	}
-	require.Greater(t, len(distinct), 100, "pools are spread out")
-}
-
-func TestBackoffUntil(t *testing.T) {
-	b := rollout.Backoff{Exact: true}
-	fail := func(after time.Duration) rollout.Attempt {
-		return rollout.Attempt{At: start.Add(after), Failed: true}
-	}
-	done := func(after time.Duration) rollout.Attempt {
-		return rollout.Attempt{At: start.Add(after)}
-	}
-	for name, c := range map[string]struct {
-		attempts []rollout.Attempt
-		until    time.Duration
-		level    int
-	}{
-		"none":                    {nil, -1, 0},
-		"once":                    {[]rollout.Attempt{fail(0)}, time.Minute, 1},
-		"together count once":     {[]rollout.Attempt{fail(0), fail(time.Second), fail(59 * time.Second)}, time.Minute, 1},
-		"at the end of the wait":  {[]rollout.Attempt{fail(0), fail(time.Minute)}, 3 * time.Minute, 2},
-		"in any order":            {[]rollout.Attempt{fail(time.Minute), fail(0)}, 3 * time.Minute, 2},
-		"long after":              {[]rollout.Attempt{fail(0), fail(time.Hour)}, time.Hour + 2*time.Minute, 2},
-		"success resets":          {[]rollout.Attempt{fail(0), fail(time.Minute), done(2 * time.Minute)}, -1, 0},
-		"success, then a failure": {[]rollout.Attempt{fail(0), done(time.Second), fail(2 * time.Second)}, time.Minute + 2*time.Second, 1},
-		"both at once":            {[]rollout.Attempt{done(0), fail(0)}, -1, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			until, level := b.Until("p", c.attempts)
-			require.Equal(t, c.level, level)
-			if c.until < 0 {
-				require.Zero(t, until)
-			} else {
-				require.Equal(t, start.Add(c.until), until)
-			}
-		})
-	}
-}
-
-func TestNext(t *testing.T) {
-	waves, err := rollout.Waves(append(nodesOf("a", 4), nodesOf("b", 1)...), nil)
-	require.NoError(t, err)
-	opts := &rollout.Options{Soak: 10 * time.Minute, MaxFailures: 2, Backoff: rollout.Backoff{Exact: true}}
-	done := func(node string, ago time.Duration) rollout.Status {
-		return rollout.Status{Node: node, State: rollout.Done, Ended: start.Add(-ago)}
-	}
-	running := func(node string) rollout.Status {
-		return rollout.Status{Node: node, State: rollout.Replacing}
-	}
-	failed := func(ago ...time.Duration) (out []rollout.Attempt) {
-		for _, d := range ago {
-			out = append(out, rollout.Attempt{At: start.Add(-d), Failed: true})
-		}
-		return out
-	}
-	for name, c := range map[string]struct {
-		status   []rollout.Status
-		attempts []rollout.Attempt
-		want     rollout.Turn
-	}{
-		"canary":        {nil, nil, rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
-		"canary runs":   {[]rollout.Status{running("a0")}, nil, rollout.Turn{Wave: 1, Hold: rollout.Running}},
-		"soak":          {[]rollout.Status{done("a0", 4*time.Minute)}, nil, rollout.Turn{Wave: 2, Hold: rollout.Soaking, Until: start.Add(6 * time.Minute)}},
-		"second":        {[]rollout.Status{done("a0", 10*time.Minute)}, nil, rollout.Turn{Wave: 2, Begin: []string{"a1", "a2"}}},
-		"half of it":    {[]rollout.Status{done("a0", time.Hour), running("a2")}, nil, rollout.Turn{Wave: 2, Begin: []string{"a1"}}},
-		"failed":        {nil, failed(30 * time.Second), rollout.Turn{Wave: 1, Hold: rollout.BackingOff, Until: start.Add(30 * time.Second)}},
-		"failed before": {nil, failed(time.Minute), rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
-		"halted":        {nil, failed(time.Hour, 2*time.Hour), rollout.Turn{Wave: 1, Hold: rollout.Halted}},
-		"mended": {nil, append(failed(time.Hour, 2*time.Hour), rollout.Attempt{At: start}),
-			rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
-		"over": {[]rollout.Status{done("a0", 0), done("a1", 0), done("a2", 0), done("a3", 0)}, nil, rollout.Turn{Wave: 3, Hold: rollout.Over}},
-		"later ones went first": {[]rollout.Status{done("a3", 0), done("a1", 0)}, nil,
-			rollout.Turn{Wave: 1, Begin: []string{"a0"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			turns, err := rollout.Next(start, rollout.Input{Waves: waves, Status: c.status,
-				Attempts: map[string][]rollout.Attempt{"a": c.attempts}}, opts)
-			require.NoError(t, err)
-			c.want.NodePool = "a"
-			require.Equal(t, []rollout.Turn{c.want, {NodePool: "b", Wave: 1, Begin: []string{"b0"}}}, turns)
-		})
-	}
-	turns, err := rollout.Next(start, rollout.Input{Waves: waves,
-		Attempts: map[string][]rollout.Attempt{"a": failed(1*time.Hour, 2*time.Hour)}}, &rollout.Options{MaxFailures: -1})
-	require.NoError(t, err)
-	require.Equal(t, rollout.Free, turns[0].Hold)
 }
 
 func TestPreview(t *testing.T) {
@@ -228,12 +113,6 @@ func TestPreview(t *testing.T) {
 		"a3 wave 3 1h20m0s-1h30m0s", "a4 wave 3 1h20m0s-1h30m0s", "a5 wave 3 1h20m0s-1h30m0s", "a6 wave 3 1h30m0s-1h40m0s"}, lines)
 	require.True(t, r.Complete)
 	require.Equal(t, start.Add(100*time.Minute), r.Finish)
-	var instants []string
-	for _, i := range r.Calendar() {
-		instants = append(instants, fmt.Sprintf("%s +%d -%d running %d left %d", i.At.Sub(start), len(i.Begin), len(i.End), i.Running, i.Left))
-	}
-	require.Equal(t, []string{"0s +2 -0 running 2 left 6", "10m0s +0 -2 running 0 left 6", "40m0s +2 -0 running 2 left 4", "50m0s +0 -2 running 0 left 4",
-		"1h20m0s +3 -0 running 3 left 1", "1h30m0s +1 -3 running 1 left 0", "1h40m0s +0 -1 running 0 left 0"}, instants)
 }
 
 // A window of a budget opens and closes in the middle of a rollout.
@@ -279,7 +158,9 @@ func TestPreviewAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, start, r.Finish)
 	require.True(t, r.Complete)
-	require.Len(t, r.Calendar(), 1)
+	for _, m := range r.Moves {
+		require.Equal(t, [2]time.Time{start, start}, [2]time.Time{m.Start, m.End})
+	}
 	r, err = rollout.Preview(start, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, rollout.Rollout{Complete: true}, r)
@@ -326,9 +207,6 @@ func TestPreviewLaws(t *testing.T) {
 				}
 			}
 			require.LessOrEqual(t, running, most)
-		}
-		for _, i := range r.Calendar() {
-			require.GreaterOrEqual(t, i.Running, 0)
 		}
 	}
 }
