@@ -24,9 +24,13 @@ type Fault struct {
 	Err *provisioning.InputError
 }
 
-// Prepare is provisioning.Prepare of Input. Pods and NodePools with faults are taken out of
+// Prepare is provisioning.Prepare of Input, to which the caller has added NodePools and
+// InstanceTypes by now, and what else it has. Pods and NodePools with faults are taken out of
 // Input, and keep no other from its plan. It returns all their faults, those of Pods first, in
 // the order of Input. An error that is left is about something else; there is no Problem then.
+//
+// All of Input.Pods are planned for, those that are put off as well, as they may have a place
+// by now; Waiting says whether a plan is due.
 func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {
 	problem, err := provisioning.Prepare(f.Input.Input, opts)
 	at := map[string][]*provisioning.InputError{}
@@ -54,18 +58,16 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 }
 
 // Confirm is disruption.Confirm of an action that was decided before, and the command that
-// carries it out if nothing speaks against it: see disruption.Cluster.Command.
-// With an objection or an error there is no command, and the error is that of these three:
-// Confirm, Observe and Command.
+// carries it out if nothing speaks against it: see disruption.Cluster.Command, which refuses
+// the steps Terminate, DeleteNode and Reboot. With an objection or an error there is no
+// command, and the error is that of Confirm or of Command. Faults of Input are passed over,
+// as Confirm does.
 func (f *Fleet) Confirm(ctx context.Context, a disruption.Action, opts *disruption.Options) (command.Prepared, []disruption.Objection, error) {
 	objections, err := disruption.Confirm(ctx, f.Now, f.Input, a, opts)
 	if err != nil || len(objections) > 0 {
 		return command.Prepared{}, objections, err
 	}
-	cluster, err := disruption.Observe(f.Now, f.Input, opts)
-	if cluster == nil {
-		return command.Prepared{}, nil, err
-	}
+	cluster, _ := disruption.Observe(f.Now, f.Input, opts) // its faults are those of Confirm
 	prepared, err := cluster.Command(a)
 	return prepared, nil, err
 }

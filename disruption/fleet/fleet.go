@@ -25,7 +25,8 @@ import (
 // again long before.
 const keptFor = 10 * time.Second
 
-// Objects are all of their kind in a cluster, none of them nil, in any order.
+// Objects are all of their kind in a cluster, none of them nil, in any order. They have UIDs,
+// as those of an API server have: promises know pods by them.
 type Objects struct {
 	NodeClaims           []*v1.NodeClaim
 	Nodes                []*corev1.Node
@@ -39,8 +40,9 @@ type Fleet struct {
 	Objects
 
 	// Input has Nodes, Pods, DaemonSetPods, PodDisruptionBudgets, MarkedForDeletion,
-	// Nominations, PodEvents and UnavailableOfferings. The rest is the caller's to add. Its pods are as their
-	// owners wrote them: see nomination.Plain.
+	// Nominations, PodEvents and UnavailableOfferings. The rest is the caller's to add, before
+	// Prepare and Propose: NodePools, with v1.NodePool.Default called, and InstanceTypes at the
+	// least. Its pods are as their owners wrote them: see nomination.Plain.
 	Input disruption.Input
 	// Promises are those that stand.
 	Promises nomination.State
@@ -68,7 +70,7 @@ type Fleet struct {
 // their records; and for each NodeClaim with a Node, when pods last came or went there.
 //
 // The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
-// about the rest.
+// about the rest. Time grows with the objects, as nomination.Review's.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {

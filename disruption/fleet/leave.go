@@ -16,7 +16,7 @@ type Departure struct {
 	// Delete are the NodeClaims whose Node somebody has deleted: they go with it.
 	Delete []*v1.NodeClaim
 	// Left are the Nodes of NodePools that are being deleted and have no NodeClaim: what is
-	// left of machines that are gone. Take the finalizer off.
+	// left of machines that are gone. Take v1.TerminationFinalizer off.
 	Left []*corev1.Node
 	// NodeClaims and Nodes are to be stored: the NodeClaims with their deadline, and the
 	// Nodes closed to pods. Those that are so already are left out.
@@ -24,9 +24,11 @@ type Departure struct {
 	Nodes      []*corev1.Node
 	// Drain are the pods to evict and to delete.
 	Drain []drain.NodePlan
-	// Empty are the NodeClaims whose pods are gone, or that never had a Node: end their
-	// machines, and once the cloud says that those are gone, delete the Node and take the
-	// finalizers off, the NodeClaim's last.
+	// Empty are the NodeClaims whose pods are gone, or that never had a Node. Ask the cloud
+	// to end the machine, in each pass until it answers cloudprovider.ErrNotFound, or at
+	// once if there is no provider ID. Then delete the Node, take its finalizer off, and last
+	// that of the NodeClaim. The deletion gives the Node another version: a patch for the
+	// version that was read is refused, and then the next pass takes the rest.
 	Empty []*v1.NodeClaim
 }
 
