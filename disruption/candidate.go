@@ -70,7 +70,7 @@ type Candidate struct {
 // highest SavingsRatio first and then by name, and those that it may not, with
 // every reason, in the order of Blocked.Compare. Each node is in one of the two.
 //
-// The rules are looked at in the order of the constants of Rule. To be a
+// The rules are looked at in the order of the constants of Code. To be a
 // candidate for
 //
 //   - any method, a node must be managed, registered, initialized, not being

@@ -97,7 +97,7 @@
 //
 // Every rule that blocks a node is listed, not only the first. A node is empty
 // if no pod needs another place, where Karpenter also ends nodes whose pods cost
-// nothing, without looking for a place for them ([Options.Consolidation.FreePodsAreEmpty]). A
+// nothing, without looking for a place for them ([ConsolidationOptions].FreePodsAreEmpty). A
 // PodDisruptionBudget counts over all actions that begin together. One that
 // cannot be read selects nothing, as for the eviction API, and does not stop all
 // of disruption. A malformed budget blocks the reasons that it names only. A
@@ -106,7 +106,7 @@
 //
 // Any set of nodes is replaced by any number of nodes, where Karpenter tries one
 // order of nodes and one replacement. What an action saves must be worth the
-// disruption also where the policy is not Balanced ([Options.Consolidation.MinimumScore]).
+// disruption also where the policy is not Balanced ([ConsolidationOptions].MinimumScore).
 // Options of a replacement are filtered by price one by one and not type by
 // type, so that a launch never costs more than what was agreed. Pods that are
 // pending get their places first and are not mixed up with what replaces nodes.

@@ -66,7 +66,7 @@ type Conflict struct {
 //
 // The engine is asked anew, so it takes about as long as one simulation, and some
 // milliseconds for each pod that finds no place in a cluster of some hundred nodes.
-// Pods of one kind are looked at once. Nothing of that is done unless Why is called.
+// Pods of one kind are looked at once. A Proposal has none of it until it is asked for.
 //
 // The error says that there is no such node, that it goes, or that the engine
 // refuses the input; or it is that of ctx.

@@ -70,7 +70,7 @@ type Input struct {
 	// now.
 	InstancesAt time.Time
 
-	// CatalogCache is that of an earlier Proposal or Consolidation, so that pools and
+	// CatalogCache is that of an earlier Proposal, so that pools and
 	// catalogs need not be read again: where all that Input has of them says the
 	// same as then, the answer comes sooner and is the same. It does not matter
 	// whether the objects are copies, in which order they are, which

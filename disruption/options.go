@@ -156,7 +156,8 @@ type RepairOptions struct {
 	// within 0 and 1; a negative one means 0.
 	Share float64
 
-	// TerminateFirst is the same for repair.
+	// TerminateFirst is for unhealthy nodes what DriftOptions.TerminateFirst is for
+	// drifted ones. Default: such a node stays, and says so.
 	TerminateFirst bool
 }
 

@@ -35,7 +35,12 @@ import (
 //     places.
 //
 // The error is that of ctx, once that is done; then there is no proposal. Faults
-// of the input are in the proposal. Nil options mean the defaults.
+// of the input are in the proposal, and an answer nonetheless: look at them. Nil
+// options mean the defaults.
+//
+// Time grows with the nodes that may go, and with what the search tries for them, which
+// ConsolidationOptions.MaxSteps bounds. Input.CatalogCache saves reading the catalogs
+// again. It runs on the goroutine of the caller.
 func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Proposal, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

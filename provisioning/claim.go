@@ -56,7 +56,9 @@ func (n *NewNode) total() resources.List {
 }
 
 // NodeClaim is the node as a karpenter.sh/v1 object to create: named by
-// generateName, owned by the pool, with the hash of the pool for drift.
+// generateName, owned by the pool, with the hash of the pool for drift. Add the finalizer
+// v1.TerminationFinalizer before it is created, if you end its machine: without it the
+// object is gone before anybody has seen that it goes.
 //
 // The requirements of a NodeClaim can say "these types, in these zones, as
 // these capacity types" but not "type a in zone x or type b in zone y". Where

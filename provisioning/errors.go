@@ -18,8 +18,9 @@ func (e *InputError) Error() string { return (*model.Fault)(e).Error() }
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Faults lists the faults in an error that Prepare or Solve returned, in the
-// order of the error's text. It is empty for other errors.
+// Faults lists the faults in an error of this package, or of one that passes such errors
+// on, as disruption.Observe and Proposal.Faults do, in the order of the error's text. It
+// is empty for other errors, and for nil.
 func Faults(err error) []*InputError {
 	switch e := err.(type) {
 	case *InputError:

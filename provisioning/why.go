@@ -30,7 +30,7 @@ type Why struct {
 type WhyOffering struct {
 	Offering *cloudprovider.Offering
 
-	// PodID is the place of the offering among the options of the node, the
+	// Rank is the place of the offering among the options of the node, the
 	// cheapest being 1; 0 if it is none of them.
 	Rank int
 

@@ -14,9 +14,9 @@
 //     The rest is cheapest first.
 //  5. What is beyond the limit is cut, so that minValues hold as far as they can.
 //
-// [nodeclaim.Request] comes before it, on the side of the controller: it makes the request
-// out of a NodeClaim as it is stored and a catalog, so that nothing has to be
-// remembered between a decision and its launch.
+// Request of package provisioning/nodeclaim comes before it, on the side of the
+// controller: it makes the request out of a NodeClaim as it is stored and a catalog, so
+// that nothing has to be remembered between a decision and its launch.
 //
 // # Left out
 //

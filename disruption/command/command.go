@@ -72,7 +72,7 @@ type Source struct {
 // Replacement is a node that a command launches.
 type Replacement struct {
 	// Token is the name of its NodeClaim. Because the name is fixed before the
-	// launch, launching twice makes one; it also serves as LaunchRequest.Token.
+	// launch, creating it twice makes one.
 	Token string
 	// NodePool is the pool that it is made from.
 	NodePool string

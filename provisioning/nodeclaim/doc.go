@@ -14,7 +14,7 @@
 //     again after a failure, from what stands in the claim.
 //   - [Register] matches the claim with its Node, and [Initialize] says when that is
 //     ready for pods. Each gives a [Condition]; methods EditClaim and EditNode return
-//     the object to store.
+//     the object to store. [Join] is whichever of the two is due, with both objects.
 //   - [Overdue] names the deadline that a claim has missed, which is to be deleted then.
 //
 // # Left out
