@@ -178,3 +178,22 @@ func ExampleCluster_Warnings() {
 	// Output:
 	// Pod "shop/web-1": metadata.annotations[karpenter.sh/do-not-disrupt]: "yes" counts for nothing; write true, or a duration above zero such as 30m
 }
+
+// Budgets and protection hold for what is the autoscaler's own choice.
+func ExampleVoluntary() {
+	fmt.Println(disruption.Voluntary(disruption.Drifted), disruption.Voluntary(disruption.Interrupted))
+	// Output: true false
+}
+
+func ExampleCluster_Price() {
+	in := newInput(newNode("n1", "web"))
+	cluster, err := disruption.Observe(noon, in, nil)
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(cluster.Price("n1"))
+	fmt.Println(cluster.Price("n2"))
+	// Output:
+	// 0.1 true
+	// 0 false
+}

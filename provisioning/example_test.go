@@ -301,3 +301,36 @@ func ExampleInputError() {
 	// field:  spec.nodeName
 	// detail: is "ip-10-0-17-21"; a bound pod belongs in Node.Pods, not among the pods to place
 }
+
+// Why was a larger machine not taken, and could it be had at all?
+func ExamplePlan_Why() {
+	plan := solveShop(shop())
+	for _, name := range []string{"m6i.2xlarge", "m7g.2xlarge", "m6i.large"} {
+		why, err := plan.Why("general-0001", name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(why)
+	}
+	_, err := plan.Why("general-0009", "m6i.large")
+	fmt.Println(err)
+
+	// Output:
+	// m6i.2xlarge/us-east-1a/spot is the cheapest option of node general-0001
+	// m7g.2xlarge/us-east-1a/spot is option 3 of node general-0001, 0.0388 USD/h dearer than the cheapest
+	// m6i.large/us-east-1a/spot is no option of node general-0001: pods and daemons of the node need cpu=7500m, and it has 1930m; memory=25Gi, and it has 6903Mi
+	// provisioning: the plan has no new node "general-0009"; name one of Plan.Create
+}
+
+// In full, a reason says what removed how many of the ways to launch a node.
+func ExampleReason_Report() {
+	in := shop()
+	in.Pods = []*corev1.Pod{shopPod("forecast", "cpu=20, memory=8Gi")}
+	fmt.Print(solveShop(in).Unplaced[0].Reason.Report())
+
+	// Output:
+	// NodePool general
+	//       28 ways to launch a node
+	//      -28  room for cpu=20
+	//   nearest miss: needs cpu=20, largest allowed 7910m (m6i.2xlarge)
+}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
@@ -90,4 +91,35 @@ func ExampleProblem_WithNodes() {
 	// Output:
 	// at first: 0 pods on nodes there are, 0 new nodes, 0 pods pending
 	// a minute later: 0 pods on nodes there are, 1 new nodes, 0 pods pending
+}
+
+// Pods of a plan that is a moment old keep their places, where these still hold.
+func ExampleProblem_Nominating() {
+	in := shop()
+	room := resources.MustParse("cpu=4, memory=16Gi, pods=10").ResourceList()
+	for _, name := range []string{"a", "b"} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		node.Status.Capacity, node.Status.Allocatable = room, room
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: node})
+	}
+	in.Pods = in.Pods[:1]
+	problem, err := provisioning.Prepare(in, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	held, err := problem.Nominating(map[types.NamespacedName]string{{Namespace: "shop", Name: "web-0"}: "b"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range []*provisioning.Problem{problem, held} {
+		plan, err := p.Solve(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(plan.Bind[0].Pods[0].Name, "on", plan.Bind[0].Node)
+	}
+
+	// Output:
+	// web-0 on a
+	// web-0 on b
 }
