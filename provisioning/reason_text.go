@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
@@ -48,8 +49,7 @@ func (r *Reason) String() string {
 // if one is to blame; "" if there are none.
 func (r *Reason) nodesText() string {
 	total, there := 0, ""
-	switch r.Cause {
-	case CauseSpread, CauseAffinity, CauseAntiAffinity:
+	if kind, ok := kinds.ByCause(model.Cause(r.Cause)); ok && kind.Places {
 		there = "there "
 	}
 	for _, n := range r.ExistingNodes {
@@ -76,18 +76,15 @@ func nodesCause(c Cause, n int) string {
 		is, has = "is", "has"
 	}
 	switch c {
-	case CauseTaints:
-		return is + " ruled out by taints"
 	case CauseRequirements:
 		return is + " ruled out by labels"
-	case CauseHostPorts:
-		return is + " ruled out by host ports"
-	case CauseVolumes:
-		return is + " ruled out by volumes"
 	case CauseNodes:
 		return is + " ruled out by the pods there"
 	case CauseResources:
 		return has + " too little room"
+	}
+	if kind, ok := kinds.ByCause(model.Cause(c)); ok {
+		return is + " ruled out by " + kind.Nodes()
 	}
 	return is + " ruled out by " + strings.ToLower(string(c))
 }

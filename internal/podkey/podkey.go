@@ -203,6 +203,15 @@ func (w *Writer) AffinityTerms(pod *corev1.Pod, terms []corev1.PodAffinityTerm) 
 	}
 }
 
+// WeightedTerms writes preferred terms of the affinity or anti-affinity of a pod.
+func (w *Writer) WeightedTerms(pod *corev1.Pod, terms []corev1.WeightedPodAffinityTerm) {
+	w.Count(len(terms))
+	for i := range terms {
+		w.Number(int64(terms[i].Weight))
+		w.AffinityTerm(pod, &terms[i].PodAffinityTerm)
+	}
+}
+
 // AffinityTerm writes a term of the affinity or anti-affinity of a pod.
 func (w *Writer) AffinityTerm(pod *corev1.Pod, t *corev1.PodAffinityTerm) {
 	w.Text(t.TopologyKey)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -150,7 +151,7 @@ func (a *Admission) suitedTo(c *workload.Class) []bitset.Set {
 		out[i] = bitset.New(a.Domains.Total)
 		if c.Refusal == nil && workload.AdmitsNewNode(alt) {
 			a.addMatching(out[i], c, alt, false)
-			a.KeepPorts(out[i], c)
+			a.KeepUnheld(out[i], c)
 			a.KeepFromDaemons(out[i], c)
 		}
 	}
@@ -186,14 +187,14 @@ func Writable(r requirements.Requirement) bool {
 	return !ok || r.AllowsAbsent() || len(validation.IsValidLabelValue(value)) == 0
 }
 
-// KeepPorts removes the options where a daemon binds a port that pods of a
-// class bind, or has a disk of theirs.
-func (a *Admission) KeepPorts(options bitset.Set, c *workload.Class) {
-	if len(c.Ports) == 0 {
+// KeepUnheld removes the options where a daemon has what pods of a class hold of their
+// node, such as a port.
+func (a *Admission) KeepUnheld(options bitset.Set, c *workload.Class) {
+	if len(c.Holds) == 0 {
 		return
 	}
 	for i := range a.p.Daemons {
-		if workload.PortsClash(workload.Held(a.p.Daemons[i].Pod), c.Ports) {
+		if kinds.Clash(kinds.Held(a.p.Daemons[i].Pod), c.Holds) {
 			options.AndNot(a.p.onDaemon[i])
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -141,20 +143,20 @@ func (x *baseline) addBoundRules() {
 	}
 }
 
-// boundPorts lists the ports and disks of pods that run, and of daemons, that clash
-// with some pod's to be placed.
-func (x *baseline) boundPorts() []workload.HostPort {
-	var wanted, out []workload.HostPort
+// boundHolds lists what pods that run, and daemons, hold of their nodes and some pod to be
+// placed wants too.
+func (x *baseline) boundHolds() []constraint.Hold {
+	var wanted, out []constraint.Hold
 	for c := range x.p.Classes {
-		wanted = append(wanted, x.p.Classes[c].Ports...)
+		wanted = append(wanted, x.p.Classes[c].Holds...)
 	}
 	if len(wanted) == 0 {
 		return nil
 	}
 	add := func(pod *corev1.Pod) {
-		for _, p := range workload.Held(pod) {
-			if workload.PortsClash([]workload.HostPort{p}, wanted) {
-				out = append(out, p)
+		for _, h := range kinds.Held(pod) {
+			if slices.ContainsFunc(wanted, h.Clashes) {
+				out = append(out, h)
 			}
 		}
 	}
@@ -277,8 +279,8 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 // addPod adds what a pod on a node counts for, given the selections that it is in
 // and its required anti-affinity.
 func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term) []pack.Membership {
-	if len(x.r.ports) > 0 {
-		for _, part := range x.r.portParts(workload.Held(pod)) {
+	if len(x.r.holds) > 0 {
+		for _, part := range x.r.holdParts(kinds.Held(pod)) {
 			out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/volumes"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -19,7 +20,7 @@ func readClaims(x *workload.Extras, p *Problem) {
 	c.Users = map[string]*workload.ClaimUsers{}
 	own, disks := map[string]bool{}, map[string]bool{}
 	for podID, pod := range p.Pods {
-		if !workload.HasClaims(pod) && !workload.HasDisks(pod) {
+		if !volumes.HasClaims(pod) && !workload.HasDisks(pod) {
 			continue
 		}
 		own[workload.PodName(pod)] = true
@@ -44,7 +45,7 @@ func readClaims(x *workload.Extras, p *Problem) {
 	}
 	for i := range p.In.Nodes {
 		for _, pod := range p.In.Nodes[i].Pods {
-			if pod == nil || podlife.Finished(pod) || !workload.HasClaims(pod) && !workload.HasDisks(pod) || own[workload.PodName(pod)] {
+			if pod == nil || podlife.Finished(pod) || !volumes.HasClaims(pod) && !workload.HasDisks(pod) || own[workload.PodName(pod)] {
 				continue
 			}
 			known := slices.ContainsFunc(volume.Disks(pod), func(d volume.Disk) bool { return disks[d.Name] })
@@ -93,7 +94,7 @@ func findHolders(x *workload.Extras, p *Problem) {
 	barred := (&classifier{p: p}).barred
 	seen := map[string]bool{} // a claim may have no holder
 	for podID, pod := range p.Pods {
-		if !workload.HasClaims(pod) {
+		if !volumes.HasClaims(pod) {
 			continue
 		}
 		for _, claim := range x.Known(pod, podID).Exclusive {
@@ -137,7 +138,7 @@ func findReaches(x *workload.Extras, p *Problem) {
 		zone = corev1.LabelHostname
 	}
 	for podID, pod := range p.Pods {
-		if !workload.HasClaims(pod) {
+		if !volumes.HasClaims(pod) {
 			continue
 		}
 		need := x.Known(pod, podID)

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -120,7 +121,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 		Asked:        spec.Asked.Alternatives,
 		Preferences:  spec.Asked.Preferences,
 		Tolerations:  pod.Spec.Tolerations,
-		Ports:        spec.Ports,
+		Holds:        spec.Holds,
 		Terms:        k.terms[id.Terms],
 		Selected:     k.selectorIndex.Members[id.Members],
 		Headroom:     k.headroom[pod],
@@ -133,7 +134,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 	c.Refusal = k.refused(pod, spec, k.termErrs[id.Terms])
 	k.addExtras(&c, pod, podID)
 	if c.Refusal != nil {
-		c.Terms, c.Ports = nil, nil
+		c.Terms, c.Holds = nil, nil
 	}
 	return c
 }
@@ -145,7 +146,7 @@ func (k *classifier) addExtras(c *workload.Class, pod *corev1.Pod, podID int) {
 	if workload.HasVolumes(pod) {
 		need := x.NeedOf(pod, podID)
 		volumes, c.Volumes, c.VolumeKey = &need, need.Needs, need.Key
-		c.Ports = append(c.Ports, workload.HeldDisks(x.SharedDisks(&need.Needs))...)
+		c.Holds = append(c.Holds, kinds.HeldDisks(x.SharedDisks(&need.Needs))...)
 		if need.Err != nil && c.Refusal == nil {
 			c.Refusal = &model.Reason{Cause: model.CauseVolumes, Detail: workload.OneLine(need.Err)}
 		}
@@ -190,10 +191,10 @@ func (k *classifier) barred(pod *corev1.Pod) *model.Reason {
 func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
 	id, fresh := model.Intern(k.specKeys, k.specKey(pod, podID), int32(len(k.specs)))
 	if fresh {
-		s := workload.PodSpec{Of: pod, Ports: workload.HostPorts(pod)}
+		s := workload.PodSpec{Of: pod, Holds: kinds.Wanted(pod)}
 		s.Requests, s.NoRequests = resources.PodRequests(pod)
 		s.Asked, s.NotAsked = requirements.FromPod(pod, k.p.Vocabulary)
-		s.Ports = s.Ports[:len(s.Ports):len(s.Ports)]
+		s.Holds = s.Holds[:len(s.Holds):len(s.Holds)]
 		k.specs = append(k.specs, s)
 	}
 	return id

@@ -135,7 +135,7 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 	p.Rules = newRules(p, k.reader.Selections)
 	x := newBaseline(p, k)
 	x.addBoundRules()
-	p.Rules.addPorts(p, x.boundPorts())
+	p.Rules.addHolds(p, x.boundHolds())
 	p.Rules.join(p)
 	p.Rules.addSlots(p)
 	return x

@@ -8,56 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
-
-// addPorts makes rules of the host ports of classes, and of their disks: two pods
-// that clash may not be on one node. A port for all addresses clashes with every
-// use of its number; one for a single address with the uses of that address too. A
-// disk that is written clashes with every use of it, so that there is nothing to
-// say of one that is read.
-func (r *Rules) addPorts(p *Problem, bound []workload.HostPort) {
-	r.firstPort = len(r.Node)
-	wanted := slices.Clone(bound)
-	for c := range p.Classes {
-		wanted = append(wanted, p.Classes[c].Ports...)
-	}
-	slices.SortFunc(wanted, workload.CompareHostPorts)
-	r.ports = slices.Compact(wanted)
-	for range r.ports {
-		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: pack.Apart}, pods: -1})
-	}
-	for c := range p.Classes {
-		for _, part := range r.portParts(p.Classes[c].Ports) {
-			r.Duties[c].Parts = AddPart(r.Duties[c].Parts, part.Rule, part.Owners, part.Members, part.Both)
-		}
-	}
-}
-
-// portParts is what a pod with some ports counts for.
-func (r *Rules) portParts(ports []workload.HostPort) []pack.Membership {
-	var out []pack.Membership
-	if len(ports) == 0 {
-		return nil
-	}
-	for i, p := range r.ports {
-		owner, member := 0, 0
-		for _, q := range ports {
-			if q == p && !p.Reads {
-				owner = 1
-			}
-			if !p.Reads && q.Number == p.Number && q.Protocol == p.Protocol && (p.Address == "" || q.Address == p.Address) {
-				member = 1
-			}
-		}
-		if owner+member > 0 {
-			out = append(out, pack.Membership{Rule: r.firstPort + i, Owners: owner, Members: member, Both: min(owner, member)})
-		}
-	}
-	return out
-}
 
 // Rules are the constraints between pods, sorted by where they are kept: those
 // over the name of a node by the packer, all others by the assignment of
@@ -67,8 +22,8 @@ type Rules struct {
 	bySelection [][]int // by selection: domain rules
 	Domain      []DomainRule
 	Node        []nodeRule
-	ports       []workload.HostPort // by number less firstPort: the port of a node rule
-	firstPort   int                 // node rules from here on are ports
+	holds       []constraint.Hold // by number less firstHold: what a node rule is about
+	firstHold   int               // node rules from here on are about what pods hold of a node
 
 	Duties []Duty // by class
 	Slots  []Slot
@@ -97,8 +52,8 @@ type DomainRuleKey struct {
 // nodeRule is a constraint between the pods of one node.
 type nodeRule struct {
 	pack.Rule
-	pods int // the selection; -1 for ports
-	// Term is zero for ports, and its kind then reads as topology.Spread: so classes with
+	pods int // the selection; -1 for what pods hold of a node
+	// Term is zero for that, and its kind then reads as topology.Spread: so classes with
 	// ports have their turn as those that are spread over nodes do. See setPhase.
 	Term workload.Term
 }

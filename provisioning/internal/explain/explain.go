@@ -12,6 +12,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -120,33 +122,39 @@ func (e *explainer) lacksLabel(n *model.Existing) bool {
 	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
 }
 
-// clash says whether a port or a disk of the class is taken on a node; "" if none
-// is.
+// clash says for which kind of constraint what the class holds of a node is taken there; ""
+// if nothing is.
 func (e *explainer) clash(n *model.Existing) model.Cause {
-	if len(e.class.Ports) == 0 {
+	if len(e.class.Holds) == 0 {
 		return ""
 	}
-	switch at := workload.Clashing(e.class.Ports, e.portsOn(n)); {
-	case at < 0:
+	there := e.heldOn(n)
+	at := slices.IndexFunc(e.class.Holds, func(h constraint.Hold) bool { return slices.ContainsFunc(there, h.Clashes) })
+	if at < 0 {
 		return ""
-	case e.class.Ports[at].IsDisk():
-		return model.CauseVolumes
 	}
-	return model.CauseHostPorts
+	return kinds.Of(e.class.Holds[at].Kind).Cause
 }
 
-// portsOn lists the host ports and disks that are taken on a node.
-func (e *explainer) portsOn(n *model.Existing) []workload.HostPort {
-	var out []workload.HostPort
+// heldOn lists what is taken on a node.
+func (e *explainer) heldOn(n *model.Existing) []constraint.Hold {
+	var out []constraint.Hold
 	for _, pod := range n.Pods {
 		if pod != nil && !podlife.Finished(pod) {
-			out = append(out, workload.Held(pod)...)
+			out = append(out, kinds.Held(pod)...)
 		}
 	}
 	for _, i := range n.Daemons {
-		out = append(out, workload.Held(e.p.Daemons[i].Pod)...)
+		out = append(out, kinds.Held(e.p.Daemons[i].Pod)...)
 	}
 	return out
+}
+
+// heldByDaemons says what DaemonSets take of every option that is left for the class. Of
+// several kinds of what the class holds it names the last.
+func (e *explainer) heldByDaemons() model.PoolReason {
+	last := kinds.Of(e.class.Holds[len(e.class.Holds)-1].Kind)
+	return model.PoolReason{Cause: last.Cause, Detail: last.TakenByDaemons + " on every suitable instance type"}
 }
 
 // pool says why one pool refuses the class. Of several alternatives it speaks
@@ -236,12 +244,9 @@ func (e *explainer) alternative(i int, alt requirements.Alternative) (model.Pool
 	if options.Empty() {
 		return e.noType(p, alt), 2
 	}
-	e.p.Admission.KeepPorts(options, e.class)
+	e.p.Admission.KeepUnheld(options, e.class)
 	if options.Empty() {
-		if slices.ContainsFunc(e.class.Ports, workload.HostPort.IsDisk) {
-			return model.PoolReason{Cause: model.CauseVolumes, Detail: "a DaemonSet has a disk of the pod, or binds a host port of it, on every suitable instance type"}, 3
-		}
-		return model.PoolReason{Cause: model.CauseHostPorts, Detail: "a DaemonSet binds a host port of the pod on every suitable instance type"}, 3
+		return e.heldByDaemons(), 3
 	}
 	e.p.Admission.KeepFromDaemons(options, e.class)
 	if options.Empty() {

@@ -35,9 +35,9 @@ func (e *explainer) steps(i int, alt requirements.Alternative) []model.Step {
 		p.Window(admitted).Or(e.d.Admitting(i, r))
 		f.narrow(r.String(), admitted)
 	}
-	ports := f.left.Clone()
-	e.p.Admission.KeepPorts(ports, e.class)
-	f.narrow("host ports that DaemonSets bind", ports)
+	unheld := f.left.Clone()
+	e.p.Admission.KeepUnheld(unheld, e.class)
+	f.narrow("host ports that DaemonSets bind", unheld)
 	apart := f.left.Clone()
 	e.p.Admission.KeepFromDaemons(apart, e.class)
 	f.narrow("anti-affinity with DaemonSets", apart)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
@@ -150,9 +151,9 @@ func mixKey(c *workload.Class) string {
 		fmt.Fprintf(&b, "%s %v|", alt.Set, alt.NodeNames)
 	}
 	fmt.Fprint(&b, c.Requests)
-	for _, port := range c.Ports {
-		if !port.IsDisk() {
-			fmt.Fprintf(&b, " %v", port)
+	for _, h := range c.Holds {
+		if !kinds.IsDisk(h) {
+			fmt.Fprintf(&b, " %v", h)
 		}
 	}
 	for _, t := range c.Tolerations {

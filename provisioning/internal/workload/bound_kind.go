@@ -6,14 +6,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
 // BoundKinds tell which pods on nodes are alike to the constraints of others, whatever
-// these are: those of one namespace with the same labels, the same required
-// anti-affinity, the same ports, disks and claims. So a what-if looks at each kind
-// of pod once, and counts. They do not change once a problem has been compiled, so
+// these are: those of one namespace with the same labels, that have the same of each kind of
+// constraint. So a what-if looks at each kind of pod once, and counts. They do not change once a problem has been compiled, so
 // that all what-ifs on it can share them.
 type BoundKinds struct {
 	base   *BoundKinds // what the problem had that this one was made from; nil of the first
@@ -132,28 +131,6 @@ func (k *PodKey) boundKind(pod *corev1.Pod) []byte {
 	} else {
 		k.Number(0)
 	}
-	if a := pod.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
-		k.AffinityTerms(pod, a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-	} else {
-		k.Number(0)
-	}
-	k.ports(pod)
-	if len(pod.Spec.Volumes) == 0 {
-		return k.Buf
-	}
-	for _, d := range volume.Disks(pod) {
-		k.Text(d.Name)
-		if d.ReadOnly {
-			k.Number(1)
-		} else {
-			k.Number(0)
-		}
-	}
-	k.Number(-1)
-	if HasClaims(pod) {
-		for _, claim := range volume.Claims(pod) {
-			k.Text(claim)
-		}
-	}
+	kinds.WriteBound(&k.Writer, pod)
 	return k.Buf
 }

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/volumes"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
@@ -36,9 +37,11 @@ type Holder struct {
 // PodName tells pods apart.
 func PodName(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// HasClaims says whether a pod names a claim.
-func HasClaims(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil })
+// HasDisks says whether a pod names a disk that pods of one node may not share.
+func HasDisks(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.AWSElasticBlockStore != nil || v.GCEPersistentDisk != nil || v.ISCSI != nil || v.RBD != nil
+	})
 }
 
 // SharedDisks are the disks of a pod that others name as well.
@@ -93,7 +96,7 @@ func (r *TermReader) AddSharing(terms []Term, x *Extras, claims []string) []Term
 // Sharing lists the claims of a pod that get their volume where it and others
 // go.
 func (x *Extras) Sharing(pod *corev1.Pod, podID int) []string {
-	if len(x.Claims.Reaches) == 0 || !HasClaims(pod) {
+	if len(x.Claims.Reaches) == 0 || !volumes.HasClaims(pod) {
 		return nil
 	}
 	need := x.Known(pod, podID)

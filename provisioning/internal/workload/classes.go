@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
@@ -29,7 +30,7 @@ type Class struct {
 	Preferences  []requirements.Preference
 	Tolerations  []corev1.Toleration
 	Priority     int32
-	Ports        []HostPort
+	Holds        []constraint.Hold // of its node: ports, and disks that others name too
 
 	Terms    []Term     // constraints towards other pods, hard ones first
 	Selected bitset.Set // the selections that its pods are in
@@ -96,7 +97,7 @@ type PodSpec struct {
 	Of       *corev1.Pod // one of them
 	Requests resources.List
 	Asked    requirements.Pod
-	Ports    []HostPort
+	Holds    []constraint.Hold
 
 	// What is wrong with the requests, and with what is asked of nodes.
 	NoRequests, NotAsked error

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 )
 
 // PodKey writes what the engine looks at in a pod as bytes, so that pods are
@@ -18,7 +19,7 @@ func (k *PodKey) Scheduling(pod *corev1.Pod) []byte {
 	k.Labels(pod.Spec.NodeSelector)
 	k.NodeAffinity(pod.Spec.Affinity)
 	k.Tolerations(pod.Spec.Tolerations)
-	k.ports(pod)
+	kinds.WriteWanted(&k.Writer, pod)
 	k.Pointer(pod.Spec.Priority)
 	return k.Buf
 }
@@ -30,16 +31,6 @@ func (k *PodKey) Where(pod *corev1.Pod) []byte {
 	k.Labels(pod.Spec.NodeSelector)
 	k.NodeAffinity(pod.Spec.Affinity)
 	return k.Buf
-}
-
-func (k *PodKey) ports(pod *corev1.Pod) {
-	ports := HostPorts(pod)
-	k.Count(len(ports))
-	for _, p := range ports {
-		k.Number(int64(p.Number))
-		k.Text(string(p.Protocol))
-		k.Text(p.Address)
-	}
 }
 
 // resourcesOnly returns the key of all that decides what the pod requests. It

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/volumes"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
@@ -170,7 +171,7 @@ func (x *SelectorIndex) selecting(pod *corev1.Pod) bitset.Set {
 
 // claimed lists the selections that are about a claim of a pod.
 func (x *SelectorIndex) claimed(pod *corev1.Pod) []int {
-	if x.claims == nil || !HasClaims(pod) {
+	if x.claims == nil || !volumes.HasClaims(pod) {
 		return nil
 	}
 	var out []int

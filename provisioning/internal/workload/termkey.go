@@ -2,6 +2,8 @@ package workload
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 )
 
 // Between returns the key of all that decides which constraints a pod has
@@ -9,21 +11,7 @@ import (
 func (k *PodKey) Between(pod *corev1.Pod, defaults bool) []byte {
 	k.Buf = k.Buf[:0]
 	k.Text(pod.Namespace)
-	k.Spreads(pod, defaults)
-	a := pod.Spec.Affinity
-	if a == nil {
-		return k.Buf
-	}
-	if p := a.PodAffinity; p != nil {
-		k.Text("with")
-		k.AffinityTerms(pod, p.RequiredDuringSchedulingIgnoredDuringExecution)
-		k.weightedTerms(pod, p.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
-	if p := a.PodAntiAffinity; p != nil {
-		k.Text("apart")
-		k.AffinityTerms(pod, p.RequiredDuringSchedulingIgnoredDuringExecution)
-		k.weightedTerms(pod, p.PreferredDuringSchedulingIgnoredDuringExecution)
-	}
+	kinds.WriteTowards(&k.Writer, pod, defaults)
 	return k.Buf
 }
 
@@ -34,12 +22,4 @@ func (k *PodKey) ApartOnly(pod *corev1.Pod) []byte {
 	k.Text(pod.Namespace)
 	k.AffinityTerms(pod, pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 	return k.Buf
-}
-
-func (k *PodKey) weightedTerms(pod *corev1.Pod, terms []corev1.WeightedPodAffinityTerm) {
-	k.Count(len(terms))
-	for i := range terms {
-		k.Number(int64(terms[i].Weight))
-		k.AffinityTerm(pod, &terms[i].PodAffinityTerm)
-	}
 }

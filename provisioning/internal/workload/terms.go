@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
@@ -303,6 +304,5 @@ func conjunct(pod *corev1.Pod, t *corev1.PodAffinityTerm, field string, read rea
 
 // Constrained says whether a pod may have constraints towards other pods.
 func (r *TermReader) Constrained(pod *corev1.Pod) bool {
-	return len(pod.Spec.TopologySpreadConstraints) > 0 || r.Defaults != nil ||
-		pod.Spec.Affinity != nil && (pod.Spec.Affinity.PodAffinity != nil || pod.Spec.Affinity.PodAntiAffinity != nil)
+	return kinds.Any(pod, r.Defaults != nil)
 }

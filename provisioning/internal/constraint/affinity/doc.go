@@ -1,0 +1,3 @@
+// Package affinity is the kind of pod affinity. Package workload reads what it says, and
+// package topology and the ledger judge it.
+package affinity

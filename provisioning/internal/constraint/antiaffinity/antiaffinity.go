@@ -1,0 +1,35 @@
+package antiaffinity
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podkey"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// Kind is the kind.
+func Kind() constraint.Kind {
+	return constraint.Kind{
+		Name:   "podAntiAffinity",
+		Cause:  model.CauseAntiAffinity,
+		Places: true,
+		Has:    func(pod *corev1.Pod, _ bool) bool { return has(pod) },
+		Key: func(w *podkey.Writer, pod *corev1.Pod, _ bool) {
+			p := pod.Spec.Affinity.PodAntiAffinity
+			w.AffinityTerms(pod, p.RequiredDuringSchedulingIgnoredDuringExecution)
+			w.WeightedTerms(pod, p.PreferredDuringSchedulingIgnoredDuringExecution)
+		},
+		BoundKey: func(w *podkey.Writer, pod *corev1.Pod) {
+			if !has(pod) {
+				w.Number(0)
+				return
+			}
+			w.AffinityTerms(pod, pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		},
+	}
+}
+
+func has(pod *corev1.Pod) bool {
+	return pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil
+}

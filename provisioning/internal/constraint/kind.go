@@ -1,0 +1,49 @@
+package constraint
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podkey"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+)
+
+// Kind is a kind of constraint between pods. What it has not got is nil or empty.
+type Kind struct {
+	// Name is that of the rule by which the referee judges the kind.
+	Name string
+	// Cause is that of a pod which the kind leaves without a place, and of nodes that it
+	// rules out. One that users are to compare with has a name in package provisioning too.
+	Cause model.Cause
+	// RuledOut says by what a node is ruled out, such as "host ports"; empty means the cause
+	// in small letters.
+	RuledOut string
+	// Places says that the kind keeps pods to some places, of which the reason then speaks:
+	// the nodes that it counts are those there.
+	Places bool
+
+	// Has says whether a pod that waits may have any towards other pods, and Key writes all
+	// that decides which it has: pods for which it writes the same are alike. Defaults says
+	// that pods without a topology spread constraint may get some. Key is asked of pods that
+	// have some, or, of a kind with Holds, which has no Has, of all.
+	Has func(pod *corev1.Pod, defaults bool) bool
+	Key func(w *podkey.Writer, pod *corev1.Pod, defaults bool)
+	// BoundKey writes what others have to mind of it in a pod that runs.
+	BoundKey func(w *podkey.Writer, pod *corev1.Pod)
+
+	// Holds lists what a pod takes of its node for itself, in any order. Of a kind without
+	// a Key it is asked of pods that run and of DaemonSets only.
+	Holds func(pod *corev1.Pod) []Hold
+	// TakenByDaemons says what DaemonSets do that leaves a new node no use to a pod which
+	// holds something of the kind; "on every suitable instance type" follows.
+	TakenByDaemons string
+}
+
+// Nodes says by what nodes are ruled out.
+func (k *Kind) Nodes() string {
+	if k.RuledOut != "" {
+		return k.RuledOut
+	}
+	return strings.ToLower(string(k.Cause))
+}
