@@ -1,6 +1,3 @@
-// Package exclusive knows what of a node one pod keeps from the others: host ports, and
-// disks that pods name without a claim (kube-scheduler's filters NodePorts and
-// VolumeRestrictions).
 package exclusive
 
 import (
