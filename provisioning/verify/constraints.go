@@ -17,6 +17,8 @@ type (
 // constraintKind is a kind of constraint for which it matters what a node has beyond
 // labels and room, such as its pods. It has seat, node or both.
 type constraintKind struct {
+	// rules are those that it judges, for which the engine has a kind of the same name.
+	rules []Rule
 	// taste lists what a pod has of the kind, or others have that keep it away. Pods of a
 	// namespace with the same labels and tastes may go to the same places.
 	taste func(*referee, *podInfo) []string
@@ -27,13 +29,14 @@ type constraintKind struct {
 	node func(r *referee, s *targetNode, there, coming []*podInfo, note podFaultFunc)
 }
 
-// constraintKinds are all of them. A new one is an entry here and a file of its own.
+// constraintKinds are all of them. A new one is an entry here and a file of its own, with
+// the name of its rule.
 var constraintKinds = [...]constraintKind{
-	{taste: spreadTaste, seat: (*referee).judgeSpread},
-	{taste: companyTaste, seat: (*referee).judgeCompany},
-	{taste: apartTaste, seat: (*referee).judgeApart},
-	{taste: volumesTaste, seat: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
-	{taste: exclusiveTaste, node: (*referee).judgeExclusive},
+	{rules: []Rule{RuleSpread}, taste: spreadTaste, seat: (*referee).judgeSpread},
+	{rules: []Rule{RuleAffinity}, taste: companyTaste, seat: (*referee).judgeCompany},
+	{rules: []Rule{RuleAntiAffinity}, taste: apartTaste, seat: (*referee).judgeApart},
+	{rules: []Rule{RuleVolumes}, taste: volumesTaste, seat: (*referee).judgeVolumes, node: (*referee).judgeAttachments},
+	{rules: []Rule{RuleHostPorts, RuleVolumes}, taste: exclusiveTaste, node: (*referee).judgeExclusive},
 }
 
 // minds says whether it depends on other pods, or on more than labels and room,
