@@ -83,3 +83,16 @@ func TestLawNodesRiseTogether(t *testing.T) {
 	}
 	require.Greater(t, raised, int(seeds/2))
 }
+
+// TestDomainsMayComeWhereNoSpreadLeansOnTheirAbsence: pods that others count, but that have
+// no spread themselves, may be many in a domain; that keeps no further domain away from
+// those that have one and are well placed whatever domains there are.
+func TestDomainsMayComeWhereNoSpreadLeansOnTheirAbsence(t *testing.T) {
+	t.Parallel()
+	for seed, left := range map[uint64]int{2030: 51, 2701: 43, 3282: 5} {
+		in, opts := richProblem(seed, everything)
+		plan := solved(t, in, opts)
+		require.LessOrEqual(t, len(plan.Unplaced), left, "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
+	}
+}

@@ -31,7 +31,8 @@ type ledgerCount struct {
 	Is, May             []bool // by domain: it is one to be spread over, or may be
 	sure                int    // how many are
 	elsewhere           bool   // a member is where no domain of the rule is
-	Placed              bool   // the plan places pods that have the rule
+	placed              bool   // the plan places pods that have the rule
+	Leant               bool   // some of these may have been let in only as no domain was empty: no further one may come
 	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
 }
 
@@ -73,6 +74,10 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		for _, m := range s.Pods {
 			l.Count(m.Class, m.Count, s)
 		}
+	}
+	for i := range l.Counts {
+		rule, c := &p.Rules.Domain[i], &l.Counts[i]
+		c.Leant = rule.Kind == topology.Spread && c.placed && slices.Max(append(c.Most, 0)) > rule.Skew
 	}
 	return l
 }
@@ -187,7 +192,7 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 	d := &l.P.Rules.Duties[class]
 	for _, r := range d.Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		c.Placed = true
+		c.placed = true
 		if rule.Kind == topology.Apart {
 			for _, at := range s.At[rule.Rule.Key].Domains {
 				c.Owners[at] += n
@@ -263,11 +268,7 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
 	case topology.Spread:
-		own := 0
-		if l.P.Classes[class].Selected.Has(rule.Pods) {
-			own = 1
-		}
-		return !l.tooFar(r, domain, own, s)
+		return !l.tooFar(r, domain, l.own(class, rule.Pods), s)
 	case topology.Together:
 		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
@@ -151,17 +152,38 @@ func (l *Ledger) Shut(s *Bin) {
 	l.lookAgain(s)
 }
 
-// Lean notes which constraints let a pod of a class come to a bin only as no node
-// is empty.
+// Lean notes which constraints let a pod of a class come to a bin only as no node, or no
+// domain, is empty.
 func (l *Ledger) Lean(class int, s *Bin) {
+	l.leanOnDomains(class, s)
 	if l.P.Classes[class].Headroom {
 		return
 	}
 	for _, i := range l.HostsOf(class) {
-		if h := &l.Hosts.Spreads[i]; h.There[s.Number]+1 > h.Rule.Term.Skew {
-			h.leant = true
-		}
+		h := &l.Hosts.Spreads[i]
+		h.leant = h.leant || h.There[s.Number]+l.own(class, h.Rule.Term.Pods) > h.Rule.Term.Skew
 	}
+}
+
+// leanOnDomains notes so for constraints over domains.
+func (l *Ledger) leanOnDomains(class int, s *Bin) {
+	for _, r := range l.P.Rules.Duties[class].Owns {
+		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
+		if rule.Kind != topology.Spread || c.Leant {
+			continue
+		}
+		own := l.own(class, rule.Pods)
+		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d]+own > rule.Skew })
+	}
+}
+
+// own is how many pods of its own a constraint of a class counts: 1, or 0 if its selection
+// is of others.
+func (l *Ledger) own(class, selection int) int {
+	if l.P.Classes[class].Selected.Has(selection) {
+		return 1
+	}
+	return 0
 }
 
 // Leant says whether some pod was let in only as no node was empty.
@@ -248,13 +270,11 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 	}
 	for _, i := range l.HostsOf(class) {
 		h := &l.Hosts.Spreads[i]
-		t, there, own := &h.Rule.Term, 0, 0
+		t, there := &h.Rule.Term, 0
 		if s.Number >= 0 {
 			there = h.There[s.Number]
 		}
-		if l.P.Classes[class].Selected.Has(t.Pods) {
-			own = 1
-		}
+		own := l.own(class, t.Pods)
 		if there+own > t.Skew && there+own-min(there, h.emptiest()) > t.Skew {
 			return false
 		}

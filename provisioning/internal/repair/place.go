@@ -2,7 +2,6 @@ package repair
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
@@ -169,7 +168,7 @@ func extending(l *ledger.Ledger, s *ledger.Bin) bitset.Set {
 	out := bitset.New(len(l.P.LowOptions))
 	for i := range l.Counts {
 		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || !c.Placed || slices.Max(append(c.Most, 0)) <= rule.Skew {
+		if rule.Rule.Key < 0 || rule.Kind != topology.Spread || !c.Leant {
 			continue
 		}
 		if may, _ := l.Looked(i, s); !may {
