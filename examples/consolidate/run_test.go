@@ -194,6 +194,8 @@ func TestWithoutANode(t *testing.T) {
 	code, _, errs := execute(t, "", "-without", "nobody")
 	require.Equal(t, command.BadInput, code)
 	require.Contains(t, errs, "consolidate: -without nobody: the input has no such node\n")
+	_, _, errs = execute(t, "", "-without", "ip-10-0-16-8")
+	require.Contains(t, errs, "consolidate: -without ip-10-0-16-8: the input has no such node; did you mean ip-10-0-16-")
 	code, _, errs = execute(t, "", "-without", "nobody", "-converge")
 	require.Equal(t, command.BadInput, code)
 	require.Contains(t, errs, "-without asks about the cluster as it is; leave out -converge")

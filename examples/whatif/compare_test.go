@@ -123,7 +123,7 @@ func TestPages(t *testing.T) {
 	}
 	code, _, stderr := call("", "-o", "html")
 	require.Equal(t, 2, code)
-	require.Contains(t, stderr, "invalid value \"html\" for flag -o: must be table, json or yaml\n")
+	require.Contains(t, stderr, "-o html is a page for -compare or -advise; give one of them, or another format\n")
 }
 
 // pools are a file of NodePools of these names.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -107,8 +108,10 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	set.StringVar(&s.compare.File, "compare", "", "")
 	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty")
 	set.Func("now", "", func(text string) (err error) {
-		s.compare.Now, err = time.Parse(time.RFC3339, text)
-		return err
+		if s.compare.Now, err = time.Parse(time.RFC3339, text); err != nil {
+			return errors.New("must be a time such as 2026-03-02T12:00:00Z")
+		}
+		return nil
 	})
 	set.BoolVar(&s.advise, "advise", false, "")
 	set.IntVar(&s.questions, "questions", 0, "")
@@ -140,6 +143,9 @@ func (s *settings) faults() []string {
 func (s *settings) formatFaults() []string {
 	if s.compare.File != "" || s.advise {
 		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
+	}
+	if s.output == "html" {
+		return []string{"-o html is a page for -compare or -advise; give one of them, or another format"}
 	}
 	return command.OneOf("o", s.output, "table", "json", "yaml")
 }

@@ -141,7 +141,7 @@ func TestBadInput(t *testing.T) {
 		{"an old version", "apiVersion: karpenter.sh/v1alpha5\nkind: Provisioner\nmetadata: {name: a}\n", []string{"-f", "-"}, []string{
 			"whatif: -:2 (document 1): Provisioner a: kind: Provisioner of karpenter.sh/v1alpha5 is not read by this program; convert it to NodePool of v1 with examples/migrate"}},
 		{"a file that is not there", "", []string{"-f", "testdata/none.yaml"}, []string{"whatif: open testdata/none.yaml: "}},
-		{"a folder", "", []string{"-f", "testdata"}, []string{"whatif: read testdata: "}},
+		{"a folder", "", []string{"-f", "testdata"}, []string{"whatif: testdata is a directory; name the files in it, one by one"}},
 		{"two faults of a manifest", pod + "      cmd: x\n      imge: y\n", []string{"-f", "-"}, []string{
 			`whatif: -:7 (document 1): Pod default/p: spec.containers[0].cmd: `,
 			`whatif: -:8 (document 1): Pod default/p: spec.containers[0].imge: Forbidden: unknown field; did you mean "image"?`}},
@@ -198,6 +198,8 @@ func TestBadFlags(t *testing.T) {
 			`invalid value -0.1 for flag -node-fee: must be an amount of USD per hour, or 0`}},
 		{[]string{"-node-fee", "x"}, []string{`invalid value "x" for flag -node-fee: must be a number`}},
 		{[]string{"-node-fee", "NaN"}, []string{`invalid value NaN for flag -node-fee: must be an amount of USD per hour, or 0`}},
+		{[]string{"-now", "noon"}, []string{`invalid value "noon" for flag -now: must be a time such as 2026-03-02T12:00:00Z`}},
+		{[]string{"-o", "html"}, []string{"-o html is a page for -compare or -advise; give one of them, or another format"}},
 		{[]string{"-without", ""}, []string{`invalid value "" for flag -without: the name of the node is empty`}},
 		{[]string{"-explain", "web/", "-why", "a/b/c", "-o", "json"}, []string{
 			`invalid value "web/" for flag -explain: must be NAMESPACE/POD`,

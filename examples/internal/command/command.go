@@ -12,10 +12,12 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 )
 
 // The exit codes of all programs.
@@ -28,7 +30,11 @@ const (
 // ReadFile reads a file, or standard input if the name is "-".
 func ReadFile(name string, stdin io.Reader) ([]byte, error) {
 	if name != "-" {
-		return os.ReadFile(name)
+		data, err := os.ReadFile(name)
+		if errors.Is(err, syscall.EISDIR) {
+			return nil, fmt.Errorf("%s is a directory; name the files in it, one by one", name)
+		}
+		return data, err
 	}
 	data, err := io.ReadAll(stdin)
 	if err != nil {

@@ -1,11 +1,13 @@
 package proposalreport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // NoSuchNode says that a question names a node that it cannot be asked of.
@@ -19,7 +21,11 @@ func (r *Report) AddWhy(ctx context.Context, p *disruption.Proposal, name string
 				return NoSuchNode{fmt.Errorf("-why %s: it is not left alone; it is to go now: %s", name, a)}
 			}
 		}
-		return NoSuchNode{fmt.Errorf("-why %s: no such node is left alone; name one of those that -all lists", name)}
+		var names []string
+		for _, n := range r.LeftAlone {
+			names = append(names, n.Node)
+		}
+		return NoSuchNode{fmt.Errorf("-why %s: no such node is left alone%s", name, cmp.Or(command.DidYouMean(name, names), "; name one of those that -all lists"))}
 	}
 	stay, err := p.Explain(ctx, name)
 	if err != nil {

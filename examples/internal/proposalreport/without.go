@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -56,7 +57,11 @@ type launched struct {
 func (r *Report) AddWithout(ctx context.Context, p *disruption.Proposal, in disruption.Input, opts *disruption.Options, name string) error {
 	i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == name })
 	if i < 0 {
-		return NoSuchNode{fmt.Errorf("-without %s: the input has no such node", name)}
+		var names []string
+		for _, n := range in.Nodes {
+			names = append(names, n.Name())
+		}
+		return NoSuchNode{fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, names))}
 	}
 	problem, err := provisioning.Prepare(in.Input, opts.Provisioning)
 	if err != nil {
