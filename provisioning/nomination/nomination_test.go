@@ -151,7 +151,7 @@ func TestWhatEndsPromises(t *testing.T) {
 			in.Nodes[0].Spec.Taints = append(in.Nodes[0].Spec.Taints, corev1.Taint{Key: "readiness.k8s.io/net", Effect: corev1.TaintEffectNoSchedule})
 		}, 2, nomination.Coming, false},
 		{"registration counts as well", func(in *nomination.Input, now *time.Time) {
-			in.NodeClaims[0].Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeRegistered, LastTransitionTime: metav1.NewTime(up.Add(time.Minute))}}
+			in.NodeClaims[0].Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeRegistered, Status: metav1.ConditionTrue, LastTransitionTime: metav1.NewTime(up.Add(time.Minute))}}
 			*now = up.Add(nomination.DefaultHold)
 		}, 2, nomination.Filling, false},
 		{"a later plan", func(in *nomination.Input, _ *time.Time) {

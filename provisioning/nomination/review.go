@@ -102,13 +102,15 @@ type Node struct {
 // instant. Where it finds something it cannot read, the error names it and the state is
 // right about the rest.
 //
-// A Node is ready once it is registered, its condition Ready is True, and no startup
-// taint but TaintKey and no taint that goes by itself is left on it. The time that it
-// is kept counts from the later of its condition Ready and the claim's Registered.
+// A Node is ready once it is registered, its condition Ready is True, no startup taint but
+// TaintKey and no taint that goes by itself is left on it, and its claim's condition
+// Registered, if there is one, is True. The time that it is kept counts from the later of
+// its condition Ready and the claim's Registered.
 //
-// Pods that are alike may change places. Where kube-scheduler says twenty seconds after a
-// node is ready that there is no room for a pod of it, and has bound none of its kind for as
-// long (others of the kind are still on a node that goes, say, and a topology spread counts
+// Pods that are alike may change places. Where kube-scheduler has been at work for twenty
+// seconds since a node is ready (it has bound some pod since, or found no place for one that
+// is new: after an outage of the API server it learns of a node late), still says that there
+// is no room for a pod of it, and has bound none of its kind for as long (others of the kind are still on a node that goes, say, and a topology spread counts
 // them there), the pod is given the tolerations of the other nodes that are kept for pods of
 // its kind, one after another. Once it is on one of these, who has lost a place there waits for
 // the place that it has left, as long as that is kept.

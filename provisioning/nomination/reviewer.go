@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -51,6 +52,7 @@ type reviewer struct {
 	bound   map[string][]*corev1.Pod // pods by node
 	byOwner map[types.UID][]*corev1.Pod
 	boundAt map[heirKey]time.Time // see lastBound
+	signs   []time.Time           // see works
 	faults  []error
 }
 
@@ -183,7 +185,11 @@ func readySince(c *v1.NodeClaim, n *corev1.Node) time.Time {
 	}
 	since := c.CreationTimestamp.Time
 	for _, cond := range c.Status.Conditions {
-		if cond.Type == v1.ConditionTypeRegistered && cond.LastTransitionTime.After(since) {
+		switch {
+		case cond.Type != v1.ConditionTypeRegistered:
+		case cond.Status != metav1.ConditionTrue: // the Node is written first
+			return time.Time{}
+		case cond.LastTransitionTime.After(since):
 			since = cond.LastTransitionTime.Time
 		}
 	}
@@ -394,10 +400,13 @@ func (r *reviewer) elsewhere(c *claimView, p *corev1.Pod, s *State) *corev1.Tole
 	if owner(p) == "" || c.ready.IsZero() || !unschedulable(p) {
 		return nil
 	}
+	from := r.works(c.ready)
+	if from.IsZero() { // it may not know the node yet
+		return nil
+	}
 	key := heirKey{owner(p), size(p)}
-	from := r.lastBound(key)
-	if c.ready.After(from) {
-		from = c.ready
+	if bound := r.lastBound(key); bound.After(from) {
+		from = bound
 	}
 	if from = from.Add(swapAfter); r.now.Before(from) {
 		s.sooner(from)
@@ -427,6 +436,29 @@ func (r *reviewer) lastBound(key heirKey) time.Time {
 	}
 	r.boundAt[key] = at
 	return at
+}
+
+// works is when kube-scheduler first gave a sign of life at an instant or after it: that it bound a
+// pod, whichever, or found no place for one where it had before. It is zero for never. After
+// an outage of the API server its watches come back one by one, within a minute or two: what
+// it says of a pod is old by then, and it does not know a node that is ready.
+func (r *reviewer) works(since time.Time) time.Time {
+	if r.signs == nil {
+		r.signs = []time.Time{}
+		for _, p := range r.pods {
+			for _, c := range p.Status.Conditions {
+				if c.Type == corev1.PodScheduled {
+					r.signs = append(r.signs, c.LastTransitionTime.Time)
+				}
+			}
+		}
+		slices.SortFunc(r.signs, time.Time.Compare)
+	}
+	i, _ := slices.BinarySearchFunc(r.signs, since, time.Time.Compare)
+	if i == len(r.signs) {
+		return time.Time{}
+	}
+	return r.signs[i]
 }
 
 // unschedulable says whether kube-scheduler has tried to place a pod, and found nothing.

@@ -20,11 +20,21 @@ func unplaced(p *corev1.Pod) *corev1.Pod {
 	return p
 }
 
+// tried is a pod that kube-scheduler has bound, or found no place for, at an instant.
+func tried(p *corev1.Pod, at time.Time) *corev1.Pod {
+	p = p.DeepCopy()
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: metav1.NewTime(at)}}
+	if p.Spec.NodeName != "" {
+		p.Status.Conditions[0].Status, p.Status.Conditions[0].Reason = corev1.ConditionTrue, ""
+	}
+	return p
+}
+
 // A pod waits for node a, and one of the same ReplicaSet runs on a node that goes and has
 // its place on node b: a spread that still counts that one there keeps the first from a, and
 // a budget that counts the first keeps the second from leaving. So they change places.
 func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
-	p, q, other := pod("p", "rs"), on(pod("q", "rs"), "old"), on(pod("r", "others"), "old")
+	p, q, other := pod("p", "rs"), on(pod("q", "rs"), "old"), tried(on(pod("r", "others"), "old"), noon)
 	a, b, c := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{q}, nil), created(t, "c", []*corev1.Pod{other}, nil)
 	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a, b, c}, Nodes: []*corev1.Node{ready(a, noon), ready(b, noon), ready(c, noon), {}}}
 	in.Nodes[3].Name = "old"
@@ -68,6 +78,34 @@ func TestPodsThatAreAlikeChangePlaces(t *testing.T) {
 	require.Empty(t, s.Pods, "q2 belongs into the next plan, which sees the room on a")
 	for _, n := range s.Nodes {
 		require.Equal(t, n.NodeClaim != "c", n.Phase == nomination.Open, n.NodeClaim)
+	}
+}
+
+// After an outage of the API server kube-scheduler learns of a node late, and says of pods what
+// it found before: they are not let onto other nodes before it has been at work for a while.
+// Nor are they while the claim does not say yet that its Node has registered.
+func TestNoPlacesChangeBeforeSchedulerWorks(t *testing.T) {
+	p := tried(pod("p", "rs"), noon.Add(-time.Minute))
+	p.Spec.Tolerations = []corev1.Toleration{{Key: nomination.TaintKey, Operator: corev1.TolerationOpEqual, Value: "a", Effect: corev1.TaintEffectNoSchedule}}
+	q, other := tried(pod("q", "rs"), noon.Add(-time.Minute)), pod("other", "others")
+	a, b := created(t, "a", []*corev1.Pod{p}, nil), created(t, "b", []*corev1.Pod{q}, nil)
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{a, b}, Nodes: []*corev1.Node{ready(a, noon), ready(b, noon)}}
+	let := func(other *corev1.Pod, at time.Duration) bool {
+		in.Pods = []*corev1.Pod{p, q, other}
+		s := review(t, in, noon.Add(at))
+		require.Len(t, s.Pods, 2)
+		return s.Pods[0].Toleration != nil
+	}
+	require.False(t, let(other, 80*time.Second), "it has said nothing since the node is ready")
+	require.False(t, let(tried(other, noon.Add(-time.Second)), 80*time.Second), "nor now")
+	for name, works := range map[string]*corev1.Pod{"bound": tried(on(other, "node"), noon.Add(40*time.Second)), "no place": tried(other, noon.Add(40*time.Second))} {
+		require.False(t, let(works, 59*time.Second), name)
+		require.True(t, let(works, 60*time.Second), name)
+	}
+	works := tried(on(other, "node"), noon.Add(40*time.Second))
+	for _, status := range []metav1.ConditionStatus{metav1.ConditionUnknown, metav1.ConditionTrue} {
+		a.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeRegistered, Status: status, LastTransitionTime: metav1.NewTime(noon)}}
+		require.Equal(t, status == metav1.ConditionTrue, let(works, 60*time.Second))
 	}
 }
 
