@@ -153,11 +153,11 @@ func (k *Kubelets) pod(ctx context.Context, name cache.ObjectName) (again time.D
 		return 0, err
 	}
 	node, err := k.nodes.Get(pod.Spec.NodeName)
-	if err != nil || node.Annotations[kwok.TerminatedAnnotation] != "" {
-		return 0, err
-	}
-	if !ready(node) { // it boots, or the cache does not show yet that it has
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && !ready(node): // it boots, or the cache does not show it yet
 		return 300 * time.Millisecond, nil
+	case err != nil || node.Annotations[kwok.TerminatedAnnotation] != "":
+		return 0, err
 	}
 	if pod.DeletionTimestamp != nil {
 		now := int64(0)
