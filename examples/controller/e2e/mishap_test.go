@@ -112,7 +112,7 @@ func TestOutage(t *testing.T) {
 	s.report("API server away for 30 s while nodes were launched: %.0f planned at %.4f USD/h, %d run at %.4f, %.0f s after it was back; %d plans",
 		number(planned, "create"), number(planned, "cost"), len(l.nodes), l.cost, took.Seconds(), len(s.entries("planned")))
 	if float64(len(l.nodes)) != number(planned, "create") || l.cost > 1.03*number(planned, "cost") {
-		t.Errorf("%d nodes at %.4f USD/h, planned were %v at %v", len(l.nodes), l.cost, planned["create"], planned["cost"])
+		t.Errorf("%d nodes at %.4f USD/h, planned were %v at %v:\n%s", len(l.nodes), l.cost, planned["create"], planned["cost"], l.waiting())
 	}
 }
 

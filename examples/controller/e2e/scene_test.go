@@ -46,6 +46,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/kubelet"
 	"github.com/dovetail-sdk/dovetail/examples/controller/e2e/plane"
 	"github.com/dovetail-sdk/dovetail/fake"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // scene is a cluster and the controller on it.
@@ -340,6 +341,40 @@ func (l look) String() string {
 	return fmt.Sprintf("%d running, %d pending, %d nodes, %d claims, %.4f USD/h", l.running, l.pending, len(l.nodes), len(l.claims), l.cost)
 }
 
+// waiting says of each pod that is not bound, or that more than one node kept for pods lets
+// in, what kube-scheduler says of it, and of each node for whom it is kept.
+func (l look) waiting() string {
+	var text strings.Builder
+	for _, p := range l.pods {
+		var admitted []string
+		for _, t := range p.Spec.Tolerations {
+			if t.Key == nomination.TaintKey {
+				admitted = append(admitted, t.Value)
+			}
+		}
+		if p.Spec.NodeName != "" && len(admitted) < 2 {
+			continue
+		}
+		said := "no word of kube-scheduler"
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodScheduled {
+				said = c.Message
+			}
+		}
+		fmt.Fprintf(&text, "pod %s on %q: let in by %q, nominated %q: %s\n", p.Name, p.Spec.NodeName, admitted, p.Status.NominatedNodeName, said)
+	}
+	for _, n := range l.nodes {
+		pods := map[string]int{}
+		for _, p := range l.pods {
+			if p.Spec.NodeName == n.Name {
+				pods[p.Labels["app"]]++
+			}
+		}
+		fmt.Fprintf(&text, "node %s in %s: taints %v, pods %v, can hold %v\n", n.Name, n.Labels[corev1.LabelTopologyZone], n.Spec.Taints, pods, n.Status.Allocatable.Cpu())
+	}
+	return text.String()
+}
+
 // eventually asks until there is no error.
 func (s *scene) eventually(most time.Duration, what string, ask func() error) {
 	s.Helper()
@@ -356,18 +391,25 @@ func (s *scene) eventually(most time.Duration, what string, ask func() error) {
 	}
 }
 
+// stalled is after how long without a change a watch says who waits, and for what.
+const stalled = 30 * time.Second
+
 // watch looks again and again until it is told that all is well twice in a row. Changes
-// are logged.
+// are logged, and who waits when there are none.
 func (s *scene) watch(most time.Duration, what string, well func(look) error) (l look, took time.Duration) {
 	s.Helper()
 	started, good, was := time.Now(), 0, ""
+	changed := started
 	for good < 2 {
 		time.Sleep(500 * time.Millisecond)
 		next, err := s.look()
 		if err == nil {
 			if l = next; l.String() != was {
-				was = l.String()
+				was, changed = l.String(), time.Now()
 				s.Logf("%6.1f s  %s", time.Since(started).Seconds(), was)
+			} else if l.pending > 0 && time.Since(changed) > stalled {
+				changed = time.Now()
+				s.Logf("%6.1f s  nothing has changed for %s:\n%s", time.Since(started).Seconds(), stalled, l.waiting())
 			}
 			err = well(l)
 		}
