@@ -290,7 +290,7 @@ func (r *Report) rest() string {
 		parts = append(parts, "No constraint costs anything.")
 	}
 	if r.Free > 0 {
-		parts = append(parts, layout.Count(r.Free, "constraint")+" cost nothing.")
+		parts = append(parts, layout.Phrase(r.Free, "constraint costs nothing.", "constraints cost nothing."))
 	}
 	if n := len(r.Needed); n > 0 {
 		parts = append(parts, fmt.Sprintf("Without %s a pod would lose its place, such as %s.", layout.Count(n, "other"), r.Needed[0].line))

@@ -69,6 +69,14 @@ func (watchedEC2) CreateTags(context.Context, *ec2.CreateTagsInput, ...func(*ec2
 	return nil, errDry
 }
 
+// RunInstances asks whether instances could be launched: a dry run changes nothing.
+func (w watchedEC2) RunInstances(ctx context.Context, in *ec2.RunInstancesInput, opts ...func(*ec2.Options)) (*ec2.RunInstancesOutput, error) {
+	if in.DryRun == nil || !*in.DryRun {
+		return nil, errDry
+	}
+	return w.EC2API.RunInstances(ctx, in, opts...)
+}
+
 func (watchedEC2) TerminateInstances(context.Context, *ec2.TerminateInstancesInput, ...func(*ec2.Options)) (*ec2.TerminateInstancesOutput, error) {
 	return nil, errDry
 }

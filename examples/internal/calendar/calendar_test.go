@@ -1,0 +1,70 @@
+package calendar
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+)
+
+// asked is the calendar of a pool of ten nodes with these budgets.
+func asked(t *testing.T, days int, from time.Time, list ...v1.Budget) *Calendar {
+	t.Helper()
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	pool.Spec.Disruption.Budgets = list
+	c := &Calendar{Pool: pool, Nodes: 10, From: from, Days: days, Zone: from.Location()}
+	require.NoError(t, c.Ask(v1.DisruptionReasons()))
+	return c
+}
+
+func at(zone *time.Location, month time.Month, day int) time.Time {
+	return time.Date(2026, month, day, 0, 0, 0, 0, zone)
+}
+
+// An hour has the least that is allowed in any part of it, and nothing where the day has no
+// such hour.
+func TestLeast(t *testing.T) {
+	schedule := "30 9 * * *"
+	c := asked(t, 1, at(time.UTC, time.March, 2), v1.Budget{Nodes: "30%"},
+		v1.Budget{Nodes: "0", Schedule: &schedule, Duration: &metav1.Duration{Duration: 45 * time.Minute}})
+	require.Len(t, c.sections, 1, "all reasons have the same answer")
+	s := &c.sections[0]
+	for hour, want := range map[int]int{8: 3, 9: 0, 10: 0, 11: 3} {
+		got, ok := s.least(c.hour(c.day(0), hour))
+		require.True(t, ok)
+		require.Equal(t, level{nodes: want}, got, hour)
+	}
+	_, ok := s.least(c.day(0), c.day(0))
+	require.False(t, ok)
+	require.Equal(t, map[level]string{{nodes: 0}: " .", {nodes: 3}: " 3"}, c.marks())
+}
+
+// Reasons with other answers have a section of their own.
+func TestSections(t *testing.T) {
+	c := asked(t, 1, at(time.UTC, time.March, 2), v1.Budget{Nodes: "2", Reasons: []v1.DisruptionReason{v1.DisruptionReasonDrifted}})
+	require.Len(t, c.sections, 2)
+	levels := c.levels()
+	require.Len(t, levels, 2)
+	require.Equal(t, "2 nodes", levels[0].String())
+	require.Equal(t, "no limit", levels[1].String())
+}
+
+// A clock that is set forward skips an hour, and one that is set back has an hour twice.
+func TestHours(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	c := &Calendar{}
+	from, to := c.hour(at(berlin, time.March, 29), 2)
+	require.Zero(t, to.Sub(from))
+	from, to = c.hour(at(berlin, time.October, 25), 2)
+	require.Equal(t, 2*time.Hour, to.Sub(from))
+}
+
+func TestShort(t *testing.T) {
+	for minutes, want := range map[int]string{0: "0m", 59: "59m", 90: "1h 30m", 47 * 60: "47h", 48*60 + 61: "2d 1h 1m"} {
+		require.Equal(t, want, short(time.Duration(minutes)*time.Minute))
+	}
+}
