@@ -68,12 +68,21 @@ func (s *BinType) Greatest(p *compile.Problem) []int64 {
 // Holding returns those of some options that have room for a request.
 func Holding(p *compile.Problem, options bitset.Set, request []int64) bitset.Set {
 	out := options.Clone()
+	all := make([]int64, len(p.Resources)+len(p.Rules.Slots))
+	copy(all, request)
+	p.Distinct.KeepHolding(out, all, bitset.New(len(p.LowOptions)))
+	return out
+}
+
+// FirstHolding is the first of some options that has room for a request, below zero if
+// there is none. In a pool that is the cheapest.
+func FirstHolding(p *compile.Problem, options bitset.Set, request []int64) int {
 	for o := range options.All() {
-		if !compile.Within(request, p.LowOptions[o].Capacity) {
-			out.Remove(o)
+		if compile.Within(request, p.LowOptions[o].Capacity) {
+			return o
 		}
 	}
-	return out
+	return -1
 }
 
 // look says how a topology spread constraint sees nodes of a bin type.

@@ -14,7 +14,7 @@ import (
 type hostLedger struct {
 	Spreads     []hostSpread
 	index       map[compile.DomainRuleKey]int
-	ofClass     map[int][]int // by class: its constraints
+	ofClass     [][]int // by class: its constraints; nil if nobody asked
 	bySelection map[int][]int
 	key         workload.PodKey
 }
@@ -35,10 +35,10 @@ type hostSpread struct {
 // HostsOf lists the constraints of a class.
 func (l *Ledger) HostsOf(class int) []int {
 	h := &l.Hosts
-	if known, ok := h.ofClass[class]; ok {
+	if known := h.ofClass[class]; known != nil {
 		return known
 	}
-	var out []int
+	out := []int{}
 	for _, t := range l.P.Classes[class].HostSpreads() {
 		id := compile.DomainRuleKey{Term: t, Filter: compile.SpreadFilter(l.P, class, t, &h.key)}
 		n, ok := h.index[id]

@@ -94,9 +94,15 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 		options := s.BinType.Options.Clone()
 		options.And(v.Options)
 		g.p.Pools[s.BinType.Pool].Window(options).And(g.p.Traits.Options(s.BinType.Pool, trait))
+		dear := func(price float64) bool {
+			return price-s.BinType.Price() >= limit || best != nil && best.Price() <= price
+		}
+		first := ledger.FirstHolding(g.p, options, sum)
+		if first < 0 || dear(g.p.Option(first).Offering.Price) {
+			continue // before anything is made, which takes far longer
+		}
 		options = spared(g.p, s.BinType.Pool, ledger.Holding(g.p, options, sum))
-		price := ledger.Cheapest(g.p, s.BinType.Pool, options) // before the bin type is made, which takes far longer
-		if price-s.BinType.Price() >= limit || best != nil && best.Price() <= price {
+		if dear(ledger.Cheapest(g.p, s.BinType.Pool, options)) {
 			continue
 		}
 		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(sources[i]))
@@ -138,11 +144,11 @@ func seenAlike(l *ledger.Ledger, before, after *ledger.Bin) bool {
 		}
 	}
 	for class, n := range l.There {
-		if n == 0 || l.P.Classes[class].Headroom {
+		if n == 0 {
 			continue
 		}
 		for _, i := range l.HostsOf(class) {
-			if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && ledger.LooksAtBinType(l.P, &h.Rule, after.BinType).May {
+			if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && !l.P.Classes[class].Headroom && ledger.LooksAtBinType(l.P, &h.Rule, after.BinType).May {
 				return false
 			}
 		}
