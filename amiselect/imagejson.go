@@ -35,7 +35,7 @@ type imageJSON struct {
 
 // ReadImages reads what "aws ec2 describe-images" prints: a JSON object with the
 // list Images. Fields that this package has no use for are ignored. The images
-// come in the order of the text.
+// come in the order of the text, and are the caller's.
 //
 // The error joins all faults, each with its path: an image without id, one
 // without time of creation or with one that cannot be read, a tag listed twice.

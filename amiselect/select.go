@@ -37,6 +37,9 @@ var ErrNoImage = errors.New("no image is selected")
 // The error joins all faults of the input. If nothing is selected it wraps
 // ErrNoImage and says for each term why; a Selection that is returned with an
 // error is empty.
+//
+// Nothing given is changed or kept but the tags of images, which the Selection shares. It
+// takes time in proportion to terms times images.
 func Select(now time.Time, terms []Term, images []Image, opts *Options) (Selection, error) {
 	if opts == nil {
 		opts = &Options{}

@@ -34,7 +34,8 @@ func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]
 }
 
 // NodeClassReady returns nil if nodes can be launched from the class now. What is
-// missing is said with the field and the remedy.
+// missing is said with the field and the remedy, as KindNotReady. A class that is not there
+// is KindNotFound, and one of another group or kind KindUnsupported.
 func (p *Provider) NodeClassReady(ctx context.Context, ref karpv1.NodeClassReference) error {
 	const op = "NodeClassReady"
 	r, err := p.resolve(ctx, op, ref)

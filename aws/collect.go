@@ -67,7 +67,8 @@ func (p *Provider) ReleaseNodeClass(ctx context.Context, class *awsv1.EC2NodeCla
 // of the cluster. Tags that are there are left alone, so a Name of the user's stays.
 // It returns the annotations by which the NodeClaim shows that this is done; with
 // both of them already on the claim, or without a node or an instance, it does
-// nothing and returns nil.
+// nothing and returns nil. The map is the caller's. While EC2 does not list the instance
+// yet the error is KindNotReady: call again later.
 func (p *Provider) TagInstance(ctx context.Context, claim *karpv1.NodeClaim) (map[string]string, error) {
 	const op, done = "TagInstance", "true"
 	if claim == nil || claim.Status.NodeName == "" || claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() {

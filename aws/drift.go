@@ -94,7 +94,9 @@ func (p *Provider) MigrateClaims(ctx context.Context, nodeClass string, claims [
 // the reasons above. An image, subnet, group or reservation that could not be looked
 // up is not compared. An instance of a type for which the class selects images no
 // more, but does for others, has drifted too. The instance is read from EC2 at most
-// once a minute.
+// once a minute; of one that EC2 does not list yet the NodeClaim alone is compared.
+// Errors: KindDenied for a claim that names no class, KindNotFound if the class or the
+// instance is gone.
 func (p *Provider) IsDrifted(ctx context.Context, claim *karpv1.NodeClaim) (cloudprovider.Drift, error) {
 	const op = "IsDrifted"
 	if claim == nil || claim.Spec.NodeClassRef == nil {

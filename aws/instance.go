@@ -73,8 +73,8 @@ func about(err error, op, id string) error {
 	return &one
 }
 
-// List returns the instances of the cluster, in EC2's pages of a thousand, those
-// that are going down included.
+// List returns the instances of the cluster, sorted by ID, those that are going down
+// included. It takes a call of EC2 for each thousand. With an error there is no list.
 func (p *Provider) List(ctx context.Context) ([]*cloudprovider.Instance, error) {
 	// Whose an instance is is known for sure only while those that are gone are
 	// listed too.

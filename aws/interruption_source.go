@@ -72,7 +72,8 @@ func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interrupt
 
 // Acknowledge deletes the messages of the queue that the notices came by. A message
 // about several instances is deleted with the last of them. If deleting fails, the
-// message comes again, and is then deleted without a notice.
+// message comes again, and is then deleted without a notice; the error joins what failed,
+// and need not be acted on. IDs that are not known are no error.
 func (p *Provider) Acknowledge(ctx context.Context, ids ...string) error {
 	s := &p.interruptions
 	s.mu.Lock()

@@ -21,7 +21,8 @@ const MaxWindows = 1_000_000
 // if the counts stay as they are. The windows follow each other without gaps,
 // and two in a row differ in more than their Until. There are none if to is not
 // after from. If more than MaxWindows are needed the last one ends before to:
-// ask again from there, or use Windows.
+// ask again from there, or use Windows. It takes one Allow for each instant at which a
+// budget that applies begins or ends. The slice is the caller's.
 func (c *Compiled) Calendar(from, to time.Time, n Counts, r Reason) []Window {
 	var list []Window
 	for p := range c.Windows(from, to, n, r) {

@@ -94,7 +94,8 @@ func (c *Cloud) shelf(op string, key cloudprovider.OfferingKey) (*shelf, error) 
 	return nil, denied(op, key.String(), errors.New("the instance type has no such offering; see its Offerings"))
 }
 
-// Get returns the instance, as it was Options.Lag.Get ago.
+// Get returns the instance, as it was Options.Lag.Get ago. One that had not been launched
+// by then, or was gone, is KindNotFound.
 func (c *Cloud) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 	in := call{op: OpGet, object: id, offering: c.aboutInstance(id)}
 	return answer(c, ctx, in, func(*orders) (*cloudprovider.Instance, error) {

@@ -43,7 +43,9 @@ func (c *Cloud) SupportedNodeClasses() []schema.GroupKind {
 }
 
 // NodeClassReady returns nil if machines can be launched from the node class
-// now. Where Options.NodeClasses is nil all of them can.
+// now. Where Options.NodeClasses is nil all of them can. Otherwise the error is
+// KindUnsupported for a kind that is not among Options.NodeClassKinds, KindNotFound for a
+// name that is not there, and KindNotReady for a class with NodeClass.NotReady.
 func (c *Cloud) NodeClassReady(ctx context.Context, ref v1.NodeClassReference) error {
 	_, err := answer(c, ctx, call{op: OpNodeClassReady, object: ref.Name}, func(*orders) (struct{}, error) {
 		_, err := c.class("NodeClassReady", ref)

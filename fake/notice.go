@@ -35,7 +35,7 @@ func (c *Cloud) Interruptions(ctx context.Context) ([]cloudprovider.Interruption
 	})
 }
 
-// Acknowledge drops the notices with these IDs.
+// Acknowledge drops the notices with these IDs. IDs that are not known are no error.
 func (c *Cloud) Acknowledge(ctx context.Context, ids ...string) error {
 	in := call{op: OpAcknowledge, object: strings.Join(ids, " ")}
 	_, err := answer(c, ctx, in, func(o *orders) (struct{}, error) {

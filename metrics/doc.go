@@ -28,5 +28,7 @@
 // state, timeouts of its consolidation methods), and metrics of controller-runtime,
 // which that serves itself. docs/metrics.md has the table.
 //
-// All functions are pure and safe for concurrent use; they change nothing they are given.
+// All functions are pure and safe for concurrent use; they change nothing they are given,
+// and the slices that they return are the caller's. They take time in proportion to what
+// they are given.
 package metrics

@@ -87,7 +87,7 @@ func DecodeInto(data []byte, kind schema.GroupVersionKind, out runtime.Object) e
 // List as kubectl prints it, are returned one by one. Documents without content
 // are passed over. The faults of all objects are joined; if there is one, no
 // object is returned. For a stream that holds other kinds as well, use
-// Documents.
+// Documents. The objects are the caller's.
 func DecodeAll(data []byte) ([]runtime.Object, error) {
 	docs, err := Documents(data)
 	errs := []error{err}

@@ -16,7 +16,8 @@ import (
 
 // Document is one object of a text that was split but not yet decoded, so that
 // a file that mixes NodePools with the NodeClasses of a provider, or with
-// Deployments, can be handed out by kind. It is immutable.
+// Deployments, can be handed out by kind. It is immutable and may be shared
+// between goroutines. Documents makes it; the zero value has no kind, so that Into says so.
 //
 // +k8s:deepcopy-gen=false
 type Document struct {
@@ -34,7 +35,8 @@ type Document struct {
 // opened; an item without kind takes it from its list. Documents without
 // content are passed over. The fields of an object are not judged before it is
 // decoded. If some documents cannot be parsed, the others are returned together
-// with a *DecodeError for each that cannot, joined.
+// with a *DecodeError for each that cannot, joined. Nothing of data is kept: the
+// documents have copies, and the slice is the caller's.
 func Documents(data []byte) ([]Document, error) {
 	var docs []Document
 	texts, errs := parseTexts(data)

@@ -74,7 +74,8 @@ func SchemeBuilder() runtime.SchemeBuilder {
 
 // AddToScheme registers NodePool, NodeClaim, NodeOverlay and their lists, plus
 // the option types that every group version needs, with the scheme. Calling it
-// twice on one scheme is harmless.
+// twice on one scheme is harmless. The error is always nil; it is there because
+// runtime.SchemeBuilder wants functions that have one.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := SchemeBuilder()
 	return builder.AddToScheme(scheme)

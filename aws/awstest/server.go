@@ -14,7 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// Server is a Cloud that listens on a port of 127.0.0.1.
+// Server is a Cloud that listens on a port of 127.0.0.1. Start makes it; the zero value
+// must not be used.
 type Server struct {
 	*Cloud
 	// URL is its address, which is the endpoint of every service.

@@ -27,7 +27,7 @@ func (c *Cloud) Interrupt(instanceID string) (string, error) {
 }
 
 // Terminate takes a machine away, as somebody does who uses the console: it goes
-// down now, and a message says so.
+// down now, and a message says so. It is an error if no such machine runs.
 func (c *Cloud) Terminate(instanceID string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

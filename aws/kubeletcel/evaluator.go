@@ -24,7 +24,7 @@ const (
 )
 
 // Evaluator is an awsv1.ExpressionEvaluator for CEL. Make one with New and keep it:
-// it gets faster with use.
+// it gets faster with use. The zero value must not be used.
 type Evaluator struct {
 	env *cel.Env
 	err error // why there is no env

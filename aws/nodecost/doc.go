@@ -6,7 +6,7 @@
 //	rates.PerNode = 0.02 // a monitoring agent
 //	provider, err := aws.New(clients, aws.Options{NodeRates: rates, ...})
 //
-// With [aws.Options.NodeRates] and catalog.Input.NodeRates the offerings of a class cost the
+// With [aws.Options.NodeRates] and classtypes.Input.NodeRates the offerings of a class cost the
 // bill of the whole node, and Offering.NodeCost says how much of it this is. Without, they
 // cost the instance alone, as in Karpenter.
 //

@@ -25,6 +25,9 @@
 //
 // # Guarantees
 //
+// A question about one offering takes up to sixteen look-ups, one for each set of fields that
+// a scope can name, however many marks there are.
+//
 // Any number of goroutines may use a Cache. The answers are a function of the calls
 // made and the instants that the clock gave, and of nothing else. Inputs are never
 // modified.

@@ -17,7 +17,7 @@ import (
 const maxKept = 1024
 
 // Matcher is a cloudprovider.DeviceMatcher for CEL selectors. Make one with New
-// and keep it: it gets faster with use.
+// and keep it: it gets faster with use. The zero value must not be used.
 type Matcher struct {
 	// compile uses the compiler that New got, whichever features other users of
 	// the library ask it for.

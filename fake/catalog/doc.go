@@ -7,7 +7,8 @@
 //     (families.go), with labels, capacity and overhead as Karpenter's AWS provider
 //     computes them, so that NodePools written for EC2 work unchanged and plans come out
 //     as they would there. [New] makes a part of it, or one with other zones.
-//   - [Vocabulary] is what that provider adds to the labels of Kubernetes.
+//   - [Vocabulary] and [NodePoolRules] are what that provider adds to the labels of
+//     Kubernetes. The labels themselves are in package aws/api/v1.
 //   - [Read] and [Write] read and write a catalog as a file. [Sorted] is the order in
 //     which a provider returns one.
 //
@@ -18,5 +19,6 @@
 //
 // # Guarantees
 //
-// Everything is a function of its arguments, and the same on every machine.
+// Everything is a function of its arguments, the same on every machine, and safe for
+// concurrent use. What is returned is the caller's, and nothing given is changed or kept.
 package catalog

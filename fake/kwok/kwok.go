@@ -69,7 +69,11 @@ type Options struct {
 }
 
 // Provider is a cloudprovider.CloudProvider, with a name, a vocabulary, node classes and
-// notices.
+// notices. New makes it; any number of goroutines may use it.
+//
+// Errors are *cloudprovider.Error: KindThrottled and KindNotFound where the API server says
+// so (429, 404), and KindUnknown with the error of the Store for all else that it refuses.
+// What methods return is read-only.
 type Provider struct {
 	store   Store
 	now     func() time.Time
@@ -105,7 +109,8 @@ func (p *Provider) SupportedNodeClasses() []schema.GroupKind {
 	return []schema.GroupKind{{Group: NodeClassGroup, Kind: NodeClassKind}}
 }
 
-// NodeClassReady says whether a class exists.
+// NodeClassReady says whether a class exists: KindUnsupported for another group or kind than
+// those of SupportedNodeClasses, KindNotFound for a name that Options.NodeClasses lacks.
 func (p *Provider) NodeClassReady(_ context.Context, ref v1.NodeClassReference) error {
 	if ref.Group != NodeClassGroup || ref.Kind != NodeClassKind {
 		return &cloudprovider.Error{Op: "NodeClassReady", Object: ref.Name, Kind: cloudprovider.KindUnsupported,
@@ -117,7 +122,8 @@ func (p *Provider) NodeClassReady(_ context.Context, ref v1.NodeClassReference) 
 	return nil
 }
 
-// InstanceTypes is the catalog, the same for every NodePool.
+// InstanceTypes is the catalog, the same for every NodePool. A pool without a node class is
+// KindDenied; other errors are those of NodeClassReady.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -132,7 +138,8 @@ func (p *Provider) InstanceTypes(ctx context.Context, pool *v1.NodePool) ([]*clo
 }
 
 // Create makes the Node of the first option that is in the catalog and not sold out, or
-// finds that of an earlier request with the token.
+// finds that of an earlier request with the token. If no option can be had the error is
+// KindInsufficientCapacity, with all of them as its Offerings.
 func (p *Provider) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
 	if err := req.Validate(); err != nil {
 		return nil, err
@@ -192,7 +199,8 @@ func machine(name string, req cloudprovider.LaunchRequest, o cloudprovider.Launc
 	}, nil
 }
 
-// Get finds a machine: a Node of this cloud that was not terminated.
+// Get finds a machine: a Node of this cloud that was not terminated. Anything else is
+// KindNotFound.
 func (p *Provider) Get(ctx context.Context, id string) (*cloudprovider.Instance, error) {
 	node, err := p.node(ctx, id)
 	if err != nil {
@@ -218,7 +226,8 @@ func runs(node *corev1.Node) bool {
 	return strings.HasPrefix(node.Spec.ProviderID, prefix) && node.Annotations[TerminatedAnnotation] == ""
 }
 
-// Delete ends a machine. Its Node stays until it is deleted.
+// Delete ends a machine. Its Node stays until it is deleted. One that has ended already is
+// KindNotFound.
 func (p *Provider) Delete(ctx context.Context, id string) error {
 	node, err := p.node(ctx, id)
 	if err == nil {

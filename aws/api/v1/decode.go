@@ -31,7 +31,8 @@ func DecodeEC2NodeClass(data []byte) (*EC2NodeClass, error) {
 // DecodeEC2NodeClasses reads the EC2NodeClasses of a YAML stream or a JSON text,
 // in order, as strictly as DecodeEC2NodeClass. Lists are opened. Objects of
 // other API groups are passed over; other kinds of this group are faults. The
-// faults of all objects are joined; if there is one, no object is returned.
+// faults of all objects are joined; if there is one, no object is returned. The objects
+// are the caller's, and nothing of data is kept.
 func DecodeEC2NodeClasses(data []byte) ([]*EC2NodeClass, error) {
 	docs, err := karpv1.Documents(data)
 	errs := []error{err}

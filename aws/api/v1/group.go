@@ -43,7 +43,7 @@ func SchemeBuilder() runtime.SchemeBuilder {
 
 // AddToScheme registers EC2NodeClass and its list, plus the option types that
 // every group version needs, with the scheme. Calling it twice on one scheme is
-// harmless.
+// harmless. The error is always nil, as that of karpv1.AddToScheme.
 func AddToScheme(scheme *runtime.Scheme) error {
 	builder := SchemeBuilder()
 	return builder.AddToScheme(scheme)
