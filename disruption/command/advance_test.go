@@ -31,7 +31,7 @@ func lifeRun(c command.Command, v command.View, now time.Time) (command.View, co
 			return v, p, log
 		}
 		for _, s := range p.Steps {
-			v = v.Apply(s)
+			v = apply(v, s)
 			log = append(log, fmt.Sprintf("%s %s", s.Kind, s.Object))
 		}
 	}
@@ -43,7 +43,7 @@ func lifeStart(t *testing.T, c command.Command) command.View {
 	require.NoError(t, err)
 	require.Len(t, steps, len(c.Sources))
 	for _, s := range steps {
-		v = v.Apply(s)
+		v = apply(v, s)
 	}
 	return v
 }
@@ -205,7 +205,7 @@ func TestAdvanceUIDs(t *testing.T) {
 	fresh.Nodes[1].UID = "another"
 	_, err := command.Start(c, fresh)
 	require.ErrorContains(t, err, `its node "node-b" does not exist, or another of its name does`)
-	require.Equal(t, v, v.Apply(command.Step{Kind: command.StepDelete, Object: "b", UID: "u-b"}))
+	require.Equal(t, v, apply(v, command.Step{Kind: command.StepDelete, Object: "b", UID: "u-b"}))
 }
 
 func TestAdvanceTerminateFirst(t *testing.T) {
@@ -331,7 +331,7 @@ func BenchmarkAdvance(b *testing.B) {
 	}
 	c, err := command.New(commandStart, spec)
 	require.NoError(b, err)
-	v, _, _ := lifeRun(c, lifeView(c).Apply(command.Step{Kind: command.StepRecord, Object: "claim-0",
+	v, _, _ := lifeRun(c, apply(lifeView(c), command.Step{Kind: command.StepRecord, Object: "claim-0",
 		Record: command.Record{Command: c}.String()}), commandStart)
 	b.Run("nodes=100", func(b *testing.B) {
 		for b.Loop() {

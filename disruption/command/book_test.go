@@ -27,7 +27,7 @@ func prepared(t testing.TB) command.Prepared {
 // applied is a view after steps.
 func applied(v command.View, steps []command.Step) command.View {
 	for _, s := range steps {
-		v = v.Apply(s)
+		v = apply(v, s)
 	}
 	return v
 }

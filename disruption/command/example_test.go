@@ -42,8 +42,8 @@ func ExampleTimeout() {
 	// Output: 10m0s 13m20s 1h0m0s
 }
 
-// A command from its start to its end. Steps are carried out by Apply here, and
-// by an API server elsewhere.
+// A command from its start to its end. Steps are carried out on the view here, and by an
+// API server elsewhere, with Step.EditClaim and EditNode.
 func ExampleAdvance() {
 	c := exampleCommand()
 	view := command.View{
@@ -58,7 +58,7 @@ func ExampleAdvance() {
 	for round := 0; ; round++ {
 		for _, s := range steps {
 			fmt.Println("  ", s)
-			view = view.Apply(s)
+			view = apply(view, s)
 		}
 		p := command.Advance(c, view, exampleNow)
 		fmt.Println(p.State, p.Waiting)
@@ -126,17 +126,6 @@ func ExampleStart() {
 		Claims: []command.Claim{{Name: "web-old", Deleting: true}}})
 	fmt.Println(err)
 	// Output: command 497db539bde6: nodeclaim "web-old": it is being deleted already; decide again without it
-}
-
-func ExampleView_Apply() {
-	view := command.View{Nodes: []command.Node{{Name: "n", UID: "1"}}}
-	step := command.Step{Kind: command.StepTaint, Object: "n", Record: "{}"}
-	fmt.Printf("%+v\n", view.Apply(step).Nodes)
-	step.UID = "2" // of another node of that name
-	fmt.Printf("%+v\n", view.Apply(step).Nodes)
-	// Output:
-	// [{Name:n UID:1 ResourceVersion: Record:{} Tainted:true Deleting:false}]
-	// [{Name:n UID:1 ResourceVersion: Record: Tainted:false Deleting:false}]
 }
 
 func ExampleParseRecord() {

@@ -205,7 +205,7 @@ func (m *lifeModel) code(s command.Step) uint8 {
 	}
 }
 
-// apply is what the server does with a request. It is written without Apply,
+// apply is what the server does with a request. It is written without the function apply,
 // and checkStep compares the two.
 func (m *lifeModel) apply(w *modelWorld, object int, code uint8) {
 	switch {
@@ -312,8 +312,8 @@ func (m *lifeModel) checkStep(w modelWorld, s command.Step, at int, code uint8) 
 	abstract := code == codeBound || code == codeUndo || code == codeDelete && at >= 4 ||
 		code == codeUnhold && once.sources[at].claim == modelAbsent
 	if len(m.plans)%64 == 0 && !abstract {
-		require.ElementsMatch(m.t, m.view(&once).Claims, m.view(&w).Apply(s).Claims, "Apply differs: %s", s)
-		require.ElementsMatch(m.t, m.view(&once).Nodes, m.view(&w).Apply(s).Nodes, "Apply differs: %s", s)
+		require.ElementsMatch(m.t, m.view(&once).Claims, apply(m.view(&w), s).Claims, "apply differs: %s", s)
+		require.ElementsMatch(m.t, m.view(&once).Nodes, apply(m.view(&w), s).Nodes, "apply differs: %s", s)
 	}
 	forward := code == codeRecord || code == codeTaint || code == codeDelete && at < 2
 	require.False(m.t, w.undone && forward, "what is undone goes on: %+v: %s", w, s)

@@ -13,7 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/command"
 )
 
-// What a step does to an object is what Apply says it does to a view.
+// What a step does to an object is what apply says it does to a view.
 func TestEditIsApply(t *testing.T) {
 	record := command.Record{Command: newTestCommand(t, nil)}.String()
 	deleted := metav1.NewTime(commandStart)
@@ -45,7 +45,7 @@ func TestEditIsApply(t *testing.T) {
 			edited := step.EditClaim(claim, commandStart)
 			require.Equal(t, before, claim, "not changed")
 			view := command.View{Claims: []command.Claim{command.ObserveClaim(claim, nil, 0)}}
-			require.Equal(t, view.Apply(step).Claims[0], command.ObserveClaim(edited, nil, 0), "%s", step)
+			require.Equal(t, apply(view, step).Claims[0], command.ObserveClaim(edited, nil, 0), "%s", step)
 			require.Equal(t, edited, step.EditClaim(edited, commandStart.Add(time.Hour)), "idempotent: %s", step)
 		}
 		for _, node := range nodes {
@@ -53,7 +53,7 @@ func TestEditIsApply(t *testing.T) {
 			edited := step.EditNode(node)
 			require.Equal(t, before, node, "not changed")
 			view := command.View{Nodes: []command.Node{command.ObserveNode(node)}}
-			require.Equal(t, view.Apply(step).Nodes[0], command.ObserveNode(edited), "%s", step)
+			require.Equal(t, apply(view, step).Nodes[0], command.ObserveNode(edited), "%s", step)
 		}
 	}
 	require.Nil(t, command.Step{}.EditClaim(nil, commandStart))

@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -94,64 +93,4 @@ func (s Step) String() string {
 		text += ": " + s.Why
 	}
 	return text
-}
-
-// Apply is the view after a step was carried out, which is what the step means:
-// a program that carries steps out must have the same effect. The receiver is
-// not changed. A step whose preconditions do not hold, or whose object is not
-// there, changes nothing. Versions are not counted on: that is for the server.
-//
-// StepDelete marks a NodeClaim as being deleted. That it goes, once the machine
-// is gone and no finalizer is left, is not the work of a step. EditClaim and
-// EditNode do the same to real objects.
-func (v View) Apply(s Step) View {
-	if s.OnNode() {
-		i := slices.IndexFunc(v.Nodes, func(n Node) bool { return n.Name == s.Object })
-		if i < 0 || !stepHolds(s, v.Nodes[i].UID, v.Nodes[i].ResourceVersion) {
-			return v
-		}
-		v.Nodes = slices.Clone(v.Nodes)
-		v.Nodes[i].Tainted, v.Nodes[i].Record = s.Kind == StepTaint, s.Record
-		return v
-	}
-	i := slices.IndexFunc(v.Claims, func(c Claim) bool { return c.Name == s.Object })
-	if s.Kind == StepCreate {
-		if i < 0 {
-			v.Claims = append(slices.Clip(v.Claims), Claim{Name: s.Object, Record: s.Record})
-		}
-		return v
-	}
-	if i < 0 || !stepHolds(s, v.Claims[i].UID, v.Claims[i].ResourceVersion) {
-		return v
-	}
-	v.Claims = slices.Clone(v.Claims)
-	v.Claims[i].apply(s)
-	return v
-}
-
-func (c *Claim) apply(s Step) {
-	switch s.Kind {
-	case StepRecord:
-		c.Record = s.Record
-	case StepRelease:
-		c.Record = ""
-	case StepHold:
-		// The server takes no new finalizer on an object that is being deleted.
-		c.Held = c.Held || !c.Deleting
-	case StepUnhold:
-		c.Held = false
-	case StepReason:
-		c.Reason = s.Reason
-	case StepClearReason:
-		c.Reason = ""
-	case StepBound:
-		c.DrainBy = s.DrainBy
-	case StepDelete:
-		c.Deleting = true
-	}
-}
-
-// stepHolds is whether the preconditions of a step hold.
-func stepHolds(s Step, uid types.UID, version string) bool {
-	return (s.UID == "" || s.UID == uid) && (s.ResourceVersion == "" || s.ResourceVersion == version)
 }
