@@ -66,10 +66,9 @@
 //
 // What these answer has methods EditClaim and EditNode, such as
 // [Action.EditClaim]: they return the object to store,
-// a changed copy, or the one given where nothing is to be stored. Two more help to
-// plan for pods in the meantime: [Leaving] names the nodes whose pods need a place
-// elsewhere, and [Nominations] say which nodes are kept for pods that were promised
-// one, so that no rule removes them.
+// a changed copy, or the one given where nothing is to be stored. To plan for pods in the
+// meantime, [Leaving] names the nodes whose pods need a place elsewhere; nodes that are kept
+// for pods are in Input.Nominations, so that no rule removes them.
 //
 // # Left out
 //

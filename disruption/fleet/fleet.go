@@ -141,7 +141,7 @@ func (f *Fleet) join() error {
 func (f *Fleet) decide() {
 	f.Commands = command.Recover(f.View())
 	f.Input.MarkedForDeletion = map[string]disruption.Reason{}
-	kept := disruption.Nominations(f.Promises.Nominations())
+	kept := f.Promises.Nominations()
 	for _, c := range f.Commands.Commands {
 		for _, source := range c.Sources {
 			f.Input.MarkedForDeletion[cmp.Or(source.Node, source.NodeClaim)] = disruption.Reason(c.Reason)
@@ -151,7 +151,9 @@ func (f *Fleet) decide() {
 			if claim := f.claims[name]; claim != nil {
 				name = cmp.Or(claim.Status.NodeName, name)
 			}
-			kept = kept.Keep(name, f.Now.Add(keptFor))
+			if until := f.Now.Add(keptFor); until.After(kept[name]) {
+				kept[name] = until
+			}
 		}
 	}
 	f.Input.Nominations = kept

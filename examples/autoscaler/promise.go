@@ -6,7 +6,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
@@ -133,16 +132,18 @@ func (a *autoscaler) stored(pods []*corev1.Pod) (list []*corev1.Pod) {
 
 // nominations are the nodes that are kept for pods, and until when: for those that
 // were promised a place, and replacements for the pods of what they replace.
-func (a *autoscaler) nominations() (disruption.Nominations, error) {
+func (a *autoscaler) nominations() (map[string]time.Time, error) {
 	state, err := a.review()
-	kept := disruption.Nominations(state.Nominations())
+	kept := state.Nominations()
 	for _, c := range a.commands {
 		for _, r := range c.Command.Replacements {
 			name := r.Token
 			if claim, ok := a.cluster.Claims.Get(name); ok && claim.Status.NodeName != "" {
 				name = claim.Status.NodeName
 			}
-			kept = kept.Keep(name, a.cluster.Now().Add(promiseHolds))
+			if until := a.cluster.Now().Add(promiseHolds); until.After(kept[name]) {
+				kept[name] = until
+			}
 		}
 	}
 	return kept, err
