@@ -68,13 +68,10 @@ const (
 	CodeNotEmpty Code = "NotEmpty"
 	// CodeEmpty: the node is empty, which is dealt with for the reason Empty.
 	CodeEmpty Code = "Empty"
-	// CodeConsolidateAfter: pods have come or gone too recently, or the node was launched too
-	// recently: see ConsolidationOptions.MinimumAge.
+	// CodeConsolidateAfter: pods have come or gone, or the node was initialized, too recently.
 	CodeConsolidateAfter Code = "ConsolidateAfter"
 	// CodeNotDrifted: the node matches its pool and NodeClass.
 	CodeNotDrifted Code = "NotDrifted"
-	// CodeDriftTolerated: DriftOptions.Tolerate names what has drifted.
-	CodeDriftTolerated Code = "DriftTolerated"
 	// CodeNoReplacement: a replacement cannot be launched: the static pool is at its limit of
 	// nodes, its reservations are full, or the pool is not ready.
 	CodeNoReplacement Code = "NoReplacement"
@@ -191,8 +188,6 @@ func codeOf(r rule.Rule) Code {
 		return CodeStatic
 	case rule.PolicyWhenEmpty:
 		return CodeConsolidationOff
-	case rule.Young:
-		return CodeConsolidateAfter
 	case rule.StaticAtLimit, rule.ReservationFull, rule.PoolNotReady:
 		return CodeNoReplacement
 	case rule.Balanced:

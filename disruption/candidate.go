@@ -85,9 +85,8 @@ type Candidate struct {
 //   - Emptiness, it must be empty, and no spare room be kept on it;
 //   - Consolidation, it must not be empty, its type, zone and capacity type
 //     must be known, and the policy be other than WhenEmpty;
-//   - Drift, it must have drifted in a way that is not tolerated, do-not-disrupt
-//     on the node holds it, and what holds its pods counts only if the NodeClaim
-//     has no terminationGracePeriod;
+//   - Drift, it must have drifted, do-not-disrupt on the node holds it, and what
+//     holds its pods counts only if the NodeClaim has no terminationGracePeriod;
 //   - Repair, it must be registered but need not be initialized, and a
 //     condition must ask for repair that karpenter.sh/do-not-repair does not
 //     veto. do-not-disrupt on the node does not count. What holds its pods

@@ -55,7 +55,7 @@ func (f *Cluster) snapshotOf(now time.Time) state.Snapshot {
 		PodEvents: f.in.PodEvents, BufferNodes: f.in.BufferNodes, Instances: f.in.Instances,
 		IgnorePodDeletionCost: f.opts.IgnorePodDeletionCost, Timeouts: f.timeouts(), Unavailable: map[cloudprovider.OfferingKey]bool{}}
 	for _, u := range f.in.UnavailableOfferings {
-		if u.At.Add(f.opts.Consolidation.UnavailableHold).After(now) {
+		if u.At.Add(UnavailableHold).After(now) {
 			s.Unavailable[u.Offering] = true
 		}
 	}

@@ -61,7 +61,7 @@ func (m *maker) mixed(most int) (disruption.Input, *disruption.Options) {
 			}
 		}
 	}
-	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: pick(m, 0, 0, -1, 0.2), NoReplacements: m.chance(10), NoSpotToSpot: m.chance(30), SpotFloor: pick(m, 0, -1, 2), MaxNodes: pick(m, 0, 0, 1, 3), DisruptionPrice: pick(m, 0, 0, 0.001), MinimumSaving: pick(m, 0, 0.01), MinimumShare: pick(m, 0, 0.05)}, EvictAtOnce: m.chance(20), Lifecycle: disruption.LifecycleOptions{ActOnRebalance: m.chance(50)}, Drift: disruption.DriftOptions{TerminateFirst: m.chance(50)}}
+	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: pick(m, 0, 0, -1, 0.2), NoReplacements: m.chance(10), NoSpotToSpot: m.chance(30), SpotFloor: pick(m, 0, -1, 2), MaxNodes: pick(m, 0, 0, 1, 3), MinimumSaving: pick(m, 0, 0.01)}, EvictAtOnce: m.chance(20), Lifecycle: disruption.LifecycleOptions{ActOnRebalance: m.chance(50)}, Drift: disruption.DriftOptions{TerminateFirst: m.chance(50)}}
 	if m.chance(30) {
 		o := &in.InstanceTypes["default"][m.IntN(4)].Offerings[m.IntN(6)]
 		in.UnavailableOfferings = []disruption.UnavailableOffering{{Offering: o.Key("t1"), At: noon}}

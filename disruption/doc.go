@@ -36,8 +36,8 @@
 //     whose machine [Input.Instances] does not list, unless the Node is Ready, and
 //     terminates machines that no NodeClaim speaks for; all older than
 //     LifecycleOptions.GarbageGrace.
-//   - Expired (forceful) deletes nodes whose NodeClaim is as old as its expireAfter, less
-//     ExpirationOptions.Jitter; under budgets only if the policy of the pool says so.
+//   - Expired (forceful) deletes nodes whose NodeClaim is as old as its expireAfter; under
+//     budgets only if the policy of the pool says so.
 //   - ScaledDown (forceful) deletes the nodes that static pools have above their
 //     replicas, in the order of StaticPool.Remove of package provisioning.
 //   - Unhealthy (voluntary) reboots or replaces nodes with a condition that a repair

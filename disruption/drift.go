@@ -101,8 +101,6 @@ func (c *check) drift() {
 		c.add(rule.NotDrifted, never, "it is not launched, or being deleted, or without NodePool, so drift is not judged")
 	case s.Reason == "":
 		c.add(rule.NotDrifted, s.Next, "it matches its NodePool and NodeClass")
-	case slices.Contains(c.cluster.opts.Drift.Tolerate, s.Reason):
-		c.add(rule.DriftTolerated, s.Next, "drift of kind %s is left until the node expires", s.Reason)
 	}
 }
 

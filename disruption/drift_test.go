@@ -209,15 +209,6 @@ func TestDriftOrder(t *testing.T) {
 	require.Empty(t, r.Blocked, "what has not drifted is not worth a word")
 }
 
-func TestToleratedDrift(t *testing.T) {
-	in := newInput(newNode("a", "web"), newNode("b", "web"))
-	in.Drift = map[string]cloudprovider.Drift{"a-claim": {Reason: "AMIDrift"}, "b-claim": {Reason: "SubnetDrift"}}
-	f := observe(t, in, &disruption.Options{Drift: disruption.DriftOptions{Tolerate: []string{"AMIDrift"}}})
-	require.Equal(t, []string{"Delete b SubnetDrift"}, brief(f.Drift().Actions))
-	require.Equal(t, []string{"a DriftTolerated"}, rules(f.Drift().Blocked))
-	require.Equal(t, "AMIDrift", f.Drifts()[0].Reason)
-}
-
 func TestStaticDrift(t *testing.T) {
 	fixed := func(n int, edits ...func(*v1.NodePool)) disruption.Input {
 		in := newInput()
@@ -258,7 +249,7 @@ func TestStaticDrift(t *testing.T) {
 	}
 	t.Run("drain is bounded", func(t *testing.T) {
 		a := observe(t, fixed(1, replicas(1, 1)), first).Drift().Actions[0]
-		require.Equal(t, disruption.DefaultTerminateFirstDrain, *a.DrainBound)
+		require.Equal(t, disruption.TerminateFirstDrain, *a.DrainBound)
 	})
 }
 

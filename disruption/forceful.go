@@ -3,8 +3,6 @@ package disruption
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -346,9 +344,7 @@ func (f *Cluster) orphans() []*cloudprovider.Instance {
 // A claim without a creationTimestamp, as manifests written by hand may be, is of
 // unknown age and does not expire; see Cluster.Warnings.
 //
-// With Options.Expiration.Jitter a claim is due earlier by that part of expireAfter
-// times a number from 0 up to 1 that its name and UID give. Budgets have no say unless
-// the policy of the pool says so (budgets.Policy.ExpiryUnderBudgets). Nothing is Blocked.
+// Budgets have no say unless the policy of the pool says so (budgets.Policy.ExpiryUnderBudgets). Nothing is Blocked.
 func (f *Cluster) expiration() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
@@ -376,12 +372,5 @@ func (f *Cluster) expiry(m *state.StateNode) (due time.Time, expires bool) {
 	if !m.HasLifetime() || m.NodeClaim.CreationTimestamp.IsZero() {
 		return time.Time{}, false
 	}
-	after := *m.NodeClaim.Spec.ExpireAfter.Duration
-	if after > 0 && f.opts.Expiration.Jitter > 0 {
-		h := fnv.New64a()
-		h.Write([]byte(string(m.NodeClaim.UID) + "/" + m.NodeClaim.Name))
-		share := f.opts.Expiration.Jitter * float64(h.Sum64()>>11) / (1 << 53)
-		after -= time.Duration(math.Floor(share * float64(after)))
-	}
-	return m.NodeClaim.CreationTimestamp.Add(after), true
+	return m.NodeClaim.CreationTimestamp.Add(*m.NodeClaim.Spec.ExpireAfter.Duration), true
 }

@@ -1,7 +1,6 @@
 package disruption_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -61,26 +60,6 @@ func TestExpiration(t *testing.T) {
 		f := observe(t, in, &disruption.Options{Policies: map[string]*budgets.Policy{"web": {ExpiryUnderBudgets: true}}})
 		require.Equal(t, []string{`n: NodePool "web"`}, waits(f.Pace(f.Expiration().Actions).Wait))
 	})
-}
-
-func TestExpiryJitter(t *testing.T) {
-	opts := &disruption.Options{Expiration: disruption.ExpirationOptions{Jitter: 0.5}}
-	var nodes []provisioning.Node
-	for i := range 40 {
-		nodes = append(nodes, newNode(fmt.Sprintf("n%02d", i), "web", expiresAfter(v1.NewDuration(64*time.Hour))))
-	}
-	// At 48 hours of 64, with up to half of it early, about half are due.
-	due := len(observe(t, newInput(nodes...), opts).Expiration().Actions)
-	require.Greater(t, due, 8)
-	require.Less(t, due, 32)
-	for _, n := range nodes {
-		n.NodeClaim.CreationTimestamp = at(-32 * time.Hour)
-	}
-	require.Empty(t, observe(t, newInput(nodes...), opts).Expiration().Actions, "never earlier than the part allows")
-	for _, n := range nodes {
-		n.NodeClaim.CreationTimestamp = at(-64 * time.Hour)
-	}
-	require.Len(t, observe(t, newInput(nodes...), opts).Expiration().Actions, 40, "never later than without")
 }
 
 func TestLiveness(t *testing.T) {
@@ -160,16 +139,14 @@ func TestUnknownAgeDeletesNothing(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			for _, opts := range []*disruption.Options{nil, {Expiration: disruption.ExpirationOptions{Jitter: 0.5}}} {
-				f := observe(t, newInput(tt.node), opts)
-				require.Empty(t, f.Expiration().Actions)
-				require.Empty(t, f.Liveness().Actions)
-				var got []string
-				for _, w := range f.Warnings() {
-					got = append(got, w.Error())
-				}
-				require.Equal(t, tt.want, got)
+			f := observe(t, newInput(tt.node), nil)
+			require.Empty(t, f.Expiration().Actions)
+			require.Empty(t, f.Liveness().Actions)
+			var got []string
+			for _, w := range f.Warnings() {
+				got = append(got, w.Error())
 			}
+			require.Equal(t, tt.want, got)
 		})
 	}
 	t.Run("costs as if it did not expire", func(t *testing.T) {

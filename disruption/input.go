@@ -80,7 +80,7 @@ type Input struct {
 	CatalogCache *CatalogCache
 
 	// UnavailableOfferings are the offerings that the cloud refused to sell lately. For
-	// Options.Consolidation.UnavailableHold the search does not count on them to save money,
+	// UnavailableHold the search does not count on them to save money,
 	// even if the catalog says that they can be had again: else a cluster keeps
 	// trying the cheaper type that is out of stock.
 	UnavailableOfferings []UnavailableOffering

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
@@ -33,11 +34,6 @@ type Options struct {
 	// when the first have come up elsewhere.
 	EvictAtOnce bool
 
-	// TerminateFirstDrain bounds the drain of a node that is deleted first and
-	// has no terminationGracePeriod, as nothing replaces it meanwhile. Default:
-	// one hour. Negative: no bound.
-	TerminateFirstDrain time.Duration
-
 	// Provisioning are the options of the engine that finds places for pods.
 	// Nil means its defaults. Use what new pods are placed with, or nodes are
 	// filled by one set of rules and emptied by another.
@@ -51,9 +47,6 @@ type Options struct {
 
 	// Repair is about unhealthy nodes.
 	Repair RepairOptions
-
-	// Expiration is about nodes that have reached the end of their lifetime.
-	Expiration ExpirationOptions
 
 	// Lifecycle is about nodes that do not come up, that are gone, and that the
 	// cloud takes back.
@@ -84,15 +77,6 @@ type ConsolidationOptions struct {
 	// per hour. Default: 0, so that any saving is enough. Infinity is never enough.
 	MinimumSaving float64
 
-	// MinimumShare is the part of the price of the nodes it removes that an
-	// action of the search must save at least, from 0 to 1. Default: 0.
-	MinimumShare float64
-
-	// DisruptionPrice is what an action of the search must save for each unit of
-	// Action.DisruptionCost, which is one for a node and about one for a pod,
-	// in USD per hour. Default: 0.
-	DisruptionPrice float64
-
 	// MinimumScore is the least score of an action of the search: the share of
 	// the cost of its pools that it saves, over the share of their disruption
 	// cost that it takes. Removing an average node for nothing scores 1, and
@@ -102,15 +86,6 @@ type ConsolidationOptions struct {
 	// price. Default: 0.5. Negative: none, so that pods are moved for any
 	// saving, as Karpenter moves them.
 	MinimumScore float64
-
-	// BalancedThreshold is the least score of an action on a pool whose
-	// consolidationPolicy is Balanced, for each such pool by itself. Default:
-	// 0.5, as in Karpenter.
-	BalancedThreshold float64
-
-	// MinimumAge is how old a NodeClaim must be before its pods are moved to
-	// save money. Default: 0; consolidateAfter holds in any case.
-	MinimumAge time.Duration
 
 	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes. They may
 	// still be removed where their pods find room, or be replaced by other
@@ -123,23 +98,13 @@ type ConsolidationOptions struct {
 	// interrupted most. Default: 15. Negative: none.
 	SpotFloor int
 
-	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
-	// counted on to save money. Default: 10 minutes. Negative: not at all.
-	UnavailableHold time.Duration
-
 	// NoReplacements keeps the search from launching nodes: it removes nodes
-	// only whose pods have room on others.
+	// only whose pods have room on others, as cluster-autoscaler scales down.
 	NoReplacements bool
 }
 
 // DriftOptions tune what becomes of drifted nodes. The zero value means the defaults.
 type DriftOptions struct {
-	// Tolerate names reasons for drift, such as AMIDrift, on which Drift
-	// does not act: Drifts reports them, and the node stays until it expires.
-	// Default: none. A budget of no nodes for the reason Drifted does the same
-	// for all drift of a pool.
-	Tolerate []string
-
 	// TerminateFirst lets a drifted node of a static pool be deleted before
 	// its replacement is launched, if the pool is at its limit of nodes or its
 	// reservations are full; and one of a dynamic pool that holds a place in a
@@ -159,14 +124,6 @@ type RepairOptions struct {
 	// TerminateFirst is for unhealthy nodes what DriftOptions.TerminateFirst is for
 	// drifted ones. Default: such a node stays, and says so.
 	TerminateFirst bool
-}
-
-// ExpirationOptions tune when nodes expire. The zero value means the defaults.
-type ExpirationOptions struct {
-	// Jitter is the part of expireAfter by which a node may expire early.
-	// How much is drawn from the name and UID of its NodeClaim, so that nodes
-	// launched together do not go together. Default: 0. At most 1.
-	Jitter float64
 }
 
 // LifecycleOptions tune how long the start of a node may take, what is garbage, and
@@ -189,14 +146,26 @@ type LifecycleOptions struct {
 	// none.
 	GarbageGrace time.Duration
 
-	// ActOnRebalance replaces nodes for which the cloud recommends it. Default:
-	// such a notice is passed over, as in Karpenter.
+	// ActOnRebalance replaces nodes for which the cloud recommends it, as the AWS Node
+	// Termination Handler can. Default: such a notice is passed over, as in Karpenter.
 	ActOnRebalance bool
 }
 
+// What is the same for everybody.
+const (
+	// TerminateFirstDrain bounds the drain of a node that is deleted first and has no
+	// terminationGracePeriod, as nothing replaces it meanwhile.
+	TerminateFirstDrain = command.DefaultDrain
+	// BalancedThreshold is the least score of an action on a pool whose consolidationPolicy
+	// is Balanced, for each such pool by itself: see ConsolidationOptions.MinimumScore.
+	BalancedThreshold = consolidation.BalancedThreshold
+	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
+	// counted on to save money.
+	UnavailableHold = 10 * time.Minute
+)
+
 // The defaults of Options.
 const (
-	DefaultTerminateFirstDrain = command.DefaultDrain
 	DefaultRepairShare         = 0.2
 	DefaultLaunchTimeout       = nodeclaim.DefaultLaunchTimeout
 	DefaultRegistrationTimeout = nodeclaim.DefaultRegistrationTimeout
@@ -204,9 +173,7 @@ const (
 	DefaultMaxSteps            = 2_000_000
 	DefaultMaxNodes            = 25
 	DefaultMinimumScore        = 0.5
-	DefaultBalancedThreshold   = 0.5
 	DefaultSpotFloor           = 15
-	DefaultUnavailableHold     = 10 * time.Minute
 )
 
 // withDefaults is a copy in which every field means what it says: a duration of
@@ -216,7 +183,6 @@ func (o *Options) withDefaults() Options {
 	if o != nil {
 		out = *o
 	}
-	setDefault(&out.TerminateFirstDrain, DefaultTerminateFirstDrain)
 	setDefault(&out.Lifecycle.LaunchTimeout, DefaultLaunchTimeout)
 	setDefault(&out.Lifecycle.RegistrationTimeout, DefaultRegistrationTimeout)
 	setDefault(&out.Lifecycle.InitializationTimeout, -1)
@@ -226,10 +192,6 @@ func (o *Options) withDefaults() Options {
 		out.Repair.Share = DefaultRepairShare
 	}
 	out.Repair.Share = min(max(out.Repair.Share, 0), 1)
-	if !finite(out.Expiration.Jitter) {
-		out.Expiration.Jitter = 0
-	}
-	out.Expiration.Jitter = min(max(out.Expiration.Jitter, 0), 1)
 	out.setSearchDefaults()
 	return out
 }
@@ -244,11 +206,6 @@ func (o *Options) setSearchDefaults() {
 		o.Consolidation.MaxNodes = DefaultMaxNodes
 	}
 	o.Consolidation.MaxNodes = min(o.Consolidation.MaxNodes, command.MaxSources)
-	for _, amount := range []*float64{&o.Consolidation.MinimumShare, &o.Consolidation.DisruptionPrice} {
-		if !finite(*amount) || *amount < 0 {
-			*amount = 0
-		}
-	}
 	if !(o.Consolidation.MinimumSaving > 0) { // also what is not a number
 		o.Consolidation.MinimumSaving = 0
 	}
@@ -258,15 +215,10 @@ func (o *Options) setSearchDefaults() {
 	case o.Consolidation.MinimumScore < 0:
 		o.Consolidation.MinimumScore = 0
 	}
-	if !finite(o.Consolidation.BalancedThreshold) || o.Consolidation.BalancedThreshold <= 0 {
-		o.Consolidation.BalancedThreshold = DefaultBalancedThreshold
-	}
 	if o.Consolidation.SpotFloor == 0 {
 		o.Consolidation.SpotFloor = DefaultSpotFloor
 	}
 	o.Consolidation.SpotFloor = max(o.Consolidation.SpotFloor, 0)
-	setDefault(&o.Consolidation.UnavailableHold, DefaultUnavailableHold)
-	o.Consolidation.UnavailableHold = max(o.Consolidation.UnavailableHold, 0)
 }
 
 func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
@@ -289,18 +241,11 @@ func (o *Options) Validate() error {
 		return nil
 	}
 	c := &optionCheck{}
-	c.number("Repair.Share", o.Repair.Share, math.Inf(-1), math.Inf(1), "a share of the nodes of a pool, from 0 to 1")
-	c.number("Expiration.Jitter", o.Expiration.Jitter, 0, 1, "a share of expireAfter, from 0 to 1")
+	c.number("Repair.Share", o.Repair.Share, "a share of the nodes of a pool, from 0 to 1")
 	if !(o.Consolidation.MinimumSaving >= 0) {
 		c.add("Consolidation.MinimumSaving is %v; use an amount of USD per hour, or 0", o.Consolidation.MinimumSaving)
 	}
-	c.number("Consolidation.MinimumShare", o.Consolidation.MinimumShare, 0, 1, "a share of the price, from 0 to 1")
-	c.number("Consolidation.DisruptionPrice", o.Consolidation.DisruptionPrice, 0, math.Inf(1), "an amount of USD per hour, or 0")
-	c.number("Consolidation.MinimumScore", o.Consolidation.MinimumScore, math.Inf(-1), math.Inf(1), "a score such as 0.5, 0 for the default, or a negative number for none")
-	c.number("Consolidation.BalancedThreshold", o.Consolidation.BalancedThreshold, 0, math.Inf(1), "a score such as 0.5, or 0 for the default")
-	if o.Consolidation.MinimumAge < 0 {
-		c.add("Consolidation.MinimumAge is %s; use a length of time, or 0", o.Consolidation.MinimumAge)
-	}
+	c.number("Consolidation.MinimumScore", o.Consolidation.MinimumScore, "a score such as 0.5, 0 for the default, or a negative number for none")
 	if o.Consolidation.MaxNodes < 0 || o.Consolidation.MaxNodes > command.MaxSources {
 		c.add("Consolidation.MaxNodes is %d; use 1 to %d, or 0 for the default", o.Consolidation.MaxNodes, command.MaxSources)
 	}
@@ -320,9 +265,9 @@ func (c *optionCheck) add(format string, args ...any) {
 	c.list = append(c.list, fmt.Errorf(format, args...))
 }
 
-// number asks that an option is a finite number within bounds.
-func (c *optionCheck) number(name string, x, least, most float64, remedy string) {
-	if !finite(x) || x < least || x > most {
+// number asks that an option is a finite number.
+func (c *optionCheck) number(name string, x float64, remedy string) {
+	if !finite(x) {
 		c.add("%s is %v; use %s", name, x, remedy)
 	}
 }

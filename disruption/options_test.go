@@ -3,7 +3,6 @@ package disruption_test
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -16,16 +15,11 @@ import (
 )
 
 func TestOptionsOutOfBoundsAreFaults(t *testing.T) {
-	opts := &disruption.Options{Repair: disruption.RepairOptions{Share: math.NaN()}, Expiration: disruption.ExpirationOptions{Jitter: -1}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: -1, MinimumShare: 30, DisruptionPrice: math.Inf(1), MinimumScore: math.NaN(), BalancedThreshold: -0.5, MinimumAge: -time.Minute, MaxNodes: 201}, Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1}}
+	opts := &disruption.Options{Repair: disruption.RepairOptions{Share: math.NaN()}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: -1, MinimumScore: math.NaN(), MaxNodes: 201}, Provisioning: &provisioning.Options{NodeFee: -1, MaxSteps: -1}}
 	want := []string{
 		"Repair.Share is NaN; use a share of the nodes of a pool, from 0 to 1",
-		"Expiration.Jitter is -1; use a share of expireAfter, from 0 to 1",
 		"Consolidation.MinimumSaving is -1; use an amount of USD per hour, or 0",
-		"Consolidation.MinimumShare is 30; use a share of the price, from 0 to 1",
-		"Consolidation.DisruptionPrice is +Inf; use an amount of USD per hour, or 0",
 		"Consolidation.MinimumScore is NaN; use a score such as 0.5, 0 for the default, or a negative number for none",
-		"Consolidation.BalancedThreshold is -0.5; use a score such as 0.5, or 0 for the default",
-		"Consolidation.MinimumAge is -1m0s; use a length of time, or 0",
 		"Consolidation.MaxNodes is 201; use 1 to 200, or 0 for the default",
 		"Provisioning.NodeFee is -1; use an amount of USD per hour, or 0",
 		"Provisioning.MaxSteps is -1; use 0 for the default, or a positive number",
@@ -49,8 +43,8 @@ func TestOptionsWithinBoundsAreNoFaults(t *testing.T) {
 	var none *disruption.Options
 	require.NoError(t, none.Validate())
 	for _, o := range []disruption.Options{
-		{}, {Repair: disruption.RepairOptions{Share: -1}}, {Repair: disruption.RepairOptions{Share: 7}}, {Expiration: disruption.ExpirationOptions{Jitter: 1}}, {Consolidation: disruption.ConsolidationOptions{MinimumShare: 1}}, {Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}, {Consolidation: disruption.ConsolidationOptions{MaxNodes: 200}},
-		{Consolidation: disruption.ConsolidationOptions{SpotFloor: -1, MaxSteps: -1, UnavailableHold: -1}, Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1, GarbageGrace: -1}}, {Provisioning: &provisioning.Options{}},
+		{}, {Repair: disruption.RepairOptions{Share: -1}}, {Repair: disruption.RepairOptions{Share: 7}}, {Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}, {Consolidation: disruption.ConsolidationOptions{MaxNodes: 200}},
+		{Consolidation: disruption.ConsolidationOptions{SpotFloor: -1, MaxSteps: -1}, Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1, GarbageGrace: -1}}, {Provisioning: &provisioning.Options{}},
 		{Consolidation: disruption.ConsolidationOptions{MinimumSaving: math.Inf(1)}},
 	} {
 		require.NoError(t, o.Validate(), "%+v", o)

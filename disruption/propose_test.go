@@ -84,15 +84,12 @@ func TestWhyNodesAreLeftAlone(t *testing.T) {
 		{"a pod has no other place", func(in *disruption.Input, _ *disruption.Options) {
 			in.Nodes[0].Pods[0].Spec.NodeSelector = map[string]string{corev1.LabelHostname: "n1"}
 		}, []string{"n1 Unplaced"}},
-		{"the price is not known", func(in *disruption.Input, o *disruption.Options) {
-			o.Drift.Tolerate = []string{disruption.InstanceTypeNotFound}
-			in.Nodes[0] = with(in.Nodes[0], withLabel(corev1.LabelTopologyZone, "z"))
+		{"the price is not known", func(in *disruption.Input, _ *disruption.Options) {
+			in.Nodes[0] = with(in.Nodes[0], withLabel(corev1.LabelTopologyZone, "z"), func(n *provisioning.Node) {
+				n.NodeClaim.CreationTimestamp = at(-30 * time.Minute) // too young to have drifted by that
+			})
 		}, []string{"n1 PriceUnknown"}},
-		{"too young", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumAge = 49 * time.Hour }, []string{"n1 Young"}},
 		{"the saving is below a sum", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumSaving = 0.11 }, []string{"n1 SavingTooSmall"}},
-		{"the saving is below a share", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumShare = 0.51 }, []string{"n1 SavingTooSmall"}},
-		{"the saving is below what evictions are worth", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.DisruptionPrice = 0.051 },
-			[]string{"n1 SavingTooSmall"}},
 		{"the saving scores too low", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MinimumScore = 0.51 }, []string{"n1 SavingTooSmall"}},
 		{"the cheaper type ran dry lately", func(in *disruption.Input, _ *disruption.Options) {
 			in.UnavailableOfferings = []disruption.UnavailableOffering{{At: noon.Add(-time.Minute), Offering: cloudprovider.OfferingKey{
@@ -100,7 +97,8 @@ func TestWhyNodesAreLeftAlone(t *testing.T) {
 		}, []string{"n1 NotCheaper"}},
 		{"nothing is launched", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.NoReplacements = true }, []string{"n1 Unplaced"}},
 		{"the policy asks for balance", func(in *disruption.Input, o *disruption.Options) {
-			in.NodePools[0].Spec.Disruption.ConsolidationPolicy, o.Consolidation.BalancedThreshold = v1.ConsolidationPolicyBalanced, 0.51
+			in.NodePools[0].Spec.Disruption.ConsolidationPolicy, o.Consolidation.MinimumScore = v1.ConsolidationPolicyBalanced, -1
+			in.InstanceTypes["default"] = catalog(sizedType("small", 2, 0.11), medium, large)
 		}, []string{"n1 Balanced"}},
 		{"the budget is spent", func(in *disruption.Input, _ *disruption.Options) { budgetOf("0")(in.NodePools[0]) }, []string{"n1 Budget"}},
 		{"there are no steps", func(_ *disruption.Input, o *disruption.Options) { o.Consolidation.MaxSteps = -1 }, []string{"n1 NotSearched"}},

@@ -69,9 +69,6 @@ func (m *maker) input() (disruption.Input, *disruption.Options) {
 	m.machines(&in)
 	opts := &disruption.Options{Consolidation: disruption.ConsolidationOptions{FreePodsAreEmpty: m.chance(30)}, EvictAtOnce: m.chance(30), Drift: disruption.DriftOptions{TerminateFirst: m.chance(50)}, Repair: disruption.RepairOptions{TerminateFirst: m.chance(50)}, Lifecycle: disruption.LifecycleOptions{ActOnRebalance: m.chance(50)}}
 	if m.chance(30) {
-		opts.Expiration.Jitter = m.Float64()
-	}
-	if m.chance(30) {
 		opts.Policies = map[string]*budgets.Policy{"pool-0": {ExpiryUnderBudgets: true,
 			Only: []budgets.Only{{Openings: []budgets.Opening{{Schedule: pick(m, "0 12 * * *", "0 1 * * *"), Duration: time.Hour}}}}}}
 	}

@@ -70,8 +70,8 @@ func (c *consolidated) add(found *consolidation.Found) {
 // priceRules are what an action must save by the options.
 func (f *Cluster) priceRules() *consolidation.Rules {
 	o := &f.opts.Consolidation
-	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving, MinimumShare: o.MinimumShare,
-		DisruptionPrice: o.DisruptionPrice, MinimumScore: o.MinimumScore, BalancedThreshold: o.BalancedThreshold, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
+	return consolidation.NewRules(f.seen, consolidation.Options{MaxSteps: o.MaxSteps, MaxNodes: o.MaxNodes, MinimumSaving: o.MinimumSaving,
+		MinimumScore: o.MinimumScore, NoSpotToSpot: o.NoSpotToSpot, SpotFloor: o.SpotFloor})
 }
 
 // consolidationCandidates are the nodes that may go to save money, by name, and what keeps
@@ -109,9 +109,6 @@ func (f *Cluster) keepsConsolidation(m *state.StateNode) []Blocked {
 	c := &check{cluster: f, m: m, method: MethodConsolidation}
 	if _, known := m.Price(); !known {
 		c.add(rule.PriceUnknown, never, "what it costs is not known: %s", priceFault(m))
-	}
-	if old := f.young(m); !old.IsZero() {
-		c.add(rule.Young, old, "it was launched less than %s ago", f.opts.Consolidation.MinimumAge)
 	}
 	return c.blocked
 }
@@ -164,23 +161,11 @@ func (f *Cluster) asksSingles(actions []Action) bool {
 	return consolidation.AsksSingles(len(f.seen.Nodes)) && !slices.ContainsFunc(actions, func(a Action) bool { return a.Reason == Underutilized })
 }
 
-// young is when a node becomes old enough to be removed to save money, zero if it
-// is.
-func (f *Cluster) young(m *state.StateNode) time.Time {
-	if f.opts.Consolidation.MinimumAge <= 0 || m.NodeClaim == nil {
-		return time.Time{}
-	}
-	if old := m.NodeClaim.CreationTimestamp.Add(f.opts.Consolidation.MinimumAge); old.After(f.seen.Now) {
-		return old
-	}
-	return time.Time{}
-}
-
 // shortagesEnd is when the first of the shortages ceases to count.
 func (f *Cluster) shortagesEnd() time.Time {
 	var first time.Time
 	for _, s := range f.in.UnavailableOfferings {
-		if end := s.At.Add(f.opts.Consolidation.UnavailableHold); end.After(f.seen.Now) {
+		if end := s.At.Add(UnavailableHold); end.After(f.seen.Now) {
 			first = state.Sooner(first, end)
 		}
 	}

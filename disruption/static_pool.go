@@ -90,8 +90,8 @@ func (s *staticSlots) first(m *state.StateNode, why string) (placement, bool) {
 		return placement{}, false
 	}
 	p := placement{step: TerminateFirst, why: why, comes: fmt.Sprintf("a new node by the template of its %s follows", state.PoolObject(m.PoolName))}
-	if bound := s.cluster.opts.TerminateFirstDrain; m.ClaimBound() == nil && bound >= 0 {
-		p.drain = &bound
+	if m.ClaimBound() == nil {
+		p.drain = new(TerminateFirstDrain)
 	}
 	return p, true
 }

@@ -59,8 +59,8 @@ func (f *Cluster) terminateReserved(ctx context.Context, a Action) (Action, bool
 	nameMovable(m, pods)
 	a.Detail += fmt.Sprintf("; it goes first, as its pods find a place only once its own in reservation %s is free: %s",
 		m.Reservation(), destinationsIn(plan, pods))
-	if bound := f.opts.TerminateFirstDrain; a.DrainBound == nil && m.ClaimBound() == nil && bound >= 0 {
-		a.DrainBound = &bound
+	if a.DrainBound == nil && m.ClaimBound() == nil {
+		a.DrainBound = new(TerminateFirstDrain)
 	}
 	return a, true, nil
 }

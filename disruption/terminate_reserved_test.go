@@ -89,7 +89,7 @@ func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
 	in, opts := reservedInput(), &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}}
 	p, err := disruption.Propose(t.Context(), noon, in, opts)
 	require.NoError(t, err)
-	require.Equal(t, disruption.DefaultTerminateFirstDrain, *p.Actions[0].DrainBound)
+	require.Equal(t, disruption.TerminateFirstDrain, *p.Actions[0].DrainBound)
 	made, err := observe(t, in, opts).Command(p.Actions[0])
 	require.NoError(t, err)
 	require.Equal(t, command.TerminateFirst, made.Command.Mode)

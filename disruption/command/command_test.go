@@ -65,7 +65,7 @@ func TestNew(t *testing.T) {
 
 	terminate := newTestCommand(t, func(s *command.Spec) { s.Mode = command.TerminateFirst })
 	require.NotEqual(t, c.ID, terminate.ID)
-	require.Equal(t, disruption.DefaultTerminateFirstDrain, *terminate.Sources[1].Drain, "has no bound of its own")
+	require.Equal(t, disruption.TerminateFirstDrain, *terminate.Sources[1].Drain, "has no bound of its own")
 	require.Equal(t, 90*time.Second, *terminate.Sources[0].Drain)
 
 	long := newTestCommand(t, func(s *command.Spec) { s.NodePools = []string{strings.Repeat("pool.", 40)} })

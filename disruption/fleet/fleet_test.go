@@ -439,7 +439,7 @@ func TestSoldOut(t *testing.T) {
 	require.Empty(t, f.Input.UnavailableOfferings, "the input stays as it was read")
 	next := read(t, fleet.Objects{}, f.Memory)
 	require.Equal(t, []disruption.UnavailableOffering{{Offering: key, At: noon}}, next.Input.UnavailableOfferings)
-	later, err := fleet.Read(fleet.Objects{}, next.Memory, noon.Add(disruption.DefaultUnavailableHold))
+	later, err := fleet.Read(fleet.Objects{}, next.Memory, noon.Add(disruption.UnavailableHold))
 	require.NoError(t, err)
 	require.Empty(t, later.Input.UnavailableOfferings)
 }

@@ -64,7 +64,7 @@ func (m Memory) live(pods []*corev1.Pod, now time.Time) Memory {
 	}
 	out.shortages = nil
 	for _, u := range m.shortages {
-		if now.Sub(u.At) < disruption.DefaultUnavailableHold {
+		if now.Sub(u.At) < disruption.UnavailableHold {
 			out.shortages = append(out.shortages, u)
 		}
 	}
@@ -123,7 +123,7 @@ func (f *Fleet) PutOff(until time.Time, pods ...*corev1.Pod) {
 }
 
 // SoldOut notes what the cloud refused to sell, where the error of a launch says so: from the
-// next Read on it is among Input.UnavailableOfferings, for disruption.DefaultUnavailableHold.
+// next Read on it is among Input.UnavailableOfferings, for disruption.UnavailableHold.
 func (f *Fleet) SoldOut(err error) {
 	var refusal *cloudprovider.Error
 	if errors.As(err, &refusal) {

@@ -45,7 +45,7 @@ func (a *autoscaler) refused(claim *v1.NodeClaim, err error) {
 		}
 	}
 	a.shortages = slices.DeleteFunc(a.shortages, func(s disruption.UnavailableOffering) bool {
-		return now.Sub(s.At) >= disruption.DefaultUnavailableHold
+		return now.Sub(s.At) >= disruption.UnavailableHold
 	})
 	a.attempts.Failed(string(claim.UID), err, now)
 	a.journal.refused(claim, err)

@@ -78,7 +78,7 @@ func names(nodes []*state.StateNode) []string {
 // chosen. It is above zero even where Options asks for nothing, so that of two
 // nodes the one with fewer pods goes.
 func (s *search) evictionPrice(pool string) float64 {
-	return max(s.rules.opts.DisruptionPrice, max(rankingShare, s.rules.opts.MinimumScore)*s.rules.totals[pool].unit)
+	return max(rankingShare, s.rules.opts.MinimumScore) * s.rules.totals[pool].unit
 }
 
 // rankingShare is the least weight of a unit of disruption cost, as a share of

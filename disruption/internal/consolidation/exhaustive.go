@@ -81,7 +81,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 		if err != nil {
 			return nil, err
 		}
-		if good, gain := worthDoing(sets, s.evictionWeight()); gain > most+PriceSlack {
+		if good, gain := worthDoing(sets); gain > most+PriceSlack {
 			best, most = good, gain
 		}
 		for _, cs := range sets {
@@ -104,7 +104,7 @@ func (s *search) choices(open []*state.StateNode) []choice {
 				continue
 			}
 			price, _ := m.Price()
-			units := s.evictionWeight() * (state.OneEviction + m.Cost).Float()
+			units := evictionWeight * (state.OneEviction + m.Cost).Float()
 			c.set, c.most, evictions = append(c.set, m), c.most+max(price-units, 0), evictions+units
 		}
 		if c.promise = math.Inf(1); len(c.set) > 1 {

@@ -18,12 +18,10 @@ import (
 
 // evictionWeight breaks ties in favour of fewer evictions: it is too small to
 // weigh against money.
-func (s *search) evictionWeight() float64 {
-	return max(s.rules.opts.DisruptionPrice, 1e-7)
-}
+const evictionWeight = 1e-7
 
 // worthDoing are the sets that are, and what they gain together.
-func worthDoing(sets []*simulation.CandidateSet, eviction float64) (good []*simulation.CandidateSet, gain float64) {
+func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSet, gain float64) {
 	for _, cs := range sets {
 		if cs.Outcome.Bad() {
 			continue
@@ -31,7 +29,7 @@ func worthDoing(sets []*simulation.CandidateSet, eviction float64) (good []*simu
 		good = append(good, cs)
 		gain += cs.Saving
 		for _, m := range cs.Targets {
-			gain -= eviction * (state.OneEviction + m.Cost).Float()
+			gain -= evictionWeight * (state.OneEviction + m.Cost).Float()
 		}
 	}
 	return good, gain

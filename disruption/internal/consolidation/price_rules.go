@@ -30,17 +30,17 @@ func NewRules(f *state.Cluster, opts Options) *Rules {
 type Options struct {
 	// MaxSteps bounds the search, and MaxNodes the nodes of one action.
 	MaxSteps, MaxNodes int
-	// MinimumSaving, MinimumShare, DisruptionPrice and MinimumScore are what an action must
-	// save: in USD per hour, as a share of the price of its nodes, for each unit of
-	// disruption cost, and as a share of what its pools cost over that of the disruption.
-	MinimumSaving, MinimumShare, DisruptionPrice, MinimumScore float64
-	// BalancedThreshold is the same score for pools with the policy Balanced.
-	BalancedThreshold float64
+	// MinimumSaving and MinimumScore are what an action must save: in USD per hour, and as a
+	// share of what its pools cost over that of the disruption.
+	MinimumSaving, MinimumScore float64
 	// NoSpotToSpot keeps spot nodes from being replaced by spot nodes.
 	NoSpotToSpot bool
 	// SpotFloor is how many cheaper types one spot node must have to replace another.
 	SpotFloor int
 }
+
+// BalancedThreshold is the least score for pools with the policy Balanced, as in Karpenter.
+const BalancedThreshold = 0.5
 
 // PriceSlack is how much two prices may differ and count as equal, in USD per
 // hour: sums of prices depend on their order in the last digits.
@@ -247,12 +247,11 @@ func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovi
 // Required is what an action on some nodes must save at least, in USD per hour:
 // the most that Options asks for.
 func (f *Rules) Required(targets []*state.StateNode) float64 {
-	units, score := state.EvictionUnits(0), 0.0
+	score := 0.0
 	for _, m := range targets {
-		units += state.OneEviction + m.Cost
 		score += f.opts.MinimumScore * f.totals[m.PoolName].unit * (state.OneEviction + m.Cost).Float()
 	}
-	return max(f.opts.MinimumSaving, f.opts.MinimumShare*state.PriceOf(targets), f.opts.DisruptionPrice*units.Float(), score)
+	return max(f.opts.MinimumSaving, score)
 }
 
 // judge decides whether a set is worth doing to save money.
@@ -340,9 +339,9 @@ func (f *Rules) balanced(targets []*state.StateNode, savings float64) rule.Outco
 		if _, concerned := price[name]; !concerned || f.cluster.Pools[name].Policy != v1.ConsolidationPolicyBalanced {
 			continue
 		}
-		if score := balancedScore(total, savings*price[name]/all, disruption[name].Float()); score+scoreSlack < f.opts.BalancedThreshold {
+		if score := balancedScore(total, savings*price[name]/all, disruption[name].Float()); score+scoreSlack < BalancedThreshold {
 			return rule.Forbid(rule.Balanced, "%s weighs savings against disruption: saving %s scores %.3g, and %.3g is asked for",
-				state.PoolObject(name), words.USD(savings), score, f.opts.BalancedThreshold)
+				state.PoolObject(name), words.USD(savings), score, BalancedThreshold)
 		}
 	}
 	return rule.Outcome{}

@@ -12,9 +12,9 @@ func Order() []Rule {
 		PodDoNotDisrupt, PodDisruptionBudget, SeveralBudgets,
 		Static, UnknownInstanceType, NoCapacityType, NoZone, ConsolidationOff, Buffer,
 		NotEmpty, Empty, PolicyWhenEmpty, ConsolidateAfter,
-		NotDrifted, DriftTolerated, OverReplicas, StaticAtLimit, ReservationFull, PoolNotReady,
+		NotDrifted, OverReplicas, StaticAtLimit, ReservationFull, PoolNotReady,
 		Healthy, DoNotRepair, ManyUnhealthy, NoDrainBound,
-		PriceUnknown, Young, Promised, NotSimulated, Unplaced, NotCheaper, SpotToSpot,
+		PriceUnknown, Promised, NotSimulated, Unplaced, NotCheaper, SpotToSpot,
 		SavingTooSmall, Balanced, Budget, NotSearched,
 	}
 }
@@ -84,8 +84,6 @@ const (
 
 	// NotDrifted: the node matches its pool and NodeClass.
 	NotDrifted Rule = "NotDrifted"
-	// DriftTolerated: Options.Drift.Tolerate names what has drifted.
-	DriftTolerated Rule = "DriftTolerated"
 	// OverReplicas: the static pool has more nodes than replicas, and gets
 	// rid of those first.
 	OverReplicas Rule = "OverReplicas"
@@ -113,8 +111,6 @@ const (
 	// PriceUnknown: what the node costs is not known, so nothing can be
 	// known to be cheaper.
 	PriceUnknown Rule = "PriceUnknown"
-	// Young: the node was launched too recently, see Options.Consolidation.MinimumAge.
-	Young Rule = "Young"
 	// Promised: pods that are pending, or on nodes that are on their way
 	// out, need the node.
 	Promised Rule = "Promised"
