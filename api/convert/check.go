@@ -120,7 +120,7 @@ func judge(tree *yaml.Node) field.ErrorList {
 		if claim.Spec.NodeClassRef.GroupKind().Group != awsv1.Group {
 			return claim.Validate()
 		}
-		return claim.ValidateWith(awsv1.NodeClaimRules())
+		return claim.ValidateWith(awsv1.NodePoolRules())
 	case karpv1.NodeOverlayKind:
 		overlay, err := karpv1.DecodeNodeOverlay(data)
 		if err != nil {

@@ -48,7 +48,7 @@ func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
 	if err != nil {
 		errs = append(errs, err)
 	}
-	cluster, err := manifest.Read(&v1.Rules{}, sources...)
+	cluster, err := manifest.Read(manifest.Rules{}, sources...)
 	if err != nil {
 		errs = append(errs, err)
 	}

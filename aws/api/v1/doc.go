@@ -20,9 +20,8 @@
 //	Hash                the static drift hash, equal to that of Karpenter 1.15
 //
 // Image selector terms are those of package amiselect, which also judges them:
-// AMITerms converts. Vocabulary, NodePoolRules, NodeClaimRules and
-// NodeOverlayRules carry what is known about labels and resources on AWS to the
-// packages that know no cloud.
+// AMITerms converts. Vocabulary, NodePoolRules and NodeOverlayRules carry what is
+// known about labels and resources on AWS to the packages that know no cloud.
 //
 // Lists and maps of a spec that are empty are told from ones that were left out,
 // also when they are written back, because the drift hash tells them apart. An

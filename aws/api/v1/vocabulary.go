@@ -76,8 +76,8 @@ func knownValues() map[string][]string {
 	return map[string][]string{LabelInstanceTenancy: {TenancyDedicated, TenancyDefault}}
 }
 
-// NodePoolRules returns the rules for NodePool.ValidateWith on AWS. They are the
-// caller's.
+// NodePoolRules returns the rules for NodePool.ValidateWith and NodeClaim.ValidateWith on
+// AWS. They are the caller's.
 func NodePoolRules() *karpv1.Rules {
 	return &karpv1.Rules{
 		WellKnownLabels:    WellKnownLabels(),
@@ -85,16 +85,6 @@ func NodePoolRules() *karpv1.Rules {
 		KnownValues:        knownValues(),
 		WellKnownResources: WellKnownResources(),
 	}
-}
-
-// NodeClaimRules returns the rules for NodeClaim.ValidateWith on AWS: those of a
-// NodePool, with LabelNodeClass allowed, because a claim carries the labels of
-// its pool as requirements. They are the caller's.
-func NodeClaimRules() *karpv1.Rules {
-	rules := NodePoolRules()
-	rules.WellKnownLabels = append(rules.WellKnownLabels, LabelNodeClass)
-	slices.Sort(rules.WellKnownLabels)
-	return rules
 }
 
 // NodeOverlayRules returns the rules for NodeOverlay.ValidateWith on AWS. An

@@ -65,7 +65,7 @@ func TestRulesOfNodeClaims(t *testing.T) {
 			NodeClassRef: poolWith(t, "x").Spec.Template.Spec.NodeClassRef,
 			Requirements: []karpv1.NodeSelectorRequirementWithMinValues{{Key: "karpenter.k8s.aws/" + name, Operator: "Exists"}},
 		}}
-		require.Empty(t, c.ValidateWith(v1.NodeClaimRules()), name)
+		require.Empty(t, c.ValidateWith(v1.NodePoolRules()), name)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestListsAreSortedAndTheCallers(t *testing.T) {
 	require.True(t, slices.IsSorted(v1.ReadyConditions(true)))
 	require.Len(t, v1.ReadyConditions(true), 7)
 	require.NotContains(t, v1.ReadyConditions(false), v1.ConditionTypeCapacityReservationsReady)
-	for _, rules := range []*karpv1.Rules{v1.NodePoolRules(), v1.NodeClaimRules(), v1.NodeOverlayRules()} {
+	for _, rules := range []*karpv1.Rules{v1.NodePoolRules(), v1.NodeOverlayRules()} {
 		require.True(t, slices.IsSorted(rules.WellKnownLabels))
 		require.Equal(t, slices.Compact(slices.Clone(rules.WellKnownLabels)), rules.WellKnownLabels)
 		rules.WellKnownLabels[0] = "x"

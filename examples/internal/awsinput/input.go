@@ -24,13 +24,18 @@ type Input struct {
 	Classes map[string]*awsv1.EC2NodeClass // by name
 }
 
+// rules are those of AWS.
+func rules() manifest.Rules {
+	return manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules()}
+}
+
 // Read reads the manifests of files, or the sample if there are none. The error has every
 // fault of all of them.
 func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 	sources, err := manifest.Sources(files, stdin, sample)
 	errs := []error{err}
 	in := &Input{Classes: map[string]*awsv1.EC2NodeClass{}}
-	in.Cluster, err = manifest.Read(awsv1.NodePoolRules(), sources...)
+	in.Cluster, err = manifest.Read(rules(), sources...)
 	errs = append(errs, err)
 	for _, source := range sources {
 		classes, err := awsv1.DecodeEC2NodeClasses(source.Data)
@@ -65,7 +70,7 @@ func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 // readable says whether the objects of a source that are no EC2NodeClass could be
 // read. What is wrong with a source as a whole is said once.
 func readable(source manifest.Source) bool {
-	_, err := manifest.Read(awsv1.NodePoolRules(), source)
+	_, err := manifest.Read(rules(), source)
 	return err == nil
 }
 

@@ -58,7 +58,7 @@ func BenchmarkRead(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := manifest.Read(nil, manifest.Source{Name: "-", Data: data}); err != nil {
+				if _, err := manifest.Read(manifest.Rules{}, manifest.Source{Name: "-", Data: data}); err != nil {
 					b.Fatal(err)
 				}
 			}

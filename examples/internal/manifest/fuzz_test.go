@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := manifest.Read(nil, manifest.Source{Name: "-", Data: data})
+		c, err := manifest.Read(manifest.Rules{}, manifest.Source{Name: "-", Data: data})
 		switch {
 		case err != nil && c != nil:
 			t.Fatal("a cluster and an error")

@@ -13,7 +13,7 @@ func decodeNodePool(r *reader, o *object) (*v1.NodePool, bool) {
 	pool := &v1.NodePool{}
 	return pool, r.decodeValid(o, pool, func() field.ErrorList {
 		pool.Default()
-		return pool.ValidateWith(r.rules)
+		return pool.ValidateWith(r.rules.NodePools)
 	})
 }
 
@@ -22,14 +22,14 @@ func decodeNodeClaim(r *reader, o *object) (*v1.NodeClaim, bool) {
 	claim := &v1.NodeClaim{}
 	return claim, r.decodeValid(o, claim, func() field.ErrorList {
 		claim.Default()
-		return claim.ValidateWith(r.rules)
+		return claim.ValidateWith(r.rules.NodePools)
 	})
 }
 
 // decodeNodeOverlay decodes and validates a NodeOverlay. It has no defaults.
 func decodeNodeOverlay(r *reader, o *object) (*v1.NodeOverlay, bool) {
 	overlay := &v1.NodeOverlay{}
-	return overlay, r.decodeValid(o, overlay, func() field.ErrorList { return overlay.ValidateWith(r.rules) })
+	return overlay, r.decodeValid(o, overlay, func() field.ErrorList { return overlay.ValidateWith(r.rules.NodeOverlays) })
 }
 
 // decodeValid decodes an object and validates it. An object with misspelt

@@ -18,7 +18,7 @@ func read(texts ...string) (*manifest.Cluster, error) {
 	for i, text := range texts {
 		sources = append(sources, manifest.Source{Name: string(rune('a'+i)) + ".yaml", Data: []byte(text)})
 	}
-	return manifest.Read(nil, sources...)
+	return manifest.Read(manifest.Rules{}, sources...)
 }
 
 func mustRead(t *testing.T, texts ...string) *manifest.Cluster {

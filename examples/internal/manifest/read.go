@@ -99,14 +99,19 @@ type KindCount struct {
 	Count int
 }
 
+// Rules are what a provider adds to the validation of its kinds; nil adds nothing.
+type Rules struct {
+	NodePools    *v1.Rules // and NodeClaims
+	NodeOverlays *v1.Rules
+}
+
 // Read reads a cluster from all sources together. If anything is wrong in any
 // of them the error is of type Faults and lists all of it, and there is no
 // Cluster. A source without any object in it is a fault too, as it usually
 // means that the command that should have written it failed.
 //
-// Rules are what the provider adds to the validation of NodePools and
-// NodeClaims; nil adds nothing.
-func Read(rules *v1.Rules, sources ...Source) (*Cluster, error) {
+// Rules are what the provider adds to the validation.
+func Read(rules Rules, sources ...Source) (*Cluster, error) {
 	r := &reader{
 		kinds:   kinds(),
 		rules:   rules,
@@ -132,7 +137,7 @@ func Read(rules *v1.Rules, sources ...Source) (*Cluster, error) {
 // reader is the state of one Read.
 type reader struct {
 	kinds   map[string]kind
-	rules   *v1.Rules
+	rules   Rules
 	older   []older
 	seen    map[string]*object // by kind, namespace and name
 	found   objects

@@ -79,7 +79,7 @@ type World struct {
 func Read(files Files, stdin io.Reader) (*World, error) {
 	w := &World{classes: map[string][]*cloudprovider.InstanceType{}}
 	sources, sourcesErr := manifest.Sources(files.Manifests, stdin, files.Sample)
-	cluster, clusterErr := manifest.Read(catalog.NodePoolRules(), sources...)
+	cluster, clusterErr := manifest.Read(rules(), sources...)
 	types, typesErr := readTypes(files.InstanceTypes, stdin)
 	if err := errors.Join(sourcesErr, clusterErr, typesErr); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (w *World) Policies(file string, files Files, stdin io.Reader) (*World, err
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := manifest.Read(catalog.NodePoolRules(), sources...)
+	cluster, err := manifest.Read(rules(), sources...)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +132,13 @@ func (w *World) sell(at place.Place) (err error) {
 		w.note("prices are those of %s, as those of %s are not known here; -instance-types takes others", catalog.DefaultRegion, at.Region)
 	}
 	return err
+}
+
+// rules are those of the provider that the manifests are written for.
+func rules() manifest.Rules {
+	overlays := awsv1.NodeOverlayRules()
+	overlays.WellKnownLabels = append(overlays.WellKnownLabels, catalog.LabelInstanceNitroEnclavesSupported, catalog.LabelNitroSandbox)
+	return manifest.Rules{NodePools: catalog.NodePoolRules(), NodeOverlays: overlays}
 }
 
 // readTypes reads the file of instance types if there is one.

@@ -82,7 +82,7 @@ func TestFind(t *testing.T) {
 		{"both", three, []string{"-region", "there", "-zones", "x"}, "there x="},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			cluster, err := manifest.Read(nil, manifest.Source{Name: "-", Data: []byte(tt.manifests)})
+			cluster, err := manifest.Read(manifest.Rules{}, manifest.Source{Name: "-", Data: []byte(tt.manifests)})
 			require.NoError(t, err)
 			classes, err := awsv1.DecodeEC2NodeClasses([]byte(tt.manifests))
 			require.NoError(t, err)
