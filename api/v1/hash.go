@@ -72,24 +72,18 @@ func emptyTemplateSpec(s *NodeClaimTemplateSpec) bool {
 func hashTemplateSpec(s *NodeClaimTemplateSpec) uint64 {
 	h := structhash.Of("NodeClaimTemplateSpec")
 	if s.Taints != nil {
-		h.Field("Taints", hashTaints(s.Taints))
+		h.Field("Taints", structhash.List(s.Taints, hashTaint))
 	}
 	if s.StartupTaints != nil {
-		h.Field("StartupTaints", hashTaints(s.StartupTaints))
+		h.Field("StartupTaints", structhash.List(s.StartupTaints, hashTaint))
 	}
-	if s.NodeClassRef != nil {
-		h.Field("NodeClassRef", hashNodeClassReference(s.NodeClassRef))
-	}
-	if s.TerminationGracePeriod != nil {
-		h.Field("TerminationGracePeriod", hashDuration(s.TerminationGracePeriod))
-	}
-	if s.ExpireAfter.Duration != nil {
-		h.Field("ExpireAfter", hashNillableDuration(*s.ExpireAfter.Duration))
-	}
+	structhash.Pointer(&h, "NodeClassRef", s.NodeClassRef, hashNodeClassReference)
+	structhash.Pointer(&h, "TerminationGracePeriod", s.TerminationGracePeriod, hashDuration)
+	structhash.Pointer(&h, "ExpireAfter", s.ExpireAfter.Duration, hashNillableDuration)
 	return h.Sum()
 }
 
-func hashNodeClassReference(r *NodeClassReference) uint64 {
+func hashNodeClassReference(r NodeClassReference) uint64 {
 	h := structhash.Of("NodeClassReference")
 	h.Text("Kind", r.Kind)
 	h.Text("Name", r.Name)
@@ -97,29 +91,19 @@ func hashNodeClassReference(r *NodeClassReference) uint64 {
 	return h.Sum()
 }
 
-func hashTaints(taints []corev1.Taint) uint64 {
-	var set uint64
-	for i := range taints {
-		set ^= hashTaint(&taints[i])
-	}
-	return set
-}
-
-func hashTaint(t *corev1.Taint) uint64 {
+func hashTaint(t corev1.Taint) uint64 {
 	h := structhash.Of("Taint")
 	h.Text("Key", t.Key)
 	h.Text("Value", t.Value)
 	h.Text("Effect", string(t.Effect))
-	if t.TimeAdded != nil {
-		h.Field("TimeAdded", hashTime(t.TimeAdded))
-	}
+	structhash.Pointer(&h, "TimeAdded", t.TimeAdded, hashTime)
 	return h.Sum()
 }
 
 // hashTime hashes the instant with a zone offset of zero. Karpenter hashes the
 // offset of its host; it runs in containers whose zone is UTC, so the values
 // agree there, and ours do not change with the machine.
-func hashTime(t *metav1.Time) uint64 {
+func hashTime(t metav1.Time) uint64 {
 	h := structhash.Of("Time")
 	if t.Time == (time.Time{}) {
 		return h.Sum()
@@ -132,7 +116,7 @@ func hashTime(t *metav1.Time) uint64 {
 }
 
 // hashDuration leaves out a length of zero, as every zero field.
-func hashDuration(d *metav1.Duration) uint64 {
+func hashDuration(d metav1.Duration) uint64 {
 	h := structhash.Of("Duration")
 	if d.Duration != 0 {
 		h.Field("Duration", structhash.Int64(int64(d.Duration)))

@@ -31,31 +31,11 @@ func (s *Struct) Text(name, value string) {
 	}
 }
 
-// TextPointer adds a field of type *string, unless it is nil.
-func (s *Struct) TextPointer(name string, value *string) {
+// Pointer adds a field that is a pointer by the hash of what it points at, unless it is
+// nil.
+func Pointer[T any](s *Struct, name string, value *T, hash func(T) uint64) {
 	if value != nil {
-		s.Field(name, Text(*value))
-	}
-}
-
-// BoolPointer adds a field of type *bool, unless it is nil.
-func (s *Struct) BoolPointer(name string, value *bool) {
-	if value != nil {
-		s.Field(name, Bool(*value))
-	}
-}
-
-// Int32Pointer adds a field of type *int32, unless it is nil.
-func (s *Struct) Int32Pointer(name string, value *int32) {
-	if value != nil {
-		s.Field(name, Int32(*value))
-	}
-}
-
-// Int64Pointer adds a field of type *int64, unless it is nil.
-func (s *Struct) Int64Pointer(name string, value *int64) {
-	if value != nil {
-		s.Field(name, Int64(*value))
+		s.Field(name, hash(*value))
 	}
 }
 

@@ -48,10 +48,10 @@ func TestStructLeavesOutZeroFields(t *testing.T) {
 	empty := structhash.Of("T")
 	s := structhash.Of("T")
 	s.Text("A", "")
-	s.TextPointer("B", nil)
-	s.BoolPointer("C", nil)
-	s.Int32Pointer("D", nil)
-	s.Int64Pointer("E", nil)
+	structhash.Pointer(&s, "B", nil, structhash.Text)
+	structhash.Pointer(&s, "C", nil, structhash.Bool)
+	structhash.Pointer(&s, "D", nil, structhash.Int32)
+	structhash.Pointer(&s, "E", nil, structhash.Int64)
 	s.TextMap("G", nil)
 	require.Equal(t, empty.Sum(), s.Sum())
 	require.Equal(t, structhash.Text("T"), empty.Sum())
@@ -62,10 +62,10 @@ func TestStructTellsSetFieldsApart(t *testing.T) {
 	for name, set := range map[string]func(*structhash.Struct){
 		"text":          func(s *structhash.Struct) { s.Text("A", "x") },
 		"other name":    func(s *structhash.Struct) { s.Text("B", "x") },
-		"empty pointer": func(s *structhash.Struct) { s.TextPointer("A", new(string)) },
-		"false":         func(s *structhash.Struct) { s.BoolPointer("A", new(bool)) },
-		"zero of four":  func(s *structhash.Struct) { s.Int32Pointer("A", new(int32)) },
-		"zero of eight": func(s *structhash.Struct) { s.Int64Pointer("N", new(int64)) },
+		"empty pointer": func(s *structhash.Struct) { structhash.Pointer(s, "A", new(string), structhash.Text) },
+		"false":         func(s *structhash.Struct) { structhash.Pointer(s, "A", new(bool), structhash.Bool) },
+		"zero of four":  func(s *structhash.Struct) { structhash.Pointer(s, "A", new(int32), structhash.Int32) },
+		"zero of eight": func(s *structhash.Struct) { structhash.Pointer(s, "N", new(int64), structhash.Int64) },
 		"no pairs":      func(s *structhash.Struct) { s.TextMap("A", map[string]string{}) },
 		"a then b":      func(s *structhash.Struct) { s.Text("A", "x"); s.Text("B", "x") },
 		"b then a":      func(s *structhash.Struct) { s.Text("B", "x"); s.Text("A", "x") },

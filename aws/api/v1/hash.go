@@ -52,82 +52,65 @@ func (c *EC2NodeClass) Hash(caBundle string) string {
 
 func hashSpec(s *EC2NodeClassSpec) uint64 {
 	h := structhash.Of("EC2NodeClassSpec")
-	if s.PlacementGroupSelector != nil {
-		h.Field("PlacementGroupSelector", hashPlacementGroup(s.PlacementGroupSelector))
-	}
-	h.BoolPointer("AssociatePublicIPAddress", s.AssociatePublicIPAddress)
-	h.TextPointer("UserData", s.UserData)
+	structhash.Pointer(&h, "PlacementGroupSelector", s.PlacementGroupSelector, hashPlacementGroup)
+	structhash.Pointer(&h, "AssociatePublicIPAddress", s.AssociatePublicIPAddress, structhash.Bool)
+	structhash.Pointer(&h, "UserData", s.UserData, structhash.Text)
 	h.Text("Role", s.Role)
-	h.TextPointer("InstanceProfile", s.InstanceProfile)
+	structhash.Pointer(&h, "InstanceProfile", s.InstanceProfile, structhash.Text)
 	h.TextMap("Tags", s.Tags)
 	if s.BlockDeviceMappings != nil {
 		h.Field("BlockDeviceMappings", structhash.List(s.BlockDeviceMappings, hashMapping))
 	}
-	if s.InstanceStorePolicy != nil {
-		h.Field("InstanceStorePolicy", structhash.Text(string(*s.InstanceStorePolicy)))
-	}
+	structhash.Pointer(&h, "InstanceStorePolicy", (*string)(s.InstanceStorePolicy), structhash.Text)
 	if s.NetworkInterfaces != nil {
 		h.Field("NetworkInterfaces", structhash.List(s.NetworkInterfaces, hashInterface))
 	}
-	h.BoolPointer("DetailedMonitoring", s.DetailedMonitoring)
-	if s.MetadataOptions != nil {
-		h.Field("MetadataOptions", hashMetadataOptions(s.MetadataOptions))
-	}
-	if s.EnclaveOptions != nil {
-		h.Field("EnclaveOptions", hashEnclaveOptions(s.EnclaveOptions))
-	}
-	if s.ConnectionTracking != nil {
-		h.Field("ConnectionTracking", hashConnectionTracking(s.ConnectionTracking))
-	}
-	h.TextPointer("Context", s.Context)
-	if s.CPUOptions != nil {
-		h.Field("CPUOptions", hashCPUOptions(s.CPUOptions))
-	}
+	structhash.Pointer(&h, "DetailedMonitoring", s.DetailedMonitoring, structhash.Bool)
+	structhash.Pointer(&h, "MetadataOptions", s.MetadataOptions, hashMetadataOptions)
+	structhash.Pointer(&h, "EnclaveOptions", s.EnclaveOptions, hashEnclaveOptions)
+	structhash.Pointer(&h, "ConnectionTracking", s.ConnectionTracking, hashConnectionTracking)
+	structhash.Pointer(&h, "Context", s.Context, structhash.Text)
+	structhash.Pointer(&h, "CPUOptions", s.CPUOptions, hashCPUOptions)
 	return h.Sum()
 }
 
-func hashPlacementGroup(s *PlacementGroupSelector) uint64 {
+func hashPlacementGroup(s PlacementGroupSelector) uint64 {
 	h := structhash.Of("PlacementGroupSelector")
-	h.TextPointer("Name", s.Name)
-	h.TextPointer("ID", s.ID)
+	structhash.Pointer(&h, "Name", s.Name, structhash.Text)
+	structhash.Pointer(&h, "ID", s.ID, structhash.Text)
 	return h.Sum()
 }
 
 func hashMapping(m BlockDeviceMapping) uint64 {
 	h := structhash.Of("BlockDeviceMapping")
-	h.TextPointer("DeviceName", m.DeviceName)
-	if m.EBS != nil {
-		h.Field("EBS", hashBlockDevice(m.EBS))
-	}
+	structhash.Pointer(&h, "DeviceName", m.DeviceName, structhash.Text)
+	structhash.Pointer(&h, "EBS", m.EBS, hashBlockDevice)
 	if m.RootVolume {
 		h.Field("RootVolume", structhash.Bool(true))
 	}
 	return h.Sum()
 }
 
-func hashBlockDevice(d *BlockDevice) uint64 {
+func hashBlockDevice(d BlockDevice) uint64 {
 	h := structhash.Of("BlockDevice")
-	h.BoolPointer("DeleteOnTermination", d.DeleteOnTermination)
-	h.BoolPointer("Encrypted", d.Encrypted)
-	h.Int64Pointer("IOPS", d.IOPS)
-	h.TextPointer("KMSKeyID", d.KMSKeyID)
-	h.TextPointer("SnapshotID", d.SnapshotID)
-	h.Int64Pointer("Throughput", d.Throughput)
-	h.Int32Pointer("VolumeInitializationRate", d.VolumeInitializationRate)
-	if d.VolumeSize != nil {
-		// Of the text, as the number has more than one form in memory.
-		h.Field("VolumeSize", structhash.Text(quantityText(d.VolumeSize)))
-	}
-	h.TextPointer("VolumeType", d.VolumeType)
+	structhash.Pointer(&h, "DeleteOnTermination", d.DeleteOnTermination, structhash.Bool)
+	structhash.Pointer(&h, "Encrypted", d.Encrypted, structhash.Bool)
+	structhash.Pointer(&h, "IOPS", d.IOPS, structhash.Int64)
+	structhash.Pointer(&h, "KMSKeyID", d.KMSKeyID, structhash.Text)
+	structhash.Pointer(&h, "SnapshotID", d.SnapshotID, structhash.Text)
+	structhash.Pointer(&h, "Throughput", d.Throughput, structhash.Int64)
+	structhash.Pointer(&h, "VolumeInitializationRate", d.VolumeInitializationRate, structhash.Int32)
+	structhash.Pointer(&h, "VolumeSize", d.VolumeSize, hashQuantity)
+	structhash.Pointer(&h, "VolumeType", d.VolumeType, structhash.Text)
 	return h.Sum()
 }
 
-// quantityText returns the normal form. It works on a copy, because String keeps
-// the text within the quantity, which is not ours to write to.
-func quantityText(q *resource.Quantity) string {
-	own := q.DeepCopy()
-	return own.String()
-}
+// hashQuantity hashes the normal form, as the number has more than one form in memory.
+func hashQuantity(q resource.Quantity) uint64 { return structhash.Text(quantityText(q)) }
+
+// quantityText returns the normal form. String keeps the text within the quantity, which
+// is a copy here, and not the caller's.
+func quantityText(q resource.Quantity) string { return q.String() }
 
 func hashInterface(n NetworkInterface) uint64 {
 	h := structhash.Of("NetworkInterface")
@@ -141,17 +124,17 @@ func hashInterface(n NetworkInterface) uint64 {
 	return h.Sum()
 }
 
-func hashMetadataOptions(o *MetadataOptions) uint64 {
+func hashMetadataOptions(o MetadataOptions) uint64 {
 	h := structhash.Of("MetadataOptions")
-	h.TextPointer("HTTPEndpoint", o.HTTPEndpoint)
-	h.TextPointer("HTTPProtocolIPv6", o.HTTPProtocolIPv6)
-	h.Int64Pointer("HTTPPutResponseHopLimit", o.HTTPPutResponseHopLimit)
-	h.TextPointer("HTTPTokens", o.HTTPTokens)
+	structhash.Pointer(&h, "HTTPEndpoint", o.HTTPEndpoint, structhash.Text)
+	structhash.Pointer(&h, "HTTPProtocolIPv6", o.HTTPProtocolIPv6, structhash.Text)
+	structhash.Pointer(&h, "HTTPPutResponseHopLimit", o.HTTPPutResponseHopLimit, structhash.Int64)
+	structhash.Pointer(&h, "HTTPTokens", o.HTTPTokens, structhash.Text)
 	return h.Sum()
 }
 
 // hashEnclaveOptions leaves false out: the field is no pointer in Karpenter.
-func hashEnclaveOptions(o *EnclaveOptions) uint64 {
+func hashEnclaveOptions(o EnclaveOptions) uint64 {
 	h := structhash.Of("EnclaveOptions")
 	if o.Enabled != nil && *o.Enabled {
 		h.Field("Enabled", structhash.Bool(true))
@@ -159,16 +142,16 @@ func hashEnclaveOptions(o *EnclaveOptions) uint64 {
 	return h.Sum()
 }
 
-func hashConnectionTracking(t *ConnectionTracking) uint64 {
+func hashConnectionTracking(t ConnectionTracking) uint64 {
 	h := structhash.Of("ConnectionTracking")
-	h.Int32Pointer("TCPEstablishedTimeout", t.TCPEstablishedTimeout)
-	h.Int32Pointer("UDPStreamTimeout", t.UDPStreamTimeout)
-	h.Int32Pointer("UDPTimeout", t.UDPTimeout)
+	structhash.Pointer(&h, "TCPEstablishedTimeout", t.TCPEstablishedTimeout, structhash.Int32)
+	structhash.Pointer(&h, "UDPStreamTimeout", t.UDPStreamTimeout, structhash.Int32)
+	structhash.Pointer(&h, "UDPTimeout", t.UDPTimeout, structhash.Int32)
 	return h.Sum()
 }
 
-func hashCPUOptions(o *CPUOptions) uint64 {
+func hashCPUOptions(o CPUOptions) uint64 {
 	h := structhash.Of("CPUOptions")
-	h.TextPointer("NestedVirtualization", o.NestedVirtualization)
+	structhash.Pointer(&h, "NestedVirtualization", o.NestedVirtualization, structhash.Text)
 	return h.Sum()
 }

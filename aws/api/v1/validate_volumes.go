@@ -56,7 +56,7 @@ func (v *validator) blockDevice(path *field.Path, d *BlockDevice) {
 		v.add(field.Required(path.Child("snapshotID"), "volumeInitializationRate is for volumes from a snapshot; name it, or remove the rate"))
 	}
 	if d.VolumeSize != nil && !isVolumeSize(*d.VolumeSize) {
-		v.add(field.Invalid(path.Child("volumeSize"), quantityText(d.VolumeSize), "want a whole number of Gi or G, from 1G to 64T"))
+		v.add(field.Invalid(path.Child("volumeSize"), quantityText(*d.VolumeSize), "want a whole number of Gi or G, from 1G to 64T"))
 	}
 	oneOf(v, path.Child("volumeType"), d.VolumeType, VolumeTypes()...)
 }
