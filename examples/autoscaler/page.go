@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
-	_ "embed"
 	"fmt"
-	"html/template"
 	"strings"
 	"time"
 
@@ -13,39 +10,21 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 )
 
-//go:embed page.html
-var pageText string
-
 // classes are the colours of the style sheet.
 var classes = []string{"a", "b", "c", "d", "e", "f", "g", "h"}
 
-// happening is an event with its number in the plots.
-type happening struct {
-	Number   int
-	At, Text string
-}
-
-// page is the report as HTML that needs nothing else: no script, no font, no
-// image, no network.
-func (r *report) page() ([]byte, error) {
-	t, err := template.New("page").Parse(pageText)
-	if err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	err = t.Execute(&b, map[string]any{
-		"Title":   fmt.Sprintf("%d hours of an autoscaler", r.length()),
-		"Span":    fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed),
-		"Key":     r.keyFigures(),
-		"Figures": r.figures(),
-		"Story":   r.happenings(),
-		"Reasons": r.reasonRows(),
-		"Style":   plot.Style(),
-		"Head":    tableHead,
-		"Rows":    r.tableRows(),
-		"Trouble": r.troubles(),
-	})
-	return b.Bytes(), err
+// page is the report as HTML.
+func (r *report) page() (string, error) {
+	return webpage.Page{
+		Title: fmt.Sprintf("%d hours of an autoscaler", r.length()),
+		Lead:  []string{fmt.Sprintf("%s to %s, virtual time, seed %d", r.from.Format("Mon 2 Jan 2006 15:04"), r.to.Format("Mon 2 Jan 15:04"), r.seed)},
+		Key:   r.keyFigures(), Story: r.happenings(), Figures: r.figures(),
+		Tables: []webpage.Table{
+			{Title: "Disrupted nodes", Head: []string{"reason", "nodes"}, Rows: r.reasonRows()},
+			{Title: "Every three hours", Head: []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}, Rows: r.tableRows()},
+		},
+		Below: "What went wrong", Log: r.troubles(),
+	}.HTML()
 }
 
 func (r *report) length() int { return int(r.to.Sub(r.from).Hours()) }
@@ -127,32 +106,31 @@ func (r *report) reasonBars() (bars []plot.Curve) {
 	return bars
 }
 
-func (r *report) happenings() (list []happening) {
-	for i, e := range r.story {
-		list = append(list, happening{i + 1, r.from.Add(e.after).Format("Mon 15:04"), e.text})
+func (r *report) happenings() (list []webpage.Entry) {
+	for _, e := range r.story {
+		list = append(list, webpage.Entry{At: r.from.Add(e.after).Format("Mon 15:04"), Text: e.text})
 	}
 	return list
 }
 
 // reasonRows say how many nodes were disrupted for each reason, and what that
 // means.
-func (r *report) reasonRows() (rows [][3]string) {
+func (r *report) reasonRows() (rows [][]string) {
 	about := map[disruption.Reason]string{
-		disruption.Underutilized:    "their pods fit elsewhere for less",
-		disruption.Empty:            "nothing was left on them",
-		disruption.Drifted:          "they ran another image than new nodes do",
-		disruption.Expired:          "they had reached the age that their pool allows",
-		disruption.Interrupted:      "the cloud took them back",
-		disruption.LaunchTimeout:    "the cloud made no machine in time",
-		disruption.GarbageCollected: "machine and NodeClaim did not have each other any more",
+		disruption.Underutilized:       "their pods fit elsewhere for less",
+		disruption.Empty:               "nothing was left on them",
+		disruption.Drifted:             "they ran another image than new nodes do",
+		disruption.Expired:             "they had reached the age that their pool allows",
+		disruption.Interrupted:         "the cloud took them back",
+		disruption.LaunchTimeout:       "the cloud made no machine in time",
+		disruption.RegistrationTimeout: "the machine did not join in time",
+		disruption.GarbageCollected:    "machine and NodeClaim did not have each other any more",
 	}
 	for _, reason := range r.reasons() {
-		rows = append(rows, [3]string{string(reason), fmt.Sprint(r.total(reason)), about[reason]})
+		rows = append(rows, []string{fmt.Sprintf("%s: %s", reason, about[reason]), fmt.Sprint(r.total(reason))})
 	}
 	return rows
 }
-
-var tableHead = []string{"", "pods", "nodes", "spot", "USD/h", "at least", "CPU"}
 
 // tableRows are the same numbers for those who read better than they see.
 func (r *report) tableRows() (rows [][]string) {
@@ -167,20 +145,20 @@ func (r *report) tableRows() (rows [][]string) {
 }
 
 // troubles are the first lines of what went wrong.
-func (r *report) troubles() (list []happening) {
+func (r *report) troubles() (list []webpage.Entry) {
 	const most = 40
 	for _, e := range r.journal.entries {
 		if e.kind != trouble {
 			continue
 		}
 		if len(list) == most {
-			return append(list, happening{Text: "and more"})
+			return append(list, webpage.Entry{Text: "and more"})
 		}
 		text := e.text
 		if len(text) > 160 {
 			text = strings.ToValidUTF8(text[:160], "") + "…"
 		}
-		list = append(list, happening{At: e.at.Format("Mon 15:04"), Text: text})
+		list = append(list, webpage.Entry{At: e.at.Format("Mon 15:04"), Text: text})
 	}
 	return list
 }

@@ -84,7 +84,7 @@ func simulate(ctx context.Context, s settings, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(s.html, page, 0o666); err != nil {
+	if err := os.WriteFile(s.html, []byte(page), 0o666); err != nil {
 		return err
 	}
 	fmt.Fprintf(stdout, "\nThe report with plots is in %s.\n", s.html)

@@ -336,7 +336,7 @@ func (r *Report) Page() webpage.Page {
 			{fmt.Sprint(r.Nodes), "nodes"},
 			{fmt.Sprint(r.Unplaced), "pods without a place"},
 		},
-		Heading: "What is requested", Head: []string{"with half of the request", "for", "pods", "USD/h less", "for one"}}
+		Tables: []webpage.Table{{Title: "What is requested", Head: []string{"with half of the request", "for", "pods", "USD/h less", "for one"}, Rows: r.requestRows()}}}
 	for _, list := range []struct {
 		title, about string
 		prices       []price
@@ -357,16 +357,16 @@ func (r *Report) Page() webpage.Page {
 			p.Figures = append(p.Figures, webpage.Figure{Title: bars.Title, About: bars.About, SVG: bars.SVG()})
 		}
 	}
+	say := func(text string) { p.Log = append(p.Log, webpage.Entry{Text: text}) }
 	for _, g := range planreport.GroupUnplaced(r.NoPlace) {
-		p.Log = append(p.Log, fmt.Sprintf("%s of %s: %s", layout.Phrase(g.Count, "pod has no place", "pods have no place"), g.Title(), g.Message()))
+		say(fmt.Sprintf("%s of %s: %s", layout.Phrase(g.Count, "pod has no place", "pods have no place"), g.Title(), g.Message()))
 	}
 	for _, x := range slices.Concat(r.Prices, r.Pairs) {
-		p.Log = append(p.Log, x.sentence())
+		say(x.sentence())
 	}
 	for _, b := range r.Budgets {
-		p.Log = append(p.Log, b.line)
+		say(b.line)
 	}
-	p.Log = append(p.Log, r.rest())
-	p.Rows = r.requestRows()
+	say(r.rest())
 	return p
 }

@@ -16,7 +16,7 @@ import (
 // Page is the answer as a page.
 func (r *Report) Page() webpage.Page {
 	a, b := r.Old, r.New
-	p := webpage.Page{Title: "What would change with " + r.File, Heading: "In figures", Head: []string{"", "today's", "new", "change"}, Below: "Why",
+	p := webpage.Page{Title: "What would change with " + r.File, Below: "Why",
 		Lead: append(slices.Clone(r.Changes), a.Today.sentence()),
 		Key: [][2]string{
 			{layout.Arrow(a.FromEmpty.USDPerHour, b.FromEmpty.USDPerHour, 4), "USD/h, planned from empty"},
@@ -26,10 +26,12 @@ func (r *Report) Page() webpage.Page {
 			{layout.Arrow(float64(a.Drifted), float64(b.Drifted), 0), "nodes that drift"},
 			{layout.Arrow(float64(a.Evicted), float64(b.Evicted), 0), "pods evicted on the way"},
 		}}
+	figures := webpage.Table{Title: "In figures", Head: []string{"", "today's", "new", "change"}}
 	for _, row := range r.rows() {
 		row[0] = strings.ReplaceAll(row[0], "  ", "\u2003") // spaces that HTML keeps
-		p.Rows = append(p.Rows, row)
+		figures.Rows = append(figures.Rows, row)
 	}
+	p.Tables = []webpage.Table{figures}
 	for _, words := range []string{r.unlike(), r.lost()} {
 		if words != "" {
 			p.Lead = append(p.Lead, words)
@@ -39,7 +41,7 @@ func (r *Report) Page() webpage.Page {
 		p.Lead = append(p.Lead, words)
 	}
 	for _, g := range r.groups() {
-		p.Log = append(p.Log, g.sentence())
+		p.Log = append(p.Log, webpage.Entry{Text: g.sentence()})
 	}
 	for _, side := range []struct {
 		title string

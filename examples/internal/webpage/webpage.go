@@ -19,12 +19,21 @@ type Page struct {
 	Title   string
 	Lead    []string    // paragraphs
 	Key     [][2]string // figures and what they are of
+	Story   []Entry
 	Figures []Figure
-	Heading string // of the table
-	Head    []string
-	Rows    [][]string
+	Tables  []Table
 	Below   string // the title of Log
-	Log     []string
+	Log     []Entry
+}
+
+// Entry is something that happened, or is to be said. At may be empty in a Log.
+type Entry struct{ At, Text string }
+
+// Table is a table: numbers, but for the first column.
+type Table struct {
+	Title string
+	Head  []string
+	Rows  [][]string
 }
 
 // Figure is a picture with its legend: classes of the style sheet and names.
