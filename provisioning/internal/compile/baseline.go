@@ -97,6 +97,7 @@ type baseline struct {
 	boundKinds       *workload.BoundKinds
 	boundMemberships [][]int32 // by node of the input: the kinds of its pods
 	bound            workload.BoundTerms
+	limits           workload.BoundLimits
 	kinds            []boundMembership     // by kind
 	interest         bitset.Set            // selections that some pod to be placed is in
 	moving           map[string]bool       // pods to be placed, by name
@@ -105,7 +106,7 @@ type baseline struct {
 }
 
 func newBaseline(p *Problem, k *classifier) *baseline {
-	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, boundKinds: k.boundKinds, boundMemberships: k.boundMemberships, bound: k.bound, kinds: make([]boundMembership, k.boundKinds.Count())}
+	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, boundKinds: k.boundKinds, boundMemberships: k.boundMemberships, bound: k.bound, limits: k.boundLimits, kinds: make([]boundMembership, k.boundKinds.Count())}
 }
 
 // addBoundRules adds the rules that only pods which run have: their required
@@ -134,7 +135,7 @@ func (x *baseline) addBoundRules() {
 					continue
 				}
 				if t.Key == corev1.LabelHostname {
-					x.r.nodeRule(nodeRuleKey{pack.Apart, t.Pods, 0, 0}, t)
+					x.r.nodeRule(apartKey(t), t)
 				} else if _, ok := x.byTerm[t]; !ok {
 					x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
 				}
@@ -271,14 +272,14 @@ func (x *baseline) partsOn(n *model.Existing, leaving bool) []pack.Membership {
 	}
 	for _, i := range n.Daemons {
 		d := &x.p.Daemons[i]
-		out = x.addPod(out, d.Pod, d.Selected, d.Apart)
+		out = x.addPod(out, d.Pod, d.Selected, d.Apart, true)
 	}
 	return out
 }
 
 // addPod adds what a pod on a node counts for, given the selections that it is in
-// and its required anti-affinity.
-func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term) []pack.Membership {
+// and its required anti-affinity. Limits do not count pods of DaemonSets.
+func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitset.Set, apart []workload.Term, daemon bool) []pack.Membership {
 	if len(x.r.holds) > 0 {
 		for _, part := range x.r.holdParts(kinds.Held(pod)) {
 			out = AddPart(out, part.Rule, part.Owners, part.Members, part.Both)
@@ -286,14 +287,15 @@ func (x *baseline) addPod(out []pack.Membership, pod *corev1.Pod, selected bitse
 	}
 	for s := range selected.All() {
 		for _, r := range x.byNode[s] {
-			if x.r.Node[r].Kind == pack.Apart || pod.DeletionTimestamp == nil {
+			rule := &x.r.Node[r]
+			if rule.Spread && pod.DeletionTimestamp == nil || rule.limit > 0 && !daemon || rule.Kind == pack.Apart {
 				out = AddPart(out, r, 0, 1, 0)
 			}
 		}
 	}
 	var owned []int
 	for _, t := range apart {
-		r, ok := x.r.nodeIndex[nodeRuleKey{pack.Apart, t.Pods, 0, 0}]
+		r, ok := x.r.nodeIndex[apartKey(t)]
 		if !ok || t.Key != corev1.LabelHostname || slices.Contains(owned, r) {
 			continue
 		}
@@ -368,6 +370,7 @@ func (x *baseline) boundMembership(kind int32) *boundMembership {
 			l.owns = append(l.owns, i)
 		}
 	}
-	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind])
+	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind], kinds.OfDaemonSet(pod))
+	l.parts = x.limitParts(l.parts, x.limits[kind])
 	return l
 }

@@ -34,7 +34,9 @@ type classifier struct {
 	boundKinds       *workload.BoundKinds
 	boundMemberships [][]int32 // by node: the kinds of the pods there
 	bound            workload.BoundTerms
-	terms            [][]workload.Term // by number; 0 has none
+	boundLimits      workload.BoundLimits
+	terms            [][]workload.Term  // by number; 0 has none
+	limits           [][]workload.Limit // likewise
 	termErrs         []error
 }
 
@@ -87,7 +89,7 @@ func (k *classifier) classify() {
 // returns the number of those of each pod.
 func (k *classifier) readTerms() []int32 {
 	k.termKeys = map[string]int32{}
-	k.terms, k.termErrs = [][]workload.Term{nil}, []error{nil}
+	k.terms, k.limits, k.termErrs = [][]workload.Term{nil}, [][]workload.Limit{nil}, []error{nil}
 	out := make([]int32, len(k.p.Pods))
 	for i, pod := range k.p.Pods {
 		claims := k.p.Extras.Sharing(pod, i)
@@ -102,8 +104,10 @@ func (k *classifier) readTerms() []int32 {
 		id, fresh := model.Intern(k.termKeys, key, int32(len(k.terms)))
 		if fresh {
 			terms, err := k.reader.Terms(pod)
+			limits, limitsErr := k.reader.Limits(pod)
 			k.terms = append(k.terms, k.reader.AddSharing(terms, k.p.Extras, claims))
-			k.termErrs = append(k.termErrs, err)
+			k.limits = append(k.limits, limits)
+			k.termErrs = append(k.termErrs, errors.Join(err, limitsErr))
 		}
 		out[i] = id
 	}
@@ -123,6 +127,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 		Tolerations:  pod.Spec.Tolerations,
 		Holds:        spec.Holds,
 		Terms:        k.terms[id.Terms],
+		Limits:       k.limits[id.Terms],
 		Selected:     k.selectorIndex.Members[id.Members],
 		Headroom:     k.headroom[pod],
 		HasVolumes:   workload.HasVolumes(pod),
@@ -134,7 +139,7 @@ func (k *classifier) newClass(podID int, id workload.Kind) workload.Class {
 	c.Refusal = k.refused(pod, spec, k.termErrs[id.Terms])
 	k.addExtras(&c, pod, podID)
 	if c.Refusal != nil {
-		c.Terms, c.Holds = nil, nil
+		c.Terms, c.Limits, c.Holds = nil, nil, nil
 	}
 	return c
 }

@@ -13,7 +13,7 @@ func (p *Problem) IsMember(class, selection int) bool {
 // MembersOf counts the members of a spread over the name of the node among what
 // the pods of a node count for.
 func (p *Problem) MembersOf(t workload.Term, parts []pack.Membership) int {
-	rule := p.Rules.nodeIndex[nodeRuleKey{pack.AtMost, t.Pods, t.Skew, t.MinDomains}]
+	rule := p.Rules.nodeIndex[spreadKey(t)]
 	for _, part := range parts {
 		if part.Rule == rule {
 			return part.Members

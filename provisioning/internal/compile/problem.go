@@ -60,7 +60,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
 	k.boundKinds, k.boundMemberships = p.boundKinds.Read(nodes)
 	p.boundKinds = k.boundKinds
-	k.bound = k.readBound()
+	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
 	k.classify()
 	if p.Catalog == nil {
 		p.Catalog = catalog.New(&in, p.Vocabulary, f)
@@ -135,6 +135,7 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 	p.Rules = newRules(p, k.reader.Selections)
 	x := newBaseline(p, k)
 	x.addBoundRules()
+	x.addBoundLimits()
 	p.Rules.addHolds(p, x.boundHolds())
 	p.Rules.join(p)
 	p.Rules.addSlots(p)

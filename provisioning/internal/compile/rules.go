@@ -49,21 +49,34 @@ type DomainRuleKey struct {
 	Filter string
 }
 
-// nodeRule is a constraint between the pods of one node.
+// nodeRule is a constraint between the pods of one node: an anti-affinity or a topology
+// spread over its name, something of it that pods hold, or a limit.
 type nodeRule struct {
 	pack.Rule
 	pods int // the selection; -1 for what pods hold of a node
-	// Term is zero for that, and its kind then reads as topology.Spread: so classes with
-	// ports have their turn as those that are spread over nodes do. See setPhase.
+	// Term is zero for that and for a limit, and its kind then reads as topology.Spread: so
+	// classes with ports have their turn as those that are spread over nodes do. See setPhase.
 	Term workload.Term
+	// Spread says that the rule stands for a topology spread: how many pods a node may have
+	// while another is empty. How that stands is for the ledger to say; every other rule
+	// holds as it is, whatever the plan.
+	Spread bool
+	limit  int // of a limit: one more than its kind of constraint
 }
 
 type nodeRuleKey struct {
 	kind       pack.RuleKind
 	pods       int
-	limit      int
+	most       int
 	minDomains int
+	limit      int // of a limit: one more than its kind of constraint
 }
+
+func spreadKey(t workload.Term) nodeRuleKey {
+	return nodeRuleKey{kind: pack.AtMost, pods: t.Pods, most: t.Skew, minDomains: t.MinDomains}
+}
+
+func apartKey(t workload.Term) nodeRuleKey { return nodeRuleKey{kind: pack.Apart, pods: t.Pods} }
 
 // Duty is what rules ask of the pods of a class.
 type Duty struct {
@@ -119,6 +132,7 @@ func newRules(p *Problem, selections []workload.Selection) *Rules {
 			}
 			r.own(p, c, t, &key)
 		}
+		r.addLimits(c, p.Classes[c].Limits)
 		r.dropCoveredAffinity(&r.Duties[c])
 	}
 	return r
@@ -133,9 +147,9 @@ func (r *Rules) own(p *Problem, c int, t workload.Term, key *workload.PodKey) {
 	if t.Key == corev1.LabelHostname {
 		switch t.Kind {
 		case topology.Spread:
-			d.Parts = AddPart(d.Parts, r.nodeRule(nodeRuleKey{pack.AtMost, t.Pods, t.Skew, t.MinDomains}, t), 1, 0, 0)
+			d.Parts = AddPart(d.Parts, r.nodeRule(spreadKey(t), t), 1, 0, 0)
 		case topology.Apart:
-			d.Parts = AddPart(d.Parts, r.nodeRule(nodeRuleKey{pack.Apart, t.Pods, 0, 0}, t), 1, 0, 0)
+			d.Parts = AddPart(d.Parts, r.nodeRule(apartKey(t), t), 1, 0, 0)
 		case topology.Together:
 			d.With = append(d.With, t)
 		}
@@ -213,7 +227,8 @@ func (r *Rules) nodeRule(key nodeRuleKey, t workload.Term) int {
 	if !ok {
 		n = len(r.Node)
 		r.nodeIndex[key] = n
-		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: key.kind, Limit: key.limit}, pods: key.pods, Term: t})
+		r.Node = append(r.Node, nodeRule{Rule: pack.Rule{Kind: key.kind, Limit: key.most}, pods: key.pods, Term: t,
+			Spread: key.kind == pack.AtMost && key.limit == 0, limit: key.limit})
 	}
 	return n
 }
@@ -266,8 +281,8 @@ func (r *Rules) join(p *Problem) {
 		}
 		for s := range p.Classes[c].Selected.All() {
 			for _, n := range nodeBySelection[s] {
-				// Pods that have their turn after all owners are not counted.
-				if r.Node[n].Kind == pack.Apart || r.Duties[c].Phase <= latest[n] && !p.Classes[c].Headroom {
+				// A spread does not count pods that have their turn after all owners.
+				if !r.Node[n].Spread || r.Duties[c].Phase <= latest[n] && !p.Classes[c].Headroom {
 					r.Duties[c].joinNode(n)
 				}
 			}

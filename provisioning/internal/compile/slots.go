@@ -38,7 +38,7 @@ func (r *Rules) addSlots(p *Problem) {
 	nodes := 0.0 // that the slots so far ask for
 	for n := range r.Node {
 		s, pods := r.plainSlot(p, n)
-		if left || s == nil || pods < leastSeated*s.count || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
+		if left || s == nil || s.count == 0 || pods < leastSeated*s.count || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
 			continue
 		}
 		taken[n] = true

@@ -35,6 +35,10 @@ type Kind struct {
 	// Holds lists what a pod takes of its node for itself, in any order. Of a kind without
 	// a Key it is asked of pods that run and of DaemonSets only.
 	Holds func(pod *corev1.Pod) []Hold
+	// Limits lists the bounds that a pod sets to how many pods may be on its node. An error
+	// says which field is wrong, and keeps a pod that waits pending; of one that runs the
+	// limits do not count then.
+	Limits func(pod *corev1.Pod) ([]Limit, error)
 	// TakenByDaemons says what DaemonSets do that leaves a new node no use to a pod which
 	// holds something of the kind; "on every suitable instance type" follows.
 	TakenByDaemons string

@@ -105,8 +105,8 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 			out[model.CauseVolumes]++
 		case !compile.Within(e.request, n.Free):
 			out[model.CauseResources]++
-		case e.clash(n) != "":
-			out[e.clash(n)]++
+		case e.clash(i) != "":
+			out[e.clash(i)]++
 		case len(e.p.Rules.Duties[e.c].Parts) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
 			out[model.CauseNodes]++
 		default:
@@ -122,16 +122,16 @@ func (e *explainer) lacksLabel(n *model.Existing) bool {
 	return slices.ContainsFunc(e.class.Labels, func(key string) bool { _, ok := n.Standing.Labels[key]; return !ok })
 }
 
-// clash says for which kind of constraint what the class holds of a node is taken there; ""
-// if nothing is.
-func (e *explainer) clash(n *model.Existing) model.Cause {
+// clash says for which kind of constraint what the class holds of a node is taken there, or
+// which kind limits the pods there; "" if none does.
+func (e *explainer) clash(node int) model.Cause {
 	if len(e.class.Holds) == 0 {
-		return ""
+		return e.p.LimitOn(e.c, node)
 	}
-	there := e.heldOn(n)
+	there := e.heldOn(&e.p.Nodes[node])
 	at := slices.IndexFunc(e.class.Holds, func(h constraint.Hold) bool { return slices.ContainsFunc(there, h.Clashes) })
 	if at < 0 {
-		return ""
+		return e.p.LimitOn(e.c, node)
 	}
 	return kinds.Of(e.class.Holds[at].Kind).Cause
 }

@@ -115,18 +115,19 @@ func (s *Bin) Add(c int) {
 	s.Pods = append(s.Pods, attempt.Bundled{Class: c, Count: 1})
 }
 
-// ApartAllow says whether the rules over nodes that keep pods apart let one of a
-// class join others, given what these count for.
-func ApartAllow(r *compile.Rules, c int, others []pack.Membership) bool {
+// NodeAllows says whether the rules over nodes let a pod of a class join others, given what
+// these count for: all but topology spreads, of which HostsAllow knows how they stand.
+func NodeAllows(r *compile.Rules, c int, others []pack.Membership) bool {
 	for _, part := range r.Duties[c].All {
-		if r.Node[part.Rule].Kind != pack.Apart {
+		rule := &r.Node[part.Rule]
+		if rule.Spread {
 			continue
 		}
 		owners, members, both := part.Owners, part.Members, part.Both
 		if i, ok := slices.BinarySearchFunc(others, part.Rule, compile.ComparePart); ok {
 			owners, members, both = owners+others[i].Owners, members+others[i].Members, both+others[i].Both
 		}
-		if owners > 0 && members > 0 && (owners > 1 || members > 1 || both < 1) {
+		if !rule.Holds(owners, members, both) {
 			return false
 		}
 	}

@@ -224,7 +224,7 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 // Allows says whether the constraints between pods let a pod of a class come to
 // a bin after all that are counted.
 func (l *Ledger) Allows(class int, s *Bin) bool {
-	return ApartAllow(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
+	return NodeAllows(l.P.Rules, class, s.Apart) && l.HostsAllow(class, s) && l.DomainsAllow(class, s)
 }
 
 // DomainsAllow says so as far as constraints over domains and affinity have a

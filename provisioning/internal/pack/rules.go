@@ -35,17 +35,16 @@ type Membership struct {
 // standing is how a node stands with a rule.
 type standing struct{ owners, members, both int }
 
-// holds says whether a rule allows a standing. What it allows it also allows
-// with fewer pods.
-func (r *Rule) holds(s standing) bool {
-	if s.owners == 0 {
-		return true
-	}
+// Holds says whether a rule allows so many owners, members and owners that are members. What
+// it allows it also allows with fewer pods.
+func (r *Rule) Holds(owners, members, both int) bool {
 	if r.Kind == AtMost {
-		return s.members <= r.Limit
+		return owners == 0 || members <= r.Limit
 	}
-	return s.members == 0 || s.owners == 1 && s.members == 1 && s.both == 1
+	return owners == 0 || members == 0 || owners == 1 && members == 1 && both == 1
 }
+
+func (r *Rule) holds(s standing) bool { return r.Holds(s.owners, s.members, s.both) }
 
 func (s standing) plus(p *Membership, n int) standing {
 	return standing{s.owners + p.Owners*n, s.members + p.Members*n, s.both + p.Both*n}

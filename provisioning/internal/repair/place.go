@@ -81,7 +81,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 	}
 	g.left--
 	takes := g.takes(c, s)
-	if !s.BinType.MayHold(g.p, takes, s.Taken) || !ledger.ApartAllow(g.p.Rules, c, s.Apart) {
+	if !s.BinType.MayHold(g.p, takes, s.Taken) || !ledger.NodeAllows(g.p.Rules, c, s.Apart) {
 		return nil
 	}
 	sum, _ := attempt.Together(g.p.OfResources(s.Taken), takes)

@@ -144,7 +144,7 @@ func (x *relaxation) add(c, count int) {
 	request := x.request(c)
 	options, suited := x.options(c, request)
 	class := pack.Class{Request: request, Count: count, Variants: []pack.Variant{{Options: options}}}
-	class.Memberships = x.apart(x.p.Rules.Duties[c].Parts)
+	class.Memberships = x.holding(x.p.Rules.Duties[c].Parts)
 	class.Kind = int(compile.KindOf(options, x.fine))
 	id, fresh := model.Intern(x.index, x.key(c, &class), int32(len(x.first)))
 	if fresh {
@@ -158,11 +158,11 @@ func (x *relaxation) add(c, count int) {
 	x.counts[id] += x.bought[c]
 }
 
-// apart keeps what pods count for in rules that hold in every plan.
-func (x *relaxation) apart(parts []pack.Membership) []pack.Membership {
+// holding keeps what pods count for in rules that hold in every plan.
+func (x *relaxation) holding(parts []pack.Membership) []pack.Membership {
 	var out []pack.Membership
 	for _, part := range parts {
-		if x.p.Rules.Node[part.Rule].Kind == pack.Apart {
+		if !x.p.Rules.Node[part.Rule].Spread {
 			out = append(out, part)
 		}
 	}
@@ -252,6 +252,6 @@ func (x *relaxation) addNodes() {
 			}
 			known[n.Verdict] = classes
 		}
-		x.problem.Nodes = append(x.problem.Nodes, pack.Node{Free: n.Free, Classes: classes, Memberships: x.apart(p.NodeParts[i])})
+		x.problem.Nodes = append(x.problem.Nodes, pack.Node{Free: n.Free, Classes: classes, Memberships: x.holding(p.NodeParts[i])})
 	}
 }

@@ -33,6 +33,7 @@ type Class struct {
 	Holds        []constraint.Hold // of its node: ports, and disks that others name too
 
 	Terms    []Term     // constraints towards other pods, hard ones first
+	Limits   []Limit    // on the pods of its node
 	Selected bitset.Set // the selections that its pods are in
 
 	// refusal says why the whole class stays unplaced, nil if nothing does.

@@ -1,9 +1,11 @@
 package kinds
 
 import (
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
@@ -27,6 +29,15 @@ var list = [...]constraint.Kind{
 
 // disks is the number of the kind of disks.
 var disks = slices.IndexFunc(list[:], func(k constraint.Kind) bool { return k.Cause == model.CauseVolumes })
+
+// limited says whether some kind has limits.
+var limited = slices.ContainsFunc(list[:], func(k constraint.Kind) bool { return k.Limits != nil })
+
+// OfDaemonSet says whether a DaemonSet has made a pod. Limits neither count it nor are its.
+func OfDaemonSet(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOfNoCopy(pod)
+	return owner != nil && owner.Kind == "DaemonSet"
+}
 
 // All returns the kinds, in the order of the list.
 func All() []constraint.Kind { return slices.Clone(list[:]) }
@@ -77,6 +88,9 @@ func WriteWanted(w *podkey.Writer, pod *corev1.Pod) {
 
 // WriteBound writes all that others have to mind of a pod that runs.
 func WriteBound(w *podkey.Writer, pod *corev1.Pod) {
+	if limited && OfDaemonSet(pod) {
+		w.Number(1)
+	}
 	for i := range list {
 		if write := list[i].BoundKey; write != nil {
 			write(w, pod)
@@ -98,6 +112,31 @@ func holds(pod *corev1.Pod, runs bool) []constraint.Hold {
 		}
 	}
 	return out
+}
+
+// Limits lists the bounds that a pod sets to the pods of its node.
+func Limits(pod *corev1.Pod) ([]constraint.Limit, error) { return limits(list[:], pod) }
+
+func limits(of []constraint.Kind, pod *corev1.Pod) ([]constraint.Limit, error) {
+	var out []constraint.Limit
+	var faults []error
+	for i := range of {
+		if of[i].Limits == nil {
+			continue
+		}
+		some, err := of[i].Limits(pod)
+		for _, l := range some {
+			l.Kind = i
+			out = append(out, l)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return out, nil
 }
 
 // HeldDisks lists disks as what a pod holds.
