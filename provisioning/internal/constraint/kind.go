@@ -42,7 +42,15 @@ type Kind struct {
 	// TakenByDaemons says what DaemonSets do that leaves a new node no use to a pod which
 	// holds something of the kind; "on every suitable instance type" follows.
 	TakenByDaemons string
+
+	// Sample gives a pod a constraint of the kind, for the laws that all kinds are held to:
+	// of pods that have it, all in one namespace and with SampleLabels, no two can be on the
+	// nodes of one zone, or not even one.
+	Sample func(pod *corev1.Pod)
 }
+
+// SampleLabels are those of every pod of the laws that kinds are held to.
+func SampleLabels() map[string]string { return map[string]string{"sample": "pod"} }
 
 // Nodes says by what nodes are ruled out.
 func (k *Kind) Nodes() string {

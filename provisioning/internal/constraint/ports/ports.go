@@ -20,6 +20,9 @@ func Kind() constraint.Kind {
 		BoundKey:       key,
 		Holds:          of,
 		TakenByDaemons: "a DaemonSet binds a host port of the pod",
+		Sample: func(pod *corev1.Pod) {
+			pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 8080, ContainerPort: 8080, Protocol: corev1.ProtocolTCP}}
+		},
 	}
 }
 

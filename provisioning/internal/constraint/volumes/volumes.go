@@ -20,6 +20,12 @@ func Kind() constraint.Kind {
 		BoundKey: boundKey,
 		Holds:    func(pod *corev1.Pod) []constraint.Hold { return Disks(volume.Disks(pod)) },
 
+		Sample: func(pod *corev1.Pod) {
+			pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				GCEPersistentDisk: &corev1.GCEPersistentDiskVolumeSource{PDName: "sample"},
+			}}}
+		},
+
 		TakenByDaemons: "a DaemonSet has a disk of the pod, or binds a host port of it,",
 	}
 }
