@@ -113,7 +113,7 @@ func compareSavings(a, b Candidate) int {
 func (f *Cluster) candidate(m *state.StateNode) Candidate {
 	c := Candidate{
 		Target: targetOf(m), Entry: m.Node, InstanceType: m.InstanceType, Offering: m.Offering,
-		DisruptionCost: (state.OneEviction + m.Cost).Float(),
+		DisruptionCost: state.DisruptionCost(m),
 		LifetimeCost:   m.AllCost.Float() * m.LifetimeLeft(f.seen.Now),
 		Empty:          f.empty(m),
 	}

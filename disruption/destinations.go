@@ -14,14 +14,11 @@ import (
 // actionOf is a candidate set as an action.
 func actionOf(cs *simulation.CandidateSet, r Reason) Action {
 	a := Action{Reason: r, Step: Replace, Detail: detailOf(cs), Simulated: true, Replacements: cs.Nodes, Moves: movesOf(cs.Moves), After: cs.After,
-		Savings: state.PriceOf(cs.Targets) - simulation.TotalPrice(cs.Nodes)}
-	units := state.EvictionUnits(0)
+		Savings: state.PriceOf(cs.Targets) - simulation.TotalPrice(cs.Nodes), DisruptionCost: state.DisruptionCost(cs.Targets...)}
 	for _, m := range cs.Targets {
 		a.Targets = append(a.Targets, targetOf(m))
-		units += state.OneEviction + m.Cost
 	}
 	slices.SortFunc(a.Targets, func(x, y Target) int { return strings.Compare(x.String(), y.String()) })
-	a.DisruptionCost = units.Float()
 	return a
 }
 

@@ -126,16 +126,9 @@ func (s *Explanation) String() string {
 		text += "; " + why[0]
 	}
 	if n := len(s.Pods) - 1; n > 0 {
-		text += "; nor " + doPlural(n, "other pod")
+		text += "; nor " + words.Verb(n, "does ", "do ") + words.Plural(n, "other pod")
 	}
 	return text
-}
-
-func doPlural(n int, thing string) string {
-	if n == 1 {
-		return "does 1 " + thing
-	}
-	return "do " + words.Plural(n, thing)
 }
 
 // Report says all of it: a line for pods of each kind, and one for each thing that
@@ -171,31 +164,21 @@ func (s *Explanation) Report() string {
 
 // headline says that so many pods like this one find no place.
 func (p *PodExplanation) headline(others, pods int) string {
-	text := " finds no place on " + words.Plural(others, "other node")
-	if pods > 1 {
-		text = " find no place on " + words.Plural(others, "other node")
-	}
+	text := words.Verb(pods, " finds", " find") + " no place on " + words.Plural(others, "other node")
 	var parts []string
 	if p.Unsuited > 0 {
 		parts = append(parts, fmt.Sprintf("labels or taints rule out %d", p.Unsuited))
 	}
 	if p.Full > 0 {
-		parts = append(parts, numbered(p.Full, "has no room", "have no room"))
+		parts = append(parts, fmt.Sprintf("%d %s no room", p.Full, words.Verb(p.Full, "has", "have")))
 	}
 	if p.Open > 0 {
-		parts = append(parts, numbered(p.Open, "has room", "have room"))
+		parts = append(parts, fmt.Sprintf("%d %s room", p.Open, words.Verb(p.Open, "has", "have")))
 	}
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	return text
-}
-
-func numbered(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // lines say what keeps the pod, the domains of its constraints first.

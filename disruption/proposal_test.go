@@ -122,8 +122,6 @@ func TestPrinted(t *testing.T) {
 		`Pod "shop/web" from n1 to Replacements[1]`:     disruption.Move{Pod: pod, From: "n1", Replacement: 1},
 		`n1: not drifted`:                               disruption.DriftStatus{Target: a.Targets[0]},
 		`n1: NodePoolDrifted: the template has changed`: disruption.DriftStatus{Target: a.Targets[0], Reason: disruption.NodePoolDrifted, Detail: "the template has changed"},
-		`n1, not initialized`:                           disruption.Settling{Node: "n1"},
-		`n1 until 2026-01-01T12:00:00Z`:                 disruption.Settling{Node: "n1", Until: time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)},
 	} {
 		require.Equal(t, want, value.String())
 	}

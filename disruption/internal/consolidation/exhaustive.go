@@ -104,7 +104,7 @@ func (s *search) choices(open []*state.StateNode) []choice {
 				continue
 			}
 			price, _ := m.Price()
-			units := evictionWeight * (state.OneEviction + m.Cost).Float()
+			units := evictionWeight * state.DisruptionCost(m)
 			c.set, c.most, evictions = append(c.set, m), c.most+max(price-units, 0), evictions+units
 		}
 		if c.promise = math.Inf(1); len(c.set) > 1 {

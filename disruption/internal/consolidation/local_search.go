@@ -27,10 +27,7 @@ func worthDoing(sets []*simulation.CandidateSet) (good []*simulation.CandidateSe
 			continue
 		}
 		good = append(good, cs)
-		gain += cs.Saving
-		for _, m := range cs.Targets {
-			gain -= evictionWeight * (state.OneEviction + m.Cost).Float()
-		}
+		gain += cs.Saving - evictionWeight*state.DisruptionCost(cs.Targets...)
 	}
 	return good, gain
 }
@@ -186,11 +183,7 @@ func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
 	if gain <= PriceSlack {
 		return attempt{}, false
 	}
-	units := 0.0
-	for _, m := range set {
-		units += (state.OneEviction + m.Cost).Float()
-	}
-	return attempt{set: set, gain: gain / units}, true
+	return attempt{set: set, gain: gain / state.DisruptionCost(set...)}, true
 }
 
 // outcome estimates what becomes of the pods of some nodes, with a floor that is

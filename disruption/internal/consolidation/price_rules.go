@@ -185,7 +185,7 @@ func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNo
 		case len(types) < floor:
 			if n.Options = withoutSpot(n.Options); len(n.Options) == 0 {
 				return nil, rule.Forbid(rule.SpotToSpot, "%s cheaper to replace it by on spot, and with fewer than %d it would soon be replaced again",
-					areTypes(len(types)), floor)
+					words.Plural(len(types), "instance type")+words.Verb(len(types), " is", " are"), floor)
 			}
 		default:
 			n.Options = firstTypes(n, types, floor)
@@ -195,13 +195,6 @@ func (f *Rules) spotRules(targets []*state.StateNode, nodes []provisioning.NewNo
 		}
 	}
 	return out, rule.Outcome{}
-}
-
-func areTypes(n int) string {
-	if n == 1 {
-		return "1 instance type is"
-	}
-	return fmt.Sprintf("%d instance types are", n)
 }
 
 // spotTypes lists the types that can be had as spot, cheapest first.
@@ -249,7 +242,7 @@ func firstTypes(n *provisioning.NewNode, types []string, floor int) []cloudprovi
 func (f *Rules) Required(targets []*state.StateNode) float64 {
 	score := 0.0
 	for _, m := range targets {
-		score += f.opts.MinimumScore * f.totals[m.PoolName].unit * (state.OneEviction + m.Cost).Float()
+		score += f.opts.MinimumScore * f.totals[m.PoolName].unit * state.DisruptionCost(m)
 	}
 	return max(f.opts.MinimumSaving, score)
 }
@@ -300,13 +293,11 @@ func totalsOf(f *state.Cluster) map[string]poolTotals {
 	for _, name := range f.PoolNames {
 		p := f.Pools[name]
 		var t poolTotals
-		var units state.EvictionUnits
 		for _, m := range p.Members {
 			price, _ := m.Price()
 			t.cost += price
-			units += state.OneEviction + m.Cost
 		}
-		t.disruption = units.Float()
+		t.disruption = state.DisruptionCost(p.Members...)
 		all.cost, all.disruption = all.cost+t.cost, all.disruption+t.disruption
 		out[name] = t
 	}
@@ -327,19 +318,19 @@ const scoreSlack = 1e-9
 // reach the threshold. What an action on several pools saves counts for each by
 // what its nodes cost.
 func (f *Rules) balanced(targets []*state.StateNode, savings float64) rule.Outcome {
-	price, disruption := map[string]float64{}, map[string]state.EvictionUnits{}
+	price, disruption := map[string]float64{}, map[string]float64{}
 	all := state.PriceOf(targets)
 	for _, m := range targets {
 		p, _ := m.Price()
 		price[m.PoolName] += p
-		disruption[m.PoolName] += state.OneEviction + m.Cost
+		disruption[m.PoolName] += state.DisruptionCost(m)
 	}
 	for _, name := range f.cluster.PoolNames {
 		total := f.totals[name]
 		if _, concerned := price[name]; !concerned || f.cluster.Pools[name].Policy != v1.ConsolidationPolicyBalanced {
 			continue
 		}
-		if score := balancedScore(total, savings*price[name]/all, disruption[name].Float()); score+scoreSlack < BalancedThreshold {
+		if score := balancedScore(total, savings*price[name]/all, disruption[name]); score+scoreSlack < BalancedThreshold {
 			return rule.Forbid(rule.Balanced, "%s weighs savings against disruption: saving %s scores %.3g, and %.3g is asked for",
 				state.PoolObject(name), words.USD(savings), score, BalancedThreshold)
 		}

@@ -77,12 +77,8 @@ func (s *search) shortOf(o screen.Outcome, required float64) rule.Outcome {
 	case math.IsInf(o.Floor, 1):
 		return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s no room elsewhere, nor on a new node that may replace it", podsFind(o.Left))
 	}
-	cost := "cost"
-	if o.Left == 1 {
-		cost = "costs"
-	}
 	return rule.Forbid(rule.NotCheaper, "no cheaper place for its pods: %s no room elsewhere and %s at least %s on new nodes, and it costs %s",
-		podsFind(o.Left), cost, words.USD(o.Floor), words.USD(o.Price))
+		podsFind(o.Left), words.Verb(o.Left, "costs", "cost"), words.USD(o.Floor), words.USD(o.Price))
 }
 
 // needy names a pod of a node that finds no room elsewhere by an estimate, given how
@@ -98,8 +94,5 @@ func (s *search) needy(m *state.StateNode, rest []screen.Count) string {
 }
 
 func podsFind(n int) string {
-	if n == 1 {
-		return "1 pod finds"
-	}
-	return words.Plural(n, "pod") + " find"
+	return words.Plural(n, "pod") + words.Verb(n, " finds", " find")
 }

@@ -240,9 +240,5 @@ func TotalPrice(nodes []provisioning.NewNode) float64 {
 
 // Worth is what a set saves for each unit of disruption cost.
 func (cs *CandidateSet) Worth() float64 {
-	units := state.EvictionUnits(0)
-	for _, m := range cs.Targets {
-		units += state.OneEviction + m.Cost
-	}
-	return cs.Saving / units.Float()
+	return cs.Saving / state.DisruptionCost(cs.Targets...)
 }

@@ -192,7 +192,7 @@ func (w *Simulation) Estimate(before *estimate.Estimate) *estimate.Estimate {
 		}
 	}
 	for _, m := range w.Cluster.Nodes {
-		n := estimate.Node{Name: m.Name, Entry: w.In.Nodes[w.At[m.Name]], Pods: w.Displaced[m.Name], Gone: w.Leaving[m.Name], Cost: (state.OneEviction + m.Cost).Float()}
+		n := estimate.Node{Name: m.Name, Entry: w.In.Nodes[w.At[m.Name]], Pods: w.Displaced[m.Name], Gone: w.Leaving[m.Name], Cost: state.DisruptionCost(m)}
 		if n.Price, _ = m.Price(); m.Managed() && m.Pool != nil {
 			n.Pool = m.PoolName
 		}

@@ -13,7 +13,6 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -116,14 +115,6 @@ type Settling struct {
 	// Until is when it takes pods again; zero if that is not known, as the
 	// node is not initialized.
 	Until time.Time
-}
-
-// String is the node and until when, in one line.
-func (s Settling) String() string {
-	if s.Until.IsZero() {
-		return s.Node + ", not initialized"
-	}
-	return s.Node + " until " + words.Instant(s.Until)
 }
 
 // Settling lists the nodes that pods have come to or left within

@@ -330,6 +330,16 @@ func PriceOf(members []*StateNode) float64 {
 	return sum
 }
 
+// DisruptionCost is what it costs to disrupt nodes together: one for each, and what the
+// evictions of their pods cost.
+func DisruptionCost(nodes ...*StateNode) float64 {
+	units := EvictionUnits(0)
+	for _, m := range nodes {
+		units += OneEviction + m.Cost
+	}
+	return units.Float()
+}
+
 // LifetimeLeft is the part of expireAfter that is left, from 0 to 1; 1 if the
 // node does not expire, or is of unknown age.
 func (m *StateNode) LifetimeLeft(now time.Time) float64 {

@@ -22,6 +22,14 @@ func Plural(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
+// Verb is the verb of so many things: one for one of them, else more.
+func Verb(n int, one, more string) string {
+	if n == 1 {
+		return one
+	}
+	return more
+}
+
 // USD is an amount of USD per hour.
 func USD(amount float64) string { return fmt.Sprintf("%.4g USD/h", amount) }
 
