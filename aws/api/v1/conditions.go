@@ -75,9 +75,6 @@ const (
 	ReasonInstanceProfileNotFound = "InstanceProfileNotFound"
 	// ReasonUserDataSizeLimitExceeded: the user data is too large for EC2.
 	ReasonUserDataSizeLimitExceeded = "UserDataSizeLimitExceeded"
-	// ReasonDryRunDisabled: launching was not tried because nobody wants it to
-	// be.
-	ReasonDryRunDisabled = "DryRunDisabled"
 )
 
 // ReadyConditions returns the types of the conditions that must all be true for
