@@ -286,10 +286,12 @@ func (r *Report) requestRows() (rows [][]string) {
 // rest says what is not in the lists.
 func (r *Report) rest() string {
 	var parts []string
-	if len(r.Prices) == 0 && len(r.Pairs) == 0 {
+	switch none := len(r.Prices) == 0 && len(r.Pairs) == 0; {
+	case none && r.Free > 0:
+		parts = append(parts, fmt.Sprintf("No constraint costs anything, of %d that %s asked about.", r.Free, layout.Either(r.Free, "was", "were")))
+	case none:
 		parts = append(parts, "No constraint costs anything.")
-	}
-	if r.Free > 0 {
+	case r.Free > 0:
 		parts = append(parts, layout.Phrase(r.Free, "constraint costs nothing.", "constraints cost nothing."))
 	}
 	if n := len(r.Needed); n > 0 {

@@ -44,4 +44,5 @@ func TestNotAsked(t *testing.T) {
 	require.Equal(t, "No constraint costs anything. 1 constraint was not asked about, as others promised more. What less of a request is worth was not asked of 2 more, "+
 		"such as cpu of shop/db. A larger -questions asks about more; -o json names them all.", r.rest())
 	require.Nil(t, r.Cost.Gap, "there is no bound")
+	require.Equal(t, "No constraint costs anything, of 2 that were asked about.", newReport(&advice.Report{Free: 2}).rest())
 }

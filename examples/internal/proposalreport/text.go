@@ -89,7 +89,7 @@ func (r *Report) begins() string {
 func (p *Provisioned) words() string {
 	pods := layout.Phrase(p.Pods, "pod is pending already", "pods are pending already")
 	if p.Nodes == 0 {
-		return pods + "; no node is launched for them."
+		return pods + ", for which no node is launched."
 	}
 	return fmt.Sprintf("%s; %s at %s USD/h for them, due in any case, counted with those that are left.",
 		pods, layout.Phrase(p.Nodes, "new node", "new nodes"), layout.USD(p.USDPerHour, 4))
@@ -110,6 +110,9 @@ func (r *Report) change() string {
 	than := ""
 	if r.Provisioned != nil {
 		than = " than otherwise"
+	}
+	if r.without() == 0 && r.Saved() < 0 {
+		return "where nothing is paid now"
 	}
 	part := share(r.Saved(), r.without())
 	if part < 0 {

@@ -38,3 +38,15 @@ func TestUnpriced(t *testing.T) {
 	require.Equal(t, " The price of 1 managed node is not known, as the catalog has no offering that is like it: it counts as 0 USD/h in all amounts, and nothing is done to save on it."+
 		" 2 nodes have no NodeClaim: somebody else manages them, nothing here removes them, and they count as 0 USD/h.", (&Report{Unknown: 1, Unmanaged: 2}).unpriced())
 }
+
+// A share of nothing is none: the words say so.
+func TestChange(t *testing.T) {
+	r := &Report{}
+	r.Before.Total.USDPerHour, r.After.Total.USDPerHour = 2, 1
+	require.Equal(t, "50% less", r.change())
+	r.After.Total.USDPerHour = 3
+	require.Equal(t, "50% more", r.change())
+	r.Before.Total.USDPerHour = 0
+	require.Equal(t, "where nothing is paid now", r.change())
+	require.Equal(t, "1 pod is pending already, for which no node is launched.", (&Provisioned{Pods: 1}).words())
+}
