@@ -16,20 +16,18 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
-// Defaults of Options.
-const (
-	DefaultMaxRounds = 200
-	DefaultHorizon   = 7 * 24 * time.Hour
-)
+// DefaultMaxRounds is that of Options.
+const DefaultMaxRounds = 200
+
+// Horizon is how far from now an instant may be that something waits for, such as the
+// window of a budget.
+const Horizon = 7 * 24 * time.Hour
 
 // Options bound how far a side is followed. The zero value, and nil, mean the defaults.
 type Options struct {
 	// MaxRounds is how many proposals are made for a side at most, those included that
 	// begin nothing. Default and zero: 200.
 	MaxRounds int
-	// Horizon is how far from now an instant may be that something waits for, such as
-	// the window of a budget. Default and zero: a week.
-	Horizon time.Duration
 	// Parallel is how many things Compare does at once, each on a goroutine that ends before
 	// it returns: with 2 or 3 both sides are followed together, 4 is the most of use. What comes
 	// of it is the same for any number. Default and zero: 1, on the goroutine of the caller.
@@ -46,9 +44,6 @@ func (o *Options) Validate() error {
 	if o.MaxRounds < 0 {
 		errs = append(errs, fmt.Errorf("Options.MaxRounds is %d; use 0 for the default, or a positive number", o.MaxRounds))
 	}
-	if o.Horizon < 0 {
-		errs = append(errs, fmt.Errorf("Options.Horizon is %s; use 0 for the default, or a length of time", o.Horizon))
-	}
 	if o.Parallel < 0 {
 		errs = append(errs, fmt.Errorf("Options.Parallel is %d; use 0 for the default, or a positive number", o.Parallel))
 	}
@@ -56,12 +51,9 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) withDefaults() Options {
-	out := Options{MaxRounds: DefaultMaxRounds, Horizon: DefaultHorizon, Parallel: 1}
+	out := Options{MaxRounds: DefaultMaxRounds, Parallel: 1}
 	if o != nil && o.MaxRounds > 0 {
 		out.MaxRounds = o.MaxRounds
-	}
-	if o != nil && o.Horizon > 0 {
-		out.Horizon = o.Horizon
 	}
 	if o != nil && o.Parallel > 0 {
 		out.Parallel = o.Parallel
@@ -187,7 +179,7 @@ func (w *way) dropPools(ctx context.Context) error {
 
 // follow makes proposals until nothing is left to do, and returns the last.
 func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
-	end := w.now.Add(w.opts.Horizon)
+	end := w.now.Add(Horizon)
 	var p *disruption.Proposal
 	for round := range w.opts.MaxRounds {
 		var err error
@@ -213,7 +205,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 				w.out.Rested, w.out.Why = true, "nothing is left to do"
 				return p, nil
 			case next.IsZero() || next.After(end):
-				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), w.opts.Horizon, waitsFor(p))
+				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), Horizon, waitsFor(p))
 				w.out.Rested = len(p.Waiting) == 0
 				if w.out.Rested {
 					w.out.Why = "nothing is left to do"
