@@ -62,3 +62,16 @@ func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
 		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
 	}
 }
+
+// TestPodsKeepTheirTurnInTheirDomain: a pod that a topology spread let in before others came
+// to its domain moves within that domain, so that nodes are emptied which need not be there.
+func TestPodsKeepTheirTurnInTheirDomain(t *testing.T) {
+	t.Parallel()
+	for seed, cost := range map[uint64]float64{883: 0.7681, 1216: 0, 2721: 0, 2849: 0, 3982: 0} {
+		in, opts := richProblem(seed, everything)
+		plan, err := provisioning.Solve(context.Background(), in, opts)
+		require.NoError(t, err, "seed %d", seed)
+		require.LessOrEqual(t, plan.Cost, cost, "seed %d", seed)
+		require.Empty(t, verify.Plan(in, plan, opts), "seed %d", seed)
+	}
+}

@@ -20,6 +20,11 @@ type Ledger struct {
 
 	Hosts hostLedger
 
+	// Home is the bin that the pod whose place is looked for leaves, nil for none. A topology
+	// spread constraint has let it come there, in the turn that it has among all pods: in
+	// the same domain it need not hold after all others as well.
+	Home *Bin
+
 	// trusting takes it that spreads over domains of which new nodes leave some
 	// open hold: the assignment of domains has seen to them.
 	Trusting bool
@@ -268,11 +273,20 @@ func (l *Ledger) RuleAllows(class, r, domain int, s *Bin) bool {
 	rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
 	switch rule.Kind {
 	case topology.Spread:
-		return !l.tooFar(r, domain, l.own(class, rule.Pods), s)
+		return l.atHome(rule.Rule.Key, domain) || !l.tooFar(r, domain, l.own(class, rule.Pods), s)
 	case topology.Together:
 		return c.least[domain] > 0 || l.beside(rule.Pods, s) || l.first(class, rule.Pods)
 	}
 	return c.Most[domain] == 0
+}
+
+// atHome says whether the pod whose place is looked for stays in a domain.
+func (l *Ledger) atHome(key, domain int) bool {
+	if l.Home == nil {
+		return false
+	}
+	d, certain := l.Home.At[key].Sure()
+	return certain && d == domain
 }
 
 // tooFar says whether a domain may be further above some other than a spread

@@ -22,11 +22,13 @@ type eliminator struct {
 	tried bool          // nodes were tried as they are, without lighter ones
 
 	// What has become of the node that is being emptied.
-	before []savedBin    // bins as they were
-	moved  []int32       // pods, in the order in which they moved
-	bought []*ledger.Bin // nodes that were none before
-	budget float64       // by how much other nodes may still become dearer
-	tier   int           // of the node
+	before []savedBin            // bins as they were
+	moved  []int32               // pods, in the order in which they moved
+	bought []*ledger.Bin         // nodes that were none before
+	homes  map[int32]*ledger.Bin // by pod that was taken off a bin: that bin
+	inTurn bool                  // some moved to where they can be only in the turn that they had
+	budget float64               // by how much other nodes may still become dearer
+	tier   int                   // of the node
 }
 
 // savedBin is a bin as it was.
@@ -126,7 +128,7 @@ func (k *eliminator) read() {
 	if k.st.leant {
 		k.ledger.LeanAll()
 	}
-	k.before, k.moved, k.bought = nil, nil, nil
+	k.before, k.moved, k.bought, k.homes, k.inTurn = nil, nil, nil, map[int32]*ledger.Bin{}, false
 	// A domain that pods can be sent to is one to spread over, with a node or without.
 	for c, n := range k.ledger.There {
 		if n == 0 {
@@ -213,6 +215,9 @@ func (k *eliminator) vacate(s *ledger.Bin) []int32 {
 	}
 	slices.SortStableFunc(podIDs, func(x, y int32) int { return -cmp.Compare(share(x), share(y)) })
 	k.save(s)
+	for _, podID := range podIDs {
+		k.homes[podID] = s
+	}
 	for _, m := range s.Pods {
 		k.ledger.Count(m.Class, -m.Count, s)
 	}
@@ -261,7 +266,11 @@ func (k *eliminator) accept() bool {
 		}
 	}
 	var refused []int32
-	if k.order, refused, _ = k.st.bindAll(k.order, false); len(refused) > 0 {
+	k.order, refused, _ = k.st.bindAll(k.order, false)
+	if len(refused) > 0 && k.inTurn {
+		k.order, refused, _ = k.st.bindAll(order, false)
+	}
+	if len(refused) > 0 {
 		k.st.Bound, k.st.New, k.order = bound, fresh, order
 		k.restore()
 		return false

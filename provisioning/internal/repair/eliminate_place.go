@@ -17,7 +17,25 @@ func (k *eliminator) place(podID int32, from *ledger.Bin) bool {
 		k.put(podID, to, sh)
 		return true
 	}
-	return !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) || !k.p.Skips(model.CheaperAlone) && k.buy(podID)
+	return k.stay(podID, from) || !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) || !k.p.Skips(model.CheaperAlone) && k.buy(podID)
+}
+
+// stay moves a pod within the domains of its topology spread constraints, which are too full
+// for it only as pods came after it: it keeps its turn.
+func (k *eliminator) stay(podID int32, from *ledger.Bin) bool {
+	c := k.p.ClassOf[podID]
+	if !slices.ContainsFunc(k.p.Rules.Duties[c].Owns, func(r int) bool { return k.p.Rules.Domain[r].Kind == topology.Spread }) {
+		return false
+	}
+	k.ledger.Home = k.homes[podID]
+	to, sh := k.roomFor(c, k.tier, from, from, k.budget)
+	k.ledger.Home = nil
+	if to == nil {
+		return false
+	}
+	k.put(podID, to, sh)
+	k.inTurn = true
+	return true
 }
 
 // roomFor returns the bin to which a pod of a class can come for least more than it
