@@ -35,7 +35,7 @@
 //   - GarbageCollected (forceful) deletes registered NodeClaims and Nodes without claim
 //     whose machine [Input.Instances] does not list, unless the Node is Ready, and
 //     terminates machines that no NodeClaim speaks for; all older than
-//     LifecycleOptions.GarbageGrace.
+//     [GarbageGrace].
 //   - Expired (forceful) deletes nodes whose NodeClaim is as old as its expireAfter; under
 //     budgets only if the policy of the pool says so.
 //   - ScaledDown (forceful) deletes the nodes that static pools have above their

@@ -242,7 +242,7 @@ func (f *Cluster) timeouts() nodeclaim.Timeouts {
 //  3. Terminate of a machine that is listed and not going down, and that no
 //     NodeClaim speaks for: none has its ID, and none without an ID its name.
 //
-// Each must have been as old as Options.Lifecycle.GarbageGrace at Input.InstancesAt, by when
+// Each must have been as old as GarbageGrace at Input.InstancesAt, by when
 // it was created, and a claim also by the last transition of its condition
 // Launched. What is of unknown age is left alone; of claims see Cluster.Warnings.
 // Within each kind the order is by name or ID. Nothing is ever Blocked.
@@ -298,7 +298,7 @@ func (f *Cluster) aged(r *Result, instants ...time.Time) bool {
 	if last.IsZero() {
 		return false
 	}
-	due := last.Add(f.opts.Lifecycle.GarbageGrace)
+	due := last.Add(GarbageGrace)
 	if at := f.in.InstancesAt; !at.IsZero() && at.Before(f.seen.Now) {
 		return !due.After(at) // until there is a newer list, time makes no difference
 	}

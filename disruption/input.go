@@ -66,7 +66,7 @@ type Input struct {
 	Instances []*cloudprovider.Instance
 
 	// InstancesAt is when List was asked; zero is now. What is younger than
-	// Options.Lifecycle.GarbageGrace was then is no garbage, however old the list is by
+	// GarbageGrace was then is no garbage, however old the list is by
 	// now.
 	InstancesAt time.Time
 

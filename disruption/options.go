@@ -48,8 +48,7 @@ type Options struct {
 	// Repair is about unhealthy nodes.
 	Repair RepairOptions
 
-	// Lifecycle is about nodes that do not come up, that are gone, and that the
-	// cloud takes back.
+	// Lifecycle is about nodes that do not come up, and that the cloud takes back.
 	Lifecycle LifecycleOptions
 }
 
@@ -126,8 +125,8 @@ type RepairOptions struct {
 	TerminateFirst bool
 }
 
-// LifecycleOptions tune how long the start of a node may take, what is garbage, and
-// which notices of the cloud count. The zero value means the defaults.
+// LifecycleOptions tune how long the start of a node may take, and which notices of the
+// cloud count. The zero value means the defaults.
 type LifecycleOptions struct {
 	// LaunchTimeout is how long a NodeClaim may go without a machine. Default: 5
 	// minutes. Negative: for ever.
@@ -140,11 +139,6 @@ type LifecycleOptions struct {
 	// InitializationTimeout is how long a Node may take to become ready for
 	// pods after it joined. Default, and negative: for ever.
 	InitializationTimeout time.Duration
-
-	// GarbageGrace is how old an instance or NodeClaim must be before it can be
-	// garbage, as lists of the cloud lag behind. Default: one minute. Negative:
-	// none.
-	GarbageGrace time.Duration
 
 	// ActOnRebalance replaces nodes for which the cloud recommends it, as the AWS Node
 	// Termination Handler can. Default: such a notice is passed over, as in Karpenter.
@@ -162,6 +156,9 @@ const (
 	// UnavailableHold is for how long an offering of Input.UnavailableOfferings is not
 	// counted on to save money.
 	UnavailableHold = 10 * time.Minute
+	// GarbageGrace is how old an instance, Node or NodeClaim must be before it can be
+	// garbage, as lists of the cloud lag behind.
+	GarbageGrace = time.Minute
 )
 
 // The defaults of Options.
@@ -169,7 +166,6 @@ const (
 	DefaultRepairShare         = 0.2
 	DefaultLaunchTimeout       = nodeclaim.DefaultLaunchTimeout
 	DefaultRegistrationTimeout = nodeclaim.DefaultRegistrationTimeout
-	DefaultGarbageGrace        = time.Minute
 	DefaultMaxSteps            = 2_000_000
 	DefaultMaxNodes            = 25
 	DefaultMinimumScore        = 0.5
@@ -186,8 +182,6 @@ func (o *Options) withDefaults() Options {
 	setDefault(&out.Lifecycle.LaunchTimeout, DefaultLaunchTimeout)
 	setDefault(&out.Lifecycle.RegistrationTimeout, DefaultRegistrationTimeout)
 	setDefault(&out.Lifecycle.InitializationTimeout, -1)
-	setDefault(&out.Lifecycle.GarbageGrace, DefaultGarbageGrace)
-	out.Lifecycle.GarbageGrace = max(out.Lifecycle.GarbageGrace, 0)
 	if out.Repair.Share == 0 || !finite(out.Repair.Share) {
 		out.Repair.Share = DefaultRepairShare
 	}

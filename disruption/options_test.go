@@ -44,7 +44,7 @@ func TestOptionsWithinBoundsAreNoFaults(t *testing.T) {
 	require.NoError(t, none.Validate())
 	for _, o := range []disruption.Options{
 		{}, {Repair: disruption.RepairOptions{Share: -1}}, {Repair: disruption.RepairOptions{Share: 7}}, {Consolidation: disruption.ConsolidationOptions{MinimumScore: -1}}, {Consolidation: disruption.ConsolidationOptions{MaxNodes: 200}},
-		{Consolidation: disruption.ConsolidationOptions{SpotFloor: -1, MaxSteps: -1}, Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1, GarbageGrace: -1}}, {Provisioning: &provisioning.Options{}},
+		{Consolidation: disruption.ConsolidationOptions{SpotFloor: -1, MaxSteps: -1}, Lifecycle: disruption.LifecycleOptions{LaunchTimeout: -1}}, {Provisioning: &provisioning.Options{}},
 		{Consolidation: disruption.ConsolidationOptions{MinimumSaving: math.Inf(1)}},
 	} {
 		require.NoError(t, o.Validate(), "%+v", o)
