@@ -148,6 +148,28 @@ func ExampleParseNillableDuration() {
 	// "soon" is not a duration; write one such as "720h" or "1h30m", or "Never"
 }
 
+func ExampleDocument_ValidateUpdate() {
+	claim := func(expireAfter string) v1.Document {
+		docs, err := v1.Documents([]byte(`
+apiVersion: karpenter.sh/v1
+kind: NodeClaim
+metadata: {name: a}
+spec:
+  requirements: []
+  nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+  expireAfter: ` + expireAfter))
+		if err != nil {
+			panic(err)
+		}
+		return docs[0]
+	}
+	fmt.Println(claim("720h").ValidateUpdate(claim("720h")))
+	fmt.Println(claim("43200m").ValidateUpdate(claim("720h")))
+	// Output:
+	// <nil>
+	// NodeClaim "a": spec.expireAfter: Forbidden: the spec of a NodeClaim cannot be changed, not even the way a value is written; create another one
+}
+
 func ExampleValidateMetadata() {
 	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "spot", Namespace: "default"}}
 	for _, fault := range v1.ValidateMetadata(&pool.ObjectMeta) {

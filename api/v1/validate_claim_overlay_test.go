@@ -143,6 +143,7 @@ func TestNodeClaimValidateUpdate(t *testing.T) {
 	require.Equal(t, want, messages(now.ValidateUpdate(old)))
 	require.Equal(t, before, now)
 	require.Empty(t, now.ValidateUpdate(nil))
+	require.Empty(t, overlay().ValidateUpdate(overlay()))
 }
 
 // TestNodeClaimNamesItsNodeClass has the requirements that Karpenter itself writes

@@ -52,18 +52,25 @@ func (v *validator) refUpdate(path *field.Path, ref, old *NodeClassReference) {
 //
 // What is compared is what would be written, as the API server compares it, with
 // defaults: 720h and 720h0m0s differ, and so do an empty list and none. Go does not
-// keep how an amount or a grace period was written, so 1000m is 1 here, 60m is 1h, and
-// resources that are empty are none, which the API server tells apart. If either claim is nil, there is no fault.
+// keep how an amount or a grace period was written, so 1000m is 1 here, and 60m is
+// 1h, which the API server tells apart: Document.ValidateUpdate does too. If either
+// claim is nil, there is no fault.
 func (c *NodeClaim) ValidateUpdate(old *NodeClaim) field.ErrorList {
 	if c == nil || old == nil {
 		return nil
 	}
 	now, before := specParts(c), specParts(old)
+	return immutable(func(name string) bool { return bytes.Equal(now[name], before[name]) })
+}
+
+// immutable returns a fault for each part of the spec of a NodeClaim that is not
+// the same.
+func immutable(same func(name string) bool) field.ErrorList {
 	v := newValidator(nil)
 	for _, name := range []string{
 		"taints", "startupTaints", "requirements", "resources", "nodeClassRef", "terminationGracePeriod", "expireAfter",
 	} {
-		if !bytes.Equal(now[name], before[name]) {
+		if !same(name) {
 			v.add(field.Forbidden(field.NewPath("spec", name), "the spec of a NodeClaim cannot be changed, not even the way a value is written; create another one"))
 		}
 	}
@@ -79,4 +86,10 @@ func specParts(c *NodeClaim) map[string]json.RawMessage {
 	var parts map[string]json.RawMessage
 	_ = json.Unmarshal(data, &parts)
 	return parts
+}
+
+// ValidateUpdate returns nil: no field of a NodeOverlay is fixed. It is here so
+// that all kinds can be treated alike.
+func (o *NodeOverlay) ValidateUpdate(_ *NodeOverlay) field.ErrorList {
+	return nil
 }

@@ -54,7 +54,11 @@ func TestVerdicts(t *testing.T) {
 		got := "stored"
 		spec, fault := judged(text, &table.Rules)
 		if c.From != "" && fault == nil {
-			fault = updated(t, withSpec(t, object, numbered(t, c.From)), text)
+			old, err := v1.Documents(withSpec(t, object, numbered(t, c.From)))
+			require.NoError(t, err)
+			now, err := v1.Documents(text)
+			require.NoError(t, err)
+			fault = now[0].ValidateUpdate(old[0])
 		}
 		if fault != nil {
 			got = "refused"
@@ -64,25 +68,6 @@ func TestVerdicts(t *testing.T) {
 			require.Equal(t, value, spec[name], "%s: %s", text, name)
 		}
 	}
-}
-
-// updated judges the step from one text of an object to the next.
-func updated(t *testing.T, from, to []byte) error {
-	old, err := v1.Decode(from)
-	require.NoError(t, err)
-	now, err := v1.Decode(to)
-	require.NoError(t, err)
-	switch now := now.(type) {
-	case *v1.NodePool:
-		if faults := now.ValidateUpdate(old.(*v1.NodePool)); len(faults) > 0 {
-			return faults.ToAggregate()
-		}
-	case *v1.NodeClaim:
-		if faults := now.ValidateUpdate(old.(*v1.NodeClaim)); len(faults) > 0 {
-			return faults.ToAggregate()
-		}
-	}
-	return nil
 }
 
 // numbered reads JSON and keeps how numbers are written.

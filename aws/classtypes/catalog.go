@@ -69,7 +69,7 @@ func (e Exclusion) String() string { return instancetype.Exclusion(e).String() }
 func (f *Facts) Build(in Input) (*Catalog, error) {
 	input, opts, err := in.parse()
 	if err != nil {
-		return nil, fmt.Errorf("catalog: %w", err)
+		return nil, fmt.Errorf("classtypes: %w", err)
 	}
 	var inventory *instancetype.Inventory
 	if f != nil {

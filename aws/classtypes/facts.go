@@ -42,7 +42,7 @@ func (p Problem) String() string { return instancetype.Problem(p).String() }
 func Read(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Facts, []Problem, error) {
 	inventory, problems, err := instancetype.NewInventory(types, offerings, nil)
 	if err != nil {
-		return nil, nil, fmt.Errorf("catalog: %w", err)
+		return nil, nil, fmt.Errorf("classtypes: %w", err)
 	}
 	return &Facts{inventory}, problemsOf(problems), nil
 }

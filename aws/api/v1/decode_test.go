@@ -20,6 +20,7 @@ func TestManifests(t *testing.T) {
 			c, err := v1.DecodeEC2NodeClass(text)
 			require.NoError(t, err)
 			require.Empty(t, c.Validate())
+			require.Empty(t, c.ValidateUpdate(class()))
 			written, err := json.Marshal(c)
 			require.NoError(t, err)
 			docs, err := karpv1.Documents(text)

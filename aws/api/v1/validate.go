@@ -78,6 +78,12 @@ func (c *EC2NodeClass) Validate() field.ErrorList {
 	return v.faults
 }
 
+// ValidateUpdate returns nil: no field of an EC2NodeClass is fixed. It is here
+// so that all kinds can be treated alike.
+func (c *EC2NodeClass) ValidateUpdate(_ *EC2NodeClass) field.ErrorList {
+	return nil
+}
+
 // Bounds of the schema.
 const (
 	maxSelectorTerms     = 30

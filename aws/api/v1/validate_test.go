@@ -334,6 +334,7 @@ func TestValidateCounts(t *testing.T) {
 func TestValidateOfNothing(t *testing.T) {
 	require.Equal(t, []string{"spec: Required value: the object is nil"}, messages((*v1.EC2NodeClass)(nil).Validate()))
 	require.Len(t, (&v1.EC2NodeClass{}).Validate(), 5, "two selectors, images and their family, and a role")
+	require.Nil(t, (*v1.EC2NodeClass)(nil).ValidateUpdate(nil))
 }
 
 func BenchmarkValidate(b *testing.B) {

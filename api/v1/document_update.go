@@ -1,0 +1,130 @@
+package v1
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// ValidateUpdate returns what is wrong with the step from old to d, or nil: the
+// rules of ValidateUpdate of the kind, by the text, as the API server judges them.
+// Of a NodeClaim the whole spec must be written as it was, 1000m as 1000m and not
+// as 1; null is the same as leaving a field out, and instants are compared as such.
+//
+// Both must be of one kind of this package and free of faults of decoding, which
+// are returned first. Faults are in a *DecodeError.
+func (d Document) ValidateUpdate(old Document) error {
+	if d.kind != old.kind {
+		return d.fail(field.ErrorList{field.Invalid(field.NewPath("kind"), d.kind.Kind, fmt.Sprintf("cannot be changed from %q", old.kind.Kind))})
+	}
+	now, err := d.decode()
+	if err != nil {
+		return err
+	}
+	before, err := old.decode()
+	if err != nil {
+		return err
+	}
+	var faults field.ErrorList
+	switch now := now.(type) {
+	case *NodePool:
+		faults = now.ValidateUpdate(before.(*NodePool))
+	case *NodeClaim:
+		nowParts, oldParts := d.claimParts(), stored(old.claimParts())
+		faults = immutable(func(name string) bool { return sameText(nowParts[name], oldParts[name]) })
+	}
+	if len(faults) > 0 {
+		return d.fail(faults)
+	}
+	return nil
+}
+
+// claimParts returns the members of spec, with defaults.
+func (d Document) claimParts() map[string]any {
+	spec, _ := d.tree["spec"].(map[string]any)
+	parts := map[string]any{"expireAfter": writtenDuration("720h", DefaultExpireAfter).String()}
+	for name, value := range spec {
+		if value != nil {
+			parts[name] = value
+		}
+	}
+	return parts
+}
+
+// stored returns a value as the API server hands it out: whole numbers have no
+// point. Nothing given is changed.
+func stored[T any](value T) T {
+	var walk func(value any) any
+	walk = func(value any) any {
+		switch value := value.(type) {
+		case float64:
+			if value == math.Trunc(value) && math.Abs(value) <= maxExactInteger {
+				return int64(value)
+			}
+		case map[string]any:
+			out := make(map[string]any, len(value))
+			for name, member := range value {
+				out[name] = walk(member)
+			}
+			return out
+		case []any:
+			out := make([]any, len(value))
+			for i, item := range value {
+				out[i] = walk(item)
+			}
+			return out
+		}
+		return value
+	}
+	return walk(value).(T)
+}
+
+// sameText compares two JSON values, as the rules of a schema do.
+func sameText(a, b any) bool {
+	switch a := a.(type) {
+	case map[string]any:
+		b, ok := b.(map[string]any)
+		if !ok {
+			return false
+		}
+		for name := range a {
+			if !sameMember(name, a[name], b[name]) {
+				return false
+			}
+		}
+		for name := range b {
+			if _, ok := a[name]; !ok && b[name] != nil {
+				return false
+			}
+		}
+		return true
+	case []any:
+		b, ok := b.([]any)
+		if !ok || len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if !sameText(a[i], b[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+func sameMember(name string, a, b any) bool {
+	if name == "timeAdded" { // of a taint, the only instant in a spec
+		textA, okA := a.(string)
+		textB, okB := b.(string)
+		if okA && okB {
+			timeA, errA := time.Parse(time.RFC3339, textA)
+			timeB, errB := time.Parse(time.RFC3339, textB)
+			return errA == nil && errB == nil && timeA.Equal(timeB)
+		}
+	}
+	return sameText(a, b)
+}
