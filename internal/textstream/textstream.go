@@ -109,8 +109,9 @@ func Split(text []byte) (docs []Document) {
 // nextMarker finds the next line that begins with a marker, or the end of the text, and
 // tells whether it ends a document rather than beginning one.
 func nextMarker(text []byte) (at int, ends bool) {
-	begin, end := findMarker(text, "---"), findMarker(text, "...")
-	return min(begin, end), end < begin
+	begin := findMarker(text, "---")
+	end := findMarker(text[:begin], "...") // and no further: most texts have none at all
+	return end, end < begin
 }
 
 // findMarker finds a marker that stands alone at the beginning of a line. YAML knows
