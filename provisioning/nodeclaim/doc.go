@@ -16,6 +16,7 @@
 //     ready for pods. Each gives a [Condition]; methods EditClaim and EditNode return
 //     the object to store. [Join] is whichever of the two is due, with both objects.
 //   - [Overdue] names the deadline that a claim has missed, which is to be deleted then.
+//   - [Health] is what the last launches of a NodePool say of it.
 //
 // # Left out
 //
@@ -26,5 +27,6 @@
 // # Guarantees
 //
 // All functions are pure: the instant is an argument, inputs are not changed, and the
-// same input gives the same answer. Nothing is kept between calls.
+// same input gives the same answer. Nothing is kept between calls: the caller hands
+// [Health] to the next one.
 package nodeclaim

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Initialize says whether a registered Node is ready for pods: the condition
@@ -120,4 +121,33 @@ func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1
 		}
 	}
 	return ""
+}
+
+// CheckConsistency compares the size of a Node with what the provider promised:
+// the condition ConsistentStateFound. It is False (ConsistencyCheckFailed) if of
+// some resource that the claim requests the Node has less than 90% of the
+// capacity in the status of the claim. It informs, and nothing acts on it. It
+// reports false for a claim that is not initialized or is being deleted, about
+// which there is nothing to say, and where claim or Node is nil.
+func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) {
+	s := Condition{Type: v1.ConditionTypeConsistentStateFound, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsistentStateFound}
+	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() {
+		return s, false
+	}
+	c := status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return s, false
+	}
+	var lacking []string
+	for _, name := range slices.Sorted(maps.Keys(claim.Spec.Resources.Requests)) {
+		want, have := claim.Status.Capacity[name], node.Status.Capacity[name]
+		if have.AsApproximateFloat64() < 0.9*want.AsApproximateFloat64() {
+			lacking = append(lacking, fmt.Sprintf("%s of %s %s", have.String(), want.String(), name))
+		}
+	}
+	if len(lacking) > 0 {
+		s.Status, s.Reason = metav1.ConditionFalse, "ConsistencyCheckFailed"
+		s.Message = "the Node has less than was promised: " + strings.Join(lacking, ", ")
+	}
+	return s, true
 }

@@ -139,6 +139,21 @@ func TestInitialize(t *testing.T) {
 	require.Equal(t, "NodeNotFound", nodeclaim.Initialize(nil, nil, nil).Reason)
 }
 
+func TestCheckConsistency(t *testing.T) {
+	n := newNode("n", "web")
+	n.NodeClaim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
+	n.NodeClaim.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1000"), corev1.ResourceCPU: resource.MustParse("8")}
+	for memory, want := range map[string]metav1.ConditionStatus{"900": metav1.ConditionTrue, "899": metav1.ConditionFalse} {
+		n.Node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+		got, ok := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+		require.True(t, ok)
+		require.Equal(t, want, got.Status, memory)
+	}
+	setCondition(n.NodeClaim, v1.ConditionTypeInitialized, metav1.ConditionUnknown, noon.Add(-time.Hour))
+	_, ok := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+	require.False(t, ok)
+}
+
 func ExampleOverdue() {
 	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon)}}
 	_, next, overdue := nodeclaim.Overdue(claim, nil, nodeclaim.Timeouts{}, noon.Add(time.Minute))
@@ -228,4 +243,14 @@ func ExampleInitialize() {
 	// Output:
 	// Initialized Unknown KnownEphemeralTaintsExist
 	// the taint node.kubernetes.io/not-ready:NoSchedule is still there
+}
+
+func ExampleCheckConsistency() {
+	n := newNode("ip-10-0-0-1", "web")
+	n.NodeClaim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("4Gi")}
+	n.NodeClaim.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Gi")}
+	n.Node.Status.Capacity = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("14Gi")}
+	s, _ := nodeclaim.CheckConsistency(n.NodeClaim, n.Node)
+	fmt.Println(s.Reason+":", s.Message)
+	// Output: ConsistencyCheckFailed: the Node has less than was promised: 14Gi of 16Gi memory
 }
