@@ -3,6 +3,8 @@ package pack
 import (
 	"cmp"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
 // patternBound is a lower bound on the cost of serving what is left, proven by
@@ -61,3 +63,30 @@ func (s *solver) estimates(t *tier, k *knapsack) []estimate {
 
 // maxVisits bounds the branches looked at for one candidate in a proof.
 const maxVisits = 4000
+
+// near says whether what a tier costs is so near to its bound that no more can be gained
+// than a share of what the whole plan costs. A tier of a hundredth of the plan is not worth
+// looking at for long, however far it is above its own bound.
+func (s *solver) near(cost float64, q *duals, share float64) bool {
+	return cost < q.bound+float64(share*max(q.bound, s.whole))
+}
+
+// wholeBound is about what the new nodes of all tiers cost at least: as if each class went
+// to the first tier that takes it. Of one tier, or in a coarse run, it is nothing, as nobody
+// asks. It takes one covering relaxation by kinds for each tier.
+func (s *solver) wholeBound() float64 {
+	if len(s.tiers) == 1 || s.p.Coarse {
+		return 0
+	}
+	left, sum := slices.Clone(s.left), 0.0
+	for _, tier := range s.tiers {
+		t := tier()
+		here := make([]int, len(left))
+		for c := range t.classes.All() {
+			here[c], left[c] = left[c], 0
+		}
+		problem := s.relaxation(t, here, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
+		sum += cover.Solve(problem, s.effort.pivots).Bound
+	}
+	return sum
+}

@@ -17,7 +17,7 @@ func (s *solver) destroyAndRepair(t *tier, purchases []purchase, q duals) []purc
 	for again := true; again; {
 		again = false
 		for _, size := range destroySizes {
-			if s.steps >= limit || s.ctx.Err() != nil || costOf(t, purchases) < q.bound*(1+goodEnough) {
+			if s.steps >= limit || s.ctx.Err() != nil || s.near(costOf(t, purchases), &q, goodEnough) {
 				return purchases
 			}
 			if better := s.repair(t, purchases, q, size, limit); better != nil {
@@ -35,7 +35,8 @@ const (
 	// are made in no time.
 	destroyAndRepairSteps = 250
 	destroyAndRepairWork  = 75_000
-	// goodEnough is the gap to the bound below which polishing stops.
+	// goodEnough is the gap to the bound, as a share of what the plan costs, below which
+	// polishing stops.
 	goodEnough = 0.0075
 )
 

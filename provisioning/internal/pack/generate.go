@@ -7,7 +7,8 @@ import (
 )
 
 const (
-	// generateGap is the gap to the bound above which patterns are generated.
+	// generateGap is the gap to the bound, as a share of what the plan costs, above which
+	// patterns are generated.
 	generateGap = 0.02
 	// maxMasterRows is the most classes that patterns are generated for: the
 	// work grows with their square.

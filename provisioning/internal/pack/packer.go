@@ -85,6 +85,7 @@ type solver struct {
 
 	series map[*tier]*cover.Series
 
+	whole    float64 // about what all tiers cost at least, if there are several
 	steps    int
 	maxSteps int
 	report   func(progress.Event) // nil if nobody waits
@@ -148,6 +149,7 @@ func (k *Packer) Solve(ctx context.Context, maxSteps int) (*Result, error) {
 
 // buyAll packs what is left into new nodes, tier by tier.
 func (s *solver) buyAll(out *Result) error {
+	s.whole = s.wholeBound()
 	for _, tier := range s.tiers {
 		if !s.anyLeft() {
 			break
