@@ -2,12 +2,14 @@ package workload
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	operator "k8s.io/apimachinery/pkg/selection"
 
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
@@ -81,10 +83,10 @@ func namespaces(in *model.Input) *podterm.Namespaces {
 // once.
 type SelectorIndex struct {
 	selections []Selection
-	keys       []string         // labels that some selection asks about
-	local      map[string][]int // by namespace: selections of that namespace
-	global     []int            // the other selections
-	claims     map[string]int   // selections by the claim that they are about
+	keys       []string           // labels that some selection asks about
+	local      map[string]*lookup // by namespace: selections of that namespace
+	global     lookup             // the other selections
+	claims     map[string]int     // selections by the claim that they are about
 	index      map[string]int32
 	Members    []bitset.Set     // the sets of selections that select some identity, each once
 	numbers    map[string]int32 // of them, by their keys
@@ -93,7 +95,7 @@ type SelectorIndex struct {
 
 // NewSelectorIndex indexes selections by what they select.
 func NewSelectorIndex(selections []Selection) *SelectorIndex {
-	x := &SelectorIndex{selections: selections, local: map[string][]int{}, index: map[string]int32{}, numbers: map[string]int32{}}
+	x := &SelectorIndex{selections: selections, local: map[string]*lookup{}, index: map[string]int32{}, numbers: map[string]int32{}}
 	keys := map[string]bool{}
 	for i := range selections {
 		if claim := selections[i].Claim; claim != "" {
@@ -113,11 +115,14 @@ func NewSelectorIndex(selections []Selection) *SelectorIndex {
 				keys[r.Key()] = true
 			}
 		}
+		at := &x.global
 		if single != "" {
-			x.local[single] = append(x.local[single], i)
-		} else {
-			x.global = append(x.global, i)
+			if at = x.local[single]; at == nil {
+				at = &lookup{}
+				x.local[single] = at
+			}
 		}
+		at.add(i, selections[i].conjuncts)
 	}
 	x.keys = slices.Sorted(maps.Keys(keys))
 	return x
@@ -159,14 +164,77 @@ func (x *SelectorIndex) selecting(pod *corev1.Pod) bitset.Set {
 		out.Add(i)
 	}
 	set := labels.Set(pod.Labels)
-	for _, list := range [][]int{x.global, x.local[pod.Namespace]} {
-		for _, i := range list {
+	for _, at := range []*lookup{&x.global, x.local[pod.Namespace]} {
+		for i := range at.possible(set) {
 			if x.selections[i].selects(pod.Namespace, set) {
 				out.Add(i)
 			}
 		}
 	}
 	return out
+}
+
+// lookup finds the selections that may select a pod: those that want one of some values of
+// a label, by the value that the pod has, and all others. So a pod is not held against the
+// selection of every other workload.
+type lookup struct {
+	byLabel map[string]map[string][]int // by label and value
+	others  []int
+}
+
+// add adds a selection, under the label of which it wants one of the fewest values.
+func (l *lookup) add(selection int, conjuncts []podterm.Pods) {
+	key, values := "", []string(nil)
+	for _, c := range conjuncts {
+		asked, _ := c.Selector.Requirements()
+		for _, r := range asked {
+			switch r.Operator() {
+			case operator.In, operator.Equals, operator.DoubleEquals:
+				if some := r.ValuesUnsorted(); values == nil || len(some) < len(values) {
+					key, values = r.Key(), some
+				}
+			}
+		}
+	}
+	if values == nil {
+		l.others = append(l.others, selection)
+		return
+	}
+	if l.byLabel == nil {
+		l.byLabel = map[string]map[string][]int{}
+	}
+	of := l.byLabel[key]
+	if of == nil {
+		of = map[string][]int{}
+		l.byLabel[key] = of
+	}
+	for _, value := range values {
+		of[value] = append(of[value], selection)
+	}
+}
+
+// possible lists the selections that may select a pod with some labels, in no order. A nil
+// lookup has none.
+func (l *lookup) possible(set labels.Set) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if l == nil {
+			return
+		}
+		for _, i := range l.others {
+			if !yield(i) {
+				return
+			}
+		}
+		for key, of := range l.byLabel {
+			if value, has := set[key]; has {
+				for _, i := range of[value] {
+					if !yield(i) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // claimed lists the selections that are about a claim of a pod.
