@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
 // knapsack finds the most that the pods on one node can be worth.
@@ -249,54 +251,9 @@ func (k *knapsack) rate(capacity []int64) {
 			at(r)[width-1] = 1
 		}
 	}
-	for range 10 * (rows + 1) {
-		enter := lowestGain(gains[:width-1], highest)
-		if enter < 0 {
-			break
-		}
-		leave := -1
-		for i := range rows {
-			row := at(i)
-			if row[enter] > 1e-12 && (leave < 0 || row[width-1]*at(leave)[enter] < at(leave)[width-1]*row[enter]) {
-				leave = i
-			}
-		}
-		if leave < 0 {
-			break
-		}
-		eliminate(at, rows, leave, enter)
-	}
+	cover.Maximize(at, rows, highest)
 	for r := range rows {
 		// A floor keeps every pod's charge above zero.
 		k.rates[r] = max(gains[columns+r], 1e-6*highest) / float64(max(capacity[r], 1))
-	}
-}
-
-func lowestGain(gains []float64, scale float64) int {
-	low := -1
-	for j, g := range gains {
-		if g < -1e-9*scale && (low < 0 || g < gains[low]) {
-			low = j
-		}
-	}
-	return low
-}
-
-// eliminate makes column enter a unit vector with its one in row leave.
-func eliminate(at func(int) []float64, rows, leave, enter int) {
-	pivot := at(leave)
-	by := pivot[enter]
-	for j := range pivot {
-		pivot[j] /= by
-	}
-	for i := 0; i <= rows; i++ {
-		row := at(i)
-		if i == leave || row[enter] == 0 {
-			continue
-		}
-		by := row[enter]
-		for j, v := range pivot {
-			row[j] -= float64(by * v)
-		}
 	}
 }
