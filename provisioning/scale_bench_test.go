@@ -26,7 +26,7 @@ func BenchmarkScale(b *testing.B) {
 		sizes []int
 		input func(n int) provisioning.Input
 	}{
-		{"shapes", []int{1_000, 3_000, 10_000}, manyShapes},
+		{"requests", []int{1_000, 3_000, 10_000}, manyRequests},
 		{"spreads", []int{2_000, 6_000, 20_000}, manySpreads},
 		{"terms", []int{1_000, 3_000, 10_000}, manyTerms},
 		{"values", []int{1_000, 3_000, 10_000}, manyValues},
@@ -59,8 +59,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// manyShapes are pods of which no two ask for the same.
-func manyShapes(n int) provisioning.Input {
+// manyRequests are pods of which no two ask for the same.
+func manyRequests(n int) provisioning.Input {
 	in := scenes.Generic(0, 700)
 	for i := range n {
 		in.Pods = append(in.Pods, scenes.Pod(fmt.Sprintf("pod-%05d", i), fmt.Sprintf("%dm", 100+i%997), fmt.Sprintf("%dMi", 128+i/7)))
