@@ -3,6 +3,7 @@ package disruption_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"testing"
 	"time"
 
@@ -259,9 +260,13 @@ func TestProposeTakesAnyInput(t *testing.T) {
 			_, err := disruption.Confirm(t.Context(), noon, in, a, opts)
 			require.NoError(t, err)
 		}
-		require.Equal(t, text(t, p), text(t, must(disruption.Propose(t.Context(), noon, m.shuffle(in), opts))), "seed %d", seed)
+		again := must(disruption.Propose(t.Context(), noon, m.shuffle(in), opts))
+		require.Equal(t, places.ReplaceAllString(text(t, p), "[]"), places.ReplaceAllString(text(t, again), "[]"), "seed %d", seed)
 	}
 }
+
+// places are where in a list what is wrong stands: another place after a shuffle.
+var places = regexp.MustCompile(`\[\d+\]`)
 
 // Whoever asks why a node is still there finds an answer: it goes, or waits, or
 // something keeps it.

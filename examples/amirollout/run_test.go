@@ -127,7 +127,7 @@ func TestBadInput(t *testing.T) {
 			[]string{"-nodes", "-"}, []string{`NodeClaim a: metadata.labels[karpenter.sh/nodepool]: NodePool "cpu" is not in the manifest`, `"m5.largest" is not an instance type of the catalog`}},
 		{"a node twice", sampleNodes + "---\n" + sampleNodes[strings.Index(sampleNodes, "apiVersion"):strings.Index(sampleNodes, "status")], []string{"-nodes", "-"}, []string{"NodeClaim general-bfh: stands twice in the file"}},
 		{"several files", "{}", []string{"-f", "testdata/none.yaml", "-images", "-", "-nodes", "testdata"}, []string{
-			"amirollout: open testdata/none.yaml: ", "amirollout: -: images: the object has no list Images", "amirollout: read testdata: "}},
+			"amirollout: open testdata/none.yaml: ", "amirollout: -: images: the object has no list Images", "amirollout: testdata is a directory; name the files in it, one by one"}},
 		{"no image", "", []string{"-kubernetes", "1.29"}, []string{"amirollout: no image is selected: amiSelectorTerms[0] (alias \"al2023@latest\"): AWS publishes none for Kubernetes 1.29"}},
 		{"an environment that makes no sense", "", []string{"-kubernetes", "1", "-account", "me", "-deny", `\`}, []string{
 			"environment.account: Invalid value", "environment.kubernetesVersion: Invalid value", "options.deny[0]: Invalid value"}},
