@@ -72,15 +72,23 @@ func (s *solver) near(cost float64, q *duals, share float64) bool {
 }
 
 // wholeBound is about what the new nodes of all tiers cost at least: as if each class went
-// to the first tier that takes it. Of one tier, or in a coarse run, it is nothing, as nobody
-// asks. It takes one covering relaxation by kinds for each tier.
+// to the first tier that takes it. Where only one takes any, or in a coarse run, it is
+// nothing, as nobody asks. It takes one covering relaxation by kinds for each tier.
 func (s *solver) wholeBound() float64 {
 	if len(s.tiers) == 1 || s.p.Coarse {
 		return 0
 	}
-	left, sum := slices.Clone(s.left), 0.0
+	var taking []*tier
 	for _, tier := range s.tiers {
-		t := tier()
+		if t := tier(); !s.complete(t) {
+			taking = append(taking, t)
+		}
+	}
+	if len(taking) < 2 {
+		return 0
+	}
+	left, sum := slices.Clone(s.left), 0.0
+	for _, t := range taking {
 		here := make([]int, len(left))
 		for c := range t.classes.All() {
 			here[c], left[c] = left[c], 0
