@@ -370,7 +370,7 @@ func (x *baseline) boundMembership(kind int32) *boundMembership {
 			l.owns = append(l.owns, i)
 		}
 	}
-	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind], kinds.OfDaemonSet(pod))
+	l.parts = x.addPod(nil, pod, l.selected, x.bound[kind], podlife.OfDaemonSet(pod))
 	l.parts = x.limitParts(l.parts, x.limits[kind])
 	return l
 }

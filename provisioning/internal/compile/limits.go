@@ -3,6 +3,7 @@ package compile
 import (
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
@@ -34,7 +35,7 @@ func (k *classifier) readBoundLimits() workload.BoundLimits {
 				continue
 			}
 			seen[kind] = true
-			if pod := k.boundKinds.Pod(kind); !kinds.OfDaemonSet(pod) {
+			if pod := k.boundKinds.Pod(kind); !podlife.OfDaemonSet(pod) {
 				if limits, err := k.reader.Limits(pod); err == nil && len(limits) > 0 {
 					out[kind] = limits
 				}

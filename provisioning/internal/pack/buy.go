@@ -52,9 +52,9 @@ func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
 // fewClasses is how many classes at most are polished in no time.
 const fewClasses = 10
 
-// improve generates patterns where the purchases are far above the bound, for the plan as a whole. It
-// returns the cheaper purchases and the better bound. Among many classes purchases that are
-// dearer as they are hardly ever become cheaper by polishing.
+// improve generates patterns where the purchases are far above the bound, for the plan as a
+// whole. It returns the cheaper purchases and the better bound. Among many classes purchases
+// that are dearer as they are hardly ever become cheaper by polishing.
 func (s *solver) improve(t *tier, q duals, start state, purchases []purchase) ([]purchase, float64) {
 	if len(purchases) == 0 || !s.complete(t) || s.steps >= s.maxSteps || !s.generates(t, start.left) ||
 		s.near(costOf(t, purchases), &q, generateGap) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/affinity"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/antiaffinity"
@@ -32,12 +32,6 @@ var disks = slices.IndexFunc(list[:], func(k constraint.Kind) bool { return k.Ca
 
 // limited says whether some kind has limits.
 var limited = slices.ContainsFunc(list[:], func(k constraint.Kind) bool { return k.Limits != nil })
-
-// OfDaemonSet says whether a DaemonSet has made a pod. Limits neither count it nor are its.
-func OfDaemonSet(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	return owner != nil && owner.Kind == "DaemonSet"
-}
 
 // All returns the kinds, in the order of the list.
 func All() []constraint.Kind { return slices.Clone(list[:]) }
@@ -88,7 +82,7 @@ func WriteWanted(w *podkey.Writer, pod *corev1.Pod) {
 
 // WriteBound writes all that others have to mind of a pod that runs.
 func WriteBound(w *podkey.Writer, pod *corev1.Pod) {
-	if limited && OfDaemonSet(pod) {
+	if limited && podlife.OfDaemonSet(pod) { // limits neither count it nor are its
 		w.Number(1)
 	}
 	for i := range list {
