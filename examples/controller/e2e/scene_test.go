@@ -158,6 +158,9 @@ func newCluster(t *testing.T, binary string) *scene {
 		}
 	}
 	if keep := os.Getenv("DOVETAIL_E2E_LOGS"); keep != "" { // a folder: logs outlive the test there
+		if err := os.MkdirAll(keep, 0o755); err != nil {
+			t.Fatal(err)
+		}
 		s.log = filepath.Join(keep, fmt.Sprintf("%s-%d.log", strings.ReplaceAll(t.Name(), "/", "-"), time.Now().Unix()))
 	}
 	ctx, cancel := context.WithCancel(context.Background())
