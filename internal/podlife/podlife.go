@@ -18,6 +18,21 @@ func OfDaemonSet(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == "DaemonSet"
 }
 
+// SameDaemonSet reports whether a pod is of the DaemonSet that another pod stands for. One
+// that is made from the template has no owner, but the name of the DaemonSet.
+func SameDaemonSet(representative, pod *corev1.Pod) bool {
+	owner, own := metav1.GetControllerOfNoCopy(pod), metav1.GetControllerOfNoCopy(representative)
+	switch {
+	case !OfDaemonSet(pod) || pod.Namespace != representative.Namespace:
+		return false
+	case own == nil:
+		return owner.Name == representative.Name
+	case own.UID != "" && owner.UID != "":
+		return own.UID == owner.UID
+	}
+	return own.Name == owner.Name
+}
+
 // StaysBehind reports whether a pod belongs to its node and goes with it: it is of a
 // DaemonSet, or the node runs it by itself.
 func StaysBehind(pod *corev1.Pod) bool {

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // counts keeps, by node, how many pods a score is about: counted from scratch when
@@ -85,7 +87,7 @@ func (c *counts) add(pod *corev1.Pod, at int) {
 // hold notes the terms of a pod that is on a node.
 func (c *counts) hold(pod *corev1.Pod, at int) {
 	a := pod.Spec.Affinity
-	if a == nil || ended(pod) {
+	if a == nil || podlife.Finished(pod) {
 		return
 	}
 	note := func(term *corev1.PodAffinityTerm, weight int64) {
@@ -120,17 +122,13 @@ func (c *counts) of(filter podFilter) []int64 {
 	s := &selection{filter: filter, byNode: make([]int64, len(c.nodes))}
 	for i, n := range c.nodes {
 		for _, pod := range n.pods {
-			if !ended(pod) && filter.selects(pod) {
+			if !podlife.Finished(pod) && filter.selects(pod) {
 				s.byNode[i]++
 			}
 		}
 	}
 	c.selections[id] = s
 	return s.byNode
-}
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // preferredTerm is a preferred term of pod affinity, its weight below zero if it is

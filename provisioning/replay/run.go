@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
 
 	"github.com/dovetail-sdk/dovetail/internal/chance"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -78,14 +79,8 @@ func carryOut(ctx context.Context, in provisioning.Input, plan *provisioning.Pla
 // queue puts pods in the order in which kube-scheduler takes them.
 func queue(pods []*corev1.Pod) []*corev1.Pod {
 	sorted := slices.DeleteFunc(slices.Clone(pods), func(pod *corev1.Pod) bool { return pod == nil })
-	priority := func(pod *corev1.Pod) int32 {
-		if pod.Spec.Priority == nil {
-			return 0
-		}
-		return *pod.Spec.Priority
-	}
 	slices.SortStableFunc(sorted, func(a, b *corev1.Pod) int {
-		return cmp.Or(-cmp.Compare(priority(a), priority(b)),
+		return cmp.Or(-cmp.Compare(schedulinghelpers.PodPriority(a), schedulinghelpers.PodPriority(b)),
 			a.CreationTimestamp.Compare(b.CreationTimestamp.Time), comparePods(a, b))
 	})
 	return sorted
@@ -181,3 +176,34 @@ func (r *run) sumUp() {
 	}
 	slices.SortFunc(r.result.Left, comparePods)
 }
+
+// maxArrivals bounds how often nodes come up in a round: each time the cluster is read
+// again.
+const maxArrivals = 16
+
+// arrivals are groups of nodes in the order in which they come up in a run.
+func arrivals(coming []provisioning.Node, number int, dice *chance.Stream) [][]provisioning.Node {
+	if len(coming) == 0 {
+		return nil
+	}
+	if number == 0 {
+		return [][]provisioning.Node{coming}
+	}
+	order := slices.Clone(coming)
+	switch number {
+	case 1:
+	case 2:
+		slices.Reverse(order)
+	default:
+		for i := len(order) - 1; i > 0; i-- {
+			j := draw(dice, i+1)
+			order[i], order[j] = order[j], order[i]
+		}
+	}
+	size := (len(order) + maxArrivals - 1) / maxArrivals
+	return slices.Collect(slices.Chunk(order, size))
+}
+
+// draw is a number from 0 to n-1: what kube-scheduler leaves to chance, the same for the
+// same start.
+func draw(dice *chance.Stream, n int) int { return int(dice.Next() % uint64(n)) }

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -77,7 +78,7 @@ func readNode(n *provisioning.Node) *nodeState {
 
 // take counts what a pod that is here requests.
 func (s *nodeState) take(pod *corev1.Pod) {
-	if ended(pod) {
+	if podlife.Finished(pod) {
 		return
 	}
 	asked, assumed := requestsOf(pod)

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodestate"
 )
@@ -28,7 +28,7 @@ func (r *referee) addNodes() {
 		}
 		n := &nodeInfo{State: state}
 		for _, pod := range in.Pods {
-			if pod != nil && pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && !r.leaves(n, pod) {
+			if pod != nil && !podlife.Finished(pod) && !r.leaves(n, pod) {
 				n.bound = append(n.bound, r.newPod(pod))
 			}
 		}
@@ -53,7 +53,7 @@ func (r *referee) missingDaemons(n *nodeInfo) resources.List {
 		}
 		missing := d.requests
 		for _, p := range n.bound {
-			if !r.sameDaemonSet(d, p) {
+			if !podlife.SameDaemonSet(d.Pod, p.Pod) {
 				continue
 			}
 			if less, err := missing.Sub(p.requests); err == nil {
@@ -93,29 +93,11 @@ func (r *referee) comingDaemons(n *nodeInfo) (daemons []*podInfo) {
 		return nil
 	}
 	for _, d := range r.daemonsOn(n) {
-		if !slices.ContainsFunc(n.bound, func(p *podInfo) bool { return r.sameDaemonSet(d, p) }) {
+		if !slices.ContainsFunc(n.bound, func(p *podInfo) bool { return podlife.SameDaemonSet(d.Pod, p.Pod) }) {
 			daemons = append(daemons, d)
 		}
 	}
 	return daemons
-}
-
-// sameDaemonSet says whether a bound pod belongs to the DaemonSet that another
-// pod represents. A representative made from the template has no owner, but the
-// name of the DaemonSet.
-func (r *referee) sameDaemonSet(representative, bound *podInfo) bool {
-	owner := metav1.GetControllerOfNoCopy(bound.Pod)
-	if owner == nil || owner.Kind != "DaemonSet" || bound.Namespace != representative.Namespace {
-		return false
-	}
-	own := metav1.GetControllerOfNoCopy(representative.Pod)
-	switch {
-	case own == nil:
-		return owner.Name == representative.Name
-	case own.UID != "" && owner.UID != "":
-		return own.UID == owner.UID
-	}
-	return own.Name == owner.Name
 }
 
 // checkBindings judges the pods that are to go to existing nodes.

@@ -74,23 +74,6 @@ func (d *Daemon) KeepsAway(c *Class) bool {
 	}) || slices.ContainsFunc(d.Apart, func(t Term) bool { return c.Selected.Has(t.Pods) })
 }
 
-// owns says whether a bound pod belongs to the same DaemonSet. A representative
-// made from the DaemonSet's template has no owner but bears its name.
-func (d *Daemon) owns(pod *corev1.Pod) bool {
-	owner := metav1.GetControllerOfNoCopy(pod)
-	if owner == nil || owner.Kind != "DaemonSet" || pod.Namespace != d.Pod.Namespace {
-		return false
-	}
-	own := metav1.GetControllerOfNoCopy(d.Pod)
-	switch {
-	case own == nil:
-		return owner.Name == d.Pod.Name
-	case own.UID != "" && owner.UID != "":
-		return own.UID == owner.UID
-	}
-	return own.Name == owner.Name
-}
-
 // withoutNodeName undoes what the DaemonSet controller does to each pod it
 // makes: it pins the pod to its node by a match on metadata.name. A live pod
 // may thus stand for its DaemonSet.
@@ -163,7 +146,7 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 func (d *Daemon) Missing(e *model.Existing, requests *RequestsCache) (missing resources.List, here bool, err error) {
 	missing = d.Requests
 	for _, pod := range e.Pods {
-		if pod == nil || podlife.Finished(pod) || !d.owns(pod) {
+		if pod == nil || podlife.Finished(pod) || !podlife.SameDaemonSet(d.Pod, pod) {
 			continue
 		}
 		used, err := requests.Of(pod)
