@@ -1,6 +1,7 @@
 package provisioning
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -182,10 +183,7 @@ func sortedBuffers(buffers []Buffer, f *model.Faults) []Buffer {
 }
 
 func compareBuffers(a, b *Buffer) int {
-	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 func bufferObject(b *Buffer) string {

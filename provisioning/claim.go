@@ -71,37 +71,34 @@ func (n *NewNode) total() resources.List {
 //
 // The object is the caller's own.
 func (n *NewNode) NodeClaim() *v1.NodeClaim {
-	template := n.Pool.Spec.Template.DeepCopy()
 	asked, lowered := n.claimRequirements()
 	annotations := n.annotations()
 	if lowered {
 		annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(true)
 	}
-	block := true
-	claim := &v1.NodeClaim{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.NodeClaimKind},
-		ObjectMeta: metav1.ObjectMeta{
-			GenerateName: n.Pool.Name + "-",
-			Labels:       maps.Clone(n.Labels),
-			Annotations:  annotations,
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion:         v1.GroupVersion.String(),
-				Kind:               v1.NodePoolKind,
-				Name:               n.Pool.Name,
-				UID:                n.Pool.UID,
-				BlockOwnerDeletion: &block,
-			}},
-		},
-		Spec: v1.NodeClaimSpec{
-			Requirements:           asked.NodeSelectorRequirements(),
-			NodeClassRef:           template.Spec.NodeClassRef,
-			Taints:                 template.Spec.Taints,
-			StartupTaints:          template.Spec.StartupTaints,
-			ExpireAfter:            template.Spec.ExpireAfter,
-			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
-		},
-	}
+	claim := n.claim(annotations)
+	claim.Spec.Requirements = asked.NodeSelectorRequirements()
 	claim.Spec.Resources.Requests = n.total().ResourceList()
+	return claim
+}
+
+// claim is a NodeClaim of the pool, made from its template.
+func (n *NewNode) claim(annotations map[string]string) *v1.NodeClaim {
+	block := true
+	claim := n.Pool.Spec.Template.ToNodeClaim()
+	claim.TypeMeta = metav1.TypeMeta{APIVersion: v1.GroupVersion.String(), Kind: v1.NodeClaimKind}
+	claim.ObjectMeta = metav1.ObjectMeta{
+		GenerateName: n.Pool.Name + "-",
+		Labels:       maps.Clone(n.Labels),
+		Annotations:  annotations,
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion:         v1.GroupVersion.String(),
+			Kind:               v1.NodePoolKind,
+			Name:               n.Pool.Name,
+			UID:                n.Pool.UID,
+			BlockOwnerDeletion: &block,
+		}},
+	}
 	return claim
 }
 

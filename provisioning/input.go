@@ -9,6 +9,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -102,15 +103,7 @@ type Node struct {
 }
 
 // Name is the Node's name, or the NodeClaim's while there is no Node.
-func (n Node) Name() string {
-	switch {
-	case n.Node != nil:
-		return n.Node.Name
-	case n.NodeClaim != nil:
-		return n.NodeClaim.Name
-	}
-	return ""
-}
+func (n Node) Name() string { return model.Node(n).Name() }
 
 // Leaving returns the node as it is while it is being deleted: Node and NodeClaim are
 // copies with a deletionTimestamp, the beginning of time. n is unchanged.

@@ -63,7 +63,7 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 		j.claim(i, claims[i])
 	}
 	var out Joined
-	for _, i := range order(pods, comparePodNames) {
+	for _, i := range order(pods, model.ComparePods) {
 		j.pod(i, pods[i], &out)
 	}
 	slices.SortStableFunc(j.all, func(a, b *Node) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -81,22 +81,12 @@ func order[T any](list []*T, compare func(a, b *T) int) []int {
 		out[i] = i
 	}
 	slices.SortStableFunc(out, func(i, k int) int {
-		a, b := list[i], list[k]
-		switch {
-		case a != nil && b != nil:
+		if a, b := list[i], list[k]; a != nil && b != nil {
 			return compare(a, b)
-		case a == nil && b == nil:
-			return 0
-		case a == nil:
-			return -1
 		}
-		return 1
+		return model.CompareBools(list[i] != nil, list[k] != nil)
 	})
 	return out
-}
-
-func comparePodNames(a, b *corev1.Pod) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
 // joiner is what Join knows so far.

@@ -118,3 +118,38 @@ func StaticPools(in Input) ([]StaticPool, error) {
 	}
 	return publishStatic(standing), nil
 }
+
+// NodeClaims returns the Missing nodes as karpenter.sh/v1 objects to create:
+// made from the template with nothing narrowed, named by generateName, owned by
+// the pool, with the hash of the pool for drift. They ask for no resources, as
+// they are for no pods in particular. They differ in nothing; the API server
+// names them. The objects are the caller's own.
+func (s StaticPool) NodeClaims() []*v1.NodeClaim {
+	if s.Missing <= 0 || s.Pool == nil {
+		return nil
+	}
+	n := s.node()
+	claim := n.claim(n.annotations())
+	claim.Spec.Requirements = s.Requirements.NodeSelectorRequirements()
+	out := make([]*v1.NodeClaim, s.Missing)
+	out[0] = claim
+	for i := 1; i < len(out); i++ {
+		out[i] = claim.DeepCopy()
+	}
+	return out
+}
+
+// Request is the order for one node of the pool as a CloudProvider takes it,
+// with all Options. The token is unique to the node: see
+// cloudprovider.LaunchRequest. Slices and maps are shared with s.
+func (s StaticPool) Request(token string) cloudprovider.LaunchRequest {
+	if s.Pool == nil {
+		return cloudprovider.LaunchRequest{Token: token}
+	}
+	return s.node().Request(token)
+}
+
+// node is one node to launch, for no pods.
+func (s *StaticPool) node() *NewNode {
+	return &NewNode{Pool: s.Pool, Requirements: s.Requirements, Labels: s.Labels, Options: s.Options}
+}

@@ -100,7 +100,7 @@ func against(f *solve.Offer, n *NewNode, t *cloudprovider.InstanceType, o *cloud
 	if r, ok := disagreement(n.Requirements.Without(corev1.LabelTopologyZone, corev1.LabelInstanceTypeStable), option); ok {
 		return fmt.Sprintf("the pods of the node want %s", r)
 	}
-	if r, ok := zoneOf(n); ok && !r.Has(o.Zone) {
+	if r, ok := n.Requirements.Get(corev1.LabelTopologyZone); ok && !r.Has(o.Zone) {
 		return fmt.Sprintf("the pods of the node are to be in %s", r)
 	}
 	room, err := t.AllocatableFor(o)
@@ -158,11 +158,6 @@ func beyondLimits(f *solve.Offer, n *NewNode, l cloudprovider.LaunchOption) stri
 		}
 	}
 	return ""
-}
-
-// zoneOf is what a node says of its zone.
-func zoneOf(n *NewNode) (requirements.Requirement, bool) {
-	return n.Requirements.Get(corev1.LabelTopologyZone)
 }
 
 // disagreement returns a requirement that the labels of an option do not meet.
