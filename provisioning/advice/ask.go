@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +35,13 @@ func (o *Options) Validate() error {
 		return nil
 	}
 	var errs []error
-	if o.Questions < 0 {
-		errs = append(errs, fmt.Errorf("Options.Questions: %d is below zero; zero means the default", o.Questions))
-	}
-	if o.MaxSteps < 0 {
-		errs = append(errs, fmt.Errorf("Options.MaxSteps: %d is below zero; zero means the default", o.MaxSteps))
-	}
-	if o.Parallel < 0 {
-		errs = append(errs, fmt.Errorf("Options.Parallel: %d is below zero; zero means the default", o.Parallel))
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"Questions", o.Questions}, {"MaxSteps", o.MaxSteps}, {"Parallel", o.Parallel}} {
+		if f.value < 0 {
+			errs = append(errs, fmt.Errorf("Options.%s: %d is below zero; zero means the default", f.name, f.value))
+		}
 	}
 	return errors.Join(append(errs, o.Provisioning.Validate())...)
 }
@@ -150,12 +150,7 @@ func newAsker(ctx context.Context, in provisioning.Input, opts *Options) (*asker
 	if opts != nil {
 		a.opts = *opts
 	}
-	if a.opts.Questions == 0 {
-		a.opts.Questions = defaultQuestions
-	}
-	if a.opts.MaxSteps == 0 {
-		a.opts.MaxSteps = defaultMaxSteps
-	}
+	a.opts.Questions, a.opts.MaxSteps = cmp.Or(a.opts.Questions, defaultQuestions), cmp.Or(a.opts.MaxSteps, defaultMaxSteps)
 	a.opts.Parallel = max(1, a.opts.Parallel)
 	var err error
 	if a.thorough, err = a.baseline(ctx, false); err != nil {

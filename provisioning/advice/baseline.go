@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
@@ -46,12 +44,10 @@ func (a *asker) spent(tenths int) bool { return a.report.Steps >= a.opts.MaxStep
 func unplaced(plan *provisioning.Plan) map[string]bool {
 	out := make(map[string]bool, len(plan.Unplaced))
 	for _, u := range plan.Unplaced {
-		out[podName(u.Pod)] = true
+		out[nameOf(u.Pod).String()] = true
 	}
 	return out
 }
-
-func podName(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
 // answer is what a question comes to. Nothing is lost in it where no pod loses its place.
 type answer struct {

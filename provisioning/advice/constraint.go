@@ -67,6 +67,17 @@ func (c Constraint) Compare(other Constraint) int {
 		cmp.Compare(c.Field, other.Field), cmp.Compare(c.Text, other.Text), cmp.Compare(c.part.raw, other.part.raw))
 }
 
+// poolsFirst puts constraints of NodePools first.
+func poolsFirst(a, b Constraint) int {
+	switch {
+	case a.pool != "" && b.pool == "":
+		return -1
+	case a.pool == "" && b.pool != "":
+		return 1
+	}
+	return 0
+}
+
 // String is the constraint in one line, such as "NodePool general: requirement
 // kubernetes.io/arch In [amd64]".
 func (c Constraint) String() string {

@@ -65,7 +65,7 @@ func (a *asker) worth(saves float64) bool { return saves > noise && saves > a.re
 func (a *asker) joint() []Constraint {
 	out := slices.Clone(a.free)
 	slices.SortFunc(out, func(x, y Constraint) int {
-		return cmp.Or(-compareBools(x.pool != "", y.pool != ""), cmp.Compare(y.Pods, x.Pods), x.Compare(y))
+		return cmp.Or(poolsFirst(x, y), cmp.Compare(y.Pods, x.Pods), x.Compare(y))
 	})
 	return out[:min(len(out), pairedMost)]
 }

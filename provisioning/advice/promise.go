@@ -61,7 +61,7 @@ func promises(in provisioning.Input, plan *provisioning.Plan) (singles, requests
 	}
 	for _, list := range [][]promise{singles, requests} {
 		slices.SortFunc(list, func(a, b promise) int {
-			return cmp.Or(-compareBools(a.pool != "", b.pool != ""), cmp.Compare(b.homeless, a.homeless),
+			return cmp.Or(poolsFirst(a.Constraint, b.Constraint), cmp.Compare(b.homeless, a.homeless),
 				cmp.Compare(b.share, a.share), a.Constraint.Compare(b.Constraint))
 		})
 	}
@@ -75,16 +75,6 @@ func tooMuch(why *provisioning.Reason, name corev1.ResourceName) bool {
 	return slices.ContainsFunc(why.Pools, func(p provisioning.PoolReason) bool {
 		return p.Cause == provisioning.CauseLimits || p.Cause == provisioning.CauseResources && !slices.ContainsFunc(p.Shortfalls, other)
 	})
-}
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 func nameOf(p *corev1.Pod) types.NamespacedName {

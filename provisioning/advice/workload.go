@@ -135,27 +135,21 @@ func affinityOf(a *corev1.Affinity) []found {
 				fmt.Sprintf("node affinity %s of weight %d", selectorText(t.Preference), t.Weight))
 		}
 	}
-	if n := a.PodAffinity; n != nil {
-		for i := range n.RequiredDuringSchedulingIgnoredDuringExecution {
-			t := &n.RequiredDuringSchedulingIgnoredDuringExecution[i]
-			add(KindPodAffinity, "", t, "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution", termText(t))
+	ofPods := func(kind Kind, key, field string, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm) {
+		for i := range required {
+			add(kind, "", &required[i], field+".requiredDuringSchedulingIgnoredDuringExecution", termText(&required[i]))
 		}
-		for i := range n.PreferredDuringSchedulingIgnoredDuringExecution {
-			t := &n.PreferredDuringSchedulingIgnoredDuringExecution[i]
-			add(KindPreference, "pod", t, "spec.affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-				fmt.Sprintf("pod affinity %s of weight %d", termText(&t.PodAffinityTerm), t.Weight))
+		for i := range preferred {
+			t := &preferred[i]
+			add(KindPreference, key, t, field+".preferredDuringSchedulingIgnoredDuringExecution",
+				fmt.Sprintf("%s %s of weight %d", words[kind], termText(&t.PodAffinityTerm), t.Weight))
 		}
 	}
+	if n := a.PodAffinity; n != nil {
+		ofPods(KindPodAffinity, "pod", "spec.affinity.podAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
+	}
 	if n := a.PodAntiAffinity; n != nil {
-		for i := range n.RequiredDuringSchedulingIgnoredDuringExecution {
-			t := &n.RequiredDuringSchedulingIgnoredDuringExecution[i]
-			add(KindPodAntiAffinity, "", t, "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution", termText(t))
-		}
-		for i := range n.PreferredDuringSchedulingIgnoredDuringExecution {
-			t := &n.PreferredDuringSchedulingIgnoredDuringExecution[i]
-			add(KindPreference, "anti", t, "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-				fmt.Sprintf("pod anti-affinity %s of weight %d", termText(&t.PodAffinityTerm), t.Weight))
-		}
+		ofPods(KindPodAntiAffinity, "anti", "spec.affinity.podAntiAffinity", n.RequiredDuringSchedulingIgnoredDuringExecution, n.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Initialize says whether a registered Node is ready for pods: the condition
@@ -131,11 +130,7 @@ func unpublished(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1
 // which there is nothing to say, and where claim or Node is nil.
 func CheckConsistency(claim *v1.NodeClaim, node *corev1.Node) (Condition, bool) {
 	s := Condition{Type: v1.ConditionTypeConsistentStateFound, Status: metav1.ConditionTrue, Reason: v1.ConditionTypeConsistentStateFound}
-	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() {
-		return s, false
-	}
-	c := status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized)
-	if c == nil || c.Status != metav1.ConditionTrue {
+	if claim == nil || node == nil || !claim.DeletionTimestamp.IsZero() || !isTrue(claim, v1.ConditionTypeInitialized) {
 		return s, false
 	}
 	var lacking []string

@@ -90,15 +90,11 @@ func EditPodEvent(claim *v1.NodeClaim, last time.Time) *v1.NodeClaim {
 // The claim given is not changed, and returned itself where there is nothing to change. A
 // nil claim stays nil.
 func EditConsolidatable(claim *v1.NodeClaim, after v1.NillableDuration, last, now time.Time) *v1.NodeClaim {
-	if claim == nil {
-		return nil
-	}
-	initialized := status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized)
-	if initialized == nil || initialized.Status != metav1.ConditionTrue || after.Duration == nil {
+	if claim == nil || !isTrue(claim, v1.ConditionTypeInitialized) || after.Duration == nil {
 		return without(claim, v1.ConditionTypeConsolidatable)
 	}
 	if last.IsZero() {
-		last = initialized.LastTransitionTime.Time
+		last = status.Find(claim.Status.Conditions, v1.ConditionTypeInitialized).LastTransitionTime.Time
 	}
 	if last.Add(*after.Duration).After(now) {
 		return without(claim, v1.ConditionTypeConsolidatable)

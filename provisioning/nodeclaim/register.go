@@ -1,11 +1,12 @@
 package nodeclaim
 
 import (
-	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -75,14 +76,12 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 		gvk := v1.GroupVersion.WithKind("NodeClaim")
 		node.OwnerReferences = append(node.OwnerReferences, metav1.OwnerReference{APIVersion: gvk.GroupVersion().String(), Kind: gvk.Kind, Name: claim.Name, UID: claim.UID})
 	}
-	if node.Labels == nil {
-		node.Labels = map[string]string{}
+	for key, value := range claim.Labels {
+		metav1.SetMetaDataLabel(&node.ObjectMeta, key, value)
 	}
-	maps.Copy(node.Labels, claim.Labels)
-	if node.Annotations == nil && len(claim.Annotations) > 0 {
-		node.Annotations = map[string]string{}
+	for key, value := range forNode(claim.Annotations) {
+		metav1.SetMetaDataAnnotation(&node.ObjectMeta, key, value)
 	}
-	maps.Copy(node.Annotations, forNode(claim.Annotations))
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		for _, t := range slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints) {
 			if !hasTaint(node, t) {
@@ -92,10 +91,31 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	}
 	gone := v1.UnregisteredNoExecuteTaint()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&gone) })
-	node.Labels[v1.NodeRegisteredLabelKey] = "true"
+	metav1.SetMetaDataLabel(&node.ObjectMeta, v1.NodeRegisteredLabelKey, "true")
 }
 
 // hasTaint reports whether a node has a taint with this key and effect.
 func hasTaint(node *corev1.Node, t corev1.Taint) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
+}
+
+// Join sees a machine through its start: it is Register for a NodeClaim that has not
+// registered, and Initialize for one that has, whose Node is that of status.nodeName. The
+// Node and the claim are as they should be stored, in this order, as the Node carries what
+// admits pods; a Node that is not there is nil. A claim that is launching, initialized or
+// being deleted is returned itself, without a Node. Nothing given is changed.
+func Join(claim *v1.NodeClaim, nodes []*corev1.Node, published []*resourcev1.ResourceSlice, now time.Time) (*corev1.Node, *v1.NodeClaim) {
+	if claim == nil || claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || isTrue(claim, v1.ConditionTypeInitialized) {
+		return nil, claim
+	}
+	if !isTrue(claim, v1.ConditionTypeRegistered) {
+		r := Register(claim, nodes)
+		return r.Node, r.EditClaim(claim, now)
+	}
+	var node *corev1.Node
+	if i := slices.IndexFunc(nodes, func(n *corev1.Node) bool { return n != nil && n.Name == claim.Status.NodeName }); i >= 0 {
+		node = nodes[i]
+	}
+	ready := Initialize(claim, node, published)
+	return ready.EditNode(node), ready.EditClaim(claim, now)
 }

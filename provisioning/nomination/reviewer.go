@@ -62,6 +62,10 @@ type heirKey struct {
 	size  string
 }
 
+func kindOf(p *corev1.Pod) heirKey { return heirKey{owner(p), size(p)} }
+
+func (g *group) kind() heirKey { return heirKey{g.Owner, g.Size} }
+
 func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	r := &reviewer{now: now, opts: opts, refused: in.Refused, nodes: map[string]*corev1.Node{}, pods: map[types.UID]*corev1.Pod{},
 		living: map[string]bool{}, values: map[string]bool{}, holder: map[types.UID]*claimView{}, taken: map[types.UID]bool{},
@@ -92,21 +96,23 @@ func newReviewer(in Input, now time.Time, opts Options) *reviewer {
 	slices.SortFunc(r.claims, func(a, b *claimView) int { return cmp.Compare(a.claim.Name, b.claim.Name) })
 	r.hold()
 	for _, p := range r.bound[""] {
-		if o := owner(p); o != "" && r.holder[p.UID] == nil {
-			key := heirKey{o, size(p)}
+		if key := kindOf(p); key.owner != "" && r.holder[p.UID] == nil {
 			r.waiting[key] = append(r.waiting[key], p)
 		}
 	}
 	for _, list := range r.waiting { // each by itself
-		slices.SortFunc(list, func(a, b *corev1.Pod) int {
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
-		})
+		slices.SortFunc(list, compareAges)
 	}
 	return r
 }
 
 func compareNames(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
+
+// compareAges puts the oldest first.
+func compareAges(a, b *corev1.Pod) int {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
 }
 
 // add takes up a claim that is meant for pods, or that has the taint.
@@ -162,7 +168,7 @@ func (r *reviewer) until(c *claimView, g group) time.Time {
 	if g.Owner == "" || r.now.Before(until) || !r.now.Before(most) {
 		return until
 	}
-	busy := r.lastBound(heirKey{g.Owner, g.Size}).Add(swapAfter)
+	busy := r.lastBound(g.kind()).Add(swapAfter)
 	switch {
 	case busy.After(most):
 		return most
@@ -260,10 +266,10 @@ func (r *reviewer) own(c *claimView) {
 func (r *reviewer) heirs(c *claimView, marked bool) {
 	for i := range c.groups {
 		g := &c.groups[i]
-		key := heirKey{g.Owner, g.Size}
+		key := g.kind()
 		if marked && g.gone > 0 && c.node != nil {
 			for _, p := range r.bound[c.node.Name] {
-				if g.gone > 0 && r.holder[p.UID] != c && !r.taken[p.UID] && owner(p) == g.Owner && size(p) == g.Size {
+				if g.gone > 0 && r.holder[p.UID] != c && !r.taken[p.UID] && kindOf(p) == key {
 					r.taken[p.UID] = true
 					g.gone--
 				}
@@ -311,9 +317,7 @@ func (r *reviewer) placed() map[types.UID][]*corev1.Pod {
 		}
 	}
 	for _, list := range r.byOwner { // each by itself
-		slices.SortFunc(list, func(a, b *corev1.Pod) int {
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), compareNames(a, b))
-		})
+		slices.SortFunc(list, compareAges)
 	}
 	return r.byOwner
 }
@@ -335,7 +339,7 @@ func (r *reviewer) exchange() {
 			if g.Owner == "" {
 				continue
 			}
-			key := heirKey{g.Owner, g.Size}
+			key := g.kind()
 			free := 0
 			for _, uid := range g.Pods {
 				switch {
@@ -370,7 +374,7 @@ func (r *reviewer) arrived(c *claimView) map[heirKey]int {
 	}
 	for _, p := range r.bound[c.node.Name] {
 		if r.holder[p.UID] != nil || tolerates(p, c.claim) {
-			out[heirKey{owner(p), size(p)}]++
+			out[kindOf(p)]++
 		}
 	}
 	return out
@@ -384,7 +388,7 @@ func (r *reviewer) await(c *claimView) {
 		if g.From != "" && r.nodes[g.From] == nil {
 			g.gone = 0
 		}
-		key := heirKey{g.Owner, g.Size}
+		key := g.kind()
 		if g.Owner == "" || g.awaited() == 0 || c.ready.IsZero() || len(reserving(c.node.Spec.Taints)) == 0 {
 			continue
 		}
@@ -404,7 +408,7 @@ func (r *reviewer) elsewhere(c *claimView, p *corev1.Pod, s *State) *corev1.Tole
 	if from.IsZero() { // it may not know the node yet
 		return nil
 	}
-	key := heirKey{owner(p), size(p)}
+	key := kindOf(p)
 	if bound := r.lastBound(key); bound.After(from) {
 		from = bound
 	}
