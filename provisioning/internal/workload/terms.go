@@ -83,7 +83,15 @@ func NewTermReader(in *model.Input, opts *model.Options, f *model.Faults) *TermR
 }
 
 func (r *TermReader) selection(conjuncts ...podterm.Pods) int {
-	s := newSelection(conjuncts...)
+	return r.numbered(newSelection(conjuncts...))
+}
+
+// claimSelection returns the number of the selection of the pods that use a claim.
+func (r *TermReader) claimSelection(claim string) int {
+	return r.numbered(Selection{Claim: claim, text: "claim " + claim})
+}
+
+func (r *TermReader) numbered(s Selection) int {
 	id, ok := r.number[s.text]
 	if !ok {
 		id = len(r.Selections)
@@ -106,39 +114,20 @@ func (r *TermReader) Terms(pod *corev1.Pod) ([]Term, error) {
 	}
 	for i := range constraints {
 		t, err := r.spread(pod, &constraints[i], fmt.Sprintf("%s[%d]", field, i))
-		out, faults = append(out, t), appendFault(faults, err)
+		out, faults = append(out, t), append(faults, err)
 	}
 	if a := pod.Spec.Affinity; a != nil {
 		affinity, err := r.affinity(pod, a)
-		out, faults = append(out, affinity...), appendFault(faults, err)
+		out, faults = append(out, affinity...), append(faults, err)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	if !r.soft {
 		out = slices.DeleteFunc(out, func(t Term) bool { return t.Weight > 0 })
 	}
 	slices.SortFunc(out, compareTerms)
 	return slices.Compact(out), nil
-}
-
-func appendFault(faults []error, err error) []error {
-	if err == nil {
-		return faults
-	}
-	return append(faults, err)
-}
-
-// claimSelection returns the number of the selection of the pods that use a claim.
-func (r *TermReader) claimSelection(claim string) int {
-	s := Selection{Claim: claim, text: "claim " + claim}
-	id, ok := r.number[s.text]
-	if !ok {
-		id = len(r.Selections)
-		r.number[s.text] = id
-		r.Selections = append(r.Selections, s)
-	}
-	return id
 }
 
 func compareTerms(a, b Term) int {
@@ -209,7 +198,7 @@ func below(field string, err error) (faults []error) {
 func (r *TermReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]Term, error) {
 	var out []Term
 	var faults []error
-	add := func(terms []Term, err error) { out, faults = append(out, terms...), appendFault(faults, err) }
+	add := func(terms []Term, err error) { out, faults = append(out, terms...), append(faults, err) }
 	if p := a.PodAffinity; p != nil {
 		add(r.together(pod, p))
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Together, "spec.affinity.podAffinity"))
@@ -218,10 +207,7 @@ func (r *TermReader) affinity(pod *corev1.Pod, a *corev1.Affinity) ([]Term, erro
 		add(r.Apart(pod, p, r.Namespaces.Incoming)) // they include those of other kube-schedulers
 		add(r.preferred(pod, p.PreferredDuringSchedulingIgnoredDuringExecution, topology.Apart, "spec.affinity.podAntiAffinity"))
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
 // reading says which pods a term of a pod is about.
@@ -236,12 +222,12 @@ func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, e
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
 		t := &p.RequiredDuringSchedulingIgnoredDuringExecution[i]
 		c, err := conjunct(pod, t, fmt.Sprintf("%s[%d]", field, i), r.Namespaces.Affinity)
-		all, faults = append(all, c), appendFault(faults, err)
+		all, faults = append(all, c), append(faults, err)
 		c, _ = r.Namespaces.Incoming(pod, t) // the fault is known
 		incoming = append(incoming, c)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	var out []Term
 	for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {
@@ -254,7 +240,7 @@ func (r *TermReader) together(pod *corev1.Pod, p *corev1.PodAffinity) ([]Term, e
 	return out, nil
 }
 
-// Apart reads the required anti-affinity of a pod.
+// Apart reads the required anti-affinity of a pod: all of it, or none.
 func (r *TermReader) Apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, read reading) ([]Term, error) {
 	const field = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 	var out []Term
@@ -268,8 +254,8 @@ func (r *TermReader) Apart(pod *corev1.Pod, p *corev1.PodAntiAffinity, read read
 		}
 		out = append(out, Term{Kind: topology.Apart, Key: t.TopologyKey, Pods: r.selection(c)})
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
 	return out, nil
 }
@@ -290,10 +276,7 @@ func (r *TermReader) preferred(pod *corev1.Pod, terms []corev1.WeightedPodAffini
 		}
 		out = append(out, Term{Kind: kind, Key: t.PodAffinityTerm.TopologyKey, Pods: r.selection(c), Weight: int(t.Weight)})
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
-	}
-	return out, nil
+	return out, errors.Join(faults...)
 }
 
 // conjunct reads the pods that an affinity term is about.
