@@ -33,8 +33,7 @@ func (s *Attempt) findIncidentalDomains(p *compile.Problem, r *pack.Result) (inc
 	}
 	for low, i := range rules {
 		rule := &p.Rules.Domain[i]
-		looked := used.Clone()
-		looked.And(p.LookedAt(rule, false))
+		looked := used.Both(p.LookedAt(rule, false))
 		for d := range incidentalDomains[i] {
 			if looked.Overlaps(p.InPlace(rule.Rule.Key, d)) {
 				incidentalDomains[i][d] = true
@@ -55,16 +54,13 @@ func (s *Attempt) WithoutIncidentalDomains(p *compile.Problem) *Hints {
 	plain := *s
 	plain.IncidentalDomains = nil
 	rules := plain.state(p).Rules
-	kept := bitset.New(p.Admission.Domains.Total)
-	kept.AddRange(0, p.Admission.Domains.Total)
+	kept := bitset.Full(p.Admission.Domains.Total)
 	for low, i := range s.spreads(p) {
 		rule := &p.Rules.Domain[i]
 		looked := p.LookedAt(rule, false)
 		for d, incidental := range s.IncidentalDomains[i] {
 			if incidental && !rules[low].Counted[d] {
-				brings := looked.Clone()
-				brings.And(p.InPlace(rule.Rule.Key, d))
-				kept.AndNot(brings)
+				kept.AndNot(looked.Both(p.InPlace(rule.Rule.Key, d)))
 			}
 		}
 	}

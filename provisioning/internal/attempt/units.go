@@ -96,8 +96,7 @@ func leads(p *compile.Problem, c int) bool {
 
 // bundleCells lists the cells of a bundle.
 func bundleCells(f *compile.CellFinder, b *bundler, bundle *bundle, spans []string) []topology.Cell {
-	options := bitset.New(f.A.Domains.Total)
-	options.AddRange(0, f.A.Domains.Total)
+	options := bitset.Full(f.A.Domains.Total)
 	for _, m := range bundle.members {
 		options.And(f.A.Lowered(m.Class))
 	}

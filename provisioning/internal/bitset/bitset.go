@@ -14,6 +14,20 @@ type Set []uint64
 // New returns an empty set for integers in [0, n).
 func New(n int) Set { return make(Set, (n+63)/64) }
 
+// Full returns the set of all integers in [0, n).
+func Full(n int) Set {
+	out := New(n)
+	out.AddRange(0, n)
+	return out
+}
+
+// Of returns a set of one integer, for integers in [0, n).
+func Of(n, i int) Set {
+	out := New(n)
+	out.Add(i)
+	return out
+}
+
 // Window is the part of the set that holds [lo, hi), as a set of integers less
 // Base(lo). It shares memory with s. It begins and ends with whole words, so that
 // integers beside lo and hi may be in it.
@@ -36,6 +50,20 @@ func (s Set) Has(i int) bool { return s[i>>6]&(1<<(i&63)) != 0 }
 
 // Clone returns a copy that shares nothing with s.
 func (s Set) Clone() Set { return append(make(Set, 0, len(s)), s...) }
+
+// Both returns a set of what is in s and in t.
+func (s Set) Both(t Set) Set {
+	out := s.Clone()
+	out.And(t)
+	return out
+}
+
+// Without returns a set of what is in s and not in t.
+func (s Set) Without(t Set) Set {
+	out := s.Clone()
+	out.AndNot(t)
+	return out
+}
 
 // AddRange puts [lo, hi) into the set.
 func (s Set) AddRange(lo, hi int) {

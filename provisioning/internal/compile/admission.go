@@ -236,8 +236,7 @@ func (a *Admission) Fits(request []int64) bitset.Set {
 		key = binary.LittleEndian.AppendUint64(key, uint64(n))
 	}
 	return ofBytes(&a.cache.fitting, key, func() bitset.Set {
-		out := bitset.New(a.Domains.Total)
-		out.AddRange(0, a.Domains.Total)
+		out := bitset.Full(a.Domains.Total)
 		a.p.Distinct.KeepHolding(out, request, bitset.New(a.Domains.Total))
 		return out
 	})

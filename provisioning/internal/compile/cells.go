@@ -92,46 +92,32 @@ func (f *CellFinder) Launchable(keys []int, options bitset.Set, request []int64,
 
 func (f *CellFinder) find(keys []int, options bitset.Set, request []int64, r *catalog.Rater) []topology.Cell {
 	var out []topology.Cell
-	f.product(keys, nil, options, &out)
+	var within []bitset.Set
+	f.product(keys, nil, options, func(at []int, here bitset.Set) {
+		out, within = append(out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt}), append(within, here)
+	})
 	for i := range out {
 		if len(out) > 1 || len(f.P.Nodes) > 0 { // nodes may be in others
-			out[i].Cost, _ = r.Best(request, f.within(keys, out[i].At, options))
+			out[i].Cost, _ = r.Best(request, within[i])
 		}
 	}
 	return out
 }
 
-// product adds the cells that some option is in.
-func (f *CellFinder) product(keys, at []int, options bitset.Set, out *[]topology.Cell) {
+// product goes over the cells that some option is in, with the options that are.
+func (f *CellFinder) product(keys, at []int, options bitset.Set, each func(at []int, options bitset.Set)) {
 	if options.Empty() {
 		return
 	}
 	if len(at) == len(keys) {
-		*out = append(*out, topology.Cell{At: slices.Clone(at), Room: math.MaxInt})
+		each(at, options)
 		return
 	}
 	k := keys[len(at)]
-	for d := range f.inPlace[k] {
-		here := options.Clone()
-		here.And(f.inPlace[k][d])
-		f.product(keys, append(at, d), here, out)
+	for d, here := range f.inPlace[k] {
+		f.product(keys, append(at, d), options.Both(here), each)
 	}
-	here := options.Clone()
-	here.And(f.Lacking[k])
-	f.product(keys, append(at, topology.None), here, out)
-}
-
-// within returns those of some options that are in a cell.
-func (f *CellFinder) within(keys, at []int, options bitset.Set) bitset.Set {
-	out := options.Clone()
-	for j, k := range keys {
-		if at[j] >= 0 {
-			out.And(f.inPlace[k][at[j]])
-		} else {
-			out.And(f.Lacking[k])
-		}
-	}
-	return out
+	f.product(keys, append(at, topology.None), options.Both(f.Lacking[k]), each)
 }
 
 // AddNodes adds what existing nodes hold to cells, and the cells that only they are

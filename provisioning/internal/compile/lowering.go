@@ -150,9 +150,7 @@ func KindOf(options bitset.Set, kinds map[string]int32) int32 {
 
 // overlaps says whether some options that suit a class are among others.
 func (a *Admission) overlaps(index int, fitting, preferred bitset.Set) bool {
-	both := fitting.Clone()
-	both.And(preferred)
-	return slices.ContainsFunc(a.Suited[index], both.Overlaps)
+	return slices.ContainsFunc(a.Suited[index], fitting.Both(preferred).Overlaps)
 }
 
 // AtMostOne is a request with no more than one of each resource.

@@ -7,6 +7,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
@@ -35,15 +36,22 @@ func (p *Problem) setFlexible() {
 	p.Flexible = f
 }
 
-// Choice says whether some options show as many values as their pool demands.
-func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
+// ShortOf returns the first minimum of a pool of which some options show too few values, and
+// how many they show; nil if they show as many as the pool demands of each.
+func (p *Problem) ShortOf(pool int, options bitset.Set, trait int32) (mv *catalog.MinValue, have int) {
 	for m := range p.MinValues[pool] {
-		mv := &p.MinValues[pool][m].MinValue
-		if mv.Distinct(p.Pools[pool].First, options, p.Traits.Values(pool, m, trait)) < mv.Need {
-			return false
+		mv = &p.MinValues[pool][m]
+		if have = mv.Distinct(p.Pools[pool].First, options, p.Traits.Values(pool, m, trait)); have < mv.Need {
+			return mv, have
 		}
 	}
-	return true
+	return nil, 0
+}
+
+// Choice says whether some options show as many values as their pool demands.
+func (p *Problem) Choice(pool int, options bitset.Set, trait int32) bool {
+	mv, _ := p.ShortOf(pool, options, trait)
+	return mv == nil
 }
 
 // A node is launched by the heaviest pools that can serve some pod. Once it is to be
@@ -153,6 +161,18 @@ func (p *Problem) bindable(i int) bool {
 		}
 	}
 	return false
+}
+
+// WithinLimits returns the options of a pool that take no more than so much of each limit,
+// but those of reservations.
+func (p *Problem) WithinLimits(pool int, left []int64) bitset.Set {
+	low, out := &p.LowPools[pool], bitset.New(len(p.LowOptions))
+	for o := low.First; o < low.Last; o++ {
+		if p.LowOptions[o].Reservation == 0 && (left == nil || Within(low.Uses[o-low.First], left)) {
+			out.Add(o)
+		}
+	}
+	return out
 }
 
 // Limited says whether some pool has limits.

@@ -85,9 +85,7 @@ func (c *Counts) setDimensions() {
 			continue
 		}
 		for i := range component.All() {
-			single := bitset.New(len(c.sets))
-			single.Add(i)
-			groups = append(groups, single)
+			groups = append(groups, bitset.Of(len(c.sets), i))
 		}
 		for _, g := range groups {
 			c.add(dimension{name: c.name(g), kind: anyOf, group: g})
@@ -165,9 +163,7 @@ func (c *Counts) hasAll(w *whole, parts []part) bool {
 	total := w.beside
 	for _, s := range w.sets {
 		i := c.index[s.name]
-		single := bitset.New(len(c.sets))
-		single.Add(i)
-		n := int64(0)
+		single, n := bitset.Of(len(c.sets), i), int64(0)
 		for _, p := range parts {
 			if !p.settled || p.less > 0 || p.blocked.Has(i) {
 				return false

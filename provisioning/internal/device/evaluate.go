@@ -132,9 +132,7 @@ func uncounted(d *resourcev1.Device) string {
 func merged(list []stock, failed bitset.Set) []stock {
 	counts := map[string]stock{}
 	for _, s := range list {
-		s.sets = s.sets.Clone()
-		s.sets.AndNot(failed)
-		if s.sets.Empty() {
+		if s.sets = s.sets.Without(failed); s.sets.Empty() {
 			continue
 		}
 		key := s.sets.Key()

@@ -102,9 +102,7 @@ func (o *overlaps) closedGroups(component bitset.Set) ([]bitset.Set, bool) {
 		}
 	}
 	for i := range component.All() {
-		single := bitset.New(o.sets)
-		single.Add(i)
-		add(o.closure(single))
+		add(o.closure(bitset.Of(o.sets, i)))
 	}
 	for next := 0; next < len(all) && groups <= maxGroups; next++ {
 		beside := bitset.New(o.sets)

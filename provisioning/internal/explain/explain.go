@@ -356,11 +356,9 @@ func (e *explainer) noRoom(i int, alt requirements.Alternative, options bitset.S
 		return e.tooLarge(p, options), 4
 	}
 	trait := e.p.Traits.Of(alt.Set)
-	for m, mv := range e.p.MinValues[i] {
-		if have := mv.Distinct(p.First, fitting, e.p.Traits.Values(i, m, trait)); have < mv.Need && e.p.Opts.MinValues != model.BestEffort {
-			return model.PoolReason{Cause: model.CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
-				mv.Need, mv.Key, have)}, 5
-		}
+	if mv, have := e.p.ShortOf(i, fitting, trait); mv != nil && e.p.Opts.MinValues != model.BestEffort {
+		return model.PoolReason{Cause: model.CauseMinValues, Detail: fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod",
+			mv.Need, mv.Key, have)}, 5
 	}
 	if ids := e.reservations(p, fitting); len(ids) > 0 {
 		return model.PoolReason{Cause: model.CauseReservations, Detail: "only reserved capacity would do, and all that is left of " + strings.Join(ids, ", ") + " is taken"}, 6
@@ -395,17 +393,15 @@ func (e *explainer) withinLimits(i int, options bitset.Set) bitset.Set {
 // beyondMinValues says how the limits of a pool leave some of the options that fit a
 // pod, but too few for a minValues; "" if that is not so.
 func (e *explainer) beyondMinValues(i int, left bitset.Set, trait int32) string {
-	p := &e.p.Pools[i]
 	if left.Empty() || e.p.Opts.MinValues == model.BestEffort {
 		return ""
 	}
-	for m, mv := range e.p.MinValues[i] {
-		if have := mv.Distinct(p.First, left, e.p.Traits.Values(i, m, trait)); have < mv.Need {
-			return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
-				mv.Need, mv.Key, have, limitDetail(p, left, e.p.LowPools[i].Uses, e.planned[i]))
-		}
+	mv, have := e.p.ShortOf(i, left, trait)
+	if mv == nil {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("it demands %d values of %s, and only %d can be had for the pod within what its limits leave (%s)",
+		mv.Need, mv.Key, have, limitDetail(&e.p.Pools[i], left, e.p.LowPools[i].Uses, e.planned[i]))
 }
 
 // limitDetail says how the limits stand that leave no room for any of some options,

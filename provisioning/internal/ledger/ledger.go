@@ -179,8 +179,7 @@ func lookedIn(p *compile.Problem, r *compile.DomainRule, s *BinType) []int {
 	if len(domains) < 2 {
 		return domains
 	}
-	looked := p.LookedAt(r, false).Clone()
-	looked.And(s.Options)
+	looked := p.LookedAt(r, false).Both(s.Options)
 	var out []int
 	for _, d := range domains {
 		if looked.Overlaps(p.InPlace(r.Rule.Key, d)) {

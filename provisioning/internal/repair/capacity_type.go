@@ -21,7 +21,7 @@ func (st *State) keepOffSpot() {
 	if p.Opts.CapacityMix == nil && p.Flexible == nil {
 		return
 	}
-	few, steady := map[*ledger.BinType]bool{}, map[*ledger.BinType]*ledger.BinType{}
+	few, steady := map[*ledger.BinType]bool{}, st.withoutSpot()
 	for _, s := range st.New {
 		tooFew, ok := few[s.BinType]
 		if !ok {
@@ -31,12 +31,7 @@ func (st *State) keepOffSpot() {
 		if !tooFew && !st.avoidsSpot(s) {
 			continue
 		}
-		known, ok := steady[s.BinType]
-		if !ok {
-			known = st.withoutSpot(s.BinType)
-			steady[s.BinType] = known
-		}
-		s.BinType = known
+		s.BinType = steady(s.BinType)
 	}
 	if p.Opts.CapacityMix != nil {
 		st.evenMix()
@@ -55,15 +50,9 @@ type mixed struct {
 // other capacity: some of those that were to be there found a place on spot only.
 func (st *State) evenMix() {
 	groups, of := st.mixedGroups()
-	bare := make([]*ledger.BinType, len(st.New))
-	steady := map[*ledger.BinType]*ledger.BinType{}
+	bare, steady := make([]*ledger.BinType, len(st.New)), st.withoutSpot()
 	for i, s := range st.New {
-		known, ok := steady[s.BinType]
-		if !ok {
-			known = st.withoutSpot(s.BinType)
-			steady[s.BinType] = known
-		}
-		bare[i] = known
+		bare[i] = steady(s.BinType)
 		spot := maySpot(st.p, s.BinType.Options)
 		for _, podID := range s.PodIDs {
 			g := of[st.p.ClassOf[podID]]
@@ -73,7 +62,7 @@ func (st *State) evenMix() {
 			groups[g].placed++
 			if !spot {
 				groups[g].steady++
-			} else if known != s.BinType {
+			} else if bare[i] != s.BinType {
 				groups[g].on(i)
 			}
 		}
@@ -169,20 +158,23 @@ func mixKey(c *workload.Class) string {
 
 // avoidsSpot says whether a pod on a new node is to come on other capacity.
 func (st *State) avoidsSpot(s *ledger.Bin) bool {
-	for _, podID := range s.PodIDs {
-		if st.p.Classes[st.p.ClassOf[podID]].NoSpot {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.PodIDs, func(podID int32) bool { return st.p.Classes[st.p.ClassOf[podID]].NoSpot })
 }
 
-// withoutSpot returns a bin type without its spot options, or the bin type itself if it
-// has no others, or too few for the minValues of its pool.
-func (st *State) withoutSpot(s *ledger.BinType) *ledger.BinType {
-	rest := st.p.SteadyOptions(s.Options)
-	if rest.Empty() || rest.Equal(s.Options) || !s.Relaxed && !st.p.Choice(s.Pool, rest, s.Trait) {
-		return s
+// withoutSpot takes the spot options off bin types, off each once: none off one that has no
+// others, or too few for the minValues of its pool.
+func (st *State) withoutSpot() func(*ledger.BinType) *ledger.BinType {
+	known := map[*ledger.BinType]*ledger.BinType{}
+	return func(s *ledger.BinType) *ledger.BinType {
+		out, ok := known[s]
+		if ok {
+			return out
+		}
+		out = s
+		if rest := st.p.SteadyOptions(s.Options); !rest.Empty() && !rest.Equal(s.Options) && (s.Relaxed || st.p.Choice(s.Pool, rest, s.Trait)) {
+			out = st.NewBinType(s.Pool, rest, s.Trait, s.Asked, s.Relaxed)
+		}
+		known[s] = out
+		return out
 	}
-	return st.NewBinType(s.Pool, rest, s.Trait, s.Asked, s.Relaxed)
 }

@@ -39,14 +39,6 @@ func (e *ejector) come(podID int32, not *ledger.Bin) bool {
 	return true
 }
 
-// put places a pod on a bin.
-func (e *ejector) put(s *ledger.Bin, c int, podID int32) {
-	e.ledger.Lean(c, s)
-	ledger.AddTo(e.p, s, c, podID)
-	e.ledger.Count(c, 1, s)
-	s.Late = true
-}
-
 // goesBefore places a pod where pods of a class can follow it, all of a number if
 // there is such a place.
 func (e *ejector) goesBefore(podID int32, c, n int) bool {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -51,17 +50,14 @@ func (g *placer) freshIn(c int, pins []requirements.Set) *ledger.Bin {
 func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set) *ledger.Bin {
 	class, item := attempt.LowerWith(g.p.Admission, c, pin, g.preference(c), map[int32]int32{})
 	for i, v := range class.Variants {
-		options := v.Options.Clone()
-		options.And(within)
+		options := v.Options.Both(within)
 		asked := ledger.Unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
 		s := g.launch(c, pool, options, v.Trait, asked)
 		if s == nil {
 			continue
 		}
 		if brings := extending(g.ledger, s); !brings.Empty() {
-			options = s.BinType.Options.Clone()
-			options.AndNot(brings)
-			if s = g.launch(c, pool, options, v.Trait, asked); s == nil {
+			if s = g.launch(c, pool, s.BinType.Options.Without(brings), v.Trait, asked); s == nil {
 				continue
 			}
 		}
@@ -114,13 +110,7 @@ func (g *placer) withinLimits(pool int) bitset.Set {
 		}
 		attempt.Subtract(left, mostUses(low, s.BinType.Options))
 	}
-	out := bitset.New(len(g.p.LowOptions))
-	for o := low.First; o < low.Last; o++ {
-		if g.p.LowOptions[o].Reservation == 0 && (left == nil || compile.Within(low.Uses[o-low.First], left)) {
-			out.Add(o)
-		}
-	}
-	return out
+	return g.p.WithinLimits(pool, left)
 }
 
 // times multiplies amounts, up to what an amount can be.

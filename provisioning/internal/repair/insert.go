@@ -89,12 +89,9 @@ func (g *inserter) placeClass(c int) bool {
 
 // put places a pod on a bin.
 func (g *inserter) put(s *ledger.Bin, c int, podID int32) {
-	g.ledger.Lean(c, s)
-	ledger.AddTo(g.p, s, c, podID)
-	g.ledger.Count(c, 1, s)
+	g.placer.put(s, c, podID)
 	g.st.Placed[podID] = true
 	g.order = append(g.order, podID)
-	s.Late = true
 }
 
 // find returns the place for a pod of a class: a node that exists; one of the

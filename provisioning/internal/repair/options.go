@@ -14,8 +14,7 @@ func widest(p *compile.Problem, s *ledger.BinType, suited bitset.Set, trait int3
 	if s.Wide == nil {
 		return nil
 	}
-	out := s.Wide.Clone()
-	out.And(suited)
+	out := s.Wide.Both(suited)
 	p.Pools[s.Pool].Window(out).And(p.Traits.Options(s.Pool, trait))
 	return out
 }

@@ -61,6 +61,14 @@ func (g *placer) become(s *ledger.Bin, sh *ledger.BinType) {
 	g.ledger.Become(s, sh)
 }
 
+// put places a pod of a class on a bin, after all that are counted.
+func (g *placer) put(s *ledger.Bin, c int, podID int32) {
+	g.ledger.Lean(c, s)
+	ledger.AddTo(g.p, s, c, podID)
+	g.ledger.Count(c, 1, s)
+	s.Late = true
+}
+
 // narrowed returns the bin type of a new node that takes a pod of a class as well, and
 // costs less than some amount more for it; nil if there is none. It may become nothing
 // that it could not be before, as the pods so far have been let in on that
@@ -91,8 +99,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 		if !ok {
 			continue
 		}
-		options := s.BinType.Options.Clone()
-		options.And(v.Options)
+		options := s.BinType.Options.Both(v.Options)
 		g.p.Pools[s.BinType.Pool].Window(options).And(g.p.Traits.Options(s.BinType.Pool, trait))
 		dear := func(price float64) bool {
 			return price-s.BinType.Price() >= limit || best != nil && best.Price() <= price

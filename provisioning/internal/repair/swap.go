@@ -8,8 +8,10 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // mover moves pods between the nodes of a plan, or exchanges two, where that is
@@ -21,10 +23,11 @@ type mover struct {
 	count []map[int]int // by soft rule over a label: pods of the plan by domain
 	looks int           // that it may still take
 	stuck []int         // by class: the score from which on no better place was found
-	items map[int][]variantOf
 	near  map[classNode]int
 	ready []bool // by node that exists: it has started
 	shun  []bool // by node that exists: it has taints that pods would rather not have
+
+	lowered map[int]lowered // by class, once asked for
 }
 
 type classNode struct{ class, node int }
@@ -46,7 +49,7 @@ func (st *State) swapBySoftScore() bool {
 	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
 		return false
 	}
-	m := &mover{p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
+	m := &mover{p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}, lowered: map[int]lowered{}}
 	if len(m.bins) < 2 {
 		return false
 	}
@@ -301,4 +304,80 @@ func (m *mover) move(c int, from, to *ledger.Bin) {
 	ledger.AddTo(m.p, to, c, podID)
 	m.tally(c, 1, to)
 	from.Late, to.Late = true, true
+}
+
+// lowered is what the pods of a class are to the packer on new nodes.
+type lowered struct {
+	class pack.Class
+	item  attempt.Item
+}
+
+// mayMove says whether a pod of a class may go to a bin, room aside.
+func (m *mover) mayMove(c int, from, to *ledger.Bin) bool {
+	if from.Node < 0 && len(from.PodIDs) < 2 {
+		return false // a node without pods is none
+	}
+	return m.suits(c, to)
+}
+
+// mayExchange says whether a pod of class c on s and one of class d on t can be
+// exchanged.
+func (m *mover) mayExchange(c int, s *ledger.Bin, d int, t *ledger.Bin) bool {
+	return m.suits(c, t) && m.suits(d, s) && m.hasRoom(t, m.p.Requests[c], m.p.Requests[d]) && m.hasRoom(s, m.p.Requests[d], m.p.Requests[c])
+}
+
+// hasRoom says whether a bin has room for one request more and another less, all
+// options of a new node included.
+func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
+	capacity := s.Free
+	if s.Node < 0 {
+		capacity = leastRoom(s.BinType, m.p)
+	}
+	for r := range more {
+		left := capacity[r]
+		if s.Node < 0 {
+			left -= s.Taken[r]
+		}
+		if less != nil {
+			left += less[r]
+		}
+		if more[r] > 0 && more[r] > left {
+			return false
+		}
+	}
+	return true
+}
+
+// leastRoom is the least of each resource that any option has.
+func leastRoom(s *ledger.BinType, p *compile.Problem) []int64 {
+	if s.Least == nil {
+		for o := range s.Options.All() {
+			capacity := p.LowOptions[o].Capacity
+			if s.Least == nil {
+				s.Least = slices.Clone(capacity)
+			}
+			for r, n := range capacity {
+				s.Least[r] = min(s.Least[r], n)
+			}
+		}
+	}
+	return s.Least
+}
+
+// suits says whether the pods of a class may be on a bin as it is, room aside.
+func (m *mover) suits(c int, s *ledger.Bin) bool {
+	if s.Node >= 0 {
+		return m.p.Admits(c, &m.p.Nodes[s.Node])
+	}
+	low, known := m.lowered[c]
+	if !known {
+		low.class, low.item = attempt.Lower(m.p.Admission, c, requirements.Set{})
+		m.lowered[c] = low
+	}
+	for i, v := range low.class.Variants {
+		if (v.Trait == 0 || v.Trait == s.BinType.Trait) && s.BinType.Options.SubsetOf(v.Options) && s.BinType.Asked.Intersect(low.item.Sources[i]).Equal(s.BinType.Asked) {
+			return true
+		}
+	}
+	return false
 }

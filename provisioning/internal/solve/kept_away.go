@@ -38,15 +38,9 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 func withinLimits(p *compile.Problem, planned [][]int64) []bitset.Set {
 	out := make([]bitset.Set, len(p.LowPools))
 	for i := range p.LowPools {
-		low := &p.LowPools[i]
-		left := slices.Clone(low.Limits)
+		left := slices.Clone(p.LowPools[i].Limits)
 		attempt.Subtract(left, planned[i])
-		out[i] = bitset.New(len(p.LowOptions))
-		for o := low.First; o < low.Last; o++ {
-			if p.LowOptions[o].Reservation == 0 && (left == nil || compile.Within(low.Uses[o-low.First], left)) {
-				out[i].Add(o)
-			}
-		}
+		out[i] = p.WithinLimits(i, left)
 	}
 	return out
 }
@@ -151,17 +145,15 @@ func (d *diagnosis) roomIn(c int, keys, at []int) bool {
 			if !ok || !merge || s.BinType.Asked.Intersect(item.Sources[i]).Impossible() {
 				continue
 			}
-			options := s.BinType.Options.Clone()
-			options.And(v.Options)
-			if options = ledger.Holding(p, options, sum); !options.Empty() && d.chooses(s.BinType.Pool, options, trait) {
+			options := ledger.Holding(p, s.BinType.Options.Both(v.Options), sum)
+			if !options.Empty() && d.chooses(s.BinType.Pool, options, trait) {
 				return true
 			}
 		}
 	}
 	for i, v := range class.Variants {
 		for pool := range p.Pools {
-			options := d.within[pool].Clone()
-			options.And(v.Options)
+			options := d.within[pool].Both(v.Options)
 			if !options.Empty() && d.chooses(pool, options, v.Trait) && !p.Pools[pool].Template.Intersect(item.Sources[i]).Impossible() {
 				return true
 			}

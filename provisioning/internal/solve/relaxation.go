@@ -205,8 +205,7 @@ func (x *relaxation) options(c int, request []int64) (out, suited bitset.Set) {
 		suited.Or(set)
 	}
 	suited.And(p.Admission.Fits(compile.AtMostOne(request)))
-	out = suited.Clone()
-	out.And(p.Admission.Fits(request))
+	out = suited.Both(p.Admission.Fits(request))
 	if len(class.Alternatives) == 1 {
 		p.Admission.KeepMinValues(out, p.Traits.Of(class.Alternatives[0].Set))
 	}
@@ -226,8 +225,7 @@ func (x *relaxation) keepTiers(c int, options bitset.Set) {
 	if len(p.LowPools) == 0 || p.LowPools[len(p.LowPools)-1].Tier == 0 || p.Flexible != nil || !attempt.IsPlain(p, c, x.with) || attempt.IsSoft(p, c) {
 		return
 	}
-	anyway := options.Clone()
-	anyway.And(p.Tiers.Anyway)
+	anyway := options.Both(p.Tiers.Anyway)
 	p.KeepHeaviest(options, p.Admission.Lowered(c))
 	options.Or(anyway)
 }
