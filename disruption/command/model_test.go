@@ -282,7 +282,7 @@ func (m *lifeModel) plan(w modelWorld) modelPlan {
 	steps := progress.Steps
 	p := modelPlan{finished: progress.State == command.Finished}
 	recovery := command.Recover(v)
-	require.Empty(m.t, recovery.Faults)
+	require.NoError(m.t, recovery.Faults)
 	if p.finished {
 		require.Empty(m.t, recovery.Commands, "recovery finds a finished command: %+v", w)
 		steps = recovery.Steps

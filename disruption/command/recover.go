@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,9 +16,9 @@ type Recovery struct {
 	// Steps clear what no command explains, at most one for each object, the
 	// NodeClaims by name before the Nodes by name.
 	Steps []Step
-	// Faults are records that cannot be read or contradict another, in the same
-	// order. Steps clear them.
-	Faults []error
+	// Faults joins what is wrong with records that cannot be read or contradict another,
+	// in the same order; nil if there are none. Steps clear them.
+	Faults error
 }
 
 // Recover finds the commands under way among all NodeClaims and Nodes of
@@ -81,6 +82,7 @@ func Recover(v View) Recovery {
 	s := sweep{out: &out, read: read, faults: faults}
 	s.claims(v.Claims)
 	s.nodes(v.Nodes, draining(v.Claims))
+	out.Faults = errors.Join(s.found...)
 	return out
 }
 
@@ -89,6 +91,7 @@ type sweep struct {
 	out    *Recovery
 	read   map[string]Record
 	faults map[string]error
+	found  []error
 }
 
 // explained is whether a record is good and that of a command in which the
@@ -105,7 +108,7 @@ func (s *sweep) explained(kind, name, record string, part func(c *Command) bool)
 		}
 		err = fmt.Errorf("record of a command: the %s has no part in command %q", kind, c.ID)
 	}
-	s.out.Faults = append(s.out.Faults, fmt.Errorf("%s %q: annotation %s: %w; it is removed", kind, name, AnnotationKey, err))
+	s.found = append(s.found, fmt.Errorf("%s %q: annotation %s: %w; it is removed", kind, name, AnnotationKey, err))
 	return false
 }
 

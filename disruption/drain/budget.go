@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,14 +49,16 @@ func (d *planner) compile(budgets []Budget) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	d.budgets = map[string][]*allowance{}
+	var errs []error
 	for _, b := range order {
 		selector, err := metav1.LabelSelectorAsSelector(b.Selector)
 		if err != nil {
-			d.plan.Faults = append(d.plan.Faults, fmt.Errorf("budget %s: selector: %w; mend it, for it protects no pod", b.key(), err))
+			errs = append(errs, fmt.Errorf("budget %s: selector: %w; mend it, for it protects no pod", b.key(), err))
 			continue
 		}
 		d.budgets[b.Namespace] = append(d.budgets[b.Namespace], &allowance{b, selector, b.Allowed})
 	}
+	d.plan.Faults = errors.Join(errs...)
 }
 
 // granted is that the budget has counted the eviction of a pod before.

@@ -144,9 +144,10 @@ type NodePlan struct {
 type Result struct {
 	// Nodes has a plan for each node, by name.
 	Nodes []NodePlan
-	// Faults are budgets whose selector cannot be read. As the eviction API
-	// does, the plan goes on as if they selected nothing. By namespace and name.
-	Faults []error
+	// Faults joins what is wrong with budgets whose selector cannot be read, by namespace and
+	// name; nil if there are none. As the eviction API does, the plan goes on as if they
+	// selected nothing.
+	Faults error
 	// Next is when time alone changes the plan, zero if it does not. It changes
 	// with the pods and budgets too, of course.
 	Next time.Time

@@ -72,7 +72,7 @@ func (f *Fleet) Leave(opts *drain.Options) (Departure, error) {
 			d.Empty = append(d.Empty, claim)
 		}
 	}
-	return d, errors.Join(append(plan.Faults, err, fault)...)
+	return d, errors.Join(plan.Faults, err, fault)
 }
 
 // drain is what drain.Plan wants to know of NodeClaims that are being deleted.

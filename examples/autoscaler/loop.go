@@ -353,7 +353,7 @@ func (a *autoscaler) drain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	errs = append(errs, plan.Faults...)
+	errs = append(errs, plan.Faults)
 	empty := map[string]bool{}
 	for _, n := range plan.Nodes {
 		for _, s := range n.Evict {

@@ -160,7 +160,7 @@ func (a *autoscaler) advance(ctx context.Context, s *snapshot) error {
 		a.log.Info("finished", "command", id)
 		a.nextPropose, a.proposedAt = s.Now, -1 // there may be room for the next
 	}
-	return errors.Join(errors.Join(s.Commands.Faults...), a.carryOut(ctx, s, s.Commands.Steps), a.carryOut(ctx, s, round.Steps))
+	return errors.Join(s.Commands.Faults, a.carryOut(ctx, s, s.Commands.Steps), a.carryOut(ctx, s, round.Steps))
 }
 
 // carryOut does what a command says.
