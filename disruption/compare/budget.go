@@ -10,6 +10,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -106,7 +107,7 @@ func budgetText(b v1.Budget) string {
 		text += fmt.Sprintf(" at %q", *b.Schedule)
 	}
 	if b.Duration != nil {
-		text += " of " + b.Duration.Duration.String()
+		text += " of " + words.Span(b.Duration.Duration)
 	}
 	return text
 }

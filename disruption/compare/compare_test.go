@@ -114,7 +114,7 @@ func TestDriftWaitsForItsBudget(t *testing.T) {
 		require.InDelta(t, 6, d.New, 0.5, "%s", d)
 		require.Equal(t, []string{d.Object}, d.Nodes)
 	}
-	require.Contains(t, drifts[0].String(), "gone after 6h0m0s, was not drifted: NodePoolDrifted")
+	require.Contains(t, drifts[0].String(), "gone after 6h, was not drifted: NodePoolDrifted")
 	require.True(t, c.New.Settled.Rested)
 
 	c = compared(t, before, edit(v1.Budget{Nodes: "0"}))

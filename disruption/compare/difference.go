@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -113,7 +114,7 @@ func (d Difference) Words(amount float64) string {
 		case 0:
 			return "gone at once"
 		}
-		return fmt.Sprintf("gone after %s", time.Duration(amount*float64(time.Hour)).Round(time.Second))
+		return "gone after " + words.Span(time.Duration(amount*float64(time.Hour)))
 	case KindHours:
 		return fmt.Sprintf("%.1f h", amount)
 	}
@@ -266,12 +267,12 @@ func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 
 func reasons(list []provisioning.Unplaced) map[string]string {
 	out := make(map[string]string, len(list))
-	words := map[*provisioning.Reason]string{} // pods that are alike share theirs
+	said := map[*provisioning.Reason]string{} // pods that are alike share theirs
 	for _, u := range list {
-		if u.Reason != nil && words[u.Reason] == "" {
-			words[u.Reason] = u.Reason.String()
+		if u.Reason != nil && said[u.Reason] == "" {
+			said[u.Reason] = u.Reason.String()
 		}
-		out[podName(u.Pod)] = words[u.Reason]
+		out[podName(u.Pod)] = said[u.Reason]
 	}
 	return out
 }

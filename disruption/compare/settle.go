@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
@@ -205,7 +206,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 				w.out.Rested, w.out.Why = true, "nothing is left to do"
 				return p, nil
 			case next.IsZero() || next.After(end):
-				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), Horizon, waitsFor(p))
+				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), words.Span(Horizon), waitsFor(p))
 				w.out.Rested = len(p.Waiting) == 0
 				if w.out.Rested {
 					w.out.Why = "nothing is left to do"
@@ -233,7 +234,7 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 func (w *way) report(ctx context.Context, round int) {
 	if report := progress.From(ctx); report != nil {
 		report(progress.Event{Work: "compare.Settle", Stage: "proposals", Done: round, Total: w.opts.MaxRounds, Unit: "proposals",
-			Detail: fmt.Sprintf("%d nodes, %s from now", len(w.in.Nodes), w.now.Sub(w.start))})
+			Detail: fmt.Sprintf("%d nodes, %s from now", len(w.in.Nodes), words.Span(w.now.Sub(w.start)))})
 	}
 }
 

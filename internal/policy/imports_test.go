@@ -139,7 +139,7 @@ var layers = []layer{
 		"waves are made of nodes that have drifted, whatever says so"},
 	{"disruption/drain", []string{"api/v1"},
 		"which pods go when is told by the pods and their budgets, whatever removes the node"},
-	{"disruption/compare", append([]string{"disruption", "internal/podlife"}, engine...),
+	{"disruption/compare", append([]string{"disruption", "disruption/internal/words", "internal/podlife"}, engine...),
 		"what policies come to is asked of those who decide, as anybody may ask them"},
 	{"disruption/fleet", append([]string{"disruption", "disruption/command", "disruption/drain", "internal/podlife", "provisioning/nodeclaim", "provisioning/nomination"}, engine...),
 		"a cluster is read for those who decide and those who carry out, and by nobody among them"},

@@ -11,6 +11,18 @@ import (
 // Instant renders a time to the second, in UTC.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// Span writes a duration to the second, without what is zero at its end: 1h, or 1m30s.
+func Span(d time.Duration) string {
+	text := d.Round(time.Second).String()
+	if whole, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = whole + "m"
+	}
+	if whole, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = whole + "h"
+	}
+	return text
+}
+
 // Plural writes a number of things.
 func Plural(n int, thing string) string {
 	switch n {
