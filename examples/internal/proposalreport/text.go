@@ -349,9 +349,12 @@ func groupWaiting(list []waiting) []*waitGroup {
 	return groups
 }
 
-// states shows pools before and after side by side.
+// states shows pools before and after side by side, if there is a node.
 func (t *text) states() {
 	r := t.report
+	if r.Before.Total.Nodes+r.After.Total.Nodes == 0 {
+		return
+	}
 	t.Heading(fmt.Sprintf("%-11s %-6s %5s %10s   %-19s   %s", "POOL", "", "NODES", "USD/H", "CPU", "MEMORY"), "")
 	after := map[string]poolState{}
 	for _, p := range r.After.Pools {

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 // waits is an action that waits.
@@ -37,6 +39,15 @@ func TestUnpriced(t *testing.T) {
 	require.Empty(t, (&Report{}).unpriced())
 	require.Equal(t, " The price of 1 managed node is not known, as the catalog has no offering that is like it: it counts as 0 USD/h in all amounts, and nothing is done to save on it."+
 		" 2 nodes have no NodeClaim: somebody else manages them, nothing here removes them, and they count as 0 USD/h.", (&Report{Unknown: 1, Unmanaged: 2}).unpriced())
+}
+
+// Pools without any node, before and after, are no table.
+func TestNoTableWithoutNodes(t *testing.T) {
+	r := &Report{Provisioned: &Provisioned{Pods: 1}}
+	r.Before.Pools, r.After.Pools = []poolState{{NodePool: "web"}}, []poolState{{NodePool: "web"}}
+	require.NotContains(t, r.Text(command.Style{}, false), "POOL")
+	r.After.Total.Nodes = 1
+	require.Contains(t, r.Text(command.Style{}, false), "POOL")
 }
 
 // A share of nothing is none: the words say so.
