@@ -14,6 +14,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/admission"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/deletioncost"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // PodDeletionCost is a change of the annotation
@@ -121,7 +122,7 @@ func (f *Cluster) deletionClass(m *state.StateNode) deletionClass {
 	switch {
 	case !m.Managed() || m.Node.Node == nil:
 		return classForeign
-	case m.Marked() || state.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()):
+	case m.Marked() || status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint()):
 		return classLeaving
 	case m.Pool == nil || m.Pool.Static() || m.InstanceType == nil || pins(m):
 		return classKept

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // What the tests look at beside what a program sees: single rules, and the parts of a
@@ -23,8 +24,8 @@ func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
 	if pod == nil {
 		return 0
 	}
-	f := state.Cluster{In: state.Snapshot{IgnorePodDeletionCost: ignoreDeletionCost}}
-	return f.CostOfEviction(pod).Float()
+	cost, _ := podlife.CostOfEviction(pod, ignoreDeletionCost)
+	return cost.Float()
 }
 
 // The answers of some of the methods below.

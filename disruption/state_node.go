@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -52,6 +53,6 @@ func leaves(n provisioning.Node) bool {
 	if n.NodeClaim == nil {
 		return false
 	}
-	c := state.ConditionOf(n.NodeClaim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
+	c := status.Find(n.NodeClaim.Status.Conditions, v1.ConditionTypeInstanceTerminating)
 	return n.NodeClaim.DeletionTimestamp != nil || c != nil && c.Status == metav1.ConditionTrue
 }

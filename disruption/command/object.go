@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // EditClaim is a NodeClaim after a step, for a program that sends whole objects.
@@ -26,45 +27,28 @@ func (s Step) EditClaim(claim *v1.NodeClaim, now time.Time) *v1.NodeClaim {
 	c := claim.DeepCopy()
 	switch s.Kind {
 	case StepRecord:
-		c.Annotations = setKey(c.Annotations, AnnotationKey, s.Record)
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, AnnotationKey, s.Record)
 	case StepRelease:
 		delete(c.Annotations, AnnotationKey)
 	case StepCreate:
 		c.Name, c.GenerateName = s.Object, ""
-		c.Labels = setKey(c.Labels, v1.NodePoolLabelKey, s.NodePool)
-		c.Annotations = setKey(c.Annotations, AnnotationKey, s.Record)
+		metav1.SetMetaDataLabel(&c.ObjectMeta, v1.NodePoolLabelKey, s.NodePool)
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, AnnotationKey, s.Record)
 	case StepBound:
-		c.Annotations = setKey(c.Annotations, v1.NodeClaimTerminationTimestampAnnotationKey, s.DrainBy.UTC().Format(time.RFC3339))
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1.NodeClaimTerminationTimestampAnnotationKey, s.DrainBy.UTC().Format(time.RFC3339))
 	case StepHold:
 		if c.DeletionTimestamp == nil && !slices.Contains(c.Finalizers, HoldFinalizer) {
 			c.Finalizers = append(c.Finalizers, HoldFinalizer)
 		}
 	case StepUnhold:
 		c.Finalizers = slices.DeleteFunc(c.Finalizers, func(f string) bool { return f == HoldFinalizer })
-	case StepReason, StepClearReason:
-		c.Status.Conditions = s.editConditions(c.Status.Conditions, now)
+	case StepReason:
+		c.Status.Conditions = status.With(c.Status.Conditions, metav1.Condition{Type: v1.ConditionTypeDisruptionReason,
+			Status: metav1.ConditionTrue, Reason: string(s.Reason), Message: string(s.Reason)}, now)
+	case StepClearReason:
+		c.Status.Conditions = slices.DeleteFunc(c.Status.Conditions, func(c metav1.Condition) bool { return c.Type == v1.ConditionTypeDisruptionReason })
 	}
 	return c
-}
-
-// editConditions sets or removes the reason. As for all conditions, the time of
-// transition changes only with the status.
-func (s Step) editConditions(list []metav1.Condition, now time.Time) []metav1.Condition {
-	at := metav1.NewTime(now)
-	list = slices.DeleteFunc(list, func(c metav1.Condition) bool {
-		if c.Type != v1.ConditionTypeDisruptionReason {
-			return false
-		}
-		if c.Status == metav1.ConditionTrue {
-			at = c.LastTransitionTime
-		}
-		return true
-	})
-	if s.Kind == StepReason {
-		list = append(list, metav1.Condition{Type: v1.ConditionTypeDisruptionReason, Status: metav1.ConditionTrue,
-			Reason: string(s.Reason), Message: string(s.Reason), LastTransitionTime: at})
-	}
-	return list
 }
 
 // EditNode is a Node after StepTaint or StepUntaint, as EditClaim is a
@@ -82,18 +66,9 @@ func (s Step) EditNode(node *corev1.Node) *corev1.Node {
 	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == v1.DisruptedTaintKey })
 	if s.Kind == StepTaint {
 		n.Spec.Taints = append(n.Spec.Taints, v1.DisruptedNoScheduleTaint())
-		n.Annotations = setKey(n.Annotations, AnnotationKey, s.Record)
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, AnnotationKey, s.Record)
 	} else {
 		delete(n.Annotations, AnnotationKey)
 	}
 	return n
-}
-
-// setKey sets a key of a map that may be nil. The map is the caller's own.
-func setKey(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
 }

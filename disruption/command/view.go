@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Claim is what is observed of a NodeClaim. ObserveClaim makes it
@@ -131,12 +132,6 @@ func ObserveNode(node *corev1.Node) Node {
 		Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion,
 		Record:   node.Annotations[AnnotationKey],
 		Deleting: node.DeletionTimestamp != nil,
-		Tainted:  slices.ContainsFunc(node.Spec.Taints, disrupted),
+		Tainted:  status.HasTaint(node, v1.DisruptedNoScheduleTaint()),
 	}
-}
-
-// disrupted is whether a taint is that of a node that is removed.
-func disrupted(t corev1.Taint) bool {
-	want := v1.DisruptedNoScheduleTaint()
-	return t.MatchTaint(&want)
 }

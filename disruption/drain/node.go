@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Deadline is when the drain of a NodeClaim must have ended: the value of its
@@ -142,10 +143,8 @@ func Observe(claim *v1.NodeClaim, node *corev1.Node, pods []*corev1.Pod, now tim
 		n.Since = earlier(n.Since, claim.DeletionTimestamp.Time)
 	}
 	if claim != nil {
-		for _, c := range claim.Status.Conditions {
-			if c.Type == v1.ConditionTypeDisruptionReason {
-				n.Reason = c.Reason
-			}
+		if c := status.Find(claim.Status.Conditions, v1.ConditionTypeDisruptionReason); c != nil {
+			n.Reason = c.Reason
 		}
 	}
 	for _, p := range pods {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // Plan says which pods to evict and delete now. It remembers nothing: it is
@@ -270,7 +272,7 @@ func (d *planner) opens(group Group, begun time.Time) time.Time {
 
 // judge decides whether a pod of an open group is evicted.
 func (d *planner) judge(p *waitingPod) {
-	if active, until := p.protected(d.now); active {
+	if held, until, _ := podlife.Protected(p.DoNotDisrupt, p.StartTime, d.now); held { // other values protect nothing
 		p.step.Code, p.step.Until = DoNotDisrupt, until
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // systemCritical is the priority of the class system-cluster-critical, the
@@ -23,7 +24,7 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 		Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, Labels: pod.Labels,
 		PriorityClass: pod.Spec.PriorityClassName, Phase: pod.Status.Phase,
 		Grace: DefaultGrace, DoNotDisrupt: pod.Annotations[v1.DoNotDisruptAnnotationKey],
-		ToleratesDisruption: tolerates(pod.Spec.Tolerations),
+		ToleratesDisruption: podlife.Tolerates(pod, v1.DisruptedNoScheduleTaint()),
 		Volumes:             slices.Clone(volumes),
 	}
 	if pod.Spec.Priority != nil {
@@ -51,24 +52,6 @@ func ObservePod(pod *corev1.Pod, volumes []string) Pod {
 	return p
 }
 
-// tolerates is whether one of the tolerations matches the disrupted
-// taint, which has no value.
-func tolerates(list []corev1.Toleration) bool {
-	taint := v1.DisruptedNoScheduleTaint()
-	return slices.ContainsFunc(list, func(t corev1.Toleration) bool {
-		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-			return false
-		}
-		switch t.Operator {
-		case corev1.TolerationOpExists:
-			return true
-		case "", corev1.TolerationOpEqual:
-			return t.Key != "" && t.Value == taint.Value
-		}
-		return false
-	})
-}
-
 // group is when the pod is evicted.
 func (p *Pod) group() Group {
 	critical := p.PriorityClass == "system-cluster-critical" || p.PriorityClass == "system-node-critical" || p.Priority >= systemCritical
@@ -81,21 +64,4 @@ func (p *Pod) group() Group {
 		return Daemon
 	}
 	return Workload
-}
-
-// protected is whether the annotation protects the pod, and until when; zero is
-// for ever.
-func (p *Pod) protected(now time.Time) (bool, time.Time) {
-	if p.DoNotDisrupt == "true" {
-		return true, time.Time{}
-	}
-	d, err := time.ParseDuration(p.DoNotDisrupt)
-	if err != nil || d <= 0 {
-		return false, time.Time{}
-	}
-	if p.StartTime.IsZero() {
-		return true, time.Time{}
-	}
-	until := p.StartTime.Add(d)
-	return now.Before(until), until
 }

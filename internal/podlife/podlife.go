@@ -1,10 +1,17 @@
-// Package podlife tells which pods have ended, and which end with their node: what is
-// read of a pod the same way whoever asks.
+// Package podlife tells which pods have ended, which end with their node, which are kept from
+// being ended, and what it costs to evict one: what is read of a pod the same way whoever asks.
 package podlife
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // Finished reports whether a pod has succeeded or failed: it takes no room any more.
@@ -46,4 +53,84 @@ func StaysBehind(pod *corev1.Pod) bool {
 // Moves reports whether a pod finds another place when its node goes. A nil pod does not.
 func Moves(pod *corev1.Pod) bool {
 	return pod != nil && pod.DeletionTimestamp == nil && !Finished(pod) && !StaysBehind(pod)
+}
+
+// Tolerates reports whether a pod tolerates a taint. Tolerations that compare numbers do not
+// count.
+func Tolerates(pod *corev1.Pod, t corev1.Taint) bool {
+	return slices.ContainsFunc(pod.Spec.Tolerations, func(o corev1.Toleration) bool {
+		if o.Effect != "" && o.Effect != t.Effect || o.Key != "" && o.Key != t.Key {
+			return false
+		}
+		switch o.Operator {
+		case corev1.TolerationOpExists:
+			return true
+		case corev1.TolerationOpEqual, "":
+			return o.Key != "" && o.Value == t.Value
+		}
+		return false
+	})
+}
+
+// Protected reports whether the annotation karpenter.sh/do-not-disrupt with a text, of a pod
+// that was started at an instant, keeps it from being disrupted now, and until when; zero is
+// for ever. The value true does so for ever, and a duration above zero from the start of the
+// pod up to but without the instant at which it has passed; a pod that has not started is
+// protected. Other texts protect nothing, and are an error.
+func Protected(text string, started, now time.Time) (held bool, until time.Time, err error) {
+	if text == "true" {
+		return true, time.Time{}, nil
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil || d <= 0:
+		return false, time.Time{}, fmt.Errorf("%q counts for nothing; write true, or a duration above zero such as 30m", text)
+	case started.IsZero():
+		return true, time.Time{}, nil
+	}
+	if until = started.Add(d); !until.After(now) {
+		return false, time.Time{}, nil
+	}
+	return true, until, nil
+}
+
+// EvictionUnits is a cost in units of 2^-27, of which every cost is a whole
+// number. So sums are exact, whatever their order.
+type EvictionUnits int64
+
+const (
+	// OneEviction is what it costs to evict a pod that nothing sets apart.
+	OneEviction     EvictionUnits = 1 << 27
+	perPriority     EvictionUnits = 1 << 2 // 2^-25
+	maxEvictionCost               = 10 * OneEviction
+)
+
+// Float is the cost as it is shown.
+func (u EvictionUnits) Float() float64 { return float64(u) / float64(OneEviction) }
+
+// CostOfEviction is what it costs to evict a pod:
+//
+//	1 + c/2^27 + p/2^25, at least -10 and at most 10
+//
+// where p is the priority of the pod, 0 if it has none, and c the 32-bit integer
+// in the annotation karpenter.sh/disruption-cost or, only if that is not there
+// and unless that is to be ignored, in controller.kubernetes.io/pod-deletion-cost.
+// What is no such integer counts as 0, and unread is the annotation that has it.
+func CostOfEviction(pod *corev1.Pod, ignoreDeletionCost bool) (cost EvictionUnits, unread string) {
+	cost = OneEviction
+	key := v1.DisruptionCostAnnotationKey
+	text, found := pod.Annotations[key]
+	if !found && !ignoreDeletionCost {
+		key = v1.PodDeletionCostAnnotationKey
+		text, found = pod.Annotations[key]
+	}
+	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+		cost += EvictionUnits(n)
+	} else if found {
+		unread = key
+	}
+	if pod.Spec.Priority != nil {
+		cost += EvictionUnits(*pod.Spec.Priority) * perPriority
+	}
+	return min(max(cost, -maxEvictionCost), maxEvictionCost), unread
 }

@@ -2,6 +2,7 @@ package podlife_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -59,5 +60,48 @@ func TestWhoseDaemonSet(t *testing.T) {
 		{of("a", "logs-1", "DaemonSet", "logs", ""), of("a", "net-2", "DaemonSet", "net", "2"), false},
 	} {
 		require.Equal(t, c.same, podlife.SameDaemonSet(c.representative, c.pod), "%+v %+v", c.representative, c.pod)
+	}
+}
+
+func TestTolerates(t *testing.T) {
+	taint := corev1.Taint{Key: "dedicated", Value: "web", Effect: corev1.TaintEffectNoSchedule}
+	for want, list := range map[bool][]corev1.Toleration{
+		true: {
+			{Operator: corev1.TolerationOpExists}, {Key: "dedicated", Operator: corev1.TolerationOpExists}, {Key: "dedicated", Value: "web"},
+			{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: "web", Effect: corev1.TaintEffectNoSchedule},
+		},
+		false: {
+			{}, {Value: "web"}, {Key: "dedicated"}, {Key: "other", Operator: corev1.TolerationOpExists}, {Key: "dedicated", Operator: "Gt", Value: "web"},
+			{Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute},
+		},
+	} {
+		for _, o := range list {
+			require.Equal(t, want, podlife.Tolerates(&corev1.Pod{Spec: corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "some"}, o}}}, taint), "%+v", o)
+		}
+	}
+}
+
+func TestProtected(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for _, c := range []struct {
+		text    string
+		started time.Time
+		held    bool
+		until   time.Time
+	}{
+		{"true", time.Time{}, true, time.Time{}},
+		{"1m", time.Time{}, true, time.Time{}},
+		{"1m", now, true, now.Add(time.Minute)},
+		{"1m", now.Add(-time.Minute), false, time.Time{}},
+	} {
+		held, until, err := podlife.Protected(c.text, c.started, now)
+		require.NoError(t, err)
+		require.Equal(t, c.held, held, c.text)
+		require.Equal(t, c.until, until, c.text)
+	}
+	for _, text := range []string{"", "false", "0s", "-1m", "soon"} {
+		held, _, err := podlife.Protected(text, now, now)
+		require.False(t, held)
+		require.ErrorContains(t, err, "counts for nothing; write true, or a duration above zero")
 	}
 }

@@ -1,5 +1,5 @@
-// Package status has what the statuses of NodePools and NodeClaims are written with:
-// lists of conditions, and amounts of resources.
+// Package status has what the statuses of NodePools, NodeClaims and Nodes are read and written
+// with: lists of conditions, amounts of resources, and taints.
 package status
 
 import (
@@ -33,6 +33,18 @@ func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.C
 	}
 	*have = c
 	return list
+}
+
+// Ready reports whether the condition Ready of a Node is True. That of none is not.
+func Ready(node *corev1.Node) bool {
+	return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// HasTaint reports whether a Node has a taint with this key and effect.
+func HasTaint(node *corev1.Node, t corev1.Taint) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
 }
 
 // SameAmounts reports whether two lists name the same resources with equal amounts.

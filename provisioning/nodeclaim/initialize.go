@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Initialize says whether a registered Node is ready for pods: the condition
@@ -39,11 +40,11 @@ func Initialize(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.
 	if isTrue(claim, v1.ConditionTypeRebooting) {
 		return no(v1.ReasonRebooting, "the node is being rebooted")
 	}
-	if !ready(node) {
+	if !status.Ready(node) {
 		return no("NodeNotReady", "condition Ready of the Node is not True")
 	}
 	for _, t := range claim.Spec.StartupTaints {
-		if hasTaint(node, t) {
+		if status.HasTaint(node, t) {
 			return no("StartupTaintsExist", "the startup taint %s is still there", t.ToString())
 		}
 	}
@@ -63,12 +64,6 @@ func Initialize(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.
 	}
 	s.Status, s.Reason = metav1.ConditionTrue, "Initialized"
 	return s
-}
-
-// ready is whether the condition Ready of a Node is True.
-func ready(node *corev1.Node) bool {
-	i := slices.IndexFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
-	return i >= 0 && node.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
 // ephemeral reports whether a taint goes away by itself while a node starts.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Registration is what follows from the Nodes that have joined.
@@ -62,7 +63,7 @@ func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 	}
 	r.Status, r.Reason, r.Message = metav1.ConditionTrue, "Registered", ""
 	r.Node = node.DeepCopy()
-	r.TaintMissing = !hasTaint(node, v1.UnregisteredNoExecuteTaint()) && node.Labels[v1.NodeRegisteredLabelKey] != "true"
+	r.TaintMissing = !status.HasTaint(node, v1.UnregisteredNoExecuteTaint()) && node.Labels[v1.NodeRegisteredLabelKey] != "true"
 	synced(r.Node, claim)
 	return r
 }
@@ -84,7 +85,7 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	}
 	if node.Labels[v1.NodeDoNotSyncTaintsLabelKey] != "true" {
 		for _, t := range slices.Concat(claim.Spec.Taints, claim.Spec.StartupTaints) {
-			if !hasTaint(node, t) {
+			if !status.HasTaint(node, t) {
 				node.Spec.Taints = append(node.Spec.Taints, t)
 			}
 		}
@@ -92,11 +93,6 @@ func synced(node *corev1.Node, claim *v1.NodeClaim) {
 	gone := v1.UnregisteredNoExecuteTaint()
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.MatchTaint(&gone) })
 	metav1.SetMetaDataLabel(&node.ObjectMeta, v1.NodeRegisteredLabelKey, "true")
-}
-
-// hasTaint reports whether a node has a taint with this key and effect.
-func hasTaint(node *corev1.Node, t corev1.Taint) bool {
-	return slices.ContainsFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
 }
 
 // Join sees a machine through its start: it is Register for a NodeClaim that has not

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 )
@@ -34,10 +36,7 @@ func EditRetry(claim *v1.NodeClaim, err error, now time.Time) *v1.NodeClaim {
 		delay = hopeless
 	}
 	c := claim.DeepCopy()
-	if c.Annotations == nil {
-		c.Annotations = map[string]string{}
-	}
-	c.Annotations[RetryAnnotationKey] = fmt.Sprintf("%d %s", count, now.Add(delay).UTC().Format(time.RFC3339Nano))
+	metav1.SetMetaDataAnnotation(&c.ObjectMeta, RetryAnnotationKey, fmt.Sprintf("%d %s", count, now.Add(delay).UTC().Format(time.RFC3339Nano)))
 	return c
 }
 

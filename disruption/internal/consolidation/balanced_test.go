@@ -10,6 +10,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 )
 
 // One of many nodes that are alike, replaced at half its price, scores exactly what
@@ -32,7 +33,7 @@ func TestBalancedTakesExactlyTheThreshold(t *testing.T) {
 func balancedFleet(count int, price float64) (*Rules, []*state.StateNode) {
 	p := &state.NodePool{NodePool: &v1.NodePool{}, Policy: v1.ConsolidationPolicyBalanced}
 	for range count {
-		p.Members = append(p.Members, &state.StateNode{PoolName: "web", Pool: p, Cost: state.OneEviction,
+		p.Members = append(p.Members, &state.StateNode{PoolName: "web", Pool: p, Cost: podlife.OneEviction,
 			Offering: &cloudprovider.Offering{Price: price}})
 	}
 	f := &state.Cluster{PoolNames: []string{"web"}, Pools: map[string]*state.NodePool{"web": p}}

@@ -377,29 +377,10 @@ func Admits(node *corev1.Node, labels requirements.Set, p *corev1.Pod, asked req
 	})
 }
 
-// Tolerates reports whether a pod tolerates all taints that keep pods out.
+// Tolerates reports whether a pod tolerates all taints that keep pods out. Comparisons of
+// numbers are left to the engine.
 func Tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
-	for _, t := range taints {
-		if t.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(p.Spec.Tolerations, func(o corev1.Toleration) bool {
-			return covers(o, t)
-		}) {
-			return false
-		}
-	}
-	return true
-}
-
-// covers reports whether a toleration is for a taint. Comparisons of numbers are
-// left to the engine.
-func covers(o corev1.Toleration, t corev1.Taint) bool {
-	if o.Effect != "" && o.Effect != t.Effect || o.Key != "" && o.Key != t.Key {
-		return false
-	}
-	switch o.Operator {
-	case corev1.TolerationOpExists:
-		return true
-	case corev1.TolerationOpEqual, "":
-		return o.Key != "" && o.Value == t.Value
-	}
-	return false
+	return !slices.ContainsFunc(taints, func(t corev1.Taint) bool {
+		return t.Effect != corev1.TaintEffectPreferNoSchedule && !podlife.Tolerates(p, t)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -31,7 +32,7 @@ func (p *NodePool) Static() bool { return p.Spec.Replicas != nil }
 
 // Ready reports whether the pool launches nodes.
 func (p *NodePool) Ready() bool {
-	c := ConditionOf(p.Status.Conditions, v1.ConditionTypeReady)
+	c := status.Find(p.Status.Conditions, v1.ConditionTypeReady)
 	return p.DeletionTimestamp.IsZero() && (c == nil || c.Status == "True")
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 // PodView is a pod on a node and what the rules want to know of it.
 type PodView struct {
 	*corev1.Pod
-	cost          EvictionUnits
+	cost          podlife.EvictionUnits
 	Active        bool
 	Reschedulable bool // it needs another place when the node goes
 	evictable     bool
@@ -63,7 +62,7 @@ func ComparePods(a, b *corev1.Pod) int {
 }
 
 func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
-	v := &PodView{Pod: p, cost: f.CostOfEviction(p)}
+	v := &PodView{Pod: p, cost: f.costOfEviction(p)}
 	terminating := !p.DeletionTimestamp.IsZero()
 	v.Active = !podlife.Finished(p) && !terminating
 	ofNode := ownedBy(p, "v1", "Node") || IsMirror(p)
@@ -74,7 +73,7 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	if v.Active {
 		v.Held, v.HeldUntil = f.doNotDisrupt(p)
 	}
-	v.evictable = v.Active && !toleratesDisruption(p) && !ofNode && !v.Held
+	v.evictable = v.Active && !podlife.Tolerates(p, v1.DisruptedNoScheduleTaint()) && !ofNode && !v.Held
 	if v.evictable {
 		v.Budgets = f.pdbs.of(p)
 	}
@@ -97,31 +96,8 @@ func IsMirror(p *corev1.Pod) bool {
 	return found
 }
 
-// toleratesDisruption reports whether a pod tolerates karpenter.sh/disrupted
-// with the effect NoSchedule: it is not evicted then, and dies with the node.
-func toleratesDisruption(p *corev1.Pod) bool {
-	taint := v1.DisruptedNoScheduleTaint()
-	for _, t := range p.Spec.Tolerations {
-		if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-			continue
-		}
-		switch t.Operator {
-		case corev1.TolerationOpExists:
-			return true
-		case corev1.TolerationOpEqual, "":
-			if t.Key != "" && t.Value == taint.Value {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // doNotDisrupt reports whether the annotation of a pod keeps its node from being
-// disrupted now, and until when; zero is for ever. The value true holds for
-// ever, and a duration above zero from the start of the pod up to but without
-// the instant at which it has passed; a pod that has not started is held. Other
-// values count for nothing.
+// disrupted now, and until when; zero is for ever.
 func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 	text, found := p.Annotations[v1.DoNotDisruptAnnotationKey]
 	if !found {
@@ -130,23 +106,15 @@ func (f *Cluster) doNotDisrupt(p *corev1.Pod) (held bool, until time.Time) {
 		}
 		return false, time.Time{}
 	}
-	if text == "true" {
-		return true, time.Time{}
+	var started time.Time
+	if p.Status.StartTime != nil {
+		started = p.Status.StartTime.Time
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		f.warn(PodObject(p), annotation(v1.DoNotDisruptAnnotationKey),
-			"%q counts for nothing; write true, or a duration above zero such as 30m", text)
-		return false, time.Time{}
+	held, until, err := podlife.Protected(text, started, f.Now)
+	if err != nil {
+		f.warn(PodObject(p), annotation(v1.DoNotDisruptAnnotationKey), "%v", err)
 	}
-	if p.Status.StartTime.IsZero() {
-		return true, time.Time{}
-	}
-	until = p.Status.StartTime.Add(d)
-	if !until.After(f.Now) {
-		return false, time.Time{}
-	}
-	return true, until
+	return held, until
 }
 
 // warn is used while the cluster is being read, and not after.
@@ -156,66 +124,12 @@ func (f *Cluster) warn(object, field, format string, args ...any) {
 
 func annotation(key string) string { return "metadata.annotations[" + key + "]" }
 
-// EvictionUnits is a cost in units of 2^-27, of which every cost is a whole
-// number. So sums are exact, whatever their order.
-type EvictionUnits int64
-
-const (
-	// OneEviction is what it costs to evict a pod that nothing sets apart.
-	OneEviction     EvictionUnits = 1 << 27
-	perPriority     EvictionUnits = 1 << 2 // 2^-25
-	maxEvictionCost               = 10 * OneEviction
-)
-
-// Float is the cost as it is shown.
-func (u EvictionUnits) Float() float64 { return float64(u) / float64(OneEviction) }
-
-// costAnnotation is the annotation that holds the cost of a pod, empty if there
-// is none.
-func costAnnotation(pod *corev1.Pod, ignoreDeletionCost bool) (key, text string) {
-	if text, found := pod.Annotations[v1.DisruptionCostAnnotationKey]; found {
-		return v1.DisruptionCostAnnotationKey, text
+// costOfEviction is what it costs to evict a pod. What its annotation has that is no integer
+// counts as 0, with a warning.
+func (f *Cluster) costOfEviction(pod *corev1.Pod) podlife.EvictionUnits {
+	cost, unread := podlife.CostOfEviction(pod, f.In.IgnorePodDeletionCost)
+	if unread != "" {
+		f.warn(PodObject(pod), annotation(unread), "%q counts as 0; write an integer of 32 bits", pod.Annotations[unread])
 	}
-	if text, found := pod.Annotations[v1.PodDeletionCostAnnotationKey]; found && !ignoreDeletionCost {
-		return v1.PodDeletionCostAnnotationKey, text
-	}
-	return "", ""
-}
-
-// parseCost reads the text of an annotation, and reports false if it cannot.
-func parseCost(key, text string) (EvictionUnits, bool) {
-	if key == "" {
-		return 0, true
-	}
-	n, err := strconv.ParseInt(text, 10, 32)
-	if err != nil {
-		return 0, false
-	}
-	return EvictionUnits(n), true
-}
-
-func evictionCostOf(pod *corev1.Pod, c EvictionUnits) EvictionUnits {
-	cost := OneEviction + c
-	if pod.Spec.Priority != nil {
-		cost += EvictionUnits(*pod.Spec.Priority) * perPriority
-	}
-	return min(max(cost, -maxEvictionCost), maxEvictionCost)
-}
-
-// CostOfEviction is what it costs to evict a pod:
-//
-//	1 + c/2^27 + p/2^25, at least -10 and at most 10
-//
-// where p is the priority of the pod, 0 if it has none, and c the 32-bit integer
-// in the annotation karpenter.sh/disruption-cost or, only if that is not there
-// and without Options.IgnorePodDeletionCost, in
-// controller.kubernetes.io/pod-deletion-cost. What is no such integer counts as
-// 0, with a warning.
-func (f *Cluster) CostOfEviction(pod *corev1.Pod) EvictionUnits {
-	key, text := costAnnotation(pod, f.In.IgnorePodDeletionCost)
-	c, ok := parseCost(key, text)
-	if !ok {
-		f.warn(PodObject(pod), annotation(key), "%q counts as 0; write an integer of 32 bits", text)
-	}
-	return evictionCostOf(pod, c)
+	return cost
 }

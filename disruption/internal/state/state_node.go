@@ -2,7 +2,6 @@ package state
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +11,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/repair"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -32,8 +33,8 @@ type StateNode struct {
 
 	InstanceType *cloudprovider.InstanceType // nil if not in the catalog
 	Offering     *cloudprovider.Offering     // nil if not in the catalog
-	Cost         EvictionUnits               // of the pods that need another place, none of them below zero
-	AllCost      EvictionUnits               // of all pods
+	Cost         podlife.EvictionUnits       // of the pods that need another place, none of them below zero
+	AllCost      podlife.EvictionUnits       // of all pods
 	Sick         repair.Diagnosis
 }
 
@@ -127,17 +128,7 @@ func (m *StateNode) Initialized() bool {
 func (m *StateNode) Rebooting() bool { return m.IsTrue(v1.ConditionTypeRebooting) }
 
 // Ready reports whether the condition Ready of the Node is True.
-func (m *StateNode) Ready() bool {
-	if m.Node.Node == nil {
-		return false
-	}
-	for _, c := range m.Node.Node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
+func (m *StateNode) Ready() bool { return status.Ready(m.Node.Node) }
 
 // Marked reports whether the node is on its way out.
 func (m *StateNode) Marked() bool { return m.Underway || m.Leaving }
@@ -147,22 +138,13 @@ func (m *StateNode) Condition(kind string) *metav1.Condition {
 	if m.NodeClaim == nil {
 		return nil
 	}
-	return ConditionOf(m.NodeClaim.Status.Conditions, kind)
+	return status.Find(m.NodeClaim.Status.Conditions, kind)
 }
 
 // IsTrue reports whether a condition of the NodeClaim is True.
 func (m *StateNode) IsTrue(kind string) bool {
 	c := m.Condition(kind)
 	return c != nil && c.Status == metav1.ConditionTrue
-}
-
-// ConditionOf is a condition of a list, or nil.
-func ConditionOf(list []metav1.Condition, kind string) *metav1.Condition {
-	i := slices.IndexFunc(list, func(c metav1.Condition) bool { return c.Type == kind })
-	if i < 0 {
-		return nil
-	}
-	return &list[i]
 }
 
 // ProviderID is the cloud's name for the machine, empty if it has none yet.
@@ -181,8 +163,7 @@ func (m *StateNode) ClaimBound() *time.Duration {
 	if m.NodeClaim == nil || m.NodeClaim.Spec.TerminationGracePeriod == nil {
 		return nil
 	}
-	d := max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0)
-	return &d
+	return new(max(m.NodeClaim.Spec.TerminationGracePeriod.Duration, 0))
 }
 
 // BudgetState is how the node counts for budgets.
@@ -201,11 +182,6 @@ func (m *StateNode) BudgetState(reason budgets.Reason) budgets.NodeState {
 // HasLifetime reports whether the node is to be deleted at some age.
 func (m *StateNode) HasLifetime() bool {
 	return m.Managed() && m.NodeClaim.Spec.ExpireAfter.Duration != nil
-}
-
-// HasTaint reports whether a node has a taint with this key and effect.
-func HasTaint(node *corev1.Node, t corev1.Taint) bool {
-	return slices.ContainsFunc(node.Spec.Taints, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
 }
 
 // offeringOf is the offering by which a node was bought, whether available or
@@ -275,7 +251,7 @@ func (m *StateNode) Price() (price float64, known bool) {
 // pendingDisruption reports whether somebody has marked the node to be removed.
 func (m *StateNode) pendingDisruption() bool {
 	return m.IsTrue(v1.ConditionTypeDisruptionReason) ||
-		m.Node.Node != nil && HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
+		m.Node.Node != nil && status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
 }
 
 // Homeless counts the pods that need another place when the node goes.
@@ -333,9 +309,9 @@ func PriceOf(members []*StateNode) float64 {
 // DisruptionCost is what it costs to disrupt nodes together: one for each, and what the
 // evictions of their pods cost.
 func DisruptionCost(nodes ...*StateNode) float64 {
-	units := EvictionUnits(0)
+	units := podlife.EvictionUnits(0)
 	for _, m := range nodes {
-		units += OneEviction + m.Cost
+		units += podlife.OneEviction + m.Cost
 	}
 	return units.Float()
 }

@@ -3,7 +3,6 @@ package static
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 type removal struct {
 	name    string
 	turn    removalTurn
-	cost    evictionCost // of its pods
+	cost    podlife.EvictionUnits // of its pods
 	created time.Time
 }
 
@@ -64,7 +63,8 @@ func newRemoval(n model.Node) removal {
 		protected = protected || podAsksNotToBeDisrupted(pod)
 		if !podlife.StaysBehind(pod) {
 			empty = false
-			r.cost += costOfEviction(pod)
+			cost, _ := podlife.CostOfEviction(pod, false)
+			r.cost += cost
 		}
 	}
 	switch {
@@ -113,31 +113,4 @@ func podAsksNotToBeDisrupted(pod *corev1.Pod) bool {
 	}
 	duration, err := time.ParseDuration(text)
 	return err == nil && duration > 0
-}
-
-// evictionCost is in units of 2^-27, of which every cost is a whole number. So
-// sums are exact, whatever their order.
-type evictionCost int64
-
-const (
-	oneEviction     evictionCost = 1 << 27
-	perPriority     evictionCost = 1 << 2 // 2^-25
-	maxEvictionCost              = 10 * oneEviction
-)
-
-// costOfEviction is what it costs to evict a pod.
-func costOfEviction(pod *corev1.Pod) evictionCost {
-	text, found := pod.Annotations[v1.DisruptionCostAnnotationKey]
-	if !found {
-		text = pod.Annotations[v1.PodDeletionCostAnnotationKey]
-	}
-	cost := oneEviction
-	// A text that is no integer counts for nothing.
-	if n, err := strconv.ParseInt(text, 10, 32); err == nil {
-		cost += evictionCost(n)
-	}
-	if pod.Spec.Priority != nil {
-		cost += evictionCost(*pod.Spec.Priority) * perPriority
-	}
-	return min(max(cost, -maxEvictionCost), maxEvictionCost)
 }
