@@ -97,23 +97,15 @@ func (p *Proposal) Explain(ctx context.Context, node string) (*Explanation, erro
 			w.CarryOut(f.setOf(a))
 		}
 	}
-	found, err := w.Explain(ctx, f.seen.ByName[node])
+	s := &explainer{sim: w, node: f.seen.ByName[node]}
+	out, err := s.ask(ctx)
 	switch {
 	case err == nil:
+		return out, nil
 	case ctx.Err() != nil:
 		return nil, err
-	default:
-		return nil, fmt.Errorf("disruption: the engine refuses the input: %w", err)
 	}
-	out := &Explanation{Node: node, Others: found.Others, Placed: found.Placed}
-	for _, p := range found.Pods {
-		pod := PodExplanation{Pod: p.Pod, Reason: p.Reason, Unsuited: p.Unsuited, Full: p.Full, Open: p.Open}
-		for _, c := range p.Conflicts {
-			pod.Conflicts = append(pod.Conflicts, Conflict(c))
-		}
-		out.Pods = append(out.Pods, pod)
-	}
-	return out, nil
+	return nil, fmt.Errorf("disruption: the engine refuses the input: %w", err)
 }
 
 // String says in one line what keeps the first pod.

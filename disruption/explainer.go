@@ -1,4 +1,4 @@
-package simulation
+package disruption
 
 import (
 	"context"
@@ -9,94 +9,59 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// Explained says what keeps the pods of a node off the other nodes.
-type Explained struct {
-	// Others is how many other nodes there are that stay, and Placed how many pods of the
-	// node find room on those.
-	Others, Placed int
-	// Pods are those that find none, by namespace and name.
-	Pods []HomelessPod
-}
-
-// HomelessPod is a pod that finds no place on another node.
-type HomelessPod struct {
-	// Pod is the pod, and Reason that of the engine.
-	Pod    *corev1.Pod
-	Reason *provisioning.Reason
-	// Unsuited, Full and Open are how many of the other nodes do not suit it, have no room
-	// for it, or have.
-	Unsuited, Full, Open int
-	// Conflicts are what keeps it from the first nodes that have room.
-	Conflicts []PodConflict
-}
-
-// PodConflict is what keeps a pod from a node.
-type PodConflict struct {
-	// Node is the node.
-	Node string
-	// Rule is what would be broken, as the referee has it.
-	Rule verify.Rule
-	// Detail is one line.
-	Detail string
-}
-
-// Explain says what keeps the pods of a node off the others, on nodes that there are. The
-// error is that of ctx, or says why the engine refuses the cluster.
-func (w *Simulation) Explain(ctx context.Context, m *state.StateNode) (*Explained, error) {
-	if w.StopLaunching(); w.Refused != nil {
-		return nil, w.Refused
-	}
-	s := &explainer{w: w, m: m}
-	return s.ask(ctx)
-}
-
 // explainer answers for one node.
 type explainer struct {
-	w      *Simulation
-	m      *state.StateNode
+	sim    *simulation.Simulation
+	node   *state.StateNode
 	e      *estimate.Estimate
-	nodes  []provisioning.Node                  // the cluster without the node, and with those of its pods that found a place
-	others []*state.StateNode                   // that stay
-	known  map[*provisioning.Reason]HomelessPod // of the first of its kind
+	nodes  []provisioning.Node                     // the cluster without the node, and with those of its pods that found a place
+	others []*state.StateNode                      // that stay
+	known  map[*provisioning.Reason]PodExplanation // of the first of its kind
 }
 
-func (s *explainer) ask(ctx context.Context) (*Explained, error) {
-	problem, home, err := s.w.Emptied([]*state.StateNode{s.m})
+// ask asks the engine, on nodes that there are. The error is that of ctx, or says why the
+// engine refuses the cluster.
+func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
+	if s.sim.StopLaunching(); s.sim.Refused != nil {
+		return nil, s.sim.Refused
+	}
+	problem, home, err := s.sim.Emptied([]*state.StateNode{s.node})
 	if err != nil {
 		return nil, err
 	}
-	plan, err := s.w.Solve(ctx, problem, len(home))
+	plan, err := s.sim.Solve(ctx, problem, len(home))
 	if err != nil {
 		return nil, err
 	}
-	out := &Explained{}
-	for _, m := range s.w.Cluster.Nodes {
-		if m != s.m && !s.w.Leaving[m.Name] {
+	out := &Explanation{Node: s.node.Name}
+	for _, m := range s.sim.Cluster.Nodes {
+		if m != s.node && !s.sim.Leaving[m.Name] {
 			s.others = append(s.others, m)
 		}
 	}
 	out.Others = len(s.others)
-	s.e = s.w.Estimate(nil)
-	s.nodes = slices.Clone(s.w.In.Nodes)
-	at := s.w.At[s.m.Name]
+	s.e = s.sim.Estimate(nil)
+	s.nodes = slices.Clone(s.sim.In.Nodes)
+	at := s.sim.At[s.node.Name]
 	s.nodes[at] = s.nodes[at].Leaving()
-	s.nodes[at].Pods = s.m.Staying()
+	s.nodes[at].Pods = s.node.Staying()
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
 			if home[state.PodObject(p)] != nil {
 				out.Placed++
-				n := &s.nodes[s.w.At[b.Node]]
-				n.Pods = append(slices.Clone(n.Pods), OnNode(p, b.Node))
+				n := &s.nodes[s.sim.At[b.Node]]
+				n.Pods = append(slices.Clone(n.Pods), simulation.OnNode(p, b.Node))
 			}
 		}
 	}
-	s.known = map[*provisioning.Reason]HomelessPod{}
+	s.known = map[*provisioning.Reason]PodExplanation{}
 	for _, u := range plan.Unplaced {
 		if home[state.PodObject(u.Pod)] != nil {
 			if p := s.pod(u); p.Pod != nil {
@@ -109,25 +74,25 @@ func (s *explainer) ask(ctx context.Context) (*Explained, error) {
 
 // pod looks at a pod that found no place. It is nil for one that only stands for spare
 // room.
-func (s *explainer) pod(u provisioning.Unplaced) HomelessPod {
-	i := slices.IndexFunc(s.m.PodViews, func(p *state.PodView) bool { return state.PodObject(p.Pod) == state.PodObject(u.Pod) })
+func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
+	i := slices.IndexFunc(s.node.PodViews, func(p *state.PodView) bool { return state.PodObject(p.Pod) == state.PodObject(u.Pod) })
 	if i < 0 {
-		return HomelessPod{}
+		return PodExplanation{}
 	}
-	own := s.m.PodViews[i].Pod
+	own := s.node.PodViews[i].Pod
 	if known, found := s.known[u.Reason]; found {
 		known.Pod = own
 		return known
 	}
-	out := HomelessPod{Pod: own, Reason: u.Reason}
-	kind := s.w.Kinds.Of(own)
+	out := PodExplanation{Pod: own, Reason: u.Reason}
+	kind := s.sim.Kinds.Of(own)
 	request := s.e.Vector(kind.Requests.With(corev1.ResourcePods, 1))
-	asked := kind.Asks(s.w.Cluster.Vocabulary)
+	asked := kind.Asks(s.sim.Cluster.Vocabulary)
 	var open, shut []*state.StateNode
 	for _, m := range s.others {
-		entry := s.nodes[s.w.At[m.Name]]
+		entry := s.nodes[s.sim.At[m.Name]]
 		room := estimate.TakesPods(entry) && estimate.Holds(s.e.Free(entry), request)
-		switch suited := entry.Node != nil && estimate.Admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.w.Cluster.Vocabulary), own, asked); {
+		switch suited := entry.Node != nil && estimate.Admits(entry.Node, requirements.FromLabels(entry.Node.Labels, s.sim.Cluster.Vocabulary), own, asked); {
 		case !suited:
 			out.Unsuited++
 			if room {
@@ -155,15 +120,15 @@ const mostConflicts = 6
 // conflicts are what keeps a pod from a node that has room for it: what the referee
 // finds where it is put there after all others, or else the domain that it must keep.
 // asked is the pod as the engine had it.
-func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []PodConflict {
-	pod := OnNode(own, "")
-	in := s.w.In
+func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []Conflict {
+	pod := simulation.OnNode(own, "")
+	in := s.sim.In
 	in.Nodes, in.Pods = s.nodes, []*corev1.Pod{pod}
 	plan := &provisioning.Plan{Bind: []provisioning.Binding{{Node: m.Name, Pods: in.Pods}}, Order: in.Pods}
-	var out []PodConflict
-	for _, v := range verify.Plan(in, plan, &s.w.Opts) {
+	var out []Conflict
+	for _, v := range verify.Plan(in, plan, &s.sim.Opts) {
 		if v.Node == m.Name {
-			out = append(out, PodConflict{Node: m.Name, Rule: v.Rule, Detail: v.Message})
+			out = append(out, Conflict{Node: m.Name, Rule: v.Rule, Detail: v.Message})
 		}
 	}
 	if len(out) > 0 {
@@ -172,7 +137,7 @@ func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []PodC
 	for _, key := range slices.Sorted(maps.Keys(asked.Spec.NodeSelector)) {
 		value := asked.Spec.NodeSelector[key]
 		if _, given := own.Spec.NodeSelector[key]; !given && m.Labels[key] != value {
-			out = append(out, PodConflict{Node: m.Name, Rule: s.keeps(own, key), Detail: fmt.Sprintf(
+			out = append(out, Conflict{Node: m.Name, Rule: s.keeps(own, key), Detail: fmt.Sprintf(
 				"it stays where %s is %s, so that constraints over that label hold whatever becomes of other pods", key, value)})
 		}
 	}
@@ -182,7 +147,7 @@ func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []PodC
 // keeps is the kind of constraint for the sake of which a pod keeps a label of its
 // node: its own, or else an affinity of others.
 func (s *explainer) keeps(p *corev1.Pod, key string) verify.Rule {
-	spreads, _ := s.w.Defaults.Of(p)
+	spreads, _ := s.sim.Defaults.Of(p)
 	for _, t := range spreads {
 		if t.TopologyKey == key {
 			return verify.RuleSpread
