@@ -61,7 +61,7 @@ func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
 
 // remove notes a node that goes.
 func (f *footprint) remove(l *Landing, n *corev1.Node) {
-	for key := range l.sites() { // each by itself: the order does not matter
+	for key := range l.all { // each by itself: the order does not matter
 		if value, found := n.Labels[key]; found {
 			f.removed[domain{key, value}] = true
 		}
@@ -99,8 +99,8 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 // countNodes notes the topology spreads for which the last node of a domain leaves, by
 // this action or those before it, or the first comes. cs may be nil.
 func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
-	for key, before := range l.sites() { // each by itself: the order does not matter
-		sites := maps.Clone(before)
+	for key, before := range l.all { // each by itself: the order does not matter
+		sites := maps.Clone(before.sites)
 		if cs != nil {
 			for i := range cs.Nodes {
 				for _, value := range domainsOf(&cs.Nodes[i], key) {

@@ -25,11 +25,11 @@ import (
 type Landing struct {
 	w         *Simulation
 	c         *topologyCounts
-	uncertain []countedPod    // that may not be where they are in the simulation
-	coming    []*arrival      // to new nodes, which the simulation does not have
-	left      map[string]bool // nodes that others remove
-	nodes     map[string]map[string]int
+	uncertain []countedPod            // that may not be where they are in the simulation
+	coming    []*arrival              // to new nodes, which the simulation does not have
+	left      map[string]bool         // nodes that others remove
 	looks     map[string]*domainNodes // by what topology spreads look at
+	all       map[string]*domainNodes // the same of all nodes, by label that a spread is over
 
 	roles   map[*podclass.Class]*roles
 	tallies map[constraint]*tally
@@ -88,7 +88,10 @@ type domainNodes struct {
 
 func newLanding(w *Simulation, c *topologyCounts) *Landing {
 	l := &Landing{w: w, c: c, left: maps.Clone(w.Leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
-		looks: map[string]*domainNodes{}}
+		looks: map[string]*domainNodes{}, all: map[string]*domainNodes{}}
+	for _, s := range c.spreads.list {
+		l.all[s.key] = l.nodesOf(s.key, &spreadView{})
+	}
 	for _, p := range c.counted {
 		if _, settled := w.places[state.PodObject(p.pod)]; settled {
 			l.uncertain = append(l.uncertain, p)
@@ -118,14 +121,7 @@ func (l *Landing) begin(begun []Decision) {
 				l.coming = append(l.coming, a)
 			}
 		}
-		for k := range cs.Nodes {
-			l.fresh = append(l.fresh, &cs.Nodes[k])
-			for key, sites := range l.sites() { // each by itself: the order does not matter
-				for _, value := range domainsOf(&cs.Nodes[k], key) {
-					sites[value]++
-				}
-			}
-		}
+		l.come(cs.Nodes)
 	}
 }
 
@@ -267,7 +263,8 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 	}
 	r = &roles{}
 	l.roles[kind] = r
-	own := func(of constraintKind, all *spreads, list []ownSpread, counted []int) {
+	own := func(of constraintKind, all *spreads, list []ownSpread) {
+		counted := all.counting(kind)
 		for _, n := range counted {
 			r.counted = append(r.counted, constraint{of, n})
 		}
@@ -282,12 +279,8 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 		}
 	}
 	facts := l.c.facts(kind)
-	var counting []int
-	for _, s := range l.c.counting(kind) {
-		counting = append(counting, s.number)
-	}
-	own(overLabel, &l.c.spreads, facts.spreads, counting)
-	own(overHosts, &l.c.hosts, facts.hosts, l.c.inHosts(kind))
+	own(overLabel, &l.c.spreads, facts.spreads)
+	own(overHosts, &l.c.hosts, facts.hosts)
 	for _, n := range facts.selecting {
 		r.counted = append(r.counted, constraint{termMembers, n})
 		if l.c.affinities.list[n].apart {
@@ -456,22 +449,19 @@ func (l *Landing) launch(cs *CandidateSet) {
 	for _, m := range cs.Targets {
 		if n := l.w.object(m.Name); n != nil {
 			l.gone = append(l.gone, n)
-			for key, sites := range l.sites() { // each by itself: the order does not matter
-				if value, found := n.Labels[key]; found {
-					l.add(sites, value, -1)
-				}
-			}
 		}
 		l.linger(m, 1)
 	}
-	for i := range cs.Nodes {
-		l.fresh = append(l.fresh, &cs.Nodes[i])
+	l.come(cs.Nodes)
+}
+
+// come has new nodes come up.
+func (l *Landing) come(nodes []provisioning.NewNode) {
+	for i := range nodes {
+		l.fresh = append(l.fresh, &nodes[i])
 		values := map[string][]string{}
-		for key, sites := range l.sites() { // each by itself: the order does not matter
-			values[key] = domainsOf(&cs.Nodes[i], key)
-			for _, value := range values[key] {
-				l.add(sites, value, 1)
-			}
+		for key := range l.all { // each by itself: the order does not matter
+			values[key] = domainsOf(&nodes[i], key)
 		}
 		for _, d := range l.looks { // each by itself: the order does not matter
 			for _, value := range values[d.key] {
@@ -622,28 +612,6 @@ func isEmpty(counts map[string]int) bool {
 		}
 	}
 	return true
-}
-
-// sites are how many nodes stay or come now, by label that a topology spread is over, but the
-// name of the node, and its value.
-func (l *Landing) sites() map[string]map[string]int {
-	if l.nodes == nil {
-		l.nodes = map[string]map[string]int{}
-		for _, s := range l.c.spreads.list {
-			if l.nodes[s.key] != nil {
-				continue
-			}
-			l.nodes[s.key] = map[string]int{}
-			for value, nodes := range l.c.domainsOver(s.key) { // each by itself: the order does not matter
-				for _, n := range nodes {
-					if !l.left[n.Name] {
-						l.nodes[s.key][value]++
-					}
-				}
-			}
-		}
-	}
-	return l.nodes
 }
 
 // more adds to a count; the map is made when it is needed.

@@ -34,6 +34,7 @@ type spreads struct {
 	list    []*spread
 	numbers map[string]int   // in list, by key
 	index   *selectors.Index // by number
+	known   [][]int          // by kind: those that count its pods, by number; nil while nobody asked
 }
 
 // movablePod is a pod that may change its domain.
@@ -53,8 +54,8 @@ func (c *topologyCounts) readSpreads(waiting []*corev1.Pod) {
 		c.hosts.add(kind.Pod, c.facts(kind).hosts)
 	}
 	for _, p := range waiting {
-		for _, s := range c.counting(c.kinds.Of(p)) {
-			s.closed = true
+		for _, n := range c.spreads.counting(c.kinds.Of(p)) {
+			c.spreads.list[n].closed = true
 		}
 	}
 }
@@ -79,33 +80,20 @@ func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 	}
 }
 
-// inHosts are the numbers of the spreads over the name of the node that count pods of a
-// kind.
-func (c *topologyCounts) inHosts(kind *podclass.Class) []int {
-	f := c.facts(kind)
-	if f.inHosts == nil {
-		f.inHosts = []int{}
-		for _, n := range c.hosts.index.Candidates(kind.Pod) {
-			if c.hosts.list[n].counts(kind.Pod) {
-				f.inHosts = append(f.inHosts, n)
+// counting are the numbers of the spreads that count pods of a kind.
+func (x *spreads) counting(kind *podclass.Class) []int {
+	for len(x.known) <= kind.Number {
+		x.known = append(x.known, nil)
+	}
+	if x.known[kind.Number] == nil {
+		x.known[kind.Number] = []int{}
+		for _, n := range x.index.Candidates(kind.Pod) {
+			if x.list[n].counts(kind.Pod) {
+				x.known[kind.Number] = append(x.known[kind.Number], n)
 			}
 		}
 	}
-	return f.inHosts
-}
-
-// counting are the spreads that count pods of a kind.
-func (c *topologyCounts) counting(kind *podclass.Class) []*spread {
-	f := c.facts(kind)
-	if !f.asked {
-		f.asked = true
-		for _, n := range c.spreads.index.Candidates(kind.Pod) {
-			if s := c.spreads.list[n]; s.counts(kind.Pod) {
-				f.counting = append(f.counting, s)
-			}
-		}
-	}
-	return f.counting
+	return x.known[kind.Number]
 }
 
 // movable says where else than in its domain a pod may be, nil if nowhere: where its
@@ -115,16 +103,16 @@ func (c *topologyCounts) movable(kind *podclass.Class, p *corev1.Pod, node *core
 	if len(c.facts(kind).spreads) == 0 || c.pinnedByAffinity(kind, node) != nil {
 		return nil
 	}
-	counting := c.counting(kind)
-	if len(counting) != 1 || counting[0].closed {
+	counting := c.spreads.counting(kind)
+	if len(counting) != 1 || c.spreads.list[counting[0]].closed {
 		return nil
 	}
 	spreads := c.facts(kind).spreads
 	if len(spreads) != 1 {
 		return nil
 	}
-	s, own := counting[0], &spreads[0]
-	if c.spreads.list[c.spreads.numbers[own.text]] != s || !plain(own.TopologySpreadConstraint) {
+	s, own := c.spreads.list[counting[0]], &spreads[0]
+	if c.spreads.numbers[own.text] != counting[0] || !plain(own.TopologySpreadConstraint) {
 		return nil
 	}
 	counts, domain := c.counts(kind, own), node.Labels[own.TopologyKey]

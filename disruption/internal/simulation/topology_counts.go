@@ -83,12 +83,8 @@ func instead(list, before, changed []*corev1.Pod) []*corev1.Pod {
 func withNodeSelector(p *corev1.Pod, more map[string]string) *corev1.Pod {
 	out := *p
 	out.Spec.NodeSelector = make(map[string]string, len(p.Spec.NodeSelector)+len(more))
-	for key, value := range p.Spec.NodeSelector { // by key: the order does not matter
-		out.Spec.NodeSelector[key] = value
-	}
-	for key, value := range more {
-		out.Spec.NodeSelector[key] = value
-	}
+	maps.Copy(out.Spec.NodeSelector, p.Spec.NodeSelector)
+	maps.Copy(out.Spec.NodeSelector, more)
 	return &out
 }
 
@@ -123,9 +119,6 @@ type classFacts struct {
 	selecting []int // affinity terms that are about them, by number
 	spreads   []ownSpread
 	hosts     []ownSpread // those over the name of the node
-	inHosts   []int       // such spreads that count them, by number; nil while nobody asked
-	counting  []*spread   // that count them; nil while nobody asked
-	asked     bool
 }
 
 // facts are what is known of a kind, once all affinity terms are read.
