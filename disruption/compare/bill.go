@@ -67,6 +67,14 @@ func (l *ledger) add(pool, instanceType, capacityType, node string, price float6
 	m.Nodes = append(m.Nodes, node)
 }
 
+// addNode adds a managed node of today, and returns what is known of its price.
+func (l *ledger) addNode(f *disruption.Cluster, n provisioning.Node) float64 {
+	price, known := f.Price(n.Name())
+	labels := labelsOf(n)
+	l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
+	return price
+}
+
 // done sums up in an order of its own, so that the sum is the same whatever that of the
 // nodes was.
 func (l *ledger) done() Bill {
@@ -89,12 +97,9 @@ func billOf(f *disruption.Cluster, in disruption.Input) Bill {
 		leaving[name] = true
 	}
 	for _, n := range sortedNodes(in.Nodes) {
-		if n.NodeClaim == nil || leaving[n.Name()] {
-			continue
+		if n.NodeClaim != nil && !leaving[n.Name()] {
+			l.addNode(f, n)
 		}
-		price, known := f.Price(n.Name())
-		labels := labelsOf(n)
-		l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
 	}
 	return l.done()
 }
@@ -144,13 +149,9 @@ func newFresh(f *disruption.Cluster, in disruption.Input, plan *provisioning.Pla
 	l := newLedger()
 	var kept float64
 	for _, n := range sortedNodes(in.Nodes) {
-		if n.NodeClaim == nil {
-			continue
+		if n.NodeClaim != nil {
+			kept += l.addNode(f, n)
 		}
-		price, known := f.Price(n.Name())
-		labels := labelsOf(n)
-		l.add(poolOf(n), labels[corev1.LabelInstanceTypeStable], labels[v1.CapacityTypeLabelKey], n.Name(), price, known)
-		kept += price
 	}
 	add := func(pool, name string, o cloudprovider.LaunchOption) {
 		l.add(pool, o.InstanceType.Name, o.Offering.CapacityType, name, o.Offering.Price, true)
@@ -212,7 +213,7 @@ func (b Bill) byPool() map[string]float64 {
 }
 
 // names are all keys of two maps, sorted.
-func names(a, b map[string]float64) []string {
+func names[V any](a, b map[string]V) []string {
 	all := maps.Clone(a)
 	maps.Copy(all, b)
 	return slices.Sorted(maps.Keys(all))

@@ -155,13 +155,13 @@ func differences(now time.Time, c *Comparison) []Difference {
 // bills compares two bills as a whole and by pool and capacity type.
 func (l *list) bills(cost, nodes, pools Kind, was, is Bill) {
 	changed := changes(was, is)
-	reason := text(changed, func(change) bool { return true })
-	l.add(Difference{Kind: cost, Old: was.Cost, New: is.Cost, Reason: reason, Nodes: concerned(changed, "")})
-	l.add(Difference{Kind: nodes, Old: float64(was.Nodes), New: float64(is.Nodes), Reason: reason, Nodes: concerned(changed, "")})
+	reason, concerned := text(changed), nodesOf(changed)
+	l.add(Difference{Kind: cost, Old: was.Cost, New: is.Cost, Reason: reason, Nodes: concerned})
+	l.add(Difference{Kind: nodes, Old: float64(was.Nodes), New: float64(is.Nodes), Reason: reason, Nodes: concerned})
 	a, b := was.byPool(), is.byPool()
 	for _, name := range names(a, b) {
-		of := func(x change) bool { return x.key[0]+" "+x.key[2] == name }
-		l.add(Difference{Kind: pools, Object: name, Old: a[name], New: b[name], Reason: text(changed, of), Nodes: concerned(changed, name)})
+		of := slices.DeleteFunc(slices.Clone(changed), func(x change) bool { return x.key[0]+" "+x.key[2] != name })
+		l.add(Difference{Kind: pools, Object: name, Old: a[name], New: b[name], Reason: text(of), Nodes: nodesOf(of)})
 	}
 }
 
@@ -214,17 +214,9 @@ func changes(was, is Bill) (out []change) {
 const mostChanges = 4
 
 // text puts changes into words.
-func text(all []change, of func(change) bool) string {
+func text(list []change) string {
 	var parts []string
-	hidden := 0
-	for _, x := range all {
-		if !of(x) {
-			continue
-		}
-		if len(parts) == mostChanges {
-			hidden++
-			continue
-		}
+	for _, x := range list[:min(len(list), mostChanges)] {
 		what := fmt.Sprintf("%s %s of %s", x.key[1], x.key[2], x.key[0])
 		switch {
 		case x.more > 0:
@@ -235,18 +227,16 @@ func text(all []change, of func(change) bool) string {
 			parts = append(parts, "other prices of "+what)
 		}
 	}
-	if hidden > 0 {
+	if hidden := len(list) - mostChanges; hidden > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more kinds", hidden))
 	}
 	return strings.Join(parts, ", ")
 }
 
-// concerned are the nodes of changes, of a pool and capacity type or of all.
-func concerned(all []change, name string) (nodes []string) {
-	for _, x := range all {
-		if name == "" || x.key[0]+" "+x.key[2] == name {
-			nodes = append(nodes, x.nodes...)
-		}
+// nodesOf are the nodes of changes.
+func nodesOf(list []change) (nodes []string) {
+	for _, x := range list {
+		nodes = append(nodes, x.nodes...)
 	}
 	slices.Sort(nodes)
 	return slices.Compact(nodes)
@@ -255,7 +245,7 @@ func concerned(all []change, name string) (nodes []string) {
 // unplaced compares which pods have no place.
 func (l *list) unplaced(kind Kind, was, is []provisioning.Unplaced) {
 	old, fresh := reasons(was), reasons(is)
-	for _, name := range names(ones(old), ones(fresh)) {
+	for _, name := range names(old, fresh) {
 		_, before := old[name]
 		reason, after := fresh[name]
 		if !after {
@@ -277,14 +267,6 @@ func reasons(list []provisioning.Unplaced) map[string]string {
 	return out
 }
 
-func ones(m map[string]string) map[string]float64 {
-	out := make(map[string]float64, len(m))
-	for name := range m {
-		out[name] = 1
-	}
-	return out
-}
-
 func one(is bool) float64 {
 	if is {
 		return 1
@@ -295,21 +277,13 @@ func one(is bool) float64 {
 // drifts compares which nodes have drifted, and when they go.
 func (l *list) drifts(now time.Time, was, is []Drift) {
 	old, fresh := driftsByNode(was), driftsByNode(is)
-	amounts := func(m map[string]Drift) map[string]float64 {
-		out := map[string]float64{}
-		for name, d := range m {
-			out[name] = hoursOf(now, d)
-		}
-		return out
-	}
-	a, b := amounts(old), amounts(fresh)
-	for _, name := range names(a, b) {
+	for _, name := range names(old, fresh) {
 		d := Difference{Kind: KindDrift, Object: name, Old: NotDrifted, New: NotDrifted, Nodes: []string{name}}
 		if x, ok := old[name]; ok {
-			d.Old, d.Reason = a[name], driftText(x)
+			d.Old, d.Reason = hoursOf(now, x), driftText(x)
 		}
 		if x, ok := fresh[name]; ok {
-			d.New, d.Reason = b[name], driftText(x)
+			d.New, d.Reason = hoursOf(now, x), driftText(x)
 		}
 		l.add(d)
 	}

@@ -202,19 +202,15 @@ func (w *way) follow(ctx context.Context) (*disruption.Proposal, error) {
 		if len(p.Actions) == 0 {
 			next := nextTurn(p, w.now)
 			switch {
-			case next.IsZero() && len(p.Waiting) == 0:
+			case !next.IsZero() && !next.After(end):
+				w.now = next
+				continue
+			case len(p.Waiting) == 0:
 				w.out.Rested, w.out.Why = true, "nothing is left to do"
-				return p, nil
-			case next.IsZero() || next.After(end):
-				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), words.Span(Horizon), waitsFor(p))
-				w.out.Rested = len(p.Waiting) == 0
-				if w.out.Rested {
-					w.out.Why = "nothing is left to do"
-				}
-				return p, nil
+			default:
+				w.out.Why = fmt.Sprintf("%d wait for what does not come within %s: %s", len(p.Waiting), words.Span(Horizon), p.Waiting[0].For)
 			}
-			w.now = next
-			continue
+			return p, nil
 		}
 		actions := slices.Concat(p.Actions, following(p))
 		after, err := disruption.After(w.now, w.in, actions, w.s.Options)
@@ -248,14 +244,6 @@ func following(p *disruption.Proposal) (actions []disruption.Action) {
 		}
 	}
 	return actions
-}
-
-// waitsFor names the first thing that is waited for.
-func waitsFor(p *disruption.Proposal) string {
-	if len(p.Waiting) == 0 {
-		return "none"
-	}
-	return p.Waiting[0].For
 }
 
 // nextTurn is the first instant that an action, or a node that is left alone as pods came
