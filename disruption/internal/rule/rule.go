@@ -20,123 +20,50 @@ func Order() []Rule {
 }
 
 // The rules, in the order in which they are looked at. Nothing else is looked at
-// if one of the first three holds.
+// if one of the first three holds. Most are called as their Code, which says what they are.
 const (
-	// MarkedForDeletion: a decision made earlier deals with the node.
-	MarkedForDeletion Rule = "Underway"
-	// Unmanaged: the node has no NodeClaim, so somebody else manages it.
-	Unmanaged Rule = "Unmanaged"
-	// NoNode: the NodeClaim has no Node yet.
-	NoNode Rule = "NoNode"
-	// Rebooting: the node is being rebooted.
-	Rebooting Rule = "Rebooting"
-	// Deleting: the node is being deleted.
-	Deleting Rule = "Deleting"
-	// Unregistered: the Node was not matched with its NodeClaim yet.
-	Unregistered Rule = "Unregistered"
-	// Uninitialized: the Node is not ready for pods yet. Repair passes over
-	// it.
-	Uninitialized Rule = "Uninitialized"
-	// Nominated: a place on the node was promised to a pending pod. Repair
-	// passes over it while the node is not initialized.
-	Nominated Rule = "Nominated"
-	// NodeDoNotDisrupt: the node has the annotation
-	// karpenter.sh/do-not-disrupt with the value true. Repair passes over it.
-	NodeDoNotDisrupt Rule = "NodeDoNotDisrupt"
-	// NoNodePoolLabel: the node has no label karpenter.sh/nodepool.
-	NoNodePoolLabel Rule = "NoNodePoolLabel"
-	// NodePoolMissing: there is no such NodePool.
-	NodePoolMissing Rule = "NodePoolMissing"
-	// NoInstanceTypes: the NodePool has no catalog.
-	NoInstanceTypes Rule = "NoInstanceTypes"
-
-	// PodDoNotDisrupt: a pod has the annotation karpenter.sh/do-not-disrupt.
-	// Drift and repair pass over it if something else bounds the drain.
-	PodDoNotDisrupt Rule = "PodDoNotDisrupt"
-	// PodDisruptionBudget: a PodDisruptionBudget lets no pod go, or not all
-	// that have to. Drift and repair pass over it likewise.
+	MarkedForDeletion   Rule = "Underway" // a decision made earlier deals with the node
+	Unmanaged           Rule = "Unmanaged"
+	NoNode              Rule = "NoNode" // the NodeClaim has no Node yet
+	Rebooting           Rule = "Rebooting"
+	Deleting            Rule = "Deleting"
+	Unregistered        Rule = "Unregistered"     // the Node was not matched with its NodeClaim yet
+	Uninitialized       Rule = "Uninitialized"    // the Node is not ready for pods yet
+	Nominated           Rule = "Nominated"        // a place on the node was promised to a pending pod
+	NodeDoNotDisrupt    Rule = "NodeDoNotDisrupt" // the node has karpenter.sh/do-not-disrupt with the value true
+	NoNodePoolLabel     Rule = "NoNodePoolLabel"
+	NodePoolMissing     Rule = "NodePoolMissing"
+	NoInstanceTypes     Rule = "NoInstanceTypes" // the NodePool has no catalog
+	PodDoNotDisrupt     Rule = "PodDoNotDisrupt" // a pod has karpenter.sh/do-not-disrupt
 	PodDisruptionBudget Rule = "PodDisruptionBudget"
-	// SeveralBudgets: more than one PodDisruptionBudget selects a pod, which
-	// the eviction API cannot handle. Drift and repair pass over it likewise.
-	SeveralBudgets Rule = "SeveralBudgets"
-
-	// Static: the pool is static.
-	Static Rule = "Static"
-	// UnknownInstanceType: the type of the node is not in the catalog.
-	UnknownInstanceType Rule = "UnknownInstanceType"
-	// NoCapacityType: the node has no label karpenter.sh/capacity-type.
-	NoCapacityType Rule = "NoCapacityType"
-	// NoZone: the node has no label topology.kubernetes.io/zone.
-	NoZone Rule = "NoZone"
-	// ConsolidationOff: consolidateAfter of the pool is Never.
-	ConsolidationOff Rule = "ConsolidationOff"
-	// Buffer: spare room is kept on the node.
-	Buffer Rule = "Buffer"
-	// NotEmpty: pods on the node need another place.
-	NotEmpty Rule = "NotEmpty"
-	// Empty: the node is empty, which is the affair of Emptiness.
-	Empty Rule = "Empty"
-	// PolicyWhenEmpty: consolidationPolicy of the pool is WhenEmpty, or none
-	// that is known.
-	PolicyWhenEmpty Rule = "PolicyWhenEmpty"
-	// ConsolidateAfter: pods have come or gone too recently.
-	ConsolidateAfter Rule = "ConsolidateAfter"
-
-	// NotDrifted: the node matches its pool and NodeClass.
-	NotDrifted Rule = "NotDrifted"
-	// OverReplicas: the static pool has more nodes than replicas, and gets
-	// rid of those first.
-	OverReplicas Rule = "OverReplicas"
-	// StaticAtLimit: the static pool is at its limit of nodes, so that no
-	// replacement can be launched.
-	StaticAtLimit Rule = "StaticAtLimit"
-	// ReservationFull: the static pool may use reserved capacity only, and
-	// there is none left for a replacement.
-	ReservationFull Rule = "ReservationFull"
-	// PoolNotReady: the pool launches nothing now, so a node that is
-	// deleted first would not come back.
-	PoolNotReady Rule = "PoolNotReady"
-
-	// Healthy: no condition of the node asks for repair now.
-	Healthy Rule = "Healthy"
-	// DoNotRepair: the node has the annotation karpenter.sh/do-not-repair
-	// with the value true.
-	DoNotRepair Rule = "DoNotRepair"
-	// ManyUnhealthy: too much of the pool is unhealthy.
-	ManyUnhealthy Rule = "ManyUnhealthy"
-	// NoDrainBound: pods hold the node, and neither the repair policy nor
-	// the NodeClaim bounds how long it may drain.
-	NoDrainBound Rule = "NoDrainBound"
-
-	// PriceUnknown: what the node costs is not known, so nothing can be
-	// known to be cheaper.
-	PriceUnknown Rule = "PriceUnknown"
-	// Promised: pods that are pending, or on nodes that are on their way
-	// out, need the node.
-	Promised Rule = "Promised"
-	// NotSimulated: the engine refuses the input, so nothing is known of
-	// where the pods could go.
-	NotSimulated Rule = "NotSimulated"
-	// Unplaced: a pod of the node would find no place elsewhere.
-	Unplaced Rule = "Unplaced"
-	// NotCheaper: nothing runs the same pods for less. Blocked.Object is the
-	// first of the pods that find no room on other nodes; Proposal.Explain says what
-	// keeps them from there.
-	NotCheaper Rule = "NotCheaper"
-	// SpotToSpot: a spot node would be replaced by spot capacity, for which
-	// there are too few cheaper instance types.
-	SpotToSpot Rule = "SpotToSpot"
-	// SavingTooSmall: the saving is below what Options asks for.
-	SavingTooSmall Rule = "SavingTooSmall"
-	// Balanced: the policy Balanced of the pool finds the saving too small
-	// for the disruption.
-	Balanced Rule = "Balanced"
-	// Budget: the budgets of the pool do not let the node go now, beside
-	// others that save more.
-	Budget Rule = "Budget"
-	// NotSearched: the search ended before the node was tried, by
-	// Options.Consolidation.MaxSteps or because others come first. Of Drift and Repair: where
-	// the pods of the node could go depends on others of the proposal, which go
-	// first; ask again after them.
-	NotSearched Rule = "NotSearched"
+	SeveralBudgets      Rule = "SeveralBudgets" // more than one PodDisruptionBudget selects a pod
+	Static              Rule = "Static"
+	UnknownInstanceType Rule = "UnknownInstanceType" // the type of the node is not in the catalog
+	NoCapacityType      Rule = "NoCapacityType"
+	NoZone              Rule = "NoZone"
+	ConsolidationOff    Rule = "ConsolidationOff" // consolidateAfter of the pool is Never
+	Buffer              Rule = "Buffer"
+	NotEmpty            Rule = "NotEmpty"
+	Empty               Rule = "Empty"
+	PolicyWhenEmpty     Rule = "PolicyWhenEmpty" // consolidationPolicy is WhenEmpty, or none that is known
+	ConsolidateAfter    Rule = "ConsolidateAfter"
+	NotDrifted          Rule = "NotDrifted"
+	OverReplicas        Rule = "OverReplicas"    // the static pool has more nodes than replicas, and gets rid of those first
+	StaticAtLimit       Rule = "StaticAtLimit"   // the static pool is at its limit of nodes
+	ReservationFull     Rule = "ReservationFull" // the static pool may use reserved capacity only, and none is left
+	PoolNotReady        Rule = "PoolNotReady"    // a node that is deleted first would not come back
+	Healthy             Rule = "Healthy"
+	DoNotRepair         Rule = "DoNotRepair"
+	ManyUnhealthy       Rule = "ManyUnhealthy"
+	NoDrainBound        Rule = "NoDrainBound"
+	PriceUnknown        Rule = "PriceUnknown"
+	Promised            Rule = "Promised"     // pods that are pending, or on nodes on their way out, need the node
+	NotSimulated        Rule = "NotSimulated" // the engine refuses the input
+	Unplaced            Rule = "Unplaced"
+	NotCheaper          Rule = "NotCheaper"
+	SpotToSpot          Rule = "SpotToSpot"
+	SavingTooSmall      Rule = "SavingTooSmall" // it is below what the options ask for
+	Balanced            Rule = "Balanced"       // it is below what the policy Balanced of the pool asks for
+	Budget              Rule = "Budget"
+	NotSearched         Rule = "NotSearched"
 )
