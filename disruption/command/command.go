@@ -156,15 +156,12 @@ func New(now time.Time, spec Spec) (Command, error) {
 	timeout := cmp.Or(spec.Timeout, Timeout(0))
 	c.Deadline = now.UTC().Add(timeout + time.Second - 1).Truncate(time.Second)
 	for _, s := range spec.Sources {
-		drain := s.Drain
 		s.DrainBy = s.DrainBy.UTC().Truncate(time.Second)
-		if drain == nil && s.DrainBy.IsZero() && !s.Bounded && c.Mode == TerminateFirst {
-			d := DefaultDrain
-			drain = &d
-		}
-		if drain != nil {
-			d := *drain
-			s.Drain = &d
+		switch {
+		case s.Drain != nil:
+			s.Drain = new(*s.Drain) // not the caller's
+		case s.DrainBy.IsZero() && !s.Bounded && c.Mode == TerminateFirst:
+			s.Drain = new(DefaultDrain)
 		}
 		c.Sources = append(c.Sources, s)
 	}

@@ -74,8 +74,7 @@ func (r Record) String() string {
 			out.DrainBy = s.DrainBy.Format(time.RFC3339)
 		}
 		if s.Drain != nil {
-			text := s.Drain.String()
-			out.Drain = &text
+			out.Drain = new(s.Drain.String())
 		}
 		j.Sources = append(j.Sources, out)
 	}

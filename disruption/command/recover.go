@@ -38,25 +38,12 @@ func Recover(v View) Recovery {
 	commands := map[string]Command{}
 	read := map[string]Record{}
 	faults := map[string]error{}
-	remember := func(record string) {
-		if record == "" || faults[record] != nil {
-			return
+	for _, text := range v.records() {
+		if r, err := ParseRecord(text); err != nil {
+			faults[text] = err
+		} else {
+			read[text] = r
 		}
-		if _, seen := read[record]; seen {
-			return
-		}
-		r, err := ParseRecord(record)
-		if err != nil {
-			faults[record] = err
-			return
-		}
-		read[record] = r
-	}
-	for i := range v.Claims {
-		remember(v.Claims[i].Record)
-	}
-	for i := range v.Nodes {
-		remember(v.Nodes[i].Record)
 	}
 	// Of two records with the same ID the smaller text holds, for want of a
 	// better reason that depends on nothing else.
@@ -84,6 +71,19 @@ func Recover(v View) Recovery {
 	s.nodes(v.Nodes, draining(v.Claims))
 	out.Faults = errors.Join(s.found...)
 	return out
+}
+
+// records are the texts of all records, each once.
+func (v *View) records() []string {
+	var texts []string
+	for i := range v.Claims {
+		texts = append(texts, v.Claims[i].Record)
+	}
+	for i := range v.Nodes {
+		texts = append(texts, v.Nodes[i].Record)
+	}
+	slices.Sort(texts)
+	return slices.DeleteFunc(slices.Compact(texts), func(text string) bool { return text == "" })
 }
 
 // sweep clears what no command explains.

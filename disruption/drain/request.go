@@ -30,14 +30,12 @@ func (s Step) DeleteOptions() *metav1.DeleteOptions {
 	if s.Grace <= 0 {
 		return nil
 	}
-	seconds := int64(s.Grace / time.Second)
-	return &metav1.DeleteOptions{GracePeriodSeconds: &seconds, Preconditions: s.preconditions()}
+	return &metav1.DeleteOptions{GracePeriodSeconds: new(int64(s.Grace / time.Second)), Preconditions: s.preconditions()}
 }
 
 func (s Step) preconditions() *metav1.Preconditions {
 	if s.UID == "" {
 		return nil
 	}
-	uid := s.UID
-	return &metav1.Preconditions{UID: &uid}
+	return &metav1.Preconditions{UID: new(s.UID)}
 }
