@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	cloudlaunch "github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -95,22 +96,18 @@ func AfterPlan(now time.Time, in Input, plan *provisioning.Plan) Input {
 type aftermath struct {
 	now      time.Time
 	in       Input
-	gone     map[string]bool          // nodes
-	machines map[string]bool          // that are gone, by provider ID
-	placed   map[podName]bool         // pods that have a place by now
-	arrivals map[string][]*corev1.Pod // by node
+	gone     map[string]bool               // nodes
+	machines map[string]bool               // that are gone, by provider ID
+	placed   map[types.NamespacedName]bool // pods that have a place by now
+	arrivals map[string][]*corev1.Pod      // by node
 	fresh    []provisioning.Node
 	launched []*cloudprovider.Instance
 	homeless []*corev1.Pod
 	reserved map[string]int // places that are set free, by reservation
 }
 
-type podName struct{ namespace, name string }
-
-func nameOf(p *corev1.Pod) podName { return podName{p.Namespace, p.Name} }
-
 func newAftermath(now time.Time, in Input) *aftermath {
-	return &aftermath{now: now, in: in, gone: map[string]bool{}, machines: map[string]bool{}, placed: map[podName]bool{},
+	return &aftermath{now: now, in: in, gone: map[string]bool{}, machines: map[string]bool{}, placed: map[types.NamespacedName]bool{},
 		arrivals: map[string][]*corev1.Pod{}, reserved: map[string]int{}}
 }
 
@@ -188,7 +185,7 @@ func (a *aftermath) launchStatic(f *Cluster, claim *v1.NodeClaim) {
 
 // bind puts a pod on a node.
 func (a *aftermath) bind(pod *corev1.Pod, node string) {
-	a.placed[nameOf(pod)] = true
+	a.placed[state.NameOf(pod)] = true
 	if _, _, virtual := provisioning.BufferOf(pod); virtual {
 		return
 	}
@@ -212,7 +209,7 @@ func (a *aftermath) remove(f *Cluster, t Target) {
 	a.gone[t.Node] = true
 	a.reserved[m.Reservation()]++
 	for _, p := range m.PodViews {
-		if !p.Reschedulable || a.placed[nameOf(p.Pod)] {
+		if !p.Reschedulable || a.placed[state.NameOf(p.Pod)] {
 			continue
 		}
 		free := *p.Pod
@@ -236,15 +233,13 @@ func (a *aftermath) input() Input {
 	}
 	out.Pods = nil
 	for _, p := range a.in.Pods {
-		if !a.placed[nameOf(p)] {
+		if !a.placed[state.NameOf(p)] {
 			out.Pods = append(out.Pods, p)
 		}
 	}
 	out.Pods = append(out.Pods, a.homeless...)
 	out.PodEvents = make(map[string]time.Time, len(a.in.PodEvents)+len(a.arrivals))
-	for node, at := range a.in.PodEvents {
-		out.PodEvents[node] = at
-	}
+	maps.Copy(out.PodEvents, a.in.PodEvents)
 	for node := range a.arrivals {
 		out.PodEvents[node] = a.now
 	}
@@ -261,14 +256,9 @@ func (a *aftermath) input() Input {
 // option. The claim has its name, and is the aftermath's own.
 func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOption) {
 	at := metav1.NewTime(a.now)
-	if claim.Labels == nil {
-		claim.Labels = map[string]string{}
-	}
-	for key, value := range option.NodeLabels() {
-		if _, set := claim.Labels[key]; !set {
-			claim.Labels[key] = value
-		}
-	}
+	known := option.NodeLabels()
+	maps.Copy(known, claim.Labels)
+	claim.Labels = known
 	claim.UID, claim.CreationTimestamp = types.UID(claim.Name), at
 	claim.Finalizers = []string{v1.TerminationFinalizer}
 	id := "launched:///" + claim.Name

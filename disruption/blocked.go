@@ -129,6 +129,11 @@ type Blocked struct {
 	rule rule.Rule
 }
 
+// blockedBy is an outcome as users see it.
+func blockedBy(t Target, m Method, v rule.Outcome) Blocked {
+	return Blocked{Target: t, Method: m, Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail, Until: v.Until}
+}
+
 // String is the reason in one line.
 func (b Blocked) String() string {
 	if b.Method == "" {

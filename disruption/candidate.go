@@ -179,9 +179,9 @@ func (c *check) add(rule rule.Rule, until time.Time, format string, args ...any)
 	c.about("", rule, until, format, args...)
 }
 
-func (c *check) about(object string, rule rule.Rule, until time.Time, format string, args ...any) {
-	c.blocked = append(c.blocked, Blocked{Target: targetOf(c.m), Method: c.method, Code: codeOf(rule), rule: rule, Object: object,
-		Detail: fmt.Sprintf(format, args...), Until: until})
+func (c *check) about(object string, r rule.Rule, until time.Time, format string, args ...any) {
+	c.blocked = append(c.blocked, blockedBy(targetOf(c.m), c.method,
+		rule.Outcome{Rule: r, Object: object, Detail: fmt.Sprintf(format, args...), Until: until}))
 }
 
 // never is the instant at which something changes that time does not change.

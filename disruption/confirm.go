@@ -211,8 +211,7 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if err != nil {
 		return err
 	}
-	if w.Refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
+	if c.refused(w) {
 		return nil
 	}
 	if full := simulation.NewLimitsMeter(w).Takes(&simulation.CandidateSet{Targets: c.targets(), Nodes: replacements}); full != nil {
@@ -228,19 +227,14 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		}
 		w.In.Nodes = append(w.In.Nodes, n)
 	}
-	if w.Compile(); w.Refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
+	if w.Compile(); c.refused(w) {
 		return nil
 	}
-	sets, err := w.Try(ctx, c.targets())
+	sets, err := w.Try(ctx, c.targets(), nil)
 	if err != nil {
 		return err
 	}
-	if w.Refused != nil {
-		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
-		return nil
-	}
-	if !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
+	if c.refused(w) || !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
 		return nil
 	}
 	// The engine fills one node after the other, and may miss a way to place all
@@ -254,6 +248,14 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 		}
 	}
 	return nil
+}
+
+// refused objects to a cluster that the engine refuses.
+func (c *confirmation) refused(w *simulation.Simulation) bool {
+	if w.Refused != nil {
+		c.add(ObjectionInput, "", "the cluster cannot be planned for: %s", words.FirstLine(w.Refused))
+	}
+	return w.Refused != nil
 }
 
 // unplaced says which pod has lost its place.
@@ -321,7 +323,7 @@ func (f *Cluster) recheck(a Action) []Blocked {
 		}
 		m := f.seen.ByName[t.Node]
 		if m == nil || !isTarget(m, t) {
-			out = append(out, Blocked{Target: t, Method: method, Code: codeOf(rule.NoNode), rule: rule.NoNode, Detail: "it is not there any more"})
+			out = append(out, blockedBy(t, method, rule.Forbid(rule.NoNode, "it is not there any more")))
 			continue
 		}
 		if method != "" {

@@ -96,8 +96,8 @@ func (s *staticSlots) first(m *state.StateNode, why string) (placement, bool) {
 	return p, true
 }
 
-func (s *staticSlots) block(m *state.StateNode, rule rule.Rule, format string, args ...any) {
-	s.blocked = append(s.blocked, Blocked{Target: targetOf(m), Method: s.method, Code: codeOf(rule), rule: rule, Detail: fmt.Sprintf(format, args...)})
+func (s *staticSlots) block(m *state.StateNode, r rule.Rule, format string, args ...any) {
+	s.blocked = append(s.blocked, blockedBy(targetOf(m), s.method, rule.Forbid(r, format, args...)))
 }
 
 // reservedFull reports whether all that the template of a pool can launch is

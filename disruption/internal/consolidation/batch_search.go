@@ -155,7 +155,7 @@ func (s *search) grow(set []*state.StateNode) []*state.StateNode {
 	best := 0.0
 	for _, m := range set {
 		with := append(slices.Clone(out), m)
-		o := s.outcome(with)
+		o := s.outcome(s.e, with)
 		if gain := o.Price - roundedUp*o.Floor - s.rules.Required(with); gain > best+PriceSlack {
 			out, best = with, gain
 		}

@@ -83,14 +83,14 @@ func TestNodesToBeTriedTakeNoPods(t *testing.T) {
 	s := searchOf(t, Options{}, "on-demand", []string{"1"}, []string{"2"}, []string{"3"})
 	a, b, c := s.cluster.ByName["a"], s.cluster.ByName["b"], s.cluster.ByName["c"]
 	to := func() (engine, guess []string) {
-		sets, err := s.w.Try(context.Background(), []*state.StateNode{a})
+		sets, err := s.w.Try(context.Background(), []*state.StateNode{a}, nil)
 		require.NoError(t, err)
 		for _, cs := range sets {
 			for _, m := range cs.Moves {
 				engine = append(engine, m.Node)
 			}
 		}
-		s.outcome([]*state.StateNode{a})
+		s.outcome(s.e, []*state.StateNode{a})
 		for _, host := range s.places([]*state.StateNode{a}) {
 			guess = append(guess, host)
 		}

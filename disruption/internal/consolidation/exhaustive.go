@@ -6,9 +6,6 @@ import (
 	"math"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
@@ -74,7 +71,7 @@ func (s *search) bestSet(ctx context.Context, open []*state.StateNode) (best []*
 			continue
 		}
 		tries--
-		sets, err := s.ask(ctx, c.set)
+		sets, err := s.ask(ctx, c.set, nil)
 		if err == nil {
 			sets, err = s.refit(ctx, c.set, sets, 1)
 		}
@@ -108,7 +105,7 @@ func (s *search) choices(open []*state.StateNode) []choice {
 			c.set, c.most, evictions = append(c.set, m), c.most+max(price-units, 0), evictions+units
 		}
 		if c.promise = math.Inf(1); len(c.set) > 1 {
-			c.promise = s.outcome(c.set).Saving() - evictions
+			c.promise = s.outcome(s.e, c.set).Saving() - evictions
 		}
 		out = append(out, c)
 	}
@@ -116,9 +113,4 @@ func (s *search) choices(open []*state.StateNode) []choice {
 		return cmp.Or(cmp.Compare(b.promise, a.promise), cmp.Compare(len(a.set), len(b.set)))
 	})
 	return out
-}
-
-// nameOf is the name of a pod.
-func nameOf(p *corev1.Pod) types.NamespacedName {
-	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }

@@ -173,7 +173,7 @@ const (
 // weigh estimates what removing some nodes may gain, and reports false if it
 // cannot be worth doing.
 func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
-	o := s.outcome(set)
+	o := s.outcome(s.e, set)
 	if len(set) > 1 {
 		o.Floor *= roundedUp
 	} else {
@@ -188,9 +188,7 @@ func (s *search) weigh(set []*state.StateNode) (attempt, bool) {
 
 // outcome estimates what becomes of the pods of some nodes, with a floor that is
 // higher than that of the prices of resources alone.
-func (s *search) outcome(set []*state.StateNode) screen.Outcome { return s.outcomeBy(s.e, set) }
-
-func (s *search) outcomeBy(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
+func (s *search) outcome(e *estimate.Estimate, set []*state.StateNode) screen.Outcome {
 	o := s.remove(e, set...)
 	if o.Floor < o.Price && o.Left > 0 {
 		steady := s.rules.opts.NoSpotToSpot && !slices.ContainsFunc(set, func(m *state.StateNode) bool {
@@ -227,11 +225,11 @@ func (s *search) refit(ctx context.Context, targets []*state.StateNode, sets []*
 			launched += state.PriceOf(cs.Targets)
 		}
 	}
-	o := s.outcome(targets)
+	o := s.outcome(s.e, targets)
 	if gap*o.Floor >= launched-PriceSlack {
 		return sets, nil
 	}
-	again, err := s.askAt(ctx, targets, s.places(targets))
+	again, err := s.ask(ctx, targets, s.places(targets))
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +285,7 @@ func (s *search) places(targets []*state.StateNode) map[types.NamespacedName]str
 			at := slices.IndexFunc(places, func(l screen.Place) bool { return l.Class == class && l.Pods > 0 })
 			if at >= 0 {
 				places[at].Pods--
-				out[nameOf(p)] = nodes[int(places[at].Node)]
+				out[state.NameOf(p)] = nodes[int(places[at].Node)]
 			}
 		}
 	}

@@ -174,7 +174,7 @@ func (s *search) spent() bool {
 // try asks about some nodes and accepts the sets that are worth doing. It
 // returns those that are not.
 func (s *search) try(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
-	sets, err := s.ask(ctx, targets)
+	sets, err := s.ask(ctx, targets, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -207,24 +207,20 @@ func (s *search) report(ctx context.Context) {
 	}
 }
 
-// ask judges the sets that some nodes make that are removed together.
-func (s *search) ask(ctx context.Context, targets []*state.StateNode) ([]*simulation.CandidateSet, error) {
-	return s.askAt(ctx, targets, nil)
-}
-
-// askAt is ask with nodes on which the engine tries pods first. A set with a pod that does
-// not hold there is turned down: it is not what was looked for.
-func (s *search) askAt(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*simulation.CandidateSet, error) {
+// ask judges the sets that some nodes make that are removed together. A set with a pod that
+// does not hold where the engine is to try it first is turned down: it is not what was looked
+// for.
+func (s *search) ask(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*simulation.CandidateSet, error) {
 	if s.w.Refused != nil {
 		return nil, nil
 	}
-	sets, err := s.w.TryAt(ctx, targets, places)
+	sets, err := s.w.Try(ctx, targets, places)
 	if err != nil {
 		return nil, err
 	}
 	for _, cs := range sets {
 		for _, move := range cs.Moves {
-			if at := places[nameOf(move.Pod)]; at != "" && at != move.Node && !cs.Outcome.Bad() {
+			if at := places[state.NameOf(move.Pod)]; at != "" && at != move.Node && !cs.Outcome.Bad() {
 				cs.Outcome = rule.Forbid(rule.Unplaced, "%s has no place on Node %q", state.PodObject(move.Pod), at)
 			}
 		}

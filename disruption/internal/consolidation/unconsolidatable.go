@@ -48,7 +48,7 @@ func (s *search) estimated(m *state.StateNode) rule.Outcome {
 		s.first = s.e
 	}
 	required := s.rules.Required([]*state.StateNode{m}) + PriceSlack
-	o := s.outcome([]*state.StateNode{m})
+	o := s.outcome(s.e, []*state.StateNode{m})
 	switch {
 	case o.Saving() > required && s.found() > 0:
 		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but others of this proposal go first, and their pods may take the room that its own need; ask again after them", words.USD(o.Saving()))
@@ -58,7 +58,7 @@ func (s *search) estimated(m *state.StateNode) rule.Outcome {
 		return rule.Forbid(rule.NotSearched, "by itself it may save up to %s, but the search ended when several that may save more had been tried in vain", words.USD(o.Saving()))
 	}
 	if s.first != s.e {
-		o = s.outcomeBy(s.first, []*state.StateNode{m})
+		o = s.outcome(s.first, []*state.StateNode{m})
 	}
 	v := s.shortOf(o, required)
 	if v.Rule == rule.NotCheaper {

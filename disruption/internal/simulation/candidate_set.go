@@ -31,13 +31,9 @@ type CandidateSet struct {
 
 // Try asks the engine what becomes of the pods of some nodes that are removed
 // together, and takes the answer apart: nodes are in one set if pods of both go to
-// one new node. The sets are in the order of their first nodes.
-func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode) ([]*CandidateSet, error) {
-	return w.TryAt(ctx, targets, nil)
-}
-
-// TryAt is Try with nodes on which the engine tries pods first.
-func (w *Simulation) TryAt(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*CandidateSet, error) {
+// one new node. The sets are in the order of their first nodes. Places are nodes on which the
+// engine tries pods first; there may be none.
+func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places map[types.NamespacedName]string) ([]*CandidateSet, error) {
 	without, home, err := w.Emptied(targets)
 	if err != nil {
 		w.Refused = err

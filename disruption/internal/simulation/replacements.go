@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
@@ -137,7 +135,7 @@ func AskedAlone(nodes int) int { return max(4, 20_000/max(1, nodes)) }
 // together asks about some nodes, accepts what holds in the order given, and returns the
 // others.
 func (r *replacements) together(ctx context.Context, targets []*state.StateNode) ([]*state.StateNode, error) {
-	sets, err := r.w.Try(ctx, targets)
+	sets, err := r.w.Try(ctx, targets, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -184,10 +182,7 @@ func (r *replacements) takes(cs *CandidateSet) bool {
 func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 	out := *w
 	out.In.Nodes = slices.Clone(w.In.Nodes)
-	out.Displaced = map[string][]*corev1.Pod{}
-	for name, pods := range w.Displaced { // by node: the order does not matter
-		out.Displaced[name] = pods
-	}
+	out.Displaced = maps.Clone(w.Displaced)
 	out.movable = nil
 	for _, m := range targets {
 		n := &out.In.Nodes[out.At[m.Name]]
@@ -208,7 +203,7 @@ func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 // itself, beside what is decided already.
 func (w *Simulation) Alone(ctx context.Context, m *state.StateNode) (*CandidateSet, error) {
 	free := w.freed([]*state.StateNode{m})
-	sets, err := free.Try(ctx, []*state.StateNode{m})
+	sets, err := free.Try(ctx, []*state.StateNode{m}, nil)
 	w.Stats, w.Refused = free.Stats, free.Refused
 	if err != nil || len(sets) == 0 {
 		return nil, err

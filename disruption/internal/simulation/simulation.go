@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -420,9 +421,7 @@ func noPods(list corev1.ResourceList) corev1.ResourceList {
 func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 	option := n.Options[0]
 	labels := option.NodeLabels()
-	for key, value := range n.Labels { // by key: the order does not matter
-		labels[key] = value
-	}
+	maps.Copy(labels, n.Labels)
 	labels[corev1.LabelHostname] = name
 	labels[v1.NodeRegisteredLabelKey], labels[v1.NodeInitializedLabelKey] = "true", "true"
 	capacity := option.InstanceType.Capacity.ResourceList()

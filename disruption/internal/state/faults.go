@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -79,6 +80,11 @@ func nodeObject(n provisioning.Node) string {
 		return fmt.Sprintf("NodeClaim %q", n.Name())
 	}
 	return fmt.Sprintf("Node %q", n.Name())
+}
+
+// NameOf is the name of a pod.
+func NameOf(p *corev1.Pod) types.NamespacedName {
+	return types.NamespacedName{Namespace: p.Namespace, Name: p.Name}
 }
 
 // PodObject is a pod as faults and reasons name it.
