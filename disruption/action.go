@@ -274,9 +274,5 @@ func sortActions(list []Action) {
 }
 
 func compareSince(a, b time.Time) int {
-	switch {
-	case a.IsZero() || b.IsZero():
-		return cmp.Compare(state.ZeroOrOne(a.IsZero()), state.ZeroOrOne(b.IsZero()))
-	}
-	return a.Compare(b)
+	return cmp.Or(cmp.Compare(state.ZeroOrOne(a.IsZero()), state.ZeroOrOne(b.IsZero())), a.Compare(b))
 }

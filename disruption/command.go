@@ -102,10 +102,9 @@ func templateClaim(p *state.NodePool) (*v1.NodeClaim, error) {
 		return nil, errors.New("what is to replace it is not known, as the action was not simulated; take it from Propose")
 	}
 	// Asked for apart from all that the pool has, a single node is missing.
-	one := int64(1)
 	alone := v1.NodePool{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	alone.DeletionTimestamp = nil
-	alone.Spec.Replicas, alone.Spec.Limits = &one, nil
+	alone.Spec.Replicas, alone.Spec.Limits = new(int64(1)), nil
 	pools, err := provisioning.StaticPools(provisioning.Input{NodePools: []*v1.NodePool{&alone}})
 	if err != nil {
 		return nil, err

@@ -123,10 +123,13 @@ func (f *Cluster) drift() Result {
 	candidates, blocked := f.Candidates(MethodDrift)
 	var r Result
 	statuses := map[string]DriftStatus{}
+	for _, status := range f.Drifts() {
+		statuses[status.Node] = status
+		r.Next = state.Sooner(r.Next, status.Next)
+	}
 	var static, dynamic []*state.StateNode
 	for i := range candidates {
 		m := f.seen.ByName[candidates[i].Node]
-		statuses[m.Name], _ = f.driftOf(m)
 		if m.Pool.Static() {
 			static = append(static, m)
 		} else {
@@ -158,10 +161,7 @@ func (f *Cluster) drift() Result {
 	}
 	r.Blocked = append(without(blocked, rule.Unmanaged, rule.NoNode, rule.NotDrifted), s.blocked...)
 	slices.SortFunc(r.Blocked, Blocked.Compare)
-	r.Next = soonest(r.Blocked)
-	for _, status := range f.Drifts() {
-		r.Next = state.Sooner(r.Next, status.Next)
-	}
+	r.Next = state.Sooner(r.Next, soonest(r.Blocked))
 	return r
 }
 

@@ -2,6 +2,7 @@ package disruption
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +32,7 @@ func EvictionCost(pod *corev1.Pod, ignoreDeletionCost bool) float64 {
 // The answers of some of the methods below.
 type (
 	Interruptions = interruptions
-	Consolidation = consolidated
+	Consolidation = Proposal
 	Pacing        = admitted
 	Settling      = state.Settling
 )
@@ -52,7 +53,11 @@ func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 	if err := p.decide(ctx, nil); err != nil {
 		return nil, err
 	}
-	return p.consolidate(ctx)
+	found, err := p.consolidate(ctx)
+	if err == nil {
+		slices.SortFunc(found.Blocked, Blocked.Compare)
+	}
+	return found, err
 }
 
 // Next is the earliest instant after Now at which an answer of the cluster can

@@ -190,21 +190,8 @@ func offeringKey(m *state.StateNode) (cloudprovider.OfferingKey, bool) {
 	return key, key.InstanceType != "" && key.Zone != "" && capacity == v1.CapacityTypeSpot
 }
 
-// overdue wants to delete NodeClaims that do not come up, the one whose time
-// was up first first, then by name. The first that holds of a claim counts:
-//
-//  1. LaunchTimeout: it is not registered, and its condition Launched has not
-//     been True for Options.Lifecycle.LaunchTimeout;
-//  2. RegistrationTimeout: its condition Registered has not been True for
-//     Options.Lifecycle.RegistrationTimeout;
-//  3. InitializationTimeout: it is registered, it is not being rebooted, and its
-//     condition Initialized has not been True for Options.Lifecycle.InitializationTimeout.
-//
-// The time counts from the last transition of the condition, or from the
-// creation of the claim while there is no such condition. If neither is known
-// the time does not run; see Cluster.Warnings. Equality is enough. A
-// Node with the label karpenter.sh/registered or karpenter.sh/initialized counts
-// as such whatever the condition says. Nothing is ever Blocked.
+// overdue wants to delete NodeClaims that do not come up, by nodeclaim.Overdue, the one
+// whose time was up first first, then by name. Nothing is ever Blocked.
 func (f *Cluster) overdue() Result {
 	var r Result
 	for _, m := range f.seen.Nodes {
@@ -361,9 +348,7 @@ func (f *Cluster) expiration() Result {
 			r.Actions = append(r.Actions, a)
 		}
 	}
-	slices.SortFunc(r.Actions, func(a, b Action) int {
-		return cmp.Or(a.Since.Compare(b.Since), strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
-	})
+	sortActions(r.Actions)
 	return r
 }
 

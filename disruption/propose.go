@@ -52,17 +52,16 @@ func Propose(ctx context.Context, now time.Time, in Input, opts *Options) (*Prop
 	if err := d.decide(ctx, rules.Actions); err != nil {
 		return nil, err
 	}
-	search, err := d.consolidate(ctx)
+	p, err := d.consolidate(ctx)
 	if err != nil {
 		return nil, err
 	}
 	d.foretell()
-	p := &Proposal{Actions: slices.Concat(d.accepted, search.Actions), Waiting: slices.Concat(d.waiting, search.Waiting),
-		Blocked: slices.Concat(rules.Blocked, d.blocked, search.Blocked),
-		Ignored: notices.Ignored, Unavailable: notices.Unavailable,
-		Stats: search.Stats, Truncated: search.Truncated, CatalogCache: search.CatalogCache, Faults: faults, Warnings: f.Warnings(), cluster: f}
+	p.Actions, p.Waiting = slices.Concat(d.accepted, p.Actions), slices.Concat(d.waiting, p.Waiting)
+	p.Blocked = slices.Concat(rules.Blocked, d.blocked, p.Blocked)
 	slices.SortFunc(p.Blocked, Blocked.Compare)
-	p.Next = state.Sooner(state.Sooner(rules.Next, d.next), search.Next)
+	p.Next = state.Sooner(state.Sooner(rules.Next, d.next), p.Next)
+	p.Ignored, p.Unavailable, p.Faults, p.Warnings, p.cluster = notices.Ignored, notices.Unavailable, faults, f.Warnings(), f
 	p.CostBefore, p.UnknownPrices = f.cost()
 	p.CostAfter = p.CostBefore
 	for _, a := range p.Actions {
@@ -162,25 +161,6 @@ type Proposal struct {
 // Savings is what Actions save together, in USD per hour. It is below zero where
 // nodes that must go are replaced by dearer ones.
 func (p *Proposal) Savings() float64 { return p.CostBefore - p.CostAfter }
-
-// consolidated is the answer of Cluster.consolidate.
-type consolidated struct {
-	// Result has the actions, best first: all may be carried out together, as
-	// far as places for pods, budgets and PodDisruptionBudgets go. Blocked are
-	// the nodes that consolidation leaves alone.
-	Result
-	// Waiting are actions that are worth doing, but may not begin beside those:
-	// see Cluster.admit. They are simulated together with those, so that each may
-	// follow without another search as soon as it may begin; see Confirm.
-	Waiting []Waiting
-	// CatalogCache is for the next Input: see Input.CatalogCache. Nil if there was nothing
-	// to search.
-	CatalogCache *CatalogCache
-	// Stats counts the work done.
-	Stats SearchStats
-	// Truncated says that Options.Consolidation.MaxSteps ended the search.
-	Truncated bool
-}
 
 // SearchStats says how much work a search took. Times are for a benchmark; this
 // is the same on any machine.

@@ -194,7 +194,7 @@ func (p *proposer) accept(a Action) {
 
 // turnDown notes what speaks against an action.
 func (p *proposer) turnDown(a Action, v rule.Outcome) {
-	p.blocked = append(p.blocked, Blocked{Target: a.Targets[0], Method: methodOf(a.Reason), Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail})
+	p.blocked = append(p.blocked, blockedBy(a.Targets[0], methodOf(a.Reason), v))
 }
 
 // replace finds what becomes of the pods of actions, or what speaks against each.

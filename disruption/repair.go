@@ -85,11 +85,10 @@ func repairOf(m *state.StateNode, p placement) Action {
 	c := &m.Sick.Condition
 	a.Cause, a.Since, a.DrainBound = string(c.Type), m.Sick.Since, p.drain
 	if m.Sick.Bound != nil {
-		bound := *m.Sick.Bound
+		a.DrainBound = new(*m.Sick.Bound)
 		if claim := m.ClaimBound(); claim != nil {
-			bound = min(bound, *claim)
+			*a.DrainBound = min(*a.DrainBound, *claim)
 		}
-		a.DrainBound = &bound
 	}
 	a.Detail = fmt.Sprintf("condition %s is %s since %s", c.Type, c.Status, words.Instant(c.LastTransitionTime.Time))
 	if c.Reason != "" {

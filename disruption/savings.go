@@ -20,15 +20,16 @@ import (
 //
 // How it searches, and what an action keeps to, is in package consolidation.
 //
-// The actions are in the order of savings for each unit of DisruptionCost,
-// highest first, and then of the first target. Each candidate that is in none is
-// Blocked with the reason that was found.
+// The proposal has what was found, and nothing else: actions in the order of savings for
+// each unit of DisruptionCost, highest first, and then of the first target; those that may not
+// begin beside them, which were simulated together with them; and each candidate that is in
+// none is Blocked with the reason that was found.
 //
 // The error is that of ctx, once that is done.
-func (p *proposer) consolidate(ctx context.Context) (*consolidated, error) {
+func (p *proposer) consolidate(ctx context.Context) (*Proposal, error) {
 	candidates, blocked := p.consolidationCandidates(p.accepted)
 	quota := admission.NewQuota(p.gate, Underutilized)
-	out := &consolidated{Stats: SearchStats{Candidates: len(candidates)}}
+	out := &Proposal{Blocked: blocked, Stats: SearchStats{Candidates: len(candidates)}}
 	if len(candidates) > 0 {
 		out.CatalogCache = p.in.CatalogCache.orAnother(p.sim.Shared)
 		if p.opts.Consolidation.NoReplacements {
@@ -38,32 +39,29 @@ func (p *proposer) consolidate(ctx context.Context) (*consolidated, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.Stats.Steps, out.Stats.WhatIfs, out.Stats.Simulations = found.Stats.Steps, found.Stats.WhatIfs, found.Stats.Simulations
 		out.add(found)
 	}
-	out.Blocked = append(out.Blocked, blocked...)
-	slices.SortFunc(out.Blocked, Blocked.Compare)
 	out.Next = state.Sooner(state.Sooner(soonest(out.Blocked), state.Sooner(quota.Next, quota.Admission.Next)), p.shortagesEnd())
 	return out, nil
 }
 
 // add makes what a search has found actions and reasons.
-func (c *consolidated) add(found *consolidation.Found) {
-	c.Truncated = found.Truncated
+func (p *Proposal) add(found *consolidation.Found) {
+	p.Truncated = found.Truncated
+	p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations = found.Stats.Steps, found.Stats.WhatIfs, found.Stats.Simulations
 	for _, cs := range found.Sets {
-		c.Actions = append(c.Actions, actionOf(cs, Underutilized))
+		p.Actions = append(p.Actions, actionOf(cs, Underutilized))
 	}
-	slices.SortFunc(c.Actions, func(a, b Action) int {
+	slices.SortFunc(p.Actions, func(a, b Action) int {
 		return cmp.Or(cmp.Compare(b.Savings/b.DisruptionCost, a.Savings/a.DisruptionCost),
 			strings.Compare(a.Targets[0].Node, b.Targets[0].Node))
 	})
-	c.Actions = inOrder(c.Actions)
+	p.Actions = inOrder(p.Actions)
 	for _, cs := range found.Waiting {
-		c.Waiting = append(c.Waiting, actionOf(cs.CandidateSet, Underutilized).waits(cs.For))
+		p.Waiting = append(p.Waiting, actionOf(cs.CandidateSet, Underutilized).waits(cs.For))
 	}
 	for _, left := range found.Left {
-		v := left.Reason
-		c.Blocked = append(c.Blocked, Blocked{Target: targetOf(left.Node), Method: MethodConsolidation, Code: codeOf(v.Rule), rule: v.Rule, Object: v.Object, Detail: v.Detail, Until: v.Until})
+		p.Blocked = append(p.Blocked, blockedBy(targetOf(left.Node), MethodConsolidation, left.Reason))
 	}
 }
 
