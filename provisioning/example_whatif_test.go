@@ -93,6 +93,29 @@ func ExampleProblem_WithNodes() {
 	// a minute later: 0 pods on nodes there are, 1 new nodes, 0 pods pending
 }
 
+// A controller hands over what it has each time, and pays for what has changed.
+func ExampleProblem_Next() {
+	in := shop()
+	problem := prepared(provisioning.Prepare(in, nil))
+	tell("at first", problem)
+
+	room := resources.MustParse("cpu=3920m, memory=14Gi, pods=58").ResourceList()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
+	node.Status.Capacity, node.Status.Allocatable = room, room
+	in.Nodes = []provisioning.Node{{Node: node}}
+	problem = prepared(problem.Next(in))
+	tell("with a node", problem)
+
+	in.Nodes = []provisioning.Node{{Node: node, Pods: in.Pods[:1]}} // the Node is the same, its pods are others
+	in.Pods = in.Pods[1:]
+	tell("with a pod on it", prepared(problem.Next(in)))
+
+	// Output:
+	// at first: 0 pods on nodes there are, 2 new nodes, 0 pods pending
+	// with a node: 2 pods on nodes there are, 1 new nodes, 0 pods pending
+	// with a pod on it: 1 pods on nodes there are, 1 new nodes, 0 pods pending
+}
+
 // Pods of a plan that is a moment old keep their places, where these still hold.
 func ExampleProblem_Nominating() {
 	in := shop()

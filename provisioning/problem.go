@@ -40,8 +40,8 @@ func Prepare(in Input, opts *Options) (*Problem, error) {
 	return p, nil
 }
 
-// prepare compiles an input, on the catalog of another problem unless that is nil, and
-// with what that knows of nodes that have not changed.
+// prepare compiles an input, with what another problem knows of what has not changed,
+// unless that is nil.
 func prepare(in Input, opts Options, like *Problem) (*Problem, error) {
 	var f model.Faults
 	if err := opts.Validate(); err != nil {

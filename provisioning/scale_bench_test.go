@@ -135,7 +135,8 @@ func BenchmarkRounds(b *testing.B) {
 				round++
 				nodes, pods := nextMoment(in, round)
 				began := processorTime(b)
-				next, err := problem.WithNodes(nodes, pods)
+				in.Nodes, in.Pods = nodes, pods
+				next, err := problem.Next(in)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -144,39 +145,10 @@ func BenchmarkRounds(b *testing.B) {
 					b.Fatal(err)
 				}
 				compiling, solving = compiling+compiled-began, solving+processorTime(b)-compiled
-				problem, in.Nodes = next, nodes
+				problem = next
 			}
 			b.ReportMetric(float64(compiling.Microseconds())/1000/float64(b.N), "compile-cpu-ms/op")
 			b.ReportMetric(float64(solving.Microseconds())/1000/float64(b.N), "solve-cpu-ms/op")
 		})
 	}
-}
-
-// crowdedCluster is a cluster of so many nodes and pods that run.
-func crowdedCluster(nodes, bound int) provisioning.Input {
-	in := busyCluster(nodes)
-	each := bound / nodes
-	for i := range in.Nodes {
-		n := &in.Nodes[i]
-		for k := len(n.Pods); k < each; k++ {
-			pod := scenes.Pod(fmt.Sprintf("%s-%d", n.Name(), k), "10m", "16Mi")
-			pod.Spec.NodeName = n.Name()
-			n.Pods = append(n.Pods, pod)
-		}
-	}
-	return in
-}
-
-// nextMoment has one pod less on each of five nodes, and fifty pods that wait.
-func nextMoment(in provisioning.Input, round int) ([]provisioning.Node, []*corev1.Pod) {
-	nodes := slices.Clone(in.Nodes)
-	for i := range 5 {
-		n := &nodes[(5*round+i)*31%len(nodes)]
-		n.Pods = slices.Clone(n.Pods[:max(1, len(n.Pods)-1)])
-	}
-	var pods []*corev1.Pod
-	for i := range 50 {
-		pods = append(pods, scenes.Pod(fmt.Sprintf("new-%d-%d", round, i), "500m", "1Gi"))
-	}
-	return nodes, pods
 }

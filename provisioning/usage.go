@@ -41,7 +41,7 @@ func (p *Problem) Usage() ([]PoolUsage, error) {
 	for i := range pools {
 		pool := &pools[i]
 		// Read anew: capacity that cannot be read is no fault of an input without limits.
-		u := PoolUsage{Pool: pool.Object, Resources: pool.Used(nodes, nil, p.compiled.Vocabulary, &f)}
+		u := PoolUsage{Pool: pool.Object, Resources: pool.Used(nodes, p.compiled.Vocabulary, &f)}
 		u.Nodes = u.Resources.Get(v1.ResourceNodes)
 		for k, name := range pool.Limits {
 			u.Left = u.Left.With(name, pool.Remaining[k])

@@ -23,7 +23,7 @@ import (
 //
 // The error names each node that p does not have.
 //
-// It takes O(pods + nodes): catalogs are not read again, nor are the nodes that
+// It takes what Next does: catalogs are not read again, nor are the nodes that
 // stay.
 func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in := p.in
@@ -31,13 +31,18 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	in.Pods = slices.Clone(in.Pods)
 	var errs []error
 	seen := map[string]bool{}
-	at := make(map[string]int, len(in.Nodes))
-	for i, n := range in.Nodes {
-		at[n.Name()] = i
+	at := make(map[string]int, len(nodes))
+	for _, name := range nodes {
+		at[name] = -1
+	}
+	for i := range in.Nodes {
+		if _, asked := at[in.Nodes[i].Name()]; asked {
+			at[in.Nodes[i].Name()] = i
+		}
 	}
 	for _, name := range nodes {
-		i, known := at[name]
-		if !known {
+		i := at[name]
+		if i < 0 {
 			errs = append(errs, fmt.Errorf("provisioning: there is no node %q to leave out; name a node of the input", name))
 			continue
 		}
@@ -51,7 +56,7 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	return prepare(in, p.opts, p)
+	return p.Next(in)
 }
 
 // moved returns the pods of a node that go elsewhere when it is removed, as
@@ -69,32 +74,52 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 	return out
 }
 
-// With returns the problem with more pods to place. p is unchanged and shares
-// its catalog with the result. The error is that of Prepare, of the pods alone.
+// Next returns the problem of another moment: that of another Input, with the options of p.
+// Its plans and its error are those of Prepare of that Input; p is unchanged. What both
+// inputs are made of is not read again. Objects are the same if they are at the same
+// address, so replace what changes, as the caches of controllers do, and never write into
+// what a problem was made of, slices included:
+//
+//   - NodePools, InstanceTypes and Overlays are compiled anew unless all are the same, in
+//     the same order. That is most of what Prepare costs.
+//   - A node is read again, with its pods, unless its Node, its NodeClaim and its pods are
+//     the same, in the same order; one on its way that has not been launched is as well
+//     if any of the above has changed.
+//   - All nodes are read again if some of DaemonSetPods is another, or once twice as many
+//     kinds of pod have run as at first, and 1,024 more: most are gone by then.
+//   - Volumes are indexed anew unless all are the same, and so are Devices, whose Matcher
+//     must be comparable for that.
+//   - With another Vocabulary all is compiled anew.
+//
+// Pods to be placed are compiled in any case. It takes O(pods + what changed), and a pass
+// over the nodes that allocates nothing for each: about half a microsecond a node, and less
+// where Nodes are sorted by name, as Join does it. The result keeps both inputs' nodes alive
+// only as far as they are its own, but for one pod of each kind that has run.
+func (p *Problem) Next(in Input) (*Problem, error) { return prepare(in, p.opts, p) }
+
+// With returns the problem with more pods to place: Next, of such an Input. The error is
+// that of Prepare, of the pods alone.
 func (p *Problem) With(pods ...*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Pods = slices.Concat(in.Pods, pods)
-	return prepare(in, p.opts, p)
+	return p.Next(in)
 }
 
-// WithNodes returns the problem with other nodes, and other pods to place: the
-// same catalog at another moment. Nodes that are equal to those of p, with the
-// same slice of pods, are not read again. p is unchanged and shares its catalog
-// with the result. Places to try first are left out: see Nominating. The error is that of
-// Prepare, but that what nodes on their way out have room for is not looked at.
+// WithNodes returns the problem with other nodes, and other pods to place: Next, of the
+// same catalog at another moment. Places to try first are left out: see Nominating.
 func (p *Problem) WithNodes(nodes []Node, pods []*corev1.Pod) (*Problem, error) {
 	in := p.in
 	in.Nodes, in.Pods, in.Nominated = nodes, pods, nil
-	return prepare(in, p.opts, p)
+	return p.Next(in)
 }
 
-// WithPools returns the problem with other NodePools and their catalogs: what
-// if this pool had another limit, or were not there. Without any it asks what
-// fits on the nodes that exist. p is unchanged. The error is that of Prepare.
+// WithPools returns the problem with other NodePools and their catalogs: Next, of what if
+// this pool had another limit, or were not there. Without any it asks what fits on the nodes
+// that exist.
 func (p *Problem) WithPools(pools []*v1.NodePool, types map[string][]*cloudprovider.InstanceType) (*Problem, error) {
 	in := p.in
 	in.NodePools, in.InstanceTypes = pools, types
-	return prepare(in, p.opts, nil)
+	return p.Next(in)
 }
 
 // Nominating returns the problem with other places to try first, as Input.Nominated has

@@ -152,7 +152,7 @@ func (b *baseline) without(in provisioning.Input, list []Constraint) (*provision
 	}
 	switch {
 	case pools && pods:
-		return provisioning.Prepare(in, b.options)
+		return b.problem.Next(in)
 	case pools:
 		return b.problem.WithPools(in.NodePools, in.InstanceTypes)
 	}

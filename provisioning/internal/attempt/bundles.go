@@ -56,10 +56,9 @@ type bundler struct {
 // left to those that come first by priority.
 func newBundler(p *compile.Problem, left []int, priorityFirst bool) *bundler {
 	b := &bundler{p: p, left: left, lowered: map[int]bitset.Set{}}
+	b.free, b.parts, b.has = make([][]int64, len(p.Nodes)), slices.Clone(p.NodeParts), make([][]int32, len(p.Nodes))
 	for i := range p.Nodes {
-		b.free = append(b.free, p.Nodes[i].Free)
-		b.parts = append(b.parts, p.NodeParts[i])
-		b.has = append(b.has, p.Nodes[i].Attached)
+		b.free[i], b.has[i] = p.Nodes[i].Free, p.Nodes[i].Attached
 	}
 	for _, s := range p.TogetherOverNodes() {
 		b.join(s)

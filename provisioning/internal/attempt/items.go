@@ -135,25 +135,20 @@ func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Cl
 
 // admitNodes says which items may run on which existing nodes.
 func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
-	type look struct {
-		verdict *model.Verdict
-		at      string
-		node    int // where volumes or devices must be asked for each
-	}
 	single := slices.ContainsFunc(p.Classes, func(c workload.Class) bool { return c.HasVolumes || c.Devices != nil && len(c.Devices.Pins) > 0 })
-	known := map[look]bitset.Set{}
-	var buf []byte
+	known := map[string]bitset.Set{}
+	var id []byte
+	lowered.Nodes = make([]pack.Node, 0, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		buf = buf[:0]
+		id = binary.AppendVarint(id[:0], int64(n.Verdict.Number))
 		for _, d := range n.At {
-			buf = binary.AppendVarint(buf, int64(d))
+			id = binary.AppendVarint(id, int64(d))
 		}
-		id := look{verdict: n.Verdict, at: string(buf)}
-		if single {
-			id.node = i
+		if single { // volumes or devices must be asked for each
+			id = binary.AppendVarint(id, int64(i))
 		}
-		classes, ok := known[id]
+		classes, ok := known[string(id)]
 		if !ok {
 			classes = bitset.New(len(s.Items))
 			for l := range s.Items {
@@ -161,7 +156,7 @@ func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 					classes.Add(l)
 				}
 			}
-			known[id] = classes
+			known[string(id)] = classes
 		}
 		lowered.Nodes = append(lowered.Nodes, pack.Node{Free: s.Bundler.free[i], Classes: classes, Memberships: s.Bundler.parts[i]})
 	}

@@ -12,7 +12,7 @@ import (
 // launching twice for the same pods; counting the most capacity keeps limits.
 type claimEstimate struct {
 	Allocatable resources.List
-	capacity    resources.List
+	Capacity    resources.List
 }
 
 // Estimated works out the claim estimate of a node of a pool. A claim that allows none
@@ -38,7 +38,7 @@ func (p *Pool) Estimated(n model.Node, v *requirements.Vocabulary) (claimEstimat
 			continue
 		}
 		out.Allocatable = out.Allocatable.Min(allocatable)
-		out.capacity = out.capacity.Max(t.Capacity)
+		out.Capacity = out.Capacity.Max(t.Capacity)
 	}
 	return out, nil
 }

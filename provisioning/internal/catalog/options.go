@@ -31,12 +31,13 @@ const MostCapacities = 8
 // CapacitiesOf are the options in the dimensions of one problem. They are not
 // written once they are kept.
 type CapacitiesOf struct {
-	Resources []corev1.ResourceName
-	Options   [][]Option // by pool
-	OnDaemon  []bitset.Set
-	Low       []pack.Option
-	Distinct  *pack.Capacities
-	Rates     *UnitPrices
+	Resources     []corev1.ResourceName
+	DaemonSetPods []*corev1.Pod // their room is taken off
+	Options       [][]Option    // by pool
+	OnDaemon      []bitset.Set
+	Low           []pack.Option
+	Distinct      *pack.Capacities
+	Rates         *UnitPrices
 }
 
 // CheckTypes reports the faults of all catalogs, each type once.

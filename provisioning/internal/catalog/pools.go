@@ -183,7 +183,7 @@ func Idle(object *v1.NodePool) model.PoolReason {
 
 // SetLimits works out what the limits of the pool still allow: the limits less
 // the capacity of its nodes that are not on their way out.
-func (p *Pool) SetLimits(nodes []model.Node, known *model.Rooms, v *requirements.Vocabulary, f *model.Faults) {
+func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *model.Faults) {
 	if len(p.Object.Spec.Limits) == 0 {
 		return
 	}
@@ -192,7 +192,11 @@ func (p *Pool) SetLimits(nodes []model.Node, known *model.Rooms, v *requirements
 		f.Wrap(PoolObject(p.Object), "spec.limits", err)
 		return
 	}
-	used := p.Used(nodes, known, v, f)
+	use := rooms.Used(p.Object.Name)
+	used := use.Sum
+	if use.Odd {
+		used = p.Used(rooms.Nodes, v, f) // and say what is wrong
+	}
 	for name, limit := range limits.All() {
 		if limit < 0 {
 			f.Add(PoolObject(p.Object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")
@@ -277,23 +281,19 @@ func LimitUses(limits []corev1.ResourceName, o cloudprovider.LaunchOption) []int
 }
 
 // Used adds up what the nodes of the pool have that are not on their way out.
-func (p *Pool) Used(nodes []model.Node, known *model.Rooms, v *requirements.Vocabulary, f *model.Faults) resources.List {
+func (p *Pool) Used(nodes []model.Node, v *requirements.Vocabulary, f *model.Faults) resources.List {
 	used := resources.List{}
 	for _, n := range nodes {
-		r, read := known.Find(n)
-		if read && (r.PoolName() != p.Object.Name || r.Leaves) || !read && (n.PoolName() != p.Object.Name || n.Leaving()) {
+		if n.PoolName() != p.Object.Name || n.Leaving() {
 			continue
 		}
-		capacity, err := r.Capacity, error(nil)
-		if !read {
-			capacity, err = n.Capacity()
-		}
+		capacity, err := n.Capacity()
 		if !n.Launched() {
 			claimEstimate, broken := p.Estimated(n, v)
 			if broken != nil {
 				continue // found again, and reported, with the room of the node
 			}
-			capacity, err = claimEstimate.capacity, nil
+			capacity, err = claimEstimate.Capacity, nil
 		}
 		if err == nil {
 			used, err = used.Add(capacity.With(model.NodesResource, 1))

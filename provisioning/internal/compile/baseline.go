@@ -24,27 +24,20 @@ import (
 func (k *classifier) readBound() workload.BoundTerms {
 	out := workload.BoundTerms{}
 	known := map[string][]workload.Term{}
-	seen := make([]bool, k.boundKinds.Count())
-	for _, list := range k.boundMemberships {
-		for _, kind := range list {
-			if kind == workload.Ended || seen[kind] {
-				continue
-			}
-			seen[kind] = true
-			pod := k.boundKinds.Pod(kind)
-			if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
-				continue
-			}
-			key := k.key.ApartOnly(pod)
-			terms, ok := known[string(key)]
-			if !ok {
-				text := string(key)
-				terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, k.reader.Namespaces.Affinity)
-				known[text] = terms
-			}
-			if len(terms) > 0 {
-				out[kind] = terms
-			}
+	for _, kind := range k.constraining {
+		pod := k.p.boundKinds.Pod(kind)
+		if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+			continue
+		}
+		key := k.key.ApartOnly(pod)
+		terms, ok := known[string(key)]
+		if !ok {
+			text := string(key)
+			terms, _ = k.reader.Apart(pod, pod.Spec.Affinity.PodAntiAffinity, k.reader.Namespaces.Affinity)
+			known[text] = terms
+		}
+		if len(terms) > 0 {
+			out[kind] = terms
 		}
 	}
 	return out
@@ -91,22 +84,21 @@ func (p *Problem) MayBe(n *model.Existing, asked requirements.Set, key, value st
 
 // baseline counts the pods that run, and the domains that are there.
 type baseline struct {
-	p                *Problem
-	r                *Rules
-	selectorIndex    *workload.SelectorIndex
-	boundKinds       *workload.BoundKinds
-	boundMemberships [][]int32 // by node of the input: the kinds of its pods
-	bound            workload.BoundTerms
-	limits           workload.BoundLimits
-	kinds            []boundMembership     // by kind
-	interest         bitset.Set            // selections that some pod to be placed is in
-	moving           map[string]bool       // pods to be placed, by name
-	byNode           [][]int               // by selection: node rules
-	byTerm           map[workload.Term]int // domain rule of each bound anti-affinity
+	p             *Problem
+	r             *Rules
+	selectorIndex *workload.SelectorIndex
+	constraining  []int32 // the kinds of pods that run and keep others away
+	bound         workload.BoundTerms
+	limits        workload.BoundLimits
+	kinds         [][]boundMembership   // by kind, in pages that are made once asked for
+	interest      bitset.Set            // selections that some pod to be placed is in
+	moving        map[string]bool       // pods to be placed, by name
+	byNode        [][]int               // by selection: node rules
+	byTerm        map[workload.Term]int // domain rule of each bound anti-affinity
 }
 
 func newBaseline(p *Problem, k *classifier) *baseline {
-	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, boundKinds: k.boundKinds, boundMemberships: k.boundMemberships, bound: k.bound, limits: k.boundLimits, kinds: make([]boundMembership, k.boundKinds.Count())}
+	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, constraining: k.constraining, bound: k.bound, limits: k.boundLimits, kinds: make([][]boundMembership, p.boundKinds.Count()/kindsPage+1)}
 }
 
 // addBoundRules adds the rules that only pods which run have: their required
@@ -123,22 +115,15 @@ func (x *baseline) addBoundRules() {
 		return
 	}
 	var key workload.PodKey
-	seen := make([]bool, len(x.kinds))
-	for _, list := range x.boundMemberships {
-		for _, kind := range list {
-			if kind == workload.Ended || seen[kind] {
+	for _, kind := range x.constraining {
+		for _, t := range x.bound[kind] {
+			if !x.interest.Has(t.Pods) {
 				continue
 			}
-			seen[kind] = true
-			for _, t := range x.bound[kind] {
-				if !x.interest.Has(t.Pods) {
-					continue
-				}
-				if t.Key == corev1.LabelHostname {
-					x.r.nodeRule(apartKey(t), t)
-				} else if _, ok := x.byTerm[t]; !ok {
-					x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
-				}
+			if t.Key == corev1.LabelHostname {
+				x.r.nodeRule(apartKey(t), t)
+			} else if _, ok := x.byTerm[t]; !ok {
+				x.byTerm[t] = x.r.domainRule(x.p, 0, t, &key)
 			}
 		}
 	}
@@ -161,14 +146,8 @@ func (x *baseline) boundHolds() []constraint.Hold {
 			}
 		}
 	}
-	seen := make([]bool, len(x.kinds))
-	for _, list := range x.boundMemberships {
-		for _, kind := range list {
-			if kind != workload.Ended && !seen[kind] {
-				seen[kind] = true
-				add(x.boundKinds.Pod(kind))
-			}
-		}
+	for _, kind := range x.constraining {
+		add(x.p.boundKinds.Pod(kind))
 	}
 	for i := range x.p.Daemons {
 		if pod := x.p.Daemons[i].Pod; !podlife.Finished(pod) {
@@ -202,6 +181,9 @@ func (x *baseline) count(staying, leaving []model.Existing) {
 		n := len(x.p.Table.Values[rule.Rule.Key])
 		rule.Members, rule.Owners = make([]int, n), make([]int, n)
 		rule.Counted, rule.Sure = make([]bool, n), make([]bool, n)
+	}
+	if !slices.ContainsFunc(x.r.Domain, func(rule DomainRule) bool { return rule.Rule.Key >= 0 }) {
+		return
 	}
 	looked := make([]bool, len(x.r.Domain))
 	for i := range staying {
@@ -339,11 +321,22 @@ type boundMembership struct {
 	parts    []pack.Membership
 }
 
+// kindsPage is how many kinds of pods are on a page: most problems ask about few.
+const kindsPage = 256
+
+func (x *baseline) kind(kind int32) *boundMembership {
+	page := &x.kinds[kind/kindsPage]
+	if *page == nil {
+		*page = make([]boundMembership, kindsPage)
+	}
+	return &(*page)[kind%kindsPage]
+}
+
 // selected are the selections that a kind of pod is in.
 func (x *baseline) selected(kind int32) bitset.Set {
-	l := &x.kinds[kind]
+	l := x.kind(kind)
 	if l.selected == nil {
-		l.selected = x.selectorIndex.Members[x.selectorIndex.Of(x.boundKinds.Pod(kind))]
+		l.selected = x.selectorIndex.Members[x.selectorIndex.Of(x.p.boundKinds.Pod(kind))]
 	}
 	return l.selected
 }
@@ -351,12 +344,12 @@ func (x *baseline) selected(kind int32) bitset.Set {
 // boundMembership works out what the rules have to do with a kind of pod, once they are all
 // known.
 func (x *baseline) boundMembership(kind int32) *boundMembership {
-	l := &x.kinds[kind]
+	l := x.kind(kind)
 	if l.known {
 		return l
 	}
 	l.known = true
-	pod := x.boundKinds.Pod(kind)
+	pod := x.p.boundKinds.Pod(kind)
 	for s := range x.selected(kind).All() {
 		for _, i := range x.r.bySelection[s] {
 			rule := &x.r.Domain[i]

@@ -23,7 +23,7 @@ func find(c *catalog.Capacities, p *Problem) *catalog.CapacitiesOf {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	for _, known := range c.Known {
-		if slices.Equal(known.Resources, p.Resources) {
+		if slices.Equal(known.Resources, p.Resources) && model.SameList(known.DaemonSetPods, p.In.DaemonSetPods) {
 			return known
 		}
 	}
@@ -68,7 +68,7 @@ func (p *Problem) setCapacities(f *model.Faults) {
 // workOutCapacities is setCapacities the first time.
 func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 	d := p.Catalog.Domains
-	out := &catalog.CapacitiesOf{Resources: p.Resources, Low: make([]pack.Option, 0, d.Total)}
+	out := &catalog.CapacitiesOf{Resources: p.Resources, DaemonSetPods: p.In.DaemonSetPods, Low: make([]pack.Option, 0, d.Total)}
 	for i := range p.Daemons {
 		out.OnDaemon = append(out.OnDaemon, p.Daemons[i].OnNew(d))
 	}
@@ -189,8 +189,13 @@ func resourceNames(classes []workload.Class, daemons []workload.Daemon) []corev1
 // away that ask for some, as kube-scheduler has it.
 func (p *Problem) vector(l resources.List) []int64 {
 	out := make([]int64, len(p.Resources)+len(p.Rules.Slots))
-	for i, name := range p.Resources {
-		out[i] = max(l.Get(name), 0)
-	}
+	p.layOut(out, l)
 	return out
+}
+
+// layOut does so in a vector of zeros.
+func (p *Problem) layOut(vector []int64, l resources.List) {
+	for i, name := range p.Resources {
+		vector[i] = max(l.Get(name), 0)
+	}
 }

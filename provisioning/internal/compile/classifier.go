@@ -30,14 +30,13 @@ type classifier struct {
 	specKeys map[string]int32
 	specs    []workload.PodSpec // by number
 
-	termKeys         map[string]int32
-	boundKinds       *workload.BoundKinds
-	boundMemberships [][]int32 // by node: the kinds of the pods there
-	bound            workload.BoundTerms
-	boundLimits      workload.BoundLimits
-	terms            [][]workload.Term  // by number; 0 has none
-	limits           [][]workload.Limit // likewise
-	termErrs         []error
+	termKeys     map[string]int32
+	constraining []int32 // the kinds of pods that run and keep others away
+	bound        workload.BoundTerms
+	boundLimits  workload.BoundLimits
+	terms        [][]workload.Term  // by number; 0 has none
+	limits       [][]workload.Limit // likewise
+	termErrs     []error
 }
 
 // classify groups the sorted pods of a problem into classes, in the order of

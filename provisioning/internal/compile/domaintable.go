@@ -109,16 +109,14 @@ func (t *domainTable) Numbers(keys []string) []int {
 	return out
 }
 
-// at returns the domains that labels put a node in.
-func (t *domainTable) at(n *model.Existing, v *requirements.Vocabulary) []int {
-	out := make([]int, len(t.Keys))
+// place notes the domains that labels put a node in.
+func (t *domainTable) place(n *model.Existing, v *requirements.Vocabulary) {
 	for k, key := range t.Keys {
-		out[k] = topology.None
+		n.At[k] = topology.None
 		if value, ok := n.Standing.Labels[key]; ok {
-			out[k] = t.Index[k][value]
+			n.At[k] = t.Index[k][value]
 		} else if mayGet(n, key, v) {
-			out[k] = topology.Unknown
+			n.At[k] = topology.Unknown
 		}
 	}
-	return out
 }

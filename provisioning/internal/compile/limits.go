@@ -28,17 +28,10 @@ func (r *Rules) addLimits(c int, limits []workload.Limit) {
 // cannot be read limits nobody.
 func (k *classifier) readBoundLimits() workload.BoundLimits {
 	out := workload.BoundLimits{}
-	seen := make([]bool, k.boundKinds.Count())
-	for _, list := range k.boundMemberships {
-		for _, kind := range list {
-			if kind == workload.Ended || seen[kind] {
-				continue
-			}
-			seen[kind] = true
-			if pod := k.boundKinds.Pod(kind); !podlife.OfDaemonSet(pod) {
-				if limits, err := k.reader.Limits(pod); err == nil && len(limits) > 0 {
-					out[kind] = limits
-				}
+	for _, kind := range k.constraining {
+		if pod := k.p.boundKinds.Pod(kind); !podlife.OfDaemonSet(pod) {
+			if limits, err := k.reader.Limits(pod); err == nil && len(limits) > 0 {
+				out[kind] = limits
 			}
 		}
 	}
@@ -48,7 +41,7 @@ func (k *classifier) readBoundLimits() workload.BoundLimits {
 // addBoundLimits adds the rules of limits that only pods which run have, as far as they
 // count any pod to be placed.
 func (x *baseline) addBoundLimits() {
-	for kind := range int32(len(x.kinds)) {
+	for _, kind := range x.constraining {
 		for _, l := range x.limits[kind] {
 			if x.interest.Has(l.Pods) {
 				x.r.limitRule(l)

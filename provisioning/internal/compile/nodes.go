@@ -11,66 +11,42 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // existingNodes works out the room on each node that stays: those that are
 // initialised first, then by name. Nodes on their way out come apart: their
-// pods, of which the kinds are given, still count where constraints count pods.
-func (p *Problem) existingNodes(nodes []model.Node, boundMemberships [][]int32, f *model.Faults) (staying, leaving []model.Existing) {
-	requests := workload.NewRequestsCache()
-	read := map[string]model.Room{}
-	out := make([]model.Existing, 0, len(nodes))
-	for i, n := range nodes {
-		e := model.Existing{Node: n}
-		r, ok := p.rooms.Find(n)
-		if ok {
-			e.Ready, e.Standing = r.Ready, r.Standing
-		} else {
-			e.Ready, e.Standing = n.Initialized(), model.LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()}
+// pods still count where constraints count pods. failed says, by node, why a room could not be read.
+func (p *Problem) existingNodes(failed map[int]error, f *model.Faults) (staying, leaving []model.Existing) {
+	staying = make([]model.Existing, 0, len(p.rooms.Of))
+	var starting []model.Existing
+	dims := len(p.Resources) + len(p.Rules.Slots)
+	free := make([]int64, dims*len(p.rooms.Of))
+	for i, room := range p.rooms.Of {
+		e, err := model.Existing{Room: room}, failed[i]
+		var left resources.List
+		if err == nil {
+			left, err = p.room(&e)
 		}
-		if boundMemberships != nil {
-			e.BoundMemberships = boundMemberships[i]
-		}
-		if p.rooms != nil && (ok && r.Leaves || !ok && n.Leaving()) { // a what-if: it had a room that could be read
-			leaving = append(leaving, e)
-			continue
-		}
-		if !ok {
-			var err error
-			if r, err = p.readRoom(&e, requests); err != nil {
-				f.Wrap(model.NodeObject(n), "", err)
-				continue
-			}
-			read[n.Name()] = r
-		}
-		free, err := p.room(&e, &r)
 		if err != nil {
-			f.Wrap(model.NodeObject(n), "", err)
+			f.Wrap(model.NodeObject(room.Node), "", err)
 			continue
 		}
-		if r.Leaves {
+		if room.Leaves {
 			leaving = append(leaving, e)
 			continue
 		}
-		e.Free = p.vector(free)
-		out = append(out, e)
-	}
-	p.rooms = p.rooms.With(read)
-	slices.SortStableFunc(out, func(a, b model.Existing) int {
-		switch {
-		case a.Ready == b.Ready:
-			return 0 // they are sorted by name already
-		case a.Ready:
-			return -1
+		e.Free, free = free[:dims:dims], free[dims:]
+		p.layOut(e.Free, left)
+		if room.Ready {
+			staying = append(staying, e)
+		} else {
+			starting = append(starting, e)
 		}
-		return 1
-	})
-	return out, leaving
+	}
+	return append(staying, starting...), leaving
 }
 
 // typeOf is the instance type of a node in the catalog of its pool, nil if that
@@ -132,6 +108,7 @@ type nodeAdmission struct {
 	keys      []string                            // labels that some class asks about
 	names     bool                                // some class asks about names
 	known     map[string]*model.Verdict
+	buf       []byte // scratch
 }
 
 func newNodeAdmission(p *Problem) *nodeAdmission {
@@ -159,11 +136,11 @@ func newNodeAdmission(p *Problem) *nodeAdmission {
 
 // judge returns the verdict on a node.
 func (a *nodeAdmission) judge(n *model.LabelsAndTaints) *model.Verdict {
-	look := a.look(n)
-	if known, ok := a.known[look]; ok {
+	a.look(n)
+	if known, ok := a.known[string(a.buf)]; ok {
 		return known
 	}
-	out := &model.Verdict{Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
+	out := &model.Verdict{Number: len(a.known), Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
 	for c := range a.p.Classes {
 		if a.p.Classes[c].Refusal != nil {
 			continue
@@ -177,7 +154,7 @@ func (a *nodeAdmission) judge(n *model.LabelsAndTaints) *model.Verdict {
 	}
 	out.Admits = out.Selects.Clone()
 	out.Admits.And(out.Tolerates)
-	a.known[look] = out
+	a.known[string(a.buf)] = out
 	return out
 }
 
@@ -208,109 +185,36 @@ func (a *nodeAdmission) signatures() []int32 {
 }
 
 // look renders all that admission depends on.
-func (a *nodeAdmission) look(n *model.LabelsAndTaints) string {
-	var b strings.Builder
+func (a *nodeAdmission) look(n *model.LabelsAndTaints) {
+	b := a.buf[:0]
 	for _, key := range a.keys {
 		value, ok := n.Labels[key]
 		if ok {
-			b.WriteString("=")
+			b = append(b, '=')
 		}
-		b.WriteString(value)
-		b.WriteByte(0)
+		b = append(append(b, value...), 0)
 	}
 	if a.names {
-		b.WriteString(n.Name)
+		b = append(b, n.Name...)
 	}
 	for i := range n.Taints {
-		b.WriteByte(0)
-		b.WriteString(n.Taints[i].ToString())
+		b = append(append(b, 0), n.Taints[i].ToString()...)
 	}
-	return b.String()
+	a.buf = b
 }
 
 // room is what is left on a node for pods.
-func (p *Problem) room(e *model.Existing, r *model.Room) (resources.List, error) {
-	e.Daemons = r.Absent
+func (p *Problem) room(e *model.Existing) (resources.List, error) {
 	if p.Extras.Counts == nil && len(p.Extras.Drivers) == 0 {
-		return r.Left, nil
+		return e.Left, nil
 	}
-	free := r.Allocatable.Merge(p.Extras.OfNode(e, p.typeOf(e)))
-	taken := r.Taken
-	for _, i := range r.Absent {
+	free := e.Allocatable.Merge(p.Extras.OfNode(e, p.typeOf(e)))
+	taken := e.Taken
+	for _, i := range e.Daemons {
 		var err error
 		if taken, err = taken.Add(p.Daemons[i].Extra); err != nil {
 			return free, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
 		}
 	}
 	return free.Sub(taken)
-}
-
-// readRoom looks at what a node has, at its pods and at the daemons that it is
-// still to run.
-func (p *Problem) readRoom(e *model.Existing, requests *workload.RequestsCache) (model.Room, error) {
-	out := model.Room{Node: e.Node, Standing: e.Standing, Ready: e.Ready, Leaves: e.Leaving()}
-	var err error
-	if e.Launched() {
-		if out.Capacity, err = e.Capacity(); err != nil {
-			out.Capacity = resources.List{} // of no matter where no limit counts it
-		}
-	}
-	if out.Allocatable, err = p.allocatable(e); err != nil {
-		return out, err
-	}
-	for _, pod := range e.Pods {
-		if pod == nil || podlife.Finished(pod) {
-			continue
-		}
-		used, err := requests.Of(pod)
-		if err != nil {
-			return out, err
-		}
-		if out.Taken, err = out.Taken.Add(used); err != nil {
-			return out, fmt.Errorf("bound pods in sum: %w", err)
-		}
-	}
-	ready := map[string]string{}
-	for i := range p.Daemons {
-		d := &p.Daemons[i]
-		if !d.RunsOn(e.Standing.Name, e.Standing.Labels, e.Standing.Taints) &&
-			!d.RunsOn(e.Standing.Name, e.ReadyLabels(ready), e.Standing.Taints) {
-			continue
-		}
-		missing, here, err := d.Missing(e, requests)
-		if err != nil {
-			return out, err
-		}
-		if !here {
-			out.Absent = append(out.Absent, i)
-		}
-		if out.Taken, err = out.Taken.Add(missing); err != nil {
-			return out, fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
-		}
-	}
-	out.Left, err = out.Allocatable.Sub(out.Taken)
-	return out, err
-}
-
-// allocatable is what a node has for pods before any came. A claim that has not
-// been launched is taken at its promise.
-func (p *Problem) allocatable(e *model.Existing) (resources.List, error) {
-	if e.Launched() {
-		out, err := e.Node.Allocatable()
-		if err != nil {
-			err = fmt.Errorf("status.allocatable: %w", err)
-		}
-		return out, err
-	}
-	for i := range p.Pools {
-		if p.Pools[i].Object.Name == e.PoolName() {
-			claimEstimate, err := p.Pools[i].Estimated(e.Node, p.Vocabulary)
-			if len(claimEstimate.Allocatable.Negative()) > 0 {
-				// Nothing fits on a type that keeps more than it has.
-				return resources.List{}, err
-			}
-			return claimEstimate.Allocatable, err
-		}
-	}
-	return resources.List{}, nil
 }

@@ -28,10 +28,10 @@ type Problem struct {
 	*Cache      // what is worked out when it is asked for
 }
 
-// NewProblem compiles an input and spare pods, which stand for room to keep: on the
-// catalog of another problem unless that is nil, and with what that knows of nodes that
-// have not changed. The pods of passed leave claims that are for one pod only to others.
-// It returns nil if it found faults.
+// NewProblem compiles an input and spare pods, which stand for room to keep. What is the
+// same as in another problem is taken over from that, unless it is nil: see inherit. The
+// pods of passed leave claims that are for one pod only to others. It returns nil if it
+// found faults.
 //
 // It takes O(pods + options x (keys asked about + classes / 64)) time, and
 // little more memory than the input has options and classes.
@@ -42,24 +42,22 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		Constraints: Constraints{Rules: &Rules{}},
 		Cache:       &Cache{},
 	}
-	if like != nil {
-		p.Catalog, p.rooms, p.boundKinds = like.Catalog, like.rooms, like.boundKinds
-	}
 	if p.Vocabulary == nil {
 		p.Vocabulary = requirements.DefaultVocabulary()
 	}
+	before := p.inherit(like)
 	for _, pod := range spare {
 		p.Headroom[pod] = true
 	}
 	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
 	p.readNominated(f)
-	nodes := model.SortedNodes(in.Nodes, f)
+	p.listRooms(before, f)
 	p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.Vocabulary, f)
-	p.Extras = workload.NewExtras(&in, p.Vocabulary, f)
+	p.Extras = workload.NewExtras(&in, p.Vocabulary, p.indexes, f)
+	p.indexes = p.Extras.Indexes
 	read(p.Extras, p)
 	k := &classifier{p: p, f: f, reader: workload.NewTermReader(&in, &p.Opts, f), headroom: p.Headroom}
-	k.boundKinds, k.boundMemberships = p.boundKinds.Read(nodes)
-	p.boundKinds = k.boundKinds
+	k.constraining = p.boundKinds.Constraining(p.rooms)
 	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
 	k.classify()
 	if p.Catalog == nil {
@@ -67,17 +65,18 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	}
 	p.Pools = p.Catalog.Take()
 	if f.Err() != nil {
-		p.checkRooms(nodes, f)
+		p.checkRooms(f)
 		return nil
 	}
+	failed := p.readRooms(before)
 	for i := range p.Pools {
-		p.Pools[i].SetLimits(nodes, p.rooms, p.Vocabulary, f)
+		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
-	p.Static = static.Pools(p.Pools, nodes, p.Vocabulary, f)
+	p.Static = static.Pools(p.Pools, p.rooms.Nodes, p.Vocabulary, f)
 	addExtras(p.Extras, p)
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
-	p.compile(k, nodes, f)
+	p.compile(k, failed, f)
 	if f.Err() != nil {
 		return nil
 	}
@@ -86,17 +85,24 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 
 // checkRooms looks for the faults that come to light only when limits and nodes
 // are worked out, for an input that is refused already.
-func (p *Problem) checkRooms(nodes []model.Node, f *model.Faults) {
+func (p *Problem) checkRooms(f *model.Faults) {
+	p.Daemons = nil // what is wrong with them, or with types, has been said
 	for i := range p.Pools {
-		p.Pools[i].Types = nil // what is wrong with them, or with daemons, has been said
-		p.Pools[i].SetLimits(nodes, nil, p.Vocabulary, f)
+		p.Pools[i].Types = nil
 	}
-	p.Daemons, p.rooms = nil, nil
-	p.existingNodes(nodes, nil, f)
+	p.rooms = model.NewRooms(p.rooms.Nodes, nil, nil, &model.Faults{})
+	for i, n := range p.rooms.Nodes {
+		p.rooms.Of[i] = model.NewRoom(n)
+	}
+	failed := p.readRooms(nil)
+	for i := range p.Pools {
+		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
+	}
+	p.existingNodes(failed, f)
 }
 
 // compile lowers the problem to numbers.
-func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
+func (p *Problem) compile(k *classifier, failed map[int]error, f *model.Faults) {
 	d := p.Catalog.Domains
 	p.mixCapacity(d)
 	p.findClassOf()
@@ -106,7 +112,7 @@ func (p *Problem) compile(k *classifier, nodes []model.Node, f *model.Faults) {
 	for c := range p.Classes {
 		p.Requests = append(p.Requests, p.request(c))
 	}
-	p.compileNodes(d, x, k.boundMemberships, nodes, f)
+	p.compileNodes(d, x, failed, f)
 	p.Admission = newAdmission(p, d)
 	r := p.Rates.Rater()
 	p.compileCells(r)
@@ -144,26 +150,29 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 
 // compileNodes works out what existing nodes have to give, and how the rules
 // stand with the pods there.
-func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, boundMemberships [][]int32, nodes []model.Node, f *model.Faults) {
-	staying, leaving := p.existingNodes(nodes, boundMemberships, f)
+func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, failed map[int]error, f *model.Faults) {
+	staying, leaving := p.existingNodes(failed, f)
 	p.Nodes = staying
 	p.Table = newDomainTable(p, p.Rules, d, [][]model.Existing{p.Nodes, leaving})
 	judge := newNodeAdmission(p)
 	for _, list := range [][]model.Existing{p.Nodes, leaving} {
+		at := make([]int, len(list)*len(p.Table.Keys))
 		for i := range list {
 			n := &list[i]
-			n.Verdict, n.At = judge.judge(&n.Standing), p.Table.at(n, p.Vocabulary)
+			n.At, at = at[:len(p.Table.Keys):len(p.Table.Keys)], at[len(p.Table.Keys):]
+			n.Verdict = judge.judge(&n.Standing)
+			p.Table.place(n, p.Vocabulary)
 		}
 	}
 	x.count(p.Nodes, leaving)
 	x.findRunning(leaving)
 	p.findSoftScores(x)
+	p.NodeParts = make([][]pack.Membership, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		n.Attached = p.Extras.AttachedTo(n.Pods)
-		parts := x.partsOn(n, false)
-		copy(p.OfSlots(n.Free), p.Rules.slotsOn(parts))
-		p.NodeParts = append(p.NodeParts, parts)
+		p.NodeParts[i] = x.partsOn(n, false)
+		p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
 	}
 	for i := range leaving {
 		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})

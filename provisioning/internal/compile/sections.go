@@ -84,8 +84,9 @@ type Cluster struct {
 	NodeParts [][]pack.Membership     // by node: what its pods count for
 	NodeClass []int32                 // by class: equal for those that the same nodes admit
 
-	rooms      *model.Rooms // shared with what-ifs
+	rooms      *model.Rooms // shared with problems that come of this one, as are:
 	boundKinds *workload.BoundKinds
+	indexes    *workload.Indexes
 }
 
 // Places are where the pods of each class may go, and which of these they prefer.

@@ -161,10 +161,9 @@ func (r *Rules) commonSlot(p *Problem, group []int) (s *Slot, pods, classes int)
 	return s, pods, classes
 }
 
-// slotsOn says how many slots of each kind an existing node has left, given
+// setSlots writes down how many slots of each kind an existing node has left, given
 // what its pods count for.
-func (r *Rules) slotsOn(parts []pack.Membership) []int64 {
-	out := make([]int64, len(r.Slots))
+func (r *Rules) setSlots(out []int64, parts []pack.Membership) {
 	for i := range r.Slots {
 		s := &r.Slots[i]
 		left := s.count
@@ -181,5 +180,4 @@ func (r *Rules) slotsOn(parts []pack.Membership) []int64 {
 		}
 		out[i] = int64(max(left, 0))
 	}
-	return out
 }

@@ -38,7 +38,10 @@ func (p *Problem) findSoftScores(x *baseline) {
 	if p.Opts.Preferences == model.Ignore {
 		return
 	}
-	shunned := slices.ContainsFunc(p.Nodes, func(n model.Existing) bool { return len(SoftTaints(&n)) > 0 })
+	shunned := false
+	for i := range p.Nodes {
+		shunned = shunned || len(SoftTaints(&p.Nodes[i])) > 0
+	}
 	for c := range p.Classes {
 		class, t := &p.Classes[c], &p.SoftScores.By[c]
 		if class.Refusal != nil {

@@ -1,26 +1,19 @@
 package model
 
 import (
-	"maps"
-
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // Existing is a node of the input.
 type Existing struct {
-	Node
-	BoundMemberships []int32 // the kinds of its pods
-	Standing         LabelsAndTaints
-	Ready            bool     // it is initialised
-	Free             []int64  // allocatable less bound pods and daemons still to come
-	Verdict          *Verdict // on the classes
-	Daemons          []int    // those that will come and are not there yet
-	At               []int    // by key of the domain table
-	Attached         []int32  // volumes that its pods have, of those that several pods have
+	*Room
+	Free     []int64  // allocatable less bound pods and daemons still to come
+	Verdict  *Verdict // on the classes
+	At       []int    // by key of the domain table
+	Attached []int32  // volumes that its pods have, of those that several pods have
 }
 
 // TerminatingNode is a node on its way out, with what its pods count for that are not among
@@ -37,22 +30,9 @@ type LabelsAndTaints struct {
 	Taints []corev1.Taint
 }
 
-// ReadyLabels are those of the node once it has started. into is scratch space
-// that is filled on the first call.
-func (e *Existing) ReadyLabels(into map[string]string) map[string]string {
-	if e.Ready && !e.rebooting() {
-		return e.Standing.Labels
-	}
-	if len(into) == 0 {
-		maps.Copy(into, e.Standing.Labels)
-		into[v1.NodeRegisteredLabelKey] = "true"
-		into[v1.NodeInitializedLabelKey] = "true"
-	}
-	return into
-}
-
 // Verdict says which classes suit nodes of one look.
 type Verdict struct {
+	Number    int
 	Selects   bitset.Set // by labels
 	Tolerates bitset.Set // by taints
 	Admits    bitset.Set // by both

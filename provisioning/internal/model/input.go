@@ -30,6 +30,19 @@ type Input struct {
 	Vocabulary    *requirements.Vocabulary                 // nil for the default
 }
 
+// SameOffers says whether what can be bought is made of the same objects in both inputs.
+func (in *Input) SameOffers(other *Input) bool {
+	if !SameList(in.NodePools, other.NodePools) || !SameList(in.Overlays, other.Overlays) || len(in.InstanceTypes) != len(other.InstanceTypes) {
+		return false
+	}
+	for pool, types := range in.InstanceTypes {
+		if known, ok := other.InstanceTypes[pool]; !ok || !SameList(types, known) {
+			return false
+		}
+	}
+	return true
+}
+
 // Node is a provisioning.Node.
 type Node struct {
 	Node      *corev1.Node

@@ -2,65 +2,203 @@ package model
 
 import (
 	"maps"
+	"slices"
 
-	"github.com/dovetail-sdk/dovetail/api/v1"
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// Rooms are what is known of the room on each node, by name. They are not
-// written after a problem has been compiled, so that all what-ifs on it can share
-// them.
-type Rooms struct {
-	base  map[string]Room // of the first problem
-	since map[string]Room // read by what-ifs since: of nodes that are not as they were
-}
-
-// With returns the rooms with those that have been read since.
-func (r *Rooms) With(read map[string]Room) *Rooms {
-	switch {
-	case r == nil:
-		return &Rooms{base: read}
-	case len(read) == 0:
-		return r
-	case len(r.base) == 0:
-		return &Rooms{base: read}
-	}
-	out := &Rooms{base: r.base, since: maps.Clone(r.since)}
-	if out.since == nil {
-		out.since = read
-		return out
-	}
-	maps.Copy(out.since, read)
-	return out
-}
-
-// Room is what a node has and what is taken of it, without the volumes and
-// devices that are counted like resources.
+// Room is a node as it was read: who may run there, what it has and what is taken of it,
+// without the volumes and devices that are counted like resources. It is not written once a
+// problem has been compiled, so that all problems with the same node share it.
 type Room struct {
-	Node        Node // as it was looked at
-	Standing    LabelsAndTaints
-	Ready       bool // it is initialised
-	Leaves      bool // it is on its way out
-	Capacity    resources.List
-	Allocatable resources.List
-	Taken       resources.List // by bound pods, and by daemons that are still to come
-	Left        resources.List // allocatable less taken
-	Absent      []int          // the daemons that are still to come
+	Node
+	Standing         LabelsAndTaints
+	Ready            bool    // it is initialised
+	Leaves           bool    // it is on its way out
+	BoundMemberships []int32 // the kinds of its pods
+	Constraining     []int32 // those of them that keep others away
+	Capacity         resources.List
+	CapacityFault    error // why there is no capacity: of matter where a limit counts it
+	Allocatable      resources.List
+	Taken            resources.List // by bound pods, and by daemons that are still to come
+	Left             resources.List // allocatable less taken
+	Daemons          []int          // those that are still to come
+}
+
+// NewRoom reads what does not depend on others.
+func NewRoom(n Node) *Room {
+	return &Room{
+		Node:     n,
+		Standing: LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()},
+		Ready:    n.Initialized(),
+		Leaves:   n.Leaving(),
+	}
 }
 
 // PoolName is the pool that the node belongs to, if any.
 func (r *Room) PoolName() string { return r.Standing.Labels[v1.NodePoolLabelKey] }
 
-// Find returns what is known of a node that is the same as it was then.
-func (r *Rooms) Find(n Node) (Room, bool) {
-	if r == nil {
-		return Room{}, false
+// ReadyLabels are those of the node once it has started. into is scratch space
+// that is filled on the first call.
+func (r *Room) ReadyLabels(into map[string]string) map[string]string {
+	if r.Ready && !r.rebooting() {
+		return r.Standing.Labels
 	}
-	known, ok := r.since[n.Name()]
-	if !ok {
-		known, ok = r.base[n.Name()]
+	if len(into) == 0 {
+		maps.Copy(into, r.Standing.Labels)
+		into[v1.NodeRegisteredLabelKey] = "true"
+		into[v1.NodeInitializedLabelKey] = "true"
 	}
-	same := ok && known.Node.Node == n.Node && known.Node.NodeClaim == n.NodeClaim && len(known.Node.Pods) == len(n.Pods) &&
-		(len(n.Pods) == 0 || &known.Node.Pods[0] == &n.Pods[0])
-	return known, same
+	return into
+}
+
+// Rooms are the nodes of a problem, by name, each with its room: that of the problem
+// before, where the node is as it was. They are not written once a problem has been
+// compiled.
+type Rooms struct {
+	Nodes []Node
+	Of    []*Room // by node
+	Read  []int   // the nodes whose room is not that of the problem before
+
+	gone []*Room // of the problem before: those that are not among Of
+	used map[string]PoolUse
+}
+
+// NewRooms returns the rooms of nodes, in any order, and reports what is wrong with the
+// list. Those of Read are nil. before may be nil, and the rooms there that may not be
+// taken over are told by stale.
+//
+// It compares two pointers and a slice for each node that is as it was, where both are in
+// one order; names are looked at only where something has changed.
+func NewRooms(nodes []Node, before *Rooms, stale func(*Room) bool, f *Faults) *Rooms {
+	if before == nil {
+		before = &Rooms{}
+	} else if out := newRooms(nodes); out.follow(nodes, before, stale) && !out.apart() {
+		return out
+	}
+	sorted := SortedNodes(nodes, f)
+	out := newRooms(sorted)
+	if out.follow(sorted, before, stale) {
+		return out
+	}
+	out = &Rooms{Nodes: sorted, Of: make([]*Room, len(sorted))} // at fault
+	for i := range sorted {
+		out.Read = append(out.Read, i)
+	}
+	return out
+}
+
+func newRooms(nodes []Node) *Rooms {
+	return &Rooms{Nodes: make([]Node, 0, len(nodes)), Of: make([]*Room, 0, len(nodes))}
+}
+
+// follow takes over what is known of nodes, and says whether these are sound as far as
+// they are not known, and by name.
+func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool {
+	next := 0 // of before
+	for i := range nodes {
+		n := &nodes[i]
+		if next == len(before.Nodes) || !same(n, &before.Nodes[next]) {
+			name := n.Name()
+			if name == "" || slices.Contains(n.Pods, nil) || len(r.Nodes) > 0 && r.Nodes[len(r.Nodes)-1].Name() >= name {
+				return false
+			}
+			for next < len(before.Nodes) && before.Nodes[next].Name() < name {
+				r.gone = append(r.gone, before.Of[next])
+				next++
+			}
+		}
+		var known *Room
+		if next < len(before.Nodes) {
+			switch old := before.Of[next]; {
+			case same(n, &before.Nodes[next]) && !stale(old):
+				known = old
+				next++
+			case before.Nodes[next].Name() == n.Name():
+				r.gone = append(r.gone, old)
+				next++
+			}
+		}
+		if known == nil {
+			r.Read = append(r.Read, i)
+		}
+		r.Nodes, r.Of = append(r.Nodes, *n), append(r.Of, known)
+	}
+	r.gone = append(r.gone, before.Of[next:]...)
+	return true
+}
+
+// same says whether nodes are made of the same objects.
+func same(a, b *Node) bool {
+	return a.Node == b.Node && a.NodeClaim == b.NodeClaim && SameList(a.Pods, b.Pods)
+}
+
+// SameList says whether lists have the same objects in the same order.
+func SameList[T any](a, b []*T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// apart says whether a NodeClaim may be listed beside its Node, as far as that is not
+// known of the problem before. SortedNodes tells.
+func (r *Rooms) apart() bool {
+	claims, nodes := map[string]bool{}, map[string]bool{}
+	changed := false
+	for i := range r.Nodes {
+		if n := &r.Nodes[i]; n.Node == nil {
+			claims[n.NodeClaim.Name], nodes[n.NodeClaim.Status.NodeName] = true, true
+			changed = changed || r.Of[i] == nil
+		}
+	}
+	if len(claims) == 0 {
+		return false
+	}
+	for i := range r.Nodes {
+		n := &r.Nodes[i]
+		if n.Node == nil || !changed && r.Of[i] != nil {
+			continue
+		}
+		if nodes[n.Node.Name] || n.NodeClaim != nil && claims[n.NodeClaim.Name] {
+			return true
+		}
+	}
+	return false
+}
+
+// PoolUse is what the nodes of a pool have that are not on their way out.
+type PoolUse struct {
+	Sum resources.List
+	// Odd says that the sum is not known, as some capacity cannot be read or is less than
+	// nothing, or there is too much of it.
+	Odd bool
+}
+
+// Used is what the nodes of a pool have that are not on their way out. All rooms must
+// have been read.
+func (r *Rooms) Used(pool string) PoolUse { return r.used[pool] }
+
+// SumUp works out what pools have, from what they had in the problem before.
+func (r *Rooms) SumUp(before *Rooms) {
+	r.used = map[string]PoolUse{}
+	if before != nil {
+		r.used = maps.Clone(before.used)
+	}
+	for _, room := range r.gone {
+		r.count(room, resources.List.Sub)
+	}
+	for _, i := range r.Read {
+		r.count(r.Of[i], resources.List.Add)
+	}
+	r.gone = nil
+}
+
+func (r *Rooms) count(room *Room, by func(a, b resources.List) (resources.List, error)) {
+	pool := room.PoolName()
+	if pool == "" || room.Leaves {
+		return
+	}
+	use := r.used[pool]
+	sum, err := by(use.Sum, room.Capacity.With(NodesResource, 1))
+	use.Sum, use.Odd = sum, use.Odd || err != nil || room.CapacityFault != nil || len(room.Capacity.Negative()) > 0
+	r.used[pool] = use
 }

@@ -246,6 +246,9 @@ func (s *solver) fillNodesBy(w worth, out *Result) error {
 	entries := make([]entry, 0, len(s.p.Classes))
 	remaining, may := s.remaining(), bitset.New(len(s.p.Classes))
 	for i := range s.p.Nodes {
+		if remaining.Empty() {
+			break
+		}
 		if err := s.ctx.Err(); err != nil {
 			return err
 		}

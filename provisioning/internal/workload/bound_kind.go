@@ -2,122 +2,147 @@ package workload
 
 import (
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // BoundKinds tell which pods on nodes are alike to the constraints of others, whatever
 // these are: those of one namespace with the same labels, that have the same of each kind of
-// constraint. So a what-if looks at each kind of pod once, and counts. They do not change once a problem has been compiled, so
-// that all what-ifs on it can share them.
+// constraint. So a what-if looks at each kind of pod once, and counts. They do not change
+// once a problem has been compiled, so that all problems that come of it can share them.
 type BoundKinds struct {
-	base   *BoundKinds // what the problem had that this one was made from; nil of the first
-	lists  map[podList][]int32
+	older  *BoundKinds // with at least as many kinds, and lower numbers; nil of the first
+	first  int32       // number of the first of kinds
 	number map[string]int32
-	kinds  []*corev1.Pod // one of each, from the last of base on
+	kinds  []boundKind
+	fresh  int // kinds that the first problem had
 }
 
-// podList is a slice of pods, told apart by where it is in memory.
-type podList struct {
-	first **corev1.Pod
-	count int
+// boundKind is a kind of pods.
+type boundKind struct {
+	pod        *corev1.Pod // one of them
+	constrains bool        // it keeps others away: see constrains
 }
 
 // Ended is the kind of pods that nobody minds, as they have ended.
 const Ended = -1
 
-// Read returns the kinds of the pods on nodes, and the bound kinds with what had to be
-// read for it.
-func (c *BoundKinds) Read(nodes []model.Node) (*BoundKinds, [][]int32) {
-	out, known := make([][]int32, len(nodes)), c
-	var key PodKey
-	for i := range nodes {
-		pods := nodes[i].Pods
-		if len(pods) == 0 {
-			continue
-		}
-		id := podList{&pods[0], len(pods)}
-		list, ok := known.find(id)
-		if !ok {
-			if known == c {
-				known = c.extended()
-			}
-			list = known.kindsOf(pods, &key)
-			known.lists[id] = list
-		}
-		out[i] = list
-	}
-	return known, out
-}
+// manyKinds is how many kinds may come before it matters that others are there no more.
+const manyKinds = 1024
 
-// extended returns bound kinds that can be added to.
-func (c *BoundKinds) extended() *BoundKinds {
-	out := &BoundKinds{lists: map[podList][]int32{}, number: map[string]int32{}}
+// Full says whether there are so many kinds that have come since the first problem that
+// nodes are better read anew: most of them may be gone.
+func (c *BoundKinds) Full() bool { return c != nil && c.Count() > 2*c.fresh+manyKinds }
+
+// Read finds the kinds of the pods on the nodes whose rooms are to be read, and returns
+// the bound kinds with those that are new.
+func (c *BoundKinds) Read(rooms *model.Rooms) *BoundKinds {
+	out := &BoundKinds{older: c, first: int32(c.Count()), number: map[string]int32{}}
+	if c != nil {
+		out.fresh = c.fresh
+	}
+	var key PodKey
+	for _, i := range rooms.Read {
+		out.read(rooms.Of[i], &key)
+	}
 	switch {
 	case c == nil:
-	case c.base == nil:
-		out.base = c
-	default:
-		out.base, out.lists, out.number = c.base, maps.Clone(c.lists), maps.Clone(c.number)
-		out.kinds = c.kinds[:len(c.kinds):len(c.kinds)]
+		out.fresh = len(out.kinds)
+	case len(out.kinds) == 0:
+		return c
+	}
+	for out.older != nil && len(out.kinds) >= len(out.older.kinds) {
+		out.merge()
 	}
 	return out
 }
 
-func (c *BoundKinds) find(id podList) ([]int32, bool) {
-	for ; c != nil; c = c.base {
-		if list, ok := c.lists[id]; ok {
-			return list, true
-		}
-	}
-	return nil, false
+// merge takes in the kinds of older, so that there are few to ask one after the other.
+func (c *BoundKinds) merge() {
+	number := maps.Clone(c.older.number)
+	maps.Copy(number, c.number)
+	c.first, c.number, c.kinds, c.older = c.older.first, number, slices.Concat(c.older.kinds, c.kinds), c.older.older
 }
 
-// kindsOf numbers the kinds of pods.
-func (c *BoundKinds) kindsOf(pods []*corev1.Pod, key *PodKey) []int32 {
-	out := make([]int32, len(pods))
-	for i, pod := range pods {
-		if out[i] = Ended; pod == nil || podlife.Finished(pod) {
+// read numbers the kinds of pods on a node.
+func (c *BoundKinds) read(room *model.Room, key *PodKey) {
+	room.BoundMemberships = make([]int32, len(room.Pods))
+	for i, pod := range room.Pods {
+		if room.BoundMemberships[i] = Ended; pod == nil || podlife.Finished(pod) {
 			continue
 		}
 		text := key.boundKind(pod)
-		if c.base != nil {
-			if kind, ok := c.base.number[string(text)]; ok {
-				out[i] = kind
-				continue
+		kind, known := c.older.find(text)
+		if !known {
+			var fresh bool
+			if kind, fresh = model.Intern(c.number, text, int32(c.Count())); fresh {
+				c.kinds = append(c.kinds, boundKind{pod, constrains(pod)})
 			}
 		}
-		kind, fresh := model.Intern(c.number, text, int32(c.Count()))
-		if fresh {
-			c.kinds = append(c.kinds, pod)
+		room.BoundMemberships[i] = kind
+		if c.of(kind).constrains && !slices.Contains(room.Constraining, kind) {
+			room.Constraining = append(room.Constraining, kind)
 		}
-		out[i] = kind
+	}
+}
+
+// constrains says whether a pod that runs keeps others from where it is: by its
+// anti-affinity, by what it holds of its node, or by limits.
+func constrains(pod *corev1.Pod) bool {
+	if pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAntiAffinity != nil || len(kinds.Held(pod)) > 0 {
+		return true
+	}
+	limits, err := kinds.Limits(pod)
+	return err == nil && len(limits) > 0
+}
+
+func (c *BoundKinds) find(text []byte) (int32, bool) {
+	for ; c != nil; c = c.older {
+		if kind, ok := c.number[string(text)]; ok {
+			return kind, true
+		}
+	}
+	return 0, false
+}
+
+// Constraining lists the kinds of the pods on nodes that keep others away, in the order in
+// which they are met.
+func (c *BoundKinds) Constraining(rooms *model.Rooms) []int32 {
+	var out []int32
+	seen := bitset.New(c.Count())
+	for _, room := range rooms.Of {
+		for _, kind := range room.Constraining {
+			if !seen.Has(int(kind)) {
+				seen.Add(int(kind))
+				out = append(out, kind)
+			}
+		}
 	}
 	return out
 }
 
 // Count is how many kinds there are.
 func (c *BoundKinds) Count() int {
-	n := 0
-	for ; c != nil; c = c.base {
-		n += len(c.kinds)
+	if c == nil {
+		return 0
 	}
-	return n
+	return int(c.first) + len(c.kinds)
 }
 
 // Pod is one of a kind.
-func (c *BoundKinds) Pod(kind int32) *corev1.Pod {
-	if c.base != nil {
-		if n := int32(len(c.base.kinds)); kind >= n {
-			return c.kinds[kind-n]
-		}
-		c = c.base
+func (c *BoundKinds) Pod(kind int32) *corev1.Pod { return c.of(kind).pod }
+
+func (c *BoundKinds) of(kind int32) *boundKind {
+	for kind < c.first {
+		c = c.older
 	}
-	return c.kinds[kind]
+	return &c.kinds[kind-c.first]
 }
 
 // boundKind returns the key of all that decides how constraints of others look at a pod

@@ -143,9 +143,9 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 
 // Missing is what a daemon requests beyond the pods of it that are on a node,
 // and whether there are any.
-func (d *Daemon) Missing(e *model.Existing, requests *RequestsCache) (missing resources.List, here bool, err error) {
+func (d *Daemon) Missing(pods []*corev1.Pod, requests *RequestsCache) (missing resources.List, here bool, err error) {
 	missing = d.Requests
-	for _, pod := range e.Pods {
+	for _, pod := range pods {
 		if pod == nil || podlife.Finished(pod) || !podlife.SameDaemonSet(d.Pod, pod) {
 			continue
 		}

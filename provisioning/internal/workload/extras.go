@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -80,9 +79,8 @@ func (x *Extras) AttachedTo(pods []*corev1.Pod) []int32 {
 // devices of their resource claims. Both are counted as if they were resources
 // with names of their own.
 type Extras struct {
-	Volumes *volume.Index
-	Devices *device.Index
-	Counts  *device.Counts
+	*Indexes
+	Counts *device.Counts
 
 	Drivers []string // that some pod has volumes of
 
@@ -103,37 +101,10 @@ type VolumeNeed struct {
 	Err error
 }
 
-// NewExtras indexes the storage and device objects and reports their faults.
-func NewExtras(in *model.Input, v *requirements.Vocabulary, f *model.Faults) *Extras {
-	x := &Extras{volumeNeeds: map[string]*VolumeNeed{}}
-	var err error
-	x.Volumes, err = volume.New(volume.Objects{
-		Claims: in.Volumes.Claims, Volumes: in.Volumes.Volumes, Classes: in.Volumes.Classes, CSINodes: in.Volumes.CSINodes,
-	}, v)
-	for _, e := range model.Joined(err) {
-		var fault *volume.Fault
-		if errors.As(e, &fault) {
-			f.Add("Volumes."+fault.Object, fault.Field, "%s", fault.Detail)
-		}
-	}
-	x.Devices, err = device.New(device.Objects{
-		Claims: in.Devices.Claims, Templates: in.Devices.Templates, Classes: in.Devices.Classes,
-		Slices: in.Devices.Slices, Matcher: in.Devices.Matcher, Vocabulary: v,
-	})
-	for _, e := range model.Joined(err) {
-		var fault *device.Fault
-		if errors.As(e, &fault) {
-			f.Add(fault.Object, fault.Field, "%s", fault.Detail)
-		}
-	}
-	// What is at fault has been said; the rest goes on without it.
-	if x.Volumes == nil {
-		x.Volumes, _ = volume.New(volume.Objects{}, v)
-	}
-	if x.Devices == nil {
-		x.Devices, _ = device.New(device.Objects{})
-	}
-	return x
+// NewExtras indexes the storage and device objects and reports their faults. What is the
+// same as in the known indexes, which may be nil, is taken over.
+func NewExtras(in *model.Input, v *requirements.Vocabulary, known *Indexes, f *model.Faults) *Extras {
+	return &Extras{Indexes: newIndexes(in, v, known, f), volumeNeeds: map[string]*VolumeNeed{}}
 }
 
 // HasDevices says whether a pod has resource claims.

@@ -1,0 +1,119 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+)
+
+// inherit takes over what is the same as in another problem, as its input is made of the
+// same objects: the catalog, storage and devices. It returns the rooms there if they hold
+// for nodes that are as they were: daemons are as they were, and there are not too many
+// kinds of pod that are gone.
+func (p *Problem) inherit(like *Problem) *model.Rooms {
+	if like == nil || p.In.Vocabulary != like.In.Vocabulary {
+		return nil
+	}
+	p.Vocabulary, p.indexes = like.Vocabulary, like.indexes
+	if p.In.SameOffers(&like.In) {
+		p.Catalog = like.Catalog
+	}
+	if !model.SameList(p.In.DaemonSetPods, like.In.DaemonSetPods) || like.boundKinds.Full() {
+		return nil
+	}
+	p.boundKinds = like.boundKinds
+	return like.rooms
+}
+
+// listRooms finds the room of each node, as the problem before had it, or begins to read
+// it. What is estimated of a claim that has not been launched depends on the catalog.
+func (p *Problem) listRooms(before *model.Rooms, f *model.Faults) {
+	stale := func(r *model.Room) bool { return p.Catalog == nil && !r.Launched() }
+	p.rooms = model.NewRooms(p.In.Nodes, before, stale, f)
+	for _, i := range p.rooms.Read {
+		p.rooms.Of[i] = model.NewRoom(p.rooms.Nodes[i])
+	}
+	p.boundKinds = p.boundKinds.Read(p.rooms)
+}
+
+// readRooms reads the rooms that are not those of the problem before, once daemons and
+// pools are known, and returns what went wrong, by node.
+func (p *Problem) readRooms(before *model.Rooms) map[int]error {
+	requests := workload.NewRequestsCache()
+	failed := map[int]error{}
+	for _, i := range p.rooms.Read {
+		if err := p.readRoom(p.rooms.Of[i], requests); err != nil {
+			failed[i] = err
+		}
+	}
+	p.rooms.SumUp(before)
+	return failed
+}
+
+// readRoom looks at what a node has, at its pods and at the daemons that it is
+// still to run.
+func (p *Problem) readRoom(r *model.Room, requests *workload.RequestsCache) error {
+	err := p.readSize(r)
+	if err != nil {
+		return err
+	}
+	for _, pod := range r.Pods {
+		if pod == nil || podlife.Finished(pod) {
+			continue
+		}
+		used, err := requests.Of(pod)
+		if err != nil {
+			return err
+		}
+		if r.Taken, err = r.Taken.Add(used); err != nil {
+			return fmt.Errorf("bound pods in sum: %w", err)
+		}
+	}
+	ready := map[string]string{}
+	for i := range p.Daemons {
+		d := &p.Daemons[i]
+		if !d.RunsOn(r.Standing.Name, r.Standing.Labels, r.Standing.Taints) &&
+			!d.RunsOn(r.Standing.Name, r.ReadyLabels(ready), r.Standing.Taints) {
+			continue
+		}
+		missing, here, err := d.Missing(r.Pods, requests)
+		if err != nil {
+			return err
+		}
+		if !here {
+			r.Daemons = append(r.Daemons, i)
+		}
+		if r.Taken, err = r.Taken.Add(missing); err != nil {
+			return fmt.Errorf("bound pods and DaemonSets in sum: %w", err)
+		}
+	}
+	r.Left, err = r.Allocatable.Sub(r.Taken)
+	return err
+}
+
+// readSize looks at what a node has for pods before any came, and what it counts for in
+// limits. A claim that has not been launched is taken at its estimate.
+func (p *Problem) readSize(r *model.Room) error {
+	if r.Launched() {
+		var err error
+		r.Capacity, r.CapacityFault = r.Node.Capacity()
+		if r.Allocatable, err = r.Node.Allocatable(); err != nil {
+			return fmt.Errorf("status.allocatable: %w", err)
+		}
+		return nil
+	}
+	at := slices.IndexFunc(p.Pools, func(pool catalog.Pool) bool { return pool.Object.Name == r.PoolName() })
+	if at < 0 {
+		return nil
+	}
+	claimEstimate, err := p.Pools[at].Estimated(r.Node, p.Vocabulary)
+	r.Capacity, r.CapacityFault = claimEstimate.Capacity, err
+	if len(claimEstimate.Allocatable.Negative()) == 0 { // nothing fits on a type that keeps more than it has
+		r.Allocatable = claimEstimate.Allocatable
+	}
+	return err
+}
