@@ -1,11 +1,11 @@
 // Package retry says when to repeat a call to a cloud that failed, by the kind of the
-// failure: [Next] answers for one failed attempt, and [Attempts] remembers those of many
-// calls.
+// failure.
 //
 // # Left out
 //
-// Timers and loops, which are the caller's; budgets over several calls, and
-// what a client library retries by itself.
+// Timers and loops, which are the caller's; a memory of calls that failed, which package
+// nodeclaim keeps in the objects (EditRetry); budgets over several calls, and what a
+// client library retries by itself.
 //
 // # Guarantees
 //

@@ -89,34 +89,3 @@ func ExampleNext() {
 	// connection reset 2s false
 	// denied 0s true
 }
-
-func TestAttempts(t *testing.T) {
-	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	a := retry.Attempts{Rest: time.Hour}
-	require.False(t, a.Waits("a", noon), "nothing has failed")
-	for attempt := 1; attempt < 5; attempt++ {
-		delay, _ := retry.Next(attempt, cloudprovider.ErrThrottled, "a")
-		require.Equal(t, noon.Add(delay), a.Failed("a", cloudprovider.ErrThrottled, noon))
-		require.True(t, a.Waits("a", noon.Add(delay-1)))
-		require.False(t, a.Waits("a", noon.Add(delay)))
-	}
-	require.False(t, a.Waits("b", noon), "each call waits for itself")
-	require.Equal(t, noon.Add(time.Hour), a.Failed("b", cloudprovider.ErrDenied, noon), "given up, for a while")
-	a.Forget("a")
-	delay, _ := retry.Next(1, cloudprovider.ErrThrottled, "a")
-	require.Equal(t, noon.Add(delay), a.Failed("a", cloudprovider.ErrThrottled, noon), "it begins anew")
-
-	var never retry.Attempts
-	require.Zero(t, never.Failed("b", cloudprovider.ErrDenied, noon))
-	require.True(t, never.Waits("b", noon.Add(1000*time.Hour)))
-	never.Forget("b")
-	require.False(t, never.Waits("b", noon))
-}
-
-func ExampleAttempts() {
-	var launches retry.Attempts
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	launches.Failed("uid-1", cloudprovider.ErrNotReady, now)
-	fmt.Println(launches.Waits("uid-1", now.Add(4*time.Second)), launches.Waits("uid-1", now.Add(10*time.Second)))
-	// Output: true false
-}

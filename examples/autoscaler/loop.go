@@ -5,26 +5,23 @@ import (
 	"errors"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
-	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
-	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
 // How often the loop looks at what nobody tells it, and how long it waits.
 const (
-	confirmAfter = 15 * time.Second // between a decision and the deed
-	lookEvery    = 10 * time.Minute // at the fleet: what it could do without, what has drifted, what is garbage
+	confirmAfter  = 15 * time.Second // between a decision and the deed
+	lookEvery     = 10 * time.Minute // at the fleet: what it could do without, what has drifted, what is garbage
+	retryUnplaced = time.Minute
 )
 
 // autoscaler is a node autoscaler: it makes nodes for pods that have no room, and
@@ -33,7 +30,7 @@ const (
 // cluster, to ask, and to do as it was told.
 //
 // The objects in the cluster are its memory, as for any controller. What is in the
-// fields below may be lost at any moment: see recover.
+// fields below may be lost at any moment.
 type autoscaler struct {
 	cluster *simcluster.Cluster
 	cloud   cloudprovider.CloudProvider
@@ -41,22 +38,19 @@ type autoscaler struct {
 	pools   []*v1.NodePool
 	journal *journal
 
-	window     batcher.Window       // of pods that wait for a plan
-	bindings   []nomination.Binding // promises of nodes that are ready
-	reviewed   reviewed
-	considered map[types.UID]time.Time // pods that nothing is planned for before then
-	attempts   retry.Attempts          // launches that failed, by the UID of the NodeClaim
-	decided    []decision              // voluntary actions, to be confirmed
-	commands   []*running              // begun, and not finished
-	notices    []cloudprovider.Interruption
-	drift      map[string]cloudprovider.Drift // by NodeClaim
-	instances  []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
-	shortages  []disruption.UnavailableOffering
+	last      *fleet.Fleet // as it was read last
+	readAt    int          // cluster.Changes() then
+	window    batcher.Window
+	decided   []decision // voluntary actions, to be confirmed
+	commands  command.Book
+	notices   []cloudprovider.Interruption
+	drift     map[string]cloudprovider.Drift // by NodeClaim
+	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
 
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
 	nextChange  time.Time // when there can be another answer by time alone; zero is never
-	proposedAt  int       // cluster.changes() at the last Propose
+	proposedAt  int       // cluster.Changes() at the last Propose
 	watchedAt   int       // and when the rules were asked last for what is due
 }
 
@@ -64,16 +58,6 @@ type autoscaler struct {
 type decision struct {
 	action disruption.Action
 	at     time.Time
-}
-
-// recover is what an autoscaler does first: it finds the commands that another one
-// has begun, and clears what no command explains.
-func (a *autoscaler) recover() {
-	recovery := command.Recover(a.view())
-	for _, c := range recovery.Commands {
-		a.commands = append(a.commands, &running{Prepared: command.Prepared{Command: c}})
-	}
-	a.carryOut(recovery.Steps)
 }
 
 // step is one turn of the loop, in the order of a node's life. A part that fails
@@ -87,10 +71,11 @@ func (a *autoscaler) step(ctx context.Context) {
 		{"provision", a.provision},
 		{"launch", a.launch},
 		{"join", a.join},
+		{"keep promises", a.keepPromises},
 		{"propose", a.propose},
 		{"confirm", a.confirm},
 		{"advance", a.advance},
-		{"drain", a.drain},
+		{"terminate", a.terminate},
 	} {
 		if err := part.do(ctx); err != nil {
 			a.journal.add(trouble, "%s: %v", part.name, err)
@@ -130,41 +115,41 @@ func (a *autoscaler) look(ctx context.Context) (err error) {
 // provision makes NodeClaims for pods that have no place and were promised none,
 // once they have stopped coming.
 func (a *autoscaler) provision(ctx context.Context) error {
-	now := a.cluster.Now()
-	waiting, err := a.waiting()
+	f, err := a.read()
 	if err != nil {
 		return err
 	}
 	// Ten pods that are planned together share nodes better than one at a time.
 	var due bool
-	if a.window, due = a.window.Gather(now, waiting); !due {
+	if a.window, due = a.window.Gather(f.Now, len(f.Waiting())); !due {
 		return nil
 	}
-	in, err := a.snapshot(ctx)
+	if f, err = a.snapshot(ctx); err != nil {
+		return err
+	}
+	problem, faults, err := f.Prepare(nil)
 	if err != nil {
 		return err
 	}
-	problem, err := provisioning.Prepare(in.Input, nil)
-	if err != nil {
-		return err
+	for _, fault := range faults {
+		a.journal.add(trouble, "%v", fault.Err)
 	}
 	// The pods of nodes that are going down need a place as well.
-	if problem, err = problem.Without(disruption.Leaving(in.Nodes)...); err != nil {
+	if problem, err = problem.Without(disruption.Leaving(f.Input.Nodes)...); err != nil {
 		return err
 	}
 	plan, err := problem.Solve(ctx)
 	if err != nil {
 		return err
 	}
-	var errs []error
+	claims, err := f.Bind(plan.Bind)
+	a.store(claims)
+	errs := []error{err}
 	for i := range plan.Create {
-		errs = append(errs, a.reserve(&plan.Create[i]))
-	}
-	for _, b := range plan.Bind {
-		errs = append(errs, a.bind(b))
+		errs = append(errs, a.create(f, plan.Create[i].NodeClaim(), plan.Create[i].Pods))
 	}
 	for _, u := range plan.Unplaced {
-		a.consider(now.Add(retryUnplaced), u.Pod)
+		f.PutOff(f.Now.Add(retryUnplaced), u.Pod)
 		a.journal.add(trouble, "pod %s stays pending: %s", simcluster.Key(u.Pod), u.Reason)
 	}
 	a.journal.planned(plan)
@@ -174,24 +159,27 @@ func (a *autoscaler) provision(ctx context.Context) error {
 // launch asks the cloud for the machines of NodeClaims that have none. What to ask
 // for is in the objects.
 func (a *autoscaler) launch(ctx context.Context) error {
-	now := a.cluster.Now()
-	for _, claim := range a.cluster.Claims.All() {
-		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || a.attempts.Waits(string(claim.UID), now) {
+	f, err := a.read()
+	if err != nil {
+		return err
+	}
+	for _, claim := range f.NodeClaims {
+		if claim.Status.ProviderID != "" || claim.DeletionTimestamp != nil || f.Now.Before(nodeclaim.NextLaunch(claim)) {
 			continue
 		}
 		instance, err := a.order(ctx, claim)
 		outcome := nodeclaim.Launched(err)
-		a.cluster.Claims.Put(claim.Name, outcome.EditClaim(claim, instance, now))
+		a.cluster.Claims.Put(claim.Name, nodeclaim.EditRetry(outcome.EditClaim(claim, instance, f.Now), err, f.Now))
+		a.stock.MarkFromError(err)
+		f.SoldOut(err)
 		if err != nil {
-			a.refused(claim, err)
+			a.journal.refused(claim, err)
 		} else {
-			a.launched(claim, instance)
+			a.stock.Launched(instance.OfferingKey())
+			a.journal.launched(claim, instance)
 		}
-		if outcome.Delete != "" {
-			// Its pods are planned for anew, without the offerings that were
-			// refused.
+		if outcome.Delete != "" { // its pods are planned for anew, without the offerings that were refused
 			a.cluster.Claims.Remove(claim.Name)
-			a.attempts.Forget(string(claim.UID))
 		}
 	}
 	a.journal.endLaunches()
@@ -200,54 +188,68 @@ func (a *autoscaler) launch(ctx context.Context) error {
 
 // join sees new machines through their start.
 func (a *autoscaler) join(context.Context) error {
-	now := a.cluster.Now()
-	for _, claim := range a.cluster.Claims.All() {
-		if claim.Status.ProviderID == "" || claim.DeletionTimestamp != nil || has(claim, v1.ConditionTypeInitialized) {
-			continue
-		}
-		if !has(claim, v1.ConditionTypeRegistered) {
-			r := nodeclaim.Register(claim, a.cluster.Nodes.All())
-			claim = r.EditClaim(claim, now)
-			if r.Node != nil {
-				a.cluster.Nodes.Put(r.Node.Name, r.Node)
-			}
-		}
-		if has(claim, v1.ConditionTypeRegistered) {
-			node, _ := a.cluster.Nodes.Get(claim.Status.NodeName)
-			i := nodeclaim.Initialize(claim, node, nil)
-			claim = i.EditClaim(claim, now)
-			if has(claim, v1.ConditionTypeInitialized) {
-				a.cluster.Nodes.Put(node.Name, i.EditNode(node))
-			}
-		}
-		a.cluster.Claims.Put(claim.Name, claim)
+	f, err := a.read()
+	if err != nil {
+		return err
 	}
-	_, err := a.review() // kube-scheduler looks at new nodes at once
-	return err
+	for _, claim := range f.NodeClaims {
+		node, after := nodeclaim.Join(claim, f.Nodes, nil, f.Now)
+		if node != nil {
+			a.cluster.Nodes.Put(node.Name, node)
+		}
+		a.cluster.Claims.Put(claim.Name, after)
+	}
+	return nil
+}
+
+// keepPromises gives pods what they need to get onto the nodes that they are promised,
+// and opens nodes whose pods are there.
+func (a *autoscaler) keepPromises(context.Context) error {
+	f, err := a.read()
+	if err != nil {
+		return err
+	}
+	for _, place := range f.Promises.Pods {
+		if place.Toleration != nil {
+			pod := place.Pod.DeepCopy()
+			pod.Spec.Tolerations = append(pod.Spec.Tolerations, *place.Toleration)
+			a.cluster.UpdatePod(pod)
+		}
+	}
+	for _, place := range f.Hints { // kube-scheduler tries that node first
+		pod := place.Pod.DeepCopy()
+		pod.Status.NominatedNodeName = place.Node
+		a.cluster.UpdatePod(pod)
+	}
+	for _, n := range f.Promises.Nodes {
+		if n.Opened != nil {
+			a.cluster.Nodes.Put(n.Node, n.Opened)
+		}
+	}
+	return nil
 }
 
 // propose asks what to do with the nodes there are. What must happen anyhow
 // begins at once; what is a choice has to be confirmed first.
 func (a *autoscaler) propose(ctx context.Context) error {
-	now := a.cluster.Now()
-	if due, err := a.proposalDue(ctx, now); err != nil || !due {
+	if due, err := a.proposalDue(ctx); err != nil || !due {
 		return err
 	}
-	in, err := a.snapshot(ctx)
+	f, err := a.snapshot(ctx)
 	if err != nil {
 		return err
 	}
-	proposal, err := disruption.Propose(ctx, now, in, a.options())
+	proposal, err := disruption.Propose(ctx, f.Now, f.Input, a.options())
 	if err != nil {
 		return err
 	}
-	a.nextPropose, a.nextChange, a.proposedAt = now.Add(lookEvery), proposal.Next, a.cluster.Changes()
+	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(lookEvery), proposal.Next, a.cluster.Changes()
 	var errs []error
 	for _, action := range proposal.Actions {
 		if disruption.Voluntary(action.Reason) {
-			a.decided = append(a.decided, decision{action, now})
+			a.decided = append(a.decided, decision{action, f.Now})
 		} else {
-			errs = append(errs, a.begin(ctx, in, action))
+			errs = append(errs, a.force(ctx, action))
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -256,129 +258,129 @@ func (a *autoscaler) propose(ctx context.Context) error {
 	return errors.Join(proposal.Faults, a.acknowledge(ctx))
 }
 
-// confirm looks again at what was decided a short time ago, and begins what
-// nothing speaks against by now.
+// proposalDue says whether to ask about the fleet: there is news from the cloud, time
+// alone makes a difference now, something must happen whatever it costs, or, now and
+// then, the cluster has changed. What was decided is confirmed first.
+func (a *autoscaler) proposalDue(ctx context.Context) (bool, error) {
+	now, changed := a.cluster.Now(), a.cluster.Changes() != a.proposedAt
+	switch {
+	case len(a.notices) > 0 || a.instances != nil:
+		return true, nil
+	case len(a.decided) > 0:
+		return false, nil
+	case changed && !now.Before(a.nextPropose), !a.nextChange.IsZero() && !now.Before(a.nextChange):
+		return true, nil
+	case a.cluster.Changes() == a.watchedAt:
+		return false, nil
+	}
+	// What has changed since can be due before that, such as a NodeClaim that is
+	// new and never launched. Without the search the rules are cheap to ask.
+	f, err := a.snapshot(ctx)
+	if err != nil {
+		return false, err
+	}
+	cluster, err := disruption.Observe(now, f.Input, a.options())
+	if err != nil {
+		return false, err
+	}
+	forceful := cluster.Actions(disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.InitializationTimeout,
+		disruption.GarbageCollected, disruption.Expired, disruption.ScaledDown)
+	if next := forceful.Next; a.nextChange.IsZero() || !next.IsZero() && next.Before(a.nextChange) {
+		a.nextChange = next
+	}
+	a.watchedAt = a.cluster.Changes()
+	return len(forceful.Actions) > 0, nil
+}
+
+// options are those of the library, but for one: what-ifs about a few nodes need no
+// long search for the best packing.
+func (a *autoscaler) options() *disruption.Options {
+	return &disruption.Options{Provisioning: &provisioning.Options{MaxSteps: 100}}
+}
+
+// confirm looks again at what was decided a short time ago, and begins what nothing
+// speaks against by now, as a command: the nodes are marked, replacements are launched
+// and waited for, and only then is anything deleted.
 func (a *autoscaler) confirm(ctx context.Context) error {
-	now := a.cluster.Now()
-	if len(a.decided) == 0 || now.Sub(a.decided[0].at) < confirmAfter {
+	if len(a.decided) == 0 || a.cluster.Now().Sub(a.decided[0].at) < confirmAfter {
 		return nil
 	}
 	decided := a.decided
 	a.decided = nil
 	var errs []error
 	for _, d := range decided {
-		in, err := a.snapshot(ctx) // each sees what those before it began
+		f, err := a.snapshot(ctx) // each sees what those before it began
 		if err != nil {
 			return err
 		}
-		objections, err := disruption.Confirm(ctx, now, in, d.action, a.options())
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case len(objections) > 0:
+		prepared, objections, err := f.Confirm(ctx, d.action, a.options())
+		if len(objections) > 0 {
 			a.journal.add(detail, "not after all: %s, as %s", d.action, objections[0])
-		default:
-			errs = append(errs, a.begin(ctx, in, d.action))
+			continue
 		}
+		var steps []command.Step
+		if err == nil {
+			steps, err = a.commands.Begin(prepared, f.View(), f.Now)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		a.journal.disrupted(d.action)
+		errs = append(errs, a.carryOut(f, steps))
 	}
 	return errors.Join(errs...)
 }
 
-// begin carries an action out. What is a choice is done by a command: the nodes are
-// marked, replacements are launched and waited for, and only then is anything
-// deleted. What is not does not wait, not even for a command that has the node.
-func (a *autoscaler) begin(ctx context.Context, in disruption.Input, action disruption.Action) error {
-	if !disruption.Voluntary(action.Reason) {
-		return a.force(ctx, action)
-	}
-	fleet, err := disruption.Observe(a.cluster.Now(), in, a.options())
-	if err != nil {
-		return err
-	}
-	prepared, err := fleet.Command(action)
-	if err != nil {
-		return err
-	}
-	steps, err := command.Start(prepared.Command, a.view())
-	if err != nil {
-		return err
-	}
-	a.journal.disrupted(action)
-	a.commands = append(a.commands, &running{Prepared: prepared})
-	a.carryOut(steps)
-	return nil
-}
-
-// advance carries every command on as far as it goes without waiting.
+// advance carries every command on. They are found in the objects: those of the
+// autoscaler before this one as well.
 func (a *autoscaler) advance(context.Context) error {
-	var left []*running
-	for _, c := range a.commands {
-		if a.advanceOne(c) {
-			a.nextPropose = a.cluster.Now() // there may be room for the next
-		} else {
-			left = append(left, c)
-		}
-	}
-	a.commands = left
-	return nil
-}
-
-// advanceOne carries a command on, and says whether it is finished.
-func (a *autoscaler) advanceOne(c *running) bool {
-	for range 10 { // steps on the way; more wait for the next turn
-		view := a.view()
-		view.Created = c.created
-		progress := command.Advance(c.Command, view, a.cluster.Now())
-		if len(progress.Steps) == 0 {
-			return progress.State == command.Finished
-		}
-		if progress.Failure != "" {
-			a.journal.add(trouble, "undoing the command %s (%s): %s", c.Command.ID, c.Command.Reason, progress.Failure)
-		}
-		a.carryOut(progress.Steps)
-	}
-	return false
-}
-
-// drain empties the nodes of NodeClaims that are being deleted, and has the cloud
-// end their machines.
-func (a *autoscaler) drain(ctx context.Context) error {
-	now := a.cluster.Now()
-	claims := a.deleting()
-	if len(claims) == 0 {
-		return nil
-	}
-	input, errs := a.drainInput(claims)
-	plan, err := drain.Plan(now, input, nil)
+	f, err := a.read()
 	if err != nil {
 		return err
 	}
-	errs = append(errs, plan.Faults)
-	empty := map[string]bool{}
-	for _, n := range plan.Nodes {
+	round := a.commands.Advance(f.Commands.Commands, f.View(), f.Now)
+	for _, u := range round.Undone {
+		a.journal.add(trouble, "undoing the command %s (%s): %s", u.Command.ID, u.Command.Reason, u.Why)
+	}
+	if len(round.Finished) > 0 {
+		a.nextPropose = f.Now // there may be room for the next
+	}
+	return errors.Join(f.Commands.Faults, a.carryOut(f, f.Commands.Steps), a.carryOut(f, round.Steps))
+}
+
+// terminate empties the nodes of NodeClaims that are being deleted, and has the cloud
+// end their machines.
+func (a *autoscaler) terminate(ctx context.Context) error {
+	f, err := a.read()
+	if err != nil {
+		return err
+	}
+	d, err := f.Leave(nil)
+	a.store(d.NodeClaims)
+	for _, node := range d.Nodes {
+		a.cluster.Nodes.Put(node.Name, node)
+	}
+	errs := []error{err}
+	for _, n := range d.Drain {
 		for _, s := range n.Evict {
 			errs = append(errs, a.cluster.Evict(s.Eviction()))
 		}
 		for _, s := range n.Delete {
 			a.cluster.DeletePod(s.Namespace, s.Name, s.Grace)
 		}
-		empty[n.Node] = n.State == drain.Done
 	}
-	for _, claim := range claims {
-		if node := claim.Status.NodeName; node != "" && a.cluster.HasNode(node) && !empty[node] {
-			continue
-		}
+	for _, claim := range d.Empty {
 		// Deletion is complete when the cloud says that there is no such machine.
 		err := cloudprovider.ErrNotFound
 		if claim.Status.ProviderID != "" {
 			err = a.cloud.Delete(ctx, claim.Status.ProviderID)
 		}
-		switch {
-		case errors.Is(err, cloudprovider.ErrNotFound):
+		if errors.Is(err, cloudprovider.ErrNotFound) {
 			a.cluster.FinalizeClaim(claim)
-		default:
-			errs = append(errs, err)
+			err = nil
 		}
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

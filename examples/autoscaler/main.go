@@ -13,8 +13,97 @@
 // The exit code is 0; 1 when something broke; 2 when the flags are wrong.
 package main
 
-import "os"
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+const usage = `Autoscaler runs a node autoscaler on a fake cloud, in virtual time.
+
+usage: autoscaler [flags]
+
+  -hours N     how many hours to simulate, 1 to 336. Default 48
+  -seed N      decides all that is chance. Default 1
+  -v           print every decision, and not only the story
+  -html FILE   write a report with plots to FILE as well
+  -h           print this
+`
+
+// settings is what the command line asks for.
+type settings struct {
+	hours   int
+	seed    uint64
+	verbose bool
+	html    string // file; empty is none
+}
+
+const maxHours = 14 * 24
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	set := flag.NewFlagSet("autoscaler", flag.ContinueOnError)
+	set.IntVar(&s.hours, "hours", 48, "")
+	set.Uint64Var(&s.seed, "seed", 1, "")
+	set.BoolVar(&s.verbose, "v", false, "")
+	set.StringVar(&s.html, "html", "", "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := command.Arguments(set, "")
+		if s.hours < 1 || s.hours > maxHours {
+			faults = append(faults, fmt.Sprintf("invalid value %d for flag -hours: must be 1 to %d", s.hours, maxHours))
+		}
+		if _, err := os.Stat(filepath.Dir(s.html)); err != nil {
+			faults = append(faults, fmt.Sprintf("invalid value %q for flag -html: there is no such directory", s.html))
+		}
+		return faults
+	})
+	return s, code, ok
+}
+
+// run is the program. It returns the exit code.
+func run(args []string, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	if err := simulate(context.Background(), s, stdout); err != nil {
+		return command.Complain(stderr, "autoscaler", err, command.Failed)
+	}
+	return command.OK
+}
+
+// simulate plays the sample and reports on it.
+func simulate(ctx context.Context, s settings, stdout io.Writer) error {
+	sim, err := newSimulation(s.seed, stdout, s.verbose)
+	if err != nil {
+		return err
+	}
+	if err := sim.play(ctx, time.Duration(s.hours)*time.Hour); err != nil {
+		return err
+	}
+	r := sim.report(s)
+	fmt.Fprintln(stdout)
+	fmt.Fprint(stdout, r.text())
+	if s.html == "" {
+		return nil
+	}
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.html, []byte(page), 0o666); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "\nThe report with plots is in %s.\n", s.html)
+	return nil
 }

@@ -4,55 +4,50 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/disruption"
-	"github.com/dovetail-sdk/dovetail/disruption/command"
-	"github.com/dovetail-sdk/dovetail/disruption/drain"
-	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
-	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 )
 
-// snapshot is the cluster and the cloud as the library wants to see them.
-func (a *autoscaler) snapshot(ctx context.Context) (disruption.Input, error) {
-	kept, err := a.nominations()
-	if err != nil {
-		return disruption.Input{}, err
+// read is the cluster as it is now.
+func (a *autoscaler) read() (*fleet.Fleet, error) {
+	now, changes := a.cluster.Now(), a.cluster.Changes()
+	if a.readAt == changes && a.last.Now.Equal(now) {
+		return a.last, nil
 	}
-	in := disruption.Input{
+	o := fleet.Objects{
+		NodeClaims:           a.cluster.Claims.All(),
+		Nodes:                a.cluster.Nodes.All(),
+		DaemonSets:           []*appsv1.DaemonSet{a.cluster.Daemon},
 		PodDisruptionBudgets: a.cluster.Budgets.All(),
-		Drift:                a.drift,
-		MarkedForDeletion:    a.underway(),
-		Nominations:          kept,
-		PodEvents:            a.cluster.PodEvents,
-		Interruptions:        a.notices,
-		Instances:            a.instances,
-		UnavailableOfferings: a.shortages,
 	}
-	in.NodePools = a.pools
-	in.Vocabulary = cloudprovider.Vocabulary(a.cloud)
-	in.DaemonSetPods = []*corev1.Pod{a.cluster.Daemon}
-	in.InstanceTypes = map[string][]*cloudprovider.InstanceType{}
-	for _, pool := range a.pools {
-		types, err := a.catalog(ctx, pool.Name)
-		if err != nil {
-			return in, err
-		}
-		in.InstanceTypes[pool.Name] = types
-	}
-	var pods []*corev1.Pod
 	for _, p := range a.cluster.Pods.All() {
-		if p.Spec.NodeName != "" || p.Pending() {
-			pods = append(pods, p.Pod)
+		o.Pods = append(o.Pods, p.Pod)
+	}
+	f, err := fleet.Read(o, a.last.Memory, now)
+	a.last, a.readAt = f, changes
+	return f, err
+}
+
+// snapshot is the cluster with what else decisions are made from.
+func (a *autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
+	f, err := a.read()
+	if err != nil || f.Input.InstanceTypes != nil {
+		return f, err
+	}
+	catalogs := map[string][]*cloudprovider.InstanceType{}
+	for _, pool := range a.pools {
+		if catalogs[pool.Name], err = a.catalog(ctx, pool.Name); err != nil {
+			return nil, err
 		}
 	}
-	joined, err := provisioning.Join(a.cluster.Nodes.All(), a.cluster.Claims.All(), pods)
-	in.Nodes, in.Pods = joined.Nodes, joined.Pending
-	return in, err
+	in := &f.Input
+	in.NodePools, in.InstanceTypes, in.Vocabulary = a.pools, catalogs, cloudprovider.Vocabulary(a.cloud)
+	in.Drift, in.Interruptions, in.Instances = a.drift, a.notices, a.instances
+	return f, nil
 }
 
 // catalog is what the cloud sells to a pool, less what it was out of lately.
@@ -63,137 +58,4 @@ func (a *autoscaler) catalog(ctx context.Context, pool string) ([]*cloudprovider
 	}
 	types, err := a.cloud.InstanceTypes(ctx, a.pools[i])
 	return a.stock.Apply(types), err
-}
-
-// claimOf is the NodeClaim of a Node, nil if it has none.
-func (a *autoscaler) claimOf(node *corev1.Node) *v1.NodeClaim {
-	for _, claim := range a.cluster.Claims.All() {
-		if claim.Status.ProviderID == node.Spec.ProviderID {
-			return claim
-		}
-	}
-	return nil
-}
-
-// underway are the nodes that commands remove, but for those that the cloud is
-// about to take away: they can not wait until a replacement is there.
-func (a *autoscaler) underway() map[string]disruption.Reason {
-	going := map[string]bool{}
-	for _, n := range a.notices {
-		going[n.InstanceID] = true
-	}
-	nodes := map[string]disruption.Reason{}
-	for _, c := range a.commands {
-		for _, s := range c.Command.Sources {
-			claim, ok := a.cluster.Claims.Get(s.NodeClaim)
-			if ok && (claim.DeletionTimestamp != nil || !going[claim.Status.ProviderID]) {
-				nodes[s.Node] = disruption.Reason(c.Command.Reason)
-			}
-		}
-	}
-	return nodes
-}
-
-// running is a command under way.
-type running struct {
-	command.Prepared
-	created []string // replacements by now
-}
-
-// view is what commands look at.
-func (a *autoscaler) view() (v command.View) {
-	pods := a.cluster.PodsByNode()
-	for _, claim := range a.cluster.Claims.All() {
-		node, ok := a.cluster.Nodes.Get(claim.Status.NodeName)
-		if !ok {
-			node = nil
-		}
-		moving := 0
-		for _, p := range pods[claim.Status.NodeName] {
-			if p.Namespace == simcluster.Namespace {
-				moving++
-			}
-		}
-		v.Claims = append(v.Claims, command.ObserveClaim(claim, node, moving))
-	}
-	for _, node := range a.cluster.Nodes.All() {
-		v.Nodes = append(v.Nodes, command.ObserveNode(node))
-	}
-	return v
-}
-
-// deleting are the NodeClaims that are being deleted.
-func (a *autoscaler) deleting() (claims []*v1.NodeClaim) {
-	for _, claim := range a.cluster.Claims.All() {
-		if claim.DeletionTimestamp != nil {
-			claims = append(claims, claim)
-		}
-	}
-	return claims
-}
-
-// drainInput are the nodes to drain. They are closed to new pods, and have a deadline
-// if their NodeClaims say so.
-func (a *autoscaler) drainInput(claims []*v1.NodeClaim) (in drain.Input, errs []error) {
-	now := a.cluster.Now()
-	pods := a.cluster.PodsByNode()
-	for _, claim := range claims {
-		claim = disruption.Action{}.EditClaim(claim, now)
-		a.cluster.Claims.Put(claim.Name, claim)
-		node, ok := a.cluster.Nodes.Get(claim.Status.NodeName)
-		if !ok {
-			continue
-		}
-		node = drain.CloseNode(node)
-		a.cluster.Nodes.Put(node.Name, node)
-		n, err := drain.Observe(claim, node, pods[node.Name], now)
-		if err != nil {
-			errs = append(errs, err)
-		}
-		in.Nodes = append(in.Nodes, n)
-	}
-	for _, b := range a.cluster.Budgets.All() {
-		in.Budgets = append(in.Budgets, drain.ObserveBudget(b))
-	}
-	return in, errs
-}
-
-// proposalDue says whether to ask about the fleet: there is news from the cloud, time
-// alone makes a difference now, something must happen whatever it costs, or, now and
-// then, the cluster has changed. What was decided is confirmed first.
-func (a *autoscaler) proposalDue(ctx context.Context, now time.Time) (bool, error) {
-	changed := a.cluster.Changes() != a.proposedAt
-	switch {
-	case len(a.notices) > 0 || a.instances != nil:
-		return true, nil
-	case len(a.decided) > 0:
-		return false, nil
-	case changed && !now.Before(a.nextPropose), !a.nextChange.IsZero() && !now.Before(a.nextChange):
-		return true, nil
-	case a.cluster.Changes() == a.watchedAt:
-		return false, nil
-	}
-	// What has changed since can be due before that, such as a NodeClaim that is
-	// new and never launched. Without the search the rules are cheap to ask.
-	in, err := a.snapshot(ctx)
-	if err != nil {
-		return false, err
-	}
-	fleet, err := disruption.Observe(now, in, a.options())
-	if err != nil {
-		return false, err
-	}
-	forceful := fleet.Actions(disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.InitializationTimeout,
-		disruption.GarbageCollected, disruption.Expired, disruption.ScaledDown)
-	if next := forceful.Next; a.nextChange.IsZero() || !next.IsZero() && next.Before(a.nextChange) {
-		a.nextChange = next
-	}
-	a.watchedAt = a.cluster.Changes()
-	return len(forceful.Actions) > 0, nil
-}
-
-// options are those of the library, but for one: what-ifs about a few nodes need no
-// long search for the best packing.
-func (a *autoscaler) options() *disruption.Options {
-	return &disruption.Options{Provisioning: &provisioning.Options{MaxSteps: 100}}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -170,6 +171,13 @@ func TestMachineWithoutNode(t *testing.T) {
 	checkCluster(t, s)
 }
 
+// underway are the commands that stand in the objects.
+func underway(t *testing.T, s *simulation) []commands.Command {
+	f, err := s.autoscaler.read()
+	require.NoError(t, err)
+	return f.Commands.Commands
+}
+
 // TestRestart restarts the autoscaler at every moment of the life of its first
 // commands: nothing is left behind, and everything has a place in the end.
 func TestRestart(t *testing.T) {
@@ -185,7 +193,7 @@ func TestRestart(t *testing.T) {
 		length := 5 * time.Minute
 		require.NoError(t, s.play(t.Context(), length))
 		require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
-		for len(s.autoscaler.commands) == 0 {
+		for len(underway(t, s)) == 0 {
 			length += tick
 			require.NoError(t, s.play(t.Context(), length))
 		}
@@ -194,7 +202,7 @@ func TestRestart(t *testing.T) {
 		require.NoError(t, s.play(t.Context(), length+time.Hour))
 		checkCluster(t, s)
 		require.NotContains(t, out.String(), "undoing the command", "what it launches is in its record")
-		require.Empty(t, s.autoscaler.commands)
+		require.Empty(t, underway(t, s))
 		require.Zero(t, s.history.waiting)
 		for _, claim := range s.cluster.Claims.All() {
 			require.Empty(t, claim.Annotations[commands.AnnotationKey], claim.Name)
@@ -226,7 +234,7 @@ func TestRestartBeforeLaunch(t *testing.T) {
 	for _, name := range names {
 		claim, ok := s.cluster.Claims.Get(name)
 		require.True(t, ok, name)
-		require.True(t, has(claim, v1.ConditionTypeReady), name)
+		require.True(t, meta.IsStatusConditionTrue(claim.Status.Conditions, v1.ConditionTypeReady), name)
 	}
 	require.NotContains(t, out.String(), string(disruption.LaunchTimeout))
 	require.Zero(t, s.history.waiting)
@@ -242,7 +250,15 @@ func TestMaintenanceInCommand(t *testing.T) {
 	length := 5 * time.Minute
 	require.NoError(t, s.play(t.Context(), length))
 	require.NoError(t, s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"})))
-	for len(s.autoscaler.commands) == 0 || len(s.autoscaler.commands[0].created) == 0 {
+	launching := func() bool {
+		for _, c := range underway(t, s) {
+			if _, there := s.cluster.Claims.Get(c.Replacements[0].Token); there {
+				return true
+			}
+		}
+		return false
+	}
+	for !launching() {
 		length += tick
 		require.NoError(t, s.play(t.Context(), length))
 	}

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"math"
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
+	"github.com/dovetail-sdk/dovetail/fake"
 )
 
 // The sample: a shop with a daily wave of customers and a report every night.
@@ -78,11 +82,62 @@ func nightly(at time.Duration, pods int) func(time.Time) int {
 }
 
 // sampleDaemon is what runs on every node.
-func sampleDaemon() *corev1.Pod {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent", Labels: map[string]string{simcluster.AppLabel: "agent"},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", Controller: new(true)}}}}
-	p.Spec = simcluster.PodSpec("cpu=100m, memory=200Mi")
-	p.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
-	p.Status.Phase = corev1.PodRunning
-	return p
+func sampleDaemon() *appsv1.DaemonSet {
+	ds := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "agent"}}
+	ds.Spec.Template.Labels = map[string]string{simcluster.AppLabel: "agent"}
+	ds.Spec.Template.Spec = simcluster.PodSpec("cpu=100m, memory=200Mi")
+	ds.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	return ds
+}
+
+// event is something that happens so long after the start.
+type event struct {
+	after  time.Duration
+	name   string // for plots
+	text   string
+	happen func(*simulation) error
+}
+
+// sampleEvents are what happens in the two days, in the order of time.
+func sampleEvents() []event {
+	spot := cloudprovider.Scope{CapacityType: "spot"}
+	return []event{
+		{2 * time.Hour, "report", "the nightly report: 30 pods of 35 minutes, on spot capacity only", nothing},
+		{8 * time.Hour, "lost answer", "the answers of the cloud to the next three launches get lost", func(s *simulation) error {
+			return s.cluster.Cloud.Script(fake.Fault{Op: fake.OpCreate, Times: 3, Err: fake.ErrLost})
+		}},
+		{11 * time.Hour, "interruption", "the cloud takes three spot machines back, with a warning of two minutes", func(s *simulation) error {
+			return s.cluster.Cloud.Do(fake.Interrupt(fake.Target{Scope: spot, Count: 3}, 2*time.Minute))
+		}},
+		{15 * time.Hour, "deploy", "a deploy: checkout wants 2560Mi of memory from now on", func(s *simulation) error {
+			s.cluster.Find("checkout").Deploy("cpu=750m, memory=2560Mi")
+			return nil
+		}},
+		{25 * time.Hour, "drought", "spot capacity runs dry everywhere", func(s *simulation) error {
+			return s.cluster.Cloud.Do(fake.SetStock(spot, 0))
+		}},
+		{26 * time.Hour, "report", "the nightly report: 30 pods of 35 minutes, on spot capacity if there is any", nothing},
+		{27 * time.Hour, "", "there is spot capacity again", func(s *simulation) error {
+			return s.cluster.Cloud.Do(fake.SetStock(spot, fake.Unlimited))
+		}},
+		{32 * time.Hour, "panic", "for an hour the provider panics when it is to launch something", nothing},
+		{34 * time.Hour, "image", "image-2 is released: every node has drifted", func(s *simulation) error {
+			return s.cluster.Cloud.Do(fake.PublishImage(fake.Image{ID: "image-2", Architecture: "x86_64"}))
+		}},
+		{35 * time.Hour, "restart", "the autoscaler is restarted, and remembers nothing but what is in the cluster", (*simulation).restart},
+	}
+}
+
+func nothing(*simulation) error { return nil }
+
+// moody is a cloud with a fault in it.
+type moody struct {
+	*fake.Cloud
+}
+
+func (m moody) Create(ctx context.Context, req cloudprovider.LaunchRequest) (*cloudprovider.Instance, error) {
+	if since := m.Now().Sub(start); since >= 32*time.Hour && since < 33*time.Hour {
+		_ = req.Options[len(req.Options)] // what such faults are like
+	}
+	return m.Cloud.Create(ctx, req)
 }

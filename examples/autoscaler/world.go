@@ -5,21 +5,18 @@ import (
 	"io"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"k8s.io/apimachinery/pkg/types"
-
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/availability"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/guard"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/retry"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/examples/internal/simcluster"
 	"github.com/dovetail-sdk/dovetail/fake"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -92,10 +89,8 @@ func newAutoscaler(c *simcluster.Cluster, cloud cloudprovider.CloudProvider, poo
 	if err != nil {
 		return nil, err
 	}
-	a := &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j, window: window,
-		considered: map[types.UID]time.Time{}, attempts: retry.Attempts{Rest: lookEvery}, drift: map[string]cloudprovider.Drift{}}
-	a.recover()
-	return a, nil
+	return &autoscaler{cluster: c, cloud: cloud, stock: stock, pools: pools, journal: j, window: window,
+		last: &fleet.Fleet{}, drift: map[string]cloudprovider.Drift{}}, nil
 }
 
 // restart puts a new autoscaler in the place of the one that runs.
@@ -139,7 +134,7 @@ func (s *simulation) bound(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	in := provisioning.Input{NodePools: s.autoscaler.pools, InstanceTypes: map[string][]*cloudprovider.InstanceType{},
-		DaemonSetPods: []*corev1.Pod{s.cluster.Daemon}, Vocabulary: fake.Vocabulary()}
+		DaemonSetPods: s.autoscaler.last.Input.DaemonSetPods, Vocabulary: fake.Vocabulary()}
 	for _, pool := range in.NodePools {
 		in.InstanceTypes[pool.Name] = types
 	}
@@ -147,7 +142,7 @@ func (s *simulation) bound(ctx context.Context) (float64, error) {
 		if p.Work == nil || p.DeletionTimestamp != nil {
 			continue
 		}
-		unbound := p.DeepCopy()
+		unbound := nomination.Plain(p.Pod).DeepCopy()
 		unbound.Spec.NodeName, unbound.Spec.TopologySpreadConstraints = "", nil
 		in.Pods = append(in.Pods, unbound)
 	}

@@ -3,16 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
+	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
+
+// create stores a NodeClaim that is kept for pods. Which are its own is in the claim.
+func (a *autoscaler) create(f *fleet.Fleet, claim *v1.NodeClaim, pods []*corev1.Pod) error {
+	if claim.Name == "" {
+		claim.Name = a.cluster.GenerateName(claim.GenerateName)
+	}
+	claim, err := nomination.Reserve(claim, f.Stored(pods), f.Now, nil)
+	if err == nil {
+		a.cluster.CreateClaim(claim)
+	}
+	return err
+}
+
+// store replaces NodeClaims.
+func (a *autoscaler) store(claims []*v1.NodeClaim) {
+	for _, claim := range claims {
+		a.cluster.Claims.Put(claim.Name, claim)
+	}
+}
 
 // order asks the cloud for the machine of a NodeClaim.
 func (a *autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
@@ -27,37 +47,8 @@ func (a *autoscaler) order(ctx context.Context, claim *v1.NodeClaim) (*cloudprov
 	return a.cloud.Create(ctx, request)
 }
 
-// launched notes that a launch worked.
-func (a *autoscaler) launched(claim *v1.NodeClaim, i *cloudprovider.Instance) {
-	a.attempts.Forget(string(claim.UID))
-	a.stock.Launched(i.OfferingKey())
-	a.journal.launched(claim, i)
-}
-
-// refused notes that a launch failed, and when to repeat it.
-func (a *autoscaler) refused(claim *v1.NodeClaim, err error) {
-	now := a.cluster.Now()
-	a.stock.MarkFromError(err)
-	var refusal *cloudprovider.Error
-	if errors.As(err, &refusal) {
-		for _, offering := range refusal.Offerings {
-			a.shortages = append(a.shortages, disruption.UnavailableOffering{Offering: offering, At: now})
-		}
-	}
-	a.shortages = slices.DeleteFunc(a.shortages, func(s disruption.UnavailableOffering) bool {
-		return now.Sub(s.At) >= disruption.UnavailableHold
-	})
-	a.attempts.Failed(string(claim.UID), err, now)
-	a.journal.refused(claim, err)
-}
-
-func has(claim *v1.NodeClaim, condition string) bool {
-	return meta.IsStatusConditionTrue(claim.Status.Conditions, condition)
-}
-
 // carryOut does what a command says, as a client of the API server would.
-func (a *autoscaler) carryOut(steps []command.Step) {
-	now := a.cluster.Now()
+func (a *autoscaler) carryOut(f *fleet.Fleet, steps []command.Step) (errs error) {
 	for _, s := range steps {
 		if s.OnNode() {
 			if node, ok := a.cluster.Nodes.Get(s.Object); ok {
@@ -68,27 +59,21 @@ func (a *autoscaler) carryOut(steps []command.Step) {
 		claim, ok := a.cluster.Claims.Get(s.Object)
 		switch {
 		case s.Kind == command.StepCreate:
-			a.createReplacement(s)
+			if claim, pods, _ := a.commands.Claim(s, f.Commands.Commands, f.Now); claim != nil {
+				errs = errors.Join(errs, a.create(f, claim, pods))
+			}
 		case !ok:
 		case s.Kind == command.StepDelete:
 			a.cluster.DeleteClaim(claim)
 		default:
-			a.cluster.Claims.Put(s.Object, s.EditClaim(claim, now))
+			a.cluster.Claims.Put(s.Object, s.EditClaim(claim, f.Now))
 		}
 	}
+	return errs
 }
 
-// createReplacement stores the NodeClaim that a command wants to have.
-func (a *autoscaler) createReplacement(s command.Step) {
-	for _, c := range a.commands {
-		if claim := c.Claim(s, a.cluster.Now()); claim != nil {
-			a.cluster.CreateClaim(claim)
-			c.created = append(c.created, s.Object)
-		}
-	}
-}
-
-// force removes a node, or what is left of one, with one call.
+// force removes a node, or what is left of one, with one call. It does not wait, not even
+// for a command that has the node.
 func (a *autoscaler) force(ctx context.Context, action disruption.Action) error {
 	a.journal.disrupted(action)
 	target := action.Targets[0] // the rules give one each

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +23,7 @@ import (
 type Cluster struct {
 	Cloud     *fake.Cloud
 	workloads []*Workload
-	Daemon    *corev1.Pod // what the DaemonSet runs on each node
+	Daemon    *appsv1.DaemonSet
 
 	Claims  Table[*v1.NodeClaim]
 	Nodes   Table[*corev1.Node]
@@ -30,7 +31,6 @@ type Cluster struct {
 	Budgets Table[*policyv1.PodDisruptionBudget]
 
 	seen      map[string]*corev1.Node // by name: the Node as the cloud had it last
-	PodEvents map[string]time.Time    // by node: when a pod last came or went
 	scheduled int                     // changes() when the scheduler had nothing to do
 	numbers   int                     // of UIDs and names
 	Evicted   int                     // pods so far
@@ -40,15 +40,14 @@ type Cluster struct {
 
 // New returns a cluster on a cloud with nothing in it yet. The error says which pods
 // request what is no amount.
-func New(cloud *fake.Cloud, daemon *corev1.Pod, workloads ...*Workload) (*Cluster, error) {
+func New(cloud *fake.Cloud, daemon *appsv1.DaemonSet, workloads ...*Workload) (*Cluster, error) {
 	for _, w := range workloads {
 		if _, err := resources.PodRequests(&corev1.Pod{Spec: w.Template}); err != nil {
 			return nil, fmt.Errorf("workload %s: %w", w.Name, err)
 		}
 	}
-	_, err := resources.PodRequests(daemon)
-	return &Cluster{Cloud: cloud, workloads: workloads, Daemon: daemon, scheduled: -1,
-		seen: map[string]*corev1.Node{}, PodEvents: map[string]time.Time{}}, err
+	_, err := resources.PodRequests(&corev1.Pod{Spec: daemon.Spec.Template.Spec})
+	return &Cluster{Cloud: cloud, workloads: workloads, Daemon: daemon, scheduled: -1, seen: map[string]*corev1.Node{}}, err
 }
 
 // Pod is a Pod of Kubernetes, and what its kubelet knows about it.
@@ -168,8 +167,10 @@ func byKubernetes(t corev1.Taint) bool {
 
 // startDaemon puts the pod of the DaemonSet on a node.
 func (c *Cluster) startDaemon(node string) {
-	p := &Pod{Pod: c.Daemon.DeepCopy(), since: c.Now()}
-	p.Name, p.UID, p.Spec.NodeName = "agent-"+node, c.UID(), node
+	p := &Pod{since: c.Now(), Pod: &corev1.Pod{ObjectMeta: *c.Daemon.Spec.Template.ObjectMeta.DeepCopy(), Spec: *c.Daemon.Spec.Template.Spec.DeepCopy()}}
+	p.Namespace, p.Name, p.UID, p.Spec.NodeName = c.Daemon.Namespace, c.Daemon.Name+"-"+node, c.UID(), node
+	p.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(c.Daemon, appsv1.SchemeGroupVersion.WithKind("DaemonSet"))}
+	p.Status.Phase = corev1.PodRunning
 	p.Requests, _ = resources.PodRequests(p.Pod) // checked when the world was made
 	c.Pods.Put(Key(p.Pod), p)
 }
@@ -181,7 +182,6 @@ func (c *Cluster) LoseNode(name string) {
 	}
 	c.Nodes.Remove(name)
 	delete(c.seen, name)
-	delete(c.PodEvents, name)
 	for _, p := range c.Pods.All() {
 		if p.Spec.NodeName != name {
 			continue
@@ -198,7 +198,6 @@ func (c *Cluster) run(p *Pod, now time.Time) {
 	switch {
 	case !p.goneAt.IsZero() && !now.Before(p.goneAt):
 		c.Pods.Remove(Key(p.Pod))
-		c.podEvent(p, now)
 	case p.Spec.NodeName == "" || p.Work == nil || p.DeletionTimestamp != nil:
 	case !p.ready() && !now.Before(p.readyAt):
 		c.edit(p, func(p *Pod) {
@@ -208,13 +207,6 @@ func (c *Cluster) run(p *Pod, now time.Time) {
 	case p.Work.Runs > 0 && !now.Before(p.readyAt.Add(p.Work.Runs)):
 		p.Work.finished++
 		c.Pods.Remove(Key(p.Pod)) // as ttlSecondsAfterFinished: 0 does
-		c.podEvent(p, now)
-	}
-}
-
-func (c *Cluster) podEvent(p *Pod, now time.Time) {
-	if p.Work != nil && p.Spec.NodeName != "" {
-		c.PodEvents[p.Spec.NodeName] = now
 	}
 }
 
@@ -234,7 +226,6 @@ func (c *Cluster) endPod(p *Pod, grace time.Duration) {
 		p.goneAt = now.Add(min(grace, stopTime))
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	})
-	c.podEvent(p, now)
 }
 
 // DeletePod deletes a pod, whatever protects it.
@@ -293,17 +284,11 @@ func (c *Cluster) setBudget(w *Workload) {
 	c.Budgets.Put(w.Name, b)
 }
 
-// Nominate says where a pending pod is expected to go.
-func (c *Cluster) Nominate(name, node string) {
-	if p, ok := c.Pods.Get(name); ok && p.Pending() && p.Status.NominatedNodeName != node {
-		c.edit(p, func(p *Pod) { p.Status.NominatedNodeName = node })
+// UpdatePod stores a pod that somebody has changed a copy of, if there still is one.
+func (c *Cluster) UpdatePod(pod *corev1.Pod) {
+	if p, ok := c.Pods.Get(Key(pod)); ok {
+		c.edit(p, func(p *Pod) { p.Pod = pod })
 	}
-}
-
-// HasNode says whether a Node is there.
-func (c *Cluster) HasNode(name string) bool {
-	_, ok := c.Nodes.Get(name)
-	return ok
 }
 
 // DeleteClaim asks for a NodeClaim to go.

@@ -143,15 +143,14 @@ func matches(p *corev1.Pod, n *corev1.Node) bool {
 	return true
 }
 
-// tolerates knows tolerations that name a key, or none, and no value, such as
-// those of the sample.
+// tolerates knows no tolerations of one effect alone, which the sample has none of.
 func tolerates(p *corev1.Pod, n *corev1.Node) bool {
 	for _, t := range n.Spec.Taints {
 		if t.Effect == corev1.TaintEffectPreferNoSchedule {
 			continue
 		}
 		if !slices.ContainsFunc(p.Spec.Tolerations, func(have corev1.Toleration) bool {
-			return have.Operator == corev1.TolerationOpExists && (have.Key == "" || have.Key == t.Key)
+			return have.Operator == corev1.TolerationOpExists && (have.Key == "" || have.Key == t.Key) || have.Key == t.Key && have.Value == t.Value
 		}) {
 			return false
 		}
@@ -192,7 +191,6 @@ func (s *schedulingRun) bind(c *Cluster, p *Pod, at *place) {
 		p.readyAt = now.Add(startTime + time.Duration(Dice(p.Name)%startTimeSpread)*time.Second)
 	})
 	bound, _ := c.Pods.Get(Key(p.Pod))
-	c.podEvent(bound, now)
 	c.Waits = append(c.Waits, now.Sub(p.since))
 	s.take(bound, slices.IndexFunc(s.places, func(other place) bool { return other.node == at.node }))
 }

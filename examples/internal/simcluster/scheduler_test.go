@@ -3,7 +3,6 @@ package simcluster
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +16,7 @@ import (
 func scene(t *testing.T, zones []string, pods int, change func(*corev1.PodSpec)) *Cluster {
 	cloud, err := fake.New(nil)
 	require.NoError(t, err)
-	c := &Cluster{Cloud: cloud, PodEvents: map[string]time.Time{}}
+	c := &Cluster{Cloud: cloud}
 	for i, zone := range zones {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i), Labels: map[string]string{corev1.LabelTopologyZone: zone}}}
 		n.Status.Allocatable = resources.MustParse("cpu=4, memory=8Gi, pods=110").ResourceList()
@@ -66,8 +65,8 @@ func TestSchedule(t *testing.T) {
 		"selector":       {[]string{"a", "b"}, 2, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{corev1.LabelTopologyZone: "b"} }, nil, []int{0, 2}, 0},
 		"taint":          {[]string{"a", "b"}, 2, nil, func(c *Cluster) { taint(c, "n0", corev1.TaintEffectNoSchedule) }, []int{0, 2}, 0},
 		"soft taint":     {[]string{"a", "b"}, 2, nil, func(c *Cluster) { taint(c, "n0", corev1.TaintEffectPreferNoSchedule) }, []int{2, 0}, 0},
-		"nominated node": {[]string{"a", "b"}, 1, nil, func(c *Cluster) { c.Nominate("shop/web-0-0001", "n1") }, []int{0, 1}, 0},
-		"room promised":  {[]string{"a"}, 5, nil, func(c *Cluster) { c.Nominate("shop/web-0-0005", "n0") }, []int{4}, 1},
+		"nominated node": {[]string{"a", "b"}, 1, nil, func(c *Cluster) { nominate(c, "shop/web-0-0001", "n1") }, []int{0, 1}, 0},
+		"room promised":  {[]string{"a"}, 5, nil, func(c *Cluster) { nominate(c, "shop/web-0-0005", "n0") }, []int{4}, 1},
 	} {
 		c := scene(t, row.zones, row.pods, row.spec)
 		if row.node != nil {
@@ -78,6 +77,13 @@ func TestSchedule(t *testing.T) {
 		require.Equal(t, row.counts, counts, name)
 		require.Equal(t, row.pending, pending, name)
 	}
+}
+
+func nominate(c *Cluster, name, node string) {
+	p, _ := c.Pods.Get(name)
+	pod := p.DeepCopy()
+	pod.Status.NominatedNodeName = node
+	c.UpdatePod(pod)
 }
 
 func taint(c *Cluster, node string, effect corev1.TaintEffect) {
