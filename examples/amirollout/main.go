@@ -11,8 +11,203 @@
 // the input or the flags are wrong.
 package main
 
-import "os"
+import (
+	_ "embed"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/amiselect"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/disruption/rollout"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+)
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// settings is what the command line asks for.
+type settings struct {
+	manifest, images, nodes string // file names; "-" is standard input, empty the sample
+	className               string // which EC2NodeClass of the manifest; empty if it has one only
+	kubernetes, account     string
+	now                     time.Time
+	minAge, replacement     time.Duration
+	deny                    []string
+	canary                  int // nodes in the first wave of a pool; 0 for no waves
+	soak                    time.Duration
+}
+
+const usage = `Amirollout shows what amiSelectorTerms lead to, and when nodes would follow.
+
+usage: amirollout [flags]
+
+  -f FILE             an EC2NodeClass and its NodePools, YAML or JSON; needs
+                      -images and -nodes
+  -class NAME         the EC2NodeClass to look at, where there are several
+  -images FILE        images, as "aws ec2 describe-images" prints them
+  -nodes FILE         nodes, as "kubectl get nodeclaims -o yaml" prints them
+  -kubernetes VERSION version of the control plane. Default 1.31
+  -account NUMBER     the account that owner self is. Default 111122223333
+  -now TIME           the time to decide for. Default 2024-09-06T15:00:00Z
+  -min-age DURATION   pass over images that are younger, such as 168h. Default 0
+  -deny IMAGE         never take this image: an id, or a pattern of names; may
+                      be repeated
+  -replace DURATION   how long the replacement of a node takes. Default 30m
+  -canary N           go in waves: N nodes of each NodePool, then twice as many,
+                      and so on. Default 0: as fast as the budgets let them
+  -soak DURATION      wait so long after each wave. Default 0
+  -h                  print this
+
+Each FILE may be -, for standard input. Without -f the class is that of a
+sample, and so are other files that are left out.
+`
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	now := sampleNow
+	set := flag.NewFlagSet("amirollout", flag.ContinueOnError)
+	set.StringVar(&s.manifest, "f", "", "")
+	set.StringVar(&s.className, "class", "", "")
+	set.StringVar(&s.images, "images", "", "")
+	set.StringVar(&s.nodes, "nodes", "", "")
+	set.StringVar(&s.kubernetes, "kubernetes", sampleKubernetes, "")
+	set.StringVar(&s.account, "account", sampleAccount, "")
+	set.StringVar(&now, "now", now, "")
+	set.DurationVar(&s.minAge, "min-age", 0, "")
+	set.DurationVar(&s.replacement, "replace", 30*time.Minute, "")
+	set.IntVar(&s.canary, "canary", 0, "")
+	set.DurationVar(&s.soak, "soak", 0, "")
+	set.Func("deny", "", func(text string) error {
+		s.deny = append(s.deny, text)
+		return nil
+	})
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		return append(command.Arguments(set, "-f, -images and -nodes"), s.resolve(now)...)
+	})
+	return s, code, ok
+}
+
+// resolve takes in the time, and lists what is wrong with flags that could be
+// parsed.
+func (s *settings) resolve(now string) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	var err error
+	if s.now, err = time.Parse(time.RFC3339, now); err != nil {
+		fault("invalid value %q for flag -now: want a time such as %s", now, sampleNow)
+	}
+	s.now = s.now.UTC()
+	if s.minAge < 0 {
+		fault("invalid value %s for flag -min-age: must not be negative", s.minAge)
+	}
+	if s.replacement < 0 {
+		fault("invalid value %s for flag -replace: must not be negative", s.replacement)
+	}
+	if s.canary < 0 {
+		fault("invalid value %d for flag -canary: must not be negative", s.canary)
+	}
+	if s.soak < 0 {
+		fault("invalid value %s for flag -soak: must not be negative", s.soak)
+	}
+	if s.manifest != "" && (s.images == "" || s.nodes == "") {
+		fault("-f needs -images and -nodes beside it; those of the sample are of another class")
+	}
+	stdin := 0
+	for _, name := range []string{s.manifest, s.images, s.nodes} {
+		if name == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		fault(`standard input, "-", can be one file only`)
+	}
+	return faults
+}
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	in, err := readInput(s.files(), stdin)
+	if err != nil {
+		return complain(stderr, err, command.BadInput)
+	}
+	r, err := decide(s, in)
+	if err != nil {
+		return complain(stderr, err, command.BadInput)
+	}
+	if _, err := io.WriteString(stdout, r.String()); err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	return command.OK
+}
+
+// complain writes an error as this program's.
+func complain(stderr io.Writer, err error, code int) int {
+	return command.Complain(stderr, "amirollout", err, code)
+}
+
+// decide asks the library.
+func decide(s settings, in *input) (*report, error) {
+	selection, err := amiselect.Select(s.now, in.Terms, in.Images, &amiselect.Options{
+		Environment: amiselect.Environment{KubernetesVersion: s.kubernetes, Account: s.account},
+		MinAge:      s.minAge,
+		Deny:        s.deny,
+	})
+	if err != nil {
+		return nil, err
+	}
+	diff, err := amiselect.Diff(amiselect.Selection{}, selection, in.Nodes)
+	if err != nil {
+		return nil, err
+	}
+	var drifted []rollout.Node
+	for _, n := range diff.Drifted {
+		drifted = append(drifted, rollout.Node{Name: n.Name, NodePool: n.NodePool, Created: n.Created, Reason: n.Reason.String()})
+	}
+	waves := rollout.Options{Canary: s.canary, Soak: s.soak}
+	if s.canary == 0 {
+		waves.Canary = max(1, len(drifted)) // one wave of all
+	}
+	preview, err := rollout.Preview(s.now, drifted, &rollout.PreviewOptions{Waves: waves, Pace: rollout.BudgetPace(in.Pools, in.Counts, budgets.Drifted), Replacement: s.replacement})
+	if err != nil {
+		return nil, err
+	}
+	r := &report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny,
+		Replacement: s.replacement, Selection: selection, Diff: diff, Rollout: preview, Others: in.Others}
+	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
+	return r, nil
+}
+
+// The sample.
+var (
+	//go:embed sample/class.yaml
+	sampleClass string
+	//go:embed sample/images.json
+	sampleImages string
+	//go:embed sample/nodes.yaml
+	sampleNodes string
+)
+
+// The environment of the sample: a Friday afternoon, so that the rollout meets
+// the budgets of the night and of the weekend.
+const (
+	sampleNow        = "2024-09-06T15:00:00Z"
+	sampleKubernetes = "1.31"
+	sampleAccount    = "111122223333"
+)
+
+// files are what to read: the sample in the place of what is not given.
+func (s *settings) files() inputFiles {
+	return inputFiles{
+		Manifest: textFile{Name: s.manifest, SampleName: "sample/class.yaml", Sample: sampleClass},
+		Images:   textFile{Name: s.images, SampleName: "sample/images.json", Sample: sampleImages},
+		Nodes:    textFile{Name: s.nodes, SampleName: "sample/nodes.yaml", Sample: sampleNodes},
+		Class:    s.className,
+	}
 }

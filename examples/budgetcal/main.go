@@ -14,10 +14,209 @@
 package main
 
 import (
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
+	"time"
 	_ "time/tzdata" // budgets may be in any time zone
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/budgets"
+	"github.com/dovetail-sdk/dovetail/examples/internal/calendar"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/manifest"
 )
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+//go:embed sample.yaml
+var sample []byte
+
+// settings is what the command line asks for.
+type settings struct {
+	files   []string // "-" is standard input; none is the sample
+	pool    string   // empty is the only one
+	nodes   int
+	reasons []budgets.Reason
+	from    time.Time // midnight in the zone
+	days    int
+	zone    *time.Location
+	output  string // table or svg
+	only    []budgets.Opening
+}
+
+// parseOpening reads a window, such as "0 22 * * mon-fri for 6h".
+func parseOpening(text string) (budgets.Opening, error) {
+	const form = `must be a schedule and how long, such as "0 22 * * mon-fri for 6h"`
+	schedule, length, found := strings.Cut(text, " for ")
+	if !found {
+		return budgets.Opening{}, errors.New(form)
+	}
+	d, err := time.ParseDuration(strings.TrimSpace(length))
+	if err != nil || d <= 0 || d%time.Minute != 0 {
+		return budgets.Opening{}, fmt.Errorf("%s: %q is no number of whole minutes above 0", form, length)
+	}
+	if _, err := budgets.ParseSchedule(schedule); err != nil {
+		return budgets.Opening{}, err
+	}
+	return budgets.Opening{Schedule: schedule, Duration: d}, nil
+}
+
+const (
+	defaultFrom = "2026-03-02" // a Monday
+	maxDays     = 35
+)
+
+const usage = `Budgetcal prints how many nodes the disruption budgets of a NodePool let go.
+
+usage: budgetcal [flags]
+
+  -f FILE         read the NodePool from FILE, YAML or JSON, or from standard
+                  input if FILE is -; may be repeated. Default: a sample
+  -pool NAME      which NodePool, if there are several
+  -nodes N        how many nodes the pool has. Default 20
+  -reason REASON  Drifted, Empty, Underutilized, Unhealthy or Expired; may be
+                  repeated. Default: all but Expired
+  -only WINDOW    let nodes go in this window alone, as budgets.Policy does,
+                  such as "0 22 * * mon-fri for 6h"; may be repeated
+  -from DATE      first day, such as 2026-03-02, which is the default
+  -days N         number of days, 1 to 35. Default 7
+  -weeks N        the same in weeks
+  -tz ZONE        time zone of days and hours. Default UTC. It does not change
+                  when schedules hit: they name their own
+  -o FORMAT       table or svg. Default table
+  -h              print this
+`
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	var from, zone string
+	weeks := 0
+	set := flag.NewFlagSet("budgetcal", flag.ContinueOnError)
+	command.Files(set, &s.files)
+	set.Func("reason", "", func(text string) error {
+		known := append(v1.DisruptionReasons(), budgets.Expired)
+		if r := budgets.Reason(text); !slices.Contains(known, r) {
+			return errors.New("must be Drifted, Empty, Underutilized, Unhealthy or Expired")
+		} else if !slices.Contains(s.reasons, r) {
+			s.reasons = append(s.reasons, r)
+		}
+		return nil
+	})
+	set.Func("only", "", func(text string) error {
+		opening, err := parseOpening(text)
+		s.only = append(s.only, opening)
+		return err
+	})
+	set.StringVar(&s.pool, "pool", "", "")
+	set.IntVar(&s.nodes, "nodes", 20, "")
+	set.StringVar(&from, "from", defaultFrom, "")
+	set.IntVar(&s.days, "days", 7, "")
+	set.IntVar(&weeks, "weeks", 0, "")
+	set.StringVar(&zone, "tz", "UTC", "")
+	set.StringVar(&s.output, "o", "table", "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := command.Arguments(set, "-f")
+		given := map[string]bool{}
+		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		if given["weeks"] {
+			s.days = min(weeks, maxDays) * 7
+			if given["days"] {
+				faults = append(faults, "flags -days and -weeks say the same: give one of them")
+			}
+		}
+		return slices.Concat(faults, command.Duplicates(s.files), s.resolve(from, zone))
+	})
+	return s, code, ok
+}
+
+// resolve completes settings that could be parsed, and lists what is wrong.
+func (s *settings) resolve(from, zone string) (faults []string) {
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if s.nodes < 0 {
+		fault("invalid value %d for flag -nodes: must not be negative", s.nodes)
+	}
+	if s.days < 1 || s.days > maxDays {
+		fault("invalid value %d for flag -days: must be 1 to %d, or 1 to %d weeks", s.days, maxDays, maxDays/7)
+	}
+	faults = append(faults, command.OneOf("o", s.output, "table", "svg")...)
+	loc, err := time.LoadLocation(zone)
+	if err != nil || zone == "" || zone == "Local" {
+		fault("invalid value %q for flag -tz: must be a zone such as Europe/Berlin", zone)
+		loc = time.UTC
+	}
+	s.zone = loc
+	if s.from, err = time.ParseInLocation(time.DateOnly, from, loc); err != nil || s.from.Year() < 1 {
+		fault("invalid value %q for flag -from: must be a date such as %s", from, defaultFrom)
+	}
+	if len(s.reasons) == 0 {
+		s.reasons = v1.DisruptionReasons()
+	}
+	return faults
+}
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	pool, err := readPool(s, stdin)
+	if err != nil {
+		return complain(stderr, err, command.BadInput)
+	}
+	cal := &calendar.Calendar{Pool: pool, Nodes: s.nodes, From: s.from, Days: s.days, Zone: s.zone, Only: s.only}
+	if err := cal.Ask(s.reasons); err != nil {
+		return complain(stderr, err, command.BadInput)
+	}
+	text := cal.Table()
+	if s.output == "svg" {
+		text = cal.SVG()
+	}
+	if _, err := io.WriteString(stdout, text); err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	return command.OK
+}
+
+// complain writes an error as this program's.
+func complain(stderr io.Writer, err error, code int) int {
+	return command.Complain(stderr, "budgetcal", err, code)
+}
+
+// readPool reads the manifests and picks the NodePool.
+func readPool(s settings, stdin io.Reader) (*v1.NodePool, error) {
+	var errs []error
+	sources, err := manifest.Sources(s.files, stdin, sample)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	cluster, err := manifest.Read(manifest.Rules{}, sources...)
+	if err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	var names []string
+	for _, p := range cluster.NodePools {
+		if p.Name == s.pool || s.pool == "" && len(cluster.NodePools) == 1 {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	switch {
+	case len(names) == 0:
+		return nil, errors.New("the input has no NodePool")
+	case s.pool != "":
+		return nil, fmt.Errorf("the input has no NodePool %q, but %s", s.pool, strings.Join(names, ", "))
+	}
+	return nil, fmt.Errorf("the input has several NodePools, choose one with -pool: %s", strings.Join(names, ", "))
 }

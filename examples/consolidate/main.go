@@ -18,8 +18,23 @@
 package main
 
 import (
+	"context"
 	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
 	"os"
+	"slices"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
+	"github.com/dovetail-sdk/dovetail/examples/internal/proposalreport"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // sample is the cluster that is looked at when no file is named.
@@ -32,4 +47,190 @@ const sampleNow = "2026-03-02T12:00:00Z"
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// settings is what the command line asks for.
+type settings struct {
+	files      offline.Files
+	output     string // text or json
+	now        time.Time
+	converge   bool
+	all        bool   // list every node that is left alone
+	why        string // a node of which to say what keeps its pods from others
+	without    string // a node of which to say what if it went
+	minSaving  float64
+	minScore   float64
+	spotToSpot bool
+}
+
+// options are the engine's.
+func (s *settings) options() *disruption.Options {
+	score := s.minScore
+	if score == 0 {
+		score = -1 // none, where zero is the default
+	}
+	return &disruption.Options{Provisioning: &provisioning.Options{}, Consolidation: disruption.ConsolidationOptions{MinimumSaving: s.minSaving, MinimumScore: score, NoSpotToSpot: !s.spotToSpot}, Drift: disruption.DriftOptions{TerminateFirst: true}}
+}
+
+const usage = `Consolidate says which nodes of a cluster to remove or replace, and why others
+stay.
+
+usage: consolidate [flags]
+
+  -f FILE               read manifests from FILE, YAML or JSON, or from standard
+                        input if FILE is -; may be repeated. Default: a sample
+  -instance-types FILE  take instance types and prices from FILE instead of the
+                        fake cloud's catalog
+` + place.Usage + `  -bill                 count what nodes have beside their instance as well: the
+                        volumes and the public address of their EC2NodeClass
+  -now TIME             the instant to decide at, such as 2026-03-02T12:00:00Z.
+                        Default: when the sample was taken, or else the present
+  -converge             carry the proposals out on paper, one after the other,
+                        until none is left, and list the steps
+  -min-saving USD       what an action must save at least in an hour, if saving
+                        is its only reason. Default 0: anything
+  -min-score SCORE      the share of the cost that an action must save over the
+                        share of all disruption that it takes. Removing an
+                        average node scores 1, replacing it at half its price
+                        0.5. Default 0.5; 0 moves pods for any saving
+  -spot-to-spot         let spot nodes be replaced by cheaper spot nodes
+  -all                  name every node that is left alone
+  -why NODE             say which pods of a node that is left alone find no
+                        place on others, and what keeps them from there
+  -without NODE         say what would become of the pods of a node, and of the
+                        cost, if it went now, whatever speaks for leaving it
+  -o FORMAT             text or json. Default text
+  -h                    print this
+
+Colours are used on a terminal unless NO_COLOR is set.
+`
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	s.files.Sample = sample
+	set := flag.NewFlagSet("consolidate", flag.ContinueOnError)
+	s.files.Flags(set)
+	set.Func("now", "", func(text string) (err error) {
+		if s.now, err = time.Parse(time.RFC3339, text); err != nil {
+			return errors.New("must be a time such as " + sampleNow)
+		}
+		return nil
+	})
+	set.BoolVar(&s.converge, "converge", false, "")
+	set.BoolVar(&s.all, "all", false, "")
+	set.StringVar(&s.why, "why", "", "")
+	set.StringVar(&s.without, "without", "", "")
+	set.BoolVar(&s.spotToSpot, "spot-to-spot", false, "")
+	set.Float64Var(&s.minSaving, "min-saving", 0, "")
+	set.Float64Var(&s.minScore, "min-score", disruption.DefaultMinimumScore, "")
+	set.StringVar(&s.output, "o", "text", "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		return slices.Concat(
+			command.Arguments(set, "-f"),
+			command.OneOf("o", s.output, "text", "json"),
+			command.USD("min-saving", s.minSaving),
+			scoreFaults(s.minScore),
+			s.questionFaults(),
+			s.files.Faults(),
+		)
+	})
+	return s, code, ok
+}
+
+// questionFaults is what is wrong with questions about nodes.
+func (s *settings) questionFaults() []string {
+	if s.converge && s.without != "" {
+		return []string{"-without asks about the cluster as it is; leave out -converge"}
+	}
+	return nil
+}
+
+// scoreFaults is what is wrong with a score.
+func scoreFaults(score float64) []string {
+	if score >= 0 && !math.IsInf(score, 0) {
+		return nil
+	}
+	return []string{fmt.Sprintf("invalid value %v for flag -min-score: must be a number, 0 or more", score)}
+}
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	world, err := offline.Read(s.files, stdin)
+	if err != nil {
+		return complain(stderr, err, command.BadInput)
+	}
+	for _, line := range world.Remarks() {
+		command.Say(stderr, "consolidate: "+line)
+	}
+	given := !s.now.IsZero() || len(s.files.Manifests) == 0
+	if s.now, err = instant(s); err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	if age := world.Age(s.now); age != "" && !given {
+		command.Say(stderr, "consolidate: "+age)
+	}
+	in, opts := world.Running(), s.options()
+	// What is at fault would be left alone and the rest decided. Here it is a
+	// mistake of whoever wrote the file, who wants to know.
+	if _, err := disruption.Observe(s.now, in, opts); err != nil {
+		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
+	}
+	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
+		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
+	}
+	ctx, done := command.Progress(context.Background(), stderr)
+	r, err := answer(ctx, s, in, opts)
+	done()
+	if refused := (proposalreport.NoSuchNode{}); errors.As(err, &refused) {
+		return complain(stderr, err, command.BadInput)
+	}
+	if err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	if err := command.Print(stdout, s.output, r, func(style command.Style) string { return r.Text(style, s.all) }); err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	return command.OK
+}
+
+// complain writes an error as this program's.
+func complain(stderr io.Writer, err error, code int) int {
+	return command.Complain(stderr, "consolidate", err, code)
+}
+
+// instant is when to decide: what the flag says, the instant of the sample, or
+// the present.
+func instant(s settings) (time.Time, error) {
+	switch {
+	case !s.now.IsZero():
+		return s.now.UTC(), nil
+	case len(s.files.Manifests) == 0:
+		return time.Parse(time.RFC3339, sampleNow)
+	}
+	return time.Now().UTC().Truncate(time.Second), nil
+}
+
+// answer asks the library, and writes down what it says.
+func answer(ctx context.Context, s settings, in disruption.Input, opts *disruption.Options) (*proposalreport.Report, error) {
+	p, err := disruption.Propose(ctx, s.now, in, opts)
+	if err != nil {
+		return nil, err
+	}
+	r := proposalreport.New(s.now, in, p)
+	if s.converge {
+		p, err = r.Converge(ctx, p, in, opts)
+	} else {
+		err = r.Follow(ctx, p, in, opts)
+	}
+	if err == nil && s.without != "" {
+		err = r.AddWithout(ctx, p, in, opts, s.without)
+	}
+	if err == nil && s.why != "" {
+		err = r.AddWhy(ctx, p, s.why)
+	}
+	return r, err
 }

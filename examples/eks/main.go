@@ -19,8 +19,151 @@
 // the flags are wrong.
 package main
 
-import "os"
+import (
+	"cmp"
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/aws"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
+	"github.com/dovetail-sdk/dovetail/fake/catalog"
+)
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
+
+const usage = `Eks says which instances would be launched in an EKS cluster for the pods of
+some manifests, by the NodePools and EC2NodeClasses beside them.
+
+usage: eks [flags]
+
+  -cluster NAME   the cluster. Default: one in a small AWS on this machine
+  -region REGION  its region. Default: that of the AWS configuration, or in the
+                  small AWS that of the nodes in the manifests
+  -zones ZONE,... the zones of the small AWS. Default: those of the nodes and,
+                  by their status, of the subnets of EC2NodeClasses
+  -f FILE         read manifests from FILE, YAML or JSON, or from standard input
+                  if FILE is -; may be repeated. Default: a sample
+  -launch         launch what is planned; without it nothing is changed
+  -loopback       ask the small AWS also if -cluster is given
+  -h              print this
+`
+
+// settings are what the flags say.
+type settings struct {
+	cluster          string
+	place            place.Asked
+	files            []string
+	launch, loopback bool
+}
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	set := flag.NewFlagSet("eks", flag.ContinueOnError)
+	set.StringVar(&s.cluster, "cluster", "", "")
+	s.place.Flags(set)
+	set.BoolVar(&s.launch, "launch", false, "")
+	set.BoolVar(&s.loopback, "loopback", false, "")
+	command.Files(set, &s.files)
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		s.loopback = s.loopback || s.cluster == ""
+		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
+		if s.launch && s.loopback {
+			faults = append(faults, "-launch is for the AWS of -cluster; in the small AWS everything is launched anyway")
+		}
+		if len(s.place.Zones) > 0 && !s.loopback {
+			faults = append(faults, "-zones is for the small AWS; in the AWS of -cluster the zones are those of the subnets that EC2NodeClasses select")
+		}
+		return faults
+	})
+	return s, code, ok
+}
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	in, err := readInput(s.files, stdin, sample)
+	if err != nil {
+		return command.Complain(stderr, "eks", err, command.BadInput)
+	}
+	do := ask
+	if s.loopback {
+		do = play
+	}
+	if err := do(context.Background(), s, in, stdout); err != nil {
+		return command.Complain(stderr, "eks", err, command.Failed)
+	}
+	return command.OK
+}
+
+// ask plans for a cluster in AWS, and launches if that is wanted.
+func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
+	cfg, err := loadConfig(ctx, s.place.Region)
+	if err != nil {
+		return err
+	}
+	clients := connect(cfg)
+	if !s.launch {
+		clients = watch(clients)
+	}
+	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NoDryRun: !s.launch}, in, out)
+	if err != nil {
+		return err
+	}
+	plan, err := v.plan(ctx)
+	if err == nil && s.launch {
+		_, err = v.launch(ctx, plan)
+	} else if err == nil {
+		v.say("")
+		v.say("Nothing was changed; -launch launches the nodes.")
+	}
+	return errors.Join(err, v.provider.Close(ctx))
+}
+
+// play plans for a cluster in the small AWS, and carries the plan out.
+func play(ctx context.Context, s settings, in *input, out io.Writer) error {
+	region, zones := in.Where(s.place)
+	cloud, err := awstest.Start(&awstest.Options{
+		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.Roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	defer cloud.Close()
+	o := cloud.Options()
+	v, err := newVisit(connect(cloud.Config()), aws.Options{
+		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, Now: cloud.Now,
+		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
+	}, in, out)
+	if err != nil {
+		return err
+	}
+	v.say("Cluster %s is in a small AWS on this machine; name one in AWS with -cluster.", cmp.Or(s.cluster, o.Cluster.Name))
+	if region != catalog.DefaultRegion {
+		v.say("Its prices are those of %s.", catalog.DefaultRegion)
+	}
+	v.say("")
+	plan, err := v.plan(ctx)
+	if err == nil && len(plan.Create) > 0 {
+		v.say("")
+		d := day{Provider: v.provider, Cloud: cloud, Classes: in.Classes, Out: out}
+		err = d.Spend(ctx, plan)
+	}
+	return errors.Join(err, v.provider.Close(ctx))
+}
+
+// sample is the cluster that is planned for if no manifests are given.
+//
+//go:embed sample.yaml
+var sample []byte

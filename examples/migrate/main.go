@@ -12,9 +12,142 @@
 package main
 
 import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
+
+	"github.com/dovetail-sdk/dovetail/api/convert"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+//go:embed sample.yaml
+var sample []byte
+
+// settings is what the command line asks for.
+type settings struct {
+	files   []string // "-" is standard input; none is the sample
+	check   bool
+	quiet   bool
+	options convert.Options
+}
+
+const usage = `Migrate rewrites manifests of earlier versions of Karpenter as those of v1.
+
+usage: migrate [flags]
+
+  -f FILE                  read FILE, YAML or JSON, or standard input if FILE is
+                           -; may be repeated: all are converted together.
+                           Default: a sample
+  -check                   write nothing but the names of files that would
+                           change, judge what is of v1 already too, say nothing
+                           of kinds that need neither, and exit
+                           with 1 if there is anything to convert or complete
+  -q                       only remarks of severity action or error: what is
+                           left to be done
+  -role NAME               the IAM role of nodes, for classes that name none
+  -instance-profile NAME   the instance profile of nodes, in place of a role
+  -ami-version VERSION     pin images to a version such as v20240807 where the
+                           newest was taken. Default latest
+  -h                       print this
+
+The v1 manifests go to standard output, remarks to standard error.
+`
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	set := flag.NewFlagSet("migrate", flag.ContinueOnError)
+	command.Files(set, &s.files)
+	set.BoolVar(&s.check, "check", false, "")
+	set.BoolVar(&s.quiet, "q", false, "")
+	set.StringVar(&s.options.Role, "role", "", "")
+	set.StringVar(&s.options.InstanceProfile, "instance-profile", "", "")
+	set.StringVar(&s.options.AMIVersion, "ami-version", "", "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
+		if s.options.Role != "" && s.options.InstanceProfile != "" {
+			faults = append(faults, "flags -role and -instance-profile exclude each other: a class has one of them")
+		}
+		if strings.ContainsAny(s.options.AMIVersion, "@ ") {
+			faults = append(faults, fmt.Sprintf("invalid value %q for flag -ami-version: want a version such as v20240807", s.options.AMIVersion))
+		}
+		return faults
+	})
+	return s, code, ok
+}
+
+// exitOpen says that -check found something to convert or to complete.
+const exitOpen = 1
+
+// run is the program. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	sources, err := readSources(s.files, stdin)
+	if err != nil {
+		return command.Complain(stderr, "migrate", err, command.BadInput)
+	}
+	s.options.Check = s.check
+	result := convert.Convert(&s.options, sources...)
+	for _, n := range result.Notes {
+		if n.Severity >= convert.Action || !s.quiet {
+			command.Say(stderr, n.String())
+		}
+	}
+	if s.check {
+		return check(result, stdout)
+	}
+	if _, err := stdout.Write(result.Stream()); err != nil {
+		return command.Complain(stderr, "migrate", err, command.Failed)
+	}
+	return command.OK
+}
+
+// check names the files that would change, and says whether all is done.
+func check(result *convert.Result, stdout io.Writer) int {
+	for _, out := range result.Outputs {
+		if out.Changed {
+			fmt.Fprintln(stdout, out.Name)
+		}
+	}
+	if result.Changed() || convert.Worst(result.Notes) >= convert.Action {
+		return exitOpen
+	}
+	return command.OK
+}
+
+// readSources reads the files, or takes the sample if there are none. One that
+// cannot be read does not keep it from trying the others; the error joins all.
+func readSources(names []string, stdin io.Reader) ([]convert.Source, error) {
+	if len(names) == 0 {
+		return []convert.Source{{Name: "sample.yaml", Data: sample}}, nil
+	}
+	var errs []error
+	var sources []convert.Source
+	for _, name := range names {
+		data, err := command.ReadFile(name, stdin)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		sources = append(sources, convert.Source{Name: name, Data: data})
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(sources, func(s convert.Source) bool { return len(bytes.TrimSpace(s.Data)) > 0 }) {
+		return nil, fmt.Errorf("%s: there is nothing in it; look whether the command that wrote it failed", strings.Join(names, ", "))
+	}
+	return sources, nil
 }

@@ -21,8 +21,27 @@
 package main
 
 import (
+	"context"
 	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/examples/internal/advicereport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
+	"github.com/dovetail-sdk/dovetail/examples/internal/comparereport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
+	"github.com/dovetail-sdk/dovetail/examples/internal/place"
+	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
+	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
 // sample is the cluster that is planned when no file is named: a small shop
@@ -33,4 +52,330 @@ var sample []byte
 
 func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// settings is what the command line asks for.
+type settings struct {
+	files        offline.Files
+	output       string // table, json or yaml
+	minValues    provisioning.MinValuesPolicy
+	preferences  provisioning.PreferencePolicy
+	reserved     provisioning.ReservedPolicy
+	nodeFee      float64                // USD per hour
+	without      []string               // names of nodes to plan the removal of
+	explain      string                 // namespace/name of a pod to tell about instead of the plan
+	why          string                 // likewise, new node/instance type
+	compare      comparereport.Question // asked if it has a file; its instant goes for -advise too
+	advise       bool
+	questions    int // for -advise; 0 is the default of package advice
+	maxOptions   int // per node in json and yaml; 0 is all
+	failUnplaced bool
+	verify       bool // whatever the plan's size
+}
+
+// options are the engine's.
+func (s *settings) options() *provisioning.Options {
+	return &provisioning.Options{MinValues: s.minValues, Preferences: s.preferences, Reserved: s.reserved, NodeFee: s.nodeFee}
+}
+
+const usage = `Whatif plans nodes for the pods of a cluster that is written down in manifests.
+
+usage: whatif [flags]
+
+  -f FILE               read manifests from FILE, YAML or JSON, or from standard
+                        input if FILE is -; may be repeated. Default: a sample
+  -instance-types FILE  take the instance types from FILE instead of the fake
+                        cloud's catalog
+` + place.Usage + `  -min-values POLICY    what to do when a minValues cannot be met: Strict
+                        launches nothing, BestEffort lowers it. Default Strict
+  -preferences POLICY   Respect weighs soft constraints (preferred affinity,
+                        ScheduleAnyway, PreferNoSchedule) against cost, Ignore
+                        leaves them to the scheduler. Default Respect
+  -reserved POLICY      what nodes that draw on a reservation name beside it:
+                        Fallback other capacity, in case it is full, Strict
+                        nothing, so that the launch fails. Default Fallback
+  -node-fee USD         what a node costs in an hour beside its bill; more makes
+                        plans with fewer, larger nodes. Default 0
+  -bill                 count what nodes have beside their instance as well: the
+                        volumes and the public address of their EC2NodeClass
+  -without NODE         plan as if NODE were being removed, its pods to be
+                        placed elsewhere; may be repeated
+  -explain NAMESPACE/POD
+                        instead of the plan, tell where the pod goes and when,
+                        or all that keeps it pending; the name of a workload
+                        stands for a pod of it, one that is pending if any is
+  -why NODE/INSTANCETYPE
+                        instead of the plan, tell how the instance type stands
+                        with the new NODE of the plan
+  -compare FILE         instead of the plan, tell what would change if the
+                        NodePools and NodeOverlays of FILE took the place of
+                        those of their names: cost, pods, drift, evictions
+  -pair OLD=NEW         with -compare, NEW of FILE takes the place of NodePool
+                        OLD; OLD= goes, =NEW is added; may be repeated
+  -advise               instead of the plan, tell what each constraint costs
+                        if all pods were planned for anew
+  -questions N          with -advise, ask about N constraints thoroughly, and
+                        half as many requests; more takes longer. Default 10
+  -now TIME             the instant -compare starts at, such as
+                        2026-03-02T12:00:00Z. Default: now
+  -o FORMAT             table, json or yaml, and html for -compare and -advise.
+                        Default table
+  -options N            list at most N ways to launch each node in json and
+                        yaml, the cheapest first; 0 lists all, which may be
+                        thousands. Default 20
+  -fail-unplaced        exit with code 1 if a pod stays pending
+  -verify               check the plan by the referee even if it is so large
+                        that it takes minutes; smaller plans are always checked
+  -h                    print this
+
+Colours are used on a terminal unless NO_COLOR is set.
+`
+
+// parseFlags reads the command line. If it is not ok the program is over.
+func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, ok bool) {
+	s = settings{files: offline.Files{Sample: sample}, minValues: provisioning.Strict, preferences: provisioning.Respect, reserved: provisioning.ReservedFallback}
+	set := flag.NewFlagSet("whatif", flag.ContinueOnError)
+	s.files.Flags(set)
+	set.StringVar((*string)(&s.minValues), "min-values", string(s.minValues), "")
+	set.StringVar((*string)(&s.preferences), "preferences", string(s.preferences), "")
+	set.StringVar((*string)(&s.reserved), "reserved", string(s.reserved), "")
+	set.Float64Var(&s.nodeFee, "node-fee", 0, "")
+	command.List(set, "without", &s.without, "the name of the node is empty")
+	set.StringVar(&s.explain, "explain", "", "")
+	set.StringVar(&s.why, "why", "", "")
+	set.StringVar(&s.compare.File, "compare", "", "")
+	command.List(set, "pair", &s.compare.Pairs, "the names of the NodePools are empty")
+	set.Func("now", "", func(text string) (err error) {
+		if s.compare.Now, err = time.Parse(time.RFC3339, text); err != nil {
+			return errors.New("must be a time such as 2026-03-02T12:00:00Z")
+		}
+		return nil
+	})
+	set.BoolVar(&s.advise, "advise", false, "")
+	set.IntVar(&s.questions, "questions", 0, "")
+	set.StringVar(&s.output, "o", "table", "")
+	set.IntVar(&s.maxOptions, "options", 20, "")
+	set.BoolVar(&s.failUnplaced, "fail-unplaced", false, "")
+	set.BoolVar(&s.verify, "verify", false, "")
+	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
+		return append(command.Arguments(set, "-f"), s.faults()...)
+	})
+	return s, code, ok
+}
+
+// faults lists what is wrong with flags that could be parsed.
+func (s *settings) faults() []string {
+	return slices.Concat(
+		s.formatFaults(),
+		command.OneOf("min-values", s.minValues, provisioning.Strict, provisioning.BestEffort),
+		command.OneOf("preferences", s.preferences, provisioning.Respect, provisioning.Ignore),
+		command.OneOf("reserved", s.reserved, provisioning.ReservedFallback, provisioning.ReservedStrict),
+		command.USD("node-fee", s.nodeFee),
+		s.questionFaults(),
+		command.NotNegative("options", s.maxOptions),
+		s.files.Faults(),
+	)
+}
+
+// formatFaults lists what is wrong with -o. A page is there for the answers with pictures.
+func (s *settings) formatFaults() []string {
+	if s.compare.File != "" || s.advise {
+		return command.OneOf("o", s.output, "table", "json", "yaml", "html")
+	}
+	if s.output == "html" {
+		return []string{"-o html is a page for -compare or -advise; give one of them, or another format"}
+	}
+	return command.OneOf("o", s.output, "table", "json", "yaml")
+}
+
+// questionFaults lists what is wrong with the flags that ask about one thing.
+func (s *settings) questionFaults() []string {
+	var faults []string
+	if strings.Contains(s.explain, "/") { // without one, a namespace is suggested once pods are known
+		faults = command.Pair("explain", s.explain, "NAMESPACE/POD")
+	}
+	faults = append(faults, command.Pair("why", s.why, "NODE/INSTANCETYPE")...)
+	var asked []string
+	for _, q := range []struct {
+		flag string
+		set  bool
+	}{{"-explain", s.explain != ""}, {"-why", s.why != ""}, {"-compare", s.compare.File != ""}, {"-advise", s.advise}} {
+		if q.set {
+			asked = append(asked, q.flag)
+		}
+	}
+	if len(asked) > 1 {
+		faults = append(faults, strings.Join(asked, " and ")+" are several questions; ask one at a time")
+	}
+	if (s.compare.File != "" || s.advise) && len(s.without) > 0 {
+		faults = append(faults, "-compare and -advise look at the whole cluster; leave out -without")
+	}
+	faults = append(faults, command.NotNegative("questions", s.questions)...)
+	if s.questions > 0 && !s.advise {
+		faults = append(faults, "-questions says how much -advise asks; give -advise too")
+	}
+	if s.compare.File == "-" && slices.Contains(s.files.Manifests, "-") {
+		faults = append(faults, `invalid value "-" for flag -compare: standard input holds the manifests already`)
+	}
+	faults = append(faults, s.compare.Faults()...)
+	if (s.explain != "" || s.why != "") && (s.output == "json" || s.output == "yaml") {
+		faults = append(faults, fmt.Sprintf("-explain and -why answer in text; leave out -o %s", s.output))
+	}
+	return faults
+}
+
+// answer is what is printed: data, or a text for people, or a page if there are pictures.
+type answer struct {
+	data    any
+	text    func(command.Style) string
+	page    func() webpage.Page
+	pending bool // whether a pod has no place
+}
+
+// run is the program: it reads, asks the library, and prints. It returns the exit code.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	s, code, ok := parseFlags(args, stdout, stderr)
+	if !ok {
+		return code
+	}
+	world, err := offline.Read(s.files, stdin)
+	if err != nil {
+		return command.Complain(stderr, "whatif", err, command.BadInput)
+	}
+	for _, line := range world.Remarks() {
+		command.Say(stderr, "whatif: "+line)
+	}
+	ctx, done := command.Progress(context.Background(), stderr)
+	var a answer
+	switch {
+	case s.compare.File != "":
+		a, code, err = compareWith(ctx, s, world, stdin, stderr)
+	case s.advise:
+		a, code, err = advise(ctx, s, world, stderr)
+	default:
+		a, code, err = plan(ctx, s, world)
+	}
+	done()
+	if err != nil {
+		return command.Complain(stderr, "whatif", err, code)
+	}
+	if s.output == "html" {
+		var page string
+		if page, err = a.page().HTML(); err == nil {
+			_, err = io.WriteString(stdout, page)
+		}
+	} else {
+		err = command.Print(stdout, s.output, a.data, a.text)
+	}
+	if err != nil {
+		return command.Complain(stderr, "whatif", err, command.Failed)
+	}
+	if s.failUnplaced && a.pending {
+		return command.Failed
+	}
+	return command.OK
+}
+
+// plan makes the plan, or answers a question about it. Of an error it says what the exit
+// code is.
+func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error) {
+	in := w.Input()
+	removed, err := toRemove(in, s.without)
+	if err != nil {
+		return answer{}, command.BadInput, err
+	}
+	problem, err := provisioning.Prepare(in, s.options())
+	if err == nil && len(removed) > 0 {
+		problem, err = problem.Without(removed...)
+		in = withoutNodes(in, removed)
+	}
+	if err != nil {
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
+	}
+	plan, err := problem.Solve(ctx)
+	if err != nil {
+		return answer{}, command.Failed, err
+	}
+	verified := s.verify || optionsOf(plan) <= judgedOptions
+	if verified {
+		if err := judge(in, plan, s.options()); err != nil {
+			return answer{}, command.Failed, err
+		}
+	}
+	switch {
+	case s.explain != "":
+		return told(planreport.Explain(s.explain, in, plan))
+	case s.why != "":
+		return told(planreport.WhyNot(s.why, in, plan))
+	}
+	maxOptions := s.maxOptions
+	if s.output == "table" {
+		maxOptions = 1 // the table only counts them
+	}
+	r := planreport.New(w.Cluster, in, plan, maxOptions)
+	r.Verified = verified
+	return answer{data: r, text: r.Table, pending: len(plan.Unplaced) > 0}, command.OK, nil
+}
+
+// told is an answer in text alone.
+func told(text string, err error) (answer, int, error) {
+	return answer{text: func(command.Style) string { return text }}, command.BadInput, err
+}
+
+// toRemove are those of the nodes named that are not being deleted already. The pods of the
+// others are among those to place as it is.
+func toRemove(in provisioning.Input, names []string) (out []string, err error) {
+	var known []string
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		known = append(known, n.Name())
+		deleted := n.Node != nil && n.Node.DeletionTimestamp != nil || n.NodeClaim != nil && n.NodeClaim.DeletionTimestamp != nil
+		if !deleted && slices.Contains(names, n.Name()) {
+			out = append(out, n.Name())
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			err = errors.Join(err, fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, known)))
+		}
+	}
+	return out, err
+}
+
+// running is the cluster as it runs, at the instant to ask about: that of the flag, or now.
+func running(s *settings, w *offline.World, stderr io.Writer) compare.Side {
+	if s.compare.Now.IsZero() {
+		s.compare.Now = time.Now().UTC().Truncate(time.Second)
+		if age := w.Age(s.compare.Now); age != "" {
+			command.Say(stderr, "whatif: "+age)
+		}
+	}
+	return compare.Side{Input: w.Running(), Options: &disruption.Options{Provisioning: s.options()}}
+}
+
+// compareWith answers -compare.
+func compareWith(ctx context.Context, s settings, w *offline.World, stdin io.Reader, stderr io.Writer) (answer, int, error) {
+	side := running(&s, w, stderr)
+	file, err := w.Policies(s.compare.File, s.files, stdin)
+	if err != nil {
+		return answer{}, command.BadInput, err
+	}
+	for _, line := range file.Remarks() {
+		command.Say(stderr, "whatif: "+s.compare.File+": "+line)
+	}
+	r, err := comparereport.Ask(ctx, s.compare, side, file.Input())
+	if err != nil {
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
+	}
+	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
+}
+
+// advise answers -advise.
+func advise(ctx context.Context, s settings, w *offline.World, stderr io.Writer) (answer, int, error) {
+	side := running(&s, w, stderr)
+	r, err := advicereport.Ask(ctx, advicereport.Question{Now: s.compare.Now, Questions: s.questions}, side)
+	if err != nil {
+		return answer{}, command.BadInput, w.Cluster.Explain(err)
+	}
+	return answer{data: r, text: r.Text, page: r.Page}, command.OK, nil
 }

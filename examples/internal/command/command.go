@@ -12,12 +12,22 @@
 package command
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/dovetail-sdk/dovetail/internal/spelling"
+	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
 // The exit codes of all programs.
@@ -63,4 +73,154 @@ func Say(out io.Writer, message string) {
 	for _, line := range Wrap(message, PageWidth, "    ") {
 		fmt.Fprintln(out, line)
 	}
+}
+
+// DidYouMean is a question to end an error with, or nothing where no known
+// name resembles the one given.
+func DidYouMean(name string, known []string) string {
+	if near := nearest(name, known); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// nearest returns the known name that the fewest slips of the hand make of the
+// one given, the first of several, or nothing if it takes too many.
+func nearest(name string, known []string) string {
+	best, least := "", len(name)/3+1
+	for _, k := range known {
+		if n := spelling.Distance(name, k); n < least {
+			best, least = k, n
+		}
+	}
+	return best
+}
+
+// Print writes an answer as json, as yaml, or in any other format as the text for people.
+func Print(out io.Writer, format string, answer any, text func(Style) string) error {
+	if format != "json" && format != "yaml" {
+		_, err := io.WriteString(out, text(StyleFor(out, os.Getenv)))
+		return err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(answer); err != nil {
+		return err
+	}
+	data := b.Bytes()
+	if format == "yaml" {
+		var err error
+		if data, err = yaml.JSONToYAML(data); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(data)
+	return err
+}
+
+// A line of progress is shown after this long, and again after as long as the second.
+const (
+	progressAfter = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+// Progress returns a context whose work shows on a terminal how far it has come: one line,
+// written over and over, once a second has passed. The function takes the line away; call
+// it before anything else is written. Where out is no terminal nothing is shown.
+func Progress(ctx context.Context, out io.Writer) (context.Context, func()) {
+	if !isTerminal(out) {
+		return ctx, func() {}
+	}
+	l := &progressLine{out: out, next: time.Now().Add(progressAfter)}
+	return progress.With(ctx, func(e progress.Event) { l.show(e, time.Now()) }), l.clear
+}
+
+// progressLine is the last line of a terminal.
+type progressLine struct {
+	out   io.Writer
+	next  time.Time // when it is written again
+	shown bool
+}
+
+func (l *progressLine) show(e progress.Event, now time.Time) {
+	if now.Before(l.next) {
+		return
+	}
+	l.next, l.shown = now.Add(progressEvery), true
+	text := []rune(e.String())
+	if len(text) >= PageWidth {
+		text = append(text[:PageWidth-2], '…')
+	}
+	fmt.Fprintf(l.out, "\r%s\x1b[K", string(text))
+}
+
+func (l *progressLine) clear() {
+	if l.shown {
+		fmt.Fprint(l.out, "\r\x1b[K")
+		l.shown = false
+	}
+}
+
+// Style colours texts for a terminal. The zero Style leaves them as they are.
+type Style struct{ On bool }
+
+func (s Style) paint(code, text string) string {
+	if !s.On || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Heading is bold.
+func (s Style) Heading(text string) string { return s.paint("1", text) }
+
+// Faint is for what is read last.
+func (s Style) Faint(text string) string { return s.paint("2", text) }
+
+// Warning is yellow.
+func (s Style) Warning(text string) string { return s.paint("33", text) }
+
+// Good is green.
+func (s Style) Good(text string) string { return s.paint("32", text) }
+
+// StyleFor is coloured if out is a terminal and the environment does not object.
+// See https://no-color.org.
+func StyleFor(out io.Writer, getenv func(string) string) Style {
+	return Style{On: isTerminal(out) && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"}
+}
+
+// isTerminal reports whether out is a character device, which is near enough.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// PageWidth is the number of columns that texts for people have at most.
+const PageWidth = 80
+
+// Wrap breaks a line into lines of at most so many columns, at blanks where it
+// can; a word that is longer is left whole. Lines keep the indent of the first,
+// and those after it get the further indent too.
+func Wrap(text string, width int, further string) []string {
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	line := ""
+	var lines []string
+	for i, word := range strings.Split(text[len(indent):], " ") {
+		switch {
+		case i == 0:
+			line = indent + word
+		case utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = indent + further + word
+		}
+	}
+	return append(lines, strings.TrimRight(line, " "))
 }

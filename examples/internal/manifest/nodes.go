@@ -10,15 +10,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // sortPods decides for each pod of the input whether it is pending. The bound
 // ones are joinNodes' business.
 func (r *reader) sortPods() {
 	var gated, deleted, daemons int
-	for _, p := range r.found.pods {
+	for i := range r.found.pods {
+		p := &r.found.pods[i]
+		// As the API server does to a pod that asks for a GPU by limit alone, say.
+		p.value = resources.WithDefaultRequests(p.value)
 		pod := p.value
-		defaultRequests(&pod.Spec)
 		r.cluster.placed(p.String(), place{object: p.object})
 		switch {
 		case pod.Spec.NodeName != "" || finished(pod):

@@ -1,12 +1,18 @@
 package manifest
 
 import (
+	"encoding/json"
+	"hash/fnv"
 	"maps"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // template is what a workload makes pods from. The pods share its maps and
@@ -22,10 +28,8 @@ type template struct {
 }
 
 func newTemplate(o *object, from *corev1.PodTemplateSpec) *template {
-	t := &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from)}
-	from.Spec.DeepCopyInto(&t.spec)
-	defaultRequests(&t.spec)
-	return t
+	pod := resources.WithDefaultRequests(&corev1.Pod{Spec: from.Spec})
+	return &template{object: o, labels: from.Labels, annos: from.Annotations, hash: templateHash(from), spec: pod.Spec}
 }
 
 // pod makes one pod.
@@ -94,52 +98,6 @@ func madeUID(kind, namespace, name string) types.UID {
 	return types.UID(kind + " " + namespace + "/" + name)
 }
 
-// defaultRequests fills in requests that are left out from the limits, as the
-// API server does when a pod is created. Without it a pod that asks for a GPU
-// by limit alone, which is how most do, would ask for none.
-func defaultRequests(spec *corev1.PodSpec) {
-	for i := range spec.Containers {
-		requestsFromLimits(&spec.Containers[i].Resources)
-	}
-	for i := range spec.InitContainers {
-		requestsFromLimits(&spec.InitContainers[i].Resources)
-	}
-	if spec.Resources == nil {
-		return
-	}
-	// A limit of the pod as a whole speaks for the containers only where none
-	// of them asks for anything.
-	requested := map[corev1.ResourceName]bool{}
-	for _, containers := range [][]corev1.Container{spec.Containers, spec.InitContainers} {
-		for _, c := range containers {
-			for name := range c.Resources.Requests {
-				requested[name] = true
-			}
-		}
-	}
-	for name, limit := range spec.Resources.Limits {
-		if _, ok := spec.Resources.Requests[name]; ok || requested[name] {
-			continue
-		}
-		if spec.Resources.Requests == nil {
-			spec.Resources.Requests = corev1.ResourceList{}
-		}
-		spec.Resources.Requests[name] = limit
-	}
-}
-
-func requestsFromLimits(r *corev1.ResourceRequirements) {
-	for name, limit := range r.Limits {
-		if _, ok := r.Requests[name]; ok {
-			continue
-		}
-		if r.Requests == nil {
-			r.Requests = corev1.ResourceList{}
-		}
-		r.Requests[name] = limit
-	}
-}
-
 // withLabel is a copy of labels with one more.
 func withLabel(labels map[string]string, key, value string) map[string]string {
 	more := maps.Clone(labels)
@@ -152,3 +110,65 @@ func withLabel(labels map[string]string, key, value string) map[string]string {
 
 // hashLabel is the label by which a Deployment tells its ReplicaSets apart.
 const hashLabel = appsv1.DefaultDeploymentUniqueLabelKey
+
+// letters is the alphabet of generated names: no vowels, so no words, and no
+// digits that look like letters.
+const letters = "bcdfghjklmnpqrstvwxz2456789"
+
+const (
+	suffixLength = 5
+	suffixCount  = 27 * 27 * 27 * 27 * 27 // len(letters) to the power of suffixLength
+	// suffixStep has no divisor in common with suffixCount, so that adding it
+	// again and again visits every suffix once, far from the last.
+	suffixStep = 8868112
+
+	maxNameLength = 63
+)
+
+// suffixes walks through all suffixes of generated names, in an order that
+// looks random but depends on the seed alone.
+type suffixes struct{ at uint32 }
+
+func newSuffixes(seed string) *suffixes { return &suffixes{at: hash32([]byte(seed)) % suffixCount} }
+
+func (s *suffixes) next() string {
+	n := s.at
+	s.at = (s.at + suffixStep) % suffixCount
+	var out [suffixLength]byte
+	for i := range out {
+		out[i] = letters[n%uint32(len(letters))]
+		n /= uint32(len(letters))
+	}
+	return string(out[:])
+}
+
+// generated is a name as the API server makes it from a prefix, cut to fit.
+func generated(base, suffix string) string {
+	if limit := maxNameLength - suffixLength - 1; len(base) > limit {
+		base = strings.TrimRight(base[:limit], "-.")
+	}
+	return base + "-" + suffix
+}
+
+func ordinalName(base string, n int) string { return base + "-" + strconv.Itoa(n) }
+
+// templateHash stands in for the pod-template-hash of a Deployment: other
+// letters than the real one, but as steady.
+func templateHash(t *corev1.PodTemplateSpec) string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		data = []byte(err.Error()) // a decoded template can always be encoded
+	}
+	digits := strconv.FormatUint(uint64(hash32(data)), 10)
+	out := make([]byte, len(digits))
+	for i := range digits {
+		out[i] = letters[int(digits[i])%len(letters)]
+	}
+	return string(out)
+}
+
+func hash32(data []byte) uint32 {
+	h := fnv.New32a()
+	h.Write(data)
+	return h.Sum32()
+}

@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"maps"
 	"slices"
 
@@ -11,6 +13,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
+	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -198,3 +201,23 @@ func comparePods(a, b *corev1.Pod) int {
 }
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// Sources reads the files named, "-" being standard input, or else takes the
+// sample. One file that cannot be read does not keep it from reading the
+// others; the error joins all failures.
+func Sources(names []string, stdin io.Reader, sample []byte) ([]Source, error) {
+	if len(names) == 0 {
+		return []Source{{Name: "sample.yaml", Data: sample}}, nil
+	}
+	var errs []error
+	var sources []Source
+	for _, name := range names {
+		data, err := command.ReadFile(name, stdin)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		sources = append(sources, Source{Name: name, Data: data})
+	}
+	return sources, errors.Join(errs...)
+}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -9,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
 // expand adds the pods that workloads still lack: the replicas they want, less
@@ -252,4 +255,102 @@ func orOne(n *int32) int {
 		return 1
 	}
 	return int(*n)
+}
+
+// want asks for pods. The workload with which there are too many is at fault.
+func (x *expander) want(d demand) {
+	if d.count <= 0 || x.total > MaxPods {
+		return
+	}
+	x.demands = append(x.demands, d)
+	x.total += d.count
+	if x.total > MaxPods {
+		x.faults = append(x.faults, d.template.object.fault(nil,
+			"brings the pods that workloads stand for above %d, more than can be planned at once; lower the replicas", MaxPods))
+	}
+}
+
+// supply makes the pods of a demand. Those without names get random-looking
+// ones, as a ReplicaSet or Job gives.
+func (x *expander) supply(d demand) {
+	for _, name := range d.names {
+		x.add(d.template, name)
+	}
+	suffixes := newSuffixes(d.template.object.namespace + "/" + d.base)
+	for range d.count - len(d.names) {
+		name := generated(d.base, suffixes.next())
+		for x.has(d.template.object.namespace, name) {
+			name = generated(d.base, suffixes.next())
+		}
+		x.add(d.template, name)
+	}
+}
+
+// has tells whether there is or was a pod of the name.
+func (x *expander) has(namespace, name string) bool {
+	_, taken := x.taken[namespace+"/"+name]
+	return taken
+}
+
+// add makes one pod pending.
+func (x *expander) add(t *template, name string) {
+	x.taken[t.object.namespace+"/"+name] = true
+	x.cluster.Pods = append(x.cluster.Pods, t.pod(name))
+	x.cluster.placed("Pod "+t.object.namespace+"/"+name, place{t.object, []any{"spec", "template"}})
+}
+
+// byName returns the items sorted by namespace and name.
+func byName[T any](items []item[T]) []item[T] {
+	return slices.SortedFunc(slices.Values(items), func(a, b item[T]) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+}
+
+// addClaims makes the claims that pending pods of StatefulSets get from its
+// templates, where they are not in the input. Claims outlive their pods, so one
+// that is there is used, whatever the template says by now.
+func (r *reader) addClaims() {
+	c := r.cluster
+	sets := map[string]*appsv1.StatefulSet{}
+	for _, s := range r.found.statefulSets {
+		sets[s.namespace+"/"+s.name] = s.value
+	}
+	for _, pod := range c.Pods {
+		ref := metav1.GetControllerOf(pod)
+		if ref == nil || ref.Kind != "StatefulSet" {
+			continue
+		}
+		set := sets[pod.Namespace+"/"+ref.Name]
+		if set == nil {
+			continue
+		}
+		for i := range set.Spec.VolumeClaimTemplates {
+			template := &set.Spec.VolumeClaimTemplates[i]
+			name := template.Name + "-" + pod.Name
+			if r.seen["PersistentVolumeClaim "+pod.Namespace+"/"+name] == nil {
+				c.Volumes.Claims = append(c.Volumes.Claims, newClaim(template, pod.Namespace, name))
+			}
+		}
+	}
+	slices.SortFunc(c.Volumes.Claims, func(a, b *corev1.PersistentVolumeClaim) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// newClaim makes a claim that no volume has been bound to.
+func newClaim(from *corev1.PersistentVolumeClaim, namespace, name string) *corev1.PersistentVolumeClaim {
+	claim := from.DeepCopy()
+	claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
+	claim.Namespace, claim.Name = namespace, name
+	claim.Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
+	return claim
+}
+
+// markBound gives a claim that is bound by its status the annotation that says so to a
+// scheduler. Tools that tidy up manifests leave annotations out.
+func markBound(claim *corev1.PersistentVolumeClaim) {
+	if claim.Status.Phase != corev1.ClaimBound || claim.Spec.VolumeName == "" || metav1.HasAnnotation(claim.ObjectMeta, v1.BindCompletedAnnotationKey) {
+		return
+	}
+	metav1.SetMetaDataAnnotation(&claim.ObjectMeta, v1.BindCompletedAnnotationKey, "yes")
 }

@@ -3,7 +3,22 @@
 package proposalreport
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
+	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // schema names the form of the json output. Within v1 fields are added, but none
@@ -189,4 +204,245 @@ func (r *Report) without() float64 {
 		cost += r.Provisioned.USDPerHour
 	}
 	return cost
+}
+
+// New writes a proposal for a cluster down.
+func New(now time.Time, in disruption.Input, p *disruption.Proposal) *Report {
+	r := &Report{
+		Schema: schema, Now: now, Before: stateOf(in), Actions: actionsOf(in, p.Actions), Waiting: []waiting{},
+		Next: optional(p.Next), Truncated: p.Truncated, Unknown: p.UnknownPrices, Unmanaged: unmanaged(in), Warnings: []string{},
+		Search: countsOf(p),
+	}
+	for _, w := range p.Waiting {
+		r.Waiting = append(r.Waiting, waiting{action: actionOf(in, w.Action), For: w.For, Why: w.Why, Until: optional(w.Until)})
+	}
+	for _, w := range p.Warnings {
+		r.Warnings = append(r.Warnings, w.Error())
+	}
+	r.leave(p)
+	return r
+}
+
+func countsOf(p *disruption.Proposal) searchCounts {
+	return searchCounts{p.Stats.Candidates, p.Stats.Steps, p.Stats.WhatIfs, p.Stats.Simulations}
+}
+
+// leave lists the nodes that a proposal is not about.
+func (r *Report) leave(p *disruption.Proposal) {
+	about := map[string]bool{}
+	for _, a := range p.Actions {
+		for _, t := range a.Targets {
+			about[t.Node] = true
+		}
+	}
+	for _, w := range p.Waiting {
+		for _, t := range w.Targets {
+			about[t.Node] = true
+		}
+	}
+	r.LeftAlone = []NodeLeft{}
+	for _, b := range p.Blocked { // sorted by node
+		if about[b.Node] {
+			continue
+		}
+		if n := len(r.LeftAlone); n == 0 || r.LeftAlone[n-1].Node != b.Node {
+			r.LeftAlone = append(r.LeftAlone, NodeLeft{Node: b.Node, NodePool: b.NodePool})
+		}
+		left := &r.LeftAlone[len(r.LeftAlone)-1]
+		left.Reasons = append(left.Reasons, Reason{Method: string(b.Method), Rule: string(b.Code), Object: b.Object, Detail: b.Detail, Until: optional(b.Until)})
+	}
+}
+
+func roundsOf(rounds []round) []roundReport {
+	out := make([]roundReport, 0, len(rounds))
+	for _, r := range rounds {
+		if len(r.proposal.Actions) == 0 {
+			continue
+		}
+		total := stateOf(r.after).Total
+		out = append(out, roundReport{Now: r.now, Actions: actionsOf(r.input, r.proposal.Actions), Waiting: len(r.proposal.Waiting),
+			PodsPlaced: r.pending, Launched: r.launched, Nodes: total.Nodes, USDPerHour: total.USDPerHour})
+	}
+	return out
+}
+
+func actionsOf(in disruption.Input, list []disruption.Action) []action {
+	out := make([]action, 0, len(list))
+	for _, a := range list {
+		out = append(out, actionOf(in, a))
+	}
+	return out
+}
+
+func actionOf(in disruption.Input, a disruption.Action) action {
+	out := action{
+		Step: string(a.Step), Reason: string(a.Reason), Cause: a.Cause, StepCause: a.StepCause, Detail: a.Detail, Simulated: a.Simulated,
+		Nodes: []nodeRef{}, Replacements: []replacement{}, Moves: []move{},
+		Savings: layout.Rounded(a.Savings), DisruptionCost: layout.Rounded(a.DisruptionCost),
+	}
+	for _, t := range a.Targets {
+		ref := refTo(in, t)
+		out.Nodes = append(out.Nodes, ref)
+		if a.Step == disruption.Delete && !a.Simulated && a.Reason != disruption.Empty {
+			out.Savings = layout.Rounded(out.Savings + ref.USDPerHour)
+		}
+	}
+	for i := range a.Replacements {
+		n := &a.Replacements[i]
+		best := n.Options[0]
+		out.Replacements = append(out.Replacements, replacement{NodePool: n.Pool.Name, InstanceType: best.InstanceType.Name, Zone: best.Offering.Zone,
+			CapacityType: best.Offering.CapacityType, USDPerHour: layout.Rounded(n.Price()), OptionCount: len(n.Options)})
+	}
+	for _, m := range a.Moves {
+		to := m.Node
+		if m.Replacement >= 0 {
+			to = fmt.Sprintf("replacement-%d", m.Replacement)
+		}
+		out.Moves = append(out.Moves, move{Namespace: m.Pod.Namespace, Name: m.Pod.Name, From: m.From, To: to, workload: inventory.WorkloadOf(m.Pod).Path()})
+	}
+	return out
+}
+
+// refTo says what a node is.
+func refTo(in disruption.Input, t disruption.Target) nodeRef {
+	ref := nodeRef{Node: t.String(), NodePool: t.NodePool}
+	i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == t.Node })
+	if i < 0 {
+		return ref
+	}
+	labels := inventory.Labels(&in.Nodes[i])
+	ref.InstanceType, ref.Zone, ref.CapacityType = labels[corev1.LabelInstanceTypeStable], labels[corev1.LabelTopologyZone], labels[capacityTypeLabel]
+	price, _ := priceOf(in, &in.Nodes[i])
+	ref.USDPerHour = layout.Rounded(price)
+	return ref
+}
+
+// optional is nil for an instant that never comes.
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+const capacityTypeLabel = v1.CapacityTypeLabelKey
+
+// noPool stands for the pool of nodes that have none.
+const noPool = ""
+
+// priceOf is what a node costs, if the catalog knows.
+func priceOf(in disruption.Input, n *provisioning.Node) (price float64, known bool) {
+	labels := inventory.Labels(n)
+	for _, t := range in.InstanceTypes[labels[v1.NodePoolLabelKey]] {
+		if t.Name != labels[corev1.LabelInstanceTypeStable] {
+			continue
+		}
+		for i := range t.Offerings {
+			o := &t.Offerings[i]
+			if o.Zone == labels[corev1.LabelTopologyZone] && o.CapacityType == labels[capacityTypeLabel] &&
+				(o.ReservationID == "" || o.ReservationID == labels[awsv1.LabelCapacityReservationID]) {
+				return o.Price, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// unmanaged is how many nodes have no NodeClaim and no price.
+func unmanaged(in disruption.Input) (count int) {
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		if _, known := priceOf(in, n); n.NodeClaim == nil && !known {
+			count++
+		}
+	}
+	return count
+}
+
+// tally sums up nodes.
+type tally struct {
+	pool               string
+	nodes              int
+	cost               float64
+	cpu, memory        float64
+	cpuAsked, memAsked float64
+}
+
+// add counts a node.
+func (t *tally) add(price float64, have, asked resources.List) {
+	t.nodes++
+	t.cost += price
+	t.cpu += float64(have.Get(corev1.ResourceCPU))
+	t.memory += float64(have.Get(corev1.ResourceMemory))
+	t.cpuAsked += float64(asked.Get(corev1.ResourceCPU))
+	t.memAsked += float64(asked.Get(corev1.ResourceMemory))
+}
+
+func (t *tally) state() poolState {
+	return poolState{NodePool: t.pool, Nodes: t.nodes, USDPerHour: layout.Rounded(t.cost), CPU: share(t.cpuAsked, t.cpu), Memory: share(t.memAsked, t.memory)}
+}
+
+func share(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return layout.Rounded(part / whole)
+}
+
+// stateOf sums a cluster up, by pool and in all. Pools without nodes are in it.
+func stateOf(in disruption.Input) state {
+	pools := map[string]*tally{}
+	for _, p := range in.NodePools {
+		pools[p.Name] = &tally{pool: p.Name}
+	}
+	var total tally
+	for i := range in.Nodes {
+		n := &in.Nodes[i]
+		name := inventory.Labels(n)[v1.NodePoolLabelKey]
+		if pools[name] == nil {
+			pools[name] = &tally{pool: name}
+		}
+		price, _ := priceOf(in, n)
+		have, asked := inventory.Allocatable(n), requestsOf(n)
+		pools[name].add(price, have, asked)
+		total.add(price, have, asked)
+	}
+	out := state{Total: total.state(), Pools: []poolState{}, Pending: len(in.Pods)}
+	for _, t := range pools { // sorted below
+		out.Pools = append(out.Pools, t.state())
+	}
+	slices.SortFunc(out.Pools, func(a, b poolState) int {
+		return cmp.Or(cmp.Compare(orLast(a.NodePool), orLast(b.NodePool)), strings.Compare(a.NodePool, b.NodePool))
+	})
+	return out
+}
+
+// orLast puts nodes without pool last.
+func orLast(pool string) int {
+	if pool == noPool {
+		return 1
+	}
+	return 0
+}
+
+// requestsOf is what the pods of a node ask for, without those of DaemonSets.
+func requestsOf(n *provisioning.Node) resources.List {
+	var sum resources.List
+	for _, pod := range n.Pods {
+		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		if ref := metav1.GetControllerOf(pod); ref != nil && ref.Kind == "DaemonSet" {
+			continue
+		}
+		asked, err := resources.PodRequests(pod)
+		if err != nil {
+			continue
+		}
+		if more, err := sum.Add(asked); err == nil {
+			sum = more
+		}
+	}
+	return sum
 }

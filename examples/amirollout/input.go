@@ -1,6 +1,4 @@
-// Package rolloutinput reads what an image rollout is judged by: an EC2NodeClass with its
-// NodePools, images, and nodes.
-package rolloutinput
+package main
 
 import (
 	"bytes"
@@ -30,18 +28,18 @@ const (
 	classAPIVersion = "karpenter.k8s.aws/v1"
 )
 
-// Text is a file to read: by its name, "-" for standard input, or with none the sample.
-type Text struct{ Name, SampleName, Sample string }
+// textFile is a file to read: by its name, "-" for standard input, or with none the sample.
+type textFile struct{ Name, SampleName, Sample string }
 
-// Files are what to read.
-type Files struct {
-	Manifest, Images, Nodes Text
+// inputFiles are what to read.
+type inputFiles struct {
+	Manifest, Images, Nodes textFile
 	// Class names the EC2NodeClass of the manifest; empty if it has one only.
 	Class string
 }
 
-// Input is everything that was read.
-type Input struct {
+// input is everything that was read.
+type input struct {
 	Class  string                       // name of the EC2NodeClass
 	Terms  []amiselect.Term             // its amiSelectorTerms
 	Family amiselect.Family             // its amiFamily, or that of the alias
@@ -54,13 +52,13 @@ type Input struct {
 
 // reader collects input and faults.
 type reader struct {
-	Input
+	input
 	types  map[string]*cloudprovider.InstanceType
 	faults []error
 }
 
-// Read reads all files; faults in one do not keep the others from being looked at.
-func Read(files Files, stdin io.Reader) (*Input, error) {
+// readInput reads all files; faults in one do not keep the others from being looked at.
+func readInput(files inputFiles, stdin io.Reader) (*input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
 	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
 	for _, t := range fake.Catalog() {
@@ -80,7 +78,7 @@ func Read(files Files, stdin io.Reader) (*Input, error) {
 	if f, ok := r.open(files.Nodes, stdin); ok {
 		r.claims(f, known)
 	}
-	return &r.Input, errors.Join(r.faults...)
+	return &r.input, errors.Join(r.faults...)
 }
 
 // file is a file that was read.
@@ -89,7 +87,7 @@ type file struct {
 	data []byte
 }
 
-func (r *reader) open(text Text, stdin io.Reader) (file, bool) {
+func (r *reader) open(text textFile, stdin io.Reader) (file, bool) {
 	name := text.Name
 	if name == "" {
 		return file{text.SampleName, []byte(text.Sample)}, true

@@ -1,6 +1,4 @@
-// Package awsday plays a day in a small AWS: a plan is carried out where something has just
-// sold out, a spot machine is taken back, a class changes, and everything ends.
-package awsday
+package main
 
 import (
 	"context"
@@ -20,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// Day is what happens in the small AWS.
-type Day struct {
+// day is what happens in the small AWS.
+type day struct {
 	Provider *aws.Provider
 	Cloud    *awstest.Server
 	Classes  map[string]*awsv1.EC2NodeClass // of which one is changed
@@ -32,14 +30,14 @@ type Day struct {
 }
 
 // note prints what happened, by the clock of the cloud.
-func (d *Day) note(format string, args ...any) {
+func (d *day) note(format string, args ...any) {
 	for _, line := range layout.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.Out, line)
 	}
 }
 
 // Spend plays the day of a plan, by the clock of the cloud.
-func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
+func (d *day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 	d.started = d.Cloud.Now()
 	for _, step := range []func(context.Context, *provisioning.Plan) error{d.carryOut, d.interrupt, d.drift, d.clear} {
 		if err := step(ctx, plan); err != nil {
@@ -51,7 +49,7 @@ func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 
 // carryOut launches the plan where the first choice of the first node has just sold
 // out, with the first call of all turned away.
-func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
+func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
 	key := plan.Create[0].Options[0].Key()
 	d.Cloud.SetStock(key.Scope(), 0)
 	d.note("%s is sold out, which nobody knows yet", key)
@@ -83,7 +81,7 @@ func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 }
 
 // interrupt has AWS take a spot machine back, if there is one.
-func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
+func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 	d.Cloud.Advance(10 * time.Minute)
 	at := slices.IndexFunc(d.running, func(i *cloudprovider.Instance) bool { return i.CapacityType == v1.CapacityTypeSpot })
 	if at < 0 {
@@ -115,7 +113,7 @@ func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 }
 
 // drift changes the class of a machine.
-func (d *Day) drift(ctx context.Context, plan *provisioning.Plan) error {
+func (d *day) drift(ctx context.Context, plan *provisioning.Plan) error {
 	if len(d.running) == 0 {
 		return nil
 	}
@@ -142,7 +140,7 @@ func (d *Day) drift(ctx context.Context, plan *provisioning.Plan) error {
 }
 
 // clear deletes everything, and waits until it is gone.
-func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
+func (d *day) clear(ctx context.Context, _ *provisioning.Plan) error {
 	for _, i := range d.running {
 		if err := d.Provider.Delete(ctx, i.ID); err != nil {
 			return err
@@ -155,7 +153,7 @@ func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
 }
 
 // left is how many machines the provider lists.
-func (d *Day) left(ctx context.Context) string {
+func (d *day) left(ctx context.Context) string {
 	list, err := d.Provider.List(ctx)
 	if err != nil {
 		return err.Error()

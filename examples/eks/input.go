@@ -1,6 +1,4 @@
-// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and the
-// EC2NodeClasses beside it.
-package awsinput
+package main
 
 import (
 	"cmp"
@@ -18,8 +16,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-// Input is what the manifests say.
-type Input struct {
+// input is what the manifests say.
+type input struct {
 	Cluster *manifest.Cluster              // without them
 	Classes map[string]*awsv1.EC2NodeClass // by name
 }
@@ -29,12 +27,12 @@ func rules() manifest.Rules {
 	return manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules()}
 }
 
-// Read reads the manifests of files, or the sample if there are none. The error has every
+// readInput reads the manifests of files, or the sample if there are none. The error has every
 // fault of all of them.
-func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
+func readInput(files []string, stdin io.Reader, sample []byte) (*input, error) {
 	sources, err := manifest.Sources(files, stdin, sample)
 	errs := []error{err}
-	in := &Input{Classes: map[string]*awsv1.EC2NodeClass{}}
+	in := &input{Classes: map[string]*awsv1.EC2NodeClass{}}
 	in.Cluster, err = manifest.Read(rules(), sources...)
 	errs = append(errs, err)
 	for _, source := range sources {
@@ -75,7 +73,7 @@ func readable(source manifest.Source) bool {
 }
 
 // Class is what a controller has of an informer.
-func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+func (in *input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
 	if c := in.Classes[name]; c != nil {
 		return c, nil
 	}
@@ -83,7 +81,7 @@ func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 }
 
 // Roles are the IAM roles that the classes name.
-func (in *Input) Roles() (roles []string) {
+func (in *input) Roles() (roles []string) {
 	for _, c := range in.Classes {
 		if c.Spec.Role != "" {
 			roles = append(roles, c.Spec.Role)
@@ -94,7 +92,7 @@ func (in *Input) Roles() (roles []string) {
 
 // Where is the region of the cluster and its zones, so that what is planned there is planned
 // as by whatif.
-func (in *Input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
+func (in *input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
 	var classes []*awsv1.EC2NodeClass
 	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
 		classes = append(classes, in.Classes[name])

@@ -1,6 +1,4 @@
-// Package awsclients makes the clients that a provider for AWS takes, by what the AWS command
-// line would use.
-package awsclients
+package main
 
 import (
 	"context"
@@ -20,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 )
 
-// Load loads what the AWS command line would use.
-func Load(ctx context.Context, region string) (awssdk.Config, error) {
+// loadConfig loads what the AWS command line would use.
+func loadConfig(ctx context.Context, region string) (awssdk.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
 	if err == nil && cfg.Region == "" {
 		err = errors.New("no region is configured; set -region")
@@ -35,16 +33,16 @@ func Load(ctx context.Context, region string) (awssdk.Config, error) {
 	return cfg, nil
 }
 
-// Connect makes the clients of a provider.
-func Connect(cfg awssdk.Config) aws.Clients {
+// connect makes the clients of a provider.
+func connect(cfg awssdk.Config) aws.Clients {
 	return aws.Clients{
 		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
 		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
 	}
 }
 
-// Watch makes clients change nothing: what reads is passed on, what writes is not.
-func Watch(c aws.Clients) aws.Clients {
+// watch makes clients change nothing: what reads is passed on, what writes is not.
+func watch(c aws.Clients) aws.Clients {
 	c.EC2, c.IAM = watchedEC2{c.EC2}, watchedIAM{c.IAM}
 	return c
 }
