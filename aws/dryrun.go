@@ -5,13 +5,24 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/bootstrap"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
+	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 const (
@@ -76,4 +87,170 @@ func dryRunKey(class *awsv1.EC2NodeClass) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// trialName is how a launch that is only tried is named in errors.
+const trialName = "trial"
+
+// tryLaunch makes the calls of a dry run.
+func (p *Provider) tryLaunch(ctx context.Context, class *awsv1.EC2NodeClass) (reason, message string, err error) {
+	plan, err := p.trialPlan(ctx, class)
+	var size *bootstrap.SizeError
+	switch {
+	case errors.As(err, &size):
+		return awsv1.ReasonUserDataSizeLimitExceeded, plain(err), nil
+	case err != nil && cloudprovider.KindOf(err) == cloudprovider.KindDenied:
+		return nodeclass.ReasonInvalidSpec, plain(err), nil
+	case err != nil:
+		return "", "", err
+	case plan == nil:
+		return "", "not tried, as no instance type can be launched now", nil
+	}
+	done, err := p.templates.Use(ctx, plan.templates[0])
+	if err != nil {
+		return judgeTrial(class, awsv1.ReasonCreateLaunchTemplateAuthCheckFailed, err)
+	}
+	defer done()
+	inZone := map[string]string{}
+	for _, s := range class.Status.Subnets {
+		if inZone[s.Zone] == "" {
+			inZone[s.Zone] = s.ID
+		}
+	}
+	in, err := plan.spec.Request(launch.RequestInput{Count: 1, Subnets: inZone, DryRun: true})
+	if err != nil {
+		return "", "not tried, as no subnet is in a zone of the instance types", nil
+	}
+	in.ClientToken = nil
+	_, err = p.clients.EC2.CreateFleet(ctx, in)
+	p.forgetProfile(class, err)
+	reason, message, err = judgeTrial(class, awsv1.ReasonCreateFleetAuthCheckFailed, err)
+	if reason != "" || err != nil {
+		return reason, message, err
+	}
+	return p.tryRun(ctx, class, plan)
+}
+
+// tryRun tries RunInstances in the subnets until it is allowed in one. If it is in
+// none, the answer for the first counts.
+func (p *Provider) tryRun(ctx context.Context, class *awsv1.EC2NodeClass, plan *plan) (reason, message string, err error) {
+	for i, s := range class.Status.Subnets {
+		_, failed := p.clients.EC2.RunInstances(ctx, trialRun(plan, s.ID))
+		p.forgetProfile(class, failed)
+		r, m, e := judgeTrial(class, awsv1.ReasonRunInstancesAuthCheckFailed, failed)
+		if r == "" && e == nil {
+			return "", "", nil
+		}
+		if i == 0 {
+			reason, message, err = r, m, e
+		}
+		if ctx.Err() != nil {
+			return "", "", context.Cause(ctx)
+		}
+	}
+	return reason, message, err
+}
+
+// forgetProfile has the instance profile of a class looked up anew if EC2 says that
+// there is none.
+func (p *Provider) forgetProfile(class *awsv1.EC2NodeClass, err error) {
+	if err != nil && noProfile(err) && p.profiles != nil {
+		p.profiles.Forget(class.Status.InstanceProfile)
+	}
+}
+
+// trialRun is the dry run of RunInstances in a subnet.
+func trialRun(plan *plan, subnet string) *ec2.RunInstancesInput {
+	yes, one, device, latest := true, int32(1), int32(0), "$Latest"
+	tags := api.Tags(plan.spec.Tags)
+	in := &ec2.RunInstancesInput{
+		DryRun: &yes, MinCount: &one, MaxCount: &one,
+		InstanceType:   ec2types.InstanceType(plan.spec.Groups[0].Options[0].InstanceType.Name),
+		ImageId:        &plan.spec.Groups[0].ImageID,
+		LaunchTemplate: &ec2types.LaunchTemplateSpecification{LaunchTemplateName: &plan.templates[0].Name, Version: &latest},
+		TagSpecifications: []ec2types.TagSpecification{
+			{ResourceType: ec2types.ResourceTypeInstance, Tags: tags},
+			{ResourceType: ec2types.ResourceTypeVolume, Tags: tags},
+			{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: tags},
+		},
+	}
+	// The template has the network interfaces, so the subnet goes with one.
+	// Policies may be about its address: it is asked for as in a launch.
+	i := ec2types.InstanceNetworkInterfaceSpecification{
+		DeviceIndex: &device, SubnetId: &subnet, AssociatePublicIpAddress: plan.class.Spec.AssociatePublicIPAddress,
+	}
+	for _, g := range plan.class.Status.SecurityGroups {
+		i.Groups = append(i.Groups, g.ID)
+	}
+	in.NetworkInterfaces = []ec2types.InstanceNetworkInterfaceSpecification{i}
+	return in
+}
+
+// judgeTrial reads the answer of one call: a reason if it is not allowed, an error if
+// that is not known.
+func judgeTrial(class *awsv1.EC2NodeClass, denied string, err error) (reason, message string, _ error) {
+	code := api.Code(err)
+	switch {
+	case err == nil || code == "DryRunOperation":
+		return "", "", nil
+	case noProfile(err):
+		if class.Spec.InstanceProfile != nil {
+			return awsv1.ReasonInstanceProfileNotFound,
+				"spec.instanceProfile: " + *class.Spec.InstanceProfile + ": there is no such instance profile; create it, or name another", nil
+		}
+		// One just made is not known everywhere yet.
+		return "", "", fault("DryRun", class.Name, cloudprovider.KindNotReady, "the instance profile is not known to EC2 yet: %w", err)
+	case strings.Contains(err.Error(), "User data is limited"):
+		return awsv1.ReasonUserDataSizeLimitExceeded, "spec.userData: " + api.Message(err) + "; make it smaller", nil
+	case api.Kind(err) == cloudprovider.KindDenied && (code == "UnauthorizedOperation" || strings.Contains(code, "AccessDenied")):
+		return denied, api.Message(err), nil
+	case api.Kind(err) == cloudprovider.KindInsufficientCapacity:
+		return "", "", nil
+	}
+	return "", "", api.Wrap("DryRun", class.Name, err)
+}
+
+// plain is the text of an error on one line.
+func plain(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// trialPlan is what a launch from the class would ask for, for the cheapest ordinary
+// instance type on demand. It is nil if there is none.
+func (p *Provider) trialPlan(ctx context.Context, class *awsv1.EC2NodeClass) (*plan, error) {
+	c, err := p.offerings.Build(ctx, class)
+	if err != nil {
+		return nil, err
+	}
+	cluster, _, err := p.sources.Cluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &nodeclass.Resolution{Class: class}
+	if class.Spec.PlacementGroupSelector != nil {
+		if r.PlacementGroup, _, err = p.sources.PlacementGroup(ctx, class.Spec.PlacementGroupSelector); err != nil {
+			return nil, err
+		}
+	}
+	req := &cloudprovider.LaunchRequest{Token: trialName, Name: trialName, NodeClassRef: reference(class.Name), Options: trialOptions(c)}
+	s := launch.Select(req, c.Images)
+	if len(s.Options) == 0 {
+		return nil, nil
+	}
+	// All zones of the one instance type, and no other type: they boot alike.
+	first := s.Options[0].InstanceType
+	s.Options = slices.DeleteFunc(slices.Clone(s.Options), func(o cloudprovider.LaunchOption) bool { return o.InstanceType != first })
+	b := p.planner(req, r, cluster, c)
+	return b.plan(s)
+}
+
+// trialOptions are the offerings on demand.
+func trialOptions(c *instancetype.Catalog) []cloudprovider.LaunchOption {
+	var out []cloudprovider.LaunchOption
+	for _, t := range c.Types {
+		for i := range t.Offerings {
+			if o := &t.Offerings[i]; o.CapacityType == karpv1.CapacityTypeOnDemand && o.Launchable() {
+				out = append(out, cloudprovider.LaunchOption{InstanceType: t, Offering: o})
+			}
+		}
+	}
+	return out
 }

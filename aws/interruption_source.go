@@ -5,11 +5,22 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/internal/api"
+	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/interruption"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -132,4 +143,336 @@ func inTurn(texts []string, f func(string) error) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+const (
+	// messagesAtOnce is the most that SQS hands out in one call.
+	messagesAtOnce = 10
+	// visibility is how long a message that was handed out is not handed out again.
+	visibility = 20 * time.Second
+	// unlisted is how long EC2 may take to list an instance that a message is about.
+	// A message that is older when it comes again is judged by what EC2 lists.
+	unlisted = 15 * time.Second
+)
+
+// queueNotices reads the queue once. With hurry it does not wait for messages.
+func (p *Provider) queueNotices(ctx context.Context, hurry bool) ([]cloudprovider.Interruption, error) {
+	if p.clients.SQS == nil || p.opts.InterruptionQueue == "" {
+		if hurry {
+			return nil, nil
+		}
+		return nil, p.wait(ctx, longPoll)
+	}
+	messages, err := p.receive(ctx, hurry)
+	if err != nil {
+		return nil, err
+	}
+	notices, useless := p.deliver(messages)
+	foreign, young, err := p.match(ctx, &notices, messages)
+	if err != nil {
+		// It is not known whose they are. The queue hands them out again.
+		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "the instances of %d notices were not looked up: %v", young, err)
+	}
+	p.interruptions.mu.Lock()
+	useless = append(useless, p.interruptions.ledger.Acknowledge(foreign...)...)
+	p.interruptions.ledger.Forget(p.now().Add(-forgetNotices))
+	p.interruptions.mu.Unlock()
+	if err := p.deleteMessages(ctx, useless); err != nil {
+		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "%d messages without use were not deleted and come again: %v", len(useless), err)
+	}
+	return notices, nil
+}
+
+// receive asks the queue for messages.
+func (p *Provider) receive(ctx context.Context, hurry bool) ([]sqstypes.Message, error) {
+	url, err := p.queueURL(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wait := longPoll
+	if hurry {
+		wait = 0
+	}
+	out, err := p.clients.SQS.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl: &url, MaxNumberOfMessages: messagesAtOnce, VisibilityTimeout: int32(visibility / time.Second), WaitTimeSeconds: int32(wait / time.Second),
+		MessageSystemAttributeNames: []sqstypes.MessageSystemAttributeName{sqstypes.MessageSystemAttributeNameSentTimestamp},
+	})
+	if err != nil {
+		if api.NotFound(err) { // somebody may have made it anew, with another address
+			p.interruptions.mu.Lock()
+			p.interruptions.queueURL = ""
+			p.interruptions.mu.Unlock()
+		}
+		return nil, api.Wrap("Interruptions", p.opts.InterruptionQueue, err)
+	}
+	return out.Messages, nil
+}
+
+// queueURL asks for the address of the queue until there is an answer.
+func (p *Provider) queueURL(ctx context.Context) (string, error) {
+	s := &p.interruptions
+	s.mu.Lock()
+	url := s.queueURL
+	s.mu.Unlock()
+	if url != "" {
+		return url, nil
+	}
+	out, err := p.clients.SQS.GetQueueUrl(ctx, &sqs.GetQueueUrlInput{QueueName: &p.opts.InterruptionQueue})
+	if err != nil {
+		if api.NotFound(err) {
+			return "", &cloudprovider.Error{Op: "Interruptions", Object: p.opts.InterruptionQueue, Kind: cloudprovider.KindNotFound, Reason: api.Code(err),
+				Err: explained{"there is no such queue; set Options.InterruptionQueue to the name of one in region " + p.opts.Region + ", or to nothing", err}}
+		}
+		return "", api.Wrap("Interruptions", p.opts.InterruptionQueue, err)
+	}
+	if out.QueueUrl == nil || *out.QueueUrl == "" {
+		return "", fault("Interruptions", p.opts.InterruptionQueue, cloudprovider.KindUnknown, "SQS gave no address of the queue")
+	}
+	s.mu.Lock()
+	s.queueURL = *out.QueueUrl
+	s.mu.Unlock()
+	return *out.QueueUrl, nil
+}
+
+// explained is an error with a text of its own.
+type explained struct {
+	text string
+	err  error
+}
+
+// Error returns the text.
+func (e explained) Error() string { return e.text }
+
+// Unwrap returns the cause.
+func (e explained) Unwrap() error { return e.err }
+
+// deliver reads messages and enters them into the ledger. It returns their notices
+// that are still open, by the ids of EC2, and the receipts of messages that nothing
+// is left of.
+func (p *Provider) deliver(messages []sqstypes.Message) (notices []cloudprovider.Interruption, useless []string) {
+	s := &p.interruptions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range messages {
+		if m.ReceiptHandle == nil {
+			continue // cannot be deleted; the queue drops it by itself
+		}
+		event, err := interruption.Parse([]byte(awssdk.ToString(m.Body)))
+		if err != nil {
+			p.warn(WarnInterruptions, awssdk.ToString(m.MessageId), "deleted: %v", err)
+			useless = append(useless, *m.ReceiptHandle)
+			continue
+		}
+		open := s.ledger.Deliver(p.now(), awssdk.ToString(m.MessageId), *m.ReceiptHandle, event)
+		if len(open) == 0 {
+			useless = append(useless, *m.ReceiptHandle)
+		}
+		notices = append(notices, open...)
+	}
+	return notices, useless
+}
+
+// match keeps the notices about instances of the cluster, and marks what they say of
+// stock. It returns the IDs of notices about instances that are somebody else's;
+// those of messages too young to tell are neither kept nor among them. If EC2 cannot
+// be asked, only what is known is kept, and unsure is how many are left.
+func (p *Provider) match(ctx context.Context, notices *[]cloudprovider.Interruption, messages []sqstypes.Message) (foreign []string, unsure int, err error) {
+	if len(*notices) == 0 {
+		return nil, 0, nil
+	}
+	ids := make([]string, 0, len(*notices))
+	for _, n := range *notices {
+		ids = append(ids, n.InstanceID)
+	}
+	instances, err := p.knownOrGet(ctx, ids)
+	young := p.young(messages)
+	kept, others := ours(*notices, instances)
+	if err != nil {
+		others, unsure = nil, len(others)
+	}
+	for _, id := range others {
+		if !young[messageOf(id)] {
+			foreign = append(foreign, id)
+		}
+	}
+	for i := range kept {
+		p.mark(instances[ec2ID(kept[i].ID)], kept[i])
+	}
+	*notices = kept
+	return foreign, unsure, err
+}
+
+// young are the ids of messages about instances that EC2 may not list yet.
+func (p *Provider) young(messages []sqstypes.Message) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range messages {
+		ms, err := strconv.ParseInt(m.Attributes[string(sqstypes.MessageSystemAttributeNameSentTimestamp)], 10, 64)
+		if err == nil && p.now().Sub(time.UnixMilli(ms)) < unlisted {
+			out[awssdk.ToString(m.MessageId)] = true
+		}
+	}
+	return out
+}
+
+// deleteMessages deletes messages of the queue by their receipts.
+func (p *Provider) deleteMessages(ctx context.Context, receipts []string) error {
+	if len(receipts) == 0 {
+		return nil
+	}
+	url, err := p.queueURL(ctx)
+	if err != nil {
+		return err
+	}
+	return inTurn(receipts, func(receipt string) error {
+		_, err := p.clients.SQS.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &url, ReceiptHandle: &receipt})
+		return api.Wrap("Acknowledge", p.opts.InterruptionQueue, err)
+	})
+}
+
+// statusEvery is how often the status of instances is asked for.
+const statusEvery = time.Minute
+
+// polledNotices are the notices that nobody sends, if it is time to ask for them.
+func (p *Provider) polledNotices(ctx context.Context) []cloudprovider.Interruption {
+	s := &p.interruptions
+	now := p.now()
+	s.mu.Lock()
+	due := s.polled.IsZero() || now.Sub(s.polled) >= statusEvery || now.Before(s.polled)
+	if due {
+		s.polled = now
+	}
+	s.mu.Unlock()
+	if !due {
+		return nil
+	}
+	return append(p.statusNotices(ctx, now), p.blockNotices(ctx, now)...)
+}
+
+// statusNotices are the notices that come of failed checks and announced
+// maintenance.
+func (p *Provider) statusNotices(ctx context.Context, now time.Time) []cloudprovider.Interruption {
+	statuses, err := p.troubled(ctx)
+	if err != nil {
+		p.warn(WarnInterruptions, "", "the status of instances was not read: %v", err)
+		return nil
+	}
+	var notices []cloudprovider.Interruption
+	for _, m := range interruption.FromStatuses(now, statuses) {
+		notices = append(notices, m.Interruptions()...)
+	}
+	if len(notices) == 0 {
+		return nil
+	}
+	ids := make([]string, 0, len(notices))
+	for _, n := range notices {
+		ids = append(ids, n.InstanceID)
+	}
+	instances, err := p.knownOrGet(ctx, ids)
+	if err != nil {
+		p.warn(WarnInterruptions, "", "some instances in trouble were not looked up: %v", err)
+	}
+	kept, _ := ours(notices, instances)
+	return kept
+}
+
+// troubled asks for the status of all instances of the account and region that fail
+// a check or have maintenance ahead.
+func (p *Provider) troubled(ctx context.Context) ([]interruption.InstanceStatus, error) {
+	var out []interruption.InstanceStatus
+	for _, f := range []struct {
+		name   string
+		values []string
+	}{
+		{"instance-status.status", []string{string(ec2types.SummaryStatusImpaired)}},
+		{"system-status.status", []string{string(ec2types.SummaryStatusImpaired)}},
+		{"event.code", interruption.EventCodes()},
+	} {
+		pages := ec2.NewDescribeInstanceStatusPaginator(p.clients.EC2, &ec2.DescribeInstanceStatusInput{
+			Filters: []ec2types.Filter{{Name: &f.name, Values: f.values}},
+		})
+		err := api.Pages(ctx, pages, func(page *ec2.DescribeInstanceStatusOutput) {
+			for i := range page.InstanceStatuses {
+				out = append(out, statusOf(&page.InstanceStatuses[i]))
+			}
+		})
+		if err != nil {
+			return nil, api.Wrap("DescribeInstanceStatus", f.name, err)
+		}
+	}
+	return out, nil
+}
+
+func statusOf(s *ec2types.InstanceStatus) interruption.InstanceStatus {
+	out := interruption.InstanceStatus{InstanceID: awssdk.ToString(s.InstanceId), Instance: checksOf(s.InstanceStatus), System: checksOf(s.SystemStatus)}
+	for _, e := range s.Events {
+		event := interruption.ScheduledEvent{Code: string(e.Code), Description: awssdk.ToString(e.Description)}
+		if e.NotBefore != nil {
+			event.NotBefore = *e.NotBefore
+		}
+		out.Events = append(out.Events, event)
+	}
+	return out
+}
+
+func checksOf(s *ec2types.InstanceStatusSummary) (checks []interruption.StatusCheck) {
+	if s == nil {
+		return nil
+	}
+	for _, d := range s.Details {
+		c := interruption.StatusCheck{Name: string(d.Name), Failed: d.Status == ec2types.StatusTypeFailed}
+		if d.ImpairedSince != nil {
+			c.ImpairedSince = *d.ImpairedSince
+		}
+		checks = append(checks, c)
+	}
+	return checks
+}
+
+// messageOf and ec2ID are the two parts of the ID of a notice of the queue.
+func messageOf(noticeID string) string {
+	id, _, _ := strings.Cut(noticeID, "/")
+	return id
+}
+
+func ec2ID(noticeID string) string { return noticeID[strings.LastIndex(noticeID, "/")+1:] }
+
+// blockNotices are the notices that capacity blocks come to their end, one for each
+// instance in them. EC2 sends none for the nodes, and takes the instances back while
+// the block still has its last half hour.
+func (p *Provider) blockNotices(ctx context.Context, now time.Time) []cloudprovider.Interruption {
+	if p.opts.NoReservedCapacity {
+		return nil
+	}
+	if _, err := p.book.Hydrate(ctx); err != nil {
+		p.warn(WarnInterruptions, "", "instances in capacity blocks were not looked up: %v", err)
+	}
+	members := map[string][]launch.Machine{}
+	var terms []awsv1.CapacityReservationSelectorTerm
+	for _, k := range p.book.InBlocks() {
+		id := k.ReservationID()
+		if members[id] == nil {
+			terms = append(terms, awsv1.CapacityReservationSelectorTerm{ID: id})
+		}
+		members[id] = append(members[id], k)
+	}
+	blocks, _, err := p.sources.Reservations(ctx, terms)
+	if err != nil {
+		p.warn(WarnInterruptions, "", "the ends of %d capacity blocks were not looked up: %v", len(terms), err)
+		return nil
+	}
+	var notices []cloudprovider.Interruption
+	for i := range blocks {
+		drain, taken, ok := instancetype.BlockEnd(&blocks[i])
+		if !ok || now.Before(drain) {
+			continue
+		}
+		id := awssdk.ToString(blocks[i].CapacityReservationId)
+		for _, k := range members[id] {
+			notices = append(notices, cloudprovider.Interruption{
+				InstanceID: k.ProviderID(), Kind: cloudprovider.InterruptionReservation, At: drain.UTC(), Deadline: taken.UTC(),
+				Detail: "capacity block " + id + " ends at " + blocks[i].EndDate.UTC().Format(time.RFC3339),
+			})
+		}
+	}
+	return notices
 }

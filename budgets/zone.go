@@ -2,6 +2,7 @@ package budgets
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
@@ -137,3 +138,190 @@ func seconds(t time.Time) int64 {
 func instant(sec int64, loc *time.Location) time.Time {
 	return time.Unix(sec, 0).In(loc)
 }
+
+const (
+	minutesPerDay = 24 * 60
+	secondsPerDay = 24 * 60 * 60
+)
+
+// civil is the set of wall times, in whole minutes, that a schedule names. It
+// knows no zones: instants here are seconds since 1970 as the wall clock shows
+// them, days are days since then.
+type civil struct {
+	minutes uint64    // bit i is minute i
+	hours   uint64    // bit i is hour i
+	months  uint64    // bit i is month i, from 1
+	dom     uint64    // bit i is day i of the month, from 1
+	weeks   [7]uint64 // the same for the days of the week, by the weekday of the 1st
+	either  bool      // a day needs to be in dom or weeks, not in both
+	week    uint64    // if the weekday alone decides: bit i and i+7 are weekday i, else 0
+	first   int64     // the first minute of a day on which there is any
+	last    int64     // the last
+	never   bool      // there is no such time
+}
+
+// maxMonths is longer than the longest time between two days of a schedule:
+// 29 February is missing from eight years where a century is not a leap year.
+const maxMonths = 9 * 12
+
+// days are the days of a month that match, bit i for day i.
+func (c *civil) days(year, month int64) uint64 {
+	if c.months>>month&1 == 0 {
+		return 0
+	}
+	weekday := weekdayOf(dayOf(year, month, 1))
+	match := c.dom & c.weeks[weekday]
+	if c.either {
+		match = c.dom | c.weeks[weekday]
+	}
+	return match & (1<<(monthLength(year, month)+1) - 2)
+}
+
+// weekdayOf is that of a day, 0 being Sunday. 1970 began on a Thursday.
+func weekdayOf(day int64) int64 { return floorMod(day+4, 7) }
+
+// dayFrom is the first matching day that is not before the given one.
+func (c *civil) dayFrom(day int64) (int64, bool) {
+	if c.week != 0 {
+		return day + int64(bits.TrailingZeros64(c.week>>weekdayOf(day))), true
+	}
+	year, month, dom := dateOf(day)
+	for range maxMonths {
+		if match := c.days(year, month) >> dom << dom; match != 0 {
+			return dayOf(year, month, int64(bits.TrailingZeros64(match))), true
+		}
+		dom = 1
+		if month++; month > 12 {
+			year, month = year+1, 1
+		}
+	}
+	return 0, false
+}
+
+// dayTo is the last matching day that is not after the given one.
+func (c *civil) dayTo(day int64) (int64, bool) {
+	if c.week != 0 {
+		last := 7 + weekdayOf(day)
+		return day - last + int64(bits.Len64(c.week&(1<<(last+1)-1))) - 1, true
+	}
+	year, month, dom := dateOf(day)
+	for range maxMonths {
+		if match := c.days(year, month) & (1<<(dom+1) - 1); match != 0 {
+			return dayOf(year, month, int64(bits.Len64(match)-1)), true
+		}
+		dom = 31
+		if month--; month < 1 {
+			year, month = year-1, 12
+		}
+	}
+	return 0, false
+}
+
+// runTo is the last day of the run of matching days that begins with day.
+func (c *civil) runTo(day int64) int64 {
+	if run := int64(bits.TrailingZeros64(^(c.week >> weekdayOf(day)))); c.week != 0 && run < 7 {
+		return day + run - 1
+	}
+	year, month, dom := dateOf(day)
+	for range maxMonths {
+		run := int64(bits.TrailingZeros64(^(c.days(year, month) >> dom)))
+		end := dom + run - 1
+		if end < monthLength(year, month) {
+			return dayOf(year, month, end)
+		}
+		dom = 1
+		if month++; month > 12 {
+			year, month = year+1, 1
+		}
+	}
+	return dayOf(year, month, dom) - 1
+}
+
+// minuteFrom is the first matching minute of the day from m on.
+func (c *civil) minuteFrom(m int64) (int64, bool) {
+	hour, minute := m/60, m%60
+	if c.hours>>hour&1 == 1 {
+		if rest := c.minutes >> minute; rest != 0 {
+			return m + int64(bits.TrailingZeros64(rest)), true
+		}
+	}
+	rest := c.hours >> (hour + 1)
+	if rest == 0 {
+		return 0, false
+	}
+	hour += 1 + int64(bits.TrailingZeros64(rest))
+	return hour*60 + c.first%60, true
+}
+
+// minuteTo is the last matching minute of the day up to m.
+func (c *civil) minuteTo(m int64) (int64, bool) {
+	hour, minute := m/60, m%60
+	if c.hours>>hour&1 == 1 {
+		if rest := c.minutes & (1<<(minute+1) - 1); rest != 0 {
+			return hour*60 + int64(bits.Len64(rest)) - 1, true
+		}
+	}
+	rest := c.hours & (1<<hour - 1)
+	if rest == 0 {
+		return 0, false
+	}
+	return int64(bits.Len64(rest)-1)*60 + c.last%60, true
+}
+
+// next is the first matching time that is not before t.
+func (c *civil) next(t int64) (int64, bool) {
+	if c.never {
+		return 0, false
+	}
+	m := floorDiv(t+59, 60)
+	day := floorDiv(m, minutesPerDay)
+	found, ok := c.dayFrom(day)
+	if ok && found == day {
+		if minute, ok := c.minuteFrom(floorMod(m, minutesPerDay)); ok {
+			return day*secondsPerDay + minute*60, true
+		}
+		found, ok = c.dayFrom(day + 1)
+	}
+	return found*secondsPerDay + c.first*60, ok
+}
+
+// prev is the last matching time that is not after t.
+func (c *civil) prev(t int64) (int64, bool) {
+	if c.never {
+		return 0, false
+	}
+	m := floorDiv(t, 60)
+	day := floorDiv(m, minutesPerDay)
+	found, ok := c.dayTo(day)
+	if ok && found == day {
+		if minute, ok := c.minuteTo(floorMod(m, minutesPerDay)); ok {
+			return day*secondsPerDay + minute*60, true
+		}
+		found, ok = c.dayTo(day - 1)
+	}
+	return found*secondsPerDay + c.last*60, ok
+}
+
+// dayOf counts the days from 1 January 1970 to a date. A month after the twelfth is
+// one of the next year.
+func dayOf(year, month, day int64) int64 {
+	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
+}
+
+// dateOf is the inverse of dayOf.
+func dateOf(day int64) (year, month, dom int64) {
+	y, m, d := time.Unix(day*secondsPerDay, 0).UTC().Date()
+	return int64(y), int64(m), int64(d)
+}
+
+func monthLength(year, month int64) int64 { return dayOf(year, month+1, 1) - dayOf(year, month, 1) }
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }

@@ -115,3 +115,10 @@ type NodePoolList struct {
 	// Items are the pools, in the server's order.
 	Items []NodePool `json:"items"`
 }
+
+// ResourceNodes is the name under which Limits count nodes.
+const ResourceNodes corev1.ResourceName = "nodes"
+
+// Limits bounds the total of a pool's nodes by resource. A resource that is
+// not named is unlimited; nil limits nothing. A limit is zero or more.
+type Limits corev1.ResourceList

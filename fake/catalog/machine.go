@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,3 +236,127 @@ func ladderNumber(key string, l ladder, s *size) requirements.Requirement {
 	}
 	return requirements.DoesNotExist(key)
 }
+
+// deviceTable lists the accelerators of the families that have them. How many a
+// size has stands in the family table.
+//
+//	kind   gpu or neuron; decides between the instance-gpu and the
+//	       instance-accelerator labels
+//	name   as in the label
+//	maker  as in the label; decides the resource that nodes advertise
+//	MiB    memory of one device
+//	cores  NeuronCores of one device
+const deviceTable = `
+family  kind    name             maker   MiB     cores
+
+g3      gpu     m60              nvidia  8192    -
+g3s     gpu     m60              nvidia  8192    -
+g4ad    gpu     radeon-pro-v520  amd     8192    -
+g4dn    gpu     t4               nvidia  16384   -
+g5      gpu     a10g             nvidia  22888   -
+g5g     gpu     t4g              nvidia  16384   -
+g6      gpu     l4               nvidia  22888   -
+g6e     gpu     l40s             nvidia  45776   -
+g6f     gpu     l4               nvidia  22888   -
+gr6     gpu     l4               nvidia  22888   -
+p2      gpu     k80              nvidia  12288   -
+p3      gpu     v100             nvidia  16384   -
+p3dn    gpu     v100             nvidia  32768   -
+p4d     gpu     a100             nvidia  40960   -
+p4de    gpu     a100             nvidia  81920   -
+p5      gpu     h100             nvidia  81920   -
+p5en    gpu     h200             nvidia  144384  -
+dl1     gpu     gaudi-hl-205     habana  32768   -
+inf1    neuron  inferentia       aws     -       4
+inf2    neuron  inferentia2      aws     -       2
+trn1    neuron  trainium         aws     -       2
+trn1n   neuron  trainium         aws     -       2
+trn2    neuron  trainium2        aws     -       8
+`
+
+// NetworkInterfaces is what of an instance type decides how many pods have an address.
+type NetworkInterfaces struct {
+	// Count is the number of interfaces, of the default network card where there are
+	// several cards.
+	Count int
+	// Addresses is the number of IPv4 addresses that each of them takes.
+	Addresses int
+}
+
+// AllNetworkInterfaces returns the network interfaces of the instance types of All, by
+// their names: the one fact about a type that neither its labels nor its capacity tell.
+// The number of pods in that capacity is what they have addresses for. The map is the
+// caller's.
+func AllNetworkInterfaces() map[string]NetworkInterfaces {
+	families, err := ec2.parse()
+	if err != nil {
+		// The tables of this package are at fault, which a test rules out.
+		panic(fmt.Errorf("fake: tables: %w", err))
+	}
+	out := map[string]NetworkInterfaces{}
+	for _, f := range families {
+		for i := range f.sizes {
+			s := &f.sizes[i]
+			nic, _ := f.host.nics.at(s.name, s.vcpus)
+			out[f.name+"."+s.name] = NetworkInterfaces{nic.n, nic.each}
+		}
+	}
+	return out
+}
+
+const (
+	mebibyte = 1 << 20
+	gibibyte = 1 << 30
+
+	// rootVolume is the disk of a node whose class says nothing of disks.
+	rootVolume = 20 * gibibyte
+	// vmOverheadPerMille is the share of memory that the hypervisor and the
+	// kernel are taken to need before the kubelet sees any.
+	vmOverheadPerMille = 75
+	// armReservedMiB is what Graviton machines keep for themselves.
+	armReservedMiB = 64
+)
+
+// memoryCapacity is the memory in bytes that a node of a machine with so many
+// MiB is expected to report. What is held back is rounded up to whole MiB.
+func memoryCapacity(machineMiB int64, arch string) int64 {
+	if arch == "arm64" {
+		machineMiB -= armReservedMiB
+	}
+	return (machineMiB - ceilDiv(machineMiB*vmOverheadPerMille, 1000)) * mebibyte
+}
+
+// podCapacity is the number of pods that a node can give an address to. The
+// first address of each interface is the interface's own; two pods more run on
+// the network of the host.
+func podCapacity(interfaces, addresses int) int64 {
+	return int64(interfaces*(addresses-1) + 2)
+}
+
+// overhead is what the kubelet of a node holds back, with the defaults of the
+// AMIs of EKS: CPU in falling shares, memory by the number of pods, and what
+// has to stay free lest pods be evicted.
+func overhead(milliCPU, pods, disk int64) cloudprovider.Overhead {
+	return cloudprovider.Overhead{
+		KubeReserved: resources.New(map[corev1.ResourceName]int64{
+			corev1.ResourceCPU:              reservedCPU(milliCPU),
+			corev1.ResourceMemory:           (255 + 11*pods) * mebibyte,
+			corev1.ResourceEphemeralStorage: gibibyte,
+		}),
+		EvictionThreshold: resources.New(map[corev1.ResourceName]int64{
+			corev1.ResourceMemory:           100 * mebibyte,
+			corev1.ResourceEphemeralStorage: ceilDiv(disk, 10),
+		}),
+	}
+}
+
+// reservedCPU is 6% of the first CPU, 1% of the second, 0.5% of the third and
+// fourth and 0.25% of the rest, each in whole milli-CPU.
+func reservedCPU(milliCPU int64) int64 {
+	tier := func(from, to, perTenThousand int64) int64 {
+		return max(min(milliCPU, to)-from, 0) * perTenThousand / 10_000
+	}
+	return tier(0, 1000, 600) + tier(1000, 2000, 100) + tier(2000, 4000, 50) + tier(4000, milliCPU, 25)
+}
+
+func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }

@@ -1,11 +1,20 @@
 package v1
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // KubeletConfiguration is what can be set of the kubelet's configuration. Names
@@ -113,4 +122,367 @@ func clonePointer[T any](p *T) *T {
 	}
 	v := *p
 	return &v
+}
+
+// jsonKind is how a value is written in JSON, in the words of an error.
+type jsonKind string
+
+const (
+	jsonDuration jsonKind = "a string with a duration, such as 1m30s"
+	jsonInt32    jsonKind = "a whole number of 32 bits"
+	jsonInt64    jsonKind = "a whole number of 64 bits"
+	jsonList     jsonKind = "a list"
+	jsonNumber   jsonKind = "a number"
+	jsonObject   jsonKind = "an object"
+	jsonPeriod   jsonKind = "a string with a duration, such as 5s, or a number of nanoseconds"
+	jsonQuantity jsonKind = "a quantity, such as 64Mi"
+	jsonText     jsonKind = "a string"
+	jsonTruth    jsonKind = "true or false"
+	jsonUint32   jsonKind = "a whole number from 0 to 4294967295"
+)
+
+// kubeletSchema says how settings of the kubelet are written that have no field of
+// their own, and what is in them, by path: [] is an item of a list, and * any key of
+// an object.
+func kubeletSchema() map[string]jsonKind {
+	schema := map[string]jsonKind{}
+	for _, k := range kubeletPaths() {
+		for _, path := range k.paths {
+			schema[path] = k.kind
+			for i := range path {
+				switch path[i] {
+				case '.':
+					schema[path[:i]] = jsonObject
+				case '[':
+					schema[path[:i]] = jsonList
+				}
+			}
+		}
+	}
+	return schema
+}
+
+// kindPaths are the paths of values of one kind.
+type kindPaths struct {
+	kind  jsonKind
+	paths []string
+}
+
+// kubeletPaths is the table of the kubelet of Kubernetes 1.37, configuration version
+// v1beta1: its values that hold no others.
+func kubeletPaths() []kindPaths {
+	return []kindPaths{
+		{jsonDuration, []string{
+			"authentication.webhook.cacheTTL", "authorization.webhook.cacheAuthorizedTTL",
+			"authorization.webhook.cacheUnauthorizedTTL", "containerLogMonitorInterval", "cpuCFSQuotaPeriod",
+			"cpuManagerReconcilePeriod", "crashLoopBackOff.maxContainerRestartPeriod",
+			"evictionPressureTransitionPeriod", "fileCheckFrequency", "httpCheckFrequency", "imageMaximumGCAge",
+			"imageMinimumGCAge", "nodeStatusReportFrequency", "nodeStatusUpdateFrequency", "runtimeRequestTimeout",
+			"shutdownGracePeriod", "shutdownGracePeriodCriticalPods", "streamingConnectionIdleTimeout",
+			"syncFrequency", "volumeStatsAggPeriod",
+		}},
+		{jsonInt32, []string{
+			"containerLogMaxFiles", "containerLogMaxWorkers", "eventBurst", "eventRecordQPS", "healthzPort",
+			"iptablesDropBit", "iptablesMasqueradeBit", "kubeAPIBurst", "kubeAPIQPS", "maxParallelImagePulls",
+			"nodeLeaseDurationSeconds", "nodeStatusMaxImages", "oomScoreAdj", "port", "readOnlyPort",
+			"registryBurst", "registryPullQPS", "reservedMemory[].numaNode",
+			"shutdownGracePeriodByPodPriority[].priority", "tlsCurvePreferences[]", "tracing.samplingRatePerMillion",
+		}},
+		{jsonInt64, []string{
+			"maxOpenFiles", "podPidsLimit", "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds",
+			"userNamespaces.idsPerPod",
+		}},
+		{jsonNumber, []string{"memoryThrottlingFactor"}},
+		{jsonPeriod, []string{"logging.flushFrequency"}},
+		{jsonQuantity, []string{
+			"logging.options.json.infoBufferSize", "logging.options.text.infoBufferSize", "reservedMemory[].limits.*",
+		}},
+		{jsonText, []string{
+			"address", "allowedUnsafeSysctls[]", "authentication.x509.clientCAFile", "authorization.mode",
+			"cgroupDriver", "cgroupRoot", "clusterDomain", "configMapAndSecretChangeDetectionStrategy",
+			"containerLogMaxSize", "containerRuntimeEndpoint", "contentType", "cpuManagerPolicy",
+			"cpuManagerPolicyOptions.*", "defaultPodSysctls.*", "enforceNodeAllocatable[]",
+			"evictionMinimumReclaim.*", "hairpinMode", "healthzBindAddress",
+			"imagePullCredentialsVerificationPolicy", "imageServiceEndpoint", "kubeletCgroups", "kubeReservedCgroup",
+			"logging.format", "logging.vmodule[].filePattern", "memoryManagerPolicy", "memoryReservationPolicy",
+			"memorySwap.swapBehavior", "podCIDR", "podLogsDir", "preloadedImagesVerificationAllowlist[]",
+			"providerID", "qosReserved.*", "reservedSystemCPUs", "resolvConf", "showHiddenMetricsForVersion",
+			"staticPodPath", "staticPodURL", "staticPodURLHeader.*[]", "systemCgroups", "systemReservedCgroup",
+			"tlsCertFile", "tlsCipherSuites[]", "tlsMinVersion", "tlsPrivateKeyFile", "topologyManagerPolicy",
+			"topologyManagerPolicyOptions.*", "topologyManagerScope", "tracing.endpoint", "volumePluginDir",
+		}},
+		{jsonTruth, []string{
+			"authentication.anonymous.enabled", "authentication.webhook.enabled", "cgroupsPerQOS",
+			"enableContentionProfiling", "enableControllerAttachDetach", "enableDebugFlagsHandler",
+			"enableDebuggingHandlers", "enableProfilingHandler", "enableServer", "enableSystemLogHandler",
+			"enableSystemLogQuery", "failCgroupV1", "failSwapOn", "featureGates.*", "kernelMemcgNotification",
+			"localStorageCapacityIsolation", "logging.options.json.splitStream", "logging.options.text.splitStream",
+			"makeIPTablesUtilChains", "mergeDefaultEvictionSettings", "protectKernelDefaults", "registerNode",
+			"rotateCertificates", "runOnce", "seccompDefault", "serializeImagePulls", "serverTLSBootstrap",
+			"singleProcessOOMKill",
+		}},
+		{jsonUint32, []string{"logging.verbosity", "logging.vmodule[].verbosity"}},
+	}
+}
+
+// kubeletSetting returns how a setting of the kubelet is written that has no field
+// of its own, and "" for what is no such setting.
+func kubeletSetting(name string) jsonKind {
+	if strings.ContainsAny(name, ".[") {
+		return ""
+	}
+	return kubeletSchema()[name]
+}
+
+// kubeletFieldKind returns how a setting is written that has a field, in the
+// words of an error, and "" for others.
+func kubeletFieldKind(name string) string {
+	switch name {
+	case "clusterDNS":
+		return "a list of strings"
+	case "systemReserved", "kubeReserved", "evictionHard", "evictionSoft":
+		return "an object with strings"
+	case "evictionSoftGracePeriod":
+		return "an object with durations, such as 1m30s"
+	case "cpuCFSQuota":
+		return string(jsonTruth)
+	case "maxPods":
+		return "a whole number, or a string with an expression"
+	case "podsPerCore", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent":
+		return "a whole number"
+	}
+	return ""
+}
+
+// fits reports whether a value is written so, as encoding/json decodes it.
+func (k jsonKind) fits(value any) bool {
+	switch value := value.(type) {
+	case []any:
+		return k == jsonList
+	case map[string]any:
+		return k == jsonObject
+	case bool:
+		return k == jsonTruth
+	case string:
+		switch k {
+		case jsonText:
+			return true
+		case jsonDuration, jsonPeriod:
+			_, err := time.ParseDuration(value)
+			return err == nil
+		case jsonQuantity:
+			return isQuantity(value)
+		}
+	case int64:
+		return k.holds(float64(value))
+	case float64:
+		return k.holds(value)
+	}
+	return false
+}
+
+// holds reports whether a number is one of the kind.
+func (k jsonKind) holds(n float64) bool {
+	whole := n == math.Trunc(n)
+	switch k {
+	case jsonInt32:
+		return whole && n >= math.MinInt32 && n <= math.MaxInt32
+	case jsonInt64, jsonPeriod:
+		return whole && n >= math.MinInt64 && n < math.MaxInt64
+	case jsonUint32:
+		return whole && n >= 0 && n <= math.MaxUint32
+	}
+	return slices.Contains([]jsonKind{jsonNumber, jsonQuantity}, k)
+}
+
+// isQuantity refuses exponents that would take for ever to work out.
+func isQuantity(text string) bool {
+	if quantity.Endless(text) {
+		return false
+	}
+	_, err := resource.ParseQuantity(text)
+	return err == nil
+}
+
+// kubeletFields has the fields of KubeletConfiguration and no methods.
+type kubeletFields KubeletConfiguration
+
+// nothing is how a setting is written that is there and says nothing.
+const nothing = "null"
+
+// MarshalJSON writes the fields and, beside them, what is in Extra, sorted by
+// name. What AsRead has of a setting is written in its place for as long as the
+// setting is what it was then, so that an object that was read and not changed is
+// written back in the same words. An entry of Extra by the name of a field is
+// left out; it does not pass validation.
+func (k KubeletConfiguration) MarshalJSON() ([]byte, error) {
+	members, err := k.members()
+	if err != nil {
+		return nil, err
+	}
+	for name := range k.AsRead {
+		if text, ok := k.asRead(name, members); ok {
+			members[name] = json.RawMessage(text)
+		}
+	}
+	return json.Marshal(members)
+}
+
+// members returns the settings that fields and Extra say, as they are written.
+func (k *KubeletConfiguration) members() (map[string]json.RawMessage, error) {
+	fields, err := json.Marshal((*kubeletFields)(k))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]json.RawMessage{}
+	if err := json.Unmarshal(fields, &out); err != nil {
+		return nil, err
+	}
+	for name, value := range k.Extra {
+		if slices.Contains(kubeletFieldNames(), name) {
+			continue
+		}
+		if out[name], err = json.Marshal(value); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// asRead returns how a setting was written, if that still stands: if the setting
+// is now, among these, what it was when it was read.
+func (k *KubeletConfiguration) asRead(name string, members map[string]json.RawMessage) (string, bool) {
+	text, ok := k.AsRead[name]
+	return text.JSON, ok && text.JSON != "" && text.Setting == string(members[name])
+}
+
+// text returns the settings as the API server keeps them, and null if there are
+// none. It is what is hashed of them.
+func (k *KubeletConfiguration) text() string {
+	if k == nil {
+		return nothing
+	}
+	// What cannot be written as JSON cannot reach a node either.
+	text, _ := json.Marshal(k)
+	if string(text) == "{}" {
+		return nothing
+	}
+	return string(text)
+}
+
+// UnmarshalJSON reads the fields, and everything else into Extra. Names are
+// case-sensitive, and null leaves a setting out, which the API server drops; within a
+// setting it keeps it. It takes any object, as the API server does: a value of the
+// wrong type leaves its setting out as well, stays in AsRead and is a fault to
+// EC2NodeClass.Validate. DecodeEC2NodeClass refuses it at once.
+func (k *KubeletConfiguration) UnmarshalJSON(data []byte) error {
+	read, err := canonical(data)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(read, func(_ string, text json.RawMessage) bool { return string(text) == nothing })
+	var out KubeletConfiguration
+	for _, name := range slices.Sorted(maps.Keys(read)) {
+		if err := out.read(name, read[name]); err != nil {
+			return err
+		}
+	}
+	members, err := out.members()
+	if err != nil {
+		return err
+	}
+	for name, text := range read {
+		if string(members[name]) == string(text) {
+			continue
+		}
+		if out.AsRead == nil {
+			out.AsRead = map[string]KubeletText{}
+		}
+		out.AsRead[name] = KubeletText{JSON: string(text), Setting: string(members[name])}
+	}
+	*k = out
+	return nil
+}
+
+// canonical returns the members of an object in the form in which the API server
+// hands them out: keys sorted, nothing between them, whole numbers as such.
+func canonical(data []byte) (map[string]json.RawMessage, error) {
+	var out map[string]json.RawMessage
+	// The server reads what is written when it stores it, and once more when it
+	// hands it out; only then is -0.0 plain 0.
+	for range 2 {
+		var members map[string]any
+		if err := utiljson.Unmarshal(data, &members); err != nil {
+			return nil, fmt.Errorf("want an object with settings of the kubelet: %w", err)
+		}
+		var err error
+		if data, err = json.Marshal(members); err != nil {
+			return nil, err
+		}
+	}
+	return out, json.Unmarshal(data, &out)
+}
+
+// read takes in one setting, if it has the type that it should have.
+func (k *KubeletConfiguration) read(name string, text json.RawMessage) error {
+	if slices.Contains(kubeletFieldNames(), name) {
+		member, err := json.Marshal(map[string]json.RawMessage{name: text})
+		if err != nil {
+			return err
+		}
+		// Into a copy, as half a setting may have been read before the fault.
+		fields := kubeletFields(*k)
+		if json.Unmarshal(member, &fields) == nil {
+			*k = KubeletConfiguration(fields)
+		}
+		return nil
+	}
+	if k.Extra == nil {
+		k.Extra = map[string]any{}
+	}
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	k.Extra[name] = value
+	return nil
+}
+
+// kubeletFieldNames returns the names on the wire in the order of the struct.
+func kubeletFieldNames() []string {
+	return []string{
+		"clusterDNS", "maxPods", "podsPerCore", "systemReserved", "kubeReserved", "evictionHard", "evictionSoft",
+		"evictionSoftGracePeriod", "evictionMaxPodGracePeriod", "imageGCHighThresholdPercent", "imageGCLowThresholdPercent",
+		"cpuCFSQuota",
+	}
+}
+
+// copyJSON copies a value as encoding/json decodes it. Values of other types are
+// shared, which does no harm to those that cannot be changed.
+func copyJSON(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return copyObject(value)
+	case []any:
+		if value == nil {
+			return value
+		}
+		out := make([]any, len(value))
+		for i := range value {
+			out[i] = copyJSON(value[i])
+		}
+		return out
+	}
+	return value
+}
+
+func copyObject(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for key, value := range m {
+		out[key] = copyJSON(value)
+	}
+	return out
 }

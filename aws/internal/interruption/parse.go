@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // Parse reads the body of a message of the queue.
@@ -128,4 +130,121 @@ func shorten(text string) string {
 		short += "..."
 	}
 	return short
+}
+
+// Message is one event.
+type Message struct {
+	// Kind is what the event says.
+	Kind Kind
+	// EventID is the id that EventBridge gave the event. It is the same each
+	// time the event is delivered, and empty for what FromStatuses finds.
+	EventID string
+	// Account is the account that the event was sent to.
+	Account string
+	// Region is the region that the event was sent to.
+	Region string
+	// At is when the event was issued, in UTC; zero if it does not say.
+	At time.Time
+	// Deadline is when what it says will come true, in UTC; zero if that is not
+	// known, or already so.
+	Deadline time.Time
+	// InstanceIDs are the instances it is about: sorted, without duplicates, at
+	// least one unless the kind is KindNoOp, which has none.
+	InstanceIDs []string
+	// Detail is one line about the event, such as the state of the instance.
+	Detail string
+}
+
+// Interruptions returns the notices of package cloudprovider for the message,
+// one for each instance, in the order of InstanceIDs. Their ID is empty, as
+// nothing is known of the queue here; Ledger.Deliver fills it in. It is nil for
+// KindNoOp.
+func (m Message) Interruptions() []cloudprovider.Interruption {
+	kind, ok := m.Kind.Interruption()
+	if !ok {
+		return nil
+	}
+	var notices []cloudprovider.Interruption
+	for _, id := range m.InstanceIDs {
+		notices = append(notices, cloudprovider.Interruption{
+			InstanceID: id,
+			Kind:       kind,
+			Detail:     m.Detail,
+			At:         m.At,
+			Deadline:   m.Deadline,
+		})
+	}
+	return notices
+}
+
+// PoisonError is the error of a text that is not an event and never will be.
+// The message that carried it should be reported and deleted, as it would come
+// back again and again.
+type PoisonError struct {
+	// Err says what is wrong with the text.
+	Err error
+}
+
+// Error says what is wrong and what to do.
+func (e *PoisonError) Error() string {
+	return "not an event of EventBridge, delete the message: " + e.Err.Error()
+}
+
+// Unwrap returns Err.
+func (e *PoisonError) Unwrap() error {
+	return e.Err
+}
+
+// Kind is what an event says. The values are those of Karpenter's metrics and
+// of the reason by which a NodeClaim counts as disrupted.
+type Kind string
+
+// The kinds of events that come through the queue.
+const (
+	// KindSpotInterrupted is a spot instance that is taken back.
+	KindSpotInterrupted Kind = "spot_interrupted"
+	// KindRebalanceRecommendation is a spot instance that is more likely to be
+	// taken back than it was.
+	KindRebalanceRecommendation Kind = "rebalance_recommendation"
+	// KindScheduledChange is maintenance that AWS Health announces.
+	KindScheduledChange Kind = "scheduled_change"
+	// KindInstanceStopped is an instance that is stopping or stopped.
+	KindInstanceStopped Kind = "instance_stopped"
+	// KindInstanceTerminated is an instance that is shutting down or terminated.
+	KindInstanceTerminated Kind = "instance_terminated"
+	// KindReservationInterrupted is an instance in an interruptible capacity
+	// reservation that the reservation's owner takes back.
+	KindReservationInterrupted Kind = "capacity_reservation_interrupted"
+	// KindNoOp is an event that nothing is done about. Message.Detail says why.
+	KindNoOp Kind = "no_op"
+)
+
+// The kinds that FromStatuses finds.
+const (
+	// KindInstanceStatus is a failed check of the instance itself.
+	KindInstanceStatus Kind = "instance_status"
+	// KindSystemStatus is a failed check of the host it runs on.
+	KindSystemStatus Kind = "system_status"
+	// KindEventStatus is maintenance that EC2 announces.
+	KindEventStatus Kind = "event_status"
+)
+
+// Interruption returns the kind that package cloudprovider has for it, and false
+// for KindNoOp and for what is no kind.
+func (k Kind) Interruption() (cloudprovider.InterruptionKind, bool) {
+	switch k {
+	case KindSpotInterrupted:
+		return cloudprovider.InterruptionSpot, true
+	case KindRebalanceRecommendation:
+		return cloudprovider.InterruptionRebalance, true
+	case KindScheduledChange, KindEventStatus:
+		return cloudprovider.InterruptionMaintenance, true
+	case KindInstanceStopped, KindInstanceTerminated:
+		return cloudprovider.InterruptionStopping, true
+	case KindReservationInterrupted:
+		return cloudprovider.InterruptionReservation, true
+	case KindInstanceStatus, KindSystemStatus:
+		return cloudprovider.InterruptionUnhealthy, true
+	}
+	return "", false
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
@@ -17,6 +20,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
 	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // Sources are the questions to AWS and what was answered. Create it with New.
@@ -186,4 +190,145 @@ func (s *Sources) Health() []cache.Health {
 	all = slices.DeleteFunc(all, func(h cache.Health) bool { return h.Next.IsZero() })
 	slices.SortStableFunc(all, func(a, b cache.Health) int { return cmp.Compare(a.Name, b.Name) })
 	return all
+}
+
+// lookup is one call that describes what selector terms select: everything that
+// passes all filters.
+type lookup struct {
+	filters []ec2types.Filter
+}
+
+// key tells lookups apart, and is their name in texts.
+func (l lookup) key() string {
+	var parts []string
+	for _, f := range l.filters {
+		var values []string
+		for _, v := range f.Values {
+			values = append(values, strconv.Quote(v))
+		}
+		parts = append(parts, strconv.Quote(*f.Name)+"="+strings.Join(values, ","))
+	}
+	return strings.Join(parts, " ")
+}
+
+// distinct returns the lookups in the order of their keys, each once.
+func distinct(all []lookup) []lookup {
+	slices.SortStableFunc(all, func(a, b lookup) int { return cmp.Compare(a.key(), b.key()) })
+	return slices.CompactFunc(all, func(a, b lookup) bool { return a.key() == b.key() })
+}
+
+// anyValue is the value of a tag that only has to be there.
+const anyValue = "*"
+
+// tagFilters are the filters for tags, in the order of their keys.
+func tagFilters(tags map[string]string) []ec2types.Filter {
+	var out []ec2types.Filter
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		if value := tags[key]; value == anyValue {
+			out = append(out, filter("tag-key", key))
+		} else {
+			out = append(out, filter("tag:"+key, value))
+		}
+	}
+	return out
+}
+
+func filter(name string, values ...string) ec2types.Filter {
+	return ec2types.Filter{Name: &name, Values: values}
+}
+
+// oneOf is a filter that any of several values passes, each of which is asked for
+// once.
+func oneOf(name string, values []string) ec2types.Filter {
+	slices.Sort(values)
+	return filter(name, slices.Compact(values)...)
+}
+
+// emptyTerm is the fault of a term that would select everything there is.
+func emptyTerm(field string, index int, want string) error {
+	return &cloudprovider.Error{Op: "Read", Object: fmt.Sprintf("%s[%d]", field, index), Kind: cloudprovider.KindDenied,
+		Err: fmt.Errorf("selects everything in the region; give it %s", want)}
+}
+
+// worst merges the readings of several answers to one question: the oldest, and
+// the first failure.
+func worst(a, b cache.Reading) cache.Reading {
+	out := a
+	if a.At.IsZero() || !b.At.IsZero() && b.At.Before(a.At) {
+		out.At = b.At
+	}
+	if !out.Stale {
+		out.Stale, out.Err = b.Stale, b.Err
+	}
+	return out
+}
+
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+func number(n *int32) int64 {
+	if n == nil {
+		return 0
+	}
+	return int64(*n)
+}
+
+// The page sizes that EC2 allows at the most.
+const (
+	typesPerPage     = 100
+	offeringsPerPage = 1000
+)
+
+// Inventory returns the instance types of the region and the zones that have them:
+// those with hardware virtualization and x86_64 or arm64 processors. It is one
+// value as long as nothing of it changes, so it can be compared with ==.
+func (s *Sources) Inventory(ctx context.Context) (*instancetype.Inventory, cache.Reading, error) {
+	return s.inventory.Get(ctx, s.readInventory)
+}
+
+func (s *Sources) readInventory(ctx context.Context) (*instancetype.Inventory, error) {
+	types, err := s.describeTypes(ctx)
+	if err != nil {
+		return nil, api.Wrap("DescribeInstanceTypes", s.opts.Region, err)
+	}
+	offerings, err := s.describeOfferings(ctx)
+	if err != nil {
+		return nil, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
+	}
+	read, _, err := instancetype.NewInventory(types, offerings, &s.opts.Inventory)
+	if err != nil {
+		return nil, err
+	}
+	// Every region has some: an answer without any would take all nodes for
+	// unknown.
+	if read.Len() == 0 || len(read.Zones()) == 0 {
+		return nil, errors.New("EC2 lists no instance type in any zone; check the region of the client")
+	}
+	if last := s.inventory.Answer(); last != nil && last.Equal(read) {
+		read = last
+	}
+	return read, nil
+}
+
+func (s *Sources) describeTypes(ctx context.Context) (out []ec2types.InstanceTypeInfo, err error) {
+	pages := ec2.NewDescribeInstanceTypesPaginator(s.clients.EC2, &ec2.DescribeInstanceTypesInput{Filters: []ec2types.Filter{
+		filter("processor-info.supported-architecture", "x86_64", "arm64"),
+		filter("supported-virtualization-type", "hvm"),
+	}}, func(o *ec2.DescribeInstanceTypesPaginatorOptions) { o.Limit = typesPerPage })
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeInstanceTypesOutput) { out = append(out, page.InstanceTypes...) })
+	return out, err
+}
+
+func (s *Sources) describeOfferings(ctx context.Context) (out []ec2types.InstanceTypeOffering, err error) {
+	pages := ec2.NewDescribeInstanceTypeOfferingsPaginator(s.clients.EC2,
+		&ec2.DescribeInstanceTypeOfferingsInput{LocationType: ec2types.LocationTypeAvailabilityZone},
+		func(o *ec2.DescribeInstanceTypeOfferingsPaginatorOptions) { o.Limit = offeringsPerPage })
+	err = api.Pages(ctx, pages, func(page *ec2.DescribeInstanceTypeOfferingsOutput) {
+		out = append(out, page.InstanceTypeOfferings...)
+	})
+	return out, err
 }
