@@ -60,28 +60,35 @@ type Part struct {
 // ... mark them; JSON objects and lists may also follow one another without a marker, as
 // jq prints them. Whether a part is valid is for a parser to say. It takes time
 // proportional to the text.
-func Parts(text []byte) (parts []Part) {
+func Parts(text []byte) []Part { return partsBy(findMarker, text) }
+
+// partsBy does so, given what finds the next marker of a kind from somewhere on.
+func partsBy(find func(text []byte, from int, marker string) int, text []byte) (parts []Part) {
 	if parts, ok := splitJSON(Part{Line: 1, Text: text}); ok {
 		return parts // whatever looks like a marker is within a string
 	}
-	part, rest := Part{Line: 1}, text
+	part, from := Part{Line: 1}, 0
+	begin, end := find(text, 0, "---"), find(text, 0, "...")
 	for {
-		length, ends := nextMarker(rest)
-		part.Text, rest = rest[:length], rest[length:]
+		at := min(begin, end)
+		part.Text = text[from:at]
 		if values, ok := splitJSON(part); ok {
 			parts = append(parts, values...)
 		} else {
 			parts = append(parts, part)
 		}
-		if len(rest) == 0 {
+		if at == len(text) {
 			return parts
 		}
-		marker := rest[:3]
-		if ends {
-			marker = rest[:lineEnd(rest)] // nothing but a comment may stand behind the dots
+		from = at + len("---")
+		if end < begin {
+			from = at + lineEnd(text[at:]) // nothing but a comment may stand behind the dots
+			end = find(text, from, "...")
+		} else {
+			begin = find(text, from, "---")
 		}
+		marker := text[at:from]
 		part = Part{Marker: string(marker), Line: part.Line + countLines(part.Text) + countLines(marker)}
-		rest = rest[len(marker):]
 	}
 }
 
@@ -106,18 +113,11 @@ func Split(text []byte) (docs []Document) {
 	return docs
 }
 
-// nextMarker finds the next line that begins with a marker, or the end of the text, and
-// tells whether it ends a document rather than beginning one.
-func nextMarker(text []byte) (at int, ends bool) {
-	begin := findMarker(text, "---")
-	end := findMarker(text[:begin], "...") // and no further: most texts have none at all
-	return end, end < begin
-}
-
-// findMarker finds a marker that stands alone at the beginning of a line. YAML knows
-// no other meaning of it, not even inside a block of text.
-func findMarker(text []byte, marker string) int {
-	for from := 0; ; {
+// findMarker finds a marker that stands alone at the beginning of a line, from some place
+// of the text on; its length if there is none. YAML knows no other meaning of it, not even
+// inside a block of text.
+func findMarker(text []byte, from int, marker string) int {
+	for {
 		i := bytes.Index(text[from:], []byte(marker))
 		if i < 0 {
 			return len(text)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
@@ -132,21 +131,4 @@ func documents(text []byte) (n int, ok bool) {
 			n++
 		}
 	}
-}
-
-// TestPartsAreFoundInLinearTime: four times as many documents take about four times as long,
-// not sixteen times.
-func TestPartsAreFoundInLinearTime(t *testing.T) {
-	best := func(docs int) time.Duration {
-		text := bytes.Repeat([]byte("---\n"+strings.Repeat("a: 1\n", 400)), docs)
-		least := time.Hour
-		for range 5 {
-			begin := time.Now()
-			require.Len(t, textstream.Parts(text), docs+1)
-			least = min(least, time.Since(begin))
-		}
-		return least
-	}
-	few, many := best(500), best(2_000)
-	require.Less(t, many, 10*few)
 }
