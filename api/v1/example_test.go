@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -227,4 +229,86 @@ func ExampleNewDuration() {
 	pool.Spec.Disruption.ConsolidateAfter = v1.NewDuration(10 * time.Minute)
 	fmt.Println(pool.Spec.Template.Spec.ExpireAfter, pool.Spec.Disruption.ConsolidateAfter)
 	// Output: Never 10m0s
+}
+
+// A provider says what it knows of labels: here that its own domain has one label which
+// users may write, with three values.
+func ExampleNodePool_ValidateWith() {
+	pool := &v1.NodePool{}
+	pool.Spec.Template.Spec.NodeClassRef = &v1.NodeClassReference{Group: "pond.example", Kind: "PondNodeClass", Name: "default"}
+	pool.Spec.Template.Spec.Requirements = []v1.NodeSelectorRequirementWithMinValues{
+		{Key: "pond.example/family", Operator: "In", Values: []string{"standard"}},
+		{Key: "pond.example/host", Operator: "Exists"},
+	}
+	for _, fault := range pool.ValidateWith(&v1.Rules{
+		RestrictedDomains: []string{"pond.example"},
+		WellKnownLabels:   []string{"pond.example/family"},
+		KnownValues:       map[string][]string{"pond.example/family": {"gpu", "small", "std"}},
+	}) {
+		fmt.Println(fault)
+	}
+	// Output:
+	// spec.template.spec.requirements[0].values: Invalid value: ["standard"]: pond.example/family knows none of these values; use gpu, small, std
+	// spec.template.spec.requirements[1].key: Forbidden: "pond.example/host" is not a label of the provider, and domains that end in "pond.example" are reserved; use a domain of your own
+}
+
+func ExampleDocument_Into() {
+	docs, err := v1.Documents([]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, lables: {team: web}}"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(docs[0].GroupVersionKind().Kind, docs[0].Name())
+	fmt.Println(docs[0].Into(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, &corev1.Namespace{}))
+	// Output:
+	// Namespace shop
+	// Namespace "shop": metadata.lables: Forbidden: unknown field; did you mean "labels"?
+}
+
+func ExampleNodeClaimTemplate_ToNodeClaim() {
+	pool := &v1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "general"}}
+	pool.Spec.Template.Labels = map[string]string{"team": "web"}
+	claim := pool.Spec.Template.ToNodeClaim()
+	claim.Name, claim.Labels[v1.NodePoolLabelKey] = "general-x7k2p", pool.Name
+	fmt.Println(claim.Labels, pool.Spec.Template.Labels)
+	// Output: map[karpenter.sh/nodepool:general team:web] map[team:web]
+}
+
+func ExampleAddToScheme() {
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		fmt.Println(err)
+		return
+	}
+	kind, known := v1.GroupVersionKindOf(v1.NodeOverlayKind)
+	fmt.Println(kind, known, scheme.Recognizes(kind))
+	// Output: karpenter.sh/v1alpha1, Kind=NodeOverlay true true
+}
+
+func ExampleNodeClassLabelKey() {
+	ref := &v1.NodeClassReference{Group: "karpenter.k8s.aws", Kind: "EC2NodeClass", Name: "default"}
+	fmt.Println(v1.NodeClassLabelKey(ref.GroupKind()))
+	// Output: karpenter.k8s.aws/ec2nodeclass
+}
+
+// What a machine has to join with, and what keeps pods from one that leaves or restarts.
+func ExampleUnregisteredNoExecuteTaint() {
+	for _, taint := range []corev1.Taint{v1.UnregisteredNoExecuteTaint(), v1.DisruptedNoScheduleTaint(), v1.RebootingNoScheduleTaint()} {
+		fmt.Println(taint.ToString())
+	}
+	// Output:
+	// karpenter.sh/unregistered:NoExecute
+	// karpenter.sh/disrupted:NoSchedule
+	// karpenter.sh/rebooting:NoSchedule
+}
+
+func ExampleDisruptionReasons() {
+	fmt.Println(v1.DisruptionReasons(), v1.CapacityTypes())
+	// Output: [Drifted Empty Underutilized Unhealthy] [on-demand reserved spot]
+}
+
+func ExampleNillableDuration_Equal() {
+	hour := v1.MustParseNillableDuration("60m")
+	fmt.Println(hour, hour.Equal(v1.NewDuration(time.Hour)), hour.Equal(v1.NeverDuration()), v1.NillableDuration{}.IsZero())
+	// Output: 60m true false true
 }
