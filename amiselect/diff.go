@@ -62,7 +62,8 @@ type Difference struct {
 // Selection; then no node had drifted before. When the nodes would go is told by
 // Preview of package disruption/rollout.
 //
-// The error joins all faults: an empty next, a node without name or named twice.
+// The error joins all faults: an empty next, a node without name or named twice. Lists
+// are the caller's. It takes time in proportion to the nodes times the images selected.
 func Diff(old, next Selection, nodes []Node) (Difference, error) {
 	if err := checkDiff(next, nodes); err != nil {
 		return Difference{}, err

@@ -51,6 +51,7 @@
 //	batcher       many small calls made as few large ones
 //	devicecel     selectors of devices, in CEL
 //	drift         hash annotations of node classes
+//	guard         a provider that panics returns an error
 //	kubelet       reserved and eviction maths, numbers of pods
 //	launch        options of a request filtered, ordered and cut to one call
 //	machine       instance types from what a cloud says of machines

@@ -13,7 +13,12 @@ import (
 // for it: SetStock, Refill, SetReservation, EndReservation, Interrupt,
 // Rebalance, Maintain, Stop, Break, Mend, PublishImage, DeprecateImage,
 // SetNodeClass, RemoveNodeClass. It is a value: the same one may be used again,
-// also with another cloud. The zero Action is not valid.
+// also with another cloud.
+//
+// The zero Action is not valid, nor is one with a number, a warning or another length of
+// time below zero, without the name or ID of what it makes, with a fault that has no type
+// or status, with a scope that covers no offering, or with a reservation that the cloud
+// does not know: Do and After say so.
 type Action struct {
 	text  string
 	check func(*Cloud) error // nil if nothing can be wrong

@@ -11,7 +11,8 @@ import (
 // Provider is a CloudProvider whose calls of InstanceTypes, Create, Delete and List are
 // timed by now and given to take as Call.Samples, under the name of the controller that
 // calls and that of cloudprovider.Name. Both functions are called from any goroutine that
-// calls the provider. Abilities of the cloud are found through it, and are not measured.
+// calls the provider; take gets a slice of its own each time. None of the three may be
+// nil. Abilities of the cloud are found through it, and are not measured.
 func Provider(cloud cloudprovider.CloudProvider, controller string, now func() time.Time, take func([]Sample)) cloudprovider.CloudProvider {
 	return measured{cloud, controller, cloudprovider.Name(cloud), now, take}
 }

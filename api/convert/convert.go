@@ -124,6 +124,8 @@ func appendText(stream, text []byte) []byte {
 //  7. Documents that changed are written anew. What is added to a document, such
 //     as the EC2NodeClass of an inline provider, follows it, or its item of a
 //     List.
+//
+// It takes time and memory in proportion to the texts. The result is the caller's.
 func Convert(opts *Options, sources ...Source) *Result {
 	c := newConverter(opts)
 	for _, s := range sources {
