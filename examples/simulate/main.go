@@ -8,8 +8,6 @@ import (
 	"context"
 	"fmt"
 	"log"
-	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -51,13 +49,16 @@ type cluster struct {
 }
 
 func main() {
-	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
+	c := &cluster{meant: map[string][]*corev1.Pod{}}
+	for _, step := range []func(context.Context) error{c.begin, c.provision, c.join, c.finish, c.propose} {
+		if err := step(context.Background()); err != nil {
+			log.Fatal(err)
+		}
 	}
 }
 
-func run(ctx context.Context) (err error) {
-	c := cluster{meant: map[string][]*corev1.Pod{}}
+// begin has a NodePool, what the cloud sells to it, and pods that wait.
+func (c *cluster) begin(ctx context.Context) (err error) {
 	c.pods = append(pods("report", 8, "cpu=2, memory=4Gi"), pods("web", 9, "cpu=500m, memory=1Gi")...)
 	if c.cloud, err = fake.New(nil); err != nil {
 		return err
@@ -65,24 +66,16 @@ func run(ctx context.Context) (err error) {
 	if c.pool, err = v1.DecodeNodePool([]byte(manifest)); err != nil {
 		return err
 	}
-	c.pool.Default()
-	if c.types, err = c.cloud.InstanceTypes(ctx, c.pool); err != nil {
-		return err
-	}
-	if err := c.provision(ctx); err != nil {
-		return err
-	}
-	c.join(2 * time.Minute)
-	c.finish("report", time.Hour)
-	return c.propose(ctx)
+	c.pool.Default() // as the API server does
+	c.types, err = c.cloud.InstanceTypes(ctx, c.pool)
+	return err
 }
 
 // pods are n pending pods of a workload.
 func pods(workload string, n int, requests string) (list []*corev1.Pod) {
 	for i := range n {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("%s-%d", workload, i)}}
-		p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{
-			Requests: resources.MustParse(requests).ResourceList()}}}
+		p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: resources.MustParse(requests).ResourceList()}}}
 		list = append(list, p)
 	}
 	return list
@@ -110,13 +103,12 @@ func (c *cluster) provision(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("plan: %d of %d pods on %d new nodes, %.4f USD/h, at most %.1f%% above the optimum\n",
-		len(in.Pods)-len(plan.Unplaced), len(in.Pods), len(plan.Create), plan.Cost, 100*plan.Gap())
+	fmt.Printf("plan: %d new nodes for %d pods, %.4f USD/h, at most %.1f%% above the optimum\n",
+		len(plan.Create), len(in.Pods)-len(plan.Unplaced), plan.Cost, 100*plan.Gap())
 	for _, u := range plan.Unplaced {
 		fmt.Printf("  %s stays pending: %s\n", u.Pod.Name, u.Reason)
 	}
-	for i := range plan.Create {
-		n := &plan.Create[i]
+	for _, n := range plan.Create {
 		claim := n.NodeClaim()
 		// The API server does this when the claim is created, before the launch.
 		claim.Name, claim.UID, claim.CreationTimestamp = n.Name, types.UID(n.Name), metav1.NewTime(c.cloud.Now())
@@ -136,28 +128,26 @@ func (c *cluster) provision(ctx context.Context) error {
 }
 
 // join sees the machines through their start. Binding the pods is kube-scheduler's.
-func (c *cluster) join(after time.Duration) {
-	c.cloud.Advance(after)
-	now := c.cloud.Now()
+func (c *cluster) join(context.Context) error {
+	c.cloud.Advance(2 * time.Minute)
 	for i, claim := range c.claims {
-		registered := nodeclaim.Register(claim, c.cloud.Nodes())
-		claim = registered.EditClaim(claim, now)
-		initialized := nodeclaim.Initialize(claim, registered.Node, nil)
-		c.claims[i] = initialized.EditClaim(claim, now)
-		c.nodes = append(c.nodes, initialized.EditNode(registered.Node))
+		node, claim := nodeclaim.Join(claim, c.cloud.Nodes(), nil, c.cloud.Now())           // it has registered
+		node, c.claims[i] = nodeclaim.Join(claim, []*corev1.Node{node}, nil, c.cloud.Now()) // and is ready
+		c.nodes = append(c.nodes, node)
 		for _, p := range c.meant[claim.Name] {
-			p.Spec.NodeName = claim.Status.NodeName
+			p.Spec.NodeName = node.Name
 		}
 	}
-	fmt.Printf("after %s: %d nodes are ready\n", after, len(c.nodes))
+	fmt.Printf("two minutes later: %d nodes are ready\n", len(c.nodes))
+	return nil
 }
 
-// finish lets time pass in which the pods of a workload end.
-func (c *cluster) finish(workload string, after time.Duration) {
-	c.cloud.Advance(after)
-	before := len(c.pods)
-	c.pods = slices.DeleteFunc(c.pods, func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, workload+"-") })
-	fmt.Printf("after %s: %d pods have finished\n", after, before-len(c.pods))
+// finish lets an hour pass, in which the report ends: the first eight pods.
+func (c *cluster) finish(context.Context) error {
+	c.cloud.Advance(time.Hour)
+	c.pods = c.pods[8:]
+	fmt.Printf("an hour later: the report has ended, %d pods are left\n", len(c.pods))
+	return nil
 }
 
 // propose asks which nodes to remove or replace. Carrying it out is the business of
@@ -174,10 +164,7 @@ func (c *cluster) propose(ctx context.Context) error {
 	fmt.Printf("proposal: from %.4f to %.4f USD/h\n", proposal.CostBefore, proposal.CostAfter)
 	for _, a := range proposal.Actions {
 		fmt.Printf("  %s %d nodes, as they are %s; it saves %.4f USD/h\n", a.Step, len(a.Targets), a.Reason, a.Savings)
-		for _, t := range a.Targets {
-			fmt.Printf("    without %s\n", t.NodeClaim)
-		}
-		for _, r := range a.Replacements { // launched as those of a plan are
+		for _, r := range a.Replacements { // launched as the nodes of a plan are
 			fmt.Printf("    with a new %s\n", r.Options[0].Key())
 		}
 	}
