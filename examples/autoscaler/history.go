@@ -15,7 +15,6 @@ import (
 
 const (
 	sampleEvery = 10 * time.Minute
-	boundEvery  = 30 * time.Minute
 	statusEvery = 2 * time.Hour
 )
 
@@ -26,7 +25,7 @@ type sample struct {
 	pending        int // the most at any time since the last sample
 	spot, onDemand int // machines, also those that start or go
 	cost           float64
-	bound          float64 // see simulation.bound
+	bound          float64 // never above cost; see simulation.bound
 	cpuUsed        float64 // requested, of what nodes that are ready can allocate
 	cpuHave        float64
 }
@@ -34,12 +33,10 @@ type sample struct {
 // history is the samples of a run.
 type history struct {
 	every   time.Duration
-	bound   func(context.Context) (float64, error)
 	samples []sample
 
-	pending   int // the most since the last sample
-	waiting   int // pods that are pending now
-	lastBound float64
+	pending int // the most since the last sample
+	waiting int // pods that are pending now
 }
 
 // look takes what there is to see after a step.
@@ -51,18 +48,14 @@ func (h *history) look(ctx context.Context, s *simulation) error {
 	if since%h.every != 0 {
 		return nil
 	}
-	if since%boundEvery == 0 || h.samples == nil {
-		bound, err := h.bound(ctx)
-		if err != nil {
-			return err
-		}
-		h.lastBound = bound
-	}
 	v, err := s.now(ctx)
 	if err != nil {
 		return err
 	}
-	v.pending, v.bound = h.pending, h.lastBound
+	if v.bound, err = s.bound(ctx); err != nil {
+		return err
+	}
+	v.pending = h.pending
 	h.pending = h.waiting
 	h.samples = append(h.samples, v)
 	if since%statusEvery == 0 {

@@ -94,6 +94,9 @@ func TestStory(t *testing.T) {
 	}
 	require.Less(t, r.wait50, 2*time.Minute)
 	require.Less(t, r.wait99, 75*time.Minute, "nothing is launched for an hour, and then there is much to catch up with")
+	for _, v := range r.samples {
+		require.LessOrEqual(t, v.bound, v.cost, "%s: what runs is a plan for the pods that run, so the bound is below it", v.at.Format(time.DateTime))
+	}
 	require.Greater(t, r.cost, r.least, "the bound is one")
 	require.Zero(t, r.pending)
 	require.NotZero(t, r.total(disruption.Empty))

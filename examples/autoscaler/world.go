@@ -75,7 +75,7 @@ func newSimulation(seed uint64, out io.Writer, verbose bool) (*simulation, error
 	if s.autoscaler, err = newAutoscaler(c, guard.New(moody{cloud}), pools, j); err != nil {
 		return nil, err
 	}
-	s.history = history{every: sampleEvery, bound: s.bound}
+	s.history = history{every: sampleEvery}
 	return s, nil
 }
 
@@ -125,9 +125,10 @@ func (s *simulation) play(ctx context.Context, length time.Duration) error {
 	return nil
 }
 
-// bound is the least that nodes for all pods of the moment could cost, in USD per
-// hour: what the engine proves when it plans all of them anew, with everything in
-// stock and nothing spread over zones.
+// bound is the least that nodes for the pods that run at the moment could cost, in USD
+// per hour: what the engine proves when it plans all of them anew, with everything in
+// stock and nothing spread over zones. Pods that wait do not count, as nothing is paid
+// for them yet.
 func (s *simulation) bound(ctx context.Context) (float64, error) {
 	types, err := s.cluster.Cloud.InstanceTypes(ctx, nil)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *simulation) bound(ctx context.Context) (float64, error) {
 		in.InstanceTypes[pool.Name] = types
 	}
 	for _, p := range s.cluster.Pods.All() {
-		if p.Work == nil || p.DeletionTimestamp != nil {
+		if p.Work == nil || p.Pending() || p.DeletionTimestamp != nil {
 			continue
 		}
 		unbound := nomination.Plain(p.Pod).DeepCopy()
