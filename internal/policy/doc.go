@@ -20,6 +20,7 @@
 //     output shown there that of a file;
 //   - links: relative links in Markdown lead somewhere;
 //   - tables: rows of tables in Markdown have as many cells as the table has columns;
+//   - figures: tables of figures in Markdown say what benchmarks/RESULTS.md does;
 //   - weight: importing the engine stays cheap;
 //   - licenses: modules that are built in bear the license in testdata/licenses.txt;
 //   - api: exported declarations are those of testdata/api.

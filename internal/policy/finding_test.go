@@ -55,6 +55,7 @@ var rules = []rule{
 	{"snippets", checkSnippets},
 	{"links", checkLinks},
 	{"tables", checkTables},
+	{"figures", checkFigures},
 	{"weight", checkWeight},
 	{"api", checkAPI},
 }
