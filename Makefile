@@ -8,7 +8,7 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test laws lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom reproducible ci
+.PHONY: test laws lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom consumer reproducible ci
 
 test: ## all tests
 	go test ./...
@@ -58,6 +58,10 @@ vuln: ## what the Go vulnerability database knows of what is imported; needs the
 
 sbom: ## a CycloneDX bill of materials, with licenses, into dovetail.cdx.json
 	$(TOOL) cyclonedx-gomod mod -licenses -json -output dovetail.cdx.json .
+
+VERSION ?= v0.0.0
+consumer: ## what a user gets who requires the commit at hand: make consumer VERSION=v0.1.0
+	.ci/consumer $(VERSION)
 
 # A copy of the tree elsewhere is built as well: neither paths nor times get into a program.
 BUILD := go build -trimpath -buildvcs=false -o
