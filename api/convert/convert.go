@@ -38,7 +38,8 @@ type Options struct {
 	// NodeOverlays, which need no conversion: what is wrong with them, and a placeholder that was not
 	// replaced, becomes a Note of severity Action. They stay as they are. Of kinds
 	// that Karpenter's versions do not differ in, and of the definitions of
-	// Karpenter's, there is no Note then.
+	// Karpenter's, there is no Note then. A text with one of Karpenter's groups that cannot
+	// be read has a Note of severity Error.
 	Check bool
 }
 

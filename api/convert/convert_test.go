@@ -402,6 +402,17 @@ func TestCheckSaysNothingOfOtherKinds(t *testing.T) {
 	require.Empty(t, notes)
 }
 
+// TestCheckOfWhatCannotBeRead: a file of Karpenter's with a slip in it is no file without faults.
+func TestCheckOfWhatCannotBeRead(t *testing.T) {
+	for text, want := range map[string]convert.Severity{
+		"apiVersion: karpenter.sh/v1\nkind: [NodePool\n": convert.Error,
+		"apiVersion: example.com/v1\nkind: [Widget\n":    convert.Info,
+	} {
+		_, notes := convert.Bytes([]byte(text), &convert.Options{Check: true})
+		require.Equal(t, want, convert.Worst(notes), text)
+	}
+}
+
 // TestCheckOfOverlays: they have been the same in all versions, and may be wrong.
 func TestCheckOfOverlays(t *testing.T) {
 	for spec, want := range map[string][]string{

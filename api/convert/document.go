@@ -114,7 +114,7 @@ func (c *converter) read(s Source) {
 		d.number = number
 		if err := d.parse(); err != nil {
 			severity := Info
-			if mentionsOld(p.Text) {
+			if mentionsOld(p.Text) || c.options.Check && mentionsKarpenter(p.Text) {
 				severity = Error
 			}
 			c.add(f.index, len(c.objects), Note{Source: s.Name, Document: number, Line: d.contentLine(), Severity: severity,
@@ -123,6 +123,11 @@ func (c *converter) read(s Source) {
 		}
 		c.take(&object{doc: d, root: d.top.Content[0]}, 0)
 	}
+}
+
+// mentionsKarpenter tells whether a text that cannot be read may hold something to judge.
+func mentionsKarpenter(text []byte) bool {
+	return bytes.Contains(text, []byte("karpenter.sh/")) || bytes.Contains(text, []byte("karpenter.k8s.aws/"))
 }
 
 // mentionsOld tells whether a text that cannot be read may hold something to
