@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
@@ -59,7 +60,7 @@ usage: amirollout [flags]
   -replace DURATION   how long the replacement of a node takes. Default 30m
   -canary N           go in waves: N nodes of each NodePool, then twice as many,
                       and so on. Default 0: as fast as the budgets let them
-  -soak DURATION      wait so long after each wave. Default 0
+  -soak DURATION      wait so long after each wave of -canary. Default 0
   -h                  print this
 
 Each FILE may be -, for standard input. Without -f the class is that of a
@@ -109,8 +110,11 @@ func (s *settings) resolve(now string) (faults []string) {
 	if s.canary < 0 {
 		fault("invalid value %d for flag -canary: must not be negative", s.canary)
 	}
-	if s.soak < 0 {
+	switch {
+	case s.soak < 0:
 		fault("invalid value %s for flag -soak: must not be negative", s.soak)
+	case s.soak > 0 && s.canary == 0:
+		fault("-soak is the time after a wave; have waves by -canary")
 	}
 	if s.manifest != "" && (s.images == "" || s.nodes == "") {
 		fault("-f needs -images and -nodes beside it; those of the sample are of another class")
@@ -178,10 +182,22 @@ func decide(s settings, in *input) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny,
+	r := &report{Class: in.Class, Terms: in.Terms, Kubernetes: s.kubernetes, Now: s.now, MinAge: s.minAge, Deny: s.deny, Missed: missed(s.deny, in.Images),
 		Replacement: s.replacement, Selection: selection, Diff: diff, Rollout: preview, Others: in.Others}
 	r.Lock, r.LockErr = amiselect.Lock(in.Terms, selection)
 	return r, nil
+}
+
+// missed are the entries of a deny-list that no image bears the id or the name of: most
+// often they are mistyped, and the image that was meant is not denied.
+func missed(deny []string, images []amiselect.Image) (list []string) {
+	for _, text := range deny {
+		name, _ := amiselect.ParsePattern(text) // Select has read it
+		if !slices.ContainsFunc(images, func(i amiselect.Image) bool { return i.ID == text || name.Match(i.Name) }) {
+			list = append(list, text)
+		}
+	}
+	return list
 }
 
 // The sample.

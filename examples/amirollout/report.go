@@ -24,6 +24,7 @@ type report struct {
 	// MinAge and Deny are what is asked of images beside the terms.
 	MinAge time.Duration
 	Deny   []string
+	Missed []string // of Deny, what none of the images is
 	// Replacement is how long that of a node takes.
 	Replacement time.Duration
 
@@ -51,6 +52,9 @@ func (r *report) String() string {
 	}
 	if len(rules) > 0 {
 		t.wrap("  ", strings.Join(rules, "; "))
+	}
+	if len(r.Missed) > 0 {
+		t.wrap("  ", "none of the images is "+strings.Join(r.Missed, " or ")+": look for a typing error")
 	}
 	r.selected(t)
 	r.passedOver(t)

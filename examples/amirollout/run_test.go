@@ -158,6 +158,7 @@ func TestBadFlags(t *testing.T) {
 			"invalid value -1h0m0s for flag -min-age: must not be negative", "invalid value -1m0s for flag -replace: must not be negative",
 			"-f needs -images and -nodes beside it; those of the sample are of another class",
 			`standard input, "-", can be one file only`}},
+		{[]string{"-soak", "1h"}, []string{"-soak is the time after a wave; have waves by -canary"}},
 	} {
 		code, stdout, stderr := call("", tt.args...)
 		require.Equal(t, 2, code)
@@ -173,4 +174,11 @@ func TestBadFlags(t *testing.T) {
 	require.Equal(t, usage, stdout)
 	output.Fits(t, usage)
 	require.Empty(t, stderr)
+}
+
+// What is denied and is none of the images is most often mistyped.
+func TestDenyOfNone(t *testing.T) {
+	code, stdout, stderr := call("", "-deny", "ami-0", "-deny", "*-v20240904", "-deny", "v20240904")
+	require.Equal(t, 0, code, stderr)
+	require.Contains(t, stdout, "\n  none of the images is ami-0 or v20240904: look for a typing error\n")
 }

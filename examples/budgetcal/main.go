@@ -127,9 +127,14 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 		given := map[string]bool{}
 		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 		if given["weeks"] {
-			s.days = min(weeks, maxDays) * 7
-			if given["days"] {
+			s.days = 7
+			switch {
+			case given["days"]:
 				faults = append(faults, "flags -days and -weeks say the same: give one of them")
+			case weeks < 1 || weeks > maxDays/7:
+				faults = append(faults, fmt.Sprintf("invalid value %d for flag -weeks: must be 1 to %d", weeks, maxDays/7))
+			default:
+				s.days = 7 * weeks
 			}
 		}
 		return slices.Concat(faults, command.Duplicates(s.files), s.resolve(from, zone))
@@ -144,7 +149,7 @@ func (s *settings) resolve(from, zone string) (faults []string) {
 		fault("invalid value %d for flag -nodes: must not be negative", s.nodes)
 	}
 	if s.days < 1 || s.days > maxDays {
-		fault("invalid value %d for flag -days: must be 1 to %d, or 1 to %d weeks", s.days, maxDays, maxDays/7)
+		fault("invalid value %d for flag -days: must be 1 to %d", s.days, maxDays)
 	}
 	faults = append(faults, command.OneOf("o", s.output, "table", "svg")...)
 	loc, err := time.LoadLocation(zone)

@@ -134,11 +134,12 @@ func TestBadInput(t *testing.T) {
 		"flags": {[]string{"-o", "png", "-nodes", "-1", "-days", "0", "-tz", "Nowhere", "-from", "soon", "rest"}, []string{
 			`budgetcal: unexpected argument "rest"; files are named with -f`,
 			`budgetcal: invalid value -1 for flag -nodes: must not be negative`,
-			`budgetcal: invalid value 0 for flag -days: must be 1 to 35, or 1 to 5 weeks`,
+			`budgetcal: invalid value 0 for flag -days: must be 1 to 35`,
 			`budgetcal: invalid value "png" for flag -o: must be table or svg`,
 			`budgetcal: invalid value "Nowhere" for flag -tz: must be a zone such as Europe/Berlin`,
 			`budgetcal: invalid value "soon" for flag -from: must be a date such as 2026-03-02`,
 		}},
+		"weeks":           {[]string{"-weeks", "9"}, []string{`budgetcal: invalid value 9 for flag -weeks: must be 1 to 5`}},
 		"both":            {[]string{"-days", "2", "-weeks", "1"}, []string{`budgetcal: flags -days and -weeks say the same: give one of them`}},
 		"reason":          {[]string{"-reason", "Bored"}, []string{`budgetcal: invalid value "Bored" for flag -reason: must be Drifted, Empty, Underutilized, Unhealthy or Expired`}},
 		"only":            {[]string{"-only", "0 22 * * *"}, []string{`budgetcal: invalid value "0 22 * * *" for flag -only: must be a schedule and how long, such as "0 22 * * mon-fri for 6h"`}},
@@ -163,4 +164,9 @@ func TestBadInput(t *testing.T) {
 	code, _, stderr := call("", "-f", "-")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "budgetcal: ")
+}
+
+func TestOneNode(t *testing.T) {
+	_, stdout, _ := call("", "-nodes", "1", "-days", "1")
+	require.True(t, strings.HasPrefix(stdout, "NodePool default: whether its one node may be disrupted\n"), stdout)
 }

@@ -129,6 +129,9 @@ func (s *section) least(from, to time.Time) (least level, ok bool) {
 }
 
 func (c *Calendar) title() string {
+	if c.Nodes == 1 {
+		return fmt.Sprintf("NodePool %s: whether its one node may be disrupted", c.Pool.Name)
+	}
 	return fmt.Sprintf("NodePool %s: how many of its %d nodes may be disrupted at once", c.Pool.Name, c.Nodes)
 }
 
