@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"flag"
 	"log/slog"
 	"maps"
 	"slices"
@@ -159,12 +161,33 @@ func (c *cluster) kubelet(claim v1.NodeClaim) {
 
 func TestBadFlags(t *testing.T) {
 	for want, args := range map[string][]string{
-		`-provider is "gcp"`:  {"-provider=gcp"},
-		"needs -aws-cluster":  {"-provider=aws"},
-		"unexpected argument": {"now"},
+		`-provider is "gcp"; it is kwok or aws`:                       {"-provider=gcp"},
+		"needs -aws-cluster":                                          {"-provider=aws"},
+		`unexpected argument "now"`:                                   {"now"},
+		"one that is true or false is written -flag=false":            {"-leader-elect", "false"},
+		"-aws-region is for -provider aws, and that is kwok":          {"-aws-region=eu-west-1"},
+		"-sold-out is for the kwok nodes":                             {"-provider=aws", "-aws-cluster=a", "-sold-out=a in (b)"},
+		"-qps is 0; it is a number above zero":                        {"-qps=0"},
+		"-propose-every is -5s; it is a time above zero":              {"-propose-every=-5s"},
+		"-confirm-after is -1s; it is zero or more":                   {"-confirm-after=-1s"},
+		"-batch-idle 20s, -batch-max 10s: ":                           {"-batch-idle=20s"},
+		"flag provided but not defined: -dry-run":                     {"-dry-run"},
+		"-qps is -1; it is a number above zero\n-propose-every is 0s": {"-qps=-1", "-propose-every=0"},
 	} {
-		if _, err := parse(args); err == nil || !strings.Contains(err.Error(), want) {
+		var help strings.Builder
+		if _, err := parse(args, &help); err == nil || !strings.Contains(err.Error(), want) || help.Len() > 0 {
 			t.Errorf("%v: %v, want %s", args, err, want)
 		}
+	}
+	var help strings.Builder
+	if _, err := parse([]string{"-h"}, &help); !errors.Is(err, flag.ErrHelp) || !strings.Contains(help.String(), "usage: controller [flags]") {
+		t.Errorf("%v: %s", err, help.String())
+	}
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	if _, err := (&settings{}).reach(); err == nil || !strings.Contains(err.Error(), "there is no -kubeconfig") {
+		t.Error(err)
+	}
+	if _, err := (&settings{kubeconfig: "none"}).reach(); err == nil || !strings.Contains(err.Error(), "-kubeconfig none: ") {
+		t.Error(err)
 	}
 }

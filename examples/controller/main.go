@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -52,8 +53,10 @@ type settings struct {
 	bill                    bool
 }
 
-func parse(args []string) (s settings, err error) {
+// parse reads the flags. The error lists all that is wrong with them.
+func parse(args []string, help io.Writer) (s settings, err error) {
 	f := flag.NewFlagSet("controller", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
 	f.StringVar(&s.kubeconfig, "kubeconfig", os.Getenv("KUBECONFIG"), "the cluster; without it the one that the pod runs in")
 	f.StringVar(&s.health, "health-address", ":8081", "where /healthz and /readyz are served; 0 for nowhere")
 	f.StringVar(&s.metrics, "metrics-address", "0", "where /metrics is served; 0 for nowhere")
@@ -73,23 +76,52 @@ func parse(args []string) (s settings, err error) {
 	f.StringVar(&s.queue, "aws-interruption-queue", "", "the name of the SQS queue with the notices of EC2; without it there are none")
 	f.BoolVar(&s.bill, "aws-bill", false, "plan for the bill: count volumes and public addresses of nodes, at list prices of us-east-1")
 	if err := f.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			fmt.Fprint(help, "Controller is a node autoscaler for a cluster with the API of Karpenter.\n\nusage: controller [flags]\n\n")
+			f.SetOutput(help)
+			f.PrintDefaults()
+		}
 		return s, err
 	}
-	switch {
-	case f.NArg() > 0:
-		return s, fmt.Errorf("unexpected argument %q: there are flags only", f.Arg(0))
-	case s.provider != "kwok" && s.provider != "aws":
-		return s, fmt.Errorf("-provider is %q; it is kwok or aws", s.provider)
-	case s.provider == "aws" && s.cluster == "":
-		return s, errors.New("-provider aws needs -aws-cluster, the name of the EKS cluster")
+	return s, s.check(f)
+}
+
+// check lists what is wrong with flags that could be read.
+func (s *settings) check(f *flag.FlagSet) error {
+	var faults []error
+	fault := func(wrong bool, format string, args ...any) {
+		if wrong {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
 	}
-	return s, nil
+	given := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	fault(f.NArg() > 0, "unexpected argument %q: there are flags only, and one that is true or false is written -flag=false", f.Arg(0))
+	fault(s.provider != "kwok" && s.provider != "aws", "-provider is %q; it is kwok or aws", s.provider)
+	fault(s.provider == "aws" && s.cluster == "", "-provider aws needs -aws-cluster, the name of the EKS cluster")
+	for _, name := range []string{"aws-region", "aws-cluster", "aws-interruption-queue", "aws-bill"} {
+		fault(given[name] && s.provider == "kwok", "-%s is for -provider aws, and that is kwok", name)
+	}
+	for _, name := range []string{"catalog", "sold-out"} {
+		fault(given[name] && s.provider == "aws", "-%s is for the kwok nodes of -provider kwok; what AWS sells is asked of it", name)
+	}
+	fault(!(s.qps > 0), "-qps is %g; it is a number above zero", s.qps)
+	fault(s.proposeEvery <= 0, "-propose-every is %s; it is a time above zero", s.proposeEvery)
+	fault(s.confirmIn < 0, "-confirm-after is %s; it is zero or more", s.confirmIn)
+	if _, err := batcher.NewWindow(s.idle, s.most); err != nil {
+		faults = append(faults, fmt.Errorf("-batch-idle %s, -batch-max %s: %w", s.idle, s.most, err))
+	}
+	return errors.Join(faults...)
 }
 
 func main() {
-	s, err := parse(os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
+	s, err := parse(os.Args[1:], os.Stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
 		return
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "%v\n\ncontroller -h explains the flags.\n", err)
+		os.Exit(2)
 	}
 	level := slog.LevelInfo
 	if s.debug {
@@ -99,10 +131,7 @@ func main() {
 	libraries := logr.FromSlogHandler(slog.NewJSONHandler(os.Stdout, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	ctrl.SetLogger(libraries)
 	klog.SetLogger(libraries)
-	if err == nil {
-		err = run(ctrl.SetupSignalHandler(), s, log)
-	}
-	if err != nil {
+	if err := run(ctrl.SetupSignalHandler(), s, log); err != nil {
 		log.Error("ended", "error", err)
 		os.Exit(1)
 	}
@@ -176,16 +205,26 @@ func newCloud(ctx context.Context, s settings, api client.Client, log *slog.Logg
 	return cloud, []client.Object{&awsv1.EC2NodeClass{}}, err
 }
 
+// reach is how to reach the cluster.
+func (s *settings) reach() (*rest.Config, error) {
+	if s.kubeconfig == "" {
+		cfg, err := rest.InClusterConfig()
+		if errors.Is(err, rest.ErrNotInCluster) {
+			err = errors.New("there is no -kubeconfig, nor KUBECONFIG in the environment, and this is no pod of a cluster: name the cluster by one of them")
+		}
+		return cfg, err
+	}
+	cfg, err := clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("-kubeconfig %s: %w", s.kubeconfig, err)
+	}
+	return cfg, nil
+}
+
 // newManager makes caches that show a program its own writes: a pass that planned
 // without the NodeClaims of the one before would plan for the same pods again.
 func newManager(s settings) (manager.Manager, error) {
-	var cfg *rest.Config
-	var err error
-	if s.kubeconfig != "" {
-		cfg, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
-	} else {
-		cfg, err = rest.InClusterConfig()
-	}
+	cfg, err := s.reach()
 	if err != nil {
 		return nil, err
 	}
