@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -447,11 +448,14 @@ func settled(l look, pods int) error {
 	return nil
 }
 
+// single is one of something, which formats call as they call many.
+var single = regexp.MustCompile(`(^| )1 (node|plan|pod|eviction|write|launche?)s\b`)
+
 // report writes the figures of a scenario: into the log, and as a line into the file
 // that DOVETAIL_E2E_RESULTS names, in the place of an earlier one.
 func (s *scene) report(format string, args ...any) {
 	s.Helper()
-	figures := fmt.Sprintf(format, args...)
+	figures := single.ReplaceAllString(fmt.Sprintf(format, args...), "${1}1 $2")
 	s.Log(figures)
 	file := os.Getenv("DOVETAIL_E2E_RESULTS")
 	if file == "" {
