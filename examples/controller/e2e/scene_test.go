@@ -449,7 +449,7 @@ func settled(l look, pods int) error {
 }
 
 // single is one of something, which formats call as they call many.
-var single = regexp.MustCompile(`(^| )1 (node|plan|pod|eviction|write|launche?)s\b`)
+var single = regexp.MustCompile(`(^| )1 (node|plan|pod|eviction|write)s\b`)
 
 // report writes the figures of a scenario: into the log, and as a line into the file
 // that DOVETAIL_E2E_RESULTS names, in the place of an earlier one.
