@@ -185,8 +185,7 @@ func cut(tree *yaml.Node, path string) {
 // pointedOut tells whether there is a note already that asks for something to be
 // done about a field, or something in it.
 func (c *converter) pointedOut(o *object, path string) bool {
-	return slices.ContainsFunc(c.notes, func(r ranked) bool {
-		return r.source == o.doc.file.index && r.object == o.order && r.note.Document == o.doc.number &&
-			r.note.Severity >= Action && r.note.Field != "" && strings.HasPrefix(r.note.Field, path) && path != ""
+	return slices.ContainsFunc(c.asked[place{source: o.doc.file.index, object: o.order}], func(n Note) bool {
+		return n.Document == o.doc.number && n.Field != "" && strings.HasPrefix(n.Field, path) && path != ""
 	})
 }

@@ -92,6 +92,7 @@ type converter struct {
 	objects  []*object // of the input, in order
 	settings settings
 	notes    []ranked
+	asked    map[place][]Note // those that ask for something
 
 	// What was converted or is v1 already, in the order of the input.
 	pools, claims, classes []*object
@@ -101,7 +102,7 @@ type converter struct {
 }
 
 func newConverter(opts *Options) *converter {
-	c := &converter{kubelets: map[*object]pair{}}
+	c := &converter{kubelets: map[*object]pair{}, asked: map[place][]Note{}}
 	if opts != nil {
 		c.options = *opts
 	}
@@ -111,6 +112,10 @@ func newConverter(opts *Options) *converter {
 // add keeps a note. Templating stands in it as in the text.
 func (c *converter) add(file, object int, n Note) {
 	c.notes = append(c.notes, ranked{source: file, object: object, note: n})
+	if n.Severity >= Action {
+		at := place{source: file, object: object}
+		c.asked[at] = append(c.asked[at], n)
+	}
 }
 
 // remark makes a note on an object. The node says on which line.

@@ -88,6 +88,9 @@ func Worst(notes []Note) Severity {
 	return worst
 }
 
+// place is an object of the input, by the indices of its source and of itself.
+type place struct{ source, object int }
+
 // ranked is a note with what it is sorted by.
 type ranked struct {
 	source, object int // indices of the input
