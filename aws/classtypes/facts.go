@@ -40,7 +40,7 @@ func (p Problem) String() string { return instancetype.Problem(p).String() }
 // another kind of location are passed over. Problems are sorted by instance type. The
 // error is about what is compiled in, whatever the arguments.
 func Read(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Facts, []Problem, error) {
-	inventory, problems, err := instancetype.NewInventory(types, offerings, nil)
+	inventory, problems, err := instancetype.NewInventory(types, offerings)
 	if err != nil {
 		return nil, nil, fmt.Errorf("classtypes: %w", err)
 	}

@@ -35,7 +35,7 @@ func BenchmarkNewInventory(b *testing.B) {
 	b.Run("types=900", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _, err := instancetype.NewInventory(types, offerings, nil)
+			_, _, err := instancetype.NewInventory(types, offerings)
 			require.NoError(b, err)
 		}
 	})
@@ -44,7 +44,7 @@ func BenchmarkNewInventory(b *testing.B) {
 func BenchmarkBuild(b *testing.B) {
 	for _, n := range []int{100, 900} {
 		types, offerings := region(b, n)
-		inv, _, err := instancetype.NewInventory(types, offerings, nil)
+		inv, _, err := instancetype.NewInventory(types, offerings)
 		require.NoError(b, err)
 		in := input(b, class(amiselect.FamilyAL2023, reservations...))
 		b.Run(fmt.Sprintf("types=%d", n), func(b *testing.B) {

@@ -231,7 +231,7 @@ func (b *builder) describe(m *machine, settings Settings) (kit.Machine, string, 
 	if _, err := t.Overhead.Total(); err != nil {
 		return t, "", fmt.Errorf("instance type %s: %w", m.name, err)
 	}
-	if n, limited := b.storage.attachable(m); limited && !b.opts.IgnoreVolumeLimits {
+	if n, limited := b.storage.attachable(m); limited {
 		t.VolumeAttachmentLimits = map[string]int64{ebsDriver: n}
 	}
 	return t, image, nil

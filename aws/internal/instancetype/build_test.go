@@ -131,11 +131,6 @@ func TestExtendedResources(t *testing.T) {
 	windows := build(t, input(t, class(amiselect.FamilyWindows2022)), nil)
 	require.Equal(t, int64(9), amount(windows, "m5.large", awsv1.ResourcePrivateIPv4Address))
 	require.Zero(t, amount(windows, "m6g.medium", awsv1.ResourcePrivateIPv4Address), "there is no Windows for arm64")
-
-	shares := build(t, input(t, class(amiselect.FamilyAL2023)), &instancetype.Options{FractionalGPUs: true, IgnoreVolumeLimits: true})
-	require.Equal(t, int64(1), amount(shares, "g6f.xlarge", awsv1.ResourceNVIDIAGPU))
-	require.Equal(t, int64(1), amount(shares, "g5g.xlarge", awsv1.ResourceNVIDIAGPU), "others are as before")
-	require.Nil(t, find(t, shares, "m5.large").VolumeAttachmentLimits)
 }
 
 func TestWindows(t *testing.T) {
@@ -196,7 +191,7 @@ func TestImagesAndLearnedMemory(t *testing.T) {
 }
 
 func TestInputFaults(t *testing.T) {
-	inv := inventory(t, nil)
+	inv := inventory(t)
 	_, err := inv.Build(instancetype.Input{Zones: []instancetype.Zone{{}, {Name: "a", ID: "1"}, {Name: "a", ID: "2"}}},
 		&instancetype.Options{Cluster: &instancetype.Cluster{ReservedInterfaces: -1}})
 	for _, part := range []string{"region: empty", "class: nil", "zones[0]: name: empty", `zones[2] (a): id: "2", and "1"`, "reserved network interfaces: -1"} {
@@ -215,7 +210,7 @@ func TestNumbersBeyondSense(t *testing.T) {
 	types, offerings := answers(t)
 	types[0].MemoryInfo.SizeInMiB = ptr(int64(math.MaxInt64))
 	types[1].InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: ptr(int64(math.MaxInt64))}
-	inv, _, err := instancetype.NewInventory(types, offerings, nil)
+	inv, _, err := instancetype.NewInventory(types, offerings)
 	require.NoError(t, err)
 	c, err := inv.Build(input(t, class(amiselect.FamilyAL2023, func(c *awsv1.EC2NodeClass) {
 		c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
@@ -304,9 +299,9 @@ func TestOrderMakesNoDifference(t *testing.T) {
 	types, offerings := answers(t)
 	slices.Reverse(types)
 	slices.Reverse(offerings)
-	shuffled, _, err := instancetype.NewInventory(types, offerings, nil)
+	shuffled, _, err := instancetype.NewInventory(types, offerings)
 	require.NoError(t, err)
-	inv := inventory(t, nil)
+	inv := inventory(t)
 	require.True(t, inv.Equal(shuffled))
 
 	full := func() instancetype.Input {

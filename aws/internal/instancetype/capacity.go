@@ -16,11 +16,7 @@ func (b *builder) capacity(m *machine, memory, pods int64) resources.List {
 		corev1.ResourceEphemeralStorage: b.storage.bytes(m),
 		corev1.ResourcePods:             pods,
 	}
-	gpus := m.gpus
-	if b.opts.FractionalGPUs {
-		gpus = append(gpus[:len(gpus):len(gpus)], m.fractional...)
-	}
-	for _, g := range gpus {
+	for _, g := range m.gpus {
 		if name := gpuResource(g.maker); name != "" {
 			amounts[name] += g.count
 		}

@@ -34,7 +34,7 @@ func ExampleInventory_Build() {
 		[]ec2types.InstanceTypeOffering{
 			{InstanceType: "m5.large", Location: ptr("us-east-1a"), LocationType: ec2types.LocationTypeAvailabilityZone},
 			{InstanceType: "m5.large", Location: ptr("us-east-1b"), LocationType: ec2types.LocationTypeAvailabilityZone},
-		}, nil)
+		})
 	if err != nil || len(problems) > 0 {
 		fmt.Println(problems, err)
 		return
@@ -79,7 +79,7 @@ func ExampleNewInventory() {
 	mac := m5large()
 	mac.InstanceType = "mac2.metal"
 	mac.ProcessorInfo = &ec2types.ProcessorInfo{SupportedArchitectures: []ec2types.ArchitectureType{"arm64_mac"}}
-	inventory, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{mac, m5large()}, nil, nil)
+	inventory, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{mac, m5large()}, nil)
 	fmt.Println(inventory.Len(), problems, err)
 	// Output: 1 [mac2.metal: none of its architectures is x86_64 or arm64; left out] <nil>
 }

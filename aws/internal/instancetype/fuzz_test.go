@@ -30,13 +30,13 @@ func FuzzBuild(f *testing.F) {
 			return
 		}
 		offerings := []ec2types.InstanceTypeOffering{{InstanceType: info.InstanceType, Location: ptr("us-east-1a"), LocationType: "availability-zone"}}
-		inv, _, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{info}, offerings, nil)
+		inv, _, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{info}, offerings)
 		require.NoError(t, err)
 		c := class(families[int(choice)%len(families)])
 		if choice&128 != 0 {
 			c.Spec.InstanceStorePolicy = ptr(awsv1.InstanceStorePolicyRAID0)
 		}
-		got, err := inv.Build(input(t, c), &instancetype.Options{FractionalGPUs: choice&64 != 0})
+		got, err := inv.Build(input(t, c), nil)
 		require.NoError(t, err)
 		require.Equal(t, inv.Len(), len(got.Types)+len(got.Problems))
 		requireSound(t, got.Types)

@@ -38,10 +38,10 @@ func answers(t testing.TB) (types []ec2types.InstanceTypeInfo, offerings []ec2ty
 	return file.InstanceTypes, file.InstanceTypeOfferings
 }
 
-func inventory(t testing.TB, opts *instancetype.InventoryOptions) *instancetype.Inventory {
+func inventory(t testing.TB) *instancetype.Inventory {
 	t.Helper()
 	types, offerings := answers(t)
-	inv, problems, err := instancetype.NewInventory(types, offerings, opts)
+	inv, problems, err := instancetype.NewInventory(types, offerings)
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	return inv
@@ -80,7 +80,7 @@ func input(t testing.TB, c *awsv1.EC2NodeClass) instancetype.Input {
 
 func build(t testing.TB, in instancetype.Input, opts *instancetype.Options) *instancetype.Catalog {
 	t.Helper()
-	c, err := inventory(t, nil).Build(in, opts)
+	c, err := inventory(t).Build(in, opts)
 	require.NoError(t, err)
 	return c
 }

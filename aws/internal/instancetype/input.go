@@ -63,17 +63,10 @@ type Options struct {
 	// Expressions evaluates the expressions of a class. Nil is none: there is no
 	// catalog then for a class that has some.
 	Expressions awsv1.ExpressionEvaluator
-	// FractionalGPUs counts the shares of a GPU that types such as g6f have as
-	// GPUs. EC2 reports no whole GPU for those, and by default neither do they
-	// here: a pod that asks for a GPU means a whole one.
-	FractionalGPUs bool
 	// NVIDIADevices and EFADevices list the GPUs and the elastic fabric adapters
 	// that the drivers gpu.nvidia.com and dra.net will publish on nodes, for the
 	// types of which they are known.
 	NVIDIADevices, EFADevices bool
-	// IgnoreVolumeLimits leaves out how many volumes of EBS a node can attach, so
-	// that there is no limit until a node reports one.
-	IgnoreVolumeLimits bool
 	// NodeRates price what a node of the class has beside its instance, which Price and
 	// NodeCost of its offerings then count. Nil counts the instance alone.
 	NodeRates *nodecost.Rates

@@ -1,47 +1,12 @@
 package instancetype
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
-
-// InventoryOptions add what EC2 does not say. The zero value, and nil, add
-// nothing.
-type InventoryOptions struct {
-	// BranchInterfaces is the number of branch network interfaces, for pods with
-	// security groups of their own, by instance type. An entry replaces the one
-	// that is compiled in, which lags behind new types; zero is none.
-	BranchInterfaces map[string]int64
-	// NetworkBandwidth is the baseline bandwidth in Mbps by instance type. An
-	// entry replaces what EC2 reports, in its text or by card. Above zero.
-	NetworkBandwidth map[string]int64
-}
-
-// Validate returns nil, or an error that lists every entry out of its range,
-// sorted by name.
-func (o *InventoryOptions) Validate() error {
-	if o == nil {
-		return nil
-	}
-	var faults []error
-	for _, name := range slices.Sorted(maps.Keys(o.BranchInterfaces)) {
-		if n := o.BranchInterfaces[name]; n < 0 {
-			faults = append(faults, fmt.Errorf("branch interfaces: %s: %d; use zero or more", name, n))
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.NetworkBandwidth)) {
-		if n := o.NetworkBandwidth[name]; n <= 0 {
-			faults = append(faults, fmt.Errorf("network bandwidth: %s: %d; use Mbps above zero, or leave it out", name, n))
-		}
-	}
-	return errors.Join(faults...)
-}
 
 // Inventory is what EC2 says of the instance types of a region. It is immutable
 // and may be shared. The zero value and nil are empty.
@@ -81,21 +46,12 @@ func compareProblems(a, b Problem) int {
 // architectures x86_64 and arm64, no vCPUs or no memory; of one that is there
 // twice the first counts. A type without offerings is kept: no zone has it.
 // Offerings of other types or by another kind of location are passed over.
-// Problems are sorted by instance type. The error is that of the options.
-func NewInventory(
-	types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering, opts *InventoryOptions,
-) (*Inventory, []Problem, error) {
-	if err := opts.Validate(); err != nil {
-		return nil, nil, fmt.Errorf("inventory options: %w", err)
-	}
-	if opts == nil {
-		opts = &InventoryOptions{}
-	}
+// Problems are sorted by instance type. The error is about the tables that are compiled in.
+func NewInventory(types []ec2types.InstanceTypeInfo, offerings []ec2types.InstanceTypeOffering) (*Inventory, []Problem, error) {
 	branches, err := branchLimits(branchTable)
 	if err != nil {
 		return nil, nil, err
 	}
-	maps.Copy(branches, opts.BranchInterfaces)
 	published, err := readDevices(gpuModels, gpuTable, efaTable)
 	if err != nil {
 		return nil, nil, err
@@ -112,7 +68,7 @@ func NewInventory(
 	var problems []Problem
 	seen := make(map[string]bool, len(types))
 	for i := range types {
-		m, reason := newMachine(&types[i], opts, branches)
+		m, reason := newMachine(&types[i], branches)
 		m.gpuDevices, m.efaDevices = published.gpus[m.name], published.adapters[m.name]
 		switch {
 		case reason != "":

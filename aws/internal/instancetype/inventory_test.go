@@ -28,7 +28,7 @@ func TestInventoryProblems(t *testing.T) {
 	coreless.VCpuInfo.DefaultVCpus = ptr(int32(-2))
 	unknown.ProcessorInfo = nil
 	inv, problems, err := instancetype.NewInventory(
-		[]ec2types.InstanceTypeInfo{sound("z1.large"), mac, {}, memoryless, coreless, unknown, sound("a9.large"), sound("z1.large")}, nil, nil)
+		[]ec2types.InstanceTypeInfo{sound("z1.large"), mac, {}, memoryless, coreless, unknown, sound("a9.large"), sound("z1.large")}, nil)
 	require.NoError(t, err)
 	var lines []string
 	for _, p := range problems {
@@ -50,7 +50,7 @@ func TestInventoryProblems(t *testing.T) {
 }
 
 func TestInventory(t *testing.T) {
-	inv := inventory(t, nil)
+	inv := inventory(t)
 	require.Equal(t, 20, inv.Len())
 	require.Equal(t, []string{"us-east-1a", "us-east-1b", "us-east-1c"}, inv.Zones())
 	mib, found := inv.MemoryMiB("m5.large")
@@ -64,35 +64,14 @@ func TestInventory(t *testing.T) {
 		ec2types.InstanceTypeOffering{InstanceType: "m5.large", LocationType: ec2types.LocationTypeRegion, Location: ptr("us-east-1")},
 		ec2types.InstanceTypeOffering{InstanceType: "m5.large", LocationType: ec2types.LocationTypeAvailabilityZone},
 		offerings[0])
-	same, _, err := instancetype.NewInventory(types, offerings, nil)
+	same, _, err := instancetype.NewInventory(types, offerings)
 	require.NoError(t, err)
 	require.True(t, inv.Equal(same), "other locations, and what is there twice, do not matter")
 	types[3].MemoryInfo.SizeInMiB = ptr(int64(1))
-	changed, _, err := instancetype.NewInventory(types, offerings, nil)
+	changed, _, err := instancetype.NewInventory(types, offerings)
 	require.NoError(t, err)
 	require.False(t, inv.Equal(changed))
 	require.False(t, inv.Equal(nil))
-}
-
-func TestInventoryOptions(t *testing.T) {
-	inv := inventory(t, &instancetype.InventoryOptions{
-		BranchInterfaces: map[string]int64{"m5.large": 0, "t3.micro": 3},
-		NetworkBandwidth: map[string]int64{"t2.micro": 60, "m5.large": 800},
-	})
-	c, err := inv.Build(input(t, class(amiselect.FamilyAL2023)), nil)
-	require.NoError(t, err)
-	_, listed := find(t, c, "m5.large").Capacity.Lookup(awsv1.ResourcePodENI)
-	require.False(t, listed)
-	require.Equal(t, int64(3), find(t, c, "t3.micro").Capacity.Get(awsv1.ResourcePodENI))
-	for name, want := range map[string]string{"t2.micro": "60", "m5.large": "800", "c5.xlarge": "1250"} {
-		r, _ := find(t, c, name).Requirements.Get(awsv1.LabelInstanceNetworkBandwidth)
-		require.Equal(t, awsv1.LabelInstanceNetworkBandwidth+" = "+want, r.String())
-	}
-	_, _, err = instancetype.NewInventory(nil, nil, &instancetype.InventoryOptions{
-		BranchInterfaces: map[string]int64{"b.b": -1, "a.a": -2}, NetworkBandwidth: map[string]int64{"c.c": 0},
-	})
-	require.EqualError(t, err, "inventory options: branch interfaces: a.a: -2; use zero or more\n"+
-		"branch interfaces: b.b: -1; use zero or more\nnetwork bandwidth: c.c: 0; use Mbps above zero, or leave it out")
 }
 
 // Where the network cards and the text of EC2 disagree, the text counts, as it does for
@@ -101,25 +80,23 @@ func TestNetworkBandwidth(t *testing.T) {
 	for _, tt := range []struct {
 		text  string
 		cards []float64
-		given int64
 		want  string
 	}{
-		{"200 Gigabit", []float64{200, 200}, 0, "= 200000"},   // c6in.32xlarge
-		{"3200 Gigabit", []float64{100, 100}, 0, "= 3200000"}, // p6-b200.48xlarge has more
-		{"200 Gigabit", []float64{50}, 0, "= 200000"},         // trn2.3xlarge
-		{"4x 100 Gigabit", nil, 0, "= 400000"},                // p4d.24xlarge
-		{"22.5 Gigabit", []float64{22.5}, 0, "= 22500"},
-		{"Up to 25 Gigabit", []float64{12.5}, 0, "= 12500"},
-		{"Up to 25 Gigabit", nil, 0, ""},
-		{"Low to Moderate", nil, 0, ""},
-		{"", []float64{12.5, 12.5}, 0, "= 25000"},
-		{"200 Gigabit", []float64{50}, 70, "= 70"},
-		{"x 10 Gigabit", []float64{1}, 0, "= 1000"},
-		{"-1x 10 Gigabit", []float64{1}, 0, "= 1000"},
-		{"0 Gigabit", []float64{1}, 0, "= 1000"},
-		{"NaN Gigabit", []float64{1}, 0, "= 1000"},
-		{"Inf Gigabit", []float64{1}, 0, "= 1000"},
-		{"65535x 999999 Gigabit", nil, 0, "= 65534934465000"},
+		{"200 Gigabit", []float64{200, 200}, "= 200000"},   // c6in.32xlarge
+		{"3200 Gigabit", []float64{100, 100}, "= 3200000"}, // p6-b200.48xlarge has more
+		{"200 Gigabit", []float64{50}, "= 200000"},         // trn2.3xlarge
+		{"4x 100 Gigabit", nil, "= 400000"},                // p4d.24xlarge
+		{"22.5 Gigabit", []float64{22.5}, "= 22500"},
+		{"Up to 25 Gigabit", []float64{12.5}, "= 12500"},
+		{"Up to 25 Gigabit", nil, ""},
+		{"Low to Moderate", nil, ""},
+		{"", []float64{12.5, 12.5}, "= 25000"},
+		{"x 10 Gigabit", []float64{1}, "= 1000"},
+		{"-1x 10 Gigabit", []float64{1}, "= 1000"},
+		{"0 Gigabit", []float64{1}, "= 1000"},
+		{"NaN Gigabit", []float64{1}, "= 1000"},
+		{"Inf Gigabit", []float64{1}, "= 1000"},
+		{"65535x 999999 Gigabit", nil, "= 65534934465000"},
 	} {
 		types, offerings := answers(t)
 		n := types[1].NetworkInfo
@@ -128,11 +105,7 @@ func TestNetworkBandwidth(t *testing.T) {
 		for _, base := range tt.cards {
 			n.NetworkCards = append(n.NetworkCards, ec2types.NetworkCardInfo{BaselineBandwidthInGbps: &base})
 		}
-		opts := &instancetype.InventoryOptions{NetworkBandwidth: map[string]int64{}}
-		if tt.given > 0 {
-			opts.NetworkBandwidth[string(types[1].InstanceType)] = tt.given
-		}
-		inv, _, err := instancetype.NewInventory(types, offerings, opts)
+		inv, _, err := instancetype.NewInventory(types, offerings)
 		require.NoError(t, err)
 		c, err := inv.Build(input(t, class(amiselect.FamilyAL2023)), nil)
 		require.NoError(t, err)
@@ -164,7 +137,7 @@ func TestBareTypes(t *testing.T) {
 	hdd := sound("d2.large")
 	hdd.NetworkInfo = mixed.NetworkInfo
 	hdd.InstanceStorageInfo = &ec2types.InstanceStorageInfo{TotalSizeInGB: ptr(int64(6000)), NvmeSupport: ec2types.EphemeralNvmeSupportUnsupported}
-	inv, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{bare, mixed, hdd}, nil, nil)
+	inv, problems, err := instancetype.NewInventory([]ec2types.InstanceTypeInfo{bare, mixed, hdd}, nil)
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	c, err := inv.Build(input(t, class(amiselect.FamilyAL2023)), nil)

@@ -41,7 +41,7 @@ func (d *description) truth(key string, b bool) { d.is(key, strconv.FormatBool(b
 
 // describe returns a requirement for every label that does not depend on class,
 // zone or purchase.
-func (m *machine) describe(t *ec2types.InstanceTypeInfo, opts *InventoryOptions) requirements.Set {
+func (m *machine) describe(t *ec2types.InstanceTypeInfo) requirements.Set {
 	var d description
 	d.may(awsv1.LabelInstanceCategory, m.names.category)
 	d.may(awsv1.LabelInstanceGeneration, m.names.generation)
@@ -54,7 +54,7 @@ func (m *machine) describe(t *ec2types.InstanceTypeInfo, opts *InventoryOptions)
 	d.number(awsv1.LabelInstanceMemory, m.limits.MemoryMiB, true)
 	d.reqs = append(d.reqs, requirements.In(awsv1.LabelInstanceTenancy, awsv1.TenancyDedicated, awsv1.TenancyDefault))
 	d.processor(t.ProcessorInfo)
-	d.network(t.NetworkInfo, opts.NetworkBandwidth[m.name])
+	d.network(t.NetworkInfo)
 	d.storage(t)
 	d.gpu(t.GpuInfo)
 	d.accelerator(t)
@@ -73,12 +73,12 @@ func (d *description) processor(p *ec2types.ProcessorInfo) {
 	d.number(awsv1.LabelInstanceCPUSustainedClockSpeedMhz, clock, ok)
 }
 
-// network sets the bandwidth: to what was given, if that is above zero; else to the
-// figure in EC2's text, if that has one; else to the baseline of all network cards.
+// network sets the bandwidth: to the figure in EC2's text, if that has one; else to the
+// baseline of all network cards.
 // The cards may be able to do more together than the machine, as those of c6in.32xlarge,
 // and of others EC2 does not list the whole baseline. Karpenter's table, which is made
 // of the text in EC2's documentation, has the figures of the text.
-func (d *description) network(n *ec2types.NetworkInfo, given int64) {
+func (d *description) network(n *ec2types.NetworkInfo) {
 	d.truth(awsv1.LabelInstanceEncryptionInTransitSupported,
 		n != nil && n.EncryptionInTransitSupported != nil && *n.EncryptionInTransitSupported)
 	gbps := 0.0
@@ -89,9 +89,6 @@ func (d *description) network(n *ec2types.NetworkInfo, given int64) {
 		}
 	}
 	mbps, ok := rounded(gbps)
-	if given > 0 {
-		mbps, ok = given, true
-	}
 	d.number(awsv1.LabelInstanceNetworkBandwidth, mbps, ok)
 }
 

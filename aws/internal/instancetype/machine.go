@@ -39,10 +39,9 @@ type machine struct {
 	attachments int64 // volumes of EBS at most; 0 if EC2 does not say
 	shared      bool  // interfaces and disks count against attachments
 
-	gpus       []devices
-	fractional []devices // shares of GPUs, which EC2 counts apart
-	neuron     int64
-	cores      int64
+	gpus   []devices
+	neuron int64
+	cores  int64
 
 	// Of dynamic resource allocation.
 	gpuDevices, efaDevices []cloudprovider.InstanceDevice
@@ -61,7 +60,7 @@ type devices struct {
 
 // newMachine reads an instance type. It returns a reason if the type cannot be a
 // node.
-func newMachine(t *ec2types.InstanceTypeInfo, opts *InventoryOptions, branches map[string]int64) (machine, string) {
+func newMachine(t *ec2types.InstanceTypeInfo, branches map[string]int64) (machine, string) {
 	m := machine{name: string(t.InstanceType)}
 	if m.name == "" {
 		return m, "it has no name"
@@ -96,7 +95,7 @@ func newMachine(t *ec2types.InstanceTypeInfo, opts *InventoryOptions, branches m
 		m.strategies = slices.Clone(p.SupportedStrategies)
 	}
 	m.branches = branches[m.name]
-	m.labels = m.describe(t, opts)
+	m.labels = m.describe(t)
 	return m, ""
 }
 
@@ -172,9 +171,6 @@ func (m *machine) readDevices(t *ec2types.InstanceTypeInfo) {
 	if t.GpuInfo != nil {
 		for _, g := range t.GpuInfo.Gpus {
 			m.gpus = append(m.gpus, devices{text(g.Manufacturer), value(g.Count)})
-			if value(g.Count) == 0 {
-				m.fractional = append(m.fractional, devices{text(g.Manufacturer), value(g.LogicalGpuCount)})
-			}
 		}
 	}
 	if t.NeuronInfo != nil {

@@ -44,7 +44,7 @@ func Parse(body []byte) (Message, error) {
 	if err != nil {
 		return Message{}, &PoisonError{err}
 	}
-	m := Message{Kind: KindNoOp, EventID: e.ID, Account: e.Account, Region: e.Region, At: at}
+	m := Message{Kind: KindNoOp, At: at}
 	read := e.reader()
 	if read == nil {
 		m.Detail = fmt.Sprintf("nothing is done about events %q of %q, version %q", shorten(e.DetailType), shorten(e.Source), shorten(e.Version))
@@ -59,10 +59,7 @@ func Parse(body []byte) (Message, error) {
 // event is the frame of every event. Its resources are not read: the details
 // name the instances, and for one kind AWS documents a text in place of a list.
 type event struct {
-	Account    string          `json:"account"`
 	DetailType string          `json:"detail-type"`
-	ID         string          `json:"id"`
-	Region     string          `json:"region"`
 	Source     string          `json:"source"`
 	Time       string          `json:"time"`
 	Version    string          `json:"version"`
@@ -136,13 +133,6 @@ func shorten(text string) string {
 type Message struct {
 	// Kind is what the event says.
 	Kind Kind
-	// EventID is the id that EventBridge gave the event. It is the same each
-	// time the event is delivered, and empty for what FromStatuses finds.
-	EventID string
-	// Account is the account that the event was sent to.
-	Account string
-	// Region is the region that the event was sent to.
-	Region string
 	// At is when the event was issued, in UTC; zero if it does not say.
 	At time.Time
 	// Deadline is when what it says will come true, in UTC; zero if that is not

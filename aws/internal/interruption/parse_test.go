@@ -56,8 +56,8 @@ func TestParseSamples(t *testing.T) {
 		m, err := interruption.Parse(body)
 		require.NoError(t, err, name)
 		require.Equal(t, interruption.Message{
-			Kind: w.kind, EventID: "7bf73129-1428-4cd3-a780-95db273d1602", Account: "123456789012", Region: "us-east-2",
-			At: at, Deadline: w.deadline, InstanceIDs: split(w.instances), Detail: w.detail,
+			Kind: w.kind,
+			At:   at, Deadline: w.deadline, InstanceIDs: split(w.instances), Detail: w.detail,
 		}, m, name)
 		require.Len(t, m.Interruptions(), len(split(w.instances)), name)
 	}

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
-	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
-	"github.com/dovetail-sdk/dovetail/aws/internal/pricing"
 )
 
 // Options are what sources go by. Region and Now are required; zero for anything
@@ -36,14 +34,7 @@ type Options struct {
 	// nothing if there is none any more. It is called in a goroutine, and is to
 	// return soon after its ctx is done. Nil is no file.
 	PriceFile func(ctx context.Context) ([]byte, error)
-	// Prices say how long prices count and when to read them again. The region is
-	// filled in.
-	Prices pricing.Options
-	// Inventory adds what EC2 does not say of instance types.
-	Inventory instancetype.InventoryOptions
 
-	// InventoryRefresh is how long instance types are good for. Default 12 hours.
-	InventoryRefresh time.Duration
 	// SubnetRefresh is that of subnets. Default a minute, which is also the least.
 	SubnetRefresh time.Duration
 	// SecurityGroupRefresh is that of security groups. Default a minute, which is
@@ -51,13 +42,16 @@ type Options struct {
 	SecurityGroupRefresh time.Duration
 	// ImageRefresh is that of images. Default a minute, which is also the least.
 	ImageRefresh time.Duration
-	// ParameterRefresh is that of parameters whose value changes, and of those that
-	// do not exist. Default five minutes.
-	ParameterRefresh time.Duration
 }
 
 // The periods that users cannot set.
 const (
+	inventoryRefresh = 12 * time.Hour
+	onDemandRefresh  = 12 * time.Hour
+	spotRefresh      = time.Hour
+	// parameterRefresh is that of parameters whose value changes, and of those that do
+	// not exist.
+	parameterRefresh       = 5 * time.Minute
 	staticParameterRefresh = 24 * time.Hour
 	fileRefresh            = 10 * time.Minute
 	clusterRefresh         = 5 * time.Minute
@@ -75,18 +69,13 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.Prices.Region = o.Region
-	o.Prices.SpotRefresh = cmp.Or(o.Prices.SpotRefresh, time.Hour)
-	o.Prices.OnDemandRefresh = cmp.Or(o.Prices.OnDemandRefresh, 12*time.Hour)
-	o.InventoryRefresh = cmp.Or(o.InventoryRefresh, 12*time.Hour)
 	o.SubnetRefresh = cmp.Or(o.SubnetRefresh, lookupRefresh)
 	o.SecurityGroupRefresh = cmp.Or(o.SecurityGroupRefresh, lookupRefresh)
 	o.ImageRefresh = cmp.Or(o.ImageRefresh, lookupRefresh)
-	o.ParameterRefresh = cmp.Or(o.ParameterRefresh, 5*time.Minute)
 	return o
 }
 
-// validate returns nil, or an error that lists every fault but those of Prices.
+// validate returns nil, or an error that lists every fault.
 func (o Options) validate() error {
 	var faults []error
 	if o.Region == "" {
@@ -100,15 +89,13 @@ func (o Options) validate() error {
 		name  string
 		value time.Duration
 	}{
-		{"inventoryRefresh", o.InventoryRefresh},
 		{"subnetRefresh", o.SubnetRefresh},
 		{"securityGroupRefresh", o.SecurityGroupRefresh},
 		{"imageRefresh", o.ImageRefresh},
-		{"parameterRefresh", o.ParameterRefresh},
 	} {
 		if p.value < leastRefresh {
 			faults = append(faults, fmt.Errorf("%s: %v; set %v or more, to spare the quotas of the API", p.name, p.value, leastRefresh))
 		}
 	}
-	return errors.Join(append(faults, o.Inventory.Validate())...)
+	return errors.Join(faults...)
 }

@@ -53,8 +53,7 @@ func (s *Sources) learn(change func(*pricing.Prices) *pricing.Prices) {
 // Close.
 func (s *Sources) failed(ctx context.Context, source pricing.Source, err error) error {
 	if !errors.Is(ctx.Err(), context.Canceled) {
-		at := s.opts.Now()
-		s.learn(func(p *pricing.Prices) *pricing.Prices { return p.WithFailure(at, source, err) })
+		s.learn(func(p *pricing.Prices) *pricing.Prices { return p.WithFailure(source, err) })
 	}
 	return err
 }
@@ -69,15 +68,15 @@ func (s *Sources) readProducts(ctx context.Context) (struct{}, error) {
 		}
 		list = append(list, part...)
 	}
-	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, pricing.Report, error) { return p.WithProducts(at, list) })
+	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, error) { return p.WithProducts(at, list) })
 }
 
 // merge adds an answer to the prices; that of an answer without a price notes the
 // failure.
-func (s *Sources) merge(add func(*pricing.Prices) (*pricing.Prices, pricing.Report, error)) (err error) {
+func (s *Sources) merge(add func(*pricing.Prices) (*pricing.Prices, error)) (err error) {
 	s.learn(func(p *pricing.Prices) *pricing.Prices {
 		var next *pricing.Prices
-		next, _, err = add(p)
+		next, err = add(p)
 		return next
 	})
 	return err
@@ -102,7 +101,7 @@ func (s *Sources) readSpot(ctx context.Context) (struct{}, error) {
 	if err != nil {
 		return struct{}{}, s.failed(ctx, pricing.SourceSpot, api.Wrap("DescribeSpotPriceHistory", s.opts.Region, err))
 	}
-	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, pricing.Report, error) { return p.WithSpot(at, history) })
+	return struct{}{}, s.merge(func(p *pricing.Prices) (*pricing.Prices, error) { return p.WithSpot(at, history) })
 }
 
 func (s *Sources) spotHistory(ctx context.Context, at time.Time) (out []ec2types.SpotPrice, err error) {

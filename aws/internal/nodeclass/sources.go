@@ -59,7 +59,7 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 		faults = append(faults, errors.New("clients.EC2: nil; give a client of EC2, such as ec2.NewFromConfig returns"))
 	}
 	opts = opts.withDefaults()
-	known, err := pricing.New(opts.Prices)
+	known, err := pricing.New(opts.Region)
 	if opts.Region != "" { // that it is missing has been said
 		faults = append(faults, err)
 	}
@@ -70,13 +70,13 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	if s.asking == nil {
 		s.asking = cache.NewAsking()
 	}
-	s.inventory = cache.NewCell(cell[*instancetype.Inventory](s, "instance types", opts.InventoryRefresh))
+	s.inventory = cache.NewCell(cell[*instancetype.Inventory](s, "instance types", inventoryRefresh))
 	s.cluster = cache.NewCell(cell[Cluster](s, "cluster "+opts.ClusterName, clusterRefresh))
 	shifts := cell[[]shift](s, "zonal shifts", shiftRefresh)
 	shifts.Spare, shifts.Patience = true, patience
 	s.shifts = cache.NewCell(shifts)
-	s.onDemand = cache.NewCell(priceCell[struct{}](s, pricing.SourceOnDemand, opts.Prices.OnDemandRefresh))
-	s.spot = cache.NewCell(priceCell[struct{}](s, pricing.SourceSpot, opts.Prices.SpotRefresh))
+	s.onDemand = cache.NewCell(priceCell[struct{}](s, pricing.SourceOnDemand, onDemandRefresh))
+	s.spot = cache.NewCell(priceCell[struct{}](s, pricing.SourceSpot, spotRefresh))
 	file := priceCell[string](s, pricing.SourceFile, fileRefresh)
 	file.Patience = patience
 	s.file = cache.NewCell(file)
@@ -85,11 +85,11 @@ func NewSources(clients api.Clients, opts Options) (*Sources, error) {
 	s.reserved = cache.NewKeyed(cell[[]ec2types.CapacityReservation](s, "capacity reservations", lookupRefresh))
 	s.placements = cache.NewKeyed(cell[*ec2types.PlacementGroup](s, "placement group", lookupRefresh))
 	s.images = cache.NewKeyed(cell[[]amiselect.Image](s, "images", opts.ImageRefresh))
-	s.mutable = cache.NewKeyed(cell[string](s, "parameter", opts.ParameterRefresh))
+	s.mutable = cache.NewKeyed(cell[string](s, "parameter", parameterRefresh))
 	static := cell[string](s, "parameter", staticParameterRefresh)
 	static.RefreshOf = func(value string) time.Duration {
 		if value == "" { // the release may yet be published
-			return opts.ParameterRefresh
+			return parameterRefresh
 		}
 		return staticParameterRefresh
 	}
@@ -299,7 +299,7 @@ func (s *Sources) readInventory(ctx context.Context) (*instancetype.Inventory, e
 	if err != nil {
 		return nil, api.Wrap("DescribeInstanceTypeOfferings", s.opts.Region, err)
 	}
-	read, _, err := instancetype.NewInventory(types, offerings, &s.opts.Inventory)
+	read, _, err := instancetype.NewInventory(types, offerings)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func BenchmarkWithSpot(b *testing.B) {
 	b.Run("types=900/zones=6", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			_, _, err := p.WithSpot(noon, history)
+			_, err := p.WithSpot(noon, history)
 			require.NoError(b, err)
 		}
 	})

@@ -14,7 +14,7 @@
 //     [Prices.WithFailure] notes that there was none. Nothing is lost by a failure:
 //     what was known stays, and is out of date after a while.
 //   - [Prices.Book] is the price book for package instancetype, and [Prices.Status] says
-//     of each source how it is and when to ask again.
+//     of each source how it is.
 //
 // # Sources
 //

@@ -87,7 +87,7 @@ func ExampleFile_YAML() {
 // A source that fails takes nothing away: its prices grow old.
 func ExamplePrices() {
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	p, err := pricing.New(pricing.Options{Region: "us-east-1"})
+	p, err := pricing.New("us-east-1")
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -95,18 +95,19 @@ func ExamplePrices() {
 	spot := cloudprovider.OfferingKey{InstanceType: "m5.large", Zone: "us-east-1a", CapacityType: "spot"}
 	fmt.Println(p.Book().Quote(now, spot))
 
-	p, _, err = p.WithSpot(now, []ec2types.SpotPrice{{
+	p, err = p.WithSpot(now, []ec2types.SpotPrice{{
 		InstanceType: "m5.large", AvailabilityZone: ptr("us-east-1a"), SpotPrice: ptr("0.0352"), ProductDescription: "Linux/UNIX",
 	}})
 	fmt.Println(p.Book().Quote(now, spot), err)
 
 	now = now.Add(25 * time.Hour)
-	p = p.WithFailure(now, pricing.SourceSpot, errors.New("request limit exceeded"))
+	p = p.WithFailure(pricing.SourceSpot, errors.New("request limit exceeded"))
 	fmt.Println(p.Book().Quote(now, spot))
-	fmt.Println(p.Status(now)[0])
+	s := p.Status(now)[0]
+	fmt.Println(s.Source, s.Prices, s.Stale, s.Failures, s.Err)
 	// Output:
 	// m5.large/us-east-1a/spot: 0.096 USD/h (assumed 0.096 of 2026-07-06T00:00:00Z), stale
 	// m5.large/us-east-1a/spot: 0.0352 USD/h (spot price history 0.0352 of 2026-08-01T12:00:00Z) <nil>
 	// m5.large/us-east-1a/spot: 0.0352 USD/h (spot price history 0.0352 of 2026-08-01T12:00:00Z), stale
-	// spot price history: 1 prices of 2026-08-01T12:00:00Z, 1 out of date, failed 1 time: request limit exceeded
+	// spot price history 1 1 1 request limit exceeded
 }

@@ -37,7 +37,7 @@ var ErrNoPrice = errors.New("no price in the answer")
 // Prices is what is known of the prices of a region. It is immutable; methods that
 // add to it return another one. Create it with New.
 type Prices struct {
-	opts    Options
+	region  string
 	entries map[Source]entries
 	states  map[Source]state
 	built   time.Time // the day of the prices that are compiled in
@@ -47,19 +47,29 @@ type Prices struct {
 // state is how a source has done.
 type state struct {
 	success  time.Time // zero if never
-	failure  time.Time // of the last failure since
 	failures int       // since
 	err      error
 }
 
-// New returns the prices that are compiled in. The error lists every fault of the
-// options.
-func New(opts Options) (*Prices, error) {
-	if err := opts.Validate(); err != nil {
-		return nil, fmt.Errorf("prices: %w", err)
+// How long prices are in date: those of a file from the instant that it says.
+const (
+	day            = 24 * time.Hour
+	spotMaxAge     = day
+	onDemandMaxAge = 7 * day
+	fileMaxAge     = 90 * day
+	// forgetSpot is how long a spot price is kept after it was last reported, in
+	// or out of date: a zone that has stopped to sell the type is not to keep it.
+	forgetSpot = 30 * day
+)
+
+// New returns the prices of a region that are compiled in. The error says that it is no
+// name of a region.
+func New(region string) (*Prices, error) {
+	if !plain(region) {
+		return nil, fmt.Errorf("prices: region: %q; use the name of the region, such as us-east-1", region)
 	}
-	p := &Prices{opts: opts.withDefaults(), entries: map[Source]entries{}, states: map[Source]state{}}
-	list, at, err := parseBuiltin(builtinTable, opts.Region)
+	p := &Prices{region: region, entries: map[Source]entries{}, states: map[Source]state{}}
+	list, at, err := parseBuiltin(builtinTable, region)
 	if err != nil {
 		return nil, fmt.Errorf("prices: %w", err)
 	}
@@ -75,22 +85,14 @@ func New(opts Options) (*Prices, error) {
 // Book returns the price book. It is never nil.
 func (p *Prices) Book() *pricing.Book { return p.book }
 
-// Report says what became of an answer.
-type Report struct {
-	// Prices is the number of prices that were taken.
-	Prices int
-	// Skipped are the parts that gave none.
-	Skipped []Skipped
-}
-
 // WithProducts returns p with the answer of the price list at the instant at: the
 // PriceList of all pages of all ProductQueries. See ParseProducts. Types that it
 // does not have keep the price they had, and that ages.
 //
 // The error, for an answer without any price, wraps ErrNoPrice. The Prices
 // returned then are p WithFailure, so they can be used either way.
-func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, Report, error) {
-	products, skipped := ParseProducts(p.opts.Region, list)
+func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, error) {
+	products, skipped := ParseProducts(p.region, list)
 	add := entries{}
 	for _, product := range products {
 		add.add(product.scope(), product.Price, at)
@@ -102,7 +104,7 @@ func (p *Prices) WithProducts(at time.Time, list []string) (*Prices, Report, err
 // when it was asked: a price may have held for weeks before. See ParseSpot. Prices
 // that it does not have stay and age, and are forgotten after thirty days. Errors
 // are those of WithProducts.
-func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, Report, error) {
+func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, error) {
 	prices, skipped := ParseSpot(history)
 	add := entries{}
 	for _, price := range prices {
@@ -112,14 +114,13 @@ func (p *Prices) WithSpot(at time.Time, history []ec2types.SpotPrice) (*Prices, 
 }
 
 // merged returns p with further prices of a source.
-func (p *Prices) merged(source Source, at time.Time, add entries, skipped []Skipped) (*Prices, Report, error) {
-	report := Report{Prices: len(add), Skipped: skipped}
+func (p *Prices) merged(source Source, at time.Time, add entries, skipped []Skipped) (*Prices, error) {
 	if len(add) == 0 {
 		err := fmt.Errorf("%s: %w: %d parts, none of use", source, ErrNoPrice, len(skipped))
 		if len(skipped) > 0 {
 			err = fmt.Errorf("%w; the first %s", err, skipped[0])
 		}
-		return p.WithFailure(at, source, err), report, err
+		return p.WithFailure(source, err), err
 	}
 	all := entries{}
 	for scope, e := range p.entries[source] {
@@ -134,9 +135,9 @@ func (p *Prices) merged(source Source, at time.Time, add entries, skipped []Skip
 	}
 	next, err := p.with(source, all, at)
 	if err != nil {
-		return p.WithFailure(at, source, err), report, err
+		return p.WithFailure(source, err), err
 	}
-	return next, report, nil
+	return next, nil
 }
 
 // WithFile returns p with the prices of a file in place of those of the one before.
@@ -149,8 +150,8 @@ func (p *Prices) WithFile(f *File) (*Prices, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
 	}
-	if f.Region != p.opts.Region {
-		return nil, fmt.Errorf("price file: region: %q; use one of %s, as prices of another region mislead", f.Region, p.opts.Region)
+	if f.Region != p.region {
+		return nil, fmt.Errorf("price file: region: %q; use one of %s, as prices of another region mislead", f.Region, p.region)
 	}
 	all := entries{}
 	for name, price := range f.OnDemand {
@@ -164,13 +165,13 @@ func (p *Prices) WithFile(f *File) (*Prices, error) {
 	return p.with(SourceFile, all, f.At)
 }
 
-// WithFailure returns p with a note that a source could not be read at the instant
-// at, and why. What it gave before stays.
-func (p *Prices) WithFailure(at time.Time, source Source, why error) *Prices {
+// WithFailure returns p with a note that a source could not be read, and why. What it gave
+// before stays.
+func (p *Prices) WithFailure(source Source, why error) *Prices {
 	next := p.clone()
 	s := next.states[source]
 	s.failures++
-	s.failure, s.err = at, why
+	s.err = why
 	next.states[source] = s
 	return next
 }
@@ -197,7 +198,7 @@ func (p *Prices) rebuilt() (*Prices, error) {
 		source Source
 		maxAge time.Duration
 	}{
-		{SourceSpot, p.opts.SpotMaxAge}, {SourceFile, p.opts.FileMaxAge}, {SourceOnDemand, p.opts.OnDemandMaxAge},
+		{SourceSpot, spotMaxAge}, {SourceFile, fileMaxAge}, {SourceOnDemand, onDemandMaxAge},
 		// What nobody reported is out of date as soon as it is there.
 		{SourceAssumed, 1}, {SourceBuiltin, 1},
 	} {
@@ -244,80 +245,33 @@ type Status struct {
 	// Success is when it last gave prices; of a file, the instant that it says.
 	// Zero if it never did.
 	Success time.Time
-	// Failures is how often it failed since, Failure when it last did, and Err why.
-	// Zero and nil if it did not.
+	// Failures is how often it failed since, and Err why it last did. Zero and nil if it
+	// did not.
 	Failures int
-	Failure  time.Time
 	Err      error
-	// Next is when to ask again: after an answer, once the time to refresh is over;
-	// after a failure, a minute, then two, then four, up to that time. It may be in
-	// the past. Zero for sources that are not asked.
-	Next time.Time
-}
-
-// String returns one line, as in
-// "price list: 1361 prices of 2026-01-02T15:04:05Z, failed 2 times: timeout".
-func (s Status) String() string {
-	text := fmt.Sprintf("%s: %d prices", s.Source, s.Prices)
-	if !s.Success.IsZero() {
-		text += " of " + s.Success.UTC().Format(time.RFC3339)
-	}
-	if s.Stale > 0 {
-		text += fmt.Sprintf(", %d out of date", s.Stale)
-	}
-	if s.Failures > 0 {
-		times := "times"
-		if s.Failures == 1 {
-			times = "time"
-		}
-		text += fmt.Sprintf(", failed %d %s: %v", s.Failures, times, s.Err)
-	}
-	return text
 }
 
 // Status returns how each source is at the instant now, in the order in which they
-// are asked. SourceOnDemand is asked only where ProductQueries has questions.
+// are asked.
 func (p *Prices) Status(now time.Time) []Status {
 	var out []Status
 	for _, l := range []struct {
-		source          Source
-		maxAge, refresh time.Duration
+		source Source
+		maxAge time.Duration
 	}{
-		{SourceSpot, p.opts.SpotMaxAge, p.opts.SpotRefresh},
-		{SourceFile, p.opts.FileMaxAge, 0},
-		{SourceOnDemand, p.opts.OnDemandMaxAge, p.opts.OnDemandRefresh},
-		{SourceAssumed, 1, 0},
-		{SourceBuiltin, 1, 0},
+		{SourceSpot, spotMaxAge}, {SourceFile, fileMaxAge}, {SourceOnDemand, onDemandMaxAge}, {SourceAssumed, 1}, {SourceBuiltin, 1},
 	} {
 		state := p.states[l.source]
 		s := Status{
 			Source: l.source, Prices: len(p.entries[l.source]), Success: state.success,
-			Failures: state.failures, Failure: state.failure, Err: state.err,
+			Failures: state.failures, Err: state.err,
 		}
 		for _, e := range p.entries[l.source] {
 			if now.Sub(e.At) > l.maxAge {
 				s.Stale++
 			}
 		}
-		if l.refresh > 0 && (l.source != SourceOnDemand || ProductQueries(p.opts.Region) != nil) {
-			s.Next = state.next(now, l.refresh)
-		}
 		out = append(out, s)
 	}
 	return out
-}
-
-// next returns when to ask again: at once if the source was never asked.
-func (s state) next(now time.Time, refresh time.Duration) time.Time {
-	switch {
-	case s.failures > 0:
-		wait := firstRetry
-		for i := 1; i < s.failures && wait < refresh; i++ {
-			wait *= 2
-		}
-		return s.failure.Add(min(wait, refresh))
-	case s.success.IsZero():
-		return now
-	}
-	return s.success.Add(refresh)
 }
