@@ -10,7 +10,14 @@ import (
 )
 
 // Fault says which calls of the cloud go wrong, and how: see Cloud.Script. It has the
-// fields Op, Pool, Zone, From, Until, Nth, Times, Every, Percent and Err.
+// fields
+//
+//	Op, Pool, Zone             string
+//	From, Until                time.Duration
+//	Nth, Times, Every, Percent int
+//	Err                        error
+//
+// as in
 //
 //	{Op: fake.OpCreate, Nth: 2, Err: cloudprovider.ErrThrottled}
 //	{Op: fake.OpCreate, Zone: "a", Times: 3, Err: fake.ErrLost}

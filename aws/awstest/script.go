@@ -13,8 +13,14 @@ import (
 	script "github.com/dovetail-sdk/dovetail/internal/fault"
 )
 
-// Fault says which calls go wrong, and how: see Cloud.Script. It has the fields Op, Pool,
-// Zone, From, Until, Nth, Times, Every, Percent and Err.
+// Fault says which calls go wrong, and how: see Cloud.Script. It has the fields
+//
+//	Op, Pool, Zone             string
+//	From, Until                time.Duration
+//	Nth, Times, Every, Percent int
+//	Err                        error
+//
+// as in
 //
 //	{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled}
 //	{Op: "DescribeInstances", Times: 3, Err: awstest.ErrCut}
