@@ -36,6 +36,24 @@ func checkDependencies(m *module) (found []finding) {
 				message: fmt.Sprintf("%s is required, but no line of %s allows it", q.Path, filepath.Base(name))})
 		}
 	}
+	return append(found, m.replaced()...)
+}
+
+// replaced finds directives of go.mod that hold in this module alone, and not for who
+// requires it.
+func (m *module) replaced() (found []finding) {
+	text, err := os.ReadFile(filepath.Join(m.root, "go.mod"))
+	if err != nil {
+		return []finding{{file: "go.mod", message: err.Error()}}
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		code, _, _ := strings.Cut(line, "//")
+		fields := strings.Fields(code)
+		if len(fields) > 0 && (strings.Contains(code, "=>") || fields[0] == "exclude") {
+			found = append(found, finding{file: "go.mod", line: i + 1, subject: fields[0],
+				message: fmt.Sprintf("%s holds here alone: who requires this module gets another build", strings.Join(fields, " "))})
+		}
+	}
 	return found
 }
 

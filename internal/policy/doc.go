@@ -5,7 +5,8 @@
 //
 //   - compile: every package builds;
 //   - imports: packages import one another in one direction only;
-//   - dependencies: modules are used where testdata/dependencies.txt allows;
+//   - dependencies: modules are used where testdata/dependencies.txt allows, and go.mod replaces
+//     none;
 //   - purity: decision packages do not reach for the network, the file system,
 //     a logger, the clock or chance;
 //   - variables: no package variable changes after start-up;

@@ -9,6 +9,6 @@ require (
 )
 
 replace (
-	example.com/unlisted => ./third/unlisted
-	k8s.io/client-go => ./third/clientgo
+	example.com/unlisted => ./third/unlisted // want dependencies: example.com/unlisted => ./third/unlisted holds here alone
+	k8s.io/client-go => ./third/clientgo // want dependencies: k8s.io/client-go => ./third/clientgo holds here alone
 )
