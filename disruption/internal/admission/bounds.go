@@ -64,33 +64,6 @@ func (b *Bound) key(i int, m *state.StateNode) (shareKey, bool) {
 	return shareKey{i, m.Labels[b.each]}, true
 }
 
-// share is a bound, or the part of one that is split by a label.
-type share struct {
-	*Bound
-	value  string
-	counts budgets.Counts
-}
-
-func (s *share) String() string {
-	if s.each == "" {
-		return s.name
-	}
-	return fmt.Sprintf("%s, %s=%s", s.name, s.each, s.value)
-}
-
-// ledger says how many nodes of each share are on their way out.
-type ledger struct {
-	cluster *state.Cluster
-	bounds  []*Bound
-	shares  map[shareKey]*share
-	state   map[string]budgets.NodeState // by node
-}
-
-type shareKey struct {
-	bound int
-	value string
-}
-
 // addBudgetFaults adds what is wrong with the budgets of a pool and with its policy, which
 // is an option.
 func addBudgetFaults(l *state.Faults, pool string, err error) {

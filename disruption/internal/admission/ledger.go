@@ -1,11 +1,39 @@
 package admission
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/budgets"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 )
+
+// share is a bound, or the part of one that is split by a label.
+type share struct {
+	*Bound
+	value  string
+	counts budgets.Counts
+}
+
+func (s *share) String() string {
+	if s.each == "" {
+		return s.name
+	}
+	return fmt.Sprintf("%s, %s=%s", s.name, s.each, s.value)
+}
+
+// ledger says how many nodes of each share are on their way out.
+type ledger struct {
+	cluster *state.Cluster
+	bounds  []*Bound
+	shares  map[shareKey]*share
+	state   map[string]budgets.NodeState // by node
+}
+
+type shareKey struct {
+	bound int
+	value string
+}
 
 func newLedger(f *state.Cluster, bounds []*Bound) *ledger {
 	l := &ledger{cluster: f, bounds: bounds, shares: map[shareKey]*share{}, state: map[string]budgets.NodeState{}}
