@@ -134,7 +134,7 @@ func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 // changes notes that the domains of a label are others afterwards.
 func (f *footprint) changes(l *Landing, key string) {
 	for n, s := range l.c.spreads.list {
-		if s.key == key {
+		if s.own.TopologyKey == key {
 			mark(f.changed, constraint{overLabel, n}, anywhere)
 		}
 	}

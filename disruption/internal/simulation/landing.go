@@ -90,7 +90,7 @@ func newLanding(w *Simulation, c *topologyCounts) *Landing {
 	l := &Landing{w: w, c: c, left: maps.Clone(w.Leaving), roles: map[*podclass.Class]*roles{}, tallies: map[constraint]*tally{},
 		looks: map[string]*domainNodes{}, all: map[string]*domainNodes{}}
 	for _, s := range c.spreads.list {
-		l.all[s.key] = l.nodesOf(s.key, &spreadView{})
+		l.all[s.own.TopologyKey] = l.nodesOf(s.own.TopologyKey, &spreadView{})
 	}
 	for _, p := range c.counted {
 		if _, settled := w.places[state.PodObject(p.pod)]; settled {
@@ -302,7 +302,7 @@ func (l *Landing) rolesOf(kind *podclass.Class) *roles {
 func (l *Landing) key(k constraint) string {
 	switch k.kind {
 	case overLabel:
-		return l.c.spreads.list[k.number].key
+		return l.c.spreads.list[k.number].own.TopologyKey
 	case overHosts:
 		return corev1.LabelHostname
 	}
@@ -318,10 +318,12 @@ func (l *Landing) tally(k constraint) *tally {
 	t = &tally{}
 	switch k.kind {
 	case overLabel:
-		l.readSpread(t, l.c.spreads.list[k.number])
+		s := l.c.spreads.list[k.number]
+		t.most, t.fewest = maps.Clone(l.c.counts(l.c.kinds.Of(s.of), s.own)), s.own.fewest()
+		t.nodes = l.nodesOf(s.own.TopologyKey, s.own.view(s.of))
 	case overHosts:
 		of := l.c.hosts.list[k.number]
-		for _, p := range l.c.among(&of.pods) {
+		for _, p := range l.c.among(&of.own.pods) {
 			if of.counts(p.pod) {
 				more(&t.most, p.node.Name, 1)
 			}
@@ -350,17 +352,6 @@ func (l *Landing) tally(k constraint) *tally {
 		}
 	}
 	return t
-}
-
-// readSpread reads what a topology spread over a label counts.
-func (l *Landing) readSpread(t *tally, of *spread) {
-	kind := l.c.kinds.Of(of.of)
-	own := l.c.facts(kind).spreads
-	i := slices.IndexFunc(own, func(s ownSpread) bool { return l.c.spreads.numbers[s.text] == of.number && s.TopologyKey == of.key })
-	if i < 0 {
-		return
-	}
-	t.most, t.nodes, t.fewest = maps.Clone(l.c.counts(kind, &own[i])), l.nodesOf(of.key, own[i].view(of.of)), of.fewest
 }
 
 // nodesOf counts the nodes that a topology spread over a label looks at, as things are.

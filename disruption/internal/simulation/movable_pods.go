@@ -9,24 +9,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/selectors"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
-	"github.com/dovetail-sdk/dovetail/internal/podterm"
 )
 
 // spread is a topology spread that must hold, other than by node.
 type spread struct {
-	number int
-	key    string       // of the topology
-	pods   podterm.Pods // that it counts
-	of     *corev1.Pod  // one of the pods that have it
-	skew   int          // the least that one of them allows
-	fewest int          // domains that there must be
-	closed bool         // pods that it counts wait for a place
-	left   bool         // a pod of it has changed its domain
+	own    *ownSpread  // as one of the pods has it
+	of     *corev1.Pod // that pod
+	closed bool        // pods that it counts wait for a place
+	left   bool        // a pod of it has changed its domain
 }
 
 // counts reports whether a spread counts a pod.
 func (s *spread) counts(p *corev1.Pod) bool {
-	return s.pods.Select(p.Namespace, p.Labels)
+	return s.own.pods.Select(p.Namespace, p.Labels)
 }
 
 // spreads are those of all pods, each once.
@@ -66,9 +61,7 @@ func newSpreads() spreads { return spreads{numbers: map[string]int{}, index: sel
 func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 	for i := range list {
 		t := &list[i]
-		if known, found := x.numbers[t.text]; found {
-			s := x.list[known]
-			s.skew = min(s.skew, int(t.MaxSkew))
+		if _, known := x.numbers[t.text]; known {
 			continue
 		}
 		n := len(x.list)
@@ -76,7 +69,7 @@ func (x *spreads) add(p *corev1.Pod, list []ownSpread) {
 		if len(t.pods.Namespaces) > 0 { // else it counts nobody
 			x.index.Add(n, t.pods.Selector, t.pods.Namespaces)
 		}
-		x.list = append(x.list, &spread{number: n, key: t.TopologyKey, pods: t.pods, of: p, skew: int(t.MaxSkew), fewest: t.fewest()})
+		x.list = append(x.list, &spread{own: t, of: p})
 	}
 }
 
@@ -222,7 +215,7 @@ func (w *Simulation) moved(cs *CandidateSet) {
 		if r == nil {
 			continue
 		}
-		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.key] != r.domain {
+		if i, found := w.At[move.Node]; !found || w.In.Nodes[i].Node == nil || w.In.Nodes[i].Node.Labels[r.of.own.TopologyKey] != r.domain {
 			before := r.of.left
 			r.of.left = true
 			w.Landing.log(func() { r.of.left = before })
