@@ -81,37 +81,21 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 }
 
 func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) []*CandidateSet {
-	g := newJoints(targets)
-	for i := range plan.Create {
-		var first *state.StateNode
-		for _, p := range plan.Create[i].Pods {
-			m := home[state.PodObject(p)]
-			if first == nil {
-				first = m
-			}
-			if m != nil {
-				g.join(first, m)
-			}
-		}
-	}
-	byRoot := map[*state.StateNode]*CandidateSet{}
+	of := joined(targets, plan, home)
 	var out []*CandidateSet
+	listed := map[*CandidateSet]bool{}
 	for _, m := range targets {
-		root := g.root(m)
-		if byRoot[root] == nil {
-			byRoot[root] = &CandidateSet{}
-			out = append(out, byRoot[root])
+		if cs := of[m]; !listed[cs] {
+			listed[cs] = true
+			out = append(out, cs)
 		}
-		byRoot[root].Targets = append(byRoot[root].Targets, m)
 	}
-	of := func(m *state.StateNode) *CandidateSet { return byRoot[g.root(m)] }
 	for i := range plan.Create {
 		n := &plan.Create[i]
-		m := home[state.PodObject(n.Pods[0])]
-		if m == nil {
+		cs := of[home[state.PodObject(n.Pods[0])]]
+		if cs == nil {
 			continue // not for these nodes
 		}
-		cs := of(m)
 		for _, p := range n.Pods {
 			if from := home[state.PodObject(p)]; from != nil {
 				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Replacement: len(cs.Nodes)})
@@ -122,14 +106,14 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
 			if from := home[state.PodObject(p)]; from != nil {
-				cs := of(from)
+				cs := of[from]
 				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Node: b.Node, Replacement: -1})
 			}
 		}
 	}
 	for _, u := range plan.Unplaced {
 		if from := home[state.PodObject(u.Pod)]; from != nil {
-			if cs := of(from); !cs.Outcome.Bad() {
+			if cs := of[from]; !cs.Outcome.Bad() {
 				cs.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
 				cs.Outcome.Object = state.PodObject(u.Pod)
 			}
@@ -139,6 +123,30 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 		cs.finish(w)
 	}
 	return out
+}
+
+// joined are the sets of some nodes: those whose pods go to one new node are in one.
+func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) map[*state.StateNode]*CandidateSet {
+	of := make(map[*state.StateNode]*CandidateSet, len(targets))
+	for _, m := range targets {
+		of[m] = &CandidateSet{Targets: []*state.StateNode{m}}
+	}
+	for i := range plan.Create {
+		var first *CandidateSet
+		for _, p := range plan.Create[i].Pods {
+			switch cs := of[home[state.PodObject(p)]]; {
+			case cs == nil: // it is not of these nodes
+			case first == nil:
+				first = cs
+			case cs != first:
+				first.Targets = append(first.Targets, cs.Targets...)
+				for _, m := range cs.Targets {
+					of[m] = first
+				}
+			}
+		}
+	}
+	return of
 }
 
 // finish sorts a set, and puts the pods of the input in the place of copies.
@@ -193,36 +201,6 @@ func (cs *CandidateSet) Needy(m *state.StateNode) string {
 		}
 	}
 	return ""
-}
-
-// joints groups nodes.
-type joints map[*state.StateNode]*state.StateNode
-
-func newJoints(targets []*state.StateNode) joints {
-	g := joints{}
-	for _, m := range targets {
-		g[m] = m
-	}
-	return g
-}
-
-func (g joints) root(m *state.StateNode) *state.StateNode {
-	for g[m] != m {
-		m = g[m]
-	}
-	return m
-}
-
-func (g joints) join(a, b *state.StateNode) {
-	if a == nil || b == nil {
-		return
-	}
-	if x, y := g.root(a), g.root(b); x != y {
-		if y.Name < x.Name {
-			x, y = y, x
-		}
-		g[y] = x
-	}
 }
 
 // TotalPrice is what new nodes cost together at their cheapest.
