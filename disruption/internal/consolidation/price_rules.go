@@ -64,10 +64,7 @@ func narrow(targets []*state.StateNode, nodes []provisioning.NewNode, required f
 	if len(nodes) == 0 {
 		return out, rule.Outcome{}
 	}
-	removed, cheapest := state.PriceOf(targets), 0.0
-	for i := range nodes {
-		cheapest += nodes[i].Price()
-	}
+	removed, cheapest := state.PriceOf(targets), simulation.TotalPrice(nodes)
 	slack := removed - required - cheapest
 	if slack < -PriceSlack || removed-cheapest <= PriceSlack {
 		return nil, notCheaper(targets, nodes, removed, cheapest, required)

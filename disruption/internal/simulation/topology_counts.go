@@ -207,15 +207,11 @@ func (c *topologyCounts) pins(kind *podclass.Class, node *corev1.Node) map[strin
 // counts are the pods that a constraint of pods of a kind counts, by domain that
 // they may be in. They are the same for all pods of a workload.
 func (c *topologyCounts) counts(kind *podclass.Class, t *ownSpread) map[string]int {
-	if t.counts != nil {
-		return t.counts
-	}
 	counts, found := c.known[t.text]
 	if !found {
 		counts = c.count(kind.Pod, t)
 		c.known[t.text] = counts
 	}
-	t.counts = counts
 	return counts
 }
 
@@ -277,10 +273,9 @@ func (c *topologyCounts) among(pods *podterm.Pods) []countedPod {
 // ownSpread is a topology spread of a pod that must hold, other than by node.
 type ownSpread struct {
 	*corev1.TopologySpreadConstraint
-	text   string       // see spreadKey
-	pods   podterm.Pods // that it counts
-	keys   []string     // labels that a node must have to be looked at, sorted
-	counts map[string]int
+	text string       // see key
+	pods podterm.Pods // that it counts
+	keys []string     // labels that a node must have to be looked at, sorted
 }
 
 // spreadsOf reads the topology spreads of a pod that must hold, and those of them that
