@@ -14,28 +14,17 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// The reasons that are seen without a provider.
+// The reasons that are seen without a provider: see package disruption.
 const (
-	// NodePoolDrifted: the template of the NodePool has changed, apart from its
-	// requirements.
-	NodePoolDrifted = "NodePoolDrifted"
-	// RequirementsDrifted: the labels of the NodeClaim do not satisfy the
-	// requirements of the NodePool any more.
-	RequirementsDrifted = "RequirementsDrifted"
-	// InstanceTypeNotFound: the catalog does not have what the machine is.
+	NodePoolDrifted      = "NodePoolDrifted"
+	RequirementsDrifted  = "RequirementsDrifted"
 	InstanceTypeNotFound = "InstanceTypeNotFound"
 )
 
-// Status is how a node has drifted.
+// Status is how a node has drifted, as disruption.DriftStatus has it.
 type Status struct {
-	// Reason is empty if it has not.
-	Reason string
-	// Detail is one line on what has changed.
-	Detail string
-	// Since is when the condition became True; zero if it is not so yet.
-	Since time.Time
-	// Next is when the answer can change by time alone, zero if never.
-	Next time.Time
+	Reason, Detail string
+	Since, Next    time.Time
 }
 
 // Judge judges one node by the cluster and by what the provider says of it, and reports

@@ -18,26 +18,19 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
-// Snapshot is what an observed cluster is read from. It is read-only.
+// Snapshot is what an observed cluster is read from: what every rule looks at of Input and
+// Options of package disruption, which say what it is. It is read-only.
 type Snapshot struct {
 	provisioning.Input
-	Now                  time.Time
-	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
-	// MarkedForDeletion holds the nodes that a decision made earlier is dealing with, and
-	// why.
-	MarkedForDeletion map[string]budgets.Reason
-	// PodEvents say when a pod was last bound to a node, ended or began to end there.
-	PodEvents map[string]time.Time
-	// BufferNodes are the nodes on which spare room is kept.
-	BufferNodes []string
-	// Unavailable are the offerings that are not counted on to save money.
-	Unavailable map[cloudprovider.OfferingKey]bool
-	// Instances are the machines that the cloud has; nil means that it was not asked.
-	Instances []*cloudprovider.Instance
-	// IgnorePodDeletionCost leaves the annotation of ReplicaSets out of the cost of a pod.
+	Now                   time.Time
+	PodDisruptionBudgets  []*policyv1.PodDisruptionBudget
+	MarkedForDeletion     map[string]budgets.Reason
+	PodEvents             map[string]time.Time
+	BufferNodes           []string
+	Instances             []*cloudprovider.Instance
+	Unavailable           map[cloudprovider.OfferingKey]bool // not counted on to save money
 	IgnorePodDeletionCost bool
-	// Timeouts are how long the start of a node may take.
-	Timeouts nodeclaim.Timeouts
+	Timeouts              nodeclaim.Timeouts
 }
 
 // Cluster is a cluster read at one instant. It does not change once it is read, and
