@@ -356,8 +356,7 @@ func (s *search) answered(m *state.StateNode) bool {
 }
 
 // setApart turns down the sets whose pods could not land in their turn, or that limits
-// leave no room for, the best of them being served first. What holds only once others
-// have landed comes after them.
+// leave no room for, the best of them being served first.
 func (s *search) setApart(sets []*simulation.CandidateSet) {
 	meter, l := simulation.NewLimitsMeter(s.w), s.w.Landing
 	var left []*simulation.CandidateSet
@@ -373,22 +372,10 @@ func (s *search) setApart(sets []*simulation.CandidateSet) {
 		left = append(left, cs)
 	}
 	start := len(l.Undo)
-	for turn := 1; len(left) > 0; turn++ {
-		var later []*simulation.CandidateSet
-		ties := map[*simulation.CandidateSet]string{}
-		for _, cs := range left {
-			ok, tie := l.Takes(cs)
-			if cs.Turn = turn; !ok {
-				later, ties[cs] = append(later, cs), tie
-			}
+	for _, cs := range left {
+		if ok, tie := l.Takes(cs); !ok {
+			cs.TurnDown(l, tie)
 		}
-		if len(later) == len(left) {
-			for _, cs := range left {
-				cs.TurnDown(l, ties[cs])
-			}
-			break
-		}
-		left = later
 	}
 	l.Rewind(start)
 }
@@ -397,7 +384,7 @@ func (s *search) setApart(sets []*simulation.CandidateSet) {
 func bestFirst(sets []*simulation.CandidateSet) []*simulation.CandidateSet {
 	out := slices.Clone(sets)
 	slices.SortStableFunc(out, func(a, b *simulation.CandidateSet) int {
-		return cmp.Or(cmp.Compare(a.Turn, b.Turn), cmp.Compare(b.Worth(), a.Worth()))
+		return cmp.Compare(b.Worth(), a.Worth())
 	})
 	return out
 }

@@ -25,7 +25,6 @@ type CandidateSet struct {
 	Saving  float64
 	tied    bool     // turned down for the sake of a topology spread or an affinity
 	alone   bool     // the engine was asked about it by itself, with its pods free to go anywhere
-	Turn    int      // after which others of the same what-if its pods may land
 	After   []string // nodes of actions that have to be done first
 }
 
