@@ -58,25 +58,12 @@ func (t *template) pod(name string) *corev1.Pod {
 	return pod
 }
 
-// daemonPod makes the pod that stands for a DaemonSet, with the tolerations
-// its controller adds.
+// daemonPod makes the pod that stands for a DaemonSet. What its controller lets it tolerate
+// is for the engine to know.
 func daemonPod(d *appsv1.DaemonSet) *corev1.Pod {
 	o := &object{namespace: d.Namespace, name: d.Name}
 	t := newTemplate(o, &d.Spec.Template)
 	t.owners = controller("apps/v1", "DaemonSet", d.Name, uidOf(d, "DaemonSet"))
-	tolerate := func(key string, effect corev1.TaintEffect) {
-		t.spec.Tolerations = append(t.spec.Tolerations,
-			corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: effect})
-	}
-	tolerate(corev1.TaintNodeNotReady, corev1.TaintEffectNoExecute)
-	tolerate(corev1.TaintNodeUnreachable, corev1.TaintEffectNoExecute)
-	tolerate(corev1.TaintNodeDiskPressure, corev1.TaintEffectNoSchedule)
-	tolerate(corev1.TaintNodeMemoryPressure, corev1.TaintEffectNoSchedule)
-	tolerate(corev1.TaintNodePIDPressure, corev1.TaintEffectNoSchedule)
-	tolerate(corev1.TaintNodeUnschedulable, corev1.TaintEffectNoSchedule)
-	if t.spec.HostNetwork {
-		tolerate(corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule)
-	}
 	return t.pod(d.Name)
 }
 

@@ -182,5 +182,4 @@ func TestDaemonSets(t *testing.T) {
 	p := c.DaemonSetPods[0]
 	require.Equal(t, "DaemonSet", p.OwnerReferences[0].Kind)
 	require.Equal(t, "1", text(p.Spec.Containers[0].Resources.Requests, "cpu"))
-	require.Contains(t, p.Spec.Tolerations, corev1.Toleration{Key: "node.kubernetes.io/unschedulable", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
