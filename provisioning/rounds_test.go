@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
@@ -36,6 +37,11 @@ func TestRoundCostsWhatChanged(t *testing.T) {
 	}
 	for name, change := range map[string]func(provisioning.Input, int) provisioning.Input{
 		"five nodes and fifty pods": five,
+		"pods that are spread": func(in provisioning.Input, round int) provisioning.Input {
+			in = five(in, round)
+			spreadOverZones(in.Pods)
+			return in
+		},
 		"a node goes": func(in provisioning.Input, round int) provisioning.Input {
 			in = five(in, round)
 			in.Nodes = slices.Delete(in.Nodes, round, round+1)
@@ -45,6 +51,35 @@ func TestRoundCostsWhatChanged(t *testing.T) {
 		small, large := allocations(300, change), allocations(1_200, change)
 		t.Log(name, small, large)
 		require.LessOrEqual(t, large, small+20, fmt.Sprint(name, ": it allocates something for each node"))
+	}
+}
+
+// TestRoundsForgetKinds: where most kinds of pods that ever ran are gone, nodes are read anew,
+// and that shows in no plan.
+func TestRoundsForgetKinds(t *testing.T) {
+	in := crowdedCluster(6, 72)
+	opts := &provisioning.Options{Quick: true}
+	problem, err := provisioning.Prepare(in, opts)
+	require.NoError(t, err)
+	for round := range 6 {
+		in.Nodes = slices.Clone(in.Nodes)
+		n := &in.Nodes[round]
+		n.Pods = nil
+		for i := range 500 { // 3,000 kinds in all, of which the first problem had 72
+			pod := scenes.Pod(fmt.Sprintf("kind-%d-%d", round, i), "1m", "1Mi")
+			pod.Labels = map[string]string{"app": fmt.Sprintf("app-%d", i%7), "kind": pod.Name}
+			pod.Spec.NodeName = n.Name()
+			n.Pods = append(n.Pods, pod)
+		}
+		_, in.Pods = nextMoment(in, round)
+		spreadOverZones(in.Pods)
+		problem, err = problem.Next(in)
+		require.NoError(t, err)
+		got, err := problem.Solve(context.Background())
+		require.NoError(t, err)
+		want, err := provisioning.Solve(context.Background(), in, opts)
+		require.NoError(t, err)
+		require.Equal(t, want, got, "round %d", round)
 	}
 }
 
@@ -75,4 +110,16 @@ func nextMoment(in provisioning.Input, round int) ([]provisioning.Node, []*corev
 		pods = append(pods, scenes.Pod(fmt.Sprintf("new-%d-%d", round, i), "500m", "1Gi"))
 	}
 	return nodes, pods
+}
+
+// spreadOverZones makes pods those of five workloads.
+func spreadOverZones(pods []*corev1.Pod) {
+	for i, pod := range pods {
+		pod.Labels = map[string]string{"app": fmt.Sprintf("app-%d", i%5)}
+		pod.Spec.NodeSelector = map[string]string{corev1.LabelArchStable: "amd64"}
+		pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+			MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone, WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
+		}}
+	}
 }

@@ -1,6 +1,7 @@
 package attempt
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -137,7 +138,8 @@ func (s *Attempt) itemKey(buf []byte, p *compile.Problem, part *part, c *pack.Cl
 func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 	single := slices.ContainsFunc(p.Classes, func(c workload.Class) bool { return c.HasVolumes || c.Devices != nil && len(c.Devices.Pins) > 0 })
 	known := map[string]bitset.Set{}
-	var id []byte
+	var classes bitset.Set
+	var id, last []byte
 	lowered.Nodes = make([]pack.Node, 0, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -148,18 +150,27 @@ func (s *Attempt) admitNodes(p *compile.Problem, lowered *pack.Problem) {
 		if single { // volumes or devices must be asked for each
 			id = binary.AppendVarint(id, int64(i))
 		}
-		classes, ok := known[string(id)]
-		if !ok {
-			classes = bitset.New(len(s.Items))
-			for l := range s.Items {
-				if s.admitsItem(p, n, &s.Items[l]) {
-					classes.Add(l)
-				}
+		if i == 0 || !bytes.Equal(id, last) {
+			var ok bool
+			if classes, ok = known[string(id)]; !ok {
+				classes = s.itemsOn(p, n)
+				known[string(id)] = classes
 			}
-			known[string(id)] = classes
+			id, last = last, id
 		}
 		lowered.Nodes = append(lowered.Nodes, pack.Node{Free: s.Bundler.free[i], Classes: classes, Memberships: s.Bundler.parts[i]})
 	}
+}
+
+// itemsOn are the items that a node admits.
+func (s *Attempt) itemsOn(p *compile.Problem, n *model.Existing) bitset.Set {
+	out := bitset.New(len(s.Items))
+	for l := range s.Items {
+		if s.admitsItem(p, n, &s.Items[l]) {
+			out.Add(l)
+		}
+	}
+	return out
 }
 
 // admitsItem says whether a node admits the pods of an item: of a bundle all, and

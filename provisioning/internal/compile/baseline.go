@@ -91,6 +91,8 @@ type baseline struct {
 	bound         workload.BoundTerms
 	limits        workload.BoundLimits
 	kinds         [][]boundMembership   // by kind, in pages that are made once asked for
+	candidates    bitset.Set            // kinds that some selection may select; nil for all
+	nobody        boundMembership       // what the rules have to do with the others
 	interest      bitset.Set            // selections that some pod to be placed is in
 	moving        map[string]bool       // pods to be placed, by name
 	byNode        [][]int               // by selection: node rules
@@ -98,7 +100,14 @@ type baseline struct {
 }
 
 func newBaseline(p *Problem, k *classifier) *baseline {
-	return &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, constraining: k.constraining, bound: k.bound, limits: k.boundLimits, kinds: make([][]boundMembership, p.boundKinds.Count()/kindsPage+1)}
+	x := &baseline{p: p, r: p.Rules, selectorIndex: k.selectorIndex, constraining: k.constraining, bound: k.bound, limits: k.boundLimits, kinds: make([][]boundMembership, p.boundKinds.Count()/kindsPage+1)}
+	x.nobody = boundMembership{known: true, selected: bitset.New(len(p.Rules.selections))}
+	if x.candidates = k.selectorIndex.Candidates(p.boundKinds); x.candidates != nil {
+		for _, kind := range k.constraining {
+			x.candidates.Add(int(kind))
+		}
+	}
+	return x
 }
 
 // addBoundRules adds the rules that only pods which run have: their required
@@ -225,7 +234,9 @@ func (x *baseline) counts(n *model.Existing, i int, leaving bool) bool {
 // they are spread over.
 func (p *Problem) LooksAt(rule *DomainRule, n *model.Existing) bool {
 	for _, key := range rule.Spans {
-		if _, ok := n.Standing.Labels[key]; !ok {
+		if k := p.Table.number(key); k >= 0 && n.At[k] >= 0 {
+			continue
+		} else if _, ok := n.Standing.Labels[key]; k >= 0 || !ok {
 			return false
 		}
 	}
@@ -325,6 +336,9 @@ type boundMembership struct {
 const kindsPage = 256
 
 func (x *baseline) kind(kind int32) *boundMembership {
+	if x.candidates != nil && !x.candidates.Has(int(kind)) {
+		return &x.nobody
+	}
 	page := &x.kinds[kind/kindsPage]
 	if *page == nil {
 		*page = make([]boundMembership, kindsPage)

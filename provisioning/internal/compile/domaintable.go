@@ -15,11 +15,14 @@ type domainTable struct {
 	Keys   []string
 	Values [][]string
 	Index  []map[string]int
+
+	columns []*model.LabelColumn // by key: the values on nodes
+	domains [][]int              // by key, and number of a value there
 }
 
 // newDomainTable lists the values that options and nodes show for the labels
 // that rules span.
-func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, nodes [][]model.Existing) *domainTable {
+func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, before *model.Rooms) *domainTable {
 	t := &domainTable{}
 	wanted := map[string]bool{}
 	for c := range r.Duties {
@@ -49,11 +52,10 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, nodes [][]model.Ex
 				}
 			}
 		}
-		for _, list := range nodes {
-			for i := range list {
-				if v, ok := list[i].Standing.Labels[key]; ok {
-					seen[v] = true
-				}
+		column := p.rooms.Column(key, before)
+		for number, present := range column.Present() {
+			if present {
+				seen[column.Values[number]] = true
 			}
 		}
 		values := slices.Sorted(maps.Keys(seen))
@@ -61,8 +63,12 @@ func newDomainTable(p *Problem, r *Rules, d *catalog.Domains, nodes [][]model.Ex
 		for i, v := range values {
 			index[v] = i
 		}
-		t.Values = append(t.Values, values)
-		t.Index = append(t.Index, index)
+		domains := make([]int, len(column.Values))
+		for number, v := range column.Values {
+			domains[number] = index[v] // of values that are there
+		}
+		t.Values, t.Index = append(t.Values, values), append(t.Index, index)
+		t.columns, t.domains = append(t.columns, column), append(t.domains, domains)
 	}
 	return t
 }
@@ -113,9 +119,9 @@ func (t *domainTable) Numbers(keys []string) []int {
 func (t *domainTable) place(n *model.Existing, v *requirements.Vocabulary) {
 	for k, key := range t.Keys {
 		n.At[k] = topology.None
-		if value, ok := n.Standing.Labels[key]; ok {
-			n.At[k] = t.Index[k][value]
-		} else if mayGet(n, key, v) {
+		if number := t.columns[k].Of[n.Index]; number != model.NoValue {
+			n.At[k] = t.domains[k][number]
+		} else if n.Marks&model.Coming != 0 && mayGet(n, key, v) {
 			n.At[k] = topology.Unknown
 		}
 	}

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,32 +19,35 @@ import (
 
 // existingNodes works out the room on each node that stays: those that are
 // initialised first, then by name. Nodes on their way out come apart: their
-// pods still count where constraints count pods. failed says, by node, why a room could not be read.
-func (p *Problem) existingNodes(failed map[int]error, f *model.Faults) (staying, leaving []model.Existing) {
+// pods still count where constraints count pods.
+func (p *Problem) existingNodes(r *reading, f *model.Faults) (staying, leaving []model.Existing) {
 	staying = make([]model.Existing, 0, len(p.rooms.Of))
 	var starting []model.Existing
 	dims := len(p.Resources) + len(p.Rules.Slots)
-	free := make([]int64, dims*len(p.rooms.Of))
+	plain := p.countsResourcesOnly()
+	var free []int64
+	if plain {
+		free = p.freeOfResources(r.before)
+	} else {
+		free = make([]int64, dims*len(p.rooms.Of))
+	}
 	for i, room := range p.rooms.Of {
-		e, err := model.Existing{Room: room}, failed[i]
-		var left resources.List
-		if err == nil {
+		e := model.Existing{Room: room, Index: int32(i), Marks: p.rooms.Marks[i], Free: free[i*dims : (i+1)*dims : (i+1)*dims]}
+		err := r.failed[i]
+		if err == nil && !plain {
+			var left resources.List
 			left, err = p.room(&e)
+			p.layOut(e.Free, left)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			f.Wrap(model.NodeObject(room.Node), "", err)
-			continue
-		}
-		if room.Leaves {
+		case e.Marks&model.Leaves != 0:
 			leaving = append(leaving, e)
-			continue
-		}
-		e.Free, free = free[:dims:dims], free[dims:]
-		p.layOut(e.Free, left)
-		if room.Ready {
-			staying = append(staying, e)
-		} else {
+		case e.Marks&model.Ready == 0:
 			starting = append(starting, e)
+		default:
+			staying = append(staying, e)
 		}
 	}
 	return append(staying, starting...), leaving
@@ -73,15 +77,10 @@ func (p *Problem) typeOf(e *model.Existing) *cloudprovider.InstanceType {
 // Admits says whether the labels, taints and volumes of a class let its pods
 // run on a node.
 func (p *Problem) Admits(c int, n *model.Existing) bool {
-	if !n.Verdict.Admits.Has(c) {
+	if !n.Verdict.Open.Has(c) {
 		return false
 	}
 	class := &p.Classes[c]
-	for _, key := range class.Labels {
-		if _, ok := n.Standing.Labels[key]; !ok {
-			return false
-		}
-	}
 	if class.HasVolumes && !p.Extras.Volumes.Admits(&class.Volumes, n.Standing.Name, n.Standing.Labels) {
 		return false
 	}
@@ -105,13 +104,14 @@ func (p *Problem) Admits(c int, n *model.Existing) bool {
 type nodeAdmission struct {
 	p         *Problem
 	selectors []nodeaffinity.RequiredNodeAffinity // by class
-	keys      []string                            // labels that some class asks about
+	keys      []*model.LabelColumn                // labels that some class asks about
 	names     bool                                // some class asks about names
 	known     map[string]*model.Verdict
-	buf       []byte // scratch
+	plain     *model.Verdict // on a node without taints, where nobody asks about labels
+	buf       []byte         // scratch
 }
 
-func newNodeAdmission(p *Problem) *nodeAdmission {
+func newNodeAdmission(p *Problem, before *model.Rooms) *nodeAdmission {
 	a := &nodeAdmission{p: p, known: map[string]*model.Verdict{}}
 	keys := map[string]bool{}
 	for c := range p.Classes {
@@ -130,16 +130,29 @@ func newNodeAdmission(p *Problem) *nodeAdmission {
 			}
 		}
 	}
-	a.keys = slices.Sorted(maps.Keys(keys))
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		a.keys = append(a.keys, p.rooms.Column(key, before))
+	}
 	return a
 }
 
 // judge returns the verdict on a node.
-func (a *nodeAdmission) judge(n *model.LabelsAndTaints) *model.Verdict {
-	a.look(n)
+func (a *nodeAdmission) judge(n *model.Existing) *model.Verdict {
+	if len(a.keys) > 0 || a.names || n.Marks&model.Tainted != 0 {
+		return a.judgeLook(n)
+	}
+	if a.plain == nil {
+		a.plain = a.judgeLook(n)
+	}
+	return a.plain
+}
+
+func (a *nodeAdmission) judgeLook(e *model.Existing) *model.Verdict {
+	a.look(e)
 	if known, ok := a.known[string(a.buf)]; ok {
 		return known
 	}
+	n := &e.Standing
 	out := &model.Verdict{Number: len(a.known), Selects: bitset.New(len(a.p.Classes)), Tolerates: bitset.New(len(a.p.Classes))}
 	for c := range a.p.Classes {
 		if a.p.Classes[c].Refusal != nil {
@@ -154,6 +167,12 @@ func (a *nodeAdmission) judge(n *model.LabelsAndTaints) *model.Verdict {
 	}
 	out.Admits = out.Selects.Clone()
 	out.Admits.And(out.Tolerates)
+	out.Open = out.Admits.Clone()
+	for c := range out.Admits.All() {
+		if slices.ContainsFunc(a.p.Classes[c].Labels, func(key string) bool { _, ok := n.Labels[key]; return !ok }) {
+			out.Open.Remove(c)
+		}
+	}
 	a.known[string(a.buf)] = out
 	return out
 }
@@ -185,20 +204,18 @@ func (a *nodeAdmission) signatures() []int32 {
 }
 
 // look renders all that admission depends on.
-func (a *nodeAdmission) look(n *model.LabelsAndTaints) {
+func (a *nodeAdmission) look(n *model.Existing) {
 	b := a.buf[:0]
 	for _, key := range a.keys {
-		value, ok := n.Labels[key]
-		if ok {
-			b = append(b, '=')
-		}
-		b = append(append(b, value...), 0)
+		b = binary.LittleEndian.AppendUint32(b, uint32(key.Of[n.Index]))
 	}
 	if a.names {
-		b = append(b, n.Name...)
+		b = append(b, n.Standing.Name...)
 	}
-	for i := range n.Taints {
-		b = append(append(b, 0), n.Taints[i].ToString()...)
+	if n.Marks&model.Tainted != 0 {
+		for i := range n.Standing.Taints {
+			b = append(append(b, 0), n.Standing.Taints[i].ToString()...)
+		}
 	}
 	a.buf = b
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"sort"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -201,28 +199,17 @@ func (p *Problem) scores(c int, fitting bitset.Set) (scores map[int]int, most in
 	}
 	shunned := false
 	for i := range p.Pools {
-		shunned = shunned || len(model.Untolerated(softTaints(p.Pools[i].Object.Spec.Template.Spec.Taints), class.Tolerations)) > 0
+		shunned = shunned || len(model.Untolerated(model.SoftTaints(p.Pools[i].Object.Spec.Template.Spec.Taints), class.Tolerations)) > 0
 	}
 	for i := range p.Pools {
 		pl := &p.Pools[i]
-		if shunned && len(model.Untolerated(softTaints(pl.Object.Spec.Template.Spec.Taints), class.Tolerations)) == 0 {
+		if shunned && len(model.Untolerated(model.SoftTaints(pl.Object.Spec.Template.Spec.Taints), class.Tolerations)) == 0 {
 			here := bitset.New(p.Admission.Domains.Total)
 			here.AddRange(pl.First, pl.Last())
 			add(here, preferNoSchedule)
 		}
 	}
 	return scores, most
-}
-
-// softTaints are those that pods would rather not have.
-func softTaints(taints []corev1.Taint) []corev1.Taint {
-	var soft []corev1.Taint
-	for _, t := range taints {
-		if t.Effect == corev1.TaintEffectPreferNoSchedule {
-			soft = append(soft, t)
-		}
-	}
-	return soft
 }
 
 // Option returns an option by its number among those of all pools.

@@ -68,7 +68,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		p.checkRooms(f)
 		return nil
 	}
-	failed := p.readRooms(before)
+	r := p.readRooms(before)
 	for i := range p.Pools {
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
@@ -76,7 +76,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	addExtras(p.Extras, p)
 	p.Resources = resourceNames(p.Classes, p.Daemons)
 	p.Extras.Attached.SetDimensions(p.Resources)
-	p.compile(k, failed, f)
+	p.compile(k, r, f)
 	if f.Err() != nil {
 		return nil
 	}
@@ -94,15 +94,16 @@ func (p *Problem) checkRooms(f *model.Faults) {
 	for i, n := range p.rooms.Nodes {
 		p.rooms.Of[i] = model.NewRoom(n)
 	}
-	failed := p.readRooms(nil)
+	p.rooms.Mark(nil)
+	r := p.readRooms(nil)
 	for i := range p.Pools {
 		p.Pools[i].SetLimits(p.rooms, p.Vocabulary, f)
 	}
-	p.existingNodes(failed, f)
+	p.existingNodes(r, f)
 }
 
 // compile lowers the problem to numbers.
-func (p *Problem) compile(k *classifier, failed map[int]error, f *model.Faults) {
+func (p *Problem) compile(k *classifier, r *reading, f *model.Faults) {
 	d := p.Catalog.Domains
 	p.mixCapacity(d)
 	p.findClassOf()
@@ -112,15 +113,16 @@ func (p *Problem) compile(k *classifier, failed map[int]error, f *model.Faults) 
 	for c := range p.Classes {
 		p.Requests = append(p.Requests, p.request(c))
 	}
-	p.compileNodes(d, x, failed, f)
+	p.compileNodes(d, x, r, f)
+	p.rooms.Close()
 	p.Admission = newAdmission(p, d)
-	r := p.Rates.Rater()
-	p.compileCells(r)
+	rates := p.Rates.Rater()
+	p.compileCells(rates)
 	for i := range p.Pools {
 		p.lowerPool(i)
 	}
 	p.findTiers()
-	p.weighPreferences(r)
+	p.weighPreferences(rates)
 	p.findPreferred()
 	p.setFlexible()
 	p.findHopeless()
@@ -150,17 +152,17 @@ func (p *Problem) compileRules(k *classifier) *baseline {
 
 // compileNodes works out what existing nodes have to give, and how the rules
 // stand with the pods there.
-func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, failed map[int]error, f *model.Faults) {
-	staying, leaving := p.existingNodes(failed, f)
+func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, r *reading, f *model.Faults) {
+	staying, leaving := p.existingNodes(r, f)
 	p.Nodes = staying
-	p.Table = newDomainTable(p, p.Rules, d, [][]model.Existing{p.Nodes, leaving})
-	judge := newNodeAdmission(p)
+	p.Table = newDomainTable(p, p.Rules, d, r.before)
+	judge := newNodeAdmission(p, r.before)
 	for _, list := range [][]model.Existing{p.Nodes, leaving} {
 		at := make([]int, len(list)*len(p.Table.Keys))
 		for i := range list {
 			n := &list[i]
 			n.At, at = at[:len(p.Table.Keys):len(p.Table.Keys)], at[len(p.Table.Keys):]
-			n.Verdict = judge.judge(&n.Standing)
+			n.Verdict = judge.judge(n)
 			p.Table.place(n, p.Vocabulary)
 		}
 	}
@@ -170,9 +172,13 @@ func (p *Problem) compileNodes(d *catalog.Domains, x *baseline, failed map[int]e
 	p.NodeParts = make([][]pack.Membership, len(p.Nodes))
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
-		n.Attached = p.Extras.AttachedTo(n.Pods)
-		p.NodeParts[i] = x.partsOn(n, false)
-		p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
+		if len(p.Extras.Attached.Ids) > 0 {
+			n.Attached = p.Extras.AttachedTo(n.Pods)
+		}
+		if len(p.Rules.Node) > 0 {
+			p.NodeParts[i] = x.partsOn(n, false)
+			p.Rules.setSlots(p.OfSlots(n.Free), p.NodeParts[i])
+		}
 	}
 	for i := range leaving {
 		p.Gone = append(p.Gone, model.TerminatingNode{Existing: leaving[i], Parts: x.partsOn(&leaving[i], true)})

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
@@ -15,7 +16,7 @@ import (
 // for nodes that are as they were: daemons are as they were, and there are not too many
 // kinds of pod that are gone.
 func (p *Problem) inherit(like *Problem) *model.Rooms {
-	if like == nil || p.In.Vocabulary != like.In.Vocabulary {
+	if like == nil || p.In.Vocabulary != like.In.Vocabulary && !reflect.DeepEqual(p.In.Vocabulary, like.In.Vocabulary) {
 		return nil
 	}
 	p.Vocabulary, p.indexes = like.Vocabulary, like.indexes
@@ -38,11 +39,18 @@ func (p *Problem) listRooms(before *model.Rooms, f *model.Faults) {
 		p.rooms.Of[i] = model.NewRoom(p.rooms.Nodes[i])
 	}
 	p.boundKinds = p.boundKinds.Read(p.rooms)
+	p.rooms.Mark(before)
+}
+
+// reading is what reading the nodes needs to know.
+type reading struct {
+	before *model.Rooms  // of the problem before, nil if there is none
+	failed map[int]error // by node: why its room could not be read
 }
 
 // readRooms reads the rooms that are not those of the problem before, once daemons and
-// pools are known, and returns what went wrong, by node.
-func (p *Problem) readRooms(before *model.Rooms) map[int]error {
+// pools are known.
+func (p *Problem) readRooms(before *model.Rooms) *reading {
 	requests := workload.NewRequestsCache()
 	failed := map[int]error{}
 	for _, i := range p.rooms.Read {
@@ -51,7 +59,27 @@ func (p *Problem) readRooms(before *model.Rooms) map[int]error {
 		}
 	}
 	p.rooms.SumUp(before)
-	return failed
+	return &reading{before, failed}
+}
+
+// freeOfResources lays out what is left on each node, where only resources take room. What
+// the problem before has laid out alike is copied.
+func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
+	dims := len(p.Resources)
+	out := make([]int64, dims*len(p.rooms.Of))
+	row := func(i int) []int64 { return out[i*dims : (i+1)*dims] }
+	if before != nil && before.Free != nil && slices.Equal(before.Resources, p.Resources) {
+		model.CarryOver(p.rooms, out, before.Free, dims)
+		for _, i := range p.rooms.Read {
+			p.layOut(row(i), p.rooms.Of[i].Left)
+		}
+	} else {
+		for i, room := range p.rooms.Of {
+			p.layOut(row(i), room.Left)
+		}
+	}
+	p.rooms.Free, p.rooms.Resources = out, p.Resources
+	return out
 }
 
 // readRoom looks at what a node has, at its pods and at the daemons that it is

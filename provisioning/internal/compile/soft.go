@@ -40,7 +40,7 @@ func (p *Problem) findSoftScores(x *baseline) {
 	}
 	shunned := false
 	for i := range p.Nodes {
-		shunned = shunned || len(SoftTaints(&p.Nodes[i])) > 0
+		shunned = shunned || p.Nodes[i].Marks&model.Shunned != 0
 	}
 	for c := range p.Classes {
 		class, t := &p.Classes[c], &p.SoftScores.By[c]
@@ -157,19 +157,5 @@ func (p *Problem) NodeScore(c, node int) int {
 	if terms := p.SoftScores.By[c].Terms; terms != nil {
 		score = int(terms.Score(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Standing.Name, Labels: n.Standing.Labels}}))
 	}
-	if soft := SoftTaints(n); len(soft) > 0 {
-		score -= preferNoSchedule * len(model.Untolerated(soft, p.Classes[c].Tolerations))
-	}
-	return score
-}
-
-// SoftTaints are those of a node that pods would rather not have.
-func SoftTaints(e *model.Existing) []corev1.Taint {
-	switch {
-	case e.Node.Node != nil:
-		return softTaints(e.Node.Node.Spec.Taints)
-	case e.NodeClaim != nil:
-		return softTaints(e.NodeClaim.Spec.Taints)
-	}
-	return nil
+	return score - preferNoSchedule*len(model.Untolerated(n.SoftTaints, p.Classes[c].Tolerations))
 }

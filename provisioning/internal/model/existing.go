@@ -10,6 +10,8 @@ import (
 // Existing is a node of the input.
 type Existing struct {
 	*Room
+	Index    int32 // among the rooms
+	Marks    Mark
 	Free     []int64  // allocatable less bound pods and daemons still to come
 	Verdict  *Verdict // on the classes
 	At       []int    // by key of the domain table
@@ -36,6 +38,7 @@ type Verdict struct {
 	Selects   bitset.Set // by labels
 	Tolerates bitset.Set // by taints
 	Admits    bitset.Set // by both
+	Open      bitset.Set // likewise, and that have the labels which the class needs of any node
 }
 
 // RequiredTerms are the terms of the required node affinity of a pod, nil if it has none.

@@ -182,6 +182,14 @@ func (n Node) Taints() []corev1.Taint {
 	return out
 }
 
+// softTaints are those that pods would rather not have.
+func (n Node) softTaints() []corev1.Taint {
+	if n.Node != nil {
+		return SoftTaints(n.Node.Spec.Taints)
+	}
+	return SoftTaints(n.NodeClaim.Spec.Taints)
+}
+
 func isStartupTaint(claim *v1.NodeClaim, t *corev1.Taint) bool {
 	return slices.ContainsFunc(claim.Spec.StartupTaints, func(s corev1.Taint) bool { return s.MatchTaint(t) })
 }

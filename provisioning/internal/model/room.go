@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
@@ -14,10 +16,11 @@ import (
 type Room struct {
 	Node
 	Standing         LabelsAndTaints
-	Ready            bool    // it is initialised
-	Leaves           bool    // it is on its way out
-	BoundMemberships []int32 // the kinds of its pods
-	Constraining     []int32 // those of them that keep others away
+	SoftTaints       []corev1.Taint // that pods would rather not have
+	Ready            bool           // it is initialised
+	Leaves           bool           // it is on its way out
+	BoundMemberships []int32        // the kinds of its pods
+	Constraining     []int32        // those of them that keep others away
 	Capacity         resources.List
 	CapacityFault    error // why there is no capacity: of matter where a limit counts it
 	Allocatable      resources.List
@@ -29,10 +32,11 @@ type Room struct {
 // NewRoom reads what does not depend on others.
 func NewRoom(n Node) *Room {
 	return &Room{
-		Node:     n,
-		Standing: LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()},
-		Ready:    n.Initialized(),
-		Leaves:   n.Leaving(),
+		Node:       n,
+		Standing:   LabelsAndTaints{Name: n.HostName(), Labels: n.Labels(), Taints: n.Taints()},
+		SoftTaints: n.softTaints(),
+		Ready:      n.Initialized(),
+		Leaves:     n.Leaving(),
 	}
 }
 
@@ -59,10 +63,65 @@ func (r *Room) ReadyLabels(into map[string]string) map[string]string {
 type Rooms struct {
 	Nodes []Node
 	Of    []*Room // by node
+	Marks []Mark  // by node
 	Read  []int   // the nodes whose room is not that of the problem before
 
+	// Free is what is left on each node of some resources, if nothing else is counted.
+	Free      []int64
+	Resources []corev1.ResourceName
+
+	columns map[string]*LabelColumn // by label that was asked about
+
+	kept []run   // the nodes whose room is
 	gone []*Room // of the problem before: those that are not among Of
 	used map[string]PoolUse
+}
+
+// run is nodes in a row that are as they were: so many from at on, which in the problem
+// before were those from was on.
+type run struct{ at, was, count int }
+
+// Mark is what loops over all nodes ask of each, so that they need not look at its room.
+type Mark uint8
+
+const (
+	Ready      Mark = 1 << iota // it is initialised
+	Leaves                      // it is on its way out
+	Tainted                     // it has taints that pods must tolerate
+	Shunned                     // it has taints that pods would rather not have
+	Constrains                  // a pod there keeps others away
+	Coming                      // it may yet get labels, as it is not registered
+)
+
+func (r *Room) mark() (out Mark) {
+	for _, m := range []struct {
+		mark Mark
+		is   bool
+	}{{Ready, r.Ready}, {Leaves, r.Leaves}, {Tainted, len(r.Standing.Taints) > 0}, {Shunned, len(r.SoftTaints) > 0}, {Constrains, len(r.Constraining) > 0}, {Coming, r.NodeClaim != nil && !r.Registered()}} {
+		if m.is {
+			out |= m.mark
+		}
+	}
+	return out
+}
+
+// Mark marks the nodes, once the kinds of their pods are known.
+func (r *Rooms) Mark(before *Rooms) {
+	r.Marks = make([]Mark, len(r.Nodes))
+	if before != nil {
+		CarryOver(r, r.Marks, before.Marks, 1)
+	}
+	for _, i := range r.Read {
+		r.Marks[i] = r.Of[i].mark()
+	}
+}
+
+// CarryOver copies what is known of the nodes that are as they were, of which there are so
+// many values of each.
+func CarryOver[T any](r *Rooms, now, before []T, width int) {
+	for _, k := range r.kept {
+		copy(now[k.at*width:(k.at+k.count)*width], before[k.was*width:])
+	}
 }
 
 // NewRooms returns the rooms of nodes, in any order, and reports what is wrong with the
@@ -114,6 +173,7 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 			switch old := before.Of[next]; {
 			case same(n, &before.Nodes[next]) && !stale(old):
 				known = old
+				r.keep(i, next)
 				next++
 			case before.Nodes[next].Name() == n.Name():
 				r.gone = append(r.gone, old)
@@ -127,6 +187,15 @@ func (r *Rooms) follow(nodes []Node, before *Rooms, stale func(*Room) bool) bool
 	}
 	r.gone = append(r.gone, before.Of[next:]...)
 	return true
+}
+
+// keep notes that a node is as it was.
+func (r *Rooms) keep(at, was int) {
+	if n := len(r.kept); n > 0 && r.kept[n-1].at+r.kept[n-1].count == at && r.kept[n-1].was+r.kept[n-1].count == was {
+		r.kept[n-1].count++
+		return
+	}
+	r.kept = append(r.kept, run{at, was, 1})
 }
 
 // same says whether nodes are made of the same objects.
@@ -189,8 +258,10 @@ func (r *Rooms) SumUp(before *Rooms) {
 	for _, i := range r.Read {
 		r.count(r.Of[i], resources.List.Add)
 	}
-	r.gone = nil
 }
+
+// Close lets go of what compiling the problem took from the one before.
+func (r *Rooms) Close() { r.Read, r.kept, r.gone = nil, nil, nil }
 
 func (r *Rooms) count(room *Room, by func(a, b resources.List) (resources.List, error)) {
 	pool := room.PoolName()

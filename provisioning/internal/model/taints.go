@@ -74,3 +74,14 @@ func startingTaint(t *corev1.Taint) bool {
 	}
 	return len(t.Key) > len(readiness) && t.Key[:len(readiness)] == readiness
 }
+
+// SoftTaints are those that pods would rather not have.
+func SoftTaints(taints []corev1.Taint) []corev1.Taint {
+	var soft []corev1.Taint
+	for _, t := range taints {
+		if t.Effect == corev1.TaintEffectPreferNoSchedule {
+			soft = append(soft, t)
+		}
+	}
+	return soft
+}

@@ -55,7 +55,7 @@ func (st *State) swapBySoftScore() bool {
 	}
 	for i := range st.p.Nodes {
 		m.ready = append(m.ready, st.p.Nodes[i].Ready)
-		m.shun = append(m.shun, len(compile.SoftTaints(&st.p.Nodes[i])) > 0)
+		m.shun = append(m.shun, len(st.p.Nodes[i].SoftTaints) > 0)
 	}
 	m.countDomains()
 	some := false

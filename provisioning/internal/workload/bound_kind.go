@@ -3,6 +3,7 @@ package workload
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -22,6 +23,9 @@ type BoundKinds struct {
 	number map[string]int32
 	kinds  []boundKind
 	fresh  int // kinds that the first problem had
+
+	mu      sync.Mutex
+	byLabel map[string]map[string][]int32 // of labels that were asked about: kinds by value
 }
 
 // boundKind is a kind of pods.
@@ -111,13 +115,46 @@ func (c *BoundKinds) find(text []byte) (int32, bool) {
 	return 0, false
 }
 
+// WithLabel calls yield with the kinds of pods that have a value of a label.
+func (c *BoundKinds) WithLabel(key, value string, yield func(kind int32)) {
+	for ; c != nil; c = c.older {
+		for _, kind := range c.kindsBy(key)[value] {
+			yield(kind)
+		}
+	}
+}
+
+// kindsBy are the kinds of this level by the value of a label. They are read once.
+func (c *BoundKinds) kindsBy(key string) map[string][]int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out, ok := c.byLabel[key]
+	if ok {
+		return out
+	}
+	out = map[string][]int32{}
+	for i := range c.kinds {
+		if value, has := c.kinds[i].pod.Labels[key]; has {
+			out[value] = append(out[value], c.first+int32(i))
+		}
+	}
+	if c.byLabel == nil {
+		c.byLabel = map[string]map[string][]int32{}
+	}
+	c.byLabel[key] = out
+	return out
+}
+
 // Constraining lists the kinds of the pods on nodes that keep others away, in the order in
 // which they are met.
 func (c *BoundKinds) Constraining(rooms *model.Rooms) []int32 {
 	var out []int32
 	seen := bitset.New(c.Count())
-	for _, room := range rooms.Of {
-		for _, kind := range room.Constraining {
+	for i, mark := range rooms.Marks {
+		if mark&model.Constrains == 0 {
+			continue
+		}
+		for _, kind := range rooms.Of[i].Constraining {
 			if !seen.Has(int(kind)) {
 				seen.Add(int(kind))
 				out = append(out, kind)

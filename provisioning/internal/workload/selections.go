@@ -157,6 +157,26 @@ func (x *SelectorIndex) Of(pod *corev1.Pod) int32 {
 	return number
 }
 
+// Candidates are the kinds of pods that run and that some selection may select; nil if these
+// may be any.
+func (x *SelectorIndex) Candidates(bound *BoundKinds) bitset.Set {
+	if len(x.claims) > 0 {
+		return nil
+	}
+	out := bitset.New(bound.Count())
+	for _, at := range append(slices.Collect(maps.Values(x.local)), &x.global) {
+		if len(at.others) > 0 {
+			return nil
+		}
+		for key, of := range at.byLabel {
+			for value := range of {
+				bound.WithLabel(key, value, func(kind int32) { out.Add(int(kind)) })
+			}
+		}
+	}
+	return out
+}
+
 // selecting returns the selections that select a pod.
 func (x *SelectorIndex) selecting(pod *corev1.Pod) bitset.Set {
 	out := bitset.New(len(x.selections))
