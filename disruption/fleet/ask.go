@@ -29,10 +29,13 @@ type Fault struct {
 // Input, and keep no other from its plan. It returns all their faults, those of Pods first, in
 // the order of Input. An error that is left is about something else; there is no Problem then.
 //
+// Where Memory has a Problem of the same options, as after the Prepare of the pass before, it
+// is the Next of that: what has changed is read, and nodes are not that have not.
+//
 // All of Input.Pods are planned for, those that are put off as well, as they may have a place
 // by now; Waiting says whether a plan is due.
 func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fault, error) {
-	problem, err := provisioning.Prepare(f.Input.Input, opts)
+	problem, err := f.compile(opts)
 	at := map[string][]*provisioning.InputError{}
 	for _, fault := range provisioning.Faults(err) {
 		at[fault.Object] = append(at[fault.Object], fault)
@@ -53,7 +56,7 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 	f.Input.NodePools = slices.DeleteFunc(slices.Clone(f.Input.NodePools), func(p *v1.NodePool) bool {
 		return faulty(p, `NodePool "`+p.Name+`"`, "FailedValidation")
 	})
-	problem, err = provisioning.Prepare(f.Input.Input, opts)
+	problem, err = f.compile(opts)
 	return problem, out, err
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // keptFor is for how long the replacements of a command are nominated. A program looks
@@ -35,7 +34,8 @@ type Objects struct {
 	PodDisruptionBudgets []*policyv1.PodDisruptionBudget
 }
 
-// Fleet is a cluster at an instant. It points to the Objects that it was read from.
+// Fleet is a cluster at an instant. It points to the Objects that it was read from; one that has
+// the UID and the resourceVersion that it had at the last Read is the object of that Read.
 type Fleet struct {
 	Objects
 
@@ -72,6 +72,7 @@ type Fleet struct {
 // The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
 // about the rest. Time grows with the objects, as nomination.Review's.
 func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
+	seen := m.seen.again(&o)
 	f := &Fleet{Objects: o, Memory: m.live(o.Pods, now), Now: now, claims: map[string]*v1.NodeClaim{}, nodes: map[string]*corev1.Node{}, podsOn: map[string][]*corev1.Pod{}, promised: map[types.UID]bool{}}
 	for _, c := range o.NodeClaims {
 		f.claims[c.Name] = c
@@ -84,10 +85,9 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 			f.podsOn[p.Spec.NodeName] = append(f.podsOn[p.Spec.NodeName], p)
 		}
 	}
+	f.Memory.seen = seen
 	for _, ds := range o.DaemonSets {
-		pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}
-		pod.Namespace, pod.Name = ds.Namespace, ds.Name
-		f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, resources.WithDefaultRequests(pod))
+		f.Input.DaemonSetPods = append(f.Input.DaemonSetPods, seen.daemons[ds])
 	}
 	f.Input.PodDisruptionBudgets, f.Input.UnavailableOfferings = o.PodDisruptionBudgets, f.Memory.shortages
 	var errs [2]error
@@ -105,7 +105,7 @@ func Read(o Objects, m Memory, now time.Time) (*Fleet, error) {
 func (f *Fleet) join() error {
 	plain := make([]*corev1.Pod, len(f.Objects.Pods))
 	for i, p := range f.Objects.Pods {
-		plain[i] = nomination.Plain(p)
+		plain[i] = f.Memory.seen.plainOf(p)
 	}
 	joined, err := provisioning.Join(f.Objects.Nodes, f.NodeClaims, plain)
 	index := map[string]int{}

@@ -36,6 +36,8 @@ type Memory struct {
 	told     map[types.UID]string     // the node
 	pods     map[string][]*corev1.Pod // by Node, at the last look
 	events   map[string]time.Time     // of pods, by Node
+	seen     seen
+	compiled compiled // the last problem
 
 	shortages []disruption.UnavailableOffering
 	blocked   map[string]string // texts of events about Nodes that stay

@@ -1,0 +1,106 @@
+package fleet
+
+import (
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+	"github.com/dovetail-sdk/dovetail/provisioning/resources"
+)
+
+// seen are the objects of a look and what was made of them. What has not changed since is the
+// same object at the next look: provisioning.Problem.Next reads no node twice.
+type seen struct {
+	claims     map[types.UID]*v1.NodeClaim
+	nodes      map[types.UID]*corev1.Node
+	pods       map[types.UID]*corev1.Pod
+	daemonSets map[types.UID]*appsv1.DaemonSet
+
+	plain   map[*corev1.Pod]*corev1.Pod       // pods as their owners wrote them, where that is a copy
+	daemons map[*appsv1.DaemonSet]*corev1.Pod // the pod that stands for each
+}
+
+// again takes the objects of the look before for those that have not changed.
+func (s seen) again(o *Objects) (now seen) {
+	o.NodeClaims, now.claims = asBefore(o.NodeClaims, s.claims)
+	o.Nodes, now.nodes = asBefore(o.Nodes, s.nodes)
+	o.Pods, now.pods = asBefore(o.Pods, s.pods)
+	o.DaemonSets, now.daemonSets = asBefore(o.DaemonSets, s.daemonSets)
+	now.plain, now.daemons = map[*corev1.Pod]*corev1.Pod{}, map[*appsv1.DaemonSet]*corev1.Pod{}
+	for _, p := range o.Pods {
+		if known := s.plain[p]; known != nil {
+			now.plain[p] = known
+		} else if plain := nomination.Plain(p); plain != p {
+			now.plain[p] = plain
+		}
+	}
+	for _, ds := range o.DaemonSets {
+		if now.daemons[ds] = s.daemons[ds]; now.daemons[ds] == nil {
+			now.daemons[ds] = daemonOf(ds)
+		}
+	}
+	return now
+}
+
+// asBefore are objects, those of one UID and resourceVersion at the address that they had,
+// and the same by UID.
+func asBefore[T any, P interface {
+	*T
+	metav1.Object
+}](list []P, before map[types.UID]P) ([]P, map[types.UID]P) {
+	out, by := make([]P, len(list)), make(map[types.UID]P, len(list))
+	for i, o := range list {
+		if known := before[o.GetUID()]; known != nil && o.GetUID() != "" && o.GetResourceVersion() != "" && known.GetResourceVersion() == o.GetResourceVersion() {
+			o = known
+		}
+		out[i], by[o.GetUID()] = o, o
+	}
+	return out, by
+}
+
+// plainOf is a pod as its owner wrote it.
+func (s *seen) plainOf(p *corev1.Pod) *corev1.Pod {
+	if plain := s.plain[p]; plain != nil {
+		return plain
+	}
+	return p
+}
+
+// daemonOf is the pod that stands for a DaemonSet.
+func daemonOf(ds *appsv1.DaemonSet) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: *ds.Spec.Template.ObjectMeta.DeepCopy(), Spec: ds.Spec.Template.Spec}
+	pod.Namespace, pod.Name = ds.Namespace, ds.Name
+	return resources.WithDefaultRequests(pod)
+}
+
+// compiled is a problem and the options that it was made with.
+type compiled struct {
+	problem *provisioning.Problem
+	options provisioning.Options
+}
+
+// compile is the problem of Input: the next one of the last that Memory has, if the options
+// are the same.
+func (f *Fleet) compile(opts *provisioning.Options) (*provisioning.Problem, error) {
+	var o provisioning.Options
+	if opts != nil {
+		o = *opts
+	}
+	var problem *provisioning.Problem
+	var err error
+	if last := f.Memory.compiled; last.problem != nil && reflect.DeepEqual(o, last.options) {
+		problem, err = last.problem.Next(f.Input.Input)
+	} else {
+		problem, err = provisioning.Prepare(f.Input.Input, opts)
+	}
+	if err == nil {
+		f.Memory.compiled = compiled{problem, o}
+	}
+	return problem, err
+}

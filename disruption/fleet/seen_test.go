@@ -1,0 +1,99 @@
+package fleet_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/disruption/fleet"
+	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
+)
+
+// copied are objects as another list of the same cache has them: at other addresses.
+func copied(o fleet.Objects) fleet.Objects {
+	var out fleet.Objects
+	for _, c := range o.NodeClaims {
+		c := *c
+		out.NodeClaims = append(out.NodeClaims, &c)
+	}
+	for _, n := range o.Nodes {
+		n := *n
+		out.Nodes = append(out.Nodes, &n)
+	}
+	for _, p := range o.Pods {
+		p := *p
+		out.Pods = append(out.Pods, &p)
+	}
+	for _, ds := range o.DaemonSets {
+		ds := *ds
+		out.DaemonSets = append(out.DaemonSets, &ds)
+	}
+	return out
+}
+
+// TestReadKnowsObjectsAgain: what has not changed is the same object in the next Input, so that
+// the next Problem reads what has; the plan is that of the Input alone.
+func TestReadKnowsObjectsAgain(t *testing.T) {
+	ds := &appsv1.DaemonSet{}
+	ds.Namespace, ds.Name, ds.UID, ds.ResourceVersion = "shop", "logs", "uid-logs", "1"
+	promised := pod("old", "n1", "ReplicaSet") // with our toleration still: it is planned without
+	promised.Spec.Tolerations = []corev1.Toleration{{Key: nomination.TaintKey, Operator: corev1.TolerationOpExists}}
+	o := fleet.Objects{
+		NodeClaims: []*v1.NodeClaim{claim("n1"), claim("n2")}, Nodes: []*corev1.Node{node("n1"), node("n2")},
+		Pods: []*corev1.Pod{promised, pod("a", "n1", "ReplicaSet"), pod("b", "n2", "ReplicaSet"), pod("waits", "", "ReplicaSet")}, DaemonSets: []*appsv1.DaemonSet{ds},
+	}
+	for i := range o.Nodes {
+		o.NodeClaims[i].ResourceVersion, o.Nodes[i].ResourceVersion, o.Nodes[i].UID = "1", "1", types.UID("uid-"+o.Nodes[i].Name)
+		o.Nodes[i].Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("9")}
+	}
+	for _, p := range o.Pods {
+		p.ResourceVersion = "1"
+	}
+	first, err := fleet.Read(o, fleet.Memory{}, noon)
+	require.NoError(t, err)
+	general(first)
+	_, _, err = first.Prepare(nil)
+	require.NoError(t, err)
+
+	o = copied(o)
+	b := o.Pods[2].DeepCopy()
+	b.ResourceVersion, b.Spec.Containers = "2", []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}}}}
+	o.Pods[2] = b
+	second, err := fleet.Read(o, first.Memory, noon.Add(time.Second))
+	require.NoError(t, err)
+	general(second)
+
+	before, now := first.Input.Nodes, second.Input.Nodes
+	require.Len(t, now, 2)
+	for i := range now {
+		require.Same(t, before[i].Node, now[i].Node)
+		require.Same(t, before[i].NodeClaim, now[i].NodeClaim)
+	}
+	require.Len(t, now[0].Pods, 2)
+	for i := range now[0].Pods {
+		require.Same(t, before[0].Pods[i], now[0].Pods[i])
+		require.Empty(t, now[0].Pods[i].Spec.Tolerations)
+	}
+	require.Same(t, b, now[1].Pods[0])
+	require.Same(t, first.Input.DaemonSetPods[0], second.Input.DaemonSetPods[0])
+
+	problem, _, err := second.Prepare(nil)
+	require.NoError(t, err)
+	got, err := problem.Solve(context.Background())
+	require.NoError(t, err)
+	want, err := provisioning.Solve(context.Background(), second.Input.Input, nil)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	other, _, err := second.Prepare(&provisioning.Options{Quick: true})
+	require.NoError(t, err)
+	require.NotSame(t, problem, other)
+}
