@@ -1,6 +1,8 @@
 package provisioning
 
-import "github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+import (
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
+)
 
 // InputError is one fault of an Input: an object that cannot be read the way
 // it stands. Prepare reports all faults at once, joined by errors.Join; use
@@ -13,7 +15,7 @@ type InputError struct {
 }
 
 // Error renders the fault on one line.
-func (e *InputError) Error() string { return (*model.Fault)(e).Error() }
+func (e *InputError) Error() string { return (*faults.Fault)(e).Error() }
 
 // Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }

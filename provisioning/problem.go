@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/solve"
 )
@@ -113,10 +114,10 @@ func (p *Problem) Solve(ctx context.Context) (*Plan, error) {
 
 // inputErrors makes an *InputError of each fault that an error joins.
 func inputErrors(err error) error {
-	list := model.Joined(err)
+	list := faults.Joined(err)
 	out := make([]error, len(list))
 	for i, e := range list {
-		if f, ok := e.(*model.Fault); ok {
+		if f, ok := e.(*faults.Fault); ok {
 			out[i] = (*InputError)(f)
 		} else {
 			return err // that of a context

@@ -21,7 +21,7 @@ var (
 	leaves   = []string{"api/v1", "provisioning/requirements", "provisioning/resources"}
 	contract = append([]string{"cloudprovider"}, leaves...)
 	engine   = append([]string{"provisioning", "provisioning/progress", "provisioning/verify", "budgets", "cloudprovider/launch", "cloudprovider/overlay"}, contract...)
-	parts    = []string{"internal/podlife", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/flow", "provisioning/internal/levels",
+	parts    = []string{"internal/podlife", "provisioning/internal/bitset", "provisioning/internal/cover", "provisioning/internal/device", "provisioning/internal/faults", "provisioning/internal/flow", "provisioning/internal/levels",
 		"provisioning/internal/pack", "provisioning/internal/topology", "provisioning/internal/volume", "provisioning/progress"}
 	cloud    = append([]string{"amiselect", "aws/...", "cloudprovider/..."}, contract...)
 	anything = append([]string{"api/convert", "fake", "fake/catalog", "fake/kwok", "provisioning/advice", "provisioning/replay", "disruption", "disruption/command", "disruption/compare", "disruption/drain", "disruption/fleet", "disruption/rollout", "edits", "metrics", "provisioning/nodeclaim", "provisioning/nodepool", "provisioning/nomination", "cloudprovider/cloudprovidertest"}, append(engine, cloud...)...)
@@ -81,7 +81,7 @@ var layers = []layer{
 	{"provisioning/nodeclaim", append([]string{"cloudprovider/launch", "cloudprovider/retry", "internal/podlife", "internal/status"}, contract...),
 		"the start of a node follows from its objects: the contract is seen, neither engine nor provider"},
 	{"provisioning", append([]string{"cloudprovider/launch", "cloudprovider/overlay", "internal/podlife", "provisioning/internal/catalog", "provisioning/internal/compile",
-		"provisioning/internal/constraint/kinds", "provisioning/internal/explain", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),
+		"provisioning/internal/constraint/kinds", "provisioning/internal/explain", "provisioning/internal/faults", "provisioning/internal/model", "provisioning/internal/solve", "provisioning/internal/static", "provisioning/internal/workload", "provisioning/progress"}, contract...),
 		"the engine plans for any cloud: it sees the contract, never a provider"},
 	{"provisioning/nodepool", append([]string{"internal/status", "provisioning"}, contract...),
 		"the status of a pool follows from the pool and its usage, which the engine tells"},

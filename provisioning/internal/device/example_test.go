@@ -21,7 +21,7 @@ func ExampleIndex_Count() {
 			template("large", exactly("gpu", "large.example.com", 1)),
 		},
 		Matcher: words{},
-	})
+	}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -55,7 +55,7 @@ func ExampleAmount() {
 }
 
 func ExampleNew() {
-	_, err := device.New(device.Objects{Classes: []*resourcev1.DeviceClass{class("gpu"), class("gpu")}})
+	_, err := device.New(device.Objects{Classes: []*resourcev1.DeviceClass{class("gpu"), class("gpu")}}, nil)
 	fmt.Println(err)
 	// Output:
 	// DeviceClass "gpu": is listed twice; list each object once
@@ -69,7 +69,7 @@ func ExampleIndex_Needs() {
 	x, err := device.New(device.Objects{
 		Classes:   []*resourcev1.DeviceClass{class("gpu")},
 		Templates: []*resourcev1.ResourceClaimTemplate{template("monitor", access)},
-	})
+	}, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

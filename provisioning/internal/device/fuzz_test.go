@@ -42,7 +42,7 @@ func FuzzNeeds(f *testing.F) {
 			x, err := device.New(device.Objects{
 				Claims: []*resourcev1.ResourceClaim{&in.Claim}, Templates: []*resourcev1.ResourceClaimTemplate{&in.Template},
 				Classes: []*resourcev1.DeviceClass{&in.Class}, Slices: []*resourcev1.ResourceSlice{&in.Slice}, Matcher: words{},
-			})
+			}, nil)
 			if err != nil {
 				return err.Error()
 			}

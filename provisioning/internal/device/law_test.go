@@ -119,7 +119,7 @@ func newLaw(r *rand.Rand, sets int, whole bool) *law {
 
 // fits says by counting what granted says by trying, for each type.
 func (l *law) fits(t *testing.T) []bool {
-	x, err := device.New(l.objects)
+	x, err := device.New(l.objects, nil)
 	require.NoError(t, err)
 	needs := x.Needs(l.pods)
 	c := x.Count(needs, l.types)

@@ -156,7 +156,7 @@ func TestSelectorsNeedAMatcher(t *testing.T) {
 	x, err := device.New(device.Objects{
 		Templates: []*resourcev1.ResourceClaimTemplate{template("any", exactly("r", "any", 1)), template("gpu", exactly("r", "gpu", 1)), template("own", exactly("r", "any", 1, "big"))},
 		Classes:   []*resourcev1.DeviceClass{class("any"), class("gpu", "gpu")},
-	})
+	}, nil)
 	require.NoError(t, err)
 	require.Empty(t, refusalOf(x, pod("p", "any")))
 	require.Equal(t, "resource claim c0 (ResourceClaimTemplate shop/gpu): request r: class gpu or the request has selectors, "+

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 )
 
 // nodeDevices are the devices that the drivers of one node have published, by
@@ -57,23 +59,19 @@ func allocatedDevices(claims []*resourcev1.ResourceClaim) map[deviceID]bool {
 }
 
 // addSlices sorts published devices by node.
-func (x *Index) addSlices(list []*resourcev1.ResourceSlice, allocated map[deviceID]bool, f *faults) {
+func (x *Index) addSlices(list []*resourcev1.ResourceSlice, allocated map[deviceID]bool, f *faults.List) {
 	pools := map[poolID][]*resourcev1.ResourceSlice{}
 	named := map[string]*resourcev1.ResourceSlice{}
 	for i, s := range list {
-		if s == nil {
-			f.missing("Slices", i)
-			continue
-		}
-		if !f.named("ResourceSlice", "Slices", i, s) || !index(f, named, "ResourceSlice", s.Name, s) {
+		if !index(f, named, "ResourceSlice", "Slices", i, s, (*resourcev1.ResourceSlice).GetName) {
 			continue
 		}
 		object := fmt.Sprintf("ResourceSlice %q", s.Name)
 		if s.Spec.Driver == "" {
-			f.add(object, "spec.driver", "is empty; devices are found by driver")
+			f.Add(object, "spec.driver", "is empty; devices are found by driver")
 		}
 		if s.Spec.Pool.Name == "" {
-			f.add(object, "spec.pool.name", "is empty; devices are found by pool")
+			f.Add(object, "spec.pool.name", "is empty; devices are found by pool")
 		}
 		id := poolID{s.Spec.Driver, s.Spec.Pool.Name}
 		pools[id] = append(pools[id], s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 )
 
 // on is a device of one node in a slice of several.
@@ -102,7 +103,7 @@ func TestFaults(t *testing.T) {
 		Templates: []*resourcev1.ResourceClaimTemplate{nil, template(""), template("t", exactly("r", "gpu", -3)), template("t")},
 		Classes:   []*resourcev1.DeviceClass{nil, class(""), class("gpu"), class("gpu")},
 		Slices:    []*resourcev1.ResourceSlice{nil, {}, odd, odd},
-	})
+	}, nil)
 	require.EqualError(t, err, `Devices.Claims[0]: is nil; leave it out
 Devices.Claims[1]: metadata.name: is empty; a ResourceClaim is found by name
 ResourceClaim "shop/bad": spec.devices.requests[0]: has both exactly and firstAvailable; use one of them
@@ -121,7 +122,7 @@ Devices.Slices[1]: metadata.name: is empty; a ResourceSlice is found by name
 ResourceSlice "n-slice": spec.driver: is empty; devices are found by driver
 ResourceSlice "n-slice": spec.pool.name: is empty; devices are found by pool
 ResourceSlice "n-slice": is listed twice; list each object once`)
-	var fault *device.Fault
+	var fault *faults.Fault
 	require.ErrorAs(t, err, &fault)
 	require.Equal(t, "Devices.Claims[0]", fault.Object)
 }

@@ -149,7 +149,7 @@ func newIndex(t testing.TB, o device.Objects) *device.Index {
 	if o.Matcher == nil {
 		o.Matcher = words{}
 	}
-	x, err := device.New(o)
+	x, err := device.New(o, nil)
 	require.NoError(t, err)
 	return x
 }

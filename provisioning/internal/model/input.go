@@ -2,15 +2,25 @@ package model
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
+
+// Volumes are the storage objects of an input.
+type Volumes = volume.Objects
+
+// Devices are the objects of dynamic resource allocation of an input.
+type Devices = device.Objects
+
+// Faults collects the faults of an input.
+type Faults = faults.List
 
 // Input is what a problem is compiled from: a provisioning.Input, whose comments hold,
 // but for buffers, which come as pods.
@@ -59,23 +69,6 @@ func (n Node) Name() string {
 		return n.NodeClaim.Name
 	}
 	return ""
-}
-
-// Volumes are the storage objects of an input.
-type Volumes struct {
-	Claims   []*corev1.PersistentVolumeClaim
-	Volumes  []*corev1.PersistentVolume
-	Classes  []*storagev1.StorageClass
-	CSINodes []*storagev1.CSINode
-}
-
-// Devices are the objects of dynamic resource allocation of an input.
-type Devices struct {
-	Claims    []*resourcev1.ResourceClaim
-	Templates []*resourcev1.ResourceClaimTemplate
-	Classes   []*resourcev1.DeviceClass
-	Slices    []*resourcev1.ResourceSlice
-	Matcher   cloudprovider.DeviceMatcher
 }
 
 // Controller is what owns pods.

@@ -40,8 +40,8 @@ func ExampleNew() {
 	_, err := volume.New(volume.Objects{Classes: []*storagev1.StorageClass{nil, {}}}, nil)
 	fmt.Println(err)
 	// Output:
-	// Classes[0]: is nil; leave it out
-	// Classes[1]: metadata.name: is empty; objects are told apart by their names
+	// Volumes.Classes[0]: is nil; leave it out
+	// Volumes.Classes[1]: metadata.name: is empty; objects are told apart by their names
 }
 
 func ExampleIndex_Of_conflict() {

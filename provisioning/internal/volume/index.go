@@ -2,11 +2,13 @@ package volume
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -40,9 +42,9 @@ type Index struct {
 	reserved  map[string][]*candidate
 }
 
-// New indexes storage objects. The error joins a *Fault for every entry that is
-// nil, has no name or is listed twice, in the order of the fields of Objects
-// and then by place; the Index is then nil. Whatever else is wrong with an
+// New indexes storage objects. The error joins a *faults.Fault for every entry that
+// is nil, has no name or is listed twice, in the order of the fields of Objects
+// and then by place; the Index then knows none. Whatever else is wrong with an
 // object concerns only the pods that use it, and is for Index.Of to say.
 //
 // Keys and values of labels are normalised by v, nil meaning
@@ -50,7 +52,7 @@ type Index struct {
 //
 // It takes O(objects) time but for sorting the volumes that are not bound.
 func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
-	var f faults
+	var f faults.List
 	x := &Index{
 		vocabulary: v,
 		claims: index(&f, "Claims", o.Claims, func(c *corev1.PersistentVolumeClaim) (string, string) {
@@ -66,8 +68,8 @@ func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 	nodes := index(&f, "CSINodes", o.CSINodes, func(n *storagev1.CSINode) (string, string) {
 		return n.Name, n.Name
 	})
-	if err := f.err(); err != nil {
-		return nil, err
+	if err := f.Err(); err != nil {
+		return &Index{vocabulary: v}, err
 	}
 	x.nodes = make(map[string]csiNode, len(nodes))
 	for name, n := range nodes {
@@ -80,19 +82,22 @@ func New(o Objects, v *requirements.Vocabulary) (*Index, error) {
 
 // index puts objects in a map by their keys. The function of an object gives
 // its key and its name.
-func index[T any](f *faults, list string, objects []*T, names func(*T) (string, string)) map[string]*T {
+func index[T any](f *faults.List, list string, objects []*T, names func(*T) (string, string)) map[string]*T {
 	out := make(map[string]*T, len(objects))
+	wrong := func(i int, field, format string, args ...any) {
+		f.Add(fmt.Sprintf("Volumes.%s[%d]", list, i), field, format, args...)
+	}
 	for i, object := range objects {
 		if object == nil {
-			f.add(list, i, "", "is nil; leave it out")
+			wrong(i, "", "is nil; leave it out")
 			continue
 		}
 		id, name := names(object)
 		switch {
 		case name == "":
-			f.add(list, i, "metadata.name", "is empty; objects are told apart by their names")
+			wrong(i, "metadata.name", "is empty; objects are told apart by their names")
 		case out[id] != nil:
-			f.add(list, i, "metadata.name", "is %q, which is listed before; list each object once", id)
+			wrong(i, "metadata.name", "is %q, which is listed before; list each object once", id)
 		default:
 			out[id] = object
 		}

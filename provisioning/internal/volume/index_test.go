@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/faults"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/volume"
 )
 
@@ -22,21 +23,21 @@ func TestNewReportsAllFaults(t *testing.T) {
 		Classes:  []*storagev1.StorageClass{classOf("fast", ebs), nil, classOf("fast", ebs)},
 		CSINodes: []*storagev1.CSINode{csiNodeOf(""), csiNodeOf("n"), csiNodeOf("n"), nil},
 	}, nil)
-	require.Nil(t, x)
-	require.EqualError(t, err, `Claims[0]: is nil; leave it out
-Claims[2]: metadata.name: is empty; objects are told apart by their names
-Claims[4]: metadata.name: is "shop/data", which is listed before; list each object once
-Volumes[0]: metadata.name: is empty; objects are told apart by their names
-Volumes[1]: is nil; leave it out
-Volumes[3]: metadata.name: is "v", which is listed before; list each object once
-Classes[1]: is nil; leave it out
-Classes[2]: metadata.name: is "fast", which is listed before; list each object once
-CSINodes[0]: metadata.name: is empty; objects are told apart by their names
-CSINodes[2]: metadata.name: is "n", which is listed before; list each object once
-CSINodes[3]: is nil; leave it out`)
-	var fault *volume.Fault
+	require.Equal(t, &volume.Index{}, x, "it knows nothing")
+	require.EqualError(t, err, `Volumes.Claims[0]: is nil; leave it out
+Volumes.Claims[2]: metadata.name: is empty; objects are told apart by their names
+Volumes.Claims[4]: metadata.name: is "shop/data", which is listed before; list each object once
+Volumes.Volumes[0]: metadata.name: is empty; objects are told apart by their names
+Volumes.Volumes[1]: is nil; leave it out
+Volumes.Volumes[3]: metadata.name: is "v", which is listed before; list each object once
+Volumes.Classes[1]: is nil; leave it out
+Volumes.Classes[2]: metadata.name: is "fast", which is listed before; list each object once
+Volumes.CSINodes[0]: metadata.name: is empty; objects are told apart by their names
+Volumes.CSINodes[2]: metadata.name: is "n", which is listed before; list each object once
+Volumes.CSINodes[3]: is nil; leave it out`)
+	var fault *faults.Fault
 	require.True(t, errors.As(err, &fault))
-	require.Equal(t, &volume.Fault{Object: "Claims[0]", Detail: "is nil; leave it out"}, fault)
+	require.Equal(t, &faults.Fault{Object: "Volumes.Claims[0]", Detail: "is nil; leave it out"}, fault)
 }
 
 func TestZeroIndexKnowsNothing(t *testing.T) {

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"errors"
 	"reflect"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
@@ -21,52 +20,23 @@ type Indexes struct {
 	claimed model.Devices
 }
 
-// newIndexes reports the faults of the objects. What is at fault has been said then; the
-// rest goes on without it.
+// newIndexes reports the faults of the objects.
 func newIndexes(in *model.Input, v *requirements.Vocabulary, known *Indexes, f *model.Faults) *Indexes {
 	x := &Indexes{storage: in.Volumes, claimed: in.Devices}
+	var err error
 	if known != nil && sameStorage(&known.storage, &x.storage) {
 		x.Volumes = known.Volumes
 	} else {
-		x.indexVolumes(v, f)
+		x.Volumes, err = volume.New(x.storage, v)
+		f.Join(err)
 	}
 	if known != nil && sameDevices(&known.claimed, &x.claimed) {
 		x.Devices = known.Devices
 	} else {
-		x.indexDevices(v, f)
+		x.Devices, err = device.New(x.claimed, v)
+		f.Join(err)
 	}
 	return x
-}
-
-func (x *Indexes) indexVolumes(v *requirements.Vocabulary, f *model.Faults) {
-	var err error
-	x.Volumes, err = volume.New(volume.Objects(x.storage), v)
-	for _, e := range model.Joined(err) {
-		var fault *volume.Fault
-		if errors.As(e, &fault) {
-			f.Add("Volumes."+fault.Object, fault.Field, "%s", fault.Detail)
-		}
-	}
-	if x.Volumes == nil {
-		x.Volumes, _ = volume.New(volume.Objects{}, v)
-	}
-}
-
-func (x *Indexes) indexDevices(v *requirements.Vocabulary, f *model.Faults) {
-	var err error
-	x.Devices, err = device.New(device.Objects{
-		Claims: x.claimed.Claims, Templates: x.claimed.Templates, Classes: x.claimed.Classes,
-		Slices: x.claimed.Slices, Matcher: x.claimed.Matcher, Vocabulary: v,
-	})
-	for _, e := range model.Joined(err) {
-		var fault *device.Fault
-		if errors.As(e, &fault) {
-			f.Add(fault.Object, fault.Field, "%s", fault.Detail)
-		}
-	}
-	if x.Devices == nil {
-		x.Devices, _ = device.New(device.Objects{})
-	}
 }
 
 func sameStorage(a, b *model.Volumes) bool {

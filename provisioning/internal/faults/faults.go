@@ -1,4 +1,5 @@
-package model
+// Package faults collects what is wrong with an input, whoever finds it.
+package faults
 
 import (
 	"errors"
@@ -8,22 +9,29 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Faults collects the faults of an input.
-type Faults struct{ List []error }
+// List collects the faults of an input.
+type List struct{ List []error }
 
 // Add notes what is wrong with a field of an object.
-func (f *Faults) Add(object, field, format string, args ...any) {
+func (f *List) Add(object, field, format string, args ...any) {
 	f.List = append(f.List, &Fault{Object: object, Field: field, Detail: fmt.Sprintf(format, args...)})
 }
 
 // Wrap notes the same, where an error says it.
-func (f *Faults) Wrap(object, field string, err error) {
+func (f *List) Wrap(object, field string, err error) {
 	f.List = append(f.List, &Fault{Object: object, Field: field, Err: err})
+}
+
+// Join adds the faults that err joins.
+func (f *List) Join(err error) {
+	if err != nil {
+		f.List = append(f.List, Joined(err)...)
+	}
 }
 
 // Split adds each of the errors that err joins. The text around them only says
 // whose they are, as object does, and is left out.
-func (f *Faults) Split(object string, err error) {
+func (f *List) Split(object string, err error) {
 	for _, e := range Joined(err) {
 		if fault, ok := e.(*field.Error); ok {
 			f.Wrap(object, fault.Field, e)
@@ -44,7 +52,7 @@ func Joined(err error) []error {
 }
 
 // Err joins the faults, each a *Fault; nil if there are none.
-func (f *Faults) Err() error { return errors.Join(f.List...) }
+func (f *List) Err() error { return errors.Join(f.List...) }
 
 // Fault is one fault of an input: a provisioning.InputError.
 type Fault struct {

@@ -1,0 +1,25 @@
+package volume
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// reasons collects why a pod cannot be scheduled.
+type reasons struct{ list []string }
+
+func (r *reasons) add(format string, args ...any) {
+	r.list = append(r.list, fmt.Sprintf(format, args...))
+}
+
+// err puts all reasons on one line.
+func (r *reasons) err() error {
+	if len(r.list) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(r.list, "; "))
+}
+
+// oneLine is the text of an error without line breaks.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", ", ") }
