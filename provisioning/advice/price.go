@@ -63,7 +63,11 @@ func (p Price) String() string {
 	}
 	text := strings.Join(names, ", and ") + ": "
 	if n := len(p.Placed); n > 0 {
-		text += fmt.Sprintf("without %s %d more %s a place", it, n, plural(n, "pod finds", "pods find"))
+		find := "pods find"
+		if n == 1 {
+			find = "pod finds"
+		}
+		text += fmt.Sprintf("without %s %d more %s a place", it, n, find)
 		if p.Saves < -noise {
 			text += fmt.Sprintf(", for %.4f USD/h", -p.Saves)
 		} else if p.Saves > noise {
@@ -80,11 +84,4 @@ func (p Price) String() string {
 		text += "costs nothing"
 	}
 	return text + fmt.Sprintf(" (%.4f to %.4f)", p.AtLeast, p.AtMost)
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

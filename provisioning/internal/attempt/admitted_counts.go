@@ -109,9 +109,8 @@ func (s *Attempt) giveUp(p *compile.Problem, r *pack.Result) map[int]bool {
 // AdmittedCounts is the proof that pods can be bound one by one where the packer put
 // them, and how many of each part.
 type AdmittedCounts struct {
-	Left   []int // by part
-	Events []topology.Event
-	Proof  *topology.Result // nil if no domains were assigned
+	Left   []int            // by part
+	Events []topology.Event // nil if no domains were assigned
 }
 
 // AdmittedCounts serves the pods once more, now that it is known what each cell holds,
@@ -125,18 +124,18 @@ func (s *Attempt) AdmittedCounts(p *compile.Problem, r *pack.Result) *AdmittedCo
 		return out
 	}
 	placed, all := s.Placed(r)
-	out.Proof = s.Assigned
+	proof := s.Assigned
 	incidentalDomains, more := s.findIncidentalDomains(p, r)
 	if !all || more {
-		out.Proof = s.replay(p, placed, incidentalDomains)
+		proof = s.replay(p, placed, incidentalDomains)
 	}
-	out.Events = out.Proof.Events
+	out.Events = proof.Events
 	for i := range s.Parts {
 		part := &s.Parts[i]
 		if part.Unit < 0 {
 			continue
 		}
-		out.Left[i] = out.Proof.Placed[part.Unit][part.Cell] * s.Units[part.Unit].share(part.Class)
+		out.Left[i] = proof.Placed[part.Unit][part.Cell] * s.Units[part.Unit].share(part.Class)
 	}
 	return out
 }

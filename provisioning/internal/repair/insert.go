@@ -20,17 +20,8 @@ type inserter struct {
 // mostLooks bounds the work: looks at a node for a pod.
 const mostLooks = 1_000_000
 
-// insertRest places what it can of the pods without a place, by priority. They
-// come last in the order of the plan, which so far holds without them. Where
-// no constraint between pods had a say, the packer has left nothing to find.
-func (st *State) insertRest(order []int32) []int32 {
-	if len(st.p.Rules.Domain)+len(st.p.Rules.Node)+len(st.p.Extras.Attached.Ids) == 0 {
-		return order
-	}
-	return st.insert(order)
-}
-
-// insert does so whatever constraints there are.
+// insert places what it can of the pods without a place, by priority. They come last in
+// the order of the plan, which so far holds without them.
 func (st *State) insert(order []int32) []int32 {
 	g := &inserter{placer: placer{st: st, p: st.p, left: mostLooks}, order: order}
 	var classes []int

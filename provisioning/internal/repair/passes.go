@@ -45,11 +45,16 @@ func (st *State) ChooseOptions() {
 
 func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }
 
+// insertLeft inserts pods. Where no constraint between pods had a say, the packer has left
+// nothing to find.
 func (st *State) insertLeft(order []int32) ([]int32, bool) {
 	if st.p.Skips(model.InsertLeft) {
 		return order, false
 	}
-	return st.insertRest(order), true
+	if len(st.p.Rules.Domain)+len(st.p.Rules.Node)+len(st.p.Extras.Attached.Ids) > 0 {
+		order = st.insert(order)
+	}
+	return order, true
 }
 
 // ejectOthers notes how unevenly pods are spread then, where another attempt may be
