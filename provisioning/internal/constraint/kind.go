@@ -1,11 +1,13 @@
 package constraint
 
 import (
+	"cmp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podkey"
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
@@ -58,4 +60,44 @@ func (k *Kind) Nodes() string {
 		return k.RuledOut
 	}
 	return strings.ToLower(string(k.Cause))
+}
+
+// Limit bounds the pods of one node: where a pod that has it is, no more than Most of those
+// that it counts may be, that pod included if it is one of them. Pods that are being deleted
+// count, pods that have ended do not. Pods of DaemonSets that run, or are to come with a
+// node, neither count nor have limits. Most is at least 1: a kind refuses a pod that says less.
+type Limit struct {
+	Kind int // in the list of kinds, which sets it
+	Pods podterm.Pods
+	Most int
+}
+
+// Hold is something of a node that a pod takes for itself: a port, a disk. Two of one kind
+// clash if they have the number and name in common, and the address, of which an empty one
+// stands for all; unless both only read.
+type Hold struct {
+	Kind    int // in the list of kinds, which sets it
+	Number  int32
+	Name    string
+	Address string
+	Reads   bool // others may read it too
+}
+
+// Compare orders holds.
+func (h Hold) Compare(other Hold) int {
+	return cmp.Or(cmp.Compare(h.Number, other.Number), cmp.Compare(h.Name, other.Name), cmp.Compare(h.Address, other.Address),
+		model.CompareBools(h.Reads, other.Reads), cmp.Compare(h.Kind, other.Kind))
+}
+
+// Clashes says whether two pods cannot have both on one node.
+func (h Hold) Clashes(other Hold) bool {
+	return h.Kind == other.Kind && h.Number == other.Number && h.Name == other.Name &&
+		(h.Address == "" || other.Address == "" || h.Address == other.Address) && !(h.Reads && other.Reads)
+}
+
+// Covers says whether a hold that is not only read clashes with every use of another, or
+// with that of the same address.
+func (h Hold) Covers(other Hold) bool {
+	return !h.Reads && h.Kind == other.Kind && h.Number == other.Number && h.Name == other.Name &&
+		(h.Address == "" || h.Address == other.Address)
 }

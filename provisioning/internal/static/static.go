@@ -71,3 +71,18 @@ func newPool(p *catalog.Pool, nodes []model.Node, v *requirements.Vocabulary) Po
 	s.Labels = catalog.NodeLabels(p, s.Requirements, s.Options, v)
 	return s
 }
+
+// Pool says how a NodePool with spec.replicas stands: a provisioning.StaticPool, which
+// says what the fields mean.
+type Pool struct {
+	Pool                                *v1.NodePool
+	Active, PendingDisruption, Deleting int
+	Missing                             int
+	HeldBack                            int
+	Held                                string
+	Excess                              int
+	Remove                              []string
+	Requirements                        requirements.Set
+	Labels                              map[string]string
+	Options                             []cloudprovider.LaunchOption
+}
