@@ -38,9 +38,9 @@ func (o *Options) Validate() error {
 	for _, f := range []struct {
 		name  string
 		value int
-	}{{"Questions", o.Questions}, {"MaxSteps", o.MaxSteps}, {"Parallel", o.Parallel}} {
+	}{{"Options.Questions", o.Questions}, {"Options.MaxSteps", o.MaxSteps}, {"Options.Parallel", o.Parallel}} {
 		if f.value < 0 {
-			errs = append(errs, fmt.Errorf("Options.%s: %d is below zero; zero means the default", f.name, f.value))
+			errs = append(errs, fmt.Errorf("%s: %d is below zero; zero means the default", f.name, f.value))
 		}
 	}
 	return errors.Join(append(errs, o.Provisioning.Validate())...)
