@@ -27,6 +27,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/dovetail-sdk/dovetail/aws"
@@ -75,7 +76,7 @@ func parseFlags(args []string, stdout, stderr io.Writer) (s settings, code int, 
 	command.Files(set, &s.files)
 	code, ok = command.Parse(set, args, usage, stdout, stderr, func() []string {
 		s.loopback = s.loopback || s.cluster == ""
-		faults := append(command.Arguments(set, "-f"), command.Duplicates(s.files)...)
+		faults := slices.Concat(command.Arguments(set, "-f"), command.Duplicates(s.files), s.place.Faults())
 		if s.launch && s.loopback {
 			faults = append(faults, "-launch is for the AWS of -cluster; in the small AWS everything is launched anyway")
 		}

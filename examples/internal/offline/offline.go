@@ -60,7 +60,7 @@ func (f Files) Faults() []string {
 	if f.InstanceTypes != "" && f.Bill {
 		faults = append(faults, "-bill adds what nodes have beside their instance; leave it out with -instance-types, where nodeCost says so itself")
 	}
-	return faults
+	return append(faults, f.Place.Faults()...)
 }
 
 // World is what was read.

@@ -38,5 +38,21 @@ func (a *Asked) Flags(set *flag.FlagSet) {
 	})
 }
 
+// Faults lists the zones that are of another region than -region, or than the first of
+// them, as far as their names tell. A cluster is in one region.
+func (a *Asked) Faults() (faults []string) {
+	region := a.Region
+	for _, name := range a.Zones {
+		switch of := regionOf(name); {
+		case of == "" || of == region:
+		case region == "":
+			region = of
+		default:
+			faults = append(faults, fmt.Sprintf("zone %s of flag -zones is not of region %s; name zones of one region", name, region))
+		}
+	}
+	return faults
+}
+
 // Given reports whether any of them is given.
 func (a *Asked) Given() bool { return a.Region != "" || len(a.Zones) > 0 }

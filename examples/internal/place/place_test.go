@@ -146,3 +146,18 @@ func TestCatalog(t *testing.T) {
 	elsewhere, _, _ := zonesOf(place.Place{Region: "here", Zones: []catalog.Zone{{Name: "rack-1"}}})
 	require.Equal(t, []string{"rack-1"}, elsewhere)
 }
+
+func TestZonesOfOneRegion(t *testing.T) {
+	for _, tt := range []struct {
+		asked place.Asked
+		want  []string
+	}{
+		{place.Asked{}, nil},
+		{place.Asked{Region: "us-east-1", Zones: []string{"us-east-1a", "us-east-1b"}}, nil},
+		{place.Asked{Region: "us-east-1", Zones: []string{"rack-7", "us-east-1-bos-1a"}}, nil},
+		{place.Asked{Zones: []string{"us-east-1a", "us-west-2a"}}, []string{"zone us-west-2a of flag -zones is not of region us-east-1; name zones of one region"}},
+		{place.Asked{Region: "us-west-2", Zones: []string{"us-east-1a"}}, []string{"zone us-east-1a of flag -zones is not of region us-west-2; name zones of one region"}},
+	} {
+		require.Equal(t, tt.want, tt.asked.Faults())
+	}
+}
