@@ -87,7 +87,7 @@ var layers = []layer{
 		"the status of a pool follows from the pool and its usage, which the engine tells"},
 	{"provisioning/verify", append([]string{"cloudprovider/overlay", "internal/podlife", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the referee sees what a user of the engine sees, and none of its parts"},
-	{"provisioning/verify/internal/...", append([]string{"provisioning", "provisioning/verify/internal/..."}, contract...),
+	{"provisioning/verify/internal/...", append([]string{"internal/podlife", "provisioning", "provisioning/verify/internal/..."}, contract...),
 		"the parts of the referee see what it sees, and nothing of the engine"},
 	{"provisioning/replay", append([]string{"provisioning", "provisioning/verify", "internal/chance", "internal/podlife"}, contract...),
 		"a plan is carried out by the rules of the referee, as a user of the engine could"},

@@ -16,8 +16,7 @@ const (
 	maxFiles    = 30 // without tests and generated ones
 	maxExported = 40 // types and functions, as go doc -short lists them; public packages only
 
-	// Of the engine, test support aside, counted by hundreds. A row "limit" of large.txt
-	// stands for another limit.
+	// Of the engine, test support aside. A row "limit" of large.txt stands for another limit.
 	maxLines  = 5_000
 	maxMutual = 1_500 // lines of files that can all reach one another by calls: see largestMutual
 )
@@ -54,7 +53,7 @@ func checkPackageSize(m *module) (found []finding) {
 			switch {
 			case size.count > allowed:
 				found = append(found, finding{file: file, line: line, subject: p.rel,
-					message: fmt.Sprintf("%d %s, at most %d: move what belongs together into a package of its own, or %s", size.count, size.what, allowed, size.remedy)})
+					message: fmt.Sprintf("%s: %d %s, at most %d: move what belongs together into a package of its own, or %s", p.rel, size.count, size.what, allowed, size.remedy)})
 			case size.count < allowed && i >= 0 && used[i] && !m.updating():
 				found = append(found, finding{file: m.within(name), line: rows[i].line,
 					message: fmt.Sprintf("%s has %d %s: lower the line, or run \"go test ./internal/policy -update\"", p.rel, size.count, size.what)})
@@ -110,10 +109,9 @@ func (m *module) engineSizes(p *pkg, limits map[string]int) []packageSize {
 	if !matches(engineRoot, p.rel) || slices.Contains(testSupport, p.rel) {
 		return nil
 	}
-	hundreds := func(lines int) int { return (lines + 99) / 100 * 100 }
 	return []packageSize{
-		{"lines", hundreds(m.lines(p)), limits["lines"], "delete what is not needed"},
-		{"mutual", hundreds(m.largestMutual(p).lines), limits["mutual"], "move helpers to their noun: make measures OF=" + p.rel},
+		{"lines", m.lines(p), limits["lines"], "delete what is not needed"},
+		{"mutual", m.largestMutual(p).lines, limits["mutual"], "move helpers to their noun: make measures OF=" + p.rel},
 	}
 }
 

@@ -20,7 +20,9 @@ type constraintKind struct {
 	// rules are those that it judges, for which the engine has a kind of the same name.
 	rules []Rule
 	// taste lists what a pod has of the kind, or others have that keep it away. Pods of a
-	// namespace with the same labels and tastes may go to the same places.
+	// namespace with the same labels and tastes may go to the same places, so a kind by which
+	// pods keep others away that ask for nothing themselves says something of every pod as
+	// soon as one has it.
 	taste func(*referee, *podInfo) []string
 	// seat judges a pod at its turn: may it come to a site beside those before it?
 	seat func(*referee, *targetNode, *podInfo, faultFunc)

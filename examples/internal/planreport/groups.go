@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/inventory"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
@@ -118,7 +119,14 @@ func nodeCause(c provisioning.Cause) string {
 	case provisioning.CauseNodes:
 		return "other pods"
 	}
-	return strings.ToLower(string(c))
+	var words strings.Builder // of a cause that has no other: MaxPods is max pods
+	for i, r := range string(c) {
+		if unicode.IsUpper(r) && i > 0 {
+			words.WriteByte(' ')
+		}
+		words.WriteRune(unicode.ToLower(r))
+	}
+	return words.String()
 }
 
 // GroupUnplaced sorts the groups by workload and reason.

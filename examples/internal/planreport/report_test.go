@@ -53,3 +53,12 @@ func TestOptionsAreCutButCounted(t *testing.T) {
 		require.Equal(t, 2, r.NewNodes[0].OptionCount)
 	}
 }
+
+func TestACauseOfAnyKindHasWords(t *testing.T) {
+	for cause, want := range map[provisioning.Cause]string{
+		provisioning.CauseHostPorts: "host ports in use",
+		"MaxPodsPerNode":            "max pods per node",
+	} {
+		require.Equal(t, want, nodeCause(cause))
+	}
+}

@@ -1,2 +1,2 @@
 // Package resources has more than can be taken in.
-package resources // want large: 41 exported, at most 40
+package resources // want large: provisioning/resources: 41 exported, at most 40
