@@ -64,10 +64,11 @@ func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
 }
 
 // TestPodsKeepTheirTurnInTheirDomain: a pod that a topology spread let in before others came
-// to its domain moves within that domain, so that nodes are emptied which need not be there.
+// to its domain moves within that domain, so that nodes are emptied which need not be there;
+// and only after what needs no such turn, which would not be found any more.
 func TestPodsKeepTheirTurnInTheirDomain(t *testing.T) {
 	t.Parallel()
-	for seed, cost := range map[uint64]float64{883: 0.7681, 1216: 0, 2721: 0, 2849: 0, 3982: 0} {
+	for seed, cost := range map[uint64]float64{883: 0.7681, 1216: 0, 2721: 0, 2849: 0, 3982: 0, 2585: 0.9334, 2680: 6.3892, 3085: 0.7843, 3755: 0.3313} {
 		in, opts := richProblem(seed, everything)
 		plan, err := provisioning.Solve(context.Background(), in, opts)
 		require.NoError(t, err, "seed %d", seed)

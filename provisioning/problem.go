@@ -97,7 +97,9 @@ func Solve(ctx context.Context, in Input, opts *Options) (*Plan, error) {
 //     own, are taken out of the plan again, where pods were sent to domains or to
 //     existing nodes before it was known what had to be bought. Their pods may go to
 //     nodes of lower weight that hold a pod which no higher weight can take: those
-//     are launched anyway.
+//     are launched anyway. Up to 400 pods, where some have constraints between pods, are
+//     also placed anew one by one, those with preferences aside; that plan is taken if it
+//     is cheaper.
 //  5. Pods are moved between the nodes of the plan, or exchanged, where that is
 //     more to their taste and concerns no hard constraint. What is launched and
 //     what it costs stays the same.

@@ -33,6 +33,7 @@ const (
 	EjectOne     = "eject-one"     // one pod makes room for one of a node that is emptied
 	CheaperAlone = "cheaper-alone" // a pod of a node that is emptied gets a cheaper node of its own
 	Exchange     = "exchange"      // pods of nodes that exist and of new nodes change places at once
+	Rebuild      = "rebuild"       // all pods are placed anew, one by one, those first that found no place
 	SwapPods     = "swap"          // pods change places for soft constraints
 	InsertAgain  = "insert-again"  // pods left over are placed one by one, after others went away
 )
@@ -48,7 +49,7 @@ const (
 func LeftOut() []string {
 	return []string{
 		Slots, SharedFirst, SharedWhole, LeadersOnly, SetAside,
-		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, Exchange, SwapPods, InsertAgain,
+		InsertLeft, EjectOthers, Eliminate, FillLighter, EjectOne, CheaperAlone, Exchange, Rebuild, SwapPods, InsertAgain,
 		CellsAsFound, GivenUp, PriorityFirst, NoIncidental, EvenCells,
 		WithoutAny, Coarsely, PriorityAlone, PreferenceShare, ClaimOwner,
 	}

@@ -1,5 +1,5 @@
 // Package repair changes solutions that are being made: it places pods one by one, ejects
-// others, empties nodes, and exchanges pods.
+// others, empties nodes, exchanges pods, and places all anew.
 //
 // Input: a State, in which an attempt's packing has given pods to nodes, and an order in
 // which these are to be bound. Output: the same State, and an order. Invariant: after each

@@ -18,6 +18,7 @@ type eliminator struct {
 	order []int32       // of the pods of the plan
 	bins  []*ledger.Bin // nodes that exist, and then new ones
 	fills bool          // pods may go to lighter nodes that are launched anyway
+	turns bool          // pods may go to where they can be only in the turn that they have
 	shown bool          // the pods of the plan as it was can be bound one by one
 	tried bool          // nodes were tried as they are, without lighter ones
 
@@ -69,15 +70,35 @@ func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
 		k.fills = true // after what weights alone leave, or it would be in the way of that
 		some = k.eliminateSome() || some
 	}
-	if !st.p.Skips(model.Exchange) {
+	changed := k.exchangeSome()
+	some = changed || some
+	if k.spreadsSome() {
+		k.turns, k.tried = true, !changed // after what holds in any turn, or it would be in the way of that
+		some = k.eliminateSome() || some
 		some = k.exchangeSome() || some
+	}
+	if k.turns = true; k.rebuildOnce() {
+		k.eliminateSome()
+		some = true
 	}
 	return k.order, some
 }
 
+// looksOptions is how many options make a look at a node count once more.
+const looksOptions = 512
+
+// looks is how many looks at a node a pass may take, of some number for few options. What is
+// done in any turn has them all.
+func (k *eliminator) looks(of int) int {
+	if !k.turns {
+		return of
+	}
+	return of / (1 + len(k.p.LowOptions)/looksOptions)
+}
+
 // eliminateSome takes nodes out of the plan, and says whether it did.
 func (k *eliminator) eliminateSome() bool {
-	k.left = eliminationLooks
+	k.left = k.looks(eliminationLooks)
 	some, again := false, false
 	tried := map[*ledger.Bin]bool{}
 	for tries := eliminationTries; tries > 0; {
@@ -90,8 +111,8 @@ func (k *eliminator) eliminateSome() bool {
 			break
 		}
 		tried[s] = true
-		if k.fills && k.tried && !k.mayFill(s) {
-			continue // it was tried without
+		if k.tried && !k.mayDoMore(s) {
+			continue // it was tried with no less
 		}
 		tries--
 		emptied := k.empty(s)

@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -17,14 +18,14 @@ func (k *eliminator) place(podID int32, from *ledger.Bin) bool {
 		k.put(podID, to, sh)
 		return true
 	}
-	return k.stay(podID, from) || !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) || !k.p.Skips(model.CheaperAlone) && k.buy(podID)
+	return k.turns && k.stay(podID, from) || !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) || !k.p.Skips(model.CheaperAlone) && k.buy(podID)
 }
 
 // stay moves a pod within the domains of its topology spread constraints, which are too full
 // for it only as pods came after it: it keeps its turn.
 func (k *eliminator) stay(podID int32, from *ledger.Bin) bool {
 	c := k.p.ClassOf[podID]
-	if !slices.ContainsFunc(k.p.Rules.Duties[c].Owns, func(r int) bool { return k.p.Rules.Domain[r].Kind == topology.Spread }) {
+	if !k.isSpread(c) {
 		return false
 	}
 	k.ledger.Home = k.homes[podID]
@@ -36,6 +37,29 @@ func (k *eliminator) stay(podID int32, from *ledger.Bin) bool {
 	k.put(podID, to, sh)
 	k.inTurn = true
 	return true
+}
+
+// isSpread says whether pods of a class have topology spread constraints over domains.
+func (k *eliminator) isSpread(c int) bool {
+	return slices.ContainsFunc(k.p.Rules.Duties[c].Owns, func(r int) bool { return k.p.Rules.Domain[r].Kind == topology.Spread })
+}
+
+// spreadsSome says whether the plan has pods with such constraints.
+func (k *eliminator) spreadsSome() bool {
+	for c, n := range k.ledger.There {
+		if n > 0 && k.isSpread(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// mayDoMore says whether what was not allowed before may help to empty a new node.
+func (k *eliminator) mayDoMore(s *ledger.Bin) bool {
+	if k.turns {
+		return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.isSpread(m.Class) })
+	}
+	return !k.fills || k.mayFill(s)
 }
 
 // roomFor returns the bin to which a pod of a class can come for least more than it
@@ -218,9 +242,7 @@ func (k *eliminator) buy(podID int32) bool {
 	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
 		return false
 	}
-	k.ledger.Open(s)
-	k.bins, k.bought = append(k.bins, s), append(k.bought, s)
-	k.budget -= k.priced(s)
+	k.open(s)
 	k.put(podID, s, nil)
 	return true
 }

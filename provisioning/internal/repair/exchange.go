@@ -7,6 +7,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // exchangeLooks bounds the work of exchanges: looks at a node for a pod, and nodes put
@@ -18,7 +19,10 @@ const exchangeLooks = 800
 // was known what has to be bought may be in the place of pods that cost more. It does
 // so as long as that makes the plan cheaper, and says whether it did.
 func (k *eliminator) exchangeSome() bool {
-	k.left = exchangeLooks
+	if k.p.Skips(model.Exchange) {
+		return false
+	}
+	k.left = k.looks(exchangeLooks)
 	some := false
 	for k.left > 0 && k.exchangeOnce() {
 		some = true
