@@ -94,7 +94,7 @@ func (k *eliminator) rebuild(waiting []int32) []int32 {
 	for len(waiting) > 0 {
 		var later []int32
 		for _, podID := range waiting {
-			if k.tier = tiers[podID]; k.left <= 0 || !k.settle(podID) {
+			if k.tier = tiers[podID]; k.left <= 0 || !k.placeCheapest(podID) {
 				later = append(later, podID)
 			}
 		}
@@ -133,8 +133,8 @@ func (k *eliminator) emptyAll() map[int32]int {
 	return tiers
 }
 
-// settle places a pod where that costs least: on a node of the plan, or on one of its own.
-func (k *eliminator) settle(podID int32) bool {
+// placeCheapest places a pod where that costs least: on a node of the plan, or on one of its own.
+func (k *eliminator) placeCheapest(podID int32) bool {
 	c := k.p.ClassOf[podID]
 	to, sh := k.roomFor(c, k.tier, nil, nil, k.budget)
 	more := k.budget
