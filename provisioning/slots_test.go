@@ -94,6 +94,20 @@ func TestSlotsOfOneWorkload(t *testing.T) {
 	require.LessOrEqual(t, solvedInFull(t, in).Cost, alone.Cost*1.1)
 }
 
+// TestSlotsOfASmallWorkload: the packer knows of a few pods, one to a node, that they need as
+// many nodes as they are. It prices that, so that nodes are small enough to be filled by what
+// else there is, and its bound is near what the plan costs.
+func TestSlotsOfASmallWorkload(t *testing.T) {
+	for _, replicas := range []int{10, 20, 30} {
+		in := scenes.Generic(4*replicas, 300)
+		workload(&in, "web", replicas, 100, map[string]string{"app": "web"}, apartByHost("app", "web"))
+		plan, quick := solvedInFull(t, in), solved(t, in, &provisioning.Options{Quick: true})
+		require.Empty(t, quick.Unplaced)
+		require.LessOrEqual(t, plan.Cost, plan.PackingBound*1.07, "%d replicas", replicas)
+		require.LessOrEqual(t, quick.Cost, plan.PackingBound*1.1, "%d replicas, quickly", replicas)
+	}
+}
+
 // TestSlotsOfASharedRule: 300 classes under one rule, at most two of them a
 // node.
 func TestSlotsOfASharedRule(t *testing.T) {

@@ -42,7 +42,7 @@ func (b *bundler) scarce(node, c int) bool {
 func (b *bundler) bundleShares() {
 	for c := range b.p.Classes {
 		d := &b.p.Rules.Duties[c]
-		if b.left[c] < 2 || len(b.p.Classes[c].Shares) == 0 || len(d.With) > 0 || len(d.Parts) > 0 || d.Phase < compile.ByDomain || d.Phase > compile.AtWill {
+		if b.left[c] < 2 || len(b.p.Classes[c].Shares) == 0 || len(d.With) > 0 || len(d.All) > 0 || d.Phase < compile.ByDomain || d.Phase > compile.AtWill {
 			continue
 		}
 		for size := shareSize(b.p, c); size > 1 && b.left[c] > 1; {

@@ -16,7 +16,7 @@ func IsPlain(p *compile.Problem, c int, with []int) bool {
 	if len(d.Owns)+len(d.Spans)+len(d.With)+len(w.Spans) > 0 || w.Options != nil {
 		return false
 	}
-	for _, part := range d.Parts {
+	for _, part := range d.All {
 		if p.Rules.Node[part.Rule].Kind == pack.AtMost {
 			return false
 		}

@@ -17,11 +17,13 @@ type Slot struct {
 }
 
 const (
-	// slotShare is the share of all pods from which on a rule is worth a slot:
-	// every resource makes packing slower.
+	// slotShare is the share of all pods from which on a rule is worth a slot, if one node
+	// cannot hold them: every resource makes packing slower.
 	slotShare = 0.05
-	// leastSeated is the least number of nodes that such a rule asks for.
-	leastSeated = 32
+	// leastSpread is the least number of nodes that a topology spread has to ask for. A slot
+	// holds each of them to what an empty one takes, but nodes may rise together: a few pods
+	// are often better off on one large node.
+	leastSpread = 32
 	// tangled is the number of classes from which on rules that concern each
 	// other are told apart no more, if nodes enough are needed anyhow.
 	tangled = 256
@@ -38,7 +40,10 @@ func (r *Rules) addSlots(p *Problem) {
 	nodes := 0.0 // that the slots so far ask for
 	for n := range r.Node {
 		s, pods := r.plainSlot(p, n)
-		if left || s == nil || s.count == 0 || pods < leastSeated*s.count || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
+		if left || s == nil || s.count == 0 || float64(pods) < slotShare*float64(total) || len(r.Slots) == mostSlots {
+			continue
+		}
+		if pods <= s.count || r.Node[n].Spread && pods < leastSpread*s.count {
 			continue
 		}
 		taken[n] = true

@@ -90,7 +90,7 @@ func preferredTerms(pod *corev1.Pod) *nodeaffinity.PreferredSchedulingTerms {
 // with alike set, as long as the nodes are new and of one bin type.
 func (p *Problem) movable(c int, with []int) (free, alike bool) {
 	class, d := &p.Classes[c], &p.Rules.Duties[c]
-	if class.Refusal != nil || class.Headroom || class.Devices != nil || len(class.Shares) > 0 || len(d.Parts)+len(d.With) > 0 {
+	if class.Refusal != nil || class.Headroom || class.Devices != nil || len(class.Shares) > 0 || len(d.All)+len(d.With) > 0 {
 		return false, false
 	}
 	for i := range p.Rules.Node {

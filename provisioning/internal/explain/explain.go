@@ -107,7 +107,7 @@ func (e *explainer) nodes(within func(*model.Existing) bool) map[model.Cause]int
 			out[model.CauseResources]++
 		case e.clash(i) != "":
 			out[e.clash(i)]++
-		case len(e.p.Rules.Duties[e.c].Parts) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
+		case len(e.p.Rules.Duties[e.c].All) > 0 || len(e.p.Rules.Duties[e.c].Spans) > 0:
 			out[model.CauseNodes]++
 		default:
 			out[model.CauseResources]++ // other pods have taken it
