@@ -32,6 +32,9 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsclients"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsday"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/fake/catalog"
@@ -94,7 +97,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	in, err := readInput(s.files, stdin, sample)
+	in, err := awsinput.Read(s.files, stdin, sample)
 	if err != nil {
 		return command.Complain(stderr, "eks", err, command.BadInput)
 	}
@@ -109,14 +112,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // ask plans for a cluster in AWS, and launches if that is wanted.
-func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
-	cfg, err := loadConfig(ctx, s.place.Region)
+func ask(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
+	cfg, err := awsclients.Load(ctx, s.place.Region)
 	if err != nil {
 		return err
 	}
-	clients := connect(cfg)
+	clients := awsclients.Connect(cfg)
 	if !s.launch {
-		clients = watch(clients)
+		clients = awsclients.Watch(clients)
 	}
 	v, err := newVisit(clients, aws.Options{Region: cfg.Region, Cluster: aws.Cluster{Name: s.cluster}, NodeClasses: in.Class, NoDryRun: !s.launch}, in, out)
 	if err != nil {
@@ -133,7 +136,7 @@ func ask(ctx context.Context, s settings, in *input, out io.Writer) error {
 }
 
 // play plans for a cluster in the small AWS, and carries the plan out.
-func play(ctx context.Context, s settings, in *input, out io.Writer) error {
+func play(ctx context.Context, s settings, in *awsinput.Input, out io.Writer) error {
 	region, zones := in.Where(s.place)
 	cloud, err := awstest.Start(&awstest.Options{
 		Region: region, Zones: zones, Cluster: awstest.Cluster{Name: s.cluster}, Roles: in.Roles(), Boot: 40 * time.Second, Shutdown: 30 * time.Second,
@@ -143,7 +146,7 @@ func play(ctx context.Context, s settings, in *input, out io.Writer) error {
 	}
 	defer cloud.Close()
 	o := cloud.Options()
-	v, err := newVisit(connect(cloud.Config()), aws.Options{
+	v, err := newVisit(awsclients.Connect(cloud.Config()), aws.Options{
 		Region: o.Region, Cluster: aws.Cluster{Name: o.Cluster.Name}, NodeClasses: in.Class, Now: cloud.Now,
 		InterruptionQueue: o.Queue, Batch: aws.Batch{Idle: -1},
 	}, in, out)
@@ -158,8 +161,8 @@ func play(ctx context.Context, s settings, in *input, out io.Writer) error {
 	plan, err := v.plan(ctx)
 	if err == nil && len(plan.Create) > 0 {
 		v.say("")
-		d := day{Provider: v.provider, Cloud: cloud, Classes: in.Classes, Out: out}
-		err = d.Spend(ctx, plan)
+		day := awsday.Day{Provider: v.provider, Cloud: cloud, Classes: in.Classes, Out: out}
+		err = day.Spend(ctx, plan)
 	}
 	return errors.Join(err, v.provider.Close(ctx))
 }

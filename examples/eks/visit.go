@@ -13,6 +13,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/kubeletcel"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -21,11 +22,11 @@ import (
 // visit is a look at one cluster.
 type visit struct {
 	provider *aws.Provider
-	in       *input
+	in       *awsinput.Input
 	out      io.Writer
 }
 
-func newVisit(clients aws.Clients, opts aws.Options, in *input, out io.Writer) (*visit, error) {
+func newVisit(clients aws.Clients, opts aws.Options, in *awsinput.Input, out io.Writer) (*visit, error) {
 	opts.KubeletExpressions = kubeletcel.New() // leave it out where no class has any
 	p, err := aws.New(clients, opts)
 	if err != nil {

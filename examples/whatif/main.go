@@ -40,6 +40,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/offline"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 	"github.com/dovetail-sdk/dovetail/examples/internal/planreport"
+	"github.com/dovetail-sdk/dovetail/examples/internal/referee"
 	"github.com/dovetail-sdk/dovetail/examples/internal/webpage"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
@@ -287,7 +288,7 @@ func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error
 	problem, err := provisioning.Prepare(in, s.options())
 	if err == nil && len(removed) > 0 {
 		problem, err = problem.Without(removed...)
-		in = withoutNodes(in, removed)
+		in = referee.WithoutNodes(in, removed)
 	}
 	if err != nil {
 		return answer{}, command.BadInput, w.Cluster.Explain(err)
@@ -296,9 +297,9 @@ func plan(ctx context.Context, s settings, w *offline.World) (answer, int, error
 	if err != nil {
 		return answer{}, command.Failed, err
 	}
-	verified := s.verify || optionsOf(plan) <= judgedOptions
+	verified := s.verify || referee.Options(plan) <= referee.MaxOptions
 	if verified {
-		if err := judge(in, plan, s.options()); err != nil {
+		if err := referee.Check(in, plan, s.options()); err != nil {
 			return answer{}, command.Failed, err
 		}
 	}

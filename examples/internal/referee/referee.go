@@ -1,4 +1,6 @@
-package main
+// Package referee judges plans before they are shown, by package verify, which shares no code
+// with the solver.
+package referee
 
 import (
 	"errors"
@@ -12,12 +14,12 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// judgedOptions is the number of launch options of all new nodes up to which a
+// MaxOptions is the number of launch options of all new nodes up to which a
 // plan is judged without being asked to: some seconds' worth.
-const judgedOptions = 100_000
+const MaxOptions = 100_000
 
-// optionsOf counts the launch options of all new nodes.
-func optionsOf(plan *provisioning.Plan) int {
+// Options counts the launch options of all new nodes.
+func Options(plan *provisioning.Plan) int {
 	n := 0
 	for i := range plan.Create {
 		n += len(plan.Create[i].Options)
@@ -25,9 +27,9 @@ func optionsOf(plan *provisioning.Plan) int {
 	return n
 }
 
-// judge tells whether the plan keeps all the rules. A plan that does not is a fault of the
+// Check tells whether the plan keeps all the rules. A plan that does not is a fault of the
 // library, and not to be shown.
-func judge(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
+func Check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) error {
 	var errs []error
 	for _, v := range verify.Plan(in, plan, opts) {
 		errs = append(errs, fmt.Errorf("the plan breaks a rule, please report this: %s", v))
@@ -35,10 +37,10 @@ func judge(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Op
 	return errors.Join(errs...)
 }
 
-// withoutNodes writes down what Problem.Without plans for, for the referee to
+// WithoutNodes writes down what Problem.Without plans for, for the referee to
 // judge by: the nodes are being deleted, and their pods wait, but those that
 // go with their node.
-func withoutNodes(in provisioning.Input, names []string) provisioning.Input {
+func WithoutNodes(in provisioning.Input, names []string) provisioning.Input {
 	now := metav1.Unix(1, 0) // it only matters that there is a time
 	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
 	for i := range in.Nodes {

@@ -1,4 +1,6 @@
-package main
+// Package awsclients makes the clients that a provider for AWS takes, by what the AWS command
+// line would use.
+package awsclients
 
 import (
 	"context"
@@ -18,8 +20,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 )
 
-// loadConfig loads what the AWS command line would use.
-func loadConfig(ctx context.Context, region string) (awssdk.Config, error) {
+// Load loads what the AWS command line would use.
+func Load(ctx context.Context, region string) (awssdk.Config, error) {
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region), config.WithRetryer(aws.Retryer))
 	if err == nil && cfg.Region == "" {
 		err = errors.New("no region is configured; set -region")
@@ -33,16 +35,16 @@ func loadConfig(ctx context.Context, region string) (awssdk.Config, error) {
 	return cfg, nil
 }
 
-// connect makes the clients of a provider.
-func connect(cfg awssdk.Config) aws.Clients {
+// Connect makes the clients of a provider.
+func Connect(cfg awssdk.Config) aws.Clients {
 	return aws.Clients{
 		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg),
 		SQS: sqs.NewFromConfig(cfg), IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg),
 	}
 }
 
-// watch makes clients change nothing: what reads is passed on, what writes is not.
-func watch(c aws.Clients) aws.Clients {
+// Watch makes clients change nothing: what reads is passed on, what writes is not.
+func Watch(c aws.Clients) aws.Clients {
 	c.EC2, c.IAM = watchedEC2{c.EC2}, watchedIAM{c.IAM}
 	return c
 }

@@ -1,4 +1,4 @@
-package main
+package awsinput_test
 
 import (
 	"errors"
@@ -8,10 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsinput"
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-const inputSample = `
+const sample = `
 apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata: {name: general}
@@ -33,7 +34,7 @@ status: {allocatable: {cpu: 1}}
 `
 
 func TestRead(t *testing.T) {
-	in, err := readInput(nil, nil, []byte(inputSample))
+	in, err := awsinput.Read(nil, nil, []byte(sample))
 	require.NoError(t, err)
 	require.Len(t, in.Cluster.NodePools, 1)
 	require.Equal(t, []string{"nodes"}, in.Roles())
@@ -49,14 +50,14 @@ func TestRead(t *testing.T) {
 
 // Faults of the classes and of the rest are reported together, each once.
 func TestFaults(t *testing.T) {
-	faulty := strings.NewReplacer("role: nodes", "role: ''", "name: a,", "name: A_,").Replace(inputSample)
-	_, err := readInput([]string{"-"}, strings.NewReader(faulty), nil)
+	faulty := strings.NewReplacer("role: nodes", "role: ''", "name: a,", "name: A_,").Replace(sample)
+	_, err := awsinput.Read([]string{"-"}, strings.NewReader(faulty), nil)
 	require.ErrorContains(t, err, "-: EC2NodeClass default: spec.role")
-	_, err = readInput([]string{"-"}, strings.NewReader("kind: ["), nil)
+	_, err = awsinput.Read([]string{"-"}, strings.NewReader("kind: ["), nil)
 	require.Equal(t, 1, strings.Count(err.Error(), "\n")+1, "%v", err)
-	_, err = readInput([]string{"-"}, strings.NewReader(strings.Replace(inputSample, "name: default}, req", "name: other}, req", 1)), nil)
+	_, err = awsinput.Read([]string{"-"}, strings.NewReader(strings.Replace(sample, "name: default}, req", "name: other}, req", 1)), nil)
 	require.EqualError(t, err, `NodePool general: there is no EC2NodeClass "other" in the manifests; add it`)
-	_, err = readInput([]string{"none.yaml"}, nil, nil)
+	_, err = awsinput.Read([]string{"none.yaml"}, nil, nil)
 	require.Error(t, err)
 	require.True(t, errors.Unwrap(err) == nil, "all faults are joined")
 }

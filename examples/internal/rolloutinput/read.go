@@ -1,4 +1,6 @@
-package main
+// Package rolloutinput reads what an image rollout is judged by: an EC2NodeClass with its
+// NodePools, images, and nodes.
+package rolloutinput
 
 import (
 	"bytes"
@@ -28,18 +30,18 @@ const (
 	classAPIVersion = "karpenter.k8s.aws/v1"
 )
 
-// textFile is a file to read: by its name, "-" for standard input, or with none the sample.
-type textFile struct{ Name, SampleName, Sample string }
+// Text is a file to read: by its name, "-" for standard input, or with none the sample.
+type Text struct{ Name, SampleName, Sample string }
 
-// inputFiles are what to read.
-type inputFiles struct {
-	Manifest, Images, Nodes textFile
+// Files are what to read.
+type Files struct {
+	Manifest, Images, Nodes Text
 	// Class names the EC2NodeClass of the manifest; empty if it has one only.
 	Class string
 }
 
-// input is everything that was read.
-type input struct {
+// Input is everything that was read.
+type Input struct {
 	Class  string                       // name of the EC2NodeClass
 	Terms  []amiselect.Term             // its amiSelectorTerms
 	Family amiselect.Family             // its amiFamily, or that of the alias
@@ -52,13 +54,13 @@ type input struct {
 
 // reader collects input and faults.
 type reader struct {
-	input
+	Input
 	types  map[string]*cloudprovider.InstanceType
 	faults []error
 }
 
-// readInput reads all files; faults in one do not keep the others from being looked at.
-func readInput(files inputFiles, stdin io.Reader) (*input, error) {
+// Read reads all files; faults in one do not keep the others from being looked at.
+func Read(files Files, stdin io.Reader) (*Input, error) {
 	r := &reader{types: map[string]*cloudprovider.InstanceType{}}
 	r.Pools, r.Counts = map[string]*budgets.Compiled{}, map[string]budgets.Counts{}
 	for _, t := range fake.Catalog() {
@@ -78,7 +80,7 @@ func readInput(files inputFiles, stdin io.Reader) (*input, error) {
 	if f, ok := r.open(files.Nodes, stdin); ok {
 		r.claims(f, known)
 	}
-	return &r.input, errors.Join(r.faults...)
+	return &r.Input, errors.Join(r.faults...)
 }
 
 // file is a file that was read.
@@ -87,7 +89,7 @@ type file struct {
 	data []byte
 }
 
-func (r *reader) open(text textFile, stdin io.Reader) (file, bool) {
+func (r *reader) open(text Text, stdin io.Reader) (file, bool) {
 	name := text.Name
 	if name == "" {
 		return file{text.SampleName, []byte(text.Sample)}, true

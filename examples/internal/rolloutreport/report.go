@@ -1,4 +1,6 @@
-package main
+// Package rolloutreport prints what amiSelectorTerms lead to, which nodes drift by it, and when
+// they would be replaced, in 80 columns.
+package rolloutreport
 
 import (
 	"fmt"
@@ -11,12 +13,11 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/amiselect"
 	"github.com/dovetail-sdk/dovetail/disruption/rollout"
-	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/layout"
 )
 
-// report is what is printed.
-type report struct {
+// Report is what is printed.
+type Report struct {
 	Class      string           // name of the EC2NodeClass
 	Terms      []amiselect.Term // what it selects images by
 	Kubernetes string           // version of the control plane
@@ -37,7 +38,7 @@ type report struct {
 }
 
 // String renders the report in 80 columns.
-func (r *report) String() string {
+func (r *Report) String() string {
 	t := &text{}
 	t.wrap("", fmt.Sprintf("EC2NodeClass %s, Kubernetes %s, as of %s", r.Class, r.Kubernetes, clock(r.Now)))
 	for _, term := range r.Terms {
@@ -65,7 +66,7 @@ func (r *report) String() string {
 }
 
 // selected lists images and what they are for.
-func (r *report) selected(t *text) {
+func (r *Report) selected(t *text) {
 	t.Heading("SELECTED", "")
 	t.Add("ARCH    VARIANT   IMAGE                  CREATED     RELEASE")
 	for _, c := range r.Selection.Choices() {
@@ -81,7 +82,7 @@ func (r *report) selected(t *text) {
 	}
 }
 
-func (r *report) passedOver(t *text) {
+func (r *Report) passedOver(t *text) {
 	passed := r.Selection.PassedOver()
 	if len(passed) == 0 {
 		return
@@ -93,7 +94,7 @@ func (r *report) passedOver(t *text) {
 }
 
 // drifted groups nodes that drift from one image to another.
-func (r *report) drifted(t *text) {
+func (r *Report) drifted(t *text) {
 	judged := len(r.Rollout.Moves) + len(r.Diff.Kept) + len(r.Diff.Settled)
 	t.Heading("DRIFTED", fmt.Sprintf("%d of %s", len(r.Rollout.Moves), layout.Count(judged, "node")))
 	var reasons []string
@@ -119,7 +120,7 @@ func (r *report) drifted(t *text) {
 }
 
 // promote prints the lock as it goes into a manifest.
-func (r *report) promote(t *text) {
+func (r *Report) promote(t *text) {
 	t.Heading("LOCK TO PROMOTE", "")
 	if r.LockErr != nil {
 		t.wrap("  ", "None: "+r.LockErr.Error())
@@ -139,7 +140,7 @@ func (r *report) promote(t *text) {
 }
 
 // timetable lists nodes that begin together.
-func (r *report) timetable(t *text) {
+func (r *Report) timetable(t *text) {
 	t.Heading("TIMETABLE", "under the budgets for Drifted, "+span(r.Replacement)+" a node")
 	moves := r.Rollout.Moves
 	column := 8 // of the longest name
@@ -193,32 +194,4 @@ func span(d time.Duration) string {
 		return d.String()
 	}
 	return b.String()
-}
-
-// text is built line by line.
-type text struct{ layout.Page }
-
-// wrap writes words, lines after the first set in by two more.
-func (t *text) wrap(indent, words string) {
-	t.hang(indent+strings.Join(strings.Fields(words), " "), 2)
-}
-
-// hang writes a line, those that it is broken into set in by so many more.
-func (t *text) hang(line string, further int) {
-	t.Add(command.Wrap(line, command.PageWidth, strings.Repeat(" ", further))...)
-}
-
-// widest is how wide the column of pools may be, so that nodes have room beside it.
-const widest = 24
-
-// row is one of the timetable: when, for which pool, and the nodes. Where a pool has
-// a name that leaves no room for a column, nodes stand below it.
-func (t *text) row(when, pool string, column int, nodes string) {
-	if column <= widest {
-		label := fmt.Sprintf("  %-17s  %-*s ", when, column, pool)
-		t.hang(label+nodes, utf8.RuneCountInString(label)-2)
-		return
-	}
-	t.wrap("  ", when+"  "+pool)
-	t.hang("      "+nodes, 0)
 }

@@ -1,4 +1,4 @@
-package main
+package awsclients_test
 
 import (
 	"reflect"
@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws"
+	"github.com/dovetail-sdk/dovetail/examples/internal/awsclients"
 )
 
 // Whatever can change anything in AWS is kept back: no client stands behind those that are
 // watched here, so a call that is passed on would panic.
 func TestWatchChangesNothing(t *testing.T) {
-	watched := watch(aws.Clients{})
+	watched := awsclients.Watch(aws.Clients{})
 	pretended := []string{"CreateInstanceProfile", "AddRoleToInstanceProfile"} // a class with a role is ready with a profile only
 	for _, client := range []reflect.Value{reflect.ValueOf(&watched.EC2).Elem(), reflect.ValueOf(&watched.IAM).Elem()} {
 		writes := 0

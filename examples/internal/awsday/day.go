@@ -1,4 +1,6 @@
-package main
+// Package awsday plays a day in a small AWS: a plan is carried out where something has just
+// sold out, a spot machine is taken back, a class changes, and everything ends.
+package awsday
 
 import (
 	"context"
@@ -18,8 +20,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// day is what happens in the small AWS.
-type day struct {
+// Day is what happens in the small AWS.
+type Day struct {
 	Provider *aws.Provider
 	Cloud    *awstest.Server
 	Classes  map[string]*awsv1.EC2NodeClass // of which one is changed
@@ -30,14 +32,14 @@ type day struct {
 }
 
 // note prints what happened, by the clock of the cloud.
-func (d *day) note(format string, args ...any) {
+func (d *Day) note(format string, args ...any) {
 	for _, line := range layout.Timed(d.Cloud.Now().Sub(d.started), 7, fmt.Sprintf(format, args...)) {
 		fmt.Fprintln(d.Out, line)
 	}
 }
 
 // Spend plays the day of a plan, by the clock of the cloud.
-func (d *day) Spend(ctx context.Context, plan *provisioning.Plan) error {
+func (d *Day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 	d.started = d.Cloud.Now()
 	for _, step := range []func(context.Context, *provisioning.Plan) error{d.carryOut, d.interrupt, d.drift, d.clear} {
 		if err := step(ctx, plan); err != nil {
@@ -49,7 +51,7 @@ func (d *day) Spend(ctx context.Context, plan *provisioning.Plan) error {
 
 // carryOut launches the plan where the first choice of the first node has just sold
 // out, with the first call of all turned away.
-func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
+func (d *Day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error) {
 	key := plan.Create[0].Options[0].Key()
 	d.Cloud.SetStock(key.Scope(), 0)
 	d.note("%s is sold out, which nobody knows yet", key)
@@ -81,7 +83,7 @@ func (d *day) carryOut(ctx context.Context, plan *provisioning.Plan) (err error)
 }
 
 // interrupt has AWS take a spot machine back, if there is one.
-func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
+func (d *Day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 	d.Cloud.Advance(10 * time.Minute)
 	at := slices.IndexFunc(d.running, func(i *cloudprovider.Instance) bool { return i.CapacityType == v1.CapacityTypeSpot })
 	if at < 0 {
@@ -113,7 +115,7 @@ func (d *day) interrupt(ctx context.Context, _ *provisioning.Plan) error {
 }
 
 // drift changes the class of a machine.
-func (d *day) drift(ctx context.Context, plan *provisioning.Plan) error {
+func (d *Day) drift(ctx context.Context, plan *provisioning.Plan) error {
 	if len(d.running) == 0 {
 		return nil
 	}
@@ -140,7 +142,7 @@ func (d *day) drift(ctx context.Context, plan *provisioning.Plan) error {
 }
 
 // clear deletes everything, and waits until it is gone.
-func (d *day) clear(ctx context.Context, _ *provisioning.Plan) error {
+func (d *Day) clear(ctx context.Context, _ *provisioning.Plan) error {
 	for _, i := range d.running {
 		if err := d.Provider.Delete(ctx, i.ID); err != nil {
 			return err
@@ -153,7 +155,7 @@ func (d *day) clear(ctx context.Context, _ *provisioning.Plan) error {
 }
 
 // left is how many machines the provider lists.
-func (d *day) left(ctx context.Context) string {
+func (d *Day) left(ctx context.Context) string {
 	list, err := d.Provider.List(ctx)
 	if err != nil {
 		return err.Error()

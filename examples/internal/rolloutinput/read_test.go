@@ -1,10 +1,12 @@
-package main
+package rolloutinput_test
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/examples/internal/rolloutinput"
 )
 
 const manifest = `
@@ -28,11 +30,11 @@ func claim(name, pool, class, instanceType string) string {
 }
 
 // read reads texts as if they were the sample of a program.
-func read(manifest, images, nodes string) (*input, error) {
-	text := func(name, sample string) textFile {
-		return textFile{SampleName: name, Sample: sample}
+func read(manifest, images, nodes string) (*rolloutinput.Input, error) {
+	text := func(name, sample string) rolloutinput.Text {
+		return rolloutinput.Text{SampleName: name, Sample: sample}
 	}
-	return readInput(inputFiles{Manifest: text("class", manifest), Images: text("images", images), Nodes: text("nodes", nodes)}, nil)
+	return rolloutinput.Read(rolloutinput.Files{Manifest: text("class", manifest), Images: text("images", images), Nodes: text("nodes", nodes)}, nil)
 }
 
 // Nodes of another class count for the percentages of their pool, and for nothing else.

@@ -1,4 +1,6 @@
-package main
+// Package awsinput reads a cluster in AWS from manifests: what package manifest reads, and the
+// EC2NodeClasses beside it.
+package awsinput
 
 import (
 	"cmp"
@@ -16,8 +18,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/examples/internal/place"
 )
 
-// input is what the manifests say.
-type input struct {
+// Input is what the manifests say.
+type Input struct {
 	Cluster *manifest.Cluster              // without them
 	Classes map[string]*awsv1.EC2NodeClass // by name
 }
@@ -27,12 +29,12 @@ func rules() manifest.Rules {
 	return manifest.Rules{NodePools: awsv1.NodePoolRules(), NodeOverlays: awsv1.NodeOverlayRules()}
 }
 
-// readInput reads the manifests of files, or the sample if there are none. The error has every
+// Read reads the manifests of files, or the sample if there are none. The error has every
 // fault of all of them.
-func readInput(files []string, stdin io.Reader, sample []byte) (*input, error) {
+func Read(files []string, stdin io.Reader, sample []byte) (*Input, error) {
 	sources, err := manifest.Sources(files, stdin, sample)
 	errs := []error{err}
-	in := &input{Classes: map[string]*awsv1.EC2NodeClass{}}
+	in := &Input{Classes: map[string]*awsv1.EC2NodeClass{}}
 	in.Cluster, err = manifest.Read(rules(), sources...)
 	errs = append(errs, err)
 	for _, source := range sources {
@@ -73,7 +75,7 @@ func readable(source manifest.Source) bool {
 }
 
 // Class is what a controller has of an informer.
-func (in *input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
+func (in *Input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, error) {
 	if c := in.Classes[name]; c != nil {
 		return c, nil
 	}
@@ -81,7 +83,7 @@ func (in *input) Class(_ context.Context, name string) (*awsv1.EC2NodeClass, err
 }
 
 // Roles are the IAM roles that the classes name.
-func (in *input) Roles() (roles []string) {
+func (in *Input) Roles() (roles []string) {
 	for _, c := range in.Classes {
 		if c.Spec.Role != "" {
 			roles = append(roles, c.Spec.Role)
@@ -92,7 +94,7 @@ func (in *input) Roles() (roles []string) {
 
 // Where is the region of the cluster and its zones, so that what is planned there is planned
 // as by whatif.
-func (in *input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
+func (in *Input) Where(asked place.Asked) (region string, zones []awstest.Zone) {
 	var classes []*awsv1.EC2NodeClass
 	for _, name := range slices.Sorted(maps.Keys(in.Classes)) {
 		classes = append(classes, in.Classes[name])
