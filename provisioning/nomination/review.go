@@ -113,7 +113,9 @@ type Node struct {
 // is no room for a pod of it, and has bound none of its kind for as long (others of the kind are still on a node that goes, say, and a topology spread counts
 // them there), the pod is given the tolerations of the other nodes that are kept for pods of
 // its kind, one after another. Once it is on one of these, who has lost a place there waits for
-// the place that it has left, as long as that is kept.
+// the place that it has left, as long as that is kept. So it is with a pod that is to go to a
+// node that was there before (a Binding), from when it was created: a plan counts the pods of a
+// node that goes no more, and kube-scheduler and the budget that keeps them there do.
 //
 // It takes time in proportion to the pods, claims and nodes, times the logarithm of
 // the pods that are pending.

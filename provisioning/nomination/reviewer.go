@@ -399,12 +399,13 @@ func (r *reviewer) await(c *claimView) {
 }
 
 // elsewhere is the toleration of another node that is kept for pods of the kind of one that
-// kube-scheduler finds no room for on its own, nil if it has those of all.
-func (r *reviewer) elsewhere(c *claimView, p *corev1.Pod, s *State) *corev1.Toleration {
-	if owner(p) == "" || c.ready.IsZero() || !unschedulable(p) {
+// kube-scheduler finds no room for where it could be bound since an instant, nil if it has
+// those of all. That is on the node of a claim, or on one that was there before if c is nil.
+func (r *reviewer) elsewhere(c *claimView, since time.Time, p *corev1.Pod, s *State) *corev1.Toleration {
+	if owner(p) == "" || since.IsZero() || !unschedulable(p) {
 		return nil
 	}
-	from := r.works(c.ready)
+	from := r.works(since)
 	if from.IsZero() { // it may not know the node yet
 		return nil
 	}
@@ -509,7 +510,7 @@ func (r *reviewer) settle(c *claimView, s *State) Node {
 		for _, p := range g.pending {
 			place := r.place(c, p, g.until)
 			if place.Toleration == nil {
-				place.Toleration = r.elsewhere(c, p, s)
+				place.Toleration = r.elsewhere(c, c.ready, p, s)
 			}
 			if place.Toleration != nil && r.refused[p.UID] {
 				place.Toleration = nil
@@ -610,7 +611,11 @@ func (r *reviewer) bindings(list []Binding, s *State) {
 	for _, uid := range slices.Sorted(maps.Keys(last)) {
 		b := last[uid]
 		s.Bindings = append(s.Bindings, b)
-		s.Pods = append(s.Pods, Place{Pod: r.pods[uid], Node: b.Node, Until: b.Until})
+		place := Place{Pod: r.pods[uid], Node: b.Node, Until: b.Until}
+		if !r.refused[uid] {
+			place.Toleration = r.elsewhere(nil, place.Pod.CreationTimestamp.Time, place.Pod, s)
+		}
+		s.Pods = append(s.Pods, place)
 		s.sooner(b.Until)
 	}
 }

@@ -109,6 +109,33 @@ func TestNoPlacesChangeBeforeSchedulerWorks(t *testing.T) {
 	}
 }
 
+// A plan has pod p on a node that is there, in a zone that a node leaves. kube-scheduler counts
+// the pods of that one, so p waits; a budget lets none of them go while it does, and the other
+// zones have room on a node that is kept for them: nobody would ever move.
+func TestAPodForANodeThatIsThereChangesPlacesToo(t *testing.T) {
+	p, q, sign := unplaced(pod("p", "rs")), on(pod("q", "rs"), "old"), tried(on(pod("r", "others"), "open"), noon.Add(time.Second))
+	b := created(t, "b", []*corev1.Pod{q}, nil)
+	nodes := []*corev1.Node{ready(b, noon), {ObjectMeta: metav1.ObjectMeta{Name: "old"}}, {ObjectMeta: metav1.ObjectMeta{Name: "open"}}}
+	in := nomination.Input{NodeClaims: []*v1.NodeClaim{b}, Nodes: nodes, Pods: []*corev1.Pod{p, q, sign}, Bindings: []nomination.Binding{{Pod: "p", Node: "open", Until: noon.Add(time.Minute)}}}
+	find := func(after time.Duration) nomination.Place {
+		s := review(t, in, noon.Add(after))
+		require.Len(t, s.Pods, 1)
+		require.Equal(t, "open", s.Pods[0].Node)
+		return s.Pods[0]
+	}
+	require.Nil(t, find(20*time.Second).Toleration, "it is early")
+	require.Equal(t, noon.Add(21*time.Second), review(t, in, noon.Add(20*time.Second)).Next)
+	let := find(21 * time.Second)
+	require.Equal(t, "b", let.Toleration.Value)
+	in.Pods[0] = tolerating(let)
+	require.Nil(t, find(22*time.Second).Toleration, "it may go to all of them")
+
+	in.Pods[0], in.Refused = p, map[types.UID]bool{"p": true}
+	require.Nil(t, find(22*time.Second).Toleration, "it may not be changed")
+	in.Refused, in.Pods[0] = nil, pod("p", "rs")
+	require.Nil(t, find(22*time.Second).Toleration, "kube-scheduler has not tried yet")
+}
+
 // A pod without a controller has no kind, and a node that is not ready is no place.
 func TestPodsThatChangeNoPlaces(t *testing.T) {
 	for name, owner := range map[string]string{"of nobody": "", "of a ReplicaSet": "rs"} {
