@@ -22,22 +22,12 @@ var figuresMarker = regexp.MustCompile(`^<!-- figures: (.+) -->$`)
 
 // checkFigures holds tables of figures against the file that has them. With -update it
 // writes them.
-func checkFigures(m *module) (found []finding) {
+func checkFigures(m *module) []finding {
 	known, err := m.figures()
 	if err != nil {
 		return []finding{{file: results, message: err.Error()}}
 	}
-	err = m.walk(func(file string) error {
-		if !strings.HasSuffix(file, ".md") {
-			return nil
-		}
-		name := filepath.Join(m.root, file)
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(string(text), "\n")
-		changed := false
+	return m.eachMarkdown(func(file string, lines []string) (found []finding, changed []string) {
 		for i, line := range lines {
 			w := figuresMarker.FindStringSubmatch(line)
 			if w == nil {
@@ -49,22 +39,15 @@ func checkFigures(m *module) (found []finding) {
 				case !ok:
 					found = append(found, finding{file: file, line: r.line, subject: file, message: fmt.Sprintf("%s has no scenario %q", results, r.scenario)})
 				case lines[r.line-1] != r.first+want && m.updating():
-					lines[r.line-1], changed = r.first+want, true
+					lines[r.line-1], changed = r.first+want, lines
 				case lines[r.line-1] != r.first+want:
 					found = append(found, finding{file: file, line: r.line, subject: file,
 						message: fmt.Sprintf("%s says%s: run \"go test ./internal/policy -update\"", results, want)})
 				}
 			}
 		}
-		if !changed {
-			return nil
-		}
-		return os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o644)
+		return found, changed
 	})
-	if err != nil {
-		found = append(found, finding{file: ".", message: err.Error()})
-	}
-	return found
 }
 
 // figureRow is a row whose cells behind the first are figures.

@@ -13,16 +13,9 @@ var markdownLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // checkLinks follows the relative links of Markdown files: to files, and to
 // headings within files.
-func checkLinks(m *module) (found []finding) {
-	err := m.walk(func(file string) error {
-		if !strings.HasSuffix(file, ".md") {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(m.root, file))
-		if err != nil {
-			return err
-		}
-		for i, line := range strings.Split(string(text), "\n") {
+func checkLinks(m *module) []finding {
+	return m.eachMarkdown(func(file string, lines []string) (found []finding, _ []string) {
+		for i, line := range lines {
 			for _, l := range markdownLink.FindAllStringSubmatch(line, -1) {
 				if why := m.broken(file, l[1]); why != "" {
 					found = append(found, finding{file: file, line: i + 1, subject: file,
@@ -30,12 +23,8 @@ func checkLinks(m *module) (found []finding) {
 				}
 			}
 		}
-		return nil
+		return found, nil
 	})
-	if err != nil {
-		found = append(found, finding{file: ".", message: err.Error()})
-	}
-	return found
 }
 
 // broken says what is wrong with a link in file, or nothing.

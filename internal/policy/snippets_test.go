@@ -29,18 +29,8 @@ var marker = regexp.MustCompile(`^<!-- (?:code: (\S+ Example\w*)|text: (\S+)) --
 
 // checkSnippets holds the blocks of Markdown files against their sources. A Go
 // block must have one. With -update it writes the source's text there instead.
-func checkSnippets(m *module) (found []finding) {
-	err := m.walk(func(file string) error {
-		if !strings.HasSuffix(file, ".md") {
-			return nil
-		}
-		name := filepath.Join(m.root, file)
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(string(text), "\n")
-		var out []string
+func checkSnippets(m *module) []finding {
+	return m.eachMarkdown(func(file string, lines []string) (found []finding, out []string) {
 		done := 0
 		for _, s := range snippets(lines) {
 			want, err := m.textOf(s.source)
@@ -55,10 +45,31 @@ func checkSnippets(m *module) (found []finding) {
 			out = append(append(out, lines[done:s.first]...), want)
 			done = s.last
 		}
-		if out == nil || !m.updating() {
+		if out != nil {
+			out = append(out, lines[done:]...)
+		}
+		return found, out
+	})
+}
+
+// eachMarkdown has a check look at the lines of each Markdown file. With -update the lines
+// that it returns are written there, unless they are nil.
+func (m *module) eachMarkdown(check func(file string, lines []string) ([]finding, []string)) (found []finding) {
+	err := m.walk(func(file string) error {
+		if !strings.HasSuffix(file, ".md") {
 			return nil
 		}
-		return os.WriteFile(name, []byte(strings.Join(append(out, lines[done:]...), "\n")), 0o644)
+		name := filepath.Join(m.root, file)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		faults, lines := check(file, strings.Split(string(text), "\n"))
+		found = append(found, faults...)
+		if lines == nil || !m.updating() {
+			return nil
+		}
+		return os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o644)
 	})
 	if err != nil {
 		found = append(found, finding{file: ".", message: err.Error()})

@@ -2,8 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -13,16 +11,8 @@ var delimiterRow = regexp.MustCompile(`^\|?[ :|-]*---[ :|-]*$`)
 
 // checkTables finds rows of tables in Markdown that have another number of cells than the
 // table has columns: a page shows those cells in the wrong column, or not at all.
-func checkTables(m *module) (found []finding) {
-	err := m.walk(func(file string) error {
-		if !strings.HasSuffix(file, ".md") {
-			return nil
-		}
-		text, err := os.ReadFile(filepath.Join(m.root, file))
-		if err != nil {
-			return err
-		}
-		lines := strings.Split(string(text), "\n")
+func checkTables(m *module) []finding {
+	return m.eachMarkdown(func(file string, lines []string) (found []finding, _ []string) {
 		columns, fenced := 0, false
 		for i, line := range lines {
 			switch {
@@ -40,12 +30,8 @@ func checkTables(m *module) (found []finding) {
 				}
 			}
 		}
-		return nil
+		return found, nil
 	})
-	if err != nil {
-		found = append(found, finding{file: ".", message: err.Error()})
-	}
-	return found
 }
 
 // cells is how many cells a row has. A bar after a backslash is a letter like others, also
