@@ -30,7 +30,9 @@ type Fault struct {
 // the order of Input. An error that is left is about something else; there is no Problem then.
 //
 // Where Memory has a Problem of the same options, as after the Prepare of the pass before, it
-// is the Next of that: what has changed is read, and nodes are not that have not.
+// is the Next of that: what has changed is read, and nothing that has not. Nodes, NodeClaims, Pods,
+// DaemonSets, Namespaces and what is in Volumes are the same by UID and resourceVersion, NodePools
+// if they say the same, and instance types by their addresses.
 //
 // All of Input.Pods are planned for, those that are put off as well, as they may have a place
 // by now; Waiting says whether a plan is due.
@@ -51,10 +53,10 @@ func (f *Fleet) Prepare(opts *provisioning.Options) (*provisioning.Problem, []Fa
 		return len(at[name]) > 0
 	}
 	f.Input.Pods = slices.DeleteFunc(slices.Clone(f.Input.Pods), func(p *corev1.Pod) bool {
-		return faulty(p, `Pod "`+p.Namespace+"/"+p.Name+`"`, "FailedScheduling")
+		return p != nil && faulty(p, `Pod "`+p.Namespace+"/"+p.Name+`"`, "FailedScheduling")
 	})
 	f.Input.NodePools = slices.DeleteFunc(slices.Clone(f.Input.NodePools), func(p *v1.NodePool) bool {
-		return faulty(p, `NodePool "`+p.Name+`"`, "FailedValidation")
+		return p != nil && faulty(p, `NodePool "`+p.Name+`"`, "FailedValidation")
 	})
 	problem, err = f.compile(opts)
 	return problem, out, err

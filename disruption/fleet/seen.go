@@ -2,9 +2,12 @@ package fleet
 
 import (
 	"reflect"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -56,6 +59,9 @@ func asBefore[T any, P interface {
 }](list []P, before map[types.UID]P) ([]P, map[types.UID]P) {
 	out, by := make([]P, len(list)), make(map[types.UID]P, len(list))
 	for i, o := range list {
+		if o == nil { // for Prepare to report
+			continue
+		}
 		if known := before[o.GetUID()]; known != nil && o.GetUID() != "" && o.GetResourceVersion() != "" && known.GetResourceVersion() == o.GetResourceVersion() {
 			o = known
 		}
@@ -79,10 +85,35 @@ func daemonOf(ds *appsv1.DaemonSet) *corev1.Pod {
 	return resources.WithDefaultRequests(pod)
 }
 
-// compiled is a problem and the options that it was made with.
+// compiled is a problem, the options that it was made with, and what the caller adds to an
+// Input.
 type compiled struct {
-	problem *provisioning.Problem
-	options provisioning.Options
+	problem    *provisioning.Problem
+	options    provisioning.Options
+	pools      []*v1.NodePool
+	namespaces map[types.UID]*corev1.Namespace
+	claims     map[types.UID]*corev1.PersistentVolumeClaim
+	volumes    map[types.UID]*corev1.PersistentVolume
+	classes    map[types.UID]*storagev1.StorageClass
+	csiNodes   map[types.UID]*storagev1.CSINode
+}
+
+// again has the objects of an Input that are known as they were known. NodePools are compared
+// whole: who has read a stored one fills in defaults and conditions, in a copy of its own.
+func (c compiled) again(in *provisioning.Input) (now compiled) {
+	in.Namespaces, now.namespaces = asBefore(in.Namespaces, c.namespaces)
+	in.Volumes.Claims, now.claims = asBefore(in.Volumes.Claims, c.claims)
+	in.Volumes.Volumes, now.volumes = asBefore(in.Volumes.Volumes, c.volumes)
+	in.Volumes.Classes, now.classes = asBefore(in.Volumes.Classes, c.classes)
+	in.Volumes.CSINodes, now.csiNodes = asBefore(in.Volumes.CSINodes, c.csiNodes)
+	in.NodePools = slices.Clone(in.NodePools)
+	for i := range min(len(in.NodePools), len(c.pools)) {
+		if equality.Semantic.DeepEqual(in.NodePools[i], c.pools[i]) {
+			in.NodePools[i] = c.pools[i]
+		}
+	}
+	now.pools = in.NodePools
+	return now
 }
 
 // compile is the problem of Input: the next one of the last that Memory has, if the options
@@ -92,15 +123,18 @@ func (f *Fleet) compile(opts *provisioning.Options) (*provisioning.Problem, erro
 	if opts != nil {
 		o = *opts
 	}
-	var problem *provisioning.Problem
+	last, in := f.Memory.compiled, f.Input.Input
+	now := last.again(&in)
 	var err error
-	if last := f.Memory.compiled; last.problem != nil && reflect.DeepEqual(o, last.options) {
-		problem, err = last.problem.Next(f.Input.Input)
+	if last.problem != nil && reflect.DeepEqual(o, last.options) {
+		now.problem, err = last.problem.Next(in)
 	} else {
-		problem, err = provisioning.Prepare(f.Input.Input, opts)
+		now.problem, err = provisioning.Prepare(in, opts)
 	}
-	if err == nil {
-		f.Memory.compiled = compiled{problem, o}
+	if err != nil {
+		return nil, err
 	}
-	return problem, err
+	now.options = o
+	f.Memory.compiled = now
+	return now.problem, nil
 }

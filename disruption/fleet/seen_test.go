@@ -97,3 +97,32 @@ func TestReadKnowsObjectsAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.NotSame(t, problem, other)
 }
+
+// TestPrepareCompilesWhatHasChanged: NodePools that were copied and say the same, and volumes and
+// namespaces of another list of the same cache, are not compiled anew.
+func TestPrepareCompilesWhatHasChanged(t *testing.T) {
+	f, err := fleet.Read(fleet.Objects{Pods: []*corev1.Pod{pod("waits", "", "ReplicaSet")}}, fleet.Memory{}, noon)
+	require.NoError(t, err)
+	general(f)
+	space, volume := &corev1.Namespace{}, &corev1.PersistentVolume{}
+	space.Name, space.UID, space.ResourceVersion = "shop", "uid-shop", "1"
+	volume.Name, volume.UID, volume.ResourceVersion = "data", "uid-data", "1"
+	in := f.Input.Input
+	prepare := func(edit func(*v1.NodePool)) float64 {
+		return testing.AllocsPerRun(1, func() {
+			f.Input.Input = in
+			pool, space, volume := in.NodePools[0].DeepCopy(), *space, *volume
+			edit(pool)
+			f.Input.NodePools, f.Input.Namespaces, f.Input.Volumes.Volumes = []*v1.NodePool{pool}, []*corev1.Namespace{&space}, []*corev1.PersistentVolume{&volume}
+			_, _, err := f.Prepare(nil)
+			require.NoError(t, err)
+		})
+	}
+	weight := int32(0)
+	anew := prepare(func(p *v1.NodePool) { weight++; p.Spec.Weight = new(weight) })
+	require.Less(t, 5*prepare(func(*v1.NodePool) {}), anew)
+
+	f.Input.NodePools, f.Input.Namespaces = append(f.Input.NodePools, nil), append(f.Input.Namespaces, nil)
+	_, _, err = f.Prepare(nil)
+	require.Error(t, err)
+}
