@@ -5,7 +5,9 @@
 //
 // It generates the scenarios into a temporary directory, builds the two
 // contenders, runs each in a process of its own, and judges both plans by the
-// same code. With -consolidate the scenarios are clusters to make smaller.
+// same code. With -consolidate the scenarios are clusters to make smaller. With
+// -sweep N they are N random ones full of constraints, and what is printed is
+// where this library did worse.
 package main
 
 import (
@@ -27,6 +29,8 @@ type settings struct {
 	reps                   int
 	consolidate            bool
 	limit                  time.Duration
+	sweep                  int
+	seed                   uint64
 }
 
 func main() {
@@ -38,6 +42,8 @@ func main() {
 	flag.StringVar(&c.keep, "keep", "", "directory to leave scenarios and plans in; otherwise they are removed")
 	flag.BoolVar(&c.consolidate, "consolidate", false, "have them consolidate clusters instead, until they are quiet")
 	flag.DurationVar(&c.limit, "limit", 20*time.Minute, "with -consolidate: how long each may take for a cluster")
+	flag.IntVar(&c.sweep, "sweep", 0, "have them answer so many random scenarios full of constraints instead")
+	flag.Uint64Var(&c.seed, "seed", 1, "with -sweep: the seed of the first scenario; the others have those that follow")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -50,6 +56,9 @@ func main() {
 func run(ctx context.Context, c settings) error {
 	if c.consolidate {
 		return consolidate(ctx, c)
+	}
+	if c.sweep > 0 {
+		return sweep(ctx, c)
 	}
 	specs, err := specsOf(c.sizes)
 	if err != nil {

@@ -23,6 +23,13 @@
 //	               had, and 5% prefer a category of types
 //	mixedexisting  production beside nodes that run other replicas of the same
 //	               workloads and are about 60% full
+//	constrained    workloads of all sorts with up to three constraints or
+//	               preferences each: spreads over zones, hostnames, racks and
+//	               capacity types, affinity and anti-affinity, places, host
+//	               ports, volumes; some with priorities. One to four pools with
+//	               weights, limits, minValues and taints sell 10 to 200 of the
+//	               types; nodes that exist run more replicas, whatever the
+//	               constraints say
 //	consolidate    nothing pending: nodes 30% to 60% full, with disruption
 //	               budgets on three in ten workloads
 //

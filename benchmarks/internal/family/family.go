@@ -18,8 +18,8 @@ type Spec struct {
 	Family string
 	// Pods is how many are pending. Consolidate has none.
 	Pods int
-	// Nodes is how many exist. Only mixedexisting and consolidate have any, and
-	// they need at least one.
+	// Nodes is how many exist. Mixedexisting and consolidate need at least one,
+	// constrained may have some, the others have none.
 	Nodes int
 	// Types is the catalog: "aws", or "fake" and the number of types.
 	Types string
@@ -45,7 +45,8 @@ type recipe struct {
 	// needsAWS: its pools name labels that only those types have.
 	needsAWS bool
 	// hasNodes: some nodes exist already. onlyNodes: and nothing is pending.
-	hasNodes, onlyNodes bool
+	// anyNodes: some may exist.
+	hasNodes, onlyNodes, anyNodes bool
 }
 
 var families = map[string]recipe{
@@ -55,6 +56,7 @@ var families = map[string]recipe{
 	"preferences":   {build: preferences},
 	"production":    {build: production, needsAWS: true},
 	"mixedexisting": {build: mixedExisting, needsAWS: true, hasNodes: true},
+	"constrained":   {build: constrained, needsAWS: true, anyNodes: true},
 	"consolidate":   {build: consolidate, needsAWS: true, hasNodes: true, onlyNodes: true},
 }
 
@@ -77,7 +79,7 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 		return nil, fmt.Errorf("family %s with %d pods; ask for 1 or more", spec.Family, spec.Pods)
 	case recipe.hasNodes && spec.Nodes < 1:
 		return nil, fmt.Errorf("family %s with %d nodes; ask for 1 or more", spec.Family, spec.Nodes)
-	case !recipe.hasNodes && spec.Nodes != 0:
+	case !recipe.hasNodes && !recipe.anyNodes && spec.Nodes != 0:
 		return nil, fmt.Errorf("family %s has no nodes, and %d were asked for", spec.Family, spec.Nodes)
 	}
 	c, err := catalogByName(spec.Types)
@@ -92,6 +94,7 @@ func Generate(spec Spec) (*scenario.Scenario, error) {
 		spec:    spec,
 		catalog: c,
 		named:   map[string]bool{},
+		claimed: map[string]bool{},
 		out: &scenario.Scenario{
 			Name:          spec.Name(),
 			Now:           epoch,
@@ -110,5 +113,6 @@ type maker struct {
 	spec Spec
 	out  *scenario.Scenario
 
-	named map[string]bool // pods, as scenario.PodKey
+	named   map[string]bool // pods, as scenario.PodKey
+	claimed map[string]bool // workloads whose pods have volumes, by name
 }

@@ -18,7 +18,7 @@ func specs() []family.Spec {
 	var out []family.Spec
 	for _, name := range family.Names() {
 		spec := family.Spec{Family: name, Pods: 203, Types: "aws", Seed: 7}
-		if name == "mixedexisting" || name == "consolidate" {
+		if name == "mixedexisting" || name == "consolidate" || name == "constrained" {
 			spec.Nodes = 12
 		}
 		out = append(out, spec)
@@ -87,15 +87,15 @@ func TestSpecsThatCannotBe(t *testing.T) {
 	good := family.Spec{Family: "generic", Pods: 1, Types: "fake3"}
 	generate(t, good)
 	for want, spec := range map[string]family.Spec{
-		`no family "x"; use one of consolidate, diverse`:   {Family: "x", Pods: 1, Types: "aws"},
-		`family generic with 0 pods`:                       {Family: "generic", Types: "aws"},
-		`family consolidate with -1 pods`:                  {Family: "consolidate", Pods: -1, Nodes: 1, Types: "aws"},
-		`family generic has no nodes, and 2 were asked`:    {Family: "generic", Pods: 1, Nodes: 2, Types: "aws"},
-		`family mixedexisting with 0 nodes`:                {Family: "mixedexisting", Pods: 1, Types: "aws"},
-		`family production has pools for aws types`:        {Family: "production", Pods: 1, Types: "fake400"},
-		`no catalog "gcp"; use aws, or fake1 to fake10000`: {Family: "generic", Pods: 1, Types: "gcp"},
-		`no catalog "fake0"`:                               {Family: "generic", Pods: 1, Types: "fake0"},
-		`no catalog "fake99999"`:                           {Family: "generic", Pods: 1, Types: "fake99999"},
+		`no family "x"; use one of consolidate, constrained`: {Family: "x", Pods: 1, Types: "aws"},
+		`family generic with 0 pods`:                         {Family: "generic", Types: "aws"},
+		`family consolidate with -1 pods`:                    {Family: "consolidate", Pods: -1, Nodes: 1, Types: "aws"},
+		`family generic has no nodes, and 2 were asked`:      {Family: "generic", Pods: 1, Nodes: 2, Types: "aws"},
+		`family mixedexisting with 0 nodes`:                  {Family: "mixedexisting", Pods: 1, Types: "aws"},
+		`family production has pools for aws types`:          {Family: "production", Pods: 1, Types: "fake400"},
+		`no catalog "gcp"; use aws, or fake1 to fake10000`:   {Family: "generic", Pods: 1, Types: "gcp"},
+		`no catalog "fake0"`:                                 {Family: "generic", Pods: 1, Types: "fake0"},
+		`no catalog "fake99999"`:                             {Family: "generic", Pods: 1, Types: "fake99999"},
 	} {
 		_, err := family.Generate(spec)
 		require.ErrorContains(t, err, want)

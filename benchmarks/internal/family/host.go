@@ -54,9 +54,14 @@ func (m *maker) host(i int, target float64) *host {
 	poolName := weighted(m.dice, []odds[string]{{13, poolGeneral}, {3, poolArm}, {3, poolSpot}, {1, poolGPU}})
 	pool := m.out.NodePools[slices.IndexFunc(m.out.NodePools, func(p *v1.NodePool) bool { return p.Name == poolName })]
 	zone := m.zones[i%len(m.zones)]
-	offer := m.offer(pool, zone)
+	return m.hostOf(i, pool, m.offer(pool, zone), target)
+}
+
+// hostOf makes the i-th node, bought like that.
+func (m *maker) hostOf(i int, pool *v1.NodePool, offer offer, target float64) *host {
+	zone := offer.zone
 	h := &host{
-		pool: poolName, zone: zone, target: target, has: map[*workload]bool{},
+		pool: pool.Name, zone: zone, target: target, has: map[*workload]bool{},
 		created: epoch.Add(-time.Duration(5+m.IntN(200)) * time.Hour),
 	}
 	allocatable := offer.of.Capacity.DeepCopy()

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -69,9 +71,109 @@ func (c *Cluster) Judge(a scenario.Action) ([]verify.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
+	return judged(in, plan, snapshot.Options(s)), nil
+}
+
+// JudgePlan says which pods of a plan for the scenario are validly placed: those
+// that are left when all that break a rule have been taken out, with the first
+// violations found; and which pods that are left pending have a place in it. Pods are
+// bound in the plan's order if it has one, else as Judge binds them. Of nodes that a
+// pool's limits do not allow, each launched as the cheapest that it may be, the last
+// ones do not count.
+func (c *Cluster) JudgePlan(p *scenario.Plan) (valid int, broken, overlooked []verify.Violation, err error) {
+	in, err := snapshot.Input(c.scenario)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	opts := snapshot.Options(c.scenario)
+	plan, err := c.plan(in, p)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	turn := map[string]int{}
+	for i, key := range p.PlacementOrder {
+		turn[key] = i
+	}
+	slices.SortStableFunc(plan.Order, func(a, b *corev1.Pod) int {
+		return cmp.Compare(turn[scenario.PodKey(a)], turn[scenario.PodKey(b)])
+	})
+	for i := range plan.Unplaced {
+		plan.Unplaced[i].Reason = nil // a scenario's plan has none, and nothing is excused by it
+	}
+	overlooked = verify.Unplaced(in, plan, opts)
+	broken = withinLimits(in, plan, opts)
+	for {
+		found := slices.DeleteFunc(judged(in, plan, opts), func(v verify.Violation) bool {
+			return v.Rule == verify.RuleReason || v.Rule == verify.RuleLimits
+		})
+		if broken == nil {
+			broken = found
+		}
+		out := map[string]bool{}
+		for _, v := range found {
+			out[v.Pod] = true
+		}
+		delete(out, "")
+		if len(out) == 0 {
+			return len(plan.Order), broken, overlooked, nil
+		}
+		takeOut(plan, out)
+	}
+}
+
+// withinLimits leaves out the last new nodes that limits do not allow.
+func withinLimits(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) (broken []verify.Violation) {
+	for {
+		launched := *plan
+		launched.Create = slices.Clone(plan.Create)
+		for i := range launched.Create {
+			launched.Create[i].Options = launched.Create[i].Options[:1]
+		}
+		last := -1
+		for _, v := range verify.Plan(in, &launched, opts) {
+			if v.Rule != verify.RuleLimits {
+				continue
+			}
+			for i := range plan.Create {
+				if strings.HasPrefix(v.Message, "NodePool "+plan.Create[i].Pool.Name+" ") && i > last {
+					last, broken = i, append(broken, v)
+				}
+			}
+		}
+		if last < 0 {
+			return broken
+		}
+		out := map[string]bool{}
+		for _, pod := range plan.Create[last].Pods {
+			out[scenario.PodKey(pod)] = true
+		}
+		takeOut(plan, out)
+		plan.Create = slices.Delete(plan.Create, last, last+1)
+	}
+}
+
+// takeOut leaves the pods with these keys pending.
+func takeOut(plan *provisioning.Plan, out map[string]bool) {
+	gone := func(pod *corev1.Pod) bool { return out[scenario.PodKey(pod)] }
+	for _, pod := range plan.Order {
+		if gone(pod) {
+			plan.Unplaced = append(plan.Unplaced, provisioning.Unplaced{Pod: pod, Reason: &provisioning.Reason{Cause: provisioning.CauseUnsupported}})
+		}
+	}
+	plan.Order = slices.DeleteFunc(plan.Order, gone)
+	for i := range plan.Create {
+		plan.Create[i].Pods = slices.DeleteFunc(plan.Create[i].Pods, gone)
+	}
+	for i := range plan.Bind {
+		plan.Bind[i].Pods = slices.DeleteFunc(plan.Bind[i].Pods, gone)
+	}
+}
+
+// judged finds the rules that a plan breaks, by the turns that are best for it.
+func judged(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []verify.Violation {
 	var found []verify.Violation
 	for range 1 + len(plan.Order) {
-		found = slices.DeleteFunc(verify.Plan(in, plan, snapshot.Options(s)), func(v verify.Violation) bool {
+		found = slices.DeleteFunc(verify.Plan(in, plan, opts), func(v verify.Violation) bool {
 			return v.Rule == verify.RuleOrder || v.Rule == verify.RuleAccounts
 		})
 		late := map[string]bool{}
@@ -97,7 +199,7 @@ func (c *Cluster) Judge(a scenario.Action) ([]verify.Violation, error) {
 		}
 		plan.Order = append(first, last...)
 	}
-	return found, nil
+	return found
 }
 
 // plan is a plan of the library that says the same.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
@@ -142,4 +143,48 @@ func TestJudge(t *testing.T) {
 	}
 	_, err = c.Judge(a)
 	require.ErrorContains(t, err, "needs another place and is given none")
+}
+
+// Of a plan count the pods whose places break no rule, on nodes within the limits.
+func TestJudgePlan(t *testing.T) {
+	s, err := family.Generate(family.Spec{Family: "generic", Types: "aws", Pods: 6, Seed: 1})
+	require.NoError(t, err)
+	place := func(claims ...scenario.NewNodeClaim) *scenario.Plan { return &scenario.Plan{NewNodeClaims: claims} }
+	on := func(instanceType string, pods ...*corev1.Pod) scenario.NewNodeClaim {
+		c := scenario.NewNodeClaim{NodePool: "default", InstanceTypes: []string{instanceType}, Labels: map[string]string{v1.NodePoolLabelKey: "default"}}
+		for _, pod := range pods {
+			c.Pods = append(c.Pods, scenario.PodKey(pod))
+		}
+		return c
+	}
+	judge := func(p *scenario.Plan) (int, []verify.Violation, []verify.Violation) {
+		c, err := replay.New(s)
+		require.NoError(t, err)
+		valid, broken, overlooked, err := c.JudgePlan(p)
+		require.NoError(t, err)
+		return valid, broken, overlooked
+	}
+	valid, broken, overlooked := judge(place(on("m5.4xlarge", s.Pods...)))
+	require.Equal(t, len(s.Pods), valid)
+	require.Empty(t, broken)
+	require.Empty(t, overlooked)
+
+	valid, _, overlooked = judge(place(on("m5.4xlarge", s.Pods[1:]...)))
+	require.Equal(t, len(s.Pods)-1, valid)
+	require.Len(t, overlooked, 1)
+	require.Equal(t, scenario.PodKey(s.Pods[0]), overlooked[0].Pod)
+
+	// Two pods of one host port do not share a node.
+	for _, pod := range s.Pods[:2] {
+		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80, Protocol: corev1.ProtocolTCP}}
+	}
+	valid, broken, _ = judge(place(on("m5.4xlarge", s.Pods...)))
+	require.Equal(t, len(s.Pods)-1, valid)
+	require.Equal(t, verify.RuleHostPorts, broken[0].Rule)
+
+	// The second node is one too many.
+	s.NodePools[0].Spec.Limits = v1.Limits{"nodes": resource.MustParse("1")}
+	valid, broken, _ = judge(place(on("m5.4xlarge", s.Pods[1:]...), on("m5.large", s.Pods[0])))
+	require.Equal(t, len(s.Pods)-1, valid)
+	require.Equal(t, verify.RuleLimits, broken[0].Rule)
 }

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/judge"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/replay"
+	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
+)
+
+// dearer is how much of Karpenter's cost counts as the same.
+const dearer = 1.01
+
+// verdict is what a plan of a sweep comes to.
+type verdict struct {
+	valid      int     // pods whose places break no rule
+	cost       float64 // USD per hour
+	broken     string  // the first rule that is broken, if one is
+	overlooked string  // the first pod that was left pending and has a place, if there is one
+}
+
+// round is a scenario of a sweep, both verdicts, and why ours is worse if it is.
+type round struct {
+	name, why  string
+	ours, them verdict
+}
+
+// sweepSpec is the scenario of a seed: of three two are small, of two one has nodes.
+func sweepSpec(seed uint64) family.Spec {
+	spec := family.Spec{Family: "constrained", Types: "aws", Pods: 30, Seed: seed}
+	if seed%3 == 0 {
+		spec.Pods = 120
+	}
+	if seed%2 == 0 {
+		spec.Nodes = 1 + int(seed/2)%(spec.Pods/8)
+	}
+	return spec
+}
+
+// sweep prints a line for each scenario on which this library did worse than
+// Karpenter or not as it should, and the sums.
+func sweep(ctx context.Context, c settings) error {
+	dir, done, err := directory(c.keep)
+	if err != nil {
+		return err
+	}
+	defer done()
+	contenders, err := build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var sum tally
+	var faults []error
+	for i := range c.sweep {
+		r, err := sweepOne(ctx, dir, sweepSpec(c.seed+uint64(i)), contenders)
+		if ctx.Err() != nil {
+			break
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		sum.add(r)
+		if line := r.text(); line != "" {
+			fmt.Print(line)
+		}
+	}
+	fmt.Print(sum.text())
+	return errors.Join(append(faults, ctx.Err())...)
+}
+
+// sweepOne has both answer a scenario. Files of scenarios that are as they
+// should be are removed.
+func sweepOne(ctx context.Context, dir string, spec family.Spec, contenders []contender) (round, error) {
+	s, err := family.Generate(spec)
+	if err != nil {
+		return round{}, err
+	}
+	r := round{name: s.Name}
+	file := filepath.Join(dir, s.Name+".json.gz")
+	for _, c := range contenders {
+		v, err := answered(ctx, dir, file, s, c)
+		if err != nil {
+			return r, fmt.Errorf("%s: %s: %w", s.Name, c.name, err)
+		}
+		if c.name == "dovetail" {
+			r.ours = v
+		} else {
+			r.them = v
+		}
+	}
+	switch {
+	case r.fewer(), r.dearer():
+		r.why = whyWorse(ctx, dir, s, contenders[0], r)
+	case r.text() == "":
+		for _, end := range []string{"json.gz", "dovetail.json.gz", "karpenter.json.gz"} {
+			_ = os.Remove(filepath.Join(dir, s.Name+"."+end))
+		}
+	}
+	return r, nil
+}
+
+// answered writes a scenario, has it answered, and judges the plan.
+func answered(ctx context.Context, dir, file string, s *scenario.Scenario, c contender) (v verdict, err error) {
+	plan := filepath.Join(dir, strings.TrimSuffix(filepath.Base(file), "json.gz")+c.name+".json.gz")
+	if err := scenario.WriteScenario(file, s); err != nil {
+		return v, err
+	}
+	j, err := judge.New(s)
+	if err != nil {
+		return v, err
+	}
+	cluster, err := replay.New(s)
+	if err != nil {
+		return v, err
+	}
+	// A plan that breaks a rule is told of as well.
+	failed := c.answer(ctx, file, plan, 1)
+	p, err := scenario.ReadPlan(plan)
+	if err != nil {
+		return v, errors.Join(failed, err)
+	}
+	valid, broken, overlooked, err := cluster.JudgePlan(p)
+	if err != nil {
+		return v, err
+	}
+	v.valid = valid
+	if len(broken) > 0 {
+		v.broken = broken[0].String()
+	}
+	if len(overlooked) > 0 {
+		v.overlooked = overlooked[0].String()
+	}
+	v.cost, err = j.Cost(p)
+	return v, err
+}
+
+// wishes are what may be worth more than cost or a pod, with how to leave each out.
+func wishes() []wish {
+	return []wish{
+		{"weights", func(s *scenario.Scenario) { eachPool(s, func(p *v1.NodePool) { p.Spec.Weight = nil }) }},
+		{"limits", func(s *scenario.Scenario) { eachPool(s, func(p *v1.NodePool) { p.Spec.Limits = nil }) }},
+		{"minValues", func(s *scenario.Scenario) {
+			eachPool(s, func(p *v1.NodePool) {
+				for i := range p.Spec.Template.Spec.Requirements {
+					p.Spec.Template.Spec.Requirements[i].MinValues = nil
+				}
+			})
+		}},
+		{"preferences", func(s *scenario.Scenario) { s.Options.PreferencePolicy = "Ignore" }},
+		{"priorities", func(s *scenario.Scenario) {
+			for i, pod := range s.Pods {
+				s.Pods[i] = pod.DeepCopy()
+				s.Pods[i].Spec.Priority = nil
+			}
+		}},
+	}
+}
+
+type wish struct {
+	name     string
+	leaveOut func(*scenario.Scenario)
+}
+
+func eachPool(s *scenario.Scenario, change func(*v1.NodePool)) {
+	for i, p := range s.NodePools {
+		s.NodePools[i] = p.DeepCopy()
+		change(s.NodePools[i])
+	}
+}
+
+// whyWorse lists the wishes of which any, left out, has this library do as well as
+// Karpenter did with all of them.
+func whyWorse(ctx context.Context, dir string, s *scenario.Scenario, ours contender, r round) string {
+	var out []string
+	for _, w := range wishes() {
+		without := *s
+		without.NodePools, without.Pods = slices.Clone(s.NodePools), slices.Clone(s.Pods)
+		w.leaveOut(&without)
+		file := filepath.Join(dir, "without.json.gz")
+		v, err := answered(ctx, dir, file, &without, ours)
+		if r.ours = v; err == nil && !r.fewer() && !r.dearer() {
+			out = append(out, w.name)
+		}
+	}
+	if len(out) == 0 {
+		return "none of its wishes says so"
+	}
+	return "not without " + strings.Join(out, ", nor without ")
+}
+
+// fewer says that this library placed fewer pods validly; dearer, that it placed as
+// many at a cost that is higher by more than one percent.
+func (r *round) fewer() bool { return r.ours.valid < r.them.valid }
+func (r *round) dearer() bool {
+	return r.ours.valid == r.them.valid && r.ours.cost > dearer*r.them.cost
+}
+
+// text is a line if something is not as it should be.
+func (r *round) text() string {
+	var out []string
+	if r.fewer() {
+		out = append(out, "fewer")
+	}
+	if r.dearer() {
+		out = append(out, fmt.Sprintf("dearer by %.1f%%", 100*(r.ours.cost/r.them.cost-1)))
+	}
+	if r.ours.broken != "" {
+		out = append(out, "faulty: "+r.ours.broken)
+	}
+	if r.ours.overlooked != "" {
+		out = append(out, "has a place: "+r.ours.overlooked)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	if r.why != "" {
+		out = append(out, r.why)
+	}
+	return fmt.Sprintf("%s: %d pods at %.4f, karpenter %d at %.4f: %s\n",
+		r.name, r.ours.valid, r.ours.cost, r.them.valid, r.them.cost, strings.Join(out, "; "))
+}
+
+// tally is the sum of rounds.
+type tally struct {
+	rounds, ours, them, more, fewer int
+	equal, dearer, cheaper          int
+	ourCost, theirCost              float64 // where as many pods have places
+	faulty, theirFaulty, overlooked int
+}
+
+func (t *tally) add(r round) {
+	count := func(n *int, yes bool) {
+		if yes {
+			*n++
+		}
+	}
+	t.rounds++
+	t.ours, t.them = t.ours+r.ours.valid, t.them+r.them.valid
+	count(&t.more, r.ours.valid > r.them.valid)
+	count(&t.fewer, r.fewer())
+	count(&t.faulty, r.ours.broken != "")
+	count(&t.theirFaulty, r.them.broken != "")
+	count(&t.overlooked, r.ours.overlooked != "")
+	if r.ours.valid != r.them.valid {
+		return
+	}
+	t.equal++
+	t.ourCost, t.theirCost = t.ourCost+r.ours.cost, t.theirCost+r.them.cost
+	count(&t.dearer, r.dearer())
+	count(&t.cheaper, dearer*r.ours.cost < r.them.cost)
+}
+
+func (t *tally) text() string {
+	return fmt.Sprintf(`%d scenarios. Pods with a valid place: dovetail %d, karpenter %d; dovetail more on %d, fewer on %d.
+As many on %d, for %.2f and %.2f USD/h (%.3f); dovetail cheaper by more than 1%% on %d, dearer on %d.
+Plans at fault: dovetail %d, karpenter %d; pods left that have a place on %d.
+`, t.rounds, t.ours, t.them, t.more, t.fewer, t.equal, t.ourCost, t.theirCost, t.ourCost/math.Max(t.theirCost, 1e-9),
+		t.cheaper, t.dearer, t.faulty, t.theirFaulty, t.overlooked)
+}
