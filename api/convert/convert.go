@@ -133,6 +133,7 @@ func Convert(opts *Options, sources ...Source) *Result {
 		c.read(s)
 	}
 	c.readSettings()
+	c.nameClasses()
 	for _, o := range c.objects {
 		c.rewrite(o)
 	}

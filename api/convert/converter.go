@@ -96,13 +96,14 @@ type converter struct {
 
 	// What was converted or is v1 already, in the order of the input.
 	pools, claims, classes []*object
-	classByName            map[string]*object // the first of each name that has a spec
-	kubelets               map[*object]pair   // of pools, taken out of them
-	foreign                []*object          // objects of kinds that have nothing to convert
+	classNames             map[string]int       // those taken, with the last number that was put behind them
+	classByName            map[string][]*object // those that have a spec
+	kubelets               map[*object]pair     // of pools, taken out of them
+	foreign                []*object            // objects of kinds that have nothing to convert
 }
 
 func newConverter(opts *Options) *converter {
-	c := &converter{kubelets: map[*object]pair{}, asked: map[place][]Note{}}
+	c := &converter{kubelets: map[*object]pair{}, asked: map[place][]Note{}, classNames: map[string]int{}}
 	if opts != nil {
 		c.options = *opts
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -32,6 +33,9 @@ type document struct {
 	top     *yaml.Node // of kind DocumentNode; nil if there is nothing to convert
 	changed bool
 	extras  []*yaml.Node // documents to add behind it
+
+	lists map[*yaml.Node]bool         // Lists with items to add
+	added map[*yaml.Node][]*yaml.Node // by the item they go behind, the last first
 }
 
 // object is one Kubernetes object.
@@ -290,14 +294,33 @@ func (c *converter) addAfter(o *object, root *yaml.Node, name string) *object {
 		o.doc.extras = append(o.doc.extras, root)
 		return added
 	}
-	for i, item := range o.list.Content {
-		if item == o.root {
-			rest := append([]*yaml.Node{root}, o.list.Content[i+1:]...)
-			o.list.Content = append(o.list.Content[:i+1:i+1], rest...)
-			break
+	if o.doc.added == nil {
+		o.doc.lists, o.doc.added = map[*yaml.Node]bool{}, map[*yaml.Node][]*yaml.Node{}
+	}
+	o.doc.lists[o.list] = true
+	o.doc.added[o.root] = append(o.doc.added[o.root], root)
+	return added
+}
+
+// settle adds to Lists what addAfter has for them, all at once, as their items move.
+func (d *document) settle() {
+	var out []*yaml.Node
+	var place func(item *yaml.Node)
+	place = func(item *yaml.Node) {
+		out = append(out, item)
+		behind := d.added[item]
+		delete(d.added, item)
+		for _, next := range slices.Backward(behind) {
+			place(next)
 		}
 	}
-	return added
+	for list := range d.lists { // in any order: none is within another's items that are added
+		out = make([]*yaml.Node, 0, len(list.Content))
+		for _, item := range list.Content {
+			place(item)
+		}
+		list.Content = out
+	}
 }
 
 // oneLine joins the lines of a message.

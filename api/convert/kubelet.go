@@ -11,10 +11,10 @@ import (
 // moveKubelets gives the kubelet settings of pools to their EC2NodeClasses. A
 // class serves the pools that agree; for others there are copies of it.
 func (c *converter) moveKubelets() {
-	c.classByName = map[string]*object{}
+	c.classByName = map[string][]*object{}
 	for _, o := range c.classes {
-		if _, found := c.classByName[o.name]; !found && o.spec() != nil {
-			c.classByName[o.name] = o
+		if o.spec() != nil {
+			c.classByName[o.name] = append(c.classByName[o.name], o)
 		}
 	}
 	for _, pool := range c.pools {
@@ -33,7 +33,7 @@ func (c *converter) moveKubelets() {
 		}
 	}
 	for _, name := range names {
-		c.share(c.classByName[name], members[name])
+		c.share(c.classByName[name][0], members[name])
 	}
 	for _, pool := range c.pools {
 		if kubelet, ok := c.kubeletOf(pool); ok {
@@ -55,7 +55,7 @@ func (c *converter) classOf(pool *object) (string, bool) {
 	if textOf(at(ref, "group")) != awsv1.Group || textOf(at(ref, "kind")) != awsv1.EC2NodeClassKind || name == "" {
 		return "", false
 	}
-	return name, c.classByName[name] != nil
+	return name, len(c.classByName[name]) > 0
 }
 
 // share settles the kubelet settings of all pools of one class.
@@ -95,15 +95,13 @@ func (c *converter) share(original *object, members []*object) {
 // giveKubelet puts the settings into a class, and into others of its name, of
 // which it is not known which one is meant.
 func (c *converter) giveKubelet(pool *object, kubelet pair, class *object) {
-	for _, twin := range c.classes {
-		if twin.name == class.name && twin.spec() != nil {
-			take(twin.spec(), "kubelet")
-			value := pool.moved(kubelet.value, twin.doc)
-			k := *pool.moved(kubelet.key, twin.doc)
-			k.Value = "kubelet"
-			put(twin.spec(), pair{&k, value})
-			twin.converted, twin.doc.changed = true, true
-		}
+	for _, twin := range c.classByName[class.name] {
+		take(twin.spec(), "kubelet")
+		value := pool.moved(kubelet.value, twin.doc)
+		k := *pool.moved(kubelet.key, twin.doc)
+		k.Value = "kubelet"
+		put(twin.spec(), pair{&k, value})
+		twin.converted, twin.doc.changed = true, true
 	}
 }
 
@@ -130,7 +128,7 @@ func (c *converter) cloneClass(pool *object, kubelet pair, original *object) *ob
 	take(clone.spec(), "kubelet")
 	put(clone.spec(), entry("kubelet", pool.moved(kubelet.value, clone.doc)))
 	c.classes = append(c.classes, clone)
-	c.classByName[name] = clone
+	c.classByName[name] = []*object{clone}
 	return clone
 }
 

@@ -113,12 +113,20 @@ func items(l *yaml.Node) []*yaml.Node {
 
 // find returns the entry of a mapping under a key, or the zero pair.
 func find(m *yaml.Node, key string) pair {
-	for _, p := range pairs(m) {
-		if p.key.Value == key && p.key.Kind == yaml.ScalarNode {
-			return p
-		}
+	if i := indexOf(m, key); i >= 0 {
+		return pair{m.Content[i], m.Content[i+1]}
 	}
 	return pair{}
+}
+
+// indexOf is where in the content of a mapping the entry under a key begins, or -1.
+func indexOf(m *yaml.Node, key string) int {
+	for i := 0; isMap(m) && i+1 < len(m.Content); i += 2 {
+		if k := m.Content[i]; k.Value == key && k.Kind == yaml.ScalarNode {
+			return i
+		}
+	}
+	return -1
 }
 
 // at follows keys down from a node. It is nil if there is nothing.
@@ -136,13 +144,13 @@ func put(m *yaml.Node, p pair) {
 
 // take removes the entry under a key and returns it, or the zero pair.
 func take(m *yaml.Node, key string) pair {
-	for i, p := range pairs(m) {
-		if p.key.Value == key && p.key.Kind == yaml.ScalarNode {
-			m.Content = append(m.Content[:2*i:2*i], m.Content[2*i+2:]...)
-			return p
-		}
+	i := indexOf(m, key)
+	if i < 0 {
+		return pair{}
 	}
-	return pair{}
+	p := pair{m.Content[i], m.Content[i+1]}
+	m.Content = append(m.Content[:i:i], m.Content[i+2:]...)
+	return p
 }
 
 // within returns the mapping under a key of m, and makes it if there is none.

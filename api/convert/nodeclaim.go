@@ -1,8 +1,6 @@
 package convert
 
 import (
-	"slices"
-
 	"go.yaml.in/yaml/v3"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -45,17 +43,22 @@ func (c *converter) claimSpec(o *object) {
 // own before v1.
 func (c *converter) expireClaims() {
 	const field = "spec.expireAfter"
+	pools := map[string]*object{} // the first of each name
+	for _, p := range c.pools {
+		if pools[p.name] == nil {
+			pools[p.name] = p
+		}
+	}
 	for _, o := range c.claims {
 		if find(o.spec(), "expireAfter").key != nil {
 			continue
 		}
 		name := o.text(at(o.root, "metadata", "labels", karpv1.NodePoolLabelKey))
-		i := slices.IndexFunc(c.pools, func(p *object) bool { return name != "" && p.name == name })
-		if i < 0 {
+		pool := pools[name]
+		if name == "" || pool == nil {
 			c.remark(o, Warning, field, nil, "is left out, which means 720h, because its NodePool is not among the sources; write what the pool says")
 			continue
 		}
-		pool := c.pools[i]
 		expiry := at(pool.root, "spec", "template", "spec", "expireAfter")
 		if isNull(expiry) {
 			c.remark(o, Info, field, nil, "is left out, which means 720h, as in NodePool %s", name)

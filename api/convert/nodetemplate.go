@@ -3,6 +3,7 @@ package convert
 import (
 	"maps"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -49,26 +50,29 @@ func (o *object) inDocument(text string) string {
 	return text
 }
 
-// freeClassName is a name that no EC2NodeClass has: the wanted one, or with a
+// freeClassName takes a name that no EC2NodeClass has: the wanted one, or with a
 // number behind it.
 func (c *converter) freeClassName(wanted string) string {
 	if wanted == "" {
 		wanted = "default"
 	}
 	name := wanted
-	for i := 2; c.hasClass(name); i++ {
-		name = wanted + "-" + newInt(i).Value
+	for c.classNames[name] > 0 {
+		c.classNames[wanted]++
+		name = wanted + "-" + strconv.Itoa(c.classNames[wanted])
 	}
+	c.classNames[name] = 1
 	return name
 }
 
-// hasClass tells whether there is, or will be, an EC2NodeClass of a name.
-func (c *converter) hasClass(name string) bool {
-	named := func(o *object) bool { return o.name == name }
-	return slices.ContainsFunc(c.classes, named) || slices.ContainsFunc(c.objects, func(o *object) bool {
+// nameClasses takes the names of EC2NodeClasses that there are, or will be.
+func (c *converter) nameClasses() {
+	for _, o := range c.objects {
 		to, ok := successor(o.apiVersion, o.kind)
-		return named(o) && (ok && to.kind == awsv1.EC2NodeClassKind || o.apiVersion == awsStable && o.kind == awsv1.EC2NodeClassKind)
-	})
+		if ok && to.kind == awsv1.EC2NodeClassKind || o.apiVersion == awsStable && o.kind == awsv1.EC2NodeClassKind {
+			c.classNames[o.name] = 1
+		}
+	}
 }
 
 // alphaClass converts the settings of v1alpha1, in place.

@@ -54,6 +54,7 @@ func (d *document) newline() string {
 
 // render writes a document that was changed, and those that were added to it.
 func (d *document) render() (string, error) {
+	d.settle()
 	if d.json {
 		return d.renderJSON()
 	}
@@ -62,14 +63,16 @@ func (d *document) render() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var all strings.Builder
+	all.WriteString(text)
 	for _, extra := range d.extras {
 		more, err := style.render(extra)
 		if err != nil {
 			return "", err
 		}
-		text += "---\n" + more
+		all.WriteString("---\n" + more)
 	}
-	text = d.words.show(text)
+	text = d.words.show(all.String())
 	if end := d.newline(); end != "\n" {
 		text = strings.ReplaceAll(text, "\n", end)
 	}

@@ -51,11 +51,28 @@ func (t *templated) show(text string) string {
 	if t == nil || len(t.actions) == 0 {
 		return text
 	}
-	pairs := make([]string, 0, 2*len(t.actions))
-	for i, action := range t.actions {
-		pairs = append(pairs, t.word(i), action)
+	return t.replace(text, func(i int) string { return t.actions[i] })
+}
+
+// replace puts other texts in the places of the words, in one pass, as what is put
+// there may look like a word.
+func (t *templated) replace(text string, with func(i int) string) string {
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, t.prefix)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		number, after, _ := strings.Cut(rest, "q")
+		if i := listIndex(number); i >= 0 && i < len(t.actions) && strings.HasPrefix(rest, t.word(i)[len(t.prefix):]) {
+			out.WriteString(with(i))
+			text = after
+			continue
+		}
+		out.WriteString(t.prefix)
+		text = rest
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // adopt returns a text of another document with words of this one for its
@@ -64,13 +81,10 @@ func (t *templated) adopt(from *templated, text string) string {
 	if from == nil || t == from || !strings.Contains(text, from.prefix) {
 		return text
 	}
-	for i, action := range from.actions {
-		if old := from.word(i); strings.Contains(text, old) {
-			t.actions = append(t.actions, action)
-			text = strings.ReplaceAll(text, old, t.word(len(t.actions)-1))
-		}
-	}
-	return text
+	return from.replace(text, func(i int) string {
+		t.actions = append(t.actions, from.actions[i])
+		return t.word(len(t.actions) - 1)
+	})
 }
 
 // unexpanded tells whether a value holds templating: a shell variable, or an
