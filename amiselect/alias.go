@@ -3,6 +3,7 @@ package amiselect
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,9 +143,9 @@ func (a *Alias) parseVersion(text string) error {
 	case a.Family.Windows():
 		return fmt.Errorf("version %q is not valid; Windows images are published at their latest release only, so write latest and lock by id", shorten(text))
 	case a.Family == FamilyBottlerocket:
-		fits, want = bottlerocketRelease(text), "three numbers, such as v1.20.4"
+		fits, want = isRelease(bottlerocketForm, text), "three numbers, such as v1.20.4"
 	default:
-		fits, want = amazonLinuxRelease(text), "a v and the date, such as v20240807"
+		fits, want = isRelease(amazonLinuxForm, text), "a v and the date, such as v20240807"
 	}
 	if !fits {
 		return fmt.Errorf("version %q is not a release of %s; want latest or %s", shorten(text), a.Family.AliasName(), want)
@@ -164,64 +165,15 @@ func parseBack(text string) (int, bool) {
 	return int(text[1] - '0'), true
 }
 
-// amazonLinuxRelease accepts v, eight digits and an optional rest.
-func amazonLinuxRelease(text string) bool {
-	rest, ok := strings.CutPrefix(text, "v")
-	date, rest := digits(rest)
-	return ok && len(date) == 8 && releaseRest(rest)
-}
+// A release may have a "-" or "." and more behind it, but no two dots in a row: anything
+// else could lead to another SSM parameter, or match more than one image.
+var (
+	amazonLinuxForm  = regexp.MustCompile(`^v[0-9]{8}([-.][0-9A-Za-z.-]+)?$`)
+	bottlerocketForm = regexp.MustCompile(`^v*[0-9]+\.[0-9]+\.[0-9]+([-.][0-9A-Za-z.-]+)?$`)
+)
 
-// bottlerocketRelease accepts any number of v, three numbers and an optional
-// rest.
-func bottlerocketRelease(text string) bool {
-	rest := strings.TrimLeft(text, "v")
-	for i := range 3 {
-		var number string
-		if number, rest = digits(rest); number == "" {
-			return false
-		}
-		if i == 2 {
-			break
-		}
-		var ok bool
-		if rest, ok = strings.CutPrefix(rest, "."); !ok {
-			return false
-		}
-	}
-	return releaseRest(rest)
-}
-
-// digits splits a text behind the digits it begins with.
-func digits(text string) (number, rest string) {
-	n := 0
-	for n < len(text) && isDigit(text[n]) {
-		n++
-	}
-	return text[:n], text[n:]
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-// releaseRest accepts nothing, or a "-" or "." and more letters, digits, "-" and
-// ".", but no two dots in a row. Anything else could lead to another SSM
-// parameter, or match more than one image.
-func releaseRest(text string) bool {
-	if text == "" {
-		return true
-	}
-	if strings.Contains(text, "..") {
-		return false
-	}
-	if len(text) < 2 || text[0] != '-' && text[0] != '.' {
-		return false
-	}
-	for i := range len(text) {
-		c := text[i]
-		if !isDigit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && c != '-' && c != '.' {
-			return false
-		}
-	}
-	return true
+func isRelease(form *regexp.Regexp, text string) bool {
+	return form.MatchString(text) && !strings.Contains(text, "..")
 }
 
 // selectAlias picks the image of each line of the alias.

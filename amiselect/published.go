@@ -136,11 +136,11 @@ func (p published) release(family Family, name string) (string, bool) {
 		switch {
 		case family == FamilyBottlerocket:
 			release, _, _ := strings.Cut(rest, "-")
-			return release, strings.HasPrefix(release, "v") && bottlerocketRelease(release)
+			return release, strings.HasPrefix(release, "v") && isRelease(bottlerocketForm, release)
 		case family.Windows():
 			return rest, rest != ""
 		default:
-			return rest, amazonLinuxRelease(rest)
+			return rest, isRelease(amazonLinuxForm, rest)
 		}
 	}
 	return "", false

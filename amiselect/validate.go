@@ -2,6 +2,7 @@ package amiselect
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -161,39 +162,21 @@ func detailOf(err error) string {
 	return strings.ReplaceAll(text, "\n", "; ")
 }
 
-func isImageID(text string) bool {
-	rest, ok := strings.CutPrefix(text, "ami-")
-	if !ok || rest == "" || len(text) > maxFilterValue {
-		return false
-	}
-	for i := range len(rest) {
-		if c := rest[i]; !isDigit(c) && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
-}
+var (
+	imageIDForm   = regexp.MustCompile(`^ami-[0-9a-z]+$`)
+	accountForm   = regexp.MustCompile(`^[0-9]{12}$`)
+	parameterForm = regexp.MustCompile(`^[0-9A-Za-z_./:-]+$`)
+)
+
+func isImageID(text string) bool { return len(text) <= maxFilterValue && imageIDForm.MatchString(text) }
 
 func isOwner(text string) bool {
-	switch text {
-	case ownerSelf, ownerAmazon, ownerMarketplace, ownerBackup:
-		return true
-	}
-	return isAccount(text)
+	return isAccount(text) || slices.Contains([]string{ownerSelf, ownerAmazon, ownerMarketplace, ownerBackup}, text)
 }
 
 // isAccount reports whether the text is the number of an AWS account.
-func isAccount(text string) bool {
-	number, rest := digits(text)
-	return len(number) == 12 && rest == ""
-}
+func isAccount(text string) bool { return accountForm.MatchString(text) }
 
 func isParameterName(text string) bool {
-	for i := range len(text) {
-		c := text[i]
-		if !isDigit(c) && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && strings.IndexByte("_.-/:", c) < 0 {
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxParameterLength
+	return len(text) <= maxParameterLength && parameterForm.MatchString(text)
 }
