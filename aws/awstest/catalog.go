@@ -1,6 +1,7 @@
 package awstest
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strconv"
@@ -226,52 +227,9 @@ func dryRun() *fault {
 //	more    metal; xen; block = capacity blocks too;
 //	        nitro = enclaves; crypt = encrypted in transit; efa=n; ssd=n GB;
 //	        gpu=maker:name:count:MiB; neuron=name:count:cores
-const typeTable = `
-type          maker  GHz   vCPUs  MiB      ENIs        EBS    USD      more
-
-t3.micro      Intel  2.5   2      1024     2x2@0.064   2085   0.0104
-t3.small      Intel  2.5   2      2048     3x4@0.128   2085   0.0208
-t3.medium     Intel  2.5   2      4096     3x6@0.256   2085   0.0416
-t3.large      Intel  2.5   2      8192     3x12@0.512  2780   0.0832
-t4g.medium    AWS    2.5   2      4096     3x6@0.256   2085   0.0336
-a1.medium     AWS    2.3   1      2048     2x4@0.5     3500   0.0255
-m4.large      Intel  2.4   2      8192     2x10@0.45   450    0.1      xen
-m5.large      Intel  3.1   2      8192     3x10@0.75   4750   0.096
-m5.xlarge     Intel  3.1   4      16384    4x15@1.25   4750   0.192    nitro
-m5.2xlarge    Intel  3.1   8      32768    4x15@2.5    4750   0.384    nitro
-m5.4xlarge    Intel  3.1   16     65536    8x30@5      4750   0.768    nitro
-m5.metal      Intel  3.1   96     393216   15x50@25    19000  4.608    metal
-m6i.large     Intel  3.5   2      8192     3x10@0.781  10000  0.096    crypt
-m6i.xlarge    Intel  3.5   4      16384    4x15@1.562  10000  0.192    crypt,nitro
-m6a.large     AMD    3.6   2      8192     3x10@0.781  10000  0.0864   crypt
-m7i.large     Intel  3.2   2      8192     3x10@0.781  10000  0.1008   crypt
-m7a.large     AMD    3.7   2      8192     3x10@0.781  10000  0.11592  crypt
-m6g.medium    AWS    2.5   1      4096     2x4@0.5     4750   0.0385
-m6g.large     AWS    2.5   2      8192     3x10@0.75   4750   0.077
-m6g.xlarge    AWS    2.5   4      16384    4x15@1.25   4750   0.154
-m7g.large     AWS    2.6   2      8192     3x10@0.937  10000  0.0816   crypt
-m6gd.large    AWS    2.5   2      8192     3x10@0.75   4750   0.0904   ssd=118
-c5.large      Intel  3.4   2      4096     3x10@0.75   4750   0.085
-c5.xlarge     Intel  3.4   4      8192     4x15@1.25   4750   0.17     nitro
-c5.2xlarge    Intel  3.4   8      16384    4x15@2.5    4750   0.34     nitro
-c5d.large     Intel  3.4   2      4096     3x10@0.75   4750   0.096    ssd=50
-c6i.large     Intel  3.5   2      4096     3x10@0.781  10000  0.085    crypt
-c6a.large     AMD    3.6   2      4096     3x10@0.781  10000  0.0765   crypt
-c6g.large     AWS    2.5   2      4096     3x10@0.75   4750   0.068
-c7g.large     AWS    2.6   2      4096     3x10@0.937  10000  0.0725   crypt
-r5.large      Intel  3.1   2      16384    3x10@0.75   4750   0.126
-r5.xlarge     Intel  3.1   4      32768    4x15@1.25   4750   0.252    nitro
-r6g.large     AWS    2.5   2      16384    3x10@0.75   4750   0.1008
-r6i.large     Intel  3.5   2      16384    3x10@0.781  10000  0.126    crypt
-g4dn.xlarge   Intel  2.5   4      16384    3x10@5      3500   0.526    crypt,nitro,ssd=125,gpu=NVIDIA:T4:1:16384
-g5.xlarge     AMD    3.3   4      16384    4x15@2.5    3500   1.006    crypt,nitro,ssd=250,gpu=NVIDIA:A10G:1:24576
-g5g.xlarge    AWS    2.5   4      8192     4x15@1.25   3500   0.42     nitro,gpu=NVIDIA:T4g:1:16384
-g4ad.xlarge   AMD    3.0   4      16384    2x4@2.0     3170   0.37853  nitro,ssd=150,gpu=AMD:Radeon Pro V520:1:8192
-inf2.xlarge   AMD    2.95  4      16384    4x15@2.083  10000  0.7582   nitro,neuron=Inferentia2:1:2
-trn1.2xlarge  Intel  3.5   8      32768    4x15@3.125  20000  1.34375  crypt,nitro,ssd=474,neuron=Trainium:1:2
-p4d.24xlarge  Intel  3.0   96     1179648  60x50@100@4 19000  21.95764 crypt,nitro,block,efa=4,ssd=8000,gpu=NVIDIA:A100:8:40960
-p5.48xlarge   AMD    3.6   192    2097152  64x50@100@32 80000 55.04    crypt,nitro,block,efa=32,ssd=30400,gpu=NVIDIA:H100:8:81920
-`
+//
+//go:embed tables/types.txt
+var typeTable string
 
 // InstanceTypes returns a small catalog of real instance types, as EC2 describes
 // them: forty of many kinds. The list is the caller's.
