@@ -52,9 +52,6 @@ func (c *Cloud) dropOld() {
 	c.messages = kept
 }
 
-// QueueURL is the address of the queue.
-func (s *Server) QueueURL() string { return s.URL + s.queuePath() }
-
 func (c *Cloud) queuePath() string { return "/" + c.opts.Account + "/" + c.opts.Queue }
 
 func noQueue() *fault {

@@ -127,7 +127,7 @@ func TestQueue(t *testing.T) {
 	c := sqs.NewFromConfig(s.Config())
 	url, err := c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: ptr("demo")})
 	require.NoError(t, err)
-	require.Equal(t, s.QueueURL(), *url.QueueUrl)
+	require.Equal(t, s.URL+"/123456789012/demo", *url.QueueUrl)
 	_, err = c.GetQueueUrl(background, &sqs.GetQueueUrlInput{QueueName: ptr("other")})
 	var none *sqstypes.QueueDoesNotExist
 	require.ErrorAs(t, err, &none)

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -145,85 +146,32 @@ const (
 // their own, and what is in them, by path: [] is an item of a list, and * any key of
 // an object.
 func kubeletSchema() map[string]jsonKind {
+	kinds := map[string]jsonKind{
+		"duration": jsonDuration, "int32": jsonInt32, "int64": jsonInt64, "number": jsonNumber, "period": jsonPeriod,
+		"quantity": jsonQuantity, "text": jsonText, "truth": jsonTruth, "uint32": jsonUint32,
+	}
 	schema := map[string]jsonKind{}
-	for _, k := range kubeletPaths() {
-		for _, path := range k.paths {
-			schema[path] = k.kind
-			for i := range path {
-				switch path[i] {
-				case '.':
-					schema[path[:i]] = jsonObject
-				case '[':
-					schema[path[:i]] = jsonList
-				}
+	for line := range strings.Lines(kubeletTable) {
+		kind, path, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path = strings.TrimSpace(path)
+		schema[path] = kinds[kind]
+		for i := range path {
+			switch path[i] {
+			case '.':
+				schema[path[:i]] = jsonObject
+			case '[':
+				schema[path[:i]] = jsonList
 			}
 		}
 	}
 	return schema
 }
 
-// kindPaths are the paths of values of one kind.
-type kindPaths struct {
-	kind  jsonKind
-	paths []string
-}
-
-// kubeletPaths is the table of the kubelet of Kubernetes 1.37, configuration version
-// v1beta1: its values that hold no others.
-func kubeletPaths() []kindPaths {
-	return []kindPaths{
-		{jsonDuration, []string{
-			"authentication.webhook.cacheTTL", "authorization.webhook.cacheAuthorizedTTL",
-			"authorization.webhook.cacheUnauthorizedTTL", "containerLogMonitorInterval", "cpuCFSQuotaPeriod",
-			"cpuManagerReconcilePeriod", "crashLoopBackOff.maxContainerRestartPeriod",
-			"evictionPressureTransitionPeriod", "fileCheckFrequency", "httpCheckFrequency", "imageMaximumGCAge",
-			"imageMinimumGCAge", "nodeStatusReportFrequency", "nodeStatusUpdateFrequency", "runtimeRequestTimeout",
-			"shutdownGracePeriod", "shutdownGracePeriodCriticalPods", "streamingConnectionIdleTimeout",
-			"syncFrequency", "volumeStatsAggPeriod",
-		}},
-		{jsonInt32, []string{
-			"containerLogMaxFiles", "containerLogMaxWorkers", "eventBurst", "eventRecordQPS", "healthzPort",
-			"iptablesDropBit", "iptablesMasqueradeBit", "kubeAPIBurst", "kubeAPIQPS", "maxParallelImagePulls",
-			"nodeLeaseDurationSeconds", "nodeStatusMaxImages", "oomScoreAdj", "port", "readOnlyPort",
-			"registryBurst", "registryPullQPS", "reservedMemory[].numaNode",
-			"shutdownGracePeriodByPodPriority[].priority", "tlsCurvePreferences[]", "tracing.samplingRatePerMillion",
-		}},
-		{jsonInt64, []string{
-			"maxOpenFiles", "podPidsLimit", "shutdownGracePeriodByPodPriority[].shutdownGracePeriodSeconds",
-			"userNamespaces.idsPerPod",
-		}},
-		{jsonNumber, []string{"memoryThrottlingFactor"}},
-		{jsonPeriod, []string{"logging.flushFrequency"}},
-		{jsonQuantity, []string{
-			"logging.options.json.infoBufferSize", "logging.options.text.infoBufferSize", "reservedMemory[].limits.*",
-		}},
-		{jsonText, []string{
-			"address", "allowedUnsafeSysctls[]", "authentication.x509.clientCAFile", "authorization.mode",
-			"cgroupDriver", "cgroupRoot", "clusterDomain", "configMapAndSecretChangeDetectionStrategy",
-			"containerLogMaxSize", "containerRuntimeEndpoint", "contentType", "cpuManagerPolicy",
-			"cpuManagerPolicyOptions.*", "defaultPodSysctls.*", "enforceNodeAllocatable[]",
-			"evictionMinimumReclaim.*", "hairpinMode", "healthzBindAddress",
-			"imagePullCredentialsVerificationPolicy", "imageServiceEndpoint", "kubeletCgroups", "kubeReservedCgroup",
-			"logging.format", "logging.vmodule[].filePattern", "memoryManagerPolicy", "memoryReservationPolicy",
-			"memorySwap.swapBehavior", "podCIDR", "podLogsDir", "preloadedImagesVerificationAllowlist[]",
-			"providerID", "qosReserved.*", "reservedSystemCPUs", "resolvConf", "showHiddenMetricsForVersion",
-			"staticPodPath", "staticPodURL", "staticPodURLHeader.*[]", "systemCgroups", "systemReservedCgroup",
-			"tlsCertFile", "tlsCipherSuites[]", "tlsMinVersion", "tlsPrivateKeyFile", "topologyManagerPolicy",
-			"topologyManagerPolicyOptions.*", "topologyManagerScope", "tracing.endpoint", "volumePluginDir",
-		}},
-		{jsonTruth, []string{
-			"authentication.anonymous.enabled", "authentication.webhook.enabled", "cgroupsPerQOS",
-			"enableContentionProfiling", "enableControllerAttachDetach", "enableDebugFlagsHandler",
-			"enableDebuggingHandlers", "enableProfilingHandler", "enableServer", "enableSystemLogHandler",
-			"enableSystemLogQuery", "failCgroupV1", "failSwapOn", "featureGates.*", "kernelMemcgNotification",
-			"localStorageCapacityIsolation", "logging.options.json.splitStream", "logging.options.text.splitStream",
-			"makeIPTablesUtilChains", "mergeDefaultEvictionSettings", "protectKernelDefaults", "registerNode",
-			"rotateCertificates", "runOnce", "seccompDefault", "serializeImagePulls", "serverTLSBootstrap",
-			"singleProcessOOMKill",
-		}},
-		{jsonUint32, []string{"logging.verbosity", "logging.vmodule[].verbosity"}},
-	}
-}
+// kubeletTable is of the kubelet of Kubernetes 1.37, configuration version v1beta1: its
+// values that hold no others, a line each, by how they are written.
+//
+//go:embed tables/kubelet.txt
+var kubeletTable string
 
 // kubeletSetting returns how a setting of the kubelet is written that has no field
 // of its own, and "" for what is no such setting.
