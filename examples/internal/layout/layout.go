@@ -202,35 +202,17 @@ func WrapHanging(text string, indent int) []string {
 	return lines
 }
 
-// Hang breaks words into lines that begin with a label, or with as many blanks.
+// hang breaks words into lines that begin with a label, or with as many blanks.
 // What is longer than a line is cut into pieces.
-func Hang(label, words string) []string {
+func hang(label, words string) []string {
 	label = Shorten(Printable(label), command.PageWidth/2)
-	indent := strings.Repeat(" ", utf8.RuneCountInString(label))
-	var lines []string
-	line, empty := label, true
-	for _, word := range strings.Fields(Printable(words)) {
-		for {
-			room := command.PageWidth - utf8.RuneCountInString(line)
-			if !empty {
-				room--
-			}
-			runes := []rune(word)
-			if len(runes) <= room {
-				break
-			}
-			if empty {
-				lines, line, word = append(lines, line+string(runes[:room])), indent, string(runes[room:])
-				continue
-			}
-			lines, line, empty = append(lines, line), indent, true
-		}
-		if !empty {
-			line += " "
-		}
-		line, empty = line+word, false
+	indent := utf8.RuneCountInString(label)
+	lines := Wrap(Printable(words), indent)
+	if len(lines) == 0 {
+		return []string{label}
 	}
-	return append(lines, line)
+	lines[0] = label + lines[0][indent:]
+	return lines
 }
 
 // Enumerate lists items, separated by commas, on at most so many lines. Those
@@ -309,7 +291,7 @@ func (p *Page) Heading(left, right string) {
 
 // Fill writes words after a label, breaking lines below the first word.
 func (p *Page) Fill(label, words string, paint func(string) string) {
-	for _, line := range Hang(label, words) {
+	for _, line := range hang(label, words) {
 		p.Add(paint(line))
 	}
 }
