@@ -172,7 +172,7 @@ func (c *Cloud) describeAvailabilityZones(*request) (any, *fault) {
 	for _, z := range c.opts.Zones {
 		list = append(list, ec2types.AvailabilityZone{
 			ZoneName: &z.Name, ZoneId: &z.ID, RegionName: &c.opts.Region, State: ec2types.AvailabilityZoneStateAvailable,
-			ZoneType: pointer("availability-zone"), OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
+			ZoneType: new("availability-zone"), OptInStatus: ec2types.AvailabilityZoneOptInStatusOptInNotRequired,
 		})
 	}
 	return &ec2.DescribeAvailabilityZonesOutput{AvailabilityZones: list}, nil
@@ -202,7 +202,7 @@ func (c *Cloud) describeSpotPriceHistory(q *request) (any, *fault) {
 			if ok {
 				list = append(list, ec2types.SpotPrice{
 					InstanceType: ec2types.InstanceType(name), ProductDescription: ec2types.RIProductDescriptionLinuxUnix,
-					SpotPrice: pointer(fmt.Sprintf("%.6f", c.spotPrice(name, zone))), Timestamp: pointer(c.now.Add(-time.Hour)), AvailabilityZone: &zone,
+					SpotPrice: new(fmt.Sprintf("%.6f", c.spotPrice(name, zone))), Timestamp: new(c.now.Add(-time.Hour)), AvailabilityZone: &zone,
 				})
 			}
 		}
@@ -279,20 +279,20 @@ func typeInfo(cells []string) ec2types.InstanceTypeInfo {
 		arch = ec2types.ArchitectureTypeArm64
 	}
 	t := ec2types.InstanceTypeInfo{
-		InstanceType: ec2types.InstanceType(cells[0]), CurrentGeneration: pointer(true), BareMetal: pointer(false),
+		InstanceType: ec2types.InstanceType(cells[0]), CurrentGeneration: new(true), BareMetal: new(false),
 		Hypervisor: ec2types.InstanceTypeHypervisorNitro, NitroEnclavesSupport: ec2types.NitroEnclavesSupportUnsupported,
 		SupportedUsageClasses:        []ec2types.UsageClassType{ec2types.UsageClassTypeOnDemand, ec2types.UsageClassTypeSpot},
 		SupportedVirtualizationTypes: []ec2types.VirtualizationType{ec2types.VirtualizationTypeHvm},
 		ProcessorInfo: &ec2types.ProcessorInfo{
-			SupportedArchitectures: []ec2types.ArchitectureType{arch}, Manufacturer: &cells[1], SustainedClockSpeedInGhz: pointer(decimal(cells[2])),
+			SupportedArchitectures: []ec2types.ArchitectureType{arch}, Manufacturer: &cells[1], SustainedClockSpeedInGhz: new(decimal(cells[2])),
 		},
-		VCpuInfo:    &ec2types.VCpuInfo{DefaultVCpus: pointer(integer(cells[3]))},
-		MemoryInfo:  &ec2types.MemoryInfo{SizeInMiB: pointer(int64(integer(cells[4])))},
+		VCpuInfo:    &ec2types.VCpuInfo{DefaultVCpus: new(integer(cells[3]))},
+		MemoryInfo:  &ec2types.MemoryInfo{SizeInMiB: new(int64(integer(cells[4])))},
 		NetworkInfo: networkInfo(cells[5]),
 		EbsInfo: &ec2types.EbsInfo{
-			EbsOptimizedSupport: ec2types.EbsOptimizedSupportDefault, MaximumEbsAttachments: pointer(int32(28)),
+			EbsOptimizedSupport: ec2types.EbsOptimizedSupportDefault, MaximumEbsAttachments: new(int32(28)),
 			AttachmentLimitType: ec2types.AttachmentLimitTypeShared,
-			EbsOptimizedInfo:    &ec2types.EbsOptimizedInfo{MaximumBandwidthInMbps: pointer(integer(cells[6]))},
+			EbsOptimizedInfo:    &ec2types.EbsOptimizedInfo{MaximumBandwidthInMbps: new(integer(cells[6]))},
 		},
 		PlacementGroupInfo: &ec2types.PlacementGroupInfo{SupportedStrategies: []ec2types.PlacementGroupStrategy{
 			ec2types.PlacementGroupStrategyCluster, ec2types.PlacementGroupStrategyPartition, ec2types.PlacementGroupStrategySpread}},
@@ -312,13 +312,13 @@ func networkInfo(cell string) *ec2types.NetworkInfo {
 		cards = integer(parts[2])
 	}
 	n := &ec2types.NetworkInfo{
-		MaximumNetworkInterfaces: pointer(integer(interfaces)), Ipv4AddressesPerInterface: pointer(integer(addresses)),
-		MaximumNetworkCards: &cards, DefaultNetworkCardIndex: pointer(int32(0)), Ipv6Supported: pointer(true),
-		EnaSupport: ec2types.EnaSupportRequired, EfaSupported: pointer(false), EncryptionInTransitSupported: pointer(false),
+		MaximumNetworkInterfaces: new(integer(interfaces)), Ipv4AddressesPerInterface: new(integer(addresses)),
+		MaximumNetworkCards: &cards, DefaultNetworkCardIndex: new(int32(0)), Ipv6Supported: new(true),
+		EnaSupport: ec2types.EnaSupportRequired, EfaSupported: new(false), EncryptionInTransitSupported: new(false),
 	}
 	for i := range cards {
 		n.NetworkCards = append(n.NetworkCards, ec2types.NetworkCardInfo{
-			NetworkCardIndex: pointer(i), MaximumNetworkInterfaces: pointer(integer(interfaces) / cards), BaselineBandwidthInGbps: pointer(decimal(parts[1])),
+			NetworkCardIndex: new(i), MaximumNetworkInterfaces: new(integer(interfaces) / cards), BaselineBandwidthInGbps: new(decimal(parts[1])),
 		})
 	}
 	return n
@@ -329,7 +329,7 @@ func applyTrait(t *ec2types.InstanceTypeInfo, key, values string) {
 	v := append(strings.Split(values, ":"), "", "", "")
 	switch key {
 	case "metal":
-		t.BareMetal, t.Hypervisor = pointer(true), ""
+		t.BareMetal, t.Hypervisor = new(true), ""
 	case "xen":
 		t.Hypervisor = ec2types.InstanceTypeHypervisorXen
 		t.NetworkInfo.EnaSupport = ec2types.EnaSupportUnsupported
@@ -338,24 +338,24 @@ func applyTrait(t *ec2types.InstanceTypeInfo, key, values string) {
 	case "nitro":
 		t.NitroEnclavesSupport = ec2types.NitroEnclavesSupportSupported
 	case "crypt":
-		t.NetworkInfo.EncryptionInTransitSupported = pointer(true)
+		t.NetworkInfo.EncryptionInTransitSupported = new(true)
 	case "efa":
-		t.NetworkInfo.EfaSupported = pointer(true)
-		t.NetworkInfo.EfaInfo = &ec2types.EfaInfo{MaximumEfaInterfaces: pointer(integer(v[0]))}
+		t.NetworkInfo.EfaSupported = new(true)
+		t.NetworkInfo.EfaInfo = &ec2types.EfaInfo{MaximumEfaInterfaces: new(integer(v[0]))}
 	case "ssd":
 		size := int64(integer(v[0]))
-		t.InstanceStorageSupported = pointer(true)
+		t.InstanceStorageSupported = new(true)
 		t.InstanceStorageInfo = &ec2types.InstanceStorageInfo{
 			TotalSizeInGB: &size, NvmeSupport: ec2types.EphemeralNvmeSupportRequired,
-			Disks: []ec2types.DiskInfo{{SizeInGB: &size, Count: pointer(int32(1)), Type: ec2types.DiskTypeSsd}},
+			Disks: []ec2types.DiskInfo{{SizeInGB: &size, Count: new(int32(1)), Type: ec2types.DiskTypeSsd}},
 		}
 	case "gpu":
 		t.GpuInfo = &ec2types.GpuInfo{Gpus: []ec2types.GpuDeviceInfo{{
-			Manufacturer: &v[0], Name: &v[1], Count: pointer(integer(v[2])), MemoryInfo: &ec2types.GpuDeviceMemoryInfo{SizeInMiB: pointer(integer(v[3]))},
+			Manufacturer: &v[0], Name: &v[1], Count: new(integer(v[2])), MemoryInfo: &ec2types.GpuDeviceMemoryInfo{SizeInMiB: new(integer(v[3]))},
 		}}}
 	case "neuron":
 		t.NeuronInfo = &ec2types.NeuronInfo{NeuronDevices: []ec2types.NeuronDeviceInfo{{
-			Name: &v[0], Count: pointer(integer(v[1])), CoreInfo: &ec2types.NeuronDeviceCoreInfo{Count: pointer(integer(v[2]))},
+			Name: &v[0], Count: new(integer(v[1])), CoreInfo: &ec2types.NeuronDeviceCoreInfo{Count: new(integer(v[2]))},
 		}}}
 	}
 }

@@ -49,7 +49,7 @@ func (c *Cloud) createFleet(q *request) (any, *fault) {
 	if f.yes("DryRun") {
 		return nil, dryRun()
 	}
-	answer := &ec2.CreateFleetOutput{FleetId: pointer(c.id("fleet"))}
+	answer := &ec2.CreateFleetOutput{FleetId: new(c.id("fleet"))}
 	c.fill(q, pools, total, answer)
 	if token != "" {
 		c.fleets[token] = fleetAnswer{asked, answer}
@@ -188,6 +188,6 @@ func (p *pool) source() *ec2types.LaunchTemplateAndOverridesResponse {
 		o.Priority = &p.priority
 	}
 	return &ec2types.LaunchTemplateAndOverridesResponse{
-		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateId: &p.template.id, Version: pointer("1")}, Overrides: o,
+		LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecification{LaunchTemplateId: &p.template.id, Version: new("1")}, Overrides: o,
 	}
 }

@@ -17,7 +17,7 @@ func optional(text string) *string {
 }
 
 func stateOf(state string) *ec2types.InstanceState {
-	return &ec2types.InstanceState{Code: pointer(stateCode(state)), Name: ec2types.InstanceStateName(state)}
+	return &ec2types.InstanceState{Code: new(stateCode(state)), Name: ec2types.InstanceStateName(state)}
 }
 
 func (c *Cloud) describeInstance(m *machine) ec2types.Instance {
@@ -37,10 +37,10 @@ func (c *Cloud) describeInstance(m *machine) ec2types.Instance {
 		}
 	}
 	if m.reason != "" {
-		x.StateReason = &ec2types.StateReason{Message: pointer(m.reason)}
+		x.StateReason = &ec2types.StateReason{Message: new(m.reason)}
 	}
 	if m.lifecycle == spot {
-		x.SpotInstanceRequestId = pointer("sir-" + strings.TrimPrefix(m.id, "i-")[:8])
+		x.SpotInstanceRequestId = new("sir-" + strings.TrimPrefix(m.id, "i-")[:8])
 	}
 	if p := c.profiles[m.data.str("IamInstanceProfile.Name")]; p != nil {
 		x.IamInstanceProfile = &ec2types.IamInstanceProfile{Arn: &p.arn, Id: &p.id}
@@ -52,15 +52,15 @@ func (c *Cloud) describeInstance(m *machine) ec2types.Instance {
 		x.SecurityGroups = append(x.SecurityGroups, ec2types.GroupIdentifier{GroupId: &id, GroupName: c.group(id).GroupName})
 	}
 	x.SubnetId, x.VpcId, x.PrivateIpAddress = m.subnet.SubnetId, m.subnet.VpcId, &m.address
-	x.PrivateDnsName = pointer("ip-" + strings.ReplaceAll(m.address, ".", "-") + ".ec2.internal")
+	x.PrivateDnsName = new("ip-" + strings.ReplaceAll(m.address, ".", "-") + ".ec2.internal")
 	interfaces := m.data.list("NetworkInterface")
 	if len(interfaces) == 0 {
 		interfaces = []form{{}}
 	}
 	for i, n := range interfaces {
 		x.NetworkInterfaces = append(x.NetworkInterfaces, ec2types.InstanceNetworkInterface{
-			NetworkInterfaceId: pointer(strings.Replace(m.id, "i-", "eni-", 1)[:15] + string(rune('a'+i%26))),
-			InterfaceType:      pointer(cmp.Or(n.str("InterfaceType"), "interface")), SubnetId: x.SubnetId, Groups: x.SecurityGroups,
+			NetworkInterfaceId: new(strings.Replace(m.id, "i-", "eni-", 1)[:15] + string(rune('a'+i%26))),
+			InterfaceType:      new(cmp.Or(n.str("InterfaceType"), "interface")), SubnetId: x.SubnetId, Groups: x.SecurityGroups,
 		})
 	}
 	return x
@@ -68,11 +68,11 @@ func (c *Cloud) describeInstance(m *machine) ec2types.Instance {
 
 func (c *Cloud) placement(m *machine) *ec2types.Placement {
 	p := &ec2types.Placement{
-		AvailabilityZone: &m.key.Zone, AvailabilityZoneId: pointer(c.zoneID(m.key.Zone)), GroupId: optional(m.data.str("Placement.GroupId")),
+		AvailabilityZone: &m.key.Zone, AvailabilityZoneId: new(c.zoneID(m.key.Zone)), GroupId: optional(m.data.str("Placement.GroupId")),
 		Tenancy: ec2types.Tenancy(cmp.Or(m.data.str("Placement.Tenancy"), "default")),
 	}
 	if n, ok := m.data.num("Placement.PartitionNumber"); ok {
-		p.PartitionNumber = pointer(int32(n))
+		p.PartitionNumber = new(int32(n))
 	}
 	return p
 }
@@ -140,7 +140,7 @@ func (c *Cloud) describeInstances(q *request) (any, *fault) {
 	}
 	out := &ec2.DescribeInstancesOutput{NextToken: next}
 	for _, m := range page {
-		out.Reservations = append(out.Reservations, ec2types.Reservation{ReservationId: pointer(strings.Replace(m.id, "i-", "r-", 1)),
+		out.Reservations = append(out.Reservations, ec2types.Reservation{ReservationId: new(strings.Replace(m.id, "i-", "r-", 1)),
 			OwnerId: &c.opts.Account, Instances: []ec2types.Instance{c.describeInstance(m)}})
 	}
 	return out, nil

@@ -11,7 +11,7 @@ import (
 // tagList are tags as the SDK has them, sorted by key.
 func tagList(tags map[string]string) (list []ec2types.Tag) {
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		list = append(list, ec2types.Tag{Key: &k, Value: pointer(tags[k])})
+		list = append(list, ec2types.Tag{Key: &k, Value: new(tags[k])})
 	}
 	return list
 }
@@ -39,7 +39,7 @@ func (c *Cloud) describeSubnets(q *request) (any, *fault) {
 	out := &ec2.DescribeSubnetsOutput{NextToken: next}
 	for _, s := range page {
 		now := s.Subnet
-		now.AvailableIpAddressCount = pointer(int32(s.free))
+		now.AvailableIpAddressCount = new(int32(s.free))
 		out.Subnets = append(out.Subnets, now)
 	}
 	return out, err
@@ -99,7 +99,7 @@ func (c *Cloud) describePlacementGroups(q *request) (any, *fault) {
 		}, tagMap(g.Tags))
 	}, selector[ec2types.PlacementGroup]{"GroupId", id, code, format}, selector[ec2types.PlacementGroup]{"GroupName", name, code, format})
 	for i := range list {
-		list[i].GroupArn = pointer("arn:aws:ec2:" + c.opts.Region + ":" + c.opts.Account + ":placement-group/" + name(list[i]))
+		list[i].GroupArn = new("arn:aws:ec2:" + c.opts.Region + ":" + c.opts.Account + ":placement-group/" + name(list[i]))
 	}
 	return &ec2.DescribePlacementGroupsOutput{PlacementGroups: list}, err
 }

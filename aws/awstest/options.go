@@ -238,8 +238,6 @@ func value[T any](p *T) T {
 	return *p
 }
 
-func pointer[T any](v T) *T { return &v }
-
 func defaultZones(region string) []Zone {
 	var zones []Zone
 	for i, letter := range []string{"a", "b", "c"} {
@@ -261,17 +259,17 @@ func shortRegion(region string) string {
 }
 
 func discoveryTag(o Options) []ec2types.Tag {
-	return []ec2types.Tag{{Key: pointer("karpenter.sh/discovery"), Value: &o.Cluster.Name}}
+	return []ec2types.Tag{{Key: new("karpenter.sh/discovery"), Value: &o.Cluster.Name}}
 }
 
 func defaultSubnets(o Options) []ec2types.Subnet {
 	var subnets []ec2types.Subnet
 	for i, z := range o.Zones {
 		subnets = append(subnets, ec2types.Subnet{
-			SubnetId:         pointer(fmt.Sprintf("subnet-%017x", 0xa0+i)),
-			AvailabilityZone: pointer(z.Name), CidrBlock: pointer(fmt.Sprintf("10.0.%d.0/24", i)),
-			AvailableIpAddressCount: pointer(int32(250)),
-			Tags:                    append(discoveryTag(o), ec2types.Tag{Key: pointer("Name"), Value: pointer("private-" + z.Name)}),
+			SubnetId:         new(fmt.Sprintf("subnet-%017x", 0xa0+i)),
+			AvailabilityZone: new(z.Name), CidrBlock: new(fmt.Sprintf("10.0.%d.0/24", i)),
+			AvailableIpAddressCount: new(int32(250)),
+			Tags:                    append(discoveryTag(o), ec2types.Tag{Key: new("Name"), Value: new("private-" + z.Name)}),
 		})
 	}
 	return subnets
@@ -279,8 +277,8 @@ func defaultSubnets(o Options) []ec2types.Subnet {
 
 func defaultGroups(o Options) []ec2types.SecurityGroup {
 	return []ec2types.SecurityGroup{
-		{GroupId: pointer("sg-0000000000000000a"), GroupName: pointer("nodes"), Description: pointer("nodes of the cluster"), Tags: discoveryTag(o)},
-		{GroupId: pointer("sg-0000000000000000b"), GroupName: pointer("default"), Description: pointer("default VPC security group")},
+		{GroupId: new("sg-0000000000000000a"), GroupName: new("nodes"), Description: new("nodes of the cluster"), Tags: discoveryTag(o)},
+		{GroupId: new("sg-0000000000000000b"), GroupName: new("default"), Description: new("default VPC security group")},
 	}
 }
 
@@ -316,10 +314,10 @@ func defaultImages(o Options) ([]ec2types.Image, map[string]string) {
 	for _, s := range specs {
 		id := fmt.Sprintf("ami-%017x", hash(s.name)>>4)
 		images = append(images, ec2types.Image{
-			ImageId: &id, Name: pointer(s.name), Architecture: ec2types.ArchitectureValues(s.arch), State: ec2types.ImageStateAvailable,
-			OwnerId: pointer(s.owner), ImageOwnerAlias: pointer(s.alias), Public: pointer(true),
-			CreationDate:   pointer(time.Date(2025, 12, 9, 8, 0, 0, 0, time.UTC).Format(timeFormat)),
-			RootDeviceName: pointer("/dev/xvda"), RootDeviceType: ec2types.DeviceTypeEbs,
+			ImageId: &id, Name: new(s.name), Architecture: ec2types.ArchitectureValues(s.arch), State: ec2types.ImageStateAvailable,
+			OwnerId: new(s.owner), ImageOwnerAlias: new(s.alias), Public: new(true),
+			CreationDate:   new(time.Date(2025, 12, 9, 8, 0, 0, 0, time.UTC).Format(timeFormat)),
+			RootDeviceName: new("/dev/xvda"), RootDeviceType: ec2types.DeviceTypeEbs,
 		})
 		for _, p := range s.paths {
 			parameters[p] = id
@@ -346,7 +344,7 @@ func hash(parts ...string) uint64 {
 // completeSubnets fills in what options leave out.
 func (c *Cloud) completeSubnets() {
 	for _, s := range c.opts.Subnets {
-		s.AvailabilityZoneId = pointer(c.zoneID(value(s.AvailabilityZone)))
+		s.AvailabilityZoneId = new(c.zoneID(value(s.AvailabilityZone)))
 		setDefaultPointer(&s.VpcId, VPC)
 		setDefaultPointer(&s.CidrBlock, "10.0.0.0/16")
 		setDefaultPointer(&s.AvailableIpAddressCount, 250)

@@ -70,12 +70,12 @@ func (c *Cloud) usable(p *profile) bool {
 func (c *Cloud) describeProfile(p *profile, withTags bool) *iamtypes.InstanceProfile {
 	x := &iamtypes.InstanceProfile{InstanceProfileName: &p.name, InstanceProfileId: &p.id, Arn: &p.arn, Path: &p.path, CreateDate: &p.created}
 	if role := p.role; role != "" {
-		x.Roles = []iamtypes.Role{{RoleName: &role, RoleId: pointer("AROA0000000000EXAMPLE"), Path: pointer("/"), CreateDate: &c.opts.Clock,
-			Arn: pointer("arn:aws:iam::" + c.opts.Account + ":role/" + role)}}
+		x.Roles = []iamtypes.Role{{RoleName: &role, RoleId: new("AROA0000000000EXAMPLE"), Path: new("/"), CreateDate: &c.opts.Clock,
+			Arn: new("arn:aws:iam::" + c.opts.Account + ":role/" + role)}}
 	}
 	for _, k := range slices.Sorted(maps.Keys(p.tags)) {
 		if withTags {
-			x.Tags = append(x.Tags, iamtypes.Tag{Key: &k, Value: pointer(p.tags[k])})
+			x.Tags = append(x.Tags, iamtypes.Tag{Key: &k, Value: new(p.tags[k])})
 		}
 	}
 	return x

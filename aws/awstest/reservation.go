@@ -69,7 +69,7 @@ func (c *Cloud) describeCapacityReservations(q *request) (any, *fault) {
 
 func describeReservation(r *reservation) ec2types.CapacityReservation {
 	now := r.CapacityReservation
-	now.AvailableInstanceCount, now.EndDateType = pointer(int32(r.free)), ec2types.EndDateTypeUnlimited
+	now.AvailableInstanceCount, now.EndDateType = new(int32(r.free)), ec2types.EndDateTypeUnlimited
 	now.InstancePlatform, now.Tenancy = ec2types.CapacityReservationInstancePlatformLinuxUnix, ec2types.CapacityReservationTenancyDefault
 	if r.EndDate != nil {
 		now.EndDateType = ec2types.EndDateTypeLimited

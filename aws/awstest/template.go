@@ -96,8 +96,8 @@ func groupsOf(data form) []string {
 
 func (c *Cloud) describeTemplate(t *template) *ec2types.LaunchTemplate {
 	return &ec2types.LaunchTemplate{LaunchTemplateId: &t.id, LaunchTemplateName: &t.name, CreateTime: &t.created,
-		CreatedBy:            pointer("arn:aws:iam::" + c.opts.Account + ":role/controller"),
-		DefaultVersionNumber: pointer(int64(1)), LatestVersionNumber: pointer(int64(1)), Tags: tagList(t.tags)}
+		CreatedBy:            new("arn:aws:iam::" + c.opts.Account + ":role/controller"),
+		DefaultVersionNumber: new(int64(1)), LatestVersionNumber: new(int64(1)), Tags: tagList(t.tags)}
 }
 
 func (c *Cloud) createLaunchTemplate(q *request) (any, *fault) {

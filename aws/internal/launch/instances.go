@@ -80,7 +80,7 @@ const (
 // Each calls visit for each instance of the cluster, in the order of EC2's answer,
 // holding one page of it at a time.
 func (c *Instances) Each(ctx context.Context, states States, visit func(Record)) error {
-	in := &ec2.DescribeInstancesInput{Filters: c.filters(states), MaxResults: ptr(int32(pageSize))}
+	in := &ec2.DescribeInstancesInput{Filters: c.filters(states), MaxResults: new(int32(pageSize))}
 	return api.Wrap("DescribeInstances", c.cluster, c.pages(ctx, in, visit))
 }
 
@@ -120,8 +120,8 @@ func (c *Instances) describe(ctx context.Context, _ struct{}, ids []string) (map
 	out := make(map[string]Record, len(ids))
 	sorted := slices.Sorted(slices.Values(ids))
 	in := &ec2.DescribeInstancesInput{
-		Filters:    append([]ec2types.Filter{{Name: ptr("instance-id"), Values: sorted}}, c.filters(Present)...),
-		MaxResults: ptr(int32(pageSize)),
+		Filters:    append([]ec2types.Filter{{Name: new("instance-id"), Values: sorted}}, c.filters(Present)...),
+		MaxResults: new(int32(pageSize)),
 	}
 	err := c.pages(ctx, in, func(r Record) { out[r.ID] = r })
 	return out, err

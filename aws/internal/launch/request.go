@@ -144,17 +144,17 @@ func (s *Spec) Request(c RequestInput) (*ec2.CreateFleetInput, error) {
 		Context:     s.Context,
 		TargetCapacitySpecification: &ec2types.TargetCapacitySpecificationRequest{
 			DefaultTargetCapacityType: s.target(),
-			TotalTargetCapacity:       ptr(int32(min(c.Count, 100_000))),
+			TotalTargetCapacity:       new(int32(min(c.Count, 100_000))),
 		},
 	}
 	if c.DryRun {
-		in.DryRun = ptr(true)
+		in.DryRun = new(true)
 	}
 	latest := "$Latest"
 	for _, g := range s.sorted() {
 		config := ec2types.FleetLaunchTemplateConfigRequest{
 			LaunchTemplateSpecification: &ec2types.FleetLaunchTemplateSpecificationRequest{
-				LaunchTemplateName: ptr(g.Template), Version: &latest,
+				LaunchTemplateName: new(g.Template), Version: &latest,
 			},
 		}
 		for _, o := range g.overrides() {
@@ -164,10 +164,10 @@ func (s *Spec) Request(c RequestInput) (*ec2.CreateFleetInput, error) {
 			}
 			config.Overrides = append(config.Overrides, ec2types.FleetLaunchTemplateOverridesRequest{
 				InstanceType:     ec2types.InstanceType(o.InstanceType),
-				SubnetId:         ptr(subnet),
-				ImageId:          ptr(o.Image),
-				AvailabilityZone: ptr(o.Zone),
-				Priority:         ptr(o.Price),
+				SubnetId:         new(subnet),
+				ImageId:          new(o.Image),
+				AvailabilityZone: new(o.Zone),
+				Priority:         new(o.Price),
 			})
 		}
 		if len(config.Overrides) > 0 && len(in.LaunchTemplateConfigs) < maxTemplates {
@@ -229,5 +229,3 @@ func (s *Spec) strategies(in *ec2.CreateFleetInput) {
 		in.OnDemandOptions = &ec2types.OnDemandOptionsRequest{AllocationStrategy: strategy}
 	}
 }
-
-func ptr[T any](v T) *T { return &v }

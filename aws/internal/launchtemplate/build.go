@@ -84,7 +84,7 @@ func Build(in Input) (Template, error) {
 		BlockDeviceMappings: devices,
 		ImageId:             &in.ImageID,
 		MetadataOptions:     metadataOptions(spec.MetadataOptions, in.Region),
-		Monitoring:          &ec2types.LaunchTemplatesMonitoringRequest{Enabled: ptr(value(spec.DetailedMonitoring))},
+		Monitoring:          &ec2types.LaunchTemplatesMonitoringRequest{Enabled: new(value(spec.DetailedMonitoring))},
 		NetworkInterfaces:   in.interfaces(),
 		TagSpecifications: []ec2types.LaunchTemplateTagSpecificationRequest{
 			{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: api.Tags(in.Tags)},
@@ -104,7 +104,7 @@ func Build(in Input) (Template, error) {
 	in.placement(data)
 	in.market(data)
 	if o := spec.EnclaveOptions; o != nil && value(o.Enabled) {
-		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: ptr(true)}
+		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: new(true)}
 	}
 	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
 		data.CpuOptions = &ec2types.LaunchTemplateCpuOptionsRequest{
@@ -189,7 +189,7 @@ func metadataOptions(o *awsv1.MetadataOptions, region string) *ec2types.LaunchTe
 	out := &ec2types.LaunchTemplateInstanceMetadataOptionsRequest{
 		HttpEndpoint:            ec2types.LaunchTemplateInstanceMetadataEndpointState(*set.HTTPEndpoint),
 		HttpProtocolIpv6:        ec2types.LaunchTemplateInstanceMetadataProtocolIpv6(*set.HTTPProtocolIPv6),
-		HttpPutResponseHopLimit: ptr(int32(min(*set.HTTPPutResponseHopLimit, math.MaxInt32))),
+		HttpPutResponseHopLimit: new(int32(min(*set.HTTPPutResponseHopLimit, math.MaxInt32))),
 		HttpTokens:              ec2types.LaunchTemplateHttpTokensState(*set.HTTPTokens),
 		// Tags hold names that are nobody's business on the node.
 		InstanceMetadataTags: ec2types.LaunchTemplateInstanceMetadataTagsStateDisabled,
@@ -206,9 +206,9 @@ func blockDevices(class *awsv1.EC2NodeClass) ([]ec2types.LaunchTemplateBlockDevi
 	if len(class.Spec.BlockDeviceMappings) == 0 {
 		for _, d := range bootstrap.FeaturesOf(class.ResolvedAMIFamily()).Devices {
 			out = append(out, ec2types.LaunchTemplateBlockDeviceMappingRequest{
-				DeviceName: ptr(d.Name),
+				DeviceName: new(d.Name),
 				Ebs: &ec2types.LaunchTemplateEbsBlockDeviceRequest{
-					Encrypted: ptr(true), VolumeSize: ptr(int32(d.GiB)), VolumeType: ec2types.VolumeTypeGp3,
+					Encrypted: new(true), VolumeSize: new(int32(d.GiB)), VolumeType: ec2types.VolumeTypeGp3,
 				},
 			})
 		}
@@ -256,7 +256,7 @@ func volume(d *awsv1.BlockDevice) (*ec2types.LaunchTemplateEbsBlockDeviceRequest
 	if bytes <= 0 || bytes > 64_000*gib {
 		return out, fmt.Sprintf("ebs.volumeSize: %s; use 1Gi to 64000Gi", d.VolumeSize)
 	}
-	out.VolumeSize = ptr(int32((bytes + gib - 1) / gib))
+	out.VolumeSize = new(int32((bytes + gib - 1) / gib))
 	return out, ""
 }
 
@@ -265,7 +265,7 @@ func positive(n *int64) *int32 {
 	if n == nil || *n <= 0 {
 		return nil
 	}
-	return ptr(int32(min(*n, math.MaxInt32)))
+	return new(int32(min(*n, math.MaxInt32)))
 }
 
 func value[T any](p *T) T {
@@ -275,8 +275,6 @@ func value[T any](p *T) T {
 	}
 	return *p
 }
-
-func ptr[T any](v T) *T { return &v }
 
 type nic = ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest
 
@@ -292,8 +290,8 @@ func (in *Input) interfaces() []nic {
 	case len(listed) > 0:
 		for _, i := range listed {
 			out = append(out, nic{
-				NetworkCardIndex: ptr(i.NetworkCardIndex), DeviceIndex: ptr(i.DeviceIndex),
-				InterfaceType: ptr(string(i.InterfaceType)), Groups: groups,
+				NetworkCardIndex: new(i.NetworkCardIndex), DeviceIndex: new(i.DeviceIndex),
+				InterfaceType: new(string(i.InterfaceType)), Groups: groups,
 			})
 			if i.InterfaceType != awsv1.InterfaceTypeEFAOnly {
 				in.addresses(&out[len(out)-1])
@@ -301,12 +299,12 @@ func (in *Input) interfaces() []nic {
 		}
 	case in.EFAs > 0:
 		for card := range in.EFAs {
-			i := nic{NetworkCardIndex: ptr(int32(card)), DeviceIndex: ptr(int32(min(card, 1))), InterfaceType: ptr("efa"), Groups: groups}
+			i := nic{NetworkCardIndex: new(int32(card)), DeviceIndex: new(int32(min(card, 1))), InterfaceType: new("efa"), Groups: groups}
 			in.addresses(&i)
 			out = append(out, i)
 		}
 	default:
-		i := nic{DeviceIndex: ptr(int32(0)), Groups: groups}
+		i := nic{DeviceIndex: new(int32(0)), Groups: groups}
 		in.addresses(&i)
 		out = append(out, i)
 	}
@@ -318,7 +316,7 @@ func (in *Input) addresses(i *nic) {
 	spec := &in.Class.Spec
 	i.AssociatePublicIpAddress = spec.AssociatePublicIPAddress
 	if in.IPv6 {
-		i.PrimaryIpv6, i.Ipv6AddressCount = ptr(true), ptr(int32(1))
+		i.PrimaryIpv6, i.Ipv6AddressCount = new(true), new(int32(1))
 		i.Ipv6PrefixCount = spec.IPPrefixCount
 	} else {
 		i.Ipv4PrefixCount = spec.IPPrefixCount

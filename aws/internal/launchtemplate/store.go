@@ -193,7 +193,7 @@ func (s *Store) Collect(ctx context.Context) ([]string, error) {
 // DeleteClass deletes the templates of the cluster that were made for a node class
 // and are not in use, and returns their names, sorted.
 func (s *Store) DeleteClass(ctx context.Context, class string) ([]string, error) {
-	names, err := s.list(ctx, &ec2types.Filter{Name: ptr("tag:" + awsv1.NodeClassTagKey), Values: []string{class}})
+	names, err := s.list(ctx, &ec2types.Filter{Name: new("tag:" + awsv1.NodeClassTagKey), Values: []string{class}})
 	if err != nil {
 		return nil, err
 	}
@@ -210,11 +210,11 @@ func (s *Store) list(ctx context.Context, filter *ec2types.Filter) (names []stri
 
 // each visits the templates of the cluster that a filter, which may be nil, selects.
 func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(name string, t *ec2types.LaunchTemplate)) error {
-	filters := []ec2types.Filter{{Name: ptr("tag:" + awsv1.ClusterNameTagKey), Values: []string{s.cluster}}}
+	filters := []ec2types.Filter{{Name: new("tag:" + awsv1.ClusterNameTagKey), Values: []string{s.cluster}}}
 	if filter != nil {
 		filters = append(filters, *filter)
 	}
-	p := ec2.NewDescribeLaunchTemplatesPaginator(s.client, &ec2.DescribeLaunchTemplatesInput{Filters: filters, MaxResults: ptr(int32(200))})
+	p := ec2.NewDescribeLaunchTemplatesPaginator(s.client, &ec2.DescribeLaunchTemplatesInput{Filters: filters, MaxResults: new(int32(200))})
 	err := api.Pages(ctx, p, func(page *ec2.DescribeLaunchTemplatesOutput) {
 		for i := range page.LaunchTemplates {
 			if name := value(page.LaunchTemplates[i].LaunchTemplateName); strings.HasPrefix(name, awsv1.LaunchTemplateNamePrefix+"/") {

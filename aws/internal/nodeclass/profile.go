@@ -283,7 +283,7 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 	if made {
 		_, err := k.client.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
 			InstanceProfileName: &name,
-			Path:                ptr(awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID))),
+			Path:                new(awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID))),
 			Tags:                tags(class.InstanceProfileTags(k.cluster, k.region)),
 		})
 		if err != nil && api.Code(err) != "EntityAlreadyExists" {
@@ -422,7 +422,7 @@ func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.In
 func tags(all map[string]string) []iamtypes.Tag {
 	var out []iamtypes.Tag
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		out = append(out, iamtypes.Tag{Key: ptr(key), Value: ptr(all[key])})
+		out = append(out, iamtypes.Tag{Key: new(key), Value: new(all[key])})
 	}
 	return out
 }
@@ -434,5 +434,3 @@ func value[T any](p *T) T {
 	}
 	return *p
 }
-
-func ptr[T any](v T) *T { return &v }
