@@ -55,7 +55,7 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	}
 	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
 	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all\n",
-		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), sum(out.SolveSeconds))
+		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), measure.Sum(out.SolveSeconds))
 	var errs []error
 	if c.plan != "" {
 		errs = append(errs, scenario.WriteProposal(c.plan, out))
@@ -100,7 +100,7 @@ func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruptio
 // converge carries proposals out until there is none. The first is given.
 func (a *asker) converge(ctx context.Context, c settings, cluster *replay.Cluster, p *disruption.Proposal, out *scenario.Proposal) error {
 	started := time.Now()
-	computed, setups := sum(out.SolveSeconds), sum(out.SetupSeconds)
+	computed, setups := measure.Sum(out.SolveSeconds), measure.Sum(out.SetupSeconds)
 	for out.Rounds = 1; ; out.Rounds++ {
 		if len(p.Actions) == 0 {
 			out.Converged, out.Stopped = true, "nothing left to do"
@@ -188,12 +188,4 @@ func blocked(p *disruption.Proposal) []scenario.Blocked {
 		out = append(out, scenario.Blocked{Node: b.Node, Rule: string(b.Code), Reason: b.Detail})
 	}
 	return out
-}
-
-func sum(values []float64) float64 {
-	total := 0.0
-	for _, v := range values {
-		total += v
-	}
-	return total
 }

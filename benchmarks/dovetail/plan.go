@@ -20,7 +20,7 @@ func describe(plan *provisioning.Plan, out *scenario.Plan) {
 		out.NewNodeClaims = append(out.NewNodeClaims, claim(&plan.Create[i]))
 	}
 	for _, b := range plan.Bind {
-		out.ExistingNodes = append(out.ExistingNodes, scenario.ExistingNode{Node: b.Node, Pods: keys(b.Pods)})
+		out.ExistingNodes = append(out.ExistingNodes, scenario.ExistingNode{Node: b.Node, Pods: scenario.PodKeys(b.Pods)})
 	}
 	out.Errors = map[string]string{}
 	for _, u := range plan.Unplaced {
@@ -49,7 +49,7 @@ func claim(n *provisioning.NewNode) scenario.NewNodeClaim {
 		Taints:        object.Spec.Taints,
 		StartupTaints: object.Spec.StartupTaints,
 		Labels:        object.Labels,
-		Pods:          keys(n.Pods),
+		Pods:          scenario.PodKeys(n.Pods),
 	}
 	for _, o := range n.Options {
 		if name := o.InstanceType.Name; named[name] {
@@ -64,7 +64,7 @@ func claim(n *provisioning.NewNode) scenario.NewNodeClaim {
 // it out, and any order will do then.
 func order(plan *provisioning.Plan, out *scenario.Plan) []string {
 	if len(plan.Order) > 0 {
-		return keys(plan.Order)
+		return scenario.PodKeys(plan.Order)
 	}
 	var all []string
 	for _, n := range out.ExistingNodes {
@@ -74,14 +74,6 @@ func order(plan *provisioning.Plan, out *scenario.Plan) []string {
 		all = append(all, c.Pods...)
 	}
 	return all
-}
-
-func keys(pods []*corev1.Pod) []string {
-	out := make([]string, 0, len(pods))
-	for _, p := range pods {
-		out = append(out, scenario.PodKey(p))
-	}
-	return out
 }
 
 // replayPlan prints what becomes of a plan when kube-scheduler binds its pods, with nodes

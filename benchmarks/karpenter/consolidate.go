@@ -49,11 +49,11 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	}
 	if c.converge {
 		out.Rounds = len(out.SolveSeconds)
-		out.SolveSeconds, out.SetupSeconds = []float64{sum(out.SolveSeconds)}, []float64{sum(out.SetupSeconds)}
+		out.SolveSeconds, out.SetupSeconds = []float64{measure.Sum(out.SolveSeconds)}, []float64{measure.Sum(out.SetupSeconds)}
 	}
 	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
 	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all %s\n",
-		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), sum(out.SolveSeconds), out.Stopped)
+		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), measure.Sum(out.SolveSeconds), out.Stopped)
 	var errs []error
 	if c.plan != "" {
 		errs = append(errs, scenario.WriteProposal(c.plan, out))
@@ -134,12 +134,4 @@ func (l *blockedLog) list(s *scenario.Scenario) []scenario.Blocked {
 	}
 	slices.SortFunc(out, func(a, b scenario.Blocked) int { return cmp.Compare(a.Node, b.Node) })
 	return out
-}
-
-func sum(values []float64) float64 {
-	total := 0.0
-	for _, v := range values {
-		total += v
-	}
-	return total
 }

@@ -30,7 +30,7 @@ func (r *round) describe(out *scenario.Plan) {
 	}
 	for _, n := range r.results.ExistingNodes {
 		if len(n.Pods) > 0 {
-			out.ExistingNodes = append(out.ExistingNodes, scenario.ExistingNode{Node: n.Name(), Pods: keys(n.Pods)})
+			out.ExistingNodes = append(out.ExistingNodes, scenario.ExistingNode{Node: n.Name(), Pods: scenario.PodKeys(n.Pods)})
 		}
 	}
 	for pod, err := range r.results.PodErrors {
@@ -77,7 +77,7 @@ func (r *round) unmentioned(out *scenario.Plan) {
 func claim(n *scheduling.NodeClaim) scenario.NewNodeClaim {
 	out := scenario.NewNodeClaim{
 		NodePool: n.NodePoolName, Taints: n.Spec.Taints, StartupTaints: n.Spec.StartupTaints,
-		Labels: maps.Clone(n.Labels), Pods: keys(n.Pods),
+		Labels: maps.Clone(n.Labels), Pods: scenario.PodKeys(n.Pods),
 	}
 	if out.Labels == nil {
 		out.Labels = map[string]string{}
@@ -133,12 +133,4 @@ func (r *round) cost() float64 {
 // of its cheapest types.
 func (r *round) truncate() {
 	r.results.TruncateInstanceTypes(r.ctx, scheduling.MaxInstanceTypes)
-}
-
-func keys(pods []*corev1.Pod) []string {
-	out := make([]string, 0, len(pods))
-	for _, p := range pods {
-		out = append(out, scenario.PodKey(p))
-	}
-	return out
 }

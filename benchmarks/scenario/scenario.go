@@ -106,3 +106,12 @@ type Options struct {
 
 // PodKey is the name of a pod in a Plan: namespace, slash, name.
 func PodKey(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
+
+// PodKeys are the names of pods, in their order.
+func PodKeys(pods []*corev1.Pod) []string {
+	out := make([]string, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, PodKey(p))
+	}
+	return out
+}

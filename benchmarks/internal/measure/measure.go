@@ -58,6 +58,14 @@ func Profiled(file string, work func() error) (err error) {
 	return work()
 }
 
+// Sum adds values up.
+func Sum(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
 // Median returns the middle of the values, the mean of the two in the middle
 // where their number is even, and 0 where there are none.
 func Median(values []float64) float64 {
