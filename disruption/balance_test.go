@@ -114,9 +114,10 @@ func upTo(t testing.TB, now time.Time, in disruption.Input, actions []disruption
 // names, also where spreads are broken as things are, and where they count pods that do
 // not have them.
 func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	n := 48
-	if !testlong.On() || testlong.UnderRace {
+	if !testlong.On() {
 		n = 8
 	}
 	seen, several, crossed := 0, 0, 0

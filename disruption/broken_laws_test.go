@@ -136,14 +136,21 @@ func keepsItsWord(t testing.TB, seed int, now time.Time, in disruption.Input, p 
 }
 
 // Where constraints are broken as things are, a node that has drifted is replaced if the
-// engine finds places for its pods: nothing is asked of those that stay.
+// engine finds places for its pods: nothing is asked of those that stay. Consolidation of the
+// same cluster is looked for beside one node in three, or each if all seeds were asked for.
 func TestBrokenConstraintsDoNotStopDrift(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	asked, replaced := 0, 0
 	for _, seed := range brokenSeeds() {
 		in := newMaker(uint64(30_000 + seed)).broken(t)
 		opts := anySaving()
-		for _, n := range in.Nodes {
+		after := in.NodePools[0].Spec.Disruption.ConsolidateAfter
+		for i, n := range in.Nodes {
+			in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NeverDuration()
+			if testlong.All() || (i+seed)%3 == 0 {
+				in.NodePools[0].Spec.Disruption.ConsolidateAfter = after
+			}
 			placed, _ := without(t, in, n.Name())
 			in.Drift = map[string]cloudprovider.Drift{n.NodeClaim.Name: {Reason: "AMIDrift"}}
 			p := propose(t, in, opts)
@@ -163,6 +170,7 @@ func TestBrokenConstraintsDoNotStopDrift(t *testing.T) {
 
 // And all that have drifted are replaced one after the other, if not together.
 func TestBrokenConstraintsLetAllDriftedGo(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	for _, seed := range brokenSeeds() {
 		in := newMaker(uint64(30_000 + seed)).broken(t)
@@ -195,6 +203,7 @@ func TestBrokenConstraintsLetAllDriftedGo(t *testing.T) {
 // From rest, no node can be removed by itself, or replaced at a saving, that the engine
 // finds.
 func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	saved := 0.0
 	for _, seed := range brokenSeeds() {
@@ -232,7 +241,7 @@ func TestBrokenConstraintsDoNotStopConsolidation(t *testing.T) {
 // taints, as several nodes are in each other's way, and as the order matters in which
 // pods land.
 func brokenSeeds() []int {
-	if !testlong.On() || testlong.UnderRace {
+	if !testlong.On() {
 		return []int{1, 97, 111, 1223}
 	}
 	var out []int

@@ -242,9 +242,10 @@ func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisi
 // those that it names, each holds: also those that replace drifted and sick nodes. Those that could not are told to wait
 // for others, and go in a later round.
 func TestReplacementsHoldInTurn(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	n := *manyWorn
-	if !testlong.On() || testlong.UnderRace {
+	if !testlong.On() {
 		n = min(n, 20)
 	}
 	actions, several, waiting := map[disruption.Reason]int{}, 0, 0

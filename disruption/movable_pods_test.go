@@ -109,6 +109,7 @@ func TestPodsMayChangeZonesOneOfEachSpread(t *testing.T) {
 // Actions that take pods to other zones hold by themselves as well, whichever of them
 // is carried out first or alone, once those are done that they come after.
 func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	crossed, seen := 0, 0
 	for seed := range testlong.Seeds(3, 12) {

@@ -169,9 +169,10 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 }
 
 func TestProposalsComeToRest(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	n := 20
-	if !testlong.On() || testlong.UnderRace {
+	if !testlong.On() {
 		n = 4
 	}
 	saved := 0

@@ -40,9 +40,10 @@ func withoutRoom(t testing.TB, in disruption.Input) (missing int, on []string) {
 // then, as before. So what is saved is not spent on spare room again. In a few
 // clusters the next plan fills nodes otherwise, and one pod is left without room.
 func TestSpareRoomStays(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	seeds := 200
-	if !testlong.On() || testlong.UnderRace {
+	if !testlong.On() {
 		seeds = 60
 	}
 	moved, lost := 0, 0

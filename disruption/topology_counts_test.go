@@ -12,6 +12,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
@@ -131,6 +132,7 @@ func spreadFaults(in disruption.Input, a disruption.Action) []string {
 // Each action of a proposal keeps the spreads by itself, as the cluster is when
 // those before it are done, until nothing is left to do.
 func TestEachActionKeepsSpreadsByItself(t *testing.T) {
+	testlong.Alone(t)
 	for _, workloads := range []int{1, 2, 3, 5} {
 		in, now, seen := zonal(8, workloads), noon, 0
 		for {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -53,6 +54,7 @@ func TestClosedNodesSaveMoney(t *testing.T) {
 // TestNodesAreEmptiedThoughNoLighterOneHasRoom: where nothing was chosen before packing, or a
 // node has just gone, the walk over nodes with lighter ones in sight is the only one.
 func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	for seed, cost := range map[uint64]float64{627: 6.9326, 847: 0.3515} {
 		in, opts := richProblem(seed, everything)
@@ -67,6 +69,7 @@ func TestNodesAreEmptiedThoughNoLighterOneHasRoom(t *testing.T) {
 // to its domain moves within that domain, so that nodes are emptied which need not be there;
 // and only after what needs no such turn, which would not be found any more.
 func TestPodsKeepTheirTurnInTheirDomain(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	for seed, cost := range map[uint64]float64{883: 0.7681, 1216: 0, 2721: 0, 2849: 0, 3982: 0, 2585: 0.9334, 2680: 6.3892, 3085: 0.7843, 3755: 0.3313} {
 		in, opts := richProblem(seed, everything)

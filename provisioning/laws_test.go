@@ -60,18 +60,6 @@ func TestLawRepeatable(t *testing.T) {
 	}
 }
 
-// TestLawNoBounds: without the proof of bounds a plan is the same in all else.
-func TestLawNoBounds(t *testing.T) {
-	for seed := range lawSeeds(300, 100) {
-		in, opts := richProblem(seed, everything)
-		want := solved(t, in, opts)
-		want.LowerBound, want.PackingBound, want.ObjectiveBound = 0, 0, 0
-		without := *opts
-		without.NoBounds = true
-		require.Equal(t, want, solved(t, in, &without), "seed %d", seed)
-	}
-}
-
 // TestLawQuick: a quick plan is as valid as any, and hardly ever leaves more pods
 // over than a full search, limits aside.
 func TestLawQuick(t *testing.T) {

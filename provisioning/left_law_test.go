@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -101,6 +102,7 @@ func priority(pod *corev1.Pod) int32 {
 // TestLooksForRoomAreShared: pods for which no others can make room do not spend all the
 // looks, and those that come after them in the order get theirs.
 func TestLooksForRoomAreShared(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	for seed, left := range map[uint64]int{449: 49, 1011: 43, 3168: 28} { // one to three more each before
 		in, opts := richProblem(seed, everything)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -25,17 +26,37 @@ func richProblem(seed uint64, c randproblem.Config) (provisioning.Input, *provis
 	return randproblem.Draw(seed, c), randproblem.DrawOptions(seed, c)
 }
 
-// TestRichLawVerified holds the plans of problems with constraints between
-// pods, ports, volumes, buffers and all else against the referee.
-func TestRichLawVerified(t *testing.T) {
+// TestRichLawPlans: of problems with constraints between pods, ports, volumes, buffers and
+// all else, the referee finds nothing wrong with the plans, whoever stays pending has no
+// place in them, and every pod has one fate; the order of lists means nothing, nor do bounds,
+// nor whether a problem is solved again or at the same time. Each problem is solved once for
+// all that is asked about its plan.
+func TestRichLawPlans(t *testing.T) {
 	t.Parallel()
-	forRich(t, lawSeeds(4_000, 120), everything, verify.Plan)
-}
-
-// TestRichLawNobodyOverlooked: whoever stays pending has no place in the plan.
-func TestRichLawNobodyOverlooked(t *testing.T) {
-	t.Parallel()
-	forPending(t, lawSeeds(2_000, 60), everything)
+	var bad faultyPlans
+	left := overlooked{pods: map[string]bool{}}
+	for seed := range lawSeeds(4_000, 200) {
+		in, opts := richProblem(seed, everything)
+		plan := solved(t, in, opts)
+		bad.judge(seed, verify.Plan(in, plan, opts))
+		if seed < lawSeeds(2_000, 60) {
+			left.judge(t, seed, in, plan, opts)
+		}
+		if seed < lawSeeds(800, 200) {
+			requireAccounts(t, seed, in, plan)
+		}
+		if seed < lawSeeds(600, 40) {
+			requireNoOrder(t, seed, plan)
+		}
+		if seed < lawSeeds(300, 60) {
+			requireRepeatable(t, seed, in, opts, plan)
+		}
+		if seed < lawSeeds(300, 100) {
+			requireNoBoundsNeeded(t, seed, in, opts, plan)
+		}
+	}
+	bad.require(t)
+	left.require(t)
 }
 
 // TestRichLawHardSeeds holds plans of problems that once went wrong, and that the
@@ -43,6 +64,8 @@ func TestRichLawNobodyOverlooked(t *testing.T) {
 // kind, limits over nodes that pods look at which they cannot use, and nodes that
 // come to be counted, or to be in another zone, for the sake of one pod more.
 func TestRichLawHardSeeds(t *testing.T) {
+	testlong.Alone(t)
+	t.Parallel()
 	for _, seed := range []uint64{5850, 13806, 15451, 23699, 28683, 29114, 33079, 33616, 38140, 42806, 48626} {
 		in, opts := richProblem(seed, everything)
 		require.Empty(t, verify.Plan(in, solved(t, in, opts), opts), "seed %d", seed)
@@ -54,6 +77,8 @@ func TestRichLawHardSeeds(t *testing.T) {
 // nodes away, a group was taken for one step of a spread, or it was open which new
 // nodes a spread looks at, and where.
 func TestRichLawNobodyOverlookedOnHardSeeds(t *testing.T) {
+	testlong.Alone(t)
+	t.Parallel()
 	for _, seed := range []uint64{303, 1076, 1356, 1361, 2363, 2882, 3434, 5004, 7062, 7394, 7419, 8228, 12512, 12953} {
 		in, opts := richProblem(seed, everything)
 		require.Empty(t, verify.Unplaced(in, solved(t, in, opts), opts), "seed %d", seed)
@@ -65,37 +90,41 @@ func TestRichLawNobodyOverlookedOnHardSeeds(t *testing.T) {
 // more careful than it would have to be.
 const overlookedShare = 0.0005
 
-// forPending looks for places of the pods that plans left pending.
-func forPending(t *testing.T, seeds uint64, c randproblem.Config) {
-	t.Helper()
-	pending, overlooked := 0, map[string]bool{}
-	for seed := range seeds {
-		in, opts := richProblem(seed, c)
-		plan := solved(t, in, opts)
-		pending += len(plan.Unplaced)
-		for _, v := range verify.Unplaced(in, plan, opts) {
-			require.Equal(t, verify.RuleOverlooked, v.Rule, "seed %d: %s", seed, v)
-			overlooked[fmt.Sprint(seed, " ", v.Pod)] = true
-		}
-	}
-	allowed := max(1, overlookedShare*float64(pending))
-	require.LessOrEqual(t, float64(len(overlooked)), allowed, "of %d pending: %v", pending, slices.Sorted(maps.Keys(overlooked)))
+// overlooked are pods left pending for whom there is a place after all.
+type overlooked struct {
+	pending int
+	pods    map[string]bool
 }
 
-type verifier func(provisioning.Input, *provisioning.Plan, *provisioning.Options) []verify.Violation
+func (o *overlooked) judge(t *testing.T, seed uint64, in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) {
+	t.Helper()
+	o.pending += len(plan.Unplaced)
+	for _, v := range verify.Unplaced(in, plan, opts) {
+		require.Equal(t, verify.RuleOverlooked, v.Rule, "seed %d: %s", seed, v)
+		o.pods[fmt.Sprint(seed, " ", v.Pod)] = true
+	}
+}
 
-// forRich has many plans judged, and names the first few that are at fault.
-func forRich(t *testing.T, seeds uint64, c randproblem.Config, verify verifier) {
+func (o *overlooked) require(t *testing.T) {
+	t.Helper()
+	allowed := max(1, overlookedShare*float64(o.pending))
+	require.LessOrEqual(t, float64(len(o.pods)), allowed, "of %d pending: %v", o.pending, slices.Sorted(maps.Keys(o.pods)))
+}
+
+// faultyPlans are those that the referee refuses.
+type faultyPlans []string
+
+func (f *faultyPlans) judge(seed uint64, found []verify.Violation) {
+	if len(found) > 0 {
+		*f = append(*f, fmt.Sprintf("seed %d: %s", seed, found[0]))
+	}
+}
+
+// require names the first few that are at fault.
+func (f faultyPlans) require(t *testing.T) {
 	t.Helper()
 	const shown = 5
-	var bad []string
-	for seed := range seeds {
-		in, opts := richProblem(seed, c)
-		if found := verify(in, solved(t, in, opts), opts); len(found) > 0 {
-			bad = append(bad, fmt.Sprintf("seed %d: %s", seed, found[0]))
-		}
-	}
-	require.Empty(t, bad[:min(len(bad), shown)], "%d seeds in all", len(bad))
+	require.Empty(t, f[:min(len(f), shown)], "%d seeds in all", len(f))
 }
 
 // TestRichLawByFeature: each feature alone, where what goes wrong is easier to
@@ -111,8 +140,16 @@ func TestRichLawByFeature(t *testing.T) {
 	for name, feature := range features {
 		t.Run(name, func(t *testing.T) {
 			c := randproblem.Config{Without: randproblem.All &^ (feature | randproblem.Crowds)}
-			forRich(t, lawSeeds(250, 14), c, verify.Plan)
-			forPending(t, lawSeeds(250, 14), c)
+			var bad faultyPlans
+			left := overlooked{pods: map[string]bool{}}
+			for seed := range lawSeeds(250, 14) {
+				in, opts := richProblem(seed, c)
+				plan := solved(t, in, opts)
+				bad.judge(seed, verify.Plan(in, plan, opts))
+				left.judge(t, seed, in, plan, opts)
+			}
+			bad.require(t)
+			left.require(t)
 		})
 	}
 }
@@ -137,17 +174,22 @@ func TestRichLawSpot(t *testing.T) {
 	}
 }
 
-// TestRichLawOrderOfInput: the order of lists means nothing.
-func TestRichLawOrderOfInput(t *testing.T) {
-	t.Parallel()
-	for seed := range lawSeeds(600, 40) {
-		in, opts := richProblem(seed, everything)
-		want := solved(t, in, opts)
-		other, _ := richProblem(seed, everything)
-		shuffle(&other, seed, false)
-		shuffleRich(&other, seed)
-		require.Equal(t, want, solved(t, other, opts), "seed %d", seed)
-	}
+// requireNoOrder: the order of lists means nothing.
+func requireNoOrder(t *testing.T, seed uint64, want *provisioning.Plan) {
+	t.Helper()
+	other, opts := richProblem(seed, everything)
+	shuffle(&other, seed, false)
+	shuffleRich(&other, seed)
+	require.Equal(t, want, solved(t, other, opts), "seed %d", seed)
+}
+
+// requireNoBoundsNeeded: without the proof of bounds a plan is the same in all else.
+func requireNoBoundsNeeded(t *testing.T, seed uint64, in provisioning.Input, opts *provisioning.Options, plan *provisioning.Plan) {
+	t.Helper()
+	want, without := *plan, *opts
+	want.LowerBound, want.PackingBound, want.ObjectiveBound = 0, 0, 0
+	without.NoBounds = true
+	require.Equal(t, &want, solved(t, in, &without), "seed %d", seed)
 }
 
 // shuffleRich mixes the lists that shuffle leaves alone.
@@ -168,67 +210,57 @@ func shuffleRich(in *provisioning.Input, seed uint64) {
 	mix(r, in.Devices.Slices)
 }
 
-// TestRichLawRepeatable: solving again, or at the same time, gives an equal
-// plan, and nothing that the input points at is written to.
-func TestRichLawRepeatable(t *testing.T) {
-	t.Parallel()
-	for seed := range lawSeeds(300, 60) {
-		in, opts := richProblem(seed, everything)
-		problem, err := provisioning.Prepare(in, opts)
-		require.NoError(t, err, "seed %d", seed)
-		plans := make([]*provisioning.Plan, 3)
-		errs := make([]error, len(plans))
-		var wg sync.WaitGroup
-		for i := range plans {
-			wg.Go(func() { plans[i], errs[i] = problem.Solve(context.Background()) })
-		}
-		wg.Wait()
-		again, _ := richProblem(seed, everything)
-		want := solved(t, again, opts)
-		for i := range plans {
-			require.NoError(t, errs[i])
-			require.Equal(t, want, plans[i], "seed %d, solve %d", seed, i)
-		}
-		for i := range want.Create {
-			want.Create[i].NodeClaim().Labels["written"] = "yes"
-			want.Create[i].Request("token")
-		}
-		untouched, _ := richProblem(seed, everything)
-		require.True(t, reflect.DeepEqual(untouched, again), "seed %d: the input was changed", seed)
-		require.True(t, reflect.DeepEqual(untouched, in), "seed %d: the input was changed", seed)
+// requireRepeatable: solving again, or at the same time, gives an equal plan, and nothing
+// that the input points at is written to, by that or by using the plan.
+func requireRepeatable(t *testing.T, seed uint64, in provisioning.Input, opts *provisioning.Options, want *provisioning.Plan) {
+	t.Helper()
+	problem, err := provisioning.Prepare(in, opts)
+	require.NoError(t, err, "seed %d", seed)
+	plans := make([]*provisioning.Plan, 3)
+	errs := make([]error, len(plans))
+	var wg sync.WaitGroup
+	for i := range plans {
+		wg.Go(func() { plans[i], errs[i] = problem.Solve(context.Background()) })
 	}
+	wg.Wait()
+	for i := range plans {
+		require.NoError(t, errs[i])
+		require.Equal(t, want, plans[i], "seed %d, solve %d", seed, i)
+	}
+	for i := range plans[0].Create {
+		plans[0].Create[i].NodeClaim().Labels["written"] = "yes"
+		plans[0].Create[i].Request("token")
+	}
+	untouched, _ := richProblem(seed, everything)
+	require.True(t, reflect.DeepEqual(untouched, in), "seed %d: the input was changed", seed)
 }
 
-// TestRichLawAccounts: every pod has one fate, Order names those with a place,
-// and reasons are words fit to be shown.
-func TestRichLawAccounts(t *testing.T) {
-	t.Parallel()
-	for seed := range lawSeeds(800, 200) {
-		in, opts := richProblem(seed, everything)
-		plan := solved(t, in, opts)
-		fates := map[*corev1.Pod]int{}
-		placed := 0
-		for _, n := range plan.Create {
-			placed += len(n.Pods)
-			count(fates, n.Pods)
-		}
-		for _, b := range plan.Bind {
-			placed += len(b.Pods)
-			count(fates, b.Pods)
-		}
-		require.Len(t, plan.Order, placed, "seed %d", seed)
-		for _, u := range plan.Unplaced {
-			fates[u.Pod]++
-			require.NotEmpty(t, u.Reason.Cause, "seed %d", seed)
-			checkWords(t, u.Reason.String(), seed)
-		}
-		for _, pod := range in.Pods {
-			require.Equal(t, 1, fates[pod], "seed %d: pod %s/%s", seed, pod.Namespace, pod.Name)
-		}
-		for _, b := range plan.Buffers {
-			if b.Unplaced > 0 {
-				checkWords(t, b.Reason.String(), seed)
-			}
+// requireAccounts: every pod has one fate, Order names those with a place, and reasons are
+// words fit to be shown.
+func requireAccounts(t *testing.T, seed uint64, in provisioning.Input, plan *provisioning.Plan) {
+	t.Helper()
+	fates := map[*corev1.Pod]int{}
+	placed := 0
+	for _, n := range plan.Create {
+		placed += len(n.Pods)
+		count(fates, n.Pods)
+	}
+	for _, b := range plan.Bind {
+		placed += len(b.Pods)
+		count(fates, b.Pods)
+	}
+	require.Len(t, plan.Order, placed, "seed %d", seed)
+	for _, u := range plan.Unplaced {
+		fates[u.Pod]++
+		require.NotEmpty(t, u.Reason.Cause, "seed %d", seed)
+		checkWords(t, u.Reason.String(), seed)
+	}
+	for _, pod := range in.Pods {
+		require.Equal(t, 1, fates[pod], "seed %d: pod %s/%s", seed, pod.Namespace, pod.Name)
+	}
+	for _, b := range plan.Buffers {
+		if b.Unplaced > 0 {
+			checkWords(t, b.Reason.String(), seed)
 		}
 	}
 }

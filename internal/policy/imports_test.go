@@ -32,7 +32,7 @@ var layers = []layer{
 		"hashing is arithmetic over Go values"},
 	{"internal/golden", nil,
 		"a text is compared with a file, whatever it says"},
-	{"internal/corpus", contract,
+	{"internal/corpus", append([]string{"internal/testlong"}, contract...),
 		"an answer is hashed for what it is, whoever gave it"},
 	{"internal/testlong", nil,
 		"how long a test may take does not depend on what it tests"},

@@ -42,6 +42,7 @@ func requestsAnswered(r *advice.Report) []string {
 // TestLawPricesAreBills: what a price says is what Solve finds for the input without the
 // constraint, and no pod loses its place.
 func TestLawPricesAreBills(t *testing.T) {
+	t.Parallel()
 	priced, pairs := 0, 0
 	for seed := range uint64(seeds(25, 60, 200)) {
 		in, opts := randproblem.Draw(seed, randproblem.Config{Without: randproblem.Defaults}), randproblem.DrawOptions(seed, randproblem.Config{})

@@ -47,6 +47,7 @@ var orders = []struct {
 // docs/design.md has what it logs in the long run.
 func TestOrderOfQuestions(t *testing.T) {
 	testlong.Alone(t)
+	t.Parallel()
 	most := testlong.Seeds(8, 24)
 	if testlong.All() {
 		most = 60
