@@ -46,6 +46,7 @@ type autoscaler struct {
 	notices   []cloudprovider.Interruption
 	drift     map[string]cloudprovider.Drift // by NodeClaim
 	instances []*cloudprovider.Instance      // what the cloud listed in this step, nil if it was not asked
+	catalogs  *disruption.CatalogCache       // what the last proposal has read of pools and catalogs
 
 	nextLook    time.Time
 	nextPropose time.Time // if anything has changed by then
@@ -244,6 +245,7 @@ func (a *autoscaler) propose(ctx context.Context) error {
 		return err
 	}
 	a.nextPropose, a.nextChange, a.proposedAt = f.Now.Add(lookEvery), proposal.Next, a.cluster.Changes()
+	a.catalogs = proposal.CatalogCache
 	var errs []error
 	for _, action := range proposal.Actions {
 		if disruption.Voluntary(action.Reason) {

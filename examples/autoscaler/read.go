@@ -46,7 +46,7 @@ func (a *autoscaler) snapshot(ctx context.Context) (*fleet.Fleet, error) {
 	}
 	in := &f.Input
 	in.NodePools, in.InstanceTypes, in.Vocabulary = a.pools, catalogs, cloudprovider.Vocabulary(a.cloud)
-	in.Drift, in.Interruptions, in.Instances = a.drift, a.notices, a.instances
+	in.Drift, in.Interruptions, in.Instances, in.CatalogCache = a.drift, a.notices, a.instances, a.catalogs
 	return f, nil
 }
 
