@@ -40,5 +40,6 @@
 // are arguments too. Inputs are never modified. The same input gives the same
 // output to the byte, in any order of images. Bad input gives errors that name
 // the field and the remedy, all of them at once, and nothing panics. All types
-// may be used from several goroutines.
+// may be used from several goroutines. Where a function says nothing else it takes
+// time in proportion to terms times images at most.
 package amiselect

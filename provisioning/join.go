@@ -43,7 +43,8 @@ type Joined struct {
 // The error joins an InputError for every nil object, and for every NodeClaim that
 // says to be of a Node that another one has; those are left out, and the rest is
 // joined all the same. What is listed twice is for Prepare to report. Nothing is
-// changed or copied: the result points to the objects.
+// changed or copied: the result points to the objects. The time is that of sorting each
+// list.
 func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joined, error) {
 	j := &joiner{byName: map[string]*Node{}, byID: map[string]*Node{}}
 	for i, n := range nodes {

@@ -131,9 +131,8 @@ type Options struct {
 
 	// NoBounds leaves out the proof of how cheap a plan could be: LowerBound,
 	// PackingBound and ObjectiveBound of the plan are zero then. Everything else is
-	// the same. The
-	// proof takes up to a third of a Solve, which is worth saving where plans are
-	// made to be compared with each other, as what-ifs are.
+	// the same. The proof takes up to a third of a Solve, which is worth saving where
+	// plans are made to be compared with each other, as what-ifs are.
 	NoBounds bool
 
 	// Quick packs once, by a coarse search, with no proof of how cheap a plan could
