@@ -48,7 +48,7 @@ func reassignClaims(ctx context.Context, p *compile.Problem, plan *Solution) (*S
 			return nil, err
 		}
 		now = next
-		if last.score().compareLeft(plan.score()) < 0 {
+		if last.score(p).compareLeft(plan.score(p)) < 0 {
 			plan = last
 			for i := range plan.Unplaced {
 				if reason := own[workload.PodName(plan.Unplaced[i].Pod)]; reason != nil {

@@ -38,7 +38,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 		return plan, nil // what was packed is what is launched
 	}
 	best := assemble(p, s, result)
-	if best.score().compareLeft(plan.score()) > 0 || withFees(p, plan) <= withFees(p, best)*limit*(1+1e-9) {
+	if best.score(p).compareLeft(plan.score(p)) > 0 || withFees(p, plan) <= withFees(p, best)*limit*(1+1e-9) {
 		return plan, nil
 	}
 	limit *= withFees(p, best)
@@ -53,7 +53,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 			return nil, err
 		}
 		other := assemble(p, s, result)
-		if other.score().compareLeft(best.score()) <= 0 && withFees(p, other) <= limit*(1+1e-9) {
+		if other.score(p).compareLeft(best.score(p)) <= 0 && withFees(p, other) <= limit*(1+1e-9) {
 			best, kept = other, trial
 		} else {
 			refused = trial

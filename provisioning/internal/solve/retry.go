@@ -12,7 +12,7 @@ import (
 // Where pods are left over, what was found first may not be the best there is: pods
 // of lower priority, or a preference, may have led others to where they find no room,
 // and a coarse search is luckier now and then. So the problem is packed again, with
-// fewer of those, and what leaves fewer pods over is taken.
+// fewer of those, and what leaves fewer pods over is taken, or as many for less.
 
 // retry returns a trial, or a better one: for each priority of pods that are left over
 // and may have a place, the highest first, all pods of lower priority wait until those
@@ -44,7 +44,8 @@ func (s *Solver) retry(ctx context.Context, best trial) (trial, error) {
 }
 
 // vary returns a trial, or a better one that follows some hints in one way or another,
-// as long as a plan is not good enough.
+// as long as a plan is not good enough: one that leaves fewer pods over, or as many for
+// less with all preferences.
 func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, leaves func(*Solution) bool) (trial, error) {
 	for _, o := range variants(p, o) {
 		if !leaves(best.plan) {
@@ -60,8 +61,11 @@ func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, 
 		if err != nil {
 			return best, err
 		}
-		if other.plan.score().compareLeft(best.plan.score()) < 0 {
+		now, was := other.plan.score(p), best.plan.score(p)
+		if c := now.compareLeft(was); c < 0 {
 			best = other
+		} else if c == 0 && now.cost < was.cost && !(o.Plain && prefers(p)) {
+			best.plan = other.plan // which says nothing of the attempts that are to follow
 		}
 	}
 	return best, nil

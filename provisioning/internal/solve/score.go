@@ -4,22 +4,23 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 )
 
 // score is how good a solution is. Strategies keep the one with the better score, and the
-// owner of a claim is chosen by it; the preference budget compares costs with fees beside
-// it, and priority first compares packings before they are solutions.
+// owner of a claim is chosen by it; the preference budget looks at costs beside it, and
+// priority first compares packings before they are solutions.
 type score struct {
 	left    []int32 // priorities of the pods without a place, highest first
 	uneven  int     // how unevenly pods are spread; see repair.Done
-	cost    float64 // of new nodes
+	cost    float64 // of new nodes, with fees
 	ejected bool    // pods made room for others
 }
 
 // score is that of a solution.
-func (s *Solution) score() score {
-	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: s.Cost, ejected: s.did.Ejected}
+func (s *Solution) score(p *compile.Problem) score {
+	out := score{left: make([]int32, len(s.Unplaced)), uneven: s.did.Uneven, cost: withFees(p, s), ejected: s.did.Ejected}
 	for i := range s.Unplaced {
 		out.left[i] = model.PriorityOf(s.Unplaced[i].Pod)
 	}
@@ -34,11 +35,8 @@ func (s score) compareLeft(t score) int { return slices.Compare(s.left, t.left) 
 
 // betterThan says whether a later solution is to be taken instead of one that is there:
 // if it places more pods, those of higher priority first, or as many more evenly. Where
-// both do alike, cost decides if pods were ejected, and then that no pods were.
+// both do alike, cost decides, and then that no pods were ejected.
 func (s score) betterThan(t score) bool {
-	c := cmp.Or(s.compareLeft(t), cmp.Compare(s.uneven, t.uneven))
-	if c == 0 && (t.ejected || s.ejected) {
-		c = cmp.Compare(s.cost, t.cost)
-	}
+	c := cmp.Or(s.compareLeft(t), cmp.Compare(s.uneven, t.uneven), cmp.Compare(s.cost, t.cost))
 	return c < 0 || c == 0 && t.ejected && !s.ejected
 }

@@ -41,7 +41,7 @@ func (t strategy) follow(ctx context.Context, p *compile.Problem, s *attempt.Att
 			if err != nil {
 				return nil, err
 			}
-			if other := assemble(p, next, result); other.score().betterThan(best.score()) {
+			if other := assemble(p, next, result); other.score(p).betterThan(best.score(p)) {
 				best = other
 			}
 		}
