@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
@@ -10,8 +11,9 @@ import (
 // place is where and how an offering is sold.
 type place struct{ zone, capacityType string }
 
-// box returns the most options that make up a box: all that their types, zones
-// and capacity types can be combined to and be bought as now. Of several boxes
+// box returns options that make up a box: all that their types, zones and capacity types
+// can be combined to and be bought as now. Tried are all options, and those of a zone, a
+// capacity type, or a place, each without the types that break the box. Of several boxes
 // one that misses fewer minValues is better, then one that is cheaper, then a larger
 // one. Some box always exists, as one place alone makes one.
 func (n *NewNode) box() []cloudprovider.LaunchOption {
@@ -21,8 +23,9 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 	}
 	var best []cloudprovider.LaunchOption
 	fewest := 0
-	worse := func(inside []cloudprovider.LaunchOption, short int) bool {
-		return cmp.Or(cmp.Compare(short, fewest), cmp.Compare(inside[0].Offering.Price, best[0].Offering.Price), cmp.Compare(len(best), len(inside))) >= 0
+	worse := func(inside []cloudprovider.LaunchOption) bool {
+		return best != nil && cmp.Or(cmp.Compare(len(catalog.Missed(n.Requirements, inside)), fewest),
+			cmp.Compare(inside[0].Offering.Price, best[0].Offering.Price), cmp.Compare(len(best), len(inside))) >= 0
 	}
 	for _, p := range n.places() {
 		var inside []cloudprovider.LaunchOption
@@ -31,12 +34,11 @@ func (n *NewNode) box() []cloudprovider.LaunchOption {
 				inside = append(inside, o)
 			}
 		}
-		short := len(catalog.Missed(n.Requirements, inside))
-		if best != nil && worse(inside, short) {
-			continue
+		if worse(inside) {
+			continue // and no better without some
 		}
-		if isBox(inside, listed) {
-			best, fewest = inside, short
+		if inside = whole(inside, listed); len(inside) > 0 && !worse(inside) {
+			best, fewest = inside, len(catalog.Missed(n.Requirements, inside))
 		}
 	}
 	return best
@@ -64,26 +66,26 @@ func (n *NewNode) places() []place {
 	return out
 }
 
-// isBox says whether every launchable offering of the types, zones and
-// capacity types of options is listed.
-func isBox(options []cloudprovider.LaunchOption, listed map[*cloudprovider.Offering]bool) bool {
+// whole returns those options of whose types every launchable offering in the zones and
+// capacity types of the options is listed.
+func whole(options []cloudprovider.LaunchOption, listed map[*cloudprovider.Offering]bool) []cloudprovider.LaunchOption {
 	zones, capacityTypes := map[string]bool{}, map[string]bool{}
 	for _, o := range options {
 		zones[o.Offering.Zone] = true
 		capacityTypes[o.Offering.CapacityType] = true
 	}
-	seen := map[*cloudprovider.InstanceType]bool{}
+	breaks := map[*cloudprovider.InstanceType]bool{}
 	for _, o := range options {
-		if seen[o.InstanceType] {
+		if _, seen := breaks[o.InstanceType]; seen {
 			continue
 		}
-		seen[o.InstanceType] = true
+		breaks[o.InstanceType] = false
 		for i := range o.InstanceType.Offerings {
 			other := &o.InstanceType.Offerings[i]
 			if other.Launchable() && zones[other.Zone] && capacityTypes[other.CapacityType] && !listed[other] {
-				return false
+				breaks[o.InstanceType] = true
 			}
 		}
 	}
-	return true
+	return slices.DeleteFunc(options, func(o cloudprovider.LaunchOption) bool { return breaks[o.InstanceType] })
 }
