@@ -42,7 +42,7 @@ func small() (specs []family.Spec) {
 				continue
 			case "mixedexisting":
 				spec.Types, spec.Nodes = "aws", pods/5
-			case "production":
+			case "constrained", "production":
 				spec.Types = "aws"
 			}
 			specs = append(specs, spec)
