@@ -210,6 +210,13 @@ func Least(a, b resources.List, first bool) resources.List {
 	if first {
 		return b
 	}
+	same := true
+	for name, n := range a.All() {
+		same = same && 0 < n && n <= b.Get(name)
+	}
+	if same {
+		return a
+	}
 	amounts := map[corev1.ResourceName]int64{}
 	for name, n := range a.All() {
 		if m := min(n, b.Get(name)); m > 0 {

@@ -20,6 +20,14 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 	return out
 }
 
+// again is a bin type like another, with what was worked out for that.
+func (st *State) again(like *ledger.BinType) *ledger.BinType {
+	st.binTypes++
+	out := *like
+	out.Id = st.binTypes
+	return &out
+}
+
 // options lists the options in a set, and what daemons take at least; equal
 // sets share a list.
 func (st *State) options(set bitset.Set) ledger.OptionList {

@@ -132,14 +132,14 @@ func (e *ejector) narrowedEach(s *ledger.Bin, c int) (out []*ledger.BinType) {
 func (e *ejector) freshOnes(c int, not *ledger.Bin) []*ledger.Bin {
 	pins := e.pins(c)
 	if e.manner == byPrice || not == nil && e.manner == elsewhere {
-		if s := e.freshIn(c, pins); s != nil {
+		if s := e.freshIn(c, pins, math.Inf(1)); s != nil {
 			return []*ledger.Bin{s}
 		}
 		return nil
 	}
 	var out []*ledger.Bin
 	for i := range pins {
-		if s := e.freshIn(c, pins[i:i+1]); s != nil && (not == nil || len(pins) < 2 || !inside(s.At, not.At)) {
+		if s := e.freshIn(c, pins[i:i+1], math.Inf(1)); s != nil && (not == nil || len(pins) < 2 || !inside(s.At, not.At)) {
 			out = append(out, s)
 		}
 	}

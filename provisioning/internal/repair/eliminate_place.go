@@ -238,7 +238,8 @@ func (k *eliminator) buy(podID int32) bool {
 	if k.left -= freshLooks; k.left <= 0 {
 		return false
 	}
-	s := k.fresh(k.p.ClassOf[podID])
+	c := k.p.ClassOf[podID]
+	s := k.freshIn(c, k.pins(c), k.budget)
 	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
 		return false
 	}

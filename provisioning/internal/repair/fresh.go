@@ -14,7 +14,7 @@ import (
 // fresh returns a node for a pod of a class alone, the cheapest of the heaviest
 // pools that have one within their limits; nil if there is none. Reservations
 // are left alone.
-func (g *placer) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c)) }
+func (g *placer) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c), math.Inf(1)) }
 
 // pins are the cells that a node for a pod of a class may be in, as requirements.
 func (g *placer) pins(c int) []requirements.Set {
@@ -28,16 +28,23 @@ func (g *placer) pins(c int) []requirements.Set {
 	return pins
 }
 
-// freshIn returns such a node in one of some cells.
-func (g *placer) freshIn(c int, pins []requirements.Set) *ledger.Bin {
+// freshIn returns such a node in one of some cells. One that costs a limit or more need not
+// be found, fee included.
+func (g *placer) freshIn(c int, pins []requirements.Set, limit float64) *ledger.Bin {
+	if n := len(g.p.LowPools); n > 0 && g.p.LowPools[n-1].Tier > 0 {
+		limit = math.Inf(1) // a dear node of a heavy pool comes before a cheap one of a light one
+	}
 	var best *ledger.Bin
+	dear := func(price float64) bool {
+		return price+g.p.Opts.NodeFee >= limit || best != nil && price >= best.BinType.Price()
+	}
 	for i := range g.p.Pools {
 		if best != nil && g.p.LowPools[i].Tier > g.p.LowPools[best.BinType.Pool].Tier {
 			break
 		}
 		within := g.withinLimits(i)
 		for _, pin := range pins {
-			if s := g.alone(c, i, pin, within); s != nil && (best == nil || s.BinType.Price() < best.BinType.Price()) {
+			if s := g.alone(c, i, pin, within, dear); s != nil && !dear(s.BinType.Price()) {
 				best = s
 			}
 		}
@@ -46,18 +53,20 @@ func (g *placer) freshIn(c int, pins []requirements.Set) *ledger.Bin {
 }
 
 // alone returns a node of a pool for a pod of a class alone, nil if there is
-// none.
-func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set) *ledger.Bin {
+// none. What is too dear may be none: it takes far longer to make than to price.
+func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
 	class, item := attempt.LowerWith(g.p.Admission, c, pin, g.preference(c), map[int32]int32{})
 	for i, v := range class.Variants {
 		options := v.Options.Both(within)
 		asked := ledger.Unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
-		s := g.launch(c, pool, options, v.Trait, asked)
+		last := i == len(class.Variants)-1 // before it a dear one keeps others from being looked at
+		tooDear := func(price float64) bool { return last && dear(price) }
+		s := g.launch(c, pool, options, v.Trait, asked, tooDear)
 		if s == nil {
 			continue
 		}
 		if brings := extending(g.ledger, s); !brings.Empty() {
-			if s = g.launch(c, pool, s.BinType.Options.Without(brings), v.Trait, asked); s == nil {
+			if s = g.launch(c, pool, s.BinType.Options.Without(brings), v.Trait, asked, tooDear); s == nil {
 				continue
 			}
 		}
@@ -70,8 +79,8 @@ func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set) *le
 }
 
 // launch returns a node of some options of a pool, without the pod of a class that it
-// is for; nil if these are too few.
-func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set) *ledger.Bin {
+// is for; nil if these are too few or too dear.
+func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.Bin {
 	options = spared(g.p, pool, options)
 	if g.beside != nil {
 		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.beside)
@@ -84,7 +93,9 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requ
 	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.Impossible() {
 		return nil
 	}
-	g.left--
+	if g.left--; dear(ledger.Cheapest(g.p, pool, options)) {
+		return nil
+	}
 	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.NewBinType(pool, options, trait, asked, short), Taken: make([]int64, len(g.p.Requests[c]))}
 	s.At = ledger.BinTypeLocations(g.p, s.BinType)
 	return s

@@ -29,6 +29,7 @@ type placer struct {
 	lowered int // one more than the class that is kept here
 	class   pack.Class
 	item    attempt.Item
+	scratch bitset.Set // options of a node that are looked at
 }
 
 // onto says whether a pod of a class may go to a bin, which it makes ready for
@@ -99,7 +100,9 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 		if !ok {
 			continue
 		}
-		options := s.BinType.Options.Both(v.Options)
+		g.scratch = append(g.scratch[:0], s.BinType.Options...)
+		options := g.scratch
+		options.And(v.Options)
 		g.p.Pools[s.BinType.Pool].Window(options).And(g.p.Traits.Options(s.BinType.Pool, trait))
 		dear := func(price float64) bool {
 			return price-s.BinType.Price() >= limit || best != nil && best.Price() <= price
@@ -168,6 +171,8 @@ func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked re
 	switch {
 	case options.Empty() || asked.Impossible():
 		return nil
+	case options.Equal(s.BinType.Options) && trait == s.BinType.Trait && asked.Equal(s.BinType.Asked):
+		return g.st.again(s.BinType)
 	case options.Equal(s.BinType.Options):
 	case !g.p.Choice(s.BinType.Pool, options, trait):
 		return nil
