@@ -19,6 +19,7 @@ func TestLeftOver(t *testing.T) {
 		"spread-before": 1,  // a pod that came before those that its spread counts leans on nobody
 		"few-for-many":  45, // a pod with anti-affinity over capacity type is in the way of three
 		"long-search":   34, // what there is to find is not among the first that is tried
+		"limit-left":    31, // a node may be larger by what is left of a limit
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.LessOrEqual(t, len(solved(t, "left", name).Unplaced), most)

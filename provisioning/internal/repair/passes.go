@@ -36,11 +36,18 @@ func (st *State) Run(order []int32) []int32 {
 }
 
 // ChooseOptions decides what new nodes are launched as, once it is known who is on them: with
-// as many options as limits bear, and on spot only where that is wanted.
-func (st *State) ChooseOptions() {
-	st.widen()
+// as many options as limits bear, and on spot only where that is wanted. Where some of these
+// options have room for pods left over, they get it. It takes and returns the order of pods.
+func (st *State) ChooseOptions(order []int32) []int32 {
+	if st.widen() && st.leavesSome() {
+		before := len(order)
+		if order = st.insert(order); len(order) > before {
+			st.widen()
+		}
+	}
 	st.keepOffSpot()
 	st.came(model.CapacityType)
+	return order
 }
 
 func (st *State) replayed(order []int32) ([]int32, bool) { return st.replayOrder(order), true }

@@ -34,14 +34,15 @@ type alike struct {
 	uses    []int64    // the most that any of those takes of each limit
 }
 
-// widen gives new nodes back the options that the limits of their pools bear. In no
-// other respect does a node become what it could not be before.
-func (st *State) widen() {
+// widen gives new nodes back the options that the limits of their pools bear, and says
+// whether any has more. In no other respect does a node become what it could not be before.
+func (st *State) widen() bool {
 	if !slices.ContainsFunc(st.New, func(s *ledger.Bin) bool { return s.BinType.Wide != nil }) {
-		return
+		return false
 	}
 	st.Bins() // counts the pods of each
 	w := &widener{st: st, p: st.p, spreads: spreads(st.p), known: map[string]bitset.Set{}}
+	some := false
 	for i := range st.p.LowPools {
 		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
 			continue
@@ -53,8 +54,9 @@ func (st *State) widen() {
 			}
 		}
 		w.fill()
-		w.apply()
+		some = w.apply() || some
 	}
+	return some
 }
 
 // mostWidenings bounds how often what is left is shared out.
@@ -158,8 +160,8 @@ func (w *widener) grow(g *alike, each []int64) bool {
 	return true
 }
 
-// apply makes the nodes what they can be.
-func (w *widener) apply() {
+// apply makes the nodes what they can be, and says whether any is more than it was.
+func (w *widener) apply() (some bool) {
 	for i := range w.alike {
 		g := &w.alike[i]
 		if len(g.bins) == 0 {
@@ -177,7 +179,9 @@ func (w *widener) apply() {
 		for _, s := range g.bins {
 			s.BinType = wider
 		}
+		some = true
 	}
+	return some
 }
 
 // couldBe are the options that a new node can have as far as all but limits goes, nil

@@ -41,7 +41,11 @@ func assemble(p *compile.Problem, s *attempt.Attempt, r *pack.Result) *Solution 
 		plan.PackingBound = 0 // it is about what was chosen before
 	}
 	plan.Unplaced = a.unplaced()
-	a.st.ChooseOptions()
+	before := len(order)
+	if order = a.st.ChooseOptions(order); len(order) > before {
+		a.causes = nil
+		plan.Unplaced = a.unplaced()
+	}
 	for i, podIDs := range a.st.Bound {
 		if len(podIDs) > 0 {
 			a.sort(podIDs)
