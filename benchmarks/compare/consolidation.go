@@ -72,15 +72,11 @@ func consolidate(ctx context.Context, c settings) error {
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
 	}
-	dir, done, err := directory(c.keep)
+	dir, contenders, done, err := prepared(ctx, c.keep)
 	if err != nil {
 		return err
 	}
 	defer done()
-	contenders, err := build(ctx, dir)
-	if err != nil {
-		return err
-	}
 	section := &consolidation{about: about(ctx, c), limit: c.limit}
 	fmt.Print(section.about.text(), "\n", consolidationHead())
 	var faults []error

@@ -71,15 +71,11 @@ func run(ctx context.Context, c settings) error {
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
 	}
-	dir, done, err := directory(c.keep)
+	dir, contenders, done, err := prepared(ctx, c.keep)
 	if err != nil {
 		return err
 	}
 	defer done()
-	contenders, err := build(ctx, dir)
-	if err != nil {
-		return err
-	}
 	contenders = withQuick(contenders)
 	report := &report{about: about(ctx, c)}
 	fmt.Print(report.about.text(), "\n", head())
@@ -111,6 +107,21 @@ func run(ctx context.Context, c settings) error {
 		faults = append(faults, report.write(c.out))
 	}
 	return errors.Join(faults...)
+}
+
+// prepared returns where to put files, the contenders, which are built there, and what
+// to call at the end.
+func prepared(ctx context.Context, keep string) (dir string, contenders []contender, done func(), err error) {
+	dir, done, err = directory(keep)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	contenders, err = build(ctx, dir)
+	if err != nil {
+		done()
+		return "", nil, nil, err
+	}
+	return dir, contenders, done, nil
 }
 
 // directory returns where to put files, and what to call at the end.

@@ -49,15 +49,11 @@ func sweepSpec(seed uint64) family.Spec {
 // sweep prints a line for each scenario on which this library did worse than
 // Karpenter or not as it should, and the sums.
 func sweep(ctx context.Context, c settings) error {
-	dir, done, err := directory(c.keep)
+	dir, contenders, done, err := prepared(ctx, c.keep)
 	if err != nil {
 		return err
 	}
 	defer done()
-	contenders, err := build(ctx, dir)
-	if err != nil {
-		return err
-	}
 	var sum tally
 	var faults []error
 	for i := range c.sweep {
@@ -70,9 +66,7 @@ func sweep(ctx context.Context, c settings) error {
 			continue
 		}
 		sum.add(r)
-		if line := r.text(); line != "" {
-			fmt.Print(line)
-		}
+		fmt.Print(r.text())
 	}
 	fmt.Print(sum.text())
 	return errors.Join(append(faults, ctx.Err())...)
@@ -86,9 +80,12 @@ func sweepOne(ctx context.Context, dir string, spec family.Spec, contenders []co
 		return round{}, err
 	}
 	r := round{name: s.Name}
-	file := filepath.Join(dir, s.Name+".json.gz")
+	t, err := pose(dir, s.Name, s)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", s.Name, err)
+	}
 	for _, c := range contenders {
-		v, err := answered(ctx, dir, file, s, c)
+		v, err := t.answered(ctx, c)
 		if err != nil {
 			return r, fmt.Errorf("%s: %s: %w", s.Name, c.name, err)
 		}
@@ -109,27 +106,37 @@ func sweepOne(ctx context.Context, dir string, spec family.Spec, contenders []co
 	return r, nil
 }
 
-// answered writes a scenario, has it answered, and judges the plan.
-func answered(ctx context.Context, dir, file string, s *scenario.Scenario, c contender) (v verdict, err error) {
-	plan := filepath.Join(dir, strings.TrimSuffix(filepath.Base(file), "json.gz")+c.name+".json.gz")
-	if err := scenario.WriteScenario(file, s); err != nil {
-		return v, err
+// task is a scenario that contenders are to answer, and those who judge their plans.
+type task struct {
+	file    string // of the scenario, without .json.gz
+	judge   *judge.Judge
+	cluster *replay.Cluster
+}
+
+// pose writes a scenario under a name.
+func pose(dir, name string, s *scenario.Scenario) (*task, error) {
+	t := &task{file: filepath.Join(dir, name)}
+	if err := scenario.WriteScenario(t.file+".json.gz", s); err != nil {
+		return nil, err
 	}
-	j, err := judge.New(s)
-	if err != nil {
-		return v, err
+	var err error
+	if t.judge, err = judge.New(s); err != nil {
+		return nil, err
 	}
-	cluster, err := replay.New(s)
-	if err != nil {
-		return v, err
-	}
+	t.cluster, err = replay.New(s)
+	return t, err
+}
+
+// answered has a contender answer, and judges the plan.
+func (t *task) answered(ctx context.Context, c contender) (v verdict, err error) {
+	plan := t.file + "." + c.name + ".json.gz"
 	// A plan that breaks a rule is told of as well.
-	failed := c.answer(ctx, file, plan, 1)
+	failed := c.answer(ctx, t.file+".json.gz", plan, 1)
 	p, err := scenario.ReadPlan(plan)
 	if err != nil {
 		return v, errors.Join(failed, err)
 	}
-	valid, broken, overlooked, err := cluster.JudgePlan(p)
+	valid, broken, overlooked, err := t.cluster.JudgePlan(p)
 	if err != nil {
 		return v, err
 	}
@@ -140,7 +147,7 @@ func answered(ctx context.Context, dir, file string, s *scenario.Scenario, c con
 	if len(overlooked) > 0 {
 		v.overlooked = overlooked[0].String()
 	}
-	v.cost, err = j.Cost(p)
+	v.cost, err = t.judge.Cost(p)
 	return v, err
 }
 
@@ -186,9 +193,11 @@ func whyWorse(ctx context.Context, dir string, s *scenario.Scenario, ours conten
 		without := *s
 		without.NodePools, without.Pods = slices.Clone(s.NodePools), slices.Clone(s.Pods)
 		w.leaveOut(&without)
-		file := filepath.Join(dir, "without.json.gz")
-		v, err := answered(ctx, dir, file, &without, ours)
-		if r.ours = v; err == nil && !r.fewer() && !r.dearer() {
+		t, err := pose(dir, "without", &without)
+		if err != nil {
+			continue
+		}
+		if r.ours, err = t.answered(ctx, ours); err == nil && !r.fewer() && !r.dearer() {
 			out = append(out, w.name)
 		}
 	}
