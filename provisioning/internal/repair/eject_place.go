@@ -60,7 +60,7 @@ func (e *ejector) goesBefore(podID int32, c, n int) bool {
 				return true
 			}
 		}
-		if s := e.fresh(m); s != nil {
+		if s := e.fresh(m, math.Inf(1)); s != nil {
 			e.ledger.Open(s)
 			e.put(s, m, podID)
 			return true

@@ -238,8 +238,7 @@ func (k *eliminator) buy(podID int32) bool {
 	if k.left -= freshLooks; k.left <= 0 {
 		return false
 	}
-	c := k.p.ClassOf[podID]
-	s := k.freshIn(c, k.pins(c), k.budget)
+	s := k.fresh(k.p.ClassOf[podID], k.budget)
 	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
 		return false
 	}

@@ -13,8 +13,8 @@ import (
 
 // fresh returns a node for a pod of a class alone, the cheapest of the heaviest
 // pools that have one within their limits; nil if there is none. Reservations
-// are left alone.
-func (g *placer) fresh(c int) *ledger.Bin { return g.freshIn(c, g.pins(c), math.Inf(1)) }
+// are left alone. One that costs a limit or more need not be found: see freshIn.
+func (g *placer) fresh(c int, limit float64) *ledger.Bin { return g.freshIn(c, g.pins(c), limit) }
 
 // pins are the cells that a node for a pod of a class may be in, as requirements.
 func (g *placer) pins(c int) []requirements.Set {

@@ -109,7 +109,7 @@ func (g *inserter) find(c int) *ledger.Bin {
 		}
 	}
 	if dearer > 0 {
-		if fresh := g.fresh(c); fresh != nil && (best == nil || fresh.BinType.Price() < dearer) {
+		if fresh := g.fresh(c, math.Inf(1)); fresh != nil && (best == nil || fresh.BinType.Price() < dearer) {
 			g.ledger.Open(fresh)
 			return fresh
 		}

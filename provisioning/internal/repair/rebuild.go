@@ -145,7 +145,7 @@ func (k *eliminator) placeCheapest(podID int32) bool {
 		more = sh.Price() - to.BinType.Price()
 	}
 	if more > 0 && !k.p.Skips(model.CheaperAlone) {
-		if s := k.freshIn(c, k.pins(c), more); s != nil && k.priced(s) < more && k.p.LowPools[s.BinType.Pool].Tier <= k.tier {
+		if s := k.fresh(c, more); s != nil && k.priced(s) < more && k.p.LowPools[s.BinType.Pool].Tier <= k.tier {
 			k.open(s)
 			to, sh = s, nil
 		}

@@ -64,7 +64,7 @@ func vary(ctx context.Context, p *compile.Problem, best trial, o attempt.Hints, 
 		now, was := other.plan.score(p), best.plan.score(p)
 		if c := now.compareLeft(was); c < 0 {
 			best = other
-		} else if c == 0 && now.cost < was.cost && !(o.Plain && prefers(p)) {
+		} else if c == 0 && now.cost < was.cost && !o.Plain {
 			best.plan = other.plan // which says nothing of the attempts that are to follow
 		}
 	}
