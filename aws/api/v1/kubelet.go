@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -144,8 +145,8 @@ const (
 
 // kubeletSchema says how settings of the kubelet are written that have no field of
 // their own, and what is in them, by path: [] is an item of a list, and * any key of
-// an object.
-func kubeletSchema() map[string]jsonKind {
+// an object. It is read once, and nobody writes to it.
+var kubeletSchema = sync.OnceValue(func() map[string]jsonKind {
 	kinds := map[string]jsonKind{
 		"duration": jsonDuration, "int32": jsonInt32, "int64": jsonInt64, "number": jsonNumber, "period": jsonPeriod,
 		"quantity": jsonQuantity, "text": jsonText, "truth": jsonTruth, "uint32": jsonUint32,
@@ -165,7 +166,7 @@ func kubeletSchema() map[string]jsonKind {
 		}
 	}
 	return schema
-}
+})
 
 // kubeletTable is of the kubelet of Kubernetes 1.37, configuration version v1beta1: its
 // values that hold no others, a line each, by how they are written.
