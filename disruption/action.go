@@ -51,6 +51,12 @@ const (
 // budgets and protection apply.
 func Voluntary(r Reason) bool { return state.Voluntary(r) }
 
+// Transient reports whether what a reason says of a node may pass by itself within
+// seconds, as pods come: Empty and Underutilized. An action for one is to be confirmed
+// some time after it was proposed, for which Karpenter waits 15 seconds. What drifted
+// stays so, and is confirmed at once.
+func Transient(r Reason) bool { return r == Empty || r == Underutilized }
+
 // Step is what to do with a node.
 type Step string
 

@@ -21,6 +21,21 @@ func withDeadline(text string) func(*provisioning.Node) {
 
 func deleted(n *provisioning.Node) { n.NodeClaim.DeletionTimestamp = ptr(at(-time.Minute)) }
 
+// Karpenter waits before it removes a node for one of two reasons, and for no other.
+func TestTransient(t *testing.T) {
+	var transient []disruption.Reason
+	for _, r := range []disruption.Reason{
+		disruption.Empty, disruption.Drifted, disruption.Underutilized, disruption.Unhealthy, disruption.Interrupted,
+		disruption.LaunchTimeout, disruption.RegistrationTimeout, disruption.InitializationTimeout, disruption.GarbageCollected,
+		disruption.Expired, disruption.ScaledDown,
+	} {
+		if disruption.Transient(r) {
+			transient = append(transient, r)
+		}
+	}
+	require.Equal(t, []disruption.Reason{disruption.Empty, disruption.Underutilized}, transient)
+}
+
 func TestActionEditClaim(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

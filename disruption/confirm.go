@@ -300,7 +300,7 @@ func (c *confirmation) coming(i int) string { return fmt.Sprintf("%s~%d", c.a.Ta
 
 // recheck says what speaks against an action that was decided on an earlier
 // input: nothing if it could be decided on this one. Some time between the two
-// looks keeps a passing state from costing a node; Karpenter waits 15 seconds.
+// looks keeps a passing state from costing a node: see Transient.
 //
 // For each target, in this order:
 //

@@ -300,17 +300,17 @@ func (a *autoscaler) options() *disruption.Options {
 	return &disruption.Options{Provisioning: &provisioning.Options{MaxSteps: 100}}
 }
 
-// confirm looks again at what was decided a short time ago, and begins what nothing
-// speaks against by now, as a command: the nodes are marked, replacements are launched
-// and waited for, and only then is anything deleted.
+// confirm looks again at what was decided, a short time ago if it may pass by itself, and
+// begins what nothing speaks against by now, as a command: the nodes are marked,
+// replacements are launched and waited for, and only then is anything deleted.
 func (a *autoscaler) confirm(ctx context.Context) error {
-	if len(a.decided) == 0 || a.cluster.Now().Sub(a.decided[0].at) < confirmAfter {
-		return nil
-	}
-	decided := a.decided
-	a.decided = nil
 	var errs []error
-	for _, d := range decided {
+	for len(a.decided) > 0 {
+		d := a.decided[0]
+		if disruption.Transient(d.action.Reason) && a.cluster.Now().Sub(d.at) < confirmAfter {
+			break // what is listed after it holds after it
+		}
+		a.decided = a.decided[1:]
 		f, err := a.snapshot(ctx) // each sees what those before it began
 		if err != nil {
 			return err

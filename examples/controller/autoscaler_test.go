@@ -267,10 +267,11 @@ func (b *beginning) Eventf(about, related runtime.Object, kind, reason, action, 
 	b.EventRecorder.Eventf(about, related, kind, reason, action, note, args...)
 }
 
-// The first writes of a command are refused: it begins with the next pass.
+// The first writes of a command are refused: it begins with the next pass. It is for a
+// node that drifted, which waits for no second look.
 func TestACommandWhoseStartIsRefusedBeginsLater(t *testing.T) {
 	c := newCluster(t, general(), pod("web", "1"))
-	c.a.confirmAfter = 0
+	c.a.confirmAfter = time.Hour
 	c.pass(3)
 	c.boot()
 	c.pass(2)

@@ -117,13 +117,16 @@ func (a *autoscaler) force(ctx context.Context, s *snapshot, action disruption.A
 	return errs
 }
 
-// confirm looks again at what was decided a short time ago, one action in each pass:
-// the next sees what it began.
+// confirm looks again at what was decided, one action in each pass: the next sees what it
+// began. What may pass by itself is given a short time for that.
 func (a *autoscaler) confirm(ctx context.Context, s *snapshot) error {
-	if len(a.decided) == 0 || s.Now.Sub(a.decided[0].at) < a.confirmAfter {
+	if len(a.decided) == 0 {
 		return nil
 	}
 	action := a.decided[0].action
+	if disruption.Transient(action.Reason) && s.Now.Sub(a.decided[0].at) < a.confirmAfter {
+		return nil
+	}
 	a.decided = a.decided[1:]
 	prepared, objections, err := s.Confirm(ctx, action, nil)
 	if err != nil {

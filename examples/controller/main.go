@@ -67,7 +67,7 @@ func parse(args []string, help io.Writer) (s settings, err error) {
 	f.DurationVar(&s.idle, "batch-idle", time.Second, "plan once no pod has come for so long")
 	f.DurationVar(&s.most, "batch-max", 10*time.Second, "and at the latest so long after the first")
 	f.DurationVar(&s.proposeEvery, "propose-every", 10*time.Second, "ask which nodes to remove so often while the cluster changes")
-	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove nodes, and act then")
+	f.DurationVar(&s.confirmIn, "confirm-after", 15*time.Second, "look again so long after a decision to remove empty or underutilized nodes, and act then")
 	f.StringVar(&s.provider, "provider", "kwok", "the cloud: kwok, whose nodes nothing stands behind, or aws")
 	f.StringVar(&s.catalog, "catalog", "kubernetes.io/arch = amd64, karpenter.k8s.aws/instance-category in (c, m, r)", "which instance types the cloud of kwok nodes has")
 	f.StringVar(&s.soldOut, "sold-out", "", "which of its offerings it refuses to sell, such as topology.kubernetes.io/zone = us-east-1a")
