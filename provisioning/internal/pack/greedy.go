@@ -95,13 +95,13 @@ func (s *solver) portion(p *pattern, q duals) int {
 // ceilings scores each candidate fill by what its whole capacity would fetch.
 func (s *solver) ceilings(t *tier, candidateFills []candidateFill, q duals) {
 	for i := range candidateFills {
-		c := &t.candidates[i]
+		supply := &t.supplies[i]
 		worth := 0.0
-		for r, price := range q.highest[c.serves] {
-			worth += float64(price * float64(max(c.capacity[r], 0)))
+		for r, price := range q.highest[supply.Serves] {
+			worth += float64(price * supply.Amount[r])
 		}
 		candidateFills[i].looked = false
-		candidateFills[i].score = min(worth, q.total) / c.price * s.highestMultiplier
+		candidateFills[i].score = min(worth, q.total) / t.candidates[i].price * s.highestMultiplier
 	}
 	s.rest(candidateFills)
 }

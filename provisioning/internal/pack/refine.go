@@ -41,8 +41,8 @@ func (f *filler) rankByWorth(w *worth) {
 		}
 		f.ranked = append(f.ranked, e)
 		asked := 0.0
-		for r, price := range w.highest {
-			asked += float64(price * float64(f.p.Classes[e.class].Request[r]))
+		for _, need := range f.needsOf(int(e.class)) {
+			asked += float64(w.highest[need.resource] * float64(need.want))
 		}
 		if value[e.class] > float64(f.dear*asked) {
 			f.dear = min(value[e.class]/asked, math.MaxFloat64)
@@ -96,7 +96,7 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 			break
 		}
 		c := int(e.class)
-		for int(f.used[c]) < left[c] && fits(f.p.Classes[c].Request, f.room) && f.tally.most(c, 1) == 1 {
+		for int(f.used[c]) < left[c] && holds(f.room, f.needsOf(c)) && f.tally.most(c, 1) == 1 {
 			gain += f.move(c, 1, value)
 			f.added = append(f.added, e)
 			most = f.dear * f.gap(w.highest) * (1 + 1e-9)
@@ -142,8 +142,8 @@ func (f *filler) move(c, n int, value []float64) float64 {
 	}
 	f.used[c] += int32(n)
 	f.tally.add(f.p.Classes[c].Memberships, n)
-	for r, want := range f.p.Classes[c].Request {
-		f.room[r] -= want * int64(n)
+	for _, need := range f.needsOf(c) {
+		f.room[need.resource] -= need.want * int64(n)
 	}
 	return value[c]
 }
