@@ -29,10 +29,11 @@ type Domains struct {
 	types      []typeIndex // by pool
 	known      map[domainKey]*domain
 	bits       map[bitsKey]bitset.Set
-	Total      int        // options of all pools
-	none       bitset.Set // of them
+	naming     map[domainKey]bitset.Set // options whose type or offering names the label
+	Total      int                      // options of all pools
+	none       bitset.Set               // of them
 
-	mu sync.Mutex // guards known and bits
+	mu sync.Mutex // guards known, bits and naming
 }
 
 type domainKey struct {
@@ -47,7 +48,8 @@ type bitsKey struct {
 }
 
 func newDomains(v *requirements.Vocabulary, pools []Pool, total int) *Domains {
-	d := &Domains{vocabulary: v, Pools: pools, known: map[domainKey]*domain{}, bits: map[bitsKey]bitset.Set{}, Total: total, none: bitset.New(total)}
+	d := &Domains{vocabulary: v, Pools: pools, Total: total, none: bitset.New(total)}
+	d.known, d.bits, d.naming = map[domainKey]*domain{}, map[bitsKey]bitset.Set{}, map[domainKey]bitset.Set{}
 	known := map[*Option]typeIndex{} // pools share lists of options
 	for i := range pools {
 		var first *Option
@@ -302,6 +304,38 @@ func (d *Domains) passing(pool int, key string, passes func(requirements.Require
 	first := p.First - bitset.Base(p.First)
 	for i, which := range dom.of {
 		if good[which] {
+			out.Add(first + i)
+		}
+	}
+	return out
+}
+
+// Named says whether the type or the offering of some options of a pool names a label. The
+// first time that somebody asks for a label it takes a look at each option of the pool.
+func (d *Domains) Named(pool int, key string, options bitset.Set) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	id := domainKey{pool, key}
+	naming, ok := d.naming[id]
+	if !ok {
+		naming = d.namingOf(pool, key)
+		d.naming[id] = naming
+	}
+	return naming.Overlaps(d.Pools[pool].Window(options))
+}
+
+// namingOf lists the options of a pool whose type or offering names a label, as its window.
+// Most labels are named by none, which is kept once.
+func (d *Domains) namingOf(pool int, key string) bitset.Set {
+	p := &d.Pools[pool]
+	names := func(o Option) bool { return defines(o.LaunchOption, key) }
+	if !slices.ContainsFunc(p.Options, names) {
+		return p.Window(d.none)
+	}
+	out := bitset.NewWindow(p.First, p.Last())
+	first := p.First - bitset.Base(p.First)
+	for i := range p.Options {
+		if names(p.Options[i]) {
 			out.Add(first + i)
 		}
 	}

@@ -37,8 +37,9 @@ func Whereabouts(options []cloudprovider.LaunchOption) []requirements.Requiremen
 
 // NodeLabels are the labels that the pool gives a node whatever it is launched
 // as: those of the template, and a value for each further label that is asked
-// for and that nobody else sets.
-func NodeLabels(pool *Pool, asked requirements.Set, options []cloudprovider.LaunchOption, v *requirements.Vocabulary) map[string]string {
+// for and that nobody else sets. named says which labels those options have that it is
+// launched as.
+func NodeLabels(pool *Pool, asked requirements.Set, named func(key string) bool, v *requirements.Vocabulary) map[string]string {
 	out := maps.Clone(pool.Object.Spec.Template.Labels)
 	if out == nil {
 		out = map[string]string{}
@@ -49,7 +50,7 @@ func NodeLabels(pool *Pool, asked requirements.Set, options []cloudprovider.Laun
 	}
 	for r := range asked.All() {
 		_, set := out[r.Key()]
-		if set || v.WellKnown(r.Key()) || r.AllowsAbsent() || FromTypes(r.Key(), options) {
+		if set || v.WellKnown(r.Key()) || r.AllowsAbsent() || named(r.Key()) {
 			continue
 		}
 		if value, ok := r.Any(); ok {
@@ -59,8 +60,8 @@ func NodeLabels(pool *Pool, asked requirements.Set, options []cloudprovider.Laun
 	return out
 }
 
-// FromTypes says whether some option has a label of its own.
-func FromTypes(key string, options []cloudprovider.LaunchOption) bool {
+// Named says whether some option has a label of its own.
+func Named(key string, options []cloudprovider.LaunchOption) bool {
 	return slices.ContainsFunc(options, func(o cloudprovider.LaunchOption) bool {
 		return defines(o, key)
 	})

@@ -125,7 +125,7 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 // suits says whether a label of new nodes of a bin type may be as a requirement
 // wants it, and whether it is sure to.
 func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sure bool) {
-	if value, ok := s.Labels[r.Key()]; ok && !catalog.FromTypes(r.Key(), s.List) {
+	if value, ok := s.Labels[r.Key()]; ok && !p.Admission.Domains.Named(s.Pool, r.Key(), s.Options) {
 		return r.Has(value), r.Has(value)
 	}
 	if own, ok := s.Settled.Get(r.Key()); ok && own.Intersect(r).Equal(own) {
@@ -166,7 +166,7 @@ func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 	s.at = make([]Location, len(p.Table.Keys))
 	for k, key := range p.Table.Keys {
 		key = p.Vocabulary.NormalizeKey(key)
-		if value, ok := s.Labels[key]; ok && !catalog.FromTypes(key, s.List) {
+		if value, ok := s.Labels[key]; ok && !p.Admission.Domains.Named(s.Pool, key, s.Options) {
 			if d, known := p.Table.Index[k][value]; known {
 				s.at[k].Domains = []int{d}
 			} else {

@@ -15,8 +15,9 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 	list := st.options(options)
 	st.binTypes++
 	out := &ledger.BinType{Id: st.binTypes, Pool: pool, Options: options, Trait: trait, Asked: asked, Relaxed: relaxed, List: list.Options, Daemons: list.Daemons}
-	out.Settled = st.settled(asked, list.Options).With(list.Where...)
-	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, list.Options, st.p.Vocabulary)
+	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, options) }
+	out.Settled = st.settled(asked, named).With(list.Where...)
+	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, named, st.p.Vocabulary)
 	return out
 }
 
@@ -55,11 +56,11 @@ func (st *State) options(set bitset.Set) ledger.OptionList {
 
 // settled takes back labels that a node need not have and that pods are spread
 // over: with a value that nobody asked for it would be a domain to be filled.
-func (st *State) settled(set requirements.Set, options []cloudprovider.LaunchOption) requirements.Set {
+func (st *State) settled(set requirements.Set, named func(key string) bool) requirements.Set {
 	for _, key := range st.p.Table.Keys {
 		key = st.p.Vocabulary.NormalizeKey(key)
 		r, ok := set.Get(key)
-		if ok && r.AllowsAbsent() && r.AllowsPresent() && !st.p.Vocabulary.WellKnown(key) && !catalog.FromTypes(key, options) {
+		if ok && r.AllowsAbsent() && r.AllowsPresent() && !st.p.Vocabulary.WellKnown(key) && !named(key) {
 			set = set.Intersect(requirements.NewSet(requirements.DoesNotExist(key)))
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // manner is how an ejector finds places.
@@ -88,7 +87,7 @@ func (e *ejector) spot(c int, not *ledger.Bin) *ledger.Bin {
 				better(s, nil, 0)
 			}
 		} else {
-			for _, sh := range e.narrowedEach(s, c) {
+			for _, sh := range e.narrowedEach(s, c, dearer) {
 				better(s, sh, sh.Price()-s.BinType.Price())
 			}
 		}
@@ -112,13 +111,16 @@ func (e *ejector) spot(c int, not *ledger.Bin) *ledger.Bin {
 }
 
 // narrowedEach lists what a new node may become that takes a pod of a class as well: what
-// costs least, or that in each cell, where the pod is to be spread evenly.
-func (e *ejector) narrowedEach(s *ledger.Bin, c int) (out []*ledger.BinType) {
-	pins := []requirements.Set{{}}
-	if e.manner == evenly {
-		pins = e.pins(c)
+// costs least, if that is less than some amount more; or that in each cell, where the pod is
+// to be spread evenly.
+func (e *ejector) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledger.BinType) {
+	if e.manner != evenly {
+		if sh := e.narrowed(s, c, limit); sh != nil {
+			out = append(out, sh)
+		}
+		return out
 	}
-	for _, pin := range pins {
+	for _, pin := range e.pins(c) {
 		class, item := attempt.Lower(e.p.Admission, c, pin)
 		if sh := e.narrowedTo(s, c, class.Variants, item.Sources, math.Inf(1)); sh != nil {
 			out = append(out, sh)

@@ -68,7 +68,8 @@ func newPool(p *catalog.Pool, nodes []model.Node, v *requirements.Vocabulary) Po
 		sound := slices.DeleteFunc(slices.Clone(p.Types), func(t *cloudprovider.InstanceType) bool { return t == nil })
 		s.Options = launch.Compatible(sound, s.Requirements)
 	}
-	s.Labels = catalog.NodeLabels(p, s.Requirements, s.Options, v)
+	named := func(key string) bool { return catalog.Named(key, s.Options) }
+	s.Labels = catalog.NodeLabels(p, s.Requirements, named, v)
 	return s
 }
 
