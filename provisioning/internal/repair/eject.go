@@ -32,8 +32,8 @@ const (
 
 // makeRoom places pods that were left over in the place of others that find room
 // elsewhere, as long as that leaves fewer over, those of the highest priority
-// deciding. It returns the order in which pods can be bound then, and says whether it
-// changed anything.
+// deciding, or as many for less. It returns the order in which pods can be bound
+// then, and says whether it changed anything.
 func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	if len(st.New)+len(st.p.Nodes) > eliminationBins || len(order) > eliminationPods || len(order) == 0 || st.s.Retried() || !st.leavesSome() {
 		return order, false
@@ -164,8 +164,7 @@ func (e *ejector) follow(c int) bool {
 func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.st.waits) }
 
 // without takes some pods out, places those of a class that were left over, and then,
-// as far as there is room, all others that have no place now. It keeps that if fewer
-// pods are left over than before.
+// as far as there is room, all others that have no place now. It keeps that if it is better.
 func (e *ejector) without(c int, out []int32) bool {
 	if len(out) == 0 && e.manner != byPrice {
 		return false
@@ -206,7 +205,7 @@ func (e *ejector) without(c int, out []int32) bool {
 			break // none of the pods that room is made for has a place
 		}
 	}
-	if some && e.fewer(left) && e.accept(bins, moved, gone) {
+	if some && e.better(left, out, len(bins)) && e.accept(bins, moved, gone) {
 		return true
 	}
 	for _, b := range e.before {
@@ -272,9 +271,26 @@ func (e *ejector) homeless(c int, gone []bool) (first, rest []int32) {
 	return first, rest
 }
 
-// fewer says whether pods that are left over now are fewer than those before, those of
-// the highest priority deciding.
-func (e *ejector) fewer(left []int32) bool {
+// better says whether pods that are left over now are fewer than those before, those of
+// the highest priority deciding; or as many, where the new nodes cost less and no pod that
+// was taken out prefers a place.
+func (e *ejector) better(left, out []int32, nodes int) bool {
+	if c := e.compareLeft(left); c != 0 || slices.ContainsFunc(out, func(podID int32) bool { return !e.mayLeave(podID) }) {
+		return c < 0
+	}
+	was, is := 0.0, 0.0
+	for _, b := range e.before {
+		was += b.binType.Price() + e.p.Opts.NodeFee
+	}
+	for _, s := range e.ledger.Bins[nodes:] {
+		is += s.BinType.Price() + e.p.Opts.NodeFee
+	}
+	return is < was*(1-1e-9)
+}
+
+// compareLeft is below zero if pods that are left over now are fewer than those before, those
+// of the highest priority deciding.
+func (e *ejector) compareLeft(left []int32) int {
 	priorities := func(podIDs []int32) []int32 {
 		out := make([]int32, len(podIDs))
 		for i, podID := range podIDs {
@@ -292,7 +308,7 @@ func (e *ejector) fewer(left []int32) bool {
 			}
 		}
 	}
-	return slices.Compare(priorities(left), priorities(before)) < 0
+	return slices.Compare(priorities(left), priorities(before))
 }
 
 // accept makes the plan what it is with the pods that moved, if all can be bound one

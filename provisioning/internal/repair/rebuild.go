@@ -59,13 +59,6 @@ func (k *eliminator) movable() []int32 {
 	return slices.DeleteFunc(slices.Clone(k.order), func(podID int32) bool { return !k.mayLeave(podID) })
 }
 
-// mayLeave says whether a pod exists and prefers no place to another.
-func (k *eliminator) mayLeave(podID int32) bool {
-	c := k.p.ClassOf[podID]
-	w := &k.p.Preferences[c]
-	return !k.p.Classes[c].Headroom && len(k.p.Rules.Duties[c].Soft)+len(w.Spans) == 0 && w.Options == nil
-}
-
 // largestFirst lists them with those first that ask for the largest share of what all pods of
 // the plan ask for.
 func (k *eliminator) largestFirst() []int32 {
