@@ -117,10 +117,10 @@ func TestAReservationThatWasFullIsTriedSoon(t *testing.T) {
 	_ = s.request("", nil)
 	s.cloud.Advance(time.Second)
 	req := s.request("one", reserved)
-	s.cloud.Refuse(cloudprovider.Scope{ReservationID: id}, "ReservationCapacityExceeded")
+	s.refuse(cloudprovider.Scope{ReservationID: id}, "ReservationCapacityExceeded")
 	_, err := s.p.Create(t.Context(), req)
 	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
-	s.cloud.Allow(cloudprovider.Scope{ReservationID: id})
+	s.cloud.ClearScript()
 	_, err = s.p.Create(t.Context(), req)
 	require.Equal(t, "RefusedLately", reason(err))
 	s.pass(61 * time.Second) // reads what is left
@@ -129,12 +129,17 @@ func TestAReservationThatWasFullIsTriedSoon(t *testing.T) {
 	require.Equal(t, id, i.ReservationID)
 }
 
+// refuse has fleets refused a scope, until the script is cleared.
+func (s *scene) refuse(scope cloudprovider.Scope, code string) {
+	require.NoError(s, s.cloud.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: scope, Code: code}}))
+}
+
 // That something is not supported may be for what one class asks for. The others
 // must not do without the offering for long.
 func TestWhatIsNotSupportedIsLeftAloneForLongerEachTime(t *testing.T) {
 	s := newScene(t)
 	req := s.request("one", large)
-	s.cloud.Refuse(cloudprovider.Scope{InstanceType: "m5.large"}, "Unsupported")
+	s.refuse(cloudprovider.Scope{InstanceType: "m5.large"}, "Unsupported")
 	for _, wait := range []time.Duration{3 * time.Minute, 6 * time.Minute, 12 * time.Minute, 24 * time.Minute, 30 * time.Minute, 30 * time.Minute} {
 		_, err := s.p.Create(t.Context(), req)
 		require.Equal(t, "Unsupported", reason(err))

@@ -1,7 +1,6 @@
 package aws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -74,10 +73,7 @@ func (p *Provider) Interruptions(ctx context.Context) ([]cloudprovider.Interrupt
 		p.warn(WarnInterruptions, p.opts.InterruptionQueue, "the queue was not read: %v", err)
 	}
 	notices = append(notices, queued...)
-	slices.SortFunc(notices, func(a, b cloudprovider.Interruption) int {
-		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID),
-			strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(notices, cloudprovider.Interruption.Compare)
 	return notices, nil
 }
 

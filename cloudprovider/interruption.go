@@ -1,6 +1,7 @@
 package cloudprovider
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -45,6 +46,13 @@ type Interruption struct {
 	At time.Time
 	// Deadline is when it will happen; zero if the cloud does not say.
 	Deadline time.Time
+}
+
+// Compare orders notices as InterruptionSource returns them: by At, InstanceID, Kind
+// and ID.
+func (i Interruption) Compare(other Interruption) int {
+	return cmp.Or(i.At.Compare(other.At), strings.Compare(i.InstanceID, other.InstanceID),
+		strings.Compare(string(i.Kind), string(other.Kind)), strings.Compare(i.ID, other.ID))
 }
 
 // InterruptionSource is a provider that passes on the notices of its cloud.

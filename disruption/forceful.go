@@ -115,9 +115,7 @@ func (f *Cluster) interruption() interruptions {
 }
 
 func compareNotices(a, b cloudprovider.Interruption) int {
-	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID),
-		strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.ID, b.ID),
-		a.Deadline.Compare(b.Deadline), strings.Compare(a.Detail, b.Detail))
+	return cmp.Or(a.Compare(b), a.Deadline.Compare(b.Deadline), strings.Compare(a.Detail, b.Detail))
 }
 
 // compareInterrupted orders actions on nodes, which are by name already.

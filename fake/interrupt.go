@@ -1,7 +1,6 @@
 package fake
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -136,7 +135,7 @@ func (c *Cloud) notify(m *machine, kind cloudprovider.InterruptionKind, deadline
 		ID: fmt.Sprintf("notice-%d", c.noticed), InstanceID: m.instance.ID,
 		Kind: kind, Detail: detail, At: c.now, Deadline: deadline,
 	}}
-	i, _ := slices.BinarySearchFunc(c.notices, n, compareNotices)
+	i, _ := slices.BinarySearchFunc(c.notices, n.Interruption, func(have notice, n cloudprovider.Interruption) int { return have.Compare(n) })
 	c.notices = slices.Insert(c.notices, i, n)
 	text := string(kind)
 	if !deadline.IsZero() {
@@ -150,13 +149,4 @@ func (c *Cloud) announce(m *machine, kind cloudprovider.InterruptionKind, warnin
 	c.notify(m, kind, c.now.Add(warning), detail)
 	c.stats.Interrupted++
 	c.step(m, warning, func() { c.takeDown(m, detail, true) })
-}
-
-func compareNotices(a, b notice) int {
-	return cmp.Or(
-		a.At.Compare(b.At),
-		strings.Compare(a.InstanceID, b.InstanceID),
-		strings.Compare(string(a.Kind), string(b.Kind)),
-		strings.Compare(a.ID, b.ID),
-	)
 }

@@ -36,7 +36,6 @@ type Cloud struct {
 	placements   []ec2types.PlacementGroup
 	stock        map[cloudprovider.Scope]int
 	prices       map[cloudprovider.Scope]float64
-	refusals     map[cloudprovider.Scope]refusal
 
 	machines  []*machine // sorted by ID
 	byID      map[string]*machine
@@ -66,7 +65,7 @@ func New(opts *Options) (*Cloud, error) {
 	c := &Cloud{
 		opts: o, now: o.Clock, limits: map[string]*bucket{}, types: map[string]*ec2types.InstanceTypeInfo{},
 		parameters: map[string]string{}, stock: map[cloudprovider.Scope]int{}, prices: map[cloudprovider.Scope]float64{},
-		refusals: map[cloudprovider.Scope]refusal{}, byID: map[string]*machine{}, fleets: map[string]fleetAnswer{},
+		byID: map[string]*machine{}, fleets: map[string]fleetAnswer{},
 		tokens: map[string]*template{}, profiles: map[string]*profile{}, shifts: map[string]time.Time{},
 	}
 	for i := range o.Types {

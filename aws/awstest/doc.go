@@ -29,11 +29,12 @@
 // itself.
 //
 // To make things go wrong there are stock and prices for each offering
-// (Cloud.SetStock), refusals with any code (Cloud.Refuse), rate limits, answers
-// that lag behind (Options.Lag), quotas, and scripts:
+// (Cloud.SetStock), rate limits, answers that lag behind (Options.Lag), quotas, and
+// scripts:
 //
 //	server.Script(awstest.Fault{Op: "CreateFleet", Nth: 2, Err: awstest.ErrThrottled})
 //	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.ErrLost})
+//	server.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: scope}})
 //
 // Cloud.Calls lists every call that came, refused ones too; Cloud.Actions is the
 // list to compare with an IAM policy.

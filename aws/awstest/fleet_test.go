@@ -117,7 +117,7 @@ func TestRefusals(t *testing.T) {
 		want string
 	}{
 		{name: "scripted", want: "UnfulfillableCapacity", edit: func(s *awstest.Server) {
-			s.Refuse(cloudprovider.Scope{Zone: "us-east-1a"}, "UnfulfillableCapacity")
+			require.NoError(t, s.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: cloudprovider.Scope{Zone: "us-east-1a"}, Code: "UnfulfillableCapacity"}}))
 		}},
 		{name: "scripted once", want: "InternalError", edit: func(s *awstest.Server) {
 			require.NoError(t, s.Script(awstest.Fault{Op: "CreateFleet", Nth: 1, Err: awstest.Refusal{Scope: cloudprovider.Scope{}, Code: "InternalError"}}))
@@ -157,7 +157,6 @@ func TestRefusals(t *testing.T) {
 			require.Empty(t, launched(out))
 			require.Equal(t, []string{string(types[0]) + " " + c.want}, refused(out))
 			require.NotEmpty(t, *out.Errors[0].ErrorMessage)
-			s.Allow(cloudprovider.Scope{Zone: "us-east-1a"})
 		})
 	}
 }

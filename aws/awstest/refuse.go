@@ -47,21 +47,6 @@ func (c *Cloud) SetStock(scope cloudprovider.Scope, n int) {
 	c.stock[scope] = n
 }
 
-// Refuse has fleets refused the offerings in a scope with a code of EC2, such as
-// UnfulfillableCapacity, until Allow.
-func (c *Cloud) Refuse(scope cloudprovider.Scope, code string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.refusals[scope] = refusal{code, messageOf(code)}
-}
-
-// Allow ends a Refuse of the same scope.
-func (c *Cloud) Allow(scope cloudprovider.Scope) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.refusals, scope)
-}
-
 // refuses says why a pool gives no machine, in this order: the request does not fit
 // together, somebody scripted it, quotas, stock and addresses.
 func (c *Cloud) refuses(q *request, p *pool) (refusal, bool) {
@@ -70,11 +55,9 @@ func (c *Cloud) refuses(q *request, p *pool) (refusal, bool) {
 			return r, true
 		}
 	}
-	for _, scripted := range []map[cloudprovider.Scope]refusal{q.orders.refuse, c.refusals} {
-		for _, s := range sortedScopes(scripted) {
-			if s.Covers(p.key) {
-				return scripted[s], true
-			}
+	for _, s := range sortedScopes(q.orders.refuse) {
+		if s.Covers(p.key) {
+			return q.orders.refuse[s], true
 		}
 	}
 	if p.key.CapacityType == spot && c.opts.NoSpotRole {

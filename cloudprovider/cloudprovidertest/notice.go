@@ -1,7 +1,6 @@
 package cloudprovidertest
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -95,15 +94,10 @@ func noticeSorted(p *probe) {
 		p.Interrupt(id)
 	}
 	for _, batch := range p.notices(ids...) {
-		if !slices.IsSortedFunc(batch, compareNotices) {
+		if !slices.IsSortedFunc(batch, cloudprovider.Interruption.Compare) {
 			p.fail("Interruptions: the notices are in another order: %s", order(batch))
 		}
 	}
-}
-
-func compareNotices(a, b cloudprovider.Interruption) int {
-	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.InstanceID, b.InstanceID),
-		strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.ID, b.ID))
 }
 
 func order(batch []cloudprovider.Interruption) string {

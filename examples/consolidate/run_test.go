@@ -315,7 +315,7 @@ func TestWrongInput(t *testing.T) {
 			[]string{`-:4 (document 1): PodDisruptionBudget default/b: spec.selector: "Near" is not a valid label selector operator; correct it`}},
 		{strings.TrimPrefix(lost, "---\n"), []string{"-:4 (document 1): Pod default/p: spec.nodeName: is bound to Node gone, which is not in the input; add the node"}},
 		{"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n" + strings.ReplaceAll(twice, "NAME", "a") + strings.ReplaceAll(twice, "NAME", "b"),
-			[]string{"NodeClaim b: status.nodeName: claims Node n1, which NodeClaim a has already; remove one of the two"}},
+			[]string{`NodeClaim b: status.nodeName: is that of Node "n1", which NodeClaim "a" has already; leave one of the two out`}},
 	} {
 		code, out, errs := execute(t, test.text, "-f", "-")
 		require.Equal(t, command.BadInput, code, errs)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -155,7 +156,7 @@ func (c *Instances) end(ctx context.Context, ids []string) map[string]error {
 	case err == nil && out != nil:
 		for _, change := range out.TerminatingInstances {
 			if s := change.CurrentState; s == nil || s.Name == ec2types.InstanceStateNameShuttingDown || s.Name == ec2types.InstanceStateNameTerminated {
-				results[value(change.InstanceId)] = nil
+				results[awssdk.ToString(change.InstanceId)] = nil
 			}
 		}
 	case err != nil && len(ids) > 1 && api.NotFound(err):

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -253,7 +254,7 @@ func ReadAnswer(out *ec2.CreateFleetOutput, zones map[string]string) ([]Launched
 	var failures []Failure
 	for _, e := range out.Errors {
 		f := overridesOf(e.LaunchTemplateAndOverrides, zones).Failure
-		f.Code, f.Message = value(e.ErrorCode), value(e.ErrorMessage)
+		f.Code, f.Message = awssdk.ToString(e.ErrorCode), awssdk.ToString(e.ErrorMessage)
 		failures = append(failures, f)
 	}
 	slices.SortFunc(failures, compareFailures)
@@ -279,19 +280,11 @@ func overridesOf(o *ec2types.LaunchTemplateAndOverridesResponse, zones map[strin
 		return r
 	}
 	if t := o.LaunchTemplateSpecification; t != nil {
-		r.Template = value(t.LaunchTemplateName)
+		r.Template = awssdk.ToString(t.LaunchTemplateName)
 	}
 	if o := o.Overrides; o != nil {
-		r.InstanceType, r.SubnetID, r.image = string(o.InstanceType), value(o.SubnetId), value(o.ImageId)
-		r.Zone = cmp.Or(value(o.AvailabilityZone), zones[r.SubnetID])
+		r.InstanceType, r.SubnetID, r.image = string(o.InstanceType), awssdk.ToString(o.SubnetId), awssdk.ToString(o.ImageId)
+		r.Zone = cmp.Or(awssdk.ToString(o.AvailabilityZone), zones[r.SubnetID])
 	}
 	return r
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var none T
-		return none
-	}
-	return *p
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -75,22 +76,22 @@ func ParseProviderID(text string) (zone, id string, ok bool) {
 // ReadInstance reads an instance. It reports false for one without an id.
 func ReadInstance(i *ec2types.Instance) (Record, bool) {
 	r := Record{
-		ID: value(i.InstanceId), Type: string(i.InstanceType), ImageID: value(i.ImageId), SubnetID: value(i.SubnetId),
-		LaunchedAt: value(i.LaunchTime), ReservationID: value(i.CapacityReservationId), Tenancy: awsv1.TenancyDefault,
+		ID: awssdk.ToString(i.InstanceId), Type: string(i.InstanceType), ImageID: awssdk.ToString(i.ImageId), SubnetID: awssdk.ToString(i.SubnetId),
+		LaunchedAt: awssdk.ToTime(i.LaunchTime), ReservationID: awssdk.ToString(i.CapacityReservationId), Tenancy: awsv1.TenancyDefault,
 		Tags: make(map[string]string, len(i.Tags)),
 	}
 	if r.ID == "" {
 		return Record{}, false
 	}
 	if p := i.Placement; p != nil {
-		r.Zone, r.GroupID, r.Partition = value(p.AvailabilityZone), value(p.GroupId), value(p.PartitionNumber)
+		r.Zone, r.GroupID, r.Partition = awssdk.ToString(p.AvailabilityZone), awssdk.ToString(p.GroupId), awssdk.ToInt32(p.PartitionNumber)
 		r.Tenancy = cmp.Or(string(p.Tenancy), r.Tenancy)
 	}
 	for _, t := range i.Tags {
-		r.Tags[value(t.Key)] = value(t.Value)
+		r.Tags[awssdk.ToString(t.Key)] = awssdk.ToString(t.Value)
 	}
 	for _, g := range i.SecurityGroups {
-		r.SecurityGroups = append(r.SecurityGroups, value(g.GroupId))
+		r.SecurityGroups = append(r.SecurityGroups, awssdk.ToString(g.GroupId))
 	}
 	// The other interfaces of a node may have groups of their own making, such as
 	// those of pods; only the primary one is ours throughout.
@@ -110,7 +111,7 @@ func (r *Record) readMarket(i *ec2types.Instance) {
 	only := false
 	if s := i.CapacityReservationSpecification; s != nil {
 		only = s.CapacityReservationPreference == ec2types.CapacityReservationPreferenceCapacityReservationsOnly
-		if t := s.CapacityReservationTarget; t != nil && value(t.CapacityReservationId) != "" {
+		if t := s.CapacityReservationTarget; t != nil && awssdk.ToString(t.CapacityReservationId) != "" {
 			only = true
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -84,7 +85,7 @@ func Build(in Input) (Template, error) {
 		BlockDeviceMappings: devices,
 		ImageId:             &in.ImageID,
 		MetadataOptions:     metadataOptions(spec.MetadataOptions, in.Region),
-		Monitoring:          &ec2types.LaunchTemplatesMonitoringRequest{Enabled: new(value(spec.DetailedMonitoring))},
+		Monitoring:          &ec2types.LaunchTemplatesMonitoringRequest{Enabled: new(awssdk.ToBool(spec.DetailedMonitoring))},
 		NetworkInterfaces:   in.interfaces(),
 		TagSpecifications: []ec2types.LaunchTemplateTagSpecificationRequest{
 			{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: api.Tags(in.Tags)},
@@ -103,7 +104,7 @@ func Build(in Input) (Template, error) {
 	}
 	in.placement(data)
 	in.market(data)
-	if o := spec.EnclaveOptions; o != nil && value(o.Enabled) {
+	if o := spec.EnclaveOptions; o != nil && awssdk.ToBool(o.Enabled) {
 		data.EnclaveOptions = &ec2types.LaunchTemplateEnclaveOptionsRequest{Enabled: new(true)}
 	}
 	if spec.CPUOptions != nil && spec.CPUOptions.NestedVirtualization != nil {
@@ -246,7 +247,7 @@ func volume(d *awsv1.BlockDevice) (*ec2types.LaunchTemplateEbsBlockDeviceRequest
 		SnapshotId:               d.SnapshotID,
 		Throughput:               positive(d.Throughput),
 		VolumeInitializationRate: d.VolumeInitializationRate,
-		VolumeType:               ec2types.VolumeType(value(d.VolumeType)),
+		VolumeType:               ec2types.VolumeType(awssdk.ToString(d.VolumeType)),
 	}
 	if d.VolumeSize == nil {
 		return out, ""
@@ -266,14 +267,6 @@ func positive(n *int64) *int32 {
 		return nil
 	}
 	return new(int32(min(*n, math.MaxInt32)))
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var none T
-		return none
-	}
-	return *p
 }
 
 type nic = ec2types.LaunchTemplateInstanceNetworkInterfaceSpecificationRequest

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
@@ -217,7 +218,7 @@ func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(na
 	p := ec2.NewDescribeLaunchTemplatesPaginator(s.client, &ec2.DescribeLaunchTemplatesInput{Filters: filters, MaxResults: new(int32(200))})
 	err := api.Pages(ctx, p, func(page *ec2.DescribeLaunchTemplatesOutput) {
 		for i := range page.LaunchTemplates {
-			if name := value(page.LaunchTemplates[i].LaunchTemplateName); strings.HasPrefix(name, awsv1.LaunchTemplateNamePrefix+"/") {
+			if name := awssdk.ToString(page.LaunchTemplates[i].LaunchTemplateName); strings.HasPrefix(name, awsv1.LaunchTemplateNamePrefix+"/") {
 				visit(name, &page.LaunchTemplates[i])
 			}
 		}
@@ -284,9 +285,9 @@ func (s *Store) EndTurns(ctx context.Context, now time.Time) (turn string, ended
 	err = s.each(ctx, nil, func(name string, t *ec2types.LaunchTemplate) {
 		others = others || s.foreign(name)
 		for _, tag := range t.Tags {
-			if value(tag.Key) == TurnKey {
+			if awssdk.ToString(tag.Key) == TurnKey {
 				names = append(names, name)
-				if n, err := strconv.ParseInt(value(tag.Value), 10, 64); err == nil && n >= highest {
+				if n, err := strconv.ParseInt(awssdk.ToString(tag.Value), 10, 64); err == nil && n >= highest {
 					highest = n + 1
 				}
 			}

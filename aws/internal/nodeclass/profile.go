@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
@@ -237,7 +238,7 @@ func (k *Keeper) hasRole(ctx context.Context, name, role string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if p == nil || len(p.Roles) != 1 || value(p.Roles[0].RoleName) != role {
+	if p == nil || len(p.Roles) != 1 || awssdk.ToString(p.Roles[0].RoleName) != role {
 		k.Forget(name)
 		return false, nil
 	}
@@ -292,7 +293,7 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 		p = &iamtypes.InstanceProfile{}
 	}
 	for _, r := range p.Roles {
-		had := value(r.RoleName)
+		had := awssdk.ToString(r.RoleName)
 		if had == role {
 			k.seen(name, role)
 			return nil
@@ -354,11 +355,11 @@ func (k *Keeper) remove(ctx context.Context, name string, roles []iamtypes.Role)
 // NodeClaims. The error joins what went wrong. Without a client nothing is done.
 func (k *Keeper) Collect(ctx context.Context, inUse map[string]bool) ([]string, error) {
 	return k.sweep(ctx, awsv1.InstanceProfilePath(k.cluster, k.region, ""), func(p *iamtypes.InstanceProfile) bool {
-		name := value(p.InstanceProfileName)
+		name := awssdk.ToString(p.InstanceProfileName)
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		last := k.used[name]
-		if created := value(p.CreateDate); created.After(last) {
+		if created := awssdk.ToTime(p.CreateDate); created.After(last) {
 			last = created
 		}
 		return inUse[name] || k.now().Sub(last) < protected
@@ -404,7 +405,7 @@ func (k *Keeper) sweep(ctx context.Context, path string, spare func(*iamtypes.In
 		if spare(&found[i]) {
 			continue
 		}
-		name := value(found[i].InstanceProfileName)
+		name := awssdk.ToString(found[i].InstanceProfileName)
 		if err := k.remove(ctx, name, found[i].Roles); err != nil {
 			errs = append(errs, err)
 			continue
@@ -425,12 +426,4 @@ func tags(all map[string]string) []iamtypes.Tag {
 		out = append(out, iamtypes.Tag{Key: new(key), Value: new(all[key])})
 	}
 	return out
-}
-
-func value[T any](p *T) T {
-	if p == nil {
-		var none T
-		return none
-	}
-	return *p
 }

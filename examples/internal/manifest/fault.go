@@ -141,9 +141,16 @@ type place struct {
 // sources. What it cannot find it leaves as it is. Pods of one workload share
 // their faults, so those are told once.
 func (c *Cluster) Explain(err error) error {
+	faults, rest := c.locate(err)
+	if len(faults) == 0 {
+		return err
+	}
+	return errors.Join(append([]error{faults.sorted(c.ranks)}, rest...)...)
+}
+
+// locate parts the faults of the engine's input into those of the sources and the others.
+func (c *Cluster) locate(err error) (faults Faults, rest []error) {
 	told := map[string]bool{}
-	var faults Faults
-	var rest []error
 	for _, in := range provisioning.Faults(err) {
 		at, known := c.places[strings.ReplaceAll(in.Object, `"`, "")]
 		if !known {
@@ -158,10 +165,7 @@ func (c *Cluster) Explain(err error) error {
 			faults = append(faults, f)
 		}
 	}
-	if len(faults) == 0 {
-		return err
-	}
-	return errors.Join(append([]error{faults.sorted(c.ranks)}, rest...)...)
+	return faults, rest
 }
 
 // placed remembers where an object of the engine's input comes from.

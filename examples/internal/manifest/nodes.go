@@ -1,9 +1,7 @@
 package manifest
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,24 +11,38 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
-// sortPods decides for each pod of the input whether it is pending. The bound
-// ones are joinNodes' business.
-func (r *reader) sortPods() {
+// join brings Nodes, NodeClaims and pods together, and remarks on the pods without a
+// node that are not planned for. Pods that leave a node are pending.
+func (r *reader) join() {
 	var gated, deleted, daemons int
+	pods := make([]*corev1.Pod, 0, len(r.found.pods))
 	for i := range r.found.pods {
 		p := &r.found.pods[i]
 		// As the API server does to a pod that asks for a GPU by limit alone, say.
 		p.value = resources.WithDefaultRequests(p.value)
-		pod := p.value
+		pods = append(pods, p.value)
 		r.cluster.placed(p.String(), place{object: p.object})
+		if p.value.Spec.NodeName == "" && !finished(p.value) && p.value.DeletionTimestamp == nil &&
+			len(p.value.Spec.SchedulingGates) == 0 && ownedBy(p.value, "DaemonSet") {
+			daemons++
+		}
+	}
+	for _, n := range r.found.nodes {
+		r.cluster.placed(n.String(), place{object: n.object})
+	}
+	for _, c := range r.found.nodeClaims {
+		r.cluster.placed(c.String(), place{object: c.object})
+	}
+	joined, err := provisioning.Join(values(r.found.nodes), values(r.found.nodeClaims), pods)
+	faults, _ := r.cluster.locate(err) // all are of NodeClaims
+	r.faults = append(r.faults, faults...)
+	r.refuseStrays(joined.Strays)
+	for _, pod := range joined.Pending {
 		switch {
-		case pod.Spec.NodeName != "" || finished(pod):
 		case pod.DeletionTimestamp != nil:
 			deleted++
 		case len(pod.Spec.SchedulingGates) > 0:
 			gated++
-		case ownedBy(pod, "DaemonSet"):
-			daemons++
 		default:
 			r.cluster.Pods = append(r.cluster.Pods, pod)
 		}
@@ -38,6 +50,12 @@ func (r *reader) sortPods() {
 	r.noteCount(deleted, "pending", "being deleted")
 	r.noteCount(gated, "", "held back by scheduling gates")
 	r.noteCount(daemons, "", "waiting for the node of their DaemonSet")
+	r.cluster.Nodes = joined.Nodes
+	for i := range joined.Nodes {
+		if node := &joined.Nodes[i]; leaving(node) {
+			r.evict(node)
+		}
+	}
 }
 
 // noteCount remarks that some pods are not planned for.
@@ -55,61 +73,13 @@ func (r *reader) noteCount(n int, what, why string) {
 	r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("%d %s %s %s and not planned for", n, noun, verb, why))
 }
 
-// joinNodes brings Nodes, NodeClaims and bound pods together.
-func (r *reader) joinNodes() {
-	byName := map[string]*provisioning.Node{}
-	byID := map[string]*provisioning.Node{}
-	var all []*provisioning.Node
-	for _, n := range r.found.nodes {
-		node := &provisioning.Node{Node: n.value}
-		all = append(all, node)
-		r.cluster.placed(n.String(), place{object: n.object})
-		byName[n.value.Name] = node
-		if id := n.value.Spec.ProviderID; id != "" {
-			byID[id] = node
-		}
-	}
-	for _, c := range r.found.nodeClaims {
-		claim := c.value
-		node := byName[claim.Status.NodeName]
-		if node == nil {
-			node = byID[claim.Status.ProviderID]
-		}
-		switch {
-		case node == nil:
-			all = append(all, &provisioning.Node{NodeClaim: claim})
-		case node.NodeClaim != nil:
-			r.faults = append(r.faults, c.fault([]any{"status", "nodeName"},
-				"claims Node %s, which NodeClaim %s has already; remove one of the two", node.Node.Name, node.NodeClaim.Name))
-		default:
-			node.NodeClaim = claim
-		}
-	}
-	r.bind(byName)
-	slices.SortStableFunc(all, func(a, b *provisioning.Node) int { return cmp.Compare(a.Name(), b.Name()) })
-	for _, node := range all {
-		slices.SortFunc(node.Pods, comparePods)
-		if leaving(node) {
-			r.evict(node)
-		}
-		r.cluster.Nodes = append(r.cluster.Nodes, *node)
-	}
-}
-
-// bind puts the bound pods on their nodes. A node that is not in the input is
-// one fault, however many pods are bound to it.
-func (r *reader) bind(byName map[string]*provisioning.Node) {
-	lost := map[string][]item[*corev1.Pod]{}
-	for _, p := range r.found.pods {
-		name := p.value.Spec.NodeName
-		if name == "" || finished(p.value) {
-			continue
-		}
-		if node := byName[name]; node != nil {
-			node.Pods = append(node.Pods, p.value)
-			continue
-		}
-		lost[name] = append(lost[name], p)
+// refuseStrays reports pods that are bound to a node that is not in the input: one
+// fault a node, however many pods are bound to it.
+func (r *reader) refuseStrays(strays []*corev1.Pod) {
+	lost := map[string][]*object{}
+	for _, pod := range strays {
+		name := pod.Spec.NodeName
+		lost[name] = append(lost[name], r.seen[id("Pod", pod.Namespace, pod.Name)])
 	}
 	for _, name := range sortedKeys(lost) {
 		pods := lost[name]
@@ -117,7 +87,7 @@ func (r *reader) bind(byName map[string]*provisioning.Node) {
 		if n := len(pods) - 1; n > 0 {
 			others = fmt.Sprintf(", as are %d other pods", n)
 			if n == 1 {
-				others = fmt.Sprintf(", as is %s", pods[1].object)
+				others = fmt.Sprintf(", as is %s", pods[1])
 			}
 		}
 		r.faults = append(r.faults, pods[0].fault([]any{"spec", "nodeName"},

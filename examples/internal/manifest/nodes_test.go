@@ -47,7 +47,7 @@ func TestJoinsNodesAndClaims(t *testing.T) {
 func TestTwoClaimsOfOneNode(t *testing.T) {
 	_, err := read(docs(node("node-a", ""), claim("one", "status: {nodeName: node-a}"), claim("two", "status: {nodeName: node-a}")))
 	require.EqualError(t, err, "a.yaml:20 (document 3): NodeClaim two: status.nodeName: "+
-		"claims Node node-a, which NodeClaim one has already; remove one of the two")
+		`is that of Node "node-a", which NodeClaim "one" has already; leave one of the two out`)
 }
 
 func TestNodesThatAreBeingDeleted(t *testing.T) {

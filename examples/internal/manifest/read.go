@@ -176,8 +176,7 @@ func (r *reader) assemble() {
 		c.Ignored = append(c.Ignored, KindCount{Kind: kind, Count: r.ignored[kind]})
 	}
 	r.surround()
-	r.sortPods()
-	r.joinNodes()
+	r.join()
 	r.expand()
 	for _, d := range r.found.daemonSets {
 		if d.value.DeletionTimestamp != nil {

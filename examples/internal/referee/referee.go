@@ -41,21 +41,13 @@ func Check(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Op
 // judge by: the nodes are being deleted, and their pods wait, but those that
 // go with their node.
 func WithoutNodes(in provisioning.Input, names []string) provisioning.Input {
-	now := metav1.Unix(1, 0) // it only matters that there is a time
 	in.Nodes, in.Pods = slices.Clone(in.Nodes), slices.Clone(in.Pods)
 	for i := range in.Nodes {
 		n := &in.Nodes[i]
 		if !slices.Contains(names, n.Name()) {
 			continue
 		}
-		if n.Node != nil {
-			n.Node = n.Node.DeepCopy()
-			n.Node.DeletionTimestamp = &now
-		}
-		if n.NodeClaim != nil {
-			n.NodeClaim = n.NodeClaim.DeepCopy()
-			n.NodeClaim.DeletionTimestamp = &now
-		}
+		*n = n.Leaving()
 		for _, pod := range n.Pods {
 			if moves(pod) {
 				free := pod.DeepCopy()

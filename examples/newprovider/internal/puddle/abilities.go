@@ -1,7 +1,6 @@
 package puddle
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,9 +100,7 @@ func (p *provider) Interruptions(ctx context.Context) ([]cloudprovider.Interrupt
 			ID: n.ID, InstanceID: providerID(n.Server), Kind: kind, Detail: n.What, At: n.Issued, Deadline: n.Due,
 		})
 	}
-	slices.SortFunc(out, func(a, b cloudprovider.Interruption) int {
-		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.InstanceID, b.InstanceID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
-	})
+	slices.SortFunc(out, cloudprovider.Interruption.Compare)
 	return out, nil
 }
 
