@@ -243,6 +243,22 @@ func TestNoPlanCostsLess(t *testing.T) {
 	require.LessOrEqual(t, dear, plans/300)
 }
 
+// TestAsManyForLess: of several sets of as many pods that can be placed the cheaper is, also
+// where others had made room already; and nodes can still be taken out of the plan then.
+func TestAsManyForLess(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{40, 496} {
+		r := newPlainProblem(seed)
+		in := r.input()
+		plan := solved(t, in, nil)
+		require.Empty(t, verify.Plan(in, plan, nil), "seed %d", seed)
+		e := r.search(true)
+		require.Len(t, plan.Order, e.most, "seed %d", seed)
+		require.NotEmpty(t, plan.Unplaced, "seed %d", seed)
+		require.InEpsilon(t, e.cost, plan.Cost, 1e-9, "seed %d:\n%s", seed, r.show(plan))
+	}
+}
+
 // show tells a problem and a plan of it.
 func (r *plainProblem) show(plan *provisioning.Plan) string {
 	out := fmt.Sprintf("nodes %+v\noptions %+v\n", r.nodes, r.options)

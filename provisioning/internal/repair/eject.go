@@ -31,8 +31,8 @@ const (
 )
 
 // makeRoom places pods that were left over in the place of others that find room
-// elsewhere, as long as that leaves fewer over, those of the highest priority
-// deciding, or as many for less. It returns the order in which pods can be bound
+// elsewhere, as long as that is better: as it leaves fewer over, those of the highest
+// priority deciding, or as many for less. It returns the order in which pods can be bound
 // then, and says whether it changed anything.
 func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	if len(st.New)+len(st.p.Nodes) > eliminationBins || len(order) > eliminationPods || len(order) == 0 || st.s.Retried() || !st.leavesSome() {
@@ -54,8 +54,8 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 	return e.order, some
 }
 
-// all places pods of each class in some way, as long as that leaves fewer over, also
-// those that have lost their places to others, and says whether it placed any. It has so many
+// all places pods of each class in some way, as long as that is better, also those that
+// have lost their places to others, and says whether it placed any. It has so many
 // looks, whatever other ways took.
 func (e *ejector) all(looks int, place func(c int) bool) (some bool) {
 	e.left = looks
@@ -111,7 +111,7 @@ func (e *ejector) findClasses() {
 }
 
 // placeForFew tries to place pods of a class by taking out none, and few that can keep out
-// many, and says whether that left fewer over. It comes before placeBy, which can spend all
+// many, and says whether that is better. It comes before placeBy, which can spend all
 // looks on a class that finds no place.
 func (e *ejector) placeForFew(c int) bool {
 	ways := append([][]int32{nil}, e.few(c)...)
@@ -126,7 +126,7 @@ func (e *ejector) placeForFew(c int) bool {
 }
 
 // placeBy tries to place pods of a class by taking out others, and says whether that
-// left fewer pods over.
+// is better.
 func (e *ejector) placeBy(c int) bool {
 	ways := e.inTheWay(c)
 	for _, e.manner = range []manner{byPrice, evenly, elsewhere, inFront} {
@@ -146,7 +146,7 @@ func (e *ejector) placeBy(c int) bool {
 }
 
 // follow tries to place pods of a class on a node to which one pod that they can follow
-// is sent in front, and says whether that left fewer over.
+// is sent in front, and says whether that is better.
 func (e *ejector) follow(c int) bool {
 	e.manner = inFront
 	for _, out := range e.leaders(c) {
@@ -272,10 +272,12 @@ func (e *ejector) homeless(c int, gone []bool) (first, rest []int32) {
 }
 
 // better says whether pods that are left over now are fewer than those before, those of
-// the highest priority deciding; or as many, where the new nodes cost less and no pod that
-// was taken out prefers a place.
+// the highest priority deciding; or as many, where the new nodes cost less, no pod that was
+// taken out prefers a place, and the plan does not lean on that no node was empty, as then
+// none could be taken out of it any more.
 func (e *ejector) better(left, out []int32, nodes int) bool {
-	if c := e.compareLeft(left); c != 0 || slices.ContainsFunc(out, func(podID int32) bool { return !e.mayLeave(podID) }) {
+	c := e.compareLeft(left)
+	if c != 0 || e.ledger.Leant() && !e.st.leant || slices.ContainsFunc(out, func(podID int32) bool { return !e.mayLeave(podID) }) {
 		return c < 0
 	}
 	was, is := 0.0, 0.0
