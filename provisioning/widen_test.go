@@ -155,3 +155,27 @@ func TestLawLimitsBearOptions(t *testing.T) {
 	}
 	require.Positive(t, some, "no node has options that take more than the cheapest")
 }
+
+// TestWideningGrowsWithNodes: where limits take options from new nodes, giving these back
+// costs as much a node, however many topology spreads there are that look at nodes alike.
+func TestWideningGrowsWithNodes(t *testing.T) {
+	allocations := func(pods int) float64 {
+		in := apartInput(pods, fmt.Sprint("cpu=", 16*pods))
+		for _, pod := range scenes.Generic(pods, 2000).Pods { // each workload has a spread of its own
+			pod.Name = "spread-" + pod.Name
+			pod.Labels = map[string]string{"app": pod.Name}
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+				MaxSkew: 1, TopologyKey: corev1.LabelHostname, WhenUnsatisfiable: corev1.DoNotSchedule,
+				LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels},
+			}}
+			in.Pods = append(in.Pods, pod)
+		}
+		return testing.AllocsPerRun(1, func() {
+			plan := solved(t, in, &provisioning.Options{Quick: true})
+			require.GreaterOrEqual(t, len(plan.Create), pods)
+		})
+	}
+	few, many := allocations(200), allocations(800)
+	t.Logf("%.0f allocations for 200 nodes, %.0f for 800", few, many)
+	require.Less(t, many, 4*few, "four times as many nodes and spreads")
+}

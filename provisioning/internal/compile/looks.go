@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -19,9 +20,33 @@ func (p *Problem) InPlace(key, domain int) bitset.Set { return p.Finder.inPlace[
 // LookedAt returns the options whose nodes a spread rule may look at, or is
 // certain to. The result must not be changed.
 func (p *Problem) LookedAt(rule *DomainRule, certain bool) bitset.Set {
-	a := p.Admission
-	id := looksKey{a.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
-	return a.cache.looks.of(id, func() bitset.Set { return p.looksOf(rule, certain) })
+	return p.Admission.cache.looks.of(p.looksKeyOf(rule, certain), func() bitset.Set { return p.looksOf(rule, certain) })
+}
+
+// SpreadLooks lists the ways in which topology spread constraints, over domains and over
+// nodes, look at nodes: of those that look at them alike the first.
+func (p *Problem) SpreadLooks() (out []DomainRule) {
+	known := map[looksKey]bool{}
+	add := func(rule *DomainRule) {
+		if id := p.looksKeyOf(rule, false); !known[id] {
+			known[id] = true
+			out = append(out, *rule)
+		}
+	}
+	for i := range p.Rules.Domain {
+		if rule := &p.Rules.Domain[i]; rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
+			add(rule)
+		}
+	}
+	hosts := p.HostSpreads()
+	for i := range hosts {
+		add(&hosts[i])
+	}
+	return out
+}
+
+func (p *Problem) looksKeyOf(rule *DomainRule, certain bool) looksKey {
+	return looksKey{p.Admission.asks[rule.Like], rule.Term.HonorAffinity, rule.Term.HonorTaint, strings.Join(rule.Spans, "\x00"), certain}
 }
 
 func (p *Problem) looksOf(rule *DomainRule, certain bool) bitset.Set {

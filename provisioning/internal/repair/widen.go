@@ -10,16 +10,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // widener gives new nodes more options.
 type widener struct {
-	st      *State
-	p       *compile.Problem
-	spreads []compile.DomainRule  // the topology spread constraints
-	known   map[string]bitset.Set // by bin type and pods: what a node could be
+	st    *State
+	p     *compile.Problem
+	looks []compile.DomainRule  // of topology spread constraints
+	known map[string]bitset.Set // by bin type and pods: what a node could be
+	seen  map[int]bitset.Set    // by bin type: see seenLike
 
 	pool  *pack.Pool
 	left  []int64 // of each limit of the pool
@@ -41,7 +41,7 @@ func (st *State) widen() bool {
 		return false
 	}
 	st.Bins() // counts the pods of each
-	w := &widener{st: st, p: st.p, spreads: spreads(st.p), known: map[string]bitset.Set{}}
+	w := &widener{st: st, p: st.p, looks: st.p.SpreadLooks(), known: map[string]bitset.Set{}, seen: map[int]bitset.Set{}}
 	some := false
 	for i := range st.p.LowPools {
 		if w.pool = &st.p.LowPools[i]; w.pool.Limits == nil {
@@ -208,7 +208,7 @@ func (w *widener) couldBe(s *ledger.Bin) bitset.Set {
 
 func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 	p, from := w.p, s.BinType
-	out := from.Wide.Clone()
+	out := w.seenLike(from).Clone()
 	for _, m := range s.Pods {
 		suited := suitedBeside(p, m.Class, from)
 		if suited == nil {
@@ -222,7 +222,6 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 	if (p.Opts.CapacityMix != nil || p.Flexible != nil) && !maySpot(p, from.Options) {
 		out = p.SteadyOptions(out)
 	}
-	w.keepSeen(out, from)
 	out.Or(from.Options)
 	return out
 }
@@ -239,10 +238,15 @@ func suitedBeside(p *compile.Problem, c int, s *ledger.BinType) bitset.Set {
 	return nil
 }
 
-// keepSeen removes the options that are in other domains than new nodes of a bin type
-// may be, or that topology spread looks at otherwise than at these.
-func (w *widener) keepSeen(options bitset.Set, s *ledger.BinType) {
+// seenLike are the options that a new node of a bin type could have had, without those in
+// other domains than it may be, or that topology spread looks at otherwise.
+func (w *widener) seenLike(s *ledger.BinType) bitset.Set {
+	options, known := w.seen[s.Id]
+	if known {
+		return options
+	}
 	p := w.p
+	options = s.Wide.Clone()
 	at := ledger.BinTypeLocations(p, s)
 	for k := range at {
 		here := bitset.New(len(p.LowOptions))
@@ -254,35 +258,26 @@ func (w *widener) keepSeen(options bitset.Set, s *ledger.BinType) {
 		}
 		options.And(here)
 	}
-	for i := range w.spreads {
-		switch seen := ledger.LooksAtBinType(p, &w.spreads[i], s); {
+	for i := range w.looks {
+		switch seen := ledger.LooksAtBinType(p, &w.looks[i], s); {
 		case seen.Sure:
-			options.And(p.LookedAt(&w.spreads[i], true))
+			options.And(p.LookedAt(&w.looks[i], true))
 		case !seen.May:
-			options.AndNot(p.LookedAt(&w.spreads[i], false))
+			options.AndNot(p.LookedAt(&w.looks[i], false))
 		}
 	}
+	w.seen[s.Id] = options
+	return options
 }
 
 // seenAlike says whether new nodes of one bin type are where those of another may be, and
 // topology spread looks at both alike.
 func (w *widener) seenAlike(a, b *ledger.BinType) bool {
-	for i := range w.spreads {
-		x, y := ledger.LooksAtBinType(w.p, &w.spreads[i], a), ledger.LooksAtBinType(w.p, &w.spreads[i], b)
+	for i := range w.looks {
+		x, y := ledger.LooksAtBinType(w.p, &w.looks[i], a), ledger.LooksAtBinType(w.p, &w.looks[i], b)
 		if x.May != y.May || x.Sure != y.Sure {
 			return false
 		}
 	}
 	return inside(ledger.BinTypeLocations(w.p, b), ledger.BinTypeLocations(w.p, a))
-}
-
-// spreads lists the topology spread constraints, over domains and over nodes.
-func spreads(p *compile.Problem) []compile.DomainRule {
-	var out []compile.DomainRule
-	for i := range p.Rules.Domain {
-		if rule := &p.Rules.Domain[i]; rule.Rule.Key >= 0 && rule.Kind == topology.Spread {
-			out = append(out, *rule)
-		}
-	}
-	return append(out, p.HostSpreads()...)
 }
