@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/consolidation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
@@ -230,17 +232,18 @@ func (c *confirmation) places(ctx context.Context, replacements []provisioning.N
 	if w.Compile(); c.refused(w) {
 		return nil
 	}
-	sets, err := w.Try(ctx, c.targets(), nil)
-	if err != nil {
-		return err
-	}
-	if c.refused(w) || !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
-		return nil
-	}
-	// The engine fills one node after the other, and may miss a way to place all
-	// pods that is known: the one that was decided on.
-	if w.HoldsAsMoved(c.targets(), c.destinationsByPod()) {
-		return nil
+	// The engine fills one node after the other, and may miss a way to place all pods that
+	// is known: the one that was decided on. Where part of that does not hold any more, the
+	// rest of it may be in the way of the pods that have to go elsewhere.
+	var sets []*simulation.CandidateSet
+	for _, places := range []map[types.NamespacedName]string{c.destinationsByPod(), nil} {
+		var err error
+		if sets, err = w.Try(ctx, c.targets(), places); err != nil {
+			return err
+		}
+		if c.refused(w) || !slices.ContainsFunc(sets, func(cs *simulation.CandidateSet) bool { return cs.Outcome.Bad() }) {
+			return nil
+		}
 	}
 	for _, cs := range sets {
 		if cs.Outcome.Bad() {
@@ -283,13 +286,20 @@ func (c *confirmation) price(replacements []provisioning.NewNode) {
 	}
 }
 
-// destinationsByPod are the nodes that the action moves pods to, by pod.
-func (c *confirmation) destinationsByPod() map[string]string {
-	to := map[string]string{}
+// destinationsByPod are the nodes that the action moves pods to, by pod that is still on
+// its targets.
+func (c *confirmation) destinationsByPod() map[types.NamespacedName]string {
+	decided := map[types.NamespacedName]string{}
 	for _, m := range c.a.Moves {
-		to[state.PodObject(m.Pod)] = m.Node
+		decided[state.NameOf(m.Pod)] = m.Node
 		if m.Replacement >= 0 {
-			to[state.PodObject(m.Pod)] = c.coming(m.Replacement)
+			decided[state.NameOf(m.Pod)] = c.coming(m.Replacement)
+		}
+	}
+	to := map[types.NamespacedName]string{}
+	for _, m := range c.targets() {
+		for _, p := range m.Movable() {
+			to[state.NameOf(p)] = decided[state.NameOf(p)]
 		}
 	}
 	return to
