@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,22 +17,20 @@ import (
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 )
 
-// clusters are the sets of clusters to consolidate. Those that would take a
-// contender hours are for this library alone.
-func clusters() map[string][]cluster {
-	spec := func(nodes int) family.Spec {
+// mostForAll is how many nodes a cluster has at most that all contenders consolidate:
+// a larger one would take some of them hours, and is for this library alone.
+const mostForAll = 1000
+
+// clusters are the sets of clusters to consolidate.
+func clusters() map[string][]family.Spec {
+	of := func(nodes int) family.Spec {
 		return family.Spec{Family: "consolidate", Types: "aws", Nodes: nodes, Seed: 1}
 	}
-	return map[string][]cluster{
-		"small": {{spec: spec(20)}},
-		"full":  {{spec: spec(100)}, {spec: spec(500)}, {spec: spec(1000)}, {spec: spec(5000), alone: true}},
-		"huge":  {{spec: spec(5000), alone: true}},
+	return map[string][]family.Spec{
+		"small": {of(20)},
+		"full":  {of(100), of(500), of(1000), of(5000)},
+		"huge":  {of(5000)},
 	}
-}
-
-type cluster struct {
-	spec  family.Spec
-	alone bool
 }
 
 // shrinking is a cluster and what everybody made of it.
@@ -68,47 +65,24 @@ func consolidate(ctx context.Context, c settings) error {
 	if !ok {
 		return fmt.Errorf("-sizes is %q; use one of %s", c.sizes, strings.Join(sizeNames(), ", "))
 	}
-	only, err := regexp.Compile(c.only)
-	if err != nil {
-		return fmt.Errorf("-only: %w", err)
-	}
-	dir, contenders, done, err := prepared(ctx, c.keep)
-	if err != nil {
-		return err
-	}
-	defer done()
 	section := &consolidation{about: about(ctx, c), limit: c.limit}
-	fmt.Print(section.about.text(), "\n", consolidationHead())
-	var faults []error
-	for _, k := range all {
-		if !only.MatchString(k.spec.Name()) {
-			continue
-		}
-		m, err := shrink(ctx, dir, k, contenders, c.limit)
+	err := each(ctx, c, all, section.about.text()+"\n"+consolidationHead(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
+		m, err := shrink(ctx, dir, spec, contenders, c.limit)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", k.spec.Name(), err))
-			continue
+			return "", []error{err}
 		}
-		fmt.Print(m.text())
 		section.clusters = append(section.clusters, m)
-		for _, e := range m.entries {
-			if e.fault != nil {
-				faults = append(faults, fmt.Errorf("%s: %s: %w", k.spec.Name(), e.contender, e.fault))
-			}
-		}
+		return m.text(), faultsOf(m.entries, func(e shrunk) (string, error) { return e.contender, e.fault })
+	})
+	if c.out != "" && len(section.clusters) > 0 {
+		err = errors.Join(err, section.write(c.out))
 	}
-	if len(section.clusters) == 0 && len(faults) == 0 {
-		return errors.New("no scenario was run; see -only")
-	}
-	if c.out != "" {
-		faults = append(faults, section.write(c.out))
-	}
-	return errors.Join(faults...)
+	return err
 }
 
 // shrink lets all contenders consolidate a cluster, one after the other.
-func shrink(ctx context.Context, dir string, k cluster, contenders []contender, limit time.Duration) (*shrinking, error) {
-	s, err := family.Generate(k.spec)
+func shrink(ctx context.Context, dir string, spec family.Spec, contenders []contender, limit time.Duration) (*shrinking, error) {
+	s, err := family.Generate(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +96,7 @@ func shrink(ctx context.Context, dir string, k cluster, contenders []contender, 
 	}
 	m := &shrinking{name: s.Name, nodes: len(s.Nodes), cost: before.Cost()}
 	for _, c := range contenders {
-		if k.alone && c.name != "dovetail" {
+		if spec.Nodes > mostForAll && c.name != "dovetail" {
 			continue
 		}
 		e := shrunk{contender: c.name}

@@ -19,8 +19,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/family"
 )
 
 // settings are the flags.
@@ -67,44 +70,50 @@ func run(ctx context.Context, c settings) error {
 	if c.reps < 1 {
 		return fmt.Errorf("-reps is %d; it must be 1 or more", c.reps)
 	}
+	report := &report{about: about(ctx, c)}
+	err = each(ctx, c, specs, report.about.text()+"\n"+head(), func(dir string, contenders []contender, spec family.Spec) (string, []error) {
+		m, err := match(ctx, dir, spec, withQuick(contenders), c.reps)
+		if err != nil {
+			return "", []error{err}
+		}
+		report.matches = append(report.matches, m)
+		return m.text(), faultsOf(m.entries, func(e entry) (string, error) { return e.contender, e.fault })
+	})
+	if c.out != "" && len(report.matches) > 0 {
+		err = errors.Join(err, report.write(c.out))
+	}
+	return err
+}
+
+// each builds the contenders and prints the heading. Then it asks of one what became of
+// each of the specs whose names match -only, and prints that.
+func each(ctx context.Context, c settings, specs []family.Spec, heading string,
+	one func(dir string, contenders []contender, spec family.Spec) (text string, faults []error),
+) error {
 	only, err := regexp.Compile(c.only)
 	if err != nil {
 		return fmt.Errorf("-only: %w", err)
+	}
+	specs = slices.DeleteFunc(specs, func(s family.Spec) bool { return !only.MatchString(s.Name()) })
+	if len(specs) == 0 {
+		return errors.New("no scenario was run; see -only")
 	}
 	dir, contenders, done, err := prepared(ctx, c.keep)
 	if err != nil {
 		return err
 	}
 	defer done()
-	contenders = withQuick(contenders)
-	report := &report{about: about(ctx, c)}
-	fmt.Print(report.about.text(), "\n", head())
+	fmt.Print(heading)
 	var faults []error
 	for _, spec := range specs {
-		if !only.MatchString(spec.Name()) {
-			continue
-		}
-		m, err := match(ctx, dir, spec, contenders, c.reps)
-		if err != nil {
+		text, wrong := one(dir, contenders, spec)
+		fmt.Print(text)
+		for _, err := range wrong {
 			faults = append(faults, fmt.Errorf("%s: %w", spec.Name(), err))
-			if ctx.Err() != nil {
-				break
-			}
-			continue
 		}
-		fmt.Print(m.text())
-		report.matches = append(report.matches, m)
-		for _, e := range m.entries {
-			if e.fault != nil {
-				faults = append(faults, fmt.Errorf("%s: %s: %w", spec.Name(), e.contender, e.fault))
-			}
+		if ctx.Err() != nil {
+			break
 		}
-	}
-	if len(report.matches) == 0 && len(faults) == 0 {
-		return errors.New("no scenario was run; see -only")
-	}
-	if c.out != "" {
-		faults = append(faults, report.write(c.out))
 	}
 	return errors.Join(faults...)
 }
@@ -122,6 +131,16 @@ func prepared(ctx context.Context, keep string) (dir string, contenders []conten
 		return "", nil, nil, err
 	}
 	return dir, contenders, done, nil
+}
+
+// faultsOf are those of the contenders that have one.
+func faultsOf[T any](entries []T, of func(T) (contender string, fault error)) (faults []error) {
+	for _, e := range entries {
+		if name, fault := of(e); fault != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", name, fault))
+		}
+	}
+	return faults
 }
 
 // directory returns where to put files, and what to call at the end.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -53,17 +52,7 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 	if err != nil {
 		return err
 	}
-	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
-	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all\n",
-		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), measure.Sum(out.SolveSeconds))
-	var errs []error
-	if c.plan != "" {
-		errs = append(errs, scenario.WriteProposal(c.plan, out))
-	}
-	if c.final != "" {
-		errs = append(errs, scenario.WriteScenario(c.final, cluster.Scenario()))
-	}
-	return errors.Join(errs...)
+	return cluster.Finish(out, c.plan, c.final)
 }
 
 // asker asks about a cluster from round to round. As a controller would, it keeps

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -51,17 +50,7 @@ func consolidate(ctx context.Context, c settings, s *scenario.Scenario) error {
 		out.Rounds = len(out.SolveSeconds)
 		out.SolveSeconds, out.SetupSeconds = []float64{measure.Sum(out.SolveSeconds)}, []float64{measure.Sum(out.SetupSeconds)}
 	}
-	out.CostAfter, out.NodesAfter = cluster.Cost(), len(cluster.Scenario().Nodes)
-	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all %s\n",
-		s.Name, out.NodesAfter, out.CostAfter, len(out.Actions), measure.Sum(out.SolveSeconds), out.Stopped)
-	var errs []error
-	if c.plan != "" {
-		errs = append(errs, scenario.WriteProposal(c.plan, out))
-	}
-	if c.final != "" {
-		errs = append(errs, scenario.WriteScenario(c.final, cluster.Scenario()))
-	}
-	return errors.Join(errs...)
+	return cluster.Finish(out, c.plan, c.final)
 }
 
 // turn has a controller that is new to the cluster look at it once, and carries

@@ -11,12 +11,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/benchmarks/internal/market"
+	"github.com/dovetail-sdk/dovetail/benchmarks/internal/measure"
 	"github.com/dovetail-sdk/dovetail/benchmarks/scenario"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
@@ -45,6 +47,22 @@ func New(s *scenario.Scenario) (*Cluster, error) {
 // Scenario is the cluster as it is now. It is read-only, and a later Apply does
 // not change it.
 func (c *Cluster) Scenario() *scenario.Scenario { return c.scenario }
+
+// Finish completes a proposal whose actions were carried out here, and writes it and
+// the scenario as it is now, each to a file or, with an empty name, nowhere.
+func (c *Cluster) Finish(p *scenario.Proposal, proposalFile, scenarioFile string) error {
+	p.CostAfter, p.NodesAfter = c.Cost(), len(c.scenario.Nodes)
+	fmt.Fprintf(os.Stderr, "%s: %d nodes at $%.3f/h after %d actions, %.3fs of computing in all %s\n",
+		p.Scenario, p.NodesAfter, p.CostAfter, len(p.Actions), measure.Sum(p.SolveSeconds), p.Stopped)
+	var errs []error
+	if proposalFile != "" {
+		errs = append(errs, scenario.WriteProposal(proposalFile, p))
+	}
+	if scenarioFile != "" {
+		errs = append(errs, scenario.WriteScenario(scenarioFile, c.scenario))
+	}
+	return errors.Join(errs...)
+}
 
 // Cost is what all nodes cost, in USD per hour. Nodes that the catalog does not
 // know cost nothing.
