@@ -80,11 +80,34 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 			l.Count(m.Class, m.Count, s)
 		}
 	}
-	for i := range l.Counts {
-		rule, c := &p.Rules.Domain[i], &l.Counts[i]
-		c.Leant = rule.Kind == topology.Spread && c.placed && slices.Max(append(c.Most, 0)) > rule.Skew
-	}
+	l.leanOnDomainsOf(bins)
 	return l
+}
+
+// leanOnDomainsOf notes which spreads over domains may have let pods of some bins in only as
+// no domain was empty, whenever they came: those that count more than their skew where a pod
+// that has them is. What runs elsewhere, however much it is, let nobody in.
+func (l *Ledger) leanOnDomainsOf(bins []*Bin) {
+	var open []int // of those that can be such, and are not known to be
+	for i := range l.Counts {
+		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+		if rule.Kind == topology.Spread && c.placed && slices.Max(append(c.Most, 0)) > rule.Skew {
+			open = append(open, i)
+		}
+	}
+	for _, s := range bins {
+		for _, m := range s.Pods {
+			if len(open) == 0 {
+				return
+			}
+			owns := l.P.Rules.Duties[m.Class].Owns
+			open = slices.DeleteFunc(open, func(i int) bool {
+				rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
+				c.Leant = slices.Contains(owns, i) && slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d] > rule.Skew })
+				return c.Leant
+			})
+		}
+	}
 }
 
 // Open adds a node, with no pods so far.
