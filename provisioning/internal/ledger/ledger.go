@@ -36,8 +36,7 @@ type ledgerCount struct {
 	Is, May             []bool // by domain: it is one to be spread over, or may be
 	sure                int    // how many are
 	elsewhere           bool   // a member is where no domain of the rule is
-	placed              bool   // the plan places pods that have the rule
-	Leant               bool   // some of these may have been let in only as no domain was empty: no further one may come
+	Leant               bool   // some of the pods that have the rule may have been let in only as no domain was empty: no further one may come
 	unsure              []*Bin // that may be in a domain of a spread, or in another, or be overlooked
 }
 
@@ -80,34 +79,12 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 			l.Count(m.Class, m.Count, s)
 		}
 	}
-	l.leanOnDomainsOf(bins)
-	return l
-}
-
-// leanOnDomainsOf notes which spreads over domains may have let pods of some bins in only as
-// no domain was empty, whenever they came: those that count more than their skew where a pod
-// that has them is. What runs elsewhere, however much it is, let nobody in.
-func (l *Ledger) leanOnDomainsOf(bins []*Bin) {
-	var open []int // of those that can be such, and are not known to be
-	for i := range l.Counts {
-		rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-		if rule.Kind == topology.Spread && c.placed && slices.Max(append(c.Most, 0)) > rule.Skew {
-			open = append(open, i)
-		}
-	}
 	for _, s := range bins {
 		for _, m := range s.Pods {
-			if len(open) == 0 {
-				return
-			}
-			owns := l.P.Rules.Duties[m.Class].Owns
-			open = slices.DeleteFunc(open, func(i int) bool {
-				rule, c := &l.P.Rules.Domain[i], &l.Counts[i]
-				c.Leant = slices.Contains(owns, i) && slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d] > rule.Skew })
-				return c.Leant
-			})
+			l.leanOnDomains(m.Class, s, true) // whenever they came
 		}
 	}
+	return l
 }
 
 // Open adds a node, with no pods so far.
@@ -219,7 +196,6 @@ func (l *Ledger) Count(class, n int, s *Bin) {
 	d := &l.P.Rules.Duties[class]
 	for _, r := range d.Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		c.placed = true
 		if rule.Kind == topology.Apart {
 			for _, at := range s.At[rule.Rule.Key].Domains {
 				c.Owners[at] += n

@@ -155,7 +155,7 @@ func (l *Ledger) Shut(s *Bin) {
 // Lean notes which constraints let a pod of a class come to a bin only as no node, or no
 // domain, is empty.
 func (l *Ledger) Lean(class int, s *Bin) {
-	l.leanOnDomains(class, s)
+	l.leanOnDomains(class, s, false)
 	if l.P.Classes[class].Headroom {
 		return
 	}
@@ -165,14 +165,19 @@ func (l *Ledger) Lean(class int, s *Bin) {
 	}
 }
 
-// leanOnDomains notes so for constraints over domains.
-func (l *Ledger) leanOnDomains(class int, s *Bin) {
+// leanOnDomains notes so for constraints over domains: those that count more than their skew
+// where the pod is or may be, itself included, which may be counted already. What runs
+// elsewhere, however much it is, let nobody in.
+func (l *Ledger) leanOnDomains(class int, s *Bin, counted bool) {
 	for _, r := range l.P.Rules.Duties[class].Owns {
 		rule, c := &l.P.Rules.Domain[r], &l.Counts[r]
-		if rule.Kind != topology.Spread || c.Leant {
+		if rule.Kind != topology.Spread || rule.Rule.Key < 0 || c.Leant {
 			continue
 		}
-		own := l.own(class, rule.Pods)
+		own := 0
+		if !counted {
+			own = l.own(class, rule.Pods)
+		}
 		c.Leant = slices.ContainsFunc(s.At[rule.Rule.Key].Domains, func(d int) bool { return c.Most[d]+own > rule.Skew })
 	}
 }
