@@ -120,9 +120,9 @@ func (e *ejector) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledg
 		}
 		return out
 	}
-	for _, pin := range e.pins(c) {
-		class, item := attempt.Lower(e.p.Admission, c, pin)
-		if sh := e.narrowedTo(s, c, class.Variants, item.Sources, math.Inf(1)); sh != nil {
+	cells := e.st.cells(c)
+	for i := range cells {
+		if sh := e.narrowedTo(s, c, e.st.plainIn(c, &cells[i]), math.Inf(1)); sh != nil {
 			out = append(out, sh)
 		}
 	}
@@ -132,16 +132,16 @@ func (e *ejector) narrowedEach(s *ledger.Bin, c int, limit float64) (out []*ledg
 // freshOnes lists nodes for a pod of a class alone: the cheapest; that of each cell,
 // where it is to be spread evenly; or that of each cell but the one of another bin.
 func (e *ejector) freshOnes(c int, not *ledger.Bin) []*ledger.Bin {
-	pins := e.pins(c)
+	cells := e.st.cells(c)
 	if e.manner == byPrice || not == nil && e.manner == elsewhere {
-		if s := e.freshIn(c, pins, math.Inf(1)); s != nil {
+		if s := e.freshIn(c, cells, math.Inf(1)); s != nil {
 			return []*ledger.Bin{s}
 		}
 		return nil
 	}
 	var out []*ledger.Bin
-	for i := range pins {
-		if s := e.freshIn(c, pins[i:i+1], math.Inf(1)); s != nil && (not == nil || len(pins) < 2 || !inside(s.At, not.At)) {
+	for i := range cells {
+		if s := e.freshIn(c, cells[i:i+1], math.Inf(1)); s != nil && (not == nil || len(cells) < 2 || !inside(s.At, not.At)) {
 			out = append(out, s)
 		}
 	}

@@ -8,29 +8,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // fresh returns a node for a pod of a class alone, the cheapest of the heaviest
 // pools that have one within their limits; nil if there is none. Reservations
 // are left alone. One that costs a limit or more need not be found: see freshIn.
-func (g *placer) fresh(c int, limit float64) *ledger.Bin { return g.freshIn(c, g.pins(c), limit) }
-
-// pins are the cells that a node for a pod of a class may be in, as requirements.
-func (g *placer) pins(c int) []requirements.Set {
-	pins := []requirements.Set{{}}
-	if spans := g.p.Rules.Duties[c].Spans; len(spans) > 0 {
-		pins = nil
-		for _, cell := range g.p.Cells[c] {
-			pins = append(pins, attempt.PinOf(g.p, g.p.Table.Numbers(spans), cell.At))
-		}
-	}
-	return pins
-}
+func (g *placer) fresh(c int, limit float64) *ledger.Bin { return g.freshIn(c, g.st.cells(c), limit) }
 
 // freshIn returns such a node in one of some cells. One that costs a limit or more need not
 // be found, fee included.
-func (g *placer) freshIn(c int, pins []requirements.Set, limit float64) *ledger.Bin {
+func (g *placer) freshIn(c int, cells []cell, limit float64) *ledger.Bin {
 	if n := len(g.p.LowPools); n > 0 && g.p.LowPools[n-1].Tier > 0 {
 		limit = math.Inf(1) // a dear node of a heavy pool comes before a cheap one of a light one
 	}
@@ -43,8 +30,8 @@ func (g *placer) freshIn(c int, pins []requirements.Set, limit float64) *ledger.
 			break
 		}
 		within := g.withinLimits(i)
-		for _, pin := range pins {
-			if s := g.alone(c, i, pin, within, dear); s != nil && !dear(s.BinType.Price()) {
+		for at := range cells {
+			if s := g.alone(c, i, &cells[at], within, dear); s != nil && !dear(s.BinType.Price()) {
 				best = s
 			}
 		}
@@ -54,12 +41,12 @@ func (g *placer) freshIn(c int, pins []requirements.Set, limit float64) *ledger.
 
 // alone returns a node of a pool for a pod of a class alone, nil if there is
 // none. What is too dear may be none: it takes far longer to make than to price.
-func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
-	class, item := attempt.LowerWith(g.p.Admission, c, pin, g.preference(c), map[int32]int32{})
-	for i, v := range class.Variants {
+func (g *placer) alone(c, pool int, in *cell, within bitset.Set, dear func(price float64) bool) *ledger.Bin {
+	low := g.st.aloneIn(c, in)
+	for i, v := range low.class.Variants {
 		options := v.Options.Both(within)
-		asked := ledger.Unnamed(g.p.Pools[pool].Template.Intersect(item.Sources[i]))
-		last := i == len(class.Variants)-1 // before it a dear one keeps others from being looked at
+		asked := g.st.ask(low, pool, i)
+		last := i == len(low.class.Variants)-1 // before it a dear one keeps others from being looked at
 		tooDear := func(price float64) bool { return last && dear(price) }
 		s := g.launch(c, pool, options, v.Trait, asked, tooDear)
 		if s == nil {
@@ -80,7 +67,7 @@ func (g *placer) alone(c, pool int, pin requirements.Set, within bitset.Set, dea
 
 // launch returns a node of some options of a pool, without the pod of a class that it
 // is for; nil if these are too few or too dear.
-func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requirements.Set, dear func(price float64) bool) *ledger.Bin {
+func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask, dear func(price float64) bool) *ledger.Bin {
 	options = spared(g.p, pool, options)
 	if g.beside != nil {
 		all, ok := attempt.Together(g.p.OfResources(g.p.Requests[c]), g.beside)
@@ -90,24 +77,15 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked requ
 		options = ledger.Holding(g.p, options, all)
 	}
 	short := !g.p.Choice(pool, options, trait)
-	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.Impossible() {
+	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.never {
 		return nil
 	}
 	if g.left--; dear(ledger.Cheapest(g.p, pool, options)) {
 		return nil
 	}
-	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.NewBinType(pool, options, trait, asked, short), Taken: make([]int64, len(g.p.Requests[c]))}
+	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.binType(asked, pool, options, trait, short), Taken: make([]int64, len(g.p.Requests[c]))}
 	s.At = ledger.BinTypeLocations(g.p, s.BinType)
 	return s
-}
-
-// preference are the options that a class is to have where some of them will do, nil if
-// all are alike.
-func (g *placer) preference(c int) bitset.Set {
-	if g.st.s.GivesUp(c) {
-		return g.p.Preferences[c].Steady
-	}
-	return g.p.Preferences[c].Options
 }
 
 // withinLimits returns the options of a pool that its limits allow beside the

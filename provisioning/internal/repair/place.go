@@ -7,7 +7,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -26,9 +25,6 @@ type placer struct {
 	beside []int64
 	lead   bitset.Set
 
-	lowered int // one more than the class that is kept here
-	class   pack.Class
-	item    attempt.Item
 	scratch bitset.Set // options of a node that are looked at
 }
 
@@ -75,16 +71,11 @@ func (g *placer) put(s *ledger.Bin, c int, podID int32) {
 // that it could not be before, as the pods so far have been let in on that
 // understanding.
 func (g *placer) narrowed(s *ledger.Bin, c int, limit float64) *ledger.BinType {
-	if g.lowered != c+1 {
-		g.class, g.item = attempt.Lower(g.p.Admission, c, requirements.Set{})
-		g.lowered = c + 1
-	}
-	return g.narrowedTo(s, c, g.class.Variants, g.item.Sources, limit)
+	return g.narrowedTo(s, c, g.st.anywhere(c), limit)
 }
 
-// narrowedTo returns such a bin type of one of some variants of the class, given what each
-// asks for.
-func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sources []requirements.Set, limit float64) *ledger.BinType {
+// narrowedTo returns such a bin type of one of the variants that the class has somewhere.
+func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *ledger.BinType {
 	if g.left <= 0 {
 		return nil
 	}
@@ -95,7 +86,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 	}
 	sum, _ := attempt.Together(g.p.OfResources(s.Taken), takes)
 	var best *ledger.BinType
-	for i, v := range variants {
+	for i, v := range low.class.Variants {
 		trait, ok := g.p.Traits.Merge(s.BinType.Pool, s.BinType.Trait, v.Trait)
 		if !ok {
 			continue
@@ -115,7 +106,7 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, variants []pack.Variant, sourc
 		if dear(ledger.Cheapest(g.p, s.BinType.Pool, options)) {
 			continue
 		}
-		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(sources[i]))
+		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]))
 		if sh == nil {
 			continue
 		}

@@ -18,9 +18,11 @@ type State struct {
 
 	steps    int // of the packing that it comes of
 	lists    map[string]ledger.OptionList
-	binTypes int  // that new nodes have been given so far
-	leant    bool // some pod was let in only as no node was empty
-	last     bool // the classes that wait for all others come in now
+	forms    map[int]*forms      // by class, once asked for
+	at       [][]ledger.Location // by node that exists, likewise
+	binTypes int                 // that new nodes have been given so far
+	leant    bool                // some pod was let in only as no node was empty
+	last     bool                // the classes that wait for all others come in now
 }
 
 // Done is what passes did that those after them, and strategies, have to know of.
@@ -34,7 +36,10 @@ type Done struct {
 // New is the state of a problem before any pod has a place, given an attempt, and how
 // many steps its packing took.
 func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
-	return &State{p: p, s: s, steps: steps, lists: map[string]ledger.OptionList{}, Placed: make([]bool, len(p.Pods)), Bound: make([][]int32, len(p.Nodes))}
+	return &State{
+		p: p, s: s, steps: steps, lists: map[string]ledger.OptionList{}, forms: map[int]*forms{},
+		Placed: make([]bool, len(p.Pods)), Bound: make([][]int32, len(p.Nodes)),
+	}
 }
 
 // Bins lists the nodes of the plan with what is on them: those that exist in
@@ -42,7 +47,7 @@ func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 func (st *State) Bins() []*ledger.Bin {
 	var out []*ledger.Bin
 	for i := range st.p.Nodes {
-		s := &ledger.Bin{Node: i, At: ledger.NodeLocations(st.p, &st.p.Nodes[i])}
+		s := &ledger.Bin{Node: i, At: st.locations(i)}
 		ledger.Vacate(st.p, s)
 		for _, podID := range st.Bound[i] {
 			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
@@ -59,6 +64,17 @@ func (st *State) Bins() []*ledger.Bin {
 		out = append(out, s)
 	}
 	return out
+}
+
+// locations is where a node that exists may be.
+func (st *State) locations(node int) []ledger.Location {
+	if st.at == nil {
+		st.at = make([][]ledger.Location, len(st.p.Nodes))
+	}
+	if st.at[node] == nil {
+		st.at[node] = ledger.NodeLocations(st.p, &st.p.Nodes[node])
+	}
+	return st.at[node]
 }
 
 // waits says whether a pod has no place so far.

@@ -8,16 +8,15 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // mover moves pods between the nodes of a plan, or exchanges two, where that is
 // more to the taste of them and of those around them. What is launched, and what
 // it costs, stays as it is.
 type mover struct {
+	st    *State
 	p     *compile.Problem
 	bins  []*ledger.Bin
 	count []map[int]int // by soft rule over a label: pods of the plan by domain
@@ -26,8 +25,6 @@ type mover struct {
 	near  map[classNode]int
 	ready []bool // by node that exists: it has started
 	shun  []bool // by node that exists: it has taints that pods would rather not have
-
-	lowered map[int]lowered // by class, once asked for
 }
 
 type classNode struct{ class, node int }
@@ -49,7 +46,7 @@ func (st *State) swapBySoftScore() bool {
 	if !st.p.SoftScores.Some || st.p.Skips(model.SwapPods) {
 		return false
 	}
-	m := &mover{p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}, lowered: map[int]lowered{}}
+	m := &mover{st: st, p: st.p, bins: st.Bins(), looks: looksForSoftScore, near: map[classNode]int{}}
 	if len(m.bins) < 2 {
 		return false
 	}
@@ -306,12 +303,6 @@ func (m *mover) move(c int, from, to *ledger.Bin) {
 	from.Late, to.Late = true, true
 }
 
-// lowered is what the pods of a class are to the packer on new nodes.
-type lowered struct {
-	class pack.Class
-	item  attempt.Item
-}
-
 // mayMove says whether a pod of a class may go to a bin, room aside.
 func (m *mover) mayMove(c int, from, to *ledger.Bin) bool {
 	if from.Node < 0 && len(from.PodIDs) < 2 {
@@ -369,11 +360,7 @@ func (m *mover) suits(c int, s *ledger.Bin) bool {
 	if s.Node >= 0 {
 		return m.p.Admits(c, &m.p.Nodes[s.Node])
 	}
-	low, known := m.lowered[c]
-	if !known {
-		low.class, low.item = attempt.Lower(m.p.Admission, c, requirements.Set{})
-		m.lowered[c] = low
-	}
+	low := m.st.anywhere(c)
 	for i, v := range low.class.Variants {
 		if (v.Trait == 0 || v.Trait == s.BinType.Trait) && s.BinType.Options.SubsetOf(v.Options) && s.BinType.Asked.Intersect(low.item.Sources[i]).Equal(s.BinType.Asked) {
 			return true

@@ -32,7 +32,7 @@ func (st *State) unevenness() int {
 		}
 	}
 	for i, podIDs := range st.Bound {
-		at := ledger.NodeLocations(p, &p.Nodes[i])
+		at := st.locations(i)
 		for _, podID := range podIDs {
 			add(podID, at)
 		}

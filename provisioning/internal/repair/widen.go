@@ -10,7 +10,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
-	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 // widener gives new nodes more options.
@@ -210,7 +209,7 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 	p, from := w.p, s.BinType
 	out := w.seenLike(from).Clone()
 	for _, m := range s.Pods {
-		suited := suitedBeside(p, m.Class, from)
+		suited := w.suitedBeside(m.Class, from)
 		if suited == nil {
 			return nil
 		}
@@ -228,10 +227,9 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 
 // suitedBeside are the options that suit a class by the alternative by which its pods
 // are on new nodes of a bin type, nil if it is not known which that is.
-func suitedBeside(p *compile.Problem, c int, s *ledger.BinType) bitset.Set {
-	class, _ := attempt.Lower(p.Admission, c, requirements.Set{})
-	for _, v := range class.Variants {
-		if both, ok := p.Traits.Merge(s.Pool, s.Trait, v.Trait); ok && both == s.Trait && s.Options.SubsetOf(v.Options) {
+func (w *widener) suitedBeside(c int, s *ledger.BinType) bitset.Set {
+	for _, v := range w.st.anywhere(c).class.Variants {
+		if both, ok := w.p.Traits.Merge(s.Pool, s.Trait, v.Trait); ok && both == s.Trait && s.Options.SubsetOf(v.Options) {
 			return v.Options
 		}
 	}
