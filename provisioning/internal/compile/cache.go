@@ -22,6 +22,7 @@ type Cache struct {
 	looks      memo[looksKey, bitset.Set]    // of spread rules
 	launchable memo[string, []topology.Cell] // by keys, options and request
 	numbers    numbers
+	hosts      hostRules
 }
 
 // memo is a table of answers.

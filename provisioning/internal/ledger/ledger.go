@@ -56,7 +56,7 @@ func (c *ledgerCount) exists(d int) {
 // New counts the pods of the bins.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
 	l := &Ledger{P: p, Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes))}
-	l.Hosts = hostLedger{index: map[compile.DomainRuleKey]int{}, ofClass: make([][]int, len(p.Classes)), bySelection: map[int][]int{}}
+	l.Hosts = hostLedger{index: map[*compile.HostRule]int{}, ofClass: make([][]int, len(p.Classes)), bySelection: map[int][]int{}}
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {

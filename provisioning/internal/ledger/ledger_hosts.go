@@ -13,15 +13,14 @@ import (
 // name of the node. What nobody asked about is not counted.
 type hostLedger struct {
 	Spreads     []hostSpread
-	index       map[compile.DomainRuleKey]int
+	index       map[*compile.HostRule]int
 	ofClass     [][]int // by class: its constraints; nil if nobody asked
 	bySelection map[int][]int
-	key         workload.PodKey
 }
 
 // hostSpread is how such a constraint stands.
 type hostSpread struct {
-	Rule  compile.DomainRule
+	Rule  *compile.HostRule
 	There []int       // by bin: pods that it counts
 	Looks []look      // by bin
 	tally map[int]int // how many nodes that it may look at have so many
@@ -39,14 +38,13 @@ func (l *Ledger) HostsOf(class int) []int {
 		return known
 	}
 	out := []int{}
-	for _, t := range l.P.Classes[class].HostSpreads() {
-		id := compile.DomainRuleKey{Term: t, Filter: compile.SpreadFilter(l.P, class, t, &h.key)}
-		n, ok := h.index[id]
+	for _, rule := range l.P.HostRules(class) {
+		n, ok := h.index[rule]
 		if !ok {
 			n = len(h.Spreads)
-			h.index[id] = n
-			h.bySelection[t.Pods] = append(h.bySelection[t.Pods], n)
-			h.Spreads = append(h.Spreads, l.newHostSpread(class, t))
+			h.index[rule] = n
+			h.bySelection[rule.Term.Pods] = append(h.bySelection[rule.Term.Pods], n)
+			h.Spreads = append(h.Spreads, l.newHostSpread(rule))
 		}
 		out = append(out, n)
 	}
@@ -54,24 +52,21 @@ func (l *Ledger) HostsOf(class int) []int {
 	return out
 }
 
-// newHostSpread counts all that is there for a constraint of a class.
-func (l *Ledger) newHostSpread(class int, t workload.Term) hostSpread {
-	out := hostSpread{Rule: compile.DomainRule{Like: class, Spans: compile.SpreadKeys(l.P.Classes[class].Terms), Term: t}, tally: map[int]int{}}
+// newHostSpread counts all that is there for a constraint.
+func (l *Ledger) newHostSpread(rule *compile.HostRule) hostSpread {
+	out := hostSpread{Rule: rule, There: make([]int, 0, len(l.Bins)), Looks: make([]look, 0, len(l.Bins)), tally: map[int]int{}}
 	for _, s := range l.Bins {
-		there := boundOnHost(l.P, t, s)
+		there := boundOnHost(rule, s)
 		for _, m := range s.Pods {
-			if l.P.IsMember(m.Class, t.Pods) {
+			if l.P.IsMember(m.Class, rule.Term.Pods) {
 				there += m.Count
 			}
 		}
 		l.addBin(&out, s, there)
 	}
-	for i := range l.P.Gone {
-		g := &l.P.Gone[i]
-		if l.P.LooksAt(&out.Rule, &g.Existing) {
-			out.tally[l.P.MembersOf(t, g.Parts)]++
-			out.sure++
-		}
+	for _, there := range rule.Gone {
+		out.tally[there]++
+		out.sure++
 	}
 	return out
 }
@@ -89,8 +84,8 @@ func (l *Ledger) look(h *hostSpread, s *Bin) {
 	seen := look{known: true}
 	if s.Shut {
 	} else if s.Node < 0 {
-		seen = LooksAtBinType(l.P, &h.Rule, s.BinType)
-	} else if l.P.LooksAt(&h.Rule, &l.P.Nodes[s.Node]) {
+		seen = LooksAtBinType(l.P, &h.Rule.DomainRule, s.BinType)
+	} else if h.Rule.Looks[s.Node] {
 		seen.May, seen.Sure = true, true
 	}
 	h.Looks[s.Number] = seen
@@ -135,10 +130,8 @@ func (l *Ledger) LeastThere(h *hostSpread) int {
 			least = min(least, h.There[i])
 		}
 	}
-	for i := range l.P.Gone {
-		if g := &l.P.Gone[i]; l.P.LooksAt(&h.Rule, &g.Existing) {
-			least = min(least, l.P.MembersOf(h.Rule.Term, g.Parts))
-		}
+	for _, there := range h.Rule.Gone {
+		least = min(least, there)
 	}
 	if least == math.MaxInt {
 		return 0
@@ -239,7 +232,7 @@ func (l *Ledger) LeanOn(terms []workload.Term) {
 func (l *Ledger) openHost(s *Bin) {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		l.addBin(h, s, boundOnHost(l.P, h.Rule.Term, s))
+		l.addBin(h, s, boundOnHost(h.Rule, s))
 	}
 }
 
@@ -292,18 +285,17 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 func (l *Ledger) FillsFirst(s *Bin) bool {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		if h.leant && LooksAtBinType(l.P, &h.Rule, s.BinType).May {
+		if h.leant && LooksAtBinType(l.P, &h.Rule.DomainRule, s.BinType).May {
 			return true
 		}
 	}
 	return false
 }
 
-// boundOnHost counts the pods that run on a bin that a spread over the name of
-// the node is about.
-func boundOnHost(p *compile.Problem, t workload.Term, s *Bin) int {
+// boundOnHost counts the pods that run on a bin that a constraint is about.
+func boundOnHost(rule *compile.HostRule, s *Bin) int {
 	if s.Node < 0 {
 		return 0
 	}
-	return p.MembersOf(t, p.NodeParts[s.Node])
+	return int(rule.There[s.Node])
 }

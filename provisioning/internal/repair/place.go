@@ -138,10 +138,11 @@ func seenAlike(l *ledger.Ledger, before, after *ledger.Bin) bool {
 		if rule := &l.P.Rules.Domain[i]; rule.Rule.Key < 0 || rule.Kind != topology.Spread {
 			continue
 		}
+		if may, _ := l.Looked(i, before); may {
+			continue // of what it was before that is known
+		}
 		if may, _ := l.Looked(i, after); may {
-			if may, _ = l.Looked(i, before); !may {
-				return false
-			}
+			return false
 		}
 	}
 	for class, n := range l.There {
@@ -149,7 +150,7 @@ func seenAlike(l *ledger.Ledger, before, after *ledger.Bin) bool {
 			continue
 		}
 		for _, i := range l.HostsOf(class) {
-			if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && !l.P.Classes[class].Headroom && ledger.LooksAtBinType(l.P, &h.Rule, after.BinType).May {
+			if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && !l.P.Classes[class].Headroom && ledger.LooksAtBinType(l.P, &h.Rule.DomainRule, after.BinType).May {
 				return false
 			}
 		}

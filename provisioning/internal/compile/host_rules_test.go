@@ -1,0 +1,30 @@
+package compile_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
+)
+
+// TestHostRulesAreReadOnce: every solution of a problem, and every class, begins with the
+// same count of a constraint; another skew is another constraint.
+func TestHostRulesAreReadOnce(t *testing.T) {
+	spread := func(skew int) workload.Class {
+		return workload.Class{Terms: []workload.Term{{Kind: topology.Spread, Key: corev1.LabelHostname, Skew: skew}}}
+	}
+	p := &compile.Problem{
+		Workload: compile.Workload{Classes: []workload.Class{spread(1), spread(1), spread(2), {}}},
+		Cache:    &compile.Cache{},
+	}
+	first := p.HostRules(0)
+	require.Len(t, first, 1)
+	require.Same(t, first[0], p.HostRules(1)[0])
+	require.NotSame(t, first[0], p.HostRules(2)[0])
+	require.Empty(t, p.HostRules(3))
+	require.Zero(t, testing.AllocsPerRun(10, func() { p.HostRules(0) }))
+}
