@@ -8,13 +8,16 @@ SIZES ?= full
 PROBLEMS ?= 700
 TOOL  := go tool -modfile=internal/tools/go.mod
 
-.PHONY: test laws lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom consumer reproducible ci
+.PHONY: test laws race lint generate fuzz bench compare plans plans-check passes measures api examples vuln sbom consumer reproducible ci
 
 test: ## all tests
 	go test ./...
 
 laws: ## all tests, each law at all of its seeds: a quarter of an hour
 	DOVETAIL_LONG=all GOGC=400 go test -timeout 60m ./...
+
+race: ## all tests under the race detector, also where .ci/run leaves it out
+	DOVETAIL_LONG=0 GOGC=400 go test -race -timeout 60m ./...
 
 lint: ## vet, staticcheck and the rules of the repository
 	go vet ./... && $(TOOL) staticcheck ./... && go test ./internal/policy
