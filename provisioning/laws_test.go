@@ -313,7 +313,7 @@ func countValues(distinct map[string]map[string]bool, asked, node requirements.S
 }
 
 // lawSeeds is how many random problems a law is tried on: all if every seed was asked
-// for, half in the long run, some otherwise, and a fifth of those under the race
+// for, a third in the long run, a third of some otherwise, and a fifth of those under the race
 // detector, which is there for problems that are asked at once.
 func lawSeeds(all, some int) uint64 {
 	switch {
@@ -322,14 +322,18 @@ func lawSeeds(all, some int) uint64 {
 	case testlong.All():
 		return uint64(all)
 	}
-	return uint64(testlong.Seeds(some, max(some, all/2)))
+	return uint64(testlong.Seeds(max(1, some/3), max(some, all/3)))
 }
 
-// enough is how many cases of a kind a law must have met to say something. With the few
-// seeds that there are under the race detector it need not have met any.
+// enough is how many cases of a kind a law must have met to say something: a sixth of them
+// where it looks at a few seeds. Of a rare kind it need not have met any then, nor with
+// those that there are under the race detector.
 func enough(n int) int {
-	if testlong.UnderRace {
+	switch {
+	case testlong.UnderRace:
 		return -1
+	case !testlong.On():
+		return n/6 - 1
 	}
 	return n
 }

@@ -44,7 +44,7 @@ func requestsAnswered(r *advice.Report) []string {
 func TestLawPricesAreBills(t *testing.T) {
 	t.Parallel()
 	priced, pairs := 0, 0
-	for seed := range uint64(seeds(25, 60, 200)) {
+	for seed := range uint64(seeds(10, 60, 200)) {
 		in, opts := randproblem.Draw(seed, randproblem.Config{Without: randproblem.Defaults}), randproblem.DrawOptions(seed, randproblem.Config{})
 		in.Nominated = nil
 		before, err := provisioning.Solve(t.Context(), in, opts)

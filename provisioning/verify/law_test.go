@@ -21,7 +21,7 @@ import (
 )
 
 // lawSeeds is how many random problems a law is tried on: all if every seed was asked
-// for, half in the long run, and some otherwise and under the race detector.
+// for, a third in the long run, and some otherwise and under the race detector.
 func lawSeeds(all, some int) uint64 {
 	switch {
 	case testlong.UnderRace:
@@ -29,7 +29,7 @@ func lawSeeds(all, some int) uint64 {
 	case testlong.All():
 		return uint64(all)
 	}
-	return uint64(testlong.Seeds(some, max(some, all/2)))
+	return uint64(testlong.Seeds(some, max(some, all/3)))
 }
 
 // TestAcceptsSolver holds every plan of Solve against Plan, and every

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,14 @@ func TestQuestions(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root, "docs", "questions.md"))
 	require.NoError(t, err)
 	bin := t.TempDir()
-	built := map[string]bool{}
+	build := []string{"build", "-C", root, "-ldflags=-s", "-o", bin + string(filepath.Separator)}
+	for line := range strings.Lines(string(page)) {
+		if args, ok := strings.CutPrefix(line, "go run "); ok && !slices.Contains(build, strings.Fields(args)[0]) {
+			build = append(build, strings.Fields(args)[0])
+		}
+	}
+	out, err := exec.Command("go", build...).CombinedOutput()
+	require.NoError(t, err, string(out))
 	var commands int
 	var printed string
 	lang := ""
@@ -62,11 +70,6 @@ func TestQuestions(t *testing.T) {
 			lang = ""
 		case lang == "sh":
 			args := strings.Fields(strings.TrimPrefix(line, "go run "))
-			if !built[args[0]] {
-				out, err := exec.Command("go", "build", "-C", root, "-o", filepath.Join(bin, filepath.Base(args[0])), args[0]).CombinedOutput()
-				require.NoError(t, err, string(out))
-				built[args[0]] = true
-			}
 			commands++
 			program, err := filepath.Abs(filepath.Join(bin, filepath.Base(args[0])))
 			require.NoError(t, err)
