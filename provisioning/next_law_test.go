@@ -211,9 +211,10 @@ func (d *drift) nodeGetsPod(in *provisioning.Input) {
 func (d *drift) podEnds(in *provisioning.Input) {
 	d.node(in, func(n *provisioning.Node) {
 		if len(n.Pods) > 0 {
-			i := d.IntN(len(n.Pods))
-			n.Pods[i] = n.Pods[i].DeepCopy()
-			n.Pods[i].Status.Phase = corev1.PodSucceeded
+			if p := &n.Pods[d.IntN(len(n.Pods))]; *p != nil { // a pod may be missing; see changes
+				*p = (*p).DeepCopy()
+				(*p).Status.Phase = corev1.PodSucceeded
+			}
 		}
 	})
 }
