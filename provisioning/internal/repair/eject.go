@@ -205,8 +205,12 @@ func (e *ejector) without(c int, out []int32) bool {
 			break // none of the pods that room is made for has a place
 		}
 	}
-	if some && e.better(left, out, len(bins)) && e.accept(bins, moved, gone) {
-		return true
+	if some {
+		more := e.compareLeft(left)
+		if (more < 0 || more == 0 && e.costsLess(out, len(bins))) && e.accept(bins, moved, gone) {
+			e.st.ForLess = e.st.ForLess || more == 0
+			return true
+		}
 	}
 	for _, b := range e.before {
 		b.at.PodIDs, b.at.BinType, b.at.Late = b.podIDs, b.binType, b.late
@@ -271,14 +275,12 @@ func (e *ejector) homeless(c int, gone []bool) (first, rest []int32) {
 	return first, rest
 }
 
-// better says whether pods that are left over now are fewer than those before, those of
-// the highest priority deciding; or as many, where the new nodes cost less, no pod that was
-// taken out prefers a place, and the plan does not lean on that no node was empty, as then
-// none could be taken out of it any more.
-func (e *ejector) better(left, out []int32, nodes int) bool {
-	c := e.compareLeft(left)
-	if c != 0 || e.ledger.Leant() && !e.st.leant || slices.ContainsFunc(out, func(podID int32) bool { return !e.mayLeave(podID) }) {
-		return c < 0
+// costsLess says whether the new nodes cost less, no pod that was taken out prefers a place,
+// and the plan does not lean on that no node was empty, as then none could be taken out of it
+// any more.
+func (e *ejector) costsLess(out []int32, nodes int) bool {
+	if e.st.FewerOnly || e.ledger.Leant() && !e.st.leant || slices.ContainsFunc(out, func(podID int32) bool { return !e.mayLeave(podID) }) {
+		return false
 	}
 	was, is := 0.0, 0.0
 	for _, b := range e.before {

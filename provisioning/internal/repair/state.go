@@ -16,6 +16,10 @@ type State struct {
 	New    []*ledger.Bin // with the pods of the plan
 	Done                 // by passes
 
+	// FewerOnly has pods make room only where fewer are left over then: what costs less
+	// before nodes are taken out of a plan need not do so afterwards.
+	FewerOnly bool
+
 	steps    int // of the packing that it comes of
 	lists    map[string]ledger.OptionList
 	forms    map[int]*forms      // by class, once asked for
@@ -31,6 +35,7 @@ type Done struct {
 	Closed  bool // nodes were taken out of it again; see eliminator
 	Swapped bool // pods changed places for soft constraints
 	Ejected bool // pods made room for others in it; see ejector
+	ForLess bool // some did so though as many are left over, for less
 }
 
 // New is the state of a problem before any pod has a place, given an attempt, and how
