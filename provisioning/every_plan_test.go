@@ -243,6 +243,19 @@ func TestNoPlanCostsLess(t *testing.T) {
 	require.LessOrEqual(t, dear, plans/300)
 }
 
+// TestAnotherPodGetsTheNodeThatOneCannotHave is about a pod that fits no more where those are
+// whom it goes with: one of them gets a node of its own, and not all a larger one that costs
+// more than both.
+func TestAnotherPodGetsTheNodeThatOneCannotHave(t *testing.T) {
+	t.Parallel()
+	r := newPlainProblem(606)
+	in := r.input()
+	plan := solved(t, in, nil)
+	require.Empty(t, verify.Plan(in, plan, nil))
+	require.Empty(t, plan.Unplaced)
+	require.InEpsilon(t, r.search(true).cost, plan.Cost, 1e-9, "%s", r.show(plan)) // it was 1.68 of that
+}
+
 // TestAsManyForLess: of several sets of as many pods that can be placed the cheaper is, also
 // where others had made room already; and nodes can still be taken out of the plan then.
 func TestAsManyForLess(t *testing.T) {

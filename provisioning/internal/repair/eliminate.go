@@ -15,12 +15,13 @@ import (
 // so a few pods may get nodes that the plan as a whole does not need.
 type eliminator struct {
 	placer
-	order []int32       // of the pods of the plan
-	bins  []*ledger.Bin // nodes that exist, and then new ones
-	fills bool          // pods may go to lighter nodes that are launched anyway
-	turns bool          // pods may go to where they can be only in the turn that they have
-	shown bool          // the pods of the plan as it was can be bound one by one
-	tried bool          // nodes were tried as they are, without lighter ones
+	order   []int32       // of the pods of the plan
+	bins    []*ledger.Bin // nodes that exist, and then new ones
+	fills   bool          // pods may go to lighter nodes that are launched anyway
+	turns   bool          // pods may go to where they can be only in the turn that they have
+	buysFor bool          // nodes of their own for pods that make room for those that cannot have one
+	shown   bool          // the pods of the plan as it was can be bound one by one
+	tried   bool          // nodes were tried as they are, without lighter ones
 
 	// What has become of the node that is being emptied.
 	before []savedBin            // bins as they were
@@ -80,6 +81,10 @@ func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
 	if k.turns = true; k.rebuildOnce() {
 		k.eliminateSome()
 		some = true
+	}
+	if k.followersSome() {
+		k.buysFor, k.tried = true, true // after all else, or it would be in the way of that
+		some = k.eliminateSome() || some
 	}
 	return k.order, some
 }

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
@@ -12,13 +13,14 @@ import (
 
 // place finds a place for a pod of a node that is being emptied: on another node of
 // the plan, in the place of a pod that finds room elsewhere, or on a node of its own
-// that is cheaper.
+// that is cheaper. Of a pod that goes only where others are another has that node.
 func (k *eliminator) place(podID int32, from *ledger.Bin) bool {
 	if to, sh := k.roomFor(k.p.ClassOf[podID], k.tier, from, from, k.budget); to != nil {
 		k.put(podID, to, sh)
 		return true
 	}
-	return k.turns && k.stay(podID, from) || !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) || !k.p.Skips(model.CheaperAlone) && k.buy(podID)
+	return k.turns && k.stay(podID, from) || !k.p.Skips(model.EjectOne) && k.ejectOne(podID, from) ||
+		!k.p.Skips(model.CheaperAlone) && (k.buy(podID) || k.buyFor(podID, from))
 }
 
 // stay moves a pod within the domains of its topology spread constraints, which are too full
@@ -54,8 +56,24 @@ func (k *eliminator) spreadsSome() bool {
 	return false
 }
 
+// follower says whether pods of a class go only to nodes where others are.
+func (k *eliminator) follower(c int) bool { return len(k.p.Rules.Duties[c].With) > 0 }
+
+// followersSome says whether the plan has such pods.
+func (k *eliminator) followersSome() bool {
+	for c, n := range k.ledger.There {
+		if n > 0 && k.follower(c) {
+			return true
+		}
+	}
+	return false
+}
+
 // mayDoMore says whether what was not allowed before may help to empty a new node.
 func (k *eliminator) mayDoMore(s *ledger.Bin) bool {
+	if k.buysFor {
+		return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.follower(m.Class) })
+	}
 	if k.turns {
 		return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.isSpread(m.Class) })
 	}
@@ -148,29 +166,56 @@ func (k *eliminator) leansNot(c int, s *ledger.Bin) bool {
 
 // ejectOne places a pod where another one makes room for it that finds room elsewhere.
 func (k *eliminator) ejectOne(podID int32, from *ledger.Bin) bool {
-	c := k.p.ClassOf[podID]
-	for _, s := range k.bins {
-		if s == from || !k.settledFor(s, c) || s.Node < 0 && !k.welcomes(s, c, k.tier) || s.Node >= 0 && !k.p.Admits(c, &k.p.Nodes[s.Node]) {
-			continue
+	for s, other := range k.makingRoom(k.p.ClassOf[podID], from) {
+		if k.left--; k.left <= 0 {
+			return false
 		}
-		for _, m := range s.Pods {
-			if m.Class == c || !k.makesRoom(s, c, m.Class) || !k.keepsReason(s, m.Class) {
-				continue
-			}
-			if k.left--; k.left <= 0 {
-				return false
-			}
-			to, sh := k.roomFor(m.Class, k.tierOn(s, m.Class), from, s, 1e-12)
-			if to == nil {
-				continue
-			}
-			other := s.PodIDs[slices.IndexFunc(s.PodIDs, func(r int32) bool { return k.p.ClassOf[r] == m.Class })]
+		m := k.p.ClassOf[other]
+		if to, sh := k.roomFor(m, k.tierOn(s, m), from, s, 1e-12); to != nil {
 			k.remove(other, s)
 			k.put(other, to, sh)
 			return k.come(podID, s)
 		}
 	}
 	return false
+}
+
+// buyFor places a pod that cannot have a node of its own, as it goes only where others are,
+// where another one makes room for it that gets one.
+func (k *eliminator) buyFor(podID int32, from *ledger.Bin) bool {
+	c := k.p.ClassOf[podID]
+	if !k.buysFor || !k.follower(c) {
+		return false
+	}
+	for s, other := range k.makingRoom(c, from) {
+		if own := k.affordable(k.p.ClassOf[other]); own != nil {
+			k.remove(other, s)
+			k.open(own)
+			k.put(other, own, nil)
+			return k.come(podID, s)
+		}
+	}
+	return false
+}
+
+// makingRoom yields bins, each with a pod in whose place one of a class may have room: one
+// of each other class from each bin but that which is being emptied.
+func (k *eliminator) makingRoom(c int, from *ledger.Bin) iter.Seq2[*ledger.Bin, int32] {
+	return func(yield func(*ledger.Bin, int32) bool) {
+		for _, s := range k.bins {
+			if s == from || !k.settledFor(s, c) || s.Node < 0 && !k.welcomes(s, c, k.tier) || s.Node >= 0 && !k.p.Admits(c, &k.p.Nodes[s.Node]) {
+				continue
+			}
+			for _, m := range s.Pods {
+				if m.Class == c || !k.makesRoom(s, c, m.Class) || !k.keepsReason(s, m.Class) {
+					continue
+				}
+				if !yield(s, s.PodIDs[slices.IndexFunc(s.PodIDs, func(r int32) bool { return k.p.ClassOf[r] == m.Class })]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // keepsReason says whether a new node that is launched anyway is so without a pod of a
@@ -235,16 +280,26 @@ const freshLooks = 10
 
 // buy launches a node for a pod.
 func (k *eliminator) buy(podID int32) bool {
-	if k.left -= freshLooks; k.left <= 0 {
-		return false
-	}
-	s := k.fresh(k.p.ClassOf[podID], k.budget)
-	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
+	s := k.affordable(k.p.ClassOf[podID])
+	if s == nil {
 		return false
 	}
 	k.open(s)
 	k.put(podID, s, nil)
 	return true
+}
+
+// affordable is a node for a pod of a class alone that costs less than what is left, nil if
+// there is none.
+func (k *eliminator) affordable(c int) *ledger.Bin {
+	if k.left -= freshLooks; k.left <= 0 {
+		return nil
+	}
+	s := k.fresh(c, k.budget)
+	if s == nil || k.priced(s) >= k.budget || k.p.LowPools[s.BinType.Pool].Tier > k.tier {
+		return nil
+	}
+	return s
 }
 
 // put moves a pod to a bin, which becomes another if it is a new node.
