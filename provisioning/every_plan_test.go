@@ -214,8 +214,8 @@ func TestNoPlanPlacesMore(t *testing.T) {
 	require.LessOrEqual(t, more, left/100)
 }
 
-// TestNoPlanCostsLess: of tiny problems with spreads and other constraints hardly one
-// in three hundred costs more than 1.2 times the best of all plans for as many pods.
+// TestNoPlanCostsLess: of tiny problems with spreads and other constraints none costs more
+// than 1.2 times the best of all plans for as many pods.
 func TestNoPlanCostsLess(t *testing.T) {
 	t.Parallel()
 	plans, best, dear := 0, 0, 0
@@ -240,7 +240,7 @@ func TestNoPlanCostsLess(t *testing.T) {
 	}
 	t.Logf("of %d plans %d are the best, and %d are much dearer", plans, best, dear)
 	require.Greater(t, plans, enough(40))
-	require.LessOrEqual(t, dear, plans/300)
+	require.Zero(t, dear)
 }
 
 // TestAnotherPodGetsTheNodeThatOneCannotHave is about a pod that fits no more where those are
@@ -260,7 +260,7 @@ func TestAnotherPodGetsTheNodeThatOneCannotHave(t *testing.T) {
 // where others had made room already; and nodes can still be taken out of the plan then.
 func TestAsManyForLess(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{40, 496} {
+	for _, seed := range []uint64{40, 496, 965} {
 		r := newPlainProblem(seed)
 		in := r.input()
 		plan := solved(t, in, nil)
@@ -268,7 +268,7 @@ func TestAsManyForLess(t *testing.T) {
 		e := r.search(true)
 		require.Len(t, plan.Order, e.most, "seed %d", seed)
 		require.NotEmpty(t, plan.Unplaced, "seed %d", seed)
-		require.InEpsilon(t, e.cost, plan.Cost, 1e-9, "seed %d:\n%s", seed, r.show(plan))
+		require.InDelta(t, e.cost, plan.Cost, 1e-9, "seed %d:\n%s", seed, r.show(plan))
 	}
 }
 

@@ -51,6 +51,9 @@ func (st *State) makeRoom(order []int32) ([]int32, bool) {
 		some = e.all(ejectLooks/2, e.sharing(e.placeBy)) || some
 	}
 	some = e.all(ejectLooks, e.follow) || some
+	if len(st.New) > 0 && len(st.p.Nodes) > 0 && !st.FewerOnly {
+		some = e.all(ejectLooks, e.placeForLess) || some
+	}
 	return e.order, some
 }
 
@@ -160,6 +163,18 @@ func (e *ejector) follow(c int) bool {
 	return false
 }
 
+// placeForLess places all pods of the plan anew, those of a class that wait first, and then as
+// many as it can on nodes that exist: so those are left over for which nodes would be launched.
+// It says whether that costs less.
+func (e *ejector) placeForLess(c int) bool {
+	var all []int32
+	for _, m := range e.classes {
+		all = append(all, e.placedOf(m)...)
+	}
+	e.manner = ontoExisting
+	return len(all) <= ejectPods && e.left > 0 && e.without(c, all)
+}
+
 // waits says whether pods of a class have no place.
 func (e *ejector) waits(c int) bool { return slices.ContainsFunc(e.p.Classes[c].Pods, e.st.waits) }
 
@@ -187,11 +202,17 @@ func (e *ejector) without(c int, out []int32) bool {
 		if at := slices.IndexFunc(out, func(podID int32) bool { return e.goesBefore(podID, c, len(first)) }); at >= 0 {
 			moved = append(moved, out[at])
 		}
+	case ontoExisting:
+		for _, podID := range slices.Concat(first, rest) {
+			if e.comeExisting(podID) {
+				moved = append(moved, podID)
+			}
+		}
 	}
-	left, some := moved[:0:0], false
+	left, some := moved[:0:0], slices.ContainsFunc(moved, e.st.waits)
 	failed := map[int]int{} // by class: the pods that had moved then, and one
 	for i, podID := range slices.Concat(first, rest) {
-		if gone[podID] && slices.Contains(moved, podID) {
+		if (gone[podID] || e.manner == ontoExisting) && slices.Contains(moved, podID) {
 			continue
 		}
 		switch m := e.p.ClassOf[podID]; {
@@ -207,7 +228,7 @@ func (e *ejector) without(c int, out []int32) bool {
 	}
 	if some {
 		more := e.compareLeft(left)
-		if (more < 0 || more == 0 && e.costsLess(out, len(bins))) && e.accept(bins, moved, gone) {
+		if (more < 0 && e.manner != ontoExisting || more == 0 && e.costsLess(out, len(bins))) && e.accept(bins, moved, gone) {
 			e.st.ForLess = e.st.ForLess || more == 0
 			return true
 		}

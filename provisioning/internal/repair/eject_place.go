@@ -25,6 +25,8 @@ const (
 	// inFront: one of the pods that are taken out goes first, to a node that has room
 	// for those that follow it to its node.
 	inFront
+	// ontoExisting: pods that a node takes that exists come first, whatever their class.
+	ontoExisting
 )
 
 // come finds a place for a pod on any bin but one, and puts it there.
@@ -36,6 +38,18 @@ func (e *ejector) come(podID int32, not *ledger.Bin) bool {
 	}
 	e.put(s, c, podID)
 	return true
+}
+
+// comeExisting places a pod on a node that exists, if one takes it.
+func (e *ejector) comeExisting(podID int32) bool {
+	c := e.p.ClassOf[podID]
+	for _, s := range e.ledger.Bins[:len(e.p.Nodes)] {
+		if e.onto(s, c) {
+			e.put(s, c, podID)
+			return true
+		}
+	}
+	return false
 }
 
 // goesBefore places a pod where pods of a class can follow it, all of a number if
