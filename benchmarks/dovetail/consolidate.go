@@ -76,14 +76,18 @@ func (a *asker) propose(ctx context.Context, s *scenario.Scenario) (p *disruptio
 		return nil, took, setup, err
 	}
 	took, err = measure.Of(func() (err error) {
-		p, err = disruption.Propose(ctx, s.Now, a.in, &disruption.Options{Provisioning: snapshot.Options(s),
-			Consolidation: disruption.ConsolidationOptions{NoSpotToSpot: true}})
+		p, err = disruption.Propose(ctx, s.Now, a.in, proposing(s))
 		return err
 	})
 	if err == nil {
 		a.in.CatalogCache, err = p.CatalogCache, p.Faults
 	}
 	return p, took, setup, err
+}
+
+// proposing are the options of each proposal.
+func proposing(s *scenario.Scenario) *disruption.Options {
+	return &disruption.Options{Provisioning: snapshot.Options(s), Consolidation: disruption.ConsolidationOptions{NoSpotToSpot: true}}
 }
 
 // converge carries proposals out until there is none. The first is given.
