@@ -54,7 +54,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 	s.nodes[at].Pods = s.node.Staying()
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
-			if home[state.PodObject(p)] != nil {
+			if home[state.NameOf(p)] != nil {
 				out.Placed++
 				n := &s.nodes[s.sim.At[b.Node]]
 				n.Pods = append(slices.Clone(n.Pods), simulation.OnNode(p, b.Node))
@@ -63,7 +63,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 	}
 	s.known = map[*provisioning.Reason]PodExplanation{}
 	for _, u := range plan.Unplaced {
-		if home[state.PodObject(u.Pod)] != nil {
+		if home[state.NameOf(u.Pod)] != nil {
 			if p := s.pod(u); p.Pod != nil {
 				out.Pods = append(out.Pods, p)
 			}
@@ -75,7 +75,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 // pod looks at a pod that found no place. It is nil for one that only stands for spare
 // room.
 func (s *explainer) pod(u provisioning.Unplaced) PodExplanation {
-	i := slices.IndexFunc(s.node.PodViews, func(p *state.PodView) bool { return state.PodObject(p.Pod) == state.PodObject(u.Pod) })
+	i := slices.IndexFunc(s.node.PodViews, func(p *state.PodView) bool { return state.NameOf(p.Pod) == state.NameOf(u.Pod) })
 	if i < 0 {
 		return PodExplanation{}
 	}

@@ -54,16 +54,16 @@ func (w *Simulation) Try(ctx context.Context, targets []*state.StateNode, places
 
 // Emptied is the cluster without some nodes: what to solve to find places for their
 // pods, and the node of each of these. The error is that of the engine.
-func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem, map[string]*state.StateNode, error) {
+func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem, map[types.NamespacedName]*state.StateNode, error) {
 	nodes, pods := slices.Clone(w.In.Nodes), slices.Clone(w.In.Pods)
-	home, free := map[string]*state.StateNode{}, w.Moving(targets)
+	home, free := map[types.NamespacedName]*state.StateNode{}, w.Moving(targets)
 	for _, m := range targets {
 		for _, p := range w.Displaced[m.Name] {
-			home[state.PodObject(p)] = m
+			home[state.NameOf(p)] = m
 		}
 		n := &nodes[w.At[m.Name]]
 		for _, p := range n.Pods {
-			if p != nil && home[state.PodObject(p)] == m {
+			if p != nil && home[state.NameOf(p)] == m {
 				if free[p] != nil {
 					p = free[p]
 				}
@@ -79,7 +79,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 	return without, home, err
 }
 
-func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) []*CandidateSet {
+func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, home map[types.NamespacedName]*state.StateNode) []*CandidateSet {
 	of := joined(targets, plan, home)
 	var out []*CandidateSet
 	listed := map[*CandidateSet]bool{}
@@ -91,12 +91,12 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 	}
 	for i := range plan.Create {
 		n := &plan.Create[i]
-		cs := of[home[state.PodObject(n.Pods[0])]]
+		cs := of[home[state.NameOf(n.Pods[0])]]
 		if cs == nil {
 			continue // not for these nodes
 		}
 		for _, p := range n.Pods {
-			if from := home[state.PodObject(p)]; from != nil {
+			if from := home[state.NameOf(p)]; from != nil {
 				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Replacement: len(cs.Nodes)})
 			}
 		}
@@ -104,14 +104,14 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 	}
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
-			if from := home[state.PodObject(p)]; from != nil {
+			if from := home[state.NameOf(p)]; from != nil {
 				cs := of[from]
 				cs.Moves = append(cs.Moves, Move{Pod: p, From: from.Name, Node: b.Node, Replacement: -1})
 			}
 		}
 	}
 	for _, u := range plan.Unplaced {
-		if from := home[state.PodObject(u.Pod)]; from != nil {
+		if from := home[state.NameOf(u.Pod)]; from != nil {
 			if cs := of[from]; !cs.Outcome.Bad() {
 				cs.Outcome = rule.Forbid(rule.Unplaced, "no other place for %s: %s", state.PodObject(u.Pod), u.Reason)
 				cs.Outcome.Object = state.PodObject(u.Pod)
@@ -125,7 +125,7 @@ func (w *Simulation) sets(targets []*state.StateNode, plan *provisioning.Plan, h
 }
 
 // joined are the sets of some nodes: those whose pods go to one new node are in one.
-func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[string]*state.StateNode) map[*state.StateNode]*CandidateSet {
+func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[types.NamespacedName]*state.StateNode) map[*state.StateNode]*CandidateSet {
 	of := make(map[*state.StateNode]*CandidateSet, len(targets))
 	for _, m := range targets {
 		of[m] = &CandidateSet{Targets: []*state.StateNode{m}}
@@ -133,7 +133,7 @@ func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[string
 	for i := range plan.Create {
 		var first *CandidateSet
 		for _, p := range plan.Create[i].Pods {
-			switch cs := of[home[state.PodObject(p)]]; {
+			switch cs := of[home[state.NameOf(p)]]; {
 			case cs == nil: // it is not of these nodes
 			case first == nil:
 				first = cs
@@ -151,15 +151,15 @@ func joined(targets []*state.StateNode, plan *provisioning.Plan, home map[string
 // finish sorts a set, and puts the pods of the input in the place of copies.
 func (cs *CandidateSet) finish(w *Simulation) {
 	slices.SortFunc(cs.Targets, func(a, b *state.StateNode) int { return strings.Compare(a.Name, b.Name) })
-	original := map[string]*corev1.Pod{}
+	original := map[types.NamespacedName]*corev1.Pod{}
 	for _, m := range cs.Targets {
 		for _, p := range m.PodViews {
-			original[state.PodObject(p.Pod)] = p.Pod
+			original[state.NameOf(p.Pod)] = p.Pod
 		}
 	}
 	kept := cs.Moves[:0]
 	for _, move := range cs.Moves {
-		if p := original[state.PodObject(move.Pod)]; p != nil {
+		if p := original[state.NameOf(move.Pod)]; p != nil {
 			move.Pod = p
 			kept = append(kept, move)
 		} else {

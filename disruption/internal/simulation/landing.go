@@ -93,7 +93,7 @@ func newLanding(w *Simulation, c *topologyCounts) *Landing {
 		l.all[s.own.TopologyKey] = l.nodesOf(s.own.TopologyKey, &spreadView{})
 	}
 	for _, p := range c.counted {
-		if _, settled := w.places[state.PodObject(p.pod)]; settled {
+		if _, settled := w.places[state.NameOf(p.pod)]; settled {
 			l.uncertain = append(l.uncertain, p)
 		}
 	}

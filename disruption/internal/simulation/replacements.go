@@ -189,7 +189,7 @@ func (w *Simulation) freed(targets []*state.StateNode) *Simulation {
 		pinned := n.Pods
 		n.Pods = slices.Clone(n.Pods)
 		for i, p := range n.Pods {
-			if at := slices.IndexFunc(m.PodViews, func(v *state.PodView) bool { return p != nil && state.PodObject(v.Pod) == state.PodObject(p) }); at >= 0 {
+			if at := slices.IndexFunc(m.PodViews, func(v *state.PodView) bool { return p != nil && state.NameOf(v.Pod) == state.NameOf(p) }); at >= 0 {
 				n.Pods[i] = m.PodViews[at].Pod
 			}
 		}

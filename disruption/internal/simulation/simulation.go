@@ -34,10 +34,10 @@ type Simulation struct {
 	Shared  *Market               // the same for others
 	Refused error                 // why in cannot be compiled
 
-	Displaced map[string][]*corev1.Pod // by node: the pods that need a place when it goes
-	Promised  map[string]string        // by node: a pod that was placed there
-	Settled   *provisioning.Plan       // for the pods without a node, nil if there was none
-	places    map[string]place         // by pod: where settled has it
+	Displaced map[string][]*corev1.Pod       // by node: the pods that need a place when it goes
+	Promised  map[string]string              // by node: a pod that was placed there
+	Settled   *provisioning.Plan             // for the pods without a node, nil if there was none
+	places    map[types.NamespacedName]place // by pod: where settled has it
 	Leaving   map[string]bool
 	decided   []*CandidateSet              // what is under way: the actions of others, and what this search has found
 	Cordoned  []*state.StateNode           // take no pods in what-ifs
@@ -313,21 +313,21 @@ func (w *Simulation) settlePending(ctx context.Context) error {
 		return err
 	}
 	w.Settled = plan
-	waiting := map[string]bool{}
+	waiting := map[types.NamespacedName]bool{}
 	for _, p := range w.In.Pods {
-		waiting[state.PodObject(p)] = true
+		waiting[state.NameOf(p)] = true
 	}
-	w.places = make(map[string]place, len(waiting))
+	w.places = make(map[types.NamespacedName]place, len(waiting))
 	for i := range plan.Create {
 		for _, p := range plan.Create[i].Pods {
-			w.places[state.PodObject(p)] = place{node: &plan.Create[i]}
+			w.places[state.NameOf(p)] = place{node: &plan.Create[i]}
 		}
 	}
 	for _, b := range plan.Bind {
 		for _, p := range b.Pods {
-			if waiting[state.PodObject(p)] {
+			if waiting[state.NameOf(p)] {
 				w.bind(b.Node, p)
-				w.places[state.PodObject(p)] = place{name: b.Node}
+				w.places[state.NameOf(p)] = place{name: b.Node}
 			} else {
 				w.keepSpare(b.Node, p)
 			}
@@ -482,11 +482,11 @@ func (w *Simulation) setOf(d *Decision) *CandidateSet {
 	for _, m := range w.targetsOf(d) {
 		for _, p := range m.Movable() {
 			move := Move{Pod: p, From: m.Name, Replacement: -1}
-			if w.places[state.PodObject(p)].node != nil {
+			if w.places[state.NameOf(p)].node != nil {
 				move.Replacement = len(cs.Nodes)
-				cs.Nodes = append(cs.Nodes, *w.places[state.PodObject(p)].node)
+				cs.Nodes = append(cs.Nodes, *w.places[state.NameOf(p)].node)
 			}
-			move.Node = w.places[state.PodObject(p)].name
+			move.Node = w.places[state.NameOf(p)].name
 			cs.Moves = append(cs.Moves, move)
 		}
 	}
