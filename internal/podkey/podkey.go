@@ -20,7 +20,7 @@ type Writer struct {
 // Requests writes all that decides what a pod requests. Where its status takes part,
 // as it is being resized, it is alike to no other; such pods are rare.
 func (w *Writer) Requests(pod *corev1.Pod) {
-	if resized(pod) {
+	if Resized(pod) {
 		w.Number(1)
 		w.Text(pod.Namespace)
 		w.Text(pod.Name)
@@ -37,9 +37,9 @@ func (w *Writer) Requests(pod *corev1.Pod) {
 	}
 }
 
-// resized says whether the status holds resources that may differ from the
+// Resized says whether the status of a pod holds resources that may differ from the
 // spec's.
-func resized(pod *corev1.Pod) bool {
+func Resized(pod *corev1.Pod) bool {
 	if pod.Status.Resources != nil || pod.Status.AllocatedResources != nil {
 		return true
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // Pod returns the pod that stands for a class.
@@ -196,7 +195,7 @@ func (k *classifier) readSpec(pod *corev1.Pod, podID int) int32 {
 	id, fresh := model.Intern(k.specKeys, k.specKey(pod, podID), int32(len(k.specs)))
 	if fresh {
 		s := workload.PodSpec{Of: pod, Holds: kinds.Wanted(pod)}
-		s.Requests, s.NoRequests = resources.PodRequests(pod)
+		s.Requests, s.NoRequests = k.p.requests.Of(pod)
 		s.Asked, s.NotAsked = requirements.FromPod(pod, k.p.Vocabulary)
 		s.Holds = s.Holds[:len(s.Holds):len(s.Holds)]
 		k.specs = append(k.specs, s)

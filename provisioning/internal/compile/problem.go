@@ -40,6 +40,7 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 		Policy:      Policy{In: in, Opts: opts, Vocabulary: in.Vocabulary, Passed: passed},
 		Workload:    Workload{Spare: spare, Headroom: map[*corev1.Pod]bool{}},
 		Constraints: Constraints{Rules: &Rules{}},
+		Cluster:     Cluster{requests: workload.NewRequestsCache()},
 		Cache:       &Cache{},
 	}
 	if p.Vocabulary == nil {
@@ -52,7 +53,9 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	p.Pods = model.SortedPods(slices.Concat(in.Pods, spare), "Pods", f)
 	p.readNominated(f)
 	p.listRooms(before, f)
-	p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.Vocabulary, f)
+	if p.Daemons == nil {
+		p.Daemons = workload.NewDaemons(in.DaemonSetPods, p.Vocabulary, f)
+	}
 	p.Extras = workload.NewExtras(&in, p.Vocabulary, p.indexes, f)
 	p.indexes = p.Extras.Indexes
 	read(p.Extras, p)

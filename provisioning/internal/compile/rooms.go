@@ -12,18 +12,22 @@ import (
 )
 
 // inherit takes over what is the same as in another problem, as its input is made of the
-// same objects: the catalog, storage and devices. It returns the rooms there if they hold
+// same objects: the catalog, storage, devices and daemons. It returns the rooms there if they hold
 // for nodes that are as they were: daemons are as they were, and there are not too many
 // kinds of pod that are gone.
 func (p *Problem) inherit(like *Problem) *model.Rooms {
 	if like == nil || p.In.Vocabulary != like.In.Vocabulary && !reflect.DeepEqual(p.In.Vocabulary, like.In.Vocabulary) {
 		return nil
 	}
-	p.Vocabulary, p.indexes = like.Vocabulary, like.indexes
+	p.Vocabulary, p.indexes, p.requests = like.Vocabulary, like.indexes, like.requests
 	if p.In.SameOffers(&like.In) {
 		p.Catalog = like.Catalog
 	}
-	if !model.SameList(p.In.DaemonSetPods, like.In.DaemonSetPods) || like.boundKinds.Full() {
+	if !model.SameList(p.In.DaemonSetPods, like.In.DaemonSetPods) {
+		return nil
+	}
+	p.Daemons = workload.AgainDaemons(like.Daemons)
+	if like.boundKinds.Full() {
 		return nil
 	}
 	p.boundKinds = like.boundKinds
@@ -51,10 +55,9 @@ type reading struct {
 // readRooms reads the rooms that are not those of the problem before, once daemons and
 // pools are known.
 func (p *Problem) readRooms(before *model.Rooms) *reading {
-	requests := workload.NewRequestsCache()
 	failed := map[int]error{}
 	for _, i := range p.rooms.Read {
-		if err := p.readRoom(p.rooms.Of[i], requests); err != nil {
+		if err := p.readRoom(p.rooms.Of[i]); err != nil {
 			failed[i] = err
 		}
 	}
@@ -84,7 +87,7 @@ func (p *Problem) freeOfResources(before *model.Rooms) []int64 {
 
 // readRoom looks at what a node has, at its pods and at the daemons that it is
 // still to run.
-func (p *Problem) readRoom(r *model.Room, requests *workload.RequestsCache) error {
+func (p *Problem) readRoom(r *model.Room) error {
 	err := p.readSize(r)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ func (p *Problem) readRoom(r *model.Room, requests *workload.RequestsCache) erro
 		if pod == nil || podlife.Finished(pod) {
 			continue
 		}
-		used, err := requests.Of(pod)
+		used, err := p.requests.Of(pod)
 		if err != nil {
 			return err
 		}
@@ -108,7 +111,7 @@ func (p *Problem) readRoom(r *model.Room, requests *workload.RequestsCache) erro
 			!d.RunsOn(r.Standing.Name, r.ReadyLabels(ready), r.Standing.Taints) {
 			continue
 		}
-		missing, here, err := d.Missing(r.Pods, requests)
+		missing, here, err := d.Missing(r.Pods, p.requests)
 		if err != nil {
 			return err
 		}

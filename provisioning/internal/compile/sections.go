@@ -87,6 +87,7 @@ type Cluster struct {
 	rooms      *model.Rooms // shared with problems that come of this one, as are:
 	boundKinds *workload.BoundKinds
 	indexes    *workload.Indexes
+	requests   *workload.RequestsCache
 }
 
 // Places are where the pods of each class may go, and which of these they prefer.

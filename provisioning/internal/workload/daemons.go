@@ -141,6 +141,15 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 	return ok && err == nil
 }
 
+// AgainDaemons are daemons as they were read, for another problem with the same pods.
+func AgainDaemons(known []Daemon) []Daemon {
+	out := slices.Clone(known)
+	for i := range out {
+		out[i].Extra, out[i].Selected, out[i].Apart = resources.List{}, nil, nil
+	}
+	return out
+}
+
 // Missing is what a daemon requests beyond the pods of it that are on a node,
 // and whether there are any.
 func (d *Daemon) Missing(pods []*corev1.Pod, requests *RequestsCache) (missing resources.List, here bool, err error) {
@@ -160,28 +169,4 @@ func (d *Daemon) Missing(pods []*corev1.Pod, requests *RequestsCache) (missing r
 		missing, here = less.Max(resources.List{}), true
 	}
 	return missing, here, nil
-}
-
-// RequestsCache remembers what pods request by their containers, as most pods
-// on a cluster are one of few kinds.
-type RequestsCache struct {
-	key   PodKey
-	known map[string]resources.List
-}
-
-// NewRequestsCache is one without entries.
-func NewRequestsCache() *RequestsCache { return &RequestsCache{known: map[string]resources.List{}} }
-
-// Of is what a pod requests.
-func (c *RequestsCache) Of(pod *corev1.Pod) (resources.List, error) {
-	key := c.key.resourcesOnly(pod)
-	if known, ok := c.known[string(key)]; ok {
-		return known, nil
-	}
-	out, err := resources.PodRequests(pod)
-	if err != nil {
-		return out, err
-	}
-	c.known[string(key)] = out
-	return out, nil
 }

@@ -33,14 +33,6 @@ func (k *PodKey) Where(pod *corev1.Pod) []byte {
 	return k.Buf
 }
 
-// resourcesOnly returns the key of all that decides what the pod requests. It
-// is valid until the next call.
-func (k *PodKey) resourcesOnly(pod *corev1.Pod) []byte {
-	k.Buf = k.Buf[:0]
-	k.Requests(pod)
-	return k.Buf
-}
-
 // Between returns the key of all that decides which constraints a pod has
 // towards other pods. It is valid until the next call.
 func (k *PodKey) Between(pod *corev1.Pod, defaults bool) []byte {
