@@ -312,17 +312,13 @@ func countValues(distinct map[string]map[string]bool, asked, node requirements.S
 	}
 }
 
-// lawSeeds is how many random problems a law is tried on: all if every seed was asked
-// for, a third in the long run, a third of some otherwise, and a fifth of those under the race
-// detector, which is there for problems that are asked at once.
+// lawSeeds is how many random problems a law is tried on: by default a third of some, and a
+// fifth under the race detector, which is there for problems that are asked at once.
 func lawSeeds(all, some int) uint64 {
-	switch {
-	case testlong.UnderRace:
+	if testlong.UnderRace {
 		return uint64(max(1, some/5))
-	case testlong.All():
-		return uint64(all)
 	}
-	return uint64(testlong.Seeds(max(1, some/3), max(some, all/3)))
+	return testlong.Problems(all, max(1, some/3))
 }
 
 // enough is how many cases of a kind a law must have met to say something: a sixth of them

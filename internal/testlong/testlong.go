@@ -1,5 +1,5 @@
 // Package testlong tells tests how long they may take. By default a law looks at a
-// few seeds, so that all tests together take less than two minutes; with the
+// few seeds, so that all tests together take a few minutes; with the
 // environment variable DOVETAIL_LONG=1, which .ci/run sets, it looks at as many as
 // twenty minutes for everything allow, and with DOVETAIL_LONG=all, which make laws
 // sets, at all that it has. No law is left out by default but those that have nothing
@@ -31,6 +31,16 @@ func Seeds(few, many int) int {
 		return many
 	}
 	return few
+}
+
+// Problems returns on how many of all random problems that a law has it is to be tried: on
+// all if every seed was asked for, on a third but no fewer than some in the long run, and on
+// some otherwise.
+func Problems(all, some int) uint64 {
+	if All() {
+		return uint64(all)
+	}
+	return uint64(Seeds(some, max(some, all/3)))
 }
 
 // Only skips a test that has nothing short to say, unless the long run was asked for.

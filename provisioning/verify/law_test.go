@@ -20,16 +20,13 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
 )
 
-// lawSeeds is how many random problems a law is tried on: all if every seed was asked
-// for, a third in the long run, and some otherwise and under the race detector.
+// lawSeeds is how many random problems a law is tried on: as many as there are by default
+// under the race detector.
 func lawSeeds(all, some int) uint64 {
-	switch {
-	case testlong.UnderRace:
+	if testlong.UnderRace {
 		return uint64(some)
-	case testlong.All():
-		return uint64(all)
 	}
-	return uint64(testlong.Seeds(some, max(some, all/3)))
+	return testlong.Problems(all, some)
 }
 
 // TestAcceptsSolver holds every plan of Solve against Plan, and every
