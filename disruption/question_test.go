@@ -11,8 +11,8 @@ import (
 )
 
 // TestQuestionsGrowWithPods counts what it allocates to ask about each of three nodes alone,
-// whose pods are kept in their zones until then: not as the square: less than three times as much where each has four
-// times as many pods.
+// whose pods are kept in their zones until then: less than three times as much where each has
+// four times as many pods, and not sixteen times.
 func TestQuestionsGrowWithPods(t *testing.T) {
 	allocations := func(pods int) float64 {
 		large := sizedType("large", 96, 4, onDemand("a", 4), onDemand("b", 4), onDemand("c", 4))

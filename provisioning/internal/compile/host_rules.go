@@ -51,7 +51,7 @@ func (p *Problem) HostRules(class int) []*HostRule {
 
 func (p *Problem) newHostRule(class int, t workload.Term) *HostRule {
 	out := &HostRule{
-		DomainRule: DomainRule{Like: class, Spans: SpreadKeys(p.Classes[class].Terms), Term: t},
+		DomainRule: p.hostSpread(class, t),
 		Looks:      make([]bool, len(p.Nodes)),
 		There:      make([]int32, len(p.Nodes)),
 	}

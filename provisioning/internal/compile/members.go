@@ -30,8 +30,13 @@ func (p *Problem) HostSpreads() (out []DomainRule) {
 			continue
 		}
 		for _, t := range p.Classes[c].HostSpreads() {
-			out = append(out, DomainRule{Like: c, Spans: SpreadKeys(p.Classes[c].Terms), Term: t})
+			out = append(out, p.hostSpread(c, t))
 		}
 	}
 	return out
+}
+
+// hostSpread is such a constraint of a class.
+func (p *Problem) hostSpread(class int, t workload.Term) DomainRule {
+	return DomainRule{Like: class, Spans: SpreadKeys(p.Classes[class].Terms), Term: t}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // inherit takes over what is the same as in another problem, as its input is made of the
-// same objects: the catalog, storage, devices and daemons. It returns the rooms there if they hold
-// for nodes that are as they were: daemons are as they were, and there are not too many
-// kinds of pod that are gone.
+// same objects: the catalog, storage, devices and daemons. It returns the rooms there if
+// they hold for nodes that are as they were: daemons are as they were, and there are not
+// too many kinds of pod that are gone.
 func (p *Problem) inherit(like *Problem) *model.Rooms {
 	if like == nil || p.In.Vocabulary != like.In.Vocabulary && !reflect.DeepEqual(p.In.Vocabulary, like.In.Vocabulary) {
 		return nil

@@ -209,10 +209,11 @@ func (e *ejector) without(c int, out []int32) bool {
 			}
 		}
 	}
-	left, some := moved[:0:0], slices.ContainsFunc(moved, e.st.waits)
+	before := moved[:len(moved):len(moved)]
+	left, some := moved[:0:0], slices.ContainsFunc(before, e.st.waits)
 	failed := map[int]int{} // by class: the pods that had moved then, and one
 	for i, podID := range slices.Concat(first, rest) {
-		if (gone[podID] || e.manner == ontoExisting) && slices.Contains(moved, podID) {
+		if slices.Contains(before, podID) {
 			continue
 		}
 		switch m := e.p.ClassOf[podID]; {

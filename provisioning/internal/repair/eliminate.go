@@ -73,7 +73,7 @@ func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
 	}
 	changed := k.exchangeSome()
 	some = changed || some
-	if k.spreadsSome() {
+	if k.hasSome(k.isSpread) {
 		k.turns, k.tried = true, !changed // after what holds in any turn, or it would be in the way of that
 		some = k.eliminateSome() || some
 		some = k.exchangeSome() || some
@@ -82,7 +82,7 @@ func (st *State) eliminateNodes(order []int32) ([]int32, bool) {
 		k.eliminateSome()
 		some = true
 	}
-	if k.followersSome() {
+	if k.hasSome(k.follower) {
 		k.buysFor, k.tried = true, true // after all else, or it would be in the way of that
 		some = k.eliminateSome() || some
 	}

@@ -46,10 +46,10 @@ func (k *eliminator) isSpread(c int) bool {
 	return slices.ContainsFunc(k.p.Rules.Duties[c].Owns, func(r int) bool { return k.p.Rules.Domain[r].Kind == topology.Spread })
 }
 
-// spreadsSome says whether the plan has pods with such constraints.
-func (k *eliminator) spreadsSome() bool {
+// hasSome says whether the plan has pods of classes of some kind.
+func (k *eliminator) hasSome(kind func(c int) bool) bool {
 	for c, n := range k.ledger.There {
-		if n > 0 && k.isSpread(c) {
+		if n > 0 && kind(c) {
 			return true
 		}
 	}
@@ -59,25 +59,16 @@ func (k *eliminator) spreadsSome() bool {
 // follower says whether pods of a class go only to nodes where others are.
 func (k *eliminator) follower(c int) bool { return len(k.p.Rules.Duties[c].With) > 0 }
 
-// followersSome says whether the plan has such pods.
-func (k *eliminator) followersSome() bool {
-	for c, n := range k.ledger.There {
-		if n > 0 && k.follower(c) {
-			return true
-		}
-	}
-	return false
-}
-
 // mayDoMore says whether what was not allowed before may help to empty a new node.
 func (k *eliminator) mayDoMore(s *ledger.Bin) bool {
-	if k.buysFor {
-		return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.follower(m.Class) })
+	kind := k.isSpread
+	switch {
+	case k.buysFor:
+		kind = k.follower
+	case !k.turns:
+		return !k.fills || k.mayFill(s)
 	}
-	if k.turns {
-		return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.isSpread(m.Class) })
-	}
-	return !k.fills || k.mayFill(s)
+	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return kind(m.Class) })
 }
 
 // roomFor returns the bin to which a pod of a class can come for least more than it

@@ -24,7 +24,7 @@ const (
 // Clements 1999). It keeps the first plan that is cheaper, and says whether there is one.
 func (k *eliminator) rebuildOnce() bool {
 	looks := k.looks(rebuildLooks)
-	if len(k.order) > min(rebuildPods, looks/2) || !k.constrained() || k.p.Skips(model.Rebuild) {
+	if len(k.order) > min(rebuildPods, looks/2) || !k.hasSome(k.constrained) || k.p.Skips(model.Rebuild) {
 		return false
 	}
 	for _, order := range [][]int32{k.largestFirst(), k.movable()} {
@@ -44,14 +44,10 @@ func (k *eliminator) rebuildOnce() bool {
 	return false
 }
 
-// constrained says whether the plan has pods that other pods keep from nodes, or draw to them.
-func (k *eliminator) constrained() bool {
-	for c, n := range k.ledger.There {
-		if d := &k.p.Rules.Duties[c]; n > 0 && len(d.Owns)+len(d.Joins)+len(d.With)+len(k.ledger.HostsOf(c)) > 0 {
-			return true
-		}
-	}
-	return false
+// constrained says whether other pods keep those of a class from nodes, or draw them there.
+func (k *eliminator) constrained(c int) bool {
+	d := &k.p.Rules.Duties[c]
+	return len(d.Owns)+len(d.Joins)+len(d.With)+len(k.ledger.HostsOf(c)) > 0
 }
 
 // movable lists the pods of the plan that exist and prefer no place to another, in its order.
