@@ -1,12 +1,30 @@
 package testlong_test
 
 import (
+	"flag"
+	"os"
+	"runtime/debug"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
+
+func TestMain(m *testing.M) { testlong.Main(m) }
+
+func TestMainCollectsLessOften(t *testing.T) {
+	want := 400
+	if flag.Lookup("test.bench").Value.String() != "" {
+		want = 100
+	}
+	if asked, err := strconv.Atoi(os.Getenv("GOGC")); err == nil {
+		want = asked
+	}
+	was := debug.SetGCPercent(want)
+	require.Equal(t, want, was)
+}
 
 func TestOn(t *testing.T) {
 	for _, tt := range []struct {
