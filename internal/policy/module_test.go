@@ -66,17 +66,14 @@ func loadModule(root, settings string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
-	exports := map[string]string{}
-	for _, l := range listed {
-		exports[l.ImportPath] = l.Export
-	}
+	imports := m.importer(listed)
 	for _, l := range listed {
 		if l.DepOnly {
 			continue
 		}
 		p := &pkg{listedPackage: l, rel: m.relative(l.ImportPath)}
 		m.parse(p)
-		m.check(p, exports)
+		m.check(p, imports)
 		m.packages = append(m.packages, p)
 	}
 	return m, nil
@@ -150,16 +147,24 @@ func (m *module) parse(p *pkg) {
 	p.tests = read(slices.Concat(p.TestGoFiles, p.XTestGoFiles))
 }
 
-// check type-checks p against the compiled form of what it imports.
-func (m *module) check(p *pkg, exports map[string]string) {
-	open := func(path string) (io.ReadCloser, error) {
+// importer reads the compiled form of packages, once for all that import them.
+func (m *module) importer(listed []listedPackage) types.Importer {
+	exports := map[string]string{}
+	for _, l := range listed {
+		exports[l.ImportPath] = l.Export
+	}
+	return importer.ForCompiler(m.fset, "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
 			return nil, errors.New("it is not compiled")
 		}
 		return os.Open(exports[path])
-	}
+	})
+}
+
+// check type-checks p against the compiled form of what it imports.
+func (m *module) check(p *pkg, imports types.Importer) {
 	config := types.Config{
-		Importer: importer.ForCompiler(m.fset, "gc", open),
+		Importer: imports,
 		Error: func(err error) {
 			f := finding{subject: p.rel, message: err.Error()}
 			if e, ok := errors.AsType[types.Error](err); ok {
