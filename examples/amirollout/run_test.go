@@ -20,6 +20,9 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// TestQuestions runs the commands of docs/questions.md.
+func TestQuestions(t *testing.T) { output.Questions(t, run) }
+
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"sample.txt":  nil,

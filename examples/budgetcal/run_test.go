@@ -23,6 +23,9 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
+// TestQuestions runs the commands of docs/questions.md.
+func TestQuestions(t *testing.T) { output.Questions(t, run) }
+
 func TestGolden(t *testing.T) {
 	const pools = "testdata/pools.yaml"
 	for name, args := range map[string][]string{

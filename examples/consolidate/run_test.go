@@ -50,6 +50,9 @@ var pendingNow = append([]string{"-f", "testdata/pending.yaml"}, smallNow...)
 // need new nodes.
 var expiredNow = append([]string{"-f", "testdata/expired.yaml"}, smallNow...)
 
+// TestQuestions runs the commands of docs/questions.md.
+func TestQuestions(t *testing.T) { output.Questions(t, run) }
+
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
 		"sample.txt":   nil,

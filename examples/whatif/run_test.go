@@ -30,6 +30,9 @@ func read(t *testing.T, name string) string {
 	return string(data)
 }
 
+// TestQuestions runs the commands of docs/questions.md.
+func TestQuestions(t *testing.T) { output.Questions(t, run) }
+
 func TestSample(t *testing.T) {
 	code, stdout, stderr := call("")
 	require.Equal(t, 0, code)

@@ -167,7 +167,7 @@ var layers = []layer{
 		"the AWS provider implements the contract; the engine must not leak into it"},
 	{"examples/internal/browser", []string{"internal/testlong"},
 		"it looks at pages, whatever program writes them"},
-	{"examples/internal/output", []string{"internal/golden"},
+	{"examples/internal/output", []string{"internal/golden", "internal/testlong"},
 		"what a program prints is compared with a file"},
 	{"examples/internal/command", append([]string{"examples/...", "internal/spelling"}, anything...),
 		"a flag is one of those that there are, however it is spelt"},

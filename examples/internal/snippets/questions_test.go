@@ -1,21 +1,17 @@
 package snippets_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
-	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -37,50 +33,23 @@ func Example_capacityMix() {
 	// map[on-demand:5 spot:3]
 }
 
-// TestQuestions runs the commands of docs/questions.md, and finds below each what stands there.
+// TestQuestions holds that a test of its program runs each command of docs/questions.md.
 func TestQuestions(t *testing.T) {
-	if testlong.UnderRace {
-		t.Skip("the programs are processes of their own, which the race detector does not see")
-	}
 	root := filepath.Join("..", "..", "..")
 	page, err := os.ReadFile(filepath.Join(root, "docs", "questions.md"))
 	require.NoError(t, err)
-	bin := t.TempDir()
-	build := []string{"build", "-C", root, "-ldflags=-s", "-o", bin + string(filepath.Separator)}
-	for line := range strings.Lines(string(page)) {
-		if args, ok := strings.CutPrefix(line, "go run "); ok && !slices.Contains(build, strings.Fields(args)[0]) {
-			build = append(build, strings.Fields(args)[0])
-		}
-	}
-	out, err := exec.Command("go", build...).CombinedOutput()
-	require.NoError(t, err, string(out))
 	var commands int
-	var printed string
-	lang := ""
+	sh := false
 	for line := range strings.Lines(string(page)) {
-		line = strings.TrimRight(line, "\n")
 		switch {
-		case lang == "" && strings.HasPrefix(line, "```"):
-			if lang = strings.TrimPrefix(line, "```"); lang == "" {
-				lang = "output"
-			} else {
-				printed = ""
-			}
-		case line == "```":
-			lang = ""
-		case lang == "sh":
-			args := strings.Fields(strings.TrimPrefix(line, "go run "))
+		case strings.HasPrefix(line, "```"):
+			sh = line == "```sh\n"
+		case sh:
 			commands++
-			program, err := filepath.Abs(filepath.Join(bin, filepath.Base(args[0])))
+			require.True(t, strings.HasPrefix(line, "go run ./examples/"), line)
+			test, err := os.ReadFile(filepath.Join(root, strings.Fields(line)[2], "run_test.go"))
 			require.NoError(t, err)
-			cmd := exec.Command(program, args[1:]...)
-			cmd.Dir = root
-			var stdout, stderr bytes.Buffer
-			cmd.Stdout, cmd.Stderr = &stdout, &stderr
-			require.NoError(t, cmd.Run(), "%s: %s", line, &stderr)
-			printed += stdout.String()
-		case lang == "output":
-			require.Contains(t, printed, line)
+			require.Contains(t, string(test), "func TestQuestions(t *testing.T) { output.Questions(t, run) }\n", line)
 		}
 	}
 	require.Greater(t, commands, 14)

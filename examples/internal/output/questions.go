@@ -1,0 +1,76 @@
+package output
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
+)
+
+// block is commands of docs/questions.md that stand together, and what stands below them.
+type block struct {
+	commands [][]string // from the folder of the program on
+	printed  []string   // lines
+}
+
+// Questions runs the commands of docs/questions.md that are of the program whose folder under
+// examples the test is in, and finds in what they print what stands below them. They run where
+// the page says, in the folder of the whole module.
+func Questions(t *testing.T, run func(args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+	t.Helper()
+	if testlong.UnderRace {
+		t.Skip("other tests of the program run the same")
+	}
+	folder, err := os.Getwd()
+	require.NoError(t, err)
+	t.Chdir(filepath.Join("..", ".."))
+	page, err := os.ReadFile(filepath.Join("docs", "questions.md"))
+	require.NoError(t, err)
+	program, found := "./examples/"+filepath.Base(folder), false
+	for _, b := range blocks(string(page)) {
+		if b.commands[0][0] != program {
+			continue
+		}
+		found = true
+		var printed bytes.Buffer
+		for _, command := range b.commands {
+			require.Equal(t, program, command[0], "commands that stand together are of one program")
+			var stderr bytes.Buffer
+			require.Zero(t, run(command[1:], strings.NewReader(""), &printed, &stderr), "%v: %s", command, &stderr)
+		}
+		for _, line := range b.printed {
+			require.Contains(t, printed.String(), line, "%v", b.commands)
+		}
+	}
+	require.True(t, found, "docs/questions.md has no command of %s", program)
+}
+
+// blocks reads the commands of a page.
+func blocks(page string) (all []block) {
+	lang, inside := "", false
+	for line := range strings.Lines(page) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "```"):
+			if inside = !inside; inside {
+				if lang = strings.TrimPrefix(line, "```"); lang == "sh" {
+					all = append(all, block{})
+				}
+			}
+		case !inside:
+		case lang == "sh":
+			last := &all[len(all)-1]
+			last.commands = append(last.commands, strings.Fields(strings.TrimPrefix(line, "go run ")))
+		case lang == "" && len(all) > 0:
+			last := &all[len(all)-1]
+			last.printed = append(last.printed, line)
+		}
+	}
+	return all
+}
