@@ -37,6 +37,7 @@ func sameAgain(t *testing.T, p *pack.Problem) {
 }
 
 func TestSameAgain(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	for _, f := range everySet() {
 		for seed := range uint64(testlong.Seeds(1, 4)) {

@@ -5,12 +5,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/pack"
 )
 
 // TestGap holds the gap between cost and bound on a market like that of a cloud
 // to what it was measured to be, with a little room.
 func TestGap(t *testing.T) {
+	testlong.Alone(t)
 	t.Parallel()
 	tests := []struct {
 		pods        int
