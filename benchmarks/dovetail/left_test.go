@@ -20,6 +20,7 @@ func TestLeftOver(t *testing.T) {
 		"few-for-many":  45, // a pod with anti-affinity over capacity type is in the way of three
 		"long-search":   34, // what there is to find is not among the first that is tried
 		"limit-left":    31, // a node may be larger by what is left of a limit
+		"shared-node":   3,  // pods that must share a node are on one that is too small for all
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.LessOrEqual(t, len(solved(t, "left", name).Unplaced), most)

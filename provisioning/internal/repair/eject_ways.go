@@ -12,13 +12,16 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
 )
 
-// leaders lists pods of the plan, each alone, that pods of a class can follow to a node:
-// one of each other class from each node.
+// leaders lists pods of the plan, each set of one class, that pods of a class can follow to a
+// node: all of its own, where it follows itself, and one of each other class from each node.
 func (e *ejector) leaders(c int) [][]int32 {
 	if len(e.p.Rules.Duties[c].With) == 0 {
 		return nil
 	}
 	var out [][]int32
+	if own := e.placedOf(c); len(own) > 0 && e.follows(c, c) {
+		out = append(out, own)
+	}
 	of := func(podIDs []int32) {
 		var seen []int
 		for _, podID := range podIDs {
