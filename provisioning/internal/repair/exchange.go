@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
@@ -26,6 +27,12 @@ func (k *eliminator) exchangeSome() bool {
 	some := false
 	for k.left > 0 && k.exchangeOnce() {
 		some = true
+	}
+	if k.p.Limited() {
+		k.left = k.looks(exchangeLooks)
+		for k.left > 0 && k.exchangeForLimits() {
+			some = true
+		}
 	}
 	return some
 }
@@ -76,12 +83,60 @@ func (k *eliminator) exchangeAny(shut ...*ledger.Bin) bool {
 		if k.left -= len(k.bins); k.left <= 0 {
 			return false
 		}
-		if k.exchange(k.bins[i], shut) && k.accept() {
+		if k.exchange(append(slices.Clone(shut), k.bins[i])) && k.accept() {
 			return true
 		}
 		k.restore()
 	}
 	return false
+}
+
+// exchangeForLimits takes all pods off a new node, and off the emptiest of a pool whose
+// limits keep pods of that node out of it, one more at a time: small nodes that are cheap by
+// themselves may use up limits of which larger ones would leave some. It does so until the
+// plan is cheaper, and says whether it is.
+func (k *eliminator) exchangeForLimits() bool {
+	for _, s := range k.worthTrying() {
+		for pool := range k.p.LowPools {
+			if pool == s.BinType.Pool || !k.limitsKeepOut(s, pool) {
+				continue
+			}
+			shut := []*ledger.Bin{s}
+			for _, t := range k.emptiest(pool) {
+				if k.left -= len(k.bins); k.left <= 0 {
+					return false
+				}
+				if shut = append(shut, t); k.exchange(shut) && k.accept() {
+					return true
+				}
+				k.restore()
+			}
+		}
+	}
+	return false
+}
+
+// limitsKeepOut says whether the limits of a pool rule out options that suit a pod of a
+// new node.
+func (k *eliminator) limitsKeepOut(s *ledger.Bin, pool int) bool {
+	low := &k.p.LowPools[pool]
+	if low.Limits == nil {
+		return false
+	}
+	out := bitset.New(len(k.p.LowOptions))
+	out.AddRange(low.First, low.Last)
+	out.AndNot(k.withinLimits(pool))
+	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.p.Admission.Lowered(m.Class).Overlaps(out) })
+}
+
+// exchangeNodes is how many new nodes of a pool with limits are taken out of it at once.
+const exchangeNodes = 4
+
+// emptiest lists the new nodes of a pool of which least is used.
+func (k *eliminator) emptiest(pool int) []*ledger.Bin {
+	of := slices.DeleteFunc(slices.Clone(k.st.New), func(s *ledger.Bin) bool { return s.BinType.Pool != pool })
+	slices.SortStableFunc(of, func(x, y *ledger.Bin) int { return cmp.Compare(k.used(x), k.used(y)) })
+	return of[:min(len(of), exchangeNodes)]
 }
 
 // admitsAny says whether a node that exists would take some pod of new nodes, if it had
@@ -95,19 +150,19 @@ func (k *eliminator) admitsAny(node int, fresh []*ledger.Bin) bool {
 	})
 }
 
-// exchange takes all pods off a node that exists and off new nodes, which are shut, and
-// finds other places for all, for less than the new nodes cost: for the pods of the new
-// nodes first, and of a node for the largest first. It says whether there are any.
-func (k *eliminator) exchange(s *ledger.Bin, shut []*ledger.Bin) bool {
+// exchange takes all pods off some nodes, of which new ones are shut, and finds other places
+// for all, for less than the new nodes cost: for the pods of the first node first, and of a
+// node for the largest first. It says whether there are any.
+func (k *eliminator) exchange(of []*ledger.Bin) bool {
 	k.budget = 0
 	var podIDs []int32
 	tiers := map[int32]int{}
-	for _, t := range append(slices.Clone(shut), s) {
-		if t.Node < 0 {
-			k.budget += k.priced(t) * (1 - 1e-9)
+	for _, s := range of {
+		if s.Node < 0 {
+			k.budget += k.priced(s) * (1 - 1e-9)
 		}
-		for _, podID := range k.vacate(t) {
-			tiers[podID] = k.tierOn(t, k.p.ClassOf[podID])
+		for _, podID := range k.vacate(s) {
+			tiers[podID] = k.tierOn(s, k.p.ClassOf[podID])
 			podIDs = append(podIDs, podID)
 		}
 	}
