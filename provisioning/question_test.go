@@ -5,16 +5,26 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
-// TestQuestionsReadDaemonsOnce counts what a question about one node allocates for each
-// DaemonSet: these were read when the cluster was compiled.
-func TestQuestionsReadDaemonsOnce(t *testing.T) {
-	allocations := func(daemons int) float64 {
+// TestQuestionsReadTheClusterOnce counts what a question about one node allocates for each
+// DaemonSet and for each workload with anti-affinity that runs elsewhere: these were read when
+// the cluster was compiled.
+func TestQuestionsReadTheClusterOnce(t *testing.T) {
+	allocations := func(workloads, daemons int) float64 {
 		in := crowdedCluster(300, 3_600)
+		for i := range workloads {
+			pod := in.Nodes[10+i].Pods[0].DeepCopy()
+			pod.Labels = map[string]string{"app": fmt.Sprint("apart-", i)}
+			pod.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+				{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: pod.Labels}},
+			}}}
+			in.Nodes[10+i].Pods[0] = pod
+		}
 		for i := range daemons {
 			pod := in.Nodes[10].Pods[1].DeepCopy()
 			pod.Name, pod.Spec.NodeName = fmt.Sprint("daemon-", i), ""
@@ -30,7 +40,8 @@ func TestQuestionsReadDaemonsOnce(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	none, daemons := allocations(0), allocations(20)
-	t.Log(none, daemons)
+	none, apart, daemons := allocations(0, 0), allocations(200, 0), allocations(0, 20)
+	t.Log(none, apart, daemons)
+	require.Less(t, apart, none+12*200)
 	require.Less(t, daemons, none+10*20)
 }

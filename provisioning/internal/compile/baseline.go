@@ -29,6 +29,10 @@ func (k *classifier) readBound() workload.BoundTerms {
 		if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 			continue
 		}
+		if terms := k.p.boundKinds.Apart(kind, k.reader); terms != nil {
+			out[kind] = terms
+			continue
+		}
 		key := k.key.ApartOnly(pod)
 		terms, ok := known[string(key)]
 		if !ok {

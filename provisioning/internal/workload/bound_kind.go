@@ -8,9 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
+	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/constraint/kinds"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 )
 
 // BoundKinds tell which pods on nodes are alike to the constraints of others, whatever
@@ -32,6 +34,35 @@ type BoundKinds struct {
 type boundKind struct {
 	pod        *corev1.Pod // one of them
 	constrains bool        // it keeps others away: see constrains
+	apart      []boundApart
+}
+
+// boundApart is a term of the required anti-affinity of a pod that runs, as far as nothing but
+// the pod decides what it is about.
+type boundApart struct {
+	key  string
+	pods Selection
+}
+
+// newBoundKind reads a pod of a kind. Its anti-affinity is left to be read in each problem if
+// namespaces are selected, or if something is wrong with it.
+func newBoundKind(pod *corev1.Pod) boundKind {
+	out := boundKind{pod: pod, constrains: constrains(pod)}
+	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
+		return out
+	}
+	list := pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	for i := range list {
+		if list[i].NamespaceSelector != nil {
+			return boundKind{pod: pod, constrains: out.constrains}
+		}
+		pods, err := new(podterm.Namespaces).Affinity(pod, &list[i])
+		if err != nil {
+			return boundKind{pod: pod, constrains: out.constrains}
+		}
+		out.apart = append(out.apart, boundApart{list[i].TopologyKey, newSelection(pods)})
+	}
+	return out
 }
 
 // Ended is the kind of pods that nobody minds, as they have ended.
@@ -86,7 +117,7 @@ func (c *BoundKinds) read(room *model.Room, key *PodKey) {
 		if !known {
 			var fresh bool
 			if kind, fresh = model.Intern(c.number, text, int32(c.Count())); fresh {
-				c.kinds = append(c.kinds, boundKind{pod, constrains(pod)})
+				c.kinds = append(c.kinds, newBoundKind(pod))
 			}
 		}
 		room.BoundMemberships[i] = kind
@@ -174,6 +205,16 @@ func (c *BoundKinds) Count() int {
 
 // Pod is one of a kind.
 func (c *BoundKinds) Pod(kind int32) *corev1.Pod { return c.of(kind).pod }
+
+// Apart are the terms of the required anti-affinity of a kind, if it is known what they are
+// about; else there are none.
+func (c *BoundKinds) Apart(kind int32, r *TermReader) []Term {
+	var out []Term
+	for _, t := range c.of(kind).apart {
+		out = append(out, Term{Kind: topology.Apart, Key: t.key, Pods: r.numbered(t.pods)})
+	}
+	return out
+}
 
 func (c *BoundKinds) of(kind int32) *boundKind {
 	for kind < c.first {
