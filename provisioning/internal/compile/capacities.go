@@ -73,6 +73,7 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 		out.OnDaemon = append(out.OnDaemon, p.Daemons[i].OnNew(d))
 	}
 	known := map[catalog.CapacityKey]*catalog.CapacityOf{}
+	taken := map[string]*resources.List{} // by daemons
 	var list []catalog.Option
 	var lists catalog.OptionLists
 	failed := map[*cloudprovider.InstanceType]bool{}
@@ -100,6 +101,10 @@ func (p *Problem) workOutCapacities(f *model.Faults) *catalog.CapacitiesOf {
 					failed[o.InstanceType] = true
 					f.Wrap(fmt.Sprintf("InstanceTypes[%q]", pl.Object.Name), "", err)
 				}
+				if taken[key.Daemons] == nil {
+					taken[key.Daemons] = of.Daemons
+				}
+				of.Daemons = taken[key.Daemons] // once, so that loops over options see that it is the same
 				known[key] = of
 			}
 			o.CapacityOf = of

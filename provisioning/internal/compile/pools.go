@@ -1,7 +1,6 @@
 package compile
 
 import (
-	"iter"
 	"slices"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -89,35 +88,26 @@ func (p *Problem) findTiers() {
 		if p.Classes[c].Refusal != nil {
 			continue
 		}
-		for o, tier := range p.inTiers(c) {
+		lowered := p.Admission.Lowered(c)
+		for i := range p.Pools {
+			here, tier := p.Pools[i].All(), p.LowPools[i].Tier
+			here.And(p.Pools[i].Window(lowered))
+			if here.Empty() {
+				continue
+			}
 			if t.Heaviest[c] >= 0 && t.Heaviest[c] < tier {
 				break
 			}
 			t.Heaviest[c] = tier
-			t.Anyway.Add(o)
+			p.Pools[i].Window(t.Anyway).Or(here)
 		}
 	}
-	for _, c := range asked {
-		if p.Classes[c].Refusal != nil {
-			continue
-		}
-		for o, tier := range p.inTiers(c) {
-			if t.Fill = t.Fill || tier > t.Heaviest[c] && t.Anyway.Has(o); t.Fill {
-				return
-			}
-		}
-	}
-}
-
-// inTiers goes over the options of a class and their tiers, those of heavier pools first.
-func (p *Problem) inTiers(c int) iter.Seq2[int, int] {
-	return func(yield func(option, tier int) bool) {
-		pool := 0
-		for o := range p.Admission.Lowered(c).All() {
-			for o >= p.LowPools[pool].Last {
-				pool++
-			}
-			if !yield(o, p.LowPools[pool].Tier) {
+	for i := range p.Pools {
+		anyway := p.Pools[i].All()
+		anyway.And(p.Pools[i].Window(t.Anyway))
+		for _, c := range asked {
+			if t.Heaviest[c] >= 0 && p.LowPools[i].Tier > t.Heaviest[c] && anyway.Overlaps(p.Pools[i].Window(p.Admission.Lowered(c))) {
+				t.Fill = true
 				return
 			}
 		}
