@@ -182,7 +182,11 @@ func (s Set) Key() string {
 			n++
 		}
 	}
-	b := make([]byte, 0, n*9)
+	return string(s.AppendKey(make([]byte, 0, n*9)))
+}
+
+// AppendKey appends the key of a set to b.
+func (s Set) AppendKey(b []byte) []byte {
 	last := 0
 	for i, w := range s {
 		if w != 0 {
@@ -190,5 +194,5 @@ func (s Set) Key() string {
 			last = i
 		}
 	}
-	return string(b)
+	return b
 }

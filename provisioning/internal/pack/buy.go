@@ -34,17 +34,17 @@ func (s *solver) buy(t *tier, out *Result) error {
 // boundOf is the bound of what was bought since the given counts were left. bound
 // is that of all of it.
 func (s *solver) boundOf(t *tier, before []int, bound float64) float64 {
+	placed := before
+	for c := range placed {
+		placed[c] -= s.left[c]
+	}
 	switch {
 	case s.p.NoBound:
 		return 0
 	case s.p.Fee > 0:
-		return s.boundWithoutFee(t, before)
+		return s.boundWithoutFee(t, placed)
 	case s.complete(t):
 		return bound
-	}
-	placed := before
-	for c := range placed {
-		placed[c] -= s.left[c]
 	}
 	return max(s.duals(t, placed).bound, s.fineBound(t, placed))
 }

@@ -170,43 +170,39 @@ func (a *admission) kinds(p *Problem) [][]int {
 // masks returns the distinct sets of groups that options admit, and for each
 // option the index of its set, -1 for options that admit nobody.
 func (a *admission) masks(p *Problem) ([]bitset.Set, []int) {
-	words := len(bitset.New(len(a.sets)))
-	flat := make([]uint64, words*len(p.Options))
-	for g, set := range a.sets {
-		for o := range set.All() {
-			bitset.Set(flat[o*words : (o+1)*words]).Add(g)
-		}
-	}
-	ids := make([]int, len(p.Options))
+	all, ids := admitted(a.sets, 0, len(p.Options)), make([]int, len(p.Options))
 	var masks []bitset.Set
+	var key []byte
 	index := map[string]int{}
-	single := map[uint64]int{}
-	for o := range p.Options {
-		mask := bitset.Set(flat[o*words : (o+1)*words])
+	for o := range ids {
+		mask := all(o)
 		if mask.Empty() {
 			ids[o] = -1
 			continue
 		}
-		var id int
-		var ok bool
-		if words == 1 {
-			id, ok = single[mask[0]]
-		} else {
-			id, ok = index[mask.Key()]
-		}
+		key = mask.AppendKey(key[:0])
+		id, ok := index[string(key)]
 		if !ok {
 			id = len(masks)
-			mask = mask.Clone() // and not the masks of all options
-			masks = append(masks, mask)
-			if words == 1 {
-				single[mask[0]] = id
-			} else {
-				index[mask.Key()] = id
-			}
+			index[string(key)] = id
+			masks = append(masks, mask.Clone()) // and not the masks of all options
 		}
 		ids[o] = id
 	}
 	return masks, ids
+}
+
+// admitted says which of some sets each option from first on, and below last, is in.
+func admitted(sets []bitset.Set, first, last int) func(option int) bitset.Set {
+	words := len(bitset.New(len(sets)))
+	flat := make([]uint64, words*(last-first))
+	of := func(option int) bitset.Set { return flat[(option-first)*words : (option-first+1)*words] }
+	for g, set := range sets {
+		for o := range set.All() {
+			of(o).Add(g)
+		}
+	}
+	return of
 }
 
 // feeShare is the surcharge of an option as a share of the cheapest price, and

@@ -109,13 +109,8 @@ func (s *solver) fineBound(t *tier, left []int) float64 {
 	return s.withoutFees(t, cover.Solve(problem, maxFinePivots).Bound)
 }
 
-// boundWithoutFee is a bound on the prices alone of what was bought since the
-// given counts were left.
-func (s *solver) boundWithoutFee(t *tier, before []int) float64 {
-	placed := slices.Clone(before)
-	for c := range placed {
-		placed[c] -= s.left[c]
-	}
+// boundWithoutFee is a bound on the prices alone of what was bought.
+func (s *solver) boundWithoutFee(t *tier, placed []int) float64 {
 	problem := s.relaxation(t, placed, t.kinds, s.kinds, func(c int) int { return s.p.Classes[c].Kind })
 	problem.Supplies = slices.Clone(problem.Supplies)
 	for i := range problem.Supplies {
@@ -209,7 +204,8 @@ func (s *solver) raise(t *tier, prices [][]float64) {
 	}
 }
 
-// priced values each pod by the prices of its kind.
+// priced values each pod by the prices of its kind. Those that no new node takes are
+// worth nothing.
 func (s *solver) priced(t *tier, prices [][]float64) []float64 {
 	out := make([]float64, len(s.p.Classes))
 	for c := range out {

@@ -38,8 +38,7 @@ func (s *solver) launch(t *tier, p *purchase) Launch {
 	c := &t.candidates[p.candidate]
 	set := s.options(c.pool, c.reservation, p.shares, p.trait).Clone()
 	s.keepFlexible(c, set)
-	wide := wide(set, p.uses)
-	s.keepWithin(c, set, p.uses)
+	wide := s.keepWithin(c, set, p.uses)
 	return Launch{
 		Pool:        c.pool,
 		Copies:      p.copies,
@@ -53,20 +52,15 @@ func (s *solver) launch(t *tier, p *purchase) Launch {
 	}
 }
 
-// wide copies a set before keepWithin cuts it down.
-func wide(set bitset.Set, uses []int64) bitset.Set {
+// keepWithin removes the options that take more of the limits of their pool than
+// was set aside. It returns those that there were, nil where nothing is limited.
+func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) bitset.Set {
 	if uses == nil {
 		return nil
 	}
-	return set.Clone()
-}
-
-// keepWithin removes the options that take more of the limits of their pool than
-// was set aside.
-func (s *solver) keepWithin(c *candidate, set bitset.Set, uses []int64) {
-	if uses != nil {
-		s.Packer.uses[c.pool].KeepWithin(set, uses, s.level)
-	}
+	before := set.Clone()
+	s.Packer.uses[c.pool].KeepWithin(set, uses, s.level)
+	return before
 }
 
 func costOf(t *tier, purchases []purchase) float64 {

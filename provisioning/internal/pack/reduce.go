@@ -13,7 +13,7 @@ func reduced(p *Problem) *Problem {
 	out := &Problem{Dims: p.Dims, Nodes: p.Nodes, Reservations: p.Reservations, Rules: p.Rules}
 	groups, of := optionGroups(p)
 	capacities := p.capacities()
-	masks := admitting(p, groups)
+	masks := admitted(groups, 0, len(p.Options))
 	index := map[string]int{}
 	sets := make([]bitset.Set, len(groups))
 	for g := range sets {
@@ -21,18 +21,18 @@ func reduced(p *Problem) *Problem {
 	}
 	var key []byte
 	for o := range p.Options {
-		if masks[o].Empty() {
+		option, mask := &p.Options[o], masks(o)
+		if mask.Empty() {
 			continue
 		}
-		option := &p.Options[o]
 		key = binary.AppendVarint(binary.AppendVarint(key[:0], int64(capacities.of[o])), int64(option.Reservation))
-		key = append(key, masks[o].Key()...)
+		key = mask.AppendKey(key)
 		i, known := index[string(key)]
 		if !known {
 			i = len(out.Options)
 			index[string(key)] = i
 			out.Options = append(out.Options, *option)
-			for g := range masks[o].All() {
+			for g := range mask.All() {
 				sets[g].Add(i)
 			}
 		}
@@ -69,20 +69,4 @@ func optionGroups(p *Problem) (groups []bitset.Set, of []int) {
 		of = append(of, g)
 	}
 	return groups, of
-}
-
-// admitting returns, for each option, the groups that may use it.
-func admitting(p *Problem, groups []bitset.Set) []bitset.Set {
-	words := len(bitset.New(len(groups)))
-	flat := make([]uint64, words*len(p.Options))
-	out := make([]bitset.Set, len(p.Options))
-	for o := range out {
-		out[o] = bitset.Set(flat[o*words : (o+1)*words])
-	}
-	for g, set := range groups {
-		for o := range set.All() {
-			out[o].Add(g)
-		}
-	}
-	return out
 }

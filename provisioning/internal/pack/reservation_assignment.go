@@ -112,8 +112,7 @@ func (s *solver) draws(sold *tierPurchase, now int) []draw {
 	out := make([]draw, 1+len(s.p.Reservations))
 	c := sold.tier.candidates[sold.candidate]
 	all := s.optionsOfAll(c.pool, sold.shares, sold.trait).Clone()
-	wide := wide(all, sold.uses)
-	s.keepWithin(&c, all, sold.uses)
+	wide := s.keepWithin(&c, all, sold.uses)
 	for reservation, options := range s.byReservation() {
 		if !all.Overlaps(options) {
 			continue

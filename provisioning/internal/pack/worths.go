@@ -58,34 +58,24 @@ func (f *floor) candidates(bought []int) []worths {
 // covered.
 func (f *floor) priced(demand []int, market *cover.Market) worths {
 	problem := f.s.relaxation(f.t, demand, f.t.kinds, f.s.kinds, func(c int) int { return f.s.p.Classes[c].Kind })
-	w := worths{value: make([]float64, len(f.counts)), prices: market.Cover(problem.Demand, maxPivots).Prices}
-	f.valued(&w)
-	return w
+	return f.valued(market.Cover(problem.Demand, maxPivots).Prices)
 }
 
 // only values the pods by one resource alone, at the least price that it has
 // bought by itself.
 func (f *floor) only(resource int, price float64) worths {
-	w := worths{value: make([]float64, len(f.counts)), prices: make([][]float64, f.s.kinds)}
-	for kind := range w.prices {
-		w.prices[kind] = make([]float64, f.s.p.Dims)
-		w.prices[kind][resource] = price
+	prices := make([][]float64, f.s.kinds)
+	for kind := range prices {
+		prices[kind] = make([]float64, f.s.p.Dims)
+		prices[kind][resource] = price
 	}
-	f.valued(&w)
-	return w
+	return f.valued(prices)
 }
 
 // valued works out what pods are worth at the prices of resources.
-func (f *floor) valued(w *worths) {
-	for c := range w.value {
-		if f.t.groupOf[c] < 0 {
-			continue // no new node takes them
-		}
-		for r, want := range f.s.p.Classes[c].Request {
-			w.value[c] += float64(w.prices[f.s.p.Classes[c].Kind][r] * float64(want))
-		}
-	}
-	w.sold = f.sold(w.value)
+func (f *floor) valued(prices [][]float64) worths {
+	value := f.s.priced(f.t, prices)
+	return worths{value, prices, f.sold(value)}
 }
 
 // without makes the pods of some classes worthless.
