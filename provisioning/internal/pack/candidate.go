@@ -54,6 +54,8 @@ type tier struct {
 // variants.
 type admission struct {
 	t       *tier
+	first   int        // option of the tier
+	last    int        // the one behind its options
 	mask    bitset.Set // options of the tier
 	sets    []bitset.Set
 	entries []entry // of all groups, by class and variant
@@ -66,10 +68,10 @@ func newAdmission(p *Problem, pools []int) *admission {
 		t:     &tier{pools: pools, groupOf: make([]int32, len(p.Classes)), classes: bitset.New(len(p.Classes))},
 		mask:  bitset.New(len(p.Options)),
 		index: map[string]int32{},
+		first: p.Pools[pools[0]].First,
+		last:  p.Pools[pools[len(pools)-1]].Last,
 	}
-	for _, i := range pools {
-		a.mask.AddRange(p.Pools[i].First, p.Pools[i].Last)
-	}
+	a.mask.AddRange(a.first, a.last)
 	for c := range p.Classes {
 		a.t.groupOf[c] = -1
 		var all bitset.Set
@@ -81,12 +83,14 @@ func newAdmission(p *Problem, pools []int) *admission {
 			a.entries, a.groups = append(a.entries, entry{int32(c), int32(v), variant.Trait}), append(a.groups, g)
 			a.t.groupOf[c] = g
 			a.t.classes.Add(c)
-			if all == nil {
-				all = variant.Options.Clone()
+			if len(p.Classes[c].Variants) > 1 {
+				if all == nil {
+					all = variant.Options.Clone()
+				}
+				all.Or(variant.Options)
 			}
-			all.Or(variant.Options)
 		}
-		if len(p.Classes[c].Variants) > 1 && all != nil {
+		if all != nil {
 			a.t.groupOf[c] = a.group(all)
 		}
 	}
@@ -116,7 +120,7 @@ func (a *admission) group(options bitset.Set) int32 {
 // O(groups x options / 64 + options x candidates x dims).
 func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
 	a := newAdmission(p, pools)
-	masks, ids := a.masks(p)
+	masks, ids := a.masks()
 	a.t.admits, a.t.serves = masks, make([][]int, len(masks))
 	holders := make([][]int, len(a.sets)) // by group: the masks with it
 	for m, mask := range masks {
@@ -167,27 +171,40 @@ func (a *admission) kinds(p *Problem) [][]int {
 	return out
 }
 
-// masks returns the distinct sets of groups that options admit, and for each
-// option the index of its set, -1 for options that admit nobody.
-func (a *admission) masks(p *Problem) ([]bitset.Set, []int) {
-	all, ids := admitted(a.sets, 0, len(p.Options)), make([]int, len(p.Options))
+// admittedBy says which set of admission groups each option of a tier admits.
+type admittedBy struct {
+	first int
+	sets  []int32 // by option from first on: its set, -1 for options that admit nobody
+	count int     // of the options that admit somebody
+}
+
+func (a *admittedBy) of(option int) int32 { return a.sets[option-a.first] }
+
+// masks returns the distinct sets of groups that options admit, and which of them is that of
+// each option.
+func (a *admission) masks() ([]bitset.Set, *admittedBy) {
+	if len(a.sets) == 0 {
+		return nil, nil
+	}
+	all, ids := admitted(a.sets, a.first, a.last), &admittedBy{first: a.first, sets: make([]int32, a.last-a.first)}
 	var masks []bitset.Set
 	var key []byte
-	index := map[string]int{}
-	for o := range ids {
-		mask := all(o)
+	index := map[string]int32{}
+	for o := range ids.sets {
+		mask := all(a.first + o)
 		if mask.Empty() {
-			ids[o] = -1
+			ids.sets[o] = -1
 			continue
 		}
 		key = mask.AppendKey(key[:0])
 		id, ok := index[string(key)]
 		if !ok {
-			id = len(masks)
+			id = int32(len(masks))
 			index[string(key)] = id
 			masks = append(masks, mask.Clone()) // and not the masks of all options
 		}
-		ids[o] = id
+		ids.sets[o] = id
+		ids.count++
 	}
 	return masks, ids
 }
@@ -212,21 +229,19 @@ const feeShare = 1e-6
 // fees returns a tiny surcharge that grows with capacity. It keeps free
 // options apart: where prices say nothing, less capacity is better. Options
 // that admit nobody have no say in it.
-func fees(p *Problem, pools []int, ids []int) func([]int64) float64 {
+func fees(p *Problem, ids *admittedBy) func([]int64) float64 {
 	largest := make([]int64, p.Dims)
 	cheapest := 0.0
-	for _, pool := range pools {
-		for i := p.Pools[pool].First; i < p.Pools[pool].Last; i++ {
-			if ids[i] < 0 {
-				continue
-			}
-			o := &p.Options[i]
-			for r, c := range o.Capacity {
-				largest[r] = max(largest[r], c)
-			}
-			if o.Price > 0 && (cheapest == 0 || o.Price < cheapest) {
-				cheapest = o.Price
-			}
+	for i, id := range ids.sets {
+		if id < 0 {
+			continue
+		}
+		o := &p.Options[ids.first+i]
+		for r, c := range o.Capacity {
+			largest[r] = max(largest[r], c)
+		}
+		if o.Price > 0 && (cheapest == 0 || o.Price < cheapest) {
+			cheapest = o.Price
 		}
 	}
 	if cheapest == 0 {

@@ -11,34 +11,32 @@ import (
 type frontier struct {
 	p     *Problem
 	masks []bitset.Set // the sets of groups that options admit
-	ids   []int        // by option: its set
-	kept  []candidate
-	room  []int64         // of kept, one after the other: what is compared most
-	like  map[likeKey]int // in kept: the last of its room that admits the same
-}
-
-// likeKey is what options have in common of which mostly the cheapest is enough.
-type likeKey struct {
-	pool     int
-	capacity int32
-	serves   int
+	ids   *admittedBy  // by option: its set
+	kept  []priced
+	room  []int64 // of kept, one after the other: what is compared most
+	last  []int32 // by capacity: one more than the place in kept of the last that has it
+	like  []int32 // of kept: the same of the one before with its capacity
 }
 
 // priced is an option with the price that it is compared by.
 type priced struct {
-	option, pool int
-	price        float64
+	option, pool, serves int32
+	safe                 bool // see candidate; of those that are kept
+	price                float64
 }
 
 // candidates drops the options that another one beats in every respect. The
 // others are sorted by price.
-func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int, capacities *Capacities) []candidate {
-	fee := fees(p, pools, ids)
-	all := make([]priced, 0, len(p.Options))
+func candidates(p *Problem, pools []int, masks []bitset.Set, ids *admittedBy, capacities *Capacities) []candidate {
+	if len(masks) == 0 {
+		return nil
+	}
+	fee := fees(p, ids)
+	all := make([]priced, 0, ids.count)
 	for _, pool := range pools {
 		for o := p.Pools[pool].First; o < p.Pools[pool].Last; o++ {
-			if ids[o] >= 0 {
-				all = append(all, priced{o, pool, p.Options[o].Price + p.Fee + fee(p.Options[o].Capacity)})
+			if serves := ids.of(o); serves >= 0 {
+				all = append(all, priced{option: int32(o), pool: int32(pool), serves: serves, price: p.Options[o].Price + p.Fee + fee(p.Options[o].Capacity)})
 			}
 		}
 	}
@@ -48,44 +46,58 @@ func candidates(p *Problem, pools []int, masks []bitset.Set, ids []int, capaciti
 		}
 		return cmp.Or(-slices.Compare(p.Options[x.option].Capacity, p.Options[y.option].Capacity), cmp.Compare(x.option, y.option))
 	})
-	f := &frontier{p: p, masks: masks, ids: ids, like: map[likeKey]int{}}
-	for _, o := range all {
-		f.add(o, likeKey{o.pool, capacities.of[o.option], ids[o.option]})
+	// What is kept takes the place of what was looked at.
+	f := &frontier{p: p, masks: masks, ids: ids, last: make([]int32, capacities.count), kept: all[:0]}
+	for i := range all {
+		f.add(all[i], &f.last[capacities.of[all[i].option]])
 	}
-	return f.kept
+	return f.candidates()
 }
 
-// add keeps an option unless one that is kept beats it. They come by price.
-func (f *frontier) add(o priced, key likeKey) {
-	option := &f.p.Options[o.option]
-	c := candidate{bin: bin{capacity: option.Capacity, pool: o.pool, option: o.option}, price: o.price, worth: o.price, reservation: option.Reservation, serves: key.serves}
-	if i, found := f.like[key]; found && f.standsIn(&f.kept[i], &c) {
-		return
+// candidates are those that are kept.
+func (f *frontier) candidates() []candidate {
+	out := make([]candidate, len(f.kept))
+	for i := range f.kept {
+		k, c := &f.kept[i], &out[i]
+		option := &f.p.Options[k.option]
+		c.capacity, c.pool, c.option, c.reservation = option.Capacity, int(k.pool), int(k.option), option.Reservation
+		c.price, c.worth, c.serves, c.safe = k.price, k.price, int(k.serves), k.safe
+		c.inverse = inverse(c.capacity)
 	}
-	dims := f.p.Dims
+	return out
+}
+
+// add keeps an option unless one that is kept beats it. They come by price. Of those with one
+// capacity mostly the cheapest is enough.
+func (f *frontier) add(c priced, last *int32) {
+	for i := *last; i > 0; i = f.like[i-1] {
+		if f.standsIn(&f.kept[i-1], &c) {
+			return
+		}
+	}
+	dims, capacity := f.p.Dims, f.p.Options[c.option].Capacity
 	for i := len(f.kept) - 1; i >= 0; i-- { // the dearest first, which are the likeliest to have the room
-		if fits(c.capacity, f.room[i*dims:(i+1)*dims]) && f.standsIn(&f.kept[i], &c) {
+		if fits(capacity, f.room[i*dims:(i+1)*dims]) && f.standsIn(&f.kept[i], &c) {
 			return
 		}
 	}
 	c.safe = f.safe(&c)
-	c.inverse = inverse(c.capacity)
-	f.like[key] = len(f.kept)
-	f.kept = append(f.kept, c)
-	f.room = append(f.room, c.capacity...)
+	f.kept, f.like = append(f.kept, c), append(f.like, *last)
+	*last = int32(len(f.kept))
+	f.room = append(f.room, capacity...)
 }
 
 // standsIn says whether k, which is as cheap and has the room of c, makes c
 // pointless. It holds only where k can always stand in for c: limits and MinValues
 // may rule k out when c is still allowed.
-func (f *frontier) standsIn(k, c *candidate) bool {
+func (f *frontier) standsIn(k, c *priced) bool {
 	if k.serves != c.serves && !f.masks[c.serves].SubsetOf(f.masks[k.serves]) {
 		return false
 	}
-	if k.reservation != 0 && k.reservation != c.reservation {
+	if r := f.p.Options[k.option].Reservation; r != 0 && r != f.p.Options[c.option].Reservation {
 		return false // it may run out
 	}
-	if x := f.p.Flexible; x != nil && x.Options.Has(k.option) && !x.Options.Has(c.option) {
+	if x := f.p.Flexible; x != nil && x.Options.Has(int(k.option)) && !x.Options.Has(int(c.option)) {
 		return false // it may name too few kinds
 	}
 	pool := &f.p.Pools[k.pool]
@@ -98,8 +110,8 @@ func (f *frontier) standsIn(k, c *candidate) bool {
 	if k.pool != c.pool {
 		return false
 	}
-	for r, use := range pool.Uses[k.option-pool.First] {
-		if use > pool.Uses[c.option-pool.First][r] {
+	for r, use := range pool.Uses[int(k.option)-pool.First] {
+		if use > pool.Uses[int(c.option)-pool.First][r] {
 			return false
 		}
 	}
@@ -108,8 +120,8 @@ func (f *frontier) standsIn(k, c *candidate) bool {
 
 // safe says whether the options at least as large and as open as c satisfy the
 // MinValues of its pool. It looks at the dearest first, which are the largest.
-func (f *frontier) safe(c *candidate) bool {
-	pool := &f.p.Pools[c.pool]
+func (f *frontier) safe(c *priced) bool {
+	pool, capacity := &f.p.Pools[c.pool], f.p.Options[c.option].Capacity
 	if pool.MinValues == nil {
 		return true
 	}
@@ -122,8 +134,8 @@ func (f *frontier) safe(c *candidate) bool {
 		}
 	}
 	for o := pool.Last - 1; o >= pool.First && open > 0; o-- {
-		id := f.ids[o]
-		if id < 0 || id != c.serves && !f.masks[c.serves].SubsetOf(f.masks[id]) || !fits(c.capacity, f.p.Options[o].Capacity) {
+		id := f.ids.of(o)
+		if id < 0 || id != c.serves && !f.masks[c.serves].SubsetOf(f.masks[id]) || !fits(capacity, f.p.Options[o].Capacity) {
 			continue
 		}
 		for i := range pool.MinValues {

@@ -49,6 +49,7 @@ func (s *solver) sumOf(shares []Share) []int64 {
 // written to.
 type Capacities struct {
 	of     []int32 // by option: which of the distinct ones
+	count  int     // of these
 	levels func() []*levels.Table
 }
 
@@ -58,7 +59,8 @@ type Capacities struct {
 func NewCapacities(options []Option, firsts []int, dims int) *Capacities {
 	at := func(o int) []int64 { return options[o].Capacity }
 	k := &Capacities{}
-	_, k.of = levels.Distinct(len(options), dims, at)
+	all, of := levels.Distinct(len(options), dims, at)
+	k.of, k.count = of, len(all)
 	k.levels = sync.OnceValue(func() []*levels.Table {
 		var index levels.Index
 		out := make([]*levels.Table, len(firsts))
