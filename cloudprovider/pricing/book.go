@@ -56,16 +56,16 @@ func New(opts Options) (*Book, error) {
 func newLayer(f *faults, where string, l Layer) layer {
 	given := make(map[cloudprovider.Scope]Entry, len(l.Entries))
 	for i, e := range l.Entries {
-		at := fmt.Sprintf("%s: entries[%d] (%s)", where, i, e.Scope)
+		at := func() string { return fmt.Sprintf("%s: entries[%d] (%s)", where, i, e.Scope) }
 		if fault := priceFault(e.Price); fault != "" {
-			f.add("%s: %s", at, fault)
+			f.add("%s: %s", at(), fault)
 		}
 		if l.MaxAge > 0 && e.At.IsZero() {
-			f.add("%s: at: zero, in a layer with a maxAge; say when the price was read", at)
+			f.add("%s: at: zero, in a layer with a maxAge; say when the price was read", at())
 		}
 		other, twice := given[e.Scope]
 		if twice && other.At.Equal(e.At) && other.Price != e.Price {
-			f.add("%s: price: %v, and %v in an earlier entry of the same instant; keep one", at, e.Price, other.Price)
+			f.add("%s: price: %v, and %v in an earlier entry of the same instant; keep one", at(), e.Price, other.Price)
 		}
 		if twice && e.At.Before(other.At) {
 			continue

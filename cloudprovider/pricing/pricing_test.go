@@ -186,6 +186,15 @@ func TestApply(t *testing.T) {
 	require.False(t, applied[0].Offerings[0].Available)
 }
 
+// TestNewSaysNothingOfWhatIsRight: where an entry stands is written down for a fault only.
+func TestNewSaysNothingOfWhatIsRight(t *testing.T) {
+	l := pricing.Layer{Name: "list"}
+	for i := range 1000 {
+		l.Entries = append(l.Entries, pricing.Entry{Scope: scope{InstanceType: fmt.Sprint("t", i)}, Price: 1})
+	}
+	require.Less(t, testing.AllocsPerRun(3, func() { _, _ = pricing.New(pricing.Options{Layers: []pricing.Layer{l}}) }), 500.0)
+}
+
 func BenchmarkApply(b *testing.B) {
 	for _, n := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("types=%d", n), func(b *testing.B) {
