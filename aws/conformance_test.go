@@ -22,6 +22,7 @@ import (
 // The provider keeps the contract of package cloudprovider, over the wire, in a
 // cloud in which everything takes time and pages are short.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	cloudprovidertest.Run(t, func(tb testing.TB) *cloudprovidertest.Harness { return harness(tb.(*testing.T)) })
 }
 

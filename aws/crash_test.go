@@ -184,6 +184,7 @@ func partitions(tokens []string) [][][]string {
 // A process ends at any moment, with any launches under way, and the next one asks
 // for them in whatever company: before EC2 carries them out, after, or in between.
 func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
+	t.Parallel()
 	c := newCrash(t, 10*time.Millisecond)
 	first, r, number := c.p, rand.New(rand.NewPCG(1, 2)), 0
 	require.Len(t, partitions(tokens(4)), 15)
@@ -226,6 +227,7 @@ func pow(base, n int) int {
 // The same for more launches at a time than go by a call each: in one call for all, or where
 // they come one after the other in calls of all kinds.
 func TestACrashWithABatchUnderWay(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
@@ -252,6 +254,7 @@ func TestACrashWithABatchUnderWay(t *testing.T) {
 // one, or the one after that, asks for them for the first time in company of so many that
 // they would go by one call.
 func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
+	t.Parallel()
 	for round := range 4 {
 		for few := 1; few <= 4; few++ {
 			c := newCrash(t, 20*time.Millisecond)

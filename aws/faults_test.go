@@ -55,6 +55,7 @@ func hooked(hook func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateF
 }
 
 func TestACrashAtAnyStepOfALaunchLeaksNothing(t *testing.T) {
+	t.Parallel()
 	never := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
 		if n == 1 {
 			return nil, errLost

@@ -35,6 +35,7 @@ func patient(t *testing.T) context.Context {
 
 // However an API fails, what it said before holds, and nobody waits for it.
 func TestALookUpThatFailsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	for way, fail := range ways {
 		t.Run(way, func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
