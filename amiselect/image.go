@@ -170,7 +170,10 @@ type imageJSON struct {
 func ReadImages(data []byte) ([]Image, error) {
 	var answer struct{ Images *[]imageJSON }
 	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(&answer); err != nil {
+	switch err := dec.Decode(&answer); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("images: there is no text; give what aws ec2 describe-images --output json prints")
+	case err != nil:
 		return nil, fmt.Errorf("images: not the answer of describe-images: %w", err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {

@@ -31,7 +31,7 @@ func TestReadImages(t *testing.T) {
 
 func TestReadImagesFaults(t *testing.T) {
 	for text, want := range map[string][]string{
-		"":                                       {"images: not the answer of describe-images"},
+		"":                                       {"images: there is no text; give what"},
 		"[]":                                     {"images: not the answer of describe-images"},
 		"{}":                                     {"has no list Images"},
 		`{"Images": null}`:                       {"has no list Images"},

@@ -113,6 +113,7 @@ func TestRecordFitsAnAnnotation(t *testing.T) {
 func TestParseRecordFaults(t *testing.T) {
 	good := command.Record{Command: newTestCommand(t, nil)}.String()
 	for name, c := range map[string]struct{ from, to, want string }{
+		"nothing":       {good, " ", "the text is empty"},
 		"not JSON":      {good, "yes", "invalid character"},
 		"unknown field": {`"id":`, `"colour":"red","id":`, `unknown field "colour"`},
 		"no id":         {`"id":"`, `"id":"","x":"`, "unknown field"},

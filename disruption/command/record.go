@@ -96,7 +96,10 @@ func ParseRecord(text string) (Record, error) {
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
 	var j recordJSON
-	if err := d.Decode(&j); err != nil {
+	switch err := d.Decode(&j); {
+	case errors.Is(err, io.EOF):
+		return Record{}, errors.New("record of a command: the text is empty")
+	case err != nil:
 		return Record{}, fmt.Errorf("record of a command: %w", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
