@@ -96,13 +96,14 @@ func (k *eliminator) exchangeAny(shut ...*ledger.Bin) bool {
 // themselves may use up limits of which larger ones would leave some. It does so until the
 // plan is cheaper, and says whether it is.
 func (k *eliminator) exchangeForLimits() bool {
+	limited := k.limitedPools()
 	for _, s := range k.worthTrying() {
-		for pool := range k.p.LowPools {
-			if pool == s.BinType.Pool || !k.limitsKeepOut(s, pool) {
+		for _, l := range limited {
+			if l.pool == s.BinType.Pool || !k.suitsAny(s, l.out) {
 				continue
 			}
 			shut := []*ledger.Bin{s}
-			for _, t := range k.emptiest(pool) {
+			for _, t := range l.emptiest {
 				if k.left -= len(k.bins); k.left <= 0 {
 					return false
 				}
@@ -116,27 +117,39 @@ func (k *eliminator) exchangeForLimits() bool {
 	return false
 }
 
-// limitsKeepOut says whether the limits of a pool rule out options that suit a pod of a
-// new node.
-func (k *eliminator) limitsKeepOut(s *ledger.Bin, pool int) bool {
-	low := &k.p.LowPools[pool]
-	if low.Limits == nil {
-		return false
-	}
-	out := bitset.New(len(k.p.LowOptions))
-	out.AddRange(low.First, low.Last)
-	out.AndNot(k.withinLimits(pool))
-	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.p.Admission.Lowered(m.Class).Overlaps(out) })
+// limitedPool is a pool with limits and new nodes.
+type limitedPool struct {
+	pool     int
+	out      bitset.Set    // options that its limits do not leave beside the plan
+	emptiest []*ledger.Bin // its new nodes of which least is used
 }
 
 // exchangeNodes is how many new nodes of a pool with limits are taken out of it at once.
 const exchangeNodes = 4
 
-// emptiest lists the new nodes of a pool of which least is used.
-func (k *eliminator) emptiest(pool int) []*ledger.Bin {
-	of := slices.DeleteFunc(slices.Clone(k.st.New), func(s *ledger.Bin) bool { return s.BinType.Pool != pool })
-	slices.SortStableFunc(of, func(x, y *ledger.Bin) int { return cmp.Compare(k.used(x), k.used(y)) })
-	return of[:min(len(of), exchangeNodes)]
+// limitedPools lists the pools with limits that have new nodes.
+func (k *eliminator) limitedPools() (out []limitedPool) {
+	for pool := range k.p.LowPools {
+		low := &k.p.LowPools[pool]
+		if low.Limits == nil {
+			continue
+		}
+		of := slices.DeleteFunc(slices.Clone(k.st.New), func(s *ledger.Bin) bool { return s.BinType.Pool != pool })
+		if len(of) == 0 {
+			continue
+		}
+		slices.SortStableFunc(of, func(x, y *ledger.Bin) int { return cmp.Compare(k.used(x), k.used(y)) })
+		l := limitedPool{pool, bitset.New(len(k.p.LowOptions)), of[:min(len(of), exchangeNodes)]}
+		l.out.AddRange(low.First, low.Last)
+		l.out.AndNot(k.withinLimits(pool))
+		out = append(out, l)
+	}
+	return out
+}
+
+// suitsAny says whether some of some options suit a pod of a new node.
+func (k *eliminator) suitsAny(s *ledger.Bin, options bitset.Set) bool {
+	return slices.ContainsFunc(s.Pods, func(m attempt.Bundled) bool { return k.p.Admission.Lowered(m.Class).Overlaps(options) })
 }
 
 // admitsAny says whether a node that exists would take some pod of new nodes, if it had
