@@ -44,23 +44,22 @@ type boundApart struct {
 	pods Selection
 }
 
-// newBoundKind reads a pod of a kind. Its anti-affinity is left to be read in each problem if
-// namespaces are selected, or if something is wrong with it.
-func newBoundKind(pod *corev1.Pod) boundKind {
-	out := boundKind{pod: pod, constrains: constrains(pod)}
+// boundAparts reads the terms of a pod. None are known if namespaces are selected, or if
+// something is wrong with them: they are left to be read in each problem.
+func boundAparts(pod *corev1.Pod) (out []boundApart) {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
-		return out
+		return nil
 	}
 	list := pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	for i := range list {
 		if list[i].NamespaceSelector != nil {
-			return boundKind{pod: pod, constrains: out.constrains}
+			return nil
 		}
 		pods, err := new(podterm.Namespaces).Affinity(pod, &list[i])
 		if err != nil {
-			return boundKind{pod: pod, constrains: out.constrains}
+			return nil
 		}
-		out.apart = append(out.apart, boundApart{list[i].TopologyKey, newSelection(pods)})
+		out = append(out, boundApart{list[i].TopologyKey, newSelection(pods)})
 	}
 	return out
 }
@@ -117,7 +116,7 @@ func (c *BoundKinds) read(room *model.Room, key *PodKey) {
 		if !known {
 			var fresh bool
 			if kind, fresh = model.Intern(c.number, text, int32(c.Count())); fresh {
-				c.kinds = append(c.kinds, newBoundKind(pod))
+				c.kinds = append(c.kinds, boundKind{pod, constrains(pod), boundAparts(pod)})
 			}
 		}
 		room.BoundMemberships[i] = kind
