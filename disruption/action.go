@@ -184,6 +184,20 @@ func (a Action) String() string {
 	return text
 }
 
+// fault is what keeps it from being an action, whatever the cluster is like. It is
+// empty for every action of a proposal.
+func (a Action) fault() string {
+	switch {
+	case len(a.Targets) == 0:
+		return "it names no node; take it from Propose"
+	case slices.ContainsFunc(a.Replacements, func(n provisioning.NewNode) bool { return n.Pool == nil || len(n.Options) == 0 }):
+		return "a replacement has no NodePool or no option; take it from Propose"
+	case slices.ContainsFunc(a.Moves, func(m Move) bool { return m.Pod == nil }):
+		return "a move is of no pod; take it from Propose"
+	}
+	return ""
+}
+
 // EditClaim is a NodeClaim as it should be stored before it is deleted for the
 // action: with its deadline brought forward to DrainBy and DrainBound, as drain.Bound
 // does. The zero Action stands for a deletion that somebody else asked for.

@@ -36,6 +36,27 @@ func TestTransient(t *testing.T) {
 	require.Equal(t, []disruption.Reason{disruption.Empty, disruption.Underutilized}, transient)
 }
 
+func TestWhatIsNoAction(t *testing.T) {
+	in := newInput(newNode("n", "web"))
+	n := disruption.Target{Node: "n", NodeClaim: "n-claim", NodePool: "web", ProviderID: "cloud://n"}
+	for want, a := range map[string]disruption.Action{
+		"names no node": {Replacements: []provisioning.NewNode{{}}},
+		"a replacement": {Targets: []disruption.Target{n}, Replacements: []provisioning.NewNode{{Pool: in.NodePools[0]}}},
+		"a move":        {Targets: []disruption.Target{n}, Moves: []disruption.Move{{Node: "m"}}},
+	} {
+		a.Step, a.Reason, a.Simulated = disruption.Replace, disruption.Drifted, true
+		objections, err := disruption.Confirm(t.Context(), noon, in, a, nil)
+		require.NoError(t, err)
+		require.Len(t, objections, 1)
+		require.Equal(t, disruption.ObjectionInput, objections[0].Kind)
+		require.Contains(t, objections[0].Detail, want)
+		_, err = observe(t, in, nil).Command(a)
+		require.ErrorContains(t, err, want)
+		_, err = disruption.After(noon, in, []disruption.Action{a}, nil)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 func TestActionEditClaim(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

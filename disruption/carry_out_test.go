@@ -234,7 +234,7 @@ func TestCommandOfAnAction(t *testing.T) {
 		{func(a *disruption.Action) { a.Step = disruption.Replace }, `what is to replace it is not known`},
 		{func(a *disruption.Action) { a.Targets[0].ProviderID = "cloud://other" }, `node "b" is not there any more`},
 		{func(a *disruption.Action) { a.Targets[0] = disruption.Target{Node: "bare"} }, `node "bare" has no NodeClaim`},
-		{func(a *disruption.Action) { a.Targets = nil }, "sources: there are 0"},
+		{func(a *disruption.Action) { a.Targets = nil }, "it names no node"},
 		{func(a *disruption.Action) { a.Targets[1] = a.Targets[0] }, "is listed twice"},
 	} {
 		bad := action

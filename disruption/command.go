@@ -30,12 +30,15 @@ import (
 // The error joins all that speaks against it: another step, which is one request
 // and no command; a target that is not in the cluster any more, or has no
 // NodeClaim; a Replace for a dynamic pool that was not Simulated; and more nodes
-// than a command may have. Whether the action may begin is not asked: see
-// Confirm.
+// than a command may have. An action without targets, or with a replacement or a
+// move of nothing, is none. Whether the action may begin is not asked: see Confirm.
 func (f *Cluster) Command(a Action) (command.Prepared, error) {
 	spec := command.Spec{Reason: v1.DisruptionReason(a.Reason), Mode: command.ReplaceFirst,
 		Timeout: command.Timeout(len(f.in.MarkedForDeletion) + len(a.Targets))}
 	var errs []error
+	if fault := a.fault(); fault != "" {
+		return command.Prepared{}, fmt.Errorf("command for %s: %s", a, fault)
+	}
 	switch a.Step {
 	case TerminateFirst:
 		spec.Mode = command.TerminateFirst

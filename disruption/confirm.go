@@ -38,10 +38,14 @@ import (
 // The first two hold for every action, the others for those that are Simulated. The
 // objections are in this order, and then in that of names. The error is that of
 // ctx, once that is done; faults of the input are objections only if they keep it
-// from being simulated. Nil options mean the defaults.
+// from being simulated. An action without targets, or with a replacement or a move of
+// nothing, is none: that is the only objection then. Nil options mean the defaults.
 func Confirm(ctx context.Context, now time.Time, fresh Input, a Action, opts *Options) ([]Objection, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if fault := a.fault(); fault != "" {
+		return []Objection{{Kind: ObjectionInput, Detail: fault}}, nil
 	}
 	f, _ := Observe(now, fresh, opts)
 	c := &confirmation{cluster: f, a: a}

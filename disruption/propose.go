@@ -215,7 +215,8 @@ const (
 	// ObjectionBefore: an action that has to be done before this one is not done: it
 	// has not begun, is under way or was given up. See Action.After.
 	ObjectionBefore ObjectionKind = "Before"
-	// ObjectionInput: the fresh input cannot be simulated, as it is at fault.
+	// ObjectionInput: the fresh input cannot be simulated, as it is at fault, or the
+	// action is none.
 	ObjectionInput ObjectionKind = "Input"
 	// ObjectionBlocked: a rule keeps the action from one of its nodes by now;
 	// see Code.
