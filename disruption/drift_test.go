@@ -247,6 +247,11 @@ func TestStaticDrift(t *testing.T) {
 			require.Equal(t, tt.blocked, rules(r.Blocked))
 		})
 	}
+	for limit, want := range map[int64]string{2: "so nothing can replace it; raise spec.limits[nodes] above the replicas",
+		3: "so nothing can replace it until others of it have gone; raise spec.limits[nodes] for more at once"} {
+		blocked := observe(t, fixed(2, replicas(2, limit)), nil).Drift().Blocked
+		require.Contains(t, blocked[len(blocked)-1].Detail, want)
+	}
 	t.Run("drain is bounded", func(t *testing.T) {
 		a := observe(t, fixed(1, replicas(1, 1)), first).Drift().Actions[0]
 		require.Equal(t, disruption.TerminateFirstDrain, *a.DrainBound)

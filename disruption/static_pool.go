@@ -79,7 +79,11 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 	if s.gate && p.Room() == 0 {
 		return s.first(m, StaticAtLimit)
 	}
-	s.block(m, rule.StaticAtLimit, "%s is at its limit of nodes, so nothing can replace it; raise spec.limits[nodes] above the replicas", state.PoolObject(p.Name))
+	remedy := "; raise spec.limits[nodes] above the replicas"
+	if limit := p.Spec.Limits[v1.ResourceNodes]; limit.CmpInt64(*p.Spec.Replicas) > 0 {
+		remedy = " until others of it have gone; raise spec.limits[nodes] for more at once"
+	}
+	s.block(m, rule.StaticAtLimit, "%s is at its limit of nodes, so nothing can replace it%s", state.PoolObject(p.Name), remedy)
 	return placement{}, false
 }
 
