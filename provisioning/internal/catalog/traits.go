@@ -20,6 +20,7 @@ type Traits struct {
 	mu     sync.Mutex
 	sets   []requirements.Set // by trait
 	number map[string]int32
+	merged map[[2]int32]int32 // by two traits; below zero where nothing is both
 	bits   map[traitKey]bitset.Set
 }
 
@@ -36,6 +37,7 @@ func NewTraits(d *Domains, contested map[string]bool, minValues [][]MinValue) *T
 		minValues: minValues,
 		sets:      []requirements.Set{{}},
 		number:    map[string]int32{"": 0},
+		merged:    map[[2]int32]int32{},
 		bits:      map[traitKey]bitset.Set{},
 	}
 }
@@ -63,15 +65,32 @@ func (t *Traits) intern(s requirements.Set) int32 {
 
 // Merge implements pack.Traits.
 func (t *Traits) Merge(pool int, a, b int32) (int32, bool) {
-	t.mu.Lock()
-	both := t.sets[a].Intersect(t.sets[b])
-	if both.Impossible() {
-		t.mu.Unlock()
+	id := t.both(a, b)
+	if id < 0 {
 		return 0, false
 	}
-	id := t.intern(both)
-	t.mu.Unlock()
 	return id, !t.Options(pool, id).Empty()
+}
+
+// both is the trait of what asks for two, below zero if nothing is that.
+func (t *Traits) both(a, b int32) int32 {
+	switch {
+	case b == 0 || a == b:
+		return a
+	case a == 0:
+		return b
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if known, ok := t.merged[[2]int32{a, b}]; ok {
+		return known
+	}
+	id := int32(-1)
+	if both := t.sets[a].Intersect(t.sets[b]); !both.Impossible() {
+		id = t.intern(both)
+	}
+	t.merged[[2]int32{a, b}] = id
+	return id
 }
 
 // Options implements pack.Traits.

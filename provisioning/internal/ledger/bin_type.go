@@ -185,13 +185,6 @@ func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
 	return s.at
 }
 
-// OptionList is a list of options and the least that daemons take on any.
-type OptionList struct {
-	Options []cloudprovider.LaunchOption
-	Daemons resources.List
-	Where   []requirements.Requirement // zones and capacity types
-}
-
 // PoolOf returns the pool that a set of options of one pool is of.
 func PoolOf(p *compile.Problem, set bitset.Set) *catalog.Pool {
 	for o := range set.All() {

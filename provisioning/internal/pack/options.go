@@ -30,7 +30,7 @@ func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set 
 	if trait != 0 {
 		here.And(s.p.Traits.Options(pool, trait))
 	}
-	s.capacities.keepHolding(pool, set, s.sumOf(shares), s.level)
+	s.capacities.KeepHoldingIn(pool, set, s.sumOf(shares), s.level)
 	return set
 }
 
@@ -84,8 +84,8 @@ func (k *Capacities) KeepHolding(set bitset.Set, sum []int64, scratch bitset.Set
 	}
 }
 
-// keepHolding does so for the options of one pool.
-func (k *Capacities) keepHolding(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
+// KeepHoldingIn does so for the options of one pool.
+func (k *Capacities) KeepHoldingIn(pool int, set bitset.Set, sum []int64, scratch bitset.Set) {
 	k.levels()[pool].KeepHolding(set, sum, scratch)
 }
 

@@ -12,12 +12,20 @@ import (
 // NewBinType works out what a node is like that is launched with one of some
 // options of a pool and is asked for something.
 func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked requirements.Set, relaxed bool) *ledger.BinType {
-	list := st.options(options)
+	of := st.options(options)
+	for _, known := range of.binTypes {
+		if known.Trait == trait && known.Relaxed == relaxed && known.Asked.Equal(asked) {
+			out := st.again(known)
+			out.Wide = nil
+			return out
+		}
+	}
 	st.binTypes++
-	out := &ledger.BinType{Id: st.binTypes, Pool: pool, Options: options, Trait: trait, Asked: asked, Relaxed: relaxed, List: list.Options, Daemons: list.Daemons}
-	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, options) }
-	out.Settled = st.settled(asked, named).With(list.Where...)
+	out := &ledger.BinType{Id: st.binTypes, Pool: pool, Options: of.set, Trait: trait, Asked: asked, Relaxed: relaxed, List: of.list, Daemons: of.daemons}
+	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, of.set) }
+	out.Settled = st.settled(asked, named).With(of.where...)
 	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, named, st.p.Vocabulary)
+	of.binTypes = append(of.binTypes, out)
 	return out
 }
 
@@ -29,28 +37,37 @@ func (st *State) again(like *ledger.BinType) *ledger.BinType {
 	return &out
 }
 
-// options lists the options in a set, and what daemons take at least; equal
-// sets share a list.
-func (st *State) options(set bitset.Set) ledger.OptionList {
-	key := set.Key()
-	if known, ok := st.lists[key]; ok {
+// optionSet is a set of options of a pool, and the bin types that have just these.
+type optionSet struct {
+	set      bitset.Set
+	list     []cloudprovider.LaunchOption
+	daemons  resources.List             // the least that they take on any
+	where    []requirements.Requirement // zones and capacity types
+	binTypes []*ledger.BinType          // each unlike the others in what its pods ask for
+}
+
+// options is what there is to know of a set of options; equal sets are one. The set given
+// may change afterwards.
+func (st *State) options(set bitset.Set) *optionSet {
+	st.key = set.AppendKey(st.key[:0])
+	if known, ok := st.sets[string(st.key)]; ok {
 		return known
 	}
-	out := ledger.OptionList{Options: make([]cloudprovider.LaunchOption, 0, set.Len())}
+	out := &optionSet{set: set.Clone(), list: make([]cloudprovider.LaunchOption, 0, set.Len())}
 	seen := map[*resources.List]bool{}
 	var last *resources.List
 	p := ledger.PoolOf(st.p, set)
 	for o := range set.All() {
 		option := &p.Options[o-p.First]
-		out.Options = append(out.Options, option.LaunchOption)
+		out.list = append(out.list, option.LaunchOption)
 		if option.Daemons != last && !seen[option.Daemons] {
-			out.Daemons = ledger.Least(out.Daemons, *option.Daemons, len(seen) == 0)
+			out.daemons = ledger.Least(out.daemons, *option.Daemons, len(seen) == 0)
 			seen[option.Daemons] = true
 		}
 		last = option.Daemons
 	}
-	out.Where = catalog.Whereabouts(out.Options)
-	st.lists[key] = out
+	out.where = catalog.Whereabouts(out.list)
+	st.sets[string(st.key)] = out
 	return out
 }
 

@@ -35,8 +35,7 @@ type lowered struct {
 // ask is what a node of a pool is asked for that is launched for a pod alone.
 type ask struct {
 	of    requirements.Set
-	never bool                       // nothing can be that
-	known map[string]*ledger.BinType // by the set of its options
+	never bool // nothing can be that
 }
 
 // formsOf returns what is known of a class.
@@ -102,20 +101,9 @@ func (st *State) ask(low *lowered, pool, variant int) *ask {
 	at := &low.asks[pool*len(low.class.Variants)+variant]
 	if *at == nil {
 		of := ledger.Unnamed(st.p.Pools[pool].Template.Intersect(low.item.Sources[variant]))
-		*at = &ask{of: of, never: of.Impossible(), known: map[string]*ledger.BinType{}}
+		*at = &ask{of: of, never: of.Impossible()}
 	}
 	return *at
-}
-
-// binType is a bin type of its own for a node of some options that is asked for this.
-func (st *State) binType(a *ask, pool int, options bitset.Set, trait int32, relaxed bool) *ledger.BinType {
-	key := options.Key()
-	if like := a.known[key]; like != nil {
-		return st.again(like)
-	}
-	out := st.NewBinType(pool, options, trait, a.of, relaxed)
-	a.known[key] = out
-	return out
 }
 
 // preference are the options that a class is to have where some of them will do, nil if

@@ -83,7 +83,7 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask
 	if g.left--; dear(ledger.Cheapest(g.p, pool, options)) {
 		return nil
 	}
-	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.binType(asked, pool, options, trait, short), Taken: make([]int64, len(g.p.Requests[c]))}
+	s := &ledger.Bin{Number: -1, Node: -1, BinType: g.st.NewBinType(pool, options, trait, asked.of, short), Taken: make([]int64, len(g.p.Requests[c]))}
 	s.At = ledger.BinTypeLocations(g.p, s.BinType)
 	return s
 }

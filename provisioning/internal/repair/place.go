@@ -3,7 +3,6 @@ package repair
 import (
 	"math"
 
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
@@ -25,7 +24,9 @@ type placer struct {
 	beside []int64
 	lead   bitset.Set
 
-	scratch bitset.Set // options of a node that are looked at
+	// Of a look at a node: options, more of them, and what all of its pods take.
+	scratch, spare bitset.Set
+	sum            []int64
 }
 
 // onto says whether a pod of a class may go to a bin, which it makes ready for
@@ -84,26 +85,28 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 	if !s.BinType.MayHold(g.p, takes, s.Taken) || !ledger.NodeAllows(g.p.Rules, c, s.Apart) {
 		return nil
 	}
-	sum, _ := attempt.Together(g.p.OfResources(s.Taken), takes)
+	sum := g.together(s, takes)
+	pool := s.BinType.Pool
 	var best *ledger.BinType
 	for i, v := range low.class.Variants {
-		trait, ok := g.p.Traits.Merge(s.BinType.Pool, s.BinType.Trait, v.Trait)
+		trait, ok := g.p.Traits.Merge(pool, s.BinType.Trait, v.Trait)
 		if !ok {
 			continue
 		}
 		g.scratch = append(g.scratch[:0], s.BinType.Options...)
 		options := g.scratch
 		options.And(v.Options)
-		g.p.Pools[s.BinType.Pool].Window(options).And(g.p.Traits.Options(s.BinType.Pool, trait))
+		g.p.Pools[pool].Window(options).And(g.p.Traits.Options(pool, trait))
 		dear := func(price float64) bool {
 			return price-s.BinType.Price() >= limit || best != nil && best.Price() <= price
 		}
-		first := ledger.FirstHolding(g.p, options, sum)
+		first := ledger.FirstHolding(g.p, options, g.p.OfResources(sum))
 		if first < 0 || dear(g.p.Option(first).Offering.Price) {
 			continue // before anything is made, which takes far longer
 		}
-		options = spared(g.p, s.BinType.Pool, ledger.Holding(g.p, options, sum))
-		if dear(ledger.Cheapest(g.p, s.BinType.Pool, options)) {
+		g.p.Distinct.KeepHoldingIn(pool, options, sum, g.spare)
+		options = spared(g.p, pool, options)
+		if dear(ledger.Cheapest(g.p, pool, options)) {
 			continue
 		}
 		sh := g.shaped(s, options, trait, s.BinType.Asked.Intersect(low.item.Sources[i]))
@@ -118,6 +121,20 @@ func (g *placer) narrowedTo(s *ledger.Bin, c int, low *lowered, limit float64) *
 		}
 	}
 	return best
+}
+
+// together is what the pods of a new node take with a further one. The next look
+// overwrites it.
+func (g *placer) together(s *ledger.Bin, takes []int64) []int64 {
+	if g.sum == nil {
+		g.sum = make([]int64, len(g.p.Resources)+len(g.p.Rules.Slots))
+		g.spare = bitset.New(len(g.p.LowOptions))
+	}
+	copy(g.sum, g.p.OfResources(s.Taken))
+	for r, n := range takes {
+		g.sum[r] += n
+	}
+	return g.sum
 }
 
 // inside says whether a node that reaches at is nowhere where one that reaches

@@ -20,13 +20,14 @@ type State struct {
 	// before nodes are taken out of a plan need not do so afterwards.
 	FewerOnly bool
 
-	steps    int // of the packing that it comes of
-	lists    map[string]ledger.OptionList
-	forms    map[int]*forms      // by class, once asked for
-	at       [][]ledger.Location // by node that exists, likewise
-	binTypes int                 // that new nodes have been given so far
-	leant    bool                // some pod was let in only as no node was empty
-	last     bool                // the classes that wait for all others come in now
+	steps    int                   // of the packing that it comes of
+	sets     map[string]*optionSet // by their keys
+	key      []byte                // of the last set asked for
+	forms    map[int]*forms        // by class, once asked for
+	at       [][]ledger.Location   // by node that exists, likewise
+	binTypes int                   // that new nodes have been given so far
+	leant    bool                  // some pod was let in only as no node was empty
+	last     bool                  // the classes that wait for all others come in now
 }
 
 // Done is what passes did that those after them, and strategies, have to know of.
@@ -42,7 +43,7 @@ type Done struct {
 // many steps its packing took.
 func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 	return &State{
-		p: p, s: s, steps: steps, lists: map[string]ledger.OptionList{}, forms: map[int]*forms{},
+		p: p, s: s, steps: steps, sets: map[string]*optionSet{}, forms: map[int]*forms{},
 		Placed: make([]bool, len(p.Pods)), Bound: make([][]int32, len(p.Nodes)),
 	}
 }
