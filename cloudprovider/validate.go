@@ -122,12 +122,8 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 	}
 	f.reservation(where, o)
 	f.price(where, o)
-	labels := o.Labels()
-	f.contradictions(where.of("requirements"), labels)
-	for r := range labels.All() {
-		if of, found := t.Requirements.Get(r.Key()); found && !of.Impossible() && !r.Impossible() && !of.Overlaps(r) {
-			f.add("%s: %s, but the instance type has %s; widen the requirements of the type", where, r, of)
-		}
+	if !t.sells(o) {
+		f.labels(t, o, where)
 	}
 	if o.Capacity != nil {
 		f.negative(where.of("capacity"), *o.Capacity)
@@ -138,6 +134,25 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 	if o.Capacity != nil || o.Overhead != nil {
 		if _, err := t.allocatable(o.Capacity, o.Overhead); err != nil {
 			f.add("%s: %w", where, err)
+		}
+	}
+}
+
+// sells says at a glance that the labels of an offering agree with those of the type: it has
+// none but a zone and a capacity type, which the type admits or leaves open.
+func (t *InstanceType) sells(o *Offering) bool {
+	zone, _ := t.Requirements.Get(corev1.LabelTopologyZone)
+	kind, _ := t.Requirements.Get(v1.CapacityTypeLabelKey)
+	return o.Requirements.Len() == 0 && zone.Has(o.Zone) && kind.Has(o.CapacityType)
+}
+
+// labels looks at the labels of an offering one by one.
+func (f *faults) labels(t *InstanceType, o *Offering, where place) {
+	labels := o.Labels()
+	f.contradictions(where.of("requirements"), labels)
+	for r := range labels.All() {
+		if of, found := t.Requirements.Get(r.Key()); found && !of.Impossible() && !r.Impossible() && !of.Overlaps(r) {
+			f.add("%s: %s, but the instance type has %s; widen the requirements of the type", where, r, of)
 		}
 	}
 }
