@@ -278,12 +278,24 @@ func (d *drift) poolChanges(in *provisioning.Input) {
 	i := d.IntN(len(in.NodePools))
 	pool := in.NodePools[i].DeepCopy()
 	in.NodePools[i] = pool
-	if d.IntN(2) == 0 {
+	switch d.IntN(4) {
+	case 0:
 		pool.Spec.Limits = v1.Limits{corev1.ResourceCPU: *resource.NewQuantity(int64(d.IntN(64)), resource.DecimalSI), v1.ResourceNodes: *resource.NewQuantity(int64(d.IntN(9)), resource.DecimalSI)}
-		return
+	case 1: // it asks for less, or for another thing
+		asked := &pool.Spec.Template.Spec.Requirements
+		if *asked = lessOne(d, *asked); d.IntN(2) == 0 {
+			zone := v1.NodeSelectorRequirementWithMinValues{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpNotIn, Values: []string{"zone-a"}}
+			*asked = append(*asked, zone)
+		}
+	case 2: // it is ready no more, or again
+		was := pool.Status.Conditions
+		if pool.Status.Conditions = nil; len(was) == 0 {
+			pool.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeReady, Status: metav1.ConditionFalse}}
+		}
+	default:
+		weight := int32(1 + d.IntN(9))
+		pool.Spec.Weight = &weight
 	}
-	weight := int32(1 + d.IntN(9))
-	pool.Spec.Weight = &weight
 }
 
 func (d *drift) catalogChanges(in *provisioning.Input) {

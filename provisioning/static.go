@@ -106,7 +106,7 @@ func StaticPools(in Input) ([]StaticPool, error) {
 		in.InstanceTypes = types
 	}
 	pools := slices.DeleteFunc(catalog.NewPools(in.NodePools, in.InstanceTypes, v, &f), func(p catalog.Pool) bool { return p.Object.Spec.Replicas == nil })
-	catalog.CheckTypes(pools, &f)
+	catalog.CheckTypes(pools, map[*cloudprovider.InstanceType]bool{}, &f)
 	for i := range pools {
 		if _, _, err := static.NodeLimit(pools[i].Object); err != nil {
 			f.Wrap(catalog.PoolObject(pools[i].Object), "spec.limits[nodes]", err)

@@ -81,7 +81,8 @@ func moved(pods []*corev1.Pod) []*corev1.Pod {
 // what a problem was made of, slices included:
 //
 //   - NodePools, InstanceTypes and Overlays are compiled anew unless all are the same, in
-//     the same order. That is most of what Prepare costs.
+//     the same order. That is most of what Prepare costs. Even then a type is validated
+//     once, and what a pool launches is listed once while it asks for the same.
 //   - A node is read again, with its pods, unless its Node, its NodeClaim and its pods are
 //     the same, in the same order; one on its way that has not been launched is as well
 //     if any of the above has changed.

@@ -66,6 +66,26 @@ func newDomains(v *requirements.Vocabulary, pools []Pool, total int) *Domains {
 	return d
 }
 
+// inherit takes over the domains of the pools of another catalog that are kept.
+func (d *Domains) inherit(like *Catalog, kept []int) {
+	if like == nil {
+		return
+	}
+	now := map[int]int{} // which of the pools a pool of before is
+	for i, before := range kept {
+		if before >= 0 {
+			now[before] = i
+		}
+	}
+	like.Domains.mu.Lock()
+	defer like.Domains.mu.Unlock()
+	for id, known := range like.Domains.known { // each by itself
+		if i, ok := now[id.pool]; ok {
+			d.known[domainKey{i, id.key}] = known
+		}
+	}
+}
+
 // typeIndex is the types of the options of a pool.
 type typeIndex struct {
 	list []*cloudprovider.InstanceType

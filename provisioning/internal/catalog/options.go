@@ -40,9 +40,9 @@ type CapacitiesOf struct {
 	Rates         *UnitPrices
 }
 
-// CheckTypes reports the faults of all catalogs, each type once.
-func CheckTypes(pools []Pool, f *model.Faults) {
-	checked := map[*cloudprovider.InstanceType]bool{}
+// CheckTypes reports the faults of all catalogs, each type once, and notes that it was
+// looked at. Types that were before are passed over.
+func CheckTypes(pools []Pool, checked map[*cloudprovider.InstanceType]bool, f *model.Faults) {
 	for i := range pools {
 		p := &pools[i]
 		catalog := fmt.Sprintf("InstanceTypes[%q]", p.Object.Name)
@@ -66,8 +66,9 @@ func CheckTypes(pools []Pool, f *model.Faults) {
 }
 
 // newOptions lists what each pool may launch: the offerings that can be had
-// now, of the types and with the labels that the pool's template allows. It
-// numbers the options of all pools in one sequence and returns their number.
+// now, of the types and with the labels that the pool's template allows, unless
+// that is listed already. It numbers the options of all pools in one sequence and returns
+// their number.
 func newOptions(pools []Pool) int {
 	total := 0
 	var list []Option
@@ -76,6 +77,11 @@ func newOptions(pools []Pool) int {
 		p := &pools[i]
 		p.First = total
 		if p.Idle.Cause != "" {
+			continue
+		}
+		if len(p.Options) > 0 {
+			p.Options = known.share(p.Options)
+			total += len(p.Options)
 			continue
 		}
 		of := newSaleRules(p.Template)
@@ -107,19 +113,37 @@ type OptionLists map[cloudprovider.LaunchOption][][]Option // by the first
 
 // Keep returns a copy of a list, the same for lists that are alike.
 func (l *OptionLists) Keep(list []Option) []Option {
-	if len(list) == 0 {
-		return nil
+	if known, ok := l.find(list); ok {
+		return known
 	}
-	first := list[0].LaunchOption
-	for _, known := range (*l)[first] {
+	return l.add(slices.Clone(list))
+}
+
+// share returns a list that nobody writes to, the same for lists that are alike.
+func (l *OptionLists) share(list []Option) []Option {
+	if known, ok := l.find(list); ok {
+		return known
+	}
+	return l.add(list)
+}
+
+func (l *OptionLists) find(list []Option) (known []Option, ok bool) {
+	if len(list) == 0 {
+		return nil, true
+	}
+	for _, known := range (*l)[list[0].LaunchOption] {
 		if slices.Equal(known, list) {
-			return known
+			return known, true
 		}
 	}
+	return nil, false
+}
+
+func (l *OptionLists) add(list []Option) []Option {
 	if *l == nil {
 		*l = OptionLists{}
 	}
-	list = slices.Clone(list)
+	first := list[0].LaunchOption
 	(*l)[first] = append((*l)[first], list)
 	return list
 }

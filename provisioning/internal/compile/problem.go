@@ -64,7 +64,11 @@ func NewProblem(in model.Input, spare []*corev1.Pod, opts model.Options, like *P
 	k.bound, k.boundLimits = k.readBound(), k.readBoundLimits()
 	k.classify()
 	if p.Catalog == nil {
-		p.Catalog = catalog.New(&in, p.Vocabulary, f)
+		var known *catalog.Catalog
+		if like != nil && p.Vocabulary == like.Vocabulary {
+			known = like.Catalog
+		}
+		p.Catalog = catalog.New(&in, p.Vocabulary, known, f)
 	}
 	p.Pools = p.Catalog.Take()
 	if f.Err() != nil {
