@@ -14,15 +14,13 @@ import (
 // TestBrowser opens the report in a browser, as wide as a phone and as a desk, light and
 // dark: every plot is painted, letters can be read, and nothing is wider than the window.
 func TestBrowser(t *testing.T) {
-	browser.Needed(t)
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, _, stderr := call("-hours", "4", "-html", file)
 	require.Equal(t, command.OK, code, stderr)
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
 	paper := map[string]bool{}
-	for _, width := range []int{500, 1200} { // a window is not made narrower than 500
-		seen := browser.Look(t, page, width, width == 500)
+	for _, seen := range browser.Look(t, page, browser.Window{Width: 500, Dark: true}, browser.Window{Width: 1200}) {
 		paper[seen.Paper] = true
 		require.NotEqual(t, seen.Paper, seen.Ink)
 		require.Len(t, seen.Plots, 6)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,19 +34,36 @@ func watched(t *testing.T) {
 	}
 }
 
+// asked has a question answered once, for all the formats in which a test looks at it.
+func asked(t *testing.T, args ...string) answer {
+	t.Helper()
+	var stderr bytes.Buffer
+	s, _, ok := parseFlags(args, io.Discard, &stderr)
+	require.True(t, ok, &stderr)
+	a, _, err := ask(s, nil, &stderr)
+	require.NoError(t, err)
+	return a
+}
+
+// in is the answer in a format.
+func (a answer) in(t *testing.T, format string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, a.print(&out, format))
+	return out.String()
+}
+
 func TestCompare(t *testing.T) {
-	code, stdout, _ := call("", "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon)
-	require.Equal(t, 0, code)
-	golden.Equal(t, stdout, "golden", "compare.txt")
-	output.Fits(t, stdout)
+	a := asked(t, "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon)
+	text := a.in(t, "table")
+	golden.Equal(t, text, "golden", "compare.txt")
+	output.Fits(t, text)
 
 	if testlong.UnderRace {
 		return // as data the same is compared
 	}
-	code, stdout, _ = call("", "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon, "-o", "json")
-	require.Equal(t, 0, code)
 	var r comparereport.Report
-	require.NoError(t, json.Unmarshal([]byte(stdout), &r))
+	require.NoError(t, json.Unmarshal([]byte(a.in(t, "json")), &r))
 	require.Equal(t, "dovetail.whatif.compare/v1", r.Schema)
 	require.Less(t, r.New.FromEmpty.USDPerHour, r.Old.FromEmpty.USDPerHour)
 	require.InDelta(t, r.Old.FromEmpty.USDPerHour, r.Differences[0].Old, 1e-6)
@@ -99,7 +118,7 @@ spec: {template: {spec: {nodeClassRef: {name: default}}}}
 // TestDumpsWithEverything: what has no say changes nothing.
 func TestDumpsWithEverything(t *testing.T) {
 	watched(t)
-	args := []string{"-f", shop, "-now", noon, "-compare", "testdata/arm.yaml"}
+	args := []string{"-f", shop, "-instance-types", "testdata/types.yaml", "-now", noon, "-compare", "testdata/arm.yaml"}
 	code, want, _ := call("", args...)
 	require.Equal(t, 0, code)
 	code, got, stderr := call(clutter, append([]string{"-f", "-"}, args...)...)
@@ -108,40 +127,54 @@ func TestDumpsWithEverything(t *testing.T) {
 	require.Contains(t, stderr, "1 NodePool of karpenter.sh/v1beta1 not read: there in the version that is\n")
 }
 
-// TestPages opens both pages in a browser, as wide as a phone and as a desk, light and dark.
+// TestPages: a page is printed where there are pictures, and needs no network.
 func TestPages(t *testing.T) {
-	browser.Needed(t)
+	watched(t)
 	arm, err := os.ReadFile("testdata/arm.yaml")
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "NodePools-of-the-production-cluster-with-machines-of-arm64-beside-those-of-amd64.yaml")
 	require.NoError(t, os.WriteFile(file, arm, 0o600))
-	for _, args := range [][]string{{"-f", dump, "-compare", file}, {"-f", shop, "-advise"}} {
-		code, text, stderr := call("", append([]string{"-now", noon, "-o", "html"}, args...)...)
-		require.Equal(t, 0, code, stderr)
-		require.NotContains(t, text, "<script")
-		require.NotContains(t, text, "http", "it needs no network")
-		require.NotContains(t, text, "ZgotmplZ")
-		paper := map[string]bool{}
-		for _, width := range []int{500, 1200} {
-			seen := browser.Look(t, []byte(text), width, width == 500)
-			paper[seen.Paper] = true
-			require.NotEqual(t, seen.Paper, seen.Ink)
-			require.GreaterOrEqual(t, len(seen.Plots), 3)
-			require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
-			require.Zero(t, seen.Cut, "tables are seen whole")
-			for i, plot := range seen.Plots {
-				require.Greater(t, plot.Width, 300.0, i)
-				require.NotZero(t, plot.Shapes, i)
-				require.True(t, plot.Painted, i)
-				require.Greater(t, plot.Letters, 9.0, i)
-				require.LessOrEqual(t, plot.Over, 1.0, i)
-			}
-		}
-		require.Len(t, paper, 2)
-	}
-	code, _, stderr := call("", "-o", "html")
+	code, page, stderr := call("", "-now", noon, "-o", "html", "-f", dump, "-compare", file)
+	require.Equal(t, 0, code, stderr)
+	isPage(t, page)
+	t.Run("in a browser", func(t *testing.T) { look(t, page) })
+
+	code, page, stderr = call("", small("-now", noon, "-o", "html", "-advise")...)
+	require.Equal(t, 0, code, stderr)
+	isPage(t, page)
+
+	code, _, stderr = call("", "-o", "html")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "-o html is a page for -compare or -advise; give one of them, or another format\n")
+}
+
+func isPage(t *testing.T, page string) {
+	t.Helper()
+	require.Contains(t, page, "<svg")
+	require.NotContains(t, page, "<script")
+	require.NotContains(t, page, "http", "it needs no network")
+	require.NotContains(t, page, "ZgotmplZ")
+}
+
+// look opens a page in a browser, as wide as a phone and as a desk, light and dark.
+func look(t *testing.T, page string) {
+	t.Helper()
+	paper := map[string]bool{}
+	for _, seen := range browser.Look(t, []byte(page), browser.Window{Width: 500, Dark: true}, browser.Window{Width: 1200}) {
+		paper[seen.Paper] = true
+		require.NotEqual(t, seen.Paper, seen.Ink)
+		require.GreaterOrEqual(t, len(seen.Plots), 3)
+		require.LessOrEqual(t, seen.Width, seen.Window, "nothing is cut off at the side")
+		require.Zero(t, seen.Cut, "tables are seen whole")
+		for i, plot := range seen.Plots {
+			require.Greater(t, plot.Width, 300.0, i)
+			require.NotZero(t, plot.Shapes, i)
+			require.True(t, plot.Painted, i)
+			require.Greater(t, plot.Letters, 9.0, i)
+			require.LessOrEqual(t, plot.Over, 1.0, i)
+		}
+	}
+	require.Len(t, paper, 2)
 }
 
 // pools are a file of NodePools of these names.
@@ -159,7 +192,7 @@ func pools(t *testing.T, names ...string) string {
 func TestComparePairs(t *testing.T) {
 	watched(t)
 	file := pools(t, "generic")
-	code, _, stderr := call("", "-f", shop, "-compare", file, "-now", noon)
+	code, _, stderr := call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "new.yaml: no NodePool in it (generic) has the name of one of the cluster (general, gpu, graviton): "+
 		"say -pair general=generic if it takes its place, or -pair =generic if it is to stand beside them\n")
@@ -168,15 +201,15 @@ func TestComparePairs(t *testing.T) {
 		"general=generic": "  - NodePool generic takes the place of general\n",
 		"=generic":        "  - NodePool generic is added\n",
 	} {
-		code, stdout, stderr := call("", "-f", shop, "-compare", file, "-now", noon, "-pair", pair)
+		code, stdout, stderr := call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon, "-pair", pair)
 		require.Equal(t, 0, code, stderr)
 		require.Contains(t, stdout, want)
 	}
-	code, stdout, _ := call("", "-f", shop, "-compare", pools(t, "generic", "general"), "-now", noon, "-pair", "gpu=")
+	code, stdout, _ := call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", pools(t, "generic", "general"), "-now", noon, "-pair", "gpu=")
 	require.Equal(t, 0, code)
 	require.Contains(t, stdout, "  - NodePool gpu goes\n  - NodePool general is changed\n  - NodePool generic is added\n")
 
-	code, _, stderr = call("", "-f", shop, "-compare", file, "-now", noon, "-pair", "generl=generic", "-pair", "gpu=genric")
+	code, _, stderr = call("", "-f", shop, "-instance-types", "testdata/types.yaml", "-compare", file, "-now", noon, "-pair", "generl=generic", "-pair", "gpu=genric")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "whatif: -pair generl=generic: the cluster has no NodePool generl; did you mean general?\n")
 	require.Contains(t, stderr, "new.yaml has no NodePool genric; did you mean generic?\n")
@@ -214,12 +247,15 @@ func TestAdvise(t *testing.T) {
 		require.Equal(t, 0, code)
 		return
 	}
-	code, stdout, _ := call("", "-f", shop, "-advise", "-now", noon)
-	require.Equal(t, 0, code)
-	golden.Equal(t, stdout, "golden", "advise.txt")
-	output.Fits(t, stdout)
+	a := asked(t, "-f", shop, "-advise", "-now", noon)
+	told := a.in(t, "table")
+	golden.Equal(t, told, "golden", "advise.txt")
+	output.Fits(t, told)
+	page := a.in(t, "html")
+	isPage(t, page)
+	t.Run("in a browser", func(t *testing.T) { look(t, page) })
 
-	code, stdout, _ = call("", "-f", dump, "-advise", "-now", noon, "-o", "json")
+	code, stdout, _ := call("", "-f", dump, "-advise", "-now", noon, "-o", "json")
 	require.Equal(t, 0, code)
 	var r advicereport.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &r))

@@ -239,42 +239,49 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	world, err := offline.Read(s.files, stdin)
-	if err != nil {
-		return command.Complain(stderr, "whatif", err, command.BadInput)
-	}
-	for _, line := range world.Remarks() {
-		command.Say(stderr, "whatif: "+line)
-	}
-	ctx, done := command.Progress(context.Background(), stderr)
-	var a answer
-	switch {
-	case s.compare.File != "":
-		a, code, err = compareWith(ctx, s, world, stdin, stderr)
-	case s.advise:
-		a, code, err = advise(ctx, s, world, stderr)
-	default:
-		a, code, err = plan(ctx, s, world)
-	}
-	done()
+	a, code, err := ask(s, stdin, stderr)
 	if err != nil {
 		return command.Complain(stderr, "whatif", err, code)
 	}
-	if s.output == "html" {
-		var page string
-		if page, err = a.page().HTML(); err == nil {
-			_, err = io.WriteString(stdout, page)
-		}
-	} else {
-		err = command.Print(stdout, s.output, a.data, a.text)
-	}
-	if err != nil {
+	if err := a.print(stdout, s.output); err != nil {
 		return command.Complain(stderr, "whatif", err, command.Failed)
 	}
 	if s.failUnplaced && a.pending {
 		return command.Failed
 	}
 	return command.OK
+}
+
+// ask reads the input and asks the library. Of an error it says what the exit code is.
+func ask(s settings, stdin io.Reader, stderr io.Writer) (answer, int, error) {
+	world, err := offline.Read(s.files, stdin)
+	if err != nil {
+		return answer{}, command.BadInput, err
+	}
+	for _, line := range world.Remarks() {
+		command.Say(stderr, "whatif: "+line)
+	}
+	ctx, done := command.Progress(context.Background(), stderr)
+	defer done()
+	switch {
+	case s.compare.File != "":
+		return compareWith(ctx, s, world, stdin, stderr)
+	case s.advise:
+		return advise(ctx, s, world, stderr)
+	}
+	return plan(ctx, s, world)
+}
+
+// print writes the answer in a format of -o.
+func (a answer) print(stdout io.Writer, format string) error {
+	if format != "html" {
+		return command.Print(stdout, format, a.data, a.text)
+	}
+	page, err := a.page().HTML()
+	if err == nil {
+		_, err = io.WriteString(stdout, page)
+	}
+	return err
 }
 
 // plan makes the plan, or answers a question about it. Of an error it says what the exit

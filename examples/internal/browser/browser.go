@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// probe measures the page as a browser lays it out, and writes what it finds into
-// the title, where --dump-dom shows it.
+// probe measures the page as a browser lays it out, and hands what it finds to the page that
+// it is a frame of.
 const probe = `<script>
 const plots = [...document.querySelectorAll("svg")].map(svg => {
   const box = svg.getBoundingClientRect();
@@ -29,10 +30,22 @@ const plots = [...document.querySelectorAll("svg")].map(svg => {
   const right = Math.max(...[...svg.querySelectorAll("text")].map(t => t.getBoundingClientRect().right));
   return {Width: box.width, Height: box.height, Shapes: shapes.length, Painted: painted, Letters: Math.min(...letters), Over: right - box.right};
 });
-document.title = "probe " + JSON.stringify({Plots: plots, Width: document.documentElement.scrollWidth, Window: innerWidth,
+parent.seen[name] = {Plots: plots, Width: document.documentElement.scrollWidth, Window: innerWidth,
   Cut: [...document.querySelectorAll(".wide")].filter(w => w.scrollWidth > w.clientWidth).length,
-  Paper: getComputedStyle(document.body).backgroundColor, Ink: getComputedStyle(document.body).color}) + " end";
+  Paper: getComputedStyle(document.body).backgroundColor, Ink: getComputedStyle(document.body).color};
 </script>`
+
+// frame is a window that a page is looked at in: a frame is laid out as a window of its size is,
+// and its page is asked for the colours that the frame has.
+const frame = `<iframe name="%d" style="width: %dpx; height: 2000px; border: 0; color-scheme: %s" srcdoc="%s"></iframe>
+`
+
+// The page around the frames has what they found in its title, where --dump-dom shows it.
+const (
+	before = "<!DOCTYPE html><title></title><script>var seen = []; onload = () => { document.title = `probe ${JSON.stringify(seen)} end` }</script>\n"
+	begins = "<title>probe "
+	ends   = " end</title>"
+)
 
 // Seen is a page as it was laid out, in pixels.
 type Seen struct {
@@ -48,29 +61,41 @@ type Seen struct {
 	Paper, Ink    string // colours of the page and of its letters
 }
 
-// Needed skips a test that nobody can look for: where no browser runs, and under the race
-// detector. Call it before the page is made.
-func Needed(t *testing.T) {
-	t.Helper()
-	browser := find(t)
-	if _, err := render(t, browser, "about:blank", 500, false); err != nil {
-		t.Skipf("%s does not run here, so nobody has seen the page: %v", browser, err)
-	}
+// Window is what a page is looked at in: its width in pixels, 500 at least, and whether the
+// screen is dark.
+type Window struct {
+	Width int
+	Dark  bool
 }
 
-// Look has a browser lay a page out in a window of a width, 500 at least, on a light or a dark
-// screen. Call Needed first, which skips the test where no browser runs.
-func Look(t *testing.T, page []byte, width int, dark bool) (seen Seen) {
+// Look has a browser lay a page out in some windows, side by side. It skips the test where no
+// browser runs, so that nobody can look, and under the race detector.
+func Look(t *testing.T, page []byte, windows ...Window) (seen []Seen) {
 	t.Helper()
 	browser := find(t)
+	text := html.EscapeString(string(page) + probe)
+	frames := before
+	for i, w := range windows {
+		scheme := "light"
+		if w.Dark {
+			scheme = "dark"
+		}
+		frames += fmt.Sprintf(frame, i, w.Width, scheme, text)
+	}
 	file := filepath.Join(t.TempDir(), "page.html")
-	require.NoError(t, os.WriteFile(file, append(page, probe...), 0o600))
-	dom, err := render(t, browser, "file://"+file, width, dark)
+	require.NoError(t, os.WriteFile(file, []byte(frames), 0o600))
+	dom, err := render(t, browser, "file://"+file)
+	if err != nil {
+		if _, err := render(t, browser, "about:blank"); err != nil {
+			t.Skipf("%s does not run here, so nobody has seen the page: %v", browser, err)
+		}
+	}
 	require.NoError(t, err)
-	_, after, found := strings.Cut(dom, "<title>probe ")
+	_, after, found := strings.Cut(dom, begins)
 	require.True(t, found, "the browser ran no script")
-	text, _, _ := strings.Cut(after, " end</title>")
-	require.NoError(t, json.Unmarshal([]byte(text), &seen), text)
+	text, _, _ = strings.Cut(after, ends)
+	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(text)), &seen), text)
+	require.Len(t, seen, len(windows))
 	return seen
 }
 
@@ -89,18 +114,14 @@ func find(t *testing.T) string {
 }
 
 // render returns a page as the browser has it after running its scripts.
-func render(t *testing.T, browser, url string, width int, dark bool) (string, error) {
+func render(t *testing.T, browser, url string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	profile, err := os.MkdirTemp("", "page-browser-")
 	require.NoError(t, err)
 	defer os.RemoveAll(profile) // what is left of a browser that is slow to go does not matter
-	scheme := 1
-	if dark {
-		scheme = 0
-	}
 	dom, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--user-data-dir="+profile,
-		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), fmt.Sprintf("--window-size=%d,2000", width), "--dump-dom", url).Output()
+		"--window-size=1300,2000", "--dump-dom", url).Output()
 	return string(dom), err
 }
