@@ -176,7 +176,7 @@ func TestAnInstanceProfileThatSomebodyDeletedIsMadeAgain(t *testing.T) {
 	s := newScene(t)
 	first := s.create("one", large)
 	profile := s.cloud.InstanceProfiles()[0]
-	iamClient := clients(s.cloud).IAM
+	iamClient := clients(s.config).IAM
 	_, err := iamClient.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &profile.Name, RoleName: ptr("KarpenterNodeRole-demo")})
 	require.NoError(t, err)
 	_, err = iamClient.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: &profile.Name})

@@ -195,13 +195,13 @@ func TestNew(t *testing.T) {
 	}
 	s := newScene(t)
 	s.cloud.ForgetCalls()
-	_, err = aws.New(clients(s.cloud), s.opts)
+	_, err = aws.New(clients(s.config), s.opts)
 	require.NoError(t, err)
 	require.Empty(t, s.cloud.Calls(), "nothing is called")
 	s.opts.Availability = &availability.Options{TTL: -1}
-	_, err = aws.New(clients(s.cloud), s.opts)
+	_, err = aws.New(clients(s.config), s.opts)
 	require.ErrorContains(t, err, "ttl")
 	s.opts.Availability, s.opts.DenyImages = nil, []string{""}
-	_, err = aws.New(clients(s.cloud), s.opts)
+	_, err = aws.New(clients(s.config), s.opts)
 	require.ErrorContains(t, err, "denyImages[0]")
 }

@@ -49,7 +49,7 @@ func harness(t *testing.T) *cloudprovidertest.Harness {
 		PageSizes: map[string]int{"DescribeInstances": 2},
 		Types:     some("c5.large", "g4dn.xlarge", "m5.large", "m5.metal", "m6g.large", "t3.small"),
 	})
-	s := newScene(t, func(s *scene) { s.cloud, s.opts.Now, s.opts.InterruptionQueue = cloud, cloud.Now, "demo" })
+	s := newScene(t, func(s *scene) { s.cloud, s.config, s.opts.InterruptionQueue = cloud.Cloud, cloud.Config(), "demo" })
 	s.settle(s.p)
 
 	h := &cloudprovidertest.Harness{
@@ -102,7 +102,7 @@ func start(t *testing.T, opts *awstest.Options) *awstest.Server {
 
 // neighbor is the provider of another cluster, of which it is told everything.
 func (s *scene) neighbor() *aws.Provider {
-	opts, all, k := s.opts, clients(s.cloud), s.cloud.Options().Cluster
+	opts, all, k := s.opts, clients(s.config), s.cloud.Options().Cluster
 	opts.Cluster = aws.Cluster{Name: "other", Endpoint: k.Endpoint, CABundle: k.CertificateAuthority, ServiceCIDR: k.ServiceCIDR, Version: k.Version}
 	opts.InterruptionQueue, all.EKS = "", nil
 	p, err := aws.New(all, opts)

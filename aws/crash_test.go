@@ -184,36 +184,41 @@ func partitions(tokens []string) [][][]string {
 // A process ends at any moment, with any launches under way, and the next one asks
 // for them in whatever company: before EC2 carries them out, after, or in between.
 func TestACrashWithLaunchesUnderWayInEveryRegrouping(t *testing.T) {
-	t.Parallel()
-	c := newCrash(t, 10*time.Millisecond)
-	first, r, number := c.p, rand.New(rand.NewPCG(1, 2)), 0
-	require.Len(t, partitions(tokens(4)), 15)
-	of := 12
-	if testlong.UnderRace {
-		of = 24
-	}
-	for n := 1; n <= 4; n++ {
-		for all := range pow(int(states), n) {
-			state := func(i int) what { return what(all / pow(int(states), i) % int(states)) }
-			for way := range partitions(tokens(n)) {
-				// All of one and two, of four all that are under way at once, and of the others
-				// a sample, three times as large in the long run and half as large under the
-				// race detector.
-				whole := n <= 2 || n == 4 && all == pow(int(states), n)-1 && !testlong.UnderRace
-				if sample := r.IntN(of * n); !whole && sample > testlong.Seeds(0, 2) {
-					continue
+	bubble(t, func(t *testing.T) {
+		c := newCrash(t, 10*time.Millisecond)
+		first, r, number := c.p, rand.New(rand.NewPCG(1, 2)), 0
+		require.Len(t, partitions(tokens(4)), 15)
+		of := 12
+		if testlong.UnderRace {
+			of = 24
+		}
+		for n := 1; n <= 4; n++ {
+			for all := range pow(int(states), n) {
+				state := func(i int) what { return what(all / pow(int(states), i) % int(states)) }
+				for way := range partitions(tokens(n)) {
+					// All of one and two, of four all that are under way at once, and of the others
+					// a sample, three times as large in the long run and half as large under the
+					// race detector.
+					whole := n <= 2 || n == 4 && all == pow(int(states), n)-1 && !testlong.UnderRace
+					if sample := r.IntN(of * n); !whole && sample > testlong.Seeds(0, 2) {
+						continue
+					}
+					if number%8 == 7 { // a new cloud, as to list all machines takes its time
+						c = newCrash(t, 10*time.Millisecond)
+						first = c.p
+					}
+					number++
+					mine := make([]string, n)
+					for i := range mine {
+						mine[i] = fmt.Sprintf("c%d-%d", number, i)
+					}
+					c.p = first
+					c.begin(mine, state)
+					c.end(partitions(mine)[way], n, number%4)
 				}
-				number++
-				mine := make([]string, n)
-				for i := range mine {
-					mine[i] = fmt.Sprintf("c%d-%d", number, i)
-				}
-				c.p = first
-				c.begin(mine, state)
-				c.end(partitions(mine)[way], n, number%4)
 			}
 		}
-	}
+	})
 }
 
 func pow(base, n int) int {
@@ -227,9 +232,8 @@ func pow(base, n int) int {
 // The same for more launches at a time than go by a call each: in one call for all, or where
 // they come one after the other in calls of all kinds.
 func TestACrashWithABatchUnderWay(t *testing.T) {
-	t.Parallel()
 	for seed := range uint64(6) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		inBubble(t, fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
 			c := newCrash(t, []time.Duration{250 * time.Millisecond, time.Millisecond}[seed%2])
 			all := tokens(11 + r.IntN(20))
@@ -254,94 +258,103 @@ func TestACrashWithABatchUnderWay(t *testing.T) {
 // one, or the one after that, asks for them for the first time in company of so many that
 // they would go by one call.
 func TestACrashWithSingleLaunchesUnderWayAmongMany(t *testing.T) {
-	t.Parallel()
-	for round := range 4 {
-		for few := 1; few <= 4; few++ {
-			c := newCrash(t, 20*time.Millisecond)
-			all := tokens(16)
-			c.begin(all[:few], func(int) what { return underWay })
-			if round%2 == 1 { // the process between them ends with many under way
-				c.p = c.provider()
-				c.begin(all, func(int) what { return underWay })
+	bubble(t, func(t *testing.T) {
+		for round := range 4 {
+			for few := 1; few <= 4; few++ {
+				c := newCrash(t, 20*time.Millisecond)
+				all := tokens(16)
+				c.begin(all[:few], func(int) what { return underWay })
+				if round%2 == 1 { // the process between them ends with many under way
+					c.p = c.provider()
+					c.begin(all, func(int) what { return underWay })
+				}
+				c.end([][]string{all}, len(all), round)
 			}
-			c.end([][]string{all}, len(all), round)
 		}
-	}
+	})
 }
 
 // Some minutes after it began, a process that others have launched before puts launches
 // together again, as nothing comes any more of what was under way. Until then they go by a
 // call each, some at a time.
 func TestLaunchesGoTogetherAgainSomeMinutesAfterARestart(t *testing.T) {
-	c := newCrash(t, 250*time.Millisecond)
-	_, errs := c.createAll(tokens(2), large)
-	require.Empty(t, errs)
-	c.p = c.provider()
-	for _, tt := range []struct {
-		from, to, calls int
-		after           time.Duration
-	}{{2, 32, 30, 0}, {32, 62, 1, 3 * time.Minute}} {
-		c.cloud.Advance(tt.after)
-		c.cloud.ForgetCalls()
-		got, errs := c.createAll(tokens(62)[tt.from:tt.to], large)
+	bubble(t, func(t *testing.T) {
+		c := newCrash(t, 250*time.Millisecond)
+		_, errs := c.createAll(tokens(2), large)
 		require.Empty(t, errs)
-		require.Len(t, got, tt.to-tt.from)
-		calls := c.cloud.Count("CreateFleet")
-		require.GreaterOrEqual(t, calls, tt.calls)
-		if tt.calls == 1 {
-			require.Less(t, calls, 12, "they go together")
+		c.p = c.provider()
+		for _, tt := range []struct {
+			from, to, calls int
+			after           time.Duration
+		}{{2, 32, 30, 0}, {32, 62, 1, 3 * time.Minute}} {
+			c.cloud.Advance(tt.after)
+			c.cloud.ForgetCalls()
+			got, errs := c.createAll(tokens(62)[tt.from:tt.to], large)
+			require.Empty(t, errs)
+			require.Len(t, got, tt.to-tt.from)
+			calls := c.cloud.Count("CreateFleet")
+			require.GreaterOrEqual(t, calls, tt.calls)
+			if tt.calls == 1 {
+				require.Less(t, calls, 12, "they go together")
+			}
 		}
-	}
-	require.Equal(t, 62, c.cloud.Running())
+		require.Equal(t, 62, c.cloud.Running())
+	})
 }
 
 // EC2 does not list the launch templates yet by which the process before launches when the
 // next one begins. Before that puts launches together it looks once more.
 func TestTemplatesThatAreListedLate(t *testing.T) {
-	c := newCrash(t, 250*time.Millisecond)
-	c.begin(tokens(3), func(int) what { return underWay })
-	c.p, c.unlisted = c.provider(), 1
-	_, errs := c.createAll(tokens(20), large)
-	require.Len(t, errs, 20)
-	for _, err := range errs {
-		require.ErrorIs(t, err, cloudprovider.ErrNotReady)
-		require.Equal(t, time.Second, cloudprovider.RetryAfter(err))
-	}
-	require.Zero(t, c.cloud.Running())
-	got, errs := c.createAll(tokens(20), large)
-	require.Empty(t, errs)
-	require.Len(t, got, 20)
-	c.land()
-	require.Equal(t, 20, c.cloud.Running())
+	bubble(t, func(t *testing.T) {
+		c := newCrash(t, 250*time.Millisecond)
+		c.begin(tokens(3), func(int) what { return underWay })
+		c.p, c.unlisted = c.provider(), 1
+		_, errs := c.createAll(tokens(20), large)
+		require.Len(t, errs, 20)
+		for _, err := range errs {
+			require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+			require.Equal(t, time.Second, cloudprovider.RetryAfter(err))
+		}
+		require.Zero(t, c.cloud.Running())
+		got, errs := c.createAll(tokens(20), large)
+		require.Empty(t, errs)
+		require.Len(t, got, 20)
+		c.land()
+		require.Equal(t, 20, c.cloud.Running())
+	})
 }
 
 // A process that finds nothing of a batch need not wait.
 func TestANewProcessLaunchesAtOnce(t *testing.T) {
-	c := newCrash(t, 10*time.Millisecond)
-	_, errs := c.createAll(tokens(4), large)
-	require.Empty(t, errs)
-	c.p = c.provider()
-	_, errs = c.createAll(tokens(8), large)
-	require.Empty(t, errs)
-	require.Equal(t, 8, c.cloud.Running())
+	bubble(t, func(t *testing.T) {
+		c := newCrash(t, 10*time.Millisecond)
+		_, errs := c.createAll(tokens(4), large)
+		require.Empty(t, errs)
+		c.p = c.provider()
+		_, errs = c.createAll(tokens(8), large)
+		require.Empty(t, errs)
+		require.Equal(t, 8, c.cloud.Running())
+	})
 }
 
 // A launch template that EC2 does not list yet would not be found by the next
 // process, so many launches wait for it.
 func TestABatchWaitsUntilItsTemplateIsListed(t *testing.T) {
-	s := newScene(t, func(s *scene) {
-		s.world.Lag = 4 * time.Second
-		s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, func(s *scene) {
+			s.world.Lag = 4 * time.Second
+			s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
+		})
+		s.settle(s.p)
+		got, errs := s.createAll(tokens(20), large)
+		require.Empty(t, got)
+		for _, err := range errs {
+			require.ErrorIs(t, err, cloudprovider.ErrNotReady)
+			require.Equal(t, 5*time.Second, cloudprovider.RetryAfter(err))
+		}
+		s.cloud.Advance(5 * time.Second)
+		_, errs = s.createAll(tokens(20), large)
+		require.Empty(t, errs)
+		require.Equal(t, 20, s.cloud.Running())
 	})
-	s.settle(s.p)
-	got, errs := s.createAll(tokens(20), large)
-	require.Empty(t, got)
-	for _, err := range errs {
-		require.ErrorIs(t, err, cloudprovider.ErrNotReady)
-		require.Equal(t, 5*time.Second, cloudprovider.RetryAfter(err))
-	}
-	s.cloud.Advance(5 * time.Second)
-	_, errs = s.createAll(tokens(20), large)
-	require.Empty(t, errs)
-	require.Equal(t, 20, s.cloud.Running())
 }

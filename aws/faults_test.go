@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws"
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
-	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 )
 
 // fleets puts a hook around CreateFleet.
@@ -55,7 +53,6 @@ func hooked(hook func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateF
 }
 
 func TestACrashAtAnyStepOfALaunchLeaksNothing(t *testing.T) {
-	t.Parallel()
 	never := func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
 		if n == 1 {
 			return nil, errLost
@@ -80,7 +77,7 @@ func TestACrashAtAnyStepOfALaunchLeaksNothing(t *testing.T) {
 		"after Create, before record": func(s *scene) {},
 	} {
 		for _, restart := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s/restart=%v", name, restart), func(t *testing.T) {
+			inBubble(t, fmt.Sprintf("%s/restart=%v", name, restart), func(t *testing.T) {
 				s := newScene(t, step)
 				if s.world.Lag > 0 { // EC2 gets to know the instance profile
 					_ = s.request("", large)
@@ -147,7 +144,7 @@ func (s *scene) createAll(tokens []string, want func(cloudprovider.LaunchOption)
 
 func TestACrashAfterABatchLeaksNothingWhoeverComesBack(t *testing.T) {
 	for _, lag := range []time.Duration{0, 5 * time.Second} {
-		t.Run(lag.String(), func(t *testing.T) {
+		inBubble(t, lag.String(), func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
 				hooked(func(n int, in *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
 					out, err := call()
@@ -274,21 +271,23 @@ func reason(err error) string {
 }
 
 func TestHalfAFleetIsKeptAndTheRestIsRetried(t *testing.T) {
-	s := newScene(t, func(s *scene) { s.opts.Batch.Idle = 30 * time.Millisecond })
-	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 3)
-	all := tokens(8)
-	got, errs := s.createAll(all, large)
-	require.Len(t, got, 3)
-	require.Len(t, errs, 5)
-	for _, err := range errs {
-		require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
-	}
-	again, errs := s.createAll(all, onDemand)
-	require.Empty(t, errs)
-	for token, i := range got {
-		require.Equal(t, i.ID, again[token].ID)
-	}
-	require.Equal(t, 8, s.cloud.Running())
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, func(s *scene) { s.opts.Batch.Idle = 30 * time.Millisecond })
+		s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 3)
+		all := tokens(8)
+		got, errs := s.createAll(all, large)
+		require.Len(t, got, 3)
+		require.Len(t, errs, 5)
+		for _, err := range errs {
+			require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+		}
+		again, errs := s.createAll(all, onDemand)
+		require.Empty(t, errs)
+		for token, i := range got {
+			require.Equal(t, i.ID, again[token].ID)
+		}
+		require.Equal(t, 8, s.cloud.Running())
+	})
 }
 
 func TestMoreThanWasAskedForIsGivenBack(t *testing.T) {
@@ -308,43 +307,34 @@ func TestMoreThanWasAskedForIsGivenBack(t *testing.T) {
 }
 
 func TestAThousandLaunchesTakeFewCalls(t *testing.T) {
-	// Batches go when they are full, however long the machine takes to fill them.
-	var held atomic.Bool
-	s := newScene(t, func(s *scene) {
-		s.opts.Batch = aws.Batch{MaxItems: 50}
-		s.opts.AfterFunc = func(d time.Duration, f func()) batcher.Timer {
-			if held.Load() {
-				return time.AfterFunc(time.Hour, f)
-			}
-			return time.AfterFunc(d, f)
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, func(s *scene) { s.opts.Batch = aws.Batch{MaxItems: 50} })
+		for _, subnet := range s.cloud.Options().Subnets {
+			s.cloud.SetAddresses(*subnet.SubnetId, 60_000)
+		}
+		s.create("warm", large)
+		s.cloud.ForgetCalls()
+		got, errs := s.createAll(tokens(1000), large)
+		require.Empty(t, errs)
+		require.Len(t, got, 1000)
+		require.Equal(t, 1001, s.cloud.Running())
+		require.LessOrEqual(t, s.cloud.Count("CreateFleet"), 20)
+		ids := map[string]bool{}
+		for _, i := range got {
+			ids[i.ID] = true
+		}
+		require.Len(t, ids, 1000)
+
+		// A process that begins anew finds all of them, however many ask at once.
+		s.p = s.provider()
+		s.cloud.ForgetCalls()
+		again, errs := s.createAll(tokens(300), large)
+		require.Empty(t, errs)
+		for token, i := range again {
+			require.Equal(t, got[token].ID, i.ID)
+		}
+		for _, call := range s.cloud.Calls() {
+			require.False(t, call.Action == "CreateFleet" && !call.DryRun)
 		}
 	})
-	for _, subnet := range s.cloud.Options().Subnets {
-		s.cloud.SetAddresses(*subnet.SubnetId, 60_000)
-	}
-	s.create("warm", large)
-	s.cloud.ForgetCalls()
-	held.Store(true)
-	got, errs := s.createAll(tokens(1000), large)
-	require.Empty(t, errs)
-	require.Len(t, got, 1000)
-	require.Equal(t, 1001, s.cloud.Running())
-	require.LessOrEqual(t, s.cloud.Count("CreateFleet"), 20)
-	ids := map[string]bool{}
-	for _, i := range got {
-		ids[i.ID] = true
-	}
-	require.Len(t, ids, 1000)
-
-	// A process that begins anew finds all of them, however many ask at once.
-	s.p = s.provider()
-	s.cloud.ForgetCalls()
-	again, errs := s.createAll(tokens(300), large)
-	require.Empty(t, errs)
-	for token, i := range again {
-		require.Equal(t, got[token].ID, i.ID)
-	}
-	for _, call := range s.cloud.Calls() {
-		require.False(t, call.Action == "CreateFleet" && !call.DryRun)
-	}
 }

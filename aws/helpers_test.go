@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	awssdk "github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/arczonalshift"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
@@ -27,18 +28,18 @@ import (
 // scene is a provider and the cloud that it talks to.
 type scene struct {
 	*testing.T
-	cloud *awstest.Server
-	class *awsv1.EC2NodeClass
-	opts  aws.Options
-	p     *aws.Provider
+	cloud  *awstest.Cloud
+	config awssdk.Config // for clients of the cloud
+	class  *awsv1.EC2NodeClass
+	opts   aws.Options
+	p      *aws.Provider
 
 	world awstest.Options                       // of the cloud; set it before it starts
 	wrap  func(clients aws.Clients) aws.Clients // around the clients of all providers
 	lazy  bool                                  // no provider has prices to begin with
 }
 
-func clients(s *awstest.Server) aws.Clients {
-	cfg := s.Config()
+func clients(cfg awssdk.Config) aws.Clients {
 	return aws.Clients{
 		EC2: ec2.NewFromConfig(cfg), SSM: ssm.NewFromConfig(cfg), Pricing: pricing.NewFromConfig(cfg), SQS: sqs.NewFromConfig(cfg),
 		IAM: iam.NewFromConfig(cfg), EKS: eks.NewFromConfig(cfg), ZonalShift: arczonalshift.NewFromConfig(cfg),
@@ -62,10 +63,9 @@ func newScene(t *testing.T, change ...func(*scene)) *scene {
 		f(s)
 	}
 	if s.cloud == nil {
-		cloud, err := awstest.Start(&s.world)
+		cloud, err := awstest.New(&s.world)
 		require.NoError(t, err)
-		t.Cleanup(cloud.Close)
-		s.cloud = cloud
+		s.cloud, s.config = cloud, inMemory{cloud}.config()
 	}
 	s.opts.Now = s.cloud.Now
 	s.p = s.provider()
@@ -74,7 +74,7 @@ func newScene(t *testing.T, change ...func(*scene)) *scene {
 
 // provider is another process for the same cluster.
 func (s *scene) provider() *aws.Provider {
-	p, err := aws.New(s.wrap(clients(s.cloud)), s.opts)
+	p, err := aws.New(s.wrap(clients(s.config)), s.opts)
 	require.NoError(s, err)
 	s.Cleanup(func() { require.NoError(s, p.Close(context.Background())) })
 	if !s.lazy {

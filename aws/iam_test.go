@@ -23,13 +23,11 @@ import (
 
 // everything is a scene in which the provider has done all that it can do.
 func everything(t *testing.T) *scene {
-	cloud := start(t, &awstest.Options{
-		PlacementGroups: []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("racks"), Strategy: ec2types.PlacementStrategyCluster}},
-		Reservations: []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
-			AvailabilityZone: ptr("us-east-1a"), Tags: []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}}}},
-	})
 	s := newScene(t, func(s *scene) {
-		s.cloud, s.opts.Now, s.opts.InterruptionQueue = cloud, cloud.Now, "demo"
+		s.world.PlacementGroups = []ec2types.PlacementGroup{{GroupId: ptr("pg-0123456789abcdef0"), GroupName: ptr("racks"), Strategy: ec2types.PlacementStrategyCluster}}
+		s.world.Reservations = []ec2types.CapacityReservation{{CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"),
+			AvailabilityZone: ptr("us-east-1a"), Tags: []ec2types.Tag{{Key: ptr("team"), Value: ptr("a")}}}}
+		s.opts.InterruptionQueue = "demo"
 		s.class.Spec.PlacementGroupSelector = &awsv1.PlacementGroupSelector{Name: ptr("racks")}
 		s.class.Spec.CapacityReservationSelectorTerms = []awsv1.CapacityReservationSelectorTerm{{Tags: map[string]string{"team": "a"}}}
 	})

@@ -288,7 +288,7 @@ func TestNothingIsTerminatedInAShiftedZone(t *testing.T) {
 
 func TestAMinuteOfThrottlingIsNoError(t *testing.T) {
 	s := newScene(t)
-	cfg := s.cloud.Config()
+	cfg := s.config
 	attempts := 0
 	cfg.Retryer = func() sdk.Retryer { // that of aws.Retryer, on the clock of the cloud
 		return retry.NewStandard(func(o *retry.StandardOptions) {
@@ -410,7 +410,7 @@ func TestObserveNode(t *testing.T) {
 	require.ErrorIs(t, s.p.ObserveNode(t.Context(), "", "", node), cloudprovider.ErrDenied)
 	require.NoError(t, s.p.ObserveNode(t.Context(), "", "", nil))
 	s.opts.Learned = []byte("{")
-	_, err = aws.New(clients(s.cloud), s.opts)
+	_, err = aws.New(clients(s.config), s.opts)
 	require.ErrorContains(t, err, "aws: options: learned: ")
 }
 

@@ -35,9 +35,8 @@ func patient(t *testing.T) context.Context {
 
 // However an API fails, what it said before holds, and nobody waits for it.
 func TestALookUpThatFailsHoldsUpNobody(t *testing.T) {
-	t.Parallel()
 	for way, fail := range ways {
-		t.Run(way, func(t *testing.T) {
+		inBubble(t, way, func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
 				s.world.Reservations = []ec2types.CapacityReservation{{
 					CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
@@ -79,13 +78,12 @@ func TestALookUpThatFailsHoldsUpNobody(t *testing.T) {
 // From the start, without any price of AWS: there are those that are compiled in.
 func TestNoPricesHoldUpNobody(t *testing.T) {
 	for way, fail := range ways {
-		t.Run(way, func(t *testing.T) {
+		inBubble(t, way, func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
-				cloud, err := awstest.Start(&awstest.Options{Clock: time.Date(2027, 1, 2, 15, 4, 5, 0, time.UTC)})
+				cloud, err := awstest.New(&awstest.Options{Clock: time.Date(2027, 1, 2, 15, 4, 5, 0, time.UTC)})
 				require.NoError(t, err)
-				t.Cleanup(cloud.Close)
 				require.NoError(t, cloud.Script(awstest.Fault{Op: "GetProducts", Err: fail}, awstest.Fault{Op: "DescribeSpotPriceHistory", Err: fail}))
-				s.cloud, s.lazy = cloud, true
+				s.cloud, s.config, s.lazy = cloud, inMemory{cloud}.config(), true
 			})
 			types, err := s.p.InstanceTypes(patient(t), nodePool())
 			require.NoError(t, err)

@@ -36,83 +36,89 @@ func (p partial) DescribeInstances(ctx context.Context, in *ec2.DescribeInstance
 // EC2 lists all but one of them. Which of those is whose is not to be guessed: one
 // may be on record as that of another request.
 func TestABatchThatIsListedInPartIsWaitedFor(t *testing.T) {
-	var hidden atomic.Value
-	hidden.Store("")
-	s := newScene(t, func(s *scene) {
-		s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
-		s.wrap = func(c aws.Clients) aws.Clients {
-			c.EC2 = partial{c.EC2, &hidden}
-			return c
+	bubble(t, func(t *testing.T) {
+		var hidden atomic.Value
+		hidden.Store("")
+		s := newScene(t, func(s *scene) {
+			s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second
+			s.wrap = func(c aws.Clients) aws.Clients {
+				c.EC2 = partial{c.EC2, &hidden}
+				return c
+			}
+		})
+		launched, errs := s.createAll(tokens(12), large)
+		require.Empty(t, errs)
+		hidden.Store(s.cloud.Instances()[0].ID)
+		s.cloud.Advance(5 * time.Second)
+
+		s.p = s.provider()
+		got, errs := s.createAll(tokens(12), large)
+		require.Empty(t, got)
+		for _, err := range errs {
+			require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err), "%v", err)
+			require.Equal(t, 25*time.Second, cloudprovider.RetryAfter(err))
+			require.ErrorContains(t, err, "repeat with the same token")
+		}
+		require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
+
+		hidden.Store("")
+		s.cloud.Advance(25 * time.Second)
+		got, errs = s.createAll(tokens(12), large)
+		require.Empty(t, errs)
+		require.Equal(t, 12, s.cloud.Running())
+		for token, i := range launched {
+			require.Equal(t, i.ID, got[token].ID)
 		}
 	})
-	launched, errs := s.createAll(tokens(12), large)
-	require.Empty(t, errs)
-	hidden.Store(s.cloud.Instances()[0].ID)
-	s.cloud.Advance(5 * time.Second)
-
-	s.p = s.provider()
-	got, errs := s.createAll(tokens(12), large)
-	require.Empty(t, got)
-	for _, err := range errs {
-		require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err), "%v", err)
-		require.Equal(t, 25*time.Second, cloudprovider.RetryAfter(err))
-		require.ErrorContains(t, err, "repeat with the same token")
-	}
-	require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
-
-	hidden.Store("")
-	s.cloud.Advance(25 * time.Second)
-	got, errs = s.createAll(tokens(12), large)
-	require.Empty(t, errs)
-	require.Equal(t, 12, s.cloud.Running())
-	for token, i := range launched {
-		require.Equal(t, i.ID, got[token].ID)
-	}
 }
 
 // A batch may be smaller than was asked for. After a moment that is certain.
 func TestABatchThatIsSmallerIsNotWaitedForLong(t *testing.T) {
-	s := newScene(t, func(s *scene) { s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second })
-	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 11)
-	launched, errs := s.createAll(tokens(12), large)
-	require.Len(t, launched, 11)
-	require.Len(t, errs, 1)
-	s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, -1)
-	s.cloud.Advance(30 * time.Second)
-	s.p = s.provider()
-	got, errs := s.createAll(tokens(12), large)
-	require.Len(t, got, 11, "what is there is known at once")
-	require.Len(t, errs, 1)
-	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(errs[0]), "%v", errs[0])
-	require.Equal(t, time.Minute, cloudprovider.RetryAfter(errs[0]))
-	s.cloud.Advance(time.Minute)
-	got, errs = s.createAll(tokens(12), large)
-	require.Empty(t, errs)
-	require.Equal(t, 12, s.cloud.Running())
-	for token, i := range launched {
-		require.Equal(t, i.ID, got[token].ID)
-	}
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, func(s *scene) { s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second })
+		s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, 11)
+		launched, errs := s.createAll(tokens(12), large)
+		require.Len(t, launched, 11)
+		require.Len(t, errs, 1)
+		s.cloud.SetStock(cloudprovider.Scope{InstanceType: "m5.large"}, -1)
+		s.cloud.Advance(30 * time.Second)
+		s.p = s.provider()
+		got, errs := s.createAll(tokens(12), large)
+		require.Len(t, got, 11, "what is there is known at once")
+		require.Len(t, errs, 1)
+		require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(errs[0]), "%v", errs[0])
+		require.Equal(t, time.Minute, cloudprovider.RetryAfter(errs[0]))
+		s.cloud.Advance(time.Minute)
+		got, errs = s.createAll(tokens(12), large)
+		require.Empty(t, errs)
+		require.Equal(t, 12, s.cloud.Running())
+		for token, i := range launched {
+			require.Equal(t, i.ID, got[token].ID)
+		}
+	})
 }
 
 // However long ago it was, and whatever the clock says: who has launched what is in
 // the tags.
 func TestABatchThatIsAllThereIsKnownForever(t *testing.T) {
-	s := newScene(t, func(s *scene) { s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second })
-	launched, errs := s.createAll(tokens(12), large)
-	require.Empty(t, errs)
-	for range 3 {
-		s.cloud.Advance(20 * time.Hour)
-		s.p = s.provider()
-		got, errs := s.createAll(tokens(12)[1:], large)
+	bubble(t, func(t *testing.T) {
+		s := newScene(t, func(s *scene) { s.opts.Batch.Idle, s.opts.Batch.Max = 200*time.Millisecond, time.Second })
+		launched, errs := s.createAll(tokens(12), large)
 		require.Empty(t, errs)
-		require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
-		for token, i := range got {
-			require.Equal(t, launched[token].ID, i.ID)
+		for range 3 {
+			s.cloud.Advance(20 * time.Hour)
+			s.p = s.provider()
+			got, errs := s.createAll(tokens(12)[1:], large)
+			require.Empty(t, errs)
+			require.Equal(t, 12, s.cloud.Running(), "nothing more was launched")
+			for token, i := range got {
+				require.Equal(t, launched[token].ID, i.ID)
+			}
 		}
-	}
-	list, err := s.p.List(t.Context())
-	require.NoError(t, err)
-	for _, i := range list {
-		require.NotEmpty(t, i.Name)
-	}
+		list, err := s.p.List(t.Context())
+		require.NoError(t, err)
+		for _, i := range list {
+			require.NotEmpty(t, i.Name)
+		}
+	})
 }
