@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -202,10 +203,15 @@ func (p *Prices) rebuilt() (*Prices, error) {
 		// What nobody reported is out of date as soon as it is there.
 		{SourceAssumed, 1}, {SourceBuiltin, 1},
 	} {
-		opts.Layers = append(opts.Layers, pricing.Layer{Name: string(l.source), MaxAge: l.maxAge, Entries: p.entries[l.source].sorted()})
+		entries := slices.AppendSeq(make([]pricing.Entry, 0, len(p.entries[l.source])), maps.Values(p.entries[l.source]))
+		opts.Layers = append(opts.Layers, pricing.Layer{Name: string(l.source), MaxAge: l.maxAge, Entries: entries})
 	}
 	book, err := pricing.New(opts)
-	if err != nil {
+	if err != nil { // whose faults are in the order of the entries
+		for _, l := range opts.Layers {
+			slices.SortFunc(l.Entries, func(a, b pricing.Entry) int { return a.Scope.Compare(b.Scope) })
+		}
+		_, err = pricing.New(opts)
 		return nil, err
 	}
 	p.book = book

@@ -84,16 +84,6 @@ func (e entries) add(scope cloudprovider.Scope, price float64, at time.Time) {
 	e[scope] = pricing.Entry{Scope: scope, Price: price, At: at}
 }
 
-// sorted returns the entries in the order of their scopes.
-func (e entries) sorted() []pricing.Entry {
-	out := make([]pricing.Entry, 0, len(e))
-	for _, x := range e {
-		out = append(out, x)
-	}
-	slices.SortFunc(out, func(a, b pricing.Entry) int { return a.Scope.Compare(b.Scope) })
-	return out
-}
-
 func text(s *string) string {
 	if s == nil {
 		return ""
