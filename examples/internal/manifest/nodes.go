@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -74,7 +75,8 @@ func (r *reader) noteCount(n int, what, why string) {
 }
 
 // refuseStrays reports pods that are bound to a node that is not in the input: one
-// fault a node, however many pods are bound to it.
+// fault a node, however many pods are bound to it. Of a dump with nodes it is a remark:
+// nodes come and go while kubectl lists one kind after the other.
 func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	lost := map[string][]*object{}
 	for _, pod := range strays {
@@ -83,6 +85,10 @@ func (r *reader) refuseStrays(strays []*corev1.Pod) {
 	}
 	for _, name := range sortedKeys(lost) {
 		pods := lost[name]
+		if len(r.found.nodes) > 0 && !slices.ContainsFunc(pods, func(o *object) bool { return !o.fromServer }) {
+			r.cluster.Notes = append(r.cluster.Notes, fmt.Sprintf("node %s is not in the input; its pods (%d) count nowhere", name, len(pods)))
+			continue
+		}
 		var others string
 		if n := len(pods) - 1; n > 0 {
 			others = fmt.Sprintf(", as are %d other pods", n)

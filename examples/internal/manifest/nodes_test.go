@@ -65,6 +65,23 @@ func TestNodesThatAreBeingDeleted(t *testing.T) {
 	require.Equal(t, []string{"node node-a is being deleted; its pods (1) are planned for elsewhere"}, c.Notes)
 }
 
+// Nodes come and go while a dump is written, list after list.
+func TestPodsOfADumpWhoseNodeIsGone(t *testing.T) {
+	const node = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a"}}`
+	bound := func(name, uid string) string {
+		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"shop"` + uid + `},"spec":{"nodeName":"gone","containers":[{"name":"a"}]}}`
+	}
+	a, b := bound("a", `,"uid":"1"`), bound("b", `,"uid":"2"`)
+	c := mustRead(t, docs(node, a, b))
+	require.Empty(t, c.Nodes[0].Pods)
+	require.Empty(t, c.Pods)
+	require.Equal(t, []string{"node gone is not in the input; its pods (2) count nowhere"}, c.Notes)
+	_, err := read(docs(a, b))
+	require.ErrorContains(t, err, "is bound to Node gone", "the nodes were left out")
+	_, err = read(docs(node, a, bound("c", "")))
+	require.ErrorContains(t, err, "is bound to Node gone", "c is written by hand")
+}
+
 func TestNodePoolsAreStrictDefaultedAndValidated(t *testing.T) {
 	const good = `
 apiVersion: karpenter.sh/v1
