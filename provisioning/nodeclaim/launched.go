@@ -45,6 +45,9 @@ type Launch struct {
 //
 //	no error               Launched is True
 //	InsufficientCapacity   delete the claim: other offerings may do
+//	NotFound               delete the claim, for InsufficientCapacity as in Karpenter: its
+//	                       NodeClass is gone, or the machine that it had, and its UID,
+//	                       which is the token, gives no other
 //	NotReady               delete the claim: other pools may do
 //	anything else          Launched stays Unknown with the reason LaunchFailed;
 //	                       try again until the launch times out, see Overdue
@@ -57,7 +60,7 @@ func Launched(err error) Launch {
 	}
 	l.Status, l.Reason, l.Message = metav1.ConditionUnknown, "LaunchFailed", short(err.Error())
 	switch {
-	case errors.Is(err, cloudprovider.ErrInsufficientCapacity):
+	case errors.Is(err, cloudprovider.ErrInsufficientCapacity), errors.Is(err, cloudprovider.ErrNotFound):
 		l.Reason, l.Delete = string(InsufficientCapacity), InsufficientCapacity
 	case errors.Is(err, cloudprovider.ErrNotReady):
 		l.Reason, l.Delete = string(NodeClassNotReady), NodeClassNotReady

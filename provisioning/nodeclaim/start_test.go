@@ -30,6 +30,7 @@ func TestLaunched(t *testing.T) {
 	}{
 		{nil, metav1.ConditionTrue, "Launched", ""},
 		{&cloudprovider.Error{Kind: cloudprovider.KindInsufficientCapacity}, metav1.ConditionUnknown, "InsufficientCapacity", nodeclaim.InsufficientCapacity},
+		{&cloudprovider.Error{Kind: cloudprovider.KindNotFound}, metav1.ConditionUnknown, "InsufficientCapacity", nodeclaim.InsufficientCapacity},
 		{fmt.Errorf("create: %w", cloudprovider.ErrNotReady), metav1.ConditionUnknown, "NodeClassNotReady", nodeclaim.NodeClassNotReady},
 		{errors.New("no route to host"), metav1.ConditionUnknown, "LaunchFailed", ""},
 		{cloudprovider.ErrThrottled, metav1.ConditionUnknown, "LaunchFailed", ""},
