@@ -49,6 +49,15 @@ func TestMarksGrow(t *testing.T) {
 	require.Equal(t, time.Minute, refuse(), "ten times TTL after the mark ended it is forgotten")
 }
 
+func TestMarksForReasonsThatPassSoonDoNotGrow(t *testing.T) {
+	c := newClock()
+	a := newCache(t, c, &availability.Options{MaxTTL: time.Hour, TTLByReason: map[string]time.Duration{"Soon": time.Minute}})
+	for range 5 {
+		require.Equal(t, time.Minute, a.MarkUnavailable(spotA.Scope(), "Soon").Until.Sub(c.Now()))
+		c.Advance(time.Minute)
+	}
+}
+
 func TestReasonsGrowFromTheirOwnTTL(t *testing.T) {
 	c := newClock()
 	a := newCache(t, c, &availability.Options{TTL: time.Minute, MaxTTL: time.Hour,

@@ -19,7 +19,9 @@ type Options struct {
 
 	// TTLByReason is how long marks last that are made for certain reasons,
 	// such as an hour for a quota that only a person can raise. A reason that
-	// is missing has TTL. Above zero. The map is copied.
+	// is missing has TTL. One that is shorter than TTL does not grow: it is for
+	// what the cloud tells about soon, such as what is left of a reservation.
+	// Above zero. The map is copied.
 	TTLByReason map[string]time.Duration
 
 	// MaxTTL bounds how long marks grow. Each time that a scope is refused anew
@@ -85,8 +87,11 @@ func (o *Options) complete() {
 // many times.
 func (o *Options) ttl(reason string, doublings int) time.Duration {
 	ttl, found := o.TTLByReason[reason]
-	if !found {
+	switch {
+	case !found:
 		ttl = o.TTL
+	case ttl < o.TTL:
+		return ttl
 	}
 	for ; doublings > 0 && ttl < o.MaxTTL; doublings-- {
 		ttl = min(product(ttl, 2), o.MaxTTL)
