@@ -136,6 +136,24 @@ func (s *scene) refuse(scope cloudprovider.Scope, code string) {
 	require.NoError(s, s.cloud.Script(awstest.Fault{Op: "CreateFleet", Err: awstest.Refusal{Scope: scope, Code: code}}))
 }
 
+// An account has quotas of spot instances by kinds of families; that of GPUs is zero
+// unless somebody has asked for more. That must not cost all others their spot capacity.
+func TestTheQuotaOfSpotGPUsLeavesOtherSpotAlone(t *testing.T) {
+	s := newScene(t)
+	spotOf := func(name string) func(cloudprovider.LaunchOption) bool {
+		return func(o cloudprovider.LaunchOption) bool {
+			return o.Offering.CapacityType == "spot" && o.InstanceType.Name == name
+		}
+	}
+	s.refuse(cloudprovider.Scope{InstanceType: "g4dn.xlarge"}, "MaxSpotInstanceCountExceeded")
+	req := s.request("gpu", spotOf("g4dn.xlarge"))
+	_, err := s.p.Create(t.Context(), req)
+	require.Equal(t, "MaxSpotInstanceCountExceeded", reason(err))
+	_, err = s.p.Create(t.Context(), req)
+	require.Equal(t, "RefusedLately", reason(err))
+	require.Equal(t, "spot", s.create("web", spotOf("m5.large")).CapacityType)
+}
+
 // That something is not supported may be for what one class asks for. The others
 // must not do without the offering for long.
 func TestWhatIsNotSupportedIsLeftAloneForLongerEachTime(t *testing.T) {

@@ -131,6 +131,17 @@ func (p *Provider) planner(
 	}
 }
 
+// typesOf are the names of the instance types of options.
+func typesOf(options []cloudprovider.LaunchOption) []string {
+	names := map[string]bool{}
+	for _, o := range options {
+		if o.InstanceType != nil {
+			names[o.InstanceType.Name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
 // boot is by what options with one launch template are told from others.
 type boot struct {
 	image       string
@@ -162,6 +173,7 @@ func (b *planner) plan(s launch.Selection) (*plan, error) {
 	if b.req.Annotations[karpv1.NodeClaimMinValuesRelaxedAnnotationKey] != "true" {
 		out.spec.Context = class.Spec.Context
 	}
+	out.spec.Types = typesOf(b.req.Options)
 	byBoot := map[boot][]cloudprovider.LaunchOption{}
 	var order []boot
 	for _, o := range s.Options {

@@ -13,8 +13,8 @@ type class int
 const (
 	isOther class = iota
 	isStock
-	isSpotQuota
-	isVCPUQuota
+	isNoSpot
+	isQuota
 	isAddresses
 	isSpread
 )
@@ -28,10 +28,10 @@ func classify(f Failure) class {
 		// reservation is being taken back.
 		"SpotMaxPriceTooLow", "InvalidCapacityReservationState.Unavailable":
 		return isStock
-	case "MaxSpotInstanceCountExceeded", "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
-		return isSpotQuota
-	case "VcpuLimitExceeded":
-		return isVCPUQuota
+	case "AuthFailure.ServiceLinkedRoleCreationNotPermitted":
+		return isNoSpot
+	case "MaxSpotInstanceCountExceeded", "VcpuLimitExceeded":
+		return isQuota
 	case "InsufficientFreeAddressesInSubnet":
 		return isAddresses
 	}
@@ -42,7 +42,7 @@ func classify(f Failure) class {
 }
 
 // quota returns the name of the quota of vCPUs that an instance type counts
-// towards.
+// towards. There are as many for spot instances as for those on demand.
 func quota(instanceType string) string {
 	end := strings.IndexAny(instanceType, "0123456789.-")
 	if end < 0 {

@@ -63,6 +63,7 @@ func TestJudge(t *testing.T) {
 		option("m5.large", "a", onDemand, 0.1), option("m5.large", "b", onDemand, 0.1),
 		option("c5.large", "a", onDemand, 0.1), option("g4dn.xlarge", "a", onDemand, 0.5)))
 	onSpot := spec(spot, launch.ReservationKind{}, group("1", "ami", option("m5.large", "a", spot, 0.1)))
+	onSpot.Types = []string{"c5.large", "g4dn.xlarge", "g5.xlarge", "m5.large"} // of which one went into the call
 	held := spec("reserved", launch.ReservationKind{}, group("1", "ami", option("m5.large", "a", "", 1e-8, reserved("cr-1", 1, standard, "false"))))
 	for name, c := range map[string]struct {
 		spec         *launch.Spec
@@ -92,7 +93,11 @@ func TestJudge(t *testing.T) {
 		"quota of GPUs": {failures: []launch.Failure{{Code: "VcpuLimitExceeded", InstanceType: "g4dn.xlarge", Zone: "a"}},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "VcpuLimitExceeded", scopes: []cloudprovider.Scope{{InstanceType: "g4dn.xlarge", CapacityType: onDemand}}},
 		"quota of spot": {spec: onSpot, failures: []launch.Failure{failed("MaxSpotInstanceCountExceeded", "")},
-			kind: cloudprovider.KindInsufficientCapacity, reason: "MaxSpotInstanceCountExceeded", scopes: []cloudprovider.Scope{{CapacityType: spot}}},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "MaxSpotInstanceCountExceeded", scopes: []cloudprovider.Scope{
+				{InstanceType: "c5.large", CapacityType: spot}, {InstanceType: "m5.large", CapacityType: spot}}},
+		"quota of spot GPUs": {spec: onSpot, failures: []launch.Failure{{Code: "MaxSpotInstanceCountExceeded", InstanceType: "g4dn.xlarge", Zone: "a"}},
+			kind: cloudprovider.KindInsufficientCapacity, reason: "MaxSpotInstanceCountExceeded", scopes: []cloudprovider.Scope{
+				{InstanceType: "g4dn.xlarge", CapacityType: spot}, {InstanceType: "g5.xlarge", CapacityType: spot}}},
 		"no role for spot": {spec: onSpot, failures: []launch.Failure{failed("AuthFailure.ServiceLinkedRoleCreationNotPermitted", "")},
 			kind: cloudprovider.KindInsufficientCapacity, reason: "AuthFailure.ServiceLinkedRoleCreationNotPermitted", scopes: []cloudprovider.Scope{{CapacityType: spot}}},
 		"no addresses": {failures: []launch.Failure{failed("InsufficientFreeAddressesInSubnet", "no addresses")},

@@ -36,9 +36,8 @@ type Verdict struct {
 //
 //   - no stock, and a type that is not sold in a zone: the offering
 //   - a reservation that is full: the offerings of the reservation
-//   - the quota of spot instances, or no right to make the role that spot takes:
-//     all spot capacity
-//   - the quota of vCPUs: the instance types of the call that share it
+//   - no right to make the role that spot takes: all spot capacity
+//   - a quota of vCPUs: the instance types that share it, of all that were asked for
 //   - no free addresses: the subnet, and the offerings in the zone that used it,
 //     unless spare says that there is another subnet in the zone to try
 //   - the limit of a spread placement group: the zone
@@ -81,6 +80,18 @@ func (s *Spec) keys(want func(cloudprovider.OfferingKey) bool) []cloudprovider.O
 	return slices.Compact(out)
 }
 
+// types are the instance types that were asked for, those beyond what a call takes
+// included; one may be there twice.
+func (s *Spec) types() []string {
+	out := slices.Clone(s.Types)
+	for _, g := range s.Groups {
+		for _, o := range g.Options {
+			out = append(out, o.InstanceType.Name)
+		}
+	}
+	return out
+}
+
 // at are the offerings of the call that a failure is about: those of its type and
 // zone, or all if EC2 named none.
 func (j *judge) at(f Failure) []cloudprovider.OfferingKey {
@@ -108,14 +119,14 @@ func (j *judge) failure(f Failure) {
 			}
 		}
 		j.refuse(f.Code, f.Message, j.at(f), nil)
-	case isSpotQuota:
+	case isNoSpot:
 		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{CapacityType: karpv1.CapacityTypeSpot}})
-	case isVCPUQuota:
+	case isQuota:
 		var scopes []cloudprovider.Scope
-		for _, k := range j.spec.keys(func(k cloudprovider.OfferingKey) bool {
-			return f.InstanceType == "" || quota(k.InstanceType) == quota(f.InstanceType)
-		}) {
-			scopes = append(scopes, cloudprovider.Scope{InstanceType: k.InstanceType, CapacityType: k.CapacityType})
+		for _, name := range j.spec.types() {
+			if f.InstanceType == "" || quota(name) == quota(f.InstanceType) {
+				scopes = append(scopes, cloudprovider.Scope{InstanceType: name, CapacityType: j.spec.CapacityType})
+			}
 		}
 		j.refuse(f.Code, f.Message, nil, scopes)
 	case isAddresses:

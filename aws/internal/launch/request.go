@@ -47,6 +47,9 @@ type Spec struct {
 	Tags map[string]string
 	// Groups are what to choose from.
 	Groups []Group
+	// Types are the instance types of the options that were asked for, more than
+	// Groups may have. Nothing but Judge looks at them.
+	Types []string
 }
 
 // override is one row of the request.
