@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"slices"
+
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/attempt"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/ledger"
@@ -70,6 +72,21 @@ func (st *State) Bins() []*ledger.Bin {
 		out = append(out, s)
 	}
 	return out
+}
+
+// Frozen is the state as it is now, whatever becomes of st.
+func (st *State) Frozen() *State {
+	out := *st
+	out.Placed, out.Bound, out.New = slices.Clone(st.Placed), slices.Clone(st.Bound), make([]*ledger.Bin, len(st.New))
+	for i, podIDs := range out.Bound {
+		out.Bound[i] = slices.Clone(podIDs)
+	}
+	for i, s := range st.New {
+		now := *s
+		now.PodIDs = slices.Clone(s.PodIDs)
+		out.New[i] = &now
+	}
+	return &out
 }
 
 // locations is where a node that exists may be.

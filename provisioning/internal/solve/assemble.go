@@ -27,8 +27,9 @@ type assembler struct {
 	admittedCounts *attempt.AdmittedCounts
 	rest           [][]int32 // by part: the pods not handed out yet
 
-	sorter bitset.Set // scratch, of pod IDs
-	causes *diagnosis // of the pods left over, once asked for
+	then   *repair.State // when it was decided who is left over, if some are
+	sorter bitset.Set    // scratch, of pod IDs
+	causes *diagnosis    // of the pods left over, once asked for
 }
 
 // assemble makes the plan that a packing stands for: of two, where as many pods were left
@@ -49,17 +50,18 @@ func assembleOnce(p *compile.Problem, s *attempt.Attempt, r *pack.Result, fewerO
 	a := &assembler{p: p, s: s, st: repair.New(p, s, r.Steps), admittedCounts: s.AdmittedCounts(p, r)}
 	a.st.FewerOnly = fewerOnly
 	plan := a.newPlan(r)
+	plan.of = a
 	a.handOut(r)
 	order := a.st.Run(a.order())
 	if plan.did = a.st.Done; plan.did.Closed {
 		plan.PackingBound = 0 // it is about what was chosen before
 	}
-	plan.Unplaced = a.unplaced()
+	a.freeze()
 	before := len(order)
 	if order = a.st.ChooseOptions(order); len(order) > before {
-		a.causes = nil
-		plan.Unplaced = a.unplaced()
+		a.freeze()
 	}
+	plan.Unplaced = a.unplaced()
 	for i, podIDs := range a.st.Bound {
 		if len(podIDs) > 0 {
 			a.sort(podIDs)
@@ -71,7 +73,6 @@ func assembleOnce(p *compile.Problem, s *attempt.Attempt, r *pack.Result, fewerO
 	for i := range plan.Create {
 		plan.Cost += plan.Create[i].Options[0].Offering.Price
 	}
-	a.setBounds(plan)
 	plan.setSpareAside(p.Headroom)
 	plan.Order = a.inOrder(order)
 	return plan
@@ -329,27 +330,45 @@ func nameOf(pool string, number int) string {
 	return pool + "-" + "0000"[min(len(digits), 4):] + digits
 }
 
-// unplaced lists the pods without a place.
-func (a *assembler) unplaced() []model.Unplaced {
-	if !slices.Contains(a.st.Placed, false) {
-		return nil
+// freeze keeps the state, of which reasons speak, where pods are left over.
+func (a *assembler) freeze() {
+	if slices.Contains(a.st.Placed, false) {
+		a.then = a.st.Frozen()
 	}
-	var out []model.Unplaced
-	reasons := make([]*model.Reason, len(a.p.Classes))
-	planned := a.st.Planned()
-	for c := range a.p.Classes {
-		for _, podID := range a.p.Classes[c].Pods {
-			if !a.st.Placed[podID] && reasons[c] == nil {
-				reasons[c] = a.because(c, planned)
-			}
-		}
-	}
+}
+
+// unplaced lists the pods without a place, and no reasons.
+func (a *assembler) unplaced() (out []model.Unplaced) {
 	for podID, placed := range a.st.Placed {
 		if !placed {
-			out = append(out, model.Unplaced{Pod: a.p.Pods[podID], Reason: reasons[a.p.ClassOf[podID]]})
+			out = append(out, model.Unplaced{Pod: a.p.Pods[podID]})
 		}
 	}
 	return out
+}
+
+// setReasons says of the pods without a place why they have none.
+func (a *assembler) setReasons(plan *Solution) {
+	if len(plan.Unplaced)+len(plan.Spare) == 0 {
+		return
+	}
+	reasons := make([]*model.Reason, len(a.p.Classes))
+	planned := a.then.Planned()
+	left, spare := plan.Unplaced, plan.Spare
+	for podID, placed := range a.st.Placed {
+		if placed {
+			continue
+		}
+		c := a.p.ClassOf[podID]
+		if reasons[c] == nil {
+			reasons[c] = a.because(c, planned)
+		}
+		of := &left
+		if a.p.Headroom[a.p.Pods[podID]] {
+			of = &spare
+		}
+		(*of)[0].Reason, *of = reasons[c], (*of)[1:]
+	}
 }
 
 // setSpareAside takes the pods that stand for room to keep off the list of those

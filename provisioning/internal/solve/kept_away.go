@@ -28,7 +28,7 @@ func (a *assembler) because(c int, planned [][]int64) *model.Reason {
 		return explain.Explain(a.p, c, false, nil, planned)
 	}
 	if a.causes == nil {
-		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.st.Bins()), within: withinLimits(a.p, planned)}
+		a.causes = &diagnosis{p: a.p, ledger: ledger.New(a.p, a.then.Bins()), within: withinLimits(a.p, planned)}
 	}
 	return a.causes.because(c, planned)
 }

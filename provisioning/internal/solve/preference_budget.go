@@ -27,7 +27,10 @@ const mostTrials = 3
 // part of them: half, and then more or less.
 func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
 	limit := 1 + p.Preferred.Share
-	if s.Plain || !mayExceedBudget(p, plan) || withFees(p, plan) <= plan.floor*limit || p.Skips(model.PreferenceShare) {
+	if s.Plain || !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
+		return plan, nil
+	}
+	if plan.bound(); withFees(p, plan) <= plan.floor*limit {
 		return plan, nil
 	}
 	s, result, err := packAndLearn(ctx, p, without(p, s, 0))

@@ -31,6 +31,30 @@ type Solution struct {
 
 	floor float64     // LowerBound, if it matters to preferences: also with NoBounds
 	did   repair.Done // by passes
+
+	of      *assembler // that made it, until it is finished
+	bounded bool       // its bounds are worked out
+}
+
+// Most solutions are made to be compared with others, by what bounds and reasons have no part
+// in: these are worked out of the one that is taken.
+
+// bound works out the bounds.
+func (s *Solution) bound() {
+	if !s.bounded {
+		s.of.setBounds(s)
+		s.bounded = true
+	}
+}
+
+// finish works out what a solution lacks that assemble has made, and returns it.
+func (s *Solution) finish() *Solution {
+	if s.of != nil {
+		s.bound()
+		s.of.setReasons(s)
+		s.of = nil
+	}
+	return s
 }
 
 // detail is how good a solution is that a strategy leads to, for people.

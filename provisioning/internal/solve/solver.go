@@ -52,10 +52,11 @@ func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 		}
 	}
 	plan, err := withinBudget(ctx, p, t.plan, t.attempt)
-	if err == nil {
-		came(ctx, p, model.PreferenceShare, plan)
+	if err != nil {
+		return nil, err
 	}
-	return plan, err
+	came(ctx, p, model.PreferenceShare, plan)
+	return plan.finish(), nil
 }
 
 // What tests hold a solution against.
@@ -71,7 +72,7 @@ func (s *Solver) WithoutPreferences(ctx context.Context) (*Solution, float64, er
 	if err != nil {
 		return nil, 0, err
 	}
-	return assemble(s.p, a, result), s.p.Preferred.Share, nil
+	return assemble(s.p, a, result).finish(), s.p.Preferred.Share, nil
 }
 
 // Once packs the problem once, and returns the solution with and without a look at
@@ -81,8 +82,8 @@ func (s *Solver) Once(ctx context.Context) (closed, open *Solution, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	closed = assemble(s.p, a, result)
+	closed = assemble(s.p, a, result).finish()
 	spent := *result
 	spent.Steps = s.p.Opts.MaxSteps
-	return closed, assemble(s.p, a, &spent), nil
+	return closed, assemble(s.p, a, &spent).finish(), nil
 }
