@@ -75,8 +75,14 @@ func (m *Market) Cover(demand [][]float64, maxPivots int) Solution {
 // solution is one that covers nothing yet.
 func (m *Market) solution(demand [][]float64) Solution {
 	out := Solution{Prices: make([][]float64, len(demand)), Bought: make([]float64, len(m.supplies))}
+	n := 0
 	for g := range demand {
-		out.Prices[g] = make([]float64, len(demand[g]))
+		n += len(demand[g])
+	}
+	prices := make([]float64, n)
+	for g := range demand {
+		n := len(demand[g])
+		out.Prices[g], prices = prices[:n:n], prices[n:]
 	}
 	return out
 }

@@ -1,7 +1,5 @@
 package cover
 
-import "math"
-
 // row is one constraint: the demand of a group for a resource.
 type row struct {
 	group, resource int // the group as an index into part.groups
@@ -47,14 +45,22 @@ const surplus = -1
 func newTableau(in *part) *tableau {
 	t := &tableau{part: in, rowOf: make([]int, len(in.groups)*in.dims), paid: make([]float64, len(in.groups)*in.dims)}
 	cheapest := in.cheapest()
+	n := 0
 	for i := range t.rowOf {
-		g, r, o := i/in.dims, i%in.dims, &cheapest[i]
 		t.rowOf[i] = -1
-		demand := in.demand[in.groups[g]][r]
-		if demand <= 0 || *o == nobody {
+		if in.demand[in.groups[i/in.dims]][i%in.dims] > 0 && cheapest[i] != nobody {
+			t.rowOf[i] = n
+			n++
+		}
+	}
+	t.rows, t.supply = make([]row, 0, n), make([]int, 0, n)
+	t.level, t.cost, t.amount, t.dual = make([]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n), make([]float64, 0, n)
+	for i := range t.rowOf {
+		if t.rowOf[i] < 0 {
 			continue
 		}
-		t.rowOf[i] = len(t.rows)
+		g, r, o := i/in.dims, i%in.dims, &cheapest[i]
+		demand := in.demand[in.groups[g]][r]
 		t.rows = append(t.rows, row{g, r, demand, demand * hair})
 		t.level = append(t.level, demand/o.amount)
 		t.cost = append(t.cost, in.supplies[o.supply].Price)
@@ -127,10 +133,10 @@ func (t *tableau) price() (in int, ratio float64) {
 func (t *tableau) bound(ratio float64) float64 {
 	sum := 0.0
 	for i, r := range t.rows {
-		sum += float64(math.Max(t.dual[i], 0) * r.demand)
+		sum += float64(max(t.dual[i], 0) * r.demand)
 	}
 	// A hair is taken off so that rounding never lifts it over the truth.
-	return sum / math.Max(ratio, 1) * (1 - 1e-9)
+	return sum / max(ratio, 1) * (1 - 1e-9)
 }
 
 // store writes the duals down as prices that no supply can undercut.
@@ -139,6 +145,6 @@ func (t *tableau) store(prices [][]float64, ratio float64) {
 		if r.demand == 0 {
 			continue
 		}
-		prices[t.groups[r.group]][r.resource] = math.Max(t.dual[i], 0) / math.Max(ratio, 1)
+		prices[t.groups[r.group]][r.resource] = max(t.dual[i], 0) / max(ratio, 1)
 	}
 }

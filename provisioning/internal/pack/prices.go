@@ -123,8 +123,9 @@ func (s *solver) boundWithoutFee(t *tier, placed []int) float64 {
 // together by a number below count.
 func (s *solver) relaxation(t *tier, left []int, serves [][]int, count int, lump func(class int) int) *cover.Problem {
 	problem := &cover.Problem{Serves: serves, Demand: make([][]float64, count)}
+	amounts := make([]float64, count*s.p.Dims)
 	for g := range problem.Demand {
-		problem.Demand[g] = make([]float64, s.p.Dims)
+		problem.Demand[g] = amounts[g*s.p.Dims : (g+1)*s.p.Dims]
 	}
 	for c, n := range left {
 		if t.groupOf[c] >= 0 && n > 0 {
@@ -220,13 +221,20 @@ func (s *solver) priced(t *tier, prices [][]float64) []float64 {
 
 func highest(t *tier, prices [][]float64) [][]float64 {
 	out := make([][]float64, len(t.kinds))
+	dims := 0
+	if len(prices) > 0 {
+		dims = len(prices[0])
+	}
+	all := make([]float64, dims*len(out))
 	for s, kinds := range t.kinds {
-		out[s] = slices.Clone(prices[kinds[0]])
+		here := all[s*dims : (s+1)*dims]
+		copy(here, prices[kinds[0]])
 		for _, g := range kinds[1:] {
 			for r, p := range prices[g] {
-				out[s][r] = math.Max(out[s][r], p)
+				here[r] = max(here[r], p)
 			}
 		}
+		out[s] = here
 	}
 	return out
 }
