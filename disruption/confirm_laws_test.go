@@ -50,7 +50,7 @@ func (m *maker) drifting(most int) disruption.Input {
 func TestWhatIsProposedIsConfirmed(t *testing.T) {
 	n := 300
 	if !testlong.On() || testlong.UnderRace {
-		n = 30
+		n = 15
 	}
 	seeds := []int{203, 353, 575, 665, 1337, 2395} // that were refused once: the last node of a zone goes before them
 	for seed := range n {

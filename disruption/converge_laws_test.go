@@ -110,7 +110,7 @@ func TestAnyClusterComesToRest(t *testing.T) {
 	t.Parallel()
 	n := *manyClusters
 	if !testlong.On() || testlong.UnderRace {
-		n = min(n, 8)
+		n = min(n, 4)
 	}
 	most, all, moved := 0, 0, 0
 	for seed := *firstCluster; seed < *firstCluster+n; seed++ {

@@ -246,7 +246,7 @@ func TestReplacementsHoldInTurn(t *testing.T) {
 	t.Parallel()
 	n := *manyWorn
 	if !testlong.On() {
-		n = min(n, 20)
+		n = min(n, 10)
 	}
 	actions, several, waiting := map[disruption.Reason]int{}, 0, 0
 	for seed := *firstWorn; seed < *firstWorn+n; seed++ {

@@ -19,7 +19,7 @@ import (
 )
 
 // rounds is how many random inputs each law is tried on.
-func rounds() int { return testlong.Seeds(120, 400) }
+func rounds() int { return testlong.Seeds(60, 400) }
 
 func methods() []disruption.Method {
 	return []disruption.Method{disruption.MethodRepair, disruption.MethodEmptiness, disruption.MethodDrift,

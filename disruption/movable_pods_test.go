@@ -111,8 +111,8 @@ func TestPodsMayChangeZonesOneOfEachSpread(t *testing.T) {
 func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	crossed, seen := 0, 0
-	for seed := range testlong.Seeds(3, 12) {
+	crossed, seen, seeds := 0, 0, testlong.Seeds(2, 12)
+	for seed := range seeds {
 		in, now := uneven(seed), noon
 		for range 20 {
 			p, err := disruption.Propose(t.Context(), now, in, nil)
@@ -139,8 +139,8 @@ func TestActionsThatChangeZonesHoldInTurn(t *testing.T) {
 			now = now.Add(time.Hour)
 		}
 	}
-	require.Greater(t, seen, 20)
-	require.Greater(t, crossed, 5)
+	require.Greater(t, seen, 5*min(seeds, 4))
+	require.Greater(t, crossed, min(seeds, 5))
 }
 
 // uneven is a cluster of three zones with workloads of a few pods, which have one

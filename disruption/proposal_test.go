@@ -52,7 +52,7 @@ func TestInterruptionOfANodeThatGoesAnyhowSavesNothing(t *testing.T) {
 // TestOneActionRemovesNoMoreThanItMay: however its nodes were found.
 func TestOneActionRemovesNoMoreThanItMay(t *testing.T) {
 	actions := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(testlong.Seeds(30, 60)) {
 		in := newMaker(9100 + seed).oracle().input()
 		for _, a := range propose(t, in, &disruption.Options{Consolidation: disruption.ConsolidationOptions{MinimumScore: -1, MaxNodes: 1}}).Actions {
 			require.Len(t, a.Targets, 1, "seed %d: %s", seed, a)

@@ -173,7 +173,7 @@ func TestProposalsComeToRest(t *testing.T) {
 	t.Parallel()
 	n := 20
 	if !testlong.On() {
-		n = 4
+		n = 2
 	}
 	saved := 0
 	for seed := range n {

@@ -44,7 +44,7 @@ func TestSpareRoomStays(t *testing.T) {
 	t.Parallel()
 	seeds := 200
 	if !testlong.On() {
-		seeds = 60
+		seeds = 30
 	}
 	moved, lost := 0, 0
 	for seed := range seeds {
