@@ -376,7 +376,7 @@ func TestGapCountsTheFee(t *testing.T) {
 func TestLawObjectiveBound(t *testing.T) {
 	t.Parallel()
 	fees, compared := []float64{0, 0.01, 0.3, 5}, 0
-	for seed := range lawSeeds(500, 60) {
+	for seed := range lawSeeds(500, 100) {
 		in, opts := richProblem(seed, everything)
 		var plans []*provisioning.Plan
 		for _, fee := range fees {

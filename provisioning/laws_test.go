@@ -176,7 +176,7 @@ func anyPool(in provisioning.Input) string {
 // resource that nobody else asks for.
 func TestLawHopelessPod(t *testing.T) {
 	removed := 0
-	for seed := range lawSeeds(300, 100) {
+	for seed := range lawSeeds(300, 140) {
 		opts := scenes.VaryOptions(seed)
 		in := randproblem.New(seed)
 		plan := solved(t, in, opts)
@@ -312,16 +312,19 @@ func countValues(distinct map[string]map[string]bool, asked, node requirements.S
 	}
 }
 
-// lawSeeds is how many random problems a law is tried on: by default a third of some, and a
-// fifth under the race detector, which is there for problems that are asked at once.
+// lawSeeds is how many random problems a law is tried on: by default a seventh of some, and
+// a tenth under the race detector, which is there for problems that are asked at once.
 func lawSeeds(all, some int) uint64 {
 	if testlong.UnderRace {
-		return uint64(max(1, some/5))
+		return uint64(max(1, some/10))
+	}
+	if !testlong.On() {
+		return uint64(max(1, some/7))
 	}
 	return testlong.Problems(all, max(1, some/3))
 }
 
-// enough is how many cases of a kind a law must have met to say something: a sixth of them
+// enough is how many cases of a kind a law must have met to say something: a twelfth of them
 // where it looks at a few seeds. Of a rare kind it need not have met any then, nor with
 // those that there are under the race detector.
 func enough(n int) int {
@@ -329,7 +332,7 @@ func enough(n int) int {
 	case testlong.UnderRace:
 		return -1
 	case !testlong.On():
-		return n/6 - 1
+		return n/12 - 1
 	}
 	return n
 }

@@ -137,7 +137,7 @@ func TestLawLimitOutOfReach(t *testing.T) {
 func TestLawLimitsBearOptions(t *testing.T) {
 	t.Parallel()
 	some := 0
-	for seed := range lawSeeds(500, 60) {
+	for seed := range lawSeeds(500, 100) {
 		in, opts := richProblem(seed, everything)
 		for i, pool := range in.NodePools {
 			if pool.Spec.Replicas == nil {

@@ -44,8 +44,9 @@ type Answer struct {
 }
 
 // Check holds that each case has the answer that testdata/file says. Of the cases it
-// solves every n-th, or a tenth of those under the race detector, as each is a problem by
-// itself; with -plans=check it solves all, and with -plans=write it writes the file.
+// solves every n-th in the long run, half as many by default, and a tenth under the race
+// detector, as each is a problem by itself; with -plans=check it solves all, and with
+// -plans=write it writes the file.
 func Check(t *testing.T, file string, every int, cases []Case) {
 	t.Helper()
 	file = filepath.Join("testdata", file)
@@ -53,8 +54,11 @@ func Check(t *testing.T, file string, every int, cases []Case) {
 		if runtime.GOARCH != "amd64" {
 			t.Skip("the last digits of a sum are those of another processor")
 		}
-		if testlong.UnderRace {
+		switch {
+		case testlong.UnderRace:
 			every *= 10
+		case !testlong.On():
+			every *= 2
 		}
 		cases = part(cases, every)
 	}
