@@ -138,12 +138,23 @@ func (f *faults) offering(t *InstanceType, o *Offering, where place, duplicate b
 	}
 }
 
-// sells says at a glance that the labels of an offering agree with those of the type: it has
-// none but a zone and a capacity type, which the type admits or leaves open.
+// sells says, without putting them together, that the labels of an offering agree with those
+// of the type. Of an offering that names its zone or its capacity type twice it does not.
 func (t *InstanceType) sells(o *Offering) bool {
 	zone, _ := t.Requirements.Get(corev1.LabelTopologyZone)
 	kind, _ := t.Requirements.Get(v1.CapacityTypeLabelKey)
-	return o.Requirements.Len() == 0 && zone.Has(o.Zone) && kind.Has(o.CapacityType)
+	if !zone.Has(o.Zone) || !kind.Has(o.CapacityType) {
+		return false
+	}
+	for r := range o.Requirements.All() {
+		if r.Key() == corev1.LabelTopologyZone || r.Key() == v1.CapacityTypeLabelKey || r.Impossible() {
+			return false
+		}
+		if of, found := t.Requirements.Get(r.Key()); found && !of.Overlaps(r) {
+			return false
+		}
+	}
+	return true
 }
 
 // labels looks at the labels of an offering one by one.
