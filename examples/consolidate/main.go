@@ -159,16 +159,28 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
+	r, code, err := ask(s, stdin, stderr)
+	if err != nil {
+		return complain(stderr, err, code)
+	}
+	if err := s.print(stdout, r); err != nil {
+		return complain(stderr, err, command.Failed)
+	}
+	return command.OK
+}
+
+// ask reads the input and asks the library. Of an error it says what the exit code is.
+func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report, int, error) {
 	world, err := offline.Read(s.files, stdin)
 	if err != nil {
-		return complain(stderr, err, command.BadInput)
+		return nil, command.BadInput, err
 	}
 	for _, line := range world.Remarks() {
 		command.Say(stderr, "consolidate: "+line)
 	}
 	given := !s.now.IsZero() || len(s.files.Manifests) == 0
 	if s.now, err = instant(s); err != nil {
-		return complain(stderr, err, command.Failed)
+		return nil, command.Failed, err
 	}
 	if age := world.Age(s.now); age != "" && !given {
 		command.Say(stderr, "consolidate: "+age)
@@ -177,24 +189,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	// What is at fault would be left alone and the rest decided. Here it is a
 	// mistake of whoever wrote the file, who wants to know.
 	if _, err := disruption.Observe(s.now, in, opts); err != nil {
-		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
+		return nil, command.BadInput, world.Cluster.Explain(err)
 	}
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
-		return complain(stderr, world.Cluster.Explain(err), command.BadInput)
+		return nil, command.BadInput, world.Cluster.Explain(err)
 	}
 	ctx, done := command.Progress(context.Background(), stderr)
+	defer done()
 	r, err := answer(ctx, s, in, opts)
-	done()
 	if refused := (proposalreport.NoSuchNode{}); errors.As(err, &refused) {
-		return complain(stderr, err, command.BadInput)
+		return nil, command.BadInput, err
 	}
-	if err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	if err := command.Print(stdout, s.output, r, func(style command.Style) string { return r.Text(style, s.all) }); err != nil {
-		return complain(stderr, err, command.Failed)
-	}
-	return command.OK
+	return r, command.Failed, err
+}
+
+// print writes the answer in the format of -o.
+func (s *settings) print(stdout io.Writer, r *proposalreport.Report) error {
+	return command.Print(stdout, s.output, r, func(style command.Style) string { return r.Text(style, s.all) })
 }
 
 // complain writes an error as this program's.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -24,19 +26,26 @@ func execute(t *testing.T, stdin string, args ...string) (code int, stdout, stde
 	return code, out.String(), errs.String()
 }
 
-// answers are those that succeed has had, by command line.
-var answers = map[string]string{}
+// answers are those that succeed has had, by what was asked and whatever is printed of it.
+var answers = map[string]*proposalreport.Report{}
 
-// succeed runs the program and wants an answer, the same as ever.
+// succeed has a command line answered, once for all that tests want to have printed of it,
+// and returns what the program prints.
 func succeed(t *testing.T, args ...string) string {
 	t.Helper()
-	key := strings.Join(args, " ")
-	if answers[key] == "" {
-		code, out, errs := execute(t, "", args...)
-		require.Equal(t, command.OK, code, errs)
-		answers[key] = out
+	var out, errs strings.Builder
+	s, _, ok := parseFlags(args, &out, &errs)
+	require.True(t, ok, errs.String())
+	asked := s
+	asked.output, asked.all, asked.files.Sample = "", false, nil
+	key := fmt.Sprintf("%+v", asked)
+	if answers[key] == nil {
+		r, _, err := ask(s, strings.NewReader(""), &errs)
+		require.NoError(t, err, errs.String())
+		answers[key] = r
 	}
-	return answers[key]
+	require.NoError(t, s.print(&out, answers[key]))
+	return out.String()
 }
 
 const small = "testdata/small.yaml"
@@ -51,7 +60,13 @@ var pendingNow = append([]string{"-f", "testdata/pending.yaml"}, smallNow...)
 var expiredNow = append([]string{"-f", "testdata/expired.yaml"}, smallNow...)
 
 // TestQuestions runs the commands of docs/questions.md.
-func TestQuestions(t *testing.T) { output.Questions(t, run) }
+func TestQuestions(t *testing.T) {
+	output.Questions(t, func(args []string, _ io.Reader, stdout, _ io.Writer) int {
+		_, err := io.WriteString(stdout, succeed(t, args...))
+		require.NoError(t, err)
+		return command.OK
+	})
+}
 
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
