@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -25,7 +26,7 @@ import (
 var noon = time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC)
 
 // small is a catalog of small machines, which all pools share.
-func small() []*cloudprovider.InstanceType {
+var small = sync.OnceValue(func() []*cloudprovider.InstanceType {
 	types, err := catalog.New(&catalog.Options{
 		Zones:    []catalog.Zone{{Name: "us-east-1a"}, {Name: "us-east-1b"}},
 		Families: []string{"m6i", "m7g", "r6i", "c6i"},
@@ -35,7 +36,7 @@ func small() []*cloudprovider.InstanceType {
 		panic(err)
 	}
 	return types
-}
+})
 
 // pool is a NodePool with defaults, in which nodes rest at once.
 func pool(name string, asked ...v1.NodeSelectorRequirementWithMinValues) *v1.NodePool {
