@@ -1,24 +1,17 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/browser"
-	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 )
 
-// TestBrowser opens the report in a browser, as wide as a phone and as a desk, light and
+// look opens the report in a browser, as wide as a phone and as a desk, light and
 // dark: every plot is painted, letters can be read, and nothing is wider than the window.
-func TestBrowser(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "report.html")
-	code, _, stderr := call("-hours", "4", "-html", file)
-	require.Equal(t, command.OK, code, stderr)
-	page, err := os.ReadFile(file)
-	require.NoError(t, err)
+func look(t *testing.T, page []byte) {
+	t.Helper()
 	paper := map[string]bool{}
 	for _, seen := range browser.Look(t, page, browser.Window{Width: 500, Dark: true}, browser.Window{Width: 1200}) {
 		paper[seen.Paper] = true

@@ -16,18 +16,32 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/examples/internal/command"
 	"github.com/dovetail-sdk/dovetail/examples/internal/output"
+	"github.com/dovetail-sdk/dovetail/internal/golden"
 	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
-// TestPage holds that the report needs nothing but itself, and that every plot is
-// there and well-formed.
-func TestPage(t *testing.T) {
+// night is the first hours of the story: what the program prints, and the report that it
+// writes.
+func night(t *testing.T) (text string, page []byte) {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	code, stdout, stderr := call("-hours", "3", "-html", file)
+	code, stdout, stderr := call("-hours", "4", "-html", file)
 	require.Equal(t, command.OK, code, stderr)
-	require.Contains(t, stdout, file)
+	require.Empty(t, stderr)
 	page, err := os.ReadFile(file)
 	require.NoError(t, err)
+	text, found := strings.CutSuffix(stdout, "\nThe report with plots is in "+file+".\n")
+	require.True(t, found, stdout)
+	return text, page
+}
+
+// TestNight holds what is printed, to the byte and within 80 columns, that the report needs
+// nothing but itself, that every plot is there and well-formed, and what a browser makes of it.
+func TestNight(t *testing.T) {
+	t.Parallel()
+	printed, page := night(t)
+	golden.Equal(t, printed, "golden", "night.txt")
+	output.Fits(t, printed)
 	text := string(page)
 	for _, foreign := range []string{"http:", "https:", "src=", "url(", "@import", "<script", "<link", "NaN", "Inf", "ZgotmplZ"} {
 		require.False(t, strings.Contains(text, foreign), foreign)
@@ -46,11 +60,9 @@ func TestPage(t *testing.T) {
 	if testlong.UnderRace {
 		return
 	}
-	again := filepath.Join(t.TempDir(), "report.html")
-	call("-hours", "3", "-html", again)
-	repeated, err := os.ReadFile(again)
-	require.NoError(t, err)
-	require.True(t, bytes.Equal(page, repeated), "the same flags make the same bytes")
+	_, again := night(t)
+	require.True(t, bytes.Equal(page, again), "the same flags make the same bytes")
+	t.Run("in a browser", func(t *testing.T) { look(t, page) })
 }
 
 // wellFormed reads a picture to its end and counts its elements.
