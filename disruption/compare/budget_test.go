@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 // half is a cluster of which half of the pods are gone, with the budgets given.
@@ -26,6 +27,7 @@ func half(budgets ...v1.Budget) compare.Side {
 // TestBudgetsHaveAPrice: one that closes the pool holds all up, one that is open nothing, and
 // of two that close it each alone holds nothing more up.
 func TestBudgetsHaveAPrice(t *testing.T) {
+	testlong.Alone(t)
 	open, err := compare.Budgets(t.Context(), noon, half(v1.Budget{Nodes: "100%"}))
 	require.NoError(t, err)
 	require.Empty(t, open)

@@ -16,6 +16,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/disruption/compare"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
 )
 
@@ -201,6 +202,7 @@ func TestSidesAtFault(t *testing.T) {
 
 // TestTheWayIsBounded: a side that has not come to rest says why it was not followed.
 func TestTheWayIsBounded(t *testing.T) {
+	testlong.Alone(t)
 	s := scaledDown(running([]*v1.NodePool{onDemand("general")}, append(pods("web", 9, "1500m", "5Gi"), pods("api", 9, "900m", "1Gi")...)),
 		func(p *corev1.Pod) bool { return p.Name[len(p.Name)-1]%3 != 0 })
 	full, err := compare.Settle(t.Context(), noon, s, nil)

@@ -90,6 +90,7 @@ func TestGolden(t *testing.T) {
 }
 
 func TestTheSameInputGivesTheSameText(t *testing.T) {
+	testlong.Alone(t)
 	_, out, _ := execute(t, "")
 	require.Equal(t, succeed(t), out)
 }

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/advice"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
@@ -159,6 +160,7 @@ func TestAnyTermSuffices(t *testing.T) {
 
 // TestLawConstraintsAreOrdered: no two are equal, and the order of the input does not matter.
 func TestLawConstraintsAreOrdered(t *testing.T) {
+	testlong.Alone(t)
 	for seed := range uint64(200) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		all := advice.Constraints(in)
