@@ -140,16 +140,19 @@ func (a *autoscaler) alive(now time.Time) error {
 }
 
 // look asks the cloud for its notices, and now and then for its machines and for what
-// has drifted.
-func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
+// has drifted. What cannot be asked keeps nothing else from being asked, and a machine of
+// which it cannot be known has drifted if it had before.
+func (a *autoscaler) look(ctx context.Context, s *snapshot) error {
+	var errs []error
+	var err error
 	a.instances = nil
 	a.notices, err = cloudprovider.Interruptions(ctx, a.cloud)
 	if err != nil && !errors.Is(err, cloudprovider.ErrUnsupported) {
-		return err
+		errs = append(errs, err)
 	}
 	s.Input.Interruptions = a.notices
 	if s.Now.Before(a.nextLook) {
-		return nil
+		return errors.Join(errs...)
 	}
 	a.nextLook = s.Now.Add(lookEvery)
 	drift := map[string]cloudprovider.Drift{}
@@ -159,7 +162,7 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 		}
 		d, err := cloudprovider.IsDrifted(ctx, a.cloud, claim)
 		if err != nil && !errors.Is(err, cloudprovider.ErrNotFound) && !errors.Is(err, cloudprovider.ErrUnsupported) {
-			return err
+			errs, d = append(errs, err), a.drift[claim.Name]
 		}
 		drift[claim.Name] = d
 	}
@@ -169,11 +172,12 @@ func (a *autoscaler) look(ctx context.Context, s *snapshot) (err error) {
 	if a.instances, err = a.cloud.List(ctx); err == nil && a.instances == nil {
 		a.instances = []*cloudprovider.Instance{}
 	}
+	errs = append(errs, err)
 	s.Input.Drift, s.Input.Instances, s.Input.InstancesAt = a.drift, a.instances, s.Now
 	if k, ok := cloudprovider.As[keeper](a.cloud); ok {
-		err = errors.Join(err, k.keep(ctx, a, s))
+		errs = append(errs, k.keep(ctx, a, s))
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // keeper is a cloud with objects of its own, which are looked at as often as its machines.

@@ -30,6 +30,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/batcher"
 	"github.com/dovetail-sdk/dovetail/disruption/fleet"
 	"github.com/dovetail-sdk/dovetail/fake/kwok"
@@ -483,6 +484,47 @@ func TestPoolsWithFaultsKeepNoOtherFromWork(t *testing.T) {
 		if !meta.IsStatusConditionFalse(pool.Status.Conditions, want) || !meta.IsStatusConditionFalse(pool.Status.Conditions, v1.ConditionTypeReady) {
 			t.Errorf("%s: %v", name, pool.Status.Conditions)
 		}
+	}
+}
+
+// troubled is a cloud that has no queue of notices, and cannot say whether a machine has
+// drifted that was asked about before.
+type troubled struct {
+	cloudprovider.CloudProvider
+	known string
+}
+
+func (troubled) Interruptions(context.Context) ([]cloudprovider.Interruption, error) {
+	return nil, cloudprovider.ErrDenied
+}
+
+func (t troubled) IsDrifted(_ context.Context, claim *v1.NodeClaim) (cloudprovider.Drift, error) {
+	if claim.Name == t.known {
+		return cloudprovider.Drift{}, cloudprovider.ErrThrottled
+	}
+	return cloudprovider.Drift{Reason: "Changed"}, nil
+}
+
+func TestWhatTheCloudDoesNotSayKeepsNothingElseFromBeingAsked(t *testing.T) {
+	claim := func(name string) *v1.NodeClaim {
+		c := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		c.Status.ProviderID = "kwok://" + name
+		return c
+	}
+	c := newCluster(t)
+	c.a.cloud = troubled{c.a.cloud, "known"}
+	c.a.drift = map[string]cloudprovider.Drift{"known": {Reason: "Before"}}
+	s := &snapshot{Fleet: &fleet.Fleet{Now: time.Now()}}
+	s.NodeClaims = []*v1.NodeClaim{claim("known"), claim("other")}
+	err := c.a.look(t.Context(), s)
+	if !errors.Is(err, cloudprovider.ErrDenied) || !errors.Is(err, cloudprovider.ErrThrottled) {
+		t.Errorf("the error is %v", err)
+	}
+	if d := s.Input.Drift; d["known"].Reason != "Before" || d["other"].Reason != "Changed" {
+		t.Errorf("drift: %v", d)
+	}
+	if s.Input.Instances == nil {
+		t.Error("the machines were not listed")
 	}
 }
 
