@@ -528,6 +528,25 @@ func TestWhatTheCloudDoesNotSayKeepsNothingElseFromBeingAsked(t *testing.T) {
 	}
 }
 
+// mute is a cloud that does not say for now what it sells.
+type mute struct{ cloudprovider.CloudProvider }
+
+func (mute) InstanceTypes(context.Context, *v1.NodePool) ([]*cloudprovider.InstanceType, error) {
+	return nil, cloudprovider.ErrThrottled
+}
+
+func TestACatalogThatCannotBeReadCostsNoNodeClaim(t *testing.T) {
+	claim := &v1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "coming", UID: "coming", Labels: map[string]string{v1.NodePoolLabelKey: "general"},
+		Finalizers: []string{v1.TerminationFinalizer}}}
+	claim.Spec.NodeClassRef = general().Spec.Template.Spec.NodeClassRef
+	c := newCluster(t, general(), claim)
+	c.a.cloud = mute{c.a.cloud}
+	c.pass(1)
+	if claims := c.claims(); len(claims) != 1 || claims[0].DeletionTimestamp != nil {
+		t.Errorf("NodeClaims: %v", claims)
+	}
+}
+
 // A webhook that refuses a NodeClaim is told to the pods, and no plan is made for them at
 // once again.
 func TestRefusedNodeClaims(t *testing.T) {

@@ -53,7 +53,11 @@ func (a *autoscaler) launch(ctx context.Context, s *snapshot) error {
 
 // order asks the cloud for one machine.
 func (a *autoscaler) order(ctx context.Context, s *snapshot, claim *v1.NodeClaim) (*cloudprovider.Instance, error) {
-	request, err := nodeclaim.Request(claim, s.Input.InstanceTypes[claim.Labels[v1.NodePoolLabelKey]], s.Input.Vocabulary)
+	pool := claim.Labels[v1.NodePoolLabelKey]
+	if err := s.classes[pool]; err != nil {
+		return nil, err // there is no catalog, which is not to say that nothing is sold
+	}
+	request, err := nodeclaim.Request(claim, s.Input.InstanceTypes[pool], s.Input.Vocabulary)
 	if err != nil {
 		return nil, err
 	}
