@@ -13,6 +13,7 @@ type HostRule struct {
 	Looks []bool  // by node that exists
 	There []int32 // by node that exists: pods
 	Gone  []int   // pods of each node that is gone and that it looks at
+	Way   int     // rules with the same look at all nodes alike; they are few, from 0 on
 }
 
 // hostRules are those that were asked for, each once.
@@ -20,7 +21,14 @@ type hostRules struct {
 	mu      sync.Mutex
 	ofClass map[int][]*HostRule
 	known   map[DomainRuleKey]*HostRule
+	ways    map[hostWay]int
 	key     workload.PodKey
+}
+
+// hostWay is what decides at which nodes a HostRule looks.
+type hostWay struct {
+	filter          string
+	affinity, taint bool
 }
 
 // HostRules lists the topology spread constraints of a class over the name of the node.
@@ -33,7 +41,7 @@ func (p *Problem) HostRules(class int) []*HostRule {
 		return out
 	}
 	if h.known == nil {
-		h.ofClass, h.known = map[int][]*HostRule{}, map[DomainRuleKey]*HostRule{}
+		h.ofClass, h.known, h.ways = map[int][]*HostRule{}, map[DomainRuleKey]*HostRule{}, map[hostWay]int{}
 	}
 	var out []*HostRule
 	for _, t := range p.Classes[class].HostSpreads() {
@@ -41,6 +49,11 @@ func (p *Problem) HostRules(class int) []*HostRule {
 		rule := h.known[id]
 		if rule == nil {
 			rule = p.newHostRule(class, t)
+			way := hostWay{id.Filter, t.HonorAffinity, t.HonorTaint}
+			if _, ok := h.ways[way]; !ok {
+				h.ways[way] = len(h.ways)
+			}
+			rule.Way = h.ways[way]
 			h.known[id] = rule
 		}
 		out = append(out, rule)

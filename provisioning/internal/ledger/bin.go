@@ -74,9 +74,12 @@ type Bin struct {
 	Shut     bool              // it is taken out of the plan
 }
 
-// Vacate takes all pods of the plan off a bin.
-func Vacate(p *compile.Problem, s *Bin) {
+// Vacate takes all pods of the plan off a bin, and makes ready for so many.
+func Vacate(p *compile.Problem, s *Bin, pods int) {
 	s.PodIDs, s.Pods = nil, nil
+	if pods > 0 {
+		s.PodIDs = make([]int32, 0, pods)
+	}
 	if s.Node < 0 {
 		s.Taken = make([]int64, len(p.Resources)+len(p.Rules.Slots))
 		s.Apart, s.Attached = nil, nil
@@ -97,7 +100,11 @@ func AddTo(p *compile.Problem, s *Bin, c int, podID int32) {
 		}
 	}
 	s.Attached = p.Attach(s.Attached, c)
-	for _, part := range p.Rules.Duties[c].All {
+	all := p.Rules.Duties[c].All
+	if len(s.Apart) == 0 {
+		s.Apart = slices.Grow(s.Apart, len(all))
+	}
+	for _, part := range all {
 		s.Apart = compile.AddPart(s.Apart, part.Rule, part.Owners, part.Members, part.Both)
 	}
 	s.PodIDs = append(s.PodIDs, podID)

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // BinType is what a new node may turn out to be. Nodes that are launched alike
-// share one.
+// share one. NewBinType makes it, and Again one like it.
 type BinType struct {
 	Id      int // tells the bin types of a plan apart
 	Pool    int
@@ -34,10 +35,30 @@ type BinType struct {
 	Settled requirements.Set // asked, with what the options show
 	Labels  map[string]string
 
-	at    []Location // by key of the domain table, once asked for
-	looks []look     // by domain rule, likewise
-	most  []int64    // that any option has of each resource, likewise
-	Least []int64    // that all options have of each, likewise
+	facts *facts // which bin types share that are alike but for Id and Wide
+}
+
+// facts is what is worked out of a bin type once it is asked for.
+type facts struct {
+	at    []Location // by key of the domain table
+	looks []look     // by domain rule
+	hosts []look     // by HostRule.Way
+	most  []int64    // that any option has of each resource
+	least []int64    // that all options have of each
+}
+
+// NewBinType returns a bin type of which nothing is worked out yet.
+func NewBinType(s BinType) *BinType {
+	s.facts = &facts{}
+	return &s
+}
+
+// Again returns a bin type like another under an Id of its own, with what is worked out of
+// that one or will be.
+func (s *BinType) Again(id int) *BinType {
+	out := *s
+	out.Id = id
+	return &out
 }
 
 // MayHold says whether some option may have room for a request beside what is taken, as
@@ -54,23 +75,45 @@ func (s *BinType) MayHold(p *compile.Problem, request, taken []int64) bool {
 
 // Greatest is the most that any option has of each resource.
 func (s *BinType) Greatest(p *compile.Problem) []int64 {
-	if s.most == nil {
-		s.most = make([]int64, len(p.Resources)+len(p.Rules.Slots))
+	f := s.facts
+	if f.most == nil {
+		f.most = make([]int64, len(p.Resources)+len(p.Rules.Slots))
 		for o := range s.Options.All() {
 			for r, n := range p.LowOptions[o].Capacity {
-				s.most[r] = max(s.most[r], n)
+				f.most[r] = max(f.most[r], n)
 			}
 		}
 	}
-	return s.most
+	return f.most
 }
 
-// Holding returns those of some options that have room for a request.
-func Holding(p *compile.Problem, options bitset.Set, request []int64) bitset.Set {
-	out := options.Clone()
-	all := make([]int64, len(p.Resources)+len(p.Rules.Slots))
-	copy(all, request)
-	p.Distinct.KeepHolding(out, all, bitset.New(len(p.LowOptions)))
+// Least is the least that any option has of each resource.
+func (s *BinType) Least(p *compile.Problem) []int64 {
+	f := s.facts
+	if f.least == nil {
+		for o := range s.Options.All() {
+			capacity := p.LowOptions[o].Capacity
+			if f.least == nil {
+				f.least = slices.Clone(capacity)
+			}
+			for r, n := range capacity {
+				f.least[r] = min(f.least[r], n)
+			}
+		}
+	}
+	return f.least
+}
+
+// Holding returns those of some options of a pool that have room for a request.
+func Holding(p *compile.Problem, pool int, options bitset.Set, request []int64) bitset.Set {
+	both := make(bitset.Set, 2*len(options))
+	out := both[:copy(both, options):len(options)]
+	all := request
+	if n := len(p.Resources) + len(p.Rules.Slots); len(request) < n {
+		all = make([]int64, n)
+		copy(all, request)
+	}
+	p.Distinct.KeepHoldingIn(pool, out, all, both[len(options):])
 	return out
 }
 
@@ -122,6 +165,19 @@ func LooksAtBinType(p *compile.Problem, rule *compile.DomainRule, s *BinType) lo
 	return out
 }
 
+// looksAtHost says so of a rule over the name of the node.
+func looksAtHost(p *compile.Problem, rule *compile.HostRule, s *BinType) look {
+	f := s.facts
+	if rule.Way >= len(f.hosts) {
+		f.hosts = append(f.hosts, make([]look, rule.Way+1-len(f.hosts))...)
+	}
+	known := &f.hosts[rule.Way]
+	if !known.known {
+		*known = LooksAtBinType(p, &rule.DomainRule, s)
+	}
+	return *known
+}
+
 // suits says whether a label of new nodes of a bin type may be as a requirement
 // wants it, and whether it is sure to.
 func suits(p *compile.Problem, s *BinType, r requirements.Requirement) (may, sure bool) {
@@ -160,29 +216,30 @@ func (s *BinType) Node(p *compile.Problem) model.NewNode {
 
 // BinTypeLocations works out where new nodes of a bin type may be.
 func BinTypeLocations(p *compile.Problem, s *BinType) []Location {
-	if s.at != nil {
-		return s.at
+	if s.facts.at != nil {
+		return s.facts.at
 	}
-	s.at = make([]Location, len(p.Table.Keys))
+	out := make([]Location, len(p.Table.Keys))
+	s.facts.at = out
 	for k, key := range p.Table.Keys {
 		key = p.Vocabulary.NormalizeKey(key)
 		if value, ok := s.Labels[key]; ok && !p.Admission.Domains.Named(s.Pool, key, s.Options) {
 			if d, known := p.Table.Index[k][value]; known {
-				s.at[k].Domains = []int{d}
+				out[k].Domains = []int{d}
 			} else {
-				s.at[k].Lacks = true
+				out[k].Lacks = true
 			}
 			continue
 		}
 		r, asked := s.Settled.Get(key)
 		for d, value := range p.Table.Values[k] {
 			if (!asked || r.Has(value)) && s.Options.Overlaps(p.InPlace(k, d)) {
-				s.at[k].Domains = append(s.at[k].Domains, d)
+				out[k].Domains = append(out[k].Domains, d)
 			}
 		}
-		s.at[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
+		out[k].Lacks = (!asked || r.AllowsAbsent()) && s.Options.Overlaps(p.Finder.Lacking[k])
 	}
-	return s.at
+	return out
 }
 
 // PoolOf returns the pool that a set of options of one pool is of.

@@ -55,15 +55,20 @@ func (c *ledgerCount) exists(d int) {
 
 // New counts the pods of the bins.
 func New(p *compile.Problem, bins []*Bin) *Ledger {
-	l := &Ledger{P: p, Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes))}
-	l.Hosts = hostLedger{index: map[*compile.HostRule]int{}, ofClass: make([][]int, len(p.Classes)), bySelection: map[int][]int{}}
+	l := &Ledger{P: p, Bins: make([]*Bin, 0, len(bins)+1), Counts: make([]ledgerCount, len(p.Rules.Domain)), There: make([]int, len(p.Classes))}
+	l.Hosts.ofClass = make([][]int, len(p.Classes))
+	domains := 0
+	for i := range p.Rules.Domain {
+		domains += len(p.Rules.Domain[i].Members)
+	}
+	numbers, facts := make(copies[int], 0, 3*domains), make(copies[bool], 0, 2*domains)
 	for i := range l.Counts {
 		rule, c := &p.Rules.Domain[i], &l.Counts[i]
 		if rule.Rule.Key < 0 {
 			continue
 		}
-		c.Most, c.least, c.Owners = slices.Clone(rule.Members), slices.Clone(rule.Members), slices.Clone(rule.Owners)
-		c.Is, c.May = slices.Clone(rule.Counted), slices.Clone(rule.Counted)
+		c.Most, c.least, c.Owners = numbers.of(rule.Members), numbers.of(rule.Members), numbers.of(rule.Owners)
+		c.Is, c.May = facts.of(rule.Counted), facts.of(rule.Counted)
 		c.elsewhere = rule.Elsewhere
 		for d := range c.Most {
 			if c.Is[d] {
@@ -85,6 +90,16 @@ func New(p *compile.Problem, bins []*Bin) *Ledger {
 		}
 	}
 	return l
+}
+
+// copies are of small slices, and lie in one piece of memory.
+type copies[T any] []T
+
+// of copies a slice. What is made first has room for all that is to come.
+func (c *copies[T]) of(s []T) []T {
+	n := len(*c)
+	*c = append(*c, s...)
+	return (*c)[n:len(*c):len(*c)]
 }
 
 // Open adds a node, with no pods so far.
@@ -149,10 +164,11 @@ func (l *Ledger) Looked(rule int, s *Bin) (may, sure bool) {
 		looks := l.P.LooksAt(r, &l.P.Nodes[s.Node])
 		return looks, looks
 	}
-	if s.BinType.looks == nil {
-		s.BinType.looks = make([]look, len(l.Counts))
+	f := s.BinType.facts
+	if f.looks == nil {
+		f.looks = make([]look, len(l.Counts))
 	}
-	known := &s.BinType.looks[rule]
+	known := &f.looks[rule]
 	if !known.known {
 		*known = LooksAtBinType(l.P, r, s.BinType)
 		known.in = lookedIn(l.P, r, s.BinType)
@@ -169,7 +185,7 @@ func (l *Ledger) domainsOf(rule int, s *Bin) []int {
 		return s.At[r.Rule.Key].Domains
 	}
 	l.Looked(rule, s)
-	return s.BinType.looks[rule].in
+	return s.BinType.facts.looks[rule].in
 }
 
 // lookedIn lists the domains that new nodes of a bin type may be in and where a spread

@@ -37,6 +37,9 @@ func (l *Ledger) HostsOf(class int) []int {
 	if known := h.ofClass[class]; known != nil {
 		return known
 	}
+	if h.index == nil {
+		h.index, h.bySelection = map[*compile.HostRule]int{}, map[int][]int{}
+	}
 	out := []int{}
 	for _, rule := range l.P.HostRules(class) {
 		n, ok := h.index[rule]
@@ -84,7 +87,7 @@ func (l *Ledger) look(h *hostSpread, s *Bin) {
 	seen := look{known: true}
 	if s.Shut {
 	} else if s.Node < 0 {
-		seen = LooksAtBinType(l.P, &h.Rule.DomainRule, s.BinType)
+		seen = looksAtHost(l.P, h.Rule, s.BinType)
 	} else if h.Rule.Looks[s.Node] {
 		seen.May, seen.Sure = true, true
 	}
@@ -218,6 +221,9 @@ func (l *Ledger) LeantOn() []workload.Term {
 // LeanOn notes that some constraints of pods that are counted let one in only as no node
 // was empty.
 func (l *Ledger) LeanOn(terms []workload.Term) {
+	if len(terms) == 0 {
+		return
+	}
 	for _, s := range l.Bins {
 		for _, m := range s.Pods {
 			for _, i := range l.HostsOf(m.Class) {
@@ -280,12 +286,26 @@ func (l *Ledger) HostsAllow(class int, s *Bin) bool {
 	return true
 }
 
+// Comes says whether a constraint over the name of the node, of pods of a class, may look
+// at a bin that it did not look at before.
+func (l *Ledger) Comes(class int, before, after *Bin) bool {
+	if l.P.Classes[class].Headroom {
+		return false
+	}
+	for _, i := range l.HostsOf(class) {
+		if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && looksAtHost(l.P, h.Rule, after.BinType).May {
+			return true
+		}
+	}
+	return false
+}
+
 // FillsFirst says whether a further new node would be one to be filled first, by a
 // constraint of pods that are where they are only as no node was empty.
 func (l *Ledger) FillsFirst(s *Bin) bool {
 	for i := range l.Hosts.Spreads {
 		h := &l.Hosts.Spreads[i]
-		if h.leant && LooksAtBinType(l.P, &h.Rule.DomainRule, s.BinType).May {
+		if h.leant && looksAtHost(l.P, h.Rule, s.BinType).May {
 			return true
 		}
 	}

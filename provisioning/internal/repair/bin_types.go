@@ -21,7 +21,9 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 		}
 	}
 	st.binTypes++
-	out := &ledger.BinType{Id: st.binTypes, Pool: pool, Options: of.set, Trait: trait, Asked: asked, Relaxed: relaxed, List: of.list, Daemons: of.daemons}
+	out := ledger.NewBinType(ledger.BinType{
+		Id: st.binTypes, Pool: pool, Options: of.set, Trait: trait, Asked: asked, Relaxed: relaxed, List: of.list, Daemons: of.daemons,
+	})
 	named := func(key string) bool { return st.p.Admission.Domains.Named(pool, key, of.set) }
 	out.Settled = st.settled(asked, named).With(of.where...)
 	out.Labels = catalog.NodeLabels(&st.p.Pools[pool], out.Settled, named, st.p.Vocabulary)
@@ -29,12 +31,10 @@ func (st *State) NewBinType(pool int, options bitset.Set, trait int32, asked req
 	return out
 }
 
-// again is a bin type like another, with what was worked out for that.
+// again is a bin type like another, with what is worked out of that.
 func (st *State) again(like *ledger.BinType) *ledger.BinType {
 	st.binTypes++
-	out := *like
-	out.Id = st.binTypes
-	return &out
+	return like.Again(st.binTypes)
 }
 
 // optionSet is a set of options of a pool, and the bin types that have just these.

@@ -74,7 +74,7 @@ func (g *placer) launch(c, pool int, options bitset.Set, trait int32, asked *ask
 		if options.And(g.lead); !ok {
 			return nil
 		}
-		options = ledger.Holding(g.p, options, all)
+		options = ledger.Holding(g.p, pool, options, all)
 	}
 	short := !g.p.Choice(pool, options, trait)
 	if options.Empty() || g.left <= 0 || short && g.p.Opts.MinValues != model.BestEffort || asked.never {

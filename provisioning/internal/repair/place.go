@@ -163,13 +163,8 @@ func seenAlike(l *ledger.Ledger, before, after *ledger.Bin) bool {
 		}
 	}
 	for class, n := range l.There {
-		if n == 0 {
-			continue
-		}
-		for _, i := range l.HostsOf(class) {
-			if h := &l.Hosts.Spreads[i]; !h.Looks[before.Number].May && !l.P.Classes[class].Headroom && ledger.LooksAtBinType(l.P, &h.Rule.DomainRule, after.BinType).May {
-				return false
-			}
+		if n > 0 && l.Comes(class, before, after) {
+			return false
 		}
 	}
 	return true

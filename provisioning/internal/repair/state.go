@@ -53,10 +53,12 @@ func New(p *compile.Problem, s *attempt.Attempt, steps int) *State {
 // Bins lists the nodes of the plan with what is on them: those that exist in
 // the order of the problem, then the new ones.
 func (st *State) Bins() []*ledger.Bin {
-	var out []*ledger.Bin
-	for i := range st.p.Nodes {
-		s := &ledger.Bin{Node: i, At: st.locations(i)}
-		ledger.Vacate(st.p, s)
+	out := make([]*ledger.Bin, 0, len(st.p.Nodes)+len(st.New))
+	nodes := make([]ledger.Bin, len(st.p.Nodes))
+	for i := range nodes {
+		s := &nodes[i]
+		s.Node, s.At = i, st.locations(i)
+		ledger.Vacate(st.p, s, len(st.Bound[i]))
 		for _, podID := range st.Bound[i] {
 			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
 		}
@@ -65,7 +67,7 @@ func (st *State) Bins() []*ledger.Bin {
 	for _, s := range st.New {
 		podIDs := s.PodIDs
 		s.At = ledger.BinTypeLocations(st.p, s.BinType)
-		ledger.Vacate(st.p, s)
+		ledger.Vacate(st.p, s, len(podIDs))
 		for _, podID := range podIDs {
 			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
 		}

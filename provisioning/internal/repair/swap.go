@@ -322,7 +322,7 @@ func (m *mover) mayExchange(c int, s *ledger.Bin, d int, t *ledger.Bin) bool {
 func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
 	capacity := s.Free
 	if s.Node < 0 {
-		capacity = leastRoom(s.BinType, m.p)
+		capacity = s.BinType.Least(m.p)
 	}
 	for r := range more {
 		left := capacity[r]
@@ -337,22 +337,6 @@ func (m *mover) hasRoom(s *ledger.Bin, more, less []int64) bool {
 		}
 	}
 	return true
-}
-
-// leastRoom is the least of each resource that any option has.
-func leastRoom(s *ledger.BinType, p *compile.Problem) []int64 {
-	if s.Least == nil {
-		for o := range s.Options.All() {
-			capacity := p.LowOptions[o].Capacity
-			if s.Least == nil {
-				s.Least = slices.Clone(capacity)
-			}
-			for r, n := range capacity {
-				s.Least[r] = min(s.Least[r], n)
-			}
-		}
-	}
-	return s.Least
 }
 
 // suits says whether the pods of a class may be on a bin as it is, room aside.

@@ -145,7 +145,7 @@ func (d *diagnosis) roomIn(c int, keys, at []int) bool {
 			if !ok || !merge || s.BinType.Asked.Intersect(item.Sources[i]).Impossible() {
 				continue
 			}
-			options := ledger.Holding(p, s.BinType.Options.Both(v.Options), sum)
+			options := ledger.Holding(p, s.BinType.Pool, s.BinType.Options.Both(v.Options), sum)
 			if !options.Empty() && d.chooses(s.BinType.Pool, options, trait) {
 				return true
 			}
