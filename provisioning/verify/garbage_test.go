@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -241,7 +242,7 @@ func TestTakesGarbage(t *testing.T) {
 		checkGarbage(t, seed, seed*0x9e3779b97f4a7c15>>7&all)
 	}
 	for i := range wrecks() {
-		for seed := range uint64(20) {
+		for seed := range uint64(testlong.Seeds(6, 20)) {
 			checkGarbage(t, seed, 1<<i)
 		}
 	}
