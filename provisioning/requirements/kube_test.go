@@ -161,7 +161,7 @@ func satisfies(n *corev1.Node, a requirements.Alternative) bool {
 func TestKubeSchedulerAgreesOnPods(t *testing.T) {
 	d := draw{rand.New(rand.NewPCG(1, 2))}
 	matches, misses, faults := 0, 0, 0
-	for range testlong.Seeds(1500, 5000) {
+	for range testlong.Seeds(600, 5000) {
 		pod := d.pod()
 		before := pod.DeepCopy()
 		got, err := requirements.FromPod(pod, verbatim())
@@ -189,13 +189,13 @@ func TestKubeSchedulerAgreesOnPods(t *testing.T) {
 		}
 	}
 	// The comparison is worth nothing unless all cases occur.
-	require.Greater(t, min(matches, misses, faults), testlong.Seeds(150, 500))
+	require.Greater(t, min(matches, misses, faults), testlong.Seeds(60, 500))
 }
 
 func TestKubeSchedulerAgreesOnPreferences(t *testing.T) {
 	d := draw{rand.New(rand.NewPCG(3, 4))}
 	scored, refused := 0, 0
-	for range testlong.Seeds(1500, 5000) {
+	for range testlong.Seeds(600, 5000) {
 		pod := d.pod()
 		if pod.Spec.Affinity.NodeAffinity == nil {
 			continue
@@ -223,5 +223,5 @@ func TestKubeSchedulerAgreesOnPreferences(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, min(scored, refused), testlong.Seeds(150, 500))
+	require.Greater(t, min(scored, refused), testlong.Seeds(60, 500))
 }

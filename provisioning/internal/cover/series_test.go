@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
@@ -36,7 +37,7 @@ func next(rng *rand.Rand, p *cover.Problem, demand [][]float64) [][]float64 {
 
 func TestSeriesFindsWhatCoverFinds(t *testing.T) {
 	alone, together := 0, 0
-	for seed := range uint64(300) {
+	for seed := range uint64(testlong.Seeds(60, 300)) {
 		rng := source(seed)
 		p := random(rng, between(rng, 1, 12), between(rng, 1, 4), between(rng, 2, 60))
 		market := cover.NewMarket(p.Serves, p.Supplies)
@@ -94,7 +95,7 @@ func TestSeriesAreRepeatable(t *testing.T) {
 // TestSeriesWithFewPivots stops short of the optimum each time, and has a bound all the
 // same.
 func TestSeriesWithFewPivots(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range uint64(testlong.Seeds(30, 100)) {
 		rng := source(seed)
 		p := random(rng, between(rng, 1, 10), between(rng, 1, 3), between(rng, 2, 40))
 		market := cover.NewMarket(p.Serves, p.Supplies)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/dynamic-resource-allocation/structured"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider/devicecel"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 )
 
@@ -138,7 +139,7 @@ func TestKubeSchedulerAgrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	cache, matcher := cel.NewCache(100, cel.Features{}), devicecel.New()
 	seen := map[string]int{}
-	for round := range 1500 {
+	for round := range testlong.Seeds(400, 1500) {
 		c := newCluster(r, cache)
 		for step := range 4 {
 			wanted := randomClaim(r)

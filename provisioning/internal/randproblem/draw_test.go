@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
 func TestDrawIsRepeatable(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(testlong.Seeds(60, 200)) {
 		all := randproblem.Config{}
 		require.Equal(t, randproblem.Draw(seed, all), randproblem.Draw(seed, all), "seed %d", seed)
 		require.Equal(t, randproblem.DrawOptions(seed, all), randproblem.DrawOptions(seed, all), "seed %d", seed)
@@ -27,7 +28,7 @@ func TestDrawIsRepeatable(t *testing.T) {
 
 // TestDrawLeavesOut: what a Config leaves out is not there.
 func TestDrawLeavesOut(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(testlong.Seeds(60, 200)) {
 		in := randproblem.Draw(seed, randproblem.Config{
 			Without: randproblem.Volumes | randproblem.Overlays | randproblem.Buffers | randproblem.Defaults | randproblem.Priorities,
 		})
@@ -46,7 +47,7 @@ func TestDrawLeavesOut(t *testing.T) {
 }
 
 func TestDrawIsWellFormed(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range uint64(testlong.Seeds(300, 1000)) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		names := map[string]bool{}
 		once := func(kind, name string) {
@@ -133,7 +134,7 @@ func requiredTerms(pod *corev1.Pod) []corev1.PodAffinityTerm {
 // TestDrawCoversEdges counts, as TestNewCoversEdges does.
 func TestDrawCoversEdges(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(2000) {
+	for seed := range uint64(testlong.Seeds(600, 2000)) {
 		in := randproblem.Draw(seed, randproblem.Config{})
 		found := map[string]bool{}
 		note := func(edge string, there bool) {
@@ -167,7 +168,7 @@ func TestDrawCoversEdges(t *testing.T) {
 		"option DefaultSpread", "option SchedulerNames", "option Reserved", "option CapacityMix", "option SpotFlexibility",
 		"option NodeFee", "option Preferences", "option PreferenceCost",
 	} {
-		require.GreaterOrEqual(t, seen[edge], 8, "%s", edge)
+		require.GreaterOrEqual(t, seen[edge], testlong.Seeds(1, 8), "%s", edge)
 		t.Logf("%-32s %4d", edge, seen[edge])
 	}
 }

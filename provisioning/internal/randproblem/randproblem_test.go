@@ -8,6 +8,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -15,14 +16,14 @@ import (
 )
 
 func TestNewIsRepeatable(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range uint64(testlong.Seeds(60, 200)) {
 		require.Equal(t, randproblem.New(seed), randproblem.New(seed), "seed %d", seed)
 	}
 	require.NotEqual(t, randproblem.New(1), randproblem.New(2))
 }
 
 func TestNewIsWellFormed(t *testing.T) {
-	for seed := range uint64(1000) {
+	for seed := range uint64(testlong.Seeds(300, 1000)) {
 		in := randproblem.New(seed)
 		names := map[string]bool{}
 		once := func(kind, name string) {
@@ -68,13 +69,13 @@ func TestNewIsWellFormed(t *testing.T) {
 // comes up. An edge that never does would be one that no law is tried on.
 func TestNewCoversEdges(t *testing.T) {
 	seen := map[string]int{}
-	for seed := range uint64(2000) {
+	for seed := range uint64(testlong.Seeds(600, 2000)) {
 		for edge := range edgesOf(randproblem.New(seed)) {
 			seen[edge]++
 		}
 	}
 	for _, edge := range edges() {
-		require.GreaterOrEqual(t, seen[edge], 8, "%s", edge)
+		require.GreaterOrEqual(t, seen[edge], testlong.Seeds(1, 8), "%s", edge)
 		t.Logf("%-32s %4d", edge, seen[edge])
 	}
 }
