@@ -16,17 +16,23 @@ import (
 // that tests need no second parser.
 type plan struct {
 	zone                              string
-	minutes, hours, dom, months, days map[int]bool
+	minutes, hours, dom, months, days *values
 	domStar, daysStar                 bool
 }
 
+// values are those of a field.
+type values [60]bool
+
 func (p *plan) matches(wall time.Time) bool {
+	if !p.minutes[wall.Minute()] {
+		return false
+	}
 	dom, day := p.dom[wall.Day()], p.days[int(wall.Weekday())]
 	match := dom || day
 	if p.domStar || p.daysStar {
 		match = dom && day
 	}
-	return match && p.minutes[wall.Minute()] && p.hours[wall.Hour()] && p.months[int(wall.Month())]
+	return match && p.months[int(wall.Month())] && p.hours[wall.Hour()]
 }
 
 // anyPlan makes a random schedule and its text.
@@ -45,8 +51,8 @@ func anyPlan(rng *rand.Rand, zone string) (string, *plan) {
 	return text, p
 }
 
-func anyField(rng *rand.Rand, low, high int, names []string, star bool) (text string, set map[int]bool, isStar bool) {
-	set = map[int]bool{}
+func anyField(rng *rand.Rand, low, high int, names []string, star bool) (text string, set *values, isStar bool) {
+	set = &values{}
 	var terms []string
 	for range 1 + rng.IntN(2) {
 		a, b, step := low+rng.IntN(high-low+1), low+rng.IntN(high-low+1), 1+rng.IntN(8)
@@ -97,13 +103,14 @@ func (p *plan) hits(from, to time.Time) map[int64]bool {
 	if p.zone != "" {
 		loc, _ = time.LoadLocation(p.zone)
 	}
+	first, end := from.AddDate(0, 0, -3), to.AddDate(0, 0, 3)
 	offsets := map[int64]bool{}
-	for t := from.AddDate(0, 0, -3); t.Before(to.AddDate(0, 0, 3)); t = t.Add(6 * time.Hour) {
+	for t := first; t.Before(end); t = t.Add(6 * time.Hour) {
 		_, offset := t.In(loc).Zone()
 		offsets[int64(offset)] = true
 	}
 	hits := map[int64]bool{}
-	for wall := from.AddDate(0, 0, -3); wall.Before(to.AddDate(0, 0, 3)); wall = wall.Add(time.Minute) {
+	for wall := first; wall.Before(end); wall = wall.Add(time.Minute) {
 		if !p.matches(wall) {
 			continue
 		}

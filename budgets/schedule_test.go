@@ -18,6 +18,7 @@ import (
 // Schedules of random fields hit when a look at every minute says so.
 func TestScheduleAgainstEveryMinute(t *testing.T) {
 	testlong.Alone(t)
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	zones := []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Pacific/Apia", "America/Sao_Paulo"}
 	for i := range 42 {

@@ -25,6 +25,7 @@ type simulated struct {
 // simulation answers otherwise.
 func TestAllowAgainstEveryMinute(t *testing.T) {
 	testlong.Alone(t)
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	from := at("2025-12-31T22:00:00Z")
 	const year = 366 * 24 * 60

@@ -302,10 +302,15 @@ func (c *civil) prev(t int64) (int64, bool) {
 	return found*secondsPerDay + c.last*60, ok
 }
 
-// dayOf counts the days from 1 January 1970 to a date. A month after the twelfth is
-// one of the next year.
+// dayOf counts the days from 1 January 1970 to a date. Years begin in March for it, so
+// that the day that not all have is the last.
 func dayOf(year, month, day int64) int64 {
-	return time.Date(int(year), time.Month(month), int(day), 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
+	month -= 3
+	if month < 0 {
+		year, month = year-1, month+12
+	}
+	leaps := floorDiv(year, 4) - floorDiv(year, 100) + floorDiv(year, 400)
+	return year*365 + leaps + (month*153+2)/5 + day - 719469
 }
 
 // dateOf is the inverse of dayOf.
@@ -314,7 +319,15 @@ func dateOf(day int64) (year, month, dom int64) {
 	return int64(y), int64(m), int64(d)
 }
 
-func monthLength(year, month int64) int64 { return dayOf(year, month+1, 1) - dayOf(year, month, 1) }
+func monthLength(year, month int64) int64 {
+	switch {
+	case month != 2:
+		return 30 + (month+month/8)%2
+	case year%4 == 0 && (year%100 != 0 || year%400 == 0):
+		return 29
+	}
+	return 28
+}
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
