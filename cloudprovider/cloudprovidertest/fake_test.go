@@ -53,7 +53,7 @@ var catalog = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
 	return fakecatalog.New(&fakecatalog.Options{
 		Zones:    []fakecatalog.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		Families: []string{"m5", "t3", "m7g"},
-		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 9"),
+		Where:    requirements.MustParse("karpenter.k8s.aws/instance-cpu < 5"),
 	})
 })
 

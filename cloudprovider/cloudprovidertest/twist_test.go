@@ -3,7 +3,6 @@ package cloudprovidertest_test
 import (
 	"context"
 	"strconv"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -22,7 +21,7 @@ type twist struct {
 	heedless bool // does not end when its context does
 	// locked holds a lock while it waits for the cloud.
 	locked bool
-	lock   sync.Mutex
+	lock   chan struct{} // that of a mutex; in a bubble none waits for one that waits for time
 	// withoutReboot takes the ability away.
 	withoutReboot bool
 
@@ -44,8 +43,8 @@ type twist struct {
 // over sends a call over the wire.
 func (t *twist) over(ctx context.Context, method string) error {
 	if t.locked {
-		t.lock.Lock()
-		defer t.lock.Unlock()
+		t.lock <- struct{}{}
+		defer func() { <-t.lock }()
 	}
 	if t.heedless {
 		ctx = context.WithoutCancel(ctx)
