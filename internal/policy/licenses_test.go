@@ -2,13 +2,11 @@ package policy
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,8 +29,9 @@ type built struct{ Path, Dir string }
 // TestLicenses holds licenses.txt against the modules that the library and its examples are
 // built from: each is listed, none besides, and each bears the license that is listed.
 func TestLicenses(t *testing.T) {
-	modules, err := builtModules(filepath.Join("..", ".."))
+	m, err := thisModule()
 	require.NoError(t, err)
+	modules := m.built
 	require.NotEmpty(t, modules)
 	found, err := checkLicenses(filepath.Join("testdata", "licenses.txt"), modules)
 	require.NoError(t, err)
@@ -122,36 +121,14 @@ func bears(dir, license string) string {
 	return "there is no file LICENSE"
 }
 
-// builtModules asks the go command which modules the packages below root are built from, tests
-// not counted, in order of paths.
-func builtModules(root string) ([]built, error) {
-	list := exec.Command("go", "list", "-deps", "-json=Module", "./...")
-	list.Dir = root
-	out, err := list.Output()
-	if err != nil {
-		return nil, err
-	}
+// builtFrom returns which modules packages are built from, tests not counted, in order of
+// paths.
+func builtFrom(listed []listedPackage) []built {
 	seen := map[string]built{}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct {
-			Module *struct {
-				built
-				Main bool
-			}
-		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, err
-		}
-		if p.Module != nil && !p.Module.Main {
-			seen[p.Module.Path] = p.Module.built
+	for _, l := range listed {
+		if l.Module != nil && !l.Module.Main {
+			seen[l.Module.Path] = l.Module.built
 		}
 	}
-	modules := make([]built, 0, len(seen))
-	for _, m := range seen {
-		modules = append(modules, m)
-	}
-	slices.SortFunc(modules, func(a, b built) int { return cmp.Compare(a.Path, b.Path) })
-	return modules, nil
+	return slices.SortedFunc(maps.Values(seen), func(a, b built) int { return cmp.Compare(a.Path, b.Path) })
 }

@@ -26,6 +26,7 @@ type module struct {
 	fset     *token.FileSet
 	packages []*pkg // of this module, by import path
 	requires []required
+	built    []built // from these modules, tests not counted
 }
 
 // pkg is one package of the module. Only files without tests are type-checked.
@@ -47,6 +48,10 @@ type listedPackage struct {
 	Export                             string
 	Deps                               []string
 	Error                              *struct{ Err string }
+	Module                             *struct {
+		built
+		Main bool
+	}
 }
 
 // required is a line of go.mod that asks for a module.
@@ -66,6 +71,7 @@ func loadModule(root, settings string) (*module, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.built = builtFrom(listed)
 	imports := m.importer(listed)
 	for _, l := range listed {
 		if l.DepOnly {
@@ -99,7 +105,7 @@ func (m *module) readGoMod() error {
 // list asks the go command for all packages and what they depend on, compiled.
 func (m *module) list() ([]listedPackage, error) {
 	out, err := m.run("list", "-e", "-export", "-deps",
-		"-json=ImportPath,Name,Dir,GoFiles,TestGoFiles,XTestGoFiles,DepOnly,Export,Deps,Error", "./...")
+		"-json=ImportPath,Name,Dir,GoFiles,TestGoFiles,XTestGoFiles,DepOnly,Export,Deps,Error,Module", "./...")
 	if err != nil {
 		return nil, err
 	}

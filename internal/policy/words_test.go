@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,20 +15,25 @@ import (
 // written so that they do not match themselves.
 var unwanted = []struct {
 	pattern *regexp.Regexp
-	where   func(file string) bool
+	where   func(file string, text []byte) bool // cheaper than the pattern
 	why     string
 }{
 	{regexp.MustCompile(`\b(TO[D]O|FIX[M]E|XX[X])\b`), isProductCode,
 		"finish it or leave it out: a promise in the code is read by nobody who could keep it"},
-	{regexp.MustCompile(`(^|[^\w./-])/(work|root|home|Users)/\w`), anyFile,
+	{regexp.MustCompile(`(^|[^\w./-])/(work|root|home|Users)/\w`), hasPath,
 		"a path of one machine means nothing on another"},
 }
 
-func isProductCode(file string) bool {
+func isProductCode(file string, _ []byte) bool {
 	return strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go")
 }
 
-func anyFile(string) bool { return true }
+// hasPath reports whether a text may have a path of the kind that is unwanted.
+func hasPath(_ string, text []byte) bool {
+	return slices.ContainsFunc([]string{"work", "root", "home", "Users"}, func(name string) bool {
+		return bytes.Contains(text, []byte("/"+name+"/"))
+	})
+}
 
 // maxText is the size above which a file is taken for data.
 const maxText = 1 << 20
@@ -39,9 +45,12 @@ func checkWords(m *module) (found []finding) {
 		if err != nil || len(text) > maxText || bytes.IndexByte(text, 0) >= 0 {
 			return err
 		}
-		for i, line := range strings.Split(string(text), "\n") {
-			for _, u := range unwanted {
-				if word := u.pattern.FindString(line); word != "" && u.where(file) {
+		for _, u := range unwanted {
+			if !u.where(file, text) {
+				continue
+			}
+			for i, line := range strings.Split(string(text), "\n") {
+				if word := u.pattern.FindString(line); word != "" {
 					found = append(found, finding{file: file, line: i + 1, subject: file,
 						message: fmt.Sprintf("%q: %s", strings.TrimSpace(word), u.why)})
 				}
