@@ -3,6 +3,7 @@ package fake_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -34,12 +35,21 @@ func world(t testing.TB, opts fake.Options) *fake.Cloud {
 
 func twoTypes(t testing.TB) []*cloudprovider.InstanceType {
 	t.Helper()
-	types, err := catalog.New(&catalog.Options{
+	types, err := twoOfThem()
+	require.NoError(t, err)
+	out := make([]*cloudprovider.InstanceType, 0, len(types))
+	for _, it := range types {
+		out = append(out, it.Clone())
+	}
+	return out
+}
+
+// twoOfThem makes them once.
+var twoOfThem = sync.OnceValues(func() ([]*cloudprovider.InstanceType, error) {
+	return catalog.New(&catalog.Options{
 		Zones: []catalog.Zone{{Name: "a"}, {Name: "b"}}, Types: []string{"m5.large", "c7g.large"},
 	})
-	require.NoError(t, err)
-	return types
-}
+})
 
 // ask is a request for what where admits, from what the cloud shows, to the
 // extent that it can be launched.
