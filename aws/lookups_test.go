@@ -38,6 +38,7 @@ func TestALookUpThatFailsHoldsUpNobody(t *testing.T) {
 	for way, fail := range ways {
 		inBubble(t, way, func(t *testing.T) {
 			s := newScene(t, func(s *scene) {
+				s.world.Types = some("c5.large", "g4dn.xlarge", "m5.large", "m6g.large")
 				s.world.Reservations = []ec2types.CapacityReservation{{
 					CapacityReservationId: ptr("cr-0123456789abcdef0"), InstanceType: ptr("m5.large"), AvailabilityZone: ptr("us-east-1a"), TotalInstanceCount: ptr(int32(2)),
 				}}
