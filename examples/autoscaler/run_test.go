@@ -33,6 +33,9 @@ func call(args ...string) (code int, stdout, stderr string) {
 // TestSeedDecides: another seed is another story, and the same seed the same, to the byte and
 // within 80 columns.
 func TestSeedDecides(t *testing.T) {
+	if testlong.UnderRace {
+		t.Skip("TestStory plays the same")
+	}
 	_, first, _ := call("-hours", "1", "-v")
 	code, other, stderr := call("-hours", "1", "-v", "-seed", "3")
 	require.Equal(t, command.OK, code, stderr)
