@@ -25,6 +25,12 @@ const (
 	noon = "2026-03-02T12:00:00Z"
 )
 
+// Questions of docs/questions.md, as they stand there.
+var (
+	compareArm = []string{"-f", dump, "-compare", "testdata/arm.yaml", "-now", noon}
+	adviseShop = []string{"-f", shop, "-advise", "-now", noon}
+)
+
 // watched skips a test whose goroutines are those of TestCompare, where the race detector
 // watches: it has seen them there.
 func watched(t *testing.T) {
@@ -34,14 +40,30 @@ func watched(t *testing.T) {
 	}
 }
 
-// asked has a question answered once, for all the formats in which a test looks at it.
+// answers are those that asked has had, by the command line with its files in full.
+var answers = map[string]answer{}
+
+// asked has a question answered, once for all tests and all the formats in which they look
+// at it.
 func asked(t *testing.T, args ...string) answer {
 	t.Helper()
+	var key strings.Builder
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			arg, err = filepath.Abs(arg)
+			require.NoError(t, err)
+		}
+		key.WriteString(arg + "\n")
+	}
+	if known, ok := answers[key.String()]; ok {
+		return known
+	}
 	var stderr bytes.Buffer
 	s, _, ok := parseFlags(args, io.Discard, &stderr)
 	require.True(t, ok, &stderr)
 	a, _, err := ask(s, nil, &stderr)
 	require.NoError(t, err)
+	answers[key.String()] = a
 	return a
 }
 
@@ -54,7 +76,7 @@ func (a answer) in(t *testing.T, format string) string {
 }
 
 func TestCompare(t *testing.T) {
-	a := asked(t, "-f", dump, "-compare", "testdata/arm.yaml", "-now", noon)
+	a := asked(t, compareArm...)
 	text := a.in(t, "table")
 	golden.Equal(t, text, "golden", "compare.txt")
 	output.Fits(t, text)
@@ -247,7 +269,7 @@ func TestAdvise(t *testing.T) {
 		require.Equal(t, 0, code)
 		return
 	}
-	a := asked(t, "-f", shop, "-advise", "-now", noon)
+	a := asked(t, adviseShop...)
 	told := a.in(t, "table")
 	golden.Equal(t, told, "golden", "advise.txt")
 	output.Fits(t, told)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,7 +32,13 @@ func read(t *testing.T, name string) string {
 }
 
 // TestQuestions runs the commands of docs/questions.md.
-func TestQuestions(t *testing.T) { output.Questions(t, run) }
+func TestQuestions(t *testing.T) {
+	output.Questions(t, func(args []string, _ io.Reader, stdout, _ io.Writer) int {
+		_, err := io.WriteString(stdout, asked(t, args...).in(t, "table"))
+		require.NoError(t, err)
+		return command.OK
+	})
+}
 
 func TestSample(t *testing.T) {
 	code, stdout, stderr := call("")

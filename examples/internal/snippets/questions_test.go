@@ -49,7 +49,7 @@ func TestQuestions(t *testing.T) {
 			require.True(t, strings.HasPrefix(line, "go run ./examples/"), line)
 			test, err := os.ReadFile(filepath.Join(root, strings.Fields(line)[2], "run_test.go"))
 			require.NoError(t, err)
-			require.Contains(t, string(test), "func TestQuestions(t *testing.T) { output.Questions(t, run) }\n", line)
+			require.Regexp(t, `(?m)^func TestQuestions\(t \*testing\.T\) \{\s+output\.Questions\(t, `, string(test), line)
 		}
 	}
 	require.Greater(t, commands, 14)
