@@ -28,7 +28,7 @@ func seeds(few, many, all int) int {
 func TestLawSameIsNoDifference(t *testing.T) {
 	t.Parallel()
 	rounds, saved := 0, 0
-	for seed := range uint64(seeds(9, 80, 300)) {
+	for seed := range uint64(seeds(6, 80, 300)) {
 		s := random(seed)
 		c, err := compare.Compare(t.Context(), noon, s, shuffled(s, seed), &compare.Options{Parallel: 1 + int(seed%4)})
 		require.NoError(t, err, "seed %d", seed)
@@ -55,7 +55,7 @@ func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
 	prices := 0
-	for seed := range uint64(seeds(12, 200, 200)) {
+	for seed := range uint64(seeds(8, 200, 200)) {
 		s := random(seed)
 		empty, err := compare.Emptied(noon, s)
 		require.NoError(t, err)
@@ -79,5 +79,5 @@ func TestLawAdviceIsWhatCompareFinds(t *testing.T) {
 		}
 	}
 	t.Logf("%d prices", prices)
-	require.Greater(t, prices, seeds(40, 100, 100))
+	require.Greater(t, prices, seeds(26, 100, 100))
 }

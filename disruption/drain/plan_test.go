@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/disruption/drain"
+	"github.com/dovetail-sdk/dovetail/internal/testlong"
 )
 
 var drainStart = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
@@ -408,7 +409,7 @@ func shuffledDrain(rng *rand.Rand, in drain.Input) drain.Input {
 
 func TestPlanLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 3000 {
+	for range testlong.Seeds(1000, 3000) {
 		in := anyDrain(rng)
 		copied := fmt.Sprintf("%+v", in)
 		opts := &drain.Options{GroupTimeout: time.Duration(rng.IntN(2)) * time.Minute}

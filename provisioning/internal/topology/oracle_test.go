@@ -172,7 +172,7 @@ func most(p *topology.Problem) int {
 func TestAssignAgainstAllOrders(t *testing.T) {
 	seeds := uint64(600)
 	if !testlong.On() {
-		seeds = 200
+		seeds = 100
 	}
 	problems, below, possible, got := 0, 0, 0, 0
 	for seed := range seeds {
