@@ -16,7 +16,7 @@ test: ## all tests
 laws: ## all tests, each law at all of its seeds: a quarter of an hour
 	DOVETAIL_LONG=all GOGC=400 go test -timeout 60m ./...
 
-race: ## all tests under the race detector, also where .ci/run leaves it out
+race: ## all packages under the race detector, also those that .ci/run leaves out
 	DOVETAIL_LONG=0 GOGC=400 go test -race -timeout 60m ./...
 
 lint: ## vet, staticcheck and the rules of the repository
