@@ -40,22 +40,15 @@ func watched(t *testing.T) {
 	}
 }
 
-// answers are those that asked has had, by the command line with its files in full.
+// answers are those that asked has had, by the command line.
 var answers = map[string]answer{}
 
 // asked has a question answered, once for all tests and all the formats in which they look
 // at it.
 func asked(t *testing.T, args ...string) answer {
 	t.Helper()
-	var key strings.Builder
-	for _, arg := range args {
-		if _, err := os.Stat(arg); err == nil {
-			arg, err = filepath.Abs(arg)
-			require.NoError(t, err)
-		}
-		key.WriteString(arg + "\n")
-	}
-	if known, ok := answers[key.String()]; ok {
+	key := strings.Join(args, "\n")
+	if known, ok := answers[key]; ok {
 		return known
 	}
 	var stderr bytes.Buffer
@@ -63,7 +56,7 @@ func asked(t *testing.T, args ...string) answer {
 	require.True(t, ok, &stderr)
 	a, _, err := ask(s, nil, &stderr)
 	require.NoError(t, err)
-	answers[key.String()] = a
+	answers[key] = a
 	return a
 }
 
