@@ -74,19 +74,22 @@ type Bin struct {
 	Shut     bool              // it is taken out of the plan
 }
 
-// Vacate takes all pods of the plan off a bin, and makes ready for so many.
-func Vacate(p *compile.Problem, s *Bin, pods int) {
+// Hold puts some pods on a bin in place of all those of the plan that are on it.
+func Hold(p *compile.Problem, s *Bin, podIDs []int32) {
 	s.PodIDs, s.Pods = nil, nil
-	if pods > 0 {
-		s.PodIDs = make([]int32, 0, pods)
+	if len(podIDs) > 0 {
+		s.PodIDs = make([]int32, 0, len(podIDs))
 	}
 	if s.Node < 0 {
 		s.Taken = make([]int64, len(p.Resources)+len(p.Rules.Slots))
 		s.Apart, s.Attached = nil, nil
-		return
+	} else {
+		n := &p.Nodes[s.Node]
+		s.Free, s.Attached, s.Apart = slices.Clone(n.Free), n.Attached, slices.Clone(p.NodeParts[s.Node])
 	}
-	n := &p.Nodes[s.Node]
-	s.Free, s.Attached, s.Apart = slices.Clone(n.Free), n.Attached, slices.Clone(p.NodeParts[s.Node])
+	for _, podID := range podIDs {
+		AddTo(p, s, p.ClassOf[podID], podID)
+	}
 }
 
 // AddTo puts a pod on a bin.

@@ -262,10 +262,7 @@ func (e *ejector) clear(c int, gone []bool) (nodes []*ledger.Bin, from map[int32
 			}
 		}
 		if len(stay) < len(s.PodIDs) {
-			ledger.Vacate(e.p, s, len(stay))
-			for _, podID := range stay {
-				ledger.AddTo(e.p, s, e.p.ClassOf[podID], podID)
-			}
+			ledger.Hold(e.p, s, stay)
 			s.Late = true
 		}
 		if i < len(e.p.Nodes) || len(s.PodIDs) > 0 {

@@ -248,7 +248,7 @@ func (k *eliminator) vacate(s *ledger.Bin) []int32 {
 		k.ledger.Count(m.Class, -m.Count, s)
 	}
 	if s.Node >= 0 {
-		ledger.Vacate(k.p, s, 0)
+		ledger.Hold(k.p, s, nil)
 		s.Late = true
 		return podIDs
 	}

@@ -313,11 +313,8 @@ func (k *eliminator) remove(podID int32, s *ledger.Bin) {
 	k.save(s)
 	k.ledger.Count(k.p.ClassOf[podID], -1, s)
 	podIDs := slices.DeleteFunc(slices.Clone(s.PodIDs), func(r int32) bool { return r == podID })
-	ledger.Vacate(k.p, s, len(podIDs))
+	ledger.Hold(k.p, s, podIDs)
 	s.Late = true
-	for _, r := range podIDs {
-		ledger.AddTo(k.p, s, k.p.ClassOf[r], r)
-	}
 }
 
 // isAnyway says whether a new node is launched for a pod that no heavier pool can take,

@@ -58,19 +58,12 @@ func (st *State) Bins() []*ledger.Bin {
 	for i := range nodes {
 		s := &nodes[i]
 		s.Node, s.At = i, st.locations(i)
-		ledger.Vacate(st.p, s, len(st.Bound[i]))
-		for _, podID := range st.Bound[i] {
-			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
-		}
+		ledger.Hold(st.p, s, st.Bound[i])
 		out = append(out, s)
 	}
 	for _, s := range st.New {
-		podIDs := s.PodIDs
 		s.At = ledger.BinTypeLocations(st.p, s.BinType)
-		ledger.Vacate(st.p, s, len(podIDs))
-		for _, podID := range podIDs {
-			ledger.AddTo(st.p, s, st.p.ClassOf[podID], podID)
-		}
+		ledger.Hold(st.p, s, s.PodIDs)
 		out = append(out, s)
 	}
 	return out

@@ -217,7 +217,7 @@ func (w *widener) workOut(s *ledger.Bin) bitset.Set {
 	}
 	sum := slices.Clone(s.Taken)
 	clear(p.OfSlots(sum)) // slots are alike on all options
-	p.Distinct.KeepHolding(out, sum, bitset.New(len(p.LowOptions)))
+	p.Distinct.KeepHoldingIn(from.Pool, out, sum, bitset.New(len(p.LowOptions)))
 	if (p.Opts.CapacityMix != nil || p.Flexible != nil) && !maySpot(p, from.Options) {
 		out = p.SteadyOptions(out)
 	}
