@@ -303,7 +303,8 @@ func (c *civil) prev(t int64) (int64, bool) {
 }
 
 // dayOf counts the days from 1 January 1970 to a date. Years begin in March for it, so
-// that the day that not all have is the last.
+// that the day that not all have is the last. A month after the twelfth is one of the next
+// year.
 func dayOf(year, month, day int64) int64 {
 	month -= 3
 	if month < 0 {
@@ -319,15 +320,7 @@ func dateOf(day int64) (year, month, dom int64) {
 	return int64(y), int64(m), int64(d)
 }
 
-func monthLength(year, month int64) int64 {
-	switch {
-	case month != 2:
-		return 30 + (month+month/8)%2
-	case year%4 == 0 && (year%100 != 0 || year%400 == 0):
-		return 29
-	}
-	return 28
-}
+func monthLength(year, month int64) int64 { return dayOf(year, month+1, 1) - dayOf(year, month, 1) }
 
 func floorDiv(a, b int64) int64 {
 	q := a / b
