@@ -9,11 +9,8 @@ import (
 	"net/http/httptest"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	awssdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"github.com/dovetail-sdk/dovetail/aws/awstest"
 )
@@ -35,21 +32,11 @@ func inBubble(t *testing.T, name string, test func(*testing.T)) {
 // inMemory calls a cloud as a function, without a network between.
 type inMemory struct{ *awstest.Cloud }
 
-// config is what clients need that call it so.
+// config is what clients need that call it so, and else what those of a server do.
 func (m inMemory) config() awssdk.Config {
-	url := "http://aws.test"
-	return awssdk.Config{
-		Region: m.Options().Region, BaseEndpoint: &url, HTTPClient: &http.Client{Transport: m},
-		Credentials: awssdk.CredentialsProviderFunc(func(context.Context) (awssdk.Credentials, error) {
-			return awssdk.Credentials{AccessKeyID: awstest.AccessKeyID, SecretAccessKey: "any"}, nil
-		}),
-		Retryer: func() awssdk.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) {
-				o.RateLimiter = ratelimit.None
-				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
-			})
-		},
-	}
+	cfg := (&awstest.Server{Cloud: m.Cloud, URL: "http://aws.test"}).Config()
+	cfg.HTTPClient = &http.Client{Transport: m}
+	return cfg
 }
 
 // RoundTrip answers a request. A connection that would be cut is one whose answer ends

@@ -80,18 +80,6 @@ func (s *Spec) keys(want func(cloudprovider.OfferingKey) bool) []cloudprovider.O
 	return slices.Compact(out)
 }
 
-// types are the instance types that were asked for, those beyond what a call takes
-// included; one may be there twice.
-func (s *Spec) types() []string {
-	out := slices.Clone(s.Types)
-	for _, g := range s.Groups {
-		for _, o := range g.Options {
-			out = append(out, o.InstanceType.Name)
-		}
-	}
-	return out
-}
-
 // at are the offerings of the call that a failure is about: those of its type and
 // zone, or all if EC2 named none.
 func (j *judge) at(f Failure) []cloudprovider.OfferingKey {
@@ -123,7 +111,7 @@ func (j *judge) failure(f Failure) {
 		j.refuse(f.Code, f.Message, nil, []cloudprovider.Scope{{CapacityType: karpv1.CapacityTypeSpot}})
 	case isQuota:
 		var scopes []cloudprovider.Scope
-		for _, name := range j.spec.types() {
+		for _, name := range j.spec.Types {
 			if f.InstanceType == "" || quota(name) == quota(f.InstanceType) {
 				scopes = append(scopes, cloudprovider.Scope{InstanceType: name, CapacityType: j.spec.CapacityType})
 			}

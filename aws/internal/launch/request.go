@@ -47,8 +47,8 @@ type Spec struct {
 	Tags map[string]string
 	// Groups are what to choose from.
 	Groups []Group
-	// Types are the instance types of the options that were asked for, more than
-	// Groups may have. Nothing but Judge looks at them.
+	// Types are the instance types of all options that were asked for, those that
+	// Groups have and those beyond what a call takes. Nothing but Judge looks at them.
 	Types []string
 }
 

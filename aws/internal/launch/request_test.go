@@ -13,8 +13,14 @@ import (
 )
 
 func spec(capacityType string, kind launch.ReservationKind, groups ...launch.Group) *launch.Spec {
+	var types []string
+	for _, g := range groups {
+		for _, o := range g.Options {
+			types = append(types, o.InstanceType.Name)
+		}
+	}
 	return &launch.Spec{
-		CapacityType: capacityType, Reservation: kind, Groups: groups,
+		CapacityType: capacityType, Reservation: kind, Groups: groups, Types: types,
 		Tags: map[string]string{
 			"karpenter.sh/nodepool": "general", "kubernetes.io/cluster/demo": "owned",
 			"eks:eks-cluster-name": "demo", "karpenter.k8s.aws/ec2nodeclass": "default",
