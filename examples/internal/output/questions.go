@@ -20,8 +20,9 @@ type block struct {
 }
 
 // Questions runs the commands of docs/questions.md that are of the program whose folder under
-// examples the test is in, and finds in what they print what stands below them. They run where
-// the page says, in the folder of the whole module.
+// examples the test is in, and finds in what they print what stands below them. They run in
+// that folder as its other tests do: the files that they name are named as from there, and not
+// from the folder of the whole module.
 func Questions(t *testing.T, run func(args []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	t.Helper()
 	if testlong.UnderRace {
@@ -29,8 +30,8 @@ func Questions(t *testing.T, run func(args []string, stdin io.Reader, stdout, st
 	}
 	folder, err := os.Getwd()
 	require.NoError(t, err)
-	t.Chdir(filepath.Join("..", ".."))
-	page, err := os.ReadFile(filepath.Join("docs", "questions.md"))
+	root := filepath.Join("..", "..")
+	page, err := os.ReadFile(filepath.Join(root, "docs", "questions.md"))
 	require.NoError(t, err)
 	program, found := "./examples/"+filepath.Base(folder), false
 	for _, b := range blocks(string(page)) {
@@ -41,6 +42,12 @@ func Questions(t *testing.T, run func(args []string, stdin io.Reader, stdout, st
 		var printed bytes.Buffer
 		for _, command := range b.commands {
 			require.Equal(t, program, command[0], "commands that stand together are of one program")
+			for i, arg := range command {
+				if strings.HasSuffix(arg, ".yaml") {
+					command[i], err = filepath.Rel(folder, filepath.Join(folder, root, arg))
+					require.NoError(t, err)
+				}
+			}
 			var stderr bytes.Buffer
 			require.Zero(t, run(command[1:], strings.NewReader(""), &printed, &stderr), "%v: %s", command, &stderr)
 		}
