@@ -61,26 +61,22 @@ type Seen struct {
 	Paper, Ink    string // colours of the page and of its letters
 }
 
-// Window is what a page is looked at in: its width in pixels, 500 at least, and whether the
-// screen is dark.
-type Window struct {
-	Width int
-	Dark  bool
-}
+// windows are what a page is looked at in: as wide as a phone, in pixels, and as a desk.
+var windows = []struct {
+	width  int
+	scheme string // of colours
+}{{500, "dark"}, {1200, "light"}}
 
-// Look has a browser lay a page out in some windows, side by side. It skips the test where no
-// browser runs, so that nobody can look, and under the race detector.
-func Look(t *testing.T, page []byte, windows ...Window) (seen []Seen) {
+// Look has a browser lay a page out on a phone that is dark and on a desk that is light, side
+// by side, and holds that it has colours of its own on each. It skips the test where no browser
+// runs, so that nobody can look, and under the race detector.
+func Look(t *testing.T, page []byte) (seen []Seen) {
 	t.Helper()
 	browser := find(t)
 	text := html.EscapeString(string(page) + probe)
 	frames := before
 	for i, w := range windows {
-		scheme := "light"
-		if w.Dark {
-			scheme = "dark"
-		}
-		frames += fmt.Sprintf(frame, i, w.Width, scheme, text)
+		frames += fmt.Sprintf(frame, i, w.width, w.scheme, text)
 	}
 	file := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(file, []byte(frames), 0o600))
@@ -96,6 +92,12 @@ func Look(t *testing.T, page []byte, windows ...Window) (seen []Seen) {
 	text, _, _ = strings.Cut(after, ends)
 	require.NoError(t, json.Unmarshal([]byte(html.UnescapeString(text)), &seen), text)
 	require.Len(t, seen, len(windows))
+	paper := map[string]bool{}
+	for _, s := range seen {
+		paper[s.Paper] = true
+		require.NotEqual(t, s.Paper, s.Ink)
+	}
+	require.Len(t, paper, len(windows), "one page is light and one is dark")
 	return seen
 }
 
