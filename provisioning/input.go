@@ -41,12 +41,13 @@ type Input struct {
 	// Nominated are places to try first, by pod: the name of a node of Nodes for pods of
 	// Pods, as kube-scheduler nominates nodes. A pod has that place in the plan if it
 	// holds there by all that a node is judged by, before all other pods, whatever their
-	// priority, and whether or not another place suits it better. Pods are tried by
-	// namespace and name, and those that do not fit yet again after the others. A place
-	// that does not hold, and a node that is not there or takes no pods, is not used,
-	// and the pod is placed as any other. A pod that is not among Pods, as it is bound by
-	// now, is a fault. Plan.LowerBound is 0 where a pod has such a place. The map is only
-	// read; without any entry nothing is tried.
+	// priority, and whether or not another place suits it better. Pods with the most
+	// topology spreads of their own are tried first, then by namespace and name, and
+	// those that do not fit yet again after the others. A place that does not hold, and a
+	// node that is not there or takes no pods, is not used, and the pod is placed as any
+	// other. A pod that is not among Pods, as it is bound by now, is a fault.
+	// Plan.LowerBound is 0 where a pod has such a place. The map is only read; without any
+	// entry nothing is tried.
 	Nominated map[types.NamespacedName]string
 
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its

@@ -98,6 +98,32 @@ func heldPlaces(in provisioning.Input, plan *provisioning.Plan) int {
 	return n
 }
 
+// Pods with a topology spread come before others that it counts: after them they would be
+// one too many in their zone.
+func TestNominatedPodsThatAreSpreadComeFirst(t *testing.T) {
+	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("10")}
+	var in provisioning.Input
+	for _, zone := range []string{"a", "b"} {
+		in.Nodes = append(in.Nodes, provisioning.Node{Node: &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "node-" + zone, Labels: map[string]string{corev1.LabelTopologyZone: zone}},
+			Status:     corev1.NodeStatus{Capacity: room, Allocatable: room}}})
+	}
+	in.Nominated = map[types.NamespacedName]string{}
+	for _, name := range []string{"first", "second", "spread"} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}}}
+		if name == "spread" {
+			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}}}
+		}
+		in.Pods = append(in.Pods, p)
+		in.Nominated[types.NamespacedName{Namespace: "shop", Name: name}] = "node-a"
+	}
+	plan := solved(t, in, nil)
+	require.Equal(t, 3, heldPlaces(in, plan), "%v", plan.Bind)
+	require.Equal(t, "spread", plan.Order[0].Name)
+	require.Empty(t, verify.Plan(in, plan, nil))
+}
+
 func TestNominatedFaults(t *testing.T) {
 	in, opts := richProblem(1, everything)
 	bound := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "bound"}}

@@ -9,8 +9,10 @@ import (
 )
 
 // Nominate gives pods the places that they are nominated to, as far as that holds, and
-// returns the order in which they can be bound. Those that are refused are tried again
-// after the others, as long as that places some.
+// returns the order in which they can be bound. Those with topology spreads of their own
+// come first: whoever comes later may make their domain one of too many, and they keep
+// nobody out. Those that are refused are tried again after the others, as long as that
+// places some.
 func (st *State) Nominate() []int32 {
 	p, bins := st.p, st.Bins()
 	at := make(map[string]*ledger.Bin, len(p.Nodes))
@@ -18,9 +20,13 @@ func (st *State) Nominate() []int32 {
 		at[p.Nodes[i].Name()] = bins[i]
 	}
 	g := &inserter{placer: placer{st: st, p: p, left: mostLooks, ledger: ledger.New(p, bins)}}
-	for waiting, again := p.Nominated, true; again; {
+	waiting := slices.Clone(p.Nominated)
+	slices.SortStableFunc(waiting, func(a, b compile.Nominated) int {
+		return g.ownSpreads(p.ClassOf[b.PodID]) - g.ownSpreads(p.ClassOf[a.PodID])
+	})
+	for again := true; again; {
 		again = false
-		waiting = slices.DeleteFunc(slices.Clone(waiting), func(n compile.Nominated) bool {
+		waiting = slices.DeleteFunc(waiting, func(n compile.Nominated) bool {
 			c, b := p.ClassOf[n.PodID], at[n.Node]
 			if b == nil || p.Classes[c].Refusal != nil || !g.onto(b, c) || !g.outlasts(c, b) {
 				return false
@@ -34,6 +40,17 @@ func (st *State) Nominate() []int32 {
 		st.Bound[i] = bins[i].PodIDs
 	}
 	return g.order
+}
+
+// ownSpreads is how many topology spreads a class has.
+func (g *placer) ownSpreads(c int) int {
+	n := len(g.ledger.HostsOf(c))
+	for _, r := range g.p.Rules.Duties[c].Owns {
+		if g.p.Rules.Domain[r].Kind == topology.Spread {
+			n++
+		}
+	}
+	return n
 }
 
 // outlasts says whether the topology spreads of a class let a pod onto a bin even where
