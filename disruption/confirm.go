@@ -27,7 +27,9 @@ import (
 //  1. The rules find no objection to the targets, and budgets and
 //     PodDisruptionBudgets let the action begin.
 //  2. No pod has come to the targets since that needs another place.
-//  3. The nodes that pods go to are there and take pods.
+//  3. The nodes that pods go to are there and take pods. One that pods have come to within
+//     consolidateAfter takes none that are moved to save money, unless the action comes
+//     after others: these may have sent them there.
 //  4. Some option of each replacement can still be had.
 //  5. The limits of its pool leave room for it once the targets are gone, beside
 //     what has been launched since and what pods that wait need.
@@ -138,7 +140,7 @@ func (c *confirmation) pods() {
 
 func (c *confirmation) destinations() {
 	closed := map[string]bool{}
-	for _, name := range simulation.ClosedNodes(c.cluster.seen, nil) {
+	for _, name := range simulation.ClosedNodes(c.cluster.seen, nil, c.receivers()) {
 		closed[name] = true
 	}
 	var names []string
@@ -159,6 +161,18 @@ func (c *confirmation) destinations() {
 			c.add(ObjectionDestination, object, "%s, where pods were to go, takes none for now: pods have come or gone within consolidateAfter, or it is not ready for pods", object)
 		}
 	}
+}
+
+// receivers are the nodes of Moves, if others have sent them pods before.
+func (c *confirmation) receivers() map[string]bool {
+	if len(c.a.After) == 0 {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, m := range c.a.Moves {
+		out[m.Node] = true
+	}
+	return out
 }
 
 // offerings narrows the options of the replacements to those that can be had.
@@ -213,7 +227,9 @@ func currentOption(o cloudprovider.LaunchOption, catalog, priced map[string]*clo
 // places asks the engine whether the pods fit on the nodes that stay and on the
 // replacements.
 func (c *confirmation) places(ctx context.Context, replacements []provisioning.NewNode) error {
-	w, err := simulation.New(ctx, c.cluster.seen, c.cluster.simulationConfig(), nil, nil)
+	config := c.cluster.simulationConfig()
+	config.Receivers = c.receivers()
+	w, err := simulation.New(ctx, c.cluster.seen, config, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/disruption"
 	"github.com/dovetail-sdk/dovetail/provisioning"
@@ -28,6 +29,10 @@ func TestConfirm(t *testing.T) {
 		require.Len(t, p.Actions[0].Moves, 2)
 		return p.Actions[0]
 	}
+	settle := func(in *disruption.Input, _ *disruption.Options) {
+		in.NodePools[0].Spec.Disruption.ConsolidateAfter = v1.NewDuration(5 * time.Minute)
+		in.PodEvents = map[string]time.Time{"n2": noon}
+	}
 	tests := []struct {
 		name string
 		edit func(in *disruption.Input, o *disruption.Options)
@@ -45,6 +50,7 @@ func TestConfirm(t *testing.T) {
 		{"the destination is on its way out", func(in *disruption.Input, _ *disruption.Options) {
 			in.Nodes[1].NodeClaim.DeletionTimestamp = ptr(at(0))
 		}, disruption.ObjectionDestination},
+		{"pods have come to the destination", settle, disruption.ObjectionDestination},
 		{"the destination is full", func(in *disruption.Input, _ *disruption.Options) {
 			in.Nodes[1].Pods = append(in.Nodes[1].Pods, load("more", 1700))
 		}, disruption.ObjectionUnplaced},
@@ -90,6 +96,19 @@ func TestConfirm(t *testing.T) {
 			require.NotEmpty(t, got[0].String())
 		})
 	}
+	t.Run("what goes before has sent pods to the destination", func(t *testing.T) {
+		a, in := decide(t), base()
+		a.After = []string{"n0"}
+		settle(&in, nil)
+		got, err := disruption.Confirm(t.Context(), noon.Add(time.Minute), in, a, anySaving())
+		require.NoError(t, err)
+		require.Empty(t, got)
+		delete(in.Nodes[1].Node.Labels, v1.NodeInitializedLabelKey)
+		got, err = disruption.Confirm(t.Context(), noon.Add(time.Minute), in, a, anySaving())
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, disruption.ObjectionDestination, got[0].Kind)
+	})
 	t.Run("nothing has changed", func(t *testing.T) {
 		got, err := disruption.Confirm(t.Context(), noon.Add(time.Minute), base(), decide(t), anySaving())
 		require.NoError(t, err)

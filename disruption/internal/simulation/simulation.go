@@ -60,6 +60,8 @@ type Config struct {
 	Pin bool
 	// Market is what an earlier simulation was compiled from, nil if there was none.
 	Market *Market
+	// Receivers are nodes that take pods although they settle, by name.
+	Receivers map[string]bool
 }
 
 // Decision is an action that leaves its pods to the next plan: its nodes go, or are
@@ -119,7 +121,7 @@ func New(ctx context.Context, f *state.Cluster, config Config, begun []Decision,
 		w.pinSpread()
 		w.Landing.begin(begun)
 	}
-	for _, name := range ClosedNodes(f, begun) {
+	for _, name := range ClosedNodes(f, begun, config.Receivers) {
 		if i, found := w.At[name]; found && !w.Leaving[name] {
 			w.In.Nodes[i] = closedNode(w.In.Nodes[i])
 		}
@@ -374,11 +376,14 @@ func (w *Simulation) Solve(ctx context.Context, p *provisioning.Problem, pods in
 	return plan, nil
 }
 
-// ClosedNodes names the nodes that take no pod that is moved to save money.
-func ClosedNodes(f *state.Cluster, others []Decision) []string {
+// ClosedNodes names the nodes that take no pod that is moved to save money. Receivers do
+// although they settle.
+func ClosedNodes(f *state.Cluster, others []Decision, receivers map[string]bool) []string {
 	var out []string
 	for _, s := range f.Settling() {
-		out = append(out, s.Node)
+		if !receivers[s.Node] {
+			out = append(out, s.Node)
+		}
 	}
 	for _, a := range others {
 		if a.Reboots {
