@@ -43,11 +43,12 @@ type Input struct {
 	// holds there by all that a node is judged by, before all other pods, whatever their
 	// priority, and whether or not another place suits it better. Pods with the most
 	// topology spreads of their own are tried first, then by namespace and name, and
-	// those that do not fit yet again after the others. A place that does not hold, and a
-	// node that is not there or takes no pods, is not used, and the pod is placed as any
-	// other. A pod that is not among Pods, as it is bound by now, is a fault.
-	// Plan.LowerBound is 0 where a pod has such a place. The map is only read; without any
-	// entry nothing is tried.
+	// those that do not fit yet again after the others; where some do not fit at all, other
+	// orders are tried, and of those that place most pods the first is taken. A place that
+	// does not hold, and a node that is not there or takes no pods, is not used, and the
+	// pod is placed as any other. A pod that is not among Pods, as it is bound by now, is a
+	// fault. Plan.LowerBound is 0 where a pod has such a place. The map is only read;
+	// without any entry nothing is tried.
 	Nominated map[types.NamespacedName]string
 
 	// DaemonSetPods holds one representative pod for each DaemonSet. Its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,30 +99,46 @@ func heldPlaces(in provisioning.Input, plan *provisioning.Plan) int {
 	return n
 }
 
-// Pods with a topology spread come before others that it counts: after them they would be
-// one too many in their zone.
-func TestNominatedPodsThatAreSpreadComeFirst(t *testing.T) {
+// What holds in some order holds: pods that are spread come before others that the spread
+// counts, after which they would be one too many in their zone; and the first of those that
+// are to share a zone chooses it, before one that is spread is in another.
+func TestNominatedPodsComeInAnOrderThatHolds(t *testing.T) {
 	room := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourcePods: resource.MustParse("10")}
-	var in provisioning.Input
-	for _, zone := range []string{"a", "b"} {
-		in.Nodes = append(in.Nodes, provisioning.Node{Node: &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: "node-" + zone, Labels: map[string]string{corev1.LabelTopologyZone: zone}},
-			Status:     corev1.NodeStatus{Capacity: room, Allocatable: room}}})
+	app := map[string]string{"app": "web"}
+	tests := []struct {
+		name  string
+		pods  map[string]string // their nodes
+		first string
+	}{
+		{"others in its zone", map[string]string{"first": "a", "second": "a", "spread": "a"}, "spread"},
+		{"others that share a zone", map[string]string{"spread": "a", "together-1": "b", "together-2": "b"}, "together-1"},
 	}
-	in.Nominated = map[types.NamespacedName]string{}
-	for _, name := range []string{"first", "second", "spread"} {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: map[string]string{"app": "web"}}}
-		if name == "spread" {
-			p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
-				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: p.Labels}}}
+	for _, tt := range tests {
+		var in provisioning.Input
+		for _, zone := range []string{"a", "b"} {
+			in.Nodes = append(in.Nodes, provisioning.Node{Node: &corev1.Node{
+				ObjectMeta: metav1.ObjectMeta{Name: zone, Labels: map[string]string{corev1.LabelTopologyZone: zone}},
+				Status:     corev1.NodeStatus{Capacity: room, Allocatable: room}}})
 		}
-		in.Pods = append(in.Pods, p)
-		in.Nominated[types.NamespacedName{Namespace: "shop", Name: name}] = "node-a"
+		in.Nominated = map[types.NamespacedName]string{}
+		for name, node := range tt.pods {
+			p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, Labels: app}}
+			switch {
+			case name == "spread":
+				p.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: corev1.LabelTopologyZone,
+					WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: &metav1.LabelSelector{MatchLabels: app}}}
+			case strings.HasPrefix(name, "together"):
+				p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+					{TopologyKey: corev1.LabelTopologyZone, LabelSelector: &metav1.LabelSelector{MatchLabels: app}}}}}
+			}
+			in.Pods = append(in.Pods, p)
+			in.Nominated[types.NamespacedName{Namespace: "shop", Name: name}] = node
+		}
+		plan := solved(t, in, nil)
+		require.Equal(t, len(tt.pods), heldPlaces(in, plan), "%s: %v", tt.name, plan.Bind)
+		require.Equal(t, tt.first, plan.Order[0].Name, tt.name)
+		require.Empty(t, verify.Plan(in, plan, nil), tt.name)
 	}
-	plan := solved(t, in, nil)
-	require.Equal(t, 3, heldPlaces(in, plan), "%v", plan.Bind)
-	require.Equal(t, "spread", plan.Order[0].Name)
-	require.Empty(t, verify.Plan(in, plan, nil))
 }
 
 func TestNominatedFaults(t *testing.T) {

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"cmp"
+	"math"
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/compile"
@@ -9,70 +11,116 @@ import (
 )
 
 // Nominate gives pods the places that they are nominated to, as far as that holds, and
-// returns the order in which they can be bound. Those with topology spreads of their own
-// come first: whoever comes later may make their domain one of too many, and they keep
-// nobody out. Those that are refused are tried again after the others, as long as that
-// places some.
+// returns the order in which they can be bound. Whether a place holds depends on who comes
+// before, so that where pods are refused, other orders are tried: of those that refuse
+// fewest the first is taken.
 func (st *State) Nominate() []int32 {
+	var best *nomination
+	for _, rank := range nominationOrders {
+		n := st.nominate(rank)
+		if best == nil || len(n.order) > len(best.order) {
+			best = n
+		}
+		if len(best.order) == len(st.p.Nominated) {
+			break
+		}
+	}
+	for i, bin := range best.ledger.Bins[:len(st.Bound)] {
+		st.Bound[i] = bin.PodIDs
+	}
+	for _, podID := range best.order {
+		st.Placed[podID] = true
+	}
+	return best.order
+}
+
+// nominationOrders rank the classes of nominated pods: the lower come first.
+var nominationOrders = []func(n *nomination, c int) int{
+	// After pods that it counts, one with a topology spread is one too many in their domain.
+	// It keeps nobody out itself.
+	func(n *nomination, c int) int { return -n.spreads(c) },
+	// The first of those that share a domain may choose it, before others are elsewhere.
+	func(n *nomination, c int) int {
+		if n.gathers(c) {
+			return math.MinInt
+		}
+		return -n.spreads(c)
+	},
+	func(*nomination, int) int { return 0 },
+}
+
+// nomination is a try to have pods where they are nominated to.
+type nomination struct {
+	placer
+	order []int32 // of those that have their place
+}
+
+// nominate tries pods by rank, and those that are refused again after the others, as long
+// as that places some.
+func (st *State) nominate(rank func(n *nomination, c int) int) *nomination {
 	p, bins := st.p, st.Bins()
+	n := &nomination{placer: placer{st: st, p: p, left: mostLooks, ledger: ledger.New(p, bins)}}
 	at := make(map[string]*ledger.Bin, len(p.Nodes))
 	for i := range p.Nodes {
 		at[p.Nodes[i].Name()] = bins[i]
 	}
-	g := &inserter{placer: placer{st: st, p: p, left: mostLooks, ledger: ledger.New(p, bins)}}
 	waiting := slices.Clone(p.Nominated)
 	slices.SortStableFunc(waiting, func(a, b compile.Nominated) int {
-		return g.ownSpreads(p.ClassOf[b.PodID]) - g.ownSpreads(p.ClassOf[a.PodID])
+		return cmp.Compare(rank(n, p.ClassOf[a.PodID]), rank(n, p.ClassOf[b.PodID]))
 	})
 	for again := true; again; {
 		again = false
-		waiting = slices.DeleteFunc(waiting, func(n compile.Nominated) bool {
-			c, b := p.ClassOf[n.PodID], at[n.Node]
-			if b == nil || p.Classes[c].Refusal != nil || !g.onto(b, c) || !g.outlasts(c, b) {
+		waiting = slices.DeleteFunc(waiting, func(w compile.Nominated) bool {
+			c, b := p.ClassOf[w.PodID], at[w.Node]
+			if b == nil || p.Classes[c].Refusal != nil || !n.onto(b, c) || !n.outlasts(c, b) {
 				return false
 			}
-			g.put(b, c, n.PodID)
-			again = true
+			n.put(b, c, w.PodID)
+			n.order, again = append(n.order, w.PodID), true
 			return true
 		})
 	}
-	for i := range bins {
-		st.Bound[i] = bins[i].PodIDs
-	}
-	return g.order
+	return n
 }
 
-// ownSpreads is how many topology spreads a class has.
-func (g *placer) ownSpreads(c int) int {
-	n := len(g.ledger.HostsOf(c))
-	for _, r := range g.p.Rules.Duties[c].Owns {
-		if g.p.Rules.Domain[r].Kind == topology.Spread {
-			n++
+// spreads is how many topology spreads a class has.
+func (n *nomination) spreads(c int) int {
+	count := len(n.ledger.HostsOf(c))
+	for _, r := range n.p.Rules.Duties[c].Owns {
+		if n.p.Rules.Domain[r].Kind == topology.Spread {
+			count++
 		}
 	}
-	return n
+	return count
+}
+
+// gathers says whether pods of a class are to be where others of it are.
+func (n *nomination) gathers(c int) bool {
+	return slices.ContainsFunc(n.p.Rules.Duties[c].Owns, func(r int) bool {
+		return n.p.Rules.Domain[r].Kind == topology.Together && n.p.Classes[c].Selected.Has(n.p.Rules.Domain[r].Pods)
+	})
 }
 
 // outlasts says whether the topology spreads of a class let a pod onto a bin even where
 // a new node, which is a domain over the names of nodes, makes one of what is none so far:
 // what will be launched is not known yet.
-func (g *placer) outlasts(c int, s *ledger.Bin) bool {
-	for _, i := range g.ledger.HostsOf(c) {
-		if h := &g.ledger.Hosts.Spreads[i]; len(g.p.LowOptions) > 0 && h.There[s.Number]+1 > h.Rule.Term.Skew {
+func (n *nomination) outlasts(c int, s *ledger.Bin) bool {
+	for _, i := range n.ledger.HostsOf(c) {
+		if h := &n.ledger.Hosts.Spreads[i]; len(n.p.LowOptions) > 0 && h.There[s.Number]+1 > h.Rule.Term.Skew {
 			return false
 		}
 	}
-	for _, r := range g.p.Rules.Duties[c].Owns {
-		rule, count := &g.p.Rules.Domain[r], &g.ledger.Counts[r]
+	for _, r := range n.p.Rules.Duties[c].Owns {
+		rule, count := &n.p.Rules.Domain[r], &n.ledger.Counts[r]
 		if rule.Kind != topology.Spread || rule.Rule.Key < 0 {
 			continue
 		}
 		own, opens := 0, false
-		if g.p.Classes[c].Selected.Has(rule.Pods) {
+		if n.p.Classes[c].Selected.Has(rule.Pods) {
 			own = 1
 		}
 		for d := range count.Is {
-			opens = opens || !count.Is[d] && g.p.LookedAt(rule, false).Overlaps(g.p.InPlace(rule.Rule.Key, d))
+			opens = opens || !count.Is[d] && n.p.LookedAt(rule, false).Overlaps(n.p.InPlace(rule.Rule.Key, d))
 		}
 		for _, d := range s.At[rule.Rule.Key].Domains {
 			if opens && count.Most[d]+own > rule.Skew {
