@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,7 +193,8 @@ func whileItDrains(in disruption.Input, a disruption.Action, opts *provisioning.
 
 // faultsOf are the faults of a plan that have to do with where pods are, in the order in
 // which there are fewest: those with spreads of their own come first or last, and pods
-// that are kept out are tried again after the others, or before them.
+// that are kept out are tried again after the others, or before them. A plan that holds in
+// any order has none.
 func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []string {
 	own := func(a, b *corev1.Pod) int {
 		return cmp.Compare(len(a.Spec.TopologySpreadConstraints), len(b.Spec.TopologySpreadConstraints))
@@ -208,34 +210,76 @@ func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 			out = other
 		}
 	}
+	if someOrder(in, plan, opts) {
+		return nil
+	}
 	return out
 }
 
 func faultsInOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options, order []*corev1.Pod, forward bool) []string {
-	bound := *plan
-	bound.Order = order
 	var out []string
 	for range 2 + len(order) {
-		out = nil
-		late := map[string]bool{}
-		for _, v := range verify.Plan(in, &bound, opts) {
-			switch v.Rule {
-			case verify.RuleSpread, verify.RuleAffinity, verify.RuleAntiAffinity, verify.RuleHostPorts, verify.RuleVolumes,
-				verify.RuleResources, verify.RuleCompleteness, verify.RuleLimits, verify.RuleReservation, verify.RuleRequirements:
-				out, late[v.Pod] = append(out, v.String()), true
-			}
-		}
-		if len(out) == 0 {
+		var late map[string]bool
+		if out, late = placeFaults(in, plan, opts, order); len(out) == 0 {
 			return nil
 		}
-		isLate := func(p *corev1.Pod) bool { return late[p.Namespace+"/"+p.Name] }
-		refused := slices.DeleteFunc(slices.Clone(bound.Order), func(p *corev1.Pod) bool { return !isLate(p) })
-		others := slices.DeleteFunc(slices.Clone(bound.Order), isLate)
-		if bound.Order = slices.Concat(others, refused); forward {
-			bound.Order = slices.Concat(refused, others)
+		refused := slices.DeleteFunc(slices.Clone(order), func(p *corev1.Pod) bool { return !late[p.Namespace+"/"+p.Name] })
+		others := slices.DeleteFunc(slices.Clone(order), func(p *corev1.Pod) bool { return late[p.Namespace+"/"+p.Name] })
+		if order = slices.Concat(others, refused); forward {
+			order = slices.Concat(refused, others)
 		}
 	}
 	return out
+}
+
+// someOrder reports whether there is an order in which a plan of few pods has no fault. What
+// lets a pod in is who is there before it, and not in which order they came.
+func someOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) bool {
+	if len(plan.Order) > 12 {
+		return false
+	}
+	order, inVain := slices.Clone(plan.Order), map[string]bool{}
+	var from func(done int) bool
+	from = func(done int) bool {
+		if done == len(order) {
+			out, _ := placeFaults(in, plan, opts, order)
+			return len(out) == 0
+		}
+		var names []string
+		for _, p := range order[:done] {
+			names = append(names, p.Namespace+"/"+p.Name)
+		}
+		slices.Sort(names)
+		there := strings.Join(names, " ")
+		if inVain[there] {
+			return false
+		}
+		before := slices.Clone(order)
+		for next := done; next < len(order); next++ {
+			order = slices.Concat(before[:done], before[next:next+1], before[done:next], before[next+1:])
+			if _, late := placeFaults(in, plan, opts, order); !late[before[next].Namespace+"/"+before[next].Name] && from(done+1) {
+				return true
+			}
+		}
+		order, inVain[there] = before, true
+		return false
+	}
+	return from(0)
+}
+
+// placeFaults are the faults of a plan that have to do with where pods are, and the pods that
+// they are about.
+func placeFaults(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options, order []*corev1.Pod) (out []string, late map[string]bool) {
+	bound := *plan
+	bound.Order, late = order, map[string]bool{}
+	for _, v := range verify.Plan(in, &bound, opts) {
+		switch v.Rule {
+		case verify.RuleSpread, verify.RuleAffinity, verify.RuleAntiAffinity, verify.RuleHostPorts, verify.RuleVolumes,
+			verify.RuleResources, verify.RuleCompleteness, verify.RuleLimits, verify.RuleReservation, verify.RuleRequirements:
+			out, late[v.Pod] = append(out, v.String()), true
+		}
+	}
+	return out, late
 }
 
 // In whatever order the actions of a proposal are carried out in which each comes after
