@@ -118,7 +118,7 @@ func TestActionsHoldInTurnWhereSpreadsAreBroken(t *testing.T) {
 	t.Parallel()
 	n := 48
 	if !testlong.On() {
-		n = 4
+		n = 2
 	}
 	seen, several, crossed := 0, 0, 0
 	for seed := range n {

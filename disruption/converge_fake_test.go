@@ -116,7 +116,7 @@ func TestMachinesOfACloudComeToRest(t *testing.T) {
 	t.Parallel()
 	n := 12
 	if !testlong.On() || testlong.UnderRace {
-		n = 2
+		n = 1
 	}
 	saved := 0
 	for seed := range n {

@@ -171,10 +171,7 @@ func mustHold(t testing.TB, in disruption.Input, p *disruption.Proposal) {
 func TestProposalsComeToRest(t *testing.T) {
 	testlong.Alone(t)
 	t.Parallel()
-	n := 20
-	if !testlong.On() {
-		n = 2
-	}
+	n := testlong.Seeds(1, 20)
 	saved := 0
 	for seed := range n {
 		in := newMaker(uint64(1000 + seed)).cluster(14)
