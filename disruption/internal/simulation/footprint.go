@@ -13,6 +13,7 @@ type footprint struct {
 	changed map[constraint]map[string]bool
 	leans   map[constraint]map[string]bool
 	removed map[domain]bool // of which it removes nodes
+	opened  map[domain]bool // that have none without it, or without others that open them
 }
 
 // domain is a value of a label that a topology spread is over.
@@ -23,7 +24,7 @@ const anywhere = "*"
 
 // footprint is that of a set of nodes.
 func (l *Landing) footprint(cs *CandidateSet, name string) *footprint {
-	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}}
+	f := &footprint{name: name, changed: map[constraint]map[string]bool{}, leans: map[constraint]map[string]bool{}, removed: map[domain]bool{}, opened: map[domain]bool{}}
 	net := map[constraint]map[string]int{}
 	for i := range cs.Moves {
 		a := l.arrival(cs, &cs.Moves[i])
@@ -97,14 +98,16 @@ func (f *footprint) lean(l *Landing, a *arrival) {
 }
 
 // countNodes notes the topology spreads for which the last node of a domain leaves, by
-// this action or those before it, or the first comes. cs may be nil.
+// this action or those before it, or the first comes, which may be that of any action that
+// opens the domain. cs may be nil.
 func (f *footprint) countNodes(l *Landing, cs *CandidateSet) {
 	for key, before := range l.all { // each by itself: the order does not matter
 		sites := maps.Clone(before.sites)
 		if cs != nil {
 			for i := range cs.Nodes {
 				for _, value := range domainsOf(&cs.Nodes[i], key) {
-					if sites[value] <= 0 {
+					if d := (domain{key, value}); sites[value] <= 0 || slices.ContainsFunc(l.done, func(other *footprint) bool { return other.opened[d] }) {
+						f.opened[d] = true
 						f.changes(l, key)
 					}
 				}
