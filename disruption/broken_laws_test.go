@@ -116,7 +116,8 @@ func without(t testing.TB, in disruption.Input, node string) (placed bool, cost 
 	for _, pod := range plan.Order {
 		goes.Moves = append(goes.Moves, to[pod.Name])
 	}
-	return len(plan.Unplaced) == 0 && len(whileItDrains(in, goes, nil)) == 0, cost
+	draining, known := whileItDrains(in, goes)
+	return len(plan.Unplaced) == 0 && len(faultsOf(draining, known, nil)) == 0, cost
 }
 
 // keepsItsWord checks that the actions of a proposal hold by themselves once those are

@@ -164,15 +164,16 @@ func (m *maker) tie(name string) func(*corev1.Pod) {
 // while they are still there and on their way out.
 func standsAlone(in disruption.Input, a disruption.Action, opts *provisioning.Options) []string {
 	alone, plan := byItself(in, a)
-	if out := faultsOf(alone, plan, opts); len(out) > 0 {
+	if out := faultsInAnyOrder(alone, plan, opts); len(out) > 0 {
 		return out
 	}
-	return whileItDrains(in, a, opts)
+	alone, plan = whileItDrains(in, a)
+	return faultsInAnyOrder(alone, plan, opts)
 }
 
-// whileItDrains are the faults of an action while its nodes are still there, empty and on
+// whileItDrains is the plan of an action while its nodes are still there, empty and on
 // their way out: they count as domains of a topology spread then.
-func whileItDrains(in disruption.Input, a disruption.Action, opts *provisioning.Options) []string {
+func whileItDrains(in disruption.Input, a disruption.Action) (provisioning.Input, *provisioning.Plan) {
 	alone, plan := byItself(in, a)
 	moved := map[string]bool{}
 	for _, p := range plan.Order {
@@ -188,13 +189,21 @@ func whileItDrains(in disruption.Input, a disruption.Action, opts *provisioning.
 		n.Pods = slices.DeleteFunc(slices.Clone(n.Pods), func(p *corev1.Pod) bool { return moved[p.Name] })
 		alone.Nodes = append(alone.Nodes, n)
 	}
-	return faultsOf(alone, plan, opts)
+	return alone, plan
+}
+
+// faultsInAnyOrder are those of faultsOf, if there is no order in which a plan has none.
+func faultsInAnyOrder(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []string {
+	out := faultsOf(in, plan, opts)
+	if len(out) > 0 && someOrder(in, plan, opts) {
+		return nil
+	}
+	return out
 }
 
 // faultsOf are the faults of a plan that have to do with where pods are, in the order in
 // which there are fewest: those with spreads of their own come first or last, and pods
-// that are kept out are tried again after the others, or before them. A plan that holds in
-// any order has none.
+// that are kept out are tried again after the others, or before them.
 func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning.Options) []string {
 	own := func(a, b *corev1.Pod) int {
 		return cmp.Compare(len(a.Spec.TopologySpreadConstraints), len(b.Spec.TopologySpreadConstraints))
@@ -209,9 +218,6 @@ func faultsOf(in provisioning.Input, plan *provisioning.Plan, opts *provisioning
 		if way == 0 || len(other) < len(out) {
 			out = other
 		}
-	}
-	if someOrder(in, plan, opts) {
-		return nil
 	}
 	return out
 }
