@@ -15,13 +15,18 @@ import (
 // before, so that where pods are refused, other orders are tried: of those that refuse
 // fewest the first is taken.
 func (st *State) Nominate() []int32 {
+	var tried [][]compile.Nominated
 	var best *nomination
-	for _, rank := range nominationOrders {
-		n := st.nominate(rank)
-		if best == nil || len(n.order) > len(best.order) {
+	for _, rank := range []func(p *compile.Problem, c int) int{spreadFirst, gatherFirst, asNamed} {
+		waiting := ranked(st.p, rank)
+		if slices.ContainsFunc(tried, func(t []compile.Nominated) bool { return slices.Equal(t, waiting) }) {
+			continue
+		}
+		tried = append(tried, waiting)
+		if n := st.nominate(waiting); best == nil || len(n.order) > len(best.order) {
 			best = n
 		}
-		if len(best.order) == len(st.p.Nominated) {
+		if len(best.order) == len(waiting) {
 			break
 		}
 	}
@@ -34,20 +39,41 @@ func (st *State) Nominate() []int32 {
 	return best.order
 }
 
-// nominationOrders rank the classes of nominated pods: the lower come first.
-var nominationOrders = []func(n *nomination, c int) int{
-	// After pods that it counts, one with a topology spread is one too many in their domain.
-	// It keeps nobody out itself.
-	func(n *nomination, c int) int { return -n.spreads(c) },
-	// The first of those that share a domain may choose it, before others are elsewhere.
-	func(n *nomination, c int) int {
-		if n.gathers(c) {
-			return math.MinInt
-		}
-		return -n.spreads(c)
-	},
-	func(*nomination, int) int { return 0 },
+// ranked are the nominated pods by the rank of their classes: the lower come first.
+func ranked(p *compile.Problem, rank func(p *compile.Problem, c int) int) []compile.Nominated {
+	out := slices.Clone(p.Nominated)
+	slices.SortStableFunc(out, func(a, b compile.Nominated) int {
+		return cmp.Compare(rank(p, p.ClassOf[a.PodID]), rank(p, p.ClassOf[b.PodID]))
+	})
+	return out
 }
+
+// spreadFirst has classes with most topology spreads come first. After pods that it counts,
+// one with a topology spread is one too many in their domain; it keeps nobody out itself.
+func spreadFirst(p *compile.Problem, c int) int {
+	rank := -len(p.HostRules(c))
+	for _, r := range p.Rules.Duties[c].Owns {
+		if p.Rules.Domain[r].Kind == topology.Spread {
+			rank--
+		}
+	}
+	return rank
+}
+
+// gatherFirst has classes come first whose pods are to be where others of them are: the first
+// of these may choose the domain, before others are elsewhere.
+func gatherFirst(p *compile.Problem, c int) int {
+	gathers := func(r int) bool {
+		return p.Rules.Domain[r].Kind == topology.Together && p.Classes[c].Selected.Has(p.Rules.Domain[r].Pods)
+	}
+	if slices.ContainsFunc(p.Rules.Duties[c].Owns, gathers) {
+		return math.MinInt
+	}
+	return spreadFirst(p, c)
+}
+
+// asNamed leaves the order as it is.
+func asNamed(*compile.Problem, int) int { return 0 }
 
 // nomination is a try to have pods where they are nominated to.
 type nomination struct {
@@ -55,19 +81,16 @@ type nomination struct {
 	order []int32 // of those that have their place
 }
 
-// nominate tries pods by rank, and those that are refused again after the others, as long
+// nominate tries pods in an order, and those that are refused again after the others, as long
 // as that places some.
-func (st *State) nominate(rank func(n *nomination, c int) int) *nomination {
+func (st *State) nominate(order []compile.Nominated) *nomination {
 	p, bins := st.p, st.Bins()
 	n := &nomination{placer: placer{st: st, p: p, left: mostLooks, ledger: ledger.New(p, bins)}}
 	at := make(map[string]*ledger.Bin, len(p.Nodes))
 	for i := range p.Nodes {
 		at[p.Nodes[i].Name()] = bins[i]
 	}
-	waiting := slices.Clone(p.Nominated)
-	slices.SortStableFunc(waiting, func(a, b compile.Nominated) int {
-		return cmp.Compare(rank(n, p.ClassOf[a.PodID]), rank(n, p.ClassOf[b.PodID]))
-	})
+	waiting := slices.Clone(order)
 	for again := true; again; {
 		again = false
 		waiting = slices.DeleteFunc(waiting, func(w compile.Nominated) bool {
@@ -81,24 +104,6 @@ func (st *State) nominate(rank func(n *nomination, c int) int) *nomination {
 		})
 	}
 	return n
-}
-
-// spreads is how many topology spreads a class has.
-func (n *nomination) spreads(c int) int {
-	count := len(n.ledger.HostsOf(c))
-	for _, r := range n.p.Rules.Duties[c].Owns {
-		if n.p.Rules.Domain[r].Kind == topology.Spread {
-			count++
-		}
-	}
-	return count
-}
-
-// gathers says whether pods of a class are to be where others of it are.
-func (n *nomination) gathers(c int) bool {
-	return slices.ContainsFunc(n.p.Rules.Duties[c].Owns, func(r int) bool {
-		return n.p.Rules.Domain[r].Kind == topology.Together && n.p.Classes[c].Selected.Has(n.p.Rules.Domain[r].Pods)
-	})
 }
 
 // outlasts says whether the topology spreads of a class let a pod onto a bin even where
