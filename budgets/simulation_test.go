@@ -29,7 +29,7 @@ func TestAllowAgainstEveryMinute(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	from := at("2025-12-31T22:00:00Z")
 	const year = 366 * 24 * 60
-	for _, zone := range []string{"Europe/Berlin", "Australia/Lord_Howe", "America/New_York"}[:testlong.Seeds(2, 3)] {
+	for _, zone := range []string{"Australia/Lord_Howe", "Europe/Berlin", "America/New_York"}[:testlong.Seeds(1, 3)] {
 		for range testlong.Seeds(1, 2) {
 			var pool []v1.Budget
 			var plain []simulated

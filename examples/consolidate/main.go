@@ -194,6 +194,11 @@ func ask(s settings, stdin io.Reader, stderr io.Writer) (*proposalreport.Report,
 	if _, err := provisioning.Prepare(in.Input, opts.Provisioning); err != nil {
 		return nil, command.BadInput, world.Cluster.Explain(err)
 	}
+	if s.without != "" {
+		if err := proposalreport.HasNode(in, s.without); err != nil {
+			return nil, command.BadInput, err
+		}
+	}
 	ctx, done := command.Progress(context.Background(), stderr)
 	defer done()
 	r, err := answer(ctx, s, in, opts)

@@ -25,6 +25,14 @@ const (
 	noon = "2026-03-02T12:00:00Z"
 )
 
+// cluster is the dump in the long run, and by default the shop, which is smaller.
+func cluster() string {
+	if testlong.On() {
+		return dump
+	}
+	return shop
+}
+
 // Questions of docs/questions.md, as they stand there.
 var (
 	compareArm = []string{"-f", dump, "-compare", "testdata/arm.yaml", "-now", noon}
@@ -92,17 +100,11 @@ func TestCompare(t *testing.T) {
 
 func TestCompareWithItself(t *testing.T) {
 	watched(t)
-	same := shop
-	if testlong.On() {
-		same = dump
-	}
-	code, stdout, _ := call("", "-f", same, "-compare", same, "-now", noon)
-	require.Equal(t, 0, code)
-	require.Contains(t, stdout, "its NodePools and NodeOverlays are those of the cluster")
-	require.True(t, strings.HasSuffix(stdout, "\nNothing would change.\n"), stdout)
-	code, stdout, _ = call("", "-f", shop, "-compare", shop, "-now", noon, "-o", "json")
-	require.Equal(t, 0, code)
-	require.Contains(t, stdout, `"differences": []`)
+	a := asked(t, "-f", cluster(), "-compare", cluster(), "-now", noon)
+	text := a.in(t, "table")
+	require.Contains(t, text, "its NodePools and NodeOverlays are those of the cluster")
+	require.True(t, strings.HasSuffix(text, "\nNothing would change.\n"), text)
+	require.Contains(t, a.in(t, "json"), `"differences": []`)
 }
 
 // clutter is what kubectl get all,secrets,events,crds prints beside what has a say.
@@ -153,7 +155,7 @@ func TestPages(t *testing.T) {
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "NodePools-of-the-production-cluster-with-machines-of-arm64-beside-those-of-amd64.yaml")
 	require.NoError(t, os.WriteFile(file, arm, 0o600))
-	code, page, stderr := call("", "-now", noon, "-o", "html", "-f", dump, "-compare", file)
+	code, page, stderr := call("", "-now", noon, "-o", "html", "-f", cluster(), "-compare", file)
 	require.Equal(t, 0, code, stderr)
 	isPage(t, page)
 	t.Run("in a browser", func(t *testing.T) { look(t, page) })

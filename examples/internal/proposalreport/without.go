@@ -52,16 +52,32 @@ type launched struct {
 	USDPerHour   float64 `json:"usdPerHour"`
 }
 
+// HasNode is a NoSuchNode if AddWithout would not find the node: who asks first need not wait
+// for a proposal to be told.
+func HasNode(in disruption.Input, name string) error {
+	_, err := nodeOf(in, name)
+	return err
+}
+
+// nodeOf is where the input has the node.
+func nodeOf(in disruption.Input, name string) (int, error) {
+	i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == name })
+	if i >= 0 {
+		return i, nil
+	}
+	var names []string
+	for _, n := range in.Nodes {
+		names = append(names, n.Name())
+	}
+	return i, NoSuchNode{fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, names))}
+}
+
 // AddWithout says what would become of the pods of a node if it went: the engine is asked for
 // the cluster with and without it.
 func (r *Report) AddWithout(ctx context.Context, p *disruption.Proposal, in disruption.Input, opts *disruption.Options, name string) error {
-	i := slices.IndexFunc(in.Nodes, func(n provisioning.Node) bool { return n.Name() == name })
-	if i < 0 {
-		var names []string
-		for _, n := range in.Nodes {
-			names = append(names, n.Name())
-		}
-		return NoSuchNode{fmt.Errorf("-without %s: the input has no such node%s", name, command.DidYouMean(name, names))}
+	i, err := nodeOf(in, name)
+	if err != nil {
+		return err
 	}
 	problem, err := provisioning.Prepare(in.Input, opts.Provisioning)
 	if err != nil {
