@@ -14,9 +14,9 @@ import (
 
 // Landing says whether the pods of some nodes may be bound where they are to go, in the
 // state that what was decided before leaves: whether topology spreads, affinity and
-// anti-affinity let them, in some order. The engine finds places for the pods of many
-// nodes at once; actions are carried out one after the other, and each has to hold in its
-// turn.
+// anti-affinity let them, in an order that Takes names. The engine finds places for the
+// pods of many nodes at once; actions are carried out one after the other, and each has to
+// hold in its turn.
 //
 // What is not sure counts both ways. A pod that waits, or that is left to the next plan,
 // may be where it was settled or not be there yet; a new node may come up in any of the
@@ -128,8 +128,10 @@ func (l *Landing) begin(begun []Decision) {
 // Takes counts a set of nodes in if its pods may land where it has them. Otherwise nothing
 // changes, and the constraint is named that keeps a pod out.
 //
-// Pods with topology spreads come last, as nobody says who comes first; for what the
-// engine was asked about by itself it is enough that there is an order.
+// Pods with topology spreads come last, as nobody says who comes first; what the engine
+// was asked about by itself may also land with those first. In both a pod that is kept out
+// is tried again after the others, as kube-scheduler does. Other orders are not looked for:
+// what needs one fails in these, and the cluster has whichever order comes.
 func (l *Landing) Takes(cs *CandidateSet) (ok bool, tie string) {
 	l.Read(cs)
 	print := l.footprint(cs, cs.Targets[0].Name)
