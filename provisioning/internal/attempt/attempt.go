@@ -30,7 +30,8 @@ type Attempt struct {
 	BundleParts [][]int // by bundle
 	PinnedParts []int   // by pinned pods; -1 if no cell takes them
 	Items       []Item
-	Packer      *pack.Packer
+	lowered     *pack.Problem // of the items
+	Packer      *pack.Packer  // of it
 }
 
 // part is the pods of a class that are to be in one cell, or anywhere.
@@ -76,12 +77,21 @@ type Hints struct {
 	Absent map[int]bool
 	// coarse packs once, as Options.Quick does.
 	Coarse bool
+	// known is what was packed before in the same search; nil if nobody asks.
+	Known *Known
 }
 
 // Again are the hints for another try with the same pods, preferences and order of
 // service.
 func (o *Hints) Again() Hints {
-	return Hints{OverBudget: o.OverBudget, Plain: o.Plain, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse}
+	return Hints{OverBudget: o.OverBudget, Plain: o.Plain, PriorityFirst: o.PriorityFirst, Absent: o.Absent, Coarse: o.Coarse, Known: o.Known}
+}
+
+// Begun is an attempt that a search begins with, of which nothing was packed yet.
+func (s *Attempt) Begun() *Attempt {
+	out := *s
+	out.Known = &Known{}
+	return &out
 }
 
 // Retried says whether these are the hints of another try for pods that were left

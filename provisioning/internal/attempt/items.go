@@ -41,7 +41,7 @@ func (s *Attempt) lower(p *compile.Problem) {
 	s.orderParts(p)
 	s.lowerBundles(p, lowered)
 	s.admitNodes(p, lowered)
-	s.Packer = pack.New(lowered)
+	s.lowered, s.Packer = lowered, pack.New(lowered)
 }
 
 // orderParts puts the parts of each item in the order in which they get what there is

@@ -19,19 +19,18 @@ import (
 // of this one have theirs; preferences are given up; and it is packed coarsely. As
 // pods that wait have no part in the search, taking them away would place no more of
 // the others.
-func (s *Solver) retry(ctx context.Context, best trial) (trial, error) {
-	p := s.p
+func retry(ctx context.Context, p *compile.Problem, first *attempt.Attempt, best trial) (trial, error) {
 	if !p.Opts.Quick && best.plan.Stats.Steps >= p.Opts.MaxSteps {
 		return best, nil
 	}
 	levels := attempt.Levels(p)
 	levels = levels[:min(len(levels), attempt.MostLevels)]
-	best, err := vary(ctx, p, best, s.first.Again(), func(plan *Solution) bool { return leaves(p, plan, levels) })
+	best, err := vary(ctx, p, best, first.Again(), func(plan *Solution) bool { return leaves(p, plan, levels) })
 	if err == nil {
 		came(ctx, p, model.Coarsely, best.plan)
 	}
 	for i := range levels {
-		o := before(&s.first.Hints, p, levels[i])
+		o := before(&first.Hints, p, levels[i])
 		if err != nil || o.Absent == nil || p.Skips(model.PriorityAlone) {
 			break
 		}

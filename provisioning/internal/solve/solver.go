@@ -42,12 +42,13 @@ func (s *Solver) Solve(ctx context.Context) (*Solution, error) {
 // them first.
 func (s *Solver) solve(ctx context.Context) (*Solution, error) {
 	p := s.p
-	t, err := try(ctx, p, s.first)
+	first := s.first.Begun()
+	t, err := try(ctx, p, first)
 	if err != nil {
 		return nil, err
 	}
 	if len(t.plan.Unplaced) > 0 {
-		if t, err = s.retry(ctx, t); err != nil {
+		if t, err = retry(ctx, p, first, t); err != nil {
 			return nil, err
 		}
 	}

@@ -112,9 +112,9 @@ func packAndLearn(ctx context.Context, p *compile.Problem, s *attempt.Attempt) (
 // packAttempt packs an attempt.
 func packAttempt(ctx context.Context, s *attempt.Attempt, p *compile.Problem) (*pack.Result, error) {
 	if s.Coarse {
-		return s.Packer.Solve(ctx, 1)
+		return s.Pack(ctx, 1)
 	}
-	return s.Packer.Solve(ctx, p.Opts.MaxSteps)
+	return s.Pack(ctx, p.Opts.MaxSteps)
 }
 
 // came tells the trace what a strategy came to, and who waits for the solution how good it
