@@ -1,6 +1,7 @@
 package budgets_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,9 @@ func FuzzParseSchedule(f *testing.F) {
 	for _, text := range []string{"0 9 * * sat-sun", "@daily", "CRON_TZ=Europe/Berlin 30 2 * * *", "TZ=\t* * * * *", "*/7 1-5/2 ? jan,feb 7/3", "0 0 29 2 *", ", , , , ,"} {
 		f.Add(text, int64(1_772_000_000))
 	}
+	f.Add("@daily", int64(math.MaxInt64)) // too far away
+	f.Add("0 9 * * sat-sun", int64(math.MinInt64))
+	f.Add("* * * * *", int64(1<<50-2)) // the next hit is
 	f.Fuzz(func(t *testing.T, text string, sec int64) {
 		s, err := budgets.ParseSchedule(text)
 		b := v1.Budget{Schedule: &text, Duration: &metav1.Duration{}}

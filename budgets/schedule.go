@@ -16,8 +16,9 @@ import (
 )
 
 // Schedule is when windows open: a set of instants, each on a whole minute of
-// the wall clock of its zone, called hits. The zero value has none. A Schedule
-// does not change and may be used from many goroutines.
+// the wall clock of its zone, called hits. The zero value has none, and no other has
+// any that is 35 million years from 1970. A Schedule does not change and may be used
+// from many goroutines.
 type Schedule struct {
 	text string
 	set  civil
@@ -179,13 +180,13 @@ func civilOf(spec *cron.SpecSchedule) civil {
 func (s *Schedule) String() string { return s.text }
 
 // Next is the first hit after t, in the location of t, or the zero time if
-// there is none.
+// there is none, or t itself is too far away.
 func (s *Schedule) Next(t time.Time) time.Time {
 	return s.answer(t, func(sec int64) (int64, bool) { return s.next(sec + 1) })
 }
 
 // Prev is the last hit that is not after t, in the location of t, or the zero
-// time if there is none.
+// time if there is none, or t itself is too far away.
 func (s *Schedule) Prev(t time.Time) time.Time {
 	return s.answer(t, s.prev)
 }
@@ -194,8 +195,9 @@ func (s *Schedule) answer(t time.Time, search func(int64) (int64, bool)) time.Ti
 	if s.loc == nil { // the zero value
 		return time.Time{}
 	}
-	hit, ok := search(seconds(t))
-	if !ok {
+	sec := seconds(t)
+	hit, ok := search(sec)
+	if !ok || sec != t.Unix() || max(hit, -hit) > farAway {
 		return time.Time{}
 	}
 	return instant(hit, t.Location())

@@ -130,10 +130,9 @@ func (s *Schedule) unsettledTo(t int64, z *span) int64 {
 
 // seconds is t in whole seconds since 1970, rounded down, and kept within a
 // range in which sums cannot overflow.
-func seconds(t time.Time) int64 {
-	const limit = 1 << 50 // 35 million years
-	return min(max(t.Unix(), -limit), limit)
-}
+func seconds(t time.Time) int64 { return min(max(t.Unix(), -farAway), farAway) }
+
+const farAway = 1 << 50 // 35 million years
 
 func instant(sec int64, loc *time.Location) time.Time {
 	return time.Unix(sec, 0).In(loc)
