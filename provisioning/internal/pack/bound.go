@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/knapsack"
 )
 
 // patternBound is a lower bound on the cost of serving what is left, proven by
@@ -26,15 +27,15 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 	if total == 0 {
 		return 0
 	}
-	k := newKnapsack(s.p, left, worth)
+	k := s.knapsack(left, worth)
 	ratio := 0.0 // of patterns known to exist, or that cannot be ruled out
 	for _, e := range s.estimates(t, k) {
 		if e.ratio <= ratio {
 			break
 		}
 		c := &t.candidates[e.candidate]
-		k.load(t.entries[c.serves], c.capacity)
-		_, ceiling := k.most(ratio*c.price, maxVisits)
+		k.Load(t.takes[c.serves], c.capacity)
+		_, ceiling := k.Most(ratio*c.price, maxVisits)
 		s.step()
 		ratio = max(ratio, ceiling/c.price)
 	}
@@ -44,6 +45,17 @@ func (s *solver) patternBound(t *tier, left []int, worth []float64) float64 {
 	return s.withoutFees(t, total/ratio*(1-1e-9))
 }
 
+// knapsack is for nodes that hold some of what is left.
+func (k *Packer) knapsack(left []int, worth []float64) *knapsack.Knapsack {
+	classes := make([]knapsack.Class, len(left))
+	for c, n := range left {
+		if n > 0 {
+			classes[c] = knapsack.Class{Request: k.p.Classes[c].Request, Most: min(n, k.alone[c]), Worth: worth[c]}
+		}
+	}
+	return knapsack.New(k.p.Dims, classes)
+}
+
 // estimate is what a candidate might hold, at most, for its price.
 type estimate struct {
 	candidate int
@@ -51,11 +63,11 @@ type estimate struct {
 }
 
 // estimates lists the candidates of a tier, that with the highest ratio first.
-func (s *solver) estimates(t *tier, k *knapsack) []estimate {
+func (s *solver) estimates(t *tier, k *knapsack.Knapsack) []estimate {
 	out := make([]estimate, 0, len(t.candidates))
 	for i := range t.candidates {
 		c := &t.candidates[i]
-		out = append(out, estimate{i, k.ceiling(t.entries[c.serves], c.capacity) / c.price})
+		out = append(out, estimate{i, k.Ceiling(t.takes[c.serves], c.capacity) / c.price})
 	}
 	slices.SortStableFunc(out, func(x, y estimate) int { return -cmp.Compare(x.ratio, y.ratio) })
 	return out

@@ -34,6 +34,7 @@ type tier struct {
 	pools      []int
 	candidates []candidate
 	entries    [][]entry    // by set of admission groups: who may come
+	takes      [][]int32    // by set: the classes of the entries
 	serves     [][]int      // the same as lists of admission groups
 	admits     []bitset.Set // the sets themselves
 	kinds      [][]int      // by set of admission groups: the kinds of its classes
@@ -135,6 +136,10 @@ func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
 			a.t.entries[m] = append(a.t.entries[m], e)
 		}
 	}
+	a.t.takes = make([][]int32, len(masks))
+	for m, entries := range a.t.entries {
+		a.t.takes[m] = classesOf(entries)
+	}
 	a.t.kinds = a.kinds(p)
 	a.t.candidates = candidates(p, pools, masks, ids, capacities)
 	a.t.appraise(p, masks)
@@ -147,6 +152,17 @@ func newTier(p *Problem, pools []int, capacities *Capacities) *tier {
 	a.t.setSupplies(p)
 	a.t.unit = a.t.unitPrices(p.Dims)
 	return a.t
+}
+
+// classesOf lists the classes of entries, which are in the order of these.
+func classesOf(entries []entry) []int32 {
+	out := make([]int32, 0, len(entries))
+	for _, e := range entries {
+		if len(out) == 0 || out[len(out)-1] != e.class {
+			out = append(out, e.class)
+		}
+	}
+	return out
 }
 
 // kinds lists the kinds that each set of groups serves.

@@ -31,7 +31,7 @@ func Floor(p *Problem, bought []int) float64 {
 		f.counts[c] = p.Classes[c].Count
 	}
 	f.groupNodes()
-	f.alone()
+	f.fillAlone()
 	bound := f.one()
 	for _, w := range f.candidates(bought) {
 		if bound = max(bound, f.rough(&w)); f.spare > 0 {
@@ -51,7 +51,7 @@ type floor struct {
 	onNodes []int   // by class: how many existing nodes hold
 	spare   int     // items that knapsacks may still be loaded with
 
-	fitting []entry // scratch
+	fitting []int32 // scratch
 	tally   *tally  // likewise
 }
 
@@ -126,9 +126,9 @@ func (f *floor) one() float64 {
 	return bound
 }
 
-// alone works out how many pods of each class existing nodes hold, if no others
+// fillAlone works out how many pods of each class existing nodes hold, if no others
 // come there, at most as many as there are.
-func (f *floor) alone() {
+func (f *floor) fillAlone() {
 	f.onNodes = make([]int, len(f.counts))
 	for l := range f.looks {
 		for _, e := range f.looks[l].entries {
@@ -149,7 +149,7 @@ func (f *floor) roomFor(c, node int) int {
 	if !f.mayJoin(c, node) {
 		return 0
 	}
-	most := int64(min(f.counts[c], p.alone(c)))
+	most := int64(min(f.counts[c], f.s.alone[c]))
 	for r, want := range p.Classes[c].Request {
 		if want > 0 {
 			most = min(most, max(p.Nodes[node].Free[r], 0)/want)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/knapsack"
 )
 
 const (
@@ -99,7 +101,7 @@ func (s *solver) seed(t *tier, m *master, known []purchase) bool {
 		best := column{candidate: -1}
 		bestUnit := math.Inf(1)
 		for i := range t.candidates {
-			n, variant := s.alone(t, &t.candidates[i], c, bestUnit)
+			n, variant := s.oneClass(t, &t.candidates[i], c, bestUnit)
 			if n == 0 {
 				continue
 			}
@@ -123,16 +125,16 @@ func (s *solver) seed(t *tier, m *master, known []purchase) bool {
 	return true
 }
 
-// alone says how many pods of a class a candidate holds, by which variant; none if
+// oneClass says how many pods of a class a candidate holds, by which variant; none if
 // each would cost as much as limit, or more.
-func (s *solver) alone(t *tier, c *candidate, class int, limit float64) (int, int) {
+func (s *solver) oneClass(t *tier, c *candidate, class int, limit float64) (int, int) {
 	entries := t.entries[c.serves]
 	i, found := slices.BinarySearchFunc(entries, int32(class), func(e entry, class int32) int { return cmp.Compare(e.class, class) })
 	if !found {
 		return 0, 0
 	}
 	e := entries[i]
-	n := int64(min(s.left[class], s.p.alone(class)))
+	n := int64(min(s.left[class], s.alone[class]))
 	for r, want := range s.p.Classes[class].Request {
 		if want > 0 {
 			n = min(n, max(c.capacity[r], 0)/want)
@@ -162,7 +164,7 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 		worth[c] = math.Max(m.dual[i], 0)
 		multiplier[c] = multiplierFor(worth[c], q.value[c], 10)
 	}
-	k := newKnapsack(s.p, s.left, worth)
+	k := s.knapsack(s.left, worth)
 	var found []column
 	var gains []float64
 	asked := 0
@@ -173,8 +175,8 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 			break
 		}
 		asked++
-		k.load(t.entries[c.serves], c.capacity)
-		p := s.pricePattern(t, e.candidate, k, m, q, multiplier, visits)
+		k.Load(t.takes[c.serves], c.capacity)
+		p := s.pricePattern(t, e.candidate, k, m, q, worth, multiplier, visits)
 		if value := m.worth(p.shares); value > floor {
 			as := s.cheapest(t, e.candidate, &p)
 			found = append(found, column{candidate: as, price: t.candidates[as].price, pattern: p})
@@ -194,19 +196,19 @@ func (s *solver) newColumns(t *tier, m *master, q duals, visits int) bool {
 
 // pricePattern returns the better of two patterns of a candidate: a balanced
 // fill, and the best that a short branch and bound finds.
-func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q duals, multiplier []float64, visits int) pattern {
+func (s *solver) pricePattern(t *tier, i int, k *knapsack.Knapsack, m *master, q duals, value, multiplier []float64, visits int) pattern {
 	c := &t.candidates[i]
 	s.step()
 	got := s.filler.fill(&c.bin, t.entries[c.serves], s.left, worth{
-		value: k.worth, multiplier: multiplier, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
+		value: value, multiplier: multiplier, target: s.detail(t, &q, c.serves).target, highest: q.highest[c.serves],
 	})
 	p := pattern{shares: slices.Clone(got.shares), trait: got.trait}
-	s.keepMinValues(t, i, &p, k.worth)
+	s.keepMinValues(t, i, &p, value)
 	best := max(m.worth(p.shares), c.price)
-	if value, _ := k.most(best, visits); value <= best {
+	if found, _ := k.Most(best, visits); found <= best {
 		return p
 	}
-	other := pattern{shares: k.shares()}
+	other := pattern{shares: sharesOf(k.Chosen(), t.entries[c.serves])}
 	if !s.filler.tally.together(other.shares) {
 		return p
 	}
@@ -217,11 +219,22 @@ func (s *solver) pricePattern(t *tier, i int, k *knapsack, m *master, q duals, m
 		}
 		other.trait = trait
 	}
-	s.keepMinValues(t, i, &other, k.worth)
+	s.keepMinValues(t, i, &other, value)
 	if m.worth(other.shares) > m.worth(p.shares) {
 		return other
 	}
 	return p
+}
+
+// sharesOf are shares of what was chosen of entries, of each class the first.
+func sharesOf(chosen []knapsack.Chosen, entries []entry) []Share {
+	out := make([]Share, 0, len(chosen))
+	for _, x := range chosen {
+		i, _ := slices.BinarySearchFunc(entries, int32(x.Class), func(e entry, class int32) int { return cmp.Compare(e.class, class) })
+		out = append(out, Share{Class: x.Class, Variant: int(entries[i].variant), Count: x.Count})
+	}
+	sortShares(out)
+	return out
 }
 
 // roundDown buys the integer part of the master's solution, and lets greedy do

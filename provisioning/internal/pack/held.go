@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/knapsack"
 )
 
 // floorItems bounds the work of the exact bound: how many classes all knapsacks
@@ -93,8 +95,8 @@ func (f *floor) drawn(holds func(candidate int) float64) float64 {
 // and bound says how much each node can hold. Where that would take long it is
 // estimated. It raises the worths as far as they allow.
 func (f *floor) exact(w *worths) float64 {
-	k := newKnapsack(f.s.p, f.counts, w.value)
-	f.raise(k, w)
+	f.raise(f.s.knapsack(f.counts, w.value), w)
+	k := f.s.knapsack(f.counts, w.value)
 	held := 0.0
 	for l := range f.looks {
 		held += f.held(k, w, l)
@@ -104,7 +106,7 @@ func (f *floor) exact(w *worths) float64 {
 		estimates := f.estimates(w)
 		bound -= f.drawn(func(i int) float64 {
 			c := &f.t.candidates[i]
-			return surchargeFactor * f.most(k, f.t.entries[c.serves], c.capacity, -1, estimates[i].worth)
+			return surchargeFactor * f.most(k, w, f.t.entries[c.serves], c.capacity, -1, estimates[i].worth)
 		})
 	}
 	return bound
@@ -115,8 +117,8 @@ func (f *floor) exact(w *worths) float64 {
 // worst ratio of worth to price among the candidates that hold one of the class.
 // All who share a candidate have a ratio no better than that of the candidate, so
 // that its price is kept.
-func (f *floor) raise(k *knapsack, w *worths) {
-	ratios := f.ratios(k, f.estimates(w))
+func (f *floor) raise(k *knapsack.Knapsack, w *worths) {
+	ratios := f.ratios(k, w, f.estimates(w))
 	scale := make([]float64, f.s.kinds) // of the prices of each kind
 	for c, ratio := range ratios {
 		if ratio > 0 && w.value[c] > 0 {
@@ -138,7 +140,7 @@ func (f *floor) raise(k *knapsack, w *worths) {
 // ratios finds, for each class, the most that pods on any candidate which holds
 // one of the class, and comes from no reservation, can be worth over its price; 0 if
 // there is no such candidate.
-func (f *floor) ratios(k *knapsack, estimates []guess) []float64 {
+func (f *floor) ratios(k *knapsack.Knapsack, w *worths, estimates []guess) []float64 {
 	byRatio := slices.DeleteFunc(slices.Clone(estimates), func(e guess) bool { return f.t.candidates[e.candidate].reservation != 0 })
 	of := func(e guess) float64 { return e.worth / f.t.candidates[e.candidate].price }
 	slices.SortStableFunc(byRatio, func(x, y guess) int { return -cmp.Compare(of(x), of(y)) })
@@ -148,12 +150,12 @@ func (f *floor) ratios(k *knapsack, estimates []guess) []float64 {
 		entries := f.t.entries[c.serves]
 		known := true
 		for _, e2 := range entries {
-			known = known && (out[e2.class] >= of(e) || k.worth[e2.class] == 0 || !fits(f.s.p.Classes[e2.class].Request, c.capacity))
+			known = known && (out[e2.class] >= of(e) || w.value[e2.class] == 0 || !fits(f.s.p.Classes[e2.class].Request, c.capacity))
 		}
 		if known {
 			continue
 		}
-		ratio := f.most(k, entries, c.capacity, -1, e.worth) / c.price
+		ratio := f.most(k, w, entries, c.capacity, -1, e.worth) / c.price
 		for _, e2 := range entries {
 			if fits(f.s.p.Classes[e2.class].Request, c.capacity) {
 				out[e2.class] = max(out[e2.class], ratio)
@@ -164,13 +166,13 @@ func (f *floor) ratios(k *knapsack, estimates []guess) []float64 {
 }
 
 // held is what the nodes of a look can hold at most.
-func (f *floor) held(k *knapsack, w *worths, l int) float64 {
+func (f *floor) held(k *knapsack.Knapsack, w *worths, l int) float64 {
 	prices := w.dearest(f.looks[l].kinds, f.s.p.Dims)
 	sum := 0.0
 	for _, i := range f.rooms[l] {
 		free := f.s.p.Nodes[i].Free
 		if most := value(free, prices); most > 0 {
-			sum += f.most(k, f.looks[l].entries, free, i, most)
+			sum += f.most(k, w, f.looks[l].entries, free, i, most)
 		}
 	}
 	return math.Min(sum, f.admitted(w, l))
@@ -179,18 +181,18 @@ func (f *floor) held(k *knapsack, w *worths, l int) float64 {
 // most is the most that pods in some room can be worth, be it that of an existing
 // node or, for -1, of a new one; the estimate, from above, where there is no time
 // to look.
-func (f *floor) most(k *knapsack, entries []entry, room []int64, node int, estimate float64) float64 {
+func (f *floor) most(k *knapsack.Knapsack, w *worths, entries []entry, room []int64, node int, estimate float64) float64 {
 	if f.spare <= 0 {
 		return estimate
 	}
 	f.fitting = f.fitting[:0]
 	for _, e := range entries {
-		if c := int(e.class); k.worth[c] > 0 && fits(f.s.p.Classes[c].Request, room) && (node < 0 || f.mayJoin(c, node)) {
-			f.fitting = append(f.fitting, e)
+		if c := int(e.class); w.value[c] > 0 && fits(f.s.p.Classes[c].Request, room) && (node < 0 || f.mayJoin(c, node)) {
+			f.fitting = append(f.fitting, e.class)
 		}
 	}
 	f.spare -= max(len(f.fitting), 1)
-	k.load(f.fitting, room)
-	_, ceiling := k.most(0, floorVisits)
+	k.Load(f.fitting, room)
+	_, ceiling := k.Most(0, floorVisits)
 	return min(ceiling, estimate)
 }

@@ -22,6 +22,7 @@ type Packer struct {
 
 	urgency []float64 // by class
 	urgent  bool      // some class is
+	alone   []int     // by class: how many the rules let stand on one new node
 
 	capacities *Capacities
 	uses       []*levels.Table // by pool: what launches take of its limits, nil without
@@ -43,6 +44,7 @@ func New(p *Problem) *Packer {
 		if reserved[c] {
 			k.urgency[c] *= reservedUrgency
 		}
+		k.alone = append(k.alone, p.alone(c))
 		k.urgent = k.urgent || p.Classes[c].Urgency > 1
 	}
 	k.capacities = p.capacities()

@@ -1,4 +1,8 @@
-package pack
+// Package knapsack says what the pods on one node can be worth at most, given what each is
+// worth: exactly, by branch and bound over how many of each class there are, or from above
+// where that would take long. It knows resources and counts, and nothing of rules between
+// pods but how many of a class one node may hold.
+package knapsack
 
 import (
 	"cmp"
@@ -8,19 +12,26 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/cover"
 )
 
-// knapsack finds the most that the pods on one node can be worth.
-type knapsack struct {
-	p     *Problem
-	left  []int
-	worth []float64
-	limit []int // by class: how many may be on one node; -1 before it is asked for
+// Class is pods that are alike.
+type Class struct {
+	Request []int64 // of one, by resource
+	Most    int     // how many one node may hold, whatever its room
+	Worth   float64 // of one: none that is worth nothing is taken
+}
+
+// Chosen is how many pods of a class are on a node.
+type Chosen struct{ Class, Count int }
+
+// Knapsack finds the most that the pods on one node can be worth. It is for one goroutine.
+type Knapsack struct {
+	classes []Class
 
 	items    []item
 	room     []int64
 	rates    []float64 // by resource: what the room of the node is worth
 	plane    []float64 // scratch of rate
 	after    [][]float64
-	highest  []float64 // scratch of ceiling
+	highest  []float64 // scratch of Ceiling
 	counts   []int     // by position: what is in now
 	chosen   []int     // the same for the best found
 	best     float64
@@ -31,24 +42,22 @@ type knapsack struct {
 
 // item is a class that may go on the node.
 type item struct {
-	entry
-	request    []int64
+	class      int32
 	limit      int
+	request    []int64
 	worth      float64
 	efficiency float64 // worth by what its request costs at the rates
 }
 
-func newKnapsack(p *Problem, left []int, worth []float64) *knapsack {
-	return &knapsack{
-		p: p, left: left, worth: worth, limit: slices.Repeat([]int{-1}, len(left)),
-		room: make([]int64, p.Dims), rates: make([]float64, p.Dims), highest: make([]float64, p.Dims),
-	}
+// New makes a knapsack for nodes with so many resources.
+func New(resources int, classes []Class) *Knapsack {
+	return &Knapsack{classes: classes, room: make([]int64, resources), rates: make([]float64, resources), highest: make([]float64, resources)}
 }
 
-// load takes up a node: its room and the classes it may hold, the most
+// Load takes up a node: its room and the classes it may hold, the most
 // efficient first.
-func (k *knapsack) load(entries []entry, capacity []int64) {
-	k.gather(entries, capacity)
+func (k *Knapsack) Load(classes []int32, room []int64) {
+	k.gather(classes, room)
 	slices.SortFunc(k.items, func(x, y item) int {
 		return cmp.Or(-cmp.Compare(x.efficiency, y.efficiency), cmp.Compare(x.class, y.class))
 	})
@@ -56,18 +65,15 @@ func (k *knapsack) load(entries []entry, capacity []int64) {
 }
 
 // gather lists the classes that a node may hold, and measures them.
-func (k *knapsack) gather(entries []entry, capacity []int64) {
-	copy(k.room, capacity)
+func (k *Knapsack) gather(classes []int32, room []int64) {
+	copy(k.room, room)
 	k.items = k.items[:0]
-	last := int32(-1)
-	for _, e := range entries {
-		if e.class == last || k.left[e.class] == 0 || k.worth[e.class] <= 0 {
-			continue
+	for _, c := range classes {
+		if class := &k.classes[c]; class.Worth > 0 {
+			k.items = append(k.items, item{class: c, limit: class.Most, request: class.Request, worth: class.Worth})
 		}
-		last = e.class
-		k.items = append(k.items, item{entry: e, request: k.p.Classes[e.class].Request, limit: k.atMost(e.class), worth: k.worth[e.class]})
 	}
-	k.rate(capacity)
+	k.rate(room)
 	for i := range k.items {
 		it := &k.items[i]
 		charge := 0.0
@@ -78,19 +84,11 @@ func (k *knapsack) gather(entries []entry, capacity []int64) {
 	}
 }
 
-// atMost is how many pods of a class one node may hold, whatever its room.
-func (k *knapsack) atMost(class int32) int {
-	if k.limit[class] < 0 {
-		k.limit[class] = min(k.left[class], k.p.alone(int(class)))
-	}
-	return k.limit[class]
-}
-
 // prepareAfter works out, for each position and resource, the highest worth by
 // unit of the resource among the items from there on.
-func (k *knapsack) prepareAfter() {
+func (k *Knapsack) prepareAfter() {
 	for len(k.after) < len(k.items)+1 {
-		k.after = append(k.after, make([]float64, k.p.Dims))
+		k.after = append(k.after, make([]float64, len(k.room)))
 	}
 	clear(k.after[len(k.items)])
 	for i := len(k.items) - 1; i >= 0; i-- {
@@ -113,10 +111,10 @@ func (it *item) raise(highest []float64) {
 // unlimited stands for items that need nothing of a resource.
 const unlimited = math.MaxFloat64
 
-// ceiling bounds from above what a node can hold, as above does for one that is
+// Ceiling bounds from above what a node can hold, as above does for one that is
 // loaded.
-func (k *knapsack) ceiling(entries []entry, capacity []int64) float64 {
-	k.gather(entries, capacity)
+func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
+	k.gather(classes, room)
 	if len(k.items) == 0 {
 		return 0
 	}
@@ -131,7 +129,7 @@ func (k *knapsack) ceiling(entries []entry, capacity []int64) float64 {
 
 // above bounds from above what items from position i on can add in the room
 // there is.
-func (k *knapsack) above(i int) float64 {
+func (k *Knapsack) above(i int) float64 {
 	if i == len(k.items) {
 		return 0
 	}
@@ -141,7 +139,7 @@ func (k *knapsack) above(i int) float64 {
 // bound bounds from above what items can add in the room there is: by each resource
 // alone, given their highest worth by unit of it, and by all at the rates, given the
 // highest efficiency.
-func (k *knapsack) bound(highest []float64, efficiency float64) float64 {
+func (k *Knapsack) bound(highest []float64, efficiency float64) float64 {
 	charge := 0.0
 	bound := unlimited
 	for r, room := range k.room {
@@ -154,10 +152,10 @@ func (k *knapsack) bound(highest []float64, efficiency float64) float64 {
 	return min(bound, float64(charge*efficiency))
 }
 
-// most returns the highest worth of a pattern that it found above floor, or
+// Most returns the highest worth of a pattern that it found above floor, or
 // else floor, and a ceiling over all patterns. The two are equal unless it ran
 // out of visits.
-func (k *knapsack) most(floor float64, visits int) (found, ceiling float64) {
+func (k *Knapsack) Most(floor float64, visits int) (found, ceiling float64) {
 	k.best, k.open, k.visits, k.patience = floor, 0, 0, visits
 	k.counts = append(k.counts[:0], make([]int, len(k.items))...)
 	k.chosen = k.chosen[:0]
@@ -167,7 +165,7 @@ func (k *knapsack) most(floor float64, visits int) (found, ceiling float64) {
 
 // search tries all counts of the item at position i, most first. Once visits
 // have run out, it only notes how much the branches left might hold.
-func (k *knapsack) search(i int, value float64) {
+func (k *Knapsack) search(i int, value float64) {
 	if value > k.best {
 		k.best = value
 		k.chosen = append(k.chosen[:0], k.counts[:i]...)
@@ -193,7 +191,7 @@ func (k *knapsack) search(i int, value float64) {
 	}
 }
 
-func (k *knapsack) fitting(it *item) int {
+func (k *Knapsack) fitting(it *item) int {
 	n := int64(it.limit)
 	for r, want := range it.request {
 		if want > 0 {
@@ -203,22 +201,19 @@ func (k *knapsack) fitting(it *item) int {
 	return int(n)
 }
 
-func (k *knapsack) put(it *item, n int) {
+func (k *Knapsack) put(it *item, n int) {
 	for r, want := range it.request {
 		k.room[r] -= want * int64(n)
 	}
 }
 
-// shares lists the best pattern found by most, if it found one above its
-// floor.
-func (k *knapsack) shares() []Share {
-	var out []Share
+// Chosen lists the best pattern that Most found, if it found one above its floor.
+func (k *Knapsack) Chosen() (out []Chosen) {
 	for i, n := range k.chosen {
 		if n > 0 {
-			out = append(out, Share{Class: int(k.items[i].class), Variant: int(k.items[i].variant), Count: n})
+			out = append(out, Chosen{int(k.items[i].class), n})
 		}
 	}
-	sortShares(out)
 	return out
 }
 
@@ -229,7 +224,7 @@ func (k *knapsack) shares() []Share {
 // It is a primal simplex on a dense tableau with a row for each resource, whose
 // basis starts with the slacks. Any rates above zero give a valid ceiling, so
 // that it may stop early.
-func (k *knapsack) rate(capacity []int64) {
+func (k *Knapsack) rate(capacity []int64) {
 	rows, columns := len(capacity), len(k.items)
 	width := columns + rows + 1
 	k.plane = append(k.plane[:0], make([]float64, (rows+1)*width)...)
