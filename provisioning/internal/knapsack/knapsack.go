@@ -30,7 +30,7 @@ type Knapsack struct {
 	room     []int64
 	rates    []float64 // by resource: what the room of the node is worth
 	plane    []float64 // scratch of rate
-	after    [][]float64
+	after    []float64 // by position and resource
 	highest  []float64 // scratch of Ceiling
 	counts   []int     // by position: what is in now
 	chosen   []int     // the same for the best found
@@ -66,7 +66,9 @@ func (k *Knapsack) Load(classes []int32, room []int64) {
 
 // gather lists the classes that a node may hold, and measures them.
 func (k *Knapsack) gather(classes []int32, room []int64) {
-	copy(k.room, room)
+	for r, n := range room {
+		k.room[r] = max(n, 0)
+	}
 	k.items = k.items[:0]
 	for _, c := range classes {
 		if class := &k.classes[c]; class.Worth > 0 {
@@ -87,13 +89,13 @@ func (k *Knapsack) gather(classes []int32, room []int64) {
 // prepareAfter works out, for each position and resource, the highest worth by
 // unit of the resource among the items from there on.
 func (k *Knapsack) prepareAfter() {
-	for len(k.after) < len(k.items)+1 {
-		k.after = append(k.after, make([]float64, len(k.room)))
-	}
-	clear(k.after[len(k.items)])
+	n := len(k.room)
+	k.after = slices.Grow(k.after[:0], n*(len(k.items)+1))[:n*(len(k.items)+1)]
+	clear(k.after[n*len(k.items):])
 	for i := len(k.items) - 1; i >= 0; i-- {
-		copy(k.after[i], k.after[i+1])
-		k.items[i].raise(k.after[i])
+		here := k.after[n*i : n*(i+1)]
+		copy(here, k.after[n*(i+1):])
+		k.items[i].raise(here)
 	}
 }
 
@@ -111,8 +113,8 @@ func (it *item) raise(highest []float64) {
 // unlimited stands for items that need nothing of a resource.
 const unlimited = math.MaxFloat64
 
-// Ceiling bounds from above what a node can hold, as above does for one that is
-// loaded.
+// Ceiling bounds from above what a node can hold: by each resource alone, and by all at
+// the rates.
 func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
 	k.gather(classes, room)
 	if len(k.items) == 0 {
@@ -127,29 +129,43 @@ func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
 	return k.bound(k.highest, efficiency)
 }
 
-// above bounds from above what items from position i on can add in the room
-// there is.
-func (k *Knapsack) above(i int) float64 {
-	if i == len(k.items) {
-		return 0
+// above bounds from above what items from position i on can add to a value in the room
+// there is; false if that is no more than the best found.
+func (k *Knapsack) above(i int, value float64) (float64, bool) {
+	most := k.best * (1 + 1e-9)
+	bound := k.byRates(k.items[i].efficiency)
+	if value+bound <= most { // as it is nearly always
+		return 0, false
 	}
-	return k.bound(k.after[i], k.items[i].efficiency)
+	above := value + k.byEach(k.after[i*len(k.room):], bound)
+	return above, !(above <= most) // what asks for nothing has no bound
 }
 
-// bound bounds from above what items can add in the room there is: by each resource
-// alone, given their highest worth by unit of it, and by all at the rates, given the
-// highest efficiency.
+// bound bounds from above what items can add in the room there is, given their highest
+// worth by unit of each resource, and the highest efficiency.
 func (k *Knapsack) bound(highest []float64, efficiency float64) float64 {
+	return k.byEach(highest, k.byRates(efficiency))
+}
+
+// byRates bounds it by all resources at the rates.
+func (k *Knapsack) byRates(efficiency float64) float64 {
 	charge := 0.0
-	bound := unlimited
+	rates := k.rates[:len(k.room)]
 	for r, room := range k.room {
-		room = max(room, 0)
-		charge += float64(k.rates[r] * float64(room))
+		charge += float64(rates[r] * float64(room))
+	}
+	return charge * efficiency
+}
+
+// byEach lowers a bound to what each resource alone allows.
+func (k *Knapsack) byEach(highest []float64, bound float64) float64 {
+	highest = highest[:len(k.room)]
+	for r, room := range k.room {
 		if rate := highest[r]; rate < unlimited {
 			bound = min(bound, float64(rate*float64(room)))
 		}
 	}
-	return min(bound, float64(charge*efficiency))
+	return bound
 }
 
 // Most returns the highest worth of a pattern that it found above floor, or
@@ -157,7 +173,7 @@ func (k *Knapsack) bound(highest []float64, efficiency float64) float64 {
 // out of visits.
 func (k *Knapsack) Most(floor float64, visits int) (found, ceiling float64) {
 	k.best, k.open, k.visits, k.patience = floor, 0, 0, visits
-	k.counts = append(k.counts[:0], make([]int, len(k.items))...)
+	k.counts = slices.Grow(k.counts[:0], len(k.items))[:len(k.items)]
 	k.chosen = k.chosen[:0]
 	k.search(0, 0)
 	return k.best, max(k.best, k.open)
@@ -170,8 +186,11 @@ func (k *Knapsack) search(i int, value float64) {
 		k.best = value
 		k.chosen = append(k.chosen[:0], k.counts[:i]...)
 	}
-	above := value + k.above(i)
-	if i == len(k.items) || above <= k.best*(1+1e-9) {
+	if i == len(k.items) {
+		return
+	}
+	above, more := k.above(i, value)
+	if !more {
 		return
 	}
 	if k.visits++; k.visits > k.patience {
@@ -180,6 +199,11 @@ func (k *Knapsack) search(i int, value float64) {
 	}
 	it := &k.items[i]
 	n := k.fitting(it)
+	if i == len(k.items)-1 { // fewer are worth less
+		k.counts[i] = n
+		k.search(i+1, value+float64(it.worth*float64(n)))
+		return
+	}
 	k.put(it, n)
 	for ; ; n-- {
 		k.counts[i] = n
@@ -191,19 +215,26 @@ func (k *Knapsack) search(i int, value float64) {
 	}
 }
 
+// fitting says how many pods of an item there is room for.
 func (k *Knapsack) fitting(it *item) int {
 	n := int64(it.limit)
 	for r, want := range it.request {
-		if want > 0 {
-			n = min(n, max(k.room[r], 0)/want)
+		if room := k.room[r]; want > room {
+			return 0
+		} else if want > 0 && n > 1 {
+			n = min(n, room/want)
 		}
 	}
 	return int(n)
 }
 
 func (k *Knapsack) put(it *item, n int) {
+	if n == 0 {
+		return
+	}
+	room := k.room[:len(it.request)]
 	for r, want := range it.request {
-		k.room[r] -= want * int64(n)
+		room[r] -= want * int64(n)
 	}
 }
 
