@@ -1,6 +1,9 @@
 package pack
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // pattern is what goes together on one new node.
 type pattern struct {
@@ -42,12 +45,16 @@ type filler struct {
 	touched []int32   // classes with used > 0
 	active  []active
 	shareOf []float64 // scratch: of the active entries
+	took    int32     // the class that was taken last of the active entries, -1 for none
+	likely  int       // the active entry that was best last, or one in its place
+	most    []int64   // of each resource: the most that any active entry asks for
+	tight   []int32   // the resources of which there is less room than that
 	offset  int       // of the last sample
 	weighed []entry   // the entries that the fill weighed against each other
 	shares  []Share
-	ranked  []entry // scratch of refine
-	dear    float64 // scratch of refine: worth over the price of the room asked for
-	added   []entry // scratch of refine
+	ranked  []ranked // scratch of refine
+	dear    float64  // scratch of refine: worth over the price of the room asked for
+	added   []entry  // scratch of refine
 }
 
 // need is what a class asks for of one resource, where that is anything.
@@ -65,6 +72,9 @@ type active struct {
 	shares []float64 // of the bin, by need
 	norm   float64   // of the shares as a vector, squared
 	size   float64   // the largest of them
+
+	request []int64 // of its class
+	ceiling float64 // of its score: what that was last, as it falls with the room
 }
 
 func newFiller(p *Problem, urgent bool) *filler {
@@ -77,6 +87,7 @@ func newFiller(p *Problem, urgent bool) *filler {
 		room:   make([]int64, p.Dims),
 		scale:  make([]float64, p.Dims),
 		weight: make([]float64, p.Dims),
+		most:   make([]int64, p.Dims),
 		used:   make([]int32, len(p.Classes)),
 	}
 	f.first = make([]int32, 0, len(p.Classes)+1)
@@ -181,7 +192,8 @@ func (f *filler) sample(entries []entry, left []int, w worth) bool {
 
 // activate lists every stride-th entry of which a pod is left and fits.
 func (f *filler) activate(entries []entry, offset, stride int, left []int, w worth) {
-	f.active, f.shareOf = f.active[:0], f.shareOf[:0]
+	f.active, f.shareOf, f.took, f.likely = f.active[:0], f.shareOf[:0], -1, 0
+	clear(f.most)
 	if overdrawn(f.room) {
 		return
 	}
@@ -195,7 +207,7 @@ func (f *filler) activate(entries []entry, offset, stride int, left []int, w wor
 		if w.multiplier != nil {
 			zeal = w.multiplier[e.class] * w.multiplier[e.class]
 		}
-		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal, needs: needs}
+		a := active{entry: e, value: w.value[e.class], zeal: zeal * zeal, needs: needs, request: f.p.Classes[e.class].Request, ceiling: math.Inf(1)}
 		f.measure(&a)
 		f.active = append(f.active, a)
 	}
@@ -207,6 +219,7 @@ func (f *filler) measure(a *active) {
 	for _, n := range a.needs {
 		s := float64(n.want) * f.scale[n.resource]
 		f.shareOf = append(f.shareOf, s)
+		f.most[n.resource] = max(f.most[n.resource], n.want)
 		a.norm += float64(s * s)
 		if s > a.size { // not max, which takes care of what no share is
 			a.size = s
@@ -217,29 +230,62 @@ func (f *filler) measure(a *active) {
 
 // choose returns the best active entry, -1 if none fits, and forgets those
 // that do not fit any more.
+//
+// Scores fall while the bin is filled. So one that was no better than another is now need
+// not be worked out again.
 func (f *filler) choose(left []int) int {
-	best, bestScore := -1, -1.0
+	f.tight = f.tight[:0]
+	for r, most := range f.most {
+		if most > f.room[r] {
+			f.tight = append(f.tight, int32(r))
+		}
+	}
+	best, bestScore, least := -1, -1.0, -1.0 // the best scores at least that
+	if f.likely < len(f.active) {
+		if a := &f.active[f.likely]; f.fits(a, left) {
+			least = f.score(a)
+		}
+	}
 	for i := 0; i < len(f.active); {
 		a := &f.active[i]
-		if int(f.used[a.class]) >= left[a.class] || !holds(f.room, a.needs) {
+		if !f.fits(a, left) {
 			f.drop(i)
 			continue
 		}
-		score := 0.0
-		if a.norm > 0 {
-			dot := 0.0
-			for k, n := range a.needs {
-				dot += float64(a.shares[k] * f.weight[n.resource])
+		if a.ceiling >= least && a.ceiling > bestScore {
+			if a.ceiling = f.score(a); a.ceiling > bestScore {
+				best, bestScore = i, a.ceiling
 			}
-			score = dot * dot / a.norm * a.size
-			score *= a.zeal
-		}
-		if score > bestScore {
-			best, bestScore = i, score
 		}
 		i++
 	}
+	f.likely = max(best, 0)
 	return best
+}
+
+// fits says whether one more pod of an active entry is left, and has room.
+func (f *filler) fits(a *active, left []int) bool {
+	if a.class == f.took && int(f.used[a.class]) >= left[a.class] {
+		return false
+	}
+	for _, r := range f.tight {
+		if a.request[r] > f.room[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// score is how well an active entry suits what is still to be taken.
+func (f *filler) score(a *active) float64 {
+	if !(a.norm > 0) {
+		return 0
+	}
+	dot := 0.0
+	for k, n := range a.needs {
+		dot += float64(a.shares[k] * f.weight[n.resource])
+	}
+	return dot * dot / a.norm * a.size * a.zeal
 }
 
 // needsOf is what a pod of a class asks for.
@@ -288,9 +334,19 @@ func (f *filler) take(a *active, n int, capacity []int64) {
 	f.used[c] += int32(n)
 	f.addShare(a.entry, n)
 	f.tally.add(f.p.Classes[c].Memberships, n)
-	for r, want := range f.p.Classes[c].Request {
-		f.room[r] -= want * int64(n)
+	f.took = a.class
+	rose := false
+	for _, need := range a.needs {
+		r, was := need.resource, f.weight[need.resource]
+		f.room[r] -= need.want * int64(n)
 		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)
+		rose = rose || f.weight[r] > was
+	}
+	for i := range f.active {
+		if !rose { // exchanges had made room
+			break
+		}
+		f.active[i].ceiling = math.Inf(1)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // refine improves a fill by exchange: it takes one or two pods out, fills the
@@ -30,6 +31,13 @@ func (f *filler) refine(left []int, w *worth, out *pattern) {
 	}
 }
 
+// ranked is an entry that may be put in.
+type ranked struct {
+	entry
+	value float64
+	needs []need
+}
+
 // rankByWorth lists the weighed entries that may be put in, the most valuable
 // first, and notes how far they are worth more than the room they ask for.
 func (f *filler) rankByWorth(w *worth) {
@@ -39,17 +47,24 @@ func (f *filler) rankByWorth(w *worth) {
 		if e.trait != 0 {
 			continue
 		}
-		f.ranked = append(f.ranked, e)
+		needs := f.needsOf(int(e.class))
+		f.ranked = append(f.ranked, ranked{e, value[e.class], needs})
 		asked := 0.0
-		for _, need := range f.needsOf(int(e.class)) {
+		for _, need := range needs {
 			asked += float64(w.highest[need.resource] * float64(need.want))
 		}
 		if value[e.class] > float64(f.dear*asked) {
 			f.dear = min(value[e.class]/asked, math.MaxFloat64)
 		}
 	}
-	slices.SortFunc(f.ranked, func(x, y entry) int {
-		return cmp.Or(cmp.Compare(value[y.class], value[x.class]), cmp.Compare(x.class, y.class), cmp.Compare(x.variant, y.variant))
+	slices.SortFunc(f.ranked, func(x, y ranked) int {
+		switch {
+		case x.value > y.value:
+			return -1
+		case x.value < y.value:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(x.class, y.class), cmp.Compare(x.variant, y.variant))
 	})
 }
 
@@ -90,15 +105,12 @@ func (f *filler) exchange(i, j int, left []int, w *worth, out *pattern) bool {
 	gain, most := 0.0, f.dear*f.gap(w.highest)*(1+1e-9)
 	f.added = f.added[:0]
 	// Pods that fit are worth no more than most together, nor each.
-	from, _ := slices.BinarySearchFunc(f.ranked, most, func(e entry, most float64) int { return cmp.Compare(most, value[e.class]) })
-	for _, e := range f.ranked[from:] {
-		if gain+most <= loss {
-			break
-		}
-		c := int(e.class)
-		for int(f.used[c]) < left[c] && holds(f.room, f.needsOf(c)) && f.tally.most(c, 1) == 1 {
+	from := sort.Search(len(f.ranked), func(i int) bool { return f.ranked[i].value <= most })
+	for i := from; i < len(f.ranked) && gain+most > loss; i++ {
+		e := &f.ranked[i]
+		for c := int(e.class); holds(f.room, e.needs) && int(f.used[c]) < left[c] && f.tally.most(c, 1) == 1; {
 			gain += f.move(c, 1, value)
-			f.added = append(f.added, e)
+			f.added = append(f.added, e.entry)
 			most = f.dear * f.gap(w.highest) * (1 + 1e-9)
 		}
 	}
