@@ -29,34 +29,48 @@ func newBlocks(in *part) []block {
 // appraise works out who pays most at the present duals, and which supply is worth
 // most over its price.
 func (b *block) appraise(t *tableau) {
-	b.stale, b.ratio, b.supply = false, 0, -1
-	for r := range b.dual {
-		b.best[r], b.dual[r] = -1, 0
+	b.stale = false
+	dual, best := b.dual, b.best[:len(b.dual)]
+	for r := range dual {
+		best[r], dual[r] = -1, 0
 	}
 	for _, g := range b.groups {
-		for r, d := range t.paid[g*t.dims : (g+1)*t.dims] {
-			if d > b.dual[r] {
-				b.best[r], b.dual[r] = t.rowOf[g*t.dims+r], d
+		paid, rowOf := t.paid[g*t.dims:][:len(dual)], t.rowOf[g*t.dims:][:len(dual)]
+		for r, d := range paid {
+			if d > dual[r] {
+				best[r], dual[r] = rowOf[r], d
 			}
 		}
 	}
 	b.paying = b.paying[:0]
-	for r, d := range b.dual {
+	for r, d := range dual {
 		if d > 0 {
 			b.paying = append(b.paying, r)
 		}
 	}
-	n := len(b.dual)
+	b.findBest()
+}
+
+// findBest finds the supply that is worth most over its price.
+func (b *block) findBest() {
+	b.ratio, b.supply = 0, -1
+	n, dual, paying := len(b.dual), b.dual, b.paying
+	least := 0.0 // a supply of less for its price has a lower ratio, whatever rounding does
 	for i := range b.goods {
 		g := &b.goods[i]
+		supplies := g.supplies[:len(g.prices)]
 		for k, price := range g.prices {
 			// Few resources are scarce at a time; the others fetch nothing.
-			amounts, sum := g.amounts[k*n:(k+1)*n], 0.0
-			for _, r := range b.paying {
-				sum += float64(b.dual[r] * amounts[r])
+			amounts, sum := g.amounts[k*n:][:len(dual)], 0.0
+			for _, r := range paying {
+				sum += float64(dual[r] * amounts[r])
 			}
-			if ratio := sum / price; ratio > b.ratio || ratio == b.ratio && int(g.supplies[k]) < b.supply {
-				b.ratio, b.supply = ratio, int(g.supplies[k])
+			if sum < least*price {
+				continue
+			}
+			if ratio := sum / price; ratio > b.ratio || ratio == b.ratio && int(supplies[k]) < b.supply {
+				b.ratio, b.supply = ratio, int(supplies[k])
+				least = ratio * (1 - 1e-9)
 			}
 		}
 	}
