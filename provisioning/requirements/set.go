@@ -87,6 +87,8 @@ func (s Set) Intersect(t Set) Set {
 		return s
 	case len(s.reqs) == 0:
 		return t
+	case s.repeats(t):
+		return s
 	}
 	a, b := s.reqs, t.reqs
 	out := make([]Requirement, 0, len(a)+len(b))
@@ -101,6 +103,20 @@ func (s Set) Intersect(t Set) Set {
 		}
 	}
 	return Set{reqs: append(append(out, a...), b...)}
+}
+
+// repeats reports whether s has each requirement of t as it is.
+func (s Set) repeats(t Set) bool {
+	a := s.reqs
+	for i := range t.reqs {
+		for len(a) > 0 && a[0].key < t.reqs[i].key {
+			a = a[1:]
+		}
+		if len(a) == 0 || !a[0].Equal(t.reqs[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // Impossible reports whether some requirement is Impossible, so that no labels
