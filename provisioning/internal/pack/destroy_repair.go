@@ -112,7 +112,7 @@ func destroy(t *tier, purchases []purchase, q duals, size int) (kept, taken []pu
 
 // firsts returns the candidates with the best fills of what is left.
 func (s *solver) firsts(t *tier, q duals) []int {
-	candidateFills := make([]candidateFill, len(t.candidates))
+	candidateFills := s.unfilled(t)
 	s.ceilings(t, candidateFills, q)
 	var out []int
 	for len(out) < starts {

@@ -28,7 +28,7 @@ type candidateFill struct {
 // worth buying, not how many of each. So a pattern is applied to a share of
 // what is left at a time, and then prices are asked for again.
 func (s *solver) greedy(t *tier, q duals) []purchase {
-	candidateFills := make([]candidateFill, len(t.candidates))
+	candidateFills := s.unfilled(t)
 	s.ceilings(t, candidateFills, q)
 	var purchases []purchase
 	var rest finish
@@ -78,6 +78,15 @@ func (s *solver) greedy(t *tier, q duals) []purchase {
 		return rest.purchases
 	}
 	return purchases
+}
+
+// unfilled are the candidates of a tier without fills, in the memory of the last ones.
+func (s *solver) unfilled(t *tier) []candidateFill {
+	s.fills = slices.Grow(s.fills[:0], len(t.candidates))[:len(t.candidates)]
+	for i := range s.fills {
+		s.fills[i] = candidateFill{pattern: pattern{shares: s.fills[i].shares[:0]}}
+	}
+	return s.fills
 }
 
 // portionShare is the share of what is left that one pattern may take.

@@ -95,9 +95,10 @@ type solver struct {
 	multiplier        []float64 // by class: see rounds
 	highestMultiplier float64
 
-	scratch  bitset.Set // of options
-	ranking  []int32    // live candidates: first those that are awake
-	awake    []int32    // ascending; others are less likely to be the best
+	fills    []candidateFill // scratch of greedy
+	scratch  bitset.Set      // of options
+	ranking  []int32         // live candidates: first those that are awake
+	awake    []int32         // ascending; others are less likely to be the best
 	sum      []int64
 	wanted   bitset.Set // of groups
 	possible map[possibleKey]int
