@@ -190,44 +190,9 @@ func (e *ejector) without(c int, out []int32) bool {
 	}
 	bins, from := e.clear(c, gone)
 	first, rest := e.homeless(c, gone)
-	var moved []int32
-	switch e.manner {
-	case elsewhere:
-		for _, podID := range out {
-			if e.come(podID, from[podID]) {
-				moved = append(moved, podID)
-			}
-		}
-	case inFront:
-		if at := slices.IndexFunc(out, func(podID int32) bool { return e.goesBefore(podID, c, len(first)) }); at >= 0 {
-			moved = append(moved, out[at])
-		}
-	case ontoExisting:
-		for _, podID := range slices.Concat(first, rest) {
-			if e.comeExisting(podID) {
-				moved = append(moved, podID)
-			}
-		}
-	}
-	before := moved[:len(moved):len(moved)]
-	left, some := moved[:0:0], slices.ContainsFunc(before, e.st.waits)
-	failed := map[int]int{} // by class: the pods that had moved then, and one
-	for i, podID := range slices.Concat(first, rest) {
-		if slices.Contains(before, podID) {
-			continue
-		}
-		switch m := e.p.ClassOf[podID]; {
-		case failed[m] != len(moved)+1 && e.left > 0 && e.come(podID, nil):
-			moved, some = append(moved, podID), some || e.st.waits(podID)
-		default:
-			failed[m] = len(moved) + 1
-			left = append(left, podID)
-		}
-		if i == len(first)-1 && !some {
-			break // none of the pods that room is made for has a place
-		}
-	}
-	if some {
+	queue := slices.Concat(first, rest)
+	moved, left := e.fill(queue, len(first), e.ahead(c, out, from, queue, len(first)))
+	if slices.ContainsFunc(moved, e.st.waits) {
 		more := e.compareLeft(left)
 		if (more < 0 && e.manner != ontoExisting || more == 0 && e.costsLess(out, len(bins))) && e.accept(bins, moved, gone) {
 			e.st.ForLess = e.st.ForLess || more == 0
@@ -238,6 +203,55 @@ func (e *ejector) without(c int, out []int32) bool {
 		b.at.PodIDs, b.at.BinType, b.at.Late = b.podIDs, b.binType, b.late
 	}
 	return false
+}
+
+// ahead places those pods that the manner has placed before all others, and returns which got
+// a place: of those that were taken out of their bins, or of the queue, which begins with the
+// pods of the class.
+func (e *ejector) ahead(c int, out []int32, from map[int32]*ledger.Bin, queue []int32, ofClass int) (moved []int32) {
+	switch e.manner {
+	case elsewhere:
+		for _, podID := range out {
+			if e.come(podID, from[podID]) {
+				moved = append(moved, podID)
+			}
+		}
+	case inFront:
+		if at := slices.IndexFunc(out, func(podID int32) bool { return e.goesBefore(podID, c, ofClass) }); at >= 0 {
+			moved = append(moved, out[at])
+		}
+	case ontoExisting:
+		for _, podID := range queue {
+			if e.comeExisting(podID) {
+				moved = append(moved, podID)
+			}
+		}
+	}
+	return moved
+}
+
+// fill places the pods of a queue after those that came ahead, and returns all that have a place
+// and those that have none. It ends after the first, for which room is made, if none of
+// these has one.
+func (e *ejector) fill(queue []int32, first int, before []int32) (moved, left []int32) {
+	moved = slices.Clip(before)
+	failed := map[int]int{} // by class: the pods that had moved then, and one
+	for i, podID := range queue {
+		if slices.Contains(before, podID) {
+			continue
+		}
+		switch m := e.p.ClassOf[podID]; {
+		case failed[m] != len(moved)+1 && e.left > 0 && e.come(podID, nil):
+			moved = append(moved, podID)
+		default:
+			failed[m] = len(moved) + 1
+			left = append(left, podID)
+		}
+		if i == first-1 && !slices.ContainsFunc(moved, e.st.waits) {
+			break
+		}
+	}
+	return moved, left
 }
 
 // clear makes the ledger one of the plan without some pods, and without new nodes that
