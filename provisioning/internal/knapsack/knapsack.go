@@ -130,15 +130,16 @@ func (k *Knapsack) Ceiling(classes []int32, room []int64) float64 {
 }
 
 // above bounds from above what items from position i on can add to a value in the room
-// there is; false if that is no more than the best found.
-func (k *Knapsack) above(i int, value float64) (float64, bool) {
+// there is. It says whether that may be more than the best found, and whether it is clearly
+// not, by the rates.
+func (k *Knapsack) above(i int, value float64) (above float64, more, hopeless bool) {
 	most := k.best * (1 + 1e-9)
 	bound := k.byRates(k.items[i].efficiency)
 	if value+bound <= most { // as it is nearly always
-		return 0, false
+		return 0, false, value+bound <= most*(1-1e-12)
 	}
-	above := value + k.byEach(k.after[i*len(k.room):], bound)
-	return above, !(above <= most) // what asks for nothing has no bound
+	above = value + k.byEach(k.after[i*len(k.room):], bound)
+	return above, !(above <= most), false // what asks for nothing has no bound
 }
 
 // bound bounds from above what items can add in the room there is, given their highest
@@ -180,38 +181,36 @@ func (k *Knapsack) Most(floor float64, visits int) (found, ceiling float64) {
 }
 
 // search tries all counts of the item at position i, most first. Once visits
-// have run out, it only notes how much the branches left might hold.
-func (k *Knapsack) search(i int, value float64) {
+// have run out, it only notes how much the branches left might hold. It says whether there
+// is no hope of more either with fewer pods of the item before: those are the more efficient
+// ones, so that by the rates the room that one of them leaves is worth no more than it is.
+func (k *Knapsack) search(i int, value float64) (hopeless bool) {
 	if value > k.best {
 		k.best = value
 		k.chosen = append(k.chosen[:0], k.counts[:i]...)
 	}
 	if i == len(k.items) {
-		return
+		return true // fewer are worth less
 	}
-	above, more := k.above(i, value)
+	above, more, hopeless := k.above(i, value)
 	if !more {
-		return
+		return hopeless
 	}
 	if k.visits++; k.visits > k.patience {
 		k.open = max(k.open, above)
-		return
+		return false
 	}
 	it := &k.items[i]
 	n := k.fitting(it)
-	if i == len(k.items)-1 { // fewer are worth less
-		k.counts[i] = n
-		k.search(i+1, value+float64(it.worth*float64(n)))
-		return
-	}
 	k.put(it, n)
-	for ; ; n-- {
+	for {
 		k.counts[i] = n
-		k.search(i+1, value+float64(it.worth*float64(n)))
-		if n == 0 {
-			return
+		if k.search(i+1, value+float64(it.worth*float64(n))) || n == 0 {
+			k.put(it, -n)
+			return false
 		}
 		k.put(it, -1)
+		n--
 	}
 }
 
