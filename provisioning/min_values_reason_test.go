@@ -44,3 +44,37 @@ func TestMinValuesWithinLimits(t *testing.T) {
 		t.Log(reason.Detail)
 	}
 }
+
+// TestMinValuesWithoutWhatLimitsForbid: the second zone is to be had with the small type as
+// well, if dearer than with one that is larger than the limit.
+func TestMinValuesWithoutWhatLimitsForbid(t *testing.T) {
+	t.Parallel()
+	pool := scenes.Pool("general")
+	pool.Spec.Limits = v1.Limits(resources.MustParse("memory=16Gi").ResourceList())
+	pool.Spec.Template.Spec.Requirements = append(pool.Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+		Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpExists, MinValues: new(2),
+	})
+	small, large := scenes.Type("small", "cpu=4, memory=8Gi, pods=20", 0.2, "linux"), scenes.Type("large", "cpu=16, memory=32Gi, pods=20", 0.8, "linux")
+	for i := range small.Offerings {
+		if small.Offerings[i].Zone == "b" {
+			small.Offerings[i].Price = 0.9
+		}
+	}
+	in := provisioning.Input{NodePools: []*v1.NodePool{pool}, InstanceTypes: map[string][]*cloudprovider.InstanceType{"general": {small, large}}}
+	for i := range 4 {
+		in.Pods = append(in.Pods, scenes.Pod("web-"+string(rune('a'+i)), "1800m", "1Gi")) // two to a node
+	}
+	for _, policy := range []provisioning.MinValuesPolicy{provisioning.Strict, provisioning.BestEffort} {
+		opts := &provisioning.Options{MinValues: policy}
+		plan := solved(t, in, opts)
+		require.Empty(t, verify.Plan(in, plan, opts))
+		require.Empty(t, plan.Unplaced)
+		require.Len(t, plan.Create, 2)
+		for i := range plan.Create {
+			require.False(t, plan.Create[i].MinValuesRelaxed)
+			for _, o := range plan.Create[i].Options {
+				require.Equal(t, "small", o.InstanceType.Name)
+			}
+		}
+	}
+}

@@ -135,7 +135,7 @@ func (f *frontier) safe(c *priced) bool {
 	}
 	for o := pool.Last - 1; o >= pool.First && open > 0; o-- {
 		id := f.ids.of(o)
-		if id < 0 || id != c.serves && !f.masks[c.serves].SubsetOf(f.masks[id]) || !fits(capacity, f.p.Options[o].Capacity) {
+		if id < 0 || id != c.serves && !f.masks[c.serves].SubsetOf(f.masks[id]) || !fits(capacity, f.p.Options[o].Capacity) || pool.Limits != nil && !fits(pool.Uses[o-pool.First], pool.Limits) {
 			continue
 		}
 		for i := range pool.MinValues {

@@ -31,6 +31,9 @@ func (s *solver) optionsOfAll(pool int, shares []Share, trait int32) bitset.Set 
 		here.And(s.p.Traits.Options(pool, trait))
 	}
 	s.capacities.KeepHoldingIn(pool, set, s.sumOf(shares), s.level)
+	if p.MinValues != nil && p.Limits != nil {
+		s.Packer.uses[pool].KeepWithin(set, p.Limits, s.level) // no other counts for MinValues
+	}
 	return set
 }
 
