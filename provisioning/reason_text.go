@@ -43,8 +43,11 @@ func (r *Reason) String() string {
 		}
 	}
 	b.WriteString(r.nodesText())
-	return b.String()
+	return oneLine(b.String())
 }
+
+// oneLine puts names and states in which others have written several lines on one.
+func oneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
 
 // nodesText counts the existing nodes, those where a constraint between pods lets the pod
 // if one is to blame; "" if there are none.
@@ -93,7 +96,7 @@ func nodesCause(c Cause, n int) string {
 // String renders the reason as one line of English that begins with the name
 // of the pool.
 func (r *PoolReason) String() string {
-	return fmt.Sprintf("NodePool %s: %s", r.NodePool, r.text())
+	return oneLine(fmt.Sprintf("NodePool %s: %s", r.NodePool, r.text()))
 }
 
 func (r *PoolReason) text() string {
