@@ -1,6 +1,7 @@
 package provisioning_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +10,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
 	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -77,4 +79,21 @@ func TestMinValuesWithoutWhatLimitsForbid(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestMinValuesOfNodesThatPodsJoin: a node of a type with two architectures has as many as
+// the pool demands until a pod joins that asks for one. It is marked then, or the pod goes
+// elsewhere.
+func TestMinValuesOfNodesThatPodsJoin(t *testing.T) {
+	t.Parallel()
+	in := randproblem.New(5_019_145)
+	in.NodePools = slices.DeleteFunc(in.NodePools, func(p *v1.NodePool) bool { return p.Name != "pool-b" })
+	in.NodePools[0].Spec.Limits = nil
+	in.NodePools[0].Spec.Template.Spec.Requirements = append(in.NodePools[0].Spec.Template.Spec.Requirements, v1.NodeSelectorRequirementWithMinValues{
+		Key: corev1.LabelArchStable, Operator: corev1.NodeSelectorOpExists, MinValues: new(2),
+	})
+	opts := &provisioning.Options{MinValues: provisioning.BestEffort}
+	plan := solved(t, in, opts)
+	require.Empty(t, verify.Plan(in, plan, opts))
+	require.Empty(t, verify.Unplaced(in, plan, opts))
 }

@@ -177,7 +177,7 @@ func (g *placer) shaped(s *ledger.Bin, options bitset.Set, trait int32, asked re
 		return nil
 	case options.Equal(s.BinType.Options) && trait == s.BinType.Trait && asked.Equal(s.BinType.Asked):
 		return g.st.again(s.BinType)
-	case options.Equal(s.BinType.Options):
+	case options.Equal(s.BinType.Options) && (trait == s.BinType.Trait || s.BinType.Relaxed):
 	case !g.p.Choice(s.BinType.Pool, options, trait):
 		return nil
 	}
