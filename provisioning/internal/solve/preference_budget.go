@@ -23,8 +23,9 @@ const mostTrials = 3
 //
 // Where the lower bound shows that the plan is cheap enough, as it does for
 // plans of many nodes, nothing more is done. Otherwise the problem is packed
-// without preferences, and only if that is so much cheaper are plans made with a
-// part of them: half, and then more or less.
+// without preferences; for a plan of many nodes coarsely first, and carefully only if that is
+// cheaper at all. Only if it is so much cheaper are plans made with a part of them: half, and
+// then more or less.
 func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
 	limit := 1 + p.Preferred.Share
 	if s.Plain || !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
@@ -32,6 +33,9 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 	}
 	if plan.bound(); withFees(p, plan) <= plan.floor*limit {
 		return plan, nil
+	}
+	if dearer, err := dearerThanCoarse(ctx, p, plan, s); err != nil || !dearer {
+		return plan, err
 	}
 	s, result, err := packAndLearn(ctx, p, without(p, s, 0))
 	if err != nil {
@@ -63,6 +67,26 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 		}
 	}
 	return best, nil
+}
+
+// coarseShare and coarseNodes are how much preferences may cost at least, and how many new
+// nodes a plan has, for a coarse packing to say enough: there it costs less than that share
+// more than a careful one.
+const (
+	coarseShare = 0.05
+	coarseNodes = 16
+)
+
+// dearerThanCoarse says whether a plan may cost more than the problem packed coarsely, without
+// preferences. Where that would say too little, nothing is packed.
+func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (bool, error) {
+	if p.Opts.Quick || s.Coarse || p.Preferred.Share < coarseShare || len(plan.Create) < coarseNodes {
+		return true, nil
+	}
+	coarse := *s
+	coarse.Coarse = true
+	_, result, err := packAndLearn(ctx, p, without(p, &coarse, 0))
+	return err == nil && withFees(p, plan) > resultWithFees(p, result), err
 }
 
 // without is an attempt without preferences but those of so many classes.
