@@ -200,7 +200,6 @@ func (p *Pool) SetLimits(rooms *model.Rooms, v *requirements.Vocabulary, f *mode
 	for name, limit := range limits.All() {
 		if limit < 0 {
 			f.Add(PoolObject(p.Object), fmt.Sprintf("spec.limits[%s]", name), "is negative; a limit is zero or more")
-			continue
 		}
 		p.Remaining = append(p.Remaining, max(limit-max(used.Get(name), 0), 0))
 		p.LimitTexts = append(p.LimitTexts, fmt.Sprintf("limits.%s is %s: %s used before", name, model.Quantity(name, limit), model.Quantity(name, used.Get(name))))
