@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // candidate is a volume that exists and that a claim may yet be bound to.
@@ -28,7 +30,7 @@ func (x *Index) newCandidate(v *corev1.PersistentVolume) *candidate {
 // those that match. Which of equally large ones it takes is not defined; here
 // it is the first by name.
 func compareCandidates(a, b *candidate) int {
-	return cmp.Or(compareQuantities(a.size, b.size), cmp.Compare(a.volume.Name, b.volume.Name))
+	return cmp.Or(quantity.Compare(a.size, b.size), cmp.Compare(a.volume.Name, b.volume.Name))
 }
 
 // candidates lists the volumes that a claim may be bound to, smallest first. If
@@ -61,7 +63,7 @@ func (x *Index) candidates(c *corev1.PersistentVolumeClaim) (list []*candidate, 
 
 // fits says whether a volume is large enough for a claim and of the right kind.
 func fits(c *corev1.PersistentVolumeClaim, v *candidate) bool {
-	return compareQuantities(v.size, requested(c)) >= 0 &&
+	return quantity.Compare(v.size, requested(c)) >= 0 &&
 		volumeMode(c.Spec.VolumeMode) == volumeMode(v.volume.Spec.VolumeMode) &&
 		deref(c.Spec.VolumeAttributesClassName) == deref(v.volume.Spec.VolumeAttributesClassName)
 }

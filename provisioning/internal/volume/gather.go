@@ -7,6 +7,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -109,7 +110,7 @@ func (g *gatherer) unbound(c *corev1.PersistentVolumeClaim, id string, kind kind
 			id, node, class.Name, selectedNode)
 	case u.made == nil && len(u.candidates) == 0:
 		g.add("%s: no free volume matches it, and StorageClass %q makes none; create a volume of %s or more that matches",
-			id, class.Name, quantityText(u.size))
+			id, class.Name, quantity.Text(u.size))
 	case u.made != nil && u.made.nowhere() && len(u.candidates) == 0:
 		g.add("%s: allowedTopologies of StorageClass %q admit no node%s; correct the class", id, class.Name, u.made.detail())
 	}

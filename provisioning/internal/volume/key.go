@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // Key is a text under which the answer of Of can be kept: pods with equal Keys
@@ -59,7 +61,7 @@ func template(e *corev1.EphemeralVolumeSource) string {
 		Annotations map[string]string
 		Spec        corev1.PersistentVolumeClaimSpec
 		Size        string
-	}{t.Annotations, t.Spec, quantityText(size)}
+	}{t.Annotations, t.Spec, quantity.Text(size)}
 	out.Spec.Resources = corev1.VolumeResourceRequirements{} // Size is all of it that matters
 	text, err := json.Marshal(out)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -117,7 +118,7 @@ func (g *gatherer) finish() (Needs, error) {
 	n.Exclusive = slices.Compact(n.Exclusive)
 	slices.Sort(n.Unbound)
 	n.Unbound = slices.Compact(n.Unbound)
-	slices.SortStableFunc(g.pending, func(a, b unbound) int { return compareQuantities(a.size, b.size) })
+	slices.SortStableFunc(g.pending, func(a, b unbound) int { return quantity.Compare(a.size, b.size) })
 	n.unbound = g.pending
 	if err := g.err(); err != nil {
 		return *n, err

@@ -1,4 +1,4 @@
-package volume
+package quantity
 
 import (
 	"cmp"
@@ -10,16 +10,16 @@ import (
 
 // Quantities are compared exactly between these, and by their first digits
 // beyond. A comparison that is exact writes out powers of ten, which takes for
-// ever with the exponent of a quantity such as 1E2147483647, and nobody has a
-// volume of that size.
+// ever with the exponent of a quantity such as 1E2147483647, and nobody has so
+// much of anything.
 const (
 	leastExact = 1e-10
 	mostExact  = 1e19
 )
 
-// compareQuantities takes copies, because a comparison may change how a quantity
-// is held.
-func compareQuantities(a, b resource.Quantity) int {
+// Compare is below zero if a is less than b, and above if it is more. It takes
+// copies, because a comparison may change how a quantity is held.
+func Compare(a, b resource.Quantity) int {
 	x, y := approximate(&a), approximate(&b)
 	larger := max(math.Abs(x), math.Abs(y))
 	if x == y && (larger == 0 || larger < leastExact || larger > mostExact) {
@@ -40,8 +40,8 @@ func approximate(q *resource.Quantity) float64 {
 	return x
 }
 
-// quantityText shows a quantity, exactly if that can be done in a few digits.
-func quantityText(q resource.Quantity) string {
+// Text shows a quantity, exactly if that can be done in a few digits.
+func Text(q resource.Quantity) string {
 	x := approximate(&q)
 	if size := math.Abs(x); size == 0 {
 		return "0"
