@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // Writer appends to Buf. It is for one goroutine; its zero value is ready.
@@ -79,10 +81,18 @@ func (w *Writer) List(list corev1.ResourceList) {
 }
 
 // quantity writes the exact value. Whole and milli values cover what is met in
-// practice; anything else goes by its text.
+// practice; anything else goes by its text, and one whose powers of ten would take
+// for ever to write out, which has no place anywhere, by its digits.
 func (w *Writer) quantity(q resource.Quantity) {
-	milli := q.MilliValue()
 	const huge = int64(1) << 62
+	if !quantity.Exact(q) {
+		w.Number(-huge - 1)
+		digits := q.AsDec()
+		w.Text(digits.UnscaledBig().String())
+		w.Number(int64(digits.Scale()))
+		return
+	}
+	milli := q.MilliValue()
 	if milli > -huge && milli < huge && resource.NewMilliQuantity(milli, q.Format).Cmp(q) == 0 {
 		w.Number(milli)
 		return

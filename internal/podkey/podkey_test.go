@@ -50,6 +50,7 @@ func TestPodsAreAlikeIfTheySayTheSame(t *testing.T) {
 		"where a text ends": func(p *corev1.Pod) { p.Labels = map[string]string{"app": "xt", "ier": "y"} },
 		"an amount":         func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts("1501m") },
 		"less than a milli": func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts("1500100u") },
+		"more than can be":  func(p *corev1.Pod) { p.Spec.Containers[0].Resources.Requests = amounts("92e1650982911") },
 		"an init container": func(p *corev1.Pod) { p.Spec.InitContainers = p.Spec.Containers },
 		"overhead":          func(p *corev1.Pod) { p.Spec.Overhead = amounts("1") },
 		"a sidecar": func(p *corev1.Pod) {

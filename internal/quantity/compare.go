@@ -40,6 +40,13 @@ func approximate(q *resource.Quantity) float64 {
 	return x
 }
 
+// Exact reports whether a quantity is of a size that is worked out at once: zero, or
+// between 1e-10 and 1e19 either way.
+func Exact(q resource.Quantity) bool {
+	size := math.Abs(q.AsApproximateFloat64())
+	return size == 0 && q.Sign() == 0 || size >= leastExact && size <= mostExact
+}
+
 // Text shows a quantity, exactly if that can be done in a few digits.
 func Text(q resource.Quantity) string {
 	x := approximate(&q)

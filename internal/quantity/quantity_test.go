@@ -1,6 +1,8 @@
 package quantity_test
 
 import (
+	"cmp"
+	"math"
 	"strings"
 	"testing"
 
@@ -27,4 +29,21 @@ func TestEndless(t *testing.T) {
 			require.NotEmpty(t, q.String()) // and is worked out at once
 		}
 	}
+}
+
+// Quantities of any exponent are compared and shown at once.
+func TestCompare(t *testing.T) {
+	ascending := []string{"-1E2147483647", "-1", "0", "1n", "1m", "1", "1001m", "9223372036854775807", "1e300", "92e1650982911"}
+	for i, a := range ascending {
+		for j, b := range ascending {
+			require.Equal(t, cmp.Compare(i, j), quantity.Compare(resource.MustParse(a), resource.MustParse(b)), "%s and %s", a, b)
+		}
+		require.NotEmpty(t, quantity.Text(resource.MustParse(a)))
+	}
+	require.Zero(t, quantity.Compare(resource.MustParse("1.5"), resource.MustParse("1500m")))
+	require.Zero(t, quantity.Compare(*resource.NewScaledQuantity(0, math.MaxInt32), resource.Quantity{}))
+	for text, want := range map[string]bool{"0": true, "-1": true, "1n": true, "9223372036854775807": true, "92e1650982911": false} {
+		require.Equal(t, want, quantity.Exact(resource.MustParse(text)), text)
+	}
+	require.False(t, quantity.Exact(*resource.NewScaledQuantity(1, math.MinInt32)))
 }

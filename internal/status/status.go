@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 )
 
 // Find is the condition of a type in a list, nil if there is none.
@@ -53,7 +55,7 @@ func SameAmounts(a, b corev1.ResourceList) bool {
 		return false
 	}
 	for name, amount := range a {
-		if other, listed := b[name]; !listed || amount.Cmp(other) != 0 {
+		if other, listed := b[name]; !listed || quantity.Compare(amount, other) != 0 {
 			return false
 		}
 	}

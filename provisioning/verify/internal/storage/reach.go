@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
 
@@ -165,7 +166,7 @@ func (c *Claim) suits(volume *corev1.PersistentVolume) bool {
 		return false
 	}
 	asked, size := spec.Resources.Requests[corev1.ResourceStorage], volume.Spec.Capacity[corev1.ResourceStorage]
-	if size.Cmp(asked) < 0 || volume.DeletionTimestamp != nil || valueOr(spec.VolumeMode, corev1.PersistentVolumeFilesystem) != valueOr(volume.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) {
+	if quantity.Compare(size, asked) < 0 || volume.DeletionTimestamp != nil || valueOr(spec.VolumeMode, corev1.PersistentVolumeFilesystem) != valueOr(volume.Spec.VolumeMode, corev1.PersistentVolumeFilesystem) {
 		return false
 	}
 	if valueOr(spec.VolumeAttributesClassName, "") != valueOr(volume.Spec.VolumeAttributesClassName, "") {

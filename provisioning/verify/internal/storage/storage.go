@@ -9,6 +9,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/dovetail-sdk/dovetail/internal/quantity"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify/internal/nodefit"
 )
@@ -60,7 +61,7 @@ func New(in provisioning.Volumes, selections *nodefit.Parser) *Index {
 	for _, volumes := range s.Static {
 		slices.SortFunc(volumes, func(a, b *corev1.PersistentVolume) int {
 			sizeA, sizeB := a.Spec.Capacity[corev1.ResourceStorage], b.Spec.Capacity[corev1.ResourceStorage]
-			return cmp.Or(sizeA.Cmp(sizeB), strings.Compare(a.Name, b.Name))
+			return cmp.Or(quantity.Compare(sizeA, sizeB), strings.Compare(a.Name, b.Name))
 		})
 	}
 	for _, class := range in.Classes {
@@ -144,7 +145,7 @@ func (s *Index) ClaimsOf(p *corev1.Pod) []Claim {
 			return 0
 		}
 		sizeA, sizeB := a.Claim.Spec.Resources.Requests[corev1.ResourceStorage], b.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
-		return sizeA.Cmp(sizeB)
+		return quantity.Compare(sizeA, sizeB)
 	})
 	return claims
 }
