@@ -2,9 +2,12 @@ package provisioning_test
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
@@ -17,7 +20,12 @@ func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
 	t.Parallel()
 	preferred, followed := 0, 0
 	seeds := lawSeeds(1_500, 300)
-	for seed := range seeds {
+	late := []uint64{7811, 8357, 19745, 29965} // of 40,000: small plans, far cheaper than what was packed, or beside nodes
+	for i := range seeds + uint64(len(late)) {
+		seed := i
+		if i >= seeds {
+			seed = late[i-seeds]
+		}
 		c := randproblem.Config{}
 		if seed%2 == 0 {
 			c.Without = randproblem.All &^ (randproblem.Preferences | randproblem.Crowds | randproblem.Spread)
@@ -34,8 +42,8 @@ func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
 		preferred++
 		plan, err := problem.Solve(context.Background())
 		require.NoError(t, err)
-		if len(without.Unplaced) > len(plan.Unplaced) {
-			continue // nobody is left pending to save money
+		if slices.Compare(allLeftOver(without), allLeftOver(plan)) > 0 {
+			continue // nobody is left pending to save money, or for one of lower priority
 		}
 		price := func(p *provisioning.Plan) float64 { return p.Cost + opts.NodeFee*float64(len(p.Create)) }
 		require.LessOrEqual(t, price(plan), price(without)*(1+share)*(1+1e-6), "seed %d", seed)
@@ -48,4 +56,13 @@ func TestPreferencesCostNoMoreThanAllowed(t *testing.T) {
 	if seeds > 1_000 { // one in two hundred
 		require.Greater(t, followed, 5)
 	}
+}
+
+// allLeftOver lists the priorities of all pods that a plan leaves over, highest first.
+func allLeftOver(plan *provisioning.Plan) []int32 {
+	all := map[*corev1.Pod]bool{}
+	for _, u := range plan.Unplaced {
+		all[u.Pod] = true
+	}
+	return leftOver(plan, math.MinInt32, all)
 }

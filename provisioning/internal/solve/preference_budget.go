@@ -24,8 +24,9 @@ const mostTrials = 3
 // Where the lower bound shows that the plan is cheap enough, as it does for
 // plans of many nodes, nothing more is done. Otherwise the problem is packed
 // without preferences; for a plan of many nodes coarsely first, and carefully only if that is
-// cheaper at all. Only if it is so much cheaper are plans made with a part of them: half, and
-// then more or less.
+// cheaper at all. For a plan of few nodes the whole plan is made, as it can cost much less than
+// what was packed for it. Only if that is so much cheaper are plans made with a part of them:
+// half, and then more or less.
 func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (*Solution, error) {
 	limit := 1 + p.Preferred.Share
 	if s.Plain || !mayExceedBudget(p, plan) || p.Skips(model.PreferenceShare) {
@@ -41,7 +42,7 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 	if err != nil {
 		return nil, err
 	}
-	if !s.ChoseBefore(p) && withFees(p, plan) <= resultWithFees(p, result)*limit*(1+1e-9) {
+	if len(plan.Create) >= manyNodes && !s.ChoseBefore(p) && withFees(p, plan) <= resultWithFees(p, result)*limit*(1+1e-9) {
 		return plan, nil // what was packed is what is launched
 	}
 	best := assemble(p, s, result)
@@ -69,18 +70,18 @@ func withinBudget(ctx context.Context, p *compile.Problem, plan *Solution, s *at
 	return best, nil
 }
 
-// coarseShare and coarseNodes are how much preferences may cost at least, and how many new
+// coarseShare and manyNodes are how much preferences may cost at least, and how many new
 // nodes a plan has, for a coarse packing to say enough: there it costs less than that share
 // more than a careful one.
 const (
 	coarseShare = 0.05
-	coarseNodes = 16
+	manyNodes   = 24
 )
 
 // dearerThanCoarse says whether a plan may cost more than the problem packed coarsely, without
 // preferences. Where that would say too little, nothing is packed.
 func dearerThanCoarse(ctx context.Context, p *compile.Problem, plan *Solution, s *attempt.Attempt) (bool, error) {
-	if p.Opts.Quick || s.Coarse || p.Preferred.Share < coarseShare || len(plan.Create) < coarseNodes {
+	if p.Opts.Quick || s.Coarse || p.Preferred.Share < coarseShare || len(plan.Create) < manyNodes {
 		return true, nil
 	}
 	coarse := *s
@@ -124,8 +125,8 @@ func preferencesMatter(p *compile.Problem, plan *Solution) bool {
 	if len(p.Preferred.Classes) == 0 {
 		return false
 	}
-	if plan.did.Closed {
-		return true // who is on a node that exists may have been on a new one
+	if plan.did.Closed || len(p.Nodes) > 0 && len(plan.Create) < manyNodes {
+		return true // who is on a node that exists may have been on a new one, or have driven others from it
 	}
 	// Who is to be in some domain may take the room of others there.
 	if slices.ContainsFunc(p.Preferred.Classes, func(c int) bool { return len(p.Preferences[c].Spans) > 0 }) {
