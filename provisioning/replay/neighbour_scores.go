@@ -26,7 +26,7 @@ func (s *scheduler) softSpreads(pod *corev1.Pod) (soft []softSpread, allKeys boo
 		for i := range own {
 			if filter, ok := spreadFilter(pod, &own[i]); ok && own[i].WhenUnsatisfiable == corev1.ScheduleAnyway {
 				policy := own[i].NodeAffinityPolicy
-				everyNode := policy != nil && *policy == corev1.NodeInclusionPolicyIgnore
+				everyNode := policy != nil && *policy != corev1.NodeInclusionPolicyHonor
 				soft = append(soft, softSpread{own[i].TopologyKey, own[i].MaxSkew, filter, everyNode})
 			}
 		}

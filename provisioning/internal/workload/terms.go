@@ -148,7 +148,7 @@ func (r *TermReader) spread(pod *corev1.Pod, c *corev1.TopologySpreadConstraint,
 	if c.MinDomains != nil {
 		t.MinDomains = int(*c.MinDomains)
 	}
-	if c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy == corev1.NodeInclusionPolicyIgnore {
+	if c.NodeAffinityPolicy != nil && *c.NodeAffinityPolicy != corev1.NodeInclusionPolicyHonor {
 		t.HonorAffinity = false
 	}
 	if c.NodeTaintsPolicy != nil && *c.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor {
