@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
@@ -97,7 +98,8 @@ func (p *Parser) OfNodes(required *corev1.NodeSelector) *Selection {
 }
 
 // Unwritable says whether a pod may want a label with a value that no
-// label can have. A label that a pool leaves open seems to admit it.
+// label can have, which a label that a pool leaves open seems to admit, or a field
+// of nodes that no API server lets a pod ask for.
 func Unwritable(pod *corev1.Pod) bool {
 	for _, value := range pod.Spec.NodeSelector {
 		if len(validation.IsValidLabelValue(value)) > 0 {
@@ -113,6 +115,9 @@ func Unwritable(pod *corev1.Pod) bool {
 		return true
 	}
 	for _, term := range required.NodeSelectorTerms {
+		if slices.ContainsFunc(term.MatchFields, func(f corev1.NodeSelectorRequirement) bool { return f.Key != metav1.ObjectNameField }) {
+			return true
+		}
 		for _, e := range term.MatchExpressions {
 			invalid := func(value string) bool { return len(validation.IsValidLabelValue(value)) > 0 }
 			below := e.Operator == corev1.NodeSelectorOpLt && len(e.Values) == 1 && (e.Values[0] == "0" || strings.HasPrefix(e.Values[0], "-"))
