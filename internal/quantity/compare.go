@@ -50,9 +50,10 @@ func Exact(q resource.Quantity) bool {
 // Text shows a quantity, exactly if that can be done in a few digits.
 func Text(q resource.Quantity) string {
 	x := approximate(&q)
-	if size := math.Abs(x); size == 0 {
+	switch {
+	case x == 0:
 		return "0"
-	} else if size < leastExact || size > mostExact {
+	case !Exact(q):
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	}
 	return q.String()

@@ -342,11 +342,10 @@ func (f *filler) take(a *active, n int, capacity []int64) {
 		f.weight[r] = max(1-float64(float64(capacity[r]-f.room[r])*f.scale[r]), 1e-3)
 		rose = rose || f.weight[r] > was
 	}
-	for i := range f.active {
-		if !rose { // exchanges had made room
-			break
+	if rose { // exchanges had made room
+		for i := range f.active {
+			f.active[i].ceiling = math.Inf(1)
 		}
-		f.active[i].ceiling = math.Inf(1)
 	}
 }
 
