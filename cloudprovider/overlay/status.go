@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +12,7 @@ import (
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Status says what became of one NodeOverlay. Counts are over all
@@ -130,10 +130,10 @@ func (s *Status) Conditions() []metav1.Condition {
 		for i, fault := range s.Faults {
 			texts[i] = oneLine(fault)
 		}
-		validation.Message = cut(strings.Join(texts, "; "))
+		validation.Message = status.Short(strings.Join(texts, "; "), maxMessage)
 	case len(s.Conflicts) > 0:
 		validation.Reason = v1.ReasonConflict
-		validation.Message = cut(s.conflictText())
+		validation.Message = status.Short(s.conflictText(), maxMessage)
 	default:
 		validation.Status, validation.Reason = metav1.ConditionTrue, v1.ConditionTypeValidationSucceeded
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionTrue, v1.ConditionTypeReady, ""
@@ -158,15 +158,3 @@ func (s *Status) conflictText() string {
 
 // maxMessage bounds the message of a condition, in bytes.
 const maxMessage = 1024
-
-func cut(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	const dots = "..."
-	end := maxMessage - len(dots)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + dots
-}

@@ -1,10 +1,11 @@
 // Package status has what the statuses of NodePools, NodeClaims and Nodes are read and written
-// with: lists of conditions, amounts of resources, and taints.
+// with: lists of conditions and their messages, amounts of resources, and taints.
 package status
 
 import (
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,10 +22,16 @@ func Find(list []metav1.Condition, kind string) *metav1.Condition {
 	return &list[i]
 }
 
+// MaxMessage is how long the API server lets the message of a condition be, in characters:
+// it refuses a status with a longer one.
+const MaxMessage = 32768
+
 // With returns a list of its own with a condition set. Its transition is now where its
-// Status is another than before, and otherwise that of before.
+// Status is another than before, and otherwise that of before. Of its message MaxMessage
+// bytes are kept.
 func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.Condition {
 	list = slices.Clone(list)
+	c.Message = Short(c.Message, MaxMessage)
 	c.LastTransitionTime = metav1.NewTime(now)
 	have := Find(list, c.Type)
 	if have == nil {
@@ -35,6 +42,20 @@ func With(list []metav1.Condition, c metav1.Condition, now time.Time) []metav1.C
 	}
 	*have = c
 	return list
+}
+
+// Short is a text of which at most so many bytes are kept, with dots where it was cut. It is
+// not cut within a character.
+func Short(text string, most int) string {
+	const dots = "..."
+	if len(text) <= most {
+		return text
+	}
+	end := max(most-len(dots), 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + dots
 }
 
 // Ready reports whether the condition Ready of a Node is True. That of none is not.

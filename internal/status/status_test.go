@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +25,16 @@ func TestAConditionKeepsItsTransitionWhileItsStatusIsTheSame(t *testing.T) {
 	other := status.With(same, metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue}, later)
 	require.Equal(t, later, status.Find(other, "Ready").LastTransitionTime.Time)
 	require.Len(t, status.With(other, metav1.Condition{Type: "Launched"}, later), 2)
+}
+
+func TestAMessageIsNoLongerThanTheServerLetsItBe(t *testing.T) {
+	list := status.With(nil, metav1.Condition{Type: "Ready", Message: strings.Repeat("fault ", 10_000)}, time.Unix(100, 0))
+	require.Len(t, list[0].Message, status.MaxMessage)
+	require.True(t, strings.HasSuffix(list[0].Message, "..."))
+	for text, want := range map[string]string{"": "", "whole": "whole", "longer": "lo...", "üüü": "ü..."} {
+		require.Equal(t, want, status.Short(text, 5), text)
+	}
+	require.Equal(t, "...", status.Short("four", 2))
 }
 
 func TestSameAmounts(t *testing.T) {

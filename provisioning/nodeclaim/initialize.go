@@ -31,7 +31,7 @@ import (
 func Initialize(claim *v1.NodeClaim, node *corev1.Node, published []*resourcev1.ResourceSlice) Condition {
 	s := Condition{Type: v1.ConditionTypeInitialized, Status: metav1.ConditionUnknown}
 	no := func(reason, format string, args ...any) Condition {
-		s.Reason, s.Message = reason, short(fmt.Sprintf(format, args...))
+		s.Reason, s.Message = reason, status.Short(fmt.Sprintf(format, args...), maxMessage)
 		return s
 	}
 	if claim == nil || node == nil {

@@ -2,12 +2,12 @@ package nodeclaim
 
 import (
 	"errors"
-	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Condition is what a condition of a NodeClaim should say while it comes up. The
@@ -58,7 +58,7 @@ func Launched(err error) Launch {
 	if err == nil {
 		return l
 	}
-	l.Status, l.Reason, l.Message = metav1.ConditionUnknown, "LaunchFailed", short(err.Error())
+	l.Status, l.Reason, l.Message = metav1.ConditionUnknown, "LaunchFailed", status.Short(err.Error(), maxMessage)
 	switch {
 	case errors.Is(err, cloudprovider.ErrInsufficientCapacity), errors.Is(err, cloudprovider.ErrNotFound):
 		l.Reason, l.Delete = string(InsufficientCapacity), InsufficientCapacity
@@ -66,19 +66,4 @@ func Launched(err error) Launch {
 		l.Reason, l.Delete = string(NodeClassNotReady), NodeClassNotReady
 	}
 	return l
-}
-
-func short(text string) string {
-	const dots = "..."
-	if len(text) <= maxMessage {
-		return text
-	}
-	text = text[:maxMessage-len(dots)]
-	for len(text) > 0 {
-		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
-			break
-		}
-		text = text[:len(text)-1] // half a rune
-	}
-	return text + dots
 }

@@ -56,7 +56,7 @@ func Register(claim *v1.NodeClaim, nodes []*corev1.Node) Registration {
 	if len(found) > 1 {
 		slices.Sort(found)
 		r.Status, r.Reason = metav1.ConditionFalse, "MultipleNodesFound"
-		r.Message = short("several Nodes have the provider ID of the claim: " + strings.Join(found, ", "))
+		r.Message = status.Short("several Nodes have the provider ID of the claim: "+strings.Join(found, ", "), maxMessage)
 	}
 	if len(found) != 1 {
 		return r

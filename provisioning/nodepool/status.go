@@ -18,7 +18,8 @@ const ReasonNodeClassNotReady = "NodeClassNotReady"
 // Edit is a NodePool with its status as it should be:
 //
 //   - ValidationSucceeded is True if the pool, with its defaults, validates, and
-//     otherwise False with every fault.
+//     otherwise False with every fault, as far as 32,768 bytes go, which is what the API
+//     server takes. That holds for each message.
 //   - NodeClassReady is True without a class error, and otherwise False with that: the
 //     answer of cloudprovider.NodeClassReady, or of InstanceTypes. A pool that does not
 //     validate has no class that could be asked for, so the condition stays as it is.

@@ -3,6 +3,7 @@ package nodepool_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,25 @@ func TestEdit(t *testing.T) {
 	require.Equal(t, metav1.ConditionTrue, nodepool.Edit(good, nil, nil, noon).Status.Conditions[1].Status)
 	require.Nil(t, nodepool.Edit(nil, nil, nil, noon))
 	require.Empty(t, nodepool.News(bad, nil))
+}
+
+// TestEditCanBeStored: faults and class errors of any length make no status that the API
+// server refuses.
+func TestEditCanBeStored(t *testing.T) {
+	p := general()
+	for i := range 300 {
+		p.Spec.Template.Spec.Requirements = append(p.Spec.Template.Spec.Requirements,
+			v1.NodeSelectorRequirementWithMinValues{Key: "zone", Operator: "In", Values: []string{fmt.Sprint("no value ", i)}})
+	}
+	for _, edited := range []*v1.NodePool{nodepool.Edit(p, nil, nil, noon), nodepool.Edit(general(), errors.New(strings.Repeat("no subnets ", 9_000)), nil, noon)} {
+		ready := edited.Status.Conditions[len(edited.Status.Conditions)-1]
+		require.Equal(t, metav1.ConditionFalse, ready.Status)
+		for _, c := range edited.Status.Conditions {
+			require.LessOrEqual(t, len(c.Message), 32_768, c.Type)
+		}
+		require.Contains(t, ready.Message, "no ")
+		require.True(t, strings.HasSuffix(ready.Message, "..."))
+	}
 }
 
 func ExampleEdit() {

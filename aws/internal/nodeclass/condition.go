@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/cache"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/internal/status"
 )
 
 // Reasons of conditions beside those of package v1.
@@ -64,14 +65,14 @@ func (c *conditions) kept(kind string) bool {
 
 // set adds a condition, each type once. A condition that is True has its type as the
 // reason.
-func (c *conditions) set(kind string, status metav1.ConditionStatus, reason, message string) {
-	is := metav1.Condition{Type: kind, Status: status, Reason: cmp.Or(reason, kind), Message: short(message),
+func (c *conditions) set(kind string, is metav1.ConditionStatus, reason, message string) {
+	out := metav1.Condition{Type: kind, Status: is, Reason: cmp.Or(reason, kind), Message: status.Short(message, status.MaxMessage),
 		ObservedGeneration: c.generation, LastTransitionTime: c.now}
-	if was, found := find(c.before, kind); found && was.Status == status && !was.LastTransitionTime.IsZero() {
-		is.LastTransitionTime = was.LastTransitionTime
+	if was, found := find(c.before, kind); found && was.Status == is && !was.LastTransitionTime.IsZero() {
+		out.LastTransitionTime = was.LastTransitionTime
 	}
-	at, _ := slices.BinarySearchFunc(c.list, is, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
-	c.list = slices.Insert(c.list, at, is)
+	at, _ := slices.BinarySearchFunc(c.list, out, func(a, b metav1.Condition) int { return cmp.Compare(a.Type, b.Type) })
+	c.list = slices.Insert(c.list, at, out)
 }
 
 func (c *conditions) isTrue(kind, message string) { c.set(kind, metav1.ConditionTrue, "", message) }
@@ -104,16 +105,6 @@ func (c *conditions) ready(reservedCapacity bool) {
 	default:
 		c.isTrue(awsv1.ConditionTypeReady, "")
 	}
-}
-
-// maxMessage is how long the API server lets a message be.
-const maxMessage = 32768
-
-func short(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return strings.ToValidUTF8(message[:maxMessage-4], "") + " ..."
 }
 
 // faultsOf returns the faults of the spec below a field of it.
