@@ -24,7 +24,9 @@ type Offering struct {
 
 	// ReservationID names the reservation that a reserved offering draws on.
 	// Required when CapacityType is reserved, and empty otherwise. Offerings
-	// of different instance types and zones may share one reservation.
+	// of different instance types and zones may share one reservation. A
+	// NodeClaim can ask for a reservation only by a label: give the offering one
+	// in Requirements whose value is this.
 	ReservationID string
 
 	// Requirements are further labels by which this offering differs from the

@@ -1,16 +1,109 @@
 package provisioning_test
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/provisioning"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/randproblem"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/scenes"
+	"github.com/dovetail-sdk/dovetail/provisioning/nodeclaim"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
+
+// TestLawClaimCanBeLaunched: what is launched by the NodeClaim of a node is one of its
+// options, whatever reservations its types have, and the cheapest is among it. Where no
+// label tells reservations of one type and zone apart, any of those may be launched.
+func TestLawClaimCanBeLaunched(t *testing.T) {
+	claims, reserved := 0, 0
+	for seed := range lawSeeds(1000, 300) {
+		in, opts := randproblem.New(seed), scenes.VaryOptions(seed)
+		labelled := seed%4 != 0
+		reserveTwice(in, seed, labelled)
+		key := func(o cloudprovider.LaunchOption) cloudprovider.OfferingKey {
+			k := o.Key()
+			if !labelled {
+				k.ReservationID = ""
+			}
+			return k
+		}
+		plan := solved(t, in, opts)
+		for i := range plan.Create {
+			n := &plan.Create[i]
+			where := fmt.Sprintf("seed %d, node %s", seed, n.Name)
+			room, err := n.Options[0].InstanceType.AllocatableFor(n.Options[0].Offering)
+			require.NoError(t, err, where)
+			if claimed := n.Request(n.Name).Requests; !claimed.Fits(room) {
+				continue // a DaemonSet asks for what no option has
+			}
+			claim := n.NodeClaim()
+			claim.Name, claim.UID = n.Name, types.UID(n.Name)
+			request, err := nodeclaim.Request(claim, in.InstanceTypes[n.Pool.Name], in.Vocabulary)
+			require.NoError(t, err, where)
+			listed := map[cloudprovider.OfferingKey]bool{}
+			for _, o := range n.Options {
+				listed[key(o)] = true
+			}
+			for _, o := range request.Options {
+				require.True(t, listed[key(o)], "%s: %s is not among its options", where, o)
+			}
+			claims++
+			if demandsValues(n.Pool) {
+				continue
+			}
+			require.True(t, slices.ContainsFunc(request.Options, func(o cloudprovider.LaunchOption) bool { return o.Key() == n.Options[0].Key() }),
+				"%s: without %s", where, n.Options[0])
+			if n.Options[0].Offering.ReservationID != "" {
+				reserved++
+			}
+		}
+	}
+	require.Greater(t, claims, enough(300))
+	require.Greater(t, reserved, enough(100))
+}
+
+// reserveTwice gives some of the instance types two reservations in each of their zones.
+func reserveTwice(in provisioning.Input, seed uint64, labelled bool) {
+	done := map[*cloudprovider.InstanceType]bool{}
+	for _, it := range slices.Concat(slices.Collect(maps.Values(in.InstanceTypes))...) {
+		if done[it] {
+			continue
+		}
+		done[it] = true
+		zones := map[string]requirements.Set{}
+		for _, o := range it.Offerings {
+			zones[o.Zone] = o.Requirements
+		}
+		if (uint64(len(it.Name))+seed)%2 == 0 {
+			clear(zones)
+		}
+		for _, zone := range slices.Sorted(maps.Keys(zones)) {
+			for i, price := range []float64{0.00002, 0.00003} {
+				it.Offerings = append(it.Offerings, cloudprovider.Offering{
+					Zone: zone, CapacityType: v1.CapacityTypeReserved, Price: price, Available: true, Requirements: zones[zone],
+					ReservationID: fmt.Sprintf("twice-%s-%s-%d", it.Name, zone, i), ReservationCapacity: 1,
+				})
+			}
+		}
+		for i := range it.Offerings {
+			if o := &it.Offerings[i]; labelled && o.ReservationID != "" {
+				o.Requirements = o.Requirements.With(requirements.In("example.com/reservation", o.ReservationID))
+			}
+		}
+	}
+}
+
+func demandsValues(pool *v1.NodePool) bool {
+	return slices.ContainsFunc(pool.Spec.Template.Spec.Requirements, func(r v1.NodeSelectorRequirementWithMinValues) bool { return r.MinValues != nil })
+}
 
 // TestClaimKeepsMinValues: a NodeClaim goes without a type that is no option everywhere
 // rather than without a zone, if minValues hold then.

@@ -65,7 +65,10 @@ func (n *NewNode) total() resources.List {
 // the options are not all combinations of the former kind, the NodeClaim
 // states a part of them that is, one with the cheapest option and the largest of those,
 // so that whatever is launched by it holds the pods, and what the plan costs can be
-// had by it. Only to keep a minValues does it go without the cheapest. It names at most 600 instance
+// had by it. If that part is reserved, the NodeClaim names its reservations as well, by the
+// label of the offerings whose value is Offering.ReservationID; without such a label it
+// leaves open which reservation of a type and zone is used. Only to keep a minValues does
+// it go without the cheapest. It names at most 600 instance
 // types, the cheapest. A minValues that no such part satisfies is lowered to
 // what the part has, and the NodeClaim is annotated so.
 //
@@ -129,7 +132,8 @@ func (n *NewNode) claimRequirements() (requirements.Set, bool) {
 		}
 		kept = append(kept, o)
 	}
-	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).With(catalog.Whereabouts(kept)...)
+	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).
+		With(catalog.Whereabouts(kept)...).With(catalog.Reservations(kept)...)
 	short := catalog.Missed(asked, kept)
 	for _, m := range short {
 		r, _ := asked.Get(m.Key)

@@ -35,6 +35,35 @@ func Whereabouts(options []cloudprovider.LaunchOption) []requirements.Requiremen
 	}
 }
 
+// Reservations states the reservations of options, by the labels that name them. It states
+// none if some option is not reserved, as a label would then rule out that one.
+func Reservations(options []cloudprovider.LaunchOption) (out []requirements.Requirement) {
+	ids := map[string][]string{} // by label
+	for _, o := range options {
+		if o.Offering.CapacityType != v1.CapacityTypeReserved {
+			return nil
+		}
+		if key := reservationLabel(o.Offering); key != "" && !slices.Contains(ids[key], o.Offering.ReservationID) {
+			ids[key] = append(ids[key], o.Offering.ReservationID)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(ids)) {
+		out = append(out, requirements.In(key, ids[key]...))
+	}
+	return out
+}
+
+// reservationLabel is the label of an offering whose value is its reservation; empty if
+// there is none.
+func reservationLabel(o *cloudprovider.Offering) string {
+	for r := range o.Requirements.All() {
+		if values, finite := r.Values(); finite && len(values) == 1 && values[0] == o.ReservationID {
+			return r.Key()
+		}
+	}
+	return ""
+}
+
 // NodeLabels are the labels that the pool gives a node whatever it is launched
 // as: those of the template, and a value for each further label that is asked
 // for and that nobody else sets. named says which labels those options have that it is
