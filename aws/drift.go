@@ -189,7 +189,9 @@ func placeDrift(r *nodeclass.Resolution, record *launch.Record) cloudprovider.Dr
 		groups = append(groups, g.ID)
 	}
 	slices.Sort(groups)
-	if len(groups) > 0 && len(record.SecurityGroups) > 0 && !slices.Equal(groups, record.SecurityGroups) {
+	// Which groups count hangs on the network of the subnets.
+	known := isTrue(status, awsv1.ConditionTypeSecurityGroupsReady) && isTrue(status, awsv1.ConditionTypeSubnetsReady)
+	if known && len(groups) > 0 && len(record.SecurityGroups) > 0 && !slices.Equal(groups, record.SecurityGroups) {
 		return cloudprovider.Drift{Reason: DriftSecurityGroup, Detail: fmt.Sprintf("has security groups %s, and the class selects %s",
 			strings.Join(record.SecurityGroups, ", "), strings.Join(groups, ", "))}
 	}

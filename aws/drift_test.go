@@ -13,6 +13,7 @@ import (
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
+	"github.com/dovetail-sdk/dovetail/aws/awstest"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
@@ -82,6 +83,50 @@ func TestDrift(t *testing.T) {
 			require.Contains(t, d.Detail, c.detail)
 		})
 	}
+}
+
+// Groups of another network are no reason to replace nodes, while nobody can say which
+// network is that of the subnets.
+func TestNoDriftByGroupsOfAnotherNetwork(t *testing.T) {
+	tags := map[string]string{"karpenter.sh/discovery": "demo"}
+	for name, change := range map[string]func(s *scene){
+		"a new process that cannot read subnets": func(s *scene) {
+			now, err := s.p.NodeClass(s.Context(), "default")
+			require.NoError(s, err)
+			s.class.Status = now.Status
+			s.script(awstest.Fault{Op: "DescribeSubnets", Err: awstest.ErrBroken})
+			s.p = s.provider()
+		},
+		"a typo in the terms of subnets": func(s *scene) {
+			s.class.Spec.SubnetSelectorTerms[0].Tags, s.class.Generation = map[string]string{"karpenter.sh/discovery": "dmeo"}, 2
+		},
+		"groups by id, and a typo in the terms of subnets": func(s *scene) {
+			s.class.Spec.SubnetSelectorTerms[0].Tags, s.class.Generation = map[string]string{"karpenter.sh/discovery": "dmeo"}, 2
+			s.class.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{ID: "sg-0000000000000foreign"}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, func(s *scene) {
+				s.world.SecurityGroups = []ec2types.SecurityGroup{
+					{GroupId: ptr("sg-00000000000000own"), GroupName: ptr("nodes"), Tags: tagsOf(tags)},
+					{GroupId: ptr("sg-0000000000000foreign"), GroupName: ptr("nodes"), VpcId: ptr("vpc-0foreign"), Tags: tagsOf(tags)},
+				}
+			})
+			claim := s.claim(s.create("one", large))
+			claim.Annotations = nil // the class is another, which is not the question here
+			change(s)
+			d, err := s.p.IsDrifted(t.Context(), claim)
+			require.NoError(t, err)
+			require.Zero(t, d)
+		})
+	}
+}
+
+func tagsOf(tags map[string]string) (out []ec2types.Tag) {
+	for key, value := range tags {
+		out = append(out, ec2types.Tag{Key: &key, Value: &value})
+	}
+	return out
 }
 
 // parameter is the name of a parameter of images whose path ends so.

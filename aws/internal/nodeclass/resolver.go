@@ -112,7 +112,8 @@ const again = time.Minute
 //     validated. A selector with a fault selects nothing; all else goes on.
 //  2. Images, capacity reservations, the placement group, subnets and security
 //     groups are looked up. Of groups selected by name or tags only those count
-//     that are in the network of the subnets, if these are all in one.
+//     that are in the network of the subnets, if these are all in one; while that
+//     is not known, those of before, or none.
 //  3. instanceProfile goes into the status, or else what Options.Profiles gives for
 //     the role.
 //  4. ValidationSucceeded: False for faults of the spec, of its expressions as well,
@@ -164,6 +165,7 @@ type work struct {
 	out    *Resolution
 
 	expressions field.ErrorList // those among the faults that are about expressions
+	unread      error           // why EC2 did not say which subnets there are
 
 	conditions conditions
 }

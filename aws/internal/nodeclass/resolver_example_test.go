@@ -38,7 +38,7 @@ func ExampleResolver_Resolve() {
 	// InstanceProfileReady True InstanceProfileReady
 	// PlacementGroupReady True PlacementGroupReady
 	// Ready False UnhealthyDependents
-	// SecurityGroupsReady True SecurityGroupsReady
+	// SecurityGroupsReady Unknown DependenciesNotReady
 	// SubnetsReady False SubnetsNotFound
 	// ValidationSucceeded False DependenciesNotReady
 }

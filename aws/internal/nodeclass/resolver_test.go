@@ -488,6 +488,73 @@ func TestSubnetsOfTwoNetworks(t *testing.T) {
 		"who names one by id should hear of it")
 }
 
+// Which groups count hangs on the network of the subnets: while that is not known, those
+// of another network are not taken for selected.
+func TestGroupsWhileTheNetworkIsUnknown(t *testing.T) {
+	ready := resolver(t, account()).resolve(t, class()).Class
+	byID := func(c *awsv1.EC2NodeClass) {
+		c.Spec.SecurityGroupSelectorTerms = []awsv1.SecurityGroupSelectorTerm{{ID: "sg-3"}, {ID: "sg-1"}}
+	}
+	silent := func(c *apitest.Cloud) { failCall(c, "DescribeSubnets", "InternalError") }
+	untagged := func(c *apitest.Cloud) { c.Change(func(c *apitest.Cloud) { c.Subnets = nil }) }
+	for name, tt := range map[string]struct {
+		class  *awsv1.EC2NodeClass
+		edit   func(*awsv1.EC2NodeClass)
+		cloud  func(*apitest.Cloud)
+		status metav1.ConditionStatus
+		reason string
+		groups []string
+	}{
+		"a new process, and EC2 does not answer": {class: ready, cloud: silent,
+			status: metav1.ConditionTrue, reason: awsv1.ConditionTypeSecurityGroupsReady, groups: []string{"sg-1", "sg-2"}},
+		"there is nothing of before either": {class: class(), cloud: silent,
+			status: metav1.ConditionUnknown, reason: nodeclass.ReasonLookupFailed},
+		"groups were not found before": {class: ready, edit: func(c *awsv1.EC2NodeClass) {
+			c.Status.SecurityGroups = nil
+			for i := range c.Status.Conditions {
+				if one := &c.Status.Conditions[i]; one.Type == awsv1.ConditionTypeSecurityGroupsReady {
+					one.Status = metav1.ConditionFalse
+				}
+			}
+		}, cloud: silent, status: metav1.ConditionUnknown, reason: nodeclass.ReasonLookupFailed},
+		"the subnets are gone": {class: ready, cloud: untagged,
+			status: metav1.ConditionTrue, reason: awsv1.ConditionTypeSecurityGroupsReady, groups: []string{"sg-1", "sg-2"}},
+		"a typo": {class: ready, edit: func(c *awsv1.EC2NodeClass) {
+			c.Spec.SubnetSelectorTerms[0].Tags["team"], c.Generation = "wbe", c.Generation+1
+		}, status: metav1.ConditionUnknown, reason: awsv1.ReasonDependenciesNotReady},
+		"a fault of the terms": {class: ready, edit: func(c *awsv1.EC2NodeClass) {
+			c.Spec.SubnetSelectorTerms, c.Generation = nil, c.Generation+1
+		}, status: metav1.ConditionUnknown, reason: awsv1.ReasonDependenciesNotReady},
+		"groups by id need no network": {class: ready, edit: byID, cloud: silent,
+			status: metav1.ConditionTrue, reason: awsv1.ConditionTypeSecurityGroupsReady, groups: []string{"sg-1", "sg-3"}},
+		"no group in any network": {class: ready, edit: func(c *awsv1.EC2NodeClass) {
+			c.Spec.SecurityGroupSelectorTerms[0].Tags["team"] = "nobody"
+		}, cloud: silent, status: metav1.ConditionFalse, reason: awsv1.ReasonSecurityGroupsNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, cloud := tt.class.DeepCopy(), account()
+			if tt.edit != nil {
+				tt.edit(c)
+			}
+			if tt.cloud != nil {
+				tt.cloud(cloud)
+			}
+			got := resolver(t, cloud).resolve(t, c)
+			is := condition(t, got, awsv1.ConditionTypeSecurityGroupsReady)
+			require.Equal(t, tt.status, is.Status, is.Message)
+			require.Equal(t, tt.reason, is.Reason, is.Message)
+			var groups []string
+			for _, g := range got.Class.Status.SecurityGroups {
+				groups = append(groups, g.ID)
+			}
+			require.Equal(t, tt.groups, groups)
+			if err := got.Err(); err != nil {
+				require.Regexp(t, `SubnetsReady: .|SecurityGroupsReady: .`, err.Error(), "it says why")
+			}
+		})
+	}
+}
+
 // A message is no longer than the API server takes.
 func TestLongMessage(t *testing.T) {
 	got := resolver(t, account()).resolve(t, class(func(c *awsv1.EC2NodeClass) {

@@ -1,6 +1,7 @@
 package nodeclass
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -73,6 +74,7 @@ func (w *work) subnets() {
 	found, reading, err := w.r.src.Subnets(w.ctx, w.class.Spec.SubnetSelectorTerms)
 	switch {
 	case err != nil:
+		w.unread = err
 		w.failed(kind, "subnets", err, func() {
 			w.class.Status.Subnets = w.before.DeepCopy().Status.Subnets
 			for _, s := range w.class.Status.Subnets {
@@ -121,7 +123,11 @@ func (w *work) securityGroups() {
 	}
 	found, reading, err := w.r.src.SecurityGroups(w.ctx, w.class.Spec.SecurityGroupSelectorTerms)
 	if err != nil {
-		w.failed(kind, "security groups", err, func() { w.class.Status.SecurityGroups = w.before.DeepCopy().Status.SecurityGroups })
+		w.keepGroups(kind, err)
+		return
+	}
+	if (w.unread != nil || len(w.out.Subnets) == 0) && slices.ContainsFunc(found, func(g SecurityGroup) bool { return !w.hasByID(g) }) {
+		w.networkUnknown(kind)
 		return
 	}
 	vpc := networkOf(w.out.Subnets)
@@ -145,6 +151,25 @@ func (w *work) securityGroups() {
 	w.conditions.isTrue(kind, w.stale("security groups", reading))
 }
 
+// networkUnknown notes that it cannot be told which groups are in the network of the
+// subnets, as these were not found, or the status before has them and not their network.
+func (w *work) networkUnknown(kind string) {
+	why := errors.New("the network of the subnets is not known")
+	switch {
+	case w.unread != nil:
+		why = fmt.Errorf("%w: %w", why, w.unread)
+	case !w.conditions.kept(kind):
+		w.conditions.unknown(kind, awsv1.ReasonDependenciesNotReady, "waits for "+awsv1.ConditionTypeSubnetsReady+": "+why.Error())
+		return
+	}
+	w.keepGroups(kind, why)
+}
+
+// keepGroups notes that the groups cannot be told, and keeps those of before.
+func (w *work) keepGroups(kind string, err error) {
+	w.failed(kind, "security groups", err, func() { w.class.Status.SecurityGroups = w.before.DeepCopy().Status.SecurityGroups })
+}
+
 // networkOf is the network that all subnets are in, or empty.
 func networkOf(subnets []Subnet) string {
 	if len(subnets) == 0 {
@@ -162,12 +187,16 @@ func networkOf(subnets []Subnet) string {
 // subnets. One that a term has by id stays: who names it should hear of it.
 func (w *work) within(vpc string, groups []SecurityGroup) (out []SecurityGroup) {
 	for _, g := range groups {
-		named := slices.ContainsFunc(w.class.Spec.SecurityGroupSelectorTerms, func(t awsv1.SecurityGroupSelectorTerm) bool { return t.ID == g.ID })
-		if vpc == "" || g.VPC == "" || g.VPC == vpc || named {
+		if vpc == "" || g.VPC == "" || g.VPC == vpc || w.hasByID(g) {
 			out = append(out, g)
 		}
 	}
 	return out
+}
+
+// hasByID reports whether a term has the group by its id.
+func (w *work) hasByID(g SecurityGroup) bool {
+	return slices.ContainsFunc(w.class.Spec.SecurityGroupSelectorTerms, func(t awsv1.SecurityGroupSelectorTerm) bool { return t.ID == g.ID })
 }
 
 // instanceProfile finds or makes the instance profile.
