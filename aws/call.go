@@ -164,16 +164,16 @@ func (c *call) work(ctx context.Context, results outcomes) error {
 			return c.fail(results, fault("Create", "", cloudprovider.KindUnknown,
 				"EC2 did not say whether it launched anything: %w; repeat with the same token", err))
 		}
+		failed := callError(err)
 		if c.doubt {
 			// Refusing it now says nothing of the time before.
-			if api.Kind(err) == cloudprovider.KindDenied {
+			if cloudprovider.KindOf(failed) == cloudprovider.KindDenied {
 				return c.mismatch(ctx, results)
 			}
-			return c.fail(results, callError(err))
+			return c.fail(results, failed)
 		}
 		c.claim.Settle(nil)
 		c.p.book.End(c.Call, launch.Answer{})
-		failed := callError(err)
 		var e *cloudprovider.Error
 		if errors.As(failed, &e) {
 			c.early(e)
@@ -203,16 +203,22 @@ func inDoubt(err error) bool {
 	return slices.Contains([]string{"InternalError", "InternalFailure", "ServiceUnavailable", "Unavailable"}, code)
 }
 
-// callError is the error of a call that EC2 refused as a whole.
+// callError is the error of a call that EC2 refused as a whole. It is never of
+// KindNotFound: what is missing is something that the call names, such as a subnet, and
+// not the node class, nor an instance.
 func callError(err error) error {
 	code := api.Code(err)
 	wrapped := api.Wrap("Create", "", err)
 	kind, remedy := launch.Cause(code, err.Error())
-	if remedy == "" || kind == cloudprovider.KindUnknown {
+	if api.Kind(err) != cloudprovider.KindNotFound && (remedy == "" || kind == cloudprovider.KindUnknown) {
 		return wrapped
 	}
+	text := api.Message(err)
+	if remedy != "" {
+		text += "; " + remedy
+	}
 	return &cloudprovider.Error{Op: "Create", Kind: kind, Reason: code, RetryAfter: cloudprovider.RetryAfter(wrapped),
-		Err: fmt.Errorf("%s; %s%w", api.Message(err), remedy, quiet{err})}
+		Err: fmt.Errorf("%s%w", text, quiet{err})}
 }
 
 // quiet keeps a cause in the tree of an error without saying it twice.

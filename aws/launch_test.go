@@ -386,6 +386,54 @@ func TestACallThatIsRefusedIsNotInDoubt(t *testing.T) {
 	}
 }
 
+// Something that a call names may be missing. That is not the node class, nor the
+// instance, for which a NodeClaim is given up and the remedy with it.
+func TestWhatACallNamesIsMissing(t *testing.T) {
+	for code, want := range map[string]struct {
+		kind cloudprovider.Kind
+		text string
+	}{
+		"InvalidSubnetID.NotFound":                    {cloudprovider.KindDenied, "spec.subnetSelectorTerms"},
+		"InvalidGroup.NotFound":                       {cloudprovider.KindDenied, "spec.securityGroupSelectorTerms"},
+		"InvalidCapacityReservationId.NotFound":       {cloudprovider.KindDenied, "spec.capacityReservationSelectorTerms"},
+		"InvalidPlacementGroup.Unknown":               {cloudprovider.KindDenied, "spec.placementGroupSelector"},
+		"InvalidSnapshot.NotFound":                    {cloudprovider.KindDenied, "spec.blockDeviceMappings"},
+		"InvalidAMIID.NotFound":                       {cloudprovider.KindDenied, "select an image"},
+		"InvalidKeyPair.NotFound":                     {cloudprovider.KindDenied, "said EC2"},
+		"InvalidLaunchTemplateName.NotFoundException": {cloudprovider.KindUnknown, "repeat the launch"},
+		"InvalidLaunchTemplateId.NotFound":            {cloudprovider.KindUnknown, "repeat the launch"},
+		"ResourceNotFoundException":                   {cloudprovider.KindUnknown, "said EC2"},
+	} {
+		s := newScene(t, hooked(func(int, *ec2.CreateFleetInput, func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+			return nil, &smithy.GenericAPIError{Code: code, Message: "said EC2"}
+		}))
+		_, err := s.p.Create(t.Context(), s.request("one", large))
+		require.Equal(t, want.kind, cloudprovider.KindOf(err), "%v", err)
+		require.NotErrorIs(t, err, cloudprovider.ErrNotFound)
+		require.Equal(t, code, reason(err))
+		require.ErrorContains(t, err, want.text)
+	}
+}
+
+// A subnet that is gone when a call is repeated says nothing of what the first launched.
+func TestWhatACallNamesIsMissingWhenItIsRepeated(t *testing.T) {
+	s := newScene(t, hooked(func(n int, _ *ec2.CreateFleetInput, call func() (*ec2.CreateFleetOutput, error)) (*ec2.CreateFleetOutput, error) {
+		if n == 1 {
+			_, _ = call()
+			return nil, errLost
+		}
+		return nil, &smithy.GenericAPIError{Code: "InvalidSubnetID.NotFound", Message: "said EC2"}
+	}))
+	_ = s.request("", large)
+	s.cloud.Advance(time.Minute) // EC2 knows the instance profile
+	req := s.request("one", large)
+	_, err := s.p.Create(t.Context(), req)
+	require.Equal(t, cloudprovider.KindUnknown, cloudprovider.KindOf(err), "%v", err)
+	_, err = s.p.Create(t.Context(), req)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.cloud.Running())
+}
+
 func TestObserveNode(t *testing.T) {
 	s := newScene(t)
 	i := s.create("one", large)

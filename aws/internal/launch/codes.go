@@ -92,6 +92,16 @@ func cause(f Failure) (cloudprovider.Kind, string) {
 		return cloudprovider.KindDenied, "make spec.userData of the node class smaller"
 	case has("InvalidAMIID.Malformed", "InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"):
 		return cloudprovider.KindDenied, "select an image that exists in the region"
+	case has("InvalidSubnetID.NotFound"):
+		return cloudprovider.KindDenied, "the subnet was deleted; select another one by spec.subnetSelectorTerms of the node class"
+	case has("InvalidGroup.NotFound", "InvalidSecurityGroupID.NotFound"):
+		return cloudprovider.KindDenied, "the security group was deleted; select another one by spec.securityGroupSelectorTerms of the node class"
+	case has("InvalidCapacityReservationId.NotFound"):
+		return cloudprovider.KindDenied, "the capacity reservation is gone; select another one by spec.capacityReservationSelectorTerms of the node class"
+	case has("InvalidPlacementGroup.Unknown"):
+		return cloudprovider.KindDenied, "the placement group was deleted; name another one in spec.placementGroupSelector of the node class"
+	case has("InvalidSnapshot.NotFound"):
+		return cloudprovider.KindDenied, "name a snapshot that exists in spec.blockDeviceMappings of the node class"
 	case has("free tier", "Free Tier"):
 		return cloudprovider.KindDenied, "use instance types of the free tier, or upgrade the account"
 	case has("PendingVerification"):

@@ -161,9 +161,24 @@ func TestRefusalsAreFoundBelowOtherErrors(t *testing.T) {
 }
 
 func TestCause(t *testing.T) {
-	kind, remedy := launch.Cause("InvalidParameterValue", "Invalid IAM Instance Profile name")
-	require.Equal(t, cloudprovider.KindDenied, kind)
-	require.Contains(t, remedy, "instance profile")
+	for code, text := range map[string]string{
+		"InvalidParameterValue":                 "instance profile",
+		"InvalidSubnetID.NotFound":              "spec.subnetSelectorTerms",
+		"InvalidGroup.NotFound":                 "spec.securityGroupSelectorTerms",
+		"InvalidSecurityGroupID.NotFound":       "spec.securityGroupSelectorTerms",
+		"InvalidCapacityReservationId.NotFound": "spec.capacityReservationSelectorTerms",
+		"InvalidPlacementGroup.Unknown":         "spec.placementGroupSelector",
+		"InvalidSnapshot.NotFound":              "spec.blockDeviceMappings",
+		"InvalidKeyPair.NotFound":               "",
+	} {
+		message := "it does not exist"
+		if code == "InvalidParameterValue" {
+			message = "Invalid IAM Instance Profile name"
+		}
+		kind, remedy := launch.Cause(code, message)
+		require.Equal(t, cloudprovider.KindDenied, kind, code)
+		require.Contains(t, remedy, text)
+	}
 }
 
 func FuzzJudge(f *testing.F) {
