@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	karpv1 "github.com/dovetail-sdk/dovetail/api/v1"
 	awsv1 "github.com/dovetail-sdk/dovetail/aws/api/v1"
 	"github.com/dovetail-sdk/dovetail/aws/internal/api"
 	"github.com/dovetail-sdk/dovetail/aws/internal/instancetype"
+	"github.com/dovetail-sdk/dovetail/aws/internal/launch"
 	"github.com/dovetail-sdk/dovetail/aws/internal/nodeclass"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 )
 
 // InstanceTypes returns the instance types of EC2 that the EC2NodeClass of the pool
 // can boot, as cloudprovider.CloudProvider says. What EC2 refused of late, in the
-// placement group of the class if it has one, is not Available.
+// placement group of the class if it has one, is not Available, nor is anything in a
+// zone while every subnet of the class there is full.
 func (p *Provider) InstanceTypes(ctx context.Context, pool *karpv1.NodePool) ([]*cloudprovider.InstanceType, error) {
 	const op = "InstanceTypes"
 	if pool == nil || pool.Spec.Template.Spec.NodeClassRef == nil {
@@ -116,8 +119,36 @@ func (p *Provider) catalogFor(ctx context.Context, op string, ref karpv1.NodeCla
 		return nil, nil, api.Wrap(op, "EC2NodeClass "+ref.Name, err)
 	}
 	out := *c
-	out.Types = p.availability(groupID(r)).Apply(c.Types)
+	out.Types = p.withoutFull(subnetsOf(r.Subnets), p.availability(groupID(r)).Apply(c.Types))
 	return r, &out, nil
+}
+
+// withoutFull returns a catalog whose offerings are not Available in zones where all
+// subnets are full. What it changes is copied.
+func (p *Provider) withoutFull(subnets []launch.Subnet, types []*cloudprovider.InstanceType) []*cloudprovider.InstanceType {
+	full := map[string]bool{}
+	for _, s := range subnets {
+		if p.addresses.AllFull(s.Zone, subnets) {
+			full[s.Zone] = true
+		}
+	}
+	if len(full) == 0 {
+		return types
+	}
+	out := slices.Clone(types)
+	for i, t := range out {
+		if !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return o.Available && full[o.Zone] }) {
+			continue
+		}
+		one := *t
+		one.Offerings = slices.Clone(t.Offerings)
+		for j := range one.Offerings {
+			o := &one.Offerings[j]
+			o.Available = o.Available && !full[o.Zone]
+		}
+		out[i] = &one
+	}
+	return out
 }
 
 // unevaluated says for which instance types an expression of a class has no value.

@@ -211,6 +211,57 @@ func TestSubnetsWithoutAddresses(t *testing.T) {
 	require.NoError(t, err, "once EC2 says that there are some")
 }
 
+// A zone is closed to all instance types, as all of them take addresses, until EC2 says
+// that some are free again; and not before all of its subnets are full.
+func TestAZoneWithoutAddressesIsNotAvailable(t *testing.T) {
+	const first, second, other = "subnet-0a1", "subnet-0a2", "subnet-0b1"
+	subnet := func(id, zone string) ec2types.Subnet {
+		return ec2types.Subnet{SubnetId: &id, AvailabilityZone: &zone, AvailableIpAddressCount: ptr(int32(100)),
+			CidrBlock: ptr("10.0.0.0/24"), Tags: tagsOf(map[string]string{"karpenter.sh/discovery": "demo"})}
+	}
+	s := newScene(t, func(s *scene) {
+		s.world.Subnets = []ec2types.Subnet{subnet(first, "us-east-1a"), subnet(second, "us-east-1a"), subnet(other, "us-east-1b")}
+	})
+	// open is how many offerings are available in a zone.
+	open := func(zone string) (n int) {
+		types, err := s.p.InstanceTypes(t.Context(), nodePool())
+		require.NoError(t, err)
+		for _, it := range types {
+			for _, o := range it.Offerings {
+				if o.Zone == zone && o.Available {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	here := func(o cloudprovider.LaunchOption) bool { return large(o) && o.Offering.Zone == "us-east-1a" }
+	all, elsewhere := open("us-east-1a"), open("us-east-1b")
+	require.Greater(t, all, 1)
+	old := s.request("old", func(o cloudprovider.LaunchOption) bool {
+		return onDemand(o) && o.InstanceType.Name != "m5.large" && o.Offering.Zone == "us-east-1a"
+	})
+
+	s.cloud.SetAddresses(first, 0)
+	_, err := s.p.Create(t.Context(), s.request("one", here))
+	require.Equal(t, "InsufficientFreeAddressesInSubnet", reason(err))
+	require.Equal(t, all, open("us-east-1a"), "there is another subnet")
+	s.cloud.SetAddresses(second, 0)
+	_, err = s.p.Create(t.Context(), s.request("two", here))
+	require.Equal(t, "InsufficientFreeAddressesInSubnet", reason(err))
+	require.Zero(t, open("us-east-1a"))
+	require.Equal(t, elsewhere, open("us-east-1b"))
+	_, err = s.p.Create(t.Context(), old)
+	require.ErrorIs(t, err, cloudprovider.ErrInsufficientCapacity)
+
+	s.pass(10 * time.Minute)
+	require.Zero(t, open("us-east-1a"), "as long as EC2 says so")
+	s.cloud.SetAddresses(second, 100)
+	s.pass(2 * time.Minute)
+	require.Equal(t, all, open("us-east-1a"))
+	s.create("three", here)
+}
+
 func TestRequestsThatNeverWork(t *testing.T) {
 	s := newScene(t)
 	base := s.request("one", large)
