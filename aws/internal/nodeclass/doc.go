@@ -22,7 +22,8 @@
 //	found                          condition True
 //	nothing there, or a fault      condition False, the list is empty
 //	no answer, but one of before   condition True, with a note that it is of before
-//	no answer                      condition Unknown, with the reason LookupFailed
+//	no answer                      condition Unknown, with the reason LookupFailed;
+//	                               an instance profile of before stays in the status
 //
 // An answer of before is what Sources remembers, and else what the class has in its
 // status, if that is of the same generation: so a restart while AWS cannot be reached

@@ -409,6 +409,16 @@ func TestInstanceProfile(t *testing.T) {
 	require.NoError(t, got.Err())
 	require.Equal(t, "shop_1", got.Class.Status.InstanceProfile)
 	require.Equal(t, []string{"node-role ", "node-role shop_1"}, p.saw)
+
+	// Who makes profiles still sees it after a failure that follows a change of the spec.
+	changed := got.Class.DeepCopy()
+	changed.Generation++
+	got = s.resolve(t, changed)
+	require.Equal(t, metav1.ConditionUnknown, condition(t, got, awsv1.ConditionTypeInstanceProfileReady).Status)
+	require.Equal(t, "shop_1", got.Class.Status.InstanceProfile)
+	got = s.resolve(t, got.Class)
+	require.Equal(t, "shop_1", got.Class.Status.InstanceProfile)
+	require.Equal(t, []string{"node-role shop_1", "node-role shop_1"}, p.saw[2:])
 	p.err = &cloudprovider.Error{Kind: cloudprovider.KindNotFound, Err: errors.New("the role cannot be found")}
 	got = s.resolve(t, c)
 	is := condition(t, got, awsv1.ConditionTypeInstanceProfileReady)

@@ -229,6 +229,9 @@ func (w *work) ensureProfile(kind string) {
 		w.conditions.isFalse(kind, ReasonRoleNotFound, fmt.Sprintf(
 			"spec.role: %q: %s; create the role, or name another", w.class.Spec.Role, oneLine(err)))
 	default:
-		w.failed(kind, "instance profile", err, func() { w.class.Status.InstanceProfile = w.before.Status.InstanceProfile })
+		// It stays also if the spec has changed since: whether it has the role is not
+		// known, and a class without it would be made a second one.
+		w.class.Status.InstanceProfile = w.before.Status.InstanceProfile
+		w.failed(kind, "instance profile", err, func() {})
 	}
 }
