@@ -226,11 +226,16 @@ func (s *Store) each(ctx context.Context, filter *ec2types.Filter, visit func(na
 	return api.Wrap("DescribeLaunchTemplates", s.cluster, err)
 }
 
-// delete deletes templates, but those that came into use meanwhile.
+// delete deletes templates, but those that came into use meanwhile. If ctx ends before all
+// are visited that is an error too: the rest is left.
 func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 	var deleted []string
 	var errs []error
 	for _, name := range names {
+		if ctx.Err() != nil {
+			errs = append(errs, api.Wrap("DeleteLaunchTemplate", name, context.Cause(ctx)))
+			break
+		}
 		s.mu.Lock()
 		e := s.known[name]
 		if e == nil {
@@ -254,9 +259,6 @@ func (s *Store) delete(ctx context.Context, names []string) ([]string, error) {
 			deleted = append(deleted, name)
 		case !api.NotFound(err):
 			errs = append(errs, api.Wrap("DeleteLaunchTemplate", name, err))
-		}
-		if ctx.Err() != nil {
-			break
 		}
 	}
 	return deleted, errors.Join(errs...)

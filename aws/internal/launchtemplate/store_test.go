@@ -2,10 +2,12 @@ package launchtemplate_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dovetail-sdk/dovetail/aws/internal/launchtemplate"
@@ -169,6 +171,45 @@ func TestCollectGoesOnAfterAFailure(t *testing.T) {
 	deleted, err = s.Collect(t.Context())
 	require.NoError(t, err)
 	require.Len(t, deleted, 1)
+}
+
+// Whoever asks is told when some are left because time was up.
+func TestADeletionThatIsBrokenOffIsAnError(t *testing.T) {
+	for name, remove := range map[string]func(*launchtemplate.Store, context.Context) ([]string, error){
+		"collect": (*launchtemplate.Store).Collect,
+		"class": func(s *launchtemplate.Store, ctx context.Context) ([]string, error) {
+			return s.DeleteClass(ctx, "default")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCloud()
+			stopped := errors.New("the controller stops")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			s := launchtemplate.NewStore(ending{c, func() { cancel(stopped) }}, "demo", c.Now, keep)
+			use(t, s, built(t))()
+			use(t, s, built(t, func(in *launchtemplate.Input) { in.Tenancy = "dedicated" }))()
+			c.advance(keep)
+			deleted, err := remove(s, ctx)
+			require.ErrorIs(t, err, stopped)
+			require.Len(t, deleted, 1)
+			require.Len(t, c.names(), 1)
+			deleted, err = remove(s, t.Context())
+			require.NoError(t, err)
+			require.Len(t, deleted, 1)
+		})
+	}
+}
+
+// ending calls end when a template was deleted.
+type ending struct {
+	*cloud
+	end func()
+}
+
+func (e ending) DeleteLaunchTemplate(ctx context.Context, in *ec2.DeleteLaunchTemplateInput, opts ...func(*ec2.Options)) (*ec2.DeleteLaunchTemplateOutput, error) {
+	out, err := e.cloud.DeleteLaunchTemplate(ctx, in, opts...)
+	e.end()
+	return out, err
 }
 
 func TestDeleteClass(t *testing.T) {
