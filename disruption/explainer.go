@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 	"github.com/dovetail-sdk/dovetail/provisioning/verify"
@@ -57,7 +58,7 @@ func (s *explainer) ask(ctx context.Context) (*Explanation, error) {
 			if home[state.NameOf(p)] != nil {
 				out.Placed++
 				n := &s.nodes[s.sim.At[b.Node]]
-				n.Pods = append(slices.Clone(n.Pods), simulation.OnNode(p, b.Node))
+				n.Pods = append(slices.Clone(n.Pods), podlife.Moved(p, b.Node))
 			}
 		}
 	}
@@ -121,7 +122,7 @@ const mostConflicts = 6
 // finds where it is put there after all others, or else the domain that it must keep.
 // asked is the pod as the engine had it.
 func (s *explainer) conflicts(own, asked *corev1.Pod, m *state.StateNode) []Conflict {
-	pod := simulation.OnNode(own, "")
+	pod := podlife.Moved(own, "")
 	in := s.sim.In
 	in.Nodes, in.Pods = s.nodes, []*corev1.Pod{pod}
 	plan := &provisioning.Plan{Bind: []provisioning.Binding{{Node: m.Name, Pods: in.Pods}}, Order: in.Pods}

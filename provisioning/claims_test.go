@@ -82,6 +82,32 @@ func TestClaimOfMovedPod(t *testing.T) {
 	require.Len(t, plan.Order, 1)
 }
 
+// TestWithoutPodsThatComeBack: of the pods that are being deleted those of StatefulSets are
+// to be placed as well, as they come back.
+func TestWithoutPodsThatComeBack(t *testing.T) {
+	in := claimed(corev1.ReadWriteMany)
+	in.Pods = nil
+	for _, kind := range []string{"StatefulSet", "ReplicaSet"} {
+		pod := scenes.Pod("of-"+kind, "1", "1Gi")
+		pod.Spec.NodeName, pod.DeletionTimestamp = "plain", &metav1.Time{}
+		pod.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Controller: new(true)}}
+		for i := range in.Nodes {
+			if in.Nodes[i].Name() == "plain" {
+				in.Nodes[i].Pods = append(in.Nodes[i].Pods, pod)
+			}
+		}
+	}
+	p, err := provisioning.Prepare(in, nil)
+	require.NoError(t, err)
+	without, err := p.Without("plain")
+	require.NoError(t, err)
+	plan, err := without.Solve(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, plan.Unplaced)
+	require.Len(t, plan.Order, 1)
+	require.Equal(t, "of-StatefulSet", plan.Order[0].Name)
+}
+
 // TestSharedClaimNotOverlooked: a pod that could have gone to the node, or the
 // zone, of the pod that it shares a claim with is overlooked; one for which only
 // other places are left is not.

@@ -17,9 +17,10 @@ import (
 // Without returns the problem as it is once the nodes of the given names are
 // being removed: they take no pods, and the pods that run there are to be
 // placed as well, but those of DaemonSets, those that a node runs by itself
-// (mirror pods) and those that are being deleted. Where constraints count pods
-// or domains, a node that is being removed is still there, and its pods are
-// not. p is unchanged and shares its catalog with the result.
+// (mirror pods) and those that are being deleted, unless a StatefulSet brings
+// them back. Where constraints count pods or domains, a node that is being removed
+// is still there, and its pods are not. p is unchanged and shares its catalog with
+// the result.
 //
 // The error names each node that p does not have.
 //
@@ -60,16 +61,14 @@ func (p *Problem) Without(nodes ...string) (*Problem, error) {
 }
 
 // moved returns the pods of a node that go elsewhere when it is removed, as
-// they will be: not bound to a node.
+// they will be: not bound to a node, and not being deleted.
 func moved(pods []*corev1.Pod) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, pod := range pods {
 		if !podlife.Moves(pod) {
 			continue
 		}
-		free := *pod // a shallow copy: nothing below is written
-		free.Spec.NodeName = ""
-		out = append(out, &free)
+		out = append(out, podlife.Moved(pod, ""))
 	}
 	return out
 }

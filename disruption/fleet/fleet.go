@@ -203,13 +203,13 @@ func (f *Fleet) Stored(pods []*corev1.Pod) (out []*corev1.Pod) {
 }
 
 // Waiting are the pods that a plan is due for: those of Input.Pods, and those on nodes that
-// are being deleted (disruption.Leaving), not of DaemonSets, that no node is promised to;
+// are being deleted (disruption.Leaving) and do not end with them, that no node is promised to;
 // less those that are put off. Plan for them with Problem.Without the nodes that leave.
 func (f *Fleet) Waiting() []*corev1.Pod {
 	out := slices.Clone(f.Input.Pods)
 	for _, name := range disruption.Leaving(f.Input.Nodes) {
 		for _, p := range f.podsOn[name] {
-			if !podlife.OfDaemonSet(p) && p.DeletionTimestamp == nil && !f.promised[p.UID] {
+			if podlife.Moves(p) && !f.promised[p.UID] {
 				out = append(out, p)
 			}
 		}

@@ -254,13 +254,19 @@ func TestHintsComeInParts(t *testing.T) {
 	hear(0)
 }
 
-// Pods of a node that is being deleted wait for a plan, but for those of DaemonSets.
+// Pods of a node that is being deleted wait for a plan, but for those that end with it: those
+// of DaemonSets, and of those that are being deleted all but StatefulSets'.
 func TestPodsOfNodesThatLeave(t *testing.T) {
+	ends := func(p *corev1.Pod) *corev1.Pod {
+		p.DeletionTimestamp, p.OwnerReferences[0].APIVersion = &metav1.Time{Time: noon}, "apps/v1"
+		return p
+	}
 	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{deleted(claim("a")), claim("b")}, Nodes: []*corev1.Node{node("a"), node("b")},
-		Pods:                 []*corev1.Pod{pod("web", "a", "ReplicaSet"), pod("logs", "a", "DaemonSet"), pod("other", "b", "ReplicaSet")},
+		Pods: []*corev1.Pod{pod("web", "a", "ReplicaSet"), pod("logs", "a", "DaemonSet"), pod("other", "b", "ReplicaSet"),
+			ends(pod("db", "a", "StatefulSet")), ends(pod("old", "a", "ReplicaSet"))},
 		PodDisruptionBudgets: []*policyv1.PodDisruptionBudget{{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop"}}}}
 	f := read(t, o, fleet.Memory{})
-	require.Equal(t, []string{"web"}, names(f.Waiting()))
+	require.ElementsMatch(t, []string{"web", "db"}, names(f.Waiting()))
 	require.Equal(t, o.PodDisruptionBudgets, f.Input.PodDisruptionBudgets)
 }
 

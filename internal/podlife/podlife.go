@@ -52,7 +52,28 @@ func StaysBehind(pod *corev1.Pod) bool {
 
 // Moves reports whether a pod finds another place when its node goes. A nil pod does not.
 func Moves(pod *corev1.Pod) bool {
-	return pod != nil && pod.DeletionTimestamp == nil && !Finished(pod) && !StaysBehind(pod)
+	return pod != nil && !StaysBehind(pod) && (pod.DeletionTimestamp == nil && !Finished(pod) || ComesBack(pod))
+}
+
+// ComesBack reports whether a pod is being deleted and will be made anew under its name: one
+// of a StatefulSet is, which for a moment is both deleted and finished.
+func ComesBack(pod *corev1.Pod) bool {
+	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.APIVersion == "apps/v1" && o.Kind == "StatefulSet"
+	})
+}
+
+// Moved is a pod as it is once it runs on another node, or, where that is empty, waits for
+// one: also one that is being deleted, as it comes back. The copy is shallow: nothing below is
+// written.
+func Moved(pod *corev1.Pod, node string) *corev1.Pod {
+	out := *pod
+	out.Spec.NodeName = node
+	if out.DeletionTimestamp != nil {
+		out.DeletionTimestamp = nil
+		out.Status.Phase = corev1.PodPending // not that with which it ended
+	}
+	return &out
 }
 
 // Tolerates reports whether a pod tolerates a taint. Tolerations that compare numbers do not

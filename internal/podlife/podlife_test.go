@@ -38,6 +38,43 @@ func TestWhoEndsWithItsNode(t *testing.T) {
 	require.False(t, podlife.Moves(nil))
 }
 
+// A pod of a StatefulSet that is being deleted moves as it comes back.
+func TestPodsThatComeBack(t *testing.T) {
+	pod := func(version, kind string, edits ...func(*corev1.Pod)) *corev1.Pod {
+		out := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{APIVersion: version, Kind: kind}}}}
+		out.Spec.NodeName, out.Status.Phase = "old", corev1.PodRunning
+		for _, edit := range edits {
+			edit(out)
+		}
+		return out
+	}
+	deleted := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
+	ended := func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+	mirror := func(p *corev1.Pod) { p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: ""} }
+	for _, c := range []struct {
+		pod         *corev1.Pod
+		back, moves bool
+	}{
+		{pod("apps/v1", "StatefulSet"), false, true},
+		{pod("apps/v1", "StatefulSet", deleted), true, true},
+		{pod("apps/v1", "StatefulSet", deleted, ended), true, true},
+		{pod("apps/v1", "StatefulSet", ended), false, false},
+		{pod("apps/v1", "StatefulSet", deleted, mirror), true, false},
+		{pod("apps/v1", "ReplicaSet", deleted), false, false},
+		{pod("example.com/v1", "StatefulSet", deleted), false, false},
+	} {
+		require.Equal(t, []bool{c.back, c.moves}, []bool{podlife.ComesBack(c.pod), podlife.Moves(c.pod)}, "%+v", c.pod)
+	}
+
+	going := pod("apps/v1", "StatefulSet", deleted, ended)
+	back := podlife.Moved(going, "new")
+	require.Nil(t, back.DeletionTimestamp)
+	require.Equal(t, "new", back.Spec.NodeName)
+	require.Equal(t, corev1.PodPending, back.Status.Phase)
+	require.NotNil(t, going.DeletionTimestamp, "the pod itself is not changed")
+	require.Equal(t, corev1.PodRunning, podlife.Moved(pod("apps/v1", "StatefulSet"), "").Status.Phase)
+}
+
 func TestWhoseDaemonSet(t *testing.T) {
 	of := func(namespace, name, kind, owner, uid string) *corev1.Pod {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 )
 
@@ -67,7 +68,7 @@ func (w *Simulation) Emptied(targets []*state.StateNode) (*provisioning.Problem,
 				if free[p] != nil {
 					p = free[p]
 				}
-				pods = append(pods, OnNode(p, ""))
+				pods = append(pods, podlife.Moved(p, ""))
 			}
 		}
 		*n = n.Leaving()

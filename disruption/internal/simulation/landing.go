@@ -208,7 +208,7 @@ type arrival struct {
 	cs   *CandidateSet
 	move *Move
 	pod  *corev1.Pod
-	from *corev1.Node // nil if it has none
+	from *corev1.Node // where it is counted, nil if nowhere
 	to   *corev1.Node // nil if that is new, or not known
 	new  *provisioning.NewNode
 	name string // of the new node, for this search
@@ -217,7 +217,10 @@ type arrival struct {
 }
 
 func (l *Landing) arrival(cs *CandidateSet, move *Move) *arrival {
-	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), cs: cs, move: move, pod: move.Pod, from: l.w.object(move.From), to: l.w.object(move.Node)}
+	a := &arrival{roles: l.rolesOf(l.c.kinds.Of(move.Pod)), cs: cs, move: move, pod: move.Pod, to: l.w.object(move.Node)}
+	if move.Pod.DeletionTimestamp.IsZero() {
+		a.from = l.w.object(move.From)
+	}
 	if move.Node == "" && move.Replacement >= 0 {
 		a.new, a.name = &cs.Nodes[move.Replacement], newName(cs, move.Replacement)
 	}

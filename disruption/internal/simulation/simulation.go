@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/estimate"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/podclass"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
+	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/internal/podterm"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/progress"
@@ -249,7 +250,7 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 		entry.Pods = m.Staying()
 		w.In.Nodes = append(w.In.Nodes, entry)
 		for _, p := range m.Movable() {
-			homeless = append(homeless, OnNode(p, ""))
+			homeless = append(homeless, podlife.Moved(p, ""))
 		}
 	}
 	for i := range begun {
@@ -258,21 +259,13 @@ func (w *Simulation) addNodes(begun []Decision) []*corev1.Pod {
 	return homeless
 }
 
-// OnNode is a pod as it is once it runs on a node, or on none. The copy is
-// shallow: nothing below is written.
-func OnNode(p *corev1.Pod, node string) *corev1.Pod {
-	moved := *p
-	moved.Spec.NodeName = node
-	return &moved
-}
-
 // bind puts a pod on a node.
 func (w *Simulation) bind(node string, p *corev1.Pod) {
 	i, found := w.At[node]
 	if !found || w.Leaving[node] {
 		return
 	}
-	w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), OnNode(p, node))
+	w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
 	if w.Promised[node] == "" {
 		w.Promised[node] = state.PodObject(p)
 	}
@@ -282,7 +275,7 @@ func (w *Simulation) bind(node string, p *corev1.Pod) {
 // place when the node goes, as any pod does, but does not keep the node from going.
 func (w *Simulation) keepSpare(node string, p *corev1.Pod) {
 	if i, found := w.At[node]; found && !w.Leaving[node] {
-		w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), OnNode(p, node))
+		w.In.Nodes[i].Pods = append(slices.Clone(w.In.Nodes[i].Pods), podlife.Moved(p, node))
 		w.Displaced[node] = append(slices.Clone(w.Displaced[node]), p)
 	}
 }
@@ -438,7 +431,7 @@ func replacementNode(name string, n *provisioning.NewNode) provisioning.Node {
 		Status: v1.NodeClaimStatus{ProviderID: "replacement://" + name, Capacity: capacity, Allocatable: room}}
 	out := provisioning.Node{Node: node, NodeClaim: claim}
 	for _, p := range n.Pods {
-		out.Pods = append(out.Pods, OnNode(p, name))
+		out.Pods = append(out.Pods, podlife.Moved(p, name))
 	}
 	return out
 }

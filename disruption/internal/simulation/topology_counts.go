@@ -96,7 +96,7 @@ type topologyCounts struct {
 	nodes      []*corev1.Node
 	domains    map[string]map[string][]*corev1.Node // by label and its value
 	counted    []countedPod
-	present    []*podclass.Class                // those of the counted pods, and of those that lose their place
+	present    []*podclass.Class                // those of the counted pods, and of those that lose their place or come back
 	inSpace    map[string][]countedPod          // the same by namespace
 	byLabel    map[selectors.Label][]countedPod // and by label; nil while nobody asked
 	known      map[string]map[string]int
@@ -136,28 +136,33 @@ func (c *topologyCounts) facts(kind *podclass.Class) *classFacts {
 
 func newSpreadCensus(w *Simulation) *topologyCounts {
 	c := &topologyCounts{kinds: w.Kinds, terms: map[*podclass.Class][]affinityTerm{}, inSpace: map[string][]countedPod{}, domains: map[string]map[string][]*corev1.Node{}, known: map[string]map[string]int{}, spaces: w.namespaces(), defaults: w.Defaults}
+	elsewhere := w.leavingPods()
 	for _, n := range w.In.Nodes {
 		if n.Node == nil {
 			continue
 		}
 		c.nodes = append(c.nodes, n.Node) // also one that leaves: its domain is there until it has gone
 		for _, p := range n.Pods {
-			if p != nil && p.DeletionTimestamp.IsZero() && !podlife.Finished(p) {
+			switch {
+			case p == nil:
+			case podlife.ComesBack(p):
+				elsewhere = append(elsewhere, p)
+			case p.DeletionTimestamp.IsZero() && !podlife.Finished(p):
 				one := countedPod{p, c.kinds.Of(p), n.Node}
 				c.counted = append(c.counted, one)
 				c.inSpace[p.Namespace] = append(c.inSpace[p.Namespace], one)
 			}
 		}
 	}
-	c.findKinds(w.leavingPods())
+	c.findKinds(elsewhere)
 	c.readAffinities()
 	c.readSpreads(w.waitingPods())
 	return c
 }
 
-// findKinds lists the kinds of the counted pods, and of those that lose their place: they
-// may be on nodes that there are not yet.
-func (c *topologyCounts) findKinds(leaving []*corev1.Pod) {
+// findKinds lists the kinds of the counted pods, and of those that lose their place, which
+// may be on nodes that there are not yet, or come back to one.
+func (c *topologyCounts) findKinds(others []*corev1.Pod) {
 	seen := map[*podclass.Class]bool{}
 	add := func(kind *podclass.Class) {
 		if !seen[kind] {
@@ -168,7 +173,7 @@ func (c *topologyCounts) findKinds(leaving []*corev1.Pod) {
 	for _, p := range c.counted {
 		add(p.kind)
 	}
-	for _, p := range leaving {
+	for _, p := range others {
 		add(c.kinds.Of(p))
 	}
 }

@@ -66,10 +66,7 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	terminating := !p.DeletionTimestamp.IsZero()
 	v.Active = !podlife.Finished(p) && !terminating
 	ofNode := ownedBy(p, "v1", "Node") || IsMirror(p)
-	// A pod of a StatefulSet comes back under its name once it is gone, and for a
-	// moment before that it is both terminating and finished.
-	v.Reschedulable = (v.Active || terminating && ownedBy(p, "apps/v1", "StatefulSet")) &&
-		!ownedBy(p, "apps/v1", "DaemonSet") && !ofNode
+	v.Reschedulable = (v.Active || podlife.ComesBack(p)) && !ownedBy(p, "apps/v1", "DaemonSet") && !ofNode
 	if v.Active {
 		v.Held, v.HeldUntil = f.doNotDisrupt(p)
 	}

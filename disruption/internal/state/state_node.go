@@ -265,12 +265,13 @@ func (m *StateNode) Homeless() int {
 	return n
 }
 
-// Movable lists the pods that need another place when the node goes, less those
-// that end anyhow.
+// Movable lists the pods that need another place when the node goes. Those of
+// StatefulSets that are being deleted are among them: podlife.Moved is such a pod
+// as it comes back.
 func (m *StateNode) Movable() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range m.PodViews {
-		if p.Reschedulable && p.DeletionTimestamp.IsZero() {
+		if p.Reschedulable {
 			out = append(out, p.Pod)
 		}
 	}
@@ -281,7 +282,7 @@ func (m *StateNode) Movable() []*corev1.Pod {
 func (m *StateNode) Staying() []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, p := range m.PodViews {
-		if !p.Reschedulable || !p.DeletionTimestamp.IsZero() {
+		if !p.Reschedulable {
 			out = append(out, p.Pod)
 		}
 	}
