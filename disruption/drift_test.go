@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -220,6 +221,11 @@ func TestStaticDrift(t *testing.T) {
 		}
 		return in
 	}
+	limited := func(text string) func(*v1.NodePool) {
+		return func(p *v1.NodePool) {
+			p.Spec.Replicas, p.Spec.Limits = ptr(int64(2)), v1.Limits{v1.ResourceNodes: resource.MustParse(text)}
+		}
+	}
 	unready := func(p *v1.NodePool) {
 		p.Status.Conditions = []metav1.Condition{{Type: v1.ConditionTypeReady, Status: metav1.ConditionFalse}}
 	}
@@ -252,6 +258,24 @@ func TestStaticDrift(t *testing.T) {
 		blocked := observe(t, fixed(2, replicas(2, limit)), nil).Drift().Blocked
 		require.Contains(t, blocked[len(blocked)-1].Detail, want)
 	}
+	t.Run("a part of a node counts as one", func(t *testing.T) {
+		r := observe(t, fixed(2, limited("2500m")), nil).Drift()
+		require.Equal(t, []string{"Replace a AMIDrift"}, brief(r.Actions))
+		require.Equal(t, []string{"b StaticAtLimit"}, rules(r.Blocked))
+	})
+	t.Run("a limit that cannot be read leaves no room", func(t *testing.T) {
+		for text, want := range map[string]string{"-1": "it is negative; a limit is zero or more", "-10E": "nodes", "10E": "nodes"} {
+			for _, opts := range []*disruption.Options{nil, first} {
+				f, err := disruption.Observe(noon, fixed(2, limited(text)), opts)
+				require.ErrorContains(t, err, `NodePool "web": spec.limits[nodes]: `, text)
+				require.ErrorContains(t, err, want, text)
+				r := f.Drift()
+				require.Empty(t, r.Actions, text)
+				require.Equal(t, []string{"a StaticAtLimit", "b StaticAtLimit"}, rules(r.Blocked), text)
+				require.Contains(t, r.Blocked[0].Detail, "nobody can tell its limit of nodes", text)
+			}
+		}
+	})
 	t.Run("drain is bounded", func(t *testing.T) {
 		a := observe(t, fixed(1, replicas(1, 1)), first).Drift().Actions[0]
 		require.Equal(t, disruption.TerminateFirstDrain, *a.DrainBound)

@@ -60,6 +60,10 @@ func (s *staticSlots) place(m *state.StateNode) (placement, bool) {
 			state.PoolObject(p.Name), words.Plural(h.Active+h.Pending, "node"), *p.Spec.Replicas)
 		return placement{}, false
 	}
+	if p.LimitFault != nil {
+		s.block(m, rule.StaticAtLimit, "%s launches nothing to replace it, as nobody can tell its limit of nodes: spec.limits[nodes]: %v", state.PoolObject(p.Name), p.LimitFault)
+		return placement{}, false
+	}
 	if s.gate && s.cluster.reservedFull(p) {
 		if m.Offering == nil || m.Offering.ReservationID == "" || !m.Offering.Available {
 			s.block(m, rule.ReservationFull, "%s can launch reserved capacity only and none is left, and the node holds none that it would set free",

@@ -6,6 +6,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/nodelimit"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/static"
@@ -108,7 +109,7 @@ func StaticPools(in Input) ([]StaticPool, error) {
 	pools := slices.DeleteFunc(catalog.NewPools(in.NodePools, in.InstanceTypes, v, &f), func(p catalog.Pool) bool { return p.Object.Spec.Replicas == nil })
 	catalog.CheckTypes(pools, map[*cloudprovider.InstanceType]bool{}, &f)
 	for i := range pools {
-		if _, _, err := static.NodeLimit(pools[i].Object); err != nil {
+		if _, _, err := nodelimit.Of(pools[i].Object.Spec.Limits); err != nil {
 			f.Wrap(catalog.PoolObject(pools[i].Object), "spec.limits[nodes]", err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	"github.com/dovetail-sdk/dovetail/cloudprovider/overlay"
+	"github.com/dovetail-sdk/dovetail/internal/nodelimit"
 	"github.com/dovetail-sdk/dovetail/internal/status"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
@@ -19,6 +20,7 @@ type NodePool struct {
 	Types            map[string]*cloudprovider.InstanceType
 	Requirements     requirements.Set // those of the template
 	Unreadable       bool             // the requirements cannot be read
+	LimitFault       error            // what is wrong with the limit of nodes, nil if nothing
 	ConsolidateAfter v1.NillableDuration
 	Policy           v1.ConsolidationPolicy
 	PolicyUnknown    bool         // nobody knows what it asks for
@@ -88,6 +90,9 @@ func (f *Cluster) newPoolView(p *v1.NodePool, types []*cloudprovider.InstanceTyp
 	if r := p.Spec.Replicas; r != nil && *r < 0 {
 		faults.Add(PoolObject(p.Name), "spec.replicas", "is %d; use zero or more", *r)
 	}
+	if _, _, v.LimitFault = nodelimit.Of(p.Spec.Limits); v.Static() && v.LimitFault != nil {
+		faults.Wrap(PoolObject(p.Name), "spec.limits[nodes]", v.LimitFault)
+	}
 	return v
 }
 
@@ -139,18 +144,14 @@ func (h *headcount) add(m *StateNode) {
 }
 
 // Room is how many more nodes the pool may have beside those it has, whatever
-// their state.
+// their state. A limit that cannot be read leaves none.
 func (p *NodePool) Room() int {
-	limit, found := p.Spec.Limits[v1.ResourceNodes]
-	if !found {
+	limit, limited, _ := nodelimit.Of(p.Spec.Limits)
+	if !limited {
 		return math.MaxInt
 	}
 	h := p.Count
-	whole := math.Floor(limit.AsApproximateFloat64())
-	if whole >= 1<<31 {
-		return math.MaxInt
-	}
-	return max(0, int(whole)-h.Active-h.Pending-h.deleting)
+	return int(min(max(0, limit-int64(h.Active+h.Pending+h.deleting)), math.MaxInt))
 }
 
 // Template is what every node of a pool has, if the pool launches nodes for pods.

@@ -1,15 +1,10 @@
 package static
 
 import (
-	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-
-	"github.com/dovetail-sdk/dovetail/api/v1"
+	"github.com/dovetail-sdk/dovetail/internal/nodelimit"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
-	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
-	"github.com/dovetail-sdk/dovetail/provisioning/resources"
 )
 
 // maxStaticLaunch is the most nodes of one pool that are launched at a time.
@@ -22,7 +17,7 @@ func (s *Pool) launch(short int64) {
 	s.Held = s.closed()
 	if s.Held == "" {
 		now = short
-		if limit, limited, err := NodeLimit(s.Pool); limited && err == nil {
+		if limit, limited, err := nodelimit.Of(s.Pool.Spec.Limits); limited && err == nil {
 			there := int64(s.Active + s.PendingDisruption + s.Deleting)
 			if now = min(short, max(limit-there, 0)); now < short {
 				s.Held = fmt.Sprintf("its limit of %d nodes leaves room for %d: it has %d, of which %d are on their way out",
@@ -49,22 +44,4 @@ func (s *Pool) closed() string {
 		return "its own labels and requirements contradict each other over " + keys
 	}
 	return ""
-}
-
-// NodeLimit is the number of nodes that a pool may have, and false if it is not
-// limited. The error says what is wrong with the number.
-func NodeLimit(p *v1.NodePool) (int64, bool, error) {
-	quantity, limited := p.Spec.Limits[model.NodesResource]
-	if !limited {
-		return 0, false, nil
-	}
-	list, err := resources.FromResourceList(corev1.ResourceList{model.NodesResource: quantity})
-	if err != nil {
-		return 0, true, err
-	}
-	limit := list.Get(model.NodesResource)
-	if limit < 0 {
-		return 0, true, errors.New("it is negative; a limit is zero or more")
-	}
-	return limit, true, nil
 }
