@@ -22,6 +22,11 @@ type Joined struct {
 	// tried to place them takes out those without the condition PodScheduled.
 	Pending []*corev1.Pod
 
+	// Preempting are the pods without a node for which kube-scheduler makes room on one,
+	// sorted by namespace and name. They are not among Pending: a node that is launched
+	// for one would stay empty.
+	Preempting []*corev1.Pod
+
 	// Strays are the pods that are bound to a Node that is not listed, sorted by
 	// namespace and name. They take no room and count nowhere. A few are there
 	// while a node goes; many mean that the Nodes were not read.
@@ -39,6 +44,11 @@ type Joined struct {
 //   - A pod without a node is pending, unless it is of a DaemonSet or of a node, for
 //     which nobody has to find a place. Pods that are gated or being deleted are
 //     among the pending: a plan says that of them.
+//   - A pod without a node is preempting, and not pending, where status.nominatedNodeName
+//     names a Node that is not on its way out and that a pod still takes room of which
+//     kube-scheduler is preempting: one that is being deleted, with the condition
+//     DisruptionTarget for the reason PreemptionByScheduler. Without such a pod the
+//     name is a hint that may be out of date, and the pod is pending.
 //
 // The error joins an InputError for every nil object, and for every NodeClaim that
 // says to be of a Node that another one has; those are left out, and the rest is
@@ -67,6 +77,13 @@ func Join(nodes []*corev1.Node, claims []*v1.NodeClaim, pods []*corev1.Pod) (Joi
 	for _, i := range order(pods, model.ComparePods) {
 		j.pod(i, pods[i], &out)
 	}
+	out.Pending = slices.DeleteFunc(out.Pending, func(p *corev1.Pod) bool {
+		preempts := j.preempts(p)
+		if preempts {
+			out.Preempting = append(out.Preempting, p)
+		}
+		return preempts
+	})
 	slices.SortStableFunc(j.all, func(a, b *Node) int { return cmp.Compare(a.Name(), b.Name()) })
 	for _, n := range j.all {
 		out.Nodes = append(out.Nodes, *n)
@@ -130,4 +147,17 @@ func (j *joiner) pod(i int, p *corev1.Pod, out *Joined) {
 	case !podlife.StaysBehind(p):
 		out.Pending = append(out.Pending, p)
 	}
+}
+
+// preempts reports whether kube-scheduler is making room for a pod.
+func (j *joiner) preempts(p *corev1.Pod) bool {
+	n := j.byName[p.Status.NominatedNodeName]
+	return n != nil && !model.Node(*n).Leaving() && slices.ContainsFunc(n.Pods, preempted)
+}
+
+// preempted reports whether kube-scheduler has made a pod end for another one.
+func preempted(p *corev1.Pod) bool {
+	return p.DeletionTimestamp != nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == corev1.PodReasonPreemptionByScheduler
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,50 @@ func TestJoin(t *testing.T) {
 		require.Equal(t, []string{"launching=launching[]", "n1=by-name[api web]", "n2=by-id[agent]", "n3=[]", "new=new[]"}, on)
 		require.Equal(t, []string{"held", "job", "wait"}, pending)
 		require.Equal(t, []string{"late"}, strays)
+	}
+}
+
+// A pod for which kube-scheduler makes room is not pending while it does, and is again once
+// it has: a name in its status alone may be out of date.
+func TestJoinPreempting(t *testing.T) {
+	nominated := func(node string) func(*corev1.Pod) {
+		return func(p *corev1.Pod) { p.Status.NominatedNodeName = node }
+	}
+	ending := func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} }
+	target := func(reason string, status corev1.ConditionStatus) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: status, Reason: reason}}
+		}
+	}
+	victim := target(corev1.PodReasonPreemptionByScheduler, corev1.ConditionTrue)
+	leaves := joinNode("leaves", "")
+	leaves.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+	nodes := []*corev1.Node{joinNode("n", ""), joinNode("quiet", ""), leaves}
+	for _, c := range []struct {
+		name       string
+		pods       []*corev1.Pod
+		preempting bool
+	}{
+		{"room is being made", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("victim", "n", ending, victim)}, true},
+		{"whatever the order", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("a-victim", "n", ending, victim)}, true},
+		{"it is made", []*corev1.Pod{joinPod("web", "", nominated("n"))}, false},
+		{"the victim has ended", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("victim", "n", ending, victim, inPhase(corev1.PodFailed))}, false},
+		{"the victim was let off", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("victim", "n", victim)}, false},
+		{"it ends for another reason", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("other", "n", ending, target("EvictionByEvictionAPI", corev1.ConditionTrue))}, false},
+		{"the condition is false", []*corev1.Pod{joinPod("web", "", nominated("n")), joinPod("victim", "n", ending, target(corev1.PodReasonPreemptionByScheduler, corev1.ConditionFalse))}, false},
+		{"room is made elsewhere", []*corev1.Pod{joinPod("web", "", nominated("quiet")), joinPod("victim", "n", ending, victim)}, false},
+		{"the node leaves", []*corev1.Pod{joinPod("web", "", nominated("leaves")), joinPod("victim", "leaves", ending, victim)}, false},
+		{"there is no such node", []*corev1.Pod{joinPod("web", "", nominated("gone")), joinPod("victim", "gone", ending, victim)}, false},
+		{"nothing is nominated", []*corev1.Pod{joinPod("web", ""), joinPod("victim", "n", ending, victim)}, false},
+	} {
+		j, err := provisioning.Join(nodes, nil, c.pods)
+		require.NoError(t, err)
+		in, out := j.Preempting, j.Pending
+		if !c.preempting {
+			in, out = out, in
+		}
+		require.Equal(t, c.pods[:1], in, c.name)
+		require.Empty(t, out, c.name)
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 	"github.com/dovetail-sdk/dovetail/provisioning/nomination"
 )
 
-// keptFor is for how long the replacements of a command are nominated. A program looks
-// again long before.
+// keptFor is for how long the replacements of a command are nominated, and nodes on which
+// kube-scheduler makes room for a pod. A program looks again long before.
 const keptFor = 10 * time.Second
 
 // Objects are all of their kind in a cluster, none of them nil, in any order. They have UIDs,
@@ -62,11 +62,13 @@ type Fleet struct {
 	nodes    map[string]*corev1.Node
 	podsOn   map[string][]*corev1.Pod
 	promised map[types.UID]bool
+
+	preempting []*corev1.Pod
 }
 
 // Read makes a Fleet, in this order: promises are reviewed; Nodes, NodeClaims and pods are
 // joined, each pod that is promised a node on that; pods without a node and without
-// promise that are neither gated nor being deleted are Input.Pods; commands are found in
+// promise that are neither gated, nor being deleted, nor preempting are Input.Pods; commands are found in
 // their records; and for each NodeClaim with a Node, when pods last came or went there.
 //
 // The error joins those of nomination.Review and provisioning.Join, and the Fleet is right
@@ -128,7 +130,7 @@ func (f *Fleet) join() error {
 		there.Spec.NodeName = joined.Nodes[to].Name()
 		joined.Nodes[to].Pods = append(joined.Nodes[to].Pods, &there)
 	}
-	f.Input.Nodes = joined.Nodes
+	f.Input.Nodes, f.preempting = joined.Nodes, joined.Preempting
 	for _, p := range joined.Pending {
 		if p.DeletionTimestamp == nil && len(p.Spec.SchedulingGates) == 0 && !f.promised[p.UID] {
 			f.Input.Pods = append(f.Input.Pods, p)
@@ -154,6 +156,11 @@ func (f *Fleet) decide() {
 			if until := f.Now.Add(keptFor); until.After(kept[name]) {
 				kept[name] = until
 			}
+		}
+	}
+	for _, p := range f.preempting { // its node would go as empty once the others have ended
+		if name, until := p.Status.NominatedNodeName, f.Now.Add(keptFor); until.After(kept[name]) {
+			kept[name] = until
 		}
 	}
 	f.Input.Nominations = kept

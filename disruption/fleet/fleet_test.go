@@ -120,6 +120,24 @@ func TestPromisedPodsAreThere(t *testing.T) {
 	require.Equal(t, f.Input.Nominations, again.Input.Nominations)
 }
 
+// A pod for which kube-scheduler makes room waits for no plan, and its node stays for it. A
+// hint makes no room.
+func TestPodsThatPreempt(t *testing.T) {
+	web, hinted, victim := pod("web", "", "ReplicaSet"), pod("hinted", "", "ReplicaSet"), pod("victim", "full", "ReplicaSet")
+	web.Status.NominatedNodeName, hinted.Status.NominatedNodeName = "full", "free"
+	victim.DeletionTimestamp = &metav1.Time{Time: noon}
+	victim.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonPreemptionByScheduler}}
+	o := fleet.Objects{NodeClaims: []*v1.NodeClaim{claim("full"), claim("free")}, Nodes: []*corev1.Node{node("full"), node("free")}, Pods: []*corev1.Pod{web, hinted, victim}}
+	f := read(t, o, fleet.Memory{})
+	require.Equal(t, []string{"hinted"}, names(f.Waiting()))
+	require.Equal(t, map[string]time.Time{"full": noon.Add(10 * time.Second)}, f.Input.Nominations)
+
+	o.Pods = o.Pods[:2]
+	f = read(t, o, fleet.Memory{})
+	require.ElementsMatch(t, []string{"web", "hinted"}, names(f.Waiting()))
+	require.Empty(t, f.Input.Nominations)
+}
+
 // Gated pods and those that end are no plan's, and a binding holds in memory only.
 func TestPodsOfAPlan(t *testing.T) {
 	gated, ends, bound := pod("gated", "", ""), pod("ends", "", ""), pod("bound", "", "")

@@ -162,11 +162,15 @@ func TestPodsThatAreNotPlannedFor(t *testing.T) {
 		pod("gated", "spec: {schedulingGates: [{name: example.com/quota}], containers: [{name: a}]}"),
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"dying","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"containers":[{"name":"a"}]}}`,
 		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"daemon","ownerReferences":[{"apiVersion":"apps/v1","kind":"DaemonSet","name":"d","uid":"","controller":true}]},"spec":{"containers":[{"name":"a"}]}}`,
+		`{"apiVersion":"v1","kind":"Node","metadata":{"name":"full"},"status":{"allocatable":{"cpu":"1","memory":"1Gi","pods":"9"}}}`,
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"victim","deletionTimestamp":"2026-01-02T03:04:05Z"},"spec":{"nodeName":"full","containers":[{"name":"a"}]},"status":{"conditions":[{"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"}]}}`,
+		pod("urgent", container+"status: {nominatedNodeName: full}"),
 	))
 	require.Equal(t, []string{"shop/pending"}, names(c.Pods))
 	require.Equal(t, []string{
 		"1 pending pod is being deleted and not planned for",
 		"1 pod is held back by scheduling gates and not planned for",
+		"1 pod is waiting for others that kube-scheduler preempts and not planned for",
 		"1 pod is waiting for the node of their DaemonSet and not planned for",
 	}, c.Notes)
 }

@@ -50,6 +50,7 @@ func (r *reader) join() {
 	}
 	r.noteCount(deleted, "pending", "being deleted")
 	r.noteCount(gated, "", "held back by scheduling gates")
+	r.noteCount(len(joined.Preempting), "", "waiting for others that kube-scheduler preempts")
 	r.noteCount(daemons, "", "waiting for the node of their DaemonSet")
 	r.cluster.Nodes = joined.Nodes
 	for i := range joined.Nodes {
