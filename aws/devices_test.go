@@ -63,6 +63,7 @@ func TestClaimsAreServedByDevices(t *testing.T) {
 	for _, o := range plan.Create[0].Options {
 		require.Equal(t, "p4d.24xlarge", o.InstanceType.Name)
 	}
+	require.Equal(t, "dra.net,gpu.nvidia.com", plan.Create[0].NodeClaim().Annotations[karpv1.DRADriversAnnotationKey])
 	require.Len(t, solve("NVIDIA A100-SXM4-40GB", 9).Unplaced, 1)
 	require.Len(t, solve("NVIDIA A100-SXM4-80GB", 1).Unplaced, 1, "no such machine is for sale here")
 }

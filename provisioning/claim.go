@@ -2,7 +2,9 @@ package provisioning
 
 import (
 	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +25,10 @@ const maxInstanceTypes = 600
 // makes it idempotent: see cloudprovider.LaunchRequest. Name is left empty for
 // the caller to set if the node has a NodeClaim object.
 //
+// The drivers of the devices that the pods are to have are in its annotation
+// karpenter.sh/requested-dra-drivers, sorted, as far as all Options have them; so they
+// are in that of NodeClaim, as far as all have them that it states.
+//
 // The request names all Options, each on its own, so that it stays exact where
 // a NodeClaim cannot be. Its slices and maps are shared with the plan.
 func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
@@ -39,7 +45,7 @@ func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
 		Requests:      n.total(),
 		Options:       n.Options,
 		Labels:        n.Labels,
-		Annotations:   n.annotations(),
+		Annotations:   n.annotations(n.Options),
 		Taints:        template.Spec.Taints,
 		StartupTaints: template.Spec.StartupTaints,
 	}
@@ -74,8 +80,9 @@ func (n *NewNode) total() resources.List {
 //
 // The object is the caller's own.
 func (n *NewNode) NodeClaim() *v1.NodeClaim {
-	asked, lowered := n.claimRequirements()
-	annotations := n.annotations()
+	kept := n.kept()
+	asked, lowered := n.claimRequirements(kept)
+	annotations := n.annotations(kept)
 	if lowered {
 		annotations[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(true)
 	}
@@ -105,32 +112,59 @@ func (n *NewNode) claim(annotations map[string]string) *v1.NodeClaim {
 	return claim
 }
 
-func (n *NewNode) annotations() map[string]string {
+// annotations are those of the node, whichever of some options it is launched by. Drivers
+// that the template names stay.
+func (n *NewNode) annotations(options []cloudprovider.LaunchOption) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, n.Pool.Spec.Template.Annotations)
 	out[v1.NodePoolHashAnnotationKey] = n.Pool.Hash()
 	out[v1.NodePoolHashVersionAnnotationKey] = v1.NodePoolHashVersion
 	out[v1.NodeClaimMinValuesRelaxedAnnotationKey] = strconv.FormatBool(n.MinValuesRelaxed)
 	maps.Copy(out, overlay.Annotations(n.Options))
+	if drivers := n.driversOf(options); len(drivers) > 0 {
+		separator := func(r rune) bool { return r == ',' || r == ' ' }
+		drivers = append(drivers, strings.FieldsFunc(out[v1.DRADriversAnnotationKey], separator)...)
+		slices.Sort(drivers)
+		out[v1.DRADriversAnnotationKey] = strings.Join(slices.Compact(drivers), ",")
+	}
 	return out
 }
 
-// claimRequirements narrows Requirements to the largest box of options, and
-// says whether it had to lower a minValues.
-func (n *NewNode) claimRequirements() (requirements.Set, bool) {
-	var types []string
-	seen := map[string]bool{}
+// driversOf lists the drivers of devices that the pods are to have on each of some options,
+// sorted. A driver that only some of the options have devices of is not among them: on the
+// others the node would wait for it for ever.
+func (n *NewNode) driversOf(options []cloudprovider.LaunchOption) []string {
+	var out []string
+	for i, o := range options {
+		drivers := n.drivers[o.InstanceType.Name]
+		if i == 0 {
+			out = slices.Clone(drivers)
+		}
+		out = slices.DeleteFunc(out, func(driver string) bool { return !slices.Contains(drivers, driver) })
+	}
+	return out
+}
+
+// kept are the options that the NodeClaim states: the largest box, as far as it may name
+// their instance types.
+func (n *NewNode) kept() []cloudprovider.LaunchOption {
+	types := map[string]bool{}
 	var kept []cloudprovider.LaunchOption
 	for _, o := range n.box() {
-		name := o.InstanceType.Name
-		if !seen[name] {
-			if len(types) == maxInstanceTypes {
-				continue
-			}
-			seen[name] = true
-			types = append(types, name)
+		if name := o.InstanceType.Name; types[name] || len(types) < maxInstanceTypes {
+			types[name] = true
+			kept = append(kept, o)
 		}
-		kept = append(kept, o)
+	}
+	return kept
+}
+
+// claimRequirements narrows Requirements to some options, and says whether it had to lower
+// a minValues.
+func (n *NewNode) claimRequirements(kept []cloudprovider.LaunchOption) (requirements.Set, bool) {
+	var types []string
+	for _, o := range kept {
+		types = append(types, o.InstanceType.Name)
 	}
 	asked := n.Requirements.With(requirements.In(corev1.LabelInstanceTypeStable, types...)).
 		With(catalog.Whereabouts(kept)...).With(catalog.Reservations(kept)...)

@@ -156,6 +156,8 @@ type NewNode struct {
 	// MinValuesRelaxed says that a minValues of the pool was lowered to what
 	// can be had, under BestEffort. MissedMinValues says which one, and to what.
 	MinValuesRelaxed bool
+
+	drivers map[string][]string // of the devices that its pods are to have, by instance type
 }
 
 // Price is the price of the cheapest option, in USD per hour.

@@ -28,7 +28,7 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 		plan.Create = make([]NewNode, len(s.Create))
 	}
 	for i := range s.Create {
-		plan.Create[i] = NewNode(s.Create[i])
+		plan.Create[i] = newNode(&s.Create[i])
 	}
 	if s.Bind != nil {
 		plan.Bind = make([]Binding, len(s.Bind))
@@ -39,6 +39,11 @@ func (p *Problem) publish(s *solve.Solution) *Plan {
 	plan.Static = publishStatic(p.compiled.Static)
 	plan.Buffers = p.bufferStatus(plan, reasons.unplaced(s.Spare))
 	return plan
+}
+
+func newNode(n *model.NewNode) NewNode {
+	return NewNode{Name: n.Name, Pool: n.Pool, Requirements: n.Requirements, Labels: n.Labels, Options: n.Options, Pods: n.Pods,
+		Requests: n.Requests, Daemons: n.Daemons, MinValuesRelaxed: n.MinValuesRelaxed, drivers: n.Drivers}
 }
 
 func publishStatic(pools []static.Pool) []StaticPool {

@@ -130,7 +130,7 @@ func (s StaticPool) NodeClaims() []*v1.NodeClaim {
 		return nil
 	}
 	n := s.node()
-	claim := n.claim(n.annotations())
+	claim := n.claim(n.annotations(n.Options))
 	claim.Spec.Requirements = s.Requirements.NodeSelectorRequirements()
 	out := make([]*v1.NodeClaim, s.Missing)
 	out[0] = claim

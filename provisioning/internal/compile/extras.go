@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/workload"
@@ -94,29 +95,66 @@ func addExtras(x *workload.Extras, p *Problem) {
 			continue
 		}
 		if len(lists) > 0 {
-			class.Extra = class.Extra.Merge(firstThatFits(x, p, lists))
+			i := firstThatFits(x, p, lists)
+			class.Extra, class.Demand = class.Extra.Merge(lists[i]), class.Devices.Demands[i]
 		}
 	}
 	for i := range x.DaemonNeeds {
 		if lists, refused := x.Counts.Requests(&x.DaemonNeeds[i]); refused == nil && len(lists) > 0 {
-			p.Daemons[i].Extra = lists[0]
+			p.Daemons[i].Extra, p.Daemons[i].Demand = lists[0], x.DaemonNeeds[i].Demands[0]
 		}
 	}
 }
 
 // firstThatFits returns the first of several ways to meet a claim that some
 // type or node has the devices for, the first if none has.
-func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) resources.List {
-	for _, list := range lists {
+func firstThatFits(x *workload.Extras, p *Problem, lists []resources.List) int {
+	for n, list := range lists {
 		for i := range p.Pools {
 			for _, t := range p.Pools[i].Types {
 				if list.Fits(x.Counts.OfType(t)) {
-					return list
+					return n
 				}
 			}
 		}
 	}
-	return lists[0]
+	return 0
+}
+
+// Drivers lists, by the name of the instance types of some options, the drivers of the
+// devices that pods and the daemons beside them are to have there, sorted. It is nil where
+// nobody asks for a device.
+func (p *Problem) Drivers(podIDs []int32, options bitset.Set) map[string][]string {
+	if p.Extras.Counts == nil {
+		return nil
+	}
+	var wanted []device.Demand
+	classes := map[int]bool{}
+	for _, podID := range podIDs {
+		if c := p.ClassOf[podID]; !classes[c] && p.Classes[c].Devices != nil {
+			classes[c] = true
+			wanted = append(wanted, p.Classes[c].Demand)
+		}
+	}
+	if len(wanted) == 0 && p.Extras.DaemonNeeds == nil {
+		return nil
+	}
+	by := map[*cloudprovider.InstanceType][]int{} // options
+	for o := range options.All() {
+		t := p.Option(o).InstanceType
+		by[t] = append(by[t], o)
+	}
+	out := make(map[string][]string, len(by))
+	for t, options := range by { // the order does not matter
+		demands := slices.Clip(wanted)
+		for i := range p.Extras.DaemonNeeds {
+			if !slices.ContainsFunc(options, func(o int) bool { return !p.onDaemon[i].Has(o) }) {
+				demands = append(demands, p.Daemons[i].Demand)
+			}
+		}
+		out[t.Name] = p.Extras.Counts.Drivers(t, demands)
+	}
+	return out
 }
 
 // SharedVolume says why pods of a class find no place with others that they share a

@@ -207,6 +207,30 @@ func (c *Counts) list(parts []part) resources.List {
 	return resources.New(amounts)
 }
 
+// Drivers lists the drivers, sorted, of those devices of an instance type that some demands
+// can be met by.
+func (c *Counts) Drivers(t *cloudprovider.InstanceType, demands []Demand) []string {
+	wanted := bitset.New(len(c.sets))
+	for _, d := range demands {
+		for _, w := range d.some {
+			wanted.Add(c.index[w.set.name])
+		}
+		for _, w := range d.whole {
+			for _, s := range w.sets {
+				wanted.Add(c.index[s.name])
+			}
+		}
+	}
+	var out []string
+	for driver, has := range c.types[t] {
+		if matching(has.free, wanted) > 0 {
+			out = append(out, driver)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Notes say why the devices that a pod could use may be more than are counted:
 // selectors that could not be evaluated, and devices that are out of the count.
 // They are sorted, and nil if there is nothing to say.

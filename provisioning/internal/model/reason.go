@@ -100,6 +100,7 @@ type NewNode struct {
 	Requests         resources.List
 	Daemons          resources.List
 	MinValuesRelaxed bool
+	Drivers          map[string][]string // of the devices its pods are to have, by instance type
 }
 
 // MissedMinValues is a minValues of a NodePool that the options of a new node fall

@@ -219,6 +219,7 @@ func (a *assembler) newNodes(l *pack.Launch) {
 func (a *assembler) newNode(s *ledger.Bin) model.NewNode {
 	n := s.BinType.Node(a.p)
 	n.Requests, n.Pods = s.Requests, a.pods(s.PodIDs)
+	n.Drivers = a.p.Drivers(s.PodIDs, s.BinType.Options)
 	if s.Late {
 		n.Requests = a.requestsOf(s.PodIDs)
 	}

@@ -43,6 +43,7 @@ type Class struct {
 	Shares     []int32 // volumes that other pods may have attached
 	VolumeKey  string  // equal for volumes that the same nodes suit
 	Devices    *device.Need
+	Demand     device.Demand  // the one of Devices that is counted
 	Extra      resources.List // volumes and devices, counted like resources
 	Headroom   bool           // spare room: the pods do not exist
 	NoSpot     bool           // its pods are to come on other than spot capacity

@@ -11,6 +11,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/internal/podlife"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/bitset"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/catalog"
+	"github.com/dovetail-sdk/dovetail/provisioning/internal/device"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/model"
 	"github.com/dovetail-sdk/dovetail/provisioning/internal/topology"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -28,6 +29,7 @@ type Daemon struct {
 	Pod          *corev1.Pod
 	Requests     resources.List
 	Extra        resources.List // devices of its claims
+	Demand       device.Demand  // the one of its claims that is counted
 	alternatives []requirements.Alternative
 	selector     nodeaffinity.RequiredNodeAffinity
 	tolerations  []corev1.Toleration
@@ -145,7 +147,7 @@ func (d *Daemon) RunsOn(name string, labels map[string]string, taints []corev1.T
 func AgainDaemons(known []Daemon) []Daemon {
 	out := slices.Clone(known)
 	for i := range out {
-		out[i].Extra, out[i].Selected, out[i].Apart = resources.List{}, nil, nil
+		out[i].Extra, out[i].Demand, out[i].Selected, out[i].Apart = resources.List{}, device.Demand{}, nil, nil
 	}
 	return out
 }
