@@ -110,15 +110,16 @@ func leaving(n *provisioning.Node) bool {
 }
 
 // evict makes pending what must find another place when a node goes. Pods that
-// belong to the node itself go with it.
+// belong to the node itself go with it, and so do those that are being deleted, unless a
+// StatefulSet brings them back.
 func (r *reader) evict(n *provisioning.Node) {
 	moved := 0
 	for _, pod := range n.Pods {
-		if pod.DeletionTimestamp != nil || ownedBy(pod, "DaemonSet") || ownedBy(pod, "Node") {
+		if pod.DeletionTimestamp != nil && !ownedBy(pod, "StatefulSet") || ownedBy(pod, "DaemonSet") || ownedBy(pod, "Node") {
 			continue
 		}
 		free := *pod
-		free.Spec.NodeName = ""
+		free.Spec.NodeName, free.DeletionTimestamp = "", nil
 		r.cluster.Pods = append(r.cluster.Pods, &free)
 		moved++
 	}

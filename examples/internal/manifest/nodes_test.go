@@ -56,13 +56,17 @@ func TestNodesThatAreBeingDeleted(t *testing.T) {
 		return `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"shop","ownerReferences":[{"apiVersion":"apps/v1","kind":"` + owner +
 			`","name":"x","uid":"1","controller":true}]},"spec":{"nodeName":"node-a","containers":[{"name":"a"}]}}`
 	}
-	c := mustRead(t, docs(deleted, bound("web", "ReplicaSet"), bound("agent", "DaemonSet"), bound("mirror", "Node")))
+	ending := func(name, owner string) string {
+		return strings.Replace(bound(name, owner), `"namespace"`, `"deletionTimestamp":"2026-01-02T03:04:05Z","namespace"`, 1)
+	}
+	c := mustRead(t, docs(deleted, bound("web", "ReplicaSet"), bound("agent", "DaemonSet"), bound("mirror", "Node"), ending("db", "StatefulSet"), ending("old", "ReplicaSet")))
 	require.Len(t, c.Nodes, 1, "it counts until it is gone")
-	require.Equal(t, []string{"shop/agent", "shop/mirror", "shop/web"}, names(c.Nodes[0].Pods))
-	require.Equal(t, []string{"shop/web"}, names(c.Pods))
-	require.Equal(t, "node-a", c.Nodes[0].Pods[2].Spec.NodeName)
+	require.Equal(t, []string{"shop/agent", "shop/db", "shop/mirror", "shop/old", "shop/web"}, names(c.Nodes[0].Pods))
+	require.Equal(t, []string{"shop/db", "shop/web"}, names(c.Pods))
+	require.Equal(t, "node-a", c.Nodes[0].Pods[1].Spec.NodeName)
 	require.Empty(t, c.Pods[0].Spec.NodeName)
-	require.Equal(t, []string{"node node-a is being deleted; its pods (1) are planned for elsewhere"}, c.Notes)
+	require.Nil(t, c.Pods[0].DeletionTimestamp, "it comes back")
+	require.Equal(t, []string{"node node-a is being deleted; its pods (2) are planned for elsewhere"}, c.Notes)
 }
 
 // Nodes come and go while a dump is written, list after list.
