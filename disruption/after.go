@@ -15,6 +15,7 @@ import (
 	"github.com/dovetail-sdk/dovetail/cloudprovider"
 	cloudlaunch "github.com/dovetail-sdk/dovetail/cloudprovider/launch"
 	"github.com/dovetail-sdk/dovetail/disruption/command"
+	"github.com/dovetail-sdk/dovetail/disruption/internal/simulation"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
@@ -299,28 +300,5 @@ func (a *aftermath) launch(claim *v1.NodeClaim, option cloudprovider.LaunchOptio
 // catalogs are those of the input, with the capacity of reservations as it is by
 // now.
 func (a *aftermath) catalogs() map[string][]*cloudprovider.InstanceType {
-	delete(a.reserved, "")
-	maps.DeleteFunc(a.reserved, func(_ string, n int) bool { return n == 0 })
-	if len(a.reserved) == 0 {
-		return a.in.InstanceTypes
-	}
-	out := make(map[string][]*cloudprovider.InstanceType, len(a.in.InstanceTypes))
-	changed := map[*cloudprovider.InstanceType]*cloudprovider.InstanceType{}
-	for pool, list := range a.in.InstanceTypes {
-		out[pool] = slices.Clone(list)
-		for i, t := range list {
-			if t == nil || !slices.ContainsFunc(t.Offerings, func(o cloudprovider.Offering) bool { return a.reserved[o.ReservationID] != 0 }) {
-				continue
-			}
-			if changed[t] == nil { // pools share types, and go on to
-				changed[t] = t.Clone()
-				for k := range changed[t].Offerings {
-					o := &changed[t].Offerings[k]
-					o.ReservationCapacity = max(0, o.ReservationCapacity+a.reserved[o.ReservationID])
-				}
-			}
-			out[pool][i] = changed[t]
-		}
-	}
-	return out
+	return simulation.Credited(a.in.InstanceTypes, a.reserved)
 }

@@ -51,11 +51,12 @@ type destinations struct {
 func destinationsOf(cs *simulation.CandidateSet) *destinations {
 	d := &destinations{nodes: map[string]bool{}}
 	for _, m := range cs.Moves {
-		if m.Node == "" {
-			d.fresh++
-		} else {
+		switch {
+		case m.Node != "":
 			d.other++
 			d.nodes[m.Node] = true
+		case m.Replacement >= 0:
+			d.fresh++
 		}
 	}
 	for i := range cs.Nodes {

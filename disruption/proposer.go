@@ -167,7 +167,7 @@ func (p *proposer) begin(ctx context.Context, actions []Action) (refused []Actio
 			}
 		}
 		if ok {
-			p.accept(first)
+			p.accepted = append(p.accepted, first)
 			continue
 		}
 		p.turnDown(a, found[i].Outcome)

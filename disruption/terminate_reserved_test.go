@@ -1,6 +1,7 @@
 package disruption_test
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -111,4 +112,121 @@ func TestADynamicNodeGivesItsReservationBack(t *testing.T) {
 	p, err = disruption.Propose(t.Context(), noon, in, opts)
 	require.NoError(t, err)
 	require.Nil(t, p.Actions[0].DrainBound, "it has one of its own")
+}
+
+// fullInput is reservedInput with nodes alike of which each needs room elsewhere for one of
+// its pods once it has gone, as new nodes have an agent, and a node with room for one.
+func fullInput(names ...string) disruption.Input {
+	in := reservedInput()
+	held := in.Nodes[0]
+	in.Nodes, in.Drift = nil, map[string]cloudprovider.Drift{}
+	for _, name := range names {
+		n := roomy(name, "c.8", 8, newPod(name+"-a", asking("6")), newPod(name+"-b", asking("2")))
+		n.Node.Labels, n.NodeClaim.Labels = maps.Clone(held.Node.Labels), maps.Clone(held.NodeClaim.Labels)
+		n.Node.Labels[corev1.LabelHostname] = name
+		in.Nodes = append(in.Nodes, n)
+		in.Drift[name+"-claim"] = cloudprovider.Drift{Reason: "AMIDrift"}
+	}
+	in.NodePools = append(in.NodePools, newPool("other"))
+	in.Nodes = append(in.Nodes, elsewhere("spare", newPod("x", asking("4"))))
+	in.DaemonSetPods = []*corev1.Pod{newPod("agent", asking("1"), owner("apps/v1", "DaemonSet"))}
+	return in
+}
+
+// elsewhere is a node of a pool that launches none.
+func elsewhere(name string, pods ...*corev1.Pod) provisioning.Node {
+	n := roomy(name, "c.8", 8, pods...)
+	withLabel(v1.NodePoolLabelKey, "other")(&n)
+	return n
+}
+
+// Where pods go once the place of their node is free is asked in the cluster as it will be
+// when all that was decided is done.
+func TestWhatGoesFirstSeesWhatWasDecided(t *testing.T) {
+	pending := newPod("waiting", asking("2"))
+	pending.Spec.NodeName = ""
+	for _, test := range []struct {
+		name  string
+		nodes []string
+		edit  func(*disruption.Input)
+		want  []string
+	}{
+		{"there is room", []string{"n1"}, func(*disruption.Input) {}, []string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)"}},
+		{"the node with room is on its way out", []string{"n1"}, func(in *disruption.Input) {
+			in.MarkedForDeletion = map[string]disruption.Reason{"spare": disruption.Underutilized}
+		}, []string{}},
+		{"the node with room is not initialized", []string{"n1"}, func(in *disruption.Input) {
+			delete(in.Nodes[1].Node.Labels, v1.NodeInitializedLabelKey)
+		}, []string{}},
+		{"a pod that waits takes the room", []string{"n1"}, func(in *disruption.Input) {
+			in.Pods = []*corev1.Pod{pending}
+		}, []string{}},
+		{"a pod of a node on its way out takes the room", []string{"n1"}, func(in *disruption.Input) {
+			in.Nodes = append(in.Nodes, elsewhere("leaving", newPod("y", asking("2"))))
+			in.MarkedForDeletion = map[string]disruption.Reason{"leaving": disruption.Underutilized}
+		}, []string{}},
+		{"one before it takes the room", []string{"n1", "n2"}, func(*disruption.Input) {},
+			[]string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)"}},
+		{"each finds room of its own", []string{"n1", "n2"}, func(in *disruption.Input) {
+			in.Nodes = append(in.Nodes, elsewhere("other", newPod("y", asking("4"))))
+		}, []string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)", "TerminateFirst n2 AMIDrift (NoReservedCapacity)"}},
+		{"the place of one before it is taken again", []string{"n1", "n2"}, func(in *disruption.Input) {
+			in.Nodes[1].Pods[1] = newPod("n2-b", asking("7"))
+		}, []string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := fullInput(test.nodes...)
+			test.edit(&in)
+			p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
+			require.NoError(t, err)
+			require.NoError(t, p.Faults)
+			require.Equal(t, test.want, brief(p.Actions), "%v", p.Actions)
+		})
+	}
+}
+
+// Repair looks for places for pods that nothing can evict as well, drift does not.
+func TestWhatGoesFirstAndPodsThatNothingCanEvict(t *testing.T) {
+	in := fullInput("n1")
+	in.Nodes = in.Nodes[:1]
+	bounded := metav1.Duration{Duration: time.Hour}
+	in.Nodes[0].NodeClaim.Spec.TerminationGracePeriod = &bounded
+	in.Nodes[0].Pods[1] = newPod("n1-b", asking("2"), note(v1.DoNotDisruptAnnotationKey, "true"))
+	opts := &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}, Repair: disruption.RepairOptions{TerminateFirst: true, Share: 1}}
+	p, err := disruption.Propose(t.Context(), noon, in, opts)
+	require.NoError(t, err)
+	require.Equal(t, []string{"TerminateFirst n1 AMIDrift (NoReservedCapacity)"}, brief(p.Actions))
+	require.Contains(t, p.Actions[0].Detail, "1 new node for 1 pod")
+
+	in.Drift = nil
+	nodeCondition("Bad", "True", "Broken", -time.Hour)(&in.Nodes[0])
+	in.RepairPolicies = []cloudprovider.RepairPolicy{{ConditionType: "Bad", ConditionStatus: "True", Action: cloudprovider.ReplaceNode}}
+	p, err = disruption.Propose(t.Context(), noon, in, opts)
+	require.NoError(t, err)
+	require.Empty(t, p.Actions)
+	require.Contains(t, rules(p.Blocked), "n1 "+string(disruption.CodeUnplaced)+` Pod "shop/n1-a"`)
+
+	in.DaemonSetPods = nil
+	p, err = disruption.Propose(t.Context(), noon, in, opts)
+	require.NoError(t, err)
+	require.Equal(t, []string{"TerminateFirst n1 Bad (NoReservedCapacity)"}, brief(p.Actions))
+	require.Contains(t, p.Actions[0].Detail, "1 new node for 2 pods")
+}
+
+// A node that the pods of another are about to come to stays until they have.
+func TestWhatGoesFirstTakesNoPods(t *testing.T) {
+	in := fullInput("n1")
+	in.Nodes = append(in.Nodes[:1], elsewhere("n2", newPod("y", asking("3"))))
+	in.Nodes[0].Pods = []*corev1.Pod{newPod("n1-a", asking("2"), reservedOnly)}
+	in.NodePools[1] = newPool("other")
+	in.InstanceTypes["other"] = []*cloudprovider.InstanceType{sized("c.8", 8, 0.8)}
+	in.Drift["n2-claim"] = cloudprovider.Drift{Reason: "AMIDrift"}
+	p, err := disruption.Propose(t.Context(), noon, in, &disruption.Options{Drift: disruption.DriftOptions{TerminateFirst: true}})
+	require.NoError(t, err)
+	require.Equal(t, []string{"Replace n2 AMIDrift"}, brief(p.Actions), "%v", p.Actions)
+	require.Equal(t, "n1", p.Actions[0].Moves[0].Node)
+}
+
+func reservedOnly(p *corev1.Pod) {
+	p.Spec.NodeSelector = map[string]string{v1.CapacityTypeLabelKey: v1.CapacityTypeReserved}
 }

@@ -26,6 +26,7 @@ type CandidateSet struct {
 	Saving  float64
 	tied    bool     // turned down for the sake of a topology spread or an affinity
 	alone   bool     // the engine was asked about it by itself, with its pods free to go anywhere
+	first   bool     // it goes before anything is launched for its pods
 	After   []string // nodes of actions that have to be done first
 }
 
