@@ -114,7 +114,7 @@ func (f *Cluster) candidate(m *state.StateNode) Candidate {
 	c := Candidate{
 		Target: targetOf(m), Entry: m.Node, InstanceType: m.InstanceType, Offering: m.Offering,
 		DisruptionCost: state.DisruptionCost(m),
-		LifetimeCost:   m.AllCost.Float() * m.LifetimeLeft(f.seen.Now),
+		LifetimeCost:   f.lifetimeCost(m),
 		Empty:          f.empty(m),
 	}
 	if m.Pool != nil {
@@ -131,6 +131,11 @@ func (f *Cluster) candidate(m *state.StateNode) Candidate {
 		}
 	}
 	return c
+}
+
+// lifetimeCost is Candidate.LifetimeCost.
+func (f *Cluster) lifetimeCost(m *state.StateNode) float64 {
+	return m.AllCost.Float() * m.LifetimeLeft(f.seen.Now)
 }
 
 // empty reports whether the node counts as empty.

@@ -39,7 +39,8 @@
 //   - Expired (forceful) deletes nodes whose NodeClaim is as old as its expireAfter; under
 //     budgets only if the policy of the pool says so.
 //   - ScaledDown (forceful) deletes the nodes that static pools have above their
-//     replicas, in the order of StaticPool.Remove of package provisioning.
+//     replicas: those without a machine first, then empty ones, then those with the
+//     lowest LifetimeCost; the ones with something that asks not to be disrupted last.
 //   - Unhealthy (voluntary) reboots or replaces nodes with a condition that a repair
 //     policy has tolerated for long enough; the more disruptive action decides, the
 //     shortest bound for the drain holds, the more urgent node comes first. A pool of

@@ -1,7 +1,10 @@
 package disruption
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
@@ -9,7 +12,6 @@ import (
 	"github.com/dovetail-sdk/dovetail/disruption/internal/rule"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/state"
 	"github.com/dovetail-sdk/dovetail/disruption/internal/words"
-	"github.com/dovetail-sdk/dovetail/provisioning"
 	"github.com/dovetail-sdk/dovetail/provisioning/requirements"
 )
 
@@ -133,24 +135,37 @@ func (f *Cluster) reservedFull(p *state.NodePool) bool {
 }
 
 // scaleDown wants to delete the nodes that static pools have above their
-// replicas, pool by pool in the order of their names, and within a pool in that
-// of provisioning.StaticPool.Remove. Nodes that are being deleted or dealt with
-// count for nothing. Budgets do not apply, as in Karpenter, and what protects a
-// node only puts it last. Nothing is ever Blocked, and time alone changes
-// nothing.
+// replicas, pool by pool in the order of their names. Within a pool it takes
+//
+//  1. NodeClaims that have no machine yet: no Node and no provider ID;
+//  2. nodes without pods that need another place, unless some pod there, or the
+//     node, asks not to be disrupted now;
+//  3. other nodes where nothing asks so now;
+//  4. the rest;
+//
+// within each the one with the lowest Candidate.LifetimeCost, then the oldest,
+// then the first by name. provisioning.StaticPool.Remove reads no clock and no
+// Options, and can have another order: there the part of expireAfter that is left
+// and Options.IgnorePodDeletionCost do not count, and a duration in
+// karpenter.sh/do-not-disrupt does for ever.
+//
+// Nodes that are being deleted or dealt with count for nothing. Budgets do not
+// apply, as in Karpenter, and what protects a node only puts it last. Nothing is
+// ever Blocked, and time alone changes no more than which nodes go.
 func (f *Cluster) scaleDown() Result {
 	var r Result
 	for _, name := range f.seen.PoolNames {
 		p := f.seen.Pools[name]
-		if !p.Static() || p.Unreadable || *p.Spec.Replicas < 0 {
+		if !p.Static() || p.Unreadable || p.LimitFault != nil || *p.Spec.Replicas < 0 {
 			continue
 		}
 		h := p.Count
-		if int64(h.Active) <= *p.Spec.Replicas {
+		excess := int64(h.Active) - *p.Spec.Replicas
+		if excess <= 0 {
 			continue
 		}
-		for _, node := range f.removal(p) {
-			a := actionOn(f.seen.ByName[node], ScaledDown, Delete)
+		for _, m := range f.removalOrder(p)[:excess] {
+			a := actionOn(m, ScaledDown, Delete)
 			a.Detail = fmt.Sprintf("%s has %s, and spec.replicas is %d", state.PoolObject(name), words.Plural(h.Active, "node"), *p.Spec.Replicas)
 			r.Actions = append(r.Actions, a)
 		}
@@ -158,25 +173,41 @@ func (f *Cluster) scaleDown() Result {
 	return r
 }
 
-// removal names the nodes that a static pool has too many.
-func (f *Cluster) removal(p *state.NodePool) []string {
-	in := provisioning.Input{NodePools: f.in.NodePools[:0:0], Vocabulary: f.seen.Vocabulary}
-	in.NodePools = append(in.NodePools, p.NodePool)
-	for _, m := range p.Members {
-		if m.Underway {
-			continue
-		}
-		entry := m.Node
-		entry.Pods = nil
-		for _, pod := range m.PodViews {
-			entry.Pods = append(entry.Pods, pod.Pod)
-		}
-		in.Nodes = append(in.Nodes, entry)
+// removalOrder lists the active nodes of a static pool in the order in which they
+// go when it has too many.
+func (f *Cluster) removalOrder(p *state.NodePool) []*state.StateNode {
+	active := slices.DeleteFunc(slices.Clone(p.Members), func(m *state.StateNode) bool { return !m.Active() })
+	slices.SortFunc(active, func(a, b *state.StateNode) int {
+		return cmp.Or(
+			cmp.Compare(removalTurnOf(a), removalTurnOf(b)),
+			cmp.Compare(f.lifetimeCost(a), f.lifetimeCost(b)),
+			a.NodeClaim.CreationTimestamp.Compare(b.NodeClaim.CreationTimestamp.Time),
+			strings.Compare(a.Name, b.Name),
+		)
+	})
+	return active
+}
+
+// removalTurn is the first thing that counts, the lowest first.
+type removalTurn int
+
+const (
+	turnNoMachine removalTurn = iota
+	turnEmpty
+	turnOrdinary
+	turnDoNotDisrupt
+)
+
+func removalTurnOf(m *state.StateNode) removalTurn {
+	asks := func(notes map[string]string) bool { return notes[v1.DoNotDisruptAnnotationKey] == "true" }
+	switch {
+	case m.Node.Node == nil && m.NodeClaim.Status.ProviderID == "":
+		return turnNoMachine
+	case asks(m.NodeClaim.Annotations) || m.Node.Node != nil && asks(m.Node.Node.Annotations) ||
+		slices.ContainsFunc(m.PodViews, func(p *state.PodView) bool { return p.Held }):
+		return turnDoNotDisrupt
+	case m.Homeless() == 0:
+		return turnEmpty
 	}
-	pools, err := provisioning.StaticPools(in)
-	if err != nil || len(pools) != 1 {
-		// Observe has reported what is wrong with the pool.
-		return nil
-	}
-	return pools[0].Remove
+	return turnOrdinary
 }

@@ -65,7 +65,9 @@ type StaticPool struct {
 	// karpenter.sh/disruption-cost, or else in
 	// controller.kubernetes.io/pod-deletion-cost. A duration in
 	// karpenter.sh/do-not-disrupt counts for as long as the pod lives, as no
-	// clock is read.
+	// clock is read. Package disruption reads one: there such a duration ends,
+	// and the costs are less the closer a node is to its expireAfter, so that
+	// what it takes for the reason ScaledDown can be others.
 	//
 	// Budgets, pod disruption budgets and the drain are for whoever removes the
 	// nodes.

@@ -136,10 +136,10 @@ func (h *headcount) add(m *StateNode) {
 	switch {
 	case m.Leaving:
 		h.deleting++
-	case m.Underway || m.pendingDisruption():
-		h.Pending++
-	default:
+	case m.Active():
 		h.Active++
+	default:
+		h.Pending++
 	}
 }
 

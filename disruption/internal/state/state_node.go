@@ -254,6 +254,9 @@ func (m *StateNode) pendingDisruption() bool {
 		m.Node.Node != nil && status.HasTaint(m.Node.Node, v1.DisruptedNoScheduleTaint())
 }
 
+// Active reports whether the node is neither on its way out nor marked to be removed.
+func (m *StateNode) Active() bool { return !m.Marked() && !m.pendingDisruption() }
+
 // Homeless counts the pods that need another place when the node goes.
 func (m *StateNode) Homeless() int {
 	n := 0
