@@ -39,10 +39,11 @@ func TestLawClaimCanBeLaunched(t *testing.T) {
 		for i := range plan.Create {
 			n := &plan.Create[i]
 			where := fmt.Sprintf("seed %d, node %s", seed, n.Name)
-			room, err := n.Options[0].InstanceType.AllocatableFor(n.Options[0].Offering)
-			require.NoError(t, err, where)
-			if claimed := n.Request(n.Name).Requests; !claimed.Fits(room) {
-				continue // a DaemonSet asks for what no option has
+			asked := n.Request(n.Name).Requests
+			for _, o := range n.Options {
+				room, err := o.InstanceType.AllocatableFor(o.Offering)
+				require.NoError(t, err, where)
+				require.Empty(t, asked.Exceeds(room), "%s as %s", where, o)
 			}
 			claim := n.NodeClaim()
 			claim.Name, claim.UID = n.Name, types.UID(n.Name)

@@ -29,6 +29,9 @@ const maxInstanceTypes = 600
 // karpenter.sh/requested-dra-drivers, sorted, as far as all Options have them; so they
 // are in that of NodeClaim, as far as all have them that it states.
 //
+// It asks for Requests and Daemons, less what only DaemonSets ask for and some option has
+// too little of: that DaemonSet waits there.
+//
 // The request names all Options, each on its own, so that it stays exact where
 // a NodeClaim cannot be. Its slices and maps are shared with the plan.
 func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
@@ -51,14 +54,29 @@ func (n *NewNode) Request(token string) cloudprovider.LaunchRequest {
 	}
 }
 
-// total is what pods and daemons ask for. It was summed up before, so that it
-// cannot overflow.
+// total is what pods and daemons ask for, as far as every option has it. It was summed up
+// before, so that it cannot overflow.
 func (n *NewNode) total() resources.List {
 	sum, err := n.Requests.Add(n.Daemons)
 	if err != nil {
 		return n.Requests
 	}
-	return sum
+	return sum.Without(n.wanting()...)
+}
+
+// wanting lists what no pod of the node asks for, and daemons more of than some option has.
+// A daemon that finds too little of it waits, and is in nobody's way.
+func (n *NewNode) wanting() []corev1.ResourceName {
+	var out []corev1.ResourceName
+	for name, amount := range n.Daemons.All() {
+		if n.Requests.Get(name) <= 0 && slices.ContainsFunc(n.Options, func(o cloudprovider.LaunchOption) bool {
+			room, err := o.InstanceType.AllocatableFor(o.Offering)
+			return err != nil || room.Get(name) < amount
+		}) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // NodeClaim is the node as a karpenter.sh/v1 object to create: named by
