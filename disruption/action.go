@@ -217,7 +217,9 @@ type Result struct {
 	// the order of Blocked.Compare.
 	Blocked []Blocked
 	// Next is the earliest instant at which the same input can have another
-	// answer; zero if time alone never changes it.
+	// answer; zero if time alone never changes it. Candidate.LifetimeCost changes all the
+	// time, and with it the order of nodes that are equally urgent to repair, and which
+	// nodes go of a static pool that has too many: neither is foreseen.
 	Next time.Time
 }
 

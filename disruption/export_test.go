@@ -66,7 +66,7 @@ func (f *Cluster) Consolidate(ctx context.Context) (*Consolidation, error) {
 // before.
 //
 // One thing is not foreseen: LifetimeCost changes all the time, and with it the
-// order of nodes that are equally urgent to repair.
+// order of nodes that are equally urgent to repair, and which nodes static pools give up.
 func (f *Cluster) Next() time.Time {
 	r := f.Actions()
 	next := state.Sooner(r.Next, f.admit(f.newGate(), r.Actions).Next)

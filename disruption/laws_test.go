@@ -71,6 +71,22 @@ func answers(t testing.TB, f *disruption.Cluster) []string {
 	return out
 }
 
+// steady are the answers without what follows LifetimeCost, which changes all the time: which
+// nodes static pools give up that have too many, and what is to be done beside.
+func steady(t testing.TB, f *disruption.Cluster) []string {
+	t.Helper()
+	out := answers(t, f)
+	excess := len(f.ScaleDown().Actions)
+	if excess == 0 {
+		return out
+	}
+	out = slices.DeleteFunc(out, func(line string) bool {
+		what, _, _ := strings.Cut(line, " ")
+		return what == "scaledown" || what == "go" || what == "wait"
+	})
+	return append(out, fmt.Sprint("too many ", excess))
+}
+
 func TestOrderOfTheInputHasNoMeaning(t *testing.T) {
 	for seed := range uint64(rounds()) {
 		in, opts := newMaker(seed).input()
@@ -107,18 +123,18 @@ func TestNothingChangesBeforeNext(t *testing.T) {
 			next = noon.Add(1000 * time.Hour)
 		}
 		require.True(t, next.After(noon), "seed %d", seed)
-		want := answers(t, f)
+		want := steady(t, f)
 		for _, d := range []time.Duration{next.Sub(noon) - 1, time.Duration(m.Int64N(int64(next.Sub(noon))))} {
 			later, err := disruption.Observe(noon.Add(d), in, opts)
 			require.NoError(t, err)
-			require.Equal(t, want, answers(t, later), "seed %d, %s later", seed, d)
+			require.Equal(t, want, steady(t, later), "seed %d, %s later", seed, d)
 			if d > 0 {
 				require.Equal(t, f.Next(), later.Next(), "seed %d", seed)
 			}
 		}
 		then, err := disruption.Observe(next, in, opts)
 		require.NoError(t, err)
-		if !slices.Equal(want, answers(t, then)) {
+		if !slices.Equal(want, steady(t, then)) {
 			moved++
 		}
 	}

@@ -122,7 +122,7 @@ type Proposal struct {
 	// Blocked for the method of another.
 	Blocked []Blocked
 	// Next is the earliest instant after now at which the same input can have
-	// another answer; zero if time alone never changes it.
+	// another answer; zero if time alone never changes it. See Result.Next.
 	Next time.Time
 
 	// CostBefore is what the managed nodes cost that are not on their way out,
