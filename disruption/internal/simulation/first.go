@@ -80,9 +80,14 @@ func (w *Simulation) reservedPlaces() map[string]int {
 	return places
 }
 
-// Credited are catalogs in which reservations have so many more places, or fewer.
+// Credited are catalogs in which reservations have so many more places, or fewer; those given
+// where none has.
 func Credited(types map[string][]*cloudprovider.InstanceType, places map[string]int) map[string][]*cloudprovider.InstanceType {
-	credits := func(o cloudprovider.Offering) bool { return o.ReservationID != "" && places[o.ReservationID] != 0 }
+	changes := func(id string) bool { return id != "" && places[id] != 0 }
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(places)), changes) {
+		return types
+	}
+	credits := func(o cloudprovider.Offering) bool { return changes(o.ReservationID) }
 	out := maps.Clone(types)
 	changed := map[*cloudprovider.InstanceType]*cloudprovider.InstanceType{}
 	for pool, list := range types { // each by itself: the order does not matter
