@@ -58,8 +58,13 @@ func Moves(pod *corev1.Pod) bool {
 // ComesBack reports whether a pod is being deleted and will be made anew under its name: one
 // of a StatefulSet is, which for a moment is both deleted and finished.
 func ComesBack(pod *corev1.Pod) bool {
-	return pod.DeletionTimestamp != nil && slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.APIVersion == "apps/v1" && o.Kind == "StatefulSet"
+	return pod.DeletionTimestamp != nil && OwnedBy(pod, "apps/v1", "StatefulSet")
+}
+
+// OwnedBy reports whether some owner of a pod, its controller or not, is of a kind.
+func OwnedBy(pod *corev1.Pod, version, kind string) bool {
+	return slices.ContainsFunc(pod.OwnerReferences, func(o metav1.OwnerReference) bool {
+		return o.APIVersion == version && o.Kind == kind
 	})
 }
 

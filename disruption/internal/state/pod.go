@@ -65,8 +65,8 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 	v := &PodView{Pod: p, cost: f.costOfEviction(p)}
 	terminating := !p.DeletionTimestamp.IsZero()
 	v.Active = !podlife.Finished(p) && !terminating
-	ofNode := ownedBy(p, "v1", "Node") || IsMirror(p)
-	v.Reschedulable = (v.Active || podlife.ComesBack(p)) && !ownedBy(p, "apps/v1", "DaemonSet") && !ofNode
+	ofNode := podlife.OwnedBy(p, "v1", "Node") || IsMirror(p)
+	v.Reschedulable = (v.Active || podlife.ComesBack(p)) && !podlife.OwnedBy(p, "apps/v1", "DaemonSet") && !ofNode
 	if v.Active {
 		v.Held, v.HeldUntil = f.doNotDisrupt(p)
 	}
@@ -75,16 +75,6 @@ func (f *Cluster) newPodView(p *corev1.Pod) *PodView {
 		v.Budgets = f.pdbs.of(p)
 	}
 	return v
-}
-
-// ownedBy reports whether an owner is of a kind, given with its API version.
-func ownedBy(p *corev1.Pod, version, kind string) bool {
-	for _, o := range p.OwnerReferences {
-		if o.APIVersion == version && o.Kind == kind {
-			return true
-		}
-	}
-	return false
 }
 
 // IsMirror reports whether a pod stands for a static pod of its node.
