@@ -51,12 +51,12 @@ type Keeper struct {
 	busy    map[string]chan struct{} // by class
 }
 
-// sighting is when a profile was last seen, and with which role.
+// sighting is when a profile was last seen, with which role, and on which path.
 type sighting struct {
-	at       time.Time
-	role     string
-	renewing bool      // it is being looked at
-	tried    time.Time // when that has failed last
+	at         time.Time
+	role, path string
+	renewing   bool      // it is being looked at
+	tried      time.Time // when that has failed last
 }
 
 type refusal struct {
@@ -80,15 +80,28 @@ func (k *Keeper) Name(class *awsv1.EC2NodeClass) string {
 	return awsv1.InstanceProfileName(k.cluster, k.region, class.Name, string(class.UID)+"/"+roleName(class.Spec.Role))
 }
 
+// owns reports whether a profile of this name and path was made for the class, by a
+// Keeper or by Karpenter: it is on the path of the class, or has the name that Karpenter
+// before 1.7 gave. Any other belongs to the user, even if the status of the class names it
+// because the class did before it named a role.
+func (k *Keeper) owns(class *awsv1.EC2NodeClass, name, path string) bool {
+	return path == awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID)) ||
+		name == awsv1.LegacyInstanceProfileName(k.cluster, k.region, class.Name)
+}
+
 // roleName is the last segment of a role given with its path: IAM knows it by that
 // alone.
 func roleName(role string) string { return role[strings.LastIndexByte(role, '/')+1:] }
 
 // Ensure returns the name of a profile that has the role of the class:
 //
-//  1. the one in the status of the class, if it has the role. It may have been made
-//     by Karpenter, under another name;
+//  1. the one in the status of the class, if it has the role and was made for the
+//     class. Karpenter may have made it, under another name;
 //  2. else the one by the name that Name gives, made if it is not there.
+//
+// A profile was made for the class if it is on the path of the class, or has the name
+// that Karpenter before 1.7 gave it. No other is given out or changed: one that has the
+// name of 2 is an error.
 //
 // What was found is looked at again after 15 minutes, beside the caller, who gets it at
 // once; what cannot be looked at stays. If it cannot be found out whether the first has
@@ -123,7 +136,7 @@ func (k *Keeper) known(ctx context.Context, class *awsv1.EC2NodeClass) string {
 	defer k.mu.Unlock()
 	for _, name := range []string{class.Status.InstanceProfile, k.Name(class)} {
 		s, found := k.ready[name]
-		if name == "" || !found || s.role != role {
+		if name == "" || !found || s.role != role || !k.owns(class, name, s.path) {
 			continue
 		}
 		now := k.now()
@@ -168,7 +181,7 @@ func (k *Keeper) find(ctx context.Context, class *awsv1.EC2NodeClass) (string, e
 		return "", k.fault(class, cloudprovider.KindNotFound, "spec.role", fmt.Sprintf("%q: IAM has no such role; create it, or correct the name", class.Spec.Role), err)
 	}
 	if given := class.Status.InstanceProfile; given != "" && given != own {
-		has, err := k.hasRole(ctx, given, role)
+		has, err := k.hasRole(ctx, class, given, role)
 		if err != nil {
 			return "", err
 		}
@@ -232,24 +245,24 @@ func (k *Keeper) isRefused(role string) error {
 	return r.err
 }
 
-// hasRole reports whether a profile is there and has the role.
-func (k *Keeper) hasRole(ctx context.Context, name, role string) (bool, error) {
+// hasRole reports whether a profile is there, was made for the class, and has the role.
+func (k *Keeper) hasRole(ctx context.Context, class *awsv1.EC2NodeClass, name, role string) (bool, error) {
 	p, err := k.get(ctx, name)
 	if err != nil {
 		return false, err
 	}
-	if p == nil || len(p.Roles) != 1 || awssdk.ToString(p.Roles[0].RoleName) != role {
+	if p == nil || len(p.Roles) != 1 || awssdk.ToString(p.Roles[0].RoleName) != role || !k.owns(class, name, awssdk.ToString(p.Path)) {
 		k.Forget(name)
 		return false, nil
 	}
-	k.seen(name, role)
+	k.seen(name, role, awssdk.ToString(p.Path))
 	return true, nil
 }
 
-func (k *Keeper) seen(name, role string) {
+func (k *Keeper) seen(name, role, path string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.ready[name] = sighting{at: k.now(), role: role}
+	k.ready[name] = sighting{at: k.now(), role: role, path: path}
 }
 
 // Forget has the next Ensure ask for a profile again, as after EC2 said that there is
@@ -280,22 +293,24 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 	if err != nil {
 		return err
 	}
-	made := p == nil
+	path, made := awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID)), p == nil
 	if made {
 		_, err := k.client.CreateInstanceProfile(ctx, &iam.CreateInstanceProfileInput{
-			InstanceProfileName: &name,
-			Path:                new(awsv1.InstanceProfilePath(k.cluster, k.region, string(class.UID))),
-			Tags:                tags(class.InstanceProfileTags(k.cluster, k.region)),
+			InstanceProfileName: &name, Path: &path, Tags: tags(class.InstanceProfileTags(k.cluster, k.region)),
 		})
 		if err != nil && api.Code(err) != "EntityAlreadyExists" {
 			return api.Wrap("CreateInstanceProfile", name, err)
 		}
-		p = &iamtypes.InstanceProfile{}
+		p = &iamtypes.InstanceProfile{Path: &path}
+	}
+	if had := awssdk.ToString(p.Path); !k.owns(class, name, had) {
+		return k.fault(class, cloudprovider.KindDenied, "spec.role", fmt.Sprintf(
+			"%q: an instance profile %s is there already, on the path %s and not on %s; delete it, or name it in spec.instanceProfile", class.Spec.Role, name, had, path), nil)
 	}
 	for _, r := range p.Roles {
 		had := awssdk.ToString(r.RoleName)
 		if had == role {
-			k.seen(name, role)
+			k.seen(name, role, path)
 			return nil
 		}
 		_, err := k.client.RemoveRoleFromInstanceProfile(ctx, &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: &name, RoleName: &had})
@@ -305,13 +320,13 @@ func (k *Keeper) make(ctx context.Context, class *awsv1.EC2NodeClass, name, role
 	}
 	_, err = k.client.AddRoleToInstanceProfile(ctx, &iam.AddRoleToInstanceProfileInput{InstanceProfileName: &name, RoleName: &role})
 	if api.Code(err) == "LimitExceeded" { // perhaps it was added by a call whose answer was lost
-		if has, _ := k.hasRole(ctx, name, role); has {
+		if has, _ := k.hasRole(ctx, class, name, role); has {
 			return nil
 		}
 	}
 	switch {
 	case err == nil:
-		k.seen(name, role)
+		k.seen(name, role, path)
 		return nil
 	case api.NotFound(err) && strings.Contains(strings.ToLower(err.Error()), "instance profile"):
 		// It is the profile that is not known yet, and not the role.

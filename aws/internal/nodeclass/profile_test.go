@@ -415,10 +415,74 @@ func TestAProfileWithAForeignRoleIsMended(t *testing.T) {
 	c := newCloud()
 	k := keeper(c)
 	name := k.Name(profileClass("NodeRole"))
-	c.profiles[name] = &entry{path: "/", role: "Other"}
+	c.profiles[name] = &entry{path: "/karpenter/us-east-1/demo/uid-1/", role: "Other"}
 	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
 	require.NoError(t, err)
 	require.Equal(t, "NodeRole", c.profiles[name].role)
+}
+
+// A class that named an instance profile names a role: the profile in its status is
+// not its own, whichever role that has.
+func TestTheProfileOfAUserIsNotGivenOutForARole(t *testing.T) {
+	legacy := awsv1.LegacyInstanceProfileName("demo", "us-east-1", "default")
+	cases := []struct {
+		name, profile, path string
+		own                 bool
+	}{
+		{"by hand", "nodes", "/", false},
+		{"of another cluster", "nodes", "/karpenter/us-east-1/other/uid-1/", false},
+		{"in another region", "nodes", "/karpenter/eu-west-1/demo/uid-1/", false},
+		{"of another class", "nodes", "/karpenter/us-east-1/demo/uid-2/", false},
+		{"of another class with a longer uid", "nodes", "/karpenter/us-east-1/demo/uid-1/2/", false},
+		{"of the class", "nodes", "/karpenter/us-east-1/demo/uid-1/", true},
+		{"of Karpenter before 1.7", legacy, "/", true},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCloud()
+			c.profiles[tc.profile] = &entry{path: tc.path, role: "NodeRole"}
+			before := *c.profiles[tc.profile]
+			k := keeper(c)
+			one := profileClass("NodeRole")
+			one.Status.InstanceProfile = tc.profile
+			name, err := k.Ensure(t.Context(), one)
+			require.NoError(t, err)
+			want := k.Name(one)
+			if tc.own {
+				want = tc.profile
+			}
+			require.Equal(t, want, name)
+			require.Equal(t, "NodeRole", c.profiles[name].role)
+			require.Equal(t, before, *c.profiles[tc.profile])
+		})
+	}
+}
+
+// The profile of another class is known by name and role, and still not this one's.
+func TestTheProfileOfAnotherClassIsNotGivenOut(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	other := profileClass("NodeRole")
+	other.Name, other.UID = "other", "uid-2"
+	theirs, err := k.Ensure(t.Context(), other)
+	require.NoError(t, err)
+	one := profileClass("NodeRole")
+	one.Status.InstanceProfile = theirs
+	name, err := k.Ensure(t.Context(), one)
+	require.NoError(t, err)
+	require.Equal(t, k.Name(one), name)
+}
+
+func TestAProfileOfOurNameOnAnotherPathIsLeftAlone(t *testing.T) {
+	c := newCloud()
+	k := keeper(c)
+	name := k.Name(profileClass("NodeRole"))
+	c.profiles[name] = &entry{path: "/team/", role: "Other"}
+	_, err := k.Ensure(t.Context(), profileClass("NodeRole"))
+	require.ErrorIs(t, err, cloudprovider.ErrDenied)
+	require.ErrorContains(t, err, `spec.role: "NodeRole": an instance profile `+name+
+		` is there already, on the path /team/ and not on /karpenter/us-east-1/demo/uid-1/; delete it, or name it in spec.instanceProfile`)
+	require.Equal(t, "Other", c.profiles[name].role)
 }
 
 func TestARoleThatIsMissing(t *testing.T) {
