@@ -5,14 +5,20 @@ import (
 	"math"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
-// Allow is Compile without a policy, and Compiled.Allow. A program that asks
-// often compiles once instead.
-func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) Allowance {
-	compiled, _ := compile(bs, nil) // malformed budgets block, and say so
-	return compiled.Allow(now, c, r)
+// Allow is Compile without a policy, and Compiled.Allow. The error lists the faults of the
+// budgets, and the reason if it is unknown; the Allowance can be used in any case. A program
+// that asks often compiles once instead.
+func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) (Allowance, error) {
+	compiled, faults := compile(bs, nil)
+	if bit(r) == 0 {
+		faults = append(faults, unknownReason(field.NewPath("reason"), r))
+	}
+	return compiled.Allow(now, c, r), faults.ToAggregate() // which is nil without faults
 }
 
 // Allow says how many more nodes may be disrupted at an instant for a reason.
@@ -20,9 +26,12 @@ func Allow(now time.Time, bs []v1.Budget, c Counts, r Reason) Allowance {
 // Of the budgets and the entries of Policy.Only that apply to the reason and are in force, each
 // leaves its value less the nodes that count against it (Counts.Consuming).
 // The one that leaves the fewest decides, of several the first. If none is in
-// force the answer is unlimited. A reason that is not known is bound by what
-// applies to all.
+// force the answer is unlimited. A reason that is none of the five constants of this
+// package allows no node, and the source of the binding is UnknownReason.
 func (c *Compiled) Allow(now time.Time, n Counts, r Reason) Allowance {
+	if bit(r) == 0 {
+		return Allowance{Binding: Binding{Source: UnknownReason}}
+	}
 	t := seconds(now)
 	best, fewest, limit := -1, math.MaxInt, math.MaxInt
 	for i := range c.constraints {
@@ -69,6 +78,52 @@ func (c *Compiled) until(now time.Time, t int64, n *Counts, r Reason, best, fewe
 	return first.In(now.Location())
 }
 
+// maxNext is how far Compiled.Next looks ahead, in seconds: ten years, which have a
+// 29 February.
+const maxNext = 10 * 366 * secondsPerDay
+
+// Next is the first instant after now at which Allow returns more Nodes than it does now,
+// if the counts stay as they are, in the location of now. It is the zero time if no such
+// instant is less than ten years away and has at most MaxWindows beginnings and ends of
+// windows before it.
+func (c *Compiled) Next(now time.Time, n Counts, r Reason) time.Time {
+	a := c.Allow(now, n, r)
+	if a.Unlimited || a.Binding.Source == UnknownReason {
+		return time.Time{}
+	}
+	// More nodes may go once nothing is in force that leaves as few.
+	var strict []*constraint
+	for i := range c.constraints {
+		k := &c.constraints[i]
+		if _, left := c.left(k, &n, r); c.applies(k, r) && left <= a.Nodes {
+			strict = append(strict, k)
+		}
+	}
+	t, ok := firstFree(strict, seconds(now), seconds(now)+maxNext)
+	if !ok {
+		return time.Time{}
+	}
+	return time.Unix(t, 0).In(now.Location())
+}
+
+// firstFree is the first instant in [t, end) at which none of some constraints is in force. If
+// there is none, or more than MaxWindows windows have to end before it, it is not ok.
+func firstFree(list []*constraint, t, end int64) (at int64, ok bool) {
+	for clear, i := 0, 0; clear < len(list) && t < end; i++ {
+		k := list[i%len(list)]
+		clear++
+		if !k.inForce(t) {
+			continue
+		}
+		closes := k.change(t)
+		if closes.IsZero() || i >= MaxWindows {
+			return 0, false
+		}
+		t, clear = closes.Unix(), 0
+	}
+	return t, t < end
+}
+
 // Allowance is the answer to how many nodes may be disrupted.
 type Allowance struct {
 	// Nodes is how many more nodes may be disrupted, never negative. It is
@@ -98,6 +153,8 @@ const (
 	FromBudgets Source = "budgets"
 	// FromOnly is Policy.Only.
 	FromOnly Source = "only"
+	// UnknownReason is the source of an answer about a reason that does not exist.
+	UnknownReason Source = "unknown reason"
 )
 
 // Binding names the budget, or entry of Policy.Only, that decided: the one that
@@ -105,18 +162,21 @@ const (
 // is none.
 type Binding struct {
 	Source Source
-	// Index is the place in the list that Source names.
+	// Index is the place in the list that Source names, and 0 if Source names none.
 	Index int
 	// Malformed is whether it blocks because it could not be read. The error of
 	// Compile says why.
 	Malformed bool
 }
 
-// String is the field that the binding points at, such as budgets[2], or none.
+// String is the field that the binding points at, such as budgets[2], none, or unknown
+// reason.
 func (b Binding) String() string {
 	switch {
 	case b.Source == None:
 		return "none"
+	case b.Source == UnknownReason:
+		return string(b.Source)
 	case b.Malformed:
 		return fmt.Sprintf("%s[%d] (malformed)", b.Source, b.Index)
 	}

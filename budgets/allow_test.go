@@ -14,6 +14,28 @@ import (
 
 var noon = at("2026-03-04T12:00:00Z") // a Wednesday
 
+// allow is budgets.Allow without its error.
+func allow(now time.Time, bs []v1.Budget, c budgets.Counts, r budgets.Reason) budgets.Allowance {
+	a, _ := budgets.Allow(now, bs, c, r)
+	return a
+}
+
+// A reason that does not exist is an error, and no budget that does not apply to it lets nodes go.
+func TestUnknownReason(t *testing.T) {
+	pool := []v1.Budget{budget("0", "", 0, budgets.Drifted)}
+	a, err := budgets.Allow(noon, pool, budgets.Counts{Nodes: 5}, "drifted")
+	require.EqualError(t, err, `reason: Unsupported value: "drifted": supported values: "Drifted", "Empty", "Underutilized", "Unhealthy", "Expired"`)
+	require.Equal(t, budgets.Allowance{Binding: budgets.Binding{Source: budgets.UnknownReason}}, a)
+	c, err := budgets.Compile(pool, nil)
+	require.NoError(t, err)
+	require.Equal(t, []budgets.Window{{From: noon, To: noon.Add(time.Hour), Allowance: a}}, c.Calendar(noon, noon.Add(time.Hour), budgets.Counts{Nodes: 5}, "drifted"))
+	require.Zero(t, c.Next(noon, budgets.Counts{Nodes: 5}, "drifted"))
+	a, err = budgets.Allow(noon, append(pool, v1.Budget{Nodes: "x"}), budgets.Counts{Nodes: 5}, "Spot")
+	require.ErrorContains(t, err, "budgets[1].nodes: Invalid value")
+	require.ErrorContains(t, err, `reason: Unsupported value: "Spot"`)
+	require.Zero(t, a.Nodes)
+}
+
 func TestPercentagesRoundUp(t *testing.T) {
 	for _, row := range []struct {
 		nodes       string
@@ -24,7 +46,7 @@ func TestPercentagesRoundUp(t *testing.T) {
 		{"99%", math.MaxInt, math.MaxInt/100*99 + 7}, {"100%", math.MaxInt, math.MaxInt},
 		{"9223372036854775807", 3, math.MaxInt}, {"3000000000", 3, 3_000_000_000}, {"10%", -4, 0},
 	} {
-		a := budgets.Allow(noon, []v1.Budget{{Nodes: row.nodes}}, budgets.Counts{Nodes: row.pool}, budgets.Empty)
+		a := allow(noon, []v1.Budget{{Nodes: row.nodes}}, budgets.Counts{Nodes: row.pool}, budgets.Empty)
 		require.Equal(t, row.wants, a.Nodes, "%s of %d", row.nodes, row.pool)
 		require.False(t, a.Unlimited)
 		require.True(t, a.Until.IsZero())
@@ -40,8 +62,8 @@ func TestSmallestBudgetWins(t *testing.T) {
 		{Nodes: "0", Reasons: []v1.DisruptionReason{}}, // applies to none
 	}
 	pool[3].Reasons = []v1.DisruptionReason{budgets.Unhealthy}
-	allow := func(n int, r budgets.Reason) (int, string) {
-		a := budgets.Allow(noon, pool, budgets.Counts{Nodes: n}, r)
+	ask := func(n int, r budgets.Reason) (int, string) {
+		a := allow(noon, pool, budgets.Counts{Nodes: n}, r)
 		return a.Nodes, a.Binding.String()
 	}
 	for _, row := range []struct {
@@ -55,9 +77,9 @@ func TestSmallestBudgetWins(t *testing.T) {
 		{6, budgets.Empty, 3, "budgets[0]"}, // the first of equals
 		{10, budgets.Underutilized, 5, "budgets[0]"},
 		{10, budgets.Unhealthy, 0, "budgets[3]"},
-		{10, "Unheard", 5, "budgets[0]"},
+		{10, "Unheard", 0, "unknown reason"},
 	} {
-		got, binding := allow(row.n, row.r)
+		got, binding := ask(row.n, row.r)
 		require.Equal(t, row.want, got, row)
 		require.Equal(t, row.binding, binding, row)
 	}
@@ -66,9 +88,9 @@ func TestSmallestBudgetWins(t *testing.T) {
 func TestNoBudgetIsNoBound(t *testing.T) {
 	want := budgets.Allowance{Nodes: math.MaxInt, Limit: math.MaxInt, Unlimited: true}
 	for _, pool := range [][]v1.Budget{nil, {}, {budget("0", "", 0, budgets.Empty)}, {budget("0", "@daily", 0)}, {budget("0", "0 0 30 2 *", time.Hour)}} {
-		require.Equal(t, want, budgets.Allow(noon, pool, budgets.Counts{Nodes: 5, Disrupting: 5}, budgets.Drifted))
+		require.Equal(t, want, allow(noon, pool, budgets.Counts{Nodes: 5, Disrupting: 5}, budgets.Drifted))
 	}
-	require.Equal(t, want, budgets.Allow(noon, documented(), budgets.Counts{Nodes: 5}, budgets.Expired), "expiry")
+	require.Equal(t, want, allow(noon, documented(), budgets.Counts{Nodes: 5}, budgets.Expired), "expiry")
 	require.Equal(t, "none", want.Binding.String())
 	var zero budgets.Compiled
 	require.Equal(t, want, zero.Allow(noon, budgets.Counts{}, budgets.Empty))
@@ -90,7 +112,7 @@ func TestWindowBoundaries(t *testing.T) {
 		{"2026-03-04T17:00:00Z", false, "2026-03-05T09:00:00Z"},
 	} {
 		for _, loc := range []*time.Location{time.UTC, berlin} {
-			a := budgets.Allow(at(row.now).In(loc), pool, budgets.Counts{Nodes: 5}, budgets.Empty)
+			a := allow(at(row.now).In(loc), pool, budgets.Counts{Nodes: 5}, budgets.Empty)
 			require.Equal(t, row.blocked, !a.Unlimited, row.now)
 			require.Equal(t, at(row.until).In(loc), a.Until, row.now)
 		}
@@ -135,7 +157,7 @@ func TestWindowsThatTouchOrOverlap(t *testing.T) {
 		}
 		for _, a := range []budgets.Allowance{
 			compiled.Allow(at(row.now), budgets.Counts{Nodes: 5}, budgets.Empty),
-			budgets.Allow(at(row.now), pool, budgets.Counts{Nodes: 5}, budgets.Empty),
+			allow(at(row.now), pool, budgets.Counts{Nodes: 5}, budgets.Empty),
 		} {
 			require.False(t, a.Unlimited, row.schedule)
 			require.Equal(t, want, a.Until, "%s for %s", row.schedule, row.length)
@@ -176,7 +198,7 @@ func TestOneMalformedBudgetBlocksWhatItNames(t *testing.T) {
 	}
 	for name, b := range bad {
 		if name != "twice" {
-			all := budgets.Allow(noon, []v1.Budget{{Nodes: "2"}, b}, budgets.Counts{Nodes: 9}, budgets.Empty)
+			all := allow(noon, []v1.Budget{{Nodes: "2"}, b}, budgets.Counts{Nodes: 9}, budgets.Empty)
 			require.Equal(t, "budgets[1] (malformed)", all.Binding.String(), name)
 			require.Zero(t, all.Nodes, name)
 		}
@@ -220,14 +242,14 @@ func TestCount(t *testing.T) {
 func TestWhatCountsAgainstABudget(t *testing.T) {
 	pool := []v1.Budget{{Nodes: "5"}}
 	counts := budgets.Counts{Nodes: 20, Disrupting: 1, Rebooting: 1, NotReady: 2}
-	require.Equal(t, 1, budgets.Allow(noon, pool, counts, budgets.Drifted).Nodes)
-	require.Equal(t, 3, budgets.Allow(noon, pool, counts, budgets.Unhealthy).Nodes, "repair is for what is not ready")
-	require.Equal(t, 5, budgets.Allow(noon, pool, counts, budgets.Drifted).Limit)
+	require.Equal(t, 1, allow(noon, pool, counts, budgets.Drifted).Nodes)
+	require.Equal(t, 3, allow(noon, pool, counts, budgets.Unhealthy).Nodes, "repair is for what is not ready")
+	require.Equal(t, 5, allow(noon, pool, counts, budgets.Drifted).Limit)
 	counts.NotReady = math.MaxInt
-	a := budgets.Allow(noon, append(pool, v1.Budget{Nodes: "2"}), counts, budgets.Drifted)
+	a := allow(noon, append(pool, v1.Budget{Nodes: "2"}), counts, budgets.Drifted)
 	require.Zero(t, a.Nodes, "never negative")
 	require.Equal(t, 1, a.Binding.Index, "the strictest decides below zero too")
-	require.Equal(t, 5, budgets.Allow(noon, pool, budgets.Counts{Nodes: 20, Disrupting: -3}, budgets.Empty).Nodes)
+	require.Equal(t, 5, allow(noon, pool, budgets.Counts{Nodes: 20, Disrupting: -3}, budgets.Empty).Nodes)
 }
 
 // The examples of Karpenter's documentation do what its text says.
@@ -250,7 +272,7 @@ func TestDocumentedExamples(t *testing.T) {
 		{"2026-03-09T09:00:00Z", budgets.Underutilized, 10, 1},
 		{"2026-03-09T17:00:00Z", budgets.Underutilized, 10, 2},
 	} {
-		a := budgets.Allow(at(row.now), pool, budgets.Counts{Nodes: row.n}, row.reason)
+		a := allow(at(row.now), pool, budgets.Counts{Nodes: row.n}, row.reason)
 		require.Equal(t, row.want, a.Nodes, "%+v", row)
 	}
 }
@@ -261,7 +283,7 @@ func TestStrangeInstants(t *testing.T) {
 	for _, now := range []time.Time{{}, time.Unix(math.MaxInt64, 0), time.Unix(math.MinInt64, 0), time.Unix(1<<55, 0),
 		time.Date(-5000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(99999, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(1883, 1, 1, 0, 0, 0, 0, time.UTC)} {
 		for _, reason := range v1.DisruptionReasons() {
-			a := budgets.Allow(now, pool, budgets.Counts{Nodes: 10}, reason)
+			a := allow(now, pool, budgets.Counts{Nodes: 10}, reason)
 			require.True(t, a.Until.IsZero() || a.Until.After(now))
 		}
 		_ = calendarOf(pool, now, now.AddDate(0, 1, 0), budgets.Counts{Nodes: 10}, budgets.Empty)

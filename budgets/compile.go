@@ -134,8 +134,12 @@ func (r *reader) only(i int, rule *Only) {
 func reasonFaults(path *field.Path, reasons []Reason) (faults field.ErrorList) {
 	for i, r := range reasons {
 		if bit(r) == 0 {
-			faults = append(faults, field.NotSupported(path.Index(i), r, append(v1.DisruptionReasons(), Expired)))
+			faults = append(faults, unknownReason(path.Index(i), r))
 		}
 	}
 	return faults
+}
+
+func unknownReason(path *field.Path, r Reason) *field.Error {
+	return field.NotSupported(path, r, append(v1.DisruptionReasons(), Expired))
 }

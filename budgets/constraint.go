@@ -59,12 +59,8 @@ func bit(r Reason) uint8 {
 	return 0
 }
 
-func (s *scope) has(r Reason) bool {
-	if b := bit(r); b != 0 {
-		return s.all || s.known&b != 0
-	}
-	return s.all || slices.Contains(s.reasons, r)
-}
+// has reports whether the scope has a known reason.
+func (s *scope) has(r Reason) bool { return s.all || s.known&bit(r) != 0 }
 
 // applies reports whether a constraint has a say in a reason.
 func (c *Compiled) applies(k *constraint, r Reason) bool {

@@ -149,6 +149,9 @@ type quantity struct {
 	percent bool
 }
 
+// everything is the value of a budget that restricts nothing.
+var everything = quantity{n: 100, percent: true}
+
 // parseQuantity reads what the field nodes of a budget may hold, which is what
 // v1.Budget.Validate admits.
 func parseQuantity(text string) (quantity, bool) {
@@ -175,11 +178,11 @@ func (q quantity) of(nodes int) int {
 	return nodes/100*q.n + (nodes%100*q.n+99)/100
 }
 
-// atMost reports whether q is at most o whatever the size of the pool, taking
-// no count of nodes in an empty pool.
+// atMost reports whether q lets no more nodes go than o, whatever the size of the pool. An
+// empty pool is left out.
 func (q quantity) atMost(o quantity) bool {
 	switch {
-	case q.n == 0:
+	case q.n == 0 || o == everything:
 		return true
 	case q.percent == o.percent:
 		return q.n <= o.n

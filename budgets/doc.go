@@ -12,6 +12,7 @@
 //
 //	Compile    budgets and a Policy to a form that answers quickly
 //	Allow      how many more nodes, which budget decided, until when
+//	Next       when more nodes may go
 //	Calendar   the same for a stretch of time, as windows
 //	Lint       budgets that do not do what was probably meant
 //	Group      budgets over several pools, or per zone or other label

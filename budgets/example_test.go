@@ -22,7 +22,7 @@ func ExampleAllow() {
 		},
 	}
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	a := budgets.Allow(now, pool, budgets.Counts{Nodes: 42, Disrupting: 1}, budgets.Drifted)
+	a, _ := budgets.Allow(now, pool, budgets.Counts{Nodes: 42, Disrupting: 1}, budgets.Drifted)
 	fmt.Println(a.Nodes, "more nodes, because of", a.Binding, "until", a.Until.Format(time.RFC3339))
 	// Output: 4 more nodes, because of budgets[0] until 2026-03-04T21:00:00Z
 }
@@ -57,6 +57,13 @@ func ExamplePolicy() {
 	// Output:
 	// 5 budgets[0]
 	// 0 only[0]
+}
+
+func ExampleCompiled_Next() {
+	c, _ := budgets.Compile(documented(), nil)
+	saturday := time.Date(2026, 3, 7, 12, 0, 0, 0, time.UTC)
+	fmt.Println("more nodes from", c.Next(saturday, budgets.Counts{Nodes: 40}, budgets.Empty).Format("Mon 15:04"))
+	// Output: more nodes from Mon 09:00
 }
 
 func ExampleCompiled_Calendar() {

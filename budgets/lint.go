@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robfig/cron/v3"
+
 	v1 "github.com/dovetail-sdk/dovetail/api/v1"
 )
 
@@ -22,8 +24,8 @@ const (
 	NeverFires Fault = "NeverFires"
 	// BlocksForever: no node may be disrupted at any time for some reason.
 	BlocksForever Fault = "BlocksForever"
-	// Inverted: a window seems to be meant to allow more than another budget,
-	// or than none; but a budget can only restrict.
+	// Inverted: a window seems to be meant to allow more than another budget, or to be the
+	// only time at which nodes may go; but a budget can only restrict.
 	Inverted Fault = "Inverted"
 	// HiddenPercentage: another budget lets at most one node go, so that the
 	// percentage, which is at least one node, never gets through.
@@ -33,6 +35,9 @@ const (
 	// ClockGap: windows that join or overlap by the wall clock leave a hole
 	// when it is put back, because durations are elapsed time.
 	ClockGap Fault = "ClockGap"
+	// UnreadableToKarpenter: the schedule can be read here, but not by Karpenter 1.15, which
+	// then lets no node of the pool go.
+	UnreadableToKarpenter Fault = "UnreadableToKarpenter"
 )
 
 // Finding is one thing about budgets that was probably not meant.
@@ -56,9 +61,11 @@ func (f Finding) String() string {
 // Lint finds budgets that do not do what was probably meant. Findings are in
 // order of the budgets, and always in the same order for the same budgets. What
 // holds for some sizes of a pool only is not a finding. A budget that is
-// malformed, or never in force, has no findings of other kinds. Whether budgets
-// block a reason together is found by playing one leap year through, which costs hundreds
-// of calls of Compiled.Allow. The slice is the caller's.
+// malformed, or never in force, has no findings of other kinds. A budget of 100% that
+// is always in force is the way to say that there is no limit: without any budget the
+// default of 10% holds. Whether budgets leave no time for disruption, or a time without any
+// limit, is found by playing one leap year through, which costs hundreds of calls of
+// Compiled.Allow. The slice is the caller's.
 func Lint(bs []v1.Budget) []Finding {
 	l := linter{budgets: bs}
 	for i := range bs {
@@ -66,11 +73,13 @@ func Lint(bs []v1.Budget) []Finding {
 	}
 	for i := range bs {
 		if l.live(i) {
+			l.karpenter(i)
 			l.blocks(i)
 			l.hidden(i)
 			l.clock(i)
 		}
 	}
+	l.opens()
 	l.blocksTogether()
 	slices.SortStableFunc(l.findings, func(a, b Finding) int { return a.Budget - b.Budget })
 	return l.findings
@@ -101,7 +110,7 @@ func (l *linter) read(i int) {
 	case k.binding.Malformed:
 	case !k.scope.all && len(k.scope.reasons) == 0:
 		l.add(i, AppliesToNothing, "reasons", "the list of reasons is empty, so the budget applies to none",
-			"remove the list to apply it to all reasons, or remove the budget")
+			"remove the list to apply it to all reasons, or remove the budget"+l.afterRemoval())
 	case k.form == never:
 		l.add(i, NeverFires, "duration", "windows of no length are never open", "give a duration such as 8h")
 	case k.form == inside && k.windows[0].schedule.set.never:
@@ -137,13 +146,8 @@ func (l *linter) blocks(i int) {
 func (l *linter) hidden(i int) {
 	k := &l.constraints[i]
 	windowed := !l.constant(i)
-	if k.value.percent && k.value.n == 100 {
-		if windowed {
-			l.add(i, Inverted, "nodes", "100% in a window restricts nothing, and does not lift other budgets or close the time outside the window",
-				"to allow disruption in the window only, block the time outside with a budget of 0, or use Policy.Only")
-		} else {
-			l.add(i, NeverBinds, "nodes", "100% is all nodes", "remove the budget, or lower it")
-		}
+	if k.value == everything && windowed {
+		l.add(i, Inverted, "nodes", "100% in a window restricts nothing, and does not lift other budgets or close the time outside the window", onlyThen)
 		return
 	}
 	for j := range l.constraints {
@@ -159,7 +163,7 @@ func (l *linter) hidden(i int) {
 		case windowed && l.constant(j) && o.value != k.value:
 			l.add(i, Inverted, "schedule", fmt.Sprintf("the window never allows more than %s of budgets[%d], which always holds: the smallest budget wins", l.nodes(j), j),
 				fmt.Sprintf("if the window is when disruption is to be allowed, give budgets[%d] a schedule that covers the other times, or use Policy.Only", j))
-		case k.value.percent && !o.value.percent:
+		case k.value.percent && k.value != everything && !o.value.percent:
 			l.add(i, HiddenPercentage, "nodes", fmt.Sprintf("%s is one node or more, and budgets[%d] allows at most %s whenever this one is in force", l.nodes(i), j, l.nodes(j)),
 				fmt.Sprintf("remove one of the two, or raise budgets[%d]", j))
 		default:
@@ -168,6 +172,77 @@ func (l *linter) hidden(i int) {
 		}
 		return
 	}
+}
+
+// onlyThen is the remedy for a window that was meant as the only time for disruption.
+const onlyThen = "to allow disruption in the window only, block the time outside with a budget of 0, or use Policy.Only"
+
+// opens finds windows that restrict disruption, while no budget holds outside of them: they
+// seem to be meant as the only time for disruption. The first budget with such a window
+// gets the finding.
+func (l *linter) opens() {
+	from := time.Date(2028, 1, 1, 0, 0, 0, 0, time.UTC)
+	free := map[string]bool{} // by the indices of the budgets that apply to a reason
+	unlimited := map[int][]Reason{}
+	for _, r := range v1.DisruptionReasons() {
+		var list []*constraint
+		first, key, constant := -1, "", false
+		for i := range l.constraints {
+			k := &l.constraints[i]
+			if k.form == never || !k.scope.has(r) {
+				continue
+			}
+			list, key = append(list, k), fmt.Sprintf("%s %d", key, i)
+			constant = constant || l.constant(i)
+			if first < 0 && k.value.n > 0 {
+				first = i
+			}
+		}
+		if constant || first < 0 {
+			continue
+		}
+		if _, known := free[key]; !known {
+			_, free[key] = firstFree(list, from.Unix(), from.AddDate(1, 0, 0).Unix())
+		}
+		if free[key] {
+			unlimited[first] = append(unlimited[first], r)
+		}
+	}
+	for i := range l.constraints {
+		if len(unlimited[i]) == 0 || slices.ContainsFunc(l.findings, func(f Finding) bool { return f.Budget == i && f.Fault == Inverted }) {
+			continue
+		}
+		why := fmt.Sprintf("outside of the windows no budget holds for %s, not even the default of %s, so that all nodes may go at once",
+			reasonsText(newScope(unlimited[i])), v1.DefaultBudgetNodes)
+		l.add(i, Inverted, "schedule", why, onlyThen+"; if there is to be no limit outside, say so with a further budget of 100%")
+	}
+}
+
+// karpenter finds a schedule that Karpenter cannot read. Karpenter puts a zone in front of
+// it, and gives it to the library that civilOf reads from.
+func (l *linter) karpenter(i int) {
+	text := l.budgets[i].Schedule
+	if text == nil {
+		return
+	}
+	_, err := cron.ParseStandard("TZ=UTC " + *text)
+	if err == nil {
+		return
+	}
+	zone, rest := cutZone(strings.TrimSpace(*text))
+	remedy := fmt.Sprintf("write %q, which means the same", plainDays(rest))
+	if zone != "UTC" {
+		remedy = fmt.Sprintf("write it without the zone, and with the hours of %s in UTC: %q with other hours", zone, plainDays(rest))
+	}
+	l.add(i, UnreadableToKarpenter, "schedule", fmt.Sprintf("Karpenter 1.15 cannot read the schedule (%v), and then lets no node of the pool go at any time", err), remedy)
+}
+
+// afterRemoval is what holds once a budget is removed, if there is no other.
+func (l *linter) afterRemoval() string {
+	if len(l.budgets) > 1 {
+		return ""
+	}
+	return ", after which the default of " + v1.DefaultBudgetNodes + " holds"
 }
 
 // covers reports whether budget j applies to all reasons of i, and is in force
@@ -239,7 +314,7 @@ func plain(seconds int64) string {
 }
 
 func reasonsText(s scope) string {
-	if s.all {
+	if s.all || slices.Equal(s.reasons, v1.DisruptionReasons()) {
 		return "any reason"
 	}
 	texts := make([]string, len(s.reasons))
@@ -267,7 +342,7 @@ func (l *linter) blocksTogether() {
 	}
 	// Reasons that the same budgets block make one finding.
 	var order []string
-	reasons := map[string][]string{}
+	reasons := map[string][]Reason{}
 	last := map[string]int{}
 	for _, r := range v1.DisruptionReasons() {
 		by, blocks := c.blockers(r)
@@ -282,15 +357,11 @@ func (l *linter) blocksTogether() {
 		if reasons[key] == nil {
 			order = append(order, key)
 		}
-		reasons[key] = append(reasons[key], string(r))
+		reasons[key] = append(reasons[key], r)
 		last[key] = by[len(by)-1]
 	}
 	for _, key := range order {
-		which := strings.Join(reasons[key], ", ")
-		if len(reasons[key]) == len(v1.DisruptionReasons()) {
-			which = "any reason"
-		}
-		l.add(last[key], BlocksForever, "schedule", fmt.Sprintf("%s together allow no node at any time for %s", key, which),
+		l.add(last[key], BlocksForever, "schedule", fmt.Sprintf("%s together allow no node at any time for %s", key, reasonsText(newScope(reasons[key]))),
 			"shorten one of them, so that there is a time for disruption")
 	}
 }

@@ -131,11 +131,12 @@ func (f Fleet) pools(now time.Time) (out []Sample) {
 			out = append(out, Sample{"karpenter_nodepools_cost_total", []string{p.Name}, cost[p.Name]})
 		}
 		counts := budgets.Count(states[p.Name])
+		compiled, _ := budgets.Compile(p.Spec.Disruption.Budgets, nil) // malformed budgets allow no node
 		for _, r := range []budgets.Reason{budgets.Drifted, budgets.Empty, budgets.Underutilized, budgets.Unhealthy} {
 			labels := []string{p.Name, reasonValue(string(r))}
 			free := counts
 			free.Disrupting, free.Rebooting, free.NotReady = 0, 0, 0
-			allowed := budgets.Allow(now, p.Spec.Disruption.Budgets, free, r)
+			allowed := compiled.Allow(now, free, r)
 			out = append(out, Sample{"karpenter_nodepools_allowed_disruptions", labels, float64(allowance(allowed))},
 				Sample{"karpenter_nodepools_nodes_consuming_budgets", labels, float64(counts.Consuming(r))})
 		}
